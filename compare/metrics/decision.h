@@ -1,0 +1,84 @@
+// One metric of one run: has its mean moved, by more than its margin? (the moderated-t design)
+//
+// Role: statistics of values in, decision with every number that led to it out. Pure. The run is
+// the unit of replication: n historical runs of one configuration against k reruns.
+// Source: Smyth 2004 (moderated variance), Schuirmann 1987 (TOST), doi:10.2202/1544-6115.1027 and
+// doi:10.1007/BF01068419.
+#ifndef RHARNESS_COMPARE_METRICS_DECISION_H_
+#define RHARNESS_COMPARE_METRICS_DECISION_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rharness {
+
+// What is known of a family's run-to-run variance before this run is looked at. d0 = 0: nothing.
+struct VariancePrior {
+  double s0_squared = 0.0;  // metric units squared
+  double df = 0.0;          // d0, capped at 30
+  int configurations = 0;   // that it was fitted to
+};
+
+// Fits the prior to a family: one (variance, df) pair per configuration with two or more runs.
+// Needs at least 5 configurations and 8 degrees of freedom in all, else returns d0 = 0.
+// Configurations with zero variance are left out: bit-equal runs say nothing about noise.
+VariancePrior FitVariancePrior(const std::vector<double>& variances, const std::vector<double>& dfs);
+
+struct MetricInput {
+  std::string name;
+  std::string unit;
+  bool primary = true;
+  std::vector<double> history;        // n finite values, one a run
+  std::vector<double> reruns;         // k values; NaN where the rerun's value is not finite
+  int missing = 0;                    // reruns that did not report the metric
+  std::optional<double> margin;       // delta, metric units, > 0; empty: 3 * s0 as a default
+  double quantum = 0.0;               // resolution of the metric, metric units; 0: continuous
+  VariancePrior prior;
+  double alpha_drift = 0.01;
+  double alpha_equivalence = 0.05;    // halved at k = 1
+};
+
+enum class MetricVerdict {
+  kWithin,             // equivalence shown
+  kDrifted,            // difference shown (k >= 2, or non-finite)
+  kNeedsConfirmation,  // difference shown at k = 1: one more rerun is due
+  kInconclusive,
+};
+std::string_view MetricVerdictName(MetricVerdict verdict);
+
+struct MetricDecision {
+  std::string name;
+  std::string unit;
+  bool primary = true;
+  MetricVerdict verdict = MetricVerdict::kInconclusive;
+  // "", "non_finite", "missing", "no_variance_basis", "no_margin", "detectable_shift", "material",
+  // "single_reference"; several are joined by a comma.
+  std::string reason;
+  std::vector<double> history;
+  std::vector<double> reruns;
+  double mean_history = 0.0;
+  double difference = 0.0;      // mean(reruns) - mean(history), metric units
+  double standard_deviation = 0.0;  // s~, moderated, with the quantum floor
+  double standard_error = 0.0;
+  double df = 0.0;              // nu
+  double t = 0.0;
+  double p_difference = 1.0;
+  double ci_low = 0.0;          // (1 - 2 alpha_equivalence) interval of the difference
+  double ci_high = 0.0;
+  double margin = 0.0;          // delta in force; 0: none
+  bool default_margin = false;
+  double alpha_drift = 0.01;
+  double alpha_equivalence = 0.05;  // as applied
+  std::string variance_basis;   // "own", "pooled", "family", "none"
+  double power = 0.0;           // of showing equivalence with these n and k if nothing changed
+  double minimum_detectable = 0.0;  // shift found with 80 % probability, metric units
+  int more_reruns = 0;          // further reruns for 80 % power of a decision; 0: no number would do
+};
+
+MetricDecision DecideMetric(const MetricInput& input);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_METRICS_DECISION_H_

@@ -1,0 +1,41 @@
+// The canonical tensor digest: equal tensors have equal digests, whatever file they lie in.
+//
+// leaf(tensor) = SHA-256("rharness.tensor/v1\0" | u64 length of dtype name | dtype name | u64 rank |
+//                        u64 dims... | element bytes, little-endian, C order)
+// digest       = SHA-256("rharness.checkpoint/v1\0" | u64 tensor count | for every tensor in
+//                        byte order of names: u64 length of name | name | leaf)
+// All u64 little-endian. -0 and +0, and NaNs of different payload, are different. Metadata, tensor
+// order, padding and file layout do not count.
+#ifndef RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
+#define RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
+
+#include <string>
+#include <vector>
+
+#include "compare/weights/checkpoint.h"
+#include "harness/base/digest.h"
+
+namespace rharness {
+
+struct TensorDigest {
+  std::string name;
+  DType dtype = DType::kF32;
+  std::vector<std::uint64_t> shape;
+  std::string sha256;  // of the leaf, hex
+};
+
+struct CheckpointDigest {
+  std::string sha256;  // hex
+  std::vector<TensorDigest> tensors;  // sorted by name bytes
+  std::uint64_t size_bytes = 0;       // of all tensors
+};
+
+// Memory: bounded, independent of the checkpoint's size. `threads` 0: one per core.
+CheckpointDigest DigestCheckpoint(const Checkpoint& checkpoint, int threads = 0);
+
+// The same root from leaves alone, so that a manifest's list can be verified.
+std::string CombineDigests(const std::vector<TensorDigest>& sorted_tensors);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_

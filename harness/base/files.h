@@ -1,0 +1,59 @@
+// Files that are never half-written, reads with a bound, and paths that stay in their folder.
+#ifndef RHARNESS_HARNESS_BASE_FILES_H_
+#define RHARNESS_HARNESS_BASE_FILES_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// Whole content. `limit_bytes` refuses larger files before reading them (invalid_input).
+// Errors: not_found, io, invalid_input.
+Result<std::string> ReadFile(const std::filesystem::path& path,
+                             std::uint64_t limit_bytes = std::uint64_t{1} << 30);
+// ReadFile and ParseJson in one; the path names the source in errors.
+Result<Json> ReadJsonFile(const std::filesystem::path& path,
+                          std::uint64_t limit_bytes = std::uint64_t{256} << 20);
+
+// Writes a temporary file beside `path`, fsyncs it, renames it over `path`, fsyncs the folder:
+// a reader sees the old content or the new, also after a crash. Creates missing parent folders.
+Status WriteFileAtomic(const std::filesystem::path& path, std::string_view content);
+Status WriteJsonFile(const std::filesystem::path& path, const Json& json);  // indented by 2
+
+Status MakeDirectories(const std::filesystem::path& path);
+// Removes a tree; a missing one is fine. Never follows symbolic links.
+Status RemoveTree(const std::filesystem::path& path);
+
+// A relative path in normal form that stays below its root: not empty, not absolute, no "..", no
+// NUL, no control characters. Else invalid_input with `where`.
+Result<std::filesystem::path> SafeRelativePath(std::string_view text, std::string_view where);
+// root/relative with every symbolic link resolved must still be below root (integrity otherwise).
+// For reading what a stranger's program left behind. Errors: not_found, integrity, io.
+Result<std::filesystem::path> ResolveBelow(const std::filesystem::path& root,
+                                           const std::filesystem::path& relative);
+
+// A private folder under $TMPDIR (or /tmp), removed with the object.
+class ScopedTempDir {
+ public:
+  static Result<ScopedTempDir> Make(std::string_view prefix = "rharness-");
+  ScopedTempDir(ScopedTempDir&& other) noexcept;
+  ScopedTempDir& operator=(ScopedTempDir&& other) noexcept;
+  ~ScopedTempDir();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit ScopedTempDir(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+// Text that is safe on a terminal: control characters and escape sequences become \xNN.
+std::string TerminalSafe(std::string_view text);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_BASE_FILES_H_

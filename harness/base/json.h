@@ -1,0 +1,156 @@
+// JSON as a value, a strict parser, a stable writer, and a typed reader whose errors name the path.
+//
+// Role: every record that rharness reads or writes passes here. Only json.cc includes nlohmann's
+// full header. Not here: any knowledge of a schema.
+#ifndef RHARNESS_HARNESS_BASE_JSON_H_
+#define RHARNESS_HARNESS_BASE_JSON_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// A JSON value. Objects keep the order in which their members were set. Integers are exact over
+// [-2^63, 2^64). NaN and the infinities are written as the strings "nan", "inf", "-inf", never null.
+class Json {
+ public:
+  using Array = std::vector<Json>;
+  using Member = std::pair<std::string, Json>;
+  using Members = std::vector<Member>;
+  enum class Kind { kNull, kBool, kInt, kUnsigned, kDouble, kString, kArray, kObject };
+
+  Json() = default;  // null
+  template <class T>
+    requires(std::is_arithmetic_v<T>)
+  Json(T value) : value_(Widen(value)) {}                            // NOLINT: implicit
+  Json(std::string value) : value_(std::move(value)) {}              // NOLINT: implicit
+  Json(std::string_view value) : value_(std::string(value)) {}       // NOLINT: implicit
+  Json(const char* value) : value_(std::string(value)) {}            // NOLINT: implicit
+  template <class T>
+  Json(const std::optional<T>& value) {                              // NOLINT: implicit
+    if (value) *this = Json(*value);
+  }
+  static Json MakeArray(Array elements = {});
+  static Json MakeObject(Members members = {});
+
+  Kind kind() const { return static_cast<Kind>(value_.index()); }
+  std::string_view KindName() const;  // "null", "boolean", "number", "string", "array", "object"
+  bool IsNull() const { return kind() == Kind::kNull; }
+  bool IsObject() const { return kind() == Kind::kObject; }
+  bool IsArray() const { return kind() == Kind::kArray; }
+
+  // nullptr when absent or when this is no object.
+  const Json* Find(std::string_view key) const;
+  // Sets or replaces a member; turns null into an object; aborts on any other kind. Returns *this.
+  Json& Set(std::string_view key, Json value);
+  // Appends a member whose key is known to be new.
+  Json& AppendMember(std::string key, Json value);
+  // Appends; turns null into an array; aborts on any other kind.
+  Json& Append(Json value);
+
+  // Aborts when the kind is another one; use JsonReader for input.
+  bool AsBool() const;
+  const std::string& AsString() const;
+  const Array& AsArray() const;
+  const Members& AsObject() const;
+  // Empty unless a number that the type holds exactly (doubles also accept "nan", "inf", "-inf").
+  std::optional<std::int64_t> ToInt64() const;
+  std::optional<std::uint64_t> ToUint64() const;
+  std::optional<double> ToDouble() const;
+
+  // indent < 0: one line. Doubles print shortest-round-trip; invalid UTF-8 becomes U+FFFD.
+  std::string Dump(int indent = -1) const;
+
+ private:
+  static std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array,
+                      Members>
+  Widen(auto value) {
+    using T = decltype(value);
+    if constexpr (std::is_same_v<T, bool>) return value;
+    else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
+    else if constexpr (std::is_signed_v<T>) return static_cast<std::int64_t>(value);
+    else return static_cast<std::uint64_t>(value);
+  }
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array,
+               Members>
+      value_;
+};
+
+// Parses one JSON document. `file` names the source in errors, which give the byte offset.
+// Refused (invalid_input): duplicate keys, more than 128 levels of nesting, trailing text, NaN
+// literals, invalid UTF-8, an empty document.
+Result<Json> ParseJson(std::string_view text, std::string_view file);
+
+// Reads the members of an object into typed variables. The first error sticks and later reads do
+// nothing, so a parser is a plain list of fields with one check at its end.
+class JsonReader {
+ public:
+  // `value` must outlive the reader. `path` is the JSON path of `value`, "$" at the root.
+  JsonReader(const Json& value, std::string file, std::string path = "$");
+  JsonReader(const JsonReader&) = delete;
+  JsonReader& operator=(const JsonReader&) = delete;
+
+  // Required member: absent, null or of another type is an error. Types: bool, std::string,
+  // int, int64_t, uint32_t, uint64_t, double.
+  template <class T>
+  void Read(std::string_view key, T* out);
+  // Optional member: absent or null leaves *out as it is.
+  template <class T>
+  void ReadOptional(std::string_view key, T* out);
+  template <class T>
+  void ReadOptional(std::string_view key, std::optional<T>* out) {
+    T value{};
+    if (Has(key)) {
+      ReadOptional(key, &value);
+      if (ok()) *out = std::move(value);
+    }
+  }
+  // Array of strings or numbers; absent leaves *out as it is.
+  template <class T>
+  void ReadArray(std::string_view key, std::vector<T>* out);
+  // Calls f(reader) for each element of an array member / f(name, reader) for each member of an
+  // object member. Absent or null: no call. Another type: an error.
+  void ForEach(std::string_view key, const std::function<void(JsonReader&)>& f);
+  void ForEachMember(std::string_view key,
+                     const std::function<void(const std::string&, JsonReader&)>& f);
+  // f(reader) on an object member if it is there; `required` makes absence an error.
+  void ReadObject(std::string_view key, bool required, const std::function<void(JsonReader&)>& f);
+
+  // The value itself as a T, for elements and members handed to the callbacks.
+  template <class T>
+  void Get(T* out);
+
+  bool Has(std::string_view key) const;  // present and not null
+  const Json& json() const { return *value_; }
+  const std::string& path() const { return path_; }
+  // Records an error at this path (or at path.key), unless one is already held.
+  void Fail(std::string message, std::string_view key = {});
+  // The schema member must be `name`/v1../v`newest`; returns the version, 0 on error.
+  int ReadSchema(std::string_view name, int newest);
+
+  bool ok() const { return !error_->has_value(); }
+  Status status() const;
+
+ private:
+  JsonReader(const Json& value, std::string file, std::string path, std::optional<Error>* error);
+  std::string PathOf(std::string_view key) const;
+
+  const Json* value_;
+  std::string file_;
+  std::string path_;
+  std::optional<Error> own_error_;
+  std::optional<Error>* error_;  // shared with the readers of nested values
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_BASE_JSON_H_

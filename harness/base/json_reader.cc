@@ -1,0 +1,194 @@
+// Typed reading of JSON members with errors that name the file and the JSON path.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "harness/base/json.h"
+
+namespace rharness {
+namespace {
+
+// What a reader expects, in words, for its error messages.
+template <class T>
+constexpr std::string_view kExpected = "";
+template <>
+constexpr std::string_view kExpected<bool> = "true or false";
+template <>
+constexpr std::string_view kExpected<std::string> = "a string";
+template <>
+constexpr std::string_view kExpected<int> = "an integer";
+template <>
+constexpr std::string_view kExpected<std::int64_t> = "an integer";
+template <>
+constexpr std::string_view kExpected<std::uint32_t> = "an integer from 0 to 4294967295";
+template <>
+constexpr std::string_view kExpected<std::uint64_t> = "an integer from 0 to 18446744073709551615";
+template <>
+constexpr std::string_view kExpected<double> = "a number, \"nan\", \"inf\" or \"-inf\"";
+
+template <class T, class Wide>
+bool Narrow(const std::optional<Wide>& wide, T* out) {
+  if (!wide || !std::in_range<T>(*wide)) return false;
+  *out = static_cast<T>(*wide);
+  return true;
+}
+
+bool Convert(const Json& json, bool* out) {
+  if (json.kind() != Json::Kind::kBool) return false;
+  *out = json.AsBool();
+  return true;
+}
+bool Convert(const Json& json, std::string* out) {
+  if (json.kind() != Json::Kind::kString) return false;
+  *out = json.AsString();
+  return true;
+}
+bool Convert(const Json& json, int* out) { return Narrow(json.ToInt64(), out); }
+bool Convert(const Json& json, std::int64_t* out) { return Narrow(json.ToInt64(), out); }
+bool Convert(const Json& json, std::uint32_t* out) { return Narrow(json.ToUint64(), out); }
+bool Convert(const Json& json, std::uint64_t* out) { return Narrow(json.ToUint64(), out); }
+bool Convert(const Json& json, double* out) {
+  const std::optional<double> value = json.ToDouble();
+  if (value) *out = *value;
+  return value.has_value();
+}
+
+}  // namespace
+
+JsonReader::JsonReader(const Json& value, std::string file, std::string path)
+    : value_(&value), file_(std::move(file)), path_(std::move(path)), error_(&own_error_) {}
+
+JsonReader::JsonReader(const Json& value, std::string file, std::string path,
+                       std::optional<Error>* error)
+    : value_(&value), file_(std::move(file)), path_(std::move(path)), error_(error) {}
+
+std::string JsonReader::PathOf(std::string_view key) const {
+  return key.empty() ? path_ : fmt::format("{}.{}", path_, key);
+}
+
+void JsonReader::Fail(std::string message, std::string_view key) {
+  if (!ok()) return;
+  *error_ = InvalidInput(std::move(message), fmt::format("{}: {}", file_, PathOf(key)));
+}
+
+Status JsonReader::status() const {
+  if (ok()) return {};
+  return **error_;
+}
+
+bool JsonReader::Has(std::string_view key) const {
+  const Json* member = value_->Find(key);
+  return member != nullptr && !member->IsNull();
+}
+
+template <class T>
+void JsonReader::Read(std::string_view key, T* out) {
+  if (!ok()) return;
+  if (!value_->IsObject()) {
+    return Fail(fmt::format("expected an object, found {}", value_->KindName()));
+  }
+  if (!Has(key)) return Fail(fmt::format("missing; expected {}", kExpected<T>), key);
+  ReadOptional(key, out);
+}
+
+template <class T>
+void JsonReader::ReadOptional(std::string_view key, T* out) {
+  if (!ok() || !Has(key)) return;
+  JsonReader member(*value_->Find(key), file_, PathOf(key), error_);
+  member.Get(out);
+}
+
+template <class T>
+void JsonReader::Get(T* out) {
+  if (!ok()) return;
+  if (!Convert(*value_, out)) {
+    std::string found = value_->IsArray() || value_->IsObject() ? std::string(value_->KindName())
+                                                                : value_->Dump();
+    if (found.size() > 80) found = found.substr(0, 77) + "...";
+    Fail(fmt::format("expected {}, found {}", kExpected<T>, found));
+  }
+}
+
+template <class T>
+void JsonReader::ReadArray(std::string_view key, std::vector<T>* out) {
+  if (!ok() || !Has(key)) return;
+  std::vector<T> values;
+  ForEach(key, [&](JsonReader& element) {
+    T value{};
+    element.Get(&value);
+    values.push_back(std::move(value));
+  });
+  if (ok()) *out = std::move(values);
+}
+
+void JsonReader::ForEach(std::string_view key, const std::function<void(JsonReader&)>& f) {
+  if (!ok() || !Has(key)) return;
+  const Json& member = *value_->Find(key);
+  if (!member.IsArray()) {
+    return Fail(fmt::format("expected an array, found {}", member.KindName()), key);
+  }
+  std::size_t index = 0;
+  for (const Json& element : member.AsArray()) {
+    JsonReader reader(element, file_, fmt::format("{}[{}]", PathOf(key), index++), error_);
+    f(reader);
+    if (!ok()) return;
+  }
+}
+
+void JsonReader::ForEachMember(std::string_view key,
+                               const std::function<void(const std::string&, JsonReader&)>& f) {
+  if (!ok() || !Has(key)) return;
+  const Json& member = *value_->Find(key);
+  if (!member.IsObject()) {
+    return Fail(fmt::format("expected an object, found {}", member.KindName()), key);
+  }
+  for (const auto& [name, value] : member.AsObject()) {
+    JsonReader reader(value, file_, fmt::format("{}.{}", PathOf(key), name), error_);
+    f(name, reader);
+    if (!ok()) return;
+  }
+}
+
+void JsonReader::ReadObject(std::string_view key, bool required,
+                            const std::function<void(JsonReader&)>& f) {
+  if (!ok()) return;
+  if (!Has(key)) {
+    if (required) Fail("missing; expected an object", key);
+    return;
+  }
+  const Json& member = *value_->Find(key);
+  if (!member.IsObject()) {
+    return Fail(fmt::format("expected an object, found {}", member.KindName()), key);
+  }
+  JsonReader reader(member, file_, PathOf(key), error_);
+  f(reader);
+}
+
+int JsonReader::ReadSchema(std::string_view name, int newest) {
+  std::string schema;
+  Read("schema", &schema);
+  if (!ok()) return 0;
+  for (int version = 1; version <= newest; ++version) {
+    if (schema == fmt::format("{}/v{}", name, version)) return version;
+  }
+  Fail(fmt::format("expected \"{}/v{}\" or older, found \"{}\"", name, newest, schema), "schema");
+  return 0;
+}
+
+#define RHARNESS_INSTANTIATE(T)                                           \
+  template void JsonReader::Read<T>(std::string_view, T*);                \
+  template void JsonReader::ReadOptional<T>(std::string_view, T*);        \
+  template void JsonReader::ReadArray<T>(std::string_view, std::vector<T>*); \
+  template void JsonReader::Get<T>(T*);
+RHARNESS_INSTANTIATE(std::string)
+RHARNESS_INSTANTIATE(int)
+RHARNESS_INSTANTIATE(std::int64_t)
+RHARNESS_INSTANTIATE(std::uint32_t)
+RHARNESS_INSTANTIATE(std::uint64_t)
+RHARNESS_INSTANTIATE(double)
+#undef RHARNESS_INSTANTIATE
+template void JsonReader::Read<bool>(std::string_view, bool*);
+template void JsonReader::ReadOptional<bool>(std::string_view, bool*);
+template void JsonReader::Get<bool>(bool*);
+
+}  // namespace rharness

@@ -1,0 +1,89 @@
+// Child processes: a whole process group, an argument vector, a complete environment, limits, and
+// output that is capped. The only folder mate of Boost.Process is subprocess.cc.
+#ifndef RHARNESS_HARNESS_BASE_SUBPROCESS_H_
+#define RHARNESS_HARNESS_BASE_SUBPROCESS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct ProcessSpec {
+  std::vector<std::string> argv;                   // argv[0] is looked up in environment["PATH"]
+  std::map<std::string, std::string> environment;  // the child's whole environment
+  std::filesystem::path working_directory;         // empty: this process's own
+};
+
+struct ProcessLimits {
+  std::chrono::nanoseconds timeout{0};  // 0: none
+  std::uint64_t memory_bytes = 0;       // resident set of the whole process group; 0: none
+  std::uint64_t disk_bytes = 0;         // files below `disk_root`; 0: none
+  std::filesystem::path disk_root;
+  std::uint64_t output_bytes = std::uint64_t{1} << 20;  // kept of each of stdout and stderr
+};
+
+// What the child did. Never an Error.
+enum class OutcomeKind {
+  kExited,
+  kSignalled,    // by somebody else than rharness
+  kTimedOut,     // killed at its time limit
+  kMemoryLimit,  // killed at its memory limit
+  kDiskLimit,    // killed at its disk limit
+  kCancelled,    // killed because the drill was interrupted
+  kLost,         // its end was not seen
+  kNotStarted,   // it could not be started; `detail` says why
+};
+std::string_view OutcomeKindName(OutcomeKind kind);  // "exited", "timed_out", ...
+Result<OutcomeKind> ParseOutcomeKind(std::string_view name);
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::kLost;
+  int exit_code = 0;  // of kExited
+  int signal = 0;     // of kSignalled
+  std::string detail;
+  std::chrono::nanoseconds wall{0};
+  std::chrono::nanoseconds cpu{0};      // user + system of the child and its waited-for children
+  std::uint64_t peak_memory_bytes = 0;  // resident, as sampled
+
+  bool Succeeded() const { return kind == OutcomeKind::kExited && exit_code == 0; }
+  // "exited with 3", "killed by SIGSEGV", "timed out after 12 s", ...
+  std::string ToString() const;
+};
+
+struct ProcessResult {
+  Outcome outcome;
+  std::string stdout_text;  // the first half and the last half of what was written, when capped
+  std::string stderr_text;
+  std::uint64_t stdout_bytes = 0;  // written in all
+  std::uint64_t stderr_bytes = 0;
+};
+
+// Starts the child in a process group of its own, with stdin from /dev/null, and watches it to its
+// end, killing the whole group (SIGTERM, two seconds later SIGKILL) at any limit; the group is
+// also killed after the leader's end, so no descendant stays. `on_start` gets the pid;
+// `should_cancel` is asked about ten times a second. Thread-safe; blocks. Never fails: a child
+// that could not be started is an Outcome.
+ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits = {},
+                         const std::function<void(int pid)>& on_start = {},
+                         const std::function<bool()>& should_cancel = {});
+
+// This process's environment variables named here, as they are set.
+std::map<std::string, std::string> PickEnvironment(const std::vector<std::string>& names);
+
+// Identity of a live process that survives pid reuse: its start time in clock ticks since boot
+// (/proc/PID/stat field 22). Empty when there is no such process.
+std::optional<std::uint64_t> ProcessStartTicks(int pid);
+// Kills the group of `pid` if that process still is the one that started at `start_ticks`.
+void KillLeftoverGroup(int pid, std::uint64_t start_ticks);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_BASE_SUBPROCESS_H_

@@ -1,0 +1,60 @@
+// What every verb of the command line shares: its shape, exit codes, and how an Error ends it.
+//
+// Each verb is one file, verb_NAME.cc, that declares its options on a CLI11 subcommand and hands
+// back the action to run after parsing. main.cc holds the list of verbs.
+#ifndef RHARNESS_HARNESS_CLI_VERB_H_
+#define RHARNESS_HARNESS_CLI_VERB_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace rharness {
+
+inline constexpr int kExitOk = 0;              // identical or equivalent; gate open
+inline constexpr int kExitDrift = 1;           // drift; gate closed
+inline constexpr int kExitUsage = 2;           // usage or invalid input
+inline constexpr int kExitInconclusive = 3;    // inconclusive or not comparable
+inline constexpr int kExitInfrastructure = 4;  // infrastructure or the run itself failed
+inline constexpr int kExitIntegrity = 5;       // tampered record, bad signature
+
+// Options before the verb, filled by main before an action runs.
+struct GlobalOptions {
+  bool quiet = false;     // nothing on success, one line on failure
+  bool verbose = false;
+  bool no_color = false;
+};
+GlobalOptions& Globals();
+
+// Whether this stream gets colour: a terminal, no --no-color, NO_COLOR empty, TERM not "dumb".
+bool ColorOn(int fd);
+
+// Logs the error in one line on stderr and returns its exit code: invalid_input, not_found and
+// unsupported are 2, integrity 5, the rest 4.
+int FailWith(const Error& error);
+
+// stdout, whole and checked: a closed pipe or a full disk is exit code 4.
+int Print(std::string_view text);
+int PrintJson(const Json& json);
+
+// The work of a verb once its options are parsed; returns the exit code.
+using Action = std::function<int()>;
+
+// Each adds its subcommand to `app`; parsing that subcommand sets *action.
+void AddAdmit(CLI::App& app, Action* action);
+void AddDrill(CLI::App& app, Action* action);
+void AddHash(CLI::App& app, Action* action);
+void AddHistory(CLI::App& app, Action* action);
+void AddRecord(CLI::App& app, Action* action);
+void AddReport(CLI::App& app, Action* action);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_CLI_VERB_H_

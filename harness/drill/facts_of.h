@@ -1,0 +1,22 @@
+// Manifests and evidence as facts in the five layers: the bridge from records to comparison. Pure.
+#ifndef RHARNESS_HARNESS_DRILL_FACTS_OF_H_
+#define RHARNESS_HARNESS_DRILL_FACTS_OF_H_
+
+#include <vector>
+
+#include "compare/facts.h"
+#include "harness/manifest/evidence.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+
+// Weights: data hashes, code identity, image digest and seeds are kIdentity. GPU model and count
+// are kClass; without GPUs the architecture is, and the CPU model where the bits are promised on one
+// hardware class only. Variables, software, drivers and the rest are kContext.
+std::vector<Fact> FactsOf(const Manifest& manifest);
+// `manifest` says which keys to speak of.
+std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_FACTS_OF_H_

@@ -1,0 +1,76 @@
+// The history: manifests, drills, reruns and verdicts in one SQL database, append-only.
+//
+// Role: what a drill selects from and reports to. SQL is kept to what SQLite and PostgreSQL share.
+// Nothing is updated or deleted: retiring a run adds a row, and triggers refuse the rest.
+#ifndef RHARNESS_HARNESS_HISTORY_STORE_H_
+#define RHARNESS_HARNESS_HISTORY_STORE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+
+// One row of `history list`, without the manifest's body.
+struct HistoryEntry {
+  std::string run_id;
+  std::string family;
+  std::string configuration;      // ConfigurationKey
+  WallTime started{};
+  double duration_seconds = 0.0;
+  std::string declared;           // "bitwise" or "statistical"
+  WallTime added{};
+  std::optional<WallTime> verified;       // last conclusive verdict
+  std::string last_verdict;               // "identical", ...; empty: never drilled
+  std::optional<std::string> retired;     // the reason
+};
+
+struct VerdictRecord {
+  std::string drill_id;
+  std::string run_id;
+  std::string verdict;  // "identical", "drifted", ...
+  WallTime decided{};
+  int reruns = 0;
+  std::string reasons;  // the decisive findings, as JSON
+};
+
+struct RerunRecord {
+  std::string drill_id;
+  std::string run_id;
+  int rerun = 0;
+  std::string outcome;          // Outcome::ToString
+  double wall_seconds = 0.0;
+  std::string evidence_sha256;
+};
+
+enum class AddOutcome { kAdded, kAlreadyThere };
+
+class HistoryStore {
+ public:
+  // "sqlite:PATH" or a bare path. Creates the file and migrates it when missing or old; refuses a
+  // newer schema. Errors: invalid_input, io, unsupported (postgresql: URLs, so far), integrity.
+  static Result<std::unique_ptr<HistoryStore>> Open(const std::string& url);
+  virtual ~HistoryStore() = default;
+
+  // The same run_id with the same content is kAlreadyThere; with other content: integrity error.
+  virtual Result<AddOutcome> Add(const Manifest& manifest, WallTime now) = 0;
+  virtual Result<Manifest> Get(const std::string& run_id) = 0;            // not_found
+  virtual Result<std::vector<HistoryEntry>> List(bool with_retired) = 0;  // by started, run_id
+  virtual Result<std::vector<Manifest>> LoadFamily(const std::string& family) = 0;  // not retired
+  virtual Status Retire(const std::string& run_id, const std::string& reason, WallTime now) = 0;
+
+  // A drill's results in one transaction; writing the same drill_id again changes nothing.
+  virtual Status AddDrill(const std::string& drill_id, WallTime started,
+                          const std::vector<RerunRecord>& reruns,
+                          const std::vector<VerdictRecord>& verdicts) = 0;
+  virtual Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) = 0;  // oldest first
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_STORE_H_

@@ -1,0 +1,64 @@
+// What a run runs on: variables, software, CPU, GPUs. Captured here, compared as facts.
+#ifndef RHARNESS_HARNESS_MANIFEST_ENVIRONMENT_H_
+#define RHARNESS_HARNESS_MANIFEST_ENVIRONMENT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct Cpu {
+  std::string architecture;  // "x86_64"
+  std::string model;         // "AMD EPYC 9654 96-Core Processor"
+  int logical_cores = 0;
+  int numa_nodes = 0;
+  std::string microcode;     // "0xa101144"
+  std::vector<std::string> isa;  // the flags that numeric libraries dispatch on, sorted
+};
+
+struct Gpu {
+  std::string model;
+  std::uint64_t memory_bytes = 0;
+  std::string uuid;
+};
+
+struct Hardware {
+  Cpu cpu;
+  std::uint64_t memory_bytes = 0;
+  std::vector<Gpu> gpus;
+  std::string gpu_driver;    // empty: no driver
+  std::string interconnect;  // "nvlink", "pcie" or empty
+};
+
+struct Environment {
+  // Every variable that matters by name: its value, or empty for one known to be unset.
+  std::map<std::string, std::optional<std::string>> variables;
+  std::map<std::string, std::string> software;  // "cuda": "13.0", "glibc": "2.36", "os": ...
+  Hardware hardware;
+};
+
+// The variables that change arithmetic or randomness: exact names always recorded, set or unset,
+// and prefixes ("CUDA_", "NCCL_", ...) of which the set ones are recorded.
+const std::vector<std::string>& WatchedVariables();
+const std::vector<std::string>& WatchedPrefixes();
+
+// Reads this process's environment, /proc, /sys, os-release and (dlopened, if there) NVML.
+// `variables`: the environment to look at; empty pointer: this process's own.
+Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr);
+
+// SHA-256 over the host's sorted package list (dpkg or rpm), cached per process; empty if there is
+// neither.
+std::string HostPackagesSha256();
+
+Json ToJson(const Environment& environment);
+void ReadEnvironment(JsonReader& reader, Environment* out);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_MANIFEST_ENVIRONMENT_H_

@@ -1,0 +1,154 @@
+// A manifest: everything that must be known to run a training run again and to judge the result.
+//
+// Role: the unit of history, "rharness.manifest/v1" (manifest.schema.json in this folder). Plain
+// data; whether it is complete and consistent is for admission.h to say.
+#ifndef RHARNESS_HARNESS_MANIFEST_MANIFEST_H_
+#define RHARNESS_HARNESS_MANIFEST_MANIFEST_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "harness/manifest/environment.h"
+
+namespace rharness {
+
+struct CodeFile {
+  std::string path;    // relative to the repository's root, and to the workspace in a rerun
+  std::string sha256;
+};
+
+// What ran. `files`, where given, are the identity (their hashes must be met); else the commit is.
+struct Code {
+  std::string repository;   // folder or URL; a relative folder lies below the drill's --root
+  std::string commit;       // 40 or 64 hex digits, or empty
+  bool dirty = false;
+  std::string diff_sha256;  // of `git diff HEAD`, of a dirty tree
+  std::vector<CodeFile> files;  // sources and generated files that the run depends on
+};
+
+// Where it ran: a container image pinned by digest, or the host environment.
+struct Image {
+  std::string kind = "host";  // "host" or "oci"
+  std::string registry;       // "registry.example.org:5000"
+  std::string repository;     // "ml/train"
+  std::string tag;            // informative only
+  std::string digest;         // "sha256:" and 64 hex digits: what is pulled and proved
+  std::string platform;       // "linux/amd64"
+  std::string packages_sha256;  // of the host's package list
+};
+
+struct DataItem {
+  std::string name;        // unique in the manifest
+  std::string location;    // where to fetch it: a path (relative ones below --root); default: path
+  std::string path;        // as the command sees it: relative to its working directory, or absolute
+  std::string kind;        // "file" or "directory"
+  std::string sha256;      // content hash: of the file, or HashTree of the directory
+  std::uint64_t size_bytes = 0;
+};
+
+struct Metric {
+  std::string name;
+  double value = 0.0;
+  std::string unit;        // "1" for a pure number
+  std::string direction;   // "higher", "lower" or "none"
+  bool primary = false;
+  std::optional<double> margin;  // the difference that would matter, in the metric's unit
+  double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
+};
+
+// A value by step. Steps strictly increase; both vectors have one length.
+struct Curve {
+  std::string name;
+  std::vector<std::int64_t> steps;
+  std::vector<double> values;
+};
+
+// One tensor of a recorded checkpoint; sha256 is the leaf of the canonical tensor digest.
+struct TensorRecord {
+  std::string name;
+  std::string dtype;  // the safetensors spelling
+  std::vector<std::uint64_t> shape;
+  std::string sha256;
+};
+
+struct Artifact {
+  std::string role;      // "weights", "optimizer", "metrics", "log" or "other"
+  std::string path;      // relative to the working directory
+  std::string location;  // where the original can be read, if kept; relative ones below --root
+  std::uint64_t size_bytes = 0;
+  std::string sha256;
+  std::string tensor_digest;          // canonical; weights and optimizer state
+  std::vector<TensorRecord> tensors;  // one a tensor, sorted by name; may be empty
+};
+
+struct Determinism {
+  std::string declared = "statistical";    // "bitwise" or "statistical"
+  std::string scope = "hardware_class";    // bits hold on: "hardware_class" or "architecture"
+  std::map<std::string, std::string> flags;  // "torch.use_deterministic_algorithms": "true"
+};
+
+// What a rerun needs and may use. Zero or absent: the drill's default.
+struct Resources {
+  int cpus = 1;
+  int gpus = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t disk_bytes = 0;
+  double timeout_seconds = 0.0;
+};
+
+struct Manifest {
+  std::string run_id;   // letters, digits, '.', '_', '-'; 1 to 128 characters
+  std::string family;   // runs whose noise may be pooled: model, size class, hardware class
+  WallTime started{};
+  WallTime ended{};
+  double duration_seconds = 0.0;
+  Code code;
+  Image image;
+  std::vector<DataItem> data;
+  std::vector<std::string> command;  // argument vector, never a shell string
+  std::string working_directory;     // relative to the workspace; "" is the workspace
+  std::map<std::string, Json> hyperparameters;
+  std::map<std::string, std::int64_t> seeds;  // by RNG source: "python", "numpy", "init", "shuffle"
+  std::vector<std::string> rng_sources;       // every RNG the run draws from
+  Environment environment;
+  Determinism determinism;
+  std::string metrics_path;          // relative file the run writes its metrics and curves to
+  std::vector<Metric> metrics;
+  std::vector<Curve> curves;
+  std::vector<Artifact> artifacts;
+  Resources resources;
+  std::vector<std::string> notes;    // findings of `record`
+};
+
+inline constexpr int kManifestVersion = 1;
+
+// Errors: invalid_input with file and JSON path. Checks types and the rules that keep a reader safe
+// (names, relative paths, lengths of curves, hex); completeness is admission's.
+Result<Manifest> ParseManifest(const Json& json, std::string_view file);
+Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manifest/v1"
+Result<Manifest> LoadManifest(const std::filesystem::path& path);
+
+// Runs with one configuration key are replicates but for their seeds: SHA-256 (hex) over family,
+// code identity (files, else commit), data hashes, hyperparameters, declared determinism and the
+// command, in which an argument that is a seed's value after one whose name contains "seed" (also
+// "--seed=3") counts as "{seed}".
+std::string ConfigurationKey(const Manifest& manifest);
+
+// The file a run writes: {"metrics": {name: number}, "curves": {name: {"steps": [], "values": []}}}.
+struct RunMetrics {
+  std::map<std::string, double> metrics;  // may be NaN or infinite
+  std::vector<Curve> curves;
+};
+Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_MANIFEST_MANIFEST_H_
