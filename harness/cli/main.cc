@@ -4,7 +4,7 @@
 
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
-#include "harness/cli/version.h"
+#include "harness/base/version.h"
 
 namespace rharness {
 namespace {

@@ -1,0 +1,90 @@
+// Collecting outputs. Everything here was written by somebody else's program.
+#include "harness/drill/collect.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/drill/tensor_records.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
+
+bool IsCheckpoint(const Artifact& artifact) {
+  return artifact.role == "weights" || artifact.role == "optimizer";
+}
+
+Remark OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
+  return Remark{.code = std::string(code),
+                .subject = fmt::format("output '{}'", path),
+                .message = fmt::format("output '{}': {}", path, why)};
+}
+
+Remark RemarkOf(std::string_view path, const Error& error) {
+  const bool missing = error.code == ErrorCode::kNotFound;
+  return OutputRemark(missing ? "output_missing" : "output_unreadable", path,
+                      missing ? "the run did not write it" : error.ToString());
+}
+
+// Moves a checkpoint out of the workspace; rename where the file system allows it.
+Status BringHome(const fs::path& from, const fs::path& to) {
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (!error) return {};
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  if (error) return IoError("cannot keep: " + error.message(), from.string());
+  return {};
+}
+
+// Measures one declared artifact; the error says what is wrong with the run's output.
+Result<Artifact> Measure(const Artifact& recorded, const fs::path& folder) {
+  ASSIGN_OR_RETURN(const fs::path path, ResolveBelow(folder, recorded.path));
+  Artifact seen{.role = recorded.role, .path = recorded.path};
+  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(path));
+  seen.sha256 = digest.sha256;
+  seen.size_bytes = digest.size_bytes;
+  if (IsCheckpoint(recorded)) {
+    RETURN_IF_ERROR(ReadTensorRecords(path, &seen));
+  }
+  return seen;
+}
+
+}  // namespace
+
+Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, const fs::path& keep,
+                      const fs::path& drill_folder, Evidence* evidence) {
+  const fs::path folder = workspace.path / manifest.working_directory;
+  for (const Artifact& recorded : manifest.artifacts) {
+    auto seen = Measure(recorded, folder);
+    if (!seen.ok()) {
+      evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));
+      continue;
+    }
+    if (IsCheckpoint(recorded)) {
+      const fs::path home = keep / recorded.path;
+      RETURN_IF_ERROR(BringHome(folder / recorded.path, home));
+      seen->location = fs::relative(home, drill_folder).string();
+    }
+    evidence->artifacts.push_back(std::move(*seen));
+  }
+  if (manifest.metrics_path.empty()) return {};
+  const auto path = ResolveBelow(folder, manifest.metrics_path);
+  const auto json = path.ok() ? ReadJsonFile(*path, kMetricsLimitBytes) : Result<Json>(path.error());
+  auto metrics = json.ok() ? ParseRunMetrics(*json, manifest.metrics_path)
+                           : Result<RunMetrics>(json.error());
+  if (metrics.ok()) {
+    evidence->metrics = std::move(*metrics);
+  } else {
+    evidence->remarks.push_back(RemarkOf(manifest.metrics_path, metrics.error()));
+  }
+  return {};
+}
+
+}  // namespace rharness

@@ -1,0 +1,61 @@
+// The drill: recorded runs in, verdicts out. The composition of everything below it.
+//
+//   select -> plan -> rerun -> compare -> judge -> confirm -> report
+//
+// A drill owns one folder: journal, plan.json, runs/RUN/N/{evidence.json,stdout.log,stderr.log,artifacts/} and
+// the reports. The folder is locked while a drill works in it.
+#ifndef RHARNESS_HARNESS_DRILL_DRILL_H_
+#define RHARNESS_HARNESS_DRILL_DRILL_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+#include "harness/drill/plan.h"
+#include "harness/drill/scheduler.h"
+#include "harness/drill/workspace.h"
+#include "reports/model.h"
+
+namespace rharness {
+
+struct DrillOptions {
+  std::string history;                 // URL of the store
+  std::filesystem::path out;           // the drill's folder
+  std::string selection;               // expression; empty: all
+  std::optional<std::size_t> sample;   // how many of the selected; empty: all
+  std::uint64_t seed = 0;              // of the sample
+  PlanOptions plan;
+  Places places;
+  std::map<std::string, std::string> environment;  // overrides for every rerun
+  std::string launcher = "auto";       // "auto": by each manifest's image; "host", "podman", "docker"
+  std::string executor = "local";
+  bool confirm = true;                 // one more rerun where a drift was seen only once
+  bool keep_workspaces = false;
+  bool resume = false;
+  RetryPolicy retry;
+};
+
+struct DrillHooks {
+  std::function<void(const Progress&)> progress;  // may be empty
+  std::function<bool()> should_stop;              // may be empty; interrupts the drill
+};
+
+// What would be done, without touching the drill's folder. Errors: invalid_input, not_found, io.
+Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock);
+
+// Carries the drill out and writes report.json, report.html, junit.xml, summary.md and metrics.prom
+// into the folder, and the verdicts into the history. An interrupted drill still reports what it
+// has. Errors: invalid_input (nothing to resume, folder in use), not_found, io, integrity.
+Result<Report> RunDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock);
+
+// Writes the five report files of a folder, each whole or not at all.
+Status WriteReports(const Report& report, const std::filesystem::path& folder);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_DRILL_H_

@@ -1,0 +1,185 @@
+// Appending and reading journal lines.
+#include "harness/drill/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<JobState, 4> kStates = {JobState::kPrepared, JobState::kStarted,
+                                             JobState::kEnded, JobState::kCollected};
+constexpr std::size_t kCrcDigits = 8;
+
+std::uint32_t Crc(std::string_view text) {
+  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()),
+                                              text.size()));
+}
+
+std::string Line(const Json& json) {
+  const std::string text = json.Dump();
+  return fmt::format("{:08x} {}\n", Crc(text), text);
+}
+
+// The JSON part of a line whose checksum holds.
+std::optional<std::string_view> Checked(std::string_view line) {
+  if (line.size() < kCrcDigits + 2 || line[kCrcDigits] != ' ') return std::nullopt;
+  std::uint32_t crc = 0;
+  const char* end = line.data() + kCrcDigits;
+  if (std::from_chars(line.data(), end, crc, 16).ptr != end) return std::nullopt;
+  const std::string_view text = line.substr(kCrcDigits + 1);
+  if (Crc(text) != crc) return std::nullopt;
+  return text;
+}
+
+Json ToJson(const JournalEntry& entry) {
+  Json json = Json::MakeObject({{"job", entry.job},
+                                {"state", JobStateName(entry.state)},
+                                {"attempt", entry.attempt}});
+  if (entry.state == JobState::kStarted) {
+    json.Set("pid", entry.pid).Set("start_ticks", entry.start_ticks);
+  }
+  if (entry.state == JobState::kCollected) json.Set("evidence_sha256", entry.evidence_sha256);
+  return json;
+}
+
+Result<JournalEntry> ParseEntry(const Json& json, const std::string& where) {
+  JournalEntry entry;
+  std::string state;
+  JsonReader reader(json, where);
+  reader.Read("job", &entry.job);
+  reader.Read("state", &state);
+  reader.Read("attempt", &entry.attempt);
+  reader.ReadOptional("pid", &entry.pid);
+  reader.ReadOptional("start_ticks", &entry.start_ticks);
+  reader.ReadOptional("evidence_sha256", &entry.evidence_sha256);
+  RETURN_IF_ERROR(reader.status());
+  for (const JobState candidate : kStates) {
+    if (JobStateName(candidate) != state) continue;
+    entry.state = candidate;
+    return entry;
+  }
+  return InvalidInput(fmt::format("unknown job state '{}'", state), where);
+}
+
+// Parses `text`; *valid_bytes gets the length of its whole, undamaged lines.
+Result<JournalContent> Parse(std::string_view text, const fs::path& path,
+                             std::size_t* valid_bytes) {
+  JournalContent content;
+  std::size_t at = 0;
+  bool first = true;
+  while (at < text.size()) {
+    const auto end = text.find('\n', at);
+    const auto line = end == std::string_view::npos
+                          ? std::nullopt
+                          : Checked(text.substr(at, end - at));
+    const std::string where = fmt::format("{}: byte {}", path.string(), at);
+    if (!line) {
+      const bool is_last = end == std::string_view::npos || end + 1 == text.size();
+      if (!is_last) return IntegrityError("damaged journal line", where);
+      content.torn = true;
+      break;
+    }
+    ASSIGN_OR_RETURN(Json json, ParseJson(*line, where));
+    if (first) {
+      content.header = std::move(json);
+    } else {
+      ASSIGN_OR_RETURN(JournalEntry entry, ParseEntry(json, where));
+      content.last[entry.job] = std::move(entry);
+      ++content.entries;
+    }
+    first = false;
+    at = end + 1;
+  }
+  if (first) return IntegrityError("has no header line", path.string());
+  *valid_bytes = at;
+  return content;
+}
+
+}  // namespace
+
+std::string_view JobStateName(JobState state) {
+  switch (state) {
+    case JobState::kPrepared:
+      return "prepared";
+    case JobState::kStarted:
+      return "started";
+    case JobState::kEnded:
+      return "ended";
+    case JobState::kCollected:
+      return "collected";
+  }
+  Abort("unknown JobState");
+}
+
+Result<Journal> Journal::Create(const fs::path& path, const Json& header) {
+  if (fs::exists(path)) {
+    return InvalidInput("a drill was already started here; use --resume or another --out",
+                        path.string());
+  }
+  // The header is written whole or not at all; entries are appended to it.
+  RETURN_IF_ERROR(WriteFileAtomic(path, Line(header)));
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return IoErrorFromErrno("cannot open", errno, path.string());
+  return Journal(fd, path);
+}
+
+Result<Journal> Journal::Open(const fs::path& path, JournalContent* content) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  std::size_t valid_bytes = 0;
+  ASSIGN_OR_RETURN(*content, Parse(text, path, &valid_bytes));
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return IoErrorFromErrno("cannot open", errno, path.string());
+  Journal journal(fd, path);
+  if (content->torn && ::ftruncate(fd, static_cast<off_t>(valid_bytes)) != 0) {
+    return IoErrorFromErrno("cannot cut off a torn line", errno, path.string());
+  }
+  return journal;
+}
+
+Journal::Journal(Journal&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+
+Journal& Journal::operator=(Journal&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+Journal::~Journal() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Status Journal::Append(const JournalEntry& entry) { return AppendLine(ToJson(entry)); }
+
+Status Journal::AppendLine(const Json& json) {
+  const std::string line = Line(json);
+  const std::scoped_lock lock(mutex_);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(fd_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return IoErrorFromErrno("cannot append", errno, path_.string());
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fdatasync(fd_) != 0) return IoErrorFromErrno("cannot sync", errno, path_.string());
+  return {};
+}
+
+Result<JournalContent> ReadJournal(const fs::path& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  std::size_t valid_bytes = 0;
+  return Parse(text, path, &valid_bytes);
+}
+
+}  // namespace rharness

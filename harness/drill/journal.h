@@ -1,0 +1,76 @@
+// The journal of a drill: every change of a rerun's state, durable before the next step is taken.
+//
+// Role: what --resume believes. An append-only file of lines "CRC32 JSON"; each append is followed
+// by fdatasync. A torn last line (the machine died while writing) is dropped; damage before the last
+// line is an integrity error, because states after it cannot be trusted.
+#ifndef RHARNESS_HARNESS_DRILL_JOURNAL_H_
+#define RHARNESS_HARNESS_DRILL_JOURNAL_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+enum class JobState {
+  kPrepared,   // workspace made, inputs verified
+  kStarted,    // the child runs; pid and start ticks known
+  kEnded,      // the child's outcome is known
+  kCollected,  // evidence is on disk; the rerun is finished
+};
+std::string_view JobStateName(JobState state);  // "prepared", "started", "ended", "collected"
+
+struct JournalEntry {
+  std::string job;
+  JobState state = JobState::kPrepared;
+  int attempt = 1;
+  int pid = 0;                    // of kStarted
+  std::uint64_t start_ticks = 0;  // of kStarted: identity of that pid
+  std::string evidence_sha256;    // of kCollected
+};
+
+// What a journal says about the past: the last entry of each job.
+struct JournalContent {
+  Json header;                               // as given to Create
+  std::map<std::string, JournalEntry> last;  // by job
+  std::uint64_t entries = 0;
+  bool torn = false;                         // a torn last line was dropped
+};
+
+class Journal {
+ public:
+  // A new journal; an existing file is an error (invalid_input: use --resume).
+  static Result<Journal> Create(const std::filesystem::path& path, const Json& header);
+  // An existing one, for appending; a torn last line is cut off first. `content` gets the past.
+  static Result<Journal> Open(const std::filesystem::path& path, JournalContent* content);
+
+  Journal(Journal&& other) noexcept;
+  Journal& operator=(Journal&& other) noexcept;
+  ~Journal();
+
+  // Durable when it returns. Thread-safe.
+  Status Append(const JournalEntry& entry);
+
+ private:
+  explicit Journal(int fd, std::filesystem::path path) : fd_(fd), path_(std::move(path)) {}
+  Status AppendLine(const Json& json);
+
+  int fd_ = -1;
+  std::filesystem::path path_;
+  std::mutex mutex_;
+};
+
+// Reads without opening for writing. Errors: not_found, io, integrity, invalid_input.
+Result<JournalContent> ReadJournal(const std::filesystem::path& path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_JOURNAL_H_

@@ -1,0 +1,162 @@
+// Turning selected runs into ordered reruns with limits and costs.
+#include "harness/drill/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "harness/base/clock.h"
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+// Why this run can never start with these slots; empty if it can.
+std::string Misfit(const Resources& needs, const Slots& slots) {
+  if (needs.cpus > slots.cpus) {
+    return fmt::format("needs {} CPUs, {} are offered", needs.cpus, slots.cpus);
+  }
+  if (needs.gpus > slots.gpus) {
+    return fmt::format("needs {} GPUs, {} are offered", needs.gpus, slots.gpus);
+  }
+  if (slots.memory_bytes > 0 && needs.memory_bytes > slots.memory_bytes) {
+    return fmt::format("needs {} bytes of memory, {} are offered", needs.memory_bytes,
+                       slots.memory_bytes);
+  }
+  return {};
+}
+
+// How many of these reruns fit side by side, by the scarcest resource.
+int Width(const Resources& needs, const PlanOptions& options) {
+  int width = options.slots.cpus / std::max(1, needs.cpus);
+  if (needs.gpus > 0) width = std::min(width, options.slots.gpus / needs.gpus);
+  if (options.slots.memory_bytes > 0 && needs.memory_bytes > 0) {
+    width = std::min(width, static_cast<int>(options.slots.memory_bytes / needs.memory_bytes));
+  }
+  if (options.jobs > 0) width = std::min(width, options.jobs);
+  return std::max(1, width);
+}
+
+// Lists reruns round by round (all first ones, then all second ones) while the budget lasts.
+void Fill(const std::vector<const Manifest*>& runs, const PlanOptions& options, Plan* plan) {
+  for (int rerun = 1; rerun <= options.reruns; ++rerun) {
+    for (const Manifest* run : runs) {
+      PlannedRerun planned = PlanRerun(*run, rerun, options);
+      const double total = plan->run_seconds + planned.expected_seconds;
+      if (options.budget_seconds > 0 && total > options.budget_seconds) {
+        if (rerun == 1) {
+          plan->left_out.push_back(run->run_id);
+          plan->notes.push_back(fmt::format("{}: beyond the budget of {}", run->run_id,
+                                            FormatDuration(Seconds(options.budget_seconds))));
+        } else {
+          plan->notes.push_back(
+              fmt::format("{}: rerun {} is beyond the budget", run->run_id, rerun));
+        }
+        continue;
+      }
+      plan->run_seconds = total;
+      plan->gpu_hours += planned.resources.gpus * planned.expected_seconds / 3600;
+      plan->reruns.push_back(std::move(planned));
+    }
+  }
+}
+
+// A lower bound that longest-first scheduling comes close to.
+double EstimateWall(const Plan& plan, const PlanOptions& options) {
+  double wall = 0.0;
+  double longest = 0.0;
+  for (const PlannedRerun& rerun : plan.reruns) {
+    wall += rerun.expected_seconds / Width(rerun.resources, options);
+    longest = std::max(longest, rerun.expected_seconds);
+  }
+  return std::max(wall, longest);
+}
+
+}  // namespace
+
+PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& options) {
+  PlannedRerun planned{.run_id = run.run_id,
+                       .rerun = rerun,
+                       .job = fmt::format("{}.{}", run.run_id, rerun),
+                       .resources = run.resources,
+                       .expected_seconds = std::max(0.0, run.duration_seconds)};
+  Resources& needs = planned.resources;
+  needs.cpus = std::max(1, needs.cpus);
+  if (needs.memory_bytes == 0) needs.memory_bytes = options.memory_bytes;
+  if (needs.disk_bytes == 0) needs.disk_bytes = options.disk_bytes;
+  if (needs.timeout_seconds <= 0) {
+    needs.timeout_seconds = std::max(options.timeout_floor_seconds,
+                                     options.timeout_factor * planned.expected_seconds);
+  }
+  return planned;
+}
+
+Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options) {
+  Plan plan;
+  std::vector<const Manifest*> fitting;
+  for (const Manifest& run : runs) {
+    const std::string misfit = Misfit(PlanRerun(run, 1, options).resources, options.slots);
+    if (misfit.empty()) {
+      fitting.push_back(&run);
+    } else {
+      plan.left_out.push_back(run.run_id);
+      plan.notes.push_back(fmt::format("{}: {}", run.run_id, misfit));
+    }
+  }
+  Fill(fitting, options, &plan);
+  std::stable_sort(plan.reruns.begin(), plan.reruns.end(),
+                   [](const PlannedRerun& a, const PlannedRerun& b) {
+                     return a.expected_seconds > b.expected_seconds;
+                   });
+  plan.wall_seconds = EstimateWall(plan, options);
+  return plan;
+}
+
+std::string DescribePlan(const Plan& plan) {
+  std::size_t width = 3;
+  for (const PlannedRerun& rerun : plan.reruns) width = std::max(width, rerun.job.size());
+  std::string text =
+      fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", "JOB", width, "EXPECTED", "CPUS",
+                  "GPUS", "TIMEOUT");
+  for (const PlannedRerun& rerun : plan.reruns) {
+    text += fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", rerun.job, width,
+                        FormatDuration(Seconds(rerun.expected_seconds)), rerun.resources.cpus,
+                        rerun.resources.gpus,
+                        FormatDuration(Seconds(rerun.resources.timeout_seconds)));
+  }
+  for (const std::string& note : plan.notes) text += "left out: " + note + "\n";
+  text += fmt::format("{} reruns, {} of run time, about {} here", plan.reruns.size(),
+                      FormatDuration(Seconds(plan.run_seconds)),
+                      FormatDuration(Seconds(plan.wall_seconds)));
+  if (plan.gpu_hours > 0) text += fmt::format(", {:.2f} GPU hours", plan.gpu_hours);
+  return TerminalSafe(text + "\n");
+}
+
+Json ToJson(const Plan& plan) {
+  Json reruns = Json::MakeArray();
+  for (const PlannedRerun& rerun : plan.reruns) {
+    reruns.Append(Json::MakeObject({{"job", rerun.job},
+                                    {"run_id", rerun.run_id},
+                                    {"rerun", rerun.rerun},
+                                    {"expected_seconds", rerun.expected_seconds},
+                                    {"timeout_seconds", rerun.resources.timeout_seconds},
+                                    {"cpus", rerun.resources.cpus},
+                                    {"gpus", rerun.resources.gpus},
+                                    {"memory_bytes", rerun.resources.memory_bytes},
+                                    {"disk_bytes", rerun.resources.disk_bytes}}));
+  }
+  Json left_out = Json::MakeArray();
+  for (const std::string& run_id : plan.left_out) left_out.Append(run_id);
+  Json notes = Json::MakeArray();
+  for (const std::string& note : plan.notes) notes.Append(note);
+  return Json::MakeObject({{"schema", "rharness.plan/v1"},
+                           {"reruns", std::move(reruns)},
+                           {"left_out", std::move(left_out)},
+                           {"notes", std::move(notes)},
+                           {"run_seconds", plan.run_seconds},
+                           {"wall_seconds", plan.wall_seconds},
+                           {"gpu_hours", plan.gpu_hours}});
+}
+
+}  // namespace rharness

@@ -1,0 +1,115 @@
+// Writing and reading drill settings.
+#include "harness/drill/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+namespace rharness {
+namespace {
+
+Json PlanJson(const PlanOptions& plan) {
+  return Json::MakeObject({{"reruns", plan.reruns},
+                           {"jobs", plan.jobs},
+                           {"cpus", plan.slots.cpus},
+                           {"memory_bytes", plan.slots.memory_bytes},
+                           {"gpus", plan.slots.gpus},
+                           {"budget_seconds", plan.budget_seconds},
+                           {"timeout_factor", plan.timeout_factor},
+                           {"timeout_floor_seconds", plan.timeout_floor_seconds},
+                           {"rerun_memory_bytes", plan.memory_bytes},
+                           {"rerun_disk_bytes", plan.disk_bytes}});
+}
+
+void ReadPlan(JsonReader& reader, PlanOptions* plan) {
+  reader.Read("reruns", &plan->reruns);
+  reader.Read("jobs", &plan->jobs);
+  reader.Read("cpus", &plan->slots.cpus);
+  reader.Read("memory_bytes", &plan->slots.memory_bytes);
+  reader.Read("gpus", &plan->slots.gpus);
+  reader.Read("budget_seconds", &plan->budget_seconds);
+  reader.Read("timeout_factor", &plan->timeout_factor);
+  reader.Read("timeout_floor_seconds", &plan->timeout_floor_seconds);
+  reader.Read("rerun_memory_bytes", &plan->memory_bytes);
+  reader.Read("rerun_disk_bytes", &plan->disk_bytes);
+}
+
+Json PlacesJson(const Places& places) {
+  Json maps = Json::MakeArray();
+  for (const auto& [from, to] : places.maps) {
+    maps.Append(Json::MakeObject({{"from", from}, {"to", to.string()}}));
+  }
+  return Json::MakeObject({{"root", places.root.string()}, {"maps", std::move(maps)}});
+}
+
+void ReadPlaces(JsonReader& reader, Places* places) {
+  std::string root;
+  reader.Read("root", &root);
+  places->root = root;
+  reader.ForEach("maps", [&](JsonReader& map) {
+    std::string from;
+    std::string to;
+    map.Read("from", &from);
+    map.Read("to", &to);
+    places->maps.emplace_back(from, to);
+  });
+}
+
+}  // namespace
+
+Json ToJson(const DrillSettings& settings) {
+  const DrillOptions& options = settings.options;
+  Json run_ids = Json::MakeArray();
+  for (const std::string& run_id : settings.run_ids) run_ids.Append(run_id);
+  Json environment = Json::MakeObject();
+  for (const auto& [name, value] : options.environment) environment.Set(name, value);
+  return Json::MakeObject({{"schema", "rharness.drill/v1"},
+                           {"drill_id", settings.drill_id},
+                           {"started", FormatTime(settings.started)},
+                           {"history", options.history},
+                           {"selection", options.selection},
+                           {"run_ids", std::move(run_ids)},
+                           {"plan", PlanJson(options.plan)},
+                           {"places", PlacesJson(options.places)},
+                           {"environment", std::move(environment)},
+                           {"launcher", options.launcher},
+                           {"executor", options.executor},
+                           {"confirm", options.confirm},
+                           {"keep_workspaces", options.keep_workspaces}});
+}
+
+Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file) {
+  DrillSettings settings;
+  DrillOptions& options = settings.options;
+  JsonReader reader(json, std::string(file));
+  reader.ReadSchema("rharness.drill", 1);
+  std::string started;
+  reader.Read("drill_id", &settings.drill_id);
+  reader.Read("started", &started);
+  reader.Read("history", &options.history);
+  reader.Read("selection", &options.selection);
+  reader.ReadArray("run_ids", &settings.run_ids);
+  reader.ReadObject("plan", true, [&](JsonReader& plan) { ReadPlan(plan, &options.plan); });
+  reader.ReadObject("places", true,
+                    [&](JsonReader& places) { ReadPlaces(places, &options.places); });
+  reader.ForEachMember("environment", [&](const std::string& name, JsonReader& value) {
+    value.Get(&options.environment[name]);
+  });
+  reader.Read("launcher", &options.launcher);
+  reader.Read("executor", &options.executor);
+  reader.Read("confirm", &options.confirm);
+  reader.Read("keep_workspaces", &options.keep_workspaces);
+  RETURN_IF_ERROR(reader.status());
+  ASSIGN_OR_RETURN(settings.started, ParseTime(started));
+  return settings;
+}
+
+std::string MakeDrillId(WallTime now) {
+  std::string stamp = FormatTime(now).substr(0, 19);
+  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+  std::random_device device;
+  return fmt::format("{}Z-{:08x}", stamp, device());
+}
+
+}  // namespace rharness

@@ -1,0 +1,30 @@
+// A drill's settings as they are kept in its journal, so that a resumed drill is the same drill.
+#ifndef RHARNESS_HARNESS_DRILL_SETTINGS_H_
+#define RHARNESS_HARNESS_DRILL_SETTINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+#include "harness/drill/drill.h"
+
+namespace rharness {
+
+// What is fixed when a drill starts.
+struct DrillSettings {
+  std::string drill_id;
+  WallTime started{};
+  std::vector<std::string> run_ids;  // selected, in the history's order
+  DrillOptions options;              // all but resume
+};
+
+Json ToJson(const DrillSettings& settings);  // "schema": "rharness.drill/v1"
+Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file);
+
+// Unique and sortable: "20261120T080300Z-1f2e3d4c".
+std::string MakeDrillId(WallTime now);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_SETTINGS_H_

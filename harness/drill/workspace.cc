@@ -1,0 +1,291 @@
+// Filling and verifying workspaces.
+#include "harness/drill/workspace.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <system_error>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kGitTimeout = std::chrono::minutes(10);
+constexpr std::int64_t kRacySeconds = 2;
+
+std::optional<Obstacle> Blocked(std::string_view layer, std::string reason) {
+  return Obstacle{std::string(layer), std::move(reason)};
+}
+
+Status CopyTree(const fs::path& from, const fs::path& to) {
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  std::error_code error;
+  fs::copy(from, to, fs::copy_options::recursive, error);
+  if (error) return IoError(fmt::format("cannot copy to {}: {}", to.string(), error.message()),
+                            from.string());
+  return {};
+}
+
+Status Link(const fs::path& from, const fs::path& to) {
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  std::error_code error;
+  fs::create_symlink(from, to, error);
+  if (error) return IoError(fmt::format("cannot link {}: {}", to.string(), error.message()),
+                            from.string());
+  return {};
+}
+
+// Where the command will find an item; relative ones lie below the working directory.
+fs::path PlaceOf(const Manifest& manifest, const Workspace& workspace, const DataItem& item) {
+  if (fs::path(item.path).is_absolute()) return item.path;
+  return workspace.path / manifest.working_directory / item.path;
+}
+
+// Puts one data item in place; the obstacle if it cannot be had.
+Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
+                                          const Places& places, Workspace* workspace) {
+  const std::string location = item.location.empty() ? item.path : item.location;
+  const auto source = Locate(places, location);
+  if (!source.ok()) return Blocked("data", fmt::format("data '{}': {}", item.name,
+                                                       source.error().message));
+  std::error_code error;
+  const fs::path real = fs::canonical(*source, error);
+  if (error) {
+    return Blocked("data", fmt::format("data '{}' is not at {}: {}", item.name, source->string(),
+                                       error.message()));
+  }
+  const fs::path place = PlaceOf(manifest, *workspace, item);
+  if (fs::path(item.path).is_absolute()) {
+    workspace->mounts.push_back(Mount{real, item.path});
+    return std::optional<Obstacle>();
+  }
+  if (item.size_bytes <= kCopyLimitBytes) {
+    RETURN_IF_ERROR(CopyTree(real, place));
+  } else {
+    RETURN_IF_ERROR(Link(real, place));
+    workspace->mounts.push_back(Mount{real, real.string()});
+  }
+  return std::optional<Obstacle>();
+}
+
+// Hashes an item in its place and holds it to the manifest.
+std::optional<Obstacle> VerifyData(const Manifest& manifest, const DataItem& item,
+                                   Workspace* workspace, ContentCache* cache) {
+  const auto content = cache->Hash(PlaceOf(manifest, *workspace, item));
+  if (!content.ok()) {
+    return Blocked("data", fmt::format("data '{}': {}", item.name, content.error().ToString()));
+  }
+  DataItem seen = item;
+  seen.sha256 = content->sha256;
+  seen.size_bytes = content->size_bytes;
+  workspace->data.push_back(seen);
+  if (content->sha256 == item.sha256) return std::nullopt;
+  return Blocked("data", fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
+                                     "recorded {} ({} bytes)",
+                                     item.name, content->sha256, content->size_bytes,
+                                     item.sha256.empty() ? "no hash" : item.sha256,
+                                     item.size_bytes));
+}
+
+// Copies the listed code files, each proved by its hash.
+Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const fs::path& repository,
+                                               Workspace* workspace) {
+  for (const CodeFile& file : manifest.code.files) {
+    const auto source = ResolveBelow(repository, file.path);
+    if (!source.ok()) {
+      return Blocked("code", fmt::format("code file '{}': {}", file.path,
+                                         source.error().ToString()));
+    }
+    const fs::path place = workspace->path / file.path;
+    RETURN_IF_ERROR(CopyTree(*source, place));
+    const auto digest = HashFile(place);
+    if (!digest.ok()) return Blocked("code", digest.error().ToString());
+    workspace->code_files.push_back(CodeFile{file.path, digest->sha256});
+    if (digest->sha256 != file.sha256) {
+      return Blocked("code", fmt::format("code file '{}' is not the recorded one: sha256 {}, "
+                                         "recorded {}",
+                                         file.path, digest->sha256, file.sha256));
+    }
+  }
+  return std::optional<Obstacle>();
+}
+
+// Runs git without hooks, prompts or any transport but local files.
+ProcessResult Git(std::vector<std::string> arguments) {
+  std::vector<std::string> argv = {"git",
+                                   "-c", "core.hooksPath=/dev/null",
+                                   "-c", "protocol.allow=never",
+                                   "-c", "protocol.file.allow=always",
+                                   "-c", "advice.detachedHead=false"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  std::map<std::string, std::string> environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
+  environment["GIT_TERMINAL_PROMPT"] = "0";
+  environment["LC_ALL"] = "C.UTF-8";
+  ProcessLimits limits;
+  limits.timeout = kGitTimeout;
+  return RunProcess(ProcessSpec{std::move(argv), std::move(environment), {}}, limits);
+}
+
+// Why git failed, in one line.
+std::string GitComplaint(const ProcessResult& result) {
+  std::string text = result.stderr_text.empty() ? result.outcome.ToString() : result.stderr_text;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return TerminalSafe(text);
+}
+
+// Checks out the recorded commit; the workspace becomes the work tree.
+Result<std::optional<Obstacle>> CheckOut(const Manifest& manifest, const fs::path& repository,
+                                         Workspace* workspace) {
+  const Code& code = manifest.code;
+  if (code.dirty) {
+    return Blocked("code", fmt::format("recorded from a changed work tree (diff sha256 {}), and no "
+                                       "code files are listed to rebuild it from",
+                                       code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
+  }
+  const ProcessResult clone = Git({"clone", "--quiet", "--no-checkout", "--",
+                                   fs::absolute(repository).string(), workspace->path.string()});
+  if (!clone.outcome.Succeeded()) {
+    return Blocked("code", fmt::format("repository {}: {}", repository.string(),
+                                       GitComplaint(clone)));
+  }
+  const ProcessResult checkout =
+      Git({"-C", workspace->path.string(), "checkout", "--quiet", "--detach", code.commit});
+  if (!checkout.outcome.Succeeded()) {
+    return Blocked("code", fmt::format("commit {} is not in {}: {}", code.commit,
+                                       repository.string(), GitComplaint(checkout)));
+  }
+  workspace->code_commit = code.commit;
+  return std::optional<Obstacle>();
+}
+
+Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places& places,
+                                          Workspace* workspace) {
+  const Code& code = manifest.code;
+  if (code.files.empty() && code.commit.empty()) return std::optional<Obstacle>();
+  const auto repository = Locate(places, code.repository.empty() ? "." : code.repository);
+  if (!repository.ok()) {
+    return Blocked("code", fmt::format("repository: {}", repository.error().message));
+  }
+  if (!code.files.empty()) return PlaceCodeFiles(manifest, *repository, workspace);
+  return CheckOut(manifest, *repository, workspace);
+}
+
+Remark Changed(std::string_view layer, std::string subject, std::string observed,
+               std::string recorded) {
+  return Remark{.code = fmt::format("{}_changed_during_run", layer),
+                .layer = std::string(layer),
+                .subject = subject,
+                .observed = std::move(observed),
+                .limit = std::move(recorded),
+                .message = fmt::format("{} changed while the run was using it", subject)};
+}
+
+std::string Identity(const fs::path& path, const struct stat& info) {
+  return fmt::format("{}|{}|{}|{}|{}.{}|{}.{}", path.string(), info.st_dev, info.st_ino,
+                     info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
+                     info.st_ctim.tv_nsec);
+}
+
+}  // namespace
+
+Result<fs::path> Locate(const Places& places, const std::string& location) {
+  std::size_t best = 0;
+  fs::path mapped;
+  for (const auto& [from, to] : places.maps) {
+    const bool below = location == from || location.starts_with(from.ends_with('/') ? from
+                                                                                   : from + "/");
+    if (!below || from.size() < best || from.empty()) continue;
+    std::string rest = location.substr(from.size());
+    while (rest.starts_with('/')) rest.erase(0, 1);
+    if (!rest.empty()) {
+      ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(rest, location));
+      mapped = to / safe;
+    } else {
+      mapped = to;
+    }
+    best = from.size();
+  }
+  if (best > 0) return mapped;
+  if (location.find("://") != std::string::npos) {
+    return Unsupported(fmt::format("'{}' is no local path; say where it lies here with --map {}=DIR",
+                                   TerminalSafe(location), TerminalSafe(location)));
+  }
+  const fs::path path(location);
+  if (path.is_absolute()) return path.lexically_normal();
+  if (location == "." || location == "./") return places.root;
+  ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(location, location));
+  return places.root / safe;
+}
+
+Result<ContentCache::Content> ContentCache::Hash(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return NotFound("no such file or folder", path.string());
+    return IoErrorFromErrno("cannot stat", errno, path.string());
+  }
+  const std::string identity = Identity(path, info);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = known_.find(identity); found != known_.end()) return found->second;
+  }
+  const auto now = std::chrono::system_clock::to_time_t(SystemClock().Now());
+  ASSIGN_OR_RETURN(const TreeDigest digest, HashTree(path));
+  Content content{digest.sha256, digest.size_bytes};
+  struct stat after {};
+  const bool unchanged = ::stat(path.c_str(), &after) == 0 && Identity(path, after) == identity;
+  if (S_ISREG(info.st_mode) && unchanged && info.st_ctim.tv_sec + kRacySeconds < now) {
+    const std::scoped_lock lock(mutex_);
+    known_[identity] = content;
+  }
+  return content;
+}
+
+Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& path,
+                                   const Places& places, ContentCache* cache) {
+  Workspace workspace{.path = path};
+  RETURN_IF_ERROR(RemoveTree(path));
+  RETURN_IF_ERROR(MakeDirectories(path));
+  ASSIGN_OR_RETURN(workspace.obstacle, PlaceCode(manifest, places, &workspace));
+  if (workspace.obstacle) return workspace;
+  for (const DataItem& item : manifest.data) {
+    ASSIGN_OR_RETURN(workspace.obstacle, PlaceData(manifest, item, places, &workspace));
+    if (!workspace.obstacle) {
+      workspace.obstacle = VerifyData(manifest, item, &workspace, cache);
+    }
+    if (workspace.obstacle) return workspace;
+  }
+  RETURN_IF_ERROR(MakeDirectories(path / manifest.working_directory));
+  return workspace;
+}
+
+std::vector<Remark> VerifyAfterRun(const Manifest& manifest, const Workspace& workspace,
+                                   ContentCache* cache) {
+  std::vector<Remark> remarks;
+  for (const DataItem& item : workspace.data) {
+    const auto content = cache->Hash(PlaceOf(manifest, workspace, item));
+    const std::string observed = content.ok() ? content->sha256 : content.error().ToString();
+    if (observed != item.sha256) {
+      remarks.push_back(Changed("data", fmt::format("data '{}'", item.name), observed,
+                                item.sha256));
+    }
+  }
+  for (const CodeFile& file : workspace.code_files) {
+    const auto digest = HashFile(workspace.path / file.path);
+    const std::string observed = digest.ok() ? digest->sha256 : digest.error().ToString();
+    if (observed != file.sha256) {
+      remarks.push_back(Changed("code", fmt::format("code file '{}'", file.path), observed,
+                                file.sha256));
+    }
+  }
+  return remarks;
+}
+
+}  // namespace rharness
