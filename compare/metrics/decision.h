@@ -54,7 +54,9 @@ struct MetricDecision {
   bool primary = true;
   MetricVerdict verdict = MetricVerdict::kInconclusive;
   // "", "non_finite", "missing", "no_variance_basis", "no_margin", "detectable_shift", "material",
-  // "single_reference"; several are joined by a comma.
+  // "single_reference", "unequal_variance" (Welch's test was used), "one_rerun_decides" (the shift
+  // does not survive without its most extreme rerun), "no_history", "non_finite_history",
+  // "invalid_alpha"; several are joined by a comma.
   std::string reason;
   std::vector<double> history;
   std::vector<double> reruns;
@@ -77,6 +79,8 @@ struct MetricDecision {
   int more_reruns = 0;          // further reruns for 80 % power of a decision; 0: no number would do
 };
 
+// Always returns a decision; what stands in its way is its reason. standard_error = 0 means that no
+// test was made, and t, p_difference, the interval, power and minimum_detectable say nothing then.
 MetricDecision DecideMetric(const MetricInput& input);
 
 }  // namespace rharness
