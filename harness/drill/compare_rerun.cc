@@ -53,8 +53,11 @@ std::optional<CheckpointDifference> DiffBytes(const Artifact& recorded, const Ar
   const auto a = OpenCheckpoint(*original);
   const auto b = OpenCheckpoint(drill_folder / seen.location);
   if (!a.ok() || !b.ok()) return std::nullopt;
-  if (DigestCheckpoint(**a).sha256 != recorded.tensor_digest) return std::nullopt;
-  return DiffCheckpoints(**a, **b);
+  const auto digest = DigestCheckpoint(**a);
+  if (!digest.ok() || digest->sha256 != recorded.tensor_digest) return std::nullopt;
+  auto difference = DiffCheckpoints(**a, **b);
+  if (!difference.ok()) return std::nullopt;
+  return std::move(*difference);
 }
 
 void DescribeDifference(const CheckpointDifference& difference, ExactComparison* exact) {

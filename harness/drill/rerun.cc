@@ -215,7 +215,7 @@ std::map<std::string, std::string> BuildJobEnvironment(
   environment["TMPDIR"] = (workspace / ".tmp").string();
   environment["LANG"] = "C.UTF-8";
   for (const auto& [name, value] : manifest.environment.variables) {
-    if (value) environment[name] = *value;
+    if (value && !IsWithheld(*value)) environment[name] = *value;
   }
   if (!gpus.empty()) environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
   for (const auto& [name, value] : overrides) environment[name] = value;

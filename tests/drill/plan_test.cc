@@ -6,7 +6,7 @@
 namespace rharness {
 namespace {
 
-Manifest Run(std::string run_id, double duration_seconds, int cpus = 1) {
+Manifest Recorded(std::string run_id, double duration_seconds, int cpus = 1) {
   Manifest manifest;
   manifest.run_id = std::move(run_id);
   manifest.duration_seconds = duration_seconds;
@@ -27,7 +27,7 @@ std::vector<std::string> Jobs(const Plan& plan) {
 }
 
 TEST(Plan, PutsTheLongestRerunFirst) {
-  const Plan plan = BuildPlan({Run("a", 1), Run("b", 9), Run("c", 5)}, Options(2));
+  const Plan plan = BuildPlan({Recorded("a", 1), Recorded("b", 9), Recorded("c", 5)}, Options(2));
   EXPECT_EQ(Jobs(plan), (std::vector<std::string>{"b.1", "c.1", "a.1"}));
   EXPECT_DOUBLE_EQ(plan.run_seconds, 15.0);
   EXPECT_DOUBLE_EQ(plan.wall_seconds, 9.0);
@@ -37,7 +37,7 @@ TEST(Plan, SpendsTheBudgetOnFirstRerunsBeforeSecondOnes) {
   PlanOptions options = Options(1);
   options.reruns = 2;
   options.budget_seconds = 35;
-  const Plan plan = BuildPlan({Run("a", 10), Run("b", 10), Run("c", 10)}, options);
+  const Plan plan = BuildPlan({Recorded("a", 10), Recorded("b", 10), Recorded("c", 10)}, options);
   EXPECT_EQ(Jobs(plan), (std::vector<std::string>{"a.1", "b.1", "c.1"}));
   EXPECT_TRUE(plan.left_out.empty());
   EXPECT_EQ(plan.notes.size(), 3U) << "three second reruns are beyond the budget";
@@ -46,14 +46,14 @@ TEST(Plan, SpendsTheBudgetOnFirstRerunsBeforeSecondOnes) {
 TEST(Plan, NamesTheRunsThatTheBudgetLeavesOut) {
   PlanOptions options = Options(1);
   options.budget_seconds = 15;
-  const Plan plan = BuildPlan({Run("a", 10), Run("b", 10)}, options);
+  const Plan plan = BuildPlan({Recorded("a", 10), Recorded("b", 10)}, options);
   EXPECT_EQ(plan.left_out, (std::vector<std::string>{"b"}));
   ASSERT_EQ(plan.notes.size(), 1U);
   EXPECT_NE(plan.notes[0].find("budget"), std::string::npos);
 }
 
 TEST(Plan, LeavesOutWhatNoSlotCanHoldAndSaysWhatItNeeds) {
-  const Plan plan = BuildPlan({Run("wide", 1, 64)}, Options(2));
+  const Plan plan = BuildPlan({Recorded("wide", 1, 64)}, Options(2));
   EXPECT_TRUE(plan.reruns.empty());
   ASSERT_EQ(plan.notes.size(), 1U);
   EXPECT_EQ(plan.notes[0], "wide: needs 64 CPUs, 2 are offered");
@@ -64,10 +64,10 @@ TEST(Plan, FillsInLimitsWhereTheManifestStatesNone) {
   options.timeout_factor = 3;
   options.timeout_floor_seconds = 20;
   options.disk_bytes = 77;
-  EXPECT_DOUBLE_EQ(PlanRerun(Run("a", 1), 1, options).resources.timeout_seconds, 20.0);
-  EXPECT_DOUBLE_EQ(PlanRerun(Run("a", 100), 1, options).resources.timeout_seconds, 300.0);
-  EXPECT_EQ(PlanRerun(Run("a", 1), 1, options).resources.disk_bytes, 77U);
-  Manifest stated = Run("a", 100);
+  EXPECT_DOUBLE_EQ(PlanRerun(Recorded("a", 1), 1, options).resources.timeout_seconds, 20.0);
+  EXPECT_DOUBLE_EQ(PlanRerun(Recorded("a", 100), 1, options).resources.timeout_seconds, 300.0);
+  EXPECT_EQ(PlanRerun(Recorded("a", 1), 1, options).resources.disk_bytes, 77U);
+  Manifest stated = Recorded("a", 100);
   stated.resources.timeout_seconds = 5;
   EXPECT_DOUBLE_EQ(PlanRerun(stated, 1, options).resources.timeout_seconds, 5.0);
 }
@@ -80,7 +80,7 @@ TEST(Plan, OfNothingIsEmptyAndCostsNothing) {
 }
 
 TEST(Plan, PrintsNoControlCharactersOfAStrangersRunId) {
-  const Plan plan = BuildPlan({Run("a\x1b[31m", 1)}, Options(2));
+  const Plan plan = BuildPlan({Recorded("a\x1b[31m", 1)}, Options(2));
   EXPECT_EQ(DescribePlan(plan).find('\x1b'), std::string::npos);
 }
 
