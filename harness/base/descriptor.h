@@ -1,10 +1,14 @@
-// An open file descriptor that closes itself.
+// A file descriptor that closes itself, and the one way to open a file for reading.
 #ifndef RHARNESS_HARNESS_BASE_DESCRIPTOR_H_
 #define RHARNESS_HARNESS_BASE_DESCRIPTOR_H_
 
 #include <unistd.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <utility>
+
+#include "harness/base/result.h"
 
 namespace rharness {
 
@@ -18,16 +22,26 @@ class Descriptor {
     return *this;
   }
   ~Descriptor() { Close(); }
-
-  int get() const { return fd_; }  // -1: none
-  bool valid() const { return fd_ >= 0; }
   void Close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
   }
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
 
  private:
   int fd_ = -1;
 };
+
+struct OpenedFile {
+  Descriptor descriptor;
+  std::uint64_t size_bytes = 0;  // as the file system says; 0 for generated files such as /proc
+};
+
+// Opens a regular file without ever waiting for it: a FIFO, socket, device or folder is refused
+// (invalid_input). With `follow_links` false a symbolic link as last component is refused too.
+// Errors: not_found, io, invalid_input.
+Result<OpenedFile> OpenRegularFile(const std::filesystem::path& path, bool follow_links = true);
 
 }  // namespace rharness
 

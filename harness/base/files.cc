@@ -6,35 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+
+#include "harness/base/descriptor.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-// An open file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-Error OpenError(const fs::path& path, int error_number) {
-  if (error_number == ENOENT) return NotFound("no such file", path.string());
-  return IoErrorFromErrno("cannot open", error_number, path.string());
-}
 
 Status WriteAll(int fd, std::string_view content, const fs::path& path) {
   while (!content.empty()) {
@@ -65,27 +47,21 @@ Status WriteTemporary(const std::string& temporary, int fd, std::string_view con
 }  // namespace
 
 Result<std::string> ReadFile(const fs::path& path, std::uint64_t limit_bytes) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return OpenError(path, errno);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return IoErrorFromErrno("cannot stat", errno, path.string());
-  if (!S_ISREG(info.st_mode)) {
-    return InvalidInput(S_ISDIR(info.st_mode) ? "is a folder; expected a file"
-                                              : "is no regular file",
+  ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path));
+  const auto too_large = [&] {
+    return InvalidInput(fmt::format("is larger than the limit of {} bytes", limit_bytes),
                         path.string());
-  }
+  };
+  if (file.size_bytes > limit_bytes) return too_large();
+  constexpr std::size_t kBlock = 1 << 18;
   std::string content;
-  constexpr std::size_t kBlock = 1 << 16;
-  const auto expected = static_cast<std::uint64_t>(info.st_size);
-  if (expected <= limit_bytes) content.reserve(expected + 1);
+  // A block beyond the size, so that the read that finds the end does not move the content.
+  content.reserve(static_cast<std::size_t>(file.size_bytes) + kBlock);
   for (;;) {
     const std::size_t old_size = content.size();
-    if (old_size > limit_bytes || expected > limit_bytes) {
-      return InvalidInput(fmt::format("is larger than the limit of {} bytes", limit_bytes),
-                          path.string());
-    }
+    if (old_size > limit_bytes) return too_large();
     content.resize(old_size + kBlock);
-    const ssize_t count = ::read(fd.get(), content.data() + old_size, kBlock);
+    const ssize_t count = ::read(file.descriptor.get(), content.data() + old_size, kBlock);
     if (count < 0 && errno != EINTR) return IoErrorFromErrno("cannot read", errno, path.string());
     content.resize(old_size + static_cast<std::size_t>(count < 0 ? 0 : count));
     if (count == 0) return content;
@@ -135,7 +111,8 @@ Status RemoveTree(const fs::path& path) {
 Result<fs::path> SafeRelativePath(std::string_view text, std::string_view where) {
   const auto refuse = [&](std::string_view reason) {
     return InvalidInput(fmt::format("path '{}' {}; expected a relative path that stays below its "
-                                    "folder", TerminalSafe(text), reason),
+                                    "folder",
+                                    TerminalSafe(text), reason),
                         std::string(where));
   };
   if (text.empty()) return refuse("is empty");

@@ -1,0 +1,151 @@
+// Single SHA-256 streams by OpenSSL, their spelling, and the digest of a tree of files.
+#include "harness/base/digest.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "harness/base/digest_files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Fetched once: looking the algorithm up for every digest costs more than a small file.
+const EVP_MD* Algorithm() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  if (algorithm == nullptr) Abort("OpenSSL offers no SHA256");
+  return algorithm;
+}
+
+Error WalkError(const std::error_code& error, const fs::path& path) {
+  return IoError("cannot list folder: " + error.message(), path.string());
+}
+
+// The regular files below `root`, sorted by the bytes of their relative paths.
+Result<std::vector<std::string>> ListFiles(const fs::path& root) {
+  std::vector<std::string> files;
+  const std::size_t prefix = (root / "").native().size();
+  std::error_code error;
+  fs::recursive_directory_iterator entry(root, error);
+  if (error) return WalkError(error, root);
+  while (entry != fs::recursive_directory_iterator()) {
+    const fs::path& path = entry->path();
+    const bool link = entry->is_symlink(error);
+    const bool folder = !error && !link && entry->is_directory(error);
+    const bool file = !error && !link && !folder && entry->is_regular_file(error);
+    if (error) return WalkError(error, path);
+    if (link) return InvalidInput("is a symbolic link; expected files and folders", path.string());
+    if (!folder && !file) {
+      return InvalidInput("is no regular file; expected files and folders", path.string());
+    }
+    if (file) files.push_back(path.native().substr(prefix));
+    entry.increment(error);
+    if (error) return WalkError(error, root);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+struct Sha256::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  State() {
+    if (context == nullptr || EVP_DigestInit_ex(context, Algorithm(), nullptr) != 1) {
+      Abort("OpenSSL cannot start a SHA256");
+    }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { EVP_MD_CTX_free(context); }
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {}
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::Update(std::span<const std::byte> bytes) {
+  if (!state_) Abort("Update() of a Sha256 that is spent");
+  if (EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) != 1) {
+    Abort("OpenSSL cannot continue a SHA256");
+  }
+}
+
+void Sha256::Update(std::string_view text) { Update(std::as_bytes(std::span(text))); }
+
+void Sha256::UpdateU64(std::uint64_t value) {
+  std::array<std::byte, 8> bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(value >> (8 * i));
+  Update(bytes);
+}
+
+Sha256Bytes Sha256::Finish() {
+  if (!state_) Abort("Finish() of a Sha256 that is spent");
+  Sha256Bytes digest;
+  if (EVP_DigestFinal_ex(state_->context, digest.data(), nullptr) != 1) {
+    Abort("OpenSSL cannot finish a SHA256");
+  }
+  state_.reset();
+  return digest;
+}
+
+Sha256Bytes Sha256Of(std::span<const std::byte> bytes) {
+  Sha256 hash;
+  hash.Update(bytes);
+  return hash.Finish();
+}
+
+std::string Sha256HexOf(std::string_view text) {
+  return ToHex(Sha256Of(std::as_bytes(std::span(text))));
+}
+
+std::string ToHex(std::span<const std::uint8_t> bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(bytes.size() * 2, '0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    text[2 * i] = kDigits[bytes[i] >> 4];
+    text[2 * i + 1] = kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+bool IsSha256Hex(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Result<TreeDigest> HashTree(const fs::path& path, int threads) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    ASSIGN_OR_RETURN(const FileDigest file, HashFile(path));
+    return TreeDigest{file.sha256, file.size_bytes, 1};
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFiles(path));
+  std::vector<fs::path> paths;
+  paths.reserve(names.size());
+  for (const std::string& name : names) paths.push_back(path / name);
+  const auto digests = HashFileContents(paths, threads, LinkPolicy::kRefuse);
+
+  TreeDigest tree;
+  tree.files = names.size();
+  Sha256 hash;
+  hash.Update(std::string_view("rharness.tree/v1\0", 17));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!digests[i].ok()) return digests[i].error();
+    tree.size_bytes += digests[i]->size_bytes;
+    hash.UpdateU64(names[i].size());
+    hash.Update(names[i]);
+    hash.UpdateU64(digests[i]->size_bytes);
+    hash.Update(std::as_bytes(std::span(digests[i]->sha256)));
+  }
+  tree.sha256 = ToHex(hash.Finish());
+  return tree;
+}
+
+}  // namespace rharness
