@@ -104,9 +104,11 @@ double TwoSampleSize(double d, double alpha, double power) {
   const auto gap = [&](double n) {
     return TwoSidedPower(d * std::sqrt(n / 2.0), 2.0 * n - 2.0, alpha) - power;
   };
+  constexpr double kFewest = 2.0;
+  if (gap(kFewest) >= 0.0) return kFewest;
   double high = 4.0;
   while (gap(high) < 0.0 && high < 1e9) high *= 2.0;
-  return FindRoot(gap, 1.0 + 1e-3, high);
+  return FindRoot(gap, kFewest, high);
 }
 
 }  // namespace rharness::stats

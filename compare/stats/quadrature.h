@@ -16,7 +16,8 @@ struct GaussRule {
   std::array<double, kNodes> weight{};
 };
 
-// Roots of the Legendre polynomial of degree kNodes by Newton's method, weights from its derivative.
+// Roots of the Legendre polynomial of degree kNodes by Newton's method, weights from its
+// derivative.
 inline GaussRule MakeGaussRule() {
   GaussRule rule;
   for (std::size_t i = 0; i < kNodes; ++i) {
