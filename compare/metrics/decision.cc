@@ -1,5 +1,5 @@
-// One metric of one run: validity, then equivalence, then drift, else inconclusive; the order of the
-// passes in DecideMetric is the rule.
+// One metric of one run: validity, then equivalence, then drift, else inconclusive; the order of
+// the passes in DecideMetric is the rule.
 #include "compare/metrics/decision.h"
 
 #include <algorithm>
@@ -71,9 +71,8 @@ Comparison CompareMeans(const std::vector<double>& history, const std::vector<do
   const Moments new_runs = stats::ComputeMoments(reruns);
   const Moments old_floored = WithFloor(old_runs, floor);
   const Moments new_floored = WithFloor(new_runs, floor);
-  const double ratio_p =
-      stats::VarianceRatioP(new_floored.Variance(), new_runs.count - 1.0, old_floored.Variance(),
-                            old_runs.count - 1.0);
+  const double ratio_p = stats::VarianceRatioP(new_floored.Variance(), new_runs.count - 1.0,
+                                               old_floored.Variance(), old_runs.count - 1.0);
   if (ratio_p < kVarianceRatioAlpha) return {stats::WelchTest(new_floored, old_floored), true};
   return {stats::ModeratedTest(new_runs, old_runs, prior, floor), false};
 }
@@ -127,8 +126,7 @@ void RecordTest(const MetricInput& input, const Comparison& comparison, MetricDe
   decision->difference = comparison.test.difference;
   const auto n = static_cast<double>(input.history.size());
   const auto k = static_cast<double>(input.reruns.size());
-  decision->variance_basis =
-      VarianceBasis(comparison, n + k - 2.0, UsablePrior(input.prior).df);
+  decision->variance_basis = VarianceBasis(comparison, n + k - 2.0, UsablePrior(input.prior).df);
   if (!comparison.Tested()) return;
   const MeanTest& test = comparison.test;
   decision->standard_error = test.standard_error;
@@ -152,8 +150,8 @@ bool SurvivesWithoutMostExtreme(const MetricInput& input, double difference) {
   std::vector<double> rest = input.reruns;
   rest.erase(difference > 0.0 ? std::max_element(rest.begin(), rest.end())
                               : std::min_element(rest.begin(), rest.end()));
-  const Comparison without = CompareMeans(input.history, rest, UsablePrior(input.prior),
-                                          VarianceFloor(input.quantum));
+  const Comparison without =
+      CompareMeans(input.history, rest, UsablePrior(input.prior), VarianceFloor(input.quantum));
   return without.Tested() && without.test.difference * difference > 0.0 &&
          without.test.p_two_sided < kGuardAlpha;
 }
@@ -226,8 +224,8 @@ VariancePrior FitVariancePrior(const std::vector<double>& variances,
   std::vector<double> usable_dfs;
   double total_df = 0.0;
   for (std::size_t i = 0; i < std::min(variances.size(), dfs.size()); ++i) {
-    const bool informative = variances[i] > 0.0 && std::isfinite(variances[i]) && dfs[i] >= 1.0 &&
-                             std::isfinite(dfs[i]);
+    const bool informative =
+        variances[i] > 0.0 && std::isfinite(variances[i]) && dfs[i] >= 1.0 && std::isfinite(dfs[i]);
     if (!informative) continue;
     usable.push_back(variances[i]);
     usable_dfs.push_back(dfs[i]);

@@ -43,9 +43,7 @@ bool IsOpenProbability(double p) { return p > 0.0 && p < 1.0; }
 
 double NormalCdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-double NormalQuantile(double p) {
-  return IsOpenProbability(p) ? bm::quantile(Normal(), p) : kNaN;
-}
+double NormalQuantile(double p) { return IsOpenProbability(p) ? bm::quantile(Normal(), p) : kNaN; }
 
 double StudentTUpper(double t, double df) {
   if (std::isnan(t) || !(df > 0.0)) return kNaN;

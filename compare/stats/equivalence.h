@@ -1,7 +1,7 @@
 // Two one-sided tests: is a difference inside a margin?
 //
-// Source: Schuirmann 1987 (doi:10.1007/BF01068419). Equivalence at level alpha is the same statement
-// as "the 1 - 2 alpha interval lies inside (low, high)".
+// Source: Schuirmann 1987 (doi:10.1007/BF01068419). Equivalence at level alpha is the same
+// statement as "the 1 - 2 alpha interval lies inside (low, high)".
 #ifndef RHARNESS_COMPARE_STATS_EQUIVALENCE_H_
 #define RHARNESS_COMPARE_STATS_EQUIVALENCE_H_
 

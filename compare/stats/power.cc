@@ -41,6 +41,15 @@ double ExpectOverScale(const F& f, double df, double limit, double at, double wi
   return std::clamp(sum, 0.0, 1.0);
 }
 
+// P(|t| > critical) at a true difference of `shift` >= 0 standard errors.
+double RejectionProbability(double shift, double df, double critical) {
+  const auto reject = [&](double u) {
+    return NormalCdf(shift - critical * u) + NormalCdf(-shift - critical * u);
+  };
+  return ExpectOverScale(reject, df, std::numeric_limits<double>::infinity(), shift / critical,
+                         1.0 / critical);
+}
+
 }  // namespace
 
 double TostPower(double delta, double theta, double se, double df, double alpha) {
@@ -58,18 +67,13 @@ double TostPower(double delta, double theta, double se, double df, double alpha)
 double TwoSidedPower(double noncentrality, double df, double alpha) {
   const double critical = StudentTQuantile(1.0 - alpha / 2.0, df);
   if (!(critical > 0.0) || !std::isfinite(noncentrality)) return 0.0;
-  const double shift = std::fabs(noncentrality);
-  const auto reject = [&](double u) {
-    return NormalCdf(shift - critical * u) + NormalCdf(-shift - critical * u);
-  };
-  return ExpectOverScale(reject, df, std::numeric_limits<double>::infinity(), shift / critical,
-                         1.0 / critical);
+  return RejectionProbability(std::fabs(noncentrality), df, critical);
 }
 
 double DetectableNoncentrality(double df, double alpha, double power) {
   if (!(df > 0.0) || !(alpha > 0.0) || !(power > alpha) || !(power < 1.0)) return std::nan("");
   const double critical = StudentTQuantile(1.0 - alpha / 2.0, df);
-  const auto gap = [&](double x) { return TwoSidedPower(x, df, alpha) - power; };
+  const auto gap = [&](double x) { return RejectionProbability(x, df, critical) - power; };
   double low = 0.0;
   double high = critical + NormalQuantile(power) + 0.5;
   while (gap(high) < 0.0) {
@@ -104,9 +108,11 @@ double TwoSampleSize(double d, double alpha, double power) {
   const auto gap = [&](double n) {
     return TwoSidedPower(d * std::sqrt(n / 2.0), 2.0 * n - 2.0, alpha) - power;
   };
+  constexpr double kFewest = 2.0;
+  if (gap(kFewest) >= 0.0) return kFewest;
   double high = 4.0;
   while (gap(high) < 0.0 && high < 1e9) high *= 2.0;
-  return FindRoot(gap, 1.0 + 1e-3, high);
+  return FindRoot(gap, kFewest, high);
 }
 
 }  // namespace rharness::stats

@@ -37,7 +37,7 @@ std::optional<SampleSize> TostSampleSizeBalanced(double delta, double alpha, dou
                                                  int max_k);
 
 // Runs per arm, as a real number, for a two-sided two-sample t test to find a shift of d standard
-// deviations. NaN when d is not positive.
+// deviations; at least 2. NaN when d is not positive.
 double TwoSampleSize(double d, double alpha, double power);
 
 }  // namespace rharness::stats

@@ -16,7 +16,8 @@ struct GaussRule {
   std::array<double, kNodes> weight{};
 };
 
-// Roots of the Legendre polynomial of degree kNodes by Newton's method, weights from its derivative.
+// Roots of the Legendre polynomial of degree kNodes by Newton's method, weights from its
+// derivative.
 inline GaussRule MakeGaussRule() {
   GaussRule rule;
   for (std::size_t i = 0; i < kNodes; ++i) {
@@ -53,7 +54,8 @@ double Integrate(const F& f, double low, double high) {
 }
 
 // The root of an increasing or decreasing f between low and high, where f must change its sign; NaN
-// when it does not. Regula falsi with the Illinois correction, to a relative width of 1e-12.
+// when it does not. Regula falsi with the Illinois correction, to a relative width of 1e-11
+// or |f| < 1e-12.
 template <class F>
 double FindRoot(const F& f, double low, double high) {
   double f_low = f(low);
@@ -64,7 +66,7 @@ double FindRoot(const F& f, double low, double high) {
   for (int iteration = 0; iteration < 200; ++iteration) {
     middle = (low * f_high - high * f_low) / (f_high - f_low);
     const double value = f(middle);
-    if (value == 0.0 || std::fabs(value) < 1e-13) break;
+    if (std::fabs(value) < 1e-12) break;
     if (value * f_high > 0.0) {
       high = middle;
       f_high = value;
@@ -76,7 +78,7 @@ double FindRoot(const F& f, double low, double high) {
       if (side == 1) f_high *= 0.5;
       side = 1;
     }
-    if (std::fabs(high - low) <= 1e-12 * std::fabs(high + low)) break;
+    if (std::fabs(high - low) <= 1e-11 * std::fabs(high + low)) break;
   }
   return middle;
 }

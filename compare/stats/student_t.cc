@@ -32,8 +32,8 @@ MeanTest WelchTest(const Moments& a, const Moments& b) {
   const double share_a = a.Variance() / a.count;
   const double share_b = b.Variance() / b.count;
   const double total = share_a + share_b;
-  const double df = total * total / (share_a * share_a / (a.count - 1.0) +
-                                     share_b * share_b / (b.count - 1.0));
+  const double df =
+      total * total / (share_a * share_a / (a.count - 1.0) + share_b * share_b / (b.count - 1.0));
   return MakeMeanTest(difference, std::sqrt(total), df);
 }
 

@@ -1,0 +1,97 @@
+// The reference vectors: results of independent programs and published tables, one by one.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/compare/metrics/vectors_methods.h"
+
+namespace rharness {
+namespace {
+
+// Methods of the file that this library does not offer. Its random-effects vector weights by a
+// negative between-run variance, which no caller should do.
+const std::set<std::string> kNotCovered = {"random_effects_dl"};
+
+// The folder beside the source tree, unless RHARNESS_SHARED_DIR names another.
+std::filesystem::path VectorFile() {
+  const char* shared = std::getenv("RHARNESS_SHARED_DIR");
+  const std::filesystem::path root =
+      shared != nullptr ? std::filesystem::path(shared)
+                        : std::filesystem::path(RHARNESS_SOURCE_DIR) / ".." / "shared";
+  return root / "data" / "statistics" / "vectors.json";
+}
+
+// Absolute below magnitude 1, relative above it; a tolerance of 0 means equal.
+void ExpectClose(const Json& expected, const Json* actual, double tolerance,
+                 const std::string& where) {
+  ASSERT_NE(actual, nullptr) << where << ": no such result";
+  if (expected.IsArray()) {
+    ASSERT_EQ(expected.AsArray().size(), actual->AsArray().size()) << where;
+    for (std::size_t i = 0; i < expected.AsArray().size(); ++i) {
+      ExpectClose(expected.AsArray()[i], &actual->AsArray()[i], tolerance,
+                  where + "[" + std::to_string(i) + "]");
+    }
+    return;
+  }
+  const std::optional<double> number = expected.ToDouble();
+  if (!number.has_value()) {
+    EXPECT_EQ(expected.Dump(), actual->Dump()) << where;
+  } else if (std::isinf(*number)) {
+    EXPECT_EQ(*number, actual->ToDouble()) << where;
+  } else {
+    ASSERT_TRUE(actual->ToDouble().has_value()) << where;
+    EXPECT_NEAR(*number, *actual->ToDouble(), tolerance * std::max(1.0, std::fabs(*number)))
+        << where;
+  }
+}
+
+void RunVector(const Json& vector, const VectorMethod& method) {
+  const Json actual = method(*vector.Find("inputs"));
+  const double tolerance = vector.Find("tolerance")->ToDouble().value();
+  for (const auto& [key, expected] : vector.Find("expected")->AsObject()) {
+    ExpectClose(
+        expected, actual.Find(key), tolerance,
+        vector.Find("method")->AsString() + " " + vector.Find("id")->AsString() + " " + key);
+  }
+}
+
+TEST(StatisticsVectors, EveryMethodAgreesWithItsReferenceValues) {
+  const std::filesystem::path file = VectorFile();
+  std::ifstream stream(file);
+  if (!stream) GTEST_SKIP() << "no reference vectors at " << file;
+  std::stringstream text;
+  text << stream.rdbuf();
+  const Result<Json> document = ParseJson(text.str(), file.string());
+  ASSERT_TRUE(document.ok()) << document.error().ToString();
+
+  int run = 0;
+  int left_out = 0;
+  for (const Json& vector : document->Find("vectors")->AsArray()) {
+    const std::string name = vector.Find("method")->AsString();
+    const auto method = VectorMethods().find(name);
+    if (method != VectorMethods().end()) {
+      RunVector(vector, method->second);
+      ++run;
+    } else {
+      EXPECT_TRUE(kNotCovered.contains(name)) << "unknown method " << name;
+      std::cout << "not covered: " << name << "\n";
+      ++left_out;
+    }
+  }
+  std::cout << run << " vectors run, " << left_out << " not covered\n";
+  EXPECT_GE(run, 100);
+}
+
+TEST(StatisticsVectors, NoCoveredMethodIsListedAsNotCovered) {
+  for (const std::string& name : kNotCovered) EXPECT_FALSE(VectorMethods().contains(name)) << name;
+}
+
+}  // namespace
+}  // namespace rharness
