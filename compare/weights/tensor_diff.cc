@@ -2,6 +2,7 @@
 #include "compare/weights/tensor_diff.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -70,7 +71,10 @@ TensorDifference Describe(const TensorInfo& info, const TensorStats& stats) {
   difference.elements = info.elements;
   difference.differing = stats.differing;
   difference.first_index = stats.differing > 0 ? stats.first_index : 0;
-  difference.max_abs = stats.differing > 0 ? stats.max_abs : 0.0;
+  if (stats.differing > 0) {
+    const bool measured = stats.max_abs != TensorStats::kNoDistance;
+    difference.max_abs = measured ? stats.max_abs : std::numeric_limits<double>::quiet_NaN();
+  }
   difference.max_ulp = stats.max_ulp;
   difference.non_finite_changes = stats.non_finite_changes;
   return difference;

@@ -20,7 +20,8 @@ struct TensorDifference {
   std::uint64_t elements = 0;
   std::uint64_t differing = 0;           // elements whose bits differ
   std::uint64_t first_index = 0;         // flat C-order index of the first one
-  double max_abs = 0.0;                  // over differing pairs of finite values; NaN if none
+  double max_abs = 0.0;                  // over differing pairs of finite values; NaN
+                                         // if there is none, 0 if nothing differs
   std::uint64_t max_ulp = 0;             // steps between representable values of the dtype, over
                                          // the same pairs; 0 and -0 are one step apart
   std::uint64_t non_finite_changes = 0;  // finite on one side only, or another kind of non-finite

@@ -13,11 +13,14 @@
 
 namespace rharness {
 
-// As in TensorDifference. Merging is associative and commutative.
+// As in TensorDifference, but that max_abs starts from kNoDistance. Merging is associative and
+// commutative.
 struct TensorStats {
+  static constexpr double kNoDistance = -1.0;  // no differing pair of finite values yet
+
   std::uint64_t differing = 0;
   std::uint64_t first_index = std::numeric_limits<std::uint64_t>::max();  // none yet
-  double max_abs = std::numeric_limits<double>::quiet_NaN();
+  double max_abs = kNoDistance;
   std::uint64_t max_ulp = 0;
   std::uint64_t non_finite_changes = 0;
 
