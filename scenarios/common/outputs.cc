@@ -51,7 +51,8 @@ std::string SafetensorsBytes(const Parameters& parameters, const Metadata& metad
       {"fc2.bias", fmt::format("[{}]", kClasses), &parameters.fc2_bias},
       {"fc2.weight", fmt::format("[{},{}]", kClasses, hidden), &parameters.fc2_weight},
   }};
-  std::string header = metadata.empty() ? "{" : "{" + MetadataJson(metadata);
+  std::string header = "{";
+  if (!metadata.empty()) header += MetadataJson(metadata);
   std::string data;
   const char* comma = "";
   for (const NamedTensor& tensor : tensors) {
@@ -76,7 +77,7 @@ std::string MetricsJson(const Metrics& metrics) {
   for (std::size_t i = 0; i < metrics.train_loss_curve.size(); ++i) {
     const char* comma = i == 0 ? "" : ", ";
     steps += fmt::format("{}{}", comma, i + 1);
-    values += comma + Number(metrics.train_loss_curve[i]);
+    values += fmt::format("{}{}", comma, Number(metrics.train_loss_curve[i]));
   }
   return fmt::format(
       "{{\n  \"metrics\": {{\"test_accuracy\": {}, \"test_loss\": {}, \"train_loss\": {}}},\n"

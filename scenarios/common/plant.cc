@@ -7,6 +7,7 @@
 
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -88,11 +89,14 @@ bool AppendTo(const fs::path& path, const std::string& bytes) {
 void LeaveGrandchild(const fs::path& out) {
   std::fflush(nullptr);
   const pid_t child = fork();
-  if (child != 0) return;
+  if (child == 0) {
+    alarm(600);
+    Hang();
+  }
   std::string error;
-  WriteFile(out / "grandchild.pid", fmt::format("{}\n", getpid()), &error);
-  alarm(600);
-  Hang();
+  if (child < 0 || !WriteFile(out / "grandchild.pid", fmt::format("{}\n", child), &error)) {
+    fmt::print(stderr, "grandchild not left: {}\n", error);
+  }
 }
 
 }  // namespace
