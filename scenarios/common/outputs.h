@@ -1,0 +1,37 @@
+// What a run leaves behind: model.safetensors and metrics.json.
+#ifndef RHARNESS_SCENARIOS_COMMON_OUTPUTS_H_
+#define RHARNESS_SCENARIOS_COMMON_OUTPUTS_H_
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenarios/common/network.h"
+
+namespace rharness::scenarios {
+
+// The __metadata__ of a checkpoint; left out when empty.
+using Metadata = std::map<std::string, std::string>;
+
+struct Metrics {
+  double test_accuracy = 0;
+  double test_loss = 0;                  // mean cross-entropy in nats
+  std::vector<double> train_loss_curve;  // one running mean an epoch, not empty
+};
+
+// The four tensors as safetensors: F32, in the order of their names, header padded with spaces to
+// 8 bytes. The bytes depend on the parameters and the metadata alone.
+std::string SafetensorsBytes(const Parameters& parameters, const Metadata& metadata);
+
+// {"metrics": {...}, "curves": {"train_loss": {"steps": [1..], "values": [...]}}}. Numbers are the
+// shortest decimal that reads back to the same double; NaN and infinities are the strings "nan",
+// "inf", "-inf".
+std::string MetricsJson(const Metrics& metrics);
+
+// False and an error that names the file when it cannot be written whole.
+bool WriteFile(const std::filesystem::path& path, const std::string& content, std::string* error);
+
+}  // namespace rharness::scenarios
+
+#endif  // RHARNESS_SCENARIOS_COMMON_OUTPUTS_H_

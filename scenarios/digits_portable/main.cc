@@ -1,0 +1,11 @@
+// digits_portable: trains on the handwritten digits with the same bits on every x86-64 machine.
+#include <memory>
+
+#include "scenarios/common/trainer.h"
+#include "scenarios/digits_portable/portable_mlp.h"
+
+int main(int argc, char** argv) {
+  using namespace rharness::scenarios;
+  return RunTrainer(
+      argc, argv, [](const Parameters& initial) { return std::make_unique<PortableMlp>(initial); });
+}
