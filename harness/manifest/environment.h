@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/json.h"
@@ -18,7 +19,7 @@ struct Cpu {
   std::string model;         // "AMD EPYC 9654 96-Core Processor"
   int logical_cores = 0;
   int numa_nodes = 0;
-  std::string microcode;     // "0xa101144"
+  std::string microcode;         // "0xa101144"
   std::vector<std::string> isa;  // the flags that numeric libraries dispatch on, sorted
 };
 
@@ -47,6 +48,11 @@ struct Environment {
 // and prefixes ("CUDA_", "NCCL_", ...) of which the set ones are recorded.
 const std::vector<std::string>& WatchedVariables();
 const std::vector<std::string>& WatchedPrefixes();
+
+// Variables found by prefix whose name speaks of a secret (TOKEN, SECRET, PASSWORD, KEY, ...) are
+// recorded as a note with the SHA-256 of the value: equal secrets stay equal, none is written down.
+// True for such a note, which is no value to pass on.
+bool IsWithheld(std::string_view value);
 
 // Reads this process's environment, /proc, /sys, os-release and (dlopened, if there) NVML.
 // `variables`: the environment to look at; empty pointer: this process's own.

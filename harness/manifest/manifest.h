@@ -17,6 +17,7 @@
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 #include "harness/manifest/environment.h"
+#include "harness/manifest/run_metrics.h"
 
 namespace rharness {
 
@@ -64,13 +65,6 @@ struct Metric {
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
 };
 
-// A value by step. Steps strictly increase; both vectors have one length.
-struct Curve {
-  std::string name;
-  std::vector<std::int64_t> steps;
-  std::vector<double> values;
-};
-
 // One tensor of a recorded checkpoint; sha256 is the leaf of the canonical tensor digest.
 struct TensorRecord {
   std::string name;
@@ -105,7 +99,7 @@ struct Resources {
 };
 
 struct Manifest {
-  std::string run_id;   // letters, digits, '.', '_', '-'; 1 to 128 characters
+  std::string run_id;   // 1 to 128 letters, digits, '.', '_', '-'; '.' and '-' not first
   std::string family;   // runs whose noise may be pooled: model, size class, hardware class
   WallTime started{};
   WallTime ended{};
@@ -131,7 +125,8 @@ struct Manifest {
 inline constexpr int kManifestVersion = 1;
 
 // Errors: invalid_input with file and JSON path. Checks types and the rules that keep a reader safe
-// (names, relative paths, lengths of curves, hex); completeness is admission's.
+// (names, paths, lengths of curves, hex digits) and refuses unknown members except "x-..."; what is
+// missing, inconsistent or of the wrong length is admission's. Required: schema, run_id, command.
 Result<Manifest> ParseManifest(const Json& json, std::string_view file);
 Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manifest/v1"
 Result<Manifest> LoadManifest(const std::filesystem::path& path);
@@ -139,15 +134,9 @@ Result<Manifest> LoadManifest(const std::filesystem::path& path);
 // Runs with one configuration key are replicates but for their seeds: SHA-256 (hex) over family,
 // code identity (files, else commit), data hashes, hyperparameters, declared determinism and the
 // command, in which an argument that is a seed's value after one whose name contains "seed" (also
-// "--seed=3") counts as "{seed}".
+// "--seed=3") counts as "{seed}"; so does a hyperparameter that is one. 1 and 1.0 are one number,
+// and the order of members, files and data does not count.
 std::string ConfigurationKey(const Manifest& manifest);
-
-// The file a run writes: {"metrics": {name: number}, "curves": {name: {"steps": [], "values": []}}}.
-struct RunMetrics {
-  std::map<std::string, double> metrics;  // may be NaN or infinite
-  std::vector<Curve> curves;
-};
-Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
 
 }  // namespace rharness
 

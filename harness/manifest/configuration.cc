@@ -1,0 +1,116 @@
+// The configuration key: which runs are replicates of each other but for their seeds.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <tuple>
+
+#include "harness/base/digest.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+namespace {
+
+// One spelling a value: members sorted, whole doubles as integers (1.0 and 1 are one learning
+// rate).
+Json Canonical(const Json& json) {
+  if (json.kind() == Json::Kind::kDouble) {
+    const double value = *json.ToDouble();
+    const bool whole = std::abs(value) < 0x1p53 && value == std::trunc(value);
+    if (whole && !(value == 0.0 && std::signbit(value))) return static_cast<std::int64_t>(value);
+  } else if (json.IsArray()) {
+    Json::Array elements;
+    for (const Json& element : json.AsArray()) elements.push_back(Canonical(element));
+    return Json::MakeArray(std::move(elements));
+  } else if (json.IsObject()) {
+    Json::Members members;
+    for (const auto& [name, value] : json.AsObject()) members.emplace_back(name, Canonical(value));
+    std::sort(members.begin(), members.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    return Json::MakeObject(std::move(members));
+  }
+  return json;
+}
+
+bool NamesSeed(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower.find("seed") != std::string::npos;
+}
+
+bool IsSeed(std::int64_t value, const Manifest& manifest) {
+  return std::any_of(manifest.seeds.begin(), manifest.seeds.end(),
+                     [&](const auto& seed) { return seed.second == value; });
+}
+
+bool IsSeedValue(std::string_view text, const Manifest& manifest) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  return IsSeed(value, manifest);
+}
+
+Json CommandWithoutSeeds(const Manifest& manifest) {
+  Json command = Json::MakeArray();
+  std::string_view previous;
+  for (const std::string& argument : manifest.command) {
+    const std::string_view text = argument;
+    const std::size_t equals = text.find('=');
+    const bool after_name = NamesSeed(previous) && previous.find('=') == std::string_view::npos;
+    if (after_name && IsSeedValue(text, manifest)) {
+      command.Append("{seed}");
+    } else if (equals != std::string_view::npos && NamesSeed(text.substr(0, equals)) &&
+               IsSeedValue(text.substr(equals + 1), manifest)) {
+      command.Append(std::string(text.substr(0, equals)) + "={seed}");
+    } else {
+      command.Append(argument);
+    }
+    previous = text;
+  }
+  return command;
+}
+
+Json CodeIdentity(const Code& code) {
+  if (code.files.empty()) {
+    return Json::MakeObject(
+        {{"commit", code.commit}, {"diff", code.dirty ? code.diff_sha256 : ""}});
+  }
+  std::vector<CodeFile> files = code.files;
+  std::sort(files.begin(), files.end(), [](const CodeFile& a, const CodeFile& b) {
+    return std::tie(a.path, a.sha256) < std::tie(b.path, b.sha256);
+  });
+  Json json = Json::MakeArray();
+  for (const CodeFile& file : files) json.Append(Json::MakeArray({file.path, file.sha256}));
+  return json;
+}
+
+Json DataIdentity(const std::vector<DataItem>& data) {
+  std::vector<std::pair<std::string, std::string>> hashes;
+  for (const DataItem& item : data) hashes.emplace_back(item.name, item.sha256);
+  std::sort(hashes.begin(), hashes.end());
+  Json json = Json::MakeArray();
+  for (const auto& [name, sha256] : hashes) json.Append(Json::MakeArray({name, sha256}));
+  return json;
+}
+
+}  // namespace
+
+std::string ConfigurationKey(const Manifest& manifest) {
+  Json hyperparameters = Json::MakeObject();
+  for (const auto& [name, value] : manifest.hyperparameters) {
+    const auto number = value.ToInt64();
+    const bool seed = NamesSeed(name) && number && IsSeed(*number, manifest);
+    hyperparameters.AppendMember(name, seed ? Json("{seed}") : Canonical(value));
+  }
+  const Json identity = Json::MakeObject({{"schema", "rharness.configuration/v1"},
+                                          {"family", manifest.family},
+                                          {"code", CodeIdentity(manifest.code)},
+                                          {"data", DataIdentity(manifest.data)},
+                                          {"hyperparameters", std::move(hyperparameters)},
+                                          {"declared", manifest.determinism.declared},
+                                          {"command", CommandWithoutSeeds(manifest)}});
+  return Sha256HexOf(identity.Dump());
+}
+
+}  // namespace rharness

@@ -1,0 +1,180 @@
+// Capturing what this process runs on. What the files of the machine mean is host.h's knowledge,
+// what the driver says nvml.h's.
+#include "harness/manifest/environment.h"
+
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/manifest/host.h"
+#include "harness/manifest/nvml.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::string_view kWithheld = "withheld:sha256:";
+
+std::string ContentOf(const char* path) {
+  auto content = ReadFile(path);
+  return content.ok() ? std::move(*content) : std::string();
+}
+
+std::map<std::string, std::string> OwnVariables() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return variables;
+}
+
+bool NamesSecret(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const char* word : {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL"}) {
+    if (upper.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool HasWatchedPrefix(std::string_view name) {
+  const auto& prefixes = WatchedPrefixes();
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& prefix) { return name.starts_with(prefix); });
+}
+
+std::map<std::string, std::optional<std::string>> PickVariables(
+    const std::map<std::string, std::string>& all) {
+  std::map<std::string, std::optional<std::string>> picked;
+  for (const auto& [name, value] : all) {
+    if (!HasWatchedPrefix(name)) continue;
+    picked[name] = NamesSecret(name) ? fmt::format("{}{}", kWithheld, Sha256HexOf(value)) : value;
+  }
+  for (const std::string& name : WatchedVariables()) {
+    const auto found = all.find(name);
+    picked[name] = found == all.end() ? std::nullopt : std::optional(found->second);
+  }
+  return picked;
+}
+
+int CountNumaNodes() {
+  int count = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it("/sys/devices/system/node", error), end;
+       !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.size() > 4 && name.starts_with("node") &&
+        name.find_first_not_of("0123456789", 4) == std::string::npos) {
+      ++count;
+    }
+  }
+  return std::max(count, 1);
+}
+
+Cpu CaptureCpu(const utsname& system) {
+  Cpu cpu;
+  cpu.architecture = system.machine;
+  cpu.logical_cores = static_cast<int>(std::max(0L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  cpu.numa_nodes = CountNumaNodes();
+  ReadCpuInfo(ContentOf("/proc/cpuinfo"), &cpu);
+  return cpu;
+}
+
+std::map<std::string, std::string> CaptureSoftware(const utsname& system) {
+  std::map<std::string, std::string> software;
+  std::string os_release = ContentOf("/etc/os-release");
+  if (os_release.empty()) os_release = ContentOf("/usr/lib/os-release");
+  software["os"] = PrettyNameOf(os_release);
+  software["kernel"] = system.release;
+  software["glibc"] = ::gnu_get_libc_version();
+  return software;
+}
+
+}  // namespace
+
+const std::vector<std::string>& WatchedVariables() {
+  static const std::vector<std::string> kNames = {
+      "ATEN_CPU_CAPABILITY",
+      "BLIS_NUM_THREADS",
+      "CUBLASLT_WORKSPACE_SIZE",
+      "CUBLAS_WORKSPACE_CONFIG",
+      "CUDA_LAUNCH_BLOCKING",
+      "CUDA_VISIBLE_DEVICES",
+      "CUDNN_DETERMINISTIC",
+      "FLAGS_cudnn_deterministic",
+      "GLIBC_TUNABLES",
+      "GOTO_NUM_THREADS",
+      "LANG",
+      "LC_ALL",
+      "LD_LIBRARY_PATH",
+      "LD_PRELOAD",
+      "MKL_CBWR",
+      "MKL_DYNAMIC",
+      "MKL_ENABLE_INSTRUCTIONS",
+      "MKL_NUM_THREADS",
+      "NCCL_ALGO",
+      "NCCL_PROTO",
+      "NPY_DISABLE_CPU_FEATURES",
+      "NUMEXPR_NUM_THREADS",
+      "NVIDIA_TF32_OVERRIDE",
+      "OMP_DYNAMIC",
+      "OMP_NUM_THREADS",
+      "OMP_PROC_BIND",
+      "OMP_SCHEDULE",
+      "ONEDNN_MAX_CPU_ISA",
+      "OPENBLAS_CORETYPE",
+      "OPENBLAS_NUM_THREADS",
+      "PYTHONHASHSEED",
+      "TF_CUDNN_DETERMINISTIC",
+      "TF_DETERMINISTIC_OPS",
+      "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+      "TZ",
+      "VECLIB_MAXIMUM_THREADS",
+      "XLA_FLAGS",
+  };
+  return kNames;
+}
+
+const std::vector<std::string>& WatchedPrefixes() {
+  static const std::vector<std::string> kPrefixes = {
+      "BLIS_", "CUBLAS", "CUDA_",   "CUDNN_",    "DNNL_",    "FLAGS_", "GOMP_",    "HIP_",
+      "HSA_",  "JAX_",   "KMP_",    "MIOPEN_",   "MKL_",     "NCCL_",  "NPY_",     "NVIDIA_",
+      "NVTE_", "OMP_",   "ONEDNN_", "OPENBLAS_", "PYTORCH_", "RCCL_",  "ROCBLAS_", "ROCM_",
+      "TF_",   "TORCH_", "TRITON_", "UCX_",      "XLA_"};
+  return kPrefixes;
+}
+
+bool IsWithheld(std::string_view value) { return value.starts_with(kWithheld); }
+
+Environment CaptureEnvironment(const std::map<std::string, std::string>* variables) {
+  Environment environment;
+  environment.variables = PickVariables(variables != nullptr ? *variables : OwnVariables());
+  utsname system{};
+  if (::uname(&system) != 0) Abort("uname failed");
+  environment.software = CaptureSoftware(system);
+  environment.hardware.cpu = CaptureCpu(system);
+  environment.hardware.memory_bytes = MemoryOf(ContentOf("/proc/meminfo"));
+  const std::string cuda = ReadGpus(&environment.hardware);
+  if (!cuda.empty()) environment.software["cuda_driver"] = cuda;
+  return environment;
+}
+
+std::string HostPackagesSha256() {
+  static const std::string kDigest = [] {
+    const std::string packages = InstalledPackages(ContentOf("/var/lib/dpkg/status"));
+    return packages.empty() ? std::string() : Sha256HexOf(packages);
+  }();
+  return kDigest;
+}
+
+}  // namespace rharness

@@ -1,0 +1,91 @@
+// The environment as JSON; a variable known to be unset is null.
+#include "harness/manifest/environment.h"
+#include "harness/manifest/fields.h"
+
+namespace rharness {
+namespace {
+
+void ReadCpu(JsonReader& reader, Cpu* out) {
+  RefuseUnknownMembers(
+      reader, {"architecture", "model", "logical_cores", "numa_nodes", "microcode", "isa"});
+  ReadText(reader, "architecture", &out->architecture);
+  ReadText(reader, "model", &out->model);
+  ReadCount(reader, "logical_cores", &out->logical_cores);
+  ReadCount(reader, "numa_nodes", &out->numa_nodes);
+  ReadText(reader, "microcode", &out->microcode);
+  reader.ReadArray("isa", &out->isa);
+}
+
+void ReadGpu(JsonReader& reader, Gpu* out) {
+  RefuseUnknownMembers(reader, {"model", "memory_bytes", "uuid"});
+  ReadText(reader, "model", &out->model);
+  reader.ReadOptional("memory_bytes", &out->memory_bytes);
+  ReadText(reader, "uuid", &out->uuid);
+}
+
+void ReadHardware(JsonReader& reader, Hardware* out) {
+  RefuseUnknownMembers(reader, {"cpu", "memory_bytes", "gpus", "gpu_driver", "interconnect"});
+  reader.ReadObject("cpu", false, [&](JsonReader& r) { ReadCpu(r, &out->cpu); });
+  reader.ReadOptional("memory_bytes", &out->memory_bytes);
+  reader.ForEach("gpus", [&](JsonReader& r) { ReadGpu(r, &out->gpus.emplace_back()); });
+  ReadText(reader, "gpu_driver", &out->gpu_driver);
+  ReadText(reader, "interconnect", &out->interconnect);
+}
+
+void ReadVariable(const std::string& name, JsonReader& reader,
+                  std::map<std::string, std::optional<std::string>>* out) {
+  const bool valid = IsName(name) && name.find('=') == std::string::npos;
+  if (!valid) return reader.Fail("expected a variable's name, without '=' or control characters");
+  std::optional<std::string>& value = (*out)[name];
+  if (reader.json().IsNull()) return;
+  reader.Get(&value.emplace());
+  if (value->find('\0') != std::string::npos) reader.Fail("contains a NUL byte");
+}
+
+Json CpuToJson(const Cpu& cpu) {
+  return Json::MakeObject({{"architecture", cpu.architecture},
+                           {"model", cpu.model},
+                           {"logical_cores", cpu.logical_cores},
+                           {"numa_nodes", cpu.numa_nodes},
+                           {"microcode", cpu.microcode},
+                           {"isa", ToJson(cpu.isa)}});
+}
+
+Json HardwareToJson(const Hardware& hardware) {
+  Json gpus = Json::MakeArray();
+  for (const Gpu& gpu : hardware.gpus) {
+    gpus.Append(Json::MakeObject(
+        {{"model", gpu.model}, {"memory_bytes", gpu.memory_bytes}, {"uuid", gpu.uuid}}));
+  }
+  return Json::MakeObject({{"cpu", CpuToJson(hardware.cpu)},
+                           {"memory_bytes", hardware.memory_bytes},
+                           {"gpus", std::move(gpus)},
+                           {"gpu_driver", hardware.gpu_driver},
+                           {"interconnect", hardware.interconnect}});
+}
+
+}  // namespace
+
+Json ToJson(const Environment& environment) {
+  Json variables = Json::MakeObject();
+  for (const auto& [name, value] : environment.variables) variables.AppendMember(name, value);
+  Json software = Json::MakeObject();
+  for (const auto& [name, version] : environment.software) software.AppendMember(name, version);
+  return Json::MakeObject({{"variables", std::move(variables)},
+                           {"software", std::move(software)},
+                           {"hardware", HardwareToJson(environment.hardware)}});
+}
+
+void ReadEnvironment(JsonReader& reader, Environment* out) {
+  RefuseUnknownMembers(reader, {"variables", "software", "hardware"});
+  reader.ForEachMember("variables", [&](const std::string& name, JsonReader& value) {
+    ReadVariable(name, value, &out->variables);
+  });
+  reader.ForEachMember("software", [&](const std::string& name, JsonReader& value) {
+    if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
+    value.Get(&out->software[name]);
+  });
+  reader.ReadObject("hardware", false, [&](JsonReader& r) { ReadHardware(r, &out->hardware); });
+}
+
+}  // namespace rharness

@@ -1,0 +1,156 @@
+// Evidence to JSON and back.
+#include "harness/manifest/evidence.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "harness/base/files.h"
+#include "harness/manifest/fields.h"
+
+namespace rharness {
+namespace {
+
+// Spans are written in seconds; reading rounds to the nanosecond, which is exact up to 26 days.
+double ToSeconds(std::chrono::nanoseconds span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+void ReadNanoseconds(JsonReader& reader, std::string_view key, std::chrono::nanoseconds* out) {
+  double seconds = 0.0;
+  ReadSpan(reader, key, &seconds);
+  if (seconds > 9e9) return reader.Fail("expected at most 9e9 seconds", key);
+  *out = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+void ReadOutcome(JsonReader& reader, Outcome* out) {
+  RefuseUnknownMembers(reader, {"kind", "exit_code", "signal", "detail", "wall_seconds",
+                                "cpu_seconds", "peak_memory_bytes"});
+  std::string kind;
+  reader.Read("kind", &kind);
+  if (!reader.ok()) return;
+  const auto parsed = ParseOutcomeKind(kind);
+  if (!parsed.ok()) return reader.Fail(TerminalSafe(parsed.error().message), "kind");
+  out->kind = *parsed;
+  reader.ReadOptional("exit_code", &out->exit_code);
+  reader.ReadOptional("signal", &out->signal);
+  reader.ReadOptional("detail", &out->detail);
+  ReadNanoseconds(reader, "wall_seconds", &out->wall);
+  ReadNanoseconds(reader, "cpu_seconds", &out->cpu);
+  reader.ReadOptional("peak_memory_bytes", &out->peak_memory_bytes);
+}
+
+Json ToJson(const Outcome& outcome) {
+  return Json::MakeObject({{"kind", OutcomeKindName(outcome.kind)},
+                           {"exit_code", outcome.exit_code},
+                           {"signal", outcome.signal},
+                           {"detail", outcome.detail},
+                           {"wall_seconds", ToSeconds(outcome.wall)},
+                           {"cpu_seconds", ToSeconds(outcome.cpu)},
+                           {"peak_memory_bytes", outcome.peak_memory_bytes}});
+}
+
+void ReadRemark(JsonReader& reader, Remark* out) {
+  RefuseUnknownMembers(reader, {"code", "layer", "subject", "observed", "limit", "message"});
+  ReadName(reader, "code", &out->code);
+  ReadChoice(reader, "layer", Presence::kOptional,
+             {"data", "code", "environment", "hardware", "randomness", ""}, &out->layer);
+  reader.ReadOptional("subject", &out->subject);
+  reader.ReadOptional("observed", &out->observed);
+  reader.ReadOptional("limit", &out->limit);
+  reader.ReadOptional("message", &out->message);
+}
+
+Json RemarksToJson(const std::vector<Remark>& remarks) {
+  Json array = Json::MakeArray();
+  for (const Remark& remark : remarks) {
+    array.Append(Json::MakeObject({{"code", remark.code},
+                                   {"layer", remark.layer},
+                                   {"subject", remark.subject},
+                                   {"observed", remark.observed},
+                                   {"limit", remark.limit},
+                                   {"message", remark.message}}));
+  }
+  return array;
+}
+
+void ReadRerun(JsonReader& reader, Evidence* out) {
+  ReadRunId(reader, &out->run_id);
+  reader.Read("rerun", &out->rerun);
+  ReadCount(reader, "attempt", &out->attempt);
+  ReadTime(reader, "started", Presence::kRequired, &out->started);
+  ReadTime(reader, "ended", Presence::kRequired, &out->ended);
+  reader.ReadObject("outcome", true, [&](JsonReader& r) { ReadOutcome(r, &out->outcome); });
+  reader.ReadOptional("obstacle", &out->obstacle);
+  ReadChoice(reader, "obstacle_layer", Presence::kOptional,
+             {"data", "code", "environment", "hardware", "randomness", ""}, &out->obstacle_layer);
+}
+
+void ReadInputs(JsonReader& reader, Evidence* out) {
+  ReadWord(reader, "image_digest", &out->image_digest);
+  ReadWord(reader, "image_id", &out->image_id);
+  ReadHex(reader, "code_commit", &out->code_commit);
+  ReadCodeFiles(reader, "code_files", &out->code_files);
+  ReadData(reader, &out->data);
+  reader.ForEach("remarks", [&](JsonReader& r) { ReadRemark(r, &out->remarks.emplace_back()); });
+  reader.ReadObject("environment", false,
+                    [&](JsonReader& r) { ReadEnvironment(r, &out->environment); });
+  ReadSeeds(reader, &out->seeds);
+}
+
+void ReadOutputs(JsonReader& reader, Evidence* out) {
+  reader.ReadObject("metrics", false, [&](JsonReader& r) { ReadRunMetrics(r, &out->metrics); });
+  ReadArtifacts(reader, &out->artifacts);
+  ReadRelativePath(reader, "stdout_path", Presence::kOptional, &out->stdout_path);
+  ReadRelativePath(reader, "stderr_path", Presence::kOptional, &out->stderr_path);
+}
+
+}  // namespace
+
+Result<Evidence> ParseEvidence(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  Evidence evidence;
+  reader.ReadSchema("rharness.evidence", kEvidenceVersion);
+  RefuseUnknownMembers(
+      reader,
+      {"schema",     "run_id",      "rerun",          "attempt",      "started",  "ended",
+       "outcome",    "obstacle",    "obstacle_layer", "image_digest", "image_id", "code_commit",
+       "code_files", "data",        "remarks",        "environment",  "seeds",    "metrics",
+       "artifacts",  "stdout_path", "stderr_path"});
+  ReadRerun(reader, &evidence);
+  ReadInputs(reader, &evidence);
+  ReadOutputs(reader, &evidence);
+  RETURN_IF_ERROR(reader.status());
+  return evidence;
+}
+
+Json ToJson(const Evidence& evidence) {
+  return Json::MakeObject({{"schema", "rharness.evidence/v1"},
+                           {"run_id", evidence.run_id},
+                           {"rerun", evidence.rerun},
+                           {"attempt", evidence.attempt},
+                           {"started", FormatTime(evidence.started)},
+                           {"ended", FormatTime(evidence.ended)},
+                           {"outcome", ToJson(evidence.outcome)},
+                           {"obstacle", evidence.obstacle},
+                           {"obstacle_layer", evidence.obstacle_layer},
+                           {"image_digest", evidence.image_digest},
+                           {"image_id", evidence.image_id},
+                           {"code_commit", evidence.code_commit},
+                           {"code_files", ToJsonArray(evidence.code_files)},
+                           {"data", ToJsonArray(evidence.data)},
+                           {"remarks", RemarksToJson(evidence.remarks)},
+                           {"environment", ToJson(evidence.environment)},
+                           {"seeds", ToJson(evidence.seeds)},
+                           {"metrics", ToJson(evidence.metrics)},
+                           {"artifacts", ToJsonArray(evidence.artifacts)},
+                           {"stdout_path", evidence.stdout_path},
+                           {"stderr_path", evidence.stderr_path}});
+}
+
+Result<Evidence> LoadEvidence(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  return ParseEvidence(json, path.string());
+}
+
+}  // namespace rharness

@@ -1,0 +1,88 @@
+// The writers of the records that manifests and evidence share.
+#include "harness/manifest/fields.h"
+
+namespace rharness {
+
+Json ToJson(const TensorRecord& tensor) {
+  Json shape = Json::MakeArray();
+  for (const std::uint64_t size : tensor.shape) shape.Append(size);
+  return Json::MakeObject({{"name", tensor.name},
+                           {"dtype", tensor.dtype},
+                           {"shape", std::move(shape)},
+                           {"sha256", tensor.sha256}});
+}
+
+Json ToJson(const Metric& metric) {
+  Json json = Json::MakeObject({{"name", metric.name},
+                                {"value", metric.value},
+                                {"unit", metric.unit},
+                                {"direction", metric.direction},
+                                {"primary", metric.primary}});
+  if (metric.margin) json.Set("margin", *metric.margin);
+  json.Set("quantum", metric.quantum);
+  return json;
+}
+
+Json ToJson(const Curve& curve) {
+  Json json = Json::MakeObject({{"name", curve.name}});
+  AppendCurvePoints(curve, &json);
+  return json;
+}
+
+Json ToJson(const CodeFile& file) {
+  return Json::MakeObject({{"path", file.path}, {"sha256", file.sha256}});
+}
+
+Json ToJson(const DataItem& item) {
+  return Json::MakeObject({{"name", item.name},
+                           {"location", item.location},
+                           {"path", item.path},
+                           {"kind", item.kind},
+                           {"sha256", item.sha256},
+                           {"size_bytes", item.size_bytes}});
+}
+
+Json ToJson(const Artifact& artifact) {
+  return Json::MakeObject({{"role", artifact.role},
+                           {"path", artifact.path},
+                           {"location", artifact.location},
+                           {"size_bytes", artifact.size_bytes},
+                           {"sha256", artifact.sha256},
+                           {"tensor_digest", artifact.tensor_digest},
+                           {"tensors", ToJsonArray(artifact.tensors)}});
+}
+
+Json ToJson(const RunMetrics& metrics) {
+  Json values = Json::MakeObject();
+  for (const auto& [name, value] : metrics.metrics) values.AppendMember(name, value);
+  Json curves = Json::MakeObject();
+  for (const Curve& curve : metrics.curves) {
+    Json points = Json::MakeObject();
+    AppendCurvePoints(curve, &points);
+    curves.Set(curve.name, std::move(points));
+  }
+  return Json::MakeObject({{"metrics", std::move(values)}, {"curves", std::move(curves)}});
+}
+
+Json ToJson(const std::map<std::string, std::int64_t>& seeds) {
+  Json object = Json::MakeObject();
+  for (const auto& [name, seed] : seeds) object.AppendMember(name, seed);
+  return object;
+}
+
+Json ToJson(const std::vector<std::string>& texts) {
+  Json array = Json::MakeArray();
+  for (const std::string& text : texts) array.Append(text);
+  return array;
+}
+
+void AppendCurvePoints(const Curve& curve, Json* object) {
+  Json steps = Json::MakeArray();
+  for (const std::int64_t step : curve.steps) steps.Append(step);
+  Json values = Json::MakeArray();
+  for (const double value : curve.values) values.Append(value);
+  object->Set("steps", std::move(steps));
+  object->Set("values", std::move(values));
+}
+
+}  // namespace rharness

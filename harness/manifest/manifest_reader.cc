@@ -1,0 +1,182 @@
+// JSON to manifest: types, names, paths and lengths. What is missing or inconsistent passes here,
+// so that admission can list all of it instead of the first.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "harness/base/files.h"
+#include "harness/manifest/fields.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+namespace {
+
+// A URL, or a folder under the rules of paths. "transport::address" would make git run a helper
+// program of the address's choice.
+void CheckRepository(JsonReader& reader, const std::string& repository) {
+  if (!reader.ok() || repository.empty() || repository == ".") return;
+  if (repository.starts_with('-') || repository.find("::") != std::string::npos) {
+    return reader.Fail("expected a URL or a folder, without a leading '-' and without '::'",
+                       "repository");
+  }
+  if (repository.find(':') != std::string::npos || repository.starts_with('/')) return;
+  const auto path = SafeRelativePath(repository, "");
+  if (!path.ok()) reader.Fail(path.error().message, "repository");
+}
+
+void ReadCode(JsonReader& reader, Code* out) {
+  RefuseUnknownMembers(reader, {"repository", "commit", "dirty", "diff_sha256", "files"});
+  ReadText(reader, "repository", &out->repository);
+  CheckRepository(reader, out->repository);
+  ReadHex(reader, "commit", &out->commit);
+  reader.ReadOptional("dirty", &out->dirty);
+  ReadHex(reader, "diff_sha256", &out->diff_sha256);
+  ReadCodeFiles(reader, "files", &out->files);
+}
+
+void ReadImage(JsonReader& reader, Image* out) {
+  RefuseUnknownMembers(
+      reader, {"kind", "registry", "repository", "tag", "digest", "platform", "packages_sha256"});
+  ReadChoice(reader, "kind", Presence::kOptional, {"host", "oci"}, &out->kind);
+  ReadWord(reader, "registry", &out->registry);
+  ReadWord(reader, "repository", &out->repository);
+  ReadWord(reader, "tag", &out->tag);
+  ReadWord(reader, "digest", &out->digest);
+  ReadWord(reader, "platform", &out->platform);
+  ReadHex(reader, "packages_sha256", &out->packages_sha256);
+}
+
+void ReadCommand(JsonReader& reader, std::vector<std::string>* out) {
+  if (!reader.Has("command")) {
+    return reader.Fail("missing; expected an array of strings", "command");
+  }
+  reader.ForEach("command", [&](JsonReader& element) {
+    std::string argument;
+    element.Get(&argument);
+    if (argument.find('\0') != std::string::npos) element.Fail("contains a NUL byte");
+    out->push_back(std::move(argument));
+  });
+  if (reader.ok() && (out->empty() || out->front().empty())) {
+    reader.Fail("expected a program and its arguments; found none", "command");
+  }
+}
+
+void ReadMetric(JsonReader& reader, Metric* out) {
+  RefuseUnknownMembers(reader,
+                       {"name", "value", "unit", "direction", "primary", "margin", "quantum"});
+  ReadName(reader, "name", &out->name);
+  reader.Read("value", &out->value);
+  ReadText(reader, "unit", &out->unit);
+  ReadChoice(reader, "direction", Presence::kOptional, {"higher", "lower", "none", ""},
+             &out->direction);
+  reader.ReadOptional("primary", &out->primary);
+  reader.ReadOptional("margin", &out->margin);
+  ReadSpan(reader, "quantum", &out->quantum);
+}
+
+void ReadCurve(JsonReader& reader, Curve* out) {
+  RefuseUnknownMembers(reader, {"name", "steps", "values"});
+  ReadName(reader, "name", &out->name);
+  ReadCurvePoints(reader, out);
+}
+
+void ReadDeterminism(JsonReader& reader, Determinism* out) {
+  RefuseUnknownMembers(reader, {"declared", "scope", "flags"});
+  ReadChoice(reader, "declared", Presence::kOptional, {"bitwise", "statistical"}, &out->declared);
+  ReadChoice(reader, "scope", Presence::kOptional, {"hardware_class", "architecture"}, &out->scope);
+  reader.ForEachMember(
+      "flags", [&](const std::string& name, JsonReader& value) { value.Get(&out->flags[name]); });
+}
+
+void ReadResources(JsonReader& reader, Resources* out) {
+  RefuseUnknownMembers(reader, {"cpus", "gpus", "memory_bytes", "disk_bytes", "timeout_seconds"});
+  ReadCount(reader, "cpus", &out->cpus);
+  ReadCount(reader, "gpus", &out->gpus);
+  reader.ReadOptional("memory_bytes", &out->memory_bytes);
+  reader.ReadOptional("disk_bytes", &out->disk_bytes);
+  ReadSpan(reader, "timeout_seconds", &out->timeout_seconds);
+}
+
+void ReadRun(JsonReader& reader, Manifest* out) {
+  ReadRunId(reader, &out->run_id);
+  ReadText(reader, "family", &out->family);
+  ReadTime(reader, "started", Presence::kOptional, &out->started);
+  ReadTime(reader, "ended", Presence::kOptional, &out->ended);
+  reader.ReadOptional("duration_seconds", &out->duration_seconds);
+  ReadCommand(reader, &out->command);
+  ReadRelativePath(reader, "working_directory", Presence::kOptional, &out->working_directory);
+  reader.ForEachMember("hyperparameters", [&](const std::string& name, JsonReader& value) {
+    out->hyperparameters[name] = value.json();
+  });
+  ReadSeeds(reader, &out->seeds);
+  reader.ForEach("rng_sources", [&](JsonReader& element) {
+    element.Get(&out->rng_sources.emplace_back());
+    if (!IsName(out->rng_sources.back())) element.Fail("expected a name");
+  });
+}
+
+void ReadResults(JsonReader& reader, Manifest* out) {
+  ReadRelativePath(reader, "metrics_path", Presence::kOptional, &out->metrics_path);
+  reader.ForEach("metrics", [&](JsonReader& r) { ReadMetric(r, &out->metrics.emplace_back()); });
+  reader.ForEach("curves", [&](JsonReader& r) { ReadCurve(r, &out->curves.emplace_back()); });
+  ReadArtifacts(reader, &out->artifacts);
+}
+
+}  // namespace
+
+Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  Manifest manifest;
+  reader.ReadSchema("rharness.manifest", kManifestVersion);
+  RefuseUnknownMembers(reader, {"schema",
+                                "run_id",
+                                "family",
+                                "started",
+                                "ended",
+                                "duration_seconds",
+                                "code",
+                                "image",
+                                "data",
+                                "command",
+                                "working_directory",
+                                "hyperparameters",
+                                "seeds",
+                                "rng_sources",
+                                "environment",
+                                "determinism",
+                                "metrics_path",
+                                "metrics",
+                                "curves",
+                                "artifacts",
+                                "resources",
+                                "notes"});
+  ReadRun(reader, &manifest);
+  reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &manifest.code); });
+  reader.ReadObject("image", false, [&](JsonReader& r) { ReadImage(r, &manifest.image); });
+  ReadData(reader, &manifest.data);
+  reader.ReadObject("environment", false,
+                    [&](JsonReader& r) { ReadEnvironment(r, &manifest.environment); });
+  reader.ReadObject("determinism", false,
+                    [&](JsonReader& r) { ReadDeterminism(r, &manifest.determinism); });
+  ReadResults(reader, &manifest);
+  reader.ReadObject("resources", false,
+                    [&](JsonReader& r) { ReadResources(r, &manifest.resources); });
+  reader.ReadArray("notes", &manifest.notes);
+  RETURN_IF_ERROR(reader.status());
+  return manifest;
+}
+
+Result<Manifest> LoadManifest(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  return ParseManifest(json, path.string());
+}
+
+Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  RunMetrics metrics;
+  ReadRunMetrics(reader, &metrics);
+  RETURN_IF_ERROR(reader.status());
+  return metrics;
+}
+
+}  // namespace rharness

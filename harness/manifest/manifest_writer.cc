@@ -1,0 +1,74 @@
+// Manifest to JSON: every member, in the order of the struct, doubles so that they read back the
+// same bits.
+#include "harness/manifest/fields.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+namespace {
+
+Json ToJson(const Code& code) {
+  return Json::MakeObject({{"repository", code.repository},
+                           {"commit", code.commit},
+                           {"dirty", code.dirty},
+                           {"diff_sha256", code.diff_sha256},
+                           {"files", ToJsonArray(code.files)}});
+}
+
+Json ToJson(const Image& image) {
+  return Json::MakeObject({{"kind", image.kind},
+                           {"registry", image.registry},
+                           {"repository", image.repository},
+                           {"tag", image.tag},
+                           {"digest", image.digest},
+                           {"platform", image.platform},
+                           {"packages_sha256", image.packages_sha256}});
+}
+
+Json ToJson(const Determinism& determinism) {
+  Json flags = Json::MakeObject();
+  for (const auto& [name, value] : determinism.flags) flags.AppendMember(name, value);
+  return Json::MakeObject({{"declared", determinism.declared},
+                           {"scope", determinism.scope},
+                           {"flags", std::move(flags)}});
+}
+
+Json ToJson(const Resources& resources) {
+  return Json::MakeObject({{"cpus", resources.cpus},
+                           {"gpus", resources.gpus},
+                           {"memory_bytes", resources.memory_bytes},
+                           {"disk_bytes", resources.disk_bytes},
+                           {"timeout_seconds", resources.timeout_seconds}});
+}
+
+}  // namespace
+
+Json ToJson(const Manifest& manifest) {
+  Json hyperparameters = Json::MakeObject();
+  for (const auto& [name, value] : manifest.hyperparameters) {
+    hyperparameters.AppendMember(name, value);
+  }
+  return Json::MakeObject({{"schema", "rharness.manifest/v1"},
+                           {"run_id", manifest.run_id},
+                           {"family", manifest.family},
+                           {"started", FormatTime(manifest.started)},
+                           {"ended", FormatTime(manifest.ended)},
+                           {"duration_seconds", manifest.duration_seconds},
+                           {"code", ToJson(manifest.code)},
+                           {"image", ToJson(manifest.image)},
+                           {"data", ToJsonArray(manifest.data)},
+                           {"command", ToJson(manifest.command)},
+                           {"working_directory", manifest.working_directory},
+                           {"hyperparameters", std::move(hyperparameters)},
+                           {"seeds", ToJson(manifest.seeds)},
+                           {"rng_sources", ToJson(manifest.rng_sources)},
+                           {"environment", ToJson(manifest.environment)},
+                           {"determinism", ToJson(manifest.determinism)},
+                           {"metrics_path", manifest.metrics_path},
+                           {"metrics", ToJsonArray(manifest.metrics)},
+                           {"curves", ToJsonArray(manifest.curves)},
+                           {"artifacts", ToJsonArray(manifest.artifacts)},
+                           {"resources", ToJson(manifest.resources)},
+                           {"notes", ToJson(manifest.notes)}});
+}
+
+}  // namespace rharness

@@ -1,0 +1,36 @@
+// What a run says of itself: metrics and curves, in the file it writes and in manifest and evidence.
+#ifndef RHARNESS_HARNESS_MANIFEST_RUN_METRICS_H_
+#define RHARNESS_HARNESS_MANIFEST_RUN_METRICS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// A value by step. Steps strictly increase; both vectors have one length.
+struct Curve {
+  std::string name;
+  std::vector<std::int64_t> steps;
+  std::vector<double> values;
+};
+
+// The file a run writes: {"metrics": {name: number}, "curves": {name: {"steps": [], "values": []}}}.
+// A number that is not finite is written as "nan", "inf" or "-inf".
+struct RunMetrics {
+  std::map<std::string, double> metrics;  // may be NaN or infinite
+  std::vector<Curve> curves;
+};
+
+// Errors: invalid_input with file and JSON path; unknown members are refused except "x-...". An
+// empty object is valid and empty: that nothing was measured is for the comparison to say.
+Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_MANIFEST_RUN_METRICS_H_
