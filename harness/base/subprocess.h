@@ -1,5 +1,5 @@
 // Child processes: a whole process group, an argument vector, a complete environment, limits, and
-// output that is capped. The only folder mate of Boost.Process is subprocess.cc.
+// output that is capped. Boost.Process is used by subprocess.cc alone.
 #ifndef RHARNESS_HARNESS_BASE_SUBPROCESS_H_
 #define RHARNESS_HARNESS_BASE_SUBPROCESS_H_
 
@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/result.h"
@@ -17,15 +18,24 @@
 namespace rharness {
 
 struct ProcessSpec {
-  std::vector<std::string> argv;                   // argv[0] is looked up in environment["PATH"]
-  std::map<std::string, std::string> environment;  // the child's whole environment
-  std::filesystem::path working_directory;         // empty: this process's own
+  // argv[0] is looked up in environment["PATH"], as execvp does.
+  std::vector<std::string> argv;
+  // The child's whole environment, but for kJobMarker.
+  std::map<std::string, std::string> environment;
+  std::filesystem::path working_directory;  // empty: this process's own
+  // The child's stdout and stderr are this process's own, live; nothing is captured or counted.
+  bool inherit_stdio = false;
 };
+
+// The one variable that RunProcess adds to a child's environment, replacing one of that name. Its
+// value is unique to the call and always 16 characters long; descendants that left the process
+// group are found by it.
+inline constexpr std::string_view kJobMarker = "RHARNESS_JOB";
 
 struct ProcessLimits {
   std::chrono::nanoseconds timeout{0};  // 0: none
-  std::uint64_t memory_bytes = 0;       // resident set of the whole process group; 0: none
-  std::uint64_t disk_bytes = 0;         // files below `disk_root`; 0: none
+  std::uint64_t memory_bytes = 0;       // resident set of the whole process tree; 0: none
+  std::uint64_t disk_bytes = 0;         // blocks below `disk_root`, and size of any file; 0: none
   std::filesystem::path disk_root;
   std::uint64_t output_bytes = std::uint64_t{1} << 20;  // kept of each of stdout and stderr
 };
@@ -67,10 +77,15 @@ struct ProcessResult {
 };
 
 // Starts the child in a process group of its own, with stdin from /dev/null, and watches it to its
-// end, killing the whole group (SIGTERM, two seconds later SIGKILL) at any limit; the group is
-// also killed after the leader's end, so no descendant stays. `on_start` gets the pid;
-// `should_cancel` is asked about ten times a second. Thread-safe; blocks. Never fails: a child
-// that could not be started is an Outcome.
+// end, killing the whole tree (SIGTERM, two seconds later SIGKILL; at the memory and disk limits
+// SIGKILL at once). The rest is also killed after the leader's end: the group, every descendant
+// seen while its parent lived, and every process that carries the job's marker. What clears its
+// environment and leaves the group within a twentieth of a second can escape; it cannot hold the
+// call back. `on_start` gets the pid; `should_cancel` is asked about ten times a second.
+// Memory counts pages shared inside the tree once where it decides (proportional set size). No
+// core files are written. Thread-safe; blocks. Never fails: a child that could not be started is
+// an Outcome. Cost: vfork, so independent of this process's size; watching takes about 1 % of a
+// core.
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits = {},
                          const std::function<void(int pid)>& on_start = {},
                          const std::function<bool()>& should_cancel = {});

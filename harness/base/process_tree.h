@@ -1,0 +1,65 @@
+// The living processes of one job, found in /proc: what they hold in memory, and their end.
+#ifndef RHARNESS_HARNESS_BASE_PROCESS_TREE_H_
+#define RHARNESS_HARNESS_BASE_PROCESS_TREE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/descriptor.h"
+
+namespace rharness {
+
+// A line of /proc/PID/stat (proc(5)).
+struct ProcessStat {
+  int pid = 0;
+  char state = 0;  // 'Z' and 'X': dead
+  int parent = 0;
+  int group = 0;
+  std::uint64_t start_ticks = 0;  // since boot
+  std::uint64_t resident_bytes = 0;
+
+  bool IsDead() const { return state == 'Z' || state == 'X'; }
+};
+
+// Empty when there is no such process.
+std::optional<ProcessStat> ReadProcessStat(int pid);
+
+// Members are the leader, its process group, every descendant seen while its parent was a member,
+// and every process whose environment carries the marker. Only processes younger than the leader
+// are looked at, so a scan costs what has started since, not what runs on the machine.
+class ProcessTree {
+ public:
+  // `leader` leads a process group and must not be reaped while this object is in use. `marker`:
+  // "NAME=VALUE"; empty: no search by environment.
+  ProcessTree(int leader, std::string marker);
+
+  // Looks for members again, among parents and groups and, if asked, in environments.
+  void Refresh(bool search_environments);
+  // As of the last Refresh: resident bytes, pages shared between members counted for each.
+  std::uint64_t ResidentBytes() const;
+  // Now: every page shared between processes counted in proportion (smaps_rollup; resident size
+  // where that cannot be read). Slow: the kernel walks the page tables.
+  std::uint64_t ProportionalBytes() const;
+  // Sends to the group and to every member outside it.
+  void Signal(int signal) const;
+  // SIGKILL to everything until nothing that lives is found, for a second at most.
+  void KillAll();
+
+ private:
+  std::vector<int> Candidates();
+  bool Adopt(const ProcessStat& stat, bool search_environments) const;
+  bool HasLivingMember() const;
+
+  int leader_;
+  std::string marker_;
+  int last_pid_ = 0;  // the newest process id at the last look
+  bool wrapped_ = false;
+  std::map<int, ProcessStat> members_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_BASE_PROCESS_TREE_H_
