@@ -63,9 +63,8 @@ TEST_F(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
 TEST_F(MigrationsTest, LeaveTheOldSchemaWhenAStepFails) {
   {
     RawDatabase raw(Path());
-    for (const std::string& statement : Migrations(SqliteDialect())[0].statements) {
-      ASSERT_EQ(raw.Run(statement), "");
-    }
+    const Migration first = Migrations(SqliteDialect())[0];
+    for (const std::string& statement : first.statements) ASSERT_EQ(raw.Run(statement), "");
     ASSERT_EQ(raw.Run("UPDATE rharness_meta SET value = '1'"), "");
     // The third step makes a table of this name, the second step nothing of the kind.
     ASSERT_EQ(raw.Run("CREATE TABLE standing (x TEXT)"), "");
