@@ -37,9 +37,9 @@ std::uint64_t Draw(std::uint64_t seed, const std::string& run_id) {
   return drawn == 0 ? 1 : drawn;
 }
 
-// -log2(drawn / 2^64) in units of 2^-32, between 1 and 64 * 2^32, rounded up. The fraction comes bit
-// by bit from squaring the mantissa. Squaring i truncates by less than 2^-62 of the mantissa, which
-// is 2^-62 * 2^-i of the logarithm: all 32 together are far below its last bit.
+// -log2(drawn / 2^64) in units of 2^-32, between 1 and 64 * 2^32, rounded up. The fraction comes
+// bit by bit from squaring the mantissa. Squaring i truncates by less than 2^-62 of the mantissa,
+// which is 2^-62 * 2^-i of the logarithm: all 32 together are far below its last bit.
 std::uint64_t MinusLog2(std::uint64_t drawn) {
   const int exponent = 63 - std::countl_zero(drawn);
   std::uint64_t mantissa = drawn << (63 - exponent);  // [1, 2) as [2^63, 2^64)
