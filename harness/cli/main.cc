@@ -23,6 +23,8 @@ void AddGlobals(CLI::App& app) {
 
 void AddVerbs(CLI::App& app, Action* action) {
   // In the order of a run's life.
+  AddHistory(app, action);
+  AddDrill(app, action);
   AddHash(app, action);
 }
 

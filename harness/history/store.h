@@ -5,6 +5,7 @@
 #ifndef RHARNESS_HARNESS_HISTORY_STORE_H_
 #define RHARNESS_HARNESS_HISTORY_STORE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,14 +21,14 @@ namespace rharness {
 struct HistoryEntry {
   std::string run_id;
   std::string family;
-  std::string configuration;      // ConfigurationKey
+  std::string configuration;  // ConfigurationKey
   WallTime started{};
   double duration_seconds = 0.0;
-  std::string declared;           // "bitwise" or "statistical"
+  std::string declared;  // "bitwise" or "statistical"
   WallTime added{};
-  std::optional<WallTime> verified;       // last conclusive verdict
-  std::string last_verdict;               // "identical", ...; empty: never drilled
-  std::optional<std::string> retired;     // the reason
+  std::optional<WallTime> verified;    // last conclusive verdict
+  std::string last_verdict;            // "identical", ...; empty: never drilled
+  std::optional<std::string> retired;  // the reason
 };
 
 struct VerdictRecord {
@@ -43,9 +44,16 @@ struct RerunRecord {
   std::string drill_id;
   std::string run_id;
   int rerun = 0;
-  std::string outcome;          // Outcome::ToString
+  std::string outcome;  // Outcome::ToString
   double wall_seconds = 0.0;
   std::string evidence_sha256;
+};
+
+// How many runs of a family have this as their last verdict; retired runs are not counted.
+struct HistoryCount {
+  std::string family;
+  std::string last_verdict;  // empty: never drilled
+  std::int64_t runs = 0;
 };
 
 enum class AddOutcome { kAdded, kAlreadyThere };
@@ -53,22 +61,33 @@ enum class AddOutcome { kAdded, kAlreadyThere };
 class HistoryStore {
  public:
   // "sqlite:PATH" or a bare path. Creates the file and migrates it when missing or old; refuses a
-  // newer schema. Errors: invalid_input, io, unsupported (postgresql: URLs, so far), integrity.
+  // newer schema. Errors: invalid_input, io, unsupported (postgresql: URLs, so far; newer schema),
+  // integrity (damaged file), timeout (locked by another process for 30 s). A store is for one
+  // thread; any number of stores and processes may share a file.
   static Result<std::unique_ptr<HistoryStore>> Open(const std::string& url);
   virtual ~HistoryStore() = default;
 
   // The same run_id with the same content is kAlreadyThere; with other content: integrity error.
   virtual Result<AddOutcome> Add(const Manifest& manifest, WallTime now) = 0;
   virtual Result<Manifest> Get(const std::string& run_id) = 0;            // not_found
+  virtual Result<HistoryEntry> Find(const std::string& run_id) = 0;       // not_found
   virtual Result<std::vector<HistoryEntry>> List(bool with_retired) = 0;  // by started, run_id
   virtual Result<std::vector<Manifest>> LoadFamily(const std::string& family) = 0;  // not retired
+  // The `limit` runs that have waited longest for a conclusive verdict (identical, equivalent or
+  // drifted), never verified ones first, then by started, run_id; not retired. Reads an index.
+  virtual Result<std::vector<HistoryEntry>> NextToDrill(std::size_t limit) = 0;
+  virtual Result<std::vector<HistoryCount>> Summarize() = 0;  // by family, last_verdict
+
+  // Errors: not_found; invalid_input without a reason or when retired already.
   virtual Status Retire(const std::string& run_id, const std::string& reason, WallTime now) = 0;
 
   // A drill's results in one transaction; writing the same drill_id again changes nothing.
+  // Errors: not_found when a record speaks of a run that is not in the history.
   virtual Status AddDrill(const std::string& drill_id, WallTime started,
                           const std::vector<RerunRecord>& reruns,
                           const std::vector<VerdictRecord>& verdicts) = 0;
-  virtual Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) = 0;  // oldest first
+  virtual Result<std::vector<VerdictRecord>> Verdicts(
+      const std::string& run_id) = 0;  // oldest first
 };
 
 }  // namespace rharness

@@ -1,0 +1,194 @@
+// rharness history: fill, list, show and retire the runs of a history.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/history_text.h"
+#include "harness/cli/verb.h"
+#include "harness/drill/select.h"
+#include "harness/history/location.h"
+#include "harness/history/store.h"
+#include "harness/manifest/admission.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+namespace {
+
+struct HistoryOptions {
+  std::string url;
+  std::vector<std::string> paths;
+  bool force = false;
+  std::string select;
+  bool with_retired = false;
+  bool json = false;
+  std::string run_id;
+  std::string reason;
+};
+
+// Opens a history that is there already: a mistyped path must not become a new, empty history.
+Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url) {
+  ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return NotFound("no history here; 'rharness history add' makes one", path.string());
+  }
+  return HistoryStore::Open(url);
+}
+
+// A directory stands for the *.json files right in it, sorted by name.
+Result<std::vector<std::filesystem::path>> FindManifests(const std::vector<std::string>& paths) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.emplace_back(path);
+      continue;
+    }
+    const std::size_t before = files.size();
+    std::filesystem::directory_iterator it(path, error);
+    for (; !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+      if (it->path().extension() == ".json") files.push_back(it->path());
+    }
+    if (error) return IoError("cannot read the folder: " + error.message(), path);
+    if (files.size() == before) {
+      return NotFound("the folder holds no *.json file; expected manifests", path);
+    }
+    std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
+  }
+  return files;
+}
+
+// Loads all and logs every admission finding. Empty: some are refused and nothing may be stored.
+Result<std::optional<std::vector<Manifest>>> LoadAdmitted(
+    const std::vector<std::filesystem::path>& files, bool force) {
+  std::vector<Manifest> manifests;
+  std::size_t refused = 0;
+  for (const std::filesystem::path& file : files) {
+    ASSIGN_OR_RETURN(Manifest manifest, LoadManifest(file));
+    const std::vector<AdmissionFinding> findings = Admit(manifest);
+    for (const AdmissionFinding& finding : findings) {
+      const std::string line = TerminalSafe(fmt::format(
+          "{}: {}: {} ({})", file.string(), finding.path, finding.message, finding.code));
+      force ? LogWarning(line) : LogError(line);
+    }
+    if (!findings.empty()) ++refused;
+    manifests.push_back(std::move(manifest));
+  }
+  if (refused == 0 || force) return std::optional(std::move(manifests));
+  LogError(
+      fmt::format("{} of {} manifests are not complete enough to be judged one day; nothing "
+                  "was stored (--force stores them as they are)",
+                  refused, files.size()));
+  return std::optional<std::vector<Manifest>>();
+}
+
+Result<int> AddManifests(const HistoryOptions& options) {
+  ASSIGN_OR_RETURN(const auto files, FindManifests(options.paths));
+  ASSIGN_OR_RETURN(const auto manifests, LoadAdmitted(files, options.force));
+  if (!manifests) return kExitUsage;
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(options.url));
+  std::size_t added = 0;
+  for (const Manifest& manifest : *manifests) {
+    ASSIGN_OR_RETURN(const AddOutcome outcome, store->Add(manifest, SystemClock().Now()));
+    if (outcome == AddOutcome::kAdded) ++added;
+  }
+  if (!Globals().quiet) {
+    LogInfo(fmt::format("added {} runs; {} were in the history already", added,
+                        manifests->size() - added));
+  }
+  return kExitOk;
+}
+
+Result<int> ListRuns(const HistoryOptions& options) {
+  Result<Selection> selection = Selection::Parse(options.select);
+  if (!selection.ok()) return selection.error();
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
+  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, store->List(options.with_retired));
+  const WallTime now = SystemClock().Now();
+  const std::size_t all = entries.size();
+  std::erase_if(entries, [&](const HistoryEntry& e) { return !selection->Matches(e, now); });
+  if (options.json) return PrintJson(EntriesAsJson(entries));
+  if (all == 0) {
+    LogInfo("the history holds no runs; 'rharness history add --history URL M.json' adds some");
+  } else if (entries.empty()) {
+    LogInfo(fmt::format("none of {} runs is selected; widen --select", all));
+  } else {
+    return Print(EntriesAsTable(entries, now, ::isatty(STDOUT_FILENO) != 0));
+  }
+  return kExitOk;
+}
+
+Result<int> ShowRun(const HistoryOptions& options) {
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
+  ASSIGN_OR_RETURN(const Manifest manifest, store->Get(options.run_id));
+  ASSIGN_OR_RETURN(const std::vector<VerdictRecord> verdicts, store->Verdicts(options.run_id));
+  ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(options.run_id));
+  if (options.json) return PrintJson(RunAsJson(entry, manifest, verdicts));
+  return Print(RunAsText(entry, manifest, verdicts, SystemClock().Now()));
+}
+
+Result<int> RetireRun(const HistoryOptions& options) {
+  ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
+  RETURN_IF_ERROR(store->Retire(options.run_id, options.reason, SystemClock().Now()));
+  if (!Globals().quiet) LogInfo(fmt::format("retired run '{}'", options.run_id));
+  return kExitOk;
+}
+
+// One of the verbs below `history`.
+CLI::App* AddStep(CLI::App& history, const std::shared_ptr<HistoryOptions>& options, Action* action,
+                  const char* name, const char* description,
+                  Result<int> (*run)(const HistoryOptions&)) {
+  CLI::App* step = history.add_subcommand(name, description);
+  step->add_option("--history", options->url, "The history: sqlite:PATH or the path of its file")
+      ->envname("RHARNESS_HISTORY")
+      ->required();
+  step->callback([options, action, run] {
+    *action = [options, run] {
+      const Result<int> code = run(*options);
+      return code.ok() ? *code : FailWith(code.error());
+    };
+  });
+  return step;
+}
+
+}  // namespace
+
+void AddHistory(CLI::App& app, Action* action) {
+  const auto options = std::make_shared<HistoryOptions>();
+  CLI::App* history = app.add_subcommand("history", "Keep recorded runs and their verdicts");
+  history->require_subcommand(1);
+
+  CLI::App* add = AddStep(*history, options, action, "add", "Store manifests", AddManifests);
+  add->add_option("manifests", options->paths, "Manifests, or folders of *.json manifests")
+      ->required();
+  add->add_flag("--force", options->force, "Store manifests that are not admitted, too");
+
+  CLI::App* list = AddStep(*history, options, action, "list", "List the runs", ListRuns);
+  list->add_option("--select", options->select,
+                   "Only the runs for which this holds, such as "
+                   "'family = resnet50 and (verified = never or verified < 30d)'");
+  list->add_flag("--retired", options->with_retired, "Retired runs, too");
+  list->add_flag("--json", options->json, "As JSON");
+
+  CLI::App* show = AddStep(*history, options, action, "show", "Show a run", ShowRun);
+  show->add_option("run_id", options->run_id, "The run")->required();
+  show->add_flag("--json", options->json, "As JSON");
+
+  CLI::App* retire = AddStep(*history, options, action, "retire",
+                             "Take a run out of drills; it stays in the history", RetireRun);
+  retire->add_option("run_id", options->run_id, "The run")->required();
+  retire->add_option("--reason", options->reason, "Why, for those who ask later")->required();
+}
+
+}  // namespace rharness

@@ -1,0 +1,390 @@
+// The selection language: a recursive descent parser and an evaluator. No file, clock or database.
+#include "harness/drill/select.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+namespace rharness {
+namespace {
+
+enum class Op { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kGlob };
+
+// Never, or a point in time, given as such or as the time that has passed since.
+using When = std::variant<std::monostate, WallTime, std::chrono::milliseconds>;
+using TextField = std::string HistoryEntry::*;
+
+struct TextTest {
+  TextField field;
+  Op op;
+  std::string value;
+};
+struct NumberTest {
+  Op op;
+  double value;
+};
+struct TimeTest {
+  bool verified;  // else started
+  Op op;
+  When value;
+};
+
+constexpr std::array<std::pair<std::string_view, TextField>, 5> kTextFields = {
+    {{"run_id", &HistoryEntry::run_id},
+     {"family", &HistoryEntry::family},
+     {"configuration", &HistoryEntry::configuration},
+     {"declared", &HistoryEntry::declared},
+     {"last_verdict", &HistoryEntry::last_verdict}}};
+constexpr std::string_view kFieldExpected =
+    "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
+    "'not' or '('";
+
+constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxLength = 64 * 1024;
+
+// * is any run of bytes, ? any one byte. Remembers the last star only, so it needs no recursion.
+bool GlobMatches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+template <class T>
+bool Holds(Op op, const T& a, const T& b) {
+  switch (op) {
+    case Op::kEqual:
+      return a == b;
+    case Op::kNotEqual:
+      return a != b;
+    case Op::kLess:
+      return a < b;
+    case Op::kLessEqual:
+      return a <= b;
+    case Op::kGreater:
+      return a > b;
+    case Op::kGreaterEqual:
+      return a >= b;
+    case Op::kGlob:
+      break;
+  }
+  Abort("a glob on something that is no text");
+}
+
+// Empty is never, which compares as before every time.
+std::optional<WallTime> Resolve(const When& when, WallTime now) {
+  if (const auto* time = std::get_if<WallTime>(&when)) return *time;
+  if (const auto* ago = std::get_if<std::chrono::milliseconds>(&when)) return now - *ago;
+  return std::nullopt;
+}
+
+// "30d" and its like; empty when it is none or beyond what a time can hold.
+std::optional<std::chrono::milliseconds> ParseAgo(std::string_view text) {
+  constexpr std::array<std::pair<char, std::int64_t>, 5> kUnits = {
+      {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}}};
+  constexpr std::int64_t kMaxSeconds = std::int64_t{10000} * 366 * 86400;
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end + 1 != text.data() + text.size() || count < 0) {
+    return std::nullopt;
+  }
+  for (const auto& [letter, seconds] : kUnits) {
+    if (*end != letter) continue;
+    if (count > kMaxSeconds / seconds) return std::nullopt;
+    return std::chrono::seconds(count * seconds);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct Selection::Node {
+  enum class Kind { kAll, kAny, kNot, kText, kNumber, kTime };
+  Kind kind = Kind::kAll;
+  std::vector<Node> children;
+  std::variant<std::monostate, TextTest, NumberTest, TimeTest> test;
+
+  bool Matches(const HistoryEntry& entry, WallTime now) const;
+};
+
+bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
+  switch (kind) {
+    case Kind::kAll:
+      for (const Node& child : children) {
+        if (!child.Matches(entry, now)) return false;
+      }
+      return true;
+    case Kind::kAny:
+      for (const Node& child : children) {
+        if (child.Matches(entry, now)) return true;
+      }
+      return false;
+    case Kind::kNot:
+      return !children.front().Matches(entry, now);
+    case Kind::kText: {
+      const auto& [field, op, value] = std::get<TextTest>(test);
+      return op == Op::kGlob ? GlobMatches(value, entry.*field) : Holds(op, entry.*field, value);
+    }
+    case Kind::kNumber: {
+      const auto& [op, value] = std::get<NumberTest>(test);
+      return Holds(op, entry.duration_seconds, value);
+    }
+    case Kind::kTime: {
+      const auto& [verified, op, value] = std::get<TimeTest>(test);
+      const std::optional<WallTime> at = verified ? entry.verified : entry.started;
+      return Holds(op, at, Resolve(value, now));
+    }
+  }
+  Abort("unknown kind of selection");
+}
+
+namespace {
+
+using Node = Selection::Node;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Result<Node> Parse() {
+    if (text_.size() > kMaxLength) {
+      return InvalidInput(
+          fmt::format("the selection has {} bytes; at most {} are read", text_.size(), kMaxLength));
+    }
+    Next();
+    if (AtEnd()) return Node{};
+    ASSIGN_OR_RETURN(Node root, Expression(0));
+    if (!AtEnd()) return Expected("'and', 'or' or the end");
+    return root;
+  }
+
+ private:
+  struct Token {
+    std::string text;
+    bool quoted = false;
+    std::size_t column = 1;  // in bytes, from 1
+  };
+
+  static bool IsWord(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte > 0x20 && byte != 0x7F) &&
+           std::string_view("()\"=!<>~").find(c) == std::string_view::npos;
+  }
+  void Next();
+  bool AtEnd() const { return !token_.quoted && token_.text.empty(); }
+  bool Is(std::string_view word) const { return !token_.quoted && token_.text == word; }
+  Error Expected(std::string_view what) const { return Refuse(token_, what); }
+  Error Refuse(const Token& token, std::string_view what) const;
+
+  Result<Node> Expression(int depth) { return Chain("or", Node::Kind::kAny, depth); }
+  Result<Node> Chain(std::string_view word, Node::Kind kind, int depth);
+  Result<Node> Factor(int depth);
+  Result<Node> Comparison();
+  Result<Node> TextComparison(TextField field);
+  Result<Node> NumberComparison();
+  Result<Node> TimeComparison(bool verified);
+  Result<Op> Operator();
+  Result<Token> Value();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  Token token_;
+  bool unterminated_ = false;
+};
+
+// Reads the next token: a parenthesis, an operator, a quoted string, a bare word, or the end.
+void Parser::Next() {
+  while (at_ < text_.size() &&
+         std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+    ++at_;
+  token_ = Token{{}, false, at_ + 1};
+  if (at_ == text_.size()) return;
+  const char first = text_[at_];
+  if (first == '"') {
+    token_.quoted = true;
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+      token_.text += text_[at_];
+    }
+    unterminated_ = at_ == text_.size();
+    if (!unterminated_) ++at_;
+    return;
+  }
+  std::size_t end = at_;
+  while (end < text_.size() && IsWord(text_[end])) ++end;
+  if (end == at_) {
+    const bool pair = (first == '!' || first == '<' || first == '>') && at_ + 1 < text_.size() &&
+                      text_[at_ + 1] == '=';
+    end += pair ? 2 : 1;
+  }
+  token_.text = text_.substr(at_, end - at_);
+  at_ = end;
+}
+
+Error Parser::Refuse(const Token& token, std::string_view what) const {
+  std::string found = fmt::format("'{}'", token.text);
+  if (token.quoted) found = fmt::format("\"{}\"", token.text);
+  if (token.quoted && unterminated_) found = "a string without its closing quote";
+  if (!token.quoted && token.text.empty()) found = "the end";
+  return InvalidInput(fmt::format("found {}; expected {}", found, what),
+                      fmt::format("selection, column {}", token.column));
+}
+
+// Operands joined by `word`: terms by "or", factors by "and".
+Result<Node> Parser::Chain(std::string_view word, Node::Kind kind, int depth) {
+  Node node{kind, {}, {}};
+  for (;;) {
+    ASSIGN_OR_RETURN(Node operand, kind == Node::Kind::kAny ? Chain("and", Node::Kind::kAll, depth)
+                                                            : Factor(depth));
+    node.children.push_back(std::move(operand));
+    if (!Is(word)) break;
+    Next();
+  }
+  if (node.children.size() > 1) return node;
+  Node only = std::move(node.children.front());
+  return only;
+}
+
+Result<Node> Parser::Factor(int depth) {
+  if (depth > kMaxDepth) {
+    return Expected(fmt::format("at most {} levels of 'not' and parentheses", kMaxDepth));
+  }
+  if (Is("not")) {
+    Next();
+    ASSIGN_OR_RETURN(Node operand, Factor(depth + 1));
+    Node node{Node::Kind::kNot, {}, {}};
+    node.children.push_back(std::move(operand));
+    return node;
+  }
+  if (!Is("(")) return Comparison();
+  Next();
+  ASSIGN_OR_RETURN(Node inner, Expression(depth + 1));
+  if (!Is(")")) return Expected("'and', 'or' or ')'");
+  Next();
+  return inner;
+}
+
+Result<Op> Parser::Operator() {
+  constexpr std::array<std::pair<std::string_view, Op>, 7> kOperators = {{{"=", Op::kEqual},
+                                                                          {"!=", Op::kNotEqual},
+                                                                          {"<", Op::kLess},
+                                                                          {"<=", Op::kLessEqual},
+                                                                          {">", Op::kGreater},
+                                                                          {">=", Op::kGreaterEqual},
+                                                                          {"~", Op::kGlob}}};
+  for (const auto& [spelling, op] : kOperators) {
+    if (!Is(spelling)) continue;
+    Next();
+    return op;
+  }
+  return Expected("=, !=, <, <=, >, >= or ~");
+}
+
+Result<Parser::Token> Parser::Value() {
+  const bool word = !token_.quoted && !token_.text.empty() && IsWord(token_.text.front()) &&
+                    !Is("and") && !Is("or") && !Is("not");
+  if (!word && (!token_.quoted || unterminated_)) return Expected("a word or a \"quoted string\"");
+  Token value = token_;
+  Next();
+  return value;
+}
+
+Result<Node> Parser::Comparison() {
+  if (token_.quoted) return Expected(kFieldExpected);
+  for (const auto& [name, field] : kTextFields) {
+    if (!Is(name)) continue;
+    Next();
+    return TextComparison(field);
+  }
+  const bool verified = Is("verified");
+  if (Is("duration_seconds")) {
+    Next();
+    return NumberComparison();
+  }
+  if (!verified && !Is("started")) return Expected(kFieldExpected);
+  Next();
+  return TimeComparison(verified);
+}
+
+Result<Node> Parser::TextComparison(TextField field) {
+  const Token sign = token_;
+  ASSIGN_OR_RETURN(const Op op, Operator());
+  if (op != Op::kEqual && op != Op::kNotEqual && op != Op::kGlob) {
+    return Refuse(sign, "=, != or ~, as the field is text");
+  }
+  ASSIGN_OR_RETURN(Token value, Value());
+  return Node{Node::Kind::kText, {}, TextTest{field, op, std::move(value.text)}};
+}
+
+Result<Node> Parser::NumberComparison() {
+  const Token sign = token_;
+  ASSIGN_OR_RETURN(const Op op, Operator());
+  if (op == Op::kGlob) return Refuse(sign, "=, !=, <, <=, > or >=, as the field is a number");
+  ASSIGN_OR_RETURN(const Token value, Value());
+  double number = 0.0;
+  const char* last = value.text.data() + value.text.size();
+  const auto [end, error] = std::from_chars(value.text.data(), last, number);
+  if (error != std::errc() || end != last || !std::isfinite(number)) {
+    return Refuse(value, "a number of seconds");
+  }
+  return Node{Node::Kind::kNumber, {}, NumberTest{op, number}};
+}
+
+Result<Node> Parser::TimeComparison(bool verified) {
+  const Token sign = token_;
+  ASSIGN_OR_RETURN(const Op op, Operator());
+  if (op == Op::kGlob) return Refuse(sign, "=, !=, <, <=, > or >=, as the field is a time");
+  ASSIGN_OR_RETURN(const Token value, Value());
+  if (verified && !value.quoted && value.text == "never") {
+    if (op != Op::kEqual && op != Op::kNotEqual) return Refuse(sign, "= or != before never");
+    return Node{Node::Kind::kTime, {}, TimeTest{verified, op, std::monostate()}};
+  }
+  if (const auto ago = ParseAgo(value.text)) {
+    return Node{Node::Kind::kTime, {}, TimeTest{verified, op, *ago}};
+  }
+  const Result<WallTime> time = ParseTime(value.text);
+  if (!time.ok()) {
+    return Refuse(value, fmt::format("a time such as 2026-11-20T08:03:00Z, an age such as 30d, 12h "
+                                     "or 90m{}",
+                                     verified ? ", or never" : ""));
+  }
+  return Node{Node::Kind::kTime, {}, TimeTest{verified, op, *time}};
+}
+
+}  // namespace
+
+Selection::Selection(std::unique_ptr<Node> root) : root_(std::move(root)) {}
+Selection::Selection(Selection&&) noexcept = default;
+Selection& Selection::operator=(Selection&&) noexcept = default;
+Selection::~Selection() = default;
+
+Result<Selection> Selection::Parse(std::string_view text) {
+  ASSIGN_OR_RETURN(Node root, Parser(text).Parse());
+  return Selection(std::make_unique<Node>(std::move(root)));
+}
+
+bool Selection::Matches(const HistoryEntry& entry, WallTime now) const {
+  return root_->Matches(entry, now);
+}
+
+}  // namespace rharness

@@ -1,0 +1,29 @@
+// Where a history lies, and which journal its filesystem can carry.
+#ifndef RHARNESS_HARNESS_HISTORY_LOCATION_H_
+#define RHARNESS_HARNESS_HISTORY_LOCATION_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// The absolute path that "sqlite:PATH" or a bare path names. Errors: unsupported for other
+// databases, invalid_input for an empty path or one with a quote or control character. No error
+// repeats a URL, which may carry a password.
+Result<std::filesystem::path> ParseHistoryUrl(std::string_view url);
+
+// "wal", or "delete" (a rollback journal) on a network filesystem: the write-ahead log's index is
+// shared memory, which only processes of one machine share. `magic`: statfs(2)'s f_type. FUSE is
+// taken for a network filesystem, as it may be one.
+// Source: sqlite.org/wal.html; statfs(2), linux/magic.h.
+std::string_view JournalModeFor(std::uint64_t magic);
+// By the filesystem of the file, or of its folder where the file does not exist yet. Errors: io.
+Result<std::string_view> JournalModeAt(const std::filesystem::path& path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_LOCATION_H_

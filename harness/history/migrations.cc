@@ -1,0 +1,104 @@
+// The steps of the schema, in SQL that SQLite and PostgreSQL share.
+#include "harness/history/migrations.h"
+
+namespace rharness {
+namespace {
+
+std::vector<std::string> RecordTables() {
+  return {
+      "CREATE TABLE rharness_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+      "INSERT INTO rharness_meta (name, value) VALUES ('schema_version', '0')",
+      "CREATE TABLE runs (run_id TEXT PRIMARY KEY NOT NULL, family TEXT NOT NULL, "
+      "configuration TEXT NOT NULL, declared TEXT NOT NULL, started_ms BIGINT NOT NULL, "
+      "duration_seconds DOUBLE PRECISION NOT NULL, added_ms BIGINT NOT NULL, "
+      "sha256 TEXT NOT NULL)",
+      // Apart from runs: listing must not read through a million bodies.
+      "CREATE TABLE manifests (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
+      "body TEXT NOT NULL)",
+      "CREATE TABLE drills (drill_id TEXT PRIMARY KEY NOT NULL, started_ms BIGINT NOT NULL)",
+      "CREATE TABLE reruns (drill_id TEXT NOT NULL REFERENCES drills (drill_id), "
+      "run_id TEXT NOT NULL REFERENCES runs (run_id), rerun BIGINT NOT NULL, "
+      "outcome TEXT NOT NULL, wall_seconds DOUBLE PRECISION NOT NULL, "
+      "evidence_sha256 TEXT NOT NULL, PRIMARY KEY (drill_id, run_id, rerun))",
+      "CREATE TABLE verdicts (drill_id TEXT NOT NULL REFERENCES drills (drill_id), "
+      "run_id TEXT NOT NULL REFERENCES runs (run_id), verdict TEXT NOT NULL, "
+      "decided_ms BIGINT NOT NULL, reruns BIGINT NOT NULL, reasons TEXT NOT NULL, "
+      "PRIMARY KEY (drill_id, run_id))",
+      "CREATE TABLE retirements (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
+      "reason TEXT NOT NULL, retired_ms BIGINT NOT NULL)",
+      "CREATE INDEX runs_by_start ON runs (started_ms, run_id)",
+      "CREATE INDEX runs_by_family ON runs (family, started_ms, run_id)",
+      "CREATE INDEX verdicts_by_run ON verdicts (run_id, decided_ms, drill_id, verdict)",
+  };
+}
+
+std::vector<std::string> AppendOnly(const Dialect& dialect) {
+  const std::vector<AppendOnlyTable> tables = {
+      {"runs", {"run_id"}},
+      {"manifests", {"run_id"}},
+      {"drills", {"drill_id"}},
+      {"reruns", {"drill_id", "run_id", "rerun"}},
+      {"verdicts", {"drill_id", "run_id"}},
+      {"retirements", {"run_id"}},
+  };
+  std::vector<std::string> statements;
+  for (const AppendOnlyTable& table : tables) {
+    for (std::string& statement : dialect.refuse_changes(table)) {
+      statements.push_back(std::move(statement));
+    }
+  }
+  return statements;
+}
+
+// "The last verdict of each run" over a million runs must not be a scan, so the one derived table
+// holds it, and the database keeps it in step with the rows it is derived from.
+std::vector<std::string> Standing(const Dialect& dialect) {
+  const std::string last_verdict =
+      "COALESCE((SELECT v.verdict FROM verdicts v WHERE v.run_id = {run} "
+      "ORDER BY v.decided_ms DESC, v.drill_id DESC LIMIT 1), '')";
+  const std::string verified =
+      "(SELECT MAX(v.decided_ms) FROM verdicts v WHERE v.run_id = {run} "
+      "AND v.verdict IN ('identical', 'equivalent', 'drifted'))";
+  const auto of = [](std::string text, const std::string& run) {
+    return text.replace(text.find("{run}"), 5, run);
+  };
+  std::vector<std::string> statements = {
+      "CREATE TABLE standing (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
+      "family TEXT NOT NULL, started_ms BIGINT NOT NULL, last_verdict TEXT NOT NULL, "
+      "verified_ms BIGINT, retired BIGINT NOT NULL)",
+      "INSERT INTO standing (run_id, family, started_ms, last_verdict, verified_ms, retired) "
+      "SELECT r.run_id, r.family, r.started_ms, " +
+          of(last_verdict, "r.run_id") + ", " + of(verified, "r.run_id") +
+          ", (SELECT COUNT(*) FROM retirements t WHERE t.run_id = r.run_id) FROM runs r",
+      "CREATE INDEX standing_next ON standing (retired, verified_ms, started_ms, run_id)",
+      "CREATE INDEX standing_summary ON standing (retired, family, last_verdict)",
+      dialect.after_insert(
+          {"standing_of_run", "runs",
+           "INSERT INTO standing (run_id, family, started_ms, last_verdict, verified_ms, retired) "
+           "VALUES (NEW.run_id, NEW.family, NEW.started_ms, '', NULL, 0)"}),
+      dialect.after_insert({"standing_of_verdict", "verdicts",
+                            "UPDATE standing SET last_verdict = " + of(last_verdict, "NEW.run_id") +
+                                ", verified_ms = " + of(verified, "NEW.run_id") +
+                                " WHERE run_id = NEW.run_id"}),
+      dialect.after_insert({"standing_of_retirement", "retirements",
+                            "UPDATE standing SET retired = 1 WHERE run_id = NEW.run_id"}),
+  };
+  for (std::string& statement : dialect.refuse_deletion("standing")) {
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
+}  // namespace
+
+std::vector<Migration> Migrations(const Dialect& dialect) {
+  return {
+      {1, "records", RecordTables()},
+      {2, "append_only", AppendOnly(dialect)},
+      {3, "standing", Standing(dialect)},
+  };
+}
+
+int NewestSchema() { return Migrations(SqliteDialect()).back().version; }
+
+}  // namespace rharness

@@ -1,0 +1,263 @@
+// `rharness history` as a user meets it: the real program, its output and its exit codes.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/history/store.h"
+#include "tests/manifest/example.h"
+
+namespace rharness {
+namespace {
+
+struct Output {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+class HistoryVerb : public testing::Test {
+ protected:
+  std::string Path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  Output Run(std::vector<std::string> arguments, std::vector<std::string> environment = {}) const {
+    arguments.insert(arguments.begin(), RHARNESS_BIN_DIR "/rharness");
+    const std::string out = Path("stdout");
+    const std::string err = Path("stderr");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC;
+    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), kFlags, 0600);
+    posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), kFlags, 0600);
+    pid_t pid = 0;
+    EXPECT_EQ(posix_spawn(&pid, arguments[0].c_str(), &actions, nullptr, Pointers(arguments).data(),
+                          Pointers(environment).data()),
+              0);
+    posix_spawn_file_actions_destroy(&actions);
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, ReadFile(out).value(),
+            ReadFile(err).value()};
+  }
+  Output History(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "history");
+    arguments.insert(arguments.end(), {"--history", Path("history.db")});
+    return Run(arguments);
+  }
+
+  // The example with this run_id and start, below this name.
+  std::string WriteManifest(const std::string& name, const std::string& run_id,
+                            const std::string& day = "20") const {
+    std::string text = Replaced(kExampleManifest, "digits-0007", run_id);
+    text = Replaced(text, "2026-11-20T08:00:00", "2026-11-" + day + "T08:00:00");
+    text = Replaced(text, "2026-11-20T08:01:30", "2026-11-" + day + "T08:01:30");
+    EXPECT_TRUE(WriteFileAtomic(Path(name), text).ok());
+    return Path(name);
+  }
+  // One that parses, but is not admitted: its image is not pinned.
+  std::string WriteIncomplete(const std::string& name, const std::string& run_id) const {
+    const std::string text = Replaced(
+        Replaced(kExampleManifest, "digits-0007", run_id),
+        "\"sha256:3333333333333333333333333333333333333333333333333333333333333333\"", "\"\"");
+    EXPECT_TRUE(WriteFileAtomic(Path(name), text).ok());
+    return Path(name);
+  }
+
+ private:
+  static std::vector<char*> Pointers(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+  }
+
+  ScopedTempDir folder_ = std::move(ScopedTempDir::Make()).value();
+};
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    if (end == std::string::npos) break;
+    at = end + 1;
+  }
+  return lines;
+}
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(HistoryVerb, AddsFilesAndFoldersAndListsThemByStart) {
+  std::filesystem::create_directory(Path("runs"));
+  WriteManifest("runs/z.json", "early", "18");
+  WriteManifest("runs/a.json", "middle", "19");
+  ASSERT_TRUE(WriteFileAtomic(Path("runs/notes.txt"), "no manifest").ok());
+  const std::string late = WriteManifest("late.json", "late", "20");
+  const Output added = History({"add", late, Path("runs")});
+  EXPECT_EQ(added.code, 0) << added.err;
+  EXPECT_EQ(added.out, "");
+  EXPECT_TRUE(Contains(added.err, "added 3 runs")) << added.err;
+  EXPECT_TRUE(Contains(History({"add", late}).err, "added 0 runs; 1 were in the history already"));
+
+  const Output listed = History({"list"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  const auto lines = Lines(listed.out);
+  ASSERT_EQ(lines.size(), 4u) << listed.out;
+  EXPECT_EQ(lines[0], "RUN\tFAMILY\tSTARTED\tDURATION\tDECLARED\tLAST VERDICT\tVERIFIED");
+  EXPECT_EQ(lines[1],
+            "early\tdigits-mlp/epyc\t2026-11-18T08:00:00.000Z\t1 min 31 s\tbitwise\t-\tnever");
+  EXPECT_EQ(lines[2].substr(0, 7), "middle\t");
+  EXPECT_EQ(lines[3].substr(0, 5), "late\t");
+}
+
+TEST_F(HistoryVerb, StoresNothingWhenOneManifestIsNotAdmittedUnlessForced) {
+  const std::string good = WriteManifest("good.json", "good");
+  const std::string bad = WriteIncomplete("bad.json", "bad");
+  const Output refused = History({"add", good, bad});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(Contains(refused.err, "bad.json: $.image.digest: ")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "nothing was stored")) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("history.db")));
+  const Output forced = History({"add", good, bad, "--force"});
+  EXPECT_EQ(forced.code, 0) << forced.err;
+  EXPECT_TRUE(Contains(forced.err, "$.image.digest")) << forced.err;
+  EXPECT_EQ(Lines(History({"list"}).out).size(), 3u);
+}
+
+TEST_F(HistoryVerb, EndsWithTwoOnWrongInput) {
+  const std::string good = WriteManifest("good.json", "good");
+  ASSERT_TRUE(WriteFileAtomic(Path("broken.json"), "{\"schema\": ").ok());
+  std::filesystem::create_directory(Path("empty"));
+  ASSERT_EQ(History({"add", good}).code, 0);
+  EXPECT_EQ(Run({"history"}).code, 2);
+  EXPECT_EQ(Run({"history", "list"}).code, 2);
+  EXPECT_EQ(History({"add"}).code, 2);
+  EXPECT_EQ(History({"frobnicate"}).code, 2);
+  EXPECT_EQ(History({"retire", "good"}).code, 2);
+  EXPECT_TRUE(Contains(History({"add", Path("broken.json")}).err, "broken.json"));
+  EXPECT_TRUE(Contains(History({"add", Path("empty")}).err, "no *.json file"));
+  EXPECT_TRUE(Contains(History({"add", Path("absent.json")}).err, "absent.json"));
+  EXPECT_EQ(History({"add", Path("broken.json")}).code, 2);
+  EXPECT_EQ(History({"add", Path("empty")}).code, 2);
+  EXPECT_EQ(History({"add", Path("absent.json")}).code, 2);
+  EXPECT_EQ(History({"show", "nobody"}).code, 2);
+  EXPECT_EQ(History({"retire", "nobody", "--reason", "x"}).code, 2);
+  const Output selected = History({"list", "--select", "colour = red"});
+  EXPECT_EQ(selected.code, 2);
+  EXPECT_TRUE(Contains(selected.err, "selection, column 1")) << selected.err;
+}
+
+TEST_F(HistoryVerb, MakesNoHistoryOutOfAMistypedPath) {
+  const Output listed = History({"list"});
+  EXPECT_EQ(listed.code, 2);
+  EXPECT_TRUE(Contains(listed.err, "rharness history add")) << listed.err;
+  EXPECT_FALSE(std::filesystem::exists(Path("history.db")));
+}
+
+TEST_F(HistoryVerb, SaysWhatToDoWhenNothingIsThereOrSelected) {
+  ASSERT_TRUE(HistoryStore::Open(Path("history.db")).ok());
+  const Output empty = History({"list"});
+  EXPECT_EQ(empty.code, 0);
+  EXPECT_EQ(empty.out, "");
+  EXPECT_TRUE(Contains(empty.err, "rharness history add")) << empty.err;
+  ASSERT_EQ(History({"add", WriteManifest("a.json", "a")}).code, 0);
+  const Output none = History({"list", "--select", "run_id = b"});
+  EXPECT_EQ(none.code, 0);
+  EXPECT_TRUE(Contains(none.err, "none of 1 runs")) << none.err;
+  EXPECT_TRUE(Contains(History({"show", "a"}).out, "none yet; 'rharness drill'"));
+}
+
+TEST_F(HistoryVerb, SelectsAndRetires) {
+  for (const char* id : {"a", "b", "c"}) {
+    ASSERT_EQ(History({"add", WriteManifest(std::string(id) + ".json", id)}).code, 0);
+  }
+  EXPECT_EQ(Lines(History({"list", "--select", "run_id = a or run_id ~ c*"}).out).size(), 3u);
+  ASSERT_EQ(History({"retire", "b", "--reason", "its data are gone"}).code, 0);
+  EXPECT_EQ(Lines(History({"list"}).out).size(), 3u);
+  const auto lines = Lines(History({"list", "--retired"}).out);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_TRUE(Contains(lines[2], "retired")) << lines[2];
+  EXPECT_TRUE(Contains(History({"show", "b"}).out, "its data are gone"));
+  EXPECT_EQ(History({"retire", "b", "--reason", "again"}).code, 2);
+}
+
+TEST_F(HistoryVerb, ShowsVerdictsWithTheirReasons) {
+  ASSERT_EQ(History({"add", WriteManifest("a.json", "a")}).code, 0);
+  const WallTime decided = ParseTime("2026-11-21T00:00:00Z").value();
+  {
+    const auto store = std::move(HistoryStore::Open(Path("history.db"))).value();
+    ASSERT_TRUE(store
+                    ->AddDrill("drill-1", decided, {},
+                               {{"drill-1", "a", "drifted", decided, 3,
+                                 R"([{"code": "x", "message": "loss moved \u001b[31m"}])"}})
+                    .ok());
+  }
+  const Output shown = History({"show", "a"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_TRUE(Contains(shown.out, "2026-11-21T00:00:00.000Z  drifted")) << shown.out;
+  EXPECT_TRUE(Contains(shown.out, "loss moved ")) << shown.out;
+  EXPECT_FALSE(Contains(shown.out, "\x1b")) << shown.out;
+
+  const Result<Json> json = ParseJson(History({"show", "a", "--json"}).out, "stdout");
+  ASSERT_TRUE(json.ok()) << json.error().ToString();
+  EXPECT_EQ(json->AsObject().front().first, "schema");
+  EXPECT_EQ(json->Find("schema")->AsString(), "rharness.history_run/v1");
+  EXPECT_EQ(json->Find("run")->Find("last_verdict")->AsString(), "drifted");
+  EXPECT_EQ(json->Find("run")->Find("verified")->AsString(), "2026-11-21T00:00:00.000Z");
+  EXPECT_EQ(json->Find("verdicts")->AsArray().at(0).Find("reruns")->ToInt64(), 3);
+  EXPECT_EQ(json->Find("manifest")->Find("run_id")->AsString(), "a");
+}
+
+TEST_F(HistoryVerb, ListsAsJsonAlsoWhenEmpty) {
+  ASSERT_TRUE(HistoryStore::Open(Path("history.db")).ok());
+  const auto list = [this] { return ParseJson(History({"list", "--json"}).out, "stdout").value(); };
+  EXPECT_TRUE(list().Find("runs")->AsArray().empty());
+  ASSERT_EQ(History({"add", WriteManifest("a.json", "a")}).code, 0);
+  const Json json = list();
+  EXPECT_EQ(json.Find("schema")->AsString(), "rharness.history/v1");
+  const Json& run = json.Find("runs")->AsArray().at(0);
+  EXPECT_EQ(run.Find("run_id")->AsString(), "a");
+  EXPECT_EQ(run.Find("duration_seconds")->ToDouble(), 90.5);
+  EXPECT_TRUE(run.Find("verified")->IsNull());
+  EXPECT_TRUE(run.Find("last_verdict")->IsNull());
+  EXPECT_TRUE(run.Find("retired")->IsNull());
+}
+
+TEST_F(HistoryVerb, ReadsTheHistoryFromTheEnvironment) {
+  ASSERT_EQ(History({"add", WriteManifest("a.json", "a")}).code, 0);
+  const Output listed = Run({"history", "list"}, {"RHARNESS_HISTORY=sqlite:" + Path("history.db")});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_EQ(Lines(listed.out).size(), 2u);
+}
+
+TEST_F(HistoryVerb, IsSilentUnderQuiet) {
+  const Output added = Run(
+      {"--quiet", "history", "add", WriteManifest("a.json", "a"), "--history", Path("history.db")});
+  EXPECT_EQ(added.code, 0);
+  EXPECT_EQ(added.out + added.err, "");
+}
+
+TEST_F(HistoryVerb, EndsWithFiveOnATamperedRecord) {
+  const std::string path = WriteManifest("a.json", "a");
+  ASSERT_EQ(History({"add", path}).code, 0);
+  const std::string text = ReadFile(path).value();
+  ASSERT_TRUE(WriteFileAtomic(path, Replaced(text, "\"value\": 0.991", "\"value\": 0.992")).ok());
+  EXPECT_EQ(History({"add", path}).code, 5);
+}
+
+TEST_F(HistoryVerb, KeepsPasswordsOutOfItsMessages) {
+  const Output listed = Run({"history", "list", "--history", "postgresql://u:s3cret@db/h"});
+  EXPECT_EQ(listed.code, 2);
+  EXPECT_FALSE(Contains(listed.out + listed.err, "s3cret"));
+  EXPECT_TRUE(Contains(listed.err, "sqlite:PATH")) << listed.err;
+}
+
+}  // namespace
+}  // namespace rharness

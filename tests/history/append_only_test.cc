@@ -1,0 +1,91 @@
+// The database itself refuses change, and what is changed by force is noticed.
+#include <gtest/gtest.h>
+
+#include "harness/base/digest.h"
+#include "tests/history/store_fixture.h"
+
+namespace rharness {
+namespace {
+
+const char* const kDay1 = "2026-01-01T00:00:00.000Z";
+
+class AppendOnlyTest : public HistoryTest {
+ protected:
+  void SetUp() override {
+    const auto store = OpenStore();
+    ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
+    ASSERT_TRUE(store->Add(MakeManifest("b", kDay1), At(kDay1)).ok());
+    ASSERT_TRUE(store
+                    ->AddDrill("d", At(kDay1), {{"d", "a", 1, "exited with 0", 1.0, "e"}},
+                               {MakeVerdict("d", "a", "identical", kDay1)})
+                    .ok());
+    ASSERT_TRUE(store->Retire("b", "why", At(kDay1)).ok());
+  }
+};
+
+TEST_F(AppendOnlyTest, RefusesUpdateDeleteAndReplaceOnEveryTable) {
+  RawDatabase raw(Path());
+  const std::vector<std::pair<std::string, std::string>> tables = {
+      {"runs", "family = 'x'"},    {"manifests", "body = 'x'"},   {"drills", "started_ms = 1"},
+      {"reruns", "outcome = 'x'"}, {"verdicts", "verdict = 'x'"}, {"retirements", "reason = 'x'"}};
+  for (const auto& [table, change] : tables) {
+    const auto before = raw.Rows("SELECT * FROM " + table);
+    ASSERT_FALSE(before.empty()) << table;
+    for (const std::string& statement :
+         {"UPDATE " + table + " SET " + change, "DELETE FROM " + table,
+          "INSERT OR REPLACE INTO " + table + " SELECT * FROM " + table}) {
+      EXPECT_NE(raw.Run(statement).find("append-only"), std::string::npos) << statement;
+    }
+    EXPECT_EQ(raw.Rows("SELECT * FROM " + table), before) << table;
+  }
+  EXPECT_NE(raw.Run("DELETE FROM standing").find("append-only"), std::string::npos);
+}
+
+TEST_F(AppendOnlyTest, LetsNoTableOfRecordsGoWithoutTheTriggers) {
+  RawDatabase raw(Path());
+  EXPECT_EQ(raw.Rows("SELECT t.name FROM sqlite_master t WHERE t.type = 'table' AND "
+                     "(SELECT COUNT(*) FROM sqlite_master g WHERE g.type = 'trigger' AND "
+                     "g.tbl_name = t.name AND g.name LIKE '%_no_%') < 3 ORDER BY t.name"),
+            (std::vector<std::string>{"rharness_meta", "standing"}));
+}
+
+TEST_F(AppendOnlyTest, NoticesAChangedManifest) {
+  RawDatabase raw(Path());
+  ASSERT_EQ(raw.Run("DROP TRIGGER manifests_no_update"), "");
+  ASSERT_EQ(raw.Run("UPDATE manifests SET body = replace(body, '0.005', '0.5') WHERE run_id = 'a'"),
+            "");
+  const auto store = OpenStore();
+  const auto held = store->Get("a");
+  ASSERT_FALSE(held.ok());
+  EXPECT_EQ(held.error().code, ErrorCode::kIntegrity);
+  EXPECT_NE(held.error().ToString().find("run a"), std::string::npos) << held.error().ToString();
+  EXPECT_EQ(store->LoadFamily("digits-mlp/cpu").error().code, ErrorCode::kIntegrity);
+  EXPECT_EQ(store->Add(MakeManifest("a", kDay1), At(kDay1)).error().code, ErrorCode::kIntegrity);
+}
+
+TEST_F(AppendOnlyTest, NoticesAManifestUnderAnotherRunsName) {
+  RawDatabase raw(Path());
+  ASSERT_EQ(raw.Run("DROP TRIGGER manifests_no_update; DROP TRIGGER runs_no_update"), "");
+  ASSERT_EQ(raw.Run("UPDATE manifests SET body = (SELECT body FROM manifests WHERE run_id = 'b')"),
+            "");
+  ASSERT_EQ(raw.Run("UPDATE runs SET sha256 = (SELECT sha256 FROM runs WHERE run_id = 'b')"), "");
+  EXPECT_EQ(OpenStore()->Get("a").error().code, ErrorCode::kIntegrity);
+}
+
+TEST_F(AppendOnlyTest, NoticesAMissingManifest) {
+  RawDatabase raw(Path());
+  ASSERT_EQ(raw.Run("DROP TRIGGER manifests_no_delete"), "");
+  ASSERT_EQ(raw.Run("DELETE FROM manifests WHERE run_id = 'a'"), "");
+  EXPECT_EQ(OpenStore()->Get("a").error().code, ErrorCode::kIntegrity);
+}
+
+TEST_F(AppendOnlyTest, StoresTheSha256OfTheBody) {
+  RawDatabase raw(Path());
+  const auto rows = raw.Rows("SELECT r.sha256 FROM runs r WHERE r.run_id = 'a'");
+  const auto bodies = raw.Rows("SELECT body FROM manifests WHERE run_id = 'a'");
+  EXPECT_EQ(rows.at(0), Sha256HexOf(bodies.at(0)));
+  EXPECT_EQ(bodies.at(0).find("{\"schema\":\"rharness.manifest/v1\""), 0u) << bodies.at(0);
+}
+
+}  // namespace
+}  // namespace rharness

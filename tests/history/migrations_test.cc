@@ -1,0 +1,80 @@
+// Every older schema becomes the newest one, with its rows.
+#include "harness/history/migrations.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/history/store_fixture.h"
+
+namespace rharness {
+namespace {
+
+using MigrationsTest = HistoryTest;
+
+std::string SchemaOf(const std::filesystem::path& path) {
+  std::string text;
+  for (const std::string& row :
+       RawDatabase(path).Rows("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")) {
+    text += row + "\n";
+  }
+  return text;
+}
+
+TEST(Migrations, AreNumberedFromOneWithoutGaps) {
+  int expected = 1;
+  for (const Migration& step : Migrations(SqliteDialect())) EXPECT_EQ(step.version, expected++);
+  EXPECT_EQ(NewestSchema(), expected - 1);
+}
+
+TEST_F(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
+  OpenStore();
+  const std::string newest = SchemaOf(Path());
+  for (int version = 1; version < NewestSchema(); ++version) {
+    const auto path = folder_.path() / ("v" + std::to_string(version));
+    {
+      RawDatabase raw(path);
+      for (const Migration& step : Migrations(SqliteDialect())) {
+        if (step.version > version) break;
+        for (const std::string& statement : step.statements) ASSERT_EQ(raw.Run(statement), "");
+      }
+      ASSERT_EQ(raw.Run("UPDATE rharness_meta SET value = '" + std::to_string(version) + "'"), "");
+      for (const char* id : {"a", "b"}) {
+        ASSERT_EQ(raw.Run("INSERT INTO runs VALUES ('" + std::string(id) +
+                          "', 'f', 'c', 'bitwise', 1000, 2.5, 2000, 'sha')"),
+                  "");
+      }
+      ASSERT_EQ(raw.Run("INSERT INTO drills VALUES ('d1', 1), ('d2', 2)"), "");
+      ASSERT_EQ(raw.Run("INSERT INTO verdicts VALUES ('d1', 'a', 'drifted', 3000, 1, '[]'), "
+                        "('d2', 'a', 'infra', 4000, 1, '[]')"),
+                "");
+      ASSERT_EQ(raw.Run("INSERT INTO retirements VALUES ('b', 'old', 5000)"), "");
+    }
+    const auto store = HistoryStore::Open(path.string());
+    ASSERT_TRUE(store.ok()) << store.error().ToString();
+    EXPECT_EQ(SchemaOf(path), newest) << version;
+    const auto entries = (*store)->List(true).value();
+    ASSERT_EQ(entries.size(), 2u);
+    EXPECT_EQ(entries[0].last_verdict, "infra");
+    EXPECT_EQ(FormatTime(*entries[0].verified), "1970-01-01T00:00:03.000Z");
+    EXPECT_EQ(entries[1].retired, "old");
+    EXPECT_EQ((*store)->NextToDrill(9)->size(), 1u);
+  }
+}
+
+TEST_F(MigrationsTest, LeaveTheOldSchemaWhenAStepFails) {
+  {
+    RawDatabase raw(Path());
+    const Migration first = Migrations(SqliteDialect())[0];
+    for (const std::string& statement : first.statements) ASSERT_EQ(raw.Run(statement), "");
+    ASSERT_EQ(raw.Run("UPDATE rharness_meta SET value = '1'"), "");
+    // The third step makes a table of this name, the second step nothing of the kind.
+    ASSERT_EQ(raw.Run("CREATE TABLE standing (x TEXT)"), "");
+  }
+  EXPECT_FALSE(TryOpen().ok());
+  RawDatabase raw(Path());
+  EXPECT_EQ(raw.Rows("SELECT value FROM rharness_meta"), std::vector<std::string>{"2"});
+  EXPECT_EQ(raw.Rows("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'standing_%'"),
+            std::vector<std::string>{"0"});
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,106 @@
+// A history in a temporary folder, manifests to put in it, and raw SQL past the store.
+#ifndef RHARNESS_TESTS_HISTORY_STORE_FIXTURE_H_
+#define RHARNESS_TESTS_HISTORY_STORE_FIXTURE_H_
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/history/store.h"
+
+namespace rharness {
+
+inline WallTime At(const std::string& text) { return ParseTime(text).value(); }
+
+inline Manifest MakeManifest(const std::string& run_id, const std::string& started,
+                             const std::string& family = "digits-mlp/cpu") {
+  Manifest manifest;
+  manifest.run_id = run_id;
+  manifest.family = family;
+  manifest.started = At(started);
+  manifest.ended = manifest.started + std::chrono::seconds(90);
+  manifest.duration_seconds = 90.125;
+  manifest.code.repository = ".";
+  manifest.code.commit = std::string(40, 'a');
+  manifest.command = {"python3", "train.py", "--seed=3"};
+  manifest.seeds = {{"python", 3}};
+  manifest.rng_sources = {"python"};
+  manifest.determinism.declared = "bitwise";
+  manifest.metrics_path = "metrics.json";
+  Metric metric;
+  metric.name = "accuracy";
+  metric.value = 0.1 + 0.2;
+  metric.unit = "1";
+  metric.direction = "higher";
+  metric.primary = true;
+  metric.margin = 0.005;
+  manifest.metrics = {metric};
+  return manifest;
+}
+
+inline VerdictRecord MakeVerdict(const std::string& drill_id, const std::string& run_id,
+                                 const std::string& verdict, const std::string& decided) {
+  return {drill_id, run_id, verdict, At(decided), 2, R"([{"message": "because"}])"};
+}
+
+// The sqlite3 library without the store: what somebody with a database tool can do.
+class RawDatabase {
+ public:
+  explicit RawDatabase(const std::filesystem::path& path) {
+    EXPECT_EQ(sqlite3_open(path.c_str(), &handle_), SQLITE_OK);
+  }
+  RawDatabase(const RawDatabase&) = delete;
+  RawDatabase& operator=(const RawDatabase&) = delete;
+  ~RawDatabase() { sqlite3_close(handle_); }
+
+  // The error's text; empty: success.
+  std::string Run(const std::string& statement) {
+    char* message = nullptr;
+    sqlite3_exec(handle_, statement.c_str(), nullptr, nullptr, &message);
+    const std::string text = message == nullptr ? "" : message;
+    sqlite3_free(message);
+    return text;
+  }
+
+  // Rows as "a|b", NULL as "null".
+  std::vector<std::string> Rows(const std::string& query) {
+    std::vector<std::string> rows;
+    const auto add = [](void* out, int count, char** values, char**) {
+      std::string row;
+      for (int i = 0; i < count; ++i) {
+        row += (i == 0 ? "" : "|") + std::string(values[i] == nullptr ? "null" : values[i]);
+      }
+      static_cast<std::vector<std::string>*>(out)->push_back(row);
+      return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(handle_, query.c_str(), add, &rows, nullptr), SQLITE_OK)
+        << query << ": " << sqlite3_errmsg(handle_);
+    return rows;
+  }
+
+ private:
+  sqlite3* handle_ = nullptr;
+};
+
+class HistoryTest : public testing::Test {
+ protected:
+  std::filesystem::path Path() const { return folder_.path() / "history.db"; }
+  std::unique_ptr<HistoryStore> OpenStore() const {
+    return std::move(HistoryStore::Open(Path().string())).value();
+  }
+  Result<std::unique_ptr<HistoryStore>> TryOpen() const {
+    return HistoryStore::Open(Path().string());
+  }
+
+  ScopedTempDir folder_ = std::move(ScopedTempDir::Make()).value();
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_TESTS_HISTORY_STORE_FIXTURE_H_
