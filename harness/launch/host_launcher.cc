@@ -1,0 +1,34 @@
+// The launcher without an engine.
+#include "harness/launch/host_launcher.h"
+
+#include <fmt/format.h>
+
+#include "harness/launch/job_rules.h"
+
+namespace rharness {
+
+Status HostLauncher::Prepare(const Image& image) {
+  if (image.kind == "host") return {};
+  return Unsupported(fmt::format(
+      "the host cannot run an image of kind '{}'; choose podman or docker", image.kind));
+}
+
+Result<ProcessSpec> HostLauncher::BuildCommand(const Job& job) const {
+  RETURN_IF_ERROR(CheckJob(job));
+  for (const Mount& mount : job.mounts) {
+    if (mount.source != mount.target) {
+      return InvalidInput(fmt::format("'{}' cannot appear as '{}' on the host",
+                                      mount.source.string(), mount.target),
+                          job.name);
+    }
+  }
+  ProcessSpec spec;
+  ASSIGN_OR_RETURN(spec.working_directory, WorkingDirectory(job));
+  spec.argv = job.command;
+  spec.environment = job.environment;
+  return spec;
+}
+
+Result<ImageProof> HostLauncher::Finish(const Job&, Outcome*) { return ImageProof{}; }
+
+}  // namespace rharness
