@@ -59,8 +59,9 @@ struct LayerComparison {
   std::vector<FactDifference> differences;  // identity first, then class, then context; then by key
 };
 
-// Compares by (layer, key). A fact on one side only is no difference; it is counted. Returns the
-// five layers in the order of kLayers.
+// Compares by (layer, key). A fact on one side only is no difference; one recorded alone is counted.
+// Of two facts with one key on a side the first counts. Where the sides give different weights the
+// difference has the stricter one. Returns the five layers in the order of kLayers.
 std::array<LayerComparison, 5> CompareFacts(const std::vector<Fact>& recorded,
                                             const std::vector<Fact>& observed);
 

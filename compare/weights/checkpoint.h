@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/base/result.h"
@@ -18,12 +19,32 @@
 namespace rharness {
 
 enum class DType {
-  kBool, kF4, kF6E2M3, kF6E3M2, kU8, kI8, kF8E5M2, kF8E4M3, kF8E8M0, kF8E4M3Fnuz, kF8E5M2Fnuz,
-  kI16, kU16, kF16, kBF16, kI32, kU32, kF32, kC64, kF64, kI64, kU64,
+  kBool,
+  kF4,
+  kF6E2M3,
+  kF6E3M2,
+  kU8,
+  kI8,
+  kF8E5M2,
+  kF8E4M3,
+  kF8E8M0,
+  kF8E4M3Fnuz,
+  kF8E5M2Fnuz,
+  kI16,
+  kU16,
+  kF16,
+  kBF16,
+  kI32,
+  kU32,
+  kF32,
+  kC64,
+  kF64,
+  kI64,
+  kU64,
 };
-std::string_view DTypeName(DType dtype);   // the safetensors spelling: "F32", "BF16", "F8_E4M3"
+std::string_view DTypeName(DType dtype);  // the safetensors spelling: "F32", "BF16", "F8_E4M3"
 Result<DType> ParseDType(std::string_view name);
-int BitsOf(DType dtype);                   // of one element: 4, 6, 8, 16, 32 or 64
+int BitsOf(DType dtype);  // of one element: 4, 6, 8, 16, 32 or 64
 
 struct TensorInfo {
   std::string name;
@@ -33,20 +54,31 @@ struct TensorInfo {
   std::uint64_t size_bytes = 0;      // elements * bits / 8
 };
 
-// An open checkpoint. Immutable and safe to read from several threads.
+// An open checkpoint. Safe to read from several threads.
+//
+// Bytes are copied into the caller's buffer (pread) rather than mapped: another process may cut the
+// file short at any time, which would kill a reader of a mapping with SIGBUS and is an error here.
+// With blocks that stay in the CPU's cache (kReadBlockBytes) copying also costs less than the page
+// faults of a mapping, and memory is bounded by the buffers.
 class Checkpoint {
  public:
   virtual ~Checkpoint() = default;
   // Sorted by name bytes; names are unique.
   virtual const std::vector<TensorInfo>& tensors() const = 0;
-  // The tensor's elements, little-endian, C order, contiguous, valid while the checkpoint lives.
-  virtual std::span<const std::byte> Bytes(std::size_t index) const = 0;
-  // Tells the checkpoint that the bytes of this tensor are not needed any more, so that memory
-  // stays bounded on files larger than memory.
-  virtual void Release(std::size_t index) const = 0;
+  // Fills `out` with the tensor's bytes from `offset` on: elements little-endian, in C order,
+  // contiguous. Aborts when the range is not within the tensor.
+  // Errors: io; integrity when the file has become shorter since it was opened.
+  virtual Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const = 0;
+  // integrity when the file's size or modification time is not what it was when it was opened:
+  // what was read may then be a mixture of two states. Called once after the last Read.
+  virtual Status CheckUnchanged() const = 0;
   // Metadata that is not part of the weights: a timestamp, a framework version.
   virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
 };
+
+// A good size for Read: a whole number of elements of every dtype (a multiple of 8 and of 3), and
+// two blocks fit a core's L2 cache.
+inline constexpr std::size_t kReadBlockBytes = std::size_t{192} << 10;
 
 // Opens a checkpoint file by its content. Errors: not_found, io, invalid_input (malformed, with
 // the byte offset), unsupported (a format this version does not read, named).

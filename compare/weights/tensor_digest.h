@@ -1,6 +1,7 @@
 // The canonical tensor digest: equal tensors have equal digests, whatever file they lie in.
 //
-// leaf(tensor) = SHA-256("rharness.tensor/v1\0" | u64 length of dtype name | dtype name | u64 rank |
+// leaf(tensor) = SHA-256("rharness.tensor/v1\0" | u64 length of dtype name | dtype name | u64 rank
+// |
 //                        u64 dims... | element bytes, little-endian, C order)
 // digest       = SHA-256("rharness.checkpoint/v1\0" | u64 tensor count | for every tensor in
 //                        byte order of names: u64 length of name | name | leaf)
@@ -25,15 +26,17 @@ struct TensorDigest {
 };
 
 struct CheckpointDigest {
-  std::string sha256;  // hex
+  std::string sha256;                 // hex
   std::vector<TensorDigest> tensors;  // sorted by name bytes
   std::uint64_t size_bytes = 0;       // of all tensors
 };
 
-// Memory: bounded, independent of the checkpoint's size. `threads` 0: one per core.
-CheckpointDigest DigestCheckpoint(const Checkpoint& checkpoint, int threads = 0);
+// Memory: a block a thread, whatever the checkpoint's size. `threads` 0: one per core.
+// Errors: those of Checkpoint::Read and CheckUnchanged.
+Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int threads = 0);
 
-// The same root from leaves alone, so that a manifest's list can be verified.
+// The same root from leaves alone, so that a manifest's list can be verified. Empty, which no
+// digest equals, when a leaf is not 64 lower-case hex digits.
 std::string CombineDigests(const std::vector<TensorDigest>& sorted_tensors);
 
 }  // namespace rharness

@@ -1,0 +1,98 @@
+// Streams every tensor through SHA-256, the largest first so that threads end together.
+#include "compare/weights/tensor_digest.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "compare/weights/workers.h"
+
+namespace rharness {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+Result<std::string> LeafOf(const Checkpoint& checkpoint, std::size_t index,
+                           std::span<std::byte> buffer) {
+  const TensorInfo& info = checkpoint.tensors()[index];
+  Sha256 sha;
+  sha.Update("rharness.tensor/v1\0"sv);
+  sha.UpdateU64(DTypeName(info.dtype).size());
+  sha.Update(DTypeName(info.dtype));
+  sha.UpdateU64(info.shape.size());
+  for (const std::uint64_t dimension : info.shape) sha.UpdateU64(dimension);
+  for (std::uint64_t offset = 0; offset < info.size_bytes;) {
+    const auto block =
+        buffer.first(std::min<std::uint64_t>(buffer.size(), info.size_bytes - offset));
+    RETURN_IF_ERROR(checkpoint.Read(index, offset, block));
+    sha.Update(block);
+    offset += block.size();
+  }
+  return ToHex(sha.Finish());
+}
+
+std::vector<std::size_t> LargestFirst(const std::vector<TensorInfo>& tensors) {
+  std::vector<std::size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](std::size_t i) { return tensors[i].size_bytes; });
+  return order;
+}
+
+// The bytes of 64 lower-case hex digits.
+std::optional<Sha256Bytes> FromHex(std::string_view text) {
+  if (!IsSha256Hex(text)) return std::nullopt;
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  Sha256Bytes bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(digit(text[2 * i]) * 16 + digit(text[2 * i + 1]));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int threads) {
+  const std::vector<TensorInfo>& tensors = checkpoint.tensors();
+  const std::vector<std::size_t> order = LargestFirst(tensors);
+  std::vector<std::string> leaves(tensors.size());
+  std::atomic<std::size_t> next = 0;
+  FirstError first_error;
+  RunOnWorkers(WorkerCount(threads), [&] {
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBlockBytes);
+    for (std::size_t i = next++; i < order.size(); i = next++) {
+      Result<std::string> leaf = LeafOf(checkpoint, order[i], {buffer.get(), kReadBlockBytes});
+      if (!first_error.Check(leaf.ok() ? Status() : Status(leaf.error()))) return;
+      leaves[order[i]] = std::move(*leaf);
+    }
+  });
+  RETURN_IF_ERROR(first_error.status());
+  RETURN_IF_ERROR(checkpoint.CheckUnchanged());
+
+  CheckpointDigest digest;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const TensorInfo& info = tensors[i];
+    digest.tensors.push_back({info.name, info.dtype, info.shape, std::move(leaves[i])});
+    digest.size_bytes += info.size_bytes;
+  }
+  digest.sha256 = CombineDigests(digest.tensors);
+  return digest;
+}
+
+std::string CombineDigests(const std::vector<TensorDigest>& sorted_tensors) {
+  Sha256 sha;
+  sha.Update("rharness.checkpoint/v1\0"sv);
+  sha.UpdateU64(sorted_tensors.size());
+  for (const TensorDigest& tensor : sorted_tensors) {
+    const std::optional<Sha256Bytes> leaf = FromHex(tensor.sha256);
+    if (!leaf) return {};
+    sha.UpdateU64(tensor.name.size());
+    sha.Update(tensor.name);
+    sha.Update(std::as_bytes(std::span(*leaf)));
+  }
+  return ToHex(sha.Finish());
+}
+
+}  // namespace rharness
