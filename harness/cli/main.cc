@@ -23,8 +23,7 @@ void AddGlobals(CLI::App& app) {
 
 void AddVerbs(CLI::App& app, Action* action) {
   // In the order of a run's life.
-  (void)app;
-  (void)action;
+  AddReport(app, action);
 }
 
 int Run(int argc, char** argv) {
