@@ -26,6 +26,7 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddAdmit(app, action);
   AddHistory(app, action);
   AddDrill(app, action);
+  AddReport(app, action);
   AddHash(app, action);
 }
 

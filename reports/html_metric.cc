@@ -1,0 +1,106 @@
+// One metric of a run on the page: its picture and the numbers that decided; see html_parts.h.
+#include <fmt/format.h>
+
+#include "reports/html_escape.h"
+#include "reports/html_parts.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+std::string_view VerdictWords(MetricVerdict verdict) {
+  switch (verdict) {
+    case MetricVerdict::kWithin:
+      return "within its margin";
+    case MetricVerdict::kDrifted:
+      return "drifted";
+    case MetricVerdict::kNeedsConfirmation:
+      return "shift seen once, to be confirmed by one more rerun";
+    case MetricVerdict::kInconclusive:
+      return "inconclusive";
+  }
+  Abort("unknown MetricVerdict");
+}
+
+// The class whose colours the metric takes.
+std::string_view ColourClass(MetricVerdict verdict) {
+  switch (verdict) {
+    case MetricVerdict::kWithin:
+      return "equivalent";
+    case MetricVerdict::kDrifted:
+      return "drifted";
+    default:
+      return "inconclusive";
+  }
+}
+
+std::string Row(std::string_view name, std::string_view value) {
+  return fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
+}
+
+std::string MarginWords(const MetricDecision& metric, const std::string& unit) {
+  if (metric.margin <= 0) return "none in force";
+  return fmt::format("±{}{} ({})", FormatNumber(metric.margin), unit,
+                     metric.default_margin ? "default, 3 family standard deviations" : "declared");
+}
+
+std::string MoreWords(const MetricDecision& metric) {
+  if (metric.verdict == MetricVerdict::kWithin || metric.verdict == MetricVerdict::kDrifted) {
+    return "none needed";
+  }
+  if (metric.more_reruns == 0) return "no number would decide";
+  return fmt::format("{}, for a decision with 80 % probability", metric.more_reruns);
+}
+
+std::string Numbers(const MetricDecision& metric) {
+  const std::string unit = metric.unit.empty() ? "" : " " + HtmlText(metric.unit, 40);
+  std::string out = "<dl class=\"numbers\">";
+  out += Row("Difference", fmt::format("{}{} ({} interval {} to {})",
+                                       FormatNumber(metric.difference), unit, IntervalLevel(metric),
+                                       FormatNumber(metric.ci_low), FormatNumber(metric.ci_high)));
+  out += Row("Margin", MarginWords(metric, unit));
+  out += Row("Recorded", fmt::format("n = {}, mean {}{}", metric.history.size(),
+                                     FormatNumber(metric.mean_history), unit));
+  out += Row("Reruns", fmt::format("k = {}", metric.reruns.size()));
+  out += Row(
+      "Spread",
+      fmt::format("s = {}, standard error {}, ν = {} (basis: {})",
+                  FormatNumber(metric.standard_deviation), FormatNumber(metric.standard_error),
+                  FormatNumber(metric.df),
+                  metric.variance_basis.empty() ? "none" : HtmlText(metric.variance_basis, 60)));
+  out += Row("Test of difference",
+             fmt::format("t = {}, p = {} against α = {}", FormatNumber(metric.t),
+                         FormatNumber(metric.p_difference), FormatNumber(metric.alpha_drift)));
+  out += Row("Power", fmt::format("{:.0f} % to show equivalence at α = {}", 100.0 * metric.power,
+                                  FormatNumber(metric.alpha_equivalence)));
+  out += Row("Smallest shift found",
+             fmt::format("{}{} (80 % probability)", FormatNumber(metric.minimum_detectable), unit));
+  out += Row("Further reruns", MoreWords(metric));
+  if (!metric.reason.empty()) out += Row("Remarks", HtmlText(metric.reason, 300));
+  return out + "</dl>";
+}
+
+}  // namespace
+
+std::string HtmlMetric(const MetricDecision& metric, std::string_view id) {
+  std::string out = fmt::format(
+      "<div class=\"metric {}\"><h4><code>{}</code> <span class=\"b\">{}</span>{}</h4>",
+      ColourClass(metric.verdict), HtmlText(metric.name, 200), VerdictWords(metric.verdict),
+      metric.primary ? "" : " <span class=\"soft\">secondary, advisory</span>");
+  const std::string picture = SvgBand(metric, id);
+  if (picture.empty()) {
+    out += "<p class=\"soft\">There is no finite value to draw.</p>";
+  } else {
+    const std::string interval =
+        fmt::format(" The bar is the {} interval of the rerun mean.", IntervalLevel(metric));
+    out += fmt::format(
+        "<figure>{}<figcaption>Circles are recorded runs, diamonds are reruns.{}{}</figcaption>"
+        "</figure>",
+        picture,
+        metric.margin > 0 ? " The shaded band is the margin around the recorded mean." : "",
+        picture.find("class=\"ci\"") != std::string::npos ? interval : "");
+  }
+  return out + Numbers(metric) + "</div>";
+}
+
+}  // namespace rharness

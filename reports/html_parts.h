@@ -1,0 +1,33 @@
+// The pieces of the HTML page, one function each; html.cc puts them together.
+#ifndef RHARNESS_REPORTS_HTML_PARTS_H_
+#define RHARNESS_REPORTS_HTML_PARTS_H_
+
+#include <string>
+#include <string_view>
+
+#include "reports/model.h"
+
+namespace rharness {
+
+// "<span class=b>✗ drifted</span>"; its colour is that of the nearest verdict class around it.
+std::string HtmlBadge(Verdict verdict);
+
+// Everything a row expands to: reasons, exact comparisons, metrics, changed facts, reruns. `id` is
+// unique on the page. Long lists are cut, with the number left out in words.
+std::string HtmlRunDetails(const ReportRun& run, std::string_view id);
+
+// One metric: its band and the numbers of its decision.
+std::string HtmlMetric(const MetricDecision& metric, std::string_view id);
+
+// The band as inline SVG: history and rerun values, the margin around the history mean, and the
+// interval of the difference placed at that mean, over one labelled axis. At most 200 points a
+// lane are drawn. Values that are not finite are left out and counted in the description. Empty
+// when there is no finite value to draw, or when their range is beyond a double.
+std::string SvgBand(const MetricDecision& metric, std::string_view id);
+
+// "90 %": the level of the interval that a decision carries.
+std::string IntervalLevel(const MetricDecision& metric);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_HTML_PARTS_H_

@@ -1,0 +1,173 @@
+// The report as a Prometheus text exposition (format 0.0.4) for the node_exporter textfile
+// collector: no timestamps, one HELP and TYPE a metric, few label values, never a run id.
+#include "reports/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "reports/model.h"
+#include "reports/summary.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostFamilies = 100;  // beyond: one series for all others
+constexpr std::string_view kLastSuccess = "rharness_last_success_timestamp_seconds";
+
+// A label value: backslash, quote and newline escaped, everything else as UTF-8.
+std::string Label(std::string_view text) {
+  std::string escaped;
+  for (const char c : SafeText(text, 200, Lines::kKeep)) {
+    if (c == '\\' || c == '"') escaped.push_back('\\');
+    if (c == '\n') {
+      escaped += "\\n";
+    } else {
+      escaped.push_back(c);
+    }
+  }
+  return escaped;
+}
+
+std::string Value(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (value == std::floor(value) && std::fabs(value) < 1e15) return fmt::format("{:.0f}", value);
+  return fmt::format("{}", value);
+}
+
+void Head(std::string* out, std::string_view name, std::string_view help) {
+  *out += fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
+}
+
+void Gauge(std::string* out, std::string_view name, std::string_view help, double value) {
+  Head(out, name, help);
+  *out += fmt::format("{} {}\n", name, Value(value));
+}
+
+double Timestamp(WallTime time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+struct FamilyCounts {
+  int runs = 0;
+  int drifted = 0;
+  int conclusive = 0;  // identical, equivalent or drifted
+};
+
+std::map<std::string, FamilyCounts> CountFamilies(const Report& report) {
+  std::map<std::string, FamilyCounts> families;
+  for (const ReportRun& run : report.runs) {
+    auto at = families.find(run.family);
+    if (at == families.end()) {
+      const bool room = families.size() < kMostFamilies;
+      at = families.try_emplace(room ? run.family : "(other)").first;
+    }
+    ++at->second.runs;
+    if (run.verdict == Verdict::kDrifted) ++at->second.drifted;
+    if (run.verdict == Verdict::kDrifted || Reproduced(run.verdict)) ++at->second.conclusive;
+  }
+  return families;
+}
+
+void FamilySeries(const Report& report, std::string* out) {
+  const auto families = CountFamilies(report);
+  if (families.empty()) return;
+  const auto series = [&](std::string_view name, std::string_view help, auto value) {
+    Head(out, name, help);
+    for (const auto& [family, counts] : families) {
+      *out += fmt::format("{}{{family=\"{}\"}} {}\n", name, Label(family), Value(value(counts)));
+    }
+  };
+  const auto ratio = [](int part, int whole) {
+    return whole == 0 ? std::nan("") : static_cast<double>(part) / whole;
+  };
+  series("rharness_family_runs", "Runs of the last drill by family.",
+         [](const FamilyCounts& f) { return static_cast<double>(f.runs); });
+  series("rharness_drift_ratio",
+         "Drifted runs among the runs with a conclusive verdict, by family; NaN when none had one.",
+         [&](const FamilyCounts& f) { return ratio(f.drifted, f.conclusive); });
+  series("rharness_undecided_ratio",
+         "Runs of the last drill without a conclusive verdict among all runs, by family.",
+         [&](const FamilyCounts& f) { return ratio(f.runs - f.conclusive, f.runs); });
+}
+
+void RerunSeries(const Report& report, std::string* out) {
+  std::map<std::string, int> states = {
+      {"compared", 0}, {"not_comparable", 0}, {"failed", 0}, {"infra", 0}};
+  double cpu_seconds = 0.0;
+  for (const ReportRun& run : report.runs) {
+    for (const ReportRerun& rerun : run.reruns) {
+      // A state this version does not know would open the label to strangers.
+      if (const auto at = states.find(rerun.state); at != states.end()) ++at->second;
+      cpu_seconds += rerun.cpu_seconds;
+    }
+  }
+  Head(out, "rharness_reruns", "Reruns of the last drill by how far they came.");
+  for (const auto& [state, count] : states) {
+    *out += fmt::format("rharness_reruns{{state=\"{}\"}} {}\n", state, count);
+  }
+  Gauge(out, "rharness_reruns_cpu_seconds", "CPU time of all reruns of the last drill.",
+        cpu_seconds);
+}
+
+// The value of the last-success series in a textfile, 0 when it is not there.
+double LastSuccessIn(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (!line.starts_with(kLastSuccess) || line.size() < kLastSuccess.size() + 2) continue;
+    const std::string_view value = line.substr(kLastSuccess.size() + 1);
+    double seconds = 0.0;
+    const auto parsed = std::from_chars(value.data(), value.data() + value.size(), seconds);
+    return parsed.ec == std::errc() && std::isfinite(seconds) ? seconds : 0.0;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+std::string WriteMetrics(const Report& report) {
+  std::string out;
+  Head(&out, "rharness_build_info", "Version of rharness that wrote this file; always 1.");
+  out += fmt::format("rharness_build_info{{version=\"{}\"}} 1\n", Label(report.version));
+  const double ended = Timestamp(report.ended);
+  const bool success = report.exit_code == 0 && !report.interrupted;
+  Gauge(&out, "rharness_last_run_timestamp_seconds", "End of the last drill, Unix time.", ended);
+  Gauge(&out, kLastSuccess,
+        "End of the last drill in which every run reproduced, Unix time; 0 when none is known.",
+        success ? ended : 0.0);
+  Gauge(&out, "rharness_duration_seconds", "Wall time of the last drill.",
+        std::chrono::duration<double>(report.ended - report.started).count());
+  Gauge(&out, "rharness_exit_code", "Exit code of the last drill; 0 when every run reproduced.",
+        report.exit_code);
+  Gauge(&out, "rharness_interrupted", "1 when the last drill was stopped before its end.",
+        report.interrupted ? 1 : 0);
+  Head(&out, "rharness_runs", "Runs of the last drill by verdict.");
+  for (const Verdict verdict : kVerdicts) {
+    const auto count = report.counts.find(std::string(VerdictName(verdict)));
+    out += fmt::format("rharness_runs{{verdict=\"{}\"}} {}\n", VerdictName(verdict),
+                       count == report.counts.end() ? 0 : count->second);
+  }
+  RerunSeries(report, &out);
+  FamilySeries(report, &out);
+  return out;
+}
+
+std::string CarryLastSuccess(std::string metrics, std::string_view previous) {
+  const double before = LastSuccessIn(previous);
+  if (before <= LastSuccessIn(metrics)) return metrics;
+  const std::string start = fmt::format("\n{} ", kLastSuccess);
+  const std::size_t line = metrics.find(start);
+  if (line == std::string::npos) return metrics;
+  const std::size_t value = line + start.size();
+  metrics.replace(value, metrics.find('\n', value) - value, Value(before));
+  return metrics;
+}
+
+}  // namespace rharness

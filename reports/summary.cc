@@ -1,0 +1,233 @@
+// The drill as a whole, in sentences; see summary.h.
+#include "reports/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostShared = 8;
+
+int CountOf(const Report& report, Verdict verdict) {
+  const auto at = report.counts.find(std::string(VerdictName(verdict)));
+  return at == report.counts.end() ? 0 : at->second;
+}
+
+// What a reader must see first has the lowest number.
+int Severity(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kDrifted:
+      return 0;
+    case Verdict::kFailed:
+      return 1;
+    case Verdict::kInfra:
+      return 2;
+    case Verdict::kNotComparable:
+      return 3;
+    case Verdict::kInconclusive:
+      return 4;
+    case Verdict::kEquivalent:
+      return 5;
+    case Verdict::kIdentical:
+      return 6;
+  }
+  Abort("unknown Verdict");
+}
+
+std::string Share(int part, std::size_t whole) {
+  if (static_cast<std::size_t>(part) == whole) {
+    return whole == 1 ? "The one run" : fmt::format("All {} runs", FormatCount(whole));
+  }
+  return fmt::format("{} of {}", FormatCount(static_cast<std::uint64_t>(part)),
+                     Counted(whole, "run"));
+}
+
+std::string AnswerWithoutDrift(const Report& report) {
+  const std::size_t runs = report.runs.size();
+  const int broken = CountOf(report, Verdict::kFailed) + CountOf(report, Verdict::kInfra);
+  const int open =
+      CountOf(report, Verdict::kInconclusive) + CountOf(report, Verdict::kNotComparable);
+  if (broken > 0) {
+    return fmt::format("{} failed or could not be run; none drifted, but this is no pass.",
+                       Share(broken, runs));
+  }
+  if (open > 0) {
+    return fmt::format("{} could not be decided; none drifted, but this is no pass.",
+                       Share(open, runs));
+  }
+  if (report.exit_code != 0) {
+    return fmt::format("{} reproduced, but the drill ended with exit code {}.",
+                       Share(static_cast<int>(runs), runs), report.exit_code);
+  }
+  return fmt::format("{} reproduced; nothing here stands against the rollout.",
+                     Share(static_cast<int>(runs), runs));
+}
+
+std::string Answer(const Report& report) {
+  std::string answer;
+  const int drifted = CountOf(report, Verdict::kDrifted);
+  if (report.runs.empty()) {
+    answer = "No runs were selected, so nothing was shown.";
+  } else if (drifted > 0) {
+    answer =
+        fmt::format("{} drifted; the rollout should wait.", Share(drifted, report.runs.size()));
+  } else {
+    answer = AnswerWithoutDrift(report);
+  }
+  if (report.interrupted) answer += " The drill was interrupted before its end.";
+  return answer;
+}
+
+std::string ShownValue(const std::optional<std::string>& value) {
+  return value ? SafeText(*value, 200) : "(absent)";
+}
+
+std::vector<SharedDifference> FindShared(const Report& report, int drifted, int reproduced) {
+  using Key =
+      std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>;
+  std::map<Key, SharedDifference> found;
+  for (const ReportRun& run : report.runs) {
+    const bool has_drifted = run.verdict == Verdict::kDrifted;
+    if (!has_drifted && !Reproduced(run.verdict)) continue;
+    for (const LayerComparison& layer : run.layers) {
+      for (const FactDifference& difference : layer.differences) {
+        auto& shared =
+            found[{layer.layer, difference.key, difference.recorded, difference.observed}];
+        ++(has_drifted ? shared.drifted : shared.reproduced);
+      }
+    }
+  }
+  std::vector<SharedDifference> list;
+  for (auto& [key, shared] : found) {
+    if (shared.drifted == 0) continue;
+    shared.layer = std::get<0>(key);
+    shared.key = SafeText(std::get<1>(key), 200);
+    shared.recorded = ShownValue(std::get<2>(key));
+    shared.observed = ShownValue(std::get<3>(key));
+    list.push_back(std::move(shared));
+  }
+  const auto excess = [&](const SharedDifference& s) {
+    return static_cast<double>(s.drifted) / std::max(drifted, 1) -
+           static_cast<double>(s.reproduced) / std::max(reproduced, 1);
+  };
+  std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+    return std::pair(excess(a), a.drifted) > std::pair(excess(b), b.drifted);
+  });
+  if (list.size() > kMostShared) list.resize(kMostShared);
+  return list;
+}
+
+std::string NextAfterDrift(const Summary& summary) {
+  const std::string first = SafeText(summary.order.front()->run_id, 120);
+  if (summary.shared.empty()) {
+    return fmt::format(
+        "Hold the rollout and start with {}; no recorded fact changed in the drifted runs, so look "
+        "at what was not recorded.",
+        first);
+  }
+  const SharedDifference& likely = summary.shared.front();
+  return fmt::format(
+      "Hold the rollout and look first at {} {} ({} → {}), which changed in {} of {} and in {} of "
+      "{} that reproduced.",
+      LayerName(likely.layer), likely.key, likely.recorded, likely.observed, likely.drifted,
+      Counted(static_cast<std::uint64_t>(summary.drifted), "drifted run"), likely.reproduced,
+      summary.reproduced);
+}
+
+std::string NextWithoutDrift(const Report& report, const Summary& summary) {
+  if (report.interrupted) return "Run the drill again with --resume to finish it.";
+  if (report.exit_code == 0) return "Nothing is left to do.";
+  const ReportRun& worst = *summary.order.front();
+  const std::string first = SafeText(worst.run_id, 120);
+  switch (worst.verdict) {
+    case Verdict::kFailed:
+    case Verdict::kInfra:
+      return fmt::format("Mend what kept the runs from ending, {} first, and run the drill again.",
+                         first);
+    case Verdict::kNotComparable:
+      return fmt::format(
+          "Bring back what was recorded, or leave these runs out of the selection: {} first.",
+          first);
+    default:
+      break;
+  }
+  int more = 0;
+  for (const ReportRun& run : report.runs) more = std::max(more, run.more_reruns);
+  if (more == 0) {
+    return fmt::format("More reruns would not decide; see what {} lacks: margin, history or data.",
+                       first);
+  }
+  return fmt::format("Run the drill again with up to {} to decide every metric.",
+                     Counted(static_cast<std::uint64_t>(more), "further rerun"));
+}
+
+}  // namespace
+
+std::string_view VerdictLabel(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kNotComparable:
+      return "not comparable";
+    case Verdict::kInfra:
+      return "infrastructure";
+    default:
+      return VerdictName(verdict);
+  }
+}
+
+std::string_view VerdictSign(Verdict verdict) {
+  constexpr std::array<std::string_view, 7> kSigns = {"✓", "≈", "✗", "?", "≠", "!", "∅"};
+  return kSigns[static_cast<std::size_t>(verdict)];
+}
+
+Summary Summarize(const Report& report) {
+  Summary summary;
+  summary.answer = Answer(report);
+  summary.drifted = CountOf(report, Verdict::kDrifted);
+  summary.reproduced = CountOf(report, Verdict::kIdentical) + CountOf(report, Verdict::kEquivalent);
+  summary.order.reserve(report.runs.size());
+  for (const ReportRun& run : report.runs) summary.order.push_back(&run);
+  std::stable_sort(summary.order.begin(), summary.order.end(), [](const auto* a, const auto* b) {
+    return Severity(a->verdict) < Severity(b->verdict);
+  });
+  if (summary.drifted > 0) summary.shared = FindShared(report, summary.drifted, summary.reproduced);
+  if (report.runs.empty()) {
+    summary.next_step = "Check the selection against `rharness history list`.";
+  } else if (summary.drifted > 0) {
+    summary.next_step = NextAfterDrift(summary);
+  } else {
+    summary.next_step = NextWithoutDrift(report, summary);
+  }
+  return summary;
+}
+
+double RerunSeconds(const ReportRun& run) {
+  double seconds = 0.0;
+  for (const ReportRerun& rerun : run.reruns) seconds += rerun.wall_seconds;
+  return seconds;
+}
+
+std::string ComparedInShort(const ReportRun& run) {
+  std::vector<std::string> parts;
+  if (!run.exact.empty()) {
+    const auto equal = std::count_if(run.exact.begin(), run.exact.end(), [](const auto& exact) {
+      return exact.state == ExactComparison::State::kEqual;
+    });
+    parts.push_back(fmt::format("{} of {} bit-equal", equal, run.exact.size()));
+  }
+  if (!run.metrics.empty()) {
+    const auto within = std::count_if(run.metrics.begin(), run.metrics.end(), [](const auto& m) {
+      return m.verdict == MetricVerdict::kWithin;
+    });
+    parts.push_back(
+        fmt::format("{} of {} within margin", within, Counted(run.metrics.size(), "metric")));
+  }
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace rharness

@@ -1,0 +1,54 @@
+// What a whole drill says: the answer in a sentence, what to do next, what the drifted runs share.
+//
+// Role: pure, from a Report; every writer that opens with an answer takes it from here, so that the
+// page, the step summary and the terminal never disagree.
+#ifndef RHARNESS_REPORTS_SUMMARY_H_
+#define RHARNESS_REPORTS_SUMMARY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model.h"
+
+namespace rharness {
+
+// "not comparable", "could not run", ...: the verdict in words.
+std::string_view VerdictLabel(Verdict verdict);
+// One sign a verdict, so that it is never told by colour alone: "✓", "≈", "✗", "?", "≠", "!", "∅".
+std::string_view VerdictSign(Verdict verdict);
+inline bool Reproduced(Verdict verdict) {
+  return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
+}
+
+// A recorded fact that is another one now in at least one drifted run. A change of many drifted
+// and few reproduced runs is where to look first.
+struct SharedDifference {
+  Layer layer = Layer::kData;
+  std::string key;
+  std::string recorded;  // values of the first run seen with it; "(absent)" for none
+  std::string observed;
+  int drifted = 0;     // drifted runs with exactly this change
+  int reproduced = 0;  // identical or equivalent runs with exactly this change
+};
+
+struct Summary {
+  std::string answer;                    // "3 of 12 runs drifted; the rollout should wait."
+  std::string next_step;                 // one sentence, for people
+  std::vector<const ReportRun*> order;   // worst first, else as in the report
+  std::vector<SharedDifference> shared;  // at most 8, by (drifted - reproduced) share
+  int drifted = 0;
+  int reproduced = 0;
+};
+
+// `report` must outlive the result. Cost: linear in runs and differences.
+Summary Summarize(const Report& report);
+
+// Wall time of all reruns of a run, seconds.
+double RerunSeconds(const ReportRun& run);
+// "bitwise, 2 of 3 equal; 1 of 1 metric within its margin"
+std::string ComparedInShort(const ReportRun& run);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_SUMMARY_H_

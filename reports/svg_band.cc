@@ -1,0 +1,221 @@
+// One metric as a picture: where the reruns lie against history and margin; see html_parts.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reports/html_escape.h"
+#include "reports/html_parts.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+// Layout in SVG units; the picture is scaled to its column.
+constexpr double kWidth = 480.0;
+constexpr double kLeft = 70.0;
+constexpr double kRight = 470.0;
+constexpr double kTop = 8.0;
+constexpr double kHistoryLane = 26.0;
+constexpr double kRerunLane = 54.0;
+constexpr double kIntervalLane = 80.0;
+constexpr double kAxis = 98.0;
+constexpr std::size_t kMostPoints = 200;
+
+std::vector<double> FiniteOf(const std::vector<double>& values) {
+  std::vector<double> finite;
+  for (const double value : values) {
+    if (std::isfinite(value)) finite.push_back(value);
+  }
+  return finite;
+}
+
+struct Scale {
+  double low = 0.0;
+  double high = 1.0;
+  double X(double value) const { return kLeft + (kRight - kLeft) * ((value - low) / (high - low)); }
+};
+
+struct Picture {
+  std::vector<double> history;
+  std::vector<double> reruns;
+  bool has_band = false;
+  bool has_interval = false;
+  Scale scale;
+};
+
+bool Usable(const Scale& scale) {
+  return std::isfinite(scale.low) && std::isfinite(scale.high) &&
+         std::isfinite(scale.high - scale.low) && scale.high > scale.low;
+}
+
+Picture Arrange(const MetricDecision& metric) {
+  Picture picture;
+  picture.history = FiniteOf(metric.history);
+  picture.reruns = FiniteOf(metric.reruns);
+  const double mean = metric.mean_history;
+  std::vector<double> marks = picture.history;
+  marks.insert(marks.end(), picture.reruns.begin(), picture.reruns.end());
+  if (!picture.history.empty() && std::isfinite(mean)) {
+    marks.push_back(mean);
+    picture.has_band = std::isfinite(metric.margin) && metric.margin > 0;
+    picture.has_interval = !picture.reruns.empty() && std::isfinite(metric.ci_low) &&
+                           std::isfinite(metric.ci_high) && metric.ci_low < metric.ci_high;
+  }
+  if (picture.has_band) marks.insert(marks.end(), {mean - metric.margin, mean + metric.margin});
+  if (picture.has_interval)
+    marks.insert(marks.end(), {mean + metric.ci_low, mean + metric.ci_high});
+  if (marks.empty()) return picture;
+  const auto [low, high] = std::minmax_element(marks.begin(), marks.end());
+  double room = (*high - *low) * 0.06;
+  // Equal values would make a range of nothing; any visible one will do.
+  if (room == 0.0) room = std::max(std::fabs(*low) * 0.01, 1e-9);
+  picture.scale = Scale{*low - room, *high + room};
+  return picture;
+}
+
+// The step of 1, 2 or 5 times a power of ten that gives at most five ticks.
+double NiceStep(double range) {
+  const double power = std::pow(10.0, std::floor(std::log10(range / 5.0)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power * 5.0 >= range) return factor * power;
+  }
+  return 10.0 * power;
+}
+
+std::string TickLabel(double value, double step) {
+  const int decimals = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
+  if (decimals > 7 || std::fabs(value) >= 1e7) return fmt::format("{:.5g}", value);
+  if (std::fabs(value) < step / 2) value = 0.0;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string Axis(const Scale& scale, std::string_view unit) {
+  std::string out =
+      fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kLeft, kAxis, kRight);
+  const double step = NiceStep(scale.high - scale.low);
+  const double first = std::ceil(scale.low / step);
+  for (int i = 0; i < 8; ++i) {
+    const double value = (first + i) * step;
+    if (!(value <= scale.high)) break;
+    const double x = std::clamp(scale.X(value), kLeft, kRight);
+    out += fmt::format(
+        "<path class=\"axis\" d=\"M{0:.1f} {1:.0f}v4\"/><text x=\"{0:.1f}\" y=\"{2:.0f}\" "
+        "text-anchor=\"middle\">{3}</text>",
+        x, kAxis, kAxis + 17, TickLabel(value, step));
+  }
+  if (!unit.empty()) {
+    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
+                       (kLeft + kRight) / 2, kAxis + 33, HtmlText(unit, 60));
+  }
+  return out;
+}
+
+std::string Band(const MetricDecision& metric, const Picture& picture) {
+  const double mean = picture.scale.X(metric.mean_history);
+  std::string out;
+  if (picture.has_band) {
+    const double low = picture.scale.X(metric.mean_history - metric.margin);
+    const double high = picture.scale.X(metric.mean_history + metric.margin);
+    out += fmt::format(
+        "<rect class=\"band\" x=\"{0:.1f}\" y=\"{1:.0f}\" width=\"{2:.1f}\" height=\"{3:.0f}\"/>"
+        "<path class=\"edge\" d=\"M{0:.1f} {1:.0f}v{3:.0f}M{4:.1f} {1:.0f}v{3:.0f}\"/>",
+        low, kTop, high - low, kAxis - kTop, high);
+  }
+  if (!picture.history.empty() && std::isfinite(mean)) {
+    out += fmt::format("<path class=\"mean\" d=\"M{:.1f} {:.0f}V{:.0f}\"/>", mean, kTop, kAxis);
+  }
+  return out;
+}
+
+// Neighbours are set apart a little in height, so that equal values stay countable.
+double LaneY(double lane, std::size_t i) { return lane + (static_cast<double>(i % 3) - 1.0) * 4.0; }
+
+std::string Points(const Picture& picture) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(picture.history.size(), kMostPoints); ++i) {
+    out += fmt::format("<circle class=\"old\" cx=\"{:.1f}\" cy=\"{:.0f}\" r=\"4\"/>",
+                       picture.scale.X(picture.history[i]), LaneY(kHistoryLane, i));
+  }
+  for (std::size_t i = 0; i < std::min(picture.reruns.size(), kMostPoints); ++i) {
+    out += fmt::format("<path class=\"new\" d=\"M{:.1f} {:.0f}l6 6l-6 6l-6 -6z\"/>",
+                       picture.scale.X(picture.reruns[i]), LaneY(kRerunLane, i) - 6.0);
+  }
+  return out;
+}
+
+std::string Interval(const MetricDecision& metric, const Picture& picture) {
+  if (!picture.has_interval) return "";
+  const double low = picture.scale.X(metric.mean_history + metric.ci_low);
+  const double high = picture.scale.X(metric.mean_history + metric.ci_high);
+  const double middle = picture.scale.X(metric.mean_history + metric.difference);
+  return fmt::format(
+      "<path class=\"ci\" d=\"M{0:.1f} {2:.0f}v10M{0:.1f} {3:.0f}H{1:.1f}M{1:.1f} {2:.0f}v10"
+      "M{4:.1f} {5:.0f}v6\"/>",
+      low, high, kIntervalLane - 5, kIntervalLane, middle, kIntervalLane - 3);
+}
+
+std::string LaneLabels(const MetricDecision& metric, const Picture& picture) {
+  const auto label = [](double y, std::string_view text) {
+    return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>", kLeft - 10,
+                       y + 4, text);
+  };
+  std::string out = label(kHistoryLane, "history") + label(kRerunLane, "reruns");
+  if (picture.has_interval) out += label(kIntervalLane, IntervalLevel(metric));
+  return out;
+}
+
+std::string RangeWords(std::string_view what, const std::vector<double>& finite, std::size_t all) {
+  std::string words = Counted(all, what);
+  if (!finite.empty()) {
+    const auto [low, high] = std::minmax_element(finite.begin(), finite.end());
+    words += fmt::format(" from {} to {}", FormatNumber(*low), FormatNumber(*high));
+  }
+  if (finite.size() < all) words += fmt::format(", {} of them not finite", all - finite.size());
+  return words;
+}
+
+std::string Description(const MetricDecision& metric, const Picture& picture) {
+  std::string words =
+      fmt::format("{}; {}.", RangeWords("recorded value", picture.history, metric.history.size()),
+                  RangeWords("rerun value", picture.reruns, metric.reruns.size()));
+  if (picture.has_band) {
+    words += fmt::format(" Margin from {} to {} around the recorded mean {}.",
+                         FormatNumber(metric.mean_history - metric.margin),
+                         FormatNumber(metric.mean_history + metric.margin),
+                         FormatNumber(metric.mean_history));
+  }
+  if (picture.has_interval) {
+    words += fmt::format(" {} interval of the rerun mean from {} to {}.", IntervalLevel(metric),
+                         FormatNumber(metric.mean_history + metric.ci_low),
+                         FormatNumber(metric.mean_history + metric.ci_high));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string IntervalLevel(const MetricDecision& metric) {
+  return fmt::format("{:.3g} %", 100.0 * (1.0 - 2.0 * metric.alpha_equivalence));
+}
+
+std::string SvgBand(const MetricDecision& metric, std::string_view id) {
+  const Picture picture = Arrange(metric);
+  if (picture.history.empty() && picture.reruns.empty()) return "";
+  if (!Usable(picture.scale)) return "";
+  const double height = kAxis + (metric.unit.empty() ? 22.0 : 39.0);
+  std::string out = fmt::format(
+      "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-labelledby=\"{}-t {}-d\">"
+      "<title id=\"{}-t\">{}: reruns against history</title><desc id=\"{}-d\">{}</desc>",
+      kWidth, height, id, id, id, HtmlText(metric.name, 200), id,
+      HtmlText(Description(metric, picture)));
+  out += Band(metric, picture);
+  out += Axis(picture.scale, metric.unit);
+  out += LaneLabels(metric, picture);
+  out += Points(picture);
+  out += Interval(metric, picture);
+  return out + "</svg>";
+}
+
+}  // namespace rharness

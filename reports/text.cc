@@ -1,0 +1,207 @@
+// Cleaning, measuring and shortening text; see text.h.
+#include "reports/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace rharness {
+namespace {
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+struct Decoded {
+  char32_t code = 0;
+  std::size_t bytes = 0;
+};
+
+// The character at the front of `text`, or nothing when its bytes are not UTF-8 (RFC 3629: no
+// overlong forms, no surrogates, nothing above U+10FFFF).
+std::optional<Decoded> DecodeFront(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return Decoded{lead, 1};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return std::nullopt;
+  char32_t code = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (!IsContinuation(text[i])) return std::nullopt;
+    code = (code << 6) | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  }
+  constexpr std::array<char32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kSmallest[bytes] || code > 0x10FFFF) return std::nullopt;
+  if (code >= 0xD800 && code <= 0xDFFF) return std::nullopt;
+  return Decoded{code, bytes};
+}
+
+// Characters that reorder, hide or break text instead of showing.
+bool Acts(char32_t code) {
+  return (code >= 0x80 && code <= 0x9F) || code == 0x61C || code == 0x200B || code == 0x200E ||
+         code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code & 0xFFFE) == 0xFFFE ||
+         (code >= 0xFDD0 && code <= 0xFDEF) || (code >= 0xE0000 && code <= 0xE007F);
+}
+
+// Length of an ANSI colour sequence (ESC [ digits and semicolons m) at the front, else 0.
+std::size_t ColourSequence(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+void AppendControl(char c, Lines lines, std::string* out) {
+  if (c == '\n' || c == '\r') {
+    out->push_back(lines == Lines::kKeep ? '\n' : ' ');
+  } else if (c == '\t') {
+    out->push_back(lines == Lines::kKeep ? '\t' : ' ');
+  } else {
+    *out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+}
+
+// Appends the front of `text` made safe; returns how many bytes that took.
+std::size_t AppendSafe(std::string_view text, Lines lines, std::string* out) {
+  const char c = text.front();
+  if (const std::size_t colour = ColourSequence(text); colour > 0) return colour;
+  if (text.starts_with("\r\n")) return 1;
+  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    AppendControl(c, lines, out);
+    return 1;
+  }
+  const auto decoded = DecodeFront(text);
+  if (!decoded) {
+    *out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    return 1;
+  }
+  if (Acts(decoded->code)) {
+    *out += fmt::format("\\u{{{:04x}}}", static_cast<std::uint32_t>(decoded->code));
+  } else {
+    out->append(text.substr(0, decoded->bytes));
+  }
+  return decoded->bytes;
+}
+
+int WidthOf(char32_t code) {
+  if ((code >= 0x300 && code <= 0x36F) || code == 0x200C || code == 0x200D ||
+      (code >= 0xFE00 && code <= 0xFE0F)) {
+    return 0;
+  }
+  const bool wide = (code >= 0x1100 && code <= 0x115F) || (code >= 0x2E80 && code <= 0xA4CF) ||
+                    (code >= 0xAC00 && code <= 0xD7A3) || (code >= 0xF900 && code <= 0xFAFF) ||
+                    (code >= 0xFE30 && code <= 0xFE6F) || (code >= 0xFF00 && code <= 0xFF60) ||
+                    (code >= 0x1F300 && code <= 0x1FAFF) || (code >= 0x20000 && code <= 0x3FFFD);
+  return wide ? 2 : 1;
+}
+
+// The longest prefix of at most `columns` columns.
+std::string_view PrefixOf(std::string_view text, int columns) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Decoded next = DecodeFront(text.substr(at)).value_or(Decoded{'?', 1});
+    columns -= WidthOf(next.code);
+    if (columns < 0) break;
+    at += next.bytes;
+  }
+  return text.substr(0, at);
+}
+
+// The longest suffix of at most `columns` columns.
+std::string_view SuffixOf(std::string_view text, int columns) {
+  std::size_t at = text.size();
+  while (at > 0) {
+    std::size_t start = at - 1;
+    while (start > 0 && IsContinuation(text[start])) --start;
+    columns -= WidthOf(DecodeFront(text.substr(start)).value_or(Decoded{'?', 1}).code);
+    if (columns < 0) break;
+    at = start;
+  }
+  return text.substr(at);
+}
+
+}  // namespace
+
+std::string SafeText(std::string_view text, std::size_t limit_bytes, Lines lines) {
+  std::size_t end = std::min(text.size(), limit_bytes);
+  if (end < text.size()) {
+    // Four bytes at most: in invalid UTF-8 there may be no boundary near.
+    for (int step = 0; step < 3 && end > 0 && IsContinuation(text[end]); ++step) --end;
+  }
+  std::string safe;
+  safe.reserve(end);
+  for (std::size_t at = 0; at < end;) {
+    at += AppendSafe(text.substr(at, end - at), lines, &safe);
+  }
+  if (end < text.size()) safe += fmt::format("… [cut: {} in all]", FormatBytes(text.size()));
+  return safe;
+}
+
+std::string_view Tail(std::string_view text, std::size_t limit_bytes) {
+  if (text.size() <= limit_bytes) return text;
+  std::size_t start = text.size() - limit_bytes;
+  for (int step = 0; step < 3 && start < text.size() && IsContinuation(text[start]); ++step) {
+    ++start;
+  }
+  return text.substr(start);
+}
+
+int DisplayWidth(std::string_view text) {
+  int width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Decoded next = DecodeFront(text.substr(at)).value_or(Decoded{'?', 1});
+    width += WidthOf(next.code);
+    at += next.bytes;
+  }
+  return width;
+}
+
+std::string ElideMiddle(std::string_view text, int columns) {
+  if (DisplayWidth(text) <= columns) return std::string(text);
+  if (columns <= 1) return columns == 1 ? "…" : "";
+  const int tail = (columns - 1) / 2;
+  return fmt::format("{}…{}", PrefixOf(text, columns - 1 - tail), SuffixOf(text, tail));
+}
+
+std::string ElideEnd(std::string_view text, int columns) {
+  if (DisplayWidth(text) <= columns) return std::string(text);
+  return columns < 1 ? "" : fmt::format("{}…", PrefixOf(text, columns - 1));
+}
+
+std::string FormatNumber(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  if (value == 0.0) return "0";
+  return fmt::format("{:.6g}", value);
+}
+
+std::string FormatCount(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string FormatBytes(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024.0;
+  std::size_t unit = 0;
+  while (value >= 1023.95 && unit + 1 < kUnits.size()) {
+    value /= 1024.0;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string Counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", FormatCount(count), noun, count == 1 ? "" : "s");
+}
+
+std::string FormatMinute(WallTime time) {
+  if (time == WallTime{}) return "not recorded";
+  const std::string full = FormatTime(time);
+  const std::size_t split = full.find('T');
+  return fmt::format("{} {} UTC", full.substr(0, split), full.substr(split + 1, 5));
+}
+
+}  // namespace rharness
