@@ -105,6 +105,24 @@ TEST(DecideMetric, GuardsAgainstADriftThatOneRerunDecides) {
   EXPECT_EQ(DecideMetric(input).verdict, MetricVerdict::kDrifted);
 }
 
+TEST(DecideMetric, GuardsByTheStrengthAndTheSignOfWhatRemains) {
+  MetricInput input = Accuracy({0.7610, 0.7460});  // the first alone: same sign, p far above 0.10
+  input.prior.df = 30.0;
+  ASSERT_LT(DecideMetric(input).p_difference, 0.01);
+  EXPECT_EQ(DecideMetric(input).reason, "one_rerun_decides");
+  input.reruns = {0.7648, 0.7413};  // the first alone: p below 0.10, the other sign
+  ASSERT_LT(DecideMetric(input).p_difference, 0.01);
+  EXPECT_EQ(DecideMetric(input).reason, "one_rerun_decides");
+}
+
+TEST(DecideMetric, GivesNoPriorMoreThanThirtyDegreesOfFreedom) {
+  MetricInput input = Accuracy({0.7605, 0.7611});
+  for (double df : {31.0, 1000.0, std::numeric_limits<double>::infinity()}) {
+    input.prior.df = df;
+    EXPECT_DOUBLE_EQ(DecideMetric(input).df, 33.0) << df;
+  }
+}
+
 TEST(DecideMetric, HalvesTheEquivalenceLevelForOneRerunAndReportsIt) {
   MetricInput input;
   input.history = {0.7612};
@@ -245,6 +263,13 @@ TEST(DecideMetric, SaysHowManyMoreRerunsWouldShowEquivalence) {
   const MetricDecision decision = DecideMetric(UnitNoise(10, 3, 0.6, 1.5, 20.0));
   EXPECT_EQ(decision.verdict, MetricVerdict::kInconclusive);
   EXPECT_EQ(decision.more_reruns, 4);  // 7 in all reach a power of 0.8195
+}
+
+TEST(DecideMetric, PlansAtTheFullEquivalenceLevelAfterOneRerun) {
+  // Three of three need a margin of 2.48 deviations at the full level, two of three 2.78.
+  const MetricDecision decision = DecideMetric(UnitNoise(3, 1, 0.9, 2.5, 15.0));
+  EXPECT_EQ(decision.verdict, MetricVerdict::kInconclusive);
+  EXPECT_EQ(decision.more_reruns, 2);
 }
 
 TEST(DecideMetric, SaysHowManyMoreRerunsWouldShowADriftAtTheMargin) {
