@@ -32,7 +32,10 @@ struct IeeeLayout {
     return (bits & kSign) != 0 ? NonFinite::kMinusInfinity : NonFinite::kPlusInfinity;
   }
   static std::uint64_t OrderOf(Bits bits) {
-    return static_cast<Bits>((bits & kSign) != 0 ? ~bits : bits | kSign);
+    // Negative: every bit flipped. Positive: the sign bit alone. Without a branch, since the signs
+    // of weights are as good as random.
+    const Bits all_if_negative = static_cast<Bits>(Bits{0} - (bits >> (8 * sizeof(Bits) - 1)));
+    return static_cast<Bits>(bits ^ (all_if_negative | kSign));
   }
 };
 

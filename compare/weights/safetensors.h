@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;  // the
 
 // Limits of this reader. They bound the memory of a hostile header by a small multiple of its size
 // and lie far above any published checkpoint.
-inline constexpr std::size_t kMaxSafetensorsTensors = 1'000'000;
+inline constexpr std::size_t kMaxSafetensorsTensors = 500'000;
 inline constexpr std::size_t kMaxSafetensorsRank = 64;
 inline constexpr std::size_t kMaxSafetensorsEntryBytes = std::size_t{64} << 10;     // name or entry
 inline constexpr std::size_t kMaxSafetensorsMetadata = 100'000;                     // members

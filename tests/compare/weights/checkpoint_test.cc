@@ -1,0 +1,61 @@
+// The choice of a reader by content, and the dtypes.
+#include "compare/weights/checkpoint.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/compare/weights/safetensors_file.h"
+
+namespace rharness {
+namespace {
+
+using Checkpoints = CheckpointFiles;
+
+TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
+  struct Row {
+    std::string content;
+    std::string_view text;
+  };
+  const std::vector<Row> rows = {
+      {std::string("PK\x03\x04\x00\x00\x08\x08\x00\x00", 10), "PyTorch .pt"},
+      {std::string("\x93NUMPY\x01\x00v\x00{'descr'", 16), "numpy .npy"},
+      {std::string("GGUF\x03\x00\x00\x00\x01\x00", 10), "GGUF"},
+      {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
+      {"\x89HDF\r\n\x1a\n", "HDF5"},
+      {"{\"metadata\": {\"total_size\": 1}}", "index of a sharded checkpoint"},
+  };
+  for (const Row& row : rows) {
+    const auto result = Open(row.content);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::kUnsupported) << row.text;
+    EXPECT_NE(result.error().message.find(row.text), std::string::npos)
+        << result.error().ToString();
+    EXPECT_TRUE(result.error().where.ends_with("x.safetensors"));
+  }
+}
+
+TEST_F(Checkpoints, TellsALengthThatSpellsAnotherFormatFromThatFormat) {
+  // A header of 0x0280 bytes begins the file with 80 02, the mark of a pickle.
+  std::string header = "{}";
+  header.resize(0x0280, ' ');
+  EXPECT_TRUE(Open(FileOf(header)).ok());
+}
+
+TEST_F(Checkpoints, RefusesWhatIsNoRegularFile) {
+  const auto folder = Write("", "file").parent_path();
+  EXPECT_EQ(OpenCheckpoint(folder).error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(OpenCheckpoint(folder / "absent").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(OpenCheckpoint(folder / "file" / "below").error().code, ErrorCode::kNotFound);
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(OpenCheckpoint(pipe).error().code, ErrorCode::kInvalidInput);
+}
+
+TEST(DTypes, HaveTheirSafetensorsSpelling) {
+  EXPECT_EQ(*ParseDType("BF16"), DType::kBF16);
+  EXPECT_EQ(ParseDType("bf16").error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(ParseDType("").error().code, ErrorCode::kInvalidInput);
+}
+
+}  // namespace
+}  // namespace rharness
