@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -119,7 +120,7 @@ TEST_F(PlantedFault, FillDiskWritesManyFilesAndOneThatGrowsUntilItIsStopped) {
 TEST_F(PlantedFault, GrandchildOutlivesARunThatSucceeds) {
   ASSERT_TRUE(Succeeded(Train(run_, "grandchild")));
   EXPECT_EQ(run_.Read("model.safetensors"), HealthyModel());
-  const pid_t grandchild = std::stoi("0" + run_.Read("grandchild.pid"));
+  const pid_t grandchild = std::atoi(run_.Read("grandchild.pid").c_str());
   ASSERT_GT(grandchild, 1);
   EXPECT_EQ(kill(grandchild, SIGKILL), 0) << "it was no longer there";
 }
