@@ -174,6 +174,10 @@ void SqliteStore::Insert(const VerdictRecord& verdict) {
 
 Result<AddOutcome> SqliteStore::Add(const Manifest& manifest, WallTime now) {
   const std::string body = ToJson(manifest).Dump();
+  // What is added stays, so it must be something that can be read again.
+  ASSIGN_OR_RETURN(const Json json, ParseJson(body, Where(manifest.run_id)));
+  ASSIGN_OR_RETURN(const Manifest readable, ParseManifest(json, Where(manifest.run_id)));
+  if (readable.run_id != manifest.run_id) return InternalError("the manifest changed as written");
   return database_->Write([&]() -> Result<AddOutcome> {
     if (HasRun(manifest.run_id)) {
       RETURN_IF_ERROR(CheckSameContent(manifest.run_id, body));

@@ -72,15 +72,23 @@ TEST_F(StoreTest, ListsByStartThenRunIdWithEveryField) {
 
 TEST_F(StoreTest, KeepsNumbersAndTextExactly) {
   const auto store = OpenStore();
-  Manifest manifest = MakeManifest("x", "1960-02-29T23:59:59.999Z", "fam'ily \"ü\" \\ ; --");
+  Manifest manifest = MakeManifest("x", "1970-01-01T00:00:00.001Z", "fam'ily \"ü\" \\ ; --");
   manifest.duration_seconds = 1.0 / 3.0;
   ASSERT_TRUE(store->Add(manifest, At("9999-12-31T23:59:59.999Z")).ok());
   const HistoryEntry entry = store->List(false)->front();
   EXPECT_EQ(entry.family, "fam'ily \"ü\" \\ ; --");
   EXPECT_EQ(entry.duration_seconds, 1.0 / 3.0);
-  EXPECT_EQ(FormatTime(entry.started), "1960-02-29T23:59:59.999Z");
+  EXPECT_EQ(FormatTime(entry.started), "1970-01-01T00:00:00.001Z");
   EXPECT_EQ(FormatTime(entry.added), "9999-12-31T23:59:59.999Z");
   EXPECT_EQ(store->LoadFamily("fam'ily \"ü\" \\ ; --")->size(), 1u);
+}
+
+TEST_F(StoreTest, RefusesAManifestThatItCouldNotReadAgain) {
+  const auto store = OpenStore();
+  const auto added = store->Add(MakeManifest("../x", kDay1), At(kDay9));
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().code, ErrorCode::kInvalidInput);
+  EXPECT_TRUE(store->List(true)->empty());
 }
 
 TEST_F(StoreTest, SaysWhichRunIsNotThere) {
