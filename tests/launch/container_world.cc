@@ -68,7 +68,7 @@ void WriteText(const fs::path& path, const std::string& text) { std::ofstream(pa
 
 Service::Service(std::vector<std::string> argv)
     : thread_([this, argv = std::move(argv)] {
-        RunWith(argv, std::chrono::seconds(110), [this] { return stop_.load(); });
+        RunWith(argv, std::chrono::seconds(280), [this] { return stop_.load(); });
       }) {}
 
 Service::~Service() {
