@@ -91,7 +91,7 @@ void Ladder::ApplyHolm() {
     p_values.push_back(metric.p_difference);
     owners.push_back(i);
   }
-  const std::vector<double> adjusted = AdjustHolm(p_values);
+  const std::vector<double> adjusted = stats::AdjustHolm(p_values);
   for (std::size_t i = 0; i < owners.size(); ++i) survives_[owners[i]] = adjusted[i] < alpha;
 }
 
