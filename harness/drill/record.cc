@@ -86,11 +86,9 @@ Status CheckRequest(const RecordRequest& request) {
   preview.artifacts = request.artifacts;
   const auto manifest = ParseManifest(ToJson(BuildManifest(request, preview)), "the request");
   if (!manifest.ok()) return manifest.error();
-  for (const Metric& metric : request.metrics) {
-    if (request.metrics_path.empty()) {
-      return InvalidInput(
-          fmt::format("metric '{}' is declared, but no metrics file is named", metric.name));
-    }
+  if (!request.metrics.empty() && request.metrics_path.empty()) {
+    return InvalidInput(fmt::format("metric '{}' is declared, but no metrics file is named",
+                                    request.metrics.front().name));
   }
   std::error_code error;
   const fs::path home = request.keep / request.run_id;
