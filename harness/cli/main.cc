@@ -23,6 +23,7 @@ void AddGlobals(CLI::App& app) {
 
 void AddVerbs(CLI::App& app, Action* action) {
   // In the order of a run's life.
+  AddRecord(app, action);
   AddAdmit(app, action);
   AddHistory(app, action);
   AddDrill(app, action);

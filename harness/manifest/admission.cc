@@ -110,8 +110,8 @@ void CheckImage(const Image& image, Findings* out) {
   }
   out->Require(!image.repository.empty(), "missing_repository", "image.repository",
                "missing; expected the image's name in its registry");
-  out->Require(image.tag != "latest" && !image.repository.ends_with(":latest"), "latest_tag", "image.tag",
-               "'latest' names another image tomorrow; expected a version");
+  out->Require(image.tag != "latest" && !image.repository.ends_with(":latest"), "latest_tag",
+               "image.tag", "'latest' names another image tomorrow; expected a version");
   constexpr std::string_view kPrefix = "sha256:";
   if (image.digest.empty()) {
     out->Add("unpinned_image", "image.digest",
@@ -219,9 +219,9 @@ void CheckMetrics(const Manifest& m, Findings* out) {
       out->Add("non_finite_metric", at + ".value",
                fmt::format("is {}; expected a finite number", metric.value));
     }
-    out->Require(!metric.unit.empty(), "missing_unit", at + ".unit",
-                 "missing; expected a unit, \"1\" for a pure number");
     if (!metric.primary || m.determinism.declared != "statistical") continue;
+    out->Require(!metric.unit.empty(), "missing_unit", at + ".unit",
+                 "missing; expected the unit of the margin, \"1\" for a pure number");
     out->Require(!metric.direction.empty(), "missing_direction", at + ".direction",
                  "missing; expected \"higher\", \"lower\" or \"none\"");
     CheckMargin(metric, at, out);
@@ -237,9 +237,8 @@ void CheckCurves(const std::vector<Curve>& curves, Findings* out) {
     const std::vector<double>& values = curves[i].values;
     names.Check(curves[i].name, at + ".name");
     const auto first = std::find_if(values.begin(), values.end(), IsFinite);
-    const bool varies = std::any_of(first, values.end(), [&](double value) {
-      return IsFinite(value) && value != *first;
-    });
+    const bool varies = std::any_of(
+        first, values.end(), [&](double value) { return IsFinite(value) && value != *first; });
     if (values.size() < 2) {
       out->Add("vacuous_curve", at + ".values",
                fmt::format("has {} points; expected at least 2", values.size()));

@@ -26,18 +26,6 @@ std::string ContentOf(const char* path) {
   return content.ok() ? std::move(*content) : std::string();
 }
 
-std::map<std::string, std::string> OwnVariables() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const auto equals = text.find('=');
-    if (equals != std::string_view::npos) {
-      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
-    }
-  }
-  return variables;
-}
-
 bool NamesSecret(std::string_view name) {
   std::string upper(name);
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -154,11 +142,23 @@ const std::vector<std::string>& WatchedPrefixes() {
   return kPrefixes;
 }
 
+std::map<std::string, std::string> ProcessEnvironment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return variables;
+}
+
 bool IsWithheld(std::string_view value) { return value.starts_with(kWithheld); }
 
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables) {
   Environment environment;
-  environment.variables = PickVariables(variables != nullptr ? *variables : OwnVariables());
+  environment.variables = PickVariables(variables != nullptr ? *variables : ProcessEnvironment());
   utsname system{};
   if (::uname(&system) != 0) Abort("uname failed");
   environment.software = CaptureSoftware(system);

@@ -54,6 +54,9 @@ const std::vector<std::string>& WatchedPrefixes();
 // True for such a note, which is no value to pass on.
 bool IsWithheld(std::string_view value);
 
+// This process's environment variables, all of them.
+std::map<std::string, std::string> ProcessEnvironment();
+
 // Reads this process's environment, /proc, /sys, os-release and (dlopened, if there) NVML.
 // `variables`: the environment to look at; empty pointer: this process's own.
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr);

@@ -186,6 +186,8 @@ TEST(Admission, WantsAPrimaryMetricWithMarginAndDirectionForStatistics) {
       {"bad_margin $.metrics[0].margin", statistical([](Manifest& m) {
          m.metrics[0].margin = std::numeric_limits<double>::infinity();
        })},
+      {"missing_unit $.metrics[0].unit",
+       statistical([](Manifest& m) { m.metrics[0].unit.clear(); })},
       {"missing_direction $.metrics[0].direction",
        statistical([](Manifest& m) { m.metrics[0].direction.clear(); })},
   });
@@ -198,7 +200,6 @@ TEST(Admission, WantsFiniteNamedMetricsAndTheirFile) {
        [](Manifest& m) { m.metrics[1].value = std::numeric_limits<double>::infinity(); }},
       {"duplicate_name $.metrics[2].name",
        [](Manifest& m) { m.metrics.push_back(MetricOf("loss")); }},
-      {"missing_unit $.metrics[0].unit", [](Manifest& m) { m.metrics[0].unit.clear(); }},
       {"missing_metrics_path $.metrics_path", [](Manifest& m) { m.metrics_path.clear(); }},
   });
 }

@@ -1,0 +1,199 @@
+// Parsing of what `rharness record` is told.
+#include "harness/cli/record_options.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NameAndValue {
+  std::string name;
+  std::string value;
+};
+
+Result<NameAndValue> SplitPair(std::string_view option, std::string_view text) {
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return InvalidInput(fmt::format("expected NAME=VALUE, found '{}'", text), std::string(option));
+  }
+  return NameAndValue{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+template <class T>
+std::optional<T> ParseNumber(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<std::string> OutputPath(std::string_view option, const std::string& text) {
+  if (!fs::path(text).is_absolute()) return text;
+  return InvalidInput(fmt::format("'{}' is absolute; expected a path relative to the current "
+                                  "folder, because a rerun writes its own copy elsewhere",
+                                  text),
+                      std::string(option));
+}
+
+// "[NAME=]PATH"; an '=' after a '/' belongs to the path.
+DataItem ParseData(const std::string& text) {
+  DataItem item;
+  const auto equals = text.find('=');
+  const bool named = equals != std::string::npos && equals > 0 && text.find('/') > equals;
+  fs::path path = fs::path(named ? text.substr(equals + 1) : text).lexically_normal();
+  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();
+  item.path = path.string();
+  item.name = named ? text.substr(0, equals) : path.filename().string();
+  return item;
+}
+
+Status ReadOutputs(const RecordArguments& arguments, RecordRequest* request) {
+  for (const std::string& text : arguments.weights) {
+    ASSIGN_OR_RETURN(std::string path, OutputPath("--weights", text));
+    Artifact& artifact = request->artifacts.emplace_back();
+    artifact.role = "weights";
+    artifact.path = fs::path(path).lexically_normal().string();
+  }
+  for (const std::string& text : arguments.artifacts) {
+    ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--artifact", text));
+    ASSIGN_OR_RETURN(std::string path, OutputPath("--artifact", pair.value));
+    Artifact& artifact = request->artifacts.emplace_back();
+    artifact.role = pair.name;
+    artifact.path = fs::path(path).lexically_normal().string();
+  }
+  ASSIGN_OR_RETURN(request->metrics_path, OutputPath("--metrics", arguments.metrics_path));
+  for (const std::string& text : arguments.metrics) {
+    ASSIGN_OR_RETURN(Metric metric, ParseMetric(text));
+    request->metrics.push_back(std::move(metric));
+  }
+  return {};
+}
+
+Status ReadSettings(const RecordArguments& arguments, RecordRequest* request) {
+  for (const std::string& text : arguments.seeds) {
+    ASSIGN_OR_RETURN(const NameAndValue pair, SplitPair("--seed", text));
+    const auto seed = ParseNumber<std::int64_t>(pair.value);
+    if (!seed) {
+      return InvalidInput(fmt::format("expected NAME=INTEGER, found '{}'", text), "--seed");
+    }
+    request->seeds[pair.name] = *seed;
+  }
+  for (const std::string& text : arguments.hyperparameters) {
+    ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--hyper", text));
+    auto json = ParseJson(pair.value, "--hyper");
+    request->hyperparameters[pair.name] = json.ok() ? std::move(*json) : Json(pair.value);
+  }
+  for (const std::string& text : arguments.flags) {
+    ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--flag", text));
+    request->determinism.flags[pair.name] = std::move(pair.value);
+  }
+  return {};
+}
+
+std::string Platform() {
+  utsname system{};
+  if (::uname(&system) != 0) return "";
+  const std::string_view machine = system.machine;
+  if (machine == "x86_64") return "linux/amd64";
+  if (machine == "aarch64") return "linux/arm64";
+  return fmt::format("linux/{}", machine);
+}
+
+Status ReadMetricField(std::string_view field, Metric* metric) {
+  const auto equals = field.find('=');
+  const std::string_view key = field.substr(0, equals);
+  const std::string_view value = equals == std::string_view::npos ? "" : field.substr(equals + 1);
+  const std::optional<double> number = ParseNumber<double>(value);
+  if (field == "primary") {
+    metric->primary = true;
+  } else if (key == "direction" && (value == "higher" || value == "lower" || value == "none")) {
+    metric->direction = value;
+  } else if (key == "unit" && !value.empty()) {
+    metric->unit = value;
+  } else if (key == "margin" && number && *number > 0) {
+    metric->margin = *number;
+  } else if (key == "quantum" && number && *number >= 0) {
+    metric->quantum = *number;
+  } else {
+    return InvalidInput(fmt::format("expected direction=higher|lower|none, unit=U, margin=X, "
+                                    "quantum=X or primary, found '{}'",
+                                    field),
+                        "--metric");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Image> ParseImage(std::string_view text) {
+  Image image;
+  image.kind = "oci";
+  const auto at = text.find('@');
+  if (at == std::string_view::npos || !text.substr(at + 1).starts_with("sha256:")) {
+    return InvalidInput(fmt::format("'{}' is not pinned; expected REFERENCE@sha256:DIGEST", text),
+                        "--image");
+  }
+  image.digest = text.substr(at + 1);
+  std::string_view name = text.substr(0, at);
+  if (const auto slash = name.find('/'); slash != std::string_view::npos) {
+    const std::string_view first = name.substr(0, slash);
+    if (first == "localhost" || first.find_first_of(".:") != std::string_view::npos) {
+      image.registry = first;
+      name.remove_prefix(slash + 1);
+    }
+  }
+  const auto colon = name.rfind(':');
+  if (colon != std::string_view::npos) image.tag = name.substr(colon + 1);
+  image.repository = name.substr(0, colon);
+  if (image.repository.empty()) return InvalidInput("names no repository", "--image");
+  image.platform = Platform();
+  return image;
+}
+
+Result<Metric> ParseMetric(std::string_view text) {
+  Metric metric;
+  metric.unit = "1";
+  metric.name = text.substr(0, text.find(','));
+  if (metric.name.empty()) return InvalidInput("expected a name first", "--metric");
+  text.remove_prefix(metric.name.size());
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view field = text.substr(0, text.find(','));
+    RETURN_IF_ERROR(ReadMetricField(field, &metric));
+    text.remove_prefix(field.size());
+  }
+  return metric;
+}
+
+Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
+  RecordRequest request;
+  request.run_id =
+      arguments.run_id.empty() ? fs::path(arguments.out).stem().string() : arguments.run_id;
+  request.family = arguments.family;
+  if (!arguments.image.empty()) {
+    ASSIGN_OR_RETURN(request.image, ParseImage(arguments.image));
+  }
+  for (const std::string& text : arguments.data) request.data.push_back(ParseData(text));
+  RETURN_IF_ERROR(ReadOutputs(arguments, &request));
+  RETURN_IF_ERROR(ReadSettings(arguments, &request));
+  request.rng_sources = arguments.rng_sources;
+  request.determinism.declared = arguments.determinism;
+  request.determinism.scope = arguments.scope;
+  request.code_files = arguments.code_files;
+  request.resources.timeout_seconds = arguments.timeout_seconds;
+  request.resources.cpus = arguments.cpus;
+  request.resources.gpus = arguments.gpus;
+  request.keep = arguments.keep;
+  request.root = arguments.root;
+  request.command = arguments.command;
+  return request;
+}
+
+}  // namespace rharness

@@ -1,0 +1,53 @@
+// The words of `rharness record` as a request: pure parsing of NAME=VALUE, metrics and images.
+#ifndef RHARNESS_HARNESS_CLI_RECORD_OPTIONS_H_
+#define RHARNESS_HARNESS_CLI_RECORD_OPTIONS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/drill/record.h"
+
+namespace rharness {
+
+// As given on the command line.
+struct RecordArguments {
+  std::string out;
+  std::string run_id;  // empty: the stem of `out`
+  std::string family;
+  std::string image;
+  std::vector<std::string> data;
+  std::vector<std::string> weights;
+  std::vector<std::string> artifacts;
+  std::string metrics_path;
+  std::vector<std::string> seeds;
+  std::vector<std::string> rng_sources;
+  std::vector<std::string> hyperparameters;
+  std::vector<std::string> metrics;
+  std::string determinism = "statistical";
+  std::string scope = "hardware_class";
+  std::vector<std::string> flags;
+  std::vector<std::string> code_files;
+  double timeout_seconds = 0.0;
+  int cpus = 1;
+  int gpus = 0;
+  std::string keep;
+  std::string root;
+  std::vector<std::string> command;
+};
+
+// "[REGISTRY/]REPOSITORY[:TAG]@sha256:DIGEST"; the first part is a registry when it has a '.' or a
+// ':' or is "localhost". Errors: invalid_input, also for a reference without a digest.
+Result<Image> ParseImage(std::string_view text);
+
+// "NAME[,direction=higher|lower|none][,unit=U][,margin=X][,quantum=X][,primary]"; the unit is "1"
+// unless given. Errors: invalid_input.
+Result<Metric> ParseMetric(std::string_view text);
+
+// Errors: invalid_input with the option and what was expected.
+Result<RecordRequest> BuildRequest(const RecordArguments& arguments);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_CLI_RECORD_OPTIONS_H_

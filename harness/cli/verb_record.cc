@@ -1,0 +1,128 @@
+// rharness record: run a command and write its manifest.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/record_options.h"
+#include "harness/cli/verb.h"
+#include "harness/manifest/admission.h"
+
+namespace rharness {
+namespace {
+
+struct RecordOptions {
+  RecordArguments arguments;
+  bool keep_failed = false;
+};
+
+constexpr char kFooter[] =
+    "The command runs here and now, with this environment; its stdout and stderr pass through and\n"
+    "its stdin is empty. Data and code files are hashed before and after it.\n"
+    "Exit codes: 0 recorded; 2 usage; 4 the command failed or did not write an output it should\n"
+    "(no manifest, unless --keep-failed); 5 an input changed during the run (the manifest is\n"
+    "written, and its notes say so).";
+
+std::atomic<bool> interrupted{false};
+
+void Interrupt(int) { interrupted = true; }
+
+// An interrupt ends the command first, so that nothing of it stays behind.
+void CatchInterrupts() {
+  struct sigaction action {};
+  action.sa_handler = Interrupt;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+void WarnOf(const Manifest& manifest) {
+  for (const std::string& note : manifest.notes) LogWarning(TerminalSafe(note));
+  if (Globals().quiet) return;
+  for (const AdmissionFinding& finding : Admit(manifest)) {
+    LogWarning(TerminalSafe(
+        fmt::format("not admissible: {}: {}: {}", finding.path, finding.code, finding.message)));
+  }
+}
+
+Result<int> RecordAndWrite(const RecordOptions& options) {
+  ASSIGN_OR_RETURN(const RecordRequest request, BuildRequest(options.arguments));
+  const std::filesystem::path out =
+      std::filesystem::absolute(options.arguments.out).lexically_normal();
+  RETURN_IF_ERROR(MakeDirectories(out.parent_path()));
+  CatchInterrupts();
+  ASSIGN_OR_RETURN(const Recording recording,
+                   RecordRun(request, [] { return interrupted.load(); }));
+  const bool failed = !recording.outcome.Succeeded() || !recording.missing_outputs.empty();
+  const Manifest manifest = BuildManifest(request, recording);
+  if (failed && !options.keep_failed) {
+    for (const std::string& note : manifest.notes) LogError(TerminalSafe(note));
+    return kExitInfrastructure;
+  }
+  RETURN_IF_ERROR(WriteJsonFile(out, ToJson(manifest)));
+  WarnOf(manifest);
+  if (!Globals().quiet) LogInfo(fmt::format("wrote {}", out.string()));
+  if (failed) return kExitInfrastructure;
+  return recording.changed_inputs.empty() ? kExitOk : kExitIntegrity;
+}
+
+void AddInputs(CLI::App* verb, RecordArguments* a) {
+  verb->add_option("--image", a->image, "Image this runs in: REFERENCE@sha256:DIGEST");
+  verb->add_option("--data", a->data, "Input files and folders: [NAME=]PATH");
+  verb->add_option("--code-file", a->code_files, "Sources that the run depends on");
+  verb->add_option("--seed", a->seeds, "Seeds: NAME=INTEGER");
+  verb->add_option("--rng", a->rng_sources, "Sources of randomness without a recorded seed");
+  verb->add_option("--hyper", a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");
+  verb->add_option("--root", a->root, "Record folders below this one relative to it");
+}
+
+void AddOutputs(CLI::App* verb, RecordArguments* a) {
+  verb->add_option("--weights", a->weights, "Checkpoints that the command writes");
+  verb->add_option("--artifact", a->artifacts,
+                   "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
+  verb->add_option("--metrics", a->metrics_path, "Metrics file that the command writes");
+  verb->add_option("--metric", a->metrics,
+                   "What a metric means: NAME,direction=higher,unit=1,margin=0.01,primary");
+  verb->add_option("--keep", a->keep, "Copy the outputs below this folder, under the run's name");
+}
+
+void AddPromises(CLI::App* verb, RecordArguments* a) {
+  verb->add_option("--determinism", a->determinism, "What a rerun must meet")
+      ->check(CLI::IsMember({"bitwise", "statistical"}))
+      ->capture_default_str();
+  verb->add_option("--scope", a->scope, "Where the bits hold")
+      ->check(CLI::IsMember({"hardware_class", "architecture"}))
+      ->capture_default_str();
+  verb->add_option("--flag", a->flags, "Determinism switches that are on: NAME=VALUE");
+  verb->add_option("--timeout", a->timeout_seconds, "Time limit in seconds; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--cpus", a->cpus, "Cores that a rerun needs")->check(CLI::NonNegativeNumber);
+  verb->add_option("--gpus", a->gpus, "GPUs that a rerun needs")->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+void AddRecord(CLI::App& app, Action* action) {
+  auto options = std::make_shared<RecordOptions>();
+  RecordArguments* a = &options->arguments;
+  CLI::App* verb = app.add_subcommand("record", "Run a command and write its manifest");
+  verb->add_option("--out", a->out, "Manifest to write")->required();
+  verb->add_option("--run-id", a->run_id, "Name of the run; default: that of the manifest file");
+  verb->add_option("--family", a->family, "Runs whose noise may be pooled");
+  AddInputs(verb, a);
+  AddOutputs(verb, a);
+  AddPromises(verb, a);
+  verb->add_flag("--keep-failed", options->keep_failed, "Write a manifest of a failed run, too");
+  verb->add_option("command", a->command, "The command and its arguments, after --")->required();
+  verb->footer(kFooter);
+  verb->callback([options, action] {
+    *action = [options] {
+      const auto code = RecordAndWrite(*options);
+      return code.ok() ? *code : FailWith(code.error());
+    };
+  });
+}
+
+}  // namespace rharness

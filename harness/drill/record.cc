@@ -1,0 +1,246 @@
+// The effects of recording, as a list of passes: look, check, run, look again, measure, keep.
+#include "harness/drill/record.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/drill/git_tree.h"
+#include "harness/drill/tensor_records.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<fs::path> CurrentFolder() {
+  std::error_code error;
+  fs::path folder = fs::current_path(error);
+  if (!error) folder = fs::canonical(folder, error);
+  if (error) return IoError("the current folder cannot be read: " + error.message());
+  return folder;
+}
+
+// How a folder or file of this machine is written down: relative to --root if it lies below.
+std::string PlaceOf(const fs::path& path, const fs::path& root) {
+  const fs::path normal = path.lexically_normal();
+  if (root.empty()) return normal.string();
+  std::error_code error;
+  const fs::path real_root = fs::canonical(root, error);
+  const fs::path below = normal.lexically_relative(real_root);
+  if (error || below.empty() || *below.begin() == "..") return normal.string();
+  return below.string();
+}
+
+// `text` as typed in `folder`, relative to `base`. Errors: invalid_input when it is not below.
+Result<std::string> RelativeTo(const fs::path& base, const fs::path& folder,
+                               const std::string& text) {
+  const fs::path below = (folder / text).lexically_normal().lexically_relative(base);
+  ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(below.string(), text));
+  return safe.string();
+}
+
+Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  const std::optional<GitTree> tree = DescribeGitTree(folder);
+  const fs::path base = tree ? tree->root : folder;
+  out->code.repository = PlaceOf(base, request.root);
+  if (tree) {
+    out->code.commit = tree->commit;
+    out->code.dirty = tree->dirty;
+    out->code.diff_sha256 = tree->diff_sha256;
+    if (!tree->complaint.empty()) out->remarks.push_back(tree->complaint);
+    const fs::path below = folder.lexically_relative(base);
+    if (below != ".") out->working_directory = below.string();
+  }
+  for (const std::string& text : request.code_files) {
+    ASSIGN_OR_RETURN(std::string path, RelativeTo(base, folder, text));
+    ASSIGN_OR_RETURN(FileDigest digest, HashFile(base / path));
+    out->code.files.push_back(CodeFile{std::move(path), std::move(digest.sha256)});
+  }
+  return {};
+}
+
+Status CaptureData(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  for (DataItem item : request.data) {
+    const fs::path path = folder / item.path;
+    std::error_code error;
+    item.kind = fs::is_directory(path, error) ? "directory" : "file";
+    item.location = PlaceOf(path, request.root);
+    ASSIGN_OR_RETURN(TreeDigest digest, HashTree(path));
+    item.sha256 = std::move(digest.sha256);
+    item.size_bytes = digest.size_bytes;
+    out->data.push_back(std::move(item));
+  }
+  return {};
+}
+
+// What a reader would refuse later is refused now, before hours of training.
+Status CheckRequest(const RecordRequest& request) {
+  Recording preview;
+  preview.data = request.data;
+  preview.artifacts = request.artifacts;
+  const auto manifest = ParseManifest(ToJson(BuildManifest(request, preview)), "the request");
+  if (!manifest.ok()) return manifest.error();
+  if (!request.metrics.empty() && request.metrics_path.empty()) {
+    return InvalidInput(fmt::format("metric '{}' is declared, but no metrics file is named",
+                                    request.metrics.front().name));
+  }
+  std::error_code error;
+  const fs::path home = request.keep / request.run_id;
+  if (!request.keep.empty() && fs::exists(home, error)) {
+    return InvalidInput("is there already; expected a new folder to keep artifacts in",
+                        home.string());
+  }
+  return {};
+}
+
+// Which file lies at a path, or nothing: changes whenever it is written or replaced.
+std::optional<std::string> IdentityOf(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;
+  return fmt::format("{}:{}:{}:{}.{}:{}.{}", info.st_dev, info.st_ino, info.st_size,
+                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
+                     info.st_ctim.tv_nsec);
+}
+
+std::map<std::string, std::optional<std::string>> IdentifyOutputs(const RecordRequest& request,
+                                                                  const fs::path& folder) {
+  std::map<std::string, std::optional<std::string>> identities;
+  for (const Artifact& artifact : request.artifacts) {
+    identities[artifact.path] = IdentityOf(folder / artifact.path);
+  }
+  if (!request.metrics_path.empty()) {
+    identities[request.metrics_path] = IdentityOf(folder / request.metrics_path);
+  }
+  return identities;
+}
+
+void RunCommand(const RecordRequest& request, const std::function<bool()>& should_cancel,
+                Recording* out) {
+  ProcessSpec spec;
+  spec.argv = request.command;
+  spec.environment = ProcessEnvironment();
+  spec.inherit_stdio = true;
+  ProcessLimits limits;
+  limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      Seconds(request.resources.timeout_seconds));
+  out->started = SystemClock().Now();
+  out->outcome = RunProcess(spec, limits, {}, should_cancel).outcome;
+  out->ended = SystemClock().Now();
+  out->duration = out->outcome.wall;
+}
+
+void CompareInput(std::string_view what, const std::string& before, const Result<TreeDigest>& after,
+                  Recording* out) {
+  const std::string now = after.ok() ? after->sha256 : after.error().ToString();
+  if (now == before) return;
+  out->changed_inputs.push_back(
+      fmt::format("{} changed during the run: sha256 {} before, {} after", what, before, now));
+}
+
+void HashInputsAgain(const fs::path& folder, Recording* out) {
+  for (const DataItem& item : out->data) {
+    CompareInput(fmt::format("data '{}'", item.name), item.sha256, HashTree(folder / item.path),
+                 out);
+  }
+  fs::path base = folder;
+  const fs::path below(out->working_directory);
+  for (auto step = below.begin(); step != below.end(); ++step) base = base.parent_path();
+  for (const CodeFile& file : out->code.files) {
+    CompareInput(fmt::format("code file '{}'", file.path), file.sha256, HashTree(base / file.path),
+                 out);
+  }
+}
+
+Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(folder / request.metrics_path));
+  ASSIGN_OR_RETURN(out->metrics, ParseRunMetrics(json, request.metrics_path));
+  for (const Metric& metric : request.metrics) {
+    if (out->metrics.metrics.contains(metric.name)) continue;
+    out->missing_outputs.push_back(
+        fmt::format("metric '{}' is not in {}", metric.name, request.metrics_path));
+  }
+  return {};
+}
+
+Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
+  Artifact seen = artifact;
+  const fs::path path = folder / artifact.path;
+  ASSIGN_OR_RETURN(FileDigest digest, HashFile(path));
+  seen.sha256 = std::move(digest.sha256);
+  seen.size_bytes = digest.size_bytes;
+  if (seen.role == "weights" || seen.role == "optimizer") {
+    const Status read = ReadTensorRecords(path, &seen);
+    if (!read.ok()) {
+      out->remarks.push_back("no tensor digest: " + read.error().ToString());
+    }
+  }
+  out->artifacts.push_back(std::move(seen));
+  return {};
+}
+
+void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
+                    const std::map<std::string, std::optional<std::string>>& before,
+                    Recording* out) {
+  const auto measure = [&](const std::string& path, const std::function<Status()>& read) {
+    const std::optional<std::string> now = IdentityOf(folder / path);
+    if (now && now == before.at(path)) {
+      out->missing_outputs.push_back(
+          fmt::format("output '{}' was there before the run and was not written by it", path));
+      return;
+    }
+    const Status status = read();
+    if (!status.ok()) {
+      out->missing_outputs.push_back(
+          fmt::format("output '{}': {}", path, status.error().ToString()));
+    }
+  };
+  for (const Artifact& artifact : request.artifacts) {
+    measure(artifact.path, [&] { return MeasureArtifact(artifact, folder, out); });
+  }
+  if (request.metrics_path.empty()) return;
+  measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
+}
+
+Status KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  if (request.keep.empty()) return {};
+  std::error_code error;
+  for (Artifact& artifact : out->artifacts) {
+    const fs::path home = fs::absolute(request.keep / request.run_id / artifact.path, error);
+    RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
+    fs::copy_file(folder / artifact.path, home, error);
+    if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
+    ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
+    if (digest.sha256 != artifact.sha256) {
+      return IoError("the copy differs from the file that was hashed", home.string());
+    }
+    artifact.location = PlaceOf(fs::weakly_canonical(home, error), request.root);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Recording> RecordRun(const RecordRequest& request,
+                            const std::function<bool()>& should_cancel) {
+  ASSIGN_OR_RETURN(const fs::path folder, CurrentFolder());
+  RETURN_IF_ERROR(CheckRequest(request));
+  Recording recording;
+  RETURN_IF_ERROR(CaptureCode(request, folder, &recording));
+  RETURN_IF_ERROR(CaptureData(request, folder, &recording));
+  recording.environment = CaptureEnvironment();
+  recording.packages_sha256 = HostPackagesSha256();
+  const auto outputs_before = IdentifyOutputs(request, folder);
+  RunCommand(request, should_cancel, &recording);
+  HashInputsAgain(folder, &recording);
+  MeasureOutputs(request, folder, outputs_before, &recording);
+  RETURN_IF_ERROR(KeepArtifacts(request, folder, &recording));
+  return recording;
+}
+
+}  // namespace rharness

@@ -1,0 +1,229 @@
+// rharness record and admit as programs: what they write, what they say, how they end.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "harness/manifest/admission.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// SHA-256 of "abc" (FIPS 180-4), and the canonical digest of kCheckpoint by Python's hashlib.
+constexpr char kSha256OfAbc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+constexpr char kTensorDigest[] = "2a49b4aec8ac0c58f5b48dac68056befe4bc0d136174c05f67697d324d7e3470";
+constexpr char kLeafDigest[] = "ad663c67bc8ef2b45d1a6515df150c55e5f530075883248b204a0a9cd203bd95";
+
+// A safetensors file with one tensor "w", F32 [2]: 1.0 and -2.5.
+std::string Checkpoint() {
+  const std::string header = R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  std::string file(1, static_cast<char>(header.size()));
+  file += std::string(7, '\0') + header;
+  return file + std::string("\0\0\x80\x3f\0\0\x20\xc0", 8);
+}
+
+// A folder of its own for each test, in which the programs run.
+class RecordProgram : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = ScopedTempDir::Make();
+    ASSERT_TRUE(folder.ok());
+    folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+    Write("data.bin", "abc");
+    Write("model.src", Checkpoint());
+    Write("metrics.src", R"({"metrics": {"accuracy": 0.75, "loss": 0.5},
+                             "curves": {"loss": {"steps": [1, 2], "values": [1.0, 0.5]}}})");
+  }
+  fs::path At(const std::string& name) const { return folder_->path() / name; }
+  void Write(const std::string& name, const std::string& content) const {
+    ASSERT_TRUE(WriteFileAtomic(At(name), content).ok());
+  }
+  ProcessResult Run(std::vector<std::string> argv) const {
+    ProcessSpec spec;
+    spec.argv = std::move(argv);
+    spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
+    spec.working_directory = folder_->path();
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(60);
+    return RunProcess(spec, limits);
+  }
+  // rharness record OPTIONS --out run.json -- sh -c SCRIPT
+  ProcessResult Record(const std::vector<std::string>& options, const std::string& script) const {
+    std::vector<std::string> argv = {RHARNESS_BIN_DIR "/rharness", "record"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    argv.insert(argv.end(), {"--out", "run.json", "--", "sh", "-c", script});
+    return Run(std::move(argv));
+  }
+
+ private:
+  std::unique_ptr<ScopedTempDir> folder_;
+};
+
+TEST_F(RecordProgram, WritesAManifestThatIsAdmitted) {
+  const ProcessResult result =
+      Record({"--family", "tiny", "--data", "set=data.bin", "--code-file", "data.bin", "--seed",
+              "init=7", "--weights", "out/model.st", "--metrics", "metrics.json", "--metric",
+              "accuracy,direction=higher,margin=0.01,primary", "--hyper", "lr=0.1", "name=a b"},
+             "mkdir out; cp model.src out/model.st; cp metrics.src metrics.json; echo hello");
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_EQ(result.stdout_text, "hello\n");
+  const auto manifest = LoadManifest(At("run.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
+  EXPECT_EQ(manifest->run_id, "run");
+  ASSERT_EQ(manifest->data.size(), 1u);
+  EXPECT_EQ(manifest->data[0].name, "set");
+  EXPECT_EQ(manifest->data[0].sha256, kSha256OfAbc);
+  EXPECT_EQ(manifest->data[0].size_bytes, 3u);
+  EXPECT_EQ(manifest->command.back().substr(0, 9), "mkdir out");
+  EXPECT_EQ(manifest->seeds.at("init"), 7);
+  EXPECT_EQ(manifest->rng_sources, std::vector<std::string>{"init"});
+  EXPECT_EQ(manifest->hyperparameters.at("lr").ToDouble(), 0.1);
+  EXPECT_EQ(manifest->hyperparameters.at("name").AsString(), "a b");
+  ASSERT_EQ(manifest->metrics.size(), 2u);
+  EXPECT_EQ(manifest->metrics[0].value, 0.75);
+  EXPECT_TRUE(manifest->metrics[0].primary);
+  EXPECT_EQ(manifest->metrics[1].name, "loss");
+  EXPECT_EQ(manifest->curves.at(0).steps, (std::vector<std::int64_t>{1, 2}));
+  ASSERT_EQ(manifest->artifacts.size(), 1u);
+  EXPECT_EQ(manifest->artifacts[0].tensor_digest, kTensorDigest);
+  EXPECT_EQ(manifest->artifacts[0].tensors.at(0).sha256, kLeafDigest);
+  EXPECT_EQ(manifest->code.repository, fs::canonical(At(".")).string());
+  EXPECT_TRUE(manifest->notes.empty());
+  for (const AdmissionFinding& finding : Admit(*manifest)) {
+    // Hosts without dpkg have no package list.
+    EXPECT_EQ(finding.code, "missing_packages") << finding.path << finding.message;
+  }
+}
+
+TEST_F(RecordProgram, WritesNoManifestOfACommandThatFails) {
+  const ProcessResult result = Record({}, "exit 3");
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_NE(result.stderr_text.find("the command failed"), std::string::npos) << result.stderr_text;
+  EXPECT_FALSE(fs::exists(At("run.json")));
+}
+
+TEST_F(RecordProgram, KeepsAFailedRunWhenAsked) {
+  EXPECT_EQ(Record({"--keep-failed"}, "exit 3").outcome.exit_code, 4);
+  const auto manifest = LoadManifest(At("run.json"));
+  ASSERT_TRUE(manifest.ok());
+  ASSERT_FALSE(manifest->notes.empty());
+  EXPECT_NE(manifest->notes[0].find("the command failed"), std::string::npos);
+}
+
+TEST_F(RecordProgram, SaysThatAnInputChangedDuringTheRun) {
+  const ProcessResult result = Record({"--data", "data.bin"}, "printf abd > data.bin");
+  EXPECT_EQ(result.outcome.exit_code, 5);
+  const auto manifest = LoadManifest(At("run.json"));
+  ASSERT_TRUE(manifest.ok());
+  EXPECT_EQ(manifest->data.at(0).sha256, kSha256OfAbc);
+  ASSERT_EQ(manifest->notes.size(), 1u);
+  EXPECT_NE(manifest->notes[0].find("data 'data.bin' changed during the run"), std::string::npos);
+}
+
+TEST_F(RecordProgram, RefusesAnAbsoluteOutputBeforeItRuns) {
+  const ProcessResult result = Record({"--weights", "/srv/model.st"}, "touch ran");
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_NE(result.stderr_text.find("is absolute"), std::string::npos) << result.stderr_text;
+  EXPECT_FALSE(fs::exists(At("ran")));
+}
+
+TEST_F(RecordProgram, RefusesARequestThatNoReaderWouldAccept) {
+  EXPECT_EQ(Record({"--run-id", "../x"}, "touch ran").outcome.exit_code, 2);
+  EXPECT_EQ(Record({"--data", "../x"}, "touch ran").outcome.exit_code, 2);
+  EXPECT_EQ(Record({"--data", "missing.bin"}, "touch ran").outcome.exit_code, 2);
+  EXPECT_EQ(Record({"--image", "ml/train:1"}, "touch ran").outcome.exit_code, 2);
+  EXPECT_EQ(Record({"--artifact", "model=x"}, "touch ran").outcome.exit_code, 2);
+  EXPECT_EQ(Record({"--metric", "accuracy,margin=-1"}, "touch ran").outcome.exit_code, 2);
+  EXPECT_FALSE(fs::exists(At("ran")));
+}
+
+TEST_F(RecordProgram, DoesNotTakeAnOldOutputForANewOne) {
+  Write("model.st", Checkpoint());
+  const ProcessResult result = Record({"--weights", "model.st"}, "true");
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_NE(result.stderr_text.find("was there before the run"), std::string::npos);
+  EXPECT_EQ(Record({"--weights", "model.st"}, "cp model.src model.st").outcome.exit_code, 0);
+}
+
+TEST_F(RecordProgram, WantsEveryDeclaredOutput) {
+  EXPECT_EQ(Record({"--weights", "model.st"}, "true").outcome.exit_code, 4);
+  EXPECT_EQ(Record({"--metrics", "m.json"}, "echo '{' > m.json").outcome.exit_code, 4);
+  EXPECT_EQ(
+      Record({"--metrics", "m.json", "--metric", "f1"}, "cp metrics.src m.json").outcome.exit_code,
+      4);
+  EXPECT_FALSE(fs::exists(At("run.json")));
+}
+
+TEST_F(RecordProgram, StopsTheCommandAtItsTimeLimit) {
+  const ProcessResult result = Record({"--timeout", "0.2"}, "sleep 60");
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_NE(result.stderr_text.find("timed out"), std::string::npos) << result.stderr_text;
+}
+
+TEST_F(RecordProgram, KeepsCopiesOfOutputsOnceOnly) {
+  const std::vector<std::string> options = {"--weights", "model.st", "--keep",
+                                            "kept",      "--root",   "."};
+  ASSERT_EQ(Record(options, "cp model.src model.st").outcome.exit_code, 0);
+  const auto manifest = LoadManifest(At("run.json"));
+  EXPECT_EQ(manifest->artifacts.at(0).location, "kept/run/model.st");
+  EXPECT_EQ(*ReadFile(At("kept/run/model.st")), Checkpoint());
+  EXPECT_EQ(Record(options, "touch ran").outcome.exit_code, 2);
+  EXPECT_FALSE(fs::exists(At("ran")));
+}
+
+TEST_F(RecordProgram, RecordsTheStateOfAGitTree) {
+  const ProcessResult made = Run(
+      {"sh", "-c",
+       "git init -q . && git add data.bin && git -c user.name=a -c user.email=a@b commit -qm one "
+       "&& printf abd > data.bin && git rev-parse HEAD && git diff HEAD"});
+  if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
+  ASSERT_EQ(Record({"--root", "."}, "true").outcome.exit_code, 0);
+  const auto manifest = LoadManifest(At("run.json"));
+  EXPECT_EQ(manifest->code.repository, ".");
+  EXPECT_EQ(manifest->code.commit, made.stdout_text.substr(0, 40));
+  EXPECT_TRUE(manifest->code.dirty);
+  EXPECT_EQ(manifest->code.diff_sha256, Sha256HexOf(made.stdout_text.substr(41)));
+}
+
+TEST_F(RecordProgram, HandsOptionsOfTheCommandOn) {
+  ASSERT_EQ(Run({RHARNESS_BIN_DIR "/rharness", "record", "--out", "run.json", "--", "sh", "-c",
+                 "test \"$1\" = --data && test \"$2\" = --", "x", "--data", "--"})
+                .outcome.exit_code,
+            0);
+  EXPECT_EQ(LoadManifest(At("run.json"))->command.size(), 6u);
+}
+
+TEST_F(RecordProgram, AdmitChecksEveryFileAndForgesNoLine) {
+  Write("bad.json", "{");
+  Write("bare.json", R"({"schema": "rharness.manifest/v1", "run_id": "a", "command": ["true"],
+                         "rng_sources": ["x"], "hyperparameters": {"a\nb": 1}})");
+  const ProcessResult result =
+      Run({RHARNESS_BIN_DIR "/rharness", "admit", "bad.json", "bare.json", "none.json"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_TRUE(result.stdout_text.starts_with("bad.json: byte ")) << result.stdout_text;
+  EXPECT_NE(result.stdout_text.find("\nbare.json: $.seeds.x: missing_seed: "), std::string::npos);
+  EXPECT_NE(result.stdout_text.find("\nnone.json: $: unreadable: "), std::string::npos);
+  EXPECT_EQ(result.stderr_text, "rharness: 0 of 3 manifests admitted\n");
+}
+
+TEST_F(RecordProgram, AdmitPrintsFindingsAsJson) {
+  Write("bare.json", R"({"schema": "rharness.manifest/v1", "run_id": "a", "command": ["true"]})");
+  const ProcessResult result =
+      Run({RHARNESS_BIN_DIR "/rharness", "--quiet", "admit", "--json", "bare.json"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_EQ(result.stderr_text, "");
+  const auto json = ParseJson(result.stdout_text, "stdout");
+  ASSERT_TRUE(json.ok());
+  const Json& file = json->Find("manifests")->AsArray().at(0);
+  EXPECT_FALSE(file.Find("admitted")->AsBool());
+  EXPECT_EQ(file.Find("findings")->AsArray().at(0).Find("path")->AsString(), "$.family");
+}
+
+}  // namespace
+}  // namespace rharness
