@@ -36,7 +36,7 @@ MetricDecision Metric(MetricVerdict verdict, double p = 0.5) {
           .alpha_drift = 0.01};
 }
 
-RunComparison Run(std::vector<RerunComparison> reruns, bool bitwise = false) {
+RunComparison RunOf(std::vector<RerunComparison> reruns, bool bitwise = false) {
   return {.run_id = "r", .family = "f", .declared_bitwise = bitwise, .reruns = std::move(reruns)};
 }
 
@@ -57,32 +57,32 @@ Verdict Judged(const RunComparison& run) {
   return judgement.verdict;
 }
 
-TEST(Verdict, OfNoRerunIsInfra) { EXPECT_EQ(Judged(Run({})), Verdict::kInfra); }
+TEST(Verdict, OfNoRerunIsInfra) { EXPECT_EQ(Judged(RunOf({})), Verdict::kInfra); }
 
 TEST(Verdict, OfEqualBitsIsIdenticalWhateverWasDeclared) {
-  EXPECT_EQ(Judged(Run({Compared({Exact(ExactState::kEqual)})}, true)), Verdict::kIdentical);
-  EXPECT_EQ(Judged(Run({Compared({Exact(ExactState::kEqual)})}, false)), Verdict::kIdentical);
+  EXPECT_EQ(Judged(RunOf({Compared({Exact(ExactState::kEqual)})}, true)), Verdict::kIdentical);
+  EXPECT_EQ(Judged(RunOf({Compared({Exact(ExactState::kEqual)})}, false)), Verdict::kIdentical);
 }
 
 TEST(Verdict, OfEqualBitsOnOtherHardwareIsStillIdentical) {
-  RunComparison run = Run({Compared({Exact(ExactState::kEqual)})}, true);
+  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual)})}, true);
   AddDifference(&run, Layer::kHardware, "cpu.model", FactWeight::kClass);
   EXPECT_EQ(Judged(run), Verdict::kIdentical);
 }
 
 TEST(Verdict, NeverPassesAComparisonOfNothing) {
-  EXPECT_EQ(Judged(Run({Compared({})}, true)), Verdict::kInconclusive);
-  EXPECT_EQ(Judged(Run({Compared({Exact(ExactState::kVacuous)})}, true)), Verdict::kInconclusive);
-  EXPECT_EQ(Judged(Run({Compared({})}, false)), Verdict::kInconclusive);
+  EXPECT_EQ(Judged(RunOf({Compared({})}, true)), Verdict::kInconclusive);
+  EXPECT_EQ(Judged(RunOf({Compared({Exact(ExactState::kVacuous)})}, true)), Verdict::kInconclusive);
+  EXPECT_EQ(Judged(RunOf({Compared({})}, false)), Verdict::kInconclusive);
 }
 
 TEST(Verdict, IsNotIdenticalWhenADeclaredOutputIsMissing) {
-  RunComparison run = Run({Compared({Exact(ExactState::kEqual), Exact(ExactState::kMissing)})});
+  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual), Exact(ExactState::kMissing)})});
   EXPECT_EQ(Judged(run), Verdict::kInconclusive);
 }
 
 TEST(Verdict, OfDifferentBitsInADeterministicRunIsADeterminismViolation) {
-  RunComparison run = Run({Compared({Exact(ExactState::kDiffers)})}, true);
+  RunComparison run = RunOf({Compared({Exact(ExactState::kDiffers)})}, true);
   run.metrics = {Metric(MetricVerdict::kWithin)};  // no statistics can excuse it
   const Judgement judgement = Judge(run);
   EXPECT_EQ(judgement.verdict, Verdict::kDrifted);
@@ -91,13 +91,13 @@ TEST(Verdict, OfDifferentBitsInADeterministicRunIsADeterminismViolation) {
 }
 
 TEST(Verdict, OfOneDifferingRerunAmongEqualOnesIsADeterminismViolation) {
-  RunComparison run = Run({Compared({Exact(ExactState::kEqual)}),
+  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual)}),
                            Compared({Exact(ExactState::kDiffers)})}, true);
   EXPECT_EQ(Judged(run), Verdict::kDrifted);
 }
 
 TEST(Verdict, OfDifferentBitsOnAnotherHardwareClassIsNotComparable) {
-  RunComparison run = Run({Compared({Exact(ExactState::kDiffers)})}, true);
+  RunComparison run = RunOf({Compared({Exact(ExactState::kDiffers)})}, true);
   AddDifference(&run, Layer::kHardware, "gpu.model", FactWeight::kClass);
   const Judgement judgement = Judge(run);
   EXPECT_EQ(judgement.verdict, Verdict::kNotComparable);
@@ -105,7 +105,7 @@ TEST(Verdict, OfDifferentBitsOnAnotherHardwareClassIsNotComparable) {
 }
 
 TEST(Verdict, IsNotComparableWhenAnIdentityDiffersEvenIfBitsAreEqual) {
-  RunComparison run = Run({Compared({Exact(ExactState::kEqual)})}, true);
+  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual)})}, true);
   AddDifference(&run, Layer::kData, "data.train.sha256", FactWeight::kIdentity);
   const Judgement judgement = Judge(run);
   EXPECT_EQ(judgement.verdict, Verdict::kNotComparable);
@@ -115,24 +115,24 @@ TEST(Verdict, IsNotComparableWhenAnIdentityDiffersEvenIfBitsAreEqual) {
 }
 
 TEST(Verdict, IgnoresContextThatDiffers) {
-  RunComparison run = Run({Compared({Exact(ExactState::kEqual)})}, true);
+  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual)})}, true);
   AddDifference(&run, Layer::kEnvironment, "software.glibc", FactWeight::kContext);
   EXPECT_EQ(Judged(run), Verdict::kIdentical);
 }
 
 TEST(Verdict, FollowsTheStateOfTheReruns) {
-  EXPECT_EQ(Judged(Run({Stopped(RerunState::kInfra, "registry down")})), Verdict::kInfra);
-  EXPECT_EQ(Judged(Run({Stopped(RerunState::kFailed, "killed by SIGSEGV")})), Verdict::kFailed);
+  EXPECT_EQ(Judged(RunOf({Stopped(RerunState::kInfra, "registry down")})), Verdict::kInfra);
+  EXPECT_EQ(Judged(RunOf({Stopped(RerunState::kFailed, "killed by SIGSEGV")})), Verdict::kFailed);
   RerunComparison blocked = Stopped(RerunState::kNotComparable, "data changed");
   blocked.layer = Layer::kData;
-  const Judgement judgement = Judge(Run({blocked}));
+  const Judgement judgement = Judge(RunOf({blocked}));
   EXPECT_EQ(judgement.verdict, Verdict::kNotComparable);
   EXPECT_EQ(judgement.findings.front().layer, Layer::kData);
   EXPECT_EQ(judgement.findings.front().message, "data changed");
 }
 
 TEST(Verdict, JudgesByTheRerunsThatCameFarWhenOthersDidNot) {
-  RunComparison run = Run({Stopped(RerunState::kInfra, "lost"),
+  RunComparison run = RunOf({Stopped(RerunState::kInfra, "lost"),
                            Compared({Exact(ExactState::kEqual)})}, true);
   const Judgement judgement = Judge(run);
   EXPECT_EQ(judgement.verdict, Verdict::kIdentical);
@@ -140,13 +140,13 @@ TEST(Verdict, JudgesByTheRerunsThatCameFarWhenOthersDidNot) {
 }
 
 TEST(Verdict, OfAFailedRerunIsFailedEvenBesideAGoodOne) {
-  RunComparison run = Run({Compared({Exact(ExactState::kEqual)}),
+  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual)}),
                            Stopped(RerunState::kFailed, "timed out")}, true);
   EXPECT_EQ(Judged(run), Verdict::kFailed);
 }
 
 TEST(Verdict, IsEquivalentOnlyWhenEveryPrimaryMetricIsWithin) {
-  RunComparison run = Run({Compared({Exact(ExactState::kDiffers)})});
+  RunComparison run = RunOf({Compared({Exact(ExactState::kDiffers)})});
   run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kWithin)};
   EXPECT_EQ(Judged(run), Verdict::kEquivalent);
   run.metrics[1].verdict = MetricVerdict::kInconclusive;
@@ -157,14 +157,14 @@ TEST(Verdict, IsEquivalentOnlyWhenEveryPrimaryMetricIsWithin) {
 }
 
 TEST(Verdict, IgnoresSecondaryMetrics) {
-  RunComparison run = Run({Compared({Exact(ExactState::kDiffers)})});
+  RunComparison run = RunOf({Compared({Exact(ExactState::kDiffers)})});
   run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kDrifted, 1e-9)};
   run.metrics[1].primary = false;
   EXPECT_EQ(Judged(run), Verdict::kEquivalent);
 }
 
 TEST(Verdict, AsksForOneMoreRerunBeforeADriftSeenOnceIsClaimed) {
-  RunComparison run = Run({Compared({Exact(ExactState::kDiffers)})});
+  RunComparison run = RunOf({Compared({Exact(ExactState::kDiffers)})});
   run.metrics = {Metric(MetricVerdict::kNeedsConfirmation, 1e-6)};
   const Judgement judgement = Judge(run);
   EXPECT_EQ(judgement.verdict, Verdict::kInconclusive);
@@ -173,7 +173,7 @@ TEST(Verdict, AsksForOneMoreRerunBeforeADriftSeenOnceIsClaimed) {
 }
 
 TEST(Verdict, HoldsSeveralPrimaryMetricsToTheFamilyWiseLevel) {
-  RunComparison run = Run({Compared({Exact(ExactState::kDiffers)})});
+  RunComparison run = RunOf({Compared({Exact(ExactState::kDiffers)})});
   // 0.008 passes 0.01 alone; among four metrics Holm's first step asks for 0.0025.
   run.metrics = {Metric(MetricVerdict::kDrifted, 0.008), Metric(MetricVerdict::kWithin, 0.9),
                  Metric(MetricVerdict::kWithin, 0.9), Metric(MetricVerdict::kWithin, 0.9)};
@@ -183,7 +183,7 @@ TEST(Verdict, HoldsSeveralPrimaryMetricsToTheFamilyWiseLevel) {
 }
 
 TEST(Verdict, OfANonFiniteMetricIsDriftedWhateverTheBitsSay) {
-  RunComparison run = Run({Compared({Exact(ExactState::kDiffers)})});
+  RunComparison run = RunOf({Compared({Exact(ExactState::kDiffers)})});
   MetricDecision metric = Metric(MetricVerdict::kDrifted, 1.0);
   metric.reason = "non_finite";
   run.metrics = {metric};
