@@ -94,9 +94,9 @@ std::string Shared(const Summary& summary) {
   }
   return fmt::format(
       "<h2 id=\"changed\">What changed in the drifted runs</h2>\n"
+      "<p class=\"soft\">A change that most drifted runs have and few reproduced ones is where to "
+      "look first. It is a coincidence, not yet a cause.</p>\n"
       "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"changed\"><table>"
-      "<caption>A change that most drifted runs have and few reproduced ones is where to look "
-      "first. It is a coincidence in time, not yet a cause.</caption>"
       "<thead><tr><th scope=\"col\">Layer</th><th scope=\"col\">Fact</th>"
       "<th scope=\"col\">Recorded</th><th scope=\"col\">Now</th>"
       "<th scope=\"col\" class=\"n\">Drifted runs</th>"

@@ -218,14 +218,13 @@ std::string ComparedInShort(const ReportRun& run) {
     const auto equal = std::count_if(run.exact.begin(), run.exact.end(), [](const auto& exact) {
       return exact.state == ExactComparison::State::kEqual;
     });
-    parts.push_back(fmt::format("{} of {} bit-equal", equal, run.exact.size()));
+    parts.push_back(fmt::format("{}/{} bit-equal", equal, run.exact.size()));
   }
   if (!run.metrics.empty()) {
     const auto within = std::count_if(run.metrics.begin(), run.metrics.end(), [](const auto& m) {
       return m.verdict == MetricVerdict::kWithin;
     });
-    parts.push_back(
-        fmt::format("{} of {} within margin", within, Counted(run.metrics.size(), "metric")));
+    parts.push_back(fmt::format("{}/{} within margin", within, run.metrics.size()));
   }
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }

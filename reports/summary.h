@@ -46,7 +46,7 @@ Summary Summarize(const Report& report);
 
 // Wall time of all reruns of a run, seconds.
 double RerunSeconds(const ReportRun& run);
-// "bitwise, 2 of 3 equal; 1 of 1 metric within its margin"
+// "2/3 bit-equal, 1/1 within margin": how many of the comparisons hold; "nothing" for none.
 std::string ComparedInShort(const ReportRun& run);
 
 }  // namespace rharness
