@@ -106,10 +106,10 @@ void Table(const Summary& summary, std::string* out) {
   const std::size_t start = out->size();
   std::size_t shown = 0;
   for (const ReportRun* run : summary.order) {
-    const std::string row = fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |\n", Badge(run->verdict), Code(run->run_id, 160),
-        Plain(run->family, 100), ComparedInShort(*run), run->reruns.size(),
-        FormatDuration(Seconds(RerunSeconds(*run))), Plain(run->headline, 300));
+    const std::string row =
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", Badge(run->verdict),
+                    Code(run->run_id, 160), Plain(run->family, 100), ComparedInShort(*run),
+                    run->reruns.size(), RerunTime(*run), Plain(run->headline, 300));
     if (out->size() - start + row.size() > kTableBytes) break;
     *out += row;
     ++shown;
