@@ -26,6 +26,8 @@ int CountOf(const Report& report, Verdict verdict) {
   return at == report.counts.end() ? 0 : at->second;
 }
 
+std::string Count(int count) { return FormatCount(static_cast<std::uint64_t>(count)); }
+
 // The verdict whose colour the whole page takes.
 std::string_view PageClass(const Report& report) {
   if (CountOf(report, Verdict::kDrifted) > 0) return "drifted";
@@ -59,7 +61,7 @@ std::string Tiles(const Report& report) {
   std::string out = "<h2 class=\"sr\">Counts by verdict</h2>\n<ul class=\"tiles\">\n";
   for (const Verdict verdict : kVerdicts) {
     const int count = CountOf(report, verdict);
-    const std::string inside = fmt::format("<b>{}</b> <span>{} {}</span>", count,
+    const std::string inside = fmt::format("<b>{}</b> <span>{} {}</span>", Count(count),
                                            VerdictSign(verdict), VerdictLabel(verdict));
     if (count == 0) {
       out += fmt::format("<li class=\"none\"><div>{}</div></li>\n", inside);
@@ -89,14 +91,14 @@ std::string Shared(const Summary& summary) {
         "<tr><td>{}</td><th scope=\"row\"><code>{}</code></th><td><code>{}</code></td>"
         "<td><code>{}</code></td><td class=\"n\">{} of {}</td><td class=\"n\">{} of {}</td></tr>\n",
         LayerName(shared.layer), HtmlText(shared.key, 300), HtmlText(shared.recorded, 600),
-        HtmlText(shared.observed, 600), shared.drifted, summary.drifted, shared.reproduced,
-        summary.reproduced);
+        HtmlText(shared.observed, 600), Count(shared.drifted), Count(summary.drifted),
+        Count(shared.reproduced), Count(summary.reproduced));
   }
   return fmt::format(
       "<h2 id=\"changed\">What changed in the drifted runs</h2>\n"
+      "<p class=\"soft\">A change that most drifted runs have and few reproduced ones is where to "
+      "look first. It is a coincidence, not yet a cause.</p>\n"
       "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"changed\"><table>"
-      "<caption>A change that most drifted runs have and few reproduced ones is where to look "
-      "first. It is a coincidence in time, not yet a cause.</caption>"
       "<thead><tr><th scope=\"col\">Layer</th><th scope=\"col\">Fact</th>"
       "<th scope=\"col\">Recorded</th><th scope=\"col\">Now</th>"
       "<th scope=\"col\" class=\"n\">Drifted runs</th>"
@@ -116,8 +118,8 @@ std::string Facts(const Report& report) {
   fact("Took", FormatDuration(report.ended - report.started));
   fact("History", HtmlText(report.history, 300));
   fact("Selection", HtmlText(report.selection, 500));
-  fact("Launcher and executor",
-       fmt::format("{} / {}", HtmlText(report.launcher, 100), HtmlText(report.executor, 100)));
+  fact("Launcher", HtmlText(report.launcher, 100));
+  fact("Executor", HtmlText(report.executor, 100));
   fact("Host", HtmlText(report.host, 500));
   fact("rharness", HtmlText(report.version, 60));
   fact("Exit code", std::to_string(report.exit_code));
@@ -149,8 +151,7 @@ std::string Row(const ReportRun& run) {
       "<tr><td>{}</td><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>"
       "<td class=\"n\" data-l=\"reruns\">{}</td><td class=\"n\">{}</td></tr>",
       HtmlBadge(run.verdict), HtmlText(run.run_id, 120), HtmlText(run.family, 60),
-      ComparedInShort(run), Marks(run), run.reruns.size(),
-      FormatDuration(Seconds(RerunSeconds(run))));
+      ComparedInShort(run), Marks(run), run.reruns.size(), RerunTime(run));
 }
 
 std::string DetailRow(const ReportRun& run, std::string_view id) {

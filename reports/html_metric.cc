@@ -34,13 +34,16 @@ std::string_view ColourClass(MetricVerdict verdict) {
   }
 }
 
+// Statistics are estimates; more than four digits of them are noise.
+std::string Short(double value) { return FormatNumber(value, 4); }
+
 std::string Row(std::string_view name, std::string_view value) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
 }
 
 std::string MarginWords(const MetricDecision& metric, const std::string& unit) {
   if (metric.margin <= 0) return "none in force";
-  return fmt::format("±{}{} ({})", FormatNumber(metric.margin), unit,
+  return fmt::format("±{}{} ({})", Short(metric.margin), unit,
                      metric.default_margin ? "default, 3 family standard deviations" : "declared");
 }
 
@@ -55,26 +58,25 @@ std::string MoreWords(const MetricDecision& metric) {
 std::string Numbers(const MetricDecision& metric) {
   const std::string unit = metric.unit.empty() ? "" : " " + HtmlText(metric.unit, 40);
   std::string out = "<dl class=\"numbers\">";
-  out += Row("Difference", fmt::format("{}{} ({} interval {} to {})",
-                                       FormatNumber(metric.difference), unit, IntervalLevel(metric),
-                                       FormatNumber(metric.ci_low), FormatNumber(metric.ci_high)));
+  out += Row("Difference",
+             fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
+                         IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high)));
   out += Row("Margin", MarginWords(metric, unit));
   out += Row("Recorded", fmt::format("n = {}, mean {}{}", metric.history.size(),
                                      FormatNumber(metric.mean_history), unit));
   out += Row("Reruns", fmt::format("k = {}", metric.reruns.size()));
   out += Row(
       "Spread",
-      fmt::format("s = {}, standard error {}, ν = {} (basis: {})",
-                  FormatNumber(metric.standard_deviation), FormatNumber(metric.standard_error),
-                  FormatNumber(metric.df),
+      fmt::format("s = {}, standard error {}, ν = {} (basis: {})", Short(metric.standard_deviation),
+                  Short(metric.standard_error), Short(metric.df),
                   metric.variance_basis.empty() ? "none" : HtmlText(metric.variance_basis, 60)));
-  out += Row("Test of difference",
-             fmt::format("t = {}, p = {} against α = {}", FormatNumber(metric.t),
-                         FormatNumber(metric.p_difference), FormatNumber(metric.alpha_drift)));
+  out +=
+      Row("Test of difference", fmt::format("t = {}, p = {} against α = {}", Short(metric.t),
+                                            Short(metric.p_difference), Short(metric.alpha_drift)));
   out += Row("Power", fmt::format("{:.0f} % to show equivalence at α = {}", 100.0 * metric.power,
-                                  FormatNumber(metric.alpha_equivalence)));
+                                  Short(metric.alpha_equivalence)));
   out += Row("Smallest shift found",
-             fmt::format("{}{} (80 % probability)", FormatNumber(metric.minimum_detectable), unit));
+             fmt::format("{}{} (80 % probability)", Short(metric.minimum_detectable), unit));
   out += Row("Further reruns", MoreWords(metric));
   if (!metric.reason.empty()) out += Row("Remarks", HtmlText(metric.reason, 300));
   return out + "</dl>";

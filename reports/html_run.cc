@@ -194,7 +194,7 @@ std::string HtmlRunDetails(const ReportRun& run, std::string_view id) {
     out += fmt::format("<p>{} would decide.</p>",
                        Counted(static_cast<std::uint64_t>(run.more_reruns), "further rerun"));
   }
-  return out + Metrics(run, id) + Exact(run) + Compared(run) + Layers(run) + Reruns(run);
+  return out + Compared(run) + Metrics(run, id) + Exact(run) + Layers(run) + Reruns(run);
 }
 
 }  // namespace rharness

@@ -106,10 +106,10 @@ void Table(const Summary& summary, std::string* out) {
   const std::size_t start = out->size();
   std::size_t shown = 0;
   for (const ReportRun* run : summary.order) {
-    const std::string row = fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |\n", Badge(run->verdict), Code(run->run_id, 160),
-        Plain(run->family, 100), ComparedInShort(*run), run->reruns.size(),
-        FormatDuration(Seconds(RerunSeconds(*run))), Plain(run->headline, 300));
+    const std::string row =
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", Badge(run->verdict),
+                    Code(run->run_id, 160), Plain(run->family, 100), ComparedInShort(*run),
+                    run->reruns.size(), RerunTime(*run), Plain(run->headline, 300));
     if (out->size() - start + row.size() > kTableBytes) break;
     *out += row;
     ++shown;
@@ -134,10 +134,11 @@ std::string List(const std::vector<T>& items, F line) {
 std::string MetricLine(const MetricDecision& metric) {
   return fmt::format(
       "{}: {}; difference {} {} (interval {} to {}), margin {}, p {}, n = {}, k = {}, power {}",
-      Code(metric.name), Plain(MetricVerdictName(metric.verdict)), FormatNumber(metric.difference),
-      Plain(metric.unit, 40), FormatNumber(metric.ci_low), FormatNumber(metric.ci_high),
-      FormatNumber(metric.margin), FormatNumber(metric.p_difference), metric.history.size(),
-      metric.reruns.size(), FormatNumber(metric.power));
+      Code(metric.name), Plain(MetricVerdictName(metric.verdict)),
+      FormatNumber(metric.difference, 4), Plain(metric.unit, 40), FormatNumber(metric.ci_low, 4),
+      FormatNumber(metric.ci_high, 4), FormatNumber(metric.margin, 4),
+      FormatNumber(metric.p_difference, 4), metric.history.size(), metric.reruns.size(),
+      FormatNumber(metric.power, 4));
 }
 
 std::string Details(const ReportRun& run) {

@@ -1,7 +1,7 @@
 "use strict";
 (function () {
   const bar = document.querySelector(".filter");
-  const bodies = Array.from(document.querySelectorAll(".runs tbody"));
+  const bodies = Array.from(document.querySelectorAll(".runs > tbody"));
   if (!bar || bodies.length === 0) return;
   const text = bar.querySelector("input");
   const verdict = bar.querySelector("select");
@@ -18,7 +18,7 @@
     shown.textContent = count + " of " + bodies.length + " shown";
   }
   function openAll() {
-    document.querySelectorAll(".runs tbody:not([hidden]) details").forEach((d) => { d.open = true; });
+    document.querySelectorAll(".runs > tbody:not([hidden]) details").forEach((d) => { d.open = true; });
   }
   function openTarget() {
     const target = location.hash ? document.getElementById(location.hash.slice(1)) : null;

@@ -40,12 +40,13 @@ int Severity(Verdict verdict) {
   Abort("unknown Verdict");
 }
 
+std::string Count(int count) { return FormatCount(static_cast<std::uint64_t>(count)); }
+
 std::string Share(int part, std::size_t whole) {
   if (static_cast<std::size_t>(part) == whole) {
     return whole == 1 ? "The one run" : fmt::format("All {} runs", FormatCount(whole));
   }
-  return fmt::format("{} of {}", FormatCount(static_cast<std::uint64_t>(part)),
-                     Counted(whole, "run"));
+  return fmt::format("{} of {}", Count(part), Counted(whole, "run"));
 }
 
 std::string AnswerWithoutDrift(const Report& report) {
@@ -132,12 +133,19 @@ std::string NextAfterDrift(const Summary& summary) {
         first);
   }
   const SharedDifference& likely = summary.shared.front();
+  const auto as_often = std::count_if(
+      summary.shared.begin() + 1, summary.shared.end(), [&](const SharedDifference& other) {
+        return other.drifted == likely.drifted && other.reproduced == likely.reproduced;
+      });
   return fmt::format(
       "Hold the rollout and look first at {} {} ({} → {}), which changed in {} of {} and in {} of "
-      "{} that reproduced.",
-      LayerName(likely.layer), likely.key, likely.recorded, likely.observed, likely.drifted,
-      Counted(static_cast<std::uint64_t>(summary.drifted), "drifted run"), likely.reproduced,
-      summary.reproduced);
+      "{} that reproduced{}.",
+      LayerName(likely.layer), likely.key, likely.recorded, likely.observed, Count(likely.drifted),
+      Counted(static_cast<std::uint64_t>(summary.drifted), "drifted run"), Count(likely.reproduced),
+      Count(summary.reproduced),
+      as_often == 0 ? ""
+                    : fmt::format(", as did {}",
+                                  Counted(static_cast<std::uint64_t>(as_often), "other fact")));
 }
 
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {
@@ -197,7 +205,7 @@ Summary Summarize(const Report& report) {
   });
   if (summary.drifted > 0) summary.shared = FindShared(report, summary.drifted, summary.reproduced);
   if (report.runs.empty()) {
-    summary.next_step = "Check the selection against `rharness history list`.";
+    summary.next_step = "Check the selection against what rharness history list shows.";
   } else if (summary.drifted > 0) {
     summary.next_step = NextAfterDrift(summary);
   } else {
@@ -212,20 +220,23 @@ double RerunSeconds(const ReportRun& run) {
   return seconds;
 }
 
+std::string RerunTime(const ReportRun& run) {
+  return run.reruns.empty() ? "–" : FormatDuration(Seconds(RerunSeconds(run)));
+}
+
 std::string ComparedInShort(const ReportRun& run) {
   std::vector<std::string> parts;
   if (!run.exact.empty()) {
     const auto equal = std::count_if(run.exact.begin(), run.exact.end(), [](const auto& exact) {
       return exact.state == ExactComparison::State::kEqual;
     });
-    parts.push_back(fmt::format("{} of {} bit-equal", equal, run.exact.size()));
+    parts.push_back(fmt::format("{}/{} bit-equal", equal, run.exact.size()));
   }
   if (!run.metrics.empty()) {
     const auto within = std::count_if(run.metrics.begin(), run.metrics.end(), [](const auto& m) {
       return m.verdict == MetricVerdict::kWithin;
     });
-    parts.push_back(
-        fmt::format("{} of {} within margin", within, Counted(run.metrics.size(), "metric")));
+    parts.push_back(fmt::format("{}/{} in margin", within, run.metrics.size()));
   }
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -44,9 +44,10 @@ struct Summary {
 // `report` must outlive the result. Cost: linear in runs and differences.
 Summary Summarize(const Report& report);
 
-// Wall time of all reruns of a run, seconds.
+// Wall time of all reruns of a run, seconds; and the same for people, "–" where there was none.
 double RerunSeconds(const ReportRun& run);
-// "bitwise, 2 of 3 equal; 1 of 1 metric within its margin"
+std::string RerunTime(const ReportRun& run);
+// "2/3 bit-equal, 1/1 in margin": how many of the comparisons hold; "nothing" for none.
 std::string ComparedInShort(const ReportRun& run);
 
 }  // namespace rharness

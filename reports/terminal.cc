@@ -108,7 +108,7 @@ void Row(const ReportRun& run, const Layout& layout, bool color, std::string* ou
   if (layout.table) {
     *out += fmt::format("{}  {}  {}  {}\n", badge, Padded(name, layout.name),
                         RightAligned(std::to_string(run.reruns.size()), kRerunColumns),
-                        RightAligned(FormatDuration(Seconds(RerunSeconds(run))), kTimeColumns));
+                        RightAligned(RerunTime(run), kTimeColumns));
   } else {
     *out += fmt::format("{}\n  {}\n", badge, name);
   }

@@ -123,17 +123,19 @@ std::string_view SuffixOf(std::string_view text, int columns) {
 }  // namespace
 
 std::string SafeText(std::string_view text, std::size_t limit_bytes, Lines lines) {
-  std::size_t end = std::min(text.size(), limit_bytes);
-  if (end < text.size()) {
-    // Four bytes at most: in invalid UTF-8 there may be no boundary near.
-    for (int step = 0; step < 3 && end > 0 && IsContinuation(text[end]); ++step) --end;
-  }
   std::string safe;
-  safe.reserve(end);
-  for (std::size_t at = 0; at < end;) {
-    at += AppendSafe(text.substr(at, end - at), lines, &safe);
+  safe.reserve(std::min(text.size(), limit_bytes));
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t before = safe.size();
+    const std::size_t taken = AppendSafe(text.substr(at), lines, &safe);
+    if (safe.size() > limit_bytes) {
+      safe.resize(before);
+      break;
+    }
+    at += taken;
   }
-  if (end < text.size()) safe += fmt::format("… [cut: {} in all]", FormatBytes(text.size()));
+  if (at < text.size()) safe += fmt::format("… [cut: {} in all]", FormatBytes(text.size()));
   return safe;
 }
 
@@ -168,11 +170,11 @@ std::string ElideEnd(std::string_view text, int columns) {
   return columns < 1 ? "" : fmt::format("{}…", PrefixOf(text, columns - 1));
 }
 
-std::string FormatNumber(double value) {
+std::string FormatNumber(double value, int digits) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   if (value == 0.0) return "0";
-  return fmt::format("{:.6g}", value);
+  return fmt::format("{:.{}g}", value, digits);
 }
 
 std::string FormatCount(std::uint64_t value) {

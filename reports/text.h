@@ -20,7 +20,7 @@ enum class Lines { kJoin, kKeep };  // line breaks become spaces, or stay
 // characters become \xNN; bidirectional controls (Trojan Source, CVE-2021-42574), line and
 // paragraph separators, byte order marks and noncharacters become \u{NNNN}. ANSI colour sequences
 // are dropped, since they carry nothing but colour; CR and CRLF count as a line break. Cut at
-// `limit_bytes` of input, on a character boundary, with the full size said in words.
+// `limit_bytes` of output, on a character boundary, with the full size then said in words.
 std::string SafeText(std::string_view text, std::size_t limit_bytes = 2000,
                      Lines lines = Lines::kJoin);
 
@@ -36,8 +36,8 @@ std::string ElideMiddle(std::string_view text, int columns);
 // At most `columns` wide, with "…" for the end: for sentences.
 std::string ElideEnd(std::string_view text, int columns);
 
-// Six significant digits: "0.97125", "1.5e-07", "NaN", "inf".
-std::string FormatNumber(double value);
+// `digits` significant digits: "0.97125", "1.5e-07", "NaN", "inf".
+std::string FormatNumber(double value, int digits = 6);
 // "12,345"
 std::string FormatCount(std::uint64_t value);
 // "512 B", "1.5 KiB", "3.0 GiB"

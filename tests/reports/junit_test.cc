@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <pugixml.hpp>
+#include <set>
+
+#include "reports/model.h"
+#include "tests/reports/hostile.h"
+#include "tests/reports/sample_report.h"
+
+namespace rharness {
+namespace {
+
+// Parses, and fails on the character references that XML 1.0 forbids and pugixml lets through.
+pugi::xml_document Parsed(const std::string& xml) {
+  pugi::xml_document document;
+  const pugi::xml_parse_result result = document.load_buffer(xml.data(), xml.size());
+  EXPECT_TRUE(result) << result.description() << " at byte " << result.offset;
+  for (std::size_t at = 0; (at = xml.find("&#", at)) != std::string::npos; ++at) {
+    const int code = std::atoi(xml.c_str() + at + 2);
+    EXPECT_TRUE(code == 9 || code == 10 || code >= 32) << xml.substr(at, 8);
+  }
+  for (const char c : xml) {
+    EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') << int{c};
+    if (testing::Test::HasFailure()) break;
+  }
+  return document;
+}
+
+pugi::xml_node CaseOf(const pugi::xml_document& document, const char* name) {
+  return document.first_child().first_child().find_child_by_attribute("testcase", "name", name);
+}
+
+TEST(Junit, MapsVerdictsToElementsWithTheReasonsInTheBody) {
+  const pugi::xml_document document = Parsed(WriteJunit(SampleReport()));
+  const auto body = [&](const char* run, const char* element) {
+    return std::string(CaseOf(document, run).child(element).text().get());
+  };
+  const std::string drifted = body("digits-mlp/2026-08-14/seed-3", "failure");
+  EXPECT_TRUE(drifted.starts_with("drifted: Declared bitwise"));
+  EXPECT_NE(drifted.find("88,213 of 100,352"), std::string::npos);
+  EXPECT_NE(drifted.find("recorded 580.65.06, observed 590.12.01"), std::string::npos);
+  EXPECT_NE(body("lm-small/2026-09-21/seed-2", "error").find("no kernel image"), std::string::npos);
+  EXPECT_NE(body("vision-vit/2026-06-01/seed-1", "error"), "");
+  EXPECT_NE(body("digits-cnn/2026-09-02/seed-11", "skipped"), "");
+  EXPECT_NE(body("tabular-gbdt/2026-07-30", "skipped"), "");
+  EXPECT_TRUE(CaseOf(document, "order-stats/2026-10-01").child("failure").empty());
+}
+
+TEST(Junit, CountsWhatItHolds) {
+  const pugi::xml_document document = Parsed(WriteJunit(SampleReport()));
+  for (const pugi::xml_node node :
+       {document.child("testsuites"), document.child("testsuites").child("testsuite")}) {
+    EXPECT_EQ(node.attribute("tests").as_int(), 12);
+    EXPECT_EQ(node.attribute("failures").as_int(), 3);
+    EXPECT_EQ(node.attribute("errors").as_int(), 2);
+    EXPECT_EQ(node.attribute("skipped").as_int(), 2);
+    EXPECT_STREQ(node.attribute("time").value(), "20493.650");
+    EXPECT_STREQ(node.attribute("timestamp").value(), "2026-11-20T01:00:04");
+  }
+}
+
+TEST(Junit, NamesAreTheFamilyAndTheRunAlone) {
+  const pugi::xml_document document = Parsed(WriteJunit(SampleReport()));
+  const pugi::xml_node test = CaseOf(document, "tabular-gbdt/2026-07-30");
+  EXPECT_STREQ(test.attribute("classname").value(), "tabular-gbdt");
+}
+
+TEST(Junit, AnUndecidedDrillHasAFailingCaseOfItsOwn) {
+  Report report = SampleReport();
+  std::erase_if(report.runs, [](const ReportRun& run) {
+    return run.verdict != Verdict::kInconclusive && run.verdict != Verdict::kIdentical;
+  });
+  Tally(&report);
+  const pugi::xml_document document = Parsed(WriteJunit(report));
+  EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 1);
+  EXPECT_NE(std::string(CaseOf(document, "the drill reached a verdict on every run")
+                            .child("failure")
+                            .text()
+                            .get())
+                .find("could not be decided"),
+            std::string::npos);
+}
+
+TEST(Junit, APassingDrillHasNoCaseOfItsOwn) {
+  const pugi::xml_document document = Parsed(WriteJunit(LargeReport(3, 0)));
+  EXPECT_EQ(document.child("testsuites").attribute("tests").as_int(), 3);
+  EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 0);
+}
+
+TEST(Junit, AnEmptyDrillFails) {
+  const std::string xml = WriteJunit(EmptyReport());
+  const pugi::xml_document document = Parsed(xml);
+  EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 1);
+  EXPECT_NE(xml.find("No runs were selected"), std::string::npos);
+}
+
+TEST(Junit, HostileTextStaysInsideItsElementAndNamesStayUnique) {
+  for (const std::string& text : HostileTexts()) {
+    const pugi::xml_document document = Parsed(WriteJunit(HostileReport(text)));
+    const pugi::xml_node suite = document.child("testsuites").child("testsuite");
+    std::set<std::string> names;
+    int cases = 0;
+    for (const pugi::xml_node test : suite.children("testcase")) {
+      ++cases;
+      names.insert(test.attribute("name").value());
+      for (const pugi::xml_node child : test.children()) {
+        EXPECT_LE(std::string(child.text().get()).size(), 1'000'000U);
+      }
+    }
+    EXPECT_EQ(cases, 12);
+    EXPECT_EQ(names.size(), 12U);
+  }
+}
+
+TEST(Junit, TwentyThousandRunsStayWithinTheLimitsOfTheViewers) {
+  const std::string xml = WriteJunit(LargeReport(20'000, 3));
+  EXPECT_LE(xml.size(), 20'000'000U);
+  const pugi::xml_document document = Parsed(xml);
+  const pugi::xml_node suite = document.child("testsuites").child("testsuite");
+  EXPECT_EQ(suite.attribute("tests").as_int(), 10'000);
+  EXPECT_EQ(suite.attribute("failures").as_int(), 6'667);  // all of them: the worst come first
+  EXPECT_STREQ(suite.child("properties")
+                   .find_child_by_attribute("name", "rharness.cases_left_out")
+                   .attribute("value")
+                   .value(),
+               "10,000 cases, the least severe; see report.json");
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "reports/model.h"
+#include "tests/reports/hostile.h"
+#include "tests/reports/sample_report.h"
+
+namespace rharness {
+namespace {
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Cells of a table line: unescaped pipes, less the outer ones.
+int Cells(const std::string& line) {
+  int pipes = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '|') {
+      ++pipes;
+    }
+  }
+  return pipes - 1;
+}
+
+int CountOf(std::string_view text, std::string_view part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; ++at) ++count;
+  return count;
+}
+
+TEST(Markdown, OpensWithTheAnswerAndTheNextStep) {
+  const std::string markdown = WriteMarkdown(SampleReport());
+  EXPECT_TRUE(markdown.starts_with(
+      "## Drill of 12 runs\n\n**3 of 12 runs drifted; the rollout should wait.**\n\nNext: Hold"));
+}
+
+TEST(Markdown, EveryTableLineHasTheCellsOfItsHead) {
+  for (const std::string& text : HostileTexts()) {
+    std::istringstream lines(WriteMarkdown(HostileReport(text)));
+    std::string line;
+    int cells = 0;
+    while (std::getline(lines, line)) {
+      if (!line.starts_with("|")) {
+        cells = 0;
+        continue;
+      }
+      if (cells == 0) cells = Cells(line);
+      EXPECT_EQ(Cells(line), cells) << line.substr(0, 300);
+    }
+  }
+}
+
+TEST(Markdown, HostileTextMakesNoElementsLinksOrMentions) {
+  const std::string plain = WriteMarkdown(HostileReport("x"));
+  for (const std::string& text : HostileTexts()) {
+    const std::string markdown = WriteMarkdown(HostileReport(text));
+    EXPECT_FALSE(Contains(markdown, "<script"));
+    EXPECT_FALSE(Contains(markdown, "<img"));
+    EXPECT_FALSE(Contains(markdown, "<!--"));
+    EXPECT_FALSE(Contains(markdown, "\x1b"));
+    EXPECT_EQ(CountOf(markdown, "<details>"), CountOf(plain, "<details>"));
+    EXPECT_EQ(CountOf(markdown, "<details>"), CountOf(markdown, "</details>"));
+    EXPECT_EQ(CountOf(markdown, "<code>"), CountOf(markdown, "</code>"));
+    // A <pre> block is raw, and GitHub looks for no mentions or links in one.
+    const std::string before_logs = markdown.substr(0, markdown.find("<pre>"));
+    EXPECT_FALSE(Contains(before_logs, "@everyone"));
+    EXPECT_FALSE(Contains(before_logs, "#123"));
+    EXPECT_FALSE(Contains(before_logs, "https://"));
+    EXPECT_LT(markdown.size(), 1'048'576U);
+  }
+}
+
+TEST(Markdown, SaysInWordsWhatItCutsAndStaysBelowOneMebibyte) {
+  const std::string markdown = WriteMarkdown(LargeReport(20'000, 2));
+  EXPECT_LT(markdown.size(), 1'048'576U);
+  EXPECT_TRUE(Contains(markdown, "The table is cut: "));
+  EXPECT_TRUE(Contains(markdown, "The details are cut: "));
+}
+
+TEST(Markdown, CutsNothingFromASmallDrill) {
+  EXPECT_FALSE(Contains(WriteMarkdown(SampleReport()), " cut: "));
+}
+
+TEST(Markdown, DetailsAreThereForWhatDidNotReproduceOnly) {
+  EXPECT_EQ(CountOf(WriteMarkdown(SampleReport()), "<details>"), 7);
+}
+
+TEST(Markdown, SaysThatNothingWasSelected) {
+  const std::string markdown = WriteMarkdown(EmptyReport());
+  EXPECT_TRUE(Contains(markdown, "No runs were selected"));
+  EXPECT_TRUE(Contains(markdown, "exit code 3"));
+}
+
+}  // namespace
+}  // namespace rharness

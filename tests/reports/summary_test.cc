@@ -1,0 +1,85 @@
+#include "reports/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/reports/sample_report.h"
+
+namespace rharness {
+namespace {
+
+Report Only(std::initializer_list<Verdict> kept) {
+  Report report = SampleReport();
+  std::erase_if(report.runs, [&](const ReportRun& run) {
+    return std::find(kept.begin(), kept.end(), run.verdict) == kept.end();
+  });
+  Tally(&report);
+  return report;
+}
+
+TEST(Summary, AnswersByTheWorstThatHappened) {
+  EXPECT_EQ(Summarize(SampleReport()).answer, "3 of 12 runs drifted; the rollout should wait.");
+  EXPECT_EQ(Summarize(Only({Verdict::kIdentical, Verdict::kFailed, Verdict::kInfra})).answer,
+            "2 of 6 runs failed or could not be run; none drifted, but this is no pass.");
+  EXPECT_EQ(Summarize(Only({Verdict::kIdentical, Verdict::kInconclusive})).answer,
+            "1 of 5 runs could not be decided; none drifted, but this is no pass.");
+  EXPECT_EQ(Summarize(Only({Verdict::kIdentical, Verdict::kEquivalent})).answer,
+            "All 5 runs reproduced; nothing here stands against the rollout.");
+  EXPECT_EQ(Summarize(EmptyReport()).answer, "No runs were selected, so nothing was shown.");
+}
+
+TEST(Summary, NeverCallsAnInterruptedDrillAPass) {
+  Report report = Only({Verdict::kIdentical});
+  report.interrupted = true;
+  report.exit_code = 4;
+  const Summary summary = Summarize(report);
+  EXPECT_EQ(
+      summary.answer,
+      "All 4 runs reproduced, but the drill ended with exit code 4. The drill was interrupted "
+      "before its end.");
+  EXPECT_NE(summary.next_step.find("--resume"), std::string::npos);
+}
+
+TEST(Summary, FindsTheChangeThatTheDriftedRunsShare) {
+  const Report report = SampleReport();
+  const Summary summary = Summarize(report);
+  ASSERT_EQ(summary.shared.size(), 2U);
+  EXPECT_EQ(summary.shared[0].key, "driver.version");
+  EXPECT_EQ(summary.shared[0].drifted, 3);
+  EXPECT_EQ(summary.shared[0].reproduced, 1);
+  EXPECT_EQ(summary.shared[1].key, "library.cublas");
+  EXPECT_EQ(summary.shared[1].drifted, 1);
+  EXPECT_EQ(
+      summary.next_step,
+      "Hold the rollout and look first at environment driver.version (580.65.06 → 590.12.01), "
+      "which changed in 3 of 3 drifted runs and in 1 of 5 that reproduced.");
+}
+
+TEST(Summary, AChangeThatReproducedRunsHaveTooComesLast) {
+  Report report = Only({Verdict::kDrifted, Verdict::kIdentical});
+  const FactDifference common = {Layer::kHardware, "host.name", FactWeight::kContext, "a", "b"};
+  for (ReportRun& run : report.runs) run.layers[3].differences = {common};
+  const Summary summary = Summarize(report);
+  ASSERT_EQ(summary.shared.size(), 3U);
+  EXPECT_EQ(summary.shared[0].key, "driver.version");
+  EXPECT_EQ(summary.shared[2].key, "host.name");  // 3 of 3 against 4 of 4 tells nothing
+}
+
+TEST(Summary, SaysHowManyMoreRerunsWouldDecide) {
+  EXPECT_EQ(Summarize(Only({Verdict::kInconclusive})).next_step,
+            "Run the drill again with up to 2 further reruns to decide every metric.");
+}
+
+TEST(Summary, OrdersTheWorstFirstAndKeepsTheOrderWithin) {
+  const Report report = SampleReport();
+  const Summary summary = Summarize(report);
+  std::vector<std::string> order;
+  for (const ReportRun* run : summary.order) order.emplace_back(VerdictName(run->verdict));
+  EXPECT_EQ(order, (std::vector<std::string>{"drifted", "drifted", "drifted", "failed", "infra",
+                                             "not_comparable", "inconclusive", "equivalent",
+                                             "identical", "identical", "identical", "identical"}));
+  EXPECT_EQ(summary.order[0], &report.runs[2]);
+  EXPECT_EQ(summary.order[1], &report.runs[5]);
+}
+
+}  // namespace
+}  // namespace rharness

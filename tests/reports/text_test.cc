@@ -1,0 +1,84 @@
+#include "reports/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/reports/hostile.h"
+
+namespace rharness {
+namespace {
+
+TEST(SafeText, KeepsOrdinaryTextOfEveryScript) {
+  const std::string text = "naïve 模型 модель 🙂 α ≤ 0.05";
+  EXPECT_EQ(SafeText(text), text);
+}
+
+TEST(SafeText, SpellsOutControlsAndInvalidBytes) {
+  EXPECT_EQ(SafeText("a\x07\x1b]b\x7f"), "a\\x07\\x1b]b\\x7f");
+  EXPECT_EQ(SafeText("\xff\xc3("), "\\xff\\xc3(");
+  EXPECT_EQ(SafeText("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
+  EXPECT_EQ(SafeText("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // surrogate
+  EXPECT_EQ(SafeText("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
+  EXPECT_EQ(SafeText("a\u202Eb\u0085"), "a\\u{202e}b\\u{0085}");
+}
+
+TEST(SafeText, DropsColoursAndJoinsOrKeepsLines) {
+  EXPECT_EQ(SafeText("\x1b[1;31mred\x1b[0m"), "red");
+  EXPECT_EQ(SafeText("a\r\nb\rc\td"), "a b c d");
+  EXPECT_EQ(SafeText("a\r\nb\rc\td", 100, Lines::kKeep), "a\nb\nc\td");
+}
+
+TEST(SafeText, CutsOnACharacterAndSaysSo) {
+  EXPECT_EQ(SafeText("ααα", 3), "α… [cut: 6 B in all]");
+  EXPECT_EQ(SafeText("ααα", 6), "ααα");
+  EXPECT_LT(SafeText(std::string(1'000'000, 'a'), 100).size(), 150U);
+}
+
+TEST(SafeText, IsAFixedPoint) {
+  for (const std::string& text : HostileTexts()) {
+    const std::string once = SafeText(text, 500);
+    EXPECT_EQ(SafeText(once, 1000), once);
+    EXPECT_LE(once.size(), 500U + 40U);
+  }
+}
+
+TEST(Tail, KeepsTheEndOnACharacter) {
+  EXPECT_EQ(Tail("abcdef", 3), "def");
+  EXPECT_EQ(Tail("ααα", 3), "α");
+  EXPECT_EQ(Tail("ab", 3), "ab");
+}
+
+TEST(Width, CountsColumnsAndNotBytes) {
+  EXPECT_EQ(DisplayWidth("abc"), 3);
+  EXPECT_EQ(DisplayWidth("模型"), 4);
+  EXPECT_EQ(DisplayWidth("e\u0301"), 1);
+  EXPECT_EQ(ElideMiddle("abcdefghij", 7), "abc…hij");
+  EXPECT_EQ(ElideMiddle("abc", 3), "abc");
+  EXPECT_EQ(ElideEnd("abcdef", 4), "abc…");
+  for (int columns = 0; columns < 12; ++columns) {
+    EXPECT_LE(DisplayWidth(ElideMiddle("模型-модель-x", columns)), columns);
+    EXPECT_LE(DisplayWidth(ElideEnd("模型-модель-x", columns)), columns);
+  }
+}
+
+TEST(Numbers, ReadWell) {
+  EXPECT_EQ(FormatNumber(0.97125), "0.97125");
+  EXPECT_EQ(FormatNumber(-0.0), "0");
+  EXPECT_EQ(FormatNumber(0.0613333, 4), "0.06133");
+  EXPECT_EQ(FormatNumber(std::nan("")), "NaN");
+  EXPECT_EQ(FormatNumber(-std::numeric_limits<double>::infinity()), "-inf");
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1'234'567), "1,234,567");
+  EXPECT_EQ(FormatBytes(1023), "1023 B");
+  EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(FormatBytes(734'003'200), "700.0 MiB");
+  EXPECT_EQ(FormatBytes(std::numeric_limits<std::uint64_t>::max()), "16.0 EiB");
+  EXPECT_EQ(Counted(1, "run"), "1 run");
+  EXPECT_EQ(Counted(1200, "run"), "1,200 runs");
+}
+
+}  // namespace
+}  // namespace rharness

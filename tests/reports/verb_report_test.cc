@@ -1,0 +1,86 @@
+// The verb as its users meet it: the built program, run on files.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "harness/base/files.h"
+#include "reports/model.h"
+#include "tests/reports/sample_report.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ReportVerb : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(WriteJsonFile(dir_ / "report.json", ToJson(SampleReport())).ok());
+  }
+  // Runs `rharness report ARGUMENTS` in the folder; stdout and stderr go to files there.
+  int Run(const std::string& arguments) {
+    const std::string command = "cd '" + dir_.string() +
+                                "' && '" RHARNESS_BIN_DIR "/rharness' report " + arguments +
+                                " > out.txt 2> err.txt";
+    return WEXITSTATUS(std::system(command.c_str()));
+  }
+  std::string Read(const std::string& name) {
+    const Result<std::string> text = ReadFile(dir_ / name);
+    return text.ok() ? *text : "";
+  }
+
+  ScopedTempDir temp_ = *ScopedTempDir::Make();
+  fs::path dir_ = temp_.path();
+};
+
+TEST_F(ReportVerb, RendersEveryFormatAndExitsWithZeroWhateverTheVerdicts) {
+  EXPECT_EQ(Run(". --html a/r.html --junit j.xml --json r.json --markdown s.md --metrics m.prom"),
+            0);
+  EXPECT_EQ(Read("a/r.html"), WriteHtml(SampleReport()));
+  EXPECT_EQ(Read("j.xml"), WriteJunit(SampleReport()));
+  EXPECT_EQ(Read("r.json"), Read("report.json"));
+  EXPECT_EQ(Read("s.md"), WriteMarkdown(SampleReport()));
+  EXPECT_EQ(Read("m.prom"), WriteMetrics(SampleReport()));
+  EXPECT_EQ(Read("out.txt"), "");
+}
+
+TEST_F(ReportVerb, PrintsTheSummaryWhenNothingElseIsAskedFor) {
+  EXPECT_EQ(Run("report.json"), 0);
+  EXPECT_EQ(Read("out.txt"), WriteTerminal(SampleReport(), 100, false));
+}
+
+TEST_F(ReportVerb, DashIsStdoutOnceOnly) {
+  EXPECT_EQ(Run(". --junit -"), 0);
+  EXPECT_EQ(Read("out.txt"), WriteJunit(SampleReport()));
+  EXPECT_EQ(Run(". --junit - --html -"), 2);
+  EXPECT_EQ(Run(". --junit - --terminal"), 2);
+}
+
+TEST_F(ReportVerb, RefusesWhatIsNoReport) {
+  EXPECT_EQ(Run("nowhere"), 2);
+  ASSERT_TRUE(WriteFileAtomic(dir_ / "bad.json", "{\"schema\": \"rharness.report/v9\"}").ok());
+  EXPECT_EQ(Run("bad.json"), 2);
+  EXPECT_NE(Read("err.txt").find("rharness.report/v9"), std::string::npos);
+}
+
+TEST_F(ReportVerb, AnUnwritablePlaceIsAnInfrastructureError) {
+  EXPECT_EQ(Run(". --html report.json/below.html"), 4);
+}
+
+TEST_F(ReportVerb, CarriesTheLastSuccessOverToTheNewMetrics) {
+  ASSERT_TRUE(WriteFileAtomic(dir_ / "m.prom", WriteMetrics(LargeReport(2, 0))).ok());
+  EXPECT_EQ(Run(". --metrics m.prom"), 0);
+  EXPECT_NE(Read("m.prom").find("rharness_last_success_timestamp_seconds 1795158000\n"),
+            std::string::npos);
+}
+
+TEST_F(ReportVerb, WritesXmlThatXmllintAccepts) {
+  if (std::system("command -v xmllint > /dev/null") != 0) GTEST_SKIP() << "xmllint is not here";
+  EXPECT_EQ(Run(". --junit j.xml"), 0);
+  EXPECT_EQ(std::system(("xmllint --noout '" + (dir_ / "j.xml").string() + "'").c_str()), 0);
+}
+
+}  // namespace
+}  // namespace rharness
