@@ -19,6 +19,7 @@
 #include "harness/drill/select.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
+#include "reports/metrics.h"
 
 namespace rharness {
 namespace {
@@ -384,7 +385,10 @@ Status WriteReports(const Report& report, const fs::path& folder) {
   RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", ToJson(report)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(report)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(report)));
-  RETURN_IF_ERROR(WriteFileAtomic(folder / "metrics.prom", WriteMetrics(report)));
+  const auto previous = ReadFile(folder / "metrics.prom");
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "metrics.prom",
+                                  CarryLastSuccess(WriteMetrics(report),
+                                                   previous.ok() ? *previous : "")));
   return WriteFileAtomic(folder / "report.html", WriteHtml(report));
 }
 
