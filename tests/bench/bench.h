@@ -50,8 +50,8 @@ struct Usage {
 Result<Usage> RunChild(const std::vector<std::string>& argv,
                        const std::filesystem::path& out = "/dev/null");
 
-// Runs the commands in turn, `rounds` times over, after one round that does not count; `before`
-// runs in front of every child. The usages of each command, in the order of the commands.
+// Runs the commands in turn, `rounds` times over; `before` runs in front of every child. The usages
+// of each command, in the order of the commands.
 Result<std::vector<std::vector<Usage>>> Interleave(
     const std::vector<std::vector<std::string>>& commands, int rounds,
     const std::function<Status(std::size_t command)>& before = {});

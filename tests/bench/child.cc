@@ -57,11 +57,11 @@ Result<std::vector<std::vector<Usage>>> Interleave(
     const std::vector<std::vector<std::string>>& commands, int rounds,
     const std::function<Status(std::size_t)>& before) {
   std::vector<std::vector<Usage>> usages(commands.size());
-  for (int round = -1; round < rounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < commands.size(); ++i) {
       if (before) RETURN_IF_ERROR(before(i));
       ASSIGN_OR_RETURN(const Usage usage, RunChild(commands[i]));
-      if (round >= 0) usages[i].push_back(usage);
+      usages[i].push_back(usage);
     }
   }
   return usages;
