@@ -42,16 +42,18 @@ bool Skip(std::string_view text, char a, char b, std::size_t* position) {
   return true;
 }
 
-std::chrono::milliseconds Fraction(std::string_view text, std::size_t* position) {
+// "" or a point and digits, of which those after the third are cut off.
+std::optional<std::chrono::milliseconds> Fraction(std::string_view text, std::size_t* position) {
   std::chrono::milliseconds result{0};
-  if (*position >= text.size() || text[*position] != '.') return result;
-  ++*position;
+  if (!Skip(text, '.', '.', position)) return result;
+  const std::size_t first = *position;
   int scale = 100;
   while (*position < text.size() && std::isdigit(static_cast<unsigned char>(text[*position]))) {
     result += std::chrono::milliseconds((text[*position] - '0') * scale);
     scale /= 10;
     ++*position;
   }
+  if (*position == first) return std::nullopt;
   return result;
 }
 
@@ -76,22 +78,29 @@ std::optional<WallTime> Parse(std::string_view text) {
   const auto month = Digits(text, 2, &at);
   if (!month || !Skip(text, '-', '-', &at)) return std::nullopt;
   const auto day = Digits(text, 2, &at);
-  if (!day || !Skip(text, 'T', ' ', &at)) return std::nullopt;
+  if (!day || !(Skip(text, 'T', 't', &at) || Skip(text, ' ', ' ', &at))) return std::nullopt;
   const auto hour = Digits(text, 2, &at);
   if (!hour || !Skip(text, ':', ':', &at)) return std::nullopt;
   const auto minute = Digits(text, 2, &at);
   if (!minute || !Skip(text, ':', ':', &at)) return std::nullopt;
   const auto second = Digits(text, 2, &at);
   if (!second || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
-  const std::chrono::milliseconds fraction = Fraction(text, &at);
+  const auto fraction = Fraction(text, &at);
   const auto offset = Offset(text, &at);
-  if (!offset || at != text.size()) return std::nullopt;
+  if (!fraction || !offset || at != text.size()) return std::nullopt;
   const std::chrono::year_month_day date{std::chrono::year(*year),
                                          std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day))};
   if (!date.ok()) return std::nullopt;
-  return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(*hour) +
-         std::chrono::minutes(*minute) + std::chrono::seconds(*second) + fraction - *offset;
+  const WallTime time = WallTime(std::chrono::sys_days(date)) + std::chrono::hours(*hour) +
+                        std::chrono::minutes(*minute) + std::chrono::seconds(*second) + *fraction -
+                        *offset;
+  // In UTC the year must still have four digits, or FormatTime could not write it.
+  const std::chrono::year_month_day utc{std::chrono::floor<std::chrono::days>(time)};
+  if (utc.year() < std::chrono::year(0) || utc.year() > std::chrono::year(9999)) {
+    return std::nullopt;
+  }
+  return time;
 }
 
 }  // namespace
@@ -114,15 +123,17 @@ std::string FormatTime(WallTime time) {
 Result<WallTime> ParseTime(std::string_view text) {
   const auto time = Parse(text);
   if (!time) {
-    return InvalidInput(fmt::format(
-        "'{}' is no time; expected RFC 3339, such as 2026-11-20T08:03:00.000Z", text));
+    return InvalidInput(
+        fmt::format("'{}' is no time; expected RFC 3339, such as 2026-11-20T08:03:00.000Z",
+                    text.substr(0, 40)));
   }
   return *time;
 }
 
 std::string FormatDuration(Seconds seconds) {
   const double value = seconds.count();
-  if (!std::isfinite(value) || value < 0) return "unknown";
+  constexpr double kLongest = 1e15;  // beyond it llround could overflow, and nothing lasts as long
+  if (!(value >= 0 && value <= kLongest)) return "unknown";
   if (value < 9.95) return fmt::format("{:.1f} s", value);
   const auto whole = static_cast<long long>(std::llround(value));
   if (whole < 60) return fmt::format("{} s", whole);

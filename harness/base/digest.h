@@ -46,7 +46,8 @@ struct FileDigest {
   std::uint64_t size_bytes = 0;
 };
 
-// Digest of a regular file's content. Errors: not_found, io (with the path in `where`).
+// Digest of a regular file's content; anything else is refused and never waited for. Errors, with
+// the path in `where`: not_found, io, invalid_input (no regular file).
 Result<FileDigest> HashFile(const std::filesystem::path& path);
 
 // Digests of many files, in the order given, on up to `threads` threads (0: one per core). One

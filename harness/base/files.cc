@@ -18,6 +18,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The first character of a text: its code point and length in bytes. A byte that starts no valid
+// UTF-8 sequence is a character by itself, with the code point kInvalid.
+struct Character {
+  std::uint32_t code;
+  std::size_t size;
+};
+constexpr std::uint32_t kInvalid = 0xffffffff;
+
+Character FirstCharacter(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+  };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t size = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4) return {kInvalid, 1};
+  std::uint32_t code = lead & (0x7fU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {kInvalid, 1};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  if (overlong || surrogate || code > 0x10ffff) return {kInvalid, 1};
+  return {code, size};
+}
+
+// Control characters of both sets, line separators, and those that reorder the text around them.
+bool IsUnsafe(std::uint32_t code) {
+  const auto within = [code](std::uint32_t first, std::uint32_t last) {
+    return first <= code && code <= last;
+  };
+  return code < 0x20 || within(0x7f, 0x9f) || code == 0x061c || within(0x200e, 0x200f) ||
+         within(0x2028, 0x202e) || within(0x2066, 0x2069) || code == kInvalid;
+}
+
 Status WriteAll(int fd, std::string_view content, const fs::path& path) {
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());
@@ -76,7 +112,8 @@ Result<Json> ReadJsonFile(const fs::path& path, std::uint64_t limit_bytes) {
 Status WriteFileAtomic(const fs::path& path, std::string_view content) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   RETURN_IF_ERROR(MakeDirectories(folder));
-  std::string temporary = (folder / fmt::format(".{}.XXXXXX", path.filename().string())).string();
+  // Not named after the file: that name may be as long as the file system allows already.
+  std::string temporary = (folder / ".rharness-XXXXXX").string();
   const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.valid()) return IoErrorFromErrno("cannot create a file", errno, folder.string());
   Status written = WriteTemporary(temporary, fd.get(), content);
@@ -116,8 +153,10 @@ Result<fs::path> SafeRelativePath(std::string_view text, std::string_view where)
                         std::string(where));
   };
   if (text.empty()) return refuse("is empty");
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return refuse("has a control character");
+  for (std::string_view rest = text; !rest.empty();) {
+    const Character character = FirstCharacter(rest);
+    if (IsUnsafe(character.code)) return refuse("has a control character or is not UTF-8");
+    rest.remove_prefix(character.size);
   }
   const fs::path path(text);
   if (path.is_absolute()) return refuse("is absolute");
@@ -133,7 +172,10 @@ Result<fs::path> SafeRelativePath(std::string_view text, std::string_view where)
 Result<fs::path> ResolveBelow(const fs::path& root, const fs::path& relative) {
   std::error_code error;
   const fs::path real_root = fs::canonical(root, error);
-  if (error) return NotFound("cannot resolve: " + error.message(), root.string());
+  if (error == std::errc::no_such_file_or_directory) {
+    return NotFound("no such folder", root.string());
+  }
+  if (error) return IoError("cannot resolve: " + error.message(), root.string());
   const fs::path path = fs::canonical(real_root / relative, error);
   if (error == std::errc::no_such_file_or_directory) {
     return NotFound("no such file", (root / relative).string());
@@ -176,13 +218,16 @@ ScopedTempDir::~ScopedTempDir() {
 std::string TerminalSafe(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) {
-      safe += fmt::format("\\x{:02x}", byte);
+  while (!text.empty()) {
+    const Character character = FirstCharacter(text);
+    const bool layout = character.code == '\n' || character.code == '\t';
+    const std::string_view bytes = text.substr(0, character.size);
+    if (layout || !IsUnsafe(character.code)) {
+      safe += bytes;
     } else {
-      safe.push_back(c);
+      for (const char c : bytes) safe += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
+    text.remove_prefix(character.size);
   }
   return safe;
 }

@@ -12,7 +12,8 @@
 
 namespace rharness {
 
-// Whole content. `limit_bytes` refuses larger files before reading them (invalid_input).
+// Whole content of a regular file; anything else is refused (invalid_input) and never waited for.
+// `limit_bytes` refuses larger files before reading them (invalid_input).
 // Errors: not_found, io, invalid_input.
 Result<std::string> ReadFile(const std::filesystem::path& path,
                              std::uint64_t limit_bytes = std::uint64_t{1} << 30);
@@ -30,7 +31,7 @@ Status MakeDirectories(const std::filesystem::path& path);
 Status RemoveTree(const std::filesystem::path& path);
 
 // A relative path in normal form that stays below its root: not empty, not absolute, no "..", no
-// NUL, no control characters. Else invalid_input with `where`.
+// NUL, nothing that TerminalSafe would change, no line breaks or tabs. Else invalid_input.
 Result<std::filesystem::path> SafeRelativePath(std::string_view text, std::string_view where);
 // root/relative with every symbolic link resolved must still be below root (integrity otherwise).
 // For reading what a stranger's program left behind. Errors: not_found, integrity, io.
@@ -51,7 +52,8 @@ class ScopedTempDir {
   std::filesystem::path path_;
 };
 
-// Text that is safe on a terminal: control characters and escape sequences become \xNN.
+// Text that is safe on a terminal: control characters (C0 but for line breaks and tabs, C1, DEL),
+// line separators, marks that reorder text, and bytes that are not UTF-8 become \xNN each.
 std::string TerminalSafe(std::string_view text);
 
 }  // namespace rharness

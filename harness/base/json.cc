@@ -12,6 +12,16 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMaxDepth = 128;
+constexpr std::size_t kMaxValues = std::size_t{1} << 24;  // about 0.7 GB of Json
+constexpr std::size_t kMaxQuoted = 80;
+
+// The start of a stranger's text for an error message, cut between characters.
+std::string Excerpt(std::string_view text) {
+  if (text.size() <= kMaxQuoted) return std::string(text);
+  std::size_t end = kMaxQuoted;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
 
 // Builds a Json from nlohmann's events, so that duplicate keys and depth are seen as they come.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
@@ -23,7 +33,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool number_integer(number_integer_t value) override { return Add(value); }
   bool number_unsigned(number_unsigned_t value) override { return Add(value); }
   bool number_float(number_float_t value, const string_t& text) override {
-    if (!std::isfinite(value)) return Refuse("number out of range: " + text);
+    if (!std::isfinite(value)) return Refuse("number out of range: " + Excerpt(text));
     return Add(value);
   }
   bool string(string_t& value) override { return Add(std::move(value)); }
@@ -33,17 +43,16 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override { return Open(Json::MakeArray()); }
   bool end_array() override { return Close(); }
   bool key(string_t& value) override {
-    if (!stack_.back().keys.insert(value).second) return Refuse("duplicate key '" + value + "'");
+    if (!stack_.back().keys.insert(value).second) {
+      return Refuse(fmt::format("duplicate key '{}'", Excerpt(value)));
+    }
     stack_.back().key = std::move(value);
     return true;
   }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception& exception) override {
-    std::string text = exception.what();
-    if (const auto colon = text.find("syntax error"); colon != std::string::npos) {
-      text = text.substr(colon);
-    }
-    error_ = InvalidInput("not valid JSON: " + text, fmt::format("{}: byte {}", file_, position));
+    error_ = InvalidInput("not valid JSON: " + Reason(exception.what()),
+                          fmt::format("{}: byte {}", file_, position));
     return false;
   }
 
@@ -59,6 +68,17 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     std::unordered_set<std::string> keys;
   };
 
+  // The parser's reason without its prefixes and without the text that it read, which may be long.
+  static std::string Reason(std::string_view text) {
+    if (const auto id = text.find("] "); id != text.npos) text.remove_prefix(id + 2);
+    if (const auto place = text.find("syntax error"); place != text.npos) text.remove_prefix(place);
+    const auto quoted = text.find("; last read: '");
+    if (quoted == text.npos) return Excerpt(text);
+    const auto expected = text.rfind("'; expected ");
+    const bool has_expected = expected != text.npos && expected > quoted;
+    return std::string(text.substr(0, quoted)) +
+           (has_expected ? std::string(text.substr(expected + 1)) : std::string());
+  }
   bool Refuse(std::string message) {
     error_ = InvalidInput(std::move(message), file_ + ": " + Path());
     return false;
@@ -76,6 +96,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return Add(std::move(value));
   }
   bool Add(Json value) {
+    if (++values_ > kMaxValues) return Refuse(fmt::format("more than {} values", kMaxValues));
     if (stack_.empty()) {
       root_ = std::move(value);
       return true;
@@ -94,7 +115,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       if (level.value.IsArray()) {
         path += fmt::format("[{}]", level.value.AsArray().size());
       } else if (!level.key.empty()) {
-        path += "." + level.key;
+        path += "." + Excerpt(level.key);
       }
     }
     return path;
@@ -103,6 +124,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::string file_;
   std::vector<Level> stack_;
   Json root_;
+  std::size_t values_ = 0;
   std::optional<Error> error_;
 };
 
@@ -113,7 +135,10 @@ std::string Quote(const std::string& text) {
 std::string FormatDouble(double value) {
   if (std::isnan(value)) return "\"nan\"";
   if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
-  return nlohmann::json(value).dump();
+  std::string text = fmt::format("{}", value);
+  // Without a point or an exponent it would be read back as an integer.
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
 }
 
 void NewLine(std::string* out, int indent, int depth) {
@@ -166,19 +191,21 @@ void DumpTo(const Json& json, int indent, int depth, std::string* out) {
     case Json::Kind::kArray: {
       const auto& array = json.AsArray();
       const int inner = IsFlat(array) ? -1 : indent;  // arrays of scalars stay on one line
-      DumpSequence(array.size(), '[', ']', inner, depth,
-                   [&](std::size_t i) { DumpTo(array[i], inner, depth + 1, out); }, out);
+      DumpSequence(
+          array.size(), '[', ']', inner, depth,
+          [&](std::size_t i) { DumpTo(array[i], inner, depth + 1, out); }, out);
       return;
     }
     case Json::Kind::kObject: {
       const auto& members = json.AsObject();
-      DumpSequence(members.size(), '{', '}', indent, depth,
-                   [&](std::size_t i) {
-                     out->append(Quote(members[i].first));
-                     out->append(indent < 0 ? ":" : ": ");
-                     DumpTo(members[i].second, indent, depth + 1, out);
-                   },
-                   out);
+      DumpSequence(
+          members.size(), '{', '}', indent, depth,
+          [&](std::size_t i) {
+            out->append(Quote(members[i].first));
+            out->append(indent < 0 ? ":" : ": ");
+            DumpTo(members[i].second, indent, depth + 1, out);
+          },
+          out);
       return;
     }
   }
@@ -256,7 +283,15 @@ const std::string& Json::AsString() const { return std::get<std::string>(value_)
 const Json::Array& Json::AsArray() const { return std::get<Array>(value_); }
 const Json::Members& Json::AsObject() const { return std::get<Members>(value_); }
 
+// A double as an integer: up to 2^53, beyond which it may stand for a text that it rounds.
+static std::optional<std::int64_t> IntegerOf(double value) {
+  constexpr double kLimit = 9007199254740992.0;
+  if (!(std::fabs(value) <= kLimit) || value != std::trunc(value)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
 std::optional<std::int64_t> Json::ToInt64() const {
+  if (const auto* value = std::get_if<double>(&value_)) return IntegerOf(*value);
   if (const auto* value = std::get_if<std::int64_t>(&value_)) return *value;
   if (const auto* value = std::get_if<std::uint64_t>(&value_)) {
     if (*value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
@@ -267,6 +302,10 @@ std::optional<std::int64_t> Json::ToInt64() const {
 }
 
 std::optional<std::uint64_t> Json::ToUint64() const {
+  if (kind() == Kind::kDouble) {
+    const auto value = ToInt64();
+    return value && *value >= 0 ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
+  }
   if (const auto* value = std::get_if<std::uint64_t>(&value_)) return *value;
   if (const auto* value = std::get_if<std::int64_t>(&value_)) {
     if (*value >= 0) return static_cast<std::uint64_t>(*value);

@@ -62,7 +62,8 @@ class Json {
   const std::string& AsString() const;
   const Array& AsArray() const;
   const Members& AsObject() const;
-  // Empty unless a number that the type holds exactly (doubles also accept "nan", "inf", "-inf").
+  // Empty unless a number. Integers must be exact: 3.0 is 3, but doubles beyond 2^53 are none.
+  // Doubles round to nearest, and accept the strings "nan", "inf" and "-inf".
   std::optional<std::int64_t> ToInt64() const;
   std::optional<std::uint64_t> ToUint64() const;
   std::optional<double> ToDouble() const;
@@ -85,9 +86,10 @@ class Json {
       value_;
 };
 
-// Parses one JSON document. `file` names the source in errors, which give the byte offset.
-// Refused (invalid_input): duplicate keys, more than 128 levels of nesting, trailing text, NaN
-// literals, invalid UTF-8, an empty document.
+// Parses one JSON document. `file` names the source in errors, which give the byte offset or the
+// JSON path. Refused (invalid_input): duplicate keys, more than 128 levels of nesting, more than
+// 2^24 values, numbers beyond a double, trailing text, NaN literals, invalid UTF-8, an empty
+// document. No error quotes more than 80 bytes of the document at a time.
 Result<Json> ParseJson(std::string_view text, std::string_view file);
 
 // Reads the members of an object into typed variables. The first error sticks and later reads do
@@ -103,7 +105,8 @@ class JsonReader {
   // int, int64_t, uint32_t, uint64_t, double.
   template <class T>
   void Read(std::string_view key, T* out);
-  // Optional member: absent or null leaves *out as it is.
+  // Optional member: absent or null leaves *out as it is. Here and below, reading a member of a
+  // value that is neither an object nor null is an error.
   template <class T>
   void ReadOptional(std::string_view key, T* out);
   template <class T>
@@ -143,6 +146,7 @@ class JsonReader {
  private:
   JsonReader(const Json& value, std::string file, std::string path, std::optional<Error>* error);
   std::string PathOf(std::string_view key) const;
+  bool CanRead(std::string_view key);  // no error so far and the member is there
 
   const Json* value_;
   std::string file_;

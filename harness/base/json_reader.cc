@@ -81,6 +81,13 @@ bool JsonReader::Has(std::string_view key) const {
   return member != nullptr && !member->IsNull();
 }
 
+bool JsonReader::CanRead(std::string_view key) {
+  if (!value_->IsObject() && !value_->IsNull()) {
+    Fail(fmt::format("expected an object, found {}", value_->KindName()));
+  }
+  return ok() && Has(key);
+}
+
 template <class T>
 void JsonReader::Read(std::string_view key, T* out) {
   if (!ok()) return;
@@ -93,7 +100,7 @@ void JsonReader::Read(std::string_view key, T* out) {
 
 template <class T>
 void JsonReader::ReadOptional(std::string_view key, T* out) {
-  if (!ok() || !Has(key)) return;
+  if (!CanRead(key)) return;
   JsonReader member(*value_->Find(key), file_, PathOf(key), error_);
   member.Get(out);
 }
@@ -102,16 +109,20 @@ template <class T>
 void JsonReader::Get(T* out) {
   if (!ok()) return;
   if (!Convert(*value_, out)) {
-    std::string found = value_->IsArray() || value_->IsObject() ? std::string(value_->KindName())
-                                                                : value_->Dump();
-    if (found.size() > 80) found = found.substr(0, 77) + "...";
+    std::string found =
+        value_->IsArray() || value_->IsObject() ? std::string(value_->KindName()) : value_->Dump();
+    if (found.size() > 80) {
+      std::size_t end = 77;
+      while ((static_cast<unsigned char>(found[end]) & 0xc0) == 0x80) --end;
+      found = found.substr(0, end) + "...";
+    }
     Fail(fmt::format("expected {}, found {}", kExpected<T>, found));
   }
 }
 
 template <class T>
 void JsonReader::ReadArray(std::string_view key, std::vector<T>* out) {
-  if (!ok() || !Has(key)) return;
+  if (!CanRead(key)) return;
   std::vector<T> values;
   ForEach(key, [&](JsonReader& element) {
     T value{};
@@ -122,7 +133,7 @@ void JsonReader::ReadArray(std::string_view key, std::vector<T>* out) {
 }
 
 void JsonReader::ForEach(std::string_view key, const std::function<void(JsonReader&)>& f) {
-  if (!ok() || !Has(key)) return;
+  if (!CanRead(key)) return;
   const Json& member = *value_->Find(key);
   if (!member.IsArray()) {
     return Fail(fmt::format("expected an array, found {}", member.KindName()), key);
@@ -137,7 +148,7 @@ void JsonReader::ForEach(std::string_view key, const std::function<void(JsonRead
 
 void JsonReader::ForEachMember(std::string_view key,
                                const std::function<void(const std::string&, JsonReader&)>& f) {
-  if (!ok() || !Has(key)) return;
+  if (!CanRead(key)) return;
   const Json& member = *value_->Find(key);
   if (!member.IsObject()) {
     return Fail(fmt::format("expected an object, found {}", member.KindName()), key);
@@ -151,8 +162,7 @@ void JsonReader::ForEachMember(std::string_view key,
 
 void JsonReader::ReadObject(std::string_view key, bool required,
                             const std::function<void(JsonReader&)>& f) {
-  if (!ok()) return;
-  if (!Has(key)) {
+  if (!CanRead(key)) {
     if (required) Fail("missing; expected an object", key);
     return;
   }
@@ -175,9 +185,9 @@ int JsonReader::ReadSchema(std::string_view name, int newest) {
   return 0;
 }
 
-#define RHARNESS_INSTANTIATE(T)                                           \
-  template void JsonReader::Read<T>(std::string_view, T*);                \
-  template void JsonReader::ReadOptional<T>(std::string_view, T*);        \
+#define RHARNESS_INSTANTIATE(T)                                              \
+  template void JsonReader::Read<T>(std::string_view, T*);                   \
+  template void JsonReader::ReadOptional<T>(std::string_view, T*);           \
   template void JsonReader::ReadArray<T>(std::string_view, std::vector<T>*); \
   template void JsonReader::Get<T>(T*);
 RHARNESS_INSTANTIATE(std::string)

@@ -15,7 +15,16 @@ std::atomic<LogLevel> g_level{LogLevel::kInfo};
 
 void Write(LogLevel level, std::string_view label, std::string_view message) {
   if (level > g_level.load()) return;
-  const std::string line = fmt::format("rharness: {}{}\n", label, TerminalSafe(message));
+  // A line break in a stranger's text would let it write messages of its own.
+  std::string text;
+  for (const char c : TerminalSafe(message)) {
+    if (c == '\n') {
+      text += "\\x0a";
+    } else {
+      text.push_back(c);
+    }
+  }
+  const std::string line = fmt::format("rharness: {}{}\n", label, text);
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

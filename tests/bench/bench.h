@@ -1,0 +1,71 @@
+// The benchmark's frame: a row is a goal and a function that measures it against a peer.
+//
+// To add rows: write rows_NAME.cc with a function that returns them, declare it below and name it
+// in AllRows (main.cc). A row measures whole child processes in interleaved rounds and returns a
+// ratio. Nothing is asserted on time.
+#ifndef RHARNESS_TESTS_BENCH_BENCH_H_
+#define RHARNESS_TESTS_BENCH_BENCH_H_
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace rharness::bench {
+
+// What a row may use. Files that rows share are made once and go with the scratch folder.
+struct Context {
+  std::filesystem::path scratch;  // below TMPDIR, removed at the end
+  std::filesystem::path bin;      // where rharness lies
+  int rounds = 5;
+};
+
+struct Measured {
+  double ratio = 0;
+  std::string peer;  // what was measured beside it, with its figure
+  std::string note;  // what weakens the figure; empty when nothing does
+};
+
+enum class Goal { kAtMost, kAtLeast };
+
+struct Row {
+  std::string id;    // "H1"
+  std::string what;  // what the ratio is of
+  Goal goal = Goal::kAtMost;
+  double limit = 0;
+  std::function<Result<Measured>(const Context&)> measure;
+};
+
+std::vector<Row> HashRows();
+
+// One child process, from start to end with all its descendants that were waited for.
+struct Usage {
+  double cpu_seconds = 0;  // user and system
+  double wall_seconds = 0;
+};
+// argv[0] is looked up in PATH; stdout goes to `out`. Errors: process (cannot start, or an exit
+// code other than 0).
+Result<Usage> RunChild(const std::vector<std::string>& argv,
+                       const std::filesystem::path& out = "/dev/null");
+
+// Runs the commands in turn, `rounds` times over; `before` runs in front of every child. The usages
+// of each command, in the order of the commands.
+Result<std::vector<std::vector<Usage>>> Interleave(
+    const std::vector<std::vector<std::string>>& commands, int rounds,
+    const std::function<Status(std::size_t command)>& before = {});
+
+double MedianCpu(std::vector<Usage> usages);
+// Of wall clocks the shortest: load by others only ever adds.
+double ShortestWall(const std::vector<Usage>& usages);
+
+bool HasProgram(const std::string& name);  // in PATH
+
+// A file of pseudorandom bytes in the scratch folder, made on first use.
+Result<std::filesystem::path> RandomFile(const Context& context, const std::string& name,
+                                         std::uint64_t size_bytes);
+
+}  // namespace rharness::bench
+
+#endif  // RHARNESS_TESTS_BENCH_BENCH_H_
