@@ -45,23 +45,23 @@ struct FactDifference {
 };
 
 enum class LayerState {
-  kSame,      // at least one fact on both sides, none differs
+  kSame,  // at least one fact on both sides, none differs
   kDiffers,
-  kUnknown,   // nothing was recorded or nothing was seen: no claim
+  kUnknown,  // nothing was recorded or nothing was seen: no claim
 };
 std::string_view LayerStateName(LayerState state);  // "same", "differs", "unknown"
 
 struct LayerComparison {
   Layer layer = Layer::kData;
   LayerState state = LayerState::kUnknown;
-  int compared = 0;    // facts present on both sides
-  int only_recorded = 0;  // recorded, but not looked at in the rerun
+  int compared = 0;                         // facts present on both sides
+  int only_recorded = 0;                    // recorded, but not looked at in the rerun
   std::vector<FactDifference> differences;  // identity first, then class, then context; then by key
 };
 
-// Compares by (layer, key). A fact on one side only is no difference; one recorded alone is counted.
-// Of two facts with one key on a side the first counts. Where the sides give different weights the
-// difference has the stricter one. Returns the five layers in the order of kLayers.
+// Compares by (layer, key). A fact on one side only is no difference; one recorded alone is
+// counted. Of two facts with one key on a side the first counts. Where the sides give different
+// weights the difference has the stricter one. Returns the five layers in the order of kLayers.
 std::array<LayerComparison, 5> CompareFacts(const std::vector<Fact>& recorded,
                                             const std::vector<Fact>& observed);
 

@@ -43,7 +43,8 @@ class Ladder {
   }
   void Note(Finding finding) { judgement_.findings.push_back(std::move(finding)); }
 
-  // A shift in one of several primary metrics must survive Holm's step-down at the family-wise level.
+  // A shift in one of several primary metrics must survive Holm's step-down at the family-wise
+  // level.
   void ApplyHolm();
   bool Infra();
   bool NotComparable();
@@ -96,9 +97,9 @@ void Ladder::ApplyHolm() {
 }
 
 bool Ladder::Infra() {
-  const bool any_came_far = std::any_of(
-      run_.reruns.begin(), run_.reruns.end(),
-      [](const RerunComparison& rerun) { return rerun.state != RerunState::kInfra; });
+  const bool any_came_far =
+      std::any_of(run_.reruns.begin(), run_.reruns.end(),
+                  [](const RerunComparison& rerun) { return rerun.state != RerunState::kInfra; });
   for (const RerunComparison& rerun : run_.reruns) {
     if (rerun.state != RerunState::kInfra) continue;
     Finding finding{.code = "infrastructure",
@@ -138,15 +139,14 @@ bool Ladder::NotComparable() {
     for (const LayerComparison& layer : rerun.layers) {
       for (const FactDifference& difference : layer.differences) {
         if (difference.weight != FactWeight::kIdentity) continue;
-        decided = Decide(
-            Verdict::kNotComparable,
-            {.code = fmt::format("{}_differs", LayerName(layer.layer)),
-             .layer = layer.layer,
-             .subject = difference.key,
-             .observed = difference.observed.value_or("absent"),
-             .limit = difference.recorded.value_or("absent"),
-             .rule = "must be the recorded one",
-             .message = fmt::format("{} is not the recorded one", difference.key)});
+        decided = Decide(Verdict::kNotComparable,
+                         {.code = fmt::format("{}_differs", LayerName(layer.layer)),
+                          .layer = layer.layer,
+                          .subject = difference.key,
+                          .observed = difference.observed.value_or("absent"),
+                          .limit = difference.recorded.value_or("absent"),
+                          .rule = "must be the recorded one",
+                          .message = fmt::format("{} is not the recorded one", difference.key)});
       }
     }
   }
@@ -201,16 +201,16 @@ bool Ladder::HardwareClass() {
     for (const LayerComparison& layer : rerun.layers) {
       for (const FactDifference& difference : layer.differences) {
         if (difference.weight != FactWeight::kClass) continue;
-        decided = Decide(
-            Verdict::kNotComparable,
-            {.code = "hardware_class_differs",
-             .layer = layer.layer,
-             .subject = difference.key,
-             .observed = difference.observed.value_or("absent"),
-             .limit = difference.recorded.value_or("absent"),
-             .rule = "results are promised on the recorded hardware class only",
-             .message = fmt::format("bits differ, and {} is not the recorded hardware class",
-                                    difference.key)});
+        decided =
+            Decide(Verdict::kNotComparable,
+                   {.code = "hardware_class_differs",
+                    .layer = layer.layer,
+                    .subject = difference.key,
+                    .observed = difference.observed.value_or("absent"),
+                    .limit = difference.recorded.value_or("absent"),
+                    .rule = "results are promised on the recorded hardware class only",
+                    .message = fmt::format("bits differ, and {} is not the recorded hardware class",
+                                           difference.key)});
       }
     }
   }
@@ -308,9 +308,9 @@ void Ladder::DecideByMetrics() {
   if (judgement_.verdict != Verdict::kInconclusive) judgement_.more_reruns = 0;
   for (std::size_t i = 0; i < run_.metrics.size(); ++i) {
     const MetricDecision& metric = run_.metrics[i];
-    const bool decisive = metric.primary && (drifted ? IsShift(i)
-                                                     : all_within || metric.verdict !=
-                                                                         MetricVerdict::kWithin);
+    const bool decisive =
+        metric.primary &&
+        (drifted ? IsShift(i) : all_within || metric.verdict != MetricVerdict::kWithin);
     NoteMetric(metric, decisive);
   }
   if (primaries == 0) {

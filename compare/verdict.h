@@ -45,14 +45,14 @@ int ExitCodeOf(const std::vector<Verdict>& verdicts);
 
 // A reason, recorded where the decision was made.
 struct Finding {
-  std::string code;              // stable, for machines: "determinism_violation", "data_changed"
-  std::optional<Layer> layer;    // the layer it points at, if any
-  std::string subject;           // what it is about: "tensor fc1.weight", "metric test_accuracy"
-  std::string observed;          // may be empty
-  std::string limit;             // the recorded value, the margin or the bound
-  std::string rule;              // the rule that decided, in words
-  std::string message;           // one sentence for people
-  bool decisive = false;         // this finding decided the verdict
+  std::string code;            // stable, for machines: "determinism_violation", "data_changed"
+  std::optional<Layer> layer;  // the layer it points at, if any
+  std::string subject;         // what it is about: "tensor fc1.weight", "metric test_accuracy"
+  std::string observed;        // may be empty
+  std::string limit;           // the recorded value, the margin or the bound
+  std::string rule;            // the rule that decided, in words
+  std::string message;         // one sentence for people
+  bool decisive = false;       // this finding decided the verdict
 };
 
 // Something that must be equal bit for bit in an exact comparison: weights, a curve, a metric.
@@ -62,7 +62,8 @@ struct ExactComparison {
   State state = State::kMissing;
   std::string first_difference;  // "tensor fc1.bias", "step 17"; empty if equal
   std::string detail;            // for people: max abs, max ULP, both values
-  std::optional<TensorDifference> tensor;  // of the first differing tensor, if its bytes were at hand
+  std::optional<TensorDifference>
+      tensor;  // of the first differing tensor, if its bytes were at hand
 };
 
 // One rerun of one historical run, as far as it came.
@@ -70,7 +71,7 @@ struct RerunComparison {
   enum class State { kCompared, kNotComparable, kFailed, kInfra };
   int index = 0;  // 1, 2, ...
   State state = State::kInfra;
-  std::string reason;  // of a state other than kCompared: one sentence
+  std::string reason;          // of a state other than kCompared: one sentence
   std::optional<Layer> layer;  // of kNotComparable
   std::array<LayerComparison, 5> layers;
   std::vector<ExactComparison> exact;

@@ -1,7 +1,8 @@
 // The report model: every number and every sentence of a report, decided once.
 //
-// Role: the drill fills it; the writers (json, junit, html, markdown, metrics) only lay it out and do
-// no arithmetic. "rharness.report/v1" is its JSON form, from which `rharness report` renders again.
+// Role: the drill fills it; the writers (json, junit, html, markdown, metrics) only lay it out and
+// do no arithmetic. "rharness.report/v1" is its JSON form, from which `rharness report` renders
+// again.
 #ifndef RHARNESS_REPORTS_MODEL_H_
 #define RHARNESS_REPORTS_MODEL_H_
 
@@ -23,53 +24,53 @@ namespace rharness {
 
 struct ReportRerun {
   int index = 0;
-  std::string outcome;          // "exited with 0"
+  std::string outcome;  // "exited with 0"
   double wall_seconds = 0.0;
   double cpu_seconds = 0.0;
   std::uint64_t peak_memory_bytes = 0;
-  std::string state;            // "compared", "not_comparable", "failed", "infra"
-  std::string reason;           // one sentence; empty when compared
-  std::string evidence_path;    // relative to the report's folder
-  std::string stderr_tail;      // last lines of a run that did not succeed, capped; else empty
+  std::string state;          // "compared", "not_comparable", "failed", "infra"
+  std::string reason;         // one sentence; empty when compared
+  std::string evidence_path;  // relative to the report's folder
+  std::string stderr_tail;    // last lines of a run that did not succeed, capped; else empty
 };
 
 struct ReportRun {
   std::string run_id;
   std::string family;
   Verdict verdict = Verdict::kInconclusive;
-  std::string declared;                  // "bitwise" or "statistical"
-  std::string headline;                  // one sentence: the verdict and why
-  std::vector<Finding> reasons;          // the decisive ones first
-  std::vector<std::string> compared;     // "weights model.safetensors: 4 tensors, bit-equal"
+  std::string declared;               // "bitwise" or "statistical"
+  std::string headline;               // one sentence: the verdict and why
+  std::vector<Finding> reasons;       // the decisive ones first
+  std::vector<std::string> compared;  // "weights model.safetensors: 4 tensors, bit-equal"
   std::array<LayerComparison, 5> layers;
   std::vector<ExactComparison> exact;
   std::vector<MetricDecision> metrics;
   std::vector<ReportRerun> reruns;
   int more_reruns = 0;
-  double recorded_seconds = 0.0;         // duration of the historical run
+  double recorded_seconds = 0.0;  // duration of the historical run
   WallTime recorded{};
 };
 
 struct Report {
-  std::string title;                     // "Drill of 12 runs"
+  std::string title;  // "Drill of 12 runs"
   std::string drill_id;
-  std::string version;                   // of rharness
+  std::string version;  // of rharness
   WallTime started{};
   WallTime ended{};
-  std::string history;                   // URL as given, without credentials
-  std::string selection;                 // the expression, or "all"
+  std::string history;    // URL as given, without credentials
+  std::string selection;  // the expression, or "all"
   std::string launcher;
   std::string executor;
-  std::string host;                      // CPU, GPUs, OS in one line
+  std::string host;  // CPU, GPUs, OS in one line
   bool interrupted = false;
   int exit_code = 3;
-  std::map<std::string, int> counts;     // by verdict name, all seven present
-  std::vector<std::string> notes;        // about the drill as a whole
+  std::map<std::string, int> counts;  // by verdict name, all seven present
+  std::vector<std::string> notes;     // about the drill as a whole
   std::vector<ReportRun> runs;
 };
 
 inline constexpr int kReportVersion = 1;
-Json ToJson(const Report& report);       // "schema": "rharness.report/v1"
+Json ToJson(const Report& report);  // "schema": "rharness.report/v1"
 Result<Report> ParseReport(const Json& json, std::string_view file);
 
 // Fills counts and exit_code from the runs.

@@ -4,29 +4,32 @@
 # say why in the commit.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD
-export PATH=$root/build/bin:$PATH
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+export PATH=$PWD/build/bin:$PATH
+clone=$(mktemp -d)
+trap 'rm -rf "$clone"' EXIT
+git clone -q . "$clone"
 
-# record NAME SEED COMMAND... -- OPTION...: records one run of the family NAME.
+# record NAME SEED COMMAND... -- OPTION...: records one run of the family NAME, in a clean clone.
 record() {
-  local name=$1 seed=$2
+  local name=$1 seed=$2 command=() run
   shift 2
-  local command=()
   while [ "$1" != -- ]; do command+=("$1"); shift; done
   shift
-  local folder=$work/$name-$seed history=scenarios/$name/history
-  mkdir -p "$folder" "$history"
-  ln -s "$root/scenarios" "$folder/scenarios"
-  (cd "$folder" && rharness record --out "$root/$history/$name-$(printf %02d "$seed").json" \
-    --run-id "$name-$(printf %02d "$seed")" --family "$name" \
-    --repository . --data digits=scenarios/data/digits.csv \
+  run=$name-$(printf %02d "$seed")
+  mkdir -p "scenarios/$name/history"
+  (cd "$clone" && rharness --quiet record --out "$OLDPWD/scenarios/$name/history/$run.json" \
+    --run-id "$run" --family "$name" --root . --data digits=scenarios/data/digits.csv \
     --weights model.safetensors --metrics metrics.json \
-    --metric test_accuracy,direction=higher,unit=1,margin=0.03,primary,quantum=0.0027855153203342618 \
+    --metric "test_accuracy,direction=higher,margin=0.03,primary,quantum=$quantum" \
     --metric test_loss,direction=lower,unit=nat,margin=0.1,primary \
     --metric train_loss,direction=lower,unit=nat \
-    --seed "all=$seed" --rng all "$@" -- "${command[@]}" --data scenarios/data/digits.csv --seed "$seed")
+    --seed "init=$seed" --seed "shuffle=$seed" --timeout 120 "$@" \
+    -- "${command[@]}" --data scenarios/data/digits.csv --seed "$seed" >/dev/null)
+  if [ -d "$clone/kept/$run" ]; then
+    mkdir -p "scenarios/$name/weights"
+    rm -rf "scenarios/$name/weights/$run"
+    mv "$clone/kept/$run" "scenarios/$name/weights/"
+  fi
 }
 
 only=${1:-}
@@ -38,7 +41,6 @@ if wanted digits_portable; then
   for seed in 1 2 3; do
     # shellcheck disable=SC2046
     record digits_portable "$seed" digits_portable -- --determinism bitwise --scope architecture \
-      --keep "$root/scenarios/digits_portable/history/weights-$(printf %02d "$seed")" \
       $(files "${common[@]}" scenarios/digits_portable/*.cc scenarios/digits_portable/*.h)
   done
 fi

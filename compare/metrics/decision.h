@@ -24,20 +24,21 @@ struct VariancePrior {
 // Fits the prior to a family: one (variance, df) pair per configuration with two or more runs.
 // Needs at least 5 configurations and 8 degrees of freedom in all, else returns d0 = 0.
 // Configurations with zero variance are left out: bit-equal runs say nothing about noise.
-VariancePrior FitVariancePrior(const std::vector<double>& variances, const std::vector<double>& dfs);
+VariancePrior FitVariancePrior(const std::vector<double>& variances,
+                               const std::vector<double>& dfs);
 
 struct MetricInput {
   std::string name;
   std::string unit;
   bool primary = true;
-  std::vector<double> history;        // n finite values, one a run
-  std::vector<double> reruns;         // k values; NaN where the rerun's value is not finite
-  int missing = 0;                    // reruns that did not report the metric
-  std::optional<double> margin;       // delta, metric units, > 0; empty: 3 * s0 as a default
-  double quantum = 0.0;               // resolution of the metric, metric units; 0: continuous
+  std::vector<double> history;   // n finite values, one a run
+  std::vector<double> reruns;    // k values; NaN where the rerun's value is not finite
+  int missing = 0;               // reruns that did not report the metric
+  std::optional<double> margin;  // delta, metric units, > 0; empty: 3 * s0 as a default
+  double quantum = 0.0;          // resolution of the metric, metric units; 0: continuous
   VariancePrior prior;
   double alpha_drift = 0.01;
-  double alpha_equivalence = 0.05;    // halved at k = 1
+  double alpha_equivalence = 0.05;  // halved at k = 1
 };
 
 enum class MetricVerdict {
@@ -61,22 +62,22 @@ struct MetricDecision {
   std::vector<double> history;
   std::vector<double> reruns;
   double mean_history = 0.0;
-  double difference = 0.0;      // mean(reruns) - mean(history), metric units
+  double difference = 0.0;          // mean(reruns) - mean(history), metric units
   double standard_deviation = 0.0;  // s~, moderated, with the quantum floor
   double standard_error = 0.0;
-  double df = 0.0;              // nu
+  double df = 0.0;  // nu
   double t = 0.0;
   double p_difference = 1.0;
-  double ci_low = 0.0;          // (1 - 2 alpha_equivalence) interval of the difference
+  double ci_low = 0.0;  // (1 - 2 alpha_equivalence) interval of the difference
   double ci_high = 0.0;
-  double margin = 0.0;          // delta in force; 0: none
+  double margin = 0.0;  // delta in force; 0: none
   bool default_margin = false;
   double alpha_drift = 0.01;
   double alpha_equivalence = 0.05;  // as applied
-  std::string variance_basis;   // "own", "pooled", "family", "none"
-  double power = 0.0;           // of showing equivalence with these n and k if nothing changed
+  std::string variance_basis;       // "own", "pooled", "family", "none"
+  double power = 0.0;               // of showing equivalence with these n and k if nothing changed
   double minimum_detectable = 0.0;  // shift found with 80 % probability, metric units
-  int more_reruns = 0;          // further reruns for 80 % power of a decision; 0: no number would do
+  int more_reruns = 0;  // further reruns for 80 % power of a decision; 0: no number would do
 };
 
 // Always returns a decision; what stands in its way is its reason. standard_error = 0 means that no

@@ -16,8 +16,8 @@ using WallTime = std::chrono::sys_time<std::chrono::milliseconds>;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual WallTime Now() = 0;                              // UTC
-  virtual std::chrono::nanoseconds Monotonic() = 0;        // for durations
+  virtual WallTime Now() = 0;                        // UTC
+  virtual std::chrono::nanoseconds Monotonic() = 0;  // for durations
   virtual void SleepFor(std::chrono::nanoseconds span) = 0;
 };
 
@@ -28,7 +28,9 @@ Clock& SystemClock();
 class FakeClock : public Clock {
  public:
   explicit FakeClock(WallTime start = WallTime{}) : now_(start) {}
-  WallTime Now() override { return now_ + std::chrono::duration_cast<std::chrono::milliseconds>(spent_); }
+  WallTime Now() override {
+    return now_ + std::chrono::duration_cast<std::chrono::milliseconds>(spent_);
+  }
   std::chrono::nanoseconds Monotonic() override { return spent_; }
   void SleepFor(std::chrono::nanoseconds span) override { spent_ += span; }
   void Advance(std::chrono::nanoseconds span) { spent_ += span; }
@@ -43,7 +45,8 @@ std::string FormatTime(WallTime time);
 // Reads what FormatTime writes; fractions of any length (cut to milliseconds), "Z" or a numeric
 // offset, a leap second :60 as the next minute's :00. Else invalid_input.
 Result<WallTime> ParseTime(std::string_view text);
-// For people; "unknown" when negative, NaN or infinite: "0.4 s", "12 s", "3 min 5 s", "2 h 10 min", "3 d 4 h".
+// For people; "unknown" when negative, NaN or infinite: "0.4 s", "12 s", "3 min 5 s", "2 h 10 min",
+// "3 d 4 h".
 std::string FormatDuration(Seconds seconds);
 
 }  // namespace rharness

@@ -39,7 +39,7 @@ class Sha256 {
 Sha256Bytes Sha256Of(std::span<const std::byte> bytes);
 std::string Sha256HexOf(std::string_view text);  // 64 lower-case hex digits
 std::string ToHex(std::span<const std::uint8_t> bytes);
-bool IsSha256Hex(std::string_view text);         // 64 lower-case hex digits
+bool IsSha256Hex(std::string_view text);  // 64 lower-case hex digits
 
 struct FileDigest {
   std::string sha256;  // hex

@@ -20,7 +20,8 @@
 namespace rharness {
 
 // A JSON value. Objects keep the order in which their members were set. Integers are exact over
-// [-2^63, 2^64). NaN and the infinities are written as the strings "nan", "inf", "-inf", never null.
+// [-2^63, 2^64). NaN and the infinities are written as the strings "nan", "inf", "-inf", never
+// null.
 class Json {
  public:
   using Array = std::vector<Json>;
@@ -30,13 +31,12 @@ class Json {
 
   Json() = default;  // null
   template <class T>
-    requires(std::is_arithmetic_v<T>)
-  Json(T value) : value_(Widen(value)) {}                            // NOLINT: implicit
-  Json(std::string value) : value_(std::move(value)) {}              // NOLINT: implicit
-  Json(std::string_view value) : value_(std::string(value)) {}       // NOLINT: implicit
-  Json(const char* value) : value_(std::string(value)) {}            // NOLINT: implicit
+  requires(std::is_arithmetic_v<T>) Json(T value) : value_(Widen(value)) {}  // NOLINT: implicit
+  Json(std::string value) : value_(std::move(value)) {}                      // NOLINT: implicit
+  Json(std::string_view value) : value_(std::string(value)) {}               // NOLINT: implicit
+  Json(const char* value) : value_(std::string(value)) {}                    // NOLINT: implicit
   template <class T>
-  Json(const std::optional<T>& value) {                              // NOLINT: implicit
+  Json(const std::optional<T>& value) {  // NOLINT: implicit
     if (value) *this = Json(*value);
   }
   static Json MakeArray(Array elements = {});
@@ -76,10 +76,14 @@ class Json {
                       Members>
   Widen(auto value) {
     using T = decltype(value);
-    if constexpr (std::is_same_v<T, bool>) return value;
-    else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
-    else if constexpr (std::is_signed_v<T>) return static_cast<std::int64_t>(value);
-    else return static_cast<std::uint64_t>(value);
+    if constexpr (std::is_same_v<T, bool>)
+      return value;
+    else if constexpr (std::is_floating_point_v<T>)
+      return static_cast<double>(value);
+    else if constexpr (std::is_signed_v<T>)
+      return static_cast<std::int64_t>(value);
+    else
+      return static_cast<std::uint64_t>(value);
   }
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array,
                Members>

@@ -1,4 +1,5 @@
-// Messages for people, on stderr; stdout belongs to data. One line a message, "rharness: LEVEL: ...".
+// Messages for people, on stderr; stdout belongs to data. One line a message, "rharness: LEVEL:
+// ...".
 #ifndef RHARNESS_HARNESS_BASE_LOG_H_
 #define RHARNESS_HARNESS_BASE_LOG_H_
 

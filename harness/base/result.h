@@ -107,11 +107,11 @@ using Status = Result<void>;
 #define RHARNESS_CONCAT(a, b) RHARNESS_CONCAT_INNER(a, b)
 
 // RETURN_IF_ERROR(status_expression);
-#define RETURN_IF_ERROR(expression)                                    \
-  do {                                                                 \
-    if (auto rharness_status = (expression); !rharness_status.ok()) {  \
-      return rharness_status.error();                                  \
-    }                                                                  \
+#define RETURN_IF_ERROR(expression)                                   \
+  do {                                                                \
+    if (auto rharness_status = (expression); !rharness_status.ok()) { \
+      return rharness_status.error();                                 \
+    }                                                                 \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto value, result_expression);

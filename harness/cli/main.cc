@@ -3,8 +3,8 @@
 #include <csignal>
 
 #include "harness/base/log.h"
-#include "harness/cli/verb.h"
 #include "harness/base/version.h"
+#include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
@@ -33,8 +33,9 @@ void AddVerbs(CLI::App& app, Action* action) {
 
 int Run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  CLI::App app("Reruns recorded training runs, compares what comes out, and says whether it drifted.",
-               "rharness");
+  CLI::App app(
+      "Reruns recorded training runs, compares what comes out, and says whether it drifted.",
+      "rharness");
   Action action;
   AddGlobals(app);
   AddVerbs(app, &action);

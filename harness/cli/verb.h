@@ -27,7 +27,7 @@ inline constexpr int kExitIntegrity = 5;       // tampered record, bad signature
 
 // Options before the verb, filled by main before an action runs.
 struct GlobalOptions {
-  bool quiet = false;     // nothing on success, one line on failure
+  bool quiet = false;  // nothing on success, one line on failure
   bool verbose = false;
   bool no_color = false;
 };

@@ -150,19 +150,23 @@ void AddResourceOptions(CLI::App* command, Arguments* arguments) {
   command->add_option("--gpus", plan.slots.gpus, "GPUs to share out")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
-  command->add_option("--memory", plan.slots.memory_bytes,
-                      "Memory to share out, such as 16GiB (default: not limited)")
+  command
+      ->add_option("--memory", plan.slots.memory_bytes,
+                   "Memory to share out, such as 16GiB (default: not limited)")
       ->transform(CLI::AsSizeValue(false));
   command->add_option("--budget", arguments->budget_hours, "Hours of run time to spend at most")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--rerun-memory", plan.memory_bytes,
-                      "Memory limit of a rerun whose manifest states none")
+  command
+      ->add_option("--rerun-memory", plan.memory_bytes,
+                   "Memory limit of a rerun whose manifest states none")
       ->transform(CLI::AsSizeValue(false));
-  command->add_option("--rerun-disk", plan.disk_bytes,
-                      "Disk limit of a rerun whose manifest states none (default: 10GiB)")
+  command
+      ->add_option("--rerun-disk", plan.disk_bytes,
+                   "Disk limit of a rerun whose manifest states none (default: 10GiB)")
       ->transform(CLI::AsSizeValue(false));
-  command->add_option("--timeout-factor", plan.timeout_factor,
-                      "Time limit where none is stated: this times the recorded duration...")
+  command
+      ->add_option("--timeout-factor", plan.timeout_factor,
+                   "Time limit where none is stated: this times the recorded duration...")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--timeout-floor", plan.timeout_floor_seconds, "...but at least, seconds")
@@ -174,12 +178,17 @@ void AddPlaceOptions(CLI::App* command, Arguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->add_option("--root", arguments->root, "Where relative data and code locations lie")
       ->capture_default_str();
-  command->add_option("--map", arguments->maps,
-                      "FROM=TO: a recorded location or repository lies here at TO");
-  command->add_option("--env", arguments->environment,
-                      "NAME=VALUE for every rerun, in place of what was recorded");
-  command->add_option("--launcher", drill.launcher,
-                      "auto (by each manifest's image), host, podman or docker")
+  command
+      ->add_option("--map", arguments->maps,
+                   "FROM=TO: a recorded location or repository lies here at TO; repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--env", arguments->environment,
+                   "NAME=VALUE for every rerun, in place of what was recorded; repeatable")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--launcher", drill.launcher,
+                   "auto (by each manifest's image), host, podman or docker")
       ->check(CLI::IsMember({"auto", "host", "podman", "docker"}))
       ->capture_default_str();
   command->add_option("--executor", drill.executor, "local")
@@ -204,7 +213,8 @@ void AddDrill(CLI::App& app, Action* action) {
                     "Go on with the interrupted drill in --out, with its own settings");
   command->add_flag("--json", arguments->json, "Print the plan or the report as JSON");
   command->footer(
-      "Exit codes: 0 all identical or equivalent; 1 drift; 2 usage or invalid input; 3 inconclusive\n"
+      "Exit codes: 0 all identical or equivalent; 1 drift; 2 usage or invalid input; 3 "
+      "inconclusive\n"
       "or not comparable; 4 infrastructure, a failed run or an interrupt; 5 integrity.\n"
       "The folder --out gets report.html, report.json, junit.xml, summary.md and metrics.prom.");
   command->callback([arguments, command, action] {

@@ -68,23 +68,29 @@ Result<int> RecordAndWrite(const RecordOptions& options) {
   return recording.changed_inputs.empty() ? kExitOk : kExitIntegrity;
 }
 
+// One value each time it is given; a list without end would swallow the "--" before the command.
+void AddRepeatable(CLI::App* verb, const std::string& name, std::vector<std::string>* values,
+                   const std::string& help) {
+  verb->add_option(name, *values, help + "; repeatable")->allow_extra_args(false);
+}
+
 void AddInputs(CLI::App* verb, RecordArguments* a) {
   verb->add_option("--image", a->image, "Image this runs in: REFERENCE@sha256:DIGEST");
-  verb->add_option("--data", a->data, "Input files and folders: [NAME=]PATH");
-  verb->add_option("--code-file", a->code_files, "Sources that the run depends on");
-  verb->add_option("--seed", a->seeds, "Seeds: NAME=INTEGER");
-  verb->add_option("--rng", a->rng_sources, "Sources of randomness without a recorded seed");
-  verb->add_option("--hyper", a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");
+  AddRepeatable(verb, "--data", &a->data, "Input files and folders: [NAME=]PATH");
+  AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on");
+  AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
+  AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a recorded seed");
+  AddRepeatable(verb, "--hyper", &a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");
   verb->add_option("--root", a->root, "Record folders below this one relative to it");
 }
 
 void AddOutputs(CLI::App* verb, RecordArguments* a) {
-  verb->add_option("--weights", a->weights, "Checkpoints that the command writes");
-  verb->add_option("--artifact", a->artifacts,
-                   "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
+  AddRepeatable(verb, "--weights", &a->weights, "Checkpoints that the command writes");
+  AddRepeatable(verb, "--artifact", &a->artifacts,
+                "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
   verb->add_option("--metrics", a->metrics_path, "Metrics file that the command writes");
-  verb->add_option("--metric", a->metrics,
-                   "What a metric means: NAME,direction=higher,unit=1,margin=0.01,primary");
+  AddRepeatable(verb, "--metric", &a->metrics,
+                "What a metric means: NAME,direction=higher,unit=1,margin=0.01,primary");
   verb->add_option("--keep", a->keep, "Copy the outputs below this folder, under the run's name");
 }
 
@@ -95,7 +101,7 @@ void AddPromises(CLI::App* verb, RecordArguments* a) {
   verb->add_option("--scope", a->scope, "Where the bits hold")
       ->check(CLI::IsMember({"hardware_class", "architecture"}))
       ->capture_default_str();
-  verb->add_option("--flag", a->flags, "Determinism switches that are on: NAME=VALUE");
+  AddRepeatable(verb, "--flag", &a->flags, "Determinism switches that are on: NAME=VALUE");
   verb->add_option("--timeout", a->timeout_seconds, "Time limit in seconds; 0: none")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--cpus", a->cpus, "Cores that a rerun needs")->check(CLI::NonNegativeNumber);

@@ -76,9 +76,10 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   }
   if (manifest.metrics_path.empty()) return {};
   const auto path = ResolveBelow(folder, manifest.metrics_path);
-  const auto json = path.ok() ? ReadJsonFile(*path, kMetricsLimitBytes) : Result<Json>(path.error());
-  auto metrics = json.ok() ? ParseRunMetrics(*json, manifest.metrics_path)
-                           : Result<RunMetrics>(json.error());
+  const auto json =
+      path.ok() ? ReadJsonFile(*path, kMetricsLimitBytes) : Result<Json>(path.error());
+  auto metrics =
+      json.ok() ? ParseRunMetrics(*json, manifest.metrics_path) : Result<RunMetrics>(json.error());
   if (metrics.ok()) {
     evidence->metrics = std::move(*metrics);
   } else {

@@ -34,10 +34,10 @@ std::vector<TensorDigest> DigestsOf(const Artifact& artifact) {
 
 std::string DescribeTensor(const TensorDifference& tensor) {
   if (tensor.elements == 0) return "the original bytes are not at hand; digests differ";
-  std::string text = fmt::format("{} of {} elements differ, the first at index {}, max abs {:.3g}, "
-                                 "max {} ULP",
-                                 tensor.differing, tensor.elements, tensor.first_index,
-                                 tensor.max_abs, tensor.max_ulp);
+  std::string text = fmt::format(
+      "{} of {} elements differ, the first at index {}, max abs {:.3g}, "
+      "max {} ULP",
+      tensor.differing, tensor.elements, tensor.first_index, tensor.max_abs, tensor.max_ulp);
   if (tensor.non_finite_changes > 0) {
     text += fmt::format(", {} changed between finite and not finite", tensor.non_finite_changes);
   }
@@ -69,8 +69,8 @@ void DescribeDifference(const CheckpointDifference& difference, ExactComparison*
                                 first.name, DescribeTensor(first));
   } else if (!difference.shape_or_dtype.empty()) {
     exact->first_difference = "tensor " + difference.shape_or_dtype.front();
-    exact->detail = fmt::format("shape or dtype of {} tensors differs",
-                                difference.shape_or_dtype.size());
+    exact->detail =
+        fmt::format("shape or dtype of {} tensors differs", difference.shape_or_dtype.size());
   } else {
     exact->detail = fmt::format("{} tensors only recorded, {} only in the rerun",
                                 difference.only_a.size(), difference.only_b.size());
@@ -82,9 +82,9 @@ void DescribeDifference(const CheckpointDifference& difference, ExactComparison*
 ExactComparison CompareWeights(const Artifact& recorded, const Evidence& evidence,
                                const Places& places, const fs::path& drill_folder) {
   ExactComparison exact{.subject = fmt::format("{} {}", recorded.role, recorded.path)};
-  const auto seen = std::find_if(
-      evidence.artifacts.begin(), evidence.artifacts.end(),
-      [&](const Artifact& artifact) { return artifact.path == recorded.path; });
+  const auto seen =
+      std::find_if(evidence.artifacts.begin(), evidence.artifacts.end(),
+                   [&](const Artifact& artifact) { return artifact.path == recorded.path; });
   if (seen == evidence.artifacts.end() || seen->tensor_digest.empty() ||
       recorded.tensor_digest.empty()) {
     exact.state = State::kMissing;
@@ -147,16 +147,15 @@ void CompareSteps(const Curve& recorded, const Curve& seen, ExactComparison* exa
   if (recorded.steps.size() == seen.steps.size()) return;
   exact->state = State::kDiffers;
   exact->first_difference = fmt::format("point {}", common + 1);
-  exact->detail = fmt::format("{} points recorded, {} in the rerun", recorded.steps.size(),
-                              seen.steps.size());
+  exact->detail =
+      fmt::format("{} points recorded, {} in the rerun", recorded.steps.size(), seen.steps.size());
 }
 
 ExactComparison CompareCurve(const Curve& recorded, const Evidence& evidence) {
   ExactComparison exact{.subject = "curve " + recorded.name};
   const auto& curves = evidence.metrics.curves;
-  const auto seen = std::find_if(curves.begin(), curves.end(), [&](const Curve& curve) {
-    return curve.name == recorded.name;
-  });
+  const auto seen = std::find_if(curves.begin(), curves.end(),
+                                 [&](const Curve& curve) { return curve.name == recorded.name; });
   if (seen == curves.end()) {
     exact.state = State::kMissing;
     exact.detail = "the rerun did not report it";

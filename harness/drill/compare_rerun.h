@@ -16,9 +16,10 @@
 
 namespace rharness {
 
-// Facts in five layers, and every declared checkpoint, metric and curve bit for bit. A rerun with an
-// obstacle is kNotComparable (with its layer) or kInfra; one that did not succeed, or whose declared
-// outputs are missing or unreadable, is kFailed; one whose inputs changed under it, kNotComparable.
+// Facts in five layers, and every declared checkpoint, metric and curve bit for bit. A rerun with
+// an obstacle is kNotComparable (with its layer) or kInfra; one that did not succeed, or whose
+// declared outputs are missing or unreadable, is kFailed; one whose inputs changed under it,
+// kNotComparable.
 RerunComparison CompareRerun(const Manifest& manifest, const Evidence& evidence,
                              const Places& places, const std::filesystem::path& drill_folder);
 

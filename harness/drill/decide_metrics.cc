@@ -18,8 +18,7 @@ double Variance(const std::vector<double>& values) {
 }
 
 // The prior comes from the other configurations: this one's own runs count on their own.
-VariancePrior PriorOf(const Family::ByConfiguration& by_configuration,
-                      const std::string& own) {
+VariancePrior PriorOf(const Family::ByConfiguration& by_configuration, const std::string& own) {
   std::vector<double> variances;
   std::vector<double> dfs;
   for (const auto& [configuration, values] : by_configuration) {

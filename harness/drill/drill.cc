@@ -138,8 +138,7 @@ class Drill {
     if (found == past_.last.end() || found->second.state != JobState::kCollected) {
       return std::nullopt;
     }
-    const fs::path path =
-        RerunFolder(options_.out, rerun.run_id, rerun.rerun) / "evidence.json";
+    const fs::path path = RerunFolder(options_.out, rerun.run_id, rerun.rerun) / "evidence.json";
     const auto text = ReadFile(path);
     if (!text.ok() || Sha256HexOf(*text) != found->second.evidence_sha256) {
       LogWarning(fmt::format("{}: not the evidence that was journalled; rerunning", path.string()));
@@ -161,12 +160,11 @@ class Drill {
     }
     const RerunContext context = MakeContext();
     JobQueue queue(due, options_.plan.slots, options_.plan.jobs, options_.retry);
-    SchedulerHooks hooks{.work = [&](const PlannedRerun& rerun, int attempt,
-                                     const std::vector<int>& gpus) {
-                           return Work(rerun, attempt, gpus, context);
-                         },
-                         .progress = hooks_.progress,
-                         .should_stop = hooks_.should_stop};
+    SchedulerHooks hooks{
+        .work = [&](const PlannedRerun& rerun, int attempt,
+                    const std::vector<int>& gpus) { return Work(rerun, attempt, gpus, context); },
+        .progress = hooks_.progress,
+        .should_stop = hooks_.should_stop};
     return RunQueue(&queue, hooks, &clock_);
   }
 
@@ -243,19 +241,19 @@ class Drill {
   }
 
   Report BuildReport(const Plan& plan) {
-    Report report{.title = fmt::format("Drill of {} {}", runs_.size(),
-                                       runs_.size() == 1 ? "run" : "runs"),
-                  .drill_id = settings_.drill_id,
-                  .version = kVersion,
-                  .started = settings_.started,
-                  .ended = clock_.Now(),
-                  .history = options_.history,
-                  .selection = options_.selection.empty() ? "all" : options_.selection,
-                  .launcher = options_.launcher,
-                  .executor = options_.executor,
-                  .host = DescribeHost(CaptureEnvironment()),
-                  .interrupted = hooks_.should_stop && hooks_.should_stop(),
-                  .notes = notes_};
+    Report report{
+        .title = fmt::format("Drill of {} {}", runs_.size(), runs_.size() == 1 ? "run" : "runs"),
+        .drill_id = settings_.drill_id,
+        .version = kVersion,
+        .started = settings_.started,
+        .ended = clock_.Now(),
+        .history = options_.history,
+        .selection = options_.selection.empty() ? "all" : options_.selection,
+        .launcher = options_.launcher,
+        .executor = options_.executor,
+        .host = DescribeHost(CaptureEnvironment()),
+        .interrupted = hooks_.should_stop && hooks_.should_stop(),
+        .notes = notes_};
     report.notes.insert(report.notes.end(), plan.notes.begin(), plan.notes.end());
     for (const std::string& run_id : settings_.run_ids) {
       const RunState& run = runs_.at(run_id);
@@ -341,9 +339,8 @@ DrillOptions Absolute(DrillOptions options) {
 
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, HistoryStore::Open(options.history));
-  DrillSettings settings{.drill_id = MakeDrillId(clock->Now()),
-                         .started = clock->Now(),
-                         .options = options};
+  DrillSettings settings{
+      .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
   ASSIGN_OR_RETURN(settings.run_ids, SelectRuns(options, history.get(), settings.started));
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
@@ -386,9 +383,9 @@ Status WriteReports(const Report& report, const fs::path& folder) {
   RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(report)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(report)));
   const auto previous = ReadFile(folder / "metrics.prom");
-  RETURN_IF_ERROR(WriteFileAtomic(folder / "metrics.prom",
-                                  CarryLastSuccess(WriteMetrics(report),
-                                                   previous.ok() ? *previous : "")));
+  RETURN_IF_ERROR(
+      WriteFileAtomic(folder / "metrics.prom",
+                      CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "")));
   return WriteFileAtomic(folder / "report.html", WriteHtml(report));
 }
 

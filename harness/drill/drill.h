@@ -2,8 +2,9 @@
 //
 //   select -> plan -> rerun -> compare -> judge -> confirm -> report
 //
-// A drill owns one folder: journal, plan.json, runs/RUN/N/{evidence.json,stdout.log,stderr.log,artifacts/} and
-// the reports. The folder is locked while a drill works in it.
+// A drill owns one folder: journal, plan.json,
+// runs/RUN/N/{evidence.json,stdout.log,stderr.log,artifacts/} and the reports. The folder is locked
+// while a drill works in it.
 #ifndef RHARNESS_HARNESS_DRILL_DRILL_H_
 #define RHARNESS_HARNESS_DRILL_DRILL_H_
 
@@ -24,17 +25,17 @@
 namespace rharness {
 
 struct DrillOptions {
-  std::string history;                 // URL of the store
-  std::filesystem::path out;           // the drill's folder
-  std::string selection;               // expression; empty: all
-  std::optional<std::size_t> sample;   // how many of the selected; empty: all
-  std::uint64_t seed = 0;              // of the sample
+  std::string history;                // URL of the store
+  std::filesystem::path out;          // the drill's folder
+  std::string selection;              // expression; empty: all
+  std::optional<std::size_t> sample;  // how many of the selected; empty: all
+  std::uint64_t seed = 0;             // of the sample
   PlanOptions plan;
   Places places;
   std::map<std::string, std::string> environment;  // overrides for every rerun
-  std::string launcher = "auto";       // "auto": by each manifest's image; "host", "podman", "docker"
+  std::string launcher = "auto";  // "auto": by each manifest's image; "host", "podman", "docker"
   std::string executor = "local";
-  bool confirm = true;                 // one more rerun where a drift was seen only once
+  bool confirm = true;  // one more rerun where a drift was seen only once
   bool keep_workspaces = false;
   bool resume = false;
   RetryPolicy retry;

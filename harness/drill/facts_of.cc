@@ -93,8 +93,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest) {
   AddCode(manifest.code.files, manifest.code.commit,
           manifest.code.files.empty() ? FactWeight::kIdentity : FactWeight::kContext, &out);
   if (manifest.image.kind == "oci") {
-    out.AddKnown(Layer::kEnvironment, "image.digest", manifest.image.digest,
-                 FactWeight::kIdentity);
+    out.AddKnown(Layer::kEnvironment, "image.digest", manifest.image.digest, FactWeight::kIdentity);
   }
   out.AddKnown(Layer::kEnvironment, "software.host_packages", manifest.image.packages_sha256,
                FactWeight::kContext);

@@ -11,8 +11,8 @@
 namespace rharness {
 
 // Weights: data hashes, code identity, image digest and seeds are kIdentity. GPU model and count
-// are kClass; without GPUs the architecture is, and the CPU model where the bits are promised on one
-// hardware class only. Variables, software, drivers and the rest are kContext.
+// are kClass; without GPUs the architecture is, and the CPU model where the bits are promised on
+// one hardware class only. Variables, software, drivers and the rest are kContext.
 std::vector<Fact> FactsOf(const Manifest& manifest);
 // `manifest` says which keys to speak of.
 std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest);

@@ -22,8 +22,8 @@ constexpr std::array<JobState, 4> kStates = {JobState::kPrepared, JobState::kSta
 constexpr std::size_t kCrcDigits = 8;
 
 std::uint32_t Crc(std::string_view text) {
-  return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()),
-                                              text.size()));
+  return static_cast<std::uint32_t>(
+      ::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
 std::string Line(const Json& json) {
@@ -43,9 +43,8 @@ std::optional<std::string_view> Checked(std::string_view line) {
 }
 
 Json ToJson(const JournalEntry& entry) {
-  Json json = Json::MakeObject({{"job", entry.job},
-                                {"state", JobStateName(entry.state)},
-                                {"attempt", entry.attempt}});
+  Json json = Json::MakeObject(
+      {{"job", entry.job}, {"state", JobStateName(entry.state)}, {"attempt", entry.attempt}});
   if (entry.state == JobState::kStarted) {
     json.Set("pid", entry.pid).Set("start_ticks", entry.start_ticks);
   }
@@ -80,9 +79,8 @@ Result<JournalContent> Parse(std::string_view text, const fs::path& path,
   bool first = true;
   while (at < text.size()) {
     const auto end = text.find('\n', at);
-    const auto line = end == std::string_view::npos
-                          ? std::nullopt
-                          : Checked(text.substr(at, end - at));
+    const auto line =
+        end == std::string_view::npos ? std::nullopt : Checked(text.substr(at, end - at));
     const std::string where = fmt::format("{}: byte {}", path.string(), at);
     if (!line) {
       const bool is_last = end == std::string_view::npos || end + 1 == text.size();

@@ -1,8 +1,8 @@
 // The journal of a drill: every change of a rerun's state, durable before the next step is taken.
 //
 // Role: what --resume believes. An append-only file of lines "CRC32 JSON"; each append is followed
-// by fdatasync. A torn last line (the machine died while writing) is dropped; damage before the last
-// line is an integrity error, because states after it cannot be trusted.
+// by fdatasync. A torn last line (the machine died while writing) is dropped; damage before the
+// last line is an integrity error, because states after it cannot be trusted.
 #ifndef RHARNESS_HARNESS_DRILL_JOURNAL_H_
 #define RHARNESS_HARNESS_DRILL_JOURNAL_H_
 
@@ -42,7 +42,7 @@ struct JournalContent {
   Json header;                               // as given to Create
   std::map<std::string, JournalEntry> last;  // by job
   std::uint64_t entries = 0;
-  bool torn = false;                         // a torn last line was dropped
+  bool torn = false;  // a torn last line was dropped
 };
 
 class Journal {

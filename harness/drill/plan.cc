@@ -86,8 +86,8 @@ PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& option
   if (needs.memory_bytes == 0) needs.memory_bytes = options.memory_bytes;
   if (needs.disk_bytes == 0) needs.disk_bytes = options.disk_bytes;
   if (needs.timeout_seconds <= 0) {
-    needs.timeout_seconds = std::max(options.timeout_floor_seconds,
-                                     options.timeout_factor * planned.expected_seconds);
+    needs.timeout_seconds =
+        std::max(options.timeout_floor_seconds, options.timeout_factor * planned.expected_seconds);
   }
   return planned;
 }
@@ -116,14 +116,13 @@ Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options) {
 std::string DescribePlan(const Plan& plan) {
   std::size_t width = 3;
   for (const PlannedRerun& rerun : plan.reruns) width = std::max(width, rerun.job.size());
-  std::string text =
-      fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", "JOB", width, "EXPECTED", "CPUS",
-                  "GPUS", "TIMEOUT");
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", "JOB", width, "EXPECTED",
+                                 "CPUS", "GPUS", "TIMEOUT");
   for (const PlannedRerun& rerun : plan.reruns) {
-    text += fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", rerun.job, width,
-                        FormatDuration(Seconds(rerun.expected_seconds)), rerun.resources.cpus,
-                        rerun.resources.gpus,
-                        FormatDuration(Seconds(rerun.resources.timeout_seconds)));
+    text +=
+        fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", rerun.job, width,
+                    FormatDuration(Seconds(rerun.expected_seconds)), rerun.resources.cpus,
+                    rerun.resources.gpus, FormatDuration(Seconds(rerun.resources.timeout_seconds)));
   }
   for (const std::string& note : plan.notes) text += "left out: " + note + "\n";
   text += fmt::format("{} reruns, {} of run time, about {} here", plan.reruns.size(),

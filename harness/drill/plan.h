@@ -20,31 +20,31 @@ struct Slots {
 };
 
 struct PlanOptions {
-  int reruns = 1;                    // of each run
-  int jobs = 0;                      // at a time; 0: as many as the slots allow
+  int reruns = 1;  // of each run
+  int jobs = 0;    // at a time; 0: as many as the slots allow
   Slots slots;
-  double budget_seconds = 0.0;       // of run time summed over reruns; 0: none
+  double budget_seconds = 0.0;  // of run time summed over reruns; 0: none
   // Limits of a rerun whose manifest states none.
-  double timeout_factor = 10.0;      // times the recorded duration, but at least...
+  double timeout_factor = 10.0;  // times the recorded duration, but at least...
   double timeout_floor_seconds = 60.0;
-  std::uint64_t memory_bytes = 0;    // 0: none
+  std::uint64_t memory_bytes = 0;  // 0: none
   std::uint64_t disk_bytes = std::uint64_t{10} << 30;
 };
 
 struct PlannedRerun {
   std::string run_id;
   int rerun = 1;
-  std::string job;             // "RUN.1"
-  Resources resources;         // with every default filled in
+  std::string job;      // "RUN.1"
+  Resources resources;  // with every default filled in
   double expected_seconds = 0.0;
 };
 
 struct Plan {
-  std::vector<PlannedRerun> reruns;     // longest first: that order ends soonest on several slots
-  std::vector<std::string> left_out;    // run ids beyond the budget, or that no slot can hold
-  std::vector<std::string> notes;       // why each of them is left out
-  double run_seconds = 0.0;             // summed over reruns
-  double wall_seconds = 0.0;            // estimated, with the slots and jobs given
+  std::vector<PlannedRerun> reruns;   // longest first: that order ends soonest on several slots
+  std::vector<std::string> left_out;  // run ids beyond the budget, or that no slot can hold
+  std::vector<std::string> notes;     // why each of them is left out
+  double run_seconds = 0.0;           // summed over reruns
+  double wall_seconds = 0.0;          // estimated, with the slots and jobs given
   double gpu_hours = 0.0;
 };
 

@@ -59,8 +59,7 @@ std::optional<Start> JobQueue::Next(MonotonicTime now) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     if (entry.state != State::kWaiting || entry.not_before > now) continue;
-    const bool overtakes_in_time =
-        !reserved_from || now + Expected(entry.rerun) <= *reserved_from;
+    const bool overtakes_in_time = !reserved_from || now + Expected(entry.rerun) <= *reserved_from;
     if (overtakes_in_time && Fits(entry.rerun.resources)) return Take(i, now);
     if (!reserved_from) reserved_from = ReservedFrom(entry.rerun.resources, now);
   }

@@ -16,21 +16,21 @@ namespace rharness {
 using MonotonicTime = std::chrono::nanoseconds;
 
 struct RetryPolicy {
-  int attempts = 3;                              // in all, for infrastructure failures
+  int attempts = 3;  // in all, for infrastructure failures
   std::chrono::nanoseconds first_wait = std::chrono::seconds(2);
-  double factor = 2.0;                           // of each further wait
+  double factor = 2.0;  // of each further wait
 };
 
 // A rerun that may start now, with what it was given.
 struct Start {
-  std::size_t index = 0;     // into the list given to the queue
+  std::size_t index = 0;  // into the list given to the queue
   int attempt = 1;
-  std::vector<int> gpus;     // indices of the GPUs it may use
+  std::vector<int> gpus;  // indices of the GPUs it may use
 };
 
-// Reruns in the order given, started as resources allow. A large rerun at the head that does not fit
-// yet reserves the machine: only reruns expected to end before it could start may overtake it, so
-// that small ones cannot starve it.
+// Reruns in the order given, started as resources allow. A large rerun at the head that does not
+// fit yet reserves the machine: only reruns expected to end before it could start may overtake it,
+// so that small ones cannot starve it.
 class JobQueue {
  public:
   JobQueue(std::vector<PlannedRerun> reruns, Slots slots, int jobs, RetryPolicy retry);
@@ -47,8 +47,8 @@ class JobQueue {
   // No rerun that has not started will start any more.
   void Stop();
 
-  bool Done() const;                                   // nothing waits, nothing runs
-  std::optional<MonotonicTime> NextWakeUp() const;     // end of the shortest back-off wait
+  bool Done() const;                                // nothing waits, nothing runs
+  std::optional<MonotonicTime> NextWakeUp() const;  // end of the shortest back-off wait
   int running() const { return running_; }
   int finished() const { return finished_; }
   int total() const { return static_cast<int>(entries_.size()); }

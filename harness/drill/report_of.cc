@@ -34,14 +34,14 @@ bool AnyDiffers(const std::vector<ExactComparison>& exact) {
 }
 
 ReportRerun DescribeRerun(const RerunComparison& comparison, const Evidence& evidence) {
-  ReportRerun rerun{.index = comparison.index,
-                    .outcome = evidence.obstacle.empty() ? evidence.outcome.ToString()
-                                                         : "not carried out",
-                    .wall_seconds = InSeconds(evidence.outcome.wall),
-                    .cpu_seconds = InSeconds(evidence.outcome.cpu),
-                    .peak_memory_bytes = evidence.outcome.peak_memory_bytes,
-                    .state = std::string(StateName(comparison.state)),
-                    .reason = comparison.reason};
+  ReportRerun rerun{
+      .index = comparison.index,
+      .outcome = evidence.obstacle.empty() ? evidence.outcome.ToString() : "not carried out",
+      .wall_seconds = InSeconds(evidence.outcome.wall),
+      .cpu_seconds = InSeconds(evidence.outcome.cpu),
+      .peak_memory_bytes = evidence.outcome.peak_memory_bytes,
+      .state = std::string(StateName(comparison.state)),
+      .reason = comparison.reason};
   rerun.evidence_path =
       (RerunFolder({}, evidence.run_id, evidence.rerun) / "evidence.json").string();
   return rerun;

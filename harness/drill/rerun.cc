@@ -44,8 +44,8 @@ class Attempt {
 
  private:
   Status Steps() {
-    ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(manifest_, folder_ / "workspace",
-                                                  context_.places, context_.cache));
+    ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(manifest_, folder_ / "workspace", context_.places,
+                                                  context_.cache));
     evidence_.code_commit = workspace_.code_commit;
     evidence_.code_files = workspace_.code_files;
     evidence_.data = workspace_.data;
@@ -86,8 +86,8 @@ class Attempt {
     const Status status = launcher->Prepare(manifest_.image);
     if (status.ok()) return true;
     const ErrorCode code = status.error().code;
-    infrastructure_ = code == ErrorCode::kProcess || code == ErrorCode::kTimeout ||
-                      code == ErrorCode::kIo;
+    infrastructure_ =
+        code == ErrorCode::kProcess || code == ErrorCode::kTimeout || code == ErrorCode::kIo;
     (void)Block({code == ErrorCode::kIntegrity ? "environment" : "", status.error().ToString()});
     return false;
   }
@@ -131,10 +131,7 @@ class Attempt {
     RETURN_IF_ERROR(MakeDirectories(workspace_.path / ".tmp"));
     ASSIGN_OR_RETURN(const ProcessSpec spec, launcher->BuildCommand(job));
     Status journalled;
-    ExecutionHooks hooks{.on_start =
-                             [&](int pid) {
-                               journalled = Record(JobState::kStarted, pid);
-                             },
+    ExecutionHooks hooks{.on_start = [&](int pid) { journalled = Record(JobState::kStarted, pid); },
                          .should_cancel = context_.should_cancel};
     ProcessResult result = context_.executor->Execute(spec, job.limits, hooks);
     RETURN_IF_ERROR(journalled);

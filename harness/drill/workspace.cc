@@ -28,8 +28,9 @@ Status CopyTree(const fs::path& from, const fs::path& to) {
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   std::error_code error;
   fs::copy(from, to, fs::copy_options::recursive, error);
-  if (error) return IoError(fmt::format("cannot copy to {}: {}", to.string(), error.message()),
-                            from.string());
+  if (error)
+    return IoError(fmt::format("cannot copy to {}: {}", to.string(), error.message()),
+                   from.string());
   return {};
 }
 
@@ -37,8 +38,8 @@ Status Link(const fs::path& from, const fs::path& to) {
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   std::error_code error;
   fs::create_symlink(from, to, error);
-  if (error) return IoError(fmt::format("cannot link {}: {}", to.string(), error.message()),
-                            from.string());
+  if (error)
+    return IoError(fmt::format("cannot link {}: {}", to.string(), error.message()), from.string());
   return {};
 }
 
@@ -53,8 +54,8 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
                                           const Places& places, Workspace* workspace) {
   const std::string location = item.location.empty() ? item.path : item.location;
   const auto source = Locate(places, location);
-  if (!source.ok()) return Blocked("data", fmt::format("data '{}': {}", item.name,
-                                                       source.error().message));
+  if (!source.ok())
+    return Blocked("data", fmt::format("data '{}': {}", item.name, source.error().message));
   std::error_code error;
   const fs::path real = fs::canonical(*source, error);
   if (error) {
@@ -87,11 +88,11 @@ std::optional<Obstacle> VerifyData(const Manifest& manifest, const DataItem& ite
   seen.size_bytes = content->size_bytes;
   workspace->data.push_back(seen);
   if (content->sha256 == item.sha256) return std::nullopt;
-  return Blocked("data", fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
-                                     "recorded {} ({} bytes)",
-                                     item.name, content->sha256, content->size_bytes,
-                                     item.sha256.empty() ? "no hash" : item.sha256,
-                                     item.size_bytes));
+  return Blocked("data",
+                 fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
+                             "recorded {} ({} bytes)",
+                             item.name, content->sha256, content->size_bytes,
+                             item.sha256.empty() ? "no hash" : item.sha256, item.size_bytes));
 }
 
 // Copies the listed code files, each proved by its hash.
@@ -100,8 +101,8 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
   for (const CodeFile& file : manifest.code.files) {
     const auto source = ResolveBelow(repository, file.path);
     if (!source.ok()) {
-      return Blocked("code", fmt::format("code file '{}': {}", file.path,
-                                         source.error().ToString()));
+      return Blocked("code",
+                     fmt::format("code file '{}': {}", file.path, source.error().ToString()));
     }
     const fs::path place = workspace->path / file.path;
     RETURN_IF_ERROR(CopyTree(*source, place));
@@ -120,10 +121,14 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
 // Runs git without hooks, prompts or any transport but local files.
 ProcessResult Git(std::vector<std::string> arguments) {
   std::vector<std::string> argv = {"git",
-                                   "-c", "core.hooksPath=/dev/null",
-                                   "-c", "protocol.allow=never",
-                                   "-c", "protocol.file.allow=always",
-                                   "-c", "advice.detachedHead=false"};
+                                   "-c",
+                                   "core.hooksPath=/dev/null",
+                                   "-c",
+                                   "protocol.allow=never",
+                                   "-c",
+                                   "protocol.file.allow=always",
+                                   "-c",
+                                   "advice.detachedHead=false"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   std::map<std::string, std::string> environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
   environment["GIT_TERMINAL_PROMPT"] = "0";
@@ -153,8 +158,8 @@ Result<std::optional<Obstacle>> CheckOut(const Manifest& manifest, const fs::pat
   const ProcessResult clone = Git({"clone", "--quiet", "--no-checkout", "--",
                                    fs::absolute(repository).string(), workspace->path.string()});
   if (!clone.outcome.Succeeded()) {
-    return Blocked("code", fmt::format("repository {}: {}", repository.string(),
-                                       GitComplaint(clone)));
+    return Blocked("code",
+                   fmt::format("repository {}: {}", repository.string(), GitComplaint(clone)));
   }
   const ProcessResult checkout =
       Git({"-C", workspace->path.string(), "checkout", "--quiet", "--detach", code.commit});
@@ -200,8 +205,8 @@ Result<fs::path> Locate(const Places& places, const std::string& location) {
   std::size_t best = 0;
   fs::path mapped;
   for (const auto& [from, to] : places.maps) {
-    const bool below = location == from || location.starts_with(from.ends_with('/') ? from
-                                                                                   : from + "/");
+    const bool below =
+        location == from || location.starts_with(from.ends_with('/') ? from : from + "/");
     if (!below || from.size() < best || from.empty()) continue;
     std::string rest = location.substr(from.size());
     while (rest.starts_with('/')) rest.erase(0, 1);
@@ -215,8 +220,9 @@ Result<fs::path> Locate(const Places& places, const std::string& location) {
   }
   if (best > 0) return mapped;
   if (location.find("://") != std::string::npos) {
-    return Unsupported(fmt::format("'{}' is no local path; say where it lies here with --map {}=DIR",
-                                   TerminalSafe(location), TerminalSafe(location)));
+    return Unsupported(
+        fmt::format("'{}' is no local path; say where it lies here with --map {}=DIR",
+                    TerminalSafe(location), TerminalSafe(location)));
   }
   const fs::path path(location);
   if (path.is_absolute()) return path.lexically_normal();
@@ -273,16 +279,16 @@ std::vector<Remark> VerifyAfterRun(const Manifest& manifest, const Workspace& wo
     const auto content = cache->Hash(PlaceOf(manifest, workspace, item));
     const std::string observed = content.ok() ? content->sha256 : content.error().ToString();
     if (observed != item.sha256) {
-      remarks.push_back(Changed("data", fmt::format("data '{}'", item.name), observed,
-                                item.sha256));
+      remarks.push_back(
+          Changed("data", fmt::format("data '{}'", item.name), observed, item.sha256));
     }
   }
   for (const CodeFile& file : workspace.code_files) {
     const auto digest = HashFile(workspace.path / file.path);
     const std::string observed = digest.ok() ? digest->sha256 : digest.error().ToString();
     if (observed != file.sha256) {
-      remarks.push_back(Changed("code", fmt::format("code file '{}'", file.path), observed,
-                                file.sha256));
+      remarks.push_back(
+          Changed("code", fmt::format("code file '{}'", file.path), observed, file.sha256));
     }
   }
   return remarks;

@@ -55,15 +55,15 @@ struct Obstacle {
 
 struct Workspace {
   std::filesystem::path path;
-  std::vector<Mount> mounts;       // read-only sources that links inside point to
+  std::vector<Mount> mounts;  // read-only sources that links inside point to
   std::string code_commit;
   std::vector<CodeFile> code_files;
-  std::vector<DataItem> data;      // as hashed before the run
+  std::vector<DataItem> data;  // as hashed before the run
   std::optional<Obstacle> obstacle;
 };
 
-// Data up to this size is copied into the workspace, so that a run which writes to its input harms a
-// copy; larger data is linked.
+// Data up to this size is copied into the workspace, so that a run which writes to its input harms
+// a copy; larger data is linked.
 inline constexpr std::uint64_t kCopyLimitBytes = std::uint64_t{64} << 20;
 
 // Makes `path` anew (an old one is removed), puts code and data in place and verifies them against

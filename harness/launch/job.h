@@ -26,11 +26,11 @@ struct Mount {
 };
 
 struct Job {
-  std::string name;                      // "RUN.1": unique in the drill
+  std::string name;  // "RUN.1": unique in the drill
   std::vector<std::string> command;
-  std::filesystem::path workspace;       // fresh; holds links to relative data and code
-  std::string working_directory;         // relative to the workspace
-  std::vector<Mount> mounts;             // absolute data, and what workspace links point to
+  std::filesystem::path workspace;  // fresh; holds links to relative data and code
+  std::string working_directory;    // relative to the workspace
+  std::vector<Mount> mounts;        // absolute data, and what workspace links point to
   std::map<std::string, std::string> environment;  // complete: nothing is inherited
   Image image;
   Resources resources;
@@ -62,8 +62,8 @@ class Launcher {
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name);
 
 struct ExecutionHooks {
-  std::function<void(int pid)> on_start;     // may be empty
-  std::function<bool()> should_cancel;       // may be empty
+  std::function<void(int pid)> on_start;  // may be empty
+  std::function<bool()> should_cancel;    // may be empty
 };
 
 class Executor {

@@ -15,36 +15,36 @@ namespace rharness {
 // Something met on the way that a verdict may need: an input changed during the run, an output
 // missing. The drill turns remarks into findings.
 struct Remark {
-  std::string code;     // "data_changed_during_run", "output_missing", ...
-  std::string layer;    // "data", "code", "environment", "hardware", "randomness" or empty
+  std::string code;   // "data_changed_during_run", "output_missing", ...
+  std::string layer;  // "data", "code", "environment", "hardware", "randomness" or empty
   std::string subject;
   std::string observed;
-  std::string limit;    // what was recorded or expected
+  std::string limit;  // what was recorded or expected
   std::string message;
 };
 
 // What one rerun saw and made. Written by the drill, read by compare, report and resume.
 struct Evidence {
   std::string run_id;
-  int rerun = 0;      // 1, 2, ...
-  int attempt = 1;    // > 1 after infrastructure failures
+  int rerun = 0;    // 1, 2, ...
+  int attempt = 1;  // > 1 after infrastructure failures
   WallTime started{};
   WallTime ended{};
   Outcome outcome;
   // Set when the rerun could not be done as recorded or at all.
-  std::string obstacle;                 // one sentence; empty: it was carried out
-  std::string obstacle_layer;           // a layer's name: not comparable; empty: infrastructure
-  std::string image_digest;             // as the engine proved it; empty for host runs
-  std::string image_id;                 // configuration digest of the image that ran
-  std::string code_commit;              // as checked out, may be empty
-  std::vector<CodeFile> code_files;     // as hashed before the run
-  std::vector<DataItem> data;           // as hashed before the run
-  std::vector<Remark> remarks;          // inputs changed during the run, outputs missing, ...
+  std::string obstacle;              // one sentence; empty: it was carried out
+  std::string obstacle_layer;        // a layer's name: not comparable; empty: infrastructure
+  std::string image_digest;          // as the engine proved it; empty for host runs
+  std::string image_id;              // configuration digest of the image that ran
+  std::string code_commit;           // as checked out, may be empty
+  std::vector<CodeFile> code_files;  // as hashed before the run
+  std::vector<DataItem> data;        // as hashed before the run
+  std::vector<Remark> remarks;       // inputs changed during the run, outputs missing, ...
   Environment environment;
   std::map<std::string, std::int64_t> seeds;  // as passed
   RunMetrics metrics;
-  std::vector<Artifact> artifacts;      // with locations below the drill folder
-  std::string stdout_path;              // relative to the drill folder
+  std::vector<Artifact> artifacts;  // with locations below the drill folder
+  std::string stdout_path;          // relative to the drill folder
   std::string stderr_path;
 };
 

@@ -22,44 +22,44 @@
 namespace rharness {
 
 struct CodeFile {
-  std::string path;    // relative to the repository's root, and to the workspace in a rerun
+  std::string path;  // relative to the repository's root, and to the workspace in a rerun
   std::string sha256;
 };
 
 // What ran. `files`, where given, are the identity (their hashes must be met); else the commit is.
 struct Code {
-  std::string repository;   // folder or URL; a relative folder lies below the drill's --root
-  std::string commit;       // 40 or 64 hex digits, or empty
+  std::string repository;  // folder or URL; a relative folder lies below the drill's --root
+  std::string commit;      // 40 or 64 hex digits, or empty
   bool dirty = false;
-  std::string diff_sha256;  // of `git diff HEAD`, of a dirty tree
+  std::string diff_sha256;      // of `git diff HEAD`, of a dirty tree
   std::vector<CodeFile> files;  // sources and generated files that the run depends on
 };
 
 // Where it ran: a container image pinned by digest, or the host environment.
 struct Image {
-  std::string kind = "host";  // "host" or "oci"
-  std::string registry;       // "registry.example.org:5000"
-  std::string repository;     // "ml/train"
-  std::string tag;            // informative only
-  std::string digest;         // "sha256:" and 64 hex digits: what is pulled and proved
-  std::string platform;       // "linux/amd64"
+  std::string kind = "host";    // "host" or "oci"
+  std::string registry;         // "registry.example.org:5000"
+  std::string repository;       // "ml/train"
+  std::string tag;              // informative only
+  std::string digest;           // "sha256:" and 64 hex digits: what is pulled and proved
+  std::string platform;         // "linux/amd64"
   std::string packages_sha256;  // of the host's package list
 };
 
 struct DataItem {
-  std::string name;        // unique in the manifest
-  std::string location;    // where to fetch it: a path (relative ones below --root); default: path
-  std::string path;        // as the command sees it: relative to its working directory, or absolute
-  std::string kind;        // "file" or "directory"
-  std::string sha256;      // content hash: of the file, or HashTree of the directory
+  std::string name;      // unique in the manifest
+  std::string location;  // where to fetch it: a path (relative ones below --root); default: path
+  std::string path;      // as the command sees it: relative to its working directory, or absolute
+  std::string kind;      // "file" or "directory"
+  std::string sha256;    // content hash: of the file, or HashTree of the directory
   std::uint64_t size_bytes = 0;
 };
 
 struct Metric {
   std::string name;
   double value = 0.0;
-  std::string unit;        // "1" for a pure number
-  std::string direction;   // "higher", "lower" or "none"
+  std::string unit;       // "1" for a pure number
+  std::string direction;  // "higher", "lower" or "none"
   bool primary = false;
   std::optional<double> margin;  // the difference that would matter, in the metric's unit
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
@@ -84,8 +84,8 @@ struct Artifact {
 };
 
 struct Determinism {
-  std::string declared = "statistical";    // "bitwise" or "statistical"
-  std::string scope = "hardware_class";    // bits hold on: "hardware_class" or "architecture"
+  std::string declared = "statistical";      // "bitwise" or "statistical"
+  std::string scope = "hardware_class";      // bits hold on: "hardware_class" or "architecture"
   std::map<std::string, std::string> flags;  // "torch.use_deterministic_algorithms": "true"
 };
 
@@ -99,8 +99,8 @@ struct Resources {
 };
 
 struct Manifest {
-  std::string run_id;   // 1 to 128 letters, digits, '.', '_', '-'; '.' and '-' not first
-  std::string family;   // runs whose noise may be pooled: model, size class, hardware class
+  std::string run_id;  // 1 to 128 letters, digits, '.', '_', '-'; '.' and '-' not first
+  std::string family;  // runs whose noise may be pooled: model, size class, hardware class
   WallTime started{};
   WallTime ended{};
   double duration_seconds = 0.0;
@@ -114,12 +114,12 @@ struct Manifest {
   std::vector<std::string> rng_sources;       // every RNG the run draws from
   Environment environment;
   Determinism determinism;
-  std::string metrics_path;          // relative file the run writes its metrics and curves to
+  std::string metrics_path;  // relative file the run writes its metrics and curves to
   std::vector<Metric> metrics;
   std::vector<Curve> curves;
   std::vector<Artifact> artifacts;
   Resources resources;
-  std::vector<std::string> notes;    // findings of `record`
+  std::vector<std::string> notes;  // findings of `record`
 };
 
 inline constexpr int kManifestVersion = 1;

@@ -1,4 +1,5 @@
-// What a run says of itself: metrics and curves, in the file it writes and in manifest and evidence.
+// What a run says of itself: metrics and curves, in the file it writes and in manifest and
+// evidence.
 #ifndef RHARNESS_HARNESS_MANIFEST_RUN_METRICS_H_
 #define RHARNESS_HARNESS_MANIFEST_RUN_METRICS_H_
 
@@ -20,8 +21,8 @@ struct Curve {
   std::vector<double> values;
 };
 
-// The file a run writes: {"metrics": {name: number}, "curves": {name: {"steps": [], "values": []}}}.
-// A number that is not finite is written as "nan", "inf" or "-inf".
+// The file a run writes: {"metrics": {name: number}, "curves": {name: {"steps": [], "values":
+// []}}}. A number that is not finite is written as "nan", "inf" or "-inf".
 struct RunMetrics {
   std::map<std::string, double> metrics;  // may be NaN or infinite
   std::vector<Curve> curves;

@@ -119,9 +119,9 @@ TEST(SafeRelativePath, AcceptsAndNormalisesPathsBelow) {
 
 TEST(SafeRelativePath, RefusesEverythingElse) {
   using std::string_view_literals::operator""sv;
-  for (const std::string_view text : {""sv, "."sv, "./"sv, "/"sv, "/etc/passwd"sv, "//x"sv, ".."sv,
-                                      "a/../../b"sv, "a/.."sv, "a\0b"sv, "a\nb"sv, "a\x1b[2J"sv,
-                                      "a\x7f"sv, "a\xc2\x9b"sv, "a\xff"sv, "a\xe2\x80\xae"sv}) {
+  for (const std::string_view text :
+       {""sv, "."sv, "./"sv, "/"sv, "/etc/passwd"sv, "//x"sv, ".."sv, "a/../../b"sv, "a/.."sv,
+        "a\0b"sv, "a\nb"sv, "a\x1b[2J"sv, "a\x7f"sv, "a\xc2\x9b"sv, "a\xff"sv, "a\xe2\x80\xae"sv}) {
     const auto path = SafeRelativePath(text, "manifest.json: $.path");
     ASSERT_FALSE(path.ok()) << text;
     EXPECT_EQ(path.error().code, ErrorCode::kInvalidInput);

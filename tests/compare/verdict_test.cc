@@ -91,8 +91,8 @@ TEST(Verdict, OfDifferentBitsInADeterministicRunIsADeterminismViolation) {
 }
 
 TEST(Verdict, OfOneDifferingRerunAmongEqualOnesIsADeterminismViolation) {
-  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual)}),
-                           Compared({Exact(ExactState::kDiffers)})}, true);
+  RunComparison run =
+      RunOf({Compared({Exact(ExactState::kEqual)}), Compared({Exact(ExactState::kDiffers)})}, true);
   EXPECT_EQ(Judged(run), Verdict::kDrifted);
 }
 
@@ -132,16 +132,16 @@ TEST(Verdict, FollowsTheStateOfTheReruns) {
 }
 
 TEST(Verdict, JudgesByTheRerunsThatCameFarWhenOthersDidNot) {
-  RunComparison run = RunOf({Stopped(RerunState::kInfra, "lost"),
-                           Compared({Exact(ExactState::kEqual)})}, true);
+  RunComparison run =
+      RunOf({Stopped(RerunState::kInfra, "lost"), Compared({Exact(ExactState::kEqual)})}, true);
   const Judgement judgement = Judge(run);
   EXPECT_EQ(judgement.verdict, Verdict::kIdentical);
   EXPECT_EQ(judgement.findings.back().code, "infrastructure") << "the lost rerun is not hidden";
 }
 
 TEST(Verdict, OfAFailedRerunIsFailedEvenBesideAGoodOne) {
-  RunComparison run = RunOf({Compared({Exact(ExactState::kEqual)}),
-                           Stopped(RerunState::kFailed, "timed out")}, true);
+  RunComparison run = RunOf(
+      {Compared({Exact(ExactState::kEqual)}), Stopped(RerunState::kFailed, "timed out")}, true);
   EXPECT_EQ(Judged(run), Verdict::kFailed);
 }
 

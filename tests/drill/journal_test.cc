@@ -26,14 +26,16 @@ class JournalTest : public testing::Test {
     auto journal = Journal::Create(path_, Json::MakeObject({{"drill_id", "d1"}}));
     EXPECT_TRUE(journal.ok());
     EXPECT_TRUE(journal->Append({.job = "a.1", .state = JobState::kPrepared}).ok());
-    EXPECT_TRUE(journal->Append({.job = "b.1",
-                                 .state = JobState::kStarted,
-                                 .attempt = 2,
-                                 .pid = 4711,
-                                 .start_ticks = 99}).ok());
-    EXPECT_TRUE(journal->Append({.job = "a.1",
-                                 .state = JobState::kCollected,
-                                 .evidence_sha256 = "abc"}).ok());
+    EXPECT_TRUE(journal
+                    ->Append({.job = "b.1",
+                              .state = JobState::kStarted,
+                              .attempt = 2,
+                              .pid = 4711,
+                              .start_ticks = 99})
+                    .ok());
+    EXPECT_TRUE(
+        journal->Append({.job = "a.1", .state = JobState::kCollected, .evidence_sha256 = "abc"})
+            .ok());
     return *ReadFile(path_);
   }
 

@@ -13,8 +13,8 @@ namespace {
 std::vector<PlannedRerun> Reruns(int count) {
   std::vector<PlannedRerun> reruns;
   for (int i = 0; i < count; ++i) {
-    reruns.push_back({.run_id = "r" + std::to_string(i), .rerun = 1,
-                      .job = "r" + std::to_string(i) + ".1"});
+    reruns.push_back(
+        {.run_id = "r" + std::to_string(i), .rerun = 1, .job = "r" + std::to_string(i) + ".1"});
   }
   return reruns;
 }
@@ -74,11 +74,11 @@ TEST(Scheduler, StopsAtAnErrorOfItsOwnWhereverItStrikes) {
   for (int bad = 0; bad < 5; ++bad) {
     JobQueue queue(Reruns(5), Slots{.cpus = 1}, 0, {});
     std::atomic<int> calls{0};
-    SchedulerHooks hooks{.work = [&](const PlannedRerun&, int,
-                                     const std::vector<int>&) -> Result<AttemptEnd> {
-      if (calls++ == bad) return IoError("disk full");
-      return AttemptEnd::kFinal;
-    }};
+    SchedulerHooks hooks{
+        .work = [&](const PlannedRerun&, int, const std::vector<int>&) -> Result<AttemptEnd> {
+          if (calls++ == bad) return IoError("disk full");
+          return AttemptEnd::kFinal;
+        }};
     FakeClock clock;
     const Status status = RunQueue(&queue, hooks, &clock);
     ASSERT_FALSE(status.ok());
@@ -90,11 +90,11 @@ TEST(Scheduler, StopsAtAnErrorOfItsOwnWhereverItStrikes) {
 TEST(Scheduler, StartsNothingOnceItShouldStop) {
   JobQueue queue(Reruns(5), Slots{.cpus = 1}, 0, {});
   std::atomic<int> calls{0};
-  SchedulerHooks hooks{.work = [&](const PlannedRerun&, int,
-                                   const std::vector<int>&) -> Result<AttemptEnd> {
-    ++calls;
-    return AttemptEnd::kFinal;
-  }};
+  SchedulerHooks hooks{
+      .work = [&](const PlannedRerun&, int, const std::vector<int>&) -> Result<AttemptEnd> {
+        ++calls;
+        return AttemptEnd::kFinal;
+      }};
   hooks.should_stop = [&] { return calls > 0; };
   FakeClock clock;
   ASSERT_TRUE(RunQueue(&queue, hooks, &clock).ok());
