@@ -46,6 +46,7 @@ class Ladder {
   // A shift in one of several primary metrics must survive Holm's step-down at the family-wise
   // level.
   void ApplyHolm();
+  bool DecideByFacts(FactWeight weight, std::string_view rule, std::string_view consequence);
   bool Infra();
   bool NotComparable();
   bool Failed();
@@ -78,6 +79,12 @@ bool HasReason(const MetricDecision& metric, std::string_view token) {
     rest.remove_prefix(comma + 1);
   }
   return false;
+}
+
+double Mean(const std::vector<double>& values) {
+  double mean = 0.0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  return mean;
 }
 
 void Ladder::ApplyHolm() {
@@ -123,34 +130,43 @@ bool Ladder::Infra() {
   return !any_came_far;
 }
 
-bool Ladder::NotComparable() {
+// Decides for every compared rerun's fact of this weight that differs.
+bool Ladder::DecideByFacts(FactWeight weight, std::string_view rule, std::string_view consequence) {
   bool decided = false;
   for (const RerunComparison& rerun : run_.reruns) {
-    if (rerun.state == RerunState::kNotComparable) {
-      const auto layer = rerun.layer ? LayerName(*rerun.layer) : "inputs";
-      decided = Decide(Verdict::kNotComparable,
-                       {.code = fmt::format("{}_not_recorded", layer),
-                        .layer = rerun.layer,
-                        .subject = fmt::format("rerun {}", rerun.index),
-                        .rule = "data, code, image and hardware must be the recorded ones",
-                        .message = rerun.reason});
-    }
     if (rerun.state != RerunState::kCompared) continue;
     for (const LayerComparison& layer : rerun.layers) {
       for (const FactDifference& difference : layer.differences) {
-        if (difference.weight != FactWeight::kIdentity) continue;
+        if (difference.weight != weight) continue;
         decided = Decide(Verdict::kNotComparable,
                          {.code = fmt::format("{}_differs", LayerName(layer.layer)),
                           .layer = layer.layer,
                           .subject = difference.key,
                           .observed = difference.observed.value_or("absent"),
                           .limit = difference.recorded.value_or("absent"),
-                          .rule = "must be the recorded one",
-                          .message = fmt::format("{} is not the recorded one", difference.key)});
+                          .rule = std::string(rule),
+                          .message = fmt::format("{}{}", difference.key, consequence)});
       }
     }
   }
   return decided;
+}
+
+bool Ladder::NotComparable() {
+  bool decided = false;
+  for (const RerunComparison& rerun : run_.reruns) {
+    if (rerun.state != RerunState::kNotComparable) continue;
+    const auto layer = rerun.layer ? LayerName(*rerun.layer) : "inputs";
+    decided = Decide(Verdict::kNotComparable,
+                     {.code = fmt::format("{}_not_recorded", layer),
+                      .layer = rerun.layer,
+                      .subject = fmt::format("rerun {}", rerun.index),
+                      .rule = "data, code, image and hardware must be the recorded ones",
+                      .message = rerun.reason});
+  }
+  return DecideByFacts(FactWeight::kIdentity, "must be the recorded one",
+                       " is not the recorded one") ||
+         decided;
 }
 
 bool Ladder::Failed() {
@@ -175,10 +191,10 @@ bool Ladder::NonFinite() {
                       .layer = {},
                       .subject = "metric " + metric.name,
                       .observed = "not finite",
-                      .limit = fmt::format("{}", metric.mean_history),
+                      .limit = fmt::format("{:.6g}", Mean(metric.history)),
                       .rule = "a metric that was finite must stay finite",
                       .message = fmt::format("{} is not finite; it was recorded as {:.6g}",
-                                             metric.name, metric.mean_history)});
+                                             metric.name, Mean(metric.history))});
   }
   return decided;
 }
@@ -195,26 +211,8 @@ const ExactComparison* Ladder::FirstExact(ExactState state) const {
 
 bool Ladder::HardwareClass() {
   if (FirstExact(ExactState::kDiffers) == nullptr) return false;
-  bool decided = false;
-  for (const RerunComparison& rerun : run_.reruns) {
-    if (rerun.state != RerunState::kCompared) continue;
-    for (const LayerComparison& layer : rerun.layers) {
-      for (const FactDifference& difference : layer.differences) {
-        if (difference.weight != FactWeight::kClass) continue;
-        decided =
-            Decide(Verdict::kNotComparable,
-                   {.code = "hardware_class_differs",
-                    .layer = layer.layer,
-                    .subject = difference.key,
-                    .observed = difference.observed.value_or("absent"),
-                    .limit = difference.recorded.value_or("absent"),
-                    .rule = "results are promised on the recorded hardware class only",
-                    .message = fmt::format("bits differ, and {} is not the recorded hardware class",
-                                           difference.key)});
-      }
-    }
-  }
-  return decided;
+  return DecideByFacts(FactWeight::kClass, "bits are promised on the recorded hardware class only",
+                       " is not that of the recorded hardware class, and bits differ");
 }
 
 bool Ladder::DeterminismViolation() {
@@ -272,7 +270,9 @@ void Ladder::NoteMetric(const MetricDecision& metric, bool decisive) {
     case MetricVerdict::kInconclusive:
       message = fmt::format("{} moved by {:.3g}; neither a shift nor equivalence is shown",
                             metric.name, metric.difference);
-      if (!metric.reason.empty()) message += fmt::format(" ({})", metric.reason);
+      if (!metric.reason.empty()) {
+        message += fmt::format(" ({})", DescribeReason(metric.reason));
+      }
       break;
   }
   Note({.code = fmt::format("metric_{}", MetricVerdictName(metric.verdict)),

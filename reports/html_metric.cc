@@ -65,6 +65,9 @@ std::string Numbers(const MetricDecision& metric) {
   out += Row("Recorded", fmt::format("n = {}, mean {}{}", metric.history.size(),
                                      FormatNumber(metric.mean_history), unit));
   out += Row("Reruns", fmt::format("k = {}", metric.reruns.size()));
+  if (metric.standard_error <= 0) {
+    return out + Row("Test", "none: " + HtmlText(DescribeReason(metric.reason), 300)) + "</dl>";
+  }
   out += Row(
       "Spread",
       fmt::format("s = {}, standard error {}, ν = {} (basis: {})", Short(metric.standard_deviation),
@@ -78,7 +81,7 @@ std::string Numbers(const MetricDecision& metric) {
   out += Row("Smallest shift found",
              fmt::format("{}{} (80 % probability)", Short(metric.minimum_detectable), unit));
   out += Row("Further reruns", MoreWords(metric));
-  if (!metric.reason.empty()) out += Row("Remarks", HtmlText(metric.reason, 300));
+  if (!metric.reason.empty()) out += Row("Remarks", HtmlText(DescribeReason(metric.reason), 300));
   return out + "</dl>";
 }
 

@@ -77,11 +77,10 @@ std::string Exact(const ReportRun& run) {
     const bool equal = exact.state == ExactComparison::State::kEqual;
     rows += fmt::format(
         "<tr><td>{}</td><td><span class=\"{}\"><span class=\"b\">{} {}</span></span></td>"
-        "<td>{}</td><td>{}{}{}</td></tr>",
+        "<td>{}</td><td>{}</td></tr>",
         Code(exact.subject), equal ? "identical" : "drifted", equal ? "✓" : "✗",
-        NameIn(kExactStateNames, exact.state), Code(exact.first_difference), HtmlText(exact.detail),
-        exact.tensor && !exact.detail.empty() ? "<br>" : "",
-        exact.tensor ? TensorWords(*exact.tensor) : "");
+        NameIn(kExactStateNames, exact.state), Code(exact.first_difference),
+        exact.tensor ? TensorWords(*exact.tensor) : HtmlText(exact.detail));
   }
   return Table("Compared bit for bit", Heads({"Subject", "Result", "First difference", "Detail"}),
                rows) +
@@ -172,7 +171,7 @@ std::string Reruns(const ReportRun& run) {
 }
 
 std::string Compared(const ReportRun& run) {
-  if (run.compared.empty()) return "";
+  if (run.compared.empty() || !run.exact.empty()) return "";  // the table says the same
   std::string items;
   const std::size_t shown = std::min(run.compared.size(), kMostListed);
   for (std::size_t i = 0; i < shown; ++i) {

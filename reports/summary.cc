@@ -126,9 +126,13 @@ std::vector<SharedDifference> FindShared(const Report& report, int drifted, int 
 
 std::string NextAfterDrift(const Summary& summary) {
   const std::string first = SafeText(summary.order.front()->run_id, 120);
-  if (summary.shared.empty()) {
+  const bool telling =
+      !summary.shared.empty() &&
+      (summary.reproduced == 0 || summary.shared.front().drifted * summary.reproduced >
+                                      summary.shared.front().reproduced * summary.drifted);
+  if (!telling) {
     return fmt::format(
-        "Hold the rollout and start with {}; no recorded fact changed in the drifted runs, so look "
+        "Hold the rollout and start with {}; no recorded fact sets the drifted runs apart, so look "
         "at what was not recorded.",
         first);
   }

@@ -84,6 +84,9 @@ struct MetricDecision {
 // test was made, and t, p_difference, the interval, power and minimum_detectable say nothing then.
 MetricDecision DecideMetric(const MetricInput& input);
 
+// The reason tokens of a decision as words, joined by "; ". Unknown tokens stay as they are.
+std::string DescribeReason(std::string_view reason);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_COMPARE_METRICS_DECISION_H_

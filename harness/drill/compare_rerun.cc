@@ -35,9 +35,9 @@ std::vector<TensorDigest> DigestsOf(const Artifact& artifact) {
 std::string DescribeTensor(const TensorDifference& tensor) {
   if (tensor.elements == 0) return "the original bytes are not at hand; digests differ";
   std::string text = fmt::format(
-      "{} of {} elements differ, the first at index {}, max abs {:.3g}, "
-      "max {} ULP",
-      tensor.differing, tensor.elements, tensor.first_index, tensor.max_abs, tensor.max_ulp);
+      "{} [{}], {} of {} elements differ, the first at index {}, max abs {:.3g}, max {} ULP",
+      DTypeName(tensor.dtype), fmt::join(tensor.shape, ", "), tensor.differing, tensor.elements,
+      tensor.first_index, tensor.max_abs, tensor.max_ulp);
   if (tensor.non_finite_changes > 0) {
     text += fmt::format(", {} changed between finite and not finite", tensor.non_finite_changes);
   }
@@ -65,8 +65,10 @@ void DescribeDifference(const CheckpointDifference& difference, ExactComparison*
     const TensorDifference& first = difference.differing.front();
     exact->tensor = first;
     exact->first_difference = "tensor " + first.name;
-    exact->detail = fmt::format("{} tensors differ; {}: {}", difference.differing.size(),
-                                first.name, DescribeTensor(first));
+    const std::size_t count = difference.differing.size();
+    exact->detail =
+        fmt::format("{} {}; {}: {}", count, count == 1 ? "tensor differs" : "tensors differ",
+                    first.name, DescribeTensor(first));
   } else if (!difference.shape_or_dtype.empty()) {
     exact->first_difference = "tensor " + difference.shape_or_dtype.front();
     exact->detail =
@@ -194,7 +196,7 @@ void Classify(const Evidence& evidence, RerunComparison* comparison) {
     return set(layer.ok() ? RerunState::kNotComparable : RerunState::kInfra, evidence.obstacle);
   }
   if (!evidence.outcome.Succeeded()) {
-    return set(RerunState::kFailed, "the run " + evidence.outcome.ToString());
+    return set(RerunState::kFailed, "the run did not succeed: " + evidence.outcome.ToString());
   }
   for (const Remark& remark : evidence.remarks) {
     if (remark.code == "output_missing" || remark.code == "output_unreadable") {

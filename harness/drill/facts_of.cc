@@ -49,7 +49,7 @@ void AddSeeds(const std::map<std::string, std::int64_t>& seeds, Collector* out) 
 
 void AddVariables(const Environment& environment, Collector* out) {
   for (const auto& [name, value] : environment.variables) {
-    out->Add(Layer::kEnvironment, "environment." + name, value, FactWeight::kContext);
+    out->Add(Layer::kEnvironment, "variable." + name, value, FactWeight::kContext);
   }
   for (const auto& [name, value] : environment.software) {
     out->AddKnown(Layer::kEnvironment, "software." + name, value, FactWeight::kContext);

@@ -82,6 +82,9 @@ ReportRun BuildReportRun(const Manifest& manifest, const RunComparison& comparis
                 .more_reruns = judgement.more_reruns,
                 .recorded_seconds = manifest.duration_seconds,
                 .recorded = manifest.started};
+  for (MetricDecision& metric : run.metrics) {
+    if (metric.unit == "1") metric.unit.clear();  // a pure number is shown without a unit
+  }
   if (!judgement.findings.empty()) run.headline = judgement.findings.front().message;
   for (std::size_t i = 0; i < comparison.reruns.size(); ++i) {
     run.reruns.push_back(DescribeRerun(comparison.reruns[i], evidence[i]));

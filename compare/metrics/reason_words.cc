@@ -1,0 +1,49 @@
+// What the reason tokens of a metric decision mean, for people.
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "compare/metrics/decision.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords = {{
+    {"non_finite", "a rerun's value is not finite"},
+    {"missing", "a rerun did not report it"},
+    {"no_variance_basis", "how much runs differ among themselves is not known"},
+    {"no_margin", "no margin says which difference would matter"},
+    {"detectable_shift", "a shift within the margin is detectable"},
+    {"material", "the whole interval lies outside the margin"},
+    {"single_reference", "only one run was recorded: rerun the old environment before blaming"},
+    {"unequal_variance", "the spread of the reruns is another one; Welch's test was used"},
+    {"one_rerun_decides", "the shift rests on one rerun alone"},
+    {"no_history", "no run of this configuration was recorded"},
+    {"non_finite_history", "a recorded value is not finite"},
+    {"invalid_alpha", "an error rate is out of range"},
+}};
+
+std::string_view WordsOf(std::string_view token) {
+  for (const auto& [known, words] : kWords) {
+    if (known == token) return words;
+  }
+  return token;
+}
+
+}  // namespace
+
+std::string DescribeReason(std::string_view reason) {
+  std::string words;
+  while (!reason.empty()) {
+    const auto comma = reason.find(',');
+    std::string_view token = reason.substr(0, comma);
+    while (token.starts_with(' ')) token.remove_prefix(1);
+    if (!words.empty()) words += "; ";
+    words += WordsOf(token);
+    reason = comma == std::string_view::npos ? std::string_view() : reason.substr(comma + 1);
+  }
+  return words;
+}
+
+}  // namespace rharness
