@@ -1,0 +1,166 @@
+// Workspaces: what is put in place, what is refused, and what is noticed afterwards.
+#include "harness/drill/workspace.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WorkspaceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = ScopedTempDir::Make();
+    ASSERT_TRUE(folder.ok());
+    folder_.emplace(std::move(*folder));
+    places_.root = folder_->path() / "root";
+    Write("root/data/train.csv", "1,2,3\n");
+    Write("root/train.py", "print('hello')\n");
+    manifest_.run_id = "r";
+    manifest_.command = {"true"};
+    manifest_.data = {DataItem{.name = "train",
+                               .location = "data/train.csv",
+                               .path = "data/train.csv",
+                               .kind = "file",
+                               .sha256 = Sha256HexOf("1,2,3\n"),
+                               .size_bytes = 6}};
+    manifest_.code.repository = ".";
+    manifest_.code.files = {CodeFile{"train.py", Sha256HexOf("print('hello')\n")}};
+  }
+
+  void Write(const std::string& relative, const std::string& content) {
+    ASSERT_TRUE(WriteFileAtomic(folder_->path() / relative, content).ok());
+  }
+  Workspace Prepare() {
+    auto workspace = PrepareWorkspace(manifest_, folder_->path() / "ws", places_, &cache_);
+    EXPECT_TRUE(workspace.ok()) << workspace.error().ToString();
+    return std::move(*workspace);
+  }
+  void ExpectObstacle(const Workspace& workspace, std::string_view layer, std::string_view word) {
+    ASSERT_TRUE(workspace.obstacle.has_value());
+    EXPECT_EQ(workspace.obstacle->layer, layer);
+    EXPECT_NE(workspace.obstacle->reason.find(word), std::string::npos)
+        << workspace.obstacle->reason;
+  }
+
+  std::optional<ScopedTempDir> folder_;
+  Places places_;
+  ContentCache cache_;
+  Manifest manifest_;
+};
+
+TEST_F(WorkspaceTest, HoldsCodeAndDataAsTheCommandExpectsThem) {
+  const Workspace workspace = Prepare();
+  EXPECT_FALSE(workspace.obstacle) << workspace.obstacle->reason;
+  EXPECT_EQ(*ReadFile(workspace.path / "data/train.csv"), "1,2,3\n");
+  EXPECT_EQ(*ReadFile(workspace.path / "train.py"), "print('hello')\n");
+  ASSERT_EQ(workspace.data.size(), 1U);
+  EXPECT_EQ(workspace.data[0].sha256, Sha256HexOf("1,2,3\n"));
+  EXPECT_TRUE(VerifyAfterRun(manifest_, workspace, &cache_).empty());
+}
+
+TEST_F(WorkspaceTest, GivesTheRunACopyOfSmallDataSoThatTheOriginalIsSafe) {
+  const Workspace workspace = Prepare();
+  std::error_code error;
+  EXPECT_FALSE(fs::is_symlink(workspace.path / "data/train.csv", error));
+  Write("ws/data/train.csv", "overwritten");
+  EXPECT_EQ(*ReadFile(places_.root / "data/train.csv"), "1,2,3\n");
+  const auto remarks = VerifyAfterRun(manifest_, workspace, &cache_);
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_EQ(remarks[0].code, "data_changed_during_run");
+  EXPECT_EQ(remarks[0].layer, "data");
+  EXPECT_EQ(remarks[0].observed, Sha256HexOf("overwritten"));
+}
+
+TEST_F(WorkspaceTest, LinksLargeDataAndSaysWhatTheLinkPointsTo) {
+  manifest_.data[0].size_bytes = kCopyLimitBytes + 1;  // as recorded; the content decides identity
+  const Workspace workspace = Prepare();
+  EXPECT_TRUE(fs::is_symlink(workspace.path / "data/train.csv"));
+  ASSERT_EQ(workspace.mounts.size(), 1U);
+  EXPECT_EQ(workspace.mounts[0].source, fs::canonical(places_.root / "data/train.csv"));
+}
+
+TEST_F(WorkspaceTest, NamesTheDataLayerWhenDataIsMissingOrAnother) {
+  Write("root/data/train.csv", "1,2,4\n");
+  ExpectObstacle(Prepare(), "data", "not the recorded one");
+  fs::remove(places_.root / "data/train.csv");
+  ExpectObstacle(Prepare(), "data", "not at");
+}
+
+TEST_F(WorkspaceTest, NamesTheCodeLayerWhenAFileIsMissingOrAnother) {
+  Write("root/train.py", "print('hullo')\n");
+  ExpectObstacle(Prepare(), "code", "not the recorded one");
+  fs::remove(places_.root / "train.py");
+  ExpectObstacle(Prepare(), "code", "train.py");
+}
+
+TEST_F(WorkspaceTest, RefusesACodeFileThatIsALinkOutOfTheRepository) {
+  fs::remove(places_.root / "train.py");
+  Write("outside.py", "print('hello')\n");
+  fs::create_symlink(folder_->path() / "outside.py", places_.root / "train.py");
+  ExpectObstacle(Prepare(), "code", "leads out");
+}
+
+TEST_F(WorkspaceTest, CannotRebuildAChangedWorkTreeFromACommitAlone) {
+  manifest_.code.files.clear();
+  manifest_.code.commit = std::string(40, 'a');
+  manifest_.code.dirty = true;
+  ExpectObstacle(Prepare(), "code", "changed work tree");
+}
+
+TEST_F(WorkspaceTest, NamesTheCodeLayerWhenThereIsNoSuchRepository) {
+  manifest_.code.files.clear();
+  manifest_.code.commit = std::string(40, 'a');
+  ExpectObstacle(Prepare(), "code", "repository");
+}
+
+TEST_F(WorkspaceTest, RunsNoCommandThatARepositoryNameSmugglesIn) {
+  manifest_.code.files.clear();
+  manifest_.code.commit = std::string(40, 'a');
+  const fs::path witness = folder_->path() / "witness";
+  manifest_.code.repository = "ext::sh -c touch% " + witness.string();
+  EXPECT_TRUE(Prepare().obstacle.has_value());
+  EXPECT_FALSE(fs::exists(witness));
+}
+
+TEST_F(WorkspaceTest, IsMadeAnewEachTime) {
+  Prepare();
+  Write("ws/left_over.txt", "x");
+  const Workspace workspace = Prepare();
+  EXPECT_FALSE(fs::exists(workspace.path / "left_over.txt"));
+}
+
+TEST(Locate, FollowsTheLongestMapAndStaysBelowTheRoot) {
+  Places places{.root = "/root", .maps = {{"s3://bucket", "/a"}, {"s3://bucket/deep", "/b"}}};
+  EXPECT_EQ(Locate(places, "data/x")->string(), "/root/data/x");
+  EXPECT_EQ(Locate(places, "s3://bucket/x")->string(), "/a/x");
+  EXPECT_EQ(Locate(places, "s3://bucket/deep/x")->string(), "/b/x");
+  EXPECT_EQ(Locate(places, "/abs/./x")->string(), "/abs/x");
+  EXPECT_EQ(Locate(places, "s3://bucketeer/x").error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(Locate(places, "../x").error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(Locate(places, "s3://bucket/../x").error().code, ErrorCode::kInvalidInput);
+  EXPECT_NE(Locate(places, "s3://other/x").error().message.find("--map"), std::string::npos);
+}
+
+TEST(ContentCache, NeverTrustsAFileThatChangedAMomentAgo) {
+  auto folder = ScopedTempDir::Make();
+  ASSERT_TRUE(folder.ok());
+  const fs::path path = folder->path() / "f";
+  ContentCache cache;
+  for (int i = 0; i < 20; ++i) {
+    // Same size each time, and written within one tick of the file system's clock.
+    const std::string content = "content " + std::to_string(10 + i);
+    ASSERT_TRUE(WriteFileAtomic(path, content).ok());
+    const auto hash = cache.Hash(path);
+    ASSERT_TRUE(hash.ok());
+    EXPECT_EQ(hash->sha256, Sha256HexOf(content));
+  }
+}
+
+}  // namespace
+}  // namespace rharness
