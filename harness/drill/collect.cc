@@ -82,6 +82,9 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
       json.ok() ? ParseRunMetrics(*json, manifest.metrics_path) : Result<RunMetrics>(json.error());
   if (metrics.ok()) {
     evidence->metrics = std::move(*metrics);
+    for (const auto& [name, version] : evidence->metrics.software) {
+      evidence->environment.software[name] = version;
+    }
   } else {
     evidence->remarks.push_back(RemarkOf(manifest.metrics_path, metrics.error()));
   }

@@ -65,6 +65,9 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.seeds = request.seeds;
   manifest.rng_sources = JoinSources(request);
   manifest.environment = recording.environment;
+  for (const auto& [name, version] : recording.metrics.software) {
+    manifest.environment.software[name] = version;
+  }
   manifest.determinism = request.determinism;
   manifest.metrics_path = request.metrics_path;
   manifest.metrics = JoinMetrics(request.metrics, recording.metrics);

@@ -266,7 +266,7 @@ void ReadCurvePoints(JsonReader& reader, Curve* out) {
 }
 
 void ReadRunMetrics(JsonReader& reader, RunMetrics* out) {
-  RefuseUnknownMembers(reader, {"metrics", "curves"});
+  RefuseUnknownMembers(reader, {"metrics", "curves", "software"});
   reader.ForEachMember("metrics", [&](const std::string& name, JsonReader& value) {
     if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
     value.Get(&out->metrics[name]);
@@ -277,6 +277,10 @@ void ReadRunMetrics(JsonReader& reader, RunMetrics* out) {
     Curve& curve = out->curves.emplace_back();
     curve.name = name;
     ReadCurvePoints(value, &curve);
+  });
+  reader.ForEachMember("software", [&](const std::string& name, JsonReader& value) {
+    if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
+    value.Get(&out->software[name]);
   });
 }
 

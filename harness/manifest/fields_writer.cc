@@ -61,7 +61,11 @@ Json ToJson(const RunMetrics& metrics) {
     AppendCurvePoints(curve, &points);
     curves.Set(curve.name, std::move(points));
   }
-  return Json::MakeObject({{"metrics", std::move(values)}, {"curves", std::move(curves)}});
+  Json software = Json::MakeObject();
+  for (const auto& [name, version] : metrics.software) software.AppendMember(name, version);
+  return Json::MakeObject({{"metrics", std::move(values)},
+                           {"curves", std::move(curves)},
+                           {"software", std::move(software)}});
 }
 
 Json ToJson(const std::map<std::string, std::int64_t>& seeds) {

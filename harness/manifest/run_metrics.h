@@ -22,10 +22,12 @@ struct Curve {
 };
 
 // The file a run writes: {"metrics": {name: number}, "curves": {name: {"steps": [], "values":
-// []}}}. A number that is not finite is written as "nan", "inf" or "-inf".
+// []}}, "software": {name: version}}. A number that is not finite is written as "nan", "inf" or
+// "-inf". A run knows best which libraries it uses; what it names joins the environment's software.
 struct RunMetrics {
   std::map<std::string, double> metrics;  // may be NaN or infinite
   std::vector<Curve> curves;
+  std::map<std::string, std::string> software;  // "torch": "2.1.0", "openblas_core": "Haswell"
 };
 
 // Errors: invalid_input with file and JSON path; unknown members are refused except "x-...". An

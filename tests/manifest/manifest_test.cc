@@ -228,7 +228,8 @@ Result<RunMetrics> ParseMetricsText(std::string_view text) {
 TEST(RunMetrics, ReadsNumbersAndSpelledOutNonFiniteValues) {
   const auto metrics = ParseMetricsText(
       R"({"metrics": {"a": 1, "b": 0.5, "c": "nan", "d": "inf", "e": "-inf"},
-          "curves": {"loss": {"steps": [-1, 5], "values": [2, "nan"]}}, "x-host": "n1"})");
+          "curves": {"loss": {"steps": [-1, 5], "values": [2, "nan"]}},
+          "software": {"torch": "2.1.0"}, "x-host": "n1"})");
   ASSERT_TRUE(metrics.ok()) << metrics.error().ToString();
   EXPECT_EQ(metrics->metrics.at("a"), 1.0);
   EXPECT_EQ(metrics->metrics.at("b"), 0.5);
@@ -239,6 +240,7 @@ TEST(RunMetrics, ReadsNumbersAndSpelledOutNonFiniteValues) {
   EXPECT_EQ(metrics->curves[0].name, "loss");
   EXPECT_EQ(metrics->curves[0].steps, (std::vector<std::int64_t>{-1, 5}));
   EXPECT_TRUE(std::isnan(metrics->curves[0].values[1]));
+  EXPECT_EQ(metrics->software.at("torch"), "2.1.0");
 }
 
 TEST(RunMetrics, NamesWhatItRefuses) {
@@ -251,6 +253,7 @@ TEST(RunMetrics, NamesWhatItRefuses) {
       {R"({"curves": {"l": {"steps": [1]}}})", "metrics.json: $.curves.l.values: missing"},
       {R"({"curves": {"l": {"steps": [1, 2], "values": [1]}}})", "1 values for 2 steps"},
       {R"({"curves": {"l": {"steps": [2, 1], "values": [1, 1]}}})", "1 after 2"},
+      {R"({"software": {"torch": 2}})", "metrics.json: $.software.torch: expected a string"},
       {R"({"curves": {"l": [1, 2]}})", "metrics.json: $.curves.l: expected an object"},
   };
   for (const auto& [text, expected] : refusals) {
