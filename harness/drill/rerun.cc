@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -13,6 +15,14 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A program that is not here, or cannot be executed, is not here a few seconds later either.
+bool StaysAway(const Outcome& outcome) {
+  constexpr std::array kFinal = {ENOENT, ENOTDIR, EACCES, EPERM, ENOEXEC,
+                                 E2BIG,  ELOOP,   EISDIR, EINVAL};
+  return outcome.kind == OutcomeKind::kNotStarted &&
+         std::find(kFinal.begin(), kFinal.end(), outcome.error_number) != kFinal.end();
+}
 
 // One attempt of one rerun, step by step.
 class Attempt {
@@ -75,9 +85,10 @@ class Attempt {
   Launcher* FindLauncher() {
     const auto found = context_.launchers.find(manifest_.image.kind);
     if (found != context_.launchers.end()) return found->second;
-    (void)Block({"environment", fmt::format("recorded in an image of kind '{}', and this drill has "
-                                            "no launcher for it",
-                                            manifest_.image.kind)});
+    (void)Block(
+        {"", fmt::format("recorded in an image of kind '{}', and this drill has no launcher "
+                         "for it",
+                         manifest_.image.kind)});
     return nullptr;
   }
 
@@ -129,11 +140,12 @@ class Attempt {
     evidence_.environment = CaptureEnvironment(&job.environment);
     DescribeUserland();
     RETURN_IF_ERROR(MakeDirectories(workspace_.path / ".tmp"));
-    ASSIGN_OR_RETURN(const ProcessSpec spec, launcher->BuildCommand(job));
+    const auto spec = launcher->BuildCommand(job);
+    if (!spec.ok()) return Block({"", spec.error().ToString()});
     Status journalled;
     ExecutionHooks hooks{.on_start = [&](int pid) { journalled = Record(JobState::kStarted, pid); },
                          .should_cancel = context_.should_cancel};
-    ProcessResult result = context_.executor->Execute(spec, job.limits, hooks);
+    ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     RETURN_IF_ERROR(journalled);
     evidence_.outcome = result.outcome;
     RETURN_IF_ERROR(WriteOutput("stdout.log", result.stdout_text, &evidence_.stdout_path));
@@ -160,7 +172,7 @@ class Attempt {
       return;
     }
     evidence_.obstacle = evidence_.outcome.ToString();
-    infrastructure_ = kind != OutcomeKind::kCancelled;
+    infrastructure_ = kind != OutcomeKind::kCancelled && !StaysAway(evidence_.outcome);
   }
 
   Status WriteOutput(const std::string& name, const std::string& text, std::string* recorded) {
@@ -212,6 +224,7 @@ std::map<std::string, std::string> BuildJobEnvironment(
   environment["TMPDIR"] = (workspace / ".tmp").string();
   environment["LANG"] = "C.UTF-8";
   for (const auto& [name, value] : manifest.environment.variables) {
+    if (!value) environment.erase(name);
     if (value && !IsWithheld(*value)) environment[name] = *value;
   }
   if (!gpus.empty()) environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
