@@ -78,7 +78,7 @@ class Attempt {
   Status Block(const Obstacle& obstacle) {
     evidence_.obstacle = obstacle.reason;
     evidence_.obstacle_layer = obstacle.layer;
-    evidence_.environment = CaptureEnvironment(&context_.environment);
+    CaptureJobEnvironment();
     return {};
   }
 
@@ -109,8 +109,7 @@ class Attempt {
             .workspace = fs::absolute(workspace_.path),
             .working_directory = manifest_.working_directory,
             .mounts = workspace_.mounts,
-            .environment = BuildJobEnvironment(manifest_, fs::absolute(workspace_.path), gpus_,
-                                               context_.environment),
+            .environment = JobEnvironment(),
             .image = manifest_.image,
             .resources = planned_.resources,
             .limits = {}};
@@ -122,8 +121,16 @@ class Attempt {
     return job;
   }
 
-  // The host's packages are the run's own only when it runs on the host.
-  void DescribeUserland() {
+  std::map<std::string, std::string> JobEnvironment() const {
+    return BuildJobEnvironment(manifest_, fs::absolute(workspace_.path), gpus_,
+                               context_.environment);
+  }
+
+  // What the command sees, or would have seen. The host's packages are the run's own only when it
+  // runs on the host.
+  void CaptureJobEnvironment() {
+    const std::map<std::string, std::string> variables = JobEnvironment();
+    evidence_.environment = CaptureEnvironment(&variables);
     auto& software = evidence_.environment.software;
     if (manifest_.image.kind == "host") {
       if (const std::string packages = HostPackagesSha256(); !packages.empty()) {
@@ -137,8 +144,7 @@ class Attempt {
 
   Status Launch(Launcher* launcher) {
     const Job job = BuildJob();
-    evidence_.environment = CaptureEnvironment(&job.environment);
-    DescribeUserland();
+    CaptureJobEnvironment();
     RETURN_IF_ERROR(MakeDirectories(workspace_.path / ".tmp"));
     const auto spec = launcher->BuildCommand(job);
     if (!spec.ok()) return Block({"", spec.error().ToString()});
