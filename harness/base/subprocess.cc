@@ -238,7 +238,10 @@ ProcessResult NotStarted(std::string detail) {
 }
 
 ProcessResult NotStarted(std::string_view step, const std::string& subject, int error_number) {
-  return NotStarted(fmt::format("{} '{}': {}", step, subject, std::strerror(error_number)));
+  ProcessResult result =
+      NotStarted(fmt::format("{} '{}': {}", step, subject, std::strerror(error_number)));
+  result.outcome.error_number = error_number;
+  return result;
 }
 
 // A spec as execve wants it. The strings must outlive the launch.

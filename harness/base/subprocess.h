@@ -56,8 +56,9 @@ Result<OutcomeKind> ParseOutcomeKind(std::string_view name);
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kLost;
-  int exit_code = 0;  // of kExited
-  int signal = 0;     // of kSignalled
+  int exit_code = 0;     // of kExited
+  int signal = 0;        // of kSignalled
+  int error_number = 0;  // of kNotStarted: why, as errno says it; 0: not known. Not recorded.
   std::string detail;
   std::chrono::nanoseconds wall{0};
   std::chrono::nanoseconds cpu{0};      // user + system of the child and its waited-for children

@@ -72,7 +72,7 @@ void DescribeDifference(const CheckpointDifference& difference, ExactComparison*
   } else if (!difference.shape_or_dtype.empty()) {
     exact->first_difference = "tensor " + difference.shape_or_dtype.front();
     exact->detail =
-        fmt::format("shape or dtype of {} tensors differs", difference.shape_or_dtype.size());
+        fmt::format("tensors of another shape or dtype: {}", difference.shape_or_dtype.size());
   } else {
     exact->detail = fmt::format("{} tensors only recorded, {} only in the rerun",
                                 difference.only_a.size(), difference.only_b.size());
@@ -196,7 +196,10 @@ void Classify(const Evidence& evidence, RerunComparison* comparison) {
     return set(layer.ok() ? RerunState::kNotComparable : RerunState::kInfra, evidence.obstacle);
   }
   if (!evidence.outcome.Succeeded()) {
-    return set(RerunState::kFailed, "the run did not succeed: " + evidence.outcome.ToString());
+    const OutcomeKind kind = evidence.outcome.kind;
+    const bool active = kind == OutcomeKind::kExited || kind == OutcomeKind::kTimedOut;
+    return set(RerunState::kFailed,
+               fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));
   }
   for (const Remark& remark : evidence.remarks) {
     if (remark.code == "output_missing" || remark.code == "output_unreadable") {

@@ -31,7 +31,7 @@ VariancePrior PriorOf(const Family::ByConfiguration& by_configuration, const std
 
 MetricInput InputOf(const Metric& metric, const std::vector<Evidence>& compared) {
   MetricInput input{.name = metric.name,
-                    .unit = metric.unit,
+                    .unit = metric.unit == "1" ? "" : metric.unit,
                     .primary = metric.primary,
                     .margin = metric.margin,
                     .quantum = metric.quantum};

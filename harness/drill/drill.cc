@@ -234,7 +234,8 @@ class Drill {
       reruns.push_back(PlanRerun(run.manifest, next, options_.plan));
     }
     if (reruns.empty()) return {};
-    LogInfo(fmt::format("{} suspected drifts are rerun once more", reruns.size()));
+    LogInfo(fmt::format("a drift is suspected in {} {}; rerunning once more to confirm",
+                        reruns.size(), reruns.size() == 1 ? "run" : "runs"));
     RETURN_IF_ERROR(Execute(reruns));
     for (const PlannedRerun& rerun : reruns) JudgeRun(&runs_.at(rerun.run_id));
     return {};

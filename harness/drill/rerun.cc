@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -13,6 +15,14 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A program that is not here, or cannot be executed, is not here a few seconds later either.
+bool StaysAway(const Outcome& outcome) {
+  constexpr std::array kFinal = {ENOENT, ENOTDIR, EACCES, EPERM, ENOEXEC,
+                                 E2BIG,  ELOOP,   EISDIR, EINVAL};
+  return outcome.kind == OutcomeKind::kNotStarted &&
+         std::find(kFinal.begin(), kFinal.end(), outcome.error_number) != kFinal.end();
+}
 
 // One attempt of one rerun, step by step.
 class Attempt {
@@ -68,16 +78,17 @@ class Attempt {
   Status Block(const Obstacle& obstacle) {
     evidence_.obstacle = obstacle.reason;
     evidence_.obstacle_layer = obstacle.layer;
-    evidence_.environment = CaptureEnvironment(&context_.environment);
+    CaptureJobEnvironment();
     return {};
   }
 
   Launcher* FindLauncher() {
     const auto found = context_.launchers.find(manifest_.image.kind);
     if (found != context_.launchers.end()) return found->second;
-    (void)Block({"environment", fmt::format("recorded in an image of kind '{}', and this drill has "
-                                            "no launcher for it",
-                                            manifest_.image.kind)});
+    (void)Block(
+        {"", fmt::format("recorded in an image of kind '{}', and this drill has no launcher "
+                         "for it",
+                         manifest_.image.kind)});
     return nullptr;
   }
 
@@ -98,8 +109,7 @@ class Attempt {
             .workspace = fs::absolute(workspace_.path),
             .working_directory = manifest_.working_directory,
             .mounts = workspace_.mounts,
-            .environment = BuildJobEnvironment(manifest_, fs::absolute(workspace_.path), gpus_,
-                                               context_.environment),
+            .environment = JobEnvironment(),
             .image = manifest_.image,
             .resources = planned_.resources,
             .limits = {}};
@@ -111,8 +121,16 @@ class Attempt {
     return job;
   }
 
-  // The host's packages are the run's own only when it runs on the host.
-  void DescribeUserland() {
+  std::map<std::string, std::string> JobEnvironment() const {
+    return BuildJobEnvironment(manifest_, fs::absolute(workspace_.path), gpus_,
+                               context_.environment);
+  }
+
+  // What the command sees, or would have seen. The host's packages are the run's own only when it
+  // runs on the host.
+  void CaptureJobEnvironment() {
+    const std::map<std::string, std::string> variables = JobEnvironment();
+    evidence_.environment = CaptureEnvironment(&variables);
     auto& software = evidence_.environment.software;
     if (manifest_.image.kind == "host") {
       if (const std::string packages = HostPackagesSha256(); !packages.empty()) {
@@ -126,14 +144,14 @@ class Attempt {
 
   Status Launch(Launcher* launcher) {
     const Job job = BuildJob();
-    evidence_.environment = CaptureEnvironment(&job.environment);
-    DescribeUserland();
+    CaptureJobEnvironment();
     RETURN_IF_ERROR(MakeDirectories(workspace_.path / ".tmp"));
-    ASSIGN_OR_RETURN(const ProcessSpec spec, launcher->BuildCommand(job));
+    const auto spec = launcher->BuildCommand(job);
+    if (!spec.ok()) return Block({"", spec.error().ToString()});
     Status journalled;
     ExecutionHooks hooks{.on_start = [&](int pid) { journalled = Record(JobState::kStarted, pid); },
                          .should_cancel = context_.should_cancel};
-    ProcessResult result = context_.executor->Execute(spec, job.limits, hooks);
+    ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     RETURN_IF_ERROR(journalled);
     evidence_.outcome = result.outcome;
     RETURN_IF_ERROR(WriteOutput("stdout.log", result.stdout_text, &evidence_.stdout_path));
@@ -160,7 +178,7 @@ class Attempt {
       return;
     }
     evidence_.obstacle = evidence_.outcome.ToString();
-    infrastructure_ = kind != OutcomeKind::kCancelled;
+    infrastructure_ = kind != OutcomeKind::kCancelled && !StaysAway(evidence_.outcome);
   }
 
   Status WriteOutput(const std::string& name, const std::string& text, std::string* recorded) {
@@ -212,6 +230,7 @@ std::map<std::string, std::string> BuildJobEnvironment(
   environment["TMPDIR"] = (workspace / ".tmp").string();
   environment["LANG"] = "C.UTF-8";
   for (const auto& [name, value] : manifest.environment.variables) {
+    if (!value) environment.erase(name);
     if (value && !IsWithheld(*value)) environment[name] = *value;
   }
   if (!gpus.empty()) environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));

@@ -45,7 +45,7 @@ std::filesystem::path RerunFolder(const std::filesystem::path& drill_folder,
                                   const std::string& run_id, int rerun);
 
 // The complete environment of the child: PATH, HOME, TMPDIR and LANG of the workspace, the recorded
-// variables that were set, GPUs given, then the overrides. Pure but for PATH.
+// variables (those known to be unset stay so), GPUs given, then the overrides. Pure but for PATH.
 std::map<std::string, std::string> BuildJobEnvironment(
     const Manifest& manifest, const std::filesystem::path& workspace, const std::vector<int>& gpus,
     const std::map<std::string, std::string>& overrides);

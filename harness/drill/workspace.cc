@@ -43,10 +43,27 @@ Status Link(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-// Where the command will find an item; relative ones lie below the working directory.
+// Where an item's bytes lie for the run: relative ones below the working directory, absolute ones
+// where their mount comes from.
 fs::path PlaceOf(const Manifest& manifest, const Workspace& workspace, const DataItem& item) {
-  if (fs::path(item.path).is_absolute()) return item.path;
+  if (fs::path(item.path).is_absolute()) {
+    const auto mount =
+        std::find_if(workspace.mounts.begin(), workspace.mounts.end(),
+                     [&](const Mount& candidate) { return candidate.target == item.path; });
+    return mount == workspace.mounts.end() ? fs::path(item.path) : mount->source;
+  }
   return workspace.path / manifest.working_directory / item.path;
+}
+
+// Takes away what a checkout has put where data belong, and refuses a place outside the workspace,
+// to which a link in the checkout may lead.
+Status ClearPlace(const fs::path& workspace, const fs::path& place) {
+  RETURN_IF_ERROR(MakeDirectories(workspace));
+  fs::path reached = place.parent_path();
+  std::error_code error;
+  while (!fs::exists(fs::symlink_status(reached, error))) reached = reached.parent_path();
+  RETURN_IF_ERROR(ResolveBelow(workspace, reached.lexically_relative(workspace)));
+  return RemoveTree(place);
 }
 
 // Puts one data item in place; the obstacle if it cannot be had.
@@ -66,6 +83,9 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
   if (fs::path(item.path).is_absolute()) {
     workspace->mounts.push_back(Mount{real, item.path});
     return std::optional<Obstacle>();
+  }
+  if (const Status cleared = ClearPlace(workspace->path, place); !cleared.ok()) {
+    return Blocked("data", fmt::format("data '{}': {}", item.name, cleared.error().ToString()));
   }
   if (item.size_bytes <= kCopyLimitBytes) {
     RETURN_IF_ERROR(CopyTree(real, place));

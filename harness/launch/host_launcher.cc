@@ -16,7 +16,10 @@ Status HostLauncher::Prepare(const Image& image) {
 Result<ProcessSpec> HostLauncher::BuildCommand(const Job& job) const {
   RETURN_IF_ERROR(CheckJob(job));
   for (const Mount& mount : job.mounts) {
-    if (mount.source != mount.target) {
+    std::error_code error;
+    // A link is the file that it leads to.
+    if (mount.source != mount.target &&
+        !std::filesystem::equivalent(mount.source, mount.target, error)) {
       return InvalidInput(fmt::format("'{}' cannot appear as '{}' on the host",
                                       mount.source.string(), mount.target),
                           job.name);

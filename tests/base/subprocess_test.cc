@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -130,6 +131,7 @@ TEST(Subprocess, AMissingProgramIsNotStarted) {
     spec.environment["PATH"] = "/usr/bin:/bin";
     const ProcessResult result = RunProcess(spec, Timeout());
     EXPECT_EQ(result.outcome.kind, OutcomeKind::kNotStarted);
+    EXPECT_EQ(result.outcome.error_number, ENOENT);
     EXPECT_EQ(result.outcome.detail,
               std::string("cannot execute '") + program + "': No such file or directory");
   }
@@ -145,6 +147,7 @@ TEST(Subprocess, AFileThatCannotBeExecutedIsNotStarted) {
     spec.argv = {program};
     const ProcessResult result = RunProcess(spec, Timeout());
     EXPECT_EQ(result.outcome.kind, OutcomeKind::kNotStarted);
+    EXPECT_EQ(result.outcome.error_number, EACCES);
     EXPECT_THAT(result.outcome.detail, HasSubstr("Permission denied"));
   }
 }

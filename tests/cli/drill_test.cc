@@ -1,0 +1,142 @@
+// rharness drill as a program: what it prints and how it ends.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/cli/drill_program.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+TEST_F(DrillProgram, PrintsATableAndTheReportsPlace) {
+  RecordRuns(2);
+  const ProcessResult result = Drill();
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("identical"));
+  EXPECT_THAT(result.stdout_text, HasSubstr(At("out/report.html").string()));
+  for (const char* name :
+       {"report.html", "report.json", "junit.xml", "summary.md", "metrics.prom"}) {
+    EXPECT_TRUE(fs::exists(At("out") / name)) << name;
+  }
+}
+
+TEST_F(DrillProgram, PrintsThePlanOfADryRunAndTouchesNothing) {
+  RecordRuns(2);
+  const ProcessResult result = Drill({"--dry-run"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("a"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("2 reruns"));
+  EXPECT_FALSE(fs::exists(At("out")));
+  EXPECT_EQ(Calls(), 0);
+}
+
+TEST_F(DrillProgram, IsSilentWhenQuietAndNothingMoved) {
+  RecordRuns(1);
+  const ProcessResult result =
+      Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "out"});
+  EXPECT_EQ(result.outcome.exit_code, 0);
+  EXPECT_EQ(result.stdout_text, "");
+  EXPECT_EQ(result.stderr_text, "");
+}
+
+TEST_F(DrillProgram, SaysOneLineWhenQuietAndSomethingMoved) {
+  RecordRuns(1);
+  Write("value", "0.5");
+  const ProcessResult result =
+      Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "out"});
+  EXPECT_EQ(result.outcome.exit_code, 3);
+  EXPECT_EQ(result.stdout_text, fmt::format("rharness drill: 1 not_comparable; see {}\n",
+                                            At("out/report.html").string()));
+  EXPECT_EQ(result.stderr_text, "");
+}
+
+TEST_F(DrillProgram, PrintsTheReportAsJson) {
+  RecordRuns(1);
+  const ProcessResult result = Drill({"--json"});
+  EXPECT_EQ(result.stdout_text, Read(At("out/report.json")));
+  const auto json = ParseJson(result.stdout_text, "stdout");
+  ASSERT_TRUE(json.ok()) << result.stdout_text;
+  const auto report = ParseReport(*json, "stdout");
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_EQ(report->exit_code, 0);
+  EXPECT_EQ(report->runs.at(0).verdict, Verdict::kIdentical);
+}
+
+TEST_F(DrillProgram, TakesItsHistoryFromTheEnvironment) {
+  RecordRuns(1);
+  environment_["RHARNESS_HISTORY"] = "runs.db";
+  EXPECT_EQ(Run({kRharness, "drill", "--out", "out"}).outcome.exit_code, 0);
+  environment_.erase("RHARNESS_HISTORY");
+  const ProcessResult result = Run({kRharness, "drill", "--out", "other"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("RHARNESS_HISTORY"));
+}
+
+TEST_F(DrillProgram, RefusesTheFolderOfAnotherDrillWithAHint) {
+  RecordRuns(1);
+  ASSERT_EQ(Drill().outcome.exit_code, 0);
+  const std::string report = Read(At("out/report.json"));
+  const ProcessResult result = Drill();
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("--resume"));
+  EXPECT_EQ(Read(At("out/report.json")), report);
+}
+
+TEST_F(DrillProgram, EndsWithThreeWhenNothingWasSelected) {
+  RecordRuns(1);
+  EXPECT_EQ(Drill({"--select", "family = other"}).outcome.exit_code, 3);
+  EXPECT_EQ(StoredReport().exit_code, 3);
+}
+
+TEST_F(DrillProgram, NamesTheColumnOfABadExpression) {
+  RecordRuns(1);
+  const ProcessResult result = Drill({"--select", "family = tiny and colour = red"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("column 19"));
+}
+
+TEST_F(DrillProgram, LeavesUnsetWhatWasUnset) {
+  environment_.erase("LANG");
+  environment_["TZ"] = "UTC";
+  Record("a", {});
+  environment_["LANG"] = "en_GB.UTF-8";
+  environment_.erase("TZ");
+  Record("b", {});
+  Add();
+  EXPECT_EQ(Drill().outcome.exit_code, 0);
+  EXPECT_EQ(EvidenceOf("a").environment.variables.at("LANG"), std::nullopt);
+  EXPECT_EQ(EvidenceOf("a").environment.variables.at("TZ"), "UTC");
+  EXPECT_EQ(EvidenceOf("b").environment.variables.at("LANG"), "en_GB.UTF-8");
+  EXPECT_EQ(EvidenceOf("b").environment.variables.at("TZ"), std::nullopt);
+  for (const ReportRun& run : StoredReport().runs) {
+    EXPECT_EQ(run.layers[2].state, LayerState::kSame) << run.run_id;
+  }
+}
+
+TEST_F(DrillProgram, ReadsDataThatWereRecordedByAnAbsolutePathWhereTheyLie) {
+  const std::string script = "printf '{\"metrics\": {\"accuracy\": %s}}' \"$(cat " +
+                             At("link").string() + ")\" > metrics.json";
+  fs::create_symlink(At("value"), At("link"));
+  Record("a", {"--data", "absolute=" + At("link").string()}, {"sh", "-c", script});
+  Add();
+  const ProcessResult result = Drill();
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+}
+
+TEST_F(DrillProgram, DrillsTheRestWhenOneRunCannotBePutInPlace) {
+  Record("a", {"--data", "absolute=" + At("value").string()});
+  Record("b", {});
+  Add();
+  fs::copy(At("value"), At("moved"));
+  // "a" finds its data elsewhere, where a command on the host would not look.
+  const ProcessResult result = Drill({"--map", "value=" + At("moved").string()});
+  EXPECT_EQ(result.outcome.exit_code, 4) << result.stdout_text << result.stderr_text;
+  const Report report = StoredReport();
+  EXPECT_EQ(report.counts.at("infra"), 1);
+  EXPECT_EQ(report.counts.at("identical"), 1);
+}
+
+}  // namespace
+}  // namespace rharness
