@@ -2,6 +2,7 @@
 // any other: what it claims in its counts must be what its runs say.
 #include <fmt/format.h>
 
+#include "harness/base/json_reader.h"
 #include "reports/model.h"
 #include "reports/names.h"
 

@@ -57,7 +57,7 @@ struct ForeignFormat {
   std::string_view name;
 };
 
-using std::string_view_literals::operator""sv;
+using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
 
 constexpr std::array<ForeignFormat, 12> kForeignFormats = {{
     {"PK\x03\x04"sv, "a zip archive, such as a PyTorch .pt file or a numpy .npz file"},

@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-using std::string_view_literals::operator""sv;
+using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
 
 Result<std::string> LeafOf(const Checkpoint& checkpoint, std::size_t index,
                            std::span<std::byte> buffer) {

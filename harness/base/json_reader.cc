@@ -1,9 +1,10 @@
 // Typed reading of JSON members with errors that name the file and the JSON path.
+#include "harness/base/json_reader.h"
+
 #include <fmt/format.h>
 
 #include <limits>
-
-#include "harness/base/json.h"
+#include <utility>
 
 namespace rharness {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -11,28 +10,18 @@
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/log.h"
-#include "harness/base/version.h"
 #include "harness/drill/compare_rerun.h"
+#include "harness/drill/drill_report.h"
 #include "harness/drill/journal.h"
-#include "harness/drill/report_of.h"
 #include "harness/drill/rerun.h"
 #include "harness/drill/select.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
-#include "reports/metrics.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Everything one run gathers on its way to a verdict.
-struct RunState {
-  Manifest manifest;
-  std::map<int, Evidence> evidence;  // by rerun
-  RunComparison comparison;
-  Judgement judgement;
-};
 
 Result<std::vector<std::string>> SelectRuns(const DrillOptions& options, HistoryStore* history,
                                             WallTime now) {
@@ -76,9 +65,15 @@ class Drill {
     RETURN_IF_ERROR(Execute(plan.reruns));
     JudgeAll();
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
-    Report report = BuildReport(plan);
+    const bool interrupted = hooks_.should_stop && hooks_.should_stop();
+    Report report = BuildReport({.settings = settings_,
+                                 .plan = plan,
+                                 .runs = runs_,
+                                 .notes = notes_,
+                                 .ended = clock_.Now(),
+                                 .interrupted = interrupted});
     RETURN_IF_ERROR(WriteReports(report, options_.out));
-    if (!report.interrupted) RETURN_IF_ERROR(WriteHistory(report));
+    if (!interrupted) RETURN_IF_ERROR(WriteHistory(report, options_.out, history_.get()));
     return report;
   }
 
@@ -241,79 +236,6 @@ class Drill {
     return {};
   }
 
-  Report BuildReport(const Plan& plan) {
-    Report report{
-        .title = fmt::format("Drill of {} {}", runs_.size(), runs_.size() == 1 ? "run" : "runs"),
-        .drill_id = settings_.drill_id,
-        .version = kVersion,
-        .started = settings_.started,
-        .ended = clock_.Now(),
-        .history = options_.history,
-        .selection = options_.selection.empty() ? "all" : options_.selection,
-        .launcher = options_.launcher,
-        .executor = options_.executor,
-        .host = DescribeHost(CaptureEnvironment()),
-        .interrupted = hooks_.should_stop && hooks_.should_stop(),
-        .notes = notes_};
-    report.notes.insert(report.notes.end(), plan.notes.begin(), plan.notes.end());
-    for (const std::string& run_id : settings_.run_ids) {
-      const RunState& run = runs_.at(run_id);
-      if (run.evidence.empty()) {
-        if (report.interrupted) report.notes.push_back(run_id + ": not reached");
-        continue;
-      }
-      std::vector<Evidence> evidence;
-      for (const auto& [rerun, one] : run.evidence) evidence.push_back(one);
-      ReportRun reported = BuildReportRun(run.manifest, run.comparison, run.judgement, evidence);
-      AddStderr(evidence, &reported);
-      report.runs.push_back(std::move(reported));
-    }
-    Tally(&report);
-    // What was left out was not verified: a partial drill never looks like a whole one.
-    if (report.interrupted) report.exit_code = std::max(report.exit_code, 4);
-    if (!plan.left_out.empty() && report.exit_code == 0) report.exit_code = 3;
-    return report;
-  }
-
-  // The end of what a run that did not succeed said on stderr.
-  void AddStderr(const std::vector<Evidence>& evidence, ReportRun* run) const {
-    constexpr std::size_t kTail = 2000;
-    for (std::size_t i = 0; i < evidence.size(); ++i) {
-      if (evidence[i].stderr_path.empty() || run->reruns[i].state == "compared") continue;
-      const auto text = ReadFile(options_.out / evidence[i].stderr_path);
-      if (!text.ok()) continue;
-      run->reruns[i].stderr_tail =
-          text->size() > kTail ? "..." + text->substr(text->size() - kTail) : *text;
-    }
-  }
-
-  Status WriteHistory(const Report& report) {
-    std::vector<RerunRecord> reruns;
-    std::vector<VerdictRecord> verdicts;
-    for (const ReportRun& run : report.runs) {
-      Json reasons = Json::MakeArray();
-      for (const Finding& finding : run.reasons) {
-        if (finding.decisive) reasons.Append(finding.code + ": " + finding.message);
-      }
-      verdicts.push_back({.drill_id = report.drill_id,
-                          .run_id = run.run_id,
-                          .verdict = std::string(VerdictName(run.verdict)),
-                          .decided = report.ended,
-                          .reruns = static_cast<int>(run.reruns.size()),
-                          .reasons = reasons.Dump()});
-      for (const ReportRerun& rerun : run.reruns) {
-        const auto text = ReadFile(options_.out / rerun.evidence_path);
-        reruns.push_back({.drill_id = report.drill_id,
-                          .run_id = run.run_id,
-                          .rerun = rerun.index,
-                          .outcome = rerun.outcome,
-                          .wall_seconds = rerun.wall_seconds,
-                          .evidence_sha256 = text.ok() ? Sha256HexOf(*text) : ""});
-      }
-    }
-    return history_->AddDrill(report.drill_id, report.started, reruns, verdicts);
-  }
-
   const DrillSettings settings_;
   const DrillOptions& options_;
   const DrillHooks& hooks_;
@@ -377,17 +299,6 @@ Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Cloc
   const DrillOptions options = Absolute(given);
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
   return options.resume ? ResumeDrill(options, hooks, clock) : StartDrill(options, hooks, clock);
-}
-
-Status WriteReports(const Report& report, const fs::path& folder) {
-  RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", ToJson(report)));
-  RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(report)));
-  RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(report)));
-  const auto previous = ReadFile(folder / "metrics.prom");
-  RETURN_IF_ERROR(
-      WriteFileAtomic(folder / "metrics.prom",
-                      CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "")));
-  return WriteFileAtomic(folder / "report.html", WriteHtml(report));
 }
 
 }  // namespace rharness

@@ -54,9 +54,6 @@ Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock);
 // has. Errors: invalid_input (nothing to resume, folder in use), not_found, io, integrity.
 Result<Report> RunDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock);
 
-// Writes the five report files of a folder, each whole or not at all.
-Status WriteReports(const Report& report, const std::filesystem::path& folder);
-
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_DRILL_DRILL_H_

@@ -11,6 +11,7 @@
 #include <charconv>
 
 #include "harness/base/files.h"
+#include "harness/base/json_reader.h"
 
 namespace rharness {
 namespace {

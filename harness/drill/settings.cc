@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "harness/base/json_reader.h"
+
 namespace rharness {
 namespace {
 

@@ -10,6 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "harness/base/json_reader.h"
 
 namespace rharness {
 namespace {

@@ -1,4 +1,5 @@
 // The environment as JSON; a variable known to be unset is null.
+#include "harness/base/json_reader.h"
 #include "harness/manifest/environment.h"
 #include "harness/manifest/fields.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "harness/base/files.h"
+#include "harness/base/json_reader.h"
 #include "harness/manifest/fields.h"
 
 namespace rharness {

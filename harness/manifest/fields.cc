@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "harness/base/files.h"
+#include "harness/base/json_reader.h"
 
 namespace rharness {
 namespace {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/base/json_reader.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {

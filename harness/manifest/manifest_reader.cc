@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "harness/base/files.h"
+#include "harness/base/json_reader.h"
 #include "harness/manifest/fields.h"
 #include "harness/manifest/manifest.h"
 

@@ -9,6 +9,8 @@
 #include <limits>
 #include <random>
 
+#include "harness/base/json_reader.h"
+
 namespace rharness {
 namespace {
 

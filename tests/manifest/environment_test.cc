@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "harness/base/digest.h"
+#include "harness/base/json_reader.h"
 #include "harness/manifest/host.h"
 
 namespace rharness {

@@ -1,3 +1,4 @@
+// A complete manifest that the tests of its reader, its rules and the history start from.
 #include "tests/manifest/example.h"
 
 namespace rharness {

@@ -1,3 +1,4 @@
+// The page: well-formed, closed to the outside, and safe with hostile text.
 #include <gtest/gtest.h>
 
 #include <algorithm>

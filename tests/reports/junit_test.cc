@@ -1,3 +1,4 @@
+// JUnit output: what each verdict becomes, and what XML forbids.
 #include <gtest/gtest.h>
 
 #include <pugixml.hpp>

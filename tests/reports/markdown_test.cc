@@ -1,3 +1,4 @@
+// The Markdown summary: its tables, its limits, and text that stays text.
 #include <gtest/gtest.h>
 
 #include <algorithm>

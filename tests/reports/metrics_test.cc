@@ -1,3 +1,4 @@
+// Prometheus text: values, bounded cardinality, and the last success carried over.
 #include "reports/metrics.h"
 
 #include <gtest/gtest.h>

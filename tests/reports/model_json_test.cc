@@ -1,3 +1,4 @@
+// The report as JSON and back: what round-trips and what is refused.
 #include <gtest/gtest.h>
 
 #include <bit>

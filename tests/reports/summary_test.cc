@@ -1,3 +1,4 @@
+// The answer at the top, the shared change, and the order of runs.
 #include "reports/summary.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The picture of a metric: positions worked out by hand, and the edges of doubles.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Terminal output: columns, colours, and text that moves no cursor.
 #include <gtest/gtest.h>
 
 #include <sstream>

@@ -1,3 +1,4 @@
+// Text made safe to print, its width in columns, and numbers in words.
 #include "reports/text.h"
 
 #include <gtest/gtest.h>

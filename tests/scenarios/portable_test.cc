@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.h"
 #include "tests/scenarios/run_program.h"
 
 namespace rharness::scenarios {
@@ -66,6 +67,7 @@ TEST(DigitsPortable, WritesTheSameBytesWhenTheCLibraryDoesWithoutFma) {
 class EmulatedCpu : public testing::TestWithParam<const char*> {};
 
 TEST_P(EmulatedCpu, WritesTheSameBytesAsTheRealOne) {
+  if (kSanitized) GTEST_SKIP() << "the emulator has no room for a sanitizer's shadow memory";
   const std::string emulator = FindProgram("qemu-x86_64");
   if (emulator.empty()) GTEST_SKIP() << "qemu-x86_64 is not installed (package qemu-user)";
   EXPECT_EQ(Native(), Train({emulator, "-cpu", GetParam()}, "digits_portable"));

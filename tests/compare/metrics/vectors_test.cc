@@ -1,11 +1,11 @@
 // The reference vectors: results of independent programs and published tables, one by one.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -81,11 +81,11 @@ TEST(StatisticsVectors, EveryMethodAgreesWithItsReferenceValues) {
       ++run;
     } else {
       EXPECT_TRUE(kNotCovered.contains(name)) << "unknown method " << name;
-      std::cout << "not covered: " << name << "\n";
+      fmt::print("not covered: {}\n", name);
       ++left_out;
     }
   }
-  std::cout << run << " vectors run, " << left_out << " not covered\n";
+  fmt::print("{} vectors run, {} not covered\n", run, left_out);
   EXPECT_GE(run, 100);
 }
 

@@ -1,0 +1,116 @@
+// The last passes of the drill: its report, the report's files, and the history's entries.
+#include "harness/drill/drill_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/version.h"
+#include "harness/drill/report_of.h"
+#include "reports/metrics.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The end of what a run that did not succeed said on stderr.
+void AddStderr(const fs::path& folder, const std::vector<Evidence>& evidence, ReportRun* run) {
+  constexpr std::size_t kTail = 2000;
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    if (evidence[i].stderr_path.empty() || run->reruns[i].state == "compared") continue;
+    const auto text = ReadFile(folder / evidence[i].stderr_path);
+    if (!text.ok()) continue;
+    run->reruns[i].stderr_tail =
+        text->size() > kTail ? "..." + text->substr(text->size() - kTail) : *text;
+  }
+}
+
+Report StartReport(const DrillEnd& end) {
+  const DrillOptions& options = end.settings.options;
+  Report report{.title = fmt::format("Drill of {} {}", end.runs.size(),
+                                     end.runs.size() == 1 ? "run" : "runs"),
+                .drill_id = end.settings.drill_id,
+                .version = kVersion,
+                .started = end.settings.started,
+                .ended = end.ended,
+                .history = options.history,
+                .selection = options.selection.empty() ? "all" : options.selection,
+                .launcher = options.launcher,
+                .executor = options.executor,
+                .host = DescribeHost(CaptureEnvironment()),
+                .interrupted = end.interrupted,
+                .notes = end.notes};
+  report.notes.insert(report.notes.end(), end.plan.notes.begin(), end.plan.notes.end());
+  return report;
+}
+
+VerdictRecord VerdictOf(const ReportRun& run, const Report& report) {
+  Json reasons = Json::MakeArray();
+  for (const Finding& finding : run.reasons) {
+    if (finding.decisive) reasons.Append(finding.code + ": " + finding.message);
+  }
+  return {.drill_id = report.drill_id,
+          .run_id = run.run_id,
+          .verdict = std::string(VerdictName(run.verdict)),
+          .decided = report.ended,
+          .reruns = static_cast<int>(run.reruns.size()),
+          .reasons = reasons.Dump()};
+}
+
+}  // namespace
+
+Report BuildReport(const DrillEnd& end) {
+  Report report = StartReport(end);
+  for (const std::string& run_id : end.settings.run_ids) {
+    const RunState& run = end.runs.at(run_id);
+    if (run.evidence.empty()) {
+      if (report.interrupted) report.notes.push_back(run_id + ": not reached");
+      continue;
+    }
+    std::vector<Evidence> evidence;
+    for (const auto& [rerun, one] : run.evidence) evidence.push_back(one);
+    ReportRun reported = BuildReportRun(run.manifest, run.comparison, run.judgement, evidence);
+    AddStderr(end.settings.options.out, evidence, &reported);
+    report.runs.push_back(std::move(reported));
+  }
+  Tally(&report);
+  // What was left out was not verified: a partial drill never looks like a whole one.
+  if (report.interrupted) report.exit_code = std::max(report.exit_code, 4);
+  if (!end.plan.left_out.empty() && report.exit_code == 0) report.exit_code = 3;
+  return report;
+}
+
+Status WriteHistory(const Report& report, const fs::path& drill_folder, HistoryStore* history) {
+  std::vector<RerunRecord> reruns;
+  std::vector<VerdictRecord> verdicts;
+  for (const ReportRun& run : report.runs) {
+    verdicts.push_back(VerdictOf(run, report));
+    for (const ReportRerun& rerun : run.reruns) {
+      const auto text = ReadFile(drill_folder / rerun.evidence_path);
+      reruns.push_back({.drill_id = report.drill_id,
+                        .run_id = run.run_id,
+                        .rerun = rerun.index,
+                        .outcome = rerun.outcome,
+                        .wall_seconds = rerun.wall_seconds,
+                        .evidence_sha256 = text.ok() ? Sha256HexOf(*text) : ""});
+    }
+  }
+  return history->AddDrill(report.drill_id, report.started, reruns, verdicts);
+}
+
+Status WriteReports(const Report& report, const fs::path& folder) {
+  RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", ToJson(report)));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(report)));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(report)));
+  const auto previous = ReadFile(folder / "metrics.prom");
+  RETURN_IF_ERROR(
+      WriteFileAtomic(folder / "metrics.prom",
+                      CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "")));
+  return WriteFileAtomic(folder / "report.html", WriteHtml(report));
+}
+
+}  // namespace rharness

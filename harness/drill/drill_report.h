@@ -1,0 +1,55 @@
+// The report of a whole drill: built from its judged runs, written, and entered into the history.
+//
+// Role: the last passes of the drill. Not here: what one run's row says (report_of.h), numbers and
+// wording of the formats (reports/).
+#ifndef RHARNESS_HARNESS_DRILL_DRILL_REPORT_H_
+#define RHARNESS_HARNESS_DRILL_DRILL_REPORT_H_
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compare/verdict.h"
+#include "harness/drill/settings.h"
+#include "harness/history/store.h"
+#include "harness/manifest/evidence.h"
+#include "harness/manifest/manifest.h"
+#include "reports/model.h"
+
+namespace rharness {
+
+// Everything one run gathers on its way to a verdict.
+struct RunState {
+  Manifest manifest;
+  std::map<int, Evidence> evidence;  // by rerun
+  RunComparison comparison;
+  Judgement judgement;
+};
+
+// A drill at its end; everything named here outlives the call.
+struct DrillEnd {
+  const DrillSettings& settings;
+  const Plan& plan;
+  const std::map<std::string, RunState>& runs;  // by run_id
+  const std::vector<std::string>& notes;
+  WallTime ended;
+  bool interrupted = false;
+};
+
+// Runs in the order of their selection; one without evidence is left out, and an interrupted drill
+// says so in a note. Reads this host's description and the ends of the reruns' stderr. The exit
+// code is that of the verdicts, raised to 4 when interrupted, and to 3 when runs were left out.
+Report BuildReport(const DrillEnd& end);
+
+// Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, each whole
+// or not at all. Errors: io.
+Status WriteReports(const Report& report, const std::filesystem::path& folder);
+
+// Enters every rerun and every verdict into the history. Errors: those of HistoryStore::AddDrill.
+Status WriteHistory(const Report& report, const std::filesystem::path& drill_folder,
+                    HistoryStore* history);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_DRILL_REPORT_H_

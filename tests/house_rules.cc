@@ -1,0 +1,254 @@
+// The checks of the source tree, as tables and text scans.
+#include "tests/house_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <regex>
+#include <set>
+#include <span>
+
+namespace rharness {
+namespace {
+
+constexpr int kHeaderLines = 150;
+constexpr int kSourceLines = 400;
+constexpr int kReadmeLines = 60;
+
+struct Floor {
+  std::string_view folder;
+  std::vector<std::string_view> may_include;
+};
+
+// In the order of the floors; every folder may include itself.
+const std::vector<Floor>& Floors() {
+  static const std::vector<std::string_view> below_drill = {
+      "harness/base/",    "compare/",        "reports/",       "harness/manifest/",
+      "harness/history/", "harness/launch/", "harness/intake/"};
+  static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
+  static const std::vector<Floor> floors = {
+      {"harness/base/", {}},
+      {"compare/", {"harness/base/"}},
+      {"probes/", {"harness/base/"}},
+      {"harness/manifest/", {"harness/base/"}},
+      {"reports/", {"harness/base/", "compare/"}},
+      {"harness/intake/", from_manifest},
+      {"harness/history/", from_manifest},
+      {"harness/launch/", from_manifest},
+      {"harness/drill/", below_drill},
+      {"harness/gate/", below_drill},
+      {"harness/cli/", {"harness/", "compare/", "reports/", "probes/"}},
+      {"scenarios/", {}},
+      {"tests/", {"harness/", "compare/", "reports/", "probes/", "scenarios/"}},
+  };
+  return floors;
+}
+
+struct Fence {
+  std::string_view library;              // what an include begins with
+  std::vector<std::string_view> inside;  // what a path begins with
+};
+
+const std::vector<Fence>& Fences() {
+  static const std::vector<Fence> fences = {
+      {"nlohmann/", {"harness/base/json"}},
+      {"boost/process", {"harness/base/subprocess.cc"}},
+      {"boost/version", {"harness/base/subprocess.cc"}},
+      {"boost/math", {"compare/stats/distributions.cc"}},
+      {"boost/", {}},
+      {"soci/", {"harness/history/database."}},
+      {"openssl/", {"harness/base/digest", "tests/"}},
+      {"pugixml", {"reports/junit.cc", "tests/"}},
+      {"sqlite3.h", {"tests/"}},
+      {"CLI/", {"harness/cli/"}},
+      {"Eigen/", {"scenarios/digits_blas/"}},
+      {"cblas", {"scenarios/digits_blas/"}},
+      {"format>", {}},
+      {"iostream>", {}},
+  };
+  return fences;
+}
+
+bool StartsWithAny(std::string_view text, std::span<const std::string_view> starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+bool IsHeader(std::string_view path) { return path.ends_with(".h"); }
+
+std::vector<std::string_view> Lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
+struct Include {
+  int line = 1;
+  bool ours = false;   // in quotes
+  std::string target;  // with the closing bracket when in brackets
+};
+
+std::vector<Include> Includes(std::string_view text) {
+  static const std::regex pattern(R"re(^\s*#\s*include\s*(["<])([^">]*[">]))re");
+  std::vector<Include> includes;
+  int line = 0;
+  for (const std::string_view one : Lines(text)) {
+    ++line;
+    std::match_results<std::string_view::const_iterator> match;
+    if (!std::regex_search(one.begin(), one.end(), match, pattern)) continue;
+    Include include{.line = line, .ours = match[1] == "\"", .target = match[2]};
+    if (include.ours) include.target.pop_back();
+    includes.push_back(std::move(include));
+  }
+  return includes;
+}
+
+std::string FolderOf(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
+}
+
+}  // namespace
+
+bool IsCode(std::string_view path) {
+  return IsHeader(path) || path.ends_with(".cc") || path.ends_with(".cu");
+}
+
+std::string Violation::ToString() const { return fmt::format("{}:{}: {}", path, line, message); }
+
+Violations CheckShape(std::string_view path, std::string_view text) {
+  if (!IsCode(path)) return {};
+  Violations found;
+  const auto lines = static_cast<int>(Lines(text).size());
+  const int limit = IsHeader(path) ? kHeaderLines : kSourceLines;
+  if (lines > limit) {
+    found.push_back({std::string(path), lines, fmt::format("{} lines; at most {}", lines, limit)});
+  }
+  if (!text.starts_with("//")) {
+    found.push_back({std::string(path), 1, "expected a comment that says the file's role"});
+  }
+  return found;
+}
+
+Violations CheckGuard(std::string_view path, std::string_view text) {
+  if (!IsHeader(path)) return {};
+  std::string guard = "RHARNESS_";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    guard += std::isalnum(byte) != 0 ? static_cast<char>(std::toupper(byte)) : '_';
+  }
+  guard += '_';
+  const std::vector<std::string_view> lines = Lines(text);
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    if (!lines[i].starts_with("#")) continue;
+    if (lines[i] == "#ifndef " + guard && lines[i + 1] == "#define " + guard) return {};
+    return {{std::string(path), static_cast<int>(i) + 1, "expected the guard " + guard}};
+  }
+  return {{std::string(path), 1, "expected the guard " + guard}};
+}
+
+Violations CheckFloors(std::string_view path, std::string_view text) {
+  if (!IsCode(path)) return {};
+  const auto& floors = Floors();
+  const auto floor = std::find_if(floors.begin(), floors.end(),
+                                  [&](const Floor& one) { return path.starts_with(one.folder); });
+  if (floor == floors.end()) return {{std::string(path), 1, "this folder stands on no floor"}};
+  Violations found;
+  for (const Include& include : Includes(text)) {
+    if (!include.ours || include.target.starts_with(floor->folder) ||
+        StartsWithAny(include.target, floor->may_include)) {
+      continue;
+    }
+    found.push_back({std::string(path), include.line,
+                     fmt::format("{} may not include {}", floor->folder, include.target)});
+  }
+  return found;
+}
+
+Violations CheckFences(std::string_view path, std::string_view text) {
+  if (!IsCode(path)) return {};
+  Violations found;
+  const auto& fences = Fences();
+  for (const Include& include : Includes(text)) {
+    const auto fence = std::find_if(fences.begin(), fences.end(), [&](const Fence& one) {
+      return include.target.starts_with(one.library);
+    });
+    if (fence == fences.end() || StartsWithAny(path, fence->inside)) continue;
+    found.push_back({std::string(path), include.line,
+                     fmt::format("{} is included outside of its fence", fence->library)});
+  }
+  return found;
+}
+
+Violations CheckWords(std::string_view path, std::string_view text) {
+  // Split, so that this file passes. A user of one letter is an example.
+  static const std::regex words(
+      "\\b(TO"
+      "DO|FIX"
+      "ME|XX"
+      "X)\\b");
+  static const std::regex places("(^|[^A-Za-z0-9_.])/(home|root|work|Users)/[A-Za-z0-9_.-]{2,}");
+  Violations found;
+  int line = 0;
+  for (const std::string_view one : Lines(text)) {
+    ++line;
+    if (std::regex_search(one.begin(), one.end(), words)) {
+      found.push_back({std::string(path), line, "a note of work left to do"});
+    }
+    if (std::regex_search(one.begin(), one.end(), places)) {
+      found.push_back({std::string(path), line, "a folder of somebody's machine"});
+    }
+  }
+  return found;
+}
+
+Violations CheckReadme(std::string_view path, std::string_view text,
+                       const std::vector<std::string>& files) {
+  static const std::regex named(R"(`([a-z0-9_/]+\.(h|cc|cu|py))`)");
+  const std::set<std::string_view> known(files.begin(), files.end());
+  const std::string folder = FolderOf(path);
+  const std::vector<std::string_view> lines = Lines(text);
+  Violations found;
+  if (!folder.empty() && lines.size() > kReadmeLines) {
+    found.push_back({std::string(path), static_cast<int>(lines.size()),
+                     fmt::format("{} lines; at most {}", lines.size(), kReadmeLines)});
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string line(lines[i]);
+    for (std::sregex_iterator match(line.begin(), line.end(), named), end; match != end; ++match) {
+      const std::string name = (*match)[1];
+      const std::string suffix = "/" + name;
+      const bool there =
+          known.contains(name) || std::any_of(files.begin(), files.end(), [&](const auto& file) {
+            return file.starts_with(folder) && file.ends_with(suffix);
+          });
+      if (!there) {
+        found.push_back({std::string(path), static_cast<int>(i) + 1, name + " does not exist"});
+      }
+    }
+  }
+  return found;
+}
+
+Violations CheckFolders(const std::vector<std::string>& files) {
+  const std::set<std::string_view> known(files.begin(), files.end());
+  std::set<std::string> folders;
+  for (const std::string& file : files) {
+    if (IsCode(file) || file.ends_with("CMakeLists.txt")) folders.insert(FolderOf(file));
+  }
+  Violations found;
+  for (const std::string& folder : folders) {
+    if (folder.starts_with("tests/")) continue;
+    const std::string readme = folder.empty() ? "README.md" : folder + "/README.md";
+    if (!known.contains(readme)) found.push_back({readme, 1, "expected: what the folder is for"});
+  }
+  return found;
+}
+
+}  // namespace rharness

@@ -1,0 +1,66 @@
+// The rules of the source tree that a program can check.
+//
+// Role: pure functions from a file's path and text to violations; house_test.cc reads the tree and
+// applies them. Not here: what clang-format and clang-tidy check.
+#ifndef RHARNESS_TESTS_HOUSE_RULES_H_
+#define RHARNESS_TESTS_HOUSE_RULES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rharness {
+
+struct Violation {
+  std::string path;
+  int line = 1;  // from 1
+  std::string message;
+
+  std::string ToString() const;  // "path:line: message"
+};
+
+using Violations = std::vector<Violation>;
+
+// A C++ or CUDA file, by its extension.
+bool IsCode(std::string_view path);
+
+// `text` with comments, the contents of string and character literals (raw ones too) and
+// preprocessor lines turned to spaces. Lines keep their numbers.
+std::string StripCode(std::string_view text);
+
+// Each check takes the path relative to the source directory, with '/'.
+
+// C++ files: at most 150 lines in a header and 400 in a source, and a comment to begin with.
+Violations CheckShape(std::string_view path, std::string_view text);
+
+// The guard of harness/base/json.h is RHARNESS_HARNESS_BASE_JSON_H_. Headers only.
+Violations CheckGuard(std::string_view path, std::string_view text);
+
+// Who may include whom: base stands on nothing, compare and manifest on base, reports on base and
+// compare, intake, history and launch on base and manifest, drill and gate on all of these, cli on
+// everything. Scenarios stand apart. Nothing includes tests but tests.
+Violations CheckFloors(std::string_view path, std::string_view text);
+
+// A library behind a fence is included by the files of its fence alone; tests may use what they
+// compare with. <format> and <iostream> are
+// included nowhere: fmt prints.
+Violations CheckFences(std::string_view path, std::string_view text);
+
+// Functions of at most 60 lines, from the line where the declaration starts to the closing brace.
+// An estimate from matching braces: a brace after a parameter list opens a function.
+Violations CheckFunctions(std::string_view path, std::string_view text);
+
+// Any text file: no note of work left to do, no folder of somebody's machine.
+Violations CheckWords(std::string_view path, std::string_view text);
+
+// A folder's README: at most 60 lines, and every header or source that it names in backquotes is
+// among `files`, beside the README, below it, or by its path from the root.
+Violations CheckReadme(std::string_view path, std::string_view text,
+                       const std::vector<std::string>& files);
+
+// Every folder of sources holds a README.md. The folders of tests mirror the tree and share theirs.
+Violations CheckFolders(const std::vector<std::string>& files);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_TESTS_HOUSE_RULES_H_

@@ -1,0 +1,15 @@
+// Whether the tests were built with a sanitizer, whose shadow memory defeats limits on memory.
+#ifndef RHARNESS_TESTS_SANITIZED_H_
+#define RHARNESS_TESTS_SANITIZED_H_
+
+namespace rharness {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+}  // namespace rharness
+
+#endif  // RHARNESS_TESTS_SANITIZED_H_
