@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "scenarios/common/digits.h"
@@ -43,6 +45,8 @@ class Network {
   virtual double TrainBatch(const Batch& batch, const SgdStep& step) = 0;
   virtual Score Evaluate(const Batch& batch) = 0;
   virtual Parameters Export() const = 0;
+  // Versions of the libraries that compute, by name; empty where there are none.
+  virtual std::map<std::string, std::string> Software() const { return {}; }
 };
 
 using NetworkFactory = std::function<std::unique_ptr<Network>(const Parameters&)>;

@@ -23,14 +23,15 @@ struct NamedTensor {
   const std::vector<float>* values;
 };
 
-std::string MetadataJson(const Metadata& metadata) {
-  std::string text = "\"__metadata__\":{";
+// An object of strings; names and values need no escapes.
+std::string TextsJson(const Metadata& texts) {
+  std::string text = "{";
   const char* comma = "";
-  for (const auto& [key, value] : metadata) {
+  for (const auto& [key, value] : texts) {
     text += fmt::format("{}\"{}\":\"{}\"", comma, key, value);
     comma = ",";
   }
-  return text + "},";
+  return text + "}";
 }
 
 std::string Number(double value) {
@@ -52,7 +53,7 @@ std::string SafetensorsBytes(const Parameters& parameters, const Metadata& metad
       {"fc2.weight", fmt::format("[{},{}]", kClasses, hidden), &parameters.fc2_weight},
   }};
   std::string header = "{";
-  if (!metadata.empty()) header += MetadataJson(metadata);
+  if (!metadata.empty()) header += "\"__metadata__\":" + TextsJson(metadata) + ",";
   std::string data;
   const char* comma = "";
   for (const NamedTensor& tensor : tensors) {
@@ -71,7 +72,7 @@ std::string SafetensorsBytes(const Parameters& parameters, const Metadata& metad
   return bytes + header + data;
 }
 
-std::string MetricsJson(const Metrics& metrics) {
+std::string MetricsJson(const Metrics& metrics, const Metadata& software) {
   std::string steps;
   std::string values;
   for (std::size_t i = 0; i < metrics.train_loss_curve.size(); ++i) {
@@ -81,9 +82,10 @@ std::string MetricsJson(const Metrics& metrics) {
   }
   return fmt::format(
       "{{\n  \"metrics\": {{\"test_accuracy\": {}, \"test_loss\": {}, \"train_loss\": {}}},\n"
-      "  \"curves\": {{\"train_loss\": {{\"steps\": [{}], \"values\": [{}]}}}}\n}}\n",
+      "  \"curves\": {{\"train_loss\": {{\"steps\": [{}], \"values\": [{}]}}}}{}\n}}\n",
       Number(metrics.test_accuracy), Number(metrics.test_loss),
-      Number(metrics.train_loss_curve.back()), steps, values);
+      Number(metrics.train_loss_curve.back()), steps, values,
+      software.empty() ? "" : ",\n  \"software\": " + TextsJson(software));
 }
 
 bool WriteFile(const std::filesystem::path& path, const std::string& content, std::string* error) {

@@ -11,7 +11,7 @@
 
 namespace rharness::scenarios {
 
-// The __metadata__ of a checkpoint; left out when empty.
+// The __metadata__ of a checkpoint, or the versions of libraries; left out when empty.
 using Metadata = std::map<std::string, std::string>;
 
 struct Metrics {
@@ -24,10 +24,11 @@ struct Metrics {
 // 8 bytes. The bytes depend on the parameters and the metadata alone.
 std::string SafetensorsBytes(const Parameters& parameters, const Metadata& metadata);
 
-// {"metrics": {...}, "curves": {"train_loss": {"steps": [1..], "values": [...]}}}. Numbers are the
+// {"metrics": {...}, "curves": {"train_loss": {"steps": [1..], "values": [...]}}, "software":
+// {...}}. Numbers are the
 // shortest decimal that reads back to the same double; NaN and infinities are the strings "nan",
 // "inf", "-inf".
-std::string MetricsJson(const Metrics& metrics);
+std::string MetricsJson(const Metrics& metrics, const Metadata& software);
 
 // False and an error that names the file when it cannot be written whole.
 bool WriteFile(const std::filesystem::path& path, const std::string& content, std::string* error);

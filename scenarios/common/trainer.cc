@@ -85,7 +85,7 @@ bool WriteOutputs(const Options& options, const Network& network, const Metrics&
   std::string checkpoint = SafetensorsBytes(parameters, PlantedMetadata(options.plant));
   DisturbCheckpoint(options.plant, &checkpoint);
   return WriteFile(options.out / "model.safetensors", checkpoint, error) &&
-         WriteFile(options.out / "metrics.json", MetricsJson(metrics), error);
+         WriteFile(options.out / "metrics.json", MetricsJson(metrics, network.Software()), error);
 }
 
 int Fail(int status, const std::string& message) {

@@ -1,6 +1,8 @@
 // Forward, backward and step over whole batches.
 #include "scenarios/digits_blas/blas_mlp.h"
 
+#include <cblas.h>
+
 #include <cmath>
 
 namespace rharness::scenarios {
@@ -90,6 +92,10 @@ Score BlasMlp::Evaluate(const Batch& batch) {
 Parameters BlasMlp::Export() const {
   return Parameters{static_cast<std::size_t>(weight1_.value.rows()), Flat(weight1_.value),
                     Flat(bias1_.value), Flat(weight2_.value), Flat(bias2_.value)};
+}
+
+std::map<std::string, std::string> BlasMlp::Software() const {
+  return {{"openblas", openblas_get_config()}, {"openblas_core", openblas_get_corename()}};
 }
 
 }  // namespace rharness::scenarios

@@ -17,6 +17,7 @@ class BlasMlp : public Network {
   double TrainBatch(const Batch& batch, const SgdStep& step) override;
   Score Evaluate(const Batch& batch) override;
   Parameters Export() const override;
+  std::map<std::string, std::string> Software() const override;
 
  private:
   using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -10,6 +10,7 @@ import csv
 import json
 import math
 import pathlib
+import platform
 import struct
 import sys
 
@@ -149,6 +150,7 @@ def write_outputs(out, model, accuracy, loss, curve):
             "train_loss": values[-1],
         },
         "curves": {"train_loss": {"steps": list(range(1, len(values) + 1)), "values": values}},
+        "software": {"python": platform.python_version(), "torch": torch.__version__},
     }
     (out / "metrics.json").write_text(json.dumps(document, allow_nan=False) + "\n")
 
