@@ -6,8 +6,6 @@
 #ifndef RHARNESS_TESTS_BENCH_BENCH_H_
 #define RHARNESS_TESTS_BENCH_BENCH_H_
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
