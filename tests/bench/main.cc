@@ -22,7 +22,7 @@ std::vector<Row> AllRows() {
 void PrintLine(std::string_view id, std::string_view what, std::string_view ours,
                std::string_view peer, std::string_view ratio, std::string_view goal,
                std::string_view result) {
-  fmt::print("{:4} {:38} {:26} {:44} {:>9} {:>11}  {}\n", id, what, ours, peer, ratio, goal,
+  fmt::print("{:4} {:44} {:26} {:37} {:>9} {:>10}  {}\n", id, what, ours, peer, ratio, goal,
              result);
   std::fflush(stdout);
 }
