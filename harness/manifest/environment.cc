@@ -88,6 +88,23 @@ std::map<std::string, std::string> CaptureSoftware(const utsname& system) {
   return software;
 }
 
+struct Host {
+  std::map<std::string, std::string> software;
+  Cpu cpu;
+  std::uint64_t memory_bytes = 0;
+};
+
+// Read once: it stays as it is while this process lives, and a drill asks at every rerun. GPUs are
+// not part of it; they can be lost on the way.
+const Host& ThisHost() {
+  static const Host kHost = [] {
+    utsname system{};
+    if (::uname(&system) != 0) Abort("uname failed");
+    return Host{CaptureSoftware(system), CaptureCpu(system), MemoryOf(ContentOf("/proc/meminfo"))};
+  }();
+  return kHost;
+}
+
 }  // namespace
 
 const std::vector<std::string>& WatchedVariables() {
@@ -159,11 +176,9 @@ bool IsWithheld(std::string_view value) { return value.starts_with(kWithheld); }
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables) {
   Environment environment;
   environment.variables = PickVariables(variables != nullptr ? *variables : ProcessEnvironment());
-  utsname system{};
-  if (::uname(&system) != 0) Abort("uname failed");
-  environment.software = CaptureSoftware(system);
-  environment.hardware.cpu = CaptureCpu(system);
-  environment.hardware.memory_bytes = MemoryOf(ContentOf("/proc/meminfo"));
+  environment.software = ThisHost().software;
+  environment.hardware.cpu = ThisHost().cpu;
+  environment.hardware.memory_bytes = ThisHost().memory_bytes;
   const std::string cuda = ReadGpus(&environment.hardware);
   if (!cuda.empty()) environment.software["cuda_driver"] = cuda;
   return environment;

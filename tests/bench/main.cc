@@ -14,23 +14,33 @@ namespace {
 
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
-  for (const auto& family : {HashRows()}) rows.insert(rows.end(), family.begin(), family.end());
+  for (const auto& family : {HashRows(), TensorRows(), RerunRows()})
+    rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }
 
+void PrintLine(std::string_view id, std::string_view what, std::string_view ours,
+               std::string_view peer, std::string_view ratio, std::string_view goal,
+               std::string_view result) {
+  fmt::print("{:4} {:44} {:26} {:37} {:>9} {:>10}  {}\n", id, what, ours, peer, ratio, goal,
+             result);
+  std::fflush(stdout);
+}
+
 void PrintRow(const Row& row, const Result<Measured>& measured) {
+  const std::string unit = row.unit.empty() ? "" : " " + row.unit;
   const std::string goal =
-      fmt::format("{} {:.2f}", row.goal == Goal::kAtMost ? "<=" : ">=", row.limit);
+      fmt::format("{} {:g}{}", row.goal == Goal::kAtMost ? "<=" : ">=", row.limit, unit);
   if (!measured.ok()) {
-    fmt::print("{:4} {:>9} {:>8}  {:13} {} [{}]\n", row.id, "-", goal, "not measured", row.what,
-               measured.error().ToString());
-    return;
+    return PrintLine(row.id, row.what, "-", "-", "-", goal,
+                     "skipped: " + measured.error().ToString());
   }
   const bool met =
-      row.goal == Goal::kAtMost ? measured->ratio <= row.limit : measured->ratio >= row.limit;
-  fmt::print("{:4} {:9.3f} {:>8}  {:13} {}; beside: {}{}\n", row.id, measured->ratio, goal,
-             met ? "met" : "not met", row.what, measured->peer,
-             measured->note.empty() ? "" : " (" + measured->note + ")");
+      row.goal == Goal::kAtMost ? measured->value <= row.limit : measured->value >= row.limit;
+  const std::string note = measured->note.empty() ? "" : " (" + measured->note + ")";
+  PrintLine(row.id, row.what, measured->ours, measured->peer,
+            fmt::format("{:.{}f}{}", measured->value, row.unit == "MiB" ? 1 : 3, unit), goal,
+            (met ? "met" : "not met") + note);
 }
 
 int Usage() {
@@ -51,6 +61,7 @@ int Main(int argc, char** argv) {
       if (context.rounds < 1 || context.rounds > 99) return Usage();
     }
   }
+  CatchInterrupts();
   const auto scratch = ScopedTempDir::Make("rharness-bench-");
   if (!scratch.ok()) {
     fmt::print(stderr, "rharness-bench: {}\n", scratch.error().ToString());
@@ -58,13 +69,16 @@ int Main(int argc, char** argv) {
   }
   context.scratch = scratch->path();
   context.bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  fmt::print("{:4} {:>9} {:>8}  {:13} {}\n", "goal", "measured", "limit", "", "what");
+  PrintLine("id", "what", "ours", "peer", "ratio", "goal", "");
   for (const Row& row : AllRows()) {
     if (!row.id.starts_with(only)) continue;
-    PrintRow(row, row.measure(context));
-    std::fflush(stdout);
+    const Result<Measured> measured = row.measure(context);
+    if (InterruptingSignal() != 0) break;
+    PrintRow(row, measured);
   }
-  return 0;
+  const int signal = InterruptingSignal();
+  if (signal != 0) fmt::print(stderr, "rharness-bench: interrupted by signal {}\n", signal);
+  return signal == 0 ? 0 : 128 + signal;
 }
 
 }  // namespace

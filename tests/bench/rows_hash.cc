@@ -63,8 +63,8 @@ Result<Measured> CpuRatio(const Context& context, const Command& ours, const Com
   ASSIGN_OR_RETURN(const auto usages, Interleave({ours, peer}, context.rounds));
   const double peer_cpu = MedianCpu(usages[1]);
   const double own_cpu = MedianCpu(usages[0]);
-  return Measured{own_cpu / peer_cpu,
-                  fmt::format("{} {:.3f} s CPU, rharness {:.3f}", name, peer_cpu, own_cpu), ""};
+  return Measured{own_cpu / peer_cpu, fmt::format("{:.3f} s", own_cpu),
+                  fmt::format("{} {:.3f} s", name, peer_cpu), ""};
 }
 
 Result<Measured> OneFile(const Context& context) {
@@ -78,7 +78,7 @@ Result<Measured> TwoFilesOneThread(const Context& context) {
   ASSIGN_OR_RETURN(Measured measured,
                    CpuRatio(context, With({Harness(context), "hash", "--threads", "1"}, paths),
                             With({"openssl", "dgst", "-r", "-sha256"}, paths), "openssl"));
-  measured.ratio = 1 / measured.ratio;  // the same bytes: a rate is the inverse of a time
+  measured.value = 1 / measured.value;  // the same bytes: a rate is the inverse of a time
   return measured;
 }
 
@@ -94,10 +94,8 @@ Result<Measured> FilesOnCores(const Context& context) {
                               context.rounds));
   const double all = ShortestWall(usages[0]);
   const double one = ShortestWall(usages[1]);
-  return Measured{
-      one / all,
-      fmt::format("one file {:.3f} s wall, {} files on {} cores {:.3f} s", one, cores, cores, all),
-      "wall clock: needs idle cores"};
+  return Measured{one / all, fmt::format("{} files on {} cores {:.3f} s", cores, cores, all),
+                  fmt::format("one file {:.3f} s", one), "needs idle cores"};
 }
 
 // 100,000 files of 4 KiB in folders of 1,000; returns a list of their names for xargs --null.
@@ -107,6 +105,7 @@ Result<std::string> SmallFiles(const Context& context) {
   std::string names;
   std::string content(4096, 'x');
   for (std::size_t i = 0; i < kSmallFiles; ++i) {
+    if (InterruptingSignal() != 0) return ProcessError("interrupted", context.scratch.string());
     const fs::path path = context.scratch / fmt::format("small{}", i / 1000) / std::to_string(i);
     if (i % 1000 == 0) RETURN_IF_ERROR(MakeDirectories(path.parent_path()));
     content.replace(0, 8, fmt::format("{:08}", i));
@@ -182,29 +181,26 @@ Result<Measured> ColdFile(const Context& context) {
   const double read = ShortestWall(usages[1]);
   const double warm = ShortestWall(usages[2]);
   constexpr double kDropped = 0.05;
-  return Measured{
-      cold / std::max(read, warm),
-      fmt::format("cold {:.3f} s wall, read alone {:.3f}, hash alone {:.3f}", cold, read, warm),
-      cached > kDropped
-          ? fmt::format("the cache could not be dropped: {:.0f} % stayed", cached * 100)
-          : ""};
+  return Measured{cold / std::max(read, warm),
+                  fmt::format("cold {:.3f} s, warm {:.3f} s", cold, warm),
+                  fmt::format("dd {:.3f} s", read),
+                  cached > kDropped
+                      ? fmt::format("the cache could not be dropped: {:.0f} % stayed", cached * 100)
+                      : ""};
 }
 
 }  // namespace
 
 std::vector<Row> HashRows() {
   return {
-      {"H1", "CPU of one file of 256 MiB / openssl", Goal::kAtMost, 1.0, OneFile},
-      {"H2", "rate of two files in one thread / openssl, per CPU second", Goal::kAtLeast, 1.6,
-       TwoFilesOneThread},
-      {"H3", "speed of N files on N cores / one file", Goal::kAtLeast,
-       0.85 * std::clamp(static_cast<double>(std::thread::hardware_concurrency()), 1.0, 4.0),
+      {"H1", "one file of 256 MiB, CPU", Goal::kAtMost, 1.0, "", OneFile},
+      {"H2", "two files in one thread, rate per CPU", Goal::kAtLeast, 1.6, "", TwoFilesOneThread},
+      {"H3", "N files on N cores, speed, wall", Goal::kAtLeast,
+       0.85 * std::clamp(static_cast<double>(std::thread::hardware_concurrency()), 1.0, 4.0), "",
        FilesOnCores},
-      {"H4a", "CPU of 100,000 files of 4 KiB in one thread / xargs openssl", Goal::kAtMost, 0.85,
-       SmallFilesBesideOpenssl},
-      {"H4b", "CPU of 100,000 files of 4 KiB in one thread / xargs sha256sum", Goal::kAtMost, 0.45,
-       SmallFilesBesideSha256sum},
-      {"H5", "wall of a cold file / max(read alone, hash alone)", Goal::kAtMost, 1.15, ColdFile},
+      {"H4a", "100,000 files of 4 KiB, CPU", Goal::kAtMost, 0.85, "", SmallFilesBesideOpenssl},
+      {"H4b", "100,000 files of 4 KiB, CPU", Goal::kAtMost, 0.45, "", SmallFilesBesideSha256sum},
+      {"H5", "cold file, wall / max(read, hash)", Goal::kAtMost, 1.15, "", ColdFile},
   };
 }
 

@@ -1,0 +1,187 @@
+// What a rerun costs beyond its own work, measured from inside: prints lines "NAME NUMBER".
+//
+// usage: rharness-overhead reruns FOLDER N    ms per rerun of N trivial manifests, one at a time
+//        rharness-overhead syncs FOLDER N     ms of the file syncs of one rerun, done alone
+//        rharness-overhead spawn MIB N        ms to run /bin/true with MIB of memory resident
+//        rharness-overhead journal FOLDER N   ms of a journal entry and of a plain append
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+
+#include "harness/base/descriptor.h"
+#include "harness/base/files.h"
+#include "harness/drill/rerun.h"
+#include "harness/drill/scheduler.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+double MillisecondsOf(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+std::vector<Manifest> TrivialManifests(int count) {
+  std::vector<Manifest> manifests(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    Manifest& manifest = manifests[static_cast<std::size_t>(i)];
+    manifest.run_id = fmt::format("run-{}", i);
+    manifest.command = {"/bin/true"};
+    manifest.duration_seconds = 0.001;
+  }
+  return manifests;
+}
+
+// As a drill carries out its plan, without selection before it and comparison after it.
+Status MeasureReruns(const fs::path& folder, int count) {
+  const std::vector<Manifest> manifests = TrivialManifests(count);
+  std::map<std::string, const Manifest*> by_id;
+  for (const Manifest& manifest : manifests) by_id[manifest.run_id] = &manifest;
+  const Plan plan = BuildPlan(manifests, PlanOptions{.jobs = 1});
+  ASSIGN_OR_RETURN(Journal journal,
+                   Journal::Create(folder / "journal.jsonl", Json::MakeObject({{"n", count}})));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Launcher> launcher, MakeLauncher("host"));
+  const std::unique_ptr<Executor> executor = MakeLocalExecutor();
+  ContentCache cache;
+  const RerunContext context{.drill_folder = folder,
+                             .launchers = {{"host", launcher.get()}},
+                             .executor = executor.get(),
+                             .journal = &journal,
+                             .cache = &cache,
+                             .clock = &SystemClock()};
+  int succeeded = 0;
+  const SchedulerHooks hooks{.work = [&](const PlannedRerun& rerun, int attempt,
+                                         const std::vector<int>& gpus) -> Result<AttemptEnd> {
+    ASSIGN_OR_RETURN(const RerunResult result,
+                     CarryOut(*by_id.at(rerun.run_id), rerun, attempt, gpus, context));
+    succeeded += result.evidence.outcome.Succeeded() ? 1 : 0;
+    return AttemptEnd::kFinal;
+  }};
+  JobQueue queue(plan.reruns, Slots{}, 1, RetryPolicy{});
+  Status status;
+  const double spent = MillisecondsOf([&] { status = RunQueue(&queue, hooks, &SystemClock()); });
+  RETURN_IF_ERROR(status);
+  if (succeeded != count) return InternalError(fmt::format("{} reruns succeeded", succeeded));
+  fmt::print("rerun {}\n", spent / count);
+  return {};
+}
+
+Status AppendDurably(const Descriptor& file, std::string_view line) {
+  if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
+      ::fdatasync(file.get()) != 0) {
+    return IoError("cannot append");
+  }
+  return {};
+}
+
+Result<Descriptor> NewFile(const fs::path& path) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.valid()) return IoErrorFromErrno("cannot create", errno, path.string());
+  return file;
+}
+
+// Four journal entries and one evidence file that a crash can neither halve nor lose.
+Status MeasureSyncs(const fs::path& folder, int count) {
+  ASSIGN_OR_RETURN(const Descriptor journal, NewFile(folder / "plain.jsonl"));
+  const std::string line(150, 'x');
+  const std::string evidence(3000, 'x');
+  Status status;
+  const double spent = MillisecondsOf([&] {
+    for (int i = 0; i < count && status.ok(); ++i) {
+      for (int state = 0; state < 4 && status.ok(); ++state) status = AppendDurably(journal, line);
+      const fs::path path = folder / "runs" / std::to_string(i) / "1" / "evidence.json";
+      if (status.ok()) status = WriteFileAtomic(path, evidence);
+    }
+  });
+  RETURN_IF_ERROR(status);
+  fmt::print("syncs {}\n", spent / count);
+  return {};
+}
+
+void ForkAndExec() {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::execl("/bin/true", "true", nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+}
+
+Status MeasureSpawn(std::uint64_t mebibytes, int count) {
+  const std::size_t size = static_cast<std::size_t>(mebibytes) << 20;
+  if (size > 0) {
+    void* memory =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return IoError("cannot have that much memory");
+    ::madvise(memory, size, MADV_NOHUGEPAGE);  // as small allocations over hours leave a process
+    for (std::size_t at = 0; at < size; at += 4096) static_cast<volatile char*>(memory)[at] = 1;
+  }
+  const ProcessSpec spec{.argv = {"/bin/true"}, .environment = {{"PATH", "/bin"}}};
+  std::vector<double> ours;
+  std::vector<double> forks;
+  for (int i = 0; i < count; ++i) {
+    bool succeeded = false;
+    ours.push_back(MillisecondsOf([&] { succeeded = RunProcess(spec).outcome.Succeeded(); }));
+    if (!succeeded) return ProcessError("did not succeed", "/bin/true");
+    if (i % 10 == 0) forks.push_back(MillisecondsOf(ForkAndExec));
+  }
+  fmt::print("run_process {}\nfork {}\n", Median(ours), Median(forks));
+  return {};
+}
+
+Status MeasureJournal(const fs::path& folder, int count) {
+  ASSIGN_OR_RETURN(Journal journal,
+                   Journal::Create(folder / "journal.jsonl", Json::MakeObject({{"n", count}})));
+  ASSIGN_OR_RETURN(const Descriptor plain, NewFile(folder / "plain.jsonl"));
+  const JournalEntry entry{.job = "digits-torch-3.1",
+                           .state = JobState::kCollected,
+                           .evidence_sha256 = std::string(64, 'a')};
+  const std::string line(200, 'x');
+  std::vector<double> ours;
+  std::vector<double> peer;
+  Status status;
+  for (int i = 0; i < count; ++i) {
+    ours.push_back(MillisecondsOf([&] { status = journal.Append(entry); }));
+    RETURN_IF_ERROR(status);
+    peer.push_back(MillisecondsOf([&] { status = AppendDurably(plain, line); }));
+    RETURN_IF_ERROR(status);
+  }
+  fmt::print("entry {}\nappend {}\n", Median(ours), Median(peer));
+  return {};
+}
+
+int Main(int argc, char** argv) {
+  const std::string_view what = argc == 4 ? argv[1] : "";
+  const int count = argc == 4 ? std::atoi(argv[3]) : 0;
+  Status status = InvalidInput("usage: rharness-overhead reruns|syncs|spawn|journal FOLDER|MIB N");
+  if (count > 0 && what == "reruns") status = MeasureReruns(argv[2], count);
+  if (count > 0 && what == "syncs") status = MeasureSyncs(argv[2], count);
+  if (count > 0 && what == "spawn")
+    status = MeasureSpawn(std::strtoull(argv[2], nullptr, 10), count);
+  if (count > 0 && what == "journal") status = MeasureJournal(argv[2], count);
+  if (status.ok()) return 0;
+  fmt::print(stderr, "rharness-overhead: {}\n", status.error().ToString());
+  return 4;
+}
+
+}  // namespace
+}  // namespace rharness
+
+int main(int argc, char** argv) { return rharness::Main(argc, argv); }
