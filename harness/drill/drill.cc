@@ -12,37 +12,17 @@
 #include "harness/base/log.h"
 #include "harness/drill/compare_rerun.h"
 #include "harness/drill/drill_report.h"
+#include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/rerun.h"
-#include "harness/drill/select.h"
 #include "harness/drill/settings.h"
+#include "harness/history/location.h"
 #include "harness/history/store.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<std::vector<std::string>> SelectRuns(const DrillOptions& options, HistoryStore* history,
-                                            WallTime now) {
-  ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(options.selection));
-  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, history->List(false));
-  std::erase_if(entries, [&](const HistoryEntry& entry) { return !selection.Matches(entry, now); });
-  if (options.sample) entries = SampleUnverified(entries, *options.sample, options.seed, now);
-  std::vector<std::string> run_ids;
-  for (const HistoryEntry& entry : entries) run_ids.push_back(entry.run_id);
-  return run_ids;
-}
-
-Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,
-                                       HistoryStore* history) {
-  std::vector<Manifest> runs;
-  for (const std::string& run_id : run_ids) {
-    ASSIGN_OR_RETURN(Manifest manifest, history->Get(run_id));
-    runs.push_back(std::move(manifest));
-  }
-  return runs;
-}
 
 class Drill {
  public:
@@ -253,7 +233,11 @@ class Drill {
 };
 
 // Makes relative places absolute: children run elsewhere, and a resumed drill may start elsewhere.
-DrillOptions Absolute(DrillOptions options) {
+Result<DrillOptions> Absolute(DrillOptions options) {
+  if (!options.resume) {
+    ASSIGN_OR_RETURN(const fs::path history, ParseHistoryUrl(options.history));
+    options.history = history.string();
+  }
   options.out = fs::absolute(options.out).lexically_normal();
   options.places.root = fs::absolute(options.places.root).lexically_normal();
   for (auto& [from, to] : options.places.maps) to = fs::absolute(to).lexically_normal();
@@ -261,10 +245,11 @@ DrillOptions Absolute(DrillOptions options) {
 }
 
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
-  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, HistoryStore::Open(options.history));
+  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
-  ASSIGN_OR_RETURN(settings.run_ids, SelectRuns(options, history.get(), settings.started));
+  ASSIGN_OR_RETURN(settings.run_ids, SelectRuns(options.selection, options.sample, options.seed,
+                                                settings.started, history.get()));
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
   Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal), {});
@@ -278,8 +263,7 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
                    ParseDrillSettings(past.header, (options.out / "journal.jsonl").string()));
   settings.options.out = options.out;
   settings.options.retry = options.retry;
-  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history,
-                   HistoryStore::Open(settings.options.history));
+  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(settings.options.history));
   Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal),
               std::move(past));
   return drill.Run();
@@ -288,15 +272,21 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
 }  // namespace
 
 Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
-  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, HistoryStore::Open(options.history));
-  ASSIGN_OR_RETURN(const std::vector<std::string> run_ids,
-                   SelectRuns(options, history.get(), clock->Now()));
+  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> run_ids,
+      SelectRuns(options.selection, options.sample, options.seed, clock->Now(), history.get()));
   ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history.get()));
   return BuildPlan(runs, options.plan);
 }
 
 Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Clock* clock) {
-  const DrillOptions options = Absolute(given);
+  ASSIGN_OR_RETURN(const DrillOptions options, Absolute(given));
+  std::error_code error;
+  if (options.resume && !fs::exists(options.out / "journal.jsonl", error)) {
+    return NotFound("no drill to resume; expected the --out of one that was interrupted",
+                    options.out.string());
+  }
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
   return options.resume ? ResumeDrill(options, hooks, clock) : StartDrill(options, hooks, clock);
 }

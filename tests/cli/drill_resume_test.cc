@@ -145,6 +145,22 @@ TEST_F(UnfinishedDrill, EndsInOrderWhenInterruptedAndGoesOnLater) {
   ExpectResumeFinishes(halfway.finished, 3);
 }
 
+TEST_F(UnfinishedDrill, GoesOnFromAnotherFolder) {
+  RecordRuns(1);
+  ASSERT_EQ(Drill().outcome.exit_code, 0);
+  const ProcessResult result = Run({"sh", "-c", R"(cd / && exec "$0" drill --resume --out "$1")",
+                                    kRharness, At("out").string()});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_EQ(Calls(), 1);
+}
+
+TEST_F(UnfinishedDrill, IsNotMadeWhereNoneWas) {
+  const ProcessResult result = Run({kRharness, "drill", "--resume", "--out", "nowhere"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_NE(result.stderr_text.find("no drill to resume"), std::string::npos);
+  EXPECT_FALSE(fs::exists(At("nowhere")));
+}
+
 TEST_F(UnfinishedDrill, NeverTriesAMismatchAgain) {
   Record("a", {});
   Add();

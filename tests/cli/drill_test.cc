@@ -84,6 +84,16 @@ TEST_F(DrillProgram, RefusesTheFolderOfAnotherDrillWithAHint) {
   EXPECT_EQ(Read(At("out/report.json")), report);
 }
 
+TEST_F(DrillProgram, RefusesAHistoryThatIsNotThereAndMakesNone) {
+  for (const char* option : {"--dry-run", "--json"}) {
+    const ProcessResult result =
+        Run({kRharness, "drill", "--history", "misspelled.db", "--out", "out", option});
+    EXPECT_EQ(result.outcome.exit_code, 2);
+    EXPECT_THAT(result.stderr_text, HasSubstr("no such history"));
+  }
+  EXPECT_FALSE(fs::exists(At("misspelled.db")));
+}
+
 TEST_F(DrillProgram, EndsWithThreeWhenNothingWasSelected) {
   RecordRuns(1);
   EXPECT_EQ(Drill({"--select", "family = other"}).outcome.exit_code, 3);

@@ -18,8 +18,12 @@ using testing::HasSubstr;
 class PlantedImages : public testing::Test {
  protected:
   static void SetUpTestSuite() {
+#ifdef RHARNESS_STATIC_TRAINER
     containers_ = std::make_unique<ContainerWorld>();
     problem_ = containers_->problem();
+#else
+    problem_ = "the trainer is not linked statically";
+#endif
     if (problem_.empty()) digest_ = PushTrainer();
   }
   static void TearDownTestSuite() { containers_.reset(); }
@@ -89,6 +93,16 @@ TEST_F(PlantedImages, NoneIsIdenticalInAnImageProvedByItsDigest) {
   const Evidence evidence = world_.EvidenceOf("run-1");
   EXPECT_EQ(evidence.image_digest, digest_);
   EXPECT_THAT(evidence.image_id, testing::StartsWith("sha256:"));
+}
+
+TEST_F(PlantedImages, DataOfAnAbsolutePathAreMountedThereFromWhereTheyLieNow) {
+  const fs::path data = world_.repository() / "data" / "digits.csv";
+  const fs::path manifest =
+      world_.Record({.data = data, .options = {"--image", Repository() + "@" + digest_}});
+  const fs::path now = world_.folder() / "archive.csv";
+  fs::rename(data, now);
+  Expect("none, data mounted from elsewhere", Verdict::kIdentical, 0,
+         world_.Drill({manifest}, {"--map", "data/digits.csv=" + now.string()}));
 }
 
 TEST_F(PlantedImages, ADigestThatDoesNotExistIsInfrastructureAndIsNotTriedAgain) {

@@ -124,6 +124,22 @@ TEST_F(PlantedFaults, AWorkTreeWithoutTheCommitIsNotComparable) {
          world_.Drill({manifest}, {"--map", ".=" + other.string()}));
 }
 
+TEST_F(PlantedFaults, ALinkInTheCheckoutDoesNotLeadDataOutOfTheWorkspace) {
+  const fs::path data = world_.repository() / "data";
+  const fs::path outside = world_.folder() / "outside";
+  fs::rename(data, outside);
+  fs::create_directory_symlink(outside, data);
+  CommitAll(world_.repository(), "Link the data");
+  const fs::path manifest = world_.Record({.pin_code = false});
+  const std::string before = *ReadFile(outside / "digits.csv");
+  Expect(
+      {"link out of the checkout", Verdict::kNotComparable, "data_not_recorded", 3, Layer::kData},
+      world_.Drill({manifest}));
+  const auto after = ReadFile(outside / "digits.csv");
+  ASSERT_TRUE(after.ok()) << after.error().ToString();
+  EXPECT_EQ(*after, before);
+}
+
 TEST_F(PlantedFaults, AChangedCodeFileIsNotComparable) {
   const fs::path manifest = world_.Record({});
   ASSERT_TRUE(

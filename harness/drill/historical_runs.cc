@@ -1,0 +1,43 @@
+// Opening, selecting, loading.
+#include "harness/drill/historical_runs.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "harness/drill/select.h"
+#include "harness/history/location.h"
+
+namespace rharness {
+
+Result<std::unique_ptr<HistoryStore>> OpenHistory(const std::string& url) {
+  ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return NotFound("no such history; `rharness history add` makes one", path.string());
+  }
+  return HistoryStore::Open(url);
+}
+
+Result<std::vector<std::string>> SelectRuns(const std::string& expression,
+                                            std::optional<std::size_t> sample, std::uint64_t seed,
+                                            WallTime now, HistoryStore* history) {
+  ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(expression));
+  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, history->List(false));
+  std::erase_if(entries, [&](const HistoryEntry& entry) { return !selection.Matches(entry, now); });
+  if (sample) entries = SampleUnverified(entries, *sample, seed, now);
+  std::vector<std::string> run_ids;
+  for (const HistoryEntry& entry : entries) run_ids.push_back(entry.run_id);
+  return run_ids;
+}
+
+Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,
+                                       HistoryStore* history) {
+  std::vector<Manifest> runs;
+  for (const std::string& run_id : run_ids) {
+    ASSIGN_OR_RETURN(Manifest manifest, history->Get(run_id));
+    runs.push_back(std::move(manifest));
+  }
+  return runs;
+}
+
+}  // namespace rharness

@@ -1,0 +1,34 @@
+// The runs of a drill, out of their history.
+#ifndef RHARNESS_HARNESS_DRILL_HISTORICAL_RUNS_H_
+#define RHARNESS_HARNESS_DRILL_HISTORICAL_RUNS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+#include "harness/history/store.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+
+// Opens a history that is there: a drill of a misspelled path must not make an empty one and find
+// nothing wrong in it. Errors: not_found, and those of HistoryStore::Open.
+Result<std::unique_ptr<HistoryStore>> OpenHistory(const std::string& url);
+
+// The run ids for which the expression holds, or a sample of so many of them. Errors: invalid_input
+// (the expression), io.
+Result<std::vector<std::string>> SelectRuns(const std::string& expression,
+                                            std::optional<std::size_t> sample, std::uint64_t seed,
+                                            WallTime now, HistoryStore* history);
+
+// The manifests of these runs, in their order. Errors: not_found, integrity, io.
+Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,
+                                       HistoryStore* history);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_HISTORICAL_RUNS_H_
