@@ -59,8 +59,9 @@ RHARNESS_SHA_INLINE void Schedule(Working& w, int group, const std::byte* block)
   __m128i& words = w.schedule[group % 4];
   if (group < 4) {
     const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-    words = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * group)),
-                             big_endian);
+    words = _mm_shuffle_epi8(
+        _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + std::ptrdiff_t{16} * group)),
+        big_endian);
     return;
   }
   const __m128i second = w.schedule[(group + 1) % 4];
@@ -80,7 +81,7 @@ RHARNESS_SHA_INLINE void Pin(__m128i& value) { asm volatile("" : "+x"(value)); }
 template <int kLanes>
 RHARNESS_SHA_INLINE void FourRounds(Working (&lanes)[kLanes], int group) {
   const __m128i constants =
-      _mm_load_si128(reinterpret_cast<const __m128i*>(kRoundConstants + 4 * group));
+      _mm_load_si128(reinterpret_cast<const __m128i*>(kRoundConstants + std::ptrdiff_t{4} * group));
   __m128i lower[kLanes];
   __m128i upper[kLanes];
   for (int i = 0; i < kLanes; ++i) {

@@ -64,6 +64,12 @@ void PrintStatusLines(const std::string& prefix) {
   }
 }
 
+void Raise(int number) {
+  // A sanitizer would catch this one and exit.
+  if (number == SIGSEGV) ::signal(SIGSEGV, SIG_DFL);
+  ::raise(number);
+}
+
 void Allocate(std::size_t bytes) {
   char* block = static_cast<char*>(std::malloc(bytes));
   for (std::size_t at = 0; at < bytes; at += 4096) {
@@ -125,7 +131,7 @@ struct Step {
 const std::map<std::string, Step>& Steps() {
   static const std::map<std::string, Step> steps = {
       {"exit", {1, [](const Arguments& a) { std::exit(std::stoi(a[0])); }}},
-      {"raise", {1, [](const Arguments& a) { ::raise(std::stoi(a[0])); }}},
+      {"raise", {1, [](const Arguments& a) { Raise(std::stoi(a[0])); }}},
       {"hang", {0, [](const Arguments&) { Hang(); }}},
       {"say", {1, [](const Arguments& a) { Say(a[0]); }}},
       {"print", {3, [](const Arguments& a) { Write(std::stoi(a[0]), a[1][0], std::stoul(a[2])); }}},
