@@ -15,6 +15,10 @@ fi
 
 # Runs work in a clone without the old histories, so that its tree is clean and no path of this machine is
 # recorded; their environment is empty, so that no variable of this shell is either.
+if ! [ -x build/bin/rharness ] || ! [ -x build/bin/digits_portable ]; then
+  echo "$0: build/bin is not there; run ./dev build first" >&2
+  exit 2
+fi
 clone=$(mktemp -d)
 trap 'rm -rf "$clone"' EXIT
 git clone -q --no-checkout . "$clone"
