@@ -13,6 +13,12 @@
 namespace rharness {
 namespace {
 
+// A number that is written as an integer: 1.0 is none here, though it has an integer's value.
+std::optional<std::uint64_t> WrittenInteger(const Json& json) {
+  if (json.kind() == Json::Kind::kDouble) return std::nullopt;
+  return json.ToUint64();
+}
+
 constexpr std::uint64_t kHeaderBegin = 8;  // where the header starts in the file
 
 // One tensor as the header states it.
@@ -203,7 +209,7 @@ Status HeaderParser::ReadShape(const Json& json, Entry* entry) const {
   }
   info.shape.reserve(json.AsArray().size());
   for (const Json& dimension : json.AsArray()) {
-    const auto size = dimension.ToUint64();
+    const auto size = WrittenInteger(dimension);
     if (!size) return Refuse(*entry, "shape: expected integers from 0 to 2^64 - 1");
     info.shape.push_back(*size);
     if (__builtin_mul_overflow(info.elements, *size, &info.elements)) {
@@ -225,8 +231,8 @@ Status HeaderParser::ReadShape(const Json& json, Entry* entry) const {
 
 Status HeaderParser::ReadOffsets(const Json& json, Entry* entry) const {
   const bool is_pair = json.IsArray() && json.AsArray().size() == 2;
-  const auto begin = is_pair ? json.AsArray()[0].ToUint64() : std::nullopt;
-  const auto end = is_pair ? json.AsArray()[1].ToUint64() : std::nullopt;
+  const auto begin = is_pair ? WrittenInteger(json.AsArray()[0]) : std::nullopt;
+  const auto end = is_pair ? WrittenInteger(json.AsArray()[1]) : std::nullopt;
   if (!begin || !end) {
     return Refuse(*entry, "data_offsets: expected two integers from 0 to 2^64 - 1");
   }

@@ -66,11 +66,11 @@ class RecordProgram : public testing::Test {
 };
 
 TEST_F(RecordProgram, WritesAManifestThatIsAdmitted) {
-  const ProcessResult result =
-      Record({"--family", "tiny", "--data", "set=data.bin", "--code-file", "data.bin", "--seed",
-              "init=7", "--weights", "out/model.st", "--metrics", "metrics.json", "--metric",
-              "accuracy,direction=higher,margin=0.01,primary", "--hyper", "lr=0.1", "name=a b"},
-             "mkdir out; cp model.src out/model.st; cp metrics.src metrics.json; echo hello");
+  const ProcessResult result = Record(
+      {"--family", "tiny", "--data", "set=data.bin", "--code-file", "data.bin", "--seed", "init=7",
+       "--weights", "out/model.st", "--metrics", "metrics.json", "--metric",
+       "accuracy,direction=higher,margin=0.01,primary", "--hyper", "lr=0.1", "--hyper", "name=a b"},
+      "mkdir out; cp model.src out/model.st; cp metrics.src metrics.json; echo hello");
   ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   EXPECT_EQ(result.stdout_text, "hello\n");
   const auto manifest = LoadManifest(At("run.json"));

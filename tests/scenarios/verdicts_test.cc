@@ -110,7 +110,7 @@ TEST_F(PlantedFaults, AFlippedBitDriftsAndItsTensorIsNamed) {
   ASSERT_FALSE(run.reasons.empty());
   EXPECT_THAT(run.reasons.front().message, HasSubstr("first in tensor fc2.weight"));
   EXPECT_THAT(run.reasons.front().observed,
-              HasSubstr("1 tensor differs; fc2.weight: 1 of 640 elements differ"));
+              HasSubstr("1 tensor differs; fc2.weight: F32 [10, 64], 1 of 640 elements differ"));
   EXPECT_THAT(run.reasons.front().observed, HasSubstr("max 1 ULP"));
 }
 
