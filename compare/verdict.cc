@@ -278,8 +278,10 @@ void Ladder::NoteMetric(const MetricDecision& metric, bool decisive) {
   Note({.code = fmt::format("metric_{}", MetricVerdictName(metric.verdict)),
         .layer = {},
         .subject = "metric " + metric.name,
-        .observed = fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low,
-                                metric.ci_high),
+        .observed = metric.standard_error > 0
+                        ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low,
+                                      metric.ci_high)
+                        : fmt::format("{:.4g}", metric.difference),
         .limit = metric.margin > 0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
         .rule = fmt::format("moderated t, difference at {:g}, equivalence at {:g}",
                             metric.alpha_drift, metric.alpha_equivalence),

@@ -39,7 +39,7 @@ inline constexpr std::array<Verdict, 7> kVerdicts = {
 std::string_view VerdictName(Verdict verdict);  // "identical", ..., "not_comparable", ...
 Result<Verdict> ParseVerdict(std::string_view name);
 
-// Exit code of a set of verdicts (cli.md): 0 all identical or equivalent; 1 any drifted; else 4 any
+// Exit code of a set of verdicts: 0 all identical or equivalent; 1 any drifted; else 4 any
 // failed or infra; else 3 any inconclusive or not comparable. An empty set is 3: nothing was shown.
 int ExitCodeOf(const std::vector<Verdict>& verdicts);
 
@@ -83,7 +83,7 @@ struct RunComparison {
   std::string family;
   bool declared_bitwise = false;
   std::vector<RerunComparison> reruns;
-  std::vector<MetricDecision> metrics;  // of statistics.md section 2, over all compared reruns
+  std::vector<MetricDecision> metrics;  // over all compared reruns
 };
 
 struct Judgement {

@@ -58,14 +58,17 @@ std::string MoreWords(const MetricDecision& metric) {
 std::string Numbers(const MetricDecision& metric) {
   const std::string unit = metric.unit.empty() ? "" : " " + HtmlText(metric.unit, 40);
   std::string out = "<dl class=\"numbers\">";
-  out += Row("Difference",
-             fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
-                         IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high)));
+  const bool tested = metric.standard_error > 0;
+  out +=
+      Row("Difference",
+          tested ? fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
+                               IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high))
+                 : fmt::format("{}{} (interval not known)", Short(metric.difference), unit));
   out += Row("Margin", MarginWords(metric, unit));
   out += Row("Recorded", fmt::format("n = {}, mean {}{}", metric.history.size(),
                                      FormatNumber(metric.mean_history), unit));
   out += Row("Reruns", fmt::format("k = {}", metric.reruns.size()));
-  if (metric.standard_error <= 0) {
+  if (!tested) {
     return out + Row("Test", "none: " + HtmlText(DescribeReason(metric.reason), 300)) + "</dl>";
   }
   out += Row(
@@ -87,11 +90,12 @@ std::string Numbers(const MetricDecision& metric) {
 
 }  // namespace
 
-std::string HtmlMetric(const MetricDecision& metric, std::string_view id) {
-  std::string out = fmt::format(
-      "<div class=\"metric {}\"><h4><code>{}</code> <span class=\"b\">{}</span>{}</h4>",
-      ColourClass(metric.verdict), HtmlText(metric.name, 200), VerdictWords(metric.verdict),
-      metric.primary ? "" : " <span class=\"soft\">secondary, advisory</span>");
+std::string HtmlMetric(const MetricDecision& metric, bool bit_equal, std::string_view id) {
+  std::string out =
+      fmt::format("<div class=\"metric {}\"><h4><code>{}</code> <span class=\"b\">{}</span>{}</h4>",
+                  bit_equal ? "identical" : ColourClass(metric.verdict), HtmlText(metric.name, 200),
+                  bit_equal ? "equal" : VerdictWords(metric.verdict),
+                  metric.primary ? "" : " <span class=\"soft\">secondary, advisory</span>");
   const std::string picture = SvgBand(metric, id);
   if (picture.empty()) {
     out += "<p class=\"soft\">There is no finite value to draw.</p>";

@@ -17,7 +17,8 @@ std::string HtmlBadge(Verdict verdict);
 std::string HtmlRunDetails(const ReportRun& run, std::string_view id);
 
 // One metric: its band and the numbers of its decision.
-std::string HtmlMetric(const MetricDecision& metric, std::string_view id);
+// `bit_equal`: the run is identical, so that there was nothing left to decide.
+std::string HtmlMetric(const MetricDecision& metric, bool bit_equal, std::string_view id);
 
 // The band as inline SVG: history and rerun values, the margin around the history mean, and the
 // interval of the difference placed at that mean, over one labelled axis. At most 200 points a

@@ -92,7 +92,8 @@ std::string Metrics(const ReportRun& run, std::string_view id) {
   std::string out = "<h3>Metrics</h3>";
   const std::size_t shown = std::min(run.metrics.size(), kMostMetrics);
   for (std::size_t i = 0; i < shown; ++i) {
-    out += HtmlMetric(run.metrics[i], fmt::format("{}-m{}", id, i + 1));
+    out += HtmlMetric(run.metrics[i], run.verdict == Verdict::kIdentical,
+                      fmt::format("{}-m{}", id, i + 1));
   }
   return out + LeftOut(run.metrics.size(), shown);
 }

@@ -132,13 +132,16 @@ std::string List(const std::vector<T>& items, F line) {
 }
 
 std::string MetricLine(const MetricDecision& metric) {
-  return fmt::format(
-      "{}: {}; difference {} {} (interval {} to {}), margin {}, p {}, n = {}, k = {}, power {}",
-      Code(metric.name), Plain(MetricVerdictName(metric.verdict)),
-      FormatNumber(metric.difference, 4), Plain(metric.unit, 40), FormatNumber(metric.ci_low, 4),
-      FormatNumber(metric.ci_high, 4), FormatNumber(metric.margin, 4),
-      FormatNumber(metric.p_difference, 4), metric.history.size(), metric.reruns.size(),
-      FormatNumber(metric.power, 4));
+  const std::string head = fmt::format("{}: {}; difference {} {}", Code(metric.name),
+                                       Plain(MetricVerdictName(metric.verdict)),
+                                       FormatNumber(metric.difference, 4), Plain(metric.unit, 40));
+  const std::string tail =
+      fmt::format(", margin {}, n = {}, k = {}", FormatNumber(metric.margin, 4),
+                  metric.history.size(), metric.reruns.size());
+  if (metric.standard_error <= 0) return head + tail + ", not tested";
+  return fmt::format("{} (interval {} to {}){}, p {}, power {}", head,
+                     FormatNumber(metric.ci_low, 4), FormatNumber(metric.ci_high, 4), tail,
+                     FormatNumber(metric.p_difference, 4), FormatNumber(metric.power, 4));
 }
 
 std::string Details(const ReportRun& run) {

@@ -65,6 +65,7 @@ struct Report {
   bool interrupted = false;
   int exit_code = 3;
   std::map<std::string, int> counts;  // by verdict name, all seven present
+  std::vector<std::string> left_out;  // selected runs that the budget or the slots left out
   std::vector<std::string> notes;     // about the drill as a whole
   std::vector<ReportRun> runs;
 };

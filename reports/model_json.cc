@@ -158,6 +158,7 @@ Json ToJson(const Report& report) {
       .Set("executor", report.executor)
       .Set("host", report.host)
       .Set("interrupted", report.interrupted)
+      .Set("left_out", PlainArray(report.left_out))
       .Set("notes", PlainArray(report.notes))
       .Set("runs", ArrayOf(report.runs, RunJson));
   return json;

@@ -185,6 +185,7 @@ void ReadFacts(JsonReader& reader, Report* report) {
   reader.ReadOptional("executor", &report->executor);
   reader.ReadOptional("host", &report->host);
   reader.ReadOptional("interrupted", &report->interrupted);
+  reader.ReadArray("left_out", &report->left_out);
   reader.ReadArray("notes", &report->notes);
 }
 

@@ -13,6 +13,8 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostShared = 8;
+constexpr char kRaiseBudget[] =
+    "Raise --budget, or offer what the runs need: the notes say what that is.";
 
 int CountOf(const Report& report, Verdict verdict) {
   const auto at = report.counts.find(std::string(VerdictName(verdict)));
@@ -62,6 +64,12 @@ std::string AnswerWithoutDrift(const Report& report) {
     return fmt::format("{} could not be decided; none drifted, but this is no pass.",
                        Share(open, runs));
   }
+  if (!report.left_out.empty()) {
+    return fmt::format(
+        "{} of {} reproduced; {} not rerun.", FormatCount(runs),
+        Counted(runs + report.left_out.size(), "selected run"),
+        report.left_out.size() == 1 ? "one was" : FormatCount(report.left_out.size()) + " were");
+  }
   if (report.exit_code != 0) {
     return fmt::format("{} reproduced, but the drill ended with exit code {}.",
                        Share(static_cast<int>(runs), runs), report.exit_code);
@@ -73,7 +81,9 @@ std::string AnswerWithoutDrift(const Report& report) {
 std::string Answer(const Report& report) {
   std::string answer;
   const int drifted = CountOf(report, Verdict::kDrifted);
-  if (report.runs.empty()) {
+  if (report.runs.empty() && !report.left_out.empty()) {
+    answer = "No selected run could be rerun within the budget and the slots.";
+  } else if (report.runs.empty()) {
     answer = "No runs were selected, so nothing was shown.";
   } else if (drifted > 0) {
     answer =
@@ -155,6 +165,7 @@ std::string NextAfterDrift(const Summary& summary) {
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   if (report.interrupted) return "Run the drill again with --resume to finish it.";
   if (report.exit_code == 0) return "Nothing is left to do.";
+  if (!report.left_out.empty() && Reproduced(summary.order.front()->verdict)) return kRaiseBudget;
   const ReportRun& worst = *summary.order.front();
   const std::string first = SafeText(worst.run_id, 120);
   switch (worst.verdict) {
@@ -175,8 +186,8 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
     return fmt::format("More reruns would not decide; see what {} lacks: margin, history or data.",
                        first);
   }
-  return fmt::format("Run the drill again with up to {} to decide every metric.",
-                     Counted(static_cast<std::uint64_t>(more), "further rerun"));
+  return fmt::format("Drill the undecided runs again with --reruns {} to decide every metric.",
+                     more + static_cast<int>(worst.reruns.size()));
 }
 
 }  // namespace
@@ -208,7 +219,9 @@ Summary Summarize(const Report& report) {
     return Severity(a->verdict) < Severity(b->verdict);
   });
   if (summary.drifted > 0) summary.shared = FindShared(report, summary.drifted, summary.reproduced);
-  if (report.runs.empty()) {
+  if (report.runs.empty() && !report.left_out.empty()) {
+    summary.next_step = kRaiseBudget;
+  } else if (report.runs.empty()) {
     summary.next_step = "Check the selection against what rharness history list shows.";
   } else if (summary.drifted > 0) {
     summary.next_step = NextAfterDrift(summary);
@@ -236,7 +249,7 @@ std::string ComparedInShort(const ReportRun& run) {
     });
     parts.push_back(fmt::format("{}/{} bit-equal", equal, run.exact.size()));
   }
-  if (!run.metrics.empty()) {
+  if (!run.metrics.empty() && run.verdict != Verdict::kIdentical) {
     const auto within = std::count_if(run.metrics.begin(), run.metrics.end(), [](const auto& m) {
       return m.verdict == MetricVerdict::kWithin;
     });

@@ -134,6 +134,7 @@ std::string FormatDuration(Seconds seconds) {
   const double value = seconds.count();
   constexpr double kLongest = 1e15;  // beyond it llround could overflow, and nothing lasts as long
   if (!(value >= 0 && value <= kLongest)) return "unknown";
+  if (value > 0 && value < 0.0995) return fmt::format("{:.0f} ms", std::max(1.0, value * 1e3));
   if (value < 9.95) return fmt::format("{:.1f} s", value);
   const auto whole = static_cast<long long>(std::llround(value));
   if (whole < 60) return fmt::format("{} s", whole);

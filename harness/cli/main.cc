@@ -13,10 +13,12 @@ void AddGlobals(CLI::App& app) {
   app.set_version_flag("--version", kVersion);
   app.add_flag("-q,--quiet", Globals().quiet, "Print nothing on success, one line on failure")
       ->envname("RHARNESS_QUIET");
-  app.add_flag("-v,--verbose", Globals().verbose, "Print what is done as it is done");
+  app.add_flag("-v,--verbose", Globals().verbose,
+               "Say of each rerun when it starts and how it ended");
   app.add_flag("--no-color", Globals().no_color, "Never colour the output");
   app.set_config("--config", "", "Read options from an INI or TOML file")
       ->envname("RHARNESS_CONFIG");
+  app.allow_config_extras(CLI::config_extras_mode::error);
   app.require_subcommand(1);
   app.fallthrough();
 }
@@ -31,6 +33,31 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddHash(app, action);
 }
 
+// The verb as typed: the first word that is no option. Empty if there is none.
+std::string_view TypedVerb(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--config") {
+      ++i;  // its value is no verb
+    } else if (!word.starts_with('-')) {
+      return word;
+    }
+  }
+  return {};
+}
+
+// Says which word is no verb, where CLI11 would only miss one. True when it did.
+bool RefuseUnknownVerb(const CLI::App& app, std::string_view verb) {
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == verb) return false;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  if (verb.empty()) return false;
+  LogError("'" + std::string(verb) + "' is no verb; expected one of " + known);
+  return true;
+}
+
 int Run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app(
@@ -39,10 +66,14 @@ int Run(int argc, char** argv) {
   Action action;
   AddGlobals(app);
   AddVerbs(app, &action);
+  if (RefuseUnknownVerb(app, TypedVerb(argc, argv))) return kExitUsage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    LogError(error.what());
+    LogError("see `rharness " + std::string(TypedVerb(argc, argv)) + " --help`");
+    return kExitUsage;
   }
   SetLogLevel(Globals().quiet     ? LogLevel::kError
               : Globals().verbose ? LogLevel::kDebug

@@ -21,7 +21,10 @@ struct NameAndValue {
 Result<NameAndValue> SplitPair(std::string_view option, std::string_view text) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    return InvalidInput(fmt::format("expected NAME=VALUE, found '{}'", text), std::string(option));
+    return InvalidInput(
+        fmt::format("expected NAME=VALUE, found '{}' (the command and its options follow after --)",
+                    text),
+        std::string(option));
   }
   return NameAndValue{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }

@@ -39,10 +39,11 @@ void OnInterrupt(int) {
   if (++g_interrupts > 1) std::_Exit(kExitInfrastructure);
 }
 
-Status Split(const std::string& text, const char* option, std::string* left, std::string* right) {
+Status Split(const std::string& text, const char* option, const char* form, std::string* left,
+             std::string* right) {
   const auto at = text.find('=');
   if (at == std::string::npos || at == 0) {
-    return InvalidInput(fmt::format("'{}' is not NAME=VALUE", TerminalSafe(text)), option);
+    return InvalidInput(fmt::format("'{}' is not {}", TerminalSafe(text), form), option);
   }
   *left = text.substr(0, at);
   *right = text.substr(at + 1);
@@ -56,13 +57,13 @@ Status Complete(Arguments* arguments, const CLI::App& command) {
   for (const std::string& text : arguments->maps) {
     std::string from;
     std::string to;
-    RETURN_IF_ERROR(Split(text, "--map", &from, &to));
+    RETURN_IF_ERROR(Split(text, "--map", "FROM=TO", &from, &to));
     drill.places.maps.emplace_back(from, to);
   }
   for (const std::string& text : arguments->environment) {
     std::string name;
     std::string value;
-    RETURN_IF_ERROR(Split(text, "--env", &name, &value));
+    RETURN_IF_ERROR(Split(text, "--env", "NAME=VALUE", &name, &value));
     drill.environment[name] = value;
   }
   if (command.count("--sample") > 0) drill.sample = arguments->sample;
@@ -70,6 +71,12 @@ Status Complete(Arguments* arguments, const CLI::App& command) {
   drill.confirm = !arguments->no_confirm;
   if (drill.plan.slots.cpus == 0) {
     drill.plan.slots.cpus = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+  if (drill.resume &&
+      (arguments->dry_run || command.count("--select") > 0 || command.count("--sample") > 0)) {
+    return InvalidInput(
+        "--resume goes on with the drill's own plan; it takes no --dry-run, "
+        "--select or --sample");
   }
   if (!drill.resume && drill.history.empty()) {
     return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY");
@@ -129,7 +136,8 @@ void AddSelectionOptions(CLI::App* command, Arguments* arguments) {
       ->capture_default_str()
       ->envname("RHARNESS_OUT");
   command->add_option("--select", drill.selection,
-                      "Runs to drill, such as 'family = digits_blas and verified > 30d'");
+                      "Runs to drill, such as 'family = mlp and (verified = never or verified < "
+                      "30d)'; 30d is 30 days ago");
   command->add_option("--sample", arguments->sample,
                       "Draw this many of them, long unverified ones more likely");
   command->add_option("--seed", drill.seed, "Seed of the sample")->capture_default_str();
@@ -154,7 +162,9 @@ void AddResourceOptions(CLI::App* command, Arguments* arguments) {
       ->add_option("--memory", plan.slots.memory_bytes,
                    "Memory to share out, such as 16GiB (default: not limited)")
       ->transform(CLI::AsSizeValue(false));
-  command->add_option("--budget", arguments->budget_hours, "Hours of run time to spend at most")
+  command
+      ->add_option("--budget", arguments->budget_hours,
+                   "Hours of run time to spend at most; 0: no limit")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--rerun-memory", plan.memory_bytes,

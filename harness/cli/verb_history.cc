@@ -185,8 +185,10 @@ void AddHistory(CLI::App& app, Action* action) {
   show->add_option("run_id", options->run_id, "The run")->required();
   show->add_flag("--json", options->json, "As JSON");
 
-  CLI::App* retire = AddStep(*history, options, action, "retire",
-                             "Take a run out of drills; it stays in the history", RetireRun);
+  CLI::App* retire =
+      AddStep(*history, options, action, "retire",
+              "Take a run out of drills and of its family's statistics; it stays in the history",
+              RetireRun);
   retire->add_option("run_id", options->run_id, "The run")->required();
   retire->add_option("--reason", options->reason, "Why, for those who ask later")->required();
 }

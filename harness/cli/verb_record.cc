@@ -18,6 +18,7 @@ namespace {
 struct RecordOptions {
   RecordArguments arguments;
   bool keep_failed = false;
+  bool overwrite = false;
 };
 
 constexpr char kFooter[] =
@@ -51,6 +52,9 @@ Result<int> RecordAndWrite(const RecordOptions& options) {
   ASSIGN_OR_RETURN(const RecordRequest request, BuildRequest(options.arguments));
   const std::filesystem::path out =
       std::filesystem::absolute(options.arguments.out).lexically_normal();
+  if (!options.overwrite && std::filesystem::exists(out)) {
+    return InvalidInput("is there already; take another name, or --overwrite it", out.string());
+  }
   RETURN_IF_ERROR(MakeDirectories(out.parent_path()));
   CatchInterrupts();
   ASSIGN_OR_RETURN(const Recording recording,
@@ -120,6 +124,7 @@ void AddRecord(CLI::App& app, Action* action) {
   AddInputs(verb, a);
   AddOutputs(verb, a);
   AddPromises(verb, a);
+  verb->add_flag("--overwrite", options->overwrite, "Replace a manifest that is there already");
   verb->add_flag("--keep-failed", options->keep_failed, "Write a manifest of a failed run, too");
   verb->add_option("command", a->command, "The command and its arguments, after --")->required();
   verb->footer(kFooter);

@@ -160,7 +160,11 @@ class Drill {
   Result<AttemptEnd> Work(const PlannedRerun& rerun, int attempt, const std::vector<int>& gpus,
                           const RerunContext& context) {
     RunState& run = runs_.at(rerun.run_id);
+    LogDebug(fmt::format("{}: attempt {} starts", rerun.job, attempt));
     ASSIGN_OR_RETURN(RerunResult result, CarryOut(run.manifest, rerun, attempt, gpus, context));
+    LogDebug(fmt::format("{}: {}", rerun.job,
+                         result.evidence.obstacle.empty() ? result.evidence.outcome.ToString()
+                                                          : result.evidence.obstacle));
     const std::scoped_lock lock(mutex_);
     run.evidence[rerun.rerun] = std::move(result.evidence);
     return result.infrastructure ? AttemptEnd::kInfrastructure : AttemptEnd::kFinal;
@@ -244,6 +248,19 @@ Result<DrillOptions> Absolute(DrillOptions options) {
   return options;
 }
 
+// A drill strews no files among somebody else's.
+Status RefuseForeignFolder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / "journal.jsonl", error))
+    return {};  // refused by the journal, in its words
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename() == "lock") continue;
+    return InvalidInput("holds files that are no drill's; expected a new or an empty folder",
+                        folder.string());
+  }
+  return {};
+}
+
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
   DrillSettings settings{
@@ -287,6 +304,7 @@ Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Cloc
     return NotFound("no drill to resume; expected the --out of one that was interrupted",
                     options.out.string());
   }
+  if (!options.resume) RETURN_IF_ERROR(RefuseForeignFolder(options.out));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
   return options.resume ? ResumeDrill(options, hooks, clock) : StartDrill(options, hooks, clock);
 }

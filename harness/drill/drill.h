@@ -3,8 +3,8 @@
 //   select -> plan -> rerun -> compare -> judge -> confirm -> report
 //
 // A drill owns one folder: journal, plan.json,
-// runs/RUN/N/{evidence.json,stdout.log,stderr.log,artifacts/} and the reports. The folder is locked
-// while a drill works in it.
+// runs/RUN/N/{evidence.json,artifacts/} with stdout.log and stderr.log where there was output, and
+// the reports. The folder is locked while a drill works in it.
 #ifndef RHARNESS_HARNESS_DRILL_DRILL_H_
 #define RHARNESS_HARNESS_DRILL_DRILL_H_
 

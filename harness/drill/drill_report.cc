@@ -80,7 +80,8 @@ Report BuildReport(const DrillEnd& end) {
   Tally(&report);
   // What was left out was not verified: a partial drill never looks like a whole one.
   if (report.interrupted) report.exit_code = std::max(report.exit_code, 4);
-  if (!end.plan.left_out.empty() && report.exit_code == 0) report.exit_code = 3;
+  report.left_out = end.plan.left_out;
+  if (!report.left_out.empty() && report.exit_code == 0) report.exit_code = 3;
   return report;
 }
 

@@ -140,7 +140,7 @@ void CompareInput(std::string_view what, const std::string& before, const Result
   const std::string now = after.ok() ? after->sha256 : after.error().ToString();
   if (now == before) return;
   out->changed_inputs.push_back(
-      fmt::format("{} changed during the run: sha256 {} before, {} after", what, before, now));
+      fmt::format("{} {}: sha256 {} before, {} after", what, kChangedDuringRun, before, now));
 }
 
 void HashInputsAgain(const fs::path& folder, Recording* out) {

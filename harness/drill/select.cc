@@ -220,9 +220,9 @@ void Parser::Next() {
   token_ = Token{{}, false, at_ + 1};
   if (at_ == text_.size()) return;
   const char first = text_[at_];
-  if (first == '"') {
+  if (first == '"' || first == '\'') {
     token_.quoted = true;
-    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+    for (++at_; at_ < text_.size() && text_[at_] != first; ++at_) {
       if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
       token_.text += text_[at_];
     }

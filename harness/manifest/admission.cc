@@ -282,6 +282,10 @@ std::vector<AdmissionFinding> Admit(const Manifest& manifest) {
   CheckMetrics(manifest, &findings);
   CheckCurves(manifest.curves, &findings);
   CheckArtifacts(manifest.artifacts, &findings);
+  for (std::size_t i = 0; i < manifest.notes.size(); ++i) {
+    if (manifest.notes[i].find(kChangedDuringRun) == std::string::npos) continue;
+    findings.Add("input_changed", fmt::format("notes[{}]", i), manifest.notes[i]);
+  }
   return findings.Take();
 }
 

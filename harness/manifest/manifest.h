@@ -123,6 +123,8 @@ struct Manifest {
 };
 
 inline constexpr int kManifestVersion = 1;
+// In a note: an input was another one after the run than before it. What ran is then not known.
+inline constexpr char kChangedDuringRun[] = "changed during the run";
 
 // Errors: invalid_input with file and JSON path. Checks types and the rules that keep a reader safe
 // (names, paths, lengths of curves, hex digits) and refuses unknown members except "x-..."; what is

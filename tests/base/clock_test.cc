@@ -80,6 +80,8 @@ TEST(FormatTime, IsReadBackExactly) {
 
 TEST(FormatDuration, ChoosesUnitsForPeople) {
   EXPECT_EQ(FormatDuration(Seconds(0)), "0.0 s");
+  EXPECT_EQ(FormatDuration(Seconds(0.0004)), "1 ms");
+  EXPECT_EQ(FormatDuration(Seconds(0.017)), "17 ms");
   EXPECT_EQ(FormatDuration(Seconds(0.44)), "0.4 s");
   EXPECT_EQ(FormatDuration(Seconds(9.94)), "9.9 s");
   EXPECT_EQ(FormatDuration(Seconds(9.96)), "10 s");

@@ -84,6 +84,52 @@ TEST_F(DrillProgram, RefusesTheFolderOfAnotherDrillWithAHint) {
   EXPECT_EQ(Read(At("out/report.json")), report);
 }
 
+TEST_F(DrillProgram, StrewsNothingAmongSomebodyElsesFiles) {
+  RecordRuns(1);
+  ASSERT_TRUE(WriteFileAtomic(At("out/mine.txt"), "mine").ok());
+  const ProcessResult result = Drill();
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("no drill's"));
+  EXPECT_FALSE(fs::exists(At("out/journal.jsonl")));
+}
+
+TEST_F(DrillProgram, SaysWhatTheBudgetLeftOutAndIsNoPass) {
+  RecordRuns(1);
+  const ProcessResult result = Drill({"--budget", "0.000000001"});
+  EXPECT_EQ(result.outcome.exit_code, 3);
+  EXPECT_THAT(result.stdout_text, HasSubstr("No selected run could be rerun within the budget"));
+  EXPECT_EQ(StoredReport().left_out.size(), 1U);
+}
+
+TEST_F(DrillProgram, SaysOfEachRerunHowItEndedWhenVerbose) {
+  RecordRuns(1);
+  const ProcessResult result =
+      Run({kRharness, "--verbose", "drill", "--history", "runs.db", "--out", "out"});
+  EXPECT_THAT(result.stderr_text, HasSubstr("exited with 0"));
+}
+
+TEST_F(DrillProgram, ResumesNothingElseThanTheDrillThatWasInterrupted) {
+  const ProcessResult result = Run({kRharness, "drill", "--resume", "--dry-run", "--out", "out"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("--dry-run"));
+}
+
+TEST_F(DrillProgram, NamesAWordThatIsNoVerb) {
+  const ProcessResult result = Run({kRharness, "dril", "--history", "x"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("'dril' is no verb"));
+  EXPECT_THAT(result.stderr_text, HasSubstr("history, drill, report"));
+}
+
+TEST_F(DrillProgram, RefusesAnUnknownKeyInAConfiguration) {
+  RecordRuns(1);
+  ASSERT_TRUE(WriteFileAtomic(At("rharness.ini"), "[drill]\nrerunz=3\n").ok());
+  const ProcessResult result =
+      Run({kRharness, "--config", "rharness.ini", "drill", "--history", "runs.db", "--out", "out"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("rerunz"));
+}
+
 TEST_F(DrillProgram, RefusesAHistoryThatIsNotThereAndMakesNone) {
   for (const char* option : {"--dry-run", "--json"}) {
     const ProcessResult result =

@@ -116,6 +116,16 @@ TEST_F(RecordProgram, KeepsAFailedRunWhenAsked) {
   EXPECT_NE(manifest->notes[0].find("the command failed"), std::string::npos);
 }
 
+TEST_F(RecordProgram, KeepsAManifestThatIsThereAlready) {
+  ASSERT_EQ(Record({}, "true").outcome.exit_code, 0);
+  const std::string first = *ReadFile(At("run.json"));
+  const ProcessResult again = Record({}, "touch ran");
+  EXPECT_EQ(again.outcome.exit_code, 2);
+  EXPECT_EQ(*ReadFile(At("run.json")), first);
+  EXPECT_FALSE(fs::exists(At("ran"))) << "refused before the command runs";
+  EXPECT_EQ(Record({"--overwrite"}, "true").outcome.exit_code, 0);
+}
+
 TEST_F(RecordProgram, SaysThatAnInputChangedDuringTheRun) {
   const ProcessResult result = Record({"--data", "data.bin"}, "printf abd > data.bin");
   EXPECT_EQ(result.outcome.exit_code, 5);

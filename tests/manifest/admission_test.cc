@@ -44,6 +44,12 @@ TEST(Admission, AdmitsACompleteManifest) {
   EXPECT_EQ(FindingsAfter([](Manifest&) {}), std::vector<std::string>{});
 }
 
+TEST(Admission, RefusesARunWhoseInputChangedUnderIt) {
+  ExpectEachAlone({{"input_changed $.notes[0]", [](Manifest& m) {
+                      m.notes = {"data 'train' changed during the run: sha256 a before, b after"};
+                    }}});
+}
+
 TEST(Admission, WantsRunTimesThatAgree) {
   using std::chrono::milliseconds;
   ExpectEachAlone({

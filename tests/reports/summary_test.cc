@@ -65,9 +65,20 @@ TEST(Summary, AChangeThatReproducedRunsHaveTooComesLast) {
   EXPECT_EQ(summary.shared[2].key, "host.name");  // 3 of 3 against 4 of 4 tells nothing
 }
 
+TEST(Summary, SaysWhatTheBudgetLeftOut) {
+  Report report = Only({Verdict::kIdentical});
+  report.left_out = {"slow-1", "slow-2"};
+  report.exit_code = 3;
+  EXPECT_EQ(Summarize(report).answer, "1 of 3 selected runs reproduced; 2 were not rerun.");
+  EXPECT_TRUE(Summarize(report).next_step.starts_with("Raise --budget"));
+  report.runs.clear();
+  EXPECT_EQ(Summarize(report).answer,
+            "No selected run could be rerun within the budget and the slots.");
+}
+
 TEST(Summary, SaysHowManyMoreRerunsWouldDecide) {
   EXPECT_EQ(Summarize(Only({Verdict::kInconclusive})).next_step,
-            "Run the drill again with up to 2 further reruns to decide every metric.");
+            "Drill the undecided runs again with --reruns 3 to decide every metric.");
 }
 
 TEST(Summary, OrdersTheWorstFirstAndKeepsTheOrderWithin) {
