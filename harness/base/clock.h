@@ -45,8 +45,8 @@ std::string FormatTime(WallTime time);
 // Reads what FormatTime writes; fractions of any length (cut to milliseconds), "Z" or a numeric
 // offset, a leap second :60 as the next minute's :00. Else invalid_input.
 Result<WallTime> ParseTime(std::string_view text);
-// For people; "unknown" when negative, NaN or infinite: "17 ms", "0.4 s", "12 s", "3 min 5 s", "2 h 10 min",
-// "3 d 4 h".
+// For people; "unknown" when negative, NaN or infinite: "17 ms", "0.4 s", "12 s", "3 min 5 s", "2 h
+// 10 min", "3 d 4 h".
 std::string FormatDuration(Seconds seconds);
 
 }  // namespace rharness

@@ -73,6 +73,25 @@ Status SyncFolder(const fs::path& folder) {
   return {};
 }
 
+// Refuses what a rename would replace though it is no file of anybody's: devices, pipes, sockets,
+// and links to them.
+Status RefuseSpecialFile(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return {};
+  return InvalidInput("is no regular file; expected a file or a name that is free", path.string());
+}
+
+// Lets the owner list and empty the folders of a tree. Links are not followed.
+void UnlockFolders(const fs::path& path) {
+  std::error_code error;
+  if (fs::symlink_status(path, error).type() != fs::file_type::directory) return;
+  ::chmod(path.c_str(), 0700);
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    UnlockFolders(entry.path());
+  }
+}
+
 Status WriteTemporary(const std::string& temporary, int fd, std::string_view content) {
   RETURN_IF_ERROR(WriteAll(fd, content, temporary));
   if (::fchmod(fd, 0644) != 0) return IoErrorFromErrno("cannot set mode", errno, temporary);
@@ -110,6 +129,7 @@ Result<Json> ReadJsonFile(const fs::path& path, std::uint64_t limit_bytes) {
 }
 
 Status WriteFileAtomic(const fs::path& path, std::string_view content) {
+  RETURN_IF_ERROR(RefuseSpecialFile(path));
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   RETURN_IF_ERROR(MakeDirectories(folder));
   // Not named after the file: that name may be as long as the file system allows already.
@@ -141,7 +161,27 @@ Status MakeDirectories(const fs::path& path) {
 Status RemoveTree(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);
+  if (error == std::errc::permission_denied) {
+    UnlockFolders(path);
+    fs::remove_all(path, error);
+  }
   if (error) return IoError("cannot remove: " + error.message(), path.string());
+  return {};
+}
+
+Status MakeDirectoriesBelow(const fs::path& root, const fs::path& relative) {
+  fs::path path = root;
+  for (const fs::path& part : relative) {
+    if (part.empty() || part == ".") continue;
+    path /= part;
+    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+      return IoErrorFromErrno("cannot create folder", errno, path.string());
+    }
+    std::error_code error;
+    if (fs::symlink_status(path, error).type() != fs::file_type::directory) {
+      return IntegrityError("is no folder; expected one, and no link to one", path.string());
+    }
+  }
   return {};
 }
 

@@ -23,11 +23,18 @@ Result<Json> ReadJsonFile(const std::filesystem::path& path,
 
 // Writes a temporary file beside `path`, fsyncs it, renames it over `path`, fsyncs the folder:
 // a reader sees the old content or the new, also after a crash. Creates missing parent folders.
+// A symbolic link is replaced, its target is not touched; a device or pipe, or a link to one, is
+// refused.
 Status WriteFileAtomic(const std::filesystem::path& path, std::string_view content);
 Status WriteJsonFile(const std::filesystem::path& path, const Json& json);  // indented by 2
 
 Status MakeDirectories(const std::filesystem::path& path);
-// Removes a tree; a missing one is fine. Never follows symbolic links.
+// root/relative with all its folders, none of which may be a symbolic link: for folders that a
+// stranger names below one that a stranger's program filled. Errors: integrity, io.
+Status MakeDirectoriesBelow(const std::filesystem::path& root,
+                            const std::filesystem::path& relative);
+// Removes a tree, folders that forbid it included where their owner may; a missing one is fine.
+// Never follows symbolic links.
 Status RemoveTree(const std::filesystem::path& path);
 
 // A relative path in normal form that stays below its root: not empty, not absolute, no "..", no

@@ -340,6 +340,11 @@ std::string Json::Dump(int indent) const {
 }
 
 Result<Json> ParseJson(std::string_view text, std::string_view file) {
+  // The parser below takes a NUL for the end of its input.
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+    return InvalidInput("not valid JSON: unexpected NUL",
+                        fmt::format("{}: byte {}", file, nul + 1));
+  }
   Builder builder(file);
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return std::move(builder).Finish();

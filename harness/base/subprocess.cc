@@ -96,7 +96,11 @@ void PrepareChild(Launch* launch) {
     FailInChild(launch, "cannot enter the working directory", errno);
   }
   SetLimit(launch, RLIMIT_CORE, 0);
-  if (launch->file_size_limit > 0) SetLimit(launch, RLIMIT_FSIZE, launch->file_size_limit);
+  // Above the largest file size the kernel would read the limit as a negative one.
+  constexpr rlim_t kLargestFile = std::numeric_limits<off_t>::max();
+  if (launch->file_size_limit > 0 && launch->file_size_limit <= kLargestFile) {
+    SetLimit(launch, RLIMIT_FSIZE, launch->file_size_limit);
+  }
   ResetSignals();
 }
 

@@ -1,6 +1,8 @@
 // rharness: the command line. One subcommand a verb; see verb.h.
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 
 #include "harness/base/log.h"
 #include "harness/base/version.h"
@@ -16,8 +18,10 @@ void AddGlobals(CLI::App& app) {
   app.add_flag("-v,--verbose", Globals().verbose,
                "Say of each rerun when it starts and how it ended");
   app.add_flag("--no-color", Globals().no_color, "Never colour the output");
-  app.set_config("--config", "", "Read options from an INI or TOML file")
-      ->envname("RHARNESS_CONFIG");
+  const char* config = std::getenv("RHARNESS_CONFIG");
+  const bool given = config != nullptr && *config != '\0';
+  app.set_config("--config", given ? config : "",
+                 "Read options from an INI or TOML file (Env:RHARNESS_CONFIG)", given);
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.require_subcommand(1);
   app.fallthrough();
@@ -81,7 +85,16 @@ int Run(int argc, char** argv) {
   return action ? action() : kExitUsage;
 }
 
+// The last fence: a library that throws, or memory that is not to be had, ends in one line.
+int RunFenced(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& failure) {
+    return FailWith(InternalError(failure.what()));
+  }
+}
+
 }  // namespace
 }  // namespace rharness
 
-int main(int argc, char** argv) { return rharness::Run(argc, argv); }
+int main(int argc, char** argv) { return rharness::RunFenced(argc, argv); }

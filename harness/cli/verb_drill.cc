@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -90,6 +92,14 @@ int ShowPlan(const Arguments& arguments) {
   return arguments.json ? PrintJson(ToJson(*plan)) : Print(DescribePlan(*plan));
 }
 
+// Where the report is, absolute if the current folder can be told.
+std::string ReportPath(const Arguments& arguments) {
+  const fs::path path = arguments.drill.out / "report.html";
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path.string() : absolute.lexically_normal().string();
+}
+
 int Finish(const Report& report, const Arguments& arguments) {
   if (arguments.json) {
     const int printed = PrintJson(ToJson(report));
@@ -98,7 +108,7 @@ int Finish(const Report& report, const Arguments& arguments) {
   const bool fine = report.exit_code == kExitOk;
   if (!Globals().quiet) {
     Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-    Print(fmt::format("report: {}\n", fs::absolute(arguments.drill.out / "report.html").string()));
+    Print(fmt::format("report: {}\n", ReportPath(arguments)));
   } else if (!fine) {
     std::string counts;
     for (const auto& [verdict, count] : report.counts) {
@@ -106,8 +116,7 @@ int Finish(const Report& report, const Arguments& arguments) {
     }
     if (counts.empty()) counts = " no runs,";
     counts.back() = ';';
-    Print(fmt::format("rharness drill:{} see {}\n", counts,
-                      fs::absolute(arguments.drill.out / "report.html").string()));
+    Print(fmt::format("rharness drill:{} see {}\n", counts, ReportPath(arguments)));
   }
   return report.exit_code;
 }
@@ -128,6 +137,31 @@ int Run(Arguments* arguments, const CLI::App& command) {
   return Finish(*report, *arguments);
 }
 
+// Refuses what the parsers behind it would wrap or saturate: signs, and numbers above 2^64 - 1.
+CLI::Validator Unsigned() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::uint64_t value = 0;
+        const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+        return result.ec == std::errc() ? std::string()
+                                        : "'" + text + "' is no number from 0 to 2^64 - 1";
+      },
+      "");
+}
+
+// Refuses NaN and infinity, which compare as no number does.
+CLI::Validator Finite() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        return std::isfinite(value) && value >= 0 && *end == '\0'
+                   ? std::string()
+                   : "'" + text + "' is no finite number from 0 on";
+      },
+      "NUMBER");
+}
+
 void AddSelectionOptions(CLI::App* command, Arguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->add_option("--history", drill.history, "Store to drill: a path or sqlite:PATH")
@@ -138,9 +172,13 @@ void AddSelectionOptions(CLI::App* command, Arguments* arguments) {
   command->add_option("--select", drill.selection,
                       "Runs to drill, such as 'family = mlp and (verified = never or verified < "
                       "30d)'; 30d is 30 days ago");
-  command->add_option("--sample", arguments->sample,
-                      "Draw this many of them, long unverified ones more likely");
-  command->add_option("--seed", drill.seed, "Seed of the sample")->capture_default_str();
+  command
+      ->add_option("--sample", arguments->sample,
+                   "Draw this many of them, long unverified ones more likely")
+      ->transform(Unsigned());
+  command->add_option("--seed", drill.seed, "Seed of the sample")
+      ->transform(Unsigned())
+      ->capture_default_str();
   command->add_option("--reruns", drill.plan.reruns, "Reruns of each run")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -161,26 +199,30 @@ void AddResourceOptions(CLI::App* command, Arguments* arguments) {
   command
       ->add_option("--memory", plan.slots.memory_bytes,
                    "Memory to share out, such as 16GiB (default: not limited)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(Unsigned());
   command
       ->add_option("--budget", arguments->budget_hours,
                    "Hours of run time to spend at most; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Finite());
   command
       ->add_option("--rerun-memory", plan.memory_bytes,
                    "Memory limit of a rerun whose manifest states none")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(Unsigned());
   command
       ->add_option("--rerun-disk", plan.disk_bytes,
                    "Disk limit of a rerun whose manifest states none (default: 10GiB)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(Unsigned());
   command
       ->add_option("--timeout-factor", plan.timeout_factor,
                    "Time limit where none is stated: this times the recorded duration...")
       ->check(CLI::PositiveNumber)
+      ->check(Finite())
       ->capture_default_str();
   command->add_option("--timeout-floor", plan.timeout_floor_seconds, "...but at least, seconds")
-      ->check(CLI::NonNegativeNumber)
+      ->check(Finite())
       ->capture_default_str();
 }
 

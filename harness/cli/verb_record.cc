@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <system_error>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -50,9 +51,12 @@ void WarnOf(const Manifest& manifest) {
 
 Result<int> RecordAndWrite(const RecordOptions& options) {
   ASSIGN_OR_RETURN(const RecordRequest request, BuildRequest(options.arguments));
+  if (options.arguments.out.empty()) return InvalidInput("is empty; expected a file", "--out");
+  std::error_code error;
   const std::filesystem::path out =
-      std::filesystem::absolute(options.arguments.out).lexically_normal();
-  if (!options.overwrite && std::filesystem::exists(out)) {
+      std::filesystem::absolute(options.arguments.out, error).lexically_normal();
+  if (error) return IoError("cannot find this folder: " + error.message(), "--out");
+  if (!options.overwrite && std::filesystem::exists(out, error)) {
     return InvalidInput("is there already; take another name, or --overwrite it", out.string());
   }
   RETURN_IF_ERROR(MakeDirectories(out.parent_path()));

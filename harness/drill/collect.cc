@@ -60,7 +60,15 @@ Result<Artifact> Measure(const Artifact& recorded, const fs::path& folder) {
 
 Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, const fs::path& keep,
                       const fs::path& drill_folder, Evidence* evidence) {
-  const fs::path folder = workspace.path / manifest.working_directory;
+  // Resolved from the drill's folder on: a run may have put a link in the place of any folder of
+  // its.
+  const auto found = ResolveBelow(
+      drill_folder, (workspace.path / manifest.working_directory).lexically_relative(drill_folder));
+  if (!found.ok()) {
+    evidence->remarks.push_back(RemarkOf(manifest.working_directory, found.error()));
+    return {};
+  }
+  const fs::path& folder = *found;
   for (const Artifact& recorded : manifest.artifacts) {
     auto seen = Measure(recorded, folder);
     if (!seen.ok()) {
@@ -69,8 +77,9 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     }
     if (IsCheckpoint(recorded)) {
       const fs::path home = keep / recorded.path;
-      RETURN_IF_ERROR(BringHome(folder / recorded.path, home));
-      seen->location = fs::relative(home, drill_folder).string();
+      ASSIGN_OR_RETURN(const fs::path path, ResolveBelow(folder, recorded.path));
+      RETURN_IF_ERROR(BringHome(path, home));
+      seen->location = home.lexically_relative(drill_folder).string();
     }
     evidence->artifacts.push_back(std::move(*seen));
   }

@@ -94,9 +94,9 @@ ExactComparison CompareWeights(const Artifact& recorded, const Evidence& evidenc
                                                   : "the rerun did not write it";
     return exact;
   }
-  if (seen->tensors.empty()) {
+  if (seen->tensor_digest == recorded.tensor_digest && seen->tensors.empty()) {
     exact.state = State::kVacuous;
-    exact.detail = "the checkpoint holds no tensor";
+    exact.detail = "neither checkpoint holds a tensor: it shows nothing";
     return exact;
   }
   if (seen->tensor_digest == recorded.tensor_digest) {

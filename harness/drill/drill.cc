@@ -100,7 +100,8 @@ class Drill {
   // A drill that was killed may have left children behind; they must not share the machine.
   Status KillLeftovers() {
     for (const auto& [job, entry] : past_.last) {
-      if (entry.state == JobState::kStarted && entry.pid > 0) {
+      const std::string run_id = job.substr(0, job.rfind('.'));
+      if (entry.state == JobState::kStarted && entry.pid > 0 && runs_.contains(run_id)) {
         KillLeftoverGroup(entry.pid, entry.start_ticks);
       }
     }
@@ -120,7 +121,9 @@ class Drill {
       return std::nullopt;
     }
     auto evidence = LoadEvidence(path);
-    if (!evidence.ok()) return std::nullopt;
+    if (!evidence.ok() || evidence->run_id != rerun.run_id || evidence->rerun != rerun.rerun) {
+      return std::nullopt;
+    }
     return std::move(*evidence);
   }
 
@@ -236,15 +239,28 @@ class Drill {
   std::vector<std::string> notes_;
 };
 
+Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
+  if (path.empty()) return InvalidInput("is empty; expected a folder", std::string(option));
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  if (error) return IoError("cannot find this folder: " + error.message(), std::string(option));
+  // Links in it are resolved as far as it is there, so that what lies below can be held to it.
+  absolute = fs::weakly_canonical(absolute.lexically_normal(), error);
+  if (error) return IoError("cannot resolve: " + error.message(), std::string(option));
+  return absolute;
+}
+
 // Makes relative places absolute: children run elsewhere, and a resumed drill may start elsewhere.
 Result<DrillOptions> Absolute(DrillOptions options) {
   if (!options.resume) {
     ASSIGN_OR_RETURN(const fs::path history, ParseHistoryUrl(options.history));
     options.history = history.string();
   }
-  options.out = fs::absolute(options.out).lexically_normal();
-  options.places.root = fs::absolute(options.places.root).lexically_normal();
-  for (auto& [from, to] : options.places.maps) to = fs::absolute(to).lexically_normal();
+  ASSIGN_OR_RETURN(options.out, AbsolutePath(options.out, "--out"));
+  ASSIGN_OR_RETURN(options.places.root, AbsolutePath(options.places.root, "--root"));
+  for (auto& [from, to] : options.places.maps) {
+    ASSIGN_OR_RETURN(to, AbsolutePath(to, "--map"));
+  }
   return options;
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <system_error>
 
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
@@ -122,7 +123,8 @@ std::string_view JobStateName(JobState state) {
 }
 
 Result<Journal> Journal::Create(const fs::path& path, const Json& header) {
-  if (fs::exists(path)) {
+  std::error_code error;
+  if (fs::symlink_status(path, error).type() != fs::file_type::not_found) {
     return InvalidInput("a drill was already started here; use --resume or another --out",
                         path.string());
   }

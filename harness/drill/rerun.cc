@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 #include "harness/drill/collect.h"
 
 namespace rharness {
@@ -42,12 +44,20 @@ class Attempt {
   }
 
   Result<RerunResult> Run() {
-    RETURN_IF_ERROR(RemoveTree(folder_));
     evidence_.started = context_.clock->Now();
-    Status status = Steps();
+    Status status = RemoveTree(folder_);
+    if (status.ok()) status = Steps();
     evidence_.ended = context_.clock->Now();
-    if (!context_.keep_workspaces) RETURN_IF_ERROR(RemoveTree(folder_ / "workspace"));
-    RETURN_IF_ERROR(status);
+    if (!context_.keep_workspaces) {
+      if (const Status removed = RemoveTree(folder_ / "workspace"); !removed.ok()) {
+        LogWarning(removed.error().ToString());
+      }
+    }
+    // What befell this rerun must not end the drill; a journal that fails does, just below.
+    if (!status.ok()) {
+      infrastructure_ = status.error().code != ErrorCode::kIntegrity;
+      (void)Block({"", status.error().ToString()});
+    }
     RETURN_IF_ERROR(WriteEvidence());
     return RerunResult{std::move(evidence_), infrastructure_};
   }
@@ -145,7 +155,9 @@ class Attempt {
   Status Launch(Launcher* launcher) {
     const Job job = BuildJob();
     CaptureJobEnvironment();
-    RETURN_IF_ERROR(MakeDirectories(workspace_.path / ".tmp"));
+    if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
+      return Block({"code", made.error().ToString()});
+    }
     const auto spec = launcher->BuildCommand(job);
     if (!spec.ok()) return Block({"", spec.error().ToString()});
     Status journalled;
@@ -153,6 +165,7 @@ class Attempt {
                          .should_cancel = context_.should_cancel};
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     RETURN_IF_ERROR(journalled);
+    RETURN_IF_ERROR(ClearTraces());
     evidence_.outcome = result.outcome;
     RETURN_IF_ERROR(WriteOutput("stdout.log", result.stdout_text, &evidence_.stdout_path));
     RETURN_IF_ERROR(WriteOutput("stderr.log", result.stderr_text, &evidence_.stderr_path));
@@ -170,6 +183,19 @@ class Attempt {
     return {};
   }
 
+  // A host run may have left things where its evidence belongs: nothing of its making stays beside
+  // the workspace, and the rerun's folder must still be itself.
+  Status ClearTraces() {
+    std::error_code error;
+    if (fs::canonical(folder_, error) != folder_.lexically_normal()) {
+      return IntegrityError("the run moved the folder it was given", folder_.string());
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+      if (entry.path().filename() != "workspace") RETURN_IF_ERROR(RemoveTree(entry.path()));
+    }
+    return {};
+  }
+
   // A child that never ran, or whose end nobody saw, is the machine's fault.
   void JudgeOutcome() {
     const OutcomeKind kind = evidence_.outcome.kind;
@@ -183,7 +209,7 @@ class Attempt {
 
   Status WriteOutput(const std::string& name, const std::string& text, std::string* recorded) {
     if (text.empty()) return {};
-    *recorded = fs::relative(folder_ / name, context_.drill_folder).string();
+    *recorded = (folder_ / name).lexically_relative(context_.drill_folder).string();
     return WriteFileAtomic(folder_ / name, text);
   }
 

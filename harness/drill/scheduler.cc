@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -38,10 +39,19 @@ class Loop {
   }
 
  private:
+  // Nothing may leave a thread: without memory, the drill ends with an error instead.
+  Result<AttemptEnd> Work(const PlannedRerun& rerun, const Start& start) const {
+    try {
+      return hooks_.work(rerun, start.attempt, start.gpus);
+    } catch (const std::exception& failure) {
+      return InternalError(failure.what(), rerun.job);
+    }
+  }
+
   void Launch(const Start& start) {
     const PlannedRerun& rerun = queue_.rerun(start.index);
     threads_[start.index] = std::jthread([this, start, rerun] {
-      Result<AttemptEnd> end = hooks_.work(rerun, start.attempt, start.gpus);
+      Result<AttemptEnd> end = Work(rerun, start);
       const std::scoped_lock lock(mutex_);
       ended_.push_back(Ended{start.index, std::move(end)});
       changed_.notify_one();

@@ -66,6 +66,31 @@ Status ClearPlace(const fs::path& workspace, const fs::path& place) {
   return RemoveTree(place);
 }
 
+// Why the thing at `path` cannot be this item, seen without reading its content; empty if it may
+// be.
+std::string Unfit(const fs::path& path, const DataItem& item) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) {
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error || size == item.size_bytes) return {};
+    return fmt::format("{} bytes, recorded {}", size, item.size_bytes);
+  }
+  if (!fs::is_directory(path, error)) return "neither a file nor a folder";
+  std::uintmax_t total = 0;
+  for (fs::recursive_directory_iterator entry(path, error), end; entry != end && !error;
+       entry.increment(error)) {
+    std::error_code ignored;
+    const fs::file_status status = entry->symlink_status(ignored);
+    if (fs::is_regular_file(status)) total += entry->file_size(ignored);
+    if (!fs::is_regular_file(status) && !fs::is_directory(status)) {
+      return fmt::format("'{}' is neither a file nor a folder", entry->path().string());
+    }
+    if (total > item.size_bytes)
+      return fmt::format("more than the recorded {} bytes", item.size_bytes);
+  }
+  return {};
+}
+
 // Puts one data item in place; the obstacle if it cannot be had.
 Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
                                           const Places& places, Workspace* workspace) {
@@ -83,6 +108,9 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
   if (fs::path(item.path).is_absolute()) {
     workspace->mounts.push_back(Mount{real, item.path});
     return std::optional<Obstacle>();
+  }
+  if (const std::string unfit = Unfit(real, item); !unfit.empty()) {
+    return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, unfit));
   }
   if (const Status cleared = ClearPlace(workspace->path, place); !cleared.ok()) {
     return Blocked("data", fmt::format("data '{}': {}", item.name, cleared.error().ToString()));
@@ -123,6 +151,10 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
     if (!source.ok()) {
       return Blocked("code",
                      fmt::format("code file '{}': {}", file.path, source.error().ToString()));
+    }
+    std::error_code error;
+    if (!fs::is_regular_file(*source, error)) {
+      return Blocked("code", fmt::format("code file '{}' is no regular file", file.path));
     }
     const fs::path place = workspace->path / file.path;
     RETURN_IF_ERROR(CopyTree(*source, place));
@@ -288,7 +320,8 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
     }
     if (workspace.obstacle) return workspace;
   }
-  RETURN_IF_ERROR(MakeDirectories(path / manifest.working_directory));
+  const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
+  if (!made.ok()) workspace.obstacle = Obstacle{"code", made.error().ToString()};
   return workspace;
 }
 

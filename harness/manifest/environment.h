@@ -58,9 +58,9 @@ bool IsWithheld(std::string_view value);
 // This process's environment variables, all of them.
 std::map<std::string, std::string> ProcessEnvironment();
 
-// Reads this process's environment, /proc, /sys, os-release and (dlopened, if there) NVML. Software,
-// CPU and memory are read by the first call of a process, variables and GPUs by every one.
-// `variables`: the environment to look at; empty pointer: this process's own.
+// Reads this process's environment, /proc, /sys, os-release and (dlopened, if there) NVML.
+// Software, CPU and memory are read by the first call of a process, variables and GPUs by every
+// one. `variables`: the environment to look at; empty pointer: this process's own.
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr);
 
 // SHA-256 over the host's sorted package list (dpkg or rpm), cached per process; empty if there is

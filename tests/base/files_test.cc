@@ -206,5 +206,29 @@ TEST(Log, IsSilentBelowItsLevel) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "rharness: error: yes\nrharness: yes\n");
 }
 
+TEST(MakeDirectoriesBelow, RefusesALinkOnTheWay) {
+  auto folder = ScopedTempDir::Make();
+  ASSERT_TRUE(folder.ok());
+  EXPECT_TRUE(MakeDirectoriesBelow(folder->path(), "a/b").ok());
+  EXPECT_TRUE(fs::is_directory(folder->path() / "a/b"));
+  fs::create_directory_symlink(folder->path() / "a", folder->path() / "link");
+  const Status status = MakeDirectoriesBelow(folder->path(), "link/c");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kIntegrity);
+  EXPECT_FALSE(fs::exists(folder->path() / "a/c"));
+}
+
+TEST(WriteFileAtomic, ReplacesNoPipeAndNoLinkToOne) {
+  auto folder = ScopedTempDir::Make();
+  ASSERT_TRUE(folder.ok());
+  const fs::path pipe = folder->path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(WriteFileAtomic(pipe, "x").error().code, ErrorCode::kInvalidInput);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  fs::create_symlink(pipe, folder->path() / "link");
+  EXPECT_EQ(WriteFileAtomic(folder->path() / "link", "x").error().code, ErrorCode::kInvalidInput);
+  EXPECT_TRUE(fs::is_symlink(folder->path() / "link"));
+}
+
 }  // namespace
 }  // namespace rharness

@@ -219,5 +219,9 @@ TEST(JsonReader, ReadsOlderSchemasAndRefusesNewerByName) {
   EXPECT_THAT(reader.status().error().ToString(), HasSubstr("rharness.x/v3"));
 }
 
+TEST(Json, DoesNotTakeANulForTheEnd) {
+  EXPECT_THAT(ErrorOf(std::string_view("{}\0{", 4)), HasSubstr("f.json: byte 3"));
+}
+
 }  // namespace
 }  // namespace rharness

@@ -121,6 +121,40 @@ TEST_F(DrillProgram, NamesAWordThatIsNoVerb) {
   EXPECT_THAT(result.stderr_text, HasSubstr("history, drill, report"));
 }
 
+TEST_F(DrillProgram, RefusesNumbersThatAreNone) {
+  RecordRuns(1);
+  const std::vector<std::vector<std::string>> refused = {
+      {"--seed", "-1"},           {"--seed", "18446744073709551616"},
+      {"--sample", "-1"},         {"--rerun-disk", "-5"},
+      {"--memory", "-1"},         {"--budget", "nan"},
+      {"--timeout-floor", "nan"}, {"--timeout-factor", "inf"}};
+  for (const auto& options : refused) {
+    EXPECT_EQ(Drill(options).outcome.exit_code, 2) << options[0] << ' ' << options[1];
+  }
+  EXPECT_FALSE(fs::exists(At("out")));
+}
+
+TEST_F(DrillProgram, RefusesEmptyFolders) {
+  RecordRuns(1);
+  for (const char* option : {"--out", "--root"}) {
+    EXPECT_EQ(Run({kRharness, "drill", "--history", "runs.db", option, ""}).outcome.exit_code, 2);
+  }
+}
+
+TEST_F(DrillProgram, ReadsTheConfigurationThatTheEnvironmentNames) {
+  RecordRuns(1);
+  environment_["RHARNESS_CONFIG"] = At("rharness.ini").string();
+  EXPECT_EQ(Drill().outcome.exit_code, 2) << "it is not there";
+  ASSERT_TRUE(WriteFileAtomic(At("rharness.ini"), "[drill]\nreruns=2\n").ok());
+  EXPECT_EQ(Drill().outcome.exit_code, 0);
+  EXPECT_EQ(StoredReport().runs.at(0).reruns.size(), 2U);
+}
+
+TEST_F(DrillProgram, SetsNoLimitWhereOneIsLargerThanAnyFile) {
+  RecordRuns(1);
+  EXPECT_EQ(Drill({"--rerun-disk", "18446744073709551615"}).outcome.exit_code, 0);
+}
+
 TEST_F(DrillProgram, RefusesAnUnknownKeyInAConfiguration) {
   RecordRuns(1);
   ASSERT_TRUE(WriteFileAtomic(At("rharness.ini"), "[drill]\nrerunz=3\n").ok());

@@ -22,12 +22,11 @@ Manifest Recorded() {
   manifest.determinism.declared = "bitwise";
   manifest.metrics = {Metric{.name = "loss", .value = 0.5, .primary = true}};
   manifest.curves = {Curve{"train_loss", {1, 2, 3}, {3.0, 2.0, 1.0}}};
-  manifest.artifacts = {Artifact{
-      .role = "weights",
-      .path = "model.safetensors",
-      .sha256 = std::string(64, 'a'),
-      .tensor_digest = std::string(64, 'b'),
-      .tensors = {{"w", "F32", {2}, std::string(64, 'c')}}}};
+  manifest.artifacts = {Artifact{.role = "weights",
+                                 .path = "model.safetensors",
+                                 .sha256 = std::string(64, 'a'),
+                                 .tensor_digest = std::string(64, 'b'),
+                                 .tensors = {{"w", "F32", {2}, std::string(64, 'c')}}}};
   return manifest;
 }
 

