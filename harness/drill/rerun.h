@@ -40,7 +40,7 @@ struct RerunResult {
   bool infrastructure = false;  // worth another attempt
 };
 
-// runs/RUN/REMARK below the drill folder: "runs/digits-1/1".
+// runs/RUN/N below the drill folder: "runs/digits-1/1".
 std::filesystem::path RerunFolder(const std::filesystem::path& drill_folder,
                                   const std::string& run_id, int rerun);
 
