@@ -94,7 +94,9 @@ Result<Measured> FilesOnCores(const Context& context) {
                               context.rounds));
   const double all = ShortestWall(usages[0]);
   const double one = ShortestWall(usages[1]);
-  return Measured{one / all, fmt::format("{} files on {} cores {:.3f} s", cores, cores, all),
+  // N times the bytes in `all`, against one file's in `one`.
+  return Measured{static_cast<double>(cores) * one / all,
+                  fmt::format("{} files on {} cores {:.3f} s", cores, cores, all),
                   fmt::format("one file {:.3f} s", one), "needs idle cores"};
 }
 
