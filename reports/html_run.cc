@@ -55,7 +55,7 @@ std::string Reasons(const ReportRun& run) {
 }
 
 std::string TensorWords(const TensorDifference& tensor) {
-  const std::string shape =
+  std::string shape =
       fmt::format("{} [{}]", DTypeName(tensor.dtype), fmt::join(tensor.shape, ", "));
   // Where only digests were at hand, nothing is known of the elements.
   if (tensor.elements == 0) return shape;

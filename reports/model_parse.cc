@@ -81,7 +81,9 @@ void ReadLayers(JsonReader& run, std::array<LayerComparison, 5>* layers) {
     });
     if (!reader.ok()) return;
     for (auto& slot : *layers) {
-      if (slot.layer == comparison.layer) slot = std::move(comparison);
+      if (slot.layer != comparison.layer) continue;
+      slot = std::move(comparison);
+      return;
     }
   });
 }

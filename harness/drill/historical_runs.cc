@@ -26,6 +26,7 @@ Result<std::vector<std::string>> SelectRuns(const std::string& expression,
   std::erase_if(entries, [&](const HistoryEntry& entry) { return !selection.Matches(entry, now); });
   if (sample) entries = SampleUnverified(entries, *sample, seed, now);
   std::vector<std::string> run_ids;
+  run_ids.reserve(entries.size());
   for (const HistoryEntry& entry : entries) run_ids.push_back(entry.run_id);
   return run_ids;
 }

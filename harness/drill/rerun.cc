@@ -164,7 +164,7 @@ class Attempt {
     ExecutionHooks hooks{.on_start = [&](int pid) { journalled = Record(JobState::kStarted, pid); },
                          .should_cancel = context_.should_cancel};
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
-    RETURN_IF_ERROR(journalled);
+    if (!journalled.ok()) return journalled.error();
     RETURN_IF_ERROR(ClearTraces());
     evidence_.outcome = result.outcome;
     RETURN_IF_ERROR(WriteOutput("stdout.log", result.stdout_text, &evidence_.stdout_path));

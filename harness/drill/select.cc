@@ -44,7 +44,7 @@ constexpr std::string_view kFieldExpected =
     "'not' or '('";
 
 constexpr int kMaxDepth = 64;
-constexpr std::size_t kMaxLength = 64 * 1024;
+constexpr std::size_t kMaxLength = std::size_t{64} << 10;
 
 // * is any run of bytes, ? any one byte. Remembers the last star only, so it needs no recursion.
 bool GlobMatches(std::string_view pattern, std::string_view text) {

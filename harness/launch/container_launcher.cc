@@ -168,7 +168,7 @@ Status ContainerLauncher::Prepare(const Image& image) {
   pull.push_back(reference);
   const ProcessResult pulled = RunEngine(std::move(pull), kPullTimeout);
   if (!pulled.outcome.Succeeded()) return ExplainPullFailure(image, pulled);
-  const Result<ImageProof> proof = Prove(reference, image);
+  Result<ImageProof> proof = Prove(reference, image);
   if (proof.ok()) return {};
   if (proof.error().code != ErrorCode::kNotFound) return proof.error();
   return ProcessError(fmt::format("{} pulled {} but does not have it", engine_.name, reference));

@@ -33,7 +33,7 @@ Result<std::optional<Json>> SingleObject(std::string_view json) {
 }
 
 // podman leaves the algorithm away.
-std::string WithAlgorithm(std::string id) {
+std::string WithAlgorithm(const std::string& id) {
   return id.empty() || id.find(':') != std::string::npos ? id : "sha256:" + id;
 }
 

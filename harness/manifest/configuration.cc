@@ -87,6 +87,7 @@ Json CodeIdentity(const Code& code) {
 
 Json DataIdentity(const std::vector<DataItem>& data) {
   std::vector<std::pair<std::string, std::string>> hashes;
+  hashes.reserve(data.size());
   for (const DataItem& item : data) hashes.emplace_back(item.name, item.sha256);
   std::sort(hashes.begin(), hashes.end());
   Json json = Json::MakeArray();
