@@ -211,7 +211,7 @@ Result<ImageProof> ContainerLauncher::Finish(const Job& job, Outcome* outcome) {
   ASSIGN_OR_RETURN(const std::optional<ContainerState> container, Inspect(container_name));
   DecideOutcome(engine_.name, container, MemoryLimit(job) > 0, outcome);
   if (!container) return ImageProof{};
-  const Result<ImageProof> proof = Prove(container->image_id, job.image);
+  Result<ImageProof> proof = Prove(container->image_id, job.image);
   RETURN_IF_ERROR(Remove(container_name, container->running));
   return proof;
 }

@@ -64,7 +64,7 @@ Result<std::optional<ContainerState>> ParseContainerInspect(std::string_view jso
     state.ReadOptional("OOMKilled", &container.out_of_memory);
   });
   if (!reader.ok()) return OddReply(reader.status().error());
-  container.image_id = WithAlgorithm(std::move(container.image_id));
+  container.image_id = WithAlgorithm(container.image_id);
   container.ended = status == "exited" || status == "stopped" || status == "dead";
   container.running =
       status == "running" || status == "paused" || status == "stopping" || status == "restarting";
