@@ -164,12 +164,13 @@ class Attempt {
     ExecutionHooks hooks{.on_start = [&](int pid) { journalled = Record(JobState::kStarted, pid); },
                          .should_cancel = context_.should_cancel};
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
+    evidence_.outcome = result.outcome;
+    // Before anything that can fail: it also takes the container away.
+    const auto proof = launcher->Finish(job, &evidence_.outcome);
     if (!journalled.ok()) return journalled.error();
     RETURN_IF_ERROR(ClearTraces());
-    evidence_.outcome = result.outcome;
     RETURN_IF_ERROR(WriteOutput("stdout.log", result.stdout_text, &evidence_.stdout_path));
     RETURN_IF_ERROR(WriteOutput("stderr.log", result.stderr_text, &evidence_.stderr_path));
-    const auto proof = launcher->Finish(job, &evidence_.outcome);
     if (proof.ok()) {
       evidence_.image_digest = proof->digest;
       evidence_.image_id = proof->image_id;
