@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kGitTimeout = std::chrono::minutes(10);
+constexpr std::uint64_t kGitOutputBytes = std::uint64_t{256} << 20;  // of a list of files
 constexpr std::int64_t kRacySeconds = 2;
 
 std::optional<Obstacle> Blocked(std::string_view layer, std::string reason) {
@@ -187,6 +188,7 @@ ProcessResult Git(std::vector<std::string> arguments) {
   environment["LC_ALL"] = "C.UTF-8";
   ProcessLimits limits;
   limits.timeout = kGitTimeout;
+  limits.output_bytes = kGitOutputBytes;
   return RunProcess(ProcessSpec{std::move(argv), std::move(environment), {}}, limits);
 }
 
@@ -221,6 +223,44 @@ Result<std::optional<Obstacle>> CheckOut(const Manifest& manifest, const fs::pat
   }
   workspace->code_commit = code.commit;
   return std::optional<Obstacle>();
+}
+
+// Whether data were put over this tracked file, which is then verified as data.
+bool IsData(const Manifest& manifest, const fs::path& relative) {
+  for (const DataItem& item : manifest.data) {
+    const fs::path place = (fs::path(manifest.working_directory) / item.path).lexically_normal();
+    const fs::path rest = relative.lexically_relative(place);
+    if (!rest.empty() && *rest.begin() != "..") return true;
+  }
+  return false;
+}
+
+// Hashes what was checked out, before the run can touch it: afterwards git's own files in there are
+// the run's too, and git would believe them.
+Status HashCheckout(const Manifest& manifest, Workspace* workspace) {
+  if (workspace->code_commit.empty()) return {};
+  const ProcessResult listed = Git({"-C", workspace->path.string(), "ls-files", "-z"});
+  if (!listed.outcome.Succeeded() || listed.stdout_bytes != listed.stdout_text.size()) {
+    return ProcessError("git cannot list the files of the checkout: " + GitComplaint(listed),
+                        workspace->path.string());
+  }
+  std::vector<fs::path> paths;
+  std::string_view rest = listed.stdout_text;
+  for (auto end = rest.find('\0'); end != std::string_view::npos; end = rest.find('\0')) {
+    const fs::path relative(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+    std::error_code error;
+    const auto type = fs::symlink_status(workspace->path / relative, error).type();
+    if (type != fs::file_type::regular || IsData(manifest, relative)) continue;
+    workspace->checkout.push_back(CodeFile{relative.string(), ""});
+    paths.push_back(workspace->path / relative);
+  }
+  const auto digests = HashFiles(paths);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (!digests[i].ok()) return digests[i].error();
+    workspace->checkout[i].sha256 = digests[i]->sha256;
+  }
+  return {};
 }
 
 Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places& places,
@@ -320,6 +360,7 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
     }
     if (workspace.obstacle) return workspace;
   }
+  RETURN_IF_ERROR(HashCheckout(manifest, &workspace));
   const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
   if (!made.ok()) workspace.obstacle = Obstacle{"code", made.error().ToString()};
   return workspace;
@@ -336,7 +377,9 @@ std::vector<Remark> VerifyAfterRun(const Manifest& manifest, const Workspace& wo
           Changed("data", fmt::format("data '{}'", item.name), observed, item.sha256));
     }
   }
-  for (const CodeFile& file : workspace.code_files) {
+  std::vector<CodeFile> code = workspace.code_files;
+  code.insert(code.end(), workspace.checkout.begin(), workspace.checkout.end());
+  for (const CodeFile& file : code) {
     const auto digest = HashFile(workspace.path / file.path);
     const std::string observed = digest.ok() ? digest->sha256 : digest.error().ToString();
     if (observed != file.sha256) {

@@ -58,7 +58,8 @@ struct Workspace {
   std::vector<Mount> mounts;  // read-only sources that links inside point to
   std::string code_commit;
   std::vector<CodeFile> code_files;
-  std::vector<DataItem> data;  // as hashed before the run
+  std::vector<CodeFile> checkout;  // regular files that git tracks, as hashed before the run
+  std::vector<DataItem> data;      // as hashed before the run
   std::optional<Obstacle> obstacle;
 };
 

@@ -114,6 +114,19 @@ TEST_F(PlantedFaults, AFlippedBitDriftsAndItsTensorIsNamed) {
   EXPECT_THAT(run.reasons.front().observed, HasSubstr("max 1 ULP"));
 }
 
+TEST_F(PlantedFaults, CheckedOutCodeThatTheRunChangesIsNotComparable) {
+  const fs::path manifest = world_.Record({.pin_code = false});
+  world_.Wrap("digits_portable",
+              "$REAL \"$@\" || exit 1\n"
+              "for f in $(git ls-files); do\n"
+              "  case $f in data/*) ;; *) echo changed >> $f; git update-index "
+              "--assume-unchanged $f;; esac\n"
+              "done");
+  Expect({"checked-out code changed by the run", Verdict::kNotComparable, "code_not_recorded", 3,
+          Layer::kCode},
+         world_.Drill({manifest}));
+}
+
 TEST_F(PlantedFaults, AWorkTreeWithoutTheCommitIsNotComparable) {
   const fs::path manifest = world_.Record({.pin_code = false});
   const fs::path other = world_.folder() / "other";
