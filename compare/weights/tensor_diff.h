@@ -1,8 +1,9 @@
-// How two tensors, and two checkpoints, differ: bits, first index, largest absolute and ULP
-// distance.
+// How two tensors, and two checkpoints, differ: bits, first index, distances, norms, by layer
+// group.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TENSOR_DIFF_H_
 #define RHARNESS_COMPARE_WEIGHTS_TENSOR_DIFF_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,28 +14,58 @@
 
 namespace rharness {
 
+// Pairs of finite values whose bits differ, by distance in steps between representable values:
+// entry i counts distances in [2^i, 2^(i+1)).
+using UlpHistogram = std::array<std::uint64_t, 64>;
+
 struct TensorDifference {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::uint64_t> shape;
   std::uint64_t elements = 0;
-  std::uint64_t differing = 0;           // elements whose bits differ
-  std::uint64_t first_index = 0;         // flat C-order index of the first one
-  double max_abs = 0.0;                  // over differing pairs of finite values; NaN
-                                         // if there is none, 0 if nothing differs
-  std::uint64_t max_ulp = 0;             // steps between representable values of the dtype, over
-                                         // the same pairs; 0 and -0 are one step apart
+  std::uint64_t differing = 0;    // elements whose bits differ
+  std::uint64_t first_index = 0;  // flat C-order index of the first one
+  double max_abs = 0.0;           // over differing pairs of finite values; NaN
+                                  // if there is none, 0 if nothing differs
+  double max_rel = 0.0;       // |a - b| / max(|a|, |b|) over the same pairs, at most 2; NaN alike
+  std::uint64_t max_ulp = 0;  // steps between representable values of the dtype, over
+                              // the same pairs; 0 and -0 are one step apart
+  UlpHistogram ulp_histogram{};          // of the same pairs
   std::uint64_t non_finite_changes = 0;  // finite on one side only, or another kind of non-finite
+  std::uint64_t nan_changes = 0;         // of these: NaN on exactly one side
+  std::uint64_t zero_sign_changes = 0;   // 0 on one side, -0 on the other
+  // Over the elements that are finite on both sides; fp64 sums of at most a block's length, added
+  // in a fixed order. NaN where they have no meaning: digests alone, blocks, sub-byte types.
+  double norm_a = 0.0;  // Euclidean
+  double norm_b = 0.0;
+  double norm_difference = 0.0;  // of a - b
+  double cosine = 1.0;           // NaN when a norm is 0
+};
+
+// The tensors of one layer: those whose names share everything up to and with the last number
+// ("model.layers.17.mlp.up.weight" is of "model.layers.17"); without a number, up to the last dot.
+struct GroupDifference {
+  std::string group;
+  std::uint64_t tensors = 0;
+  std::uint64_t differing_tensors = 0;
+  std::uint64_t elements = 0;
+  std::uint64_t differing = 0;
+  double max_abs = 0.0;
+  double max_rel = 0.0;
+  std::uint64_t max_ulp = 0;
+  double relative_norm = 0.0;  // norm of a - b over the norm of a, of the tensors that differ
 };
 
 struct CheckpointDifference {
   bool bit_equal = false;      // same names, dtypes, shapes and bits, and not vacuous
   bool vacuous = false;        // one side or both have not one element: nothing was compared
   std::uint64_t compared = 0;  // tensors present on both sides with one dtype and shape
+  std::uint64_t elements = 0;  // of these
   std::vector<std::string> only_a;
   std::vector<std::string> only_b;
   std::vector<std::string> shape_or_dtype;  // names whose dtype or shape differ
   std::vector<TensorDifference> differing;  // in byte order of names
+  std::vector<GroupDifference> groups;  // of all compared tensors; "layers.2" before "layers.10"
 };
 
 // Element statistics of two tensors of one dtype and shape; both spans hold info.size_bytes bytes

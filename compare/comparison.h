@@ -1,0 +1,93 @@
+// Everything that was found between two things, and what it comes to: "rharness.comparison/v1".
+//
+// Role: the noun between comparing and reporting. The composition fills it, JudgeComparison and
+// Explain add verdict and causes, the writers of reports/ lay it out and do no arithmetic.
+#ifndef RHARNESS_COMPARE_COMPARISON_H_
+#define RHARNESS_COMPARE_COMPARISON_H_
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compare/curves/curve_comparison.h"
+#include "compare/facts.h"
+#include "compare/metrics/decision.h"
+#include "compare/verdict.h"
+#include "compare/weights/tensor_diff.h"
+#include "harness/base/clock.h"
+
+namespace rharness {
+
+// A possible reason for what differs; ranked by Explain.
+struct Cause {
+  std::string code;  // stable, for machines: "data_changed", "seed_missing"
+  Layer layer = Layer::kEnvironment;
+  std::string strength;               // "shown", "likely" or "possible"
+  std::string statement;              // one sentence
+  std::vector<std::string> evidence;  // what speaks for it, each with its values
+  std::string confirm;                // the command that would confirm it, or what to do
+};
+
+// One side: what was given and what it turned out to be.
+struct ComparedSide {
+  std::string path;
+  std::string kind;    // "manifest", "evidence", "checkpoint", "curves", "results", "environment",
+                       // "fingerprint"
+  std::string detail;  // "safetensors, 148 tensors, 13.5 GB"; may be empty
+};
+
+// A checkpoint of one role on both sides.
+struct CheckpointComparison {
+  std::string subject;  // "weights model.safetensors", "optimizer state"
+  bool weights =
+      true;  // false: optimizer state and the rest, which explain but do not decide alone
+  CheckpointDifference difference;
+  std::string digest_a;  // canonical tensor digest; empty if it was not computed
+  std::string digest_b;
+  bool from_digests = false;          // no bytes were at hand: which tensors differ is all there is
+  std::vector<std::string> metadata;  // keys of metadata whose values differ: never decisive
+};
+
+struct Comparison {
+  std::string name;  // of the pair; "" for a single one
+  ComparedSide a;
+  ComparedSide b;
+  bool expect_bitwise = true;  // bits were promised, or asked for
+  Verdict verdict = Verdict::kInconclusive;
+  std::string headline;           // one sentence: the verdict and why
+  std::vector<Finding> findings;  // the decisive ones first
+  std::vector<Cause> causes;      // most suspicious first
+  std::array<LayerComparison, 5> layers{};
+  std::vector<CheckpointComparison> checkpoints;
+  std::vector<CurveComparison> curves;
+  std::vector<MetricDecision> metrics;
+  std::vector<std::string> notes;  // what was left out, and why
+};
+
+// What one call of `rharness compare` made: one comparison, or one a pair.
+struct ComparisonSet {
+  std::string title;    // "A against B", "95 pairs of DIR"
+  std::string version;  // of rharness
+  WallTime made{};
+  int exit_code = 3;
+  std::map<std::string, int> counts;  // by verdict name, all seven present
+  std::vector<std::string> notes;     // about the set as a whole
+  std::vector<Comparison> comparisons;
+};
+
+// Fills verdict, headline and findings (those already there stay) from the parts. The ladder:
+//   not_comparable  an identity fact differs (data, code, image), or there is nothing in common
+//   drifted         a non-finite value, a curve beyond its band, a metric's shift, or bits differ
+//                   where they were promised
+//   identical       everything that decides is equal bit for bit, and there is something
+//   equivalent      everything that decides is equal, within its band or its margin
+//   inconclusive    none of these could be shown
+void JudgeComparison(Comparison* comparison);
+
+// Fills counts and exit_code.
+void Tally(ComparisonSet* set);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_COMPARISON_H_

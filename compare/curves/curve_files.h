@@ -1,0 +1,42 @@
+// Curves from the files that people have: JSON, CSV, JSONL, MLPerf logs, Megatron golden values.
+//
+// Role: one reader a format behind one function; the format is found by content, not by name.
+#ifndef RHARNESS_COMPARE_CURVES_CURVE_FILES_H_
+#define RHARNESS_COMPARE_CURVES_CURVE_FILES_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/curves/series.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+enum class CurveFormat {
+  kMegatronGolden,  // {"lm loss": {"start_step", "end_step", "step_interval", "values": {step: v}}}
+  kRunMetrics,      // {"curves": {name: {"steps": [], "values": []}}}
+  kJsonArrays,      // {name: [v, ...]}: the index is the step
+  kJsonLines,       // one object a line, with "step" (or "iteration", "global_step", "epoch")
+  kCsv,             // a header line; the column "step" (same names) or the line number
+  kMllog,           // ":::MLLOG {...}" lines among others
+};
+std::string_view CurveFormatName(CurveFormat format);
+
+inline constexpr std::uint64_t kMaxCurveFileBytes = std::uint64_t{256} << 20;
+
+// Whether this text looks like curves at all, and of which format; empty if not.
+// `head`: the first bytes of a file, at least 4 KiB of a longer one.
+std::optional<CurveFormat> DetectCurveFormat(std::string_view head);
+
+// Pure. Errors: invalid_input with "FILE: line N" or the JSON path, and what was expected. A text
+// without one curve is an error too.
+Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file);
+Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_CURVES_CURVE_FILES_H_

@@ -1,0 +1,40 @@
+// A metric by step, as a log tells it.
+//
+// Role: what every curve reader returns and what comparison takes. Not here: files (curve_files.h),
+// comparison (curve_comparison.h).
+#ifndef RHARNESS_COMPARE_CURVES_SERIES_H_
+#define RHARNESS_COMPARE_CURVES_SERIES_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rharness {
+
+// Steps strictly increase; both vectors have one length. A value that was logged as "nan" or not as
+// a number is NaN; infinities stay.
+struct CurveSeries {
+  std::string name;
+  std::vector<std::int64_t> steps;
+  std::vector<double> values;
+  // Smallest difference that the log can show: one unit of the last decimal place printed, over all
+  // finite values. 0: printed to the full precision of a double.
+  double quantum = 0.0;
+};
+
+// What a curve is about, which decides what its difference means.
+enum class CurveKind {
+  kLoss,      // decides: loss, perplexity
+  kMetric,    // advises: accuracy, gradient norm, counts of zeros
+  kResource,  // never decides: memory, time, throughput, learning-rate schedule excepted
+};
+std::string_view CurveKindName(CurveKind kind);  // "loss", "metric", "resource"
+
+// By the words in the name: "lm loss" and "eval/loss" are losses, "mem-allocated-bytes",
+// "iteration-time" and "tokens_per_sec" resources, everything else is a metric.
+CurveKind KindOfCurve(std::string_view name);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_CURVES_SERIES_H_
