@@ -33,6 +33,7 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddAdmit(app, action);
   AddHistory(app, action);
   AddDrill(app, action);
+  AddCompare(app, action);
   AddReport(app, action);
   AddHash(app, action);
 }

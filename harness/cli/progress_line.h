@@ -20,6 +20,8 @@ class ProgressLine {
   ProgressLine();
   ~ProgressLine();
   void Show(const Progress& progress);
+  void Show(std::string text);  // cut to the terminal's width
+  void Clear();
 
  private:
   bool on_;
