@@ -31,6 +31,12 @@ int TerminalColumns(int fd) {
   return 100;
 }
 
+int TerminalRows(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
+  return 50;
+}
+
 std::string FormatProgress(const Progress& progress, int columns) {
   std::string text = fmt::format("{}/{} done, {} running, {} elapsed", progress.finished,
                                  progress.total, progress.running, Clockwork(progress.elapsed));

@@ -1,6 +1,5 @@
 // `rharness compare`: what differs between two things, where first, how much, and why.
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -37,14 +36,7 @@ struct CompareArguments {
   std::string bundle;
 };
 
-constexpr int kPipeRows = 50;  // when stdout is no terminal
 constexpr std::uint64_t kBundledInputBytes = std::uint64_t{16} << 20;
-
-int TerminalRows() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
-  return kPipeRows;
-}
 
 Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   ComparisonRequest request;
@@ -115,8 +107,8 @@ int Show(const ComparisonSet& set, const CompareArguments& arguments) {
     }
     return kExitOk;
   }
-  return Print(
-      WriteTerminal(set, TerminalColumns(STDOUT_FILENO), TerminalRows(), ColorOn(STDOUT_FILENO)));
+  return Print(WriteTerminal(set, TerminalColumns(STDOUT_FILENO), TerminalRows(STDOUT_FILENO),
+                             ColorOn(STDOUT_FILENO)));
 }
 
 int RunCompare(const CompareArguments& arguments) {
