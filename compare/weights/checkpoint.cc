@@ -20,7 +20,7 @@ struct DTypeRow {
   int bits;
 };
 
-constexpr std::array<DTypeRow, 22> kDTypes = {{
+constexpr std::array<DTypeRow, 23> kDTypes = {{
     {DType::kBool, "BOOL", 8},
     {DType::kF4, "F4", 4},
     {DType::kF6E2M3, "F6_E2M3", 6},
@@ -43,6 +43,7 @@ constexpr std::array<DTypeRow, 22> kDTypes = {{
     {DType::kF64, "F64", 64},
     {DType::kI64, "I64", 64},
     {DType::kU64, "U64", 64},
+    {DType::kBlocks, "BLOCKS", 8},
 }};
 
 const DTypeRow& RowOf(DType dtype) {
@@ -93,7 +94,7 @@ std::string_view DTypeName(DType dtype) { return RowOf(dtype).name; }
 
 Result<DType> ParseDType(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {
-    if (row.name == name) return row.dtype;
+    if (row.name == name && row.dtype != DType::kBlocks) return row.dtype;
   }
   return InvalidInput(
       fmt::format("unknown dtype '{}'; expected a safetensors dtype such as F32 or "
@@ -102,6 +103,10 @@ Result<DType> ParseDType(std::string_view name) {
 }
 
 int BitsOf(DType dtype) { return RowOf(dtype).bits; }
+
+std::string_view FormatName(const TensorInfo& info) {
+  return info.dtype == DType::kBlocks ? info.block_format : DTypeName(info.dtype);
+}
 
 Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
