@@ -7,15 +7,10 @@
 
 #include "compare/weights/forward_reader.h"
 #include "compare/weights/gguf.h"
-#include "harness/base/files.h"
+#include "compare/weights/quoted.h"
 
 namespace rharness {
 namespace {
-
-std::string Quoted(std::string_view name) {
-  const bool cut = name.size() > 200;
-  return fmt::format("'{}{}'", TerminalSafe(name.substr(0, 200)), cut ? "..." : "");
-}
 
 // The kinds of metadata values, by their numbers in the file.
 constexpr std::uint32_t kU32Value = 4;
