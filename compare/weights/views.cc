@@ -79,20 +79,23 @@ Names KnownPrefixes(unsigned subset) {
 }  // namespace
 
 std::string NameWithoutPrefixes(std::string_view name, const Names& prefixes) {
-  std::string rest(name);
-  if (std::ranges::find(prefixes, kInnerPrefix) != prefixes.end()) {
-    const std::string inner = fmt::format(".{}", kInnerPrefix);
-    for (std::size_t at = rest.find(inner); at != std::string::npos; at = rest.find(inner, at)) {
-      if (at + inner.size() == rest.size()) break;
-      rest.erase(at + 1, kInnerPrefix.size());
-    }
-  }
   const auto leads = [&](const std::string& prefix) {
-    return !prefix.empty() && rest.size() > prefix.size() && rest.starts_with(prefix);
+    return !prefix.empty() && name.size() > prefix.size() && name.starts_with(prefix);
   };
   for (auto prefix = std::ranges::find_if(prefixes, leads); prefix != prefixes.end();
        prefix = std::ranges::find_if(prefixes, leads)) {
-    rest.erase(0, prefix->size());
+    name.remove_prefix(prefix->size());
+  }
+  if (std::ranges::find(prefixes, kInnerPrefix) == prefixes.end()) return std::string(name);
+  std::string rest;
+  for (bool behind_dot = false; !name.empty();) {
+    if (behind_dot && name.size() > kInnerPrefix.size() && name.starts_with(kInnerPrefix)) {
+      name.remove_prefix(kInnerPrefix.size());
+      continue;
+    }
+    behind_dot = name.front() == '.';
+    rest.push_back(name.front());
+    name.remove_prefix(1);
   }
   return rest;
 }
