@@ -22,10 +22,10 @@
 
 namespace rharness {
 
-// Limits of this reader. A node takes 40 bytes and every node, stack entry and item at least one
-// byte of the pickle.
+// Limits of this reader. A node takes 40 bytes and what it contains; every node, stack entry and
+// item takes at least one byte of the pickle.
 inline constexpr std::size_t kMaxPickleBytes = std::size_t{128} << 20;
-inline constexpr std::size_t kMaxPickleNodes = std::size_t{1} << 23;
+inline constexpr std::size_t kMaxPickleNodes = std::size_t{1} << 22;  // and memo entries
 inline constexpr std::size_t kMaxPickleStack = std::size_t{1} << 22;
 inline constexpr std::size_t kMaxPickleMarks = 1000;  // open at the same time
 
@@ -36,7 +36,7 @@ enum class PickleKind : std::uint8_t {
   kLong,  // an integer that does not fit 64 bits: its bytes are Text, little-endian two's
           // complement
   kFloat,
-  kString,  // UTF-8 as the pickle has it; bytes for a Python 2 str
+  kString,  // valid UTF-8, a Python 2 str included
   kBytes,   // bytes or bytearray
   kTuple,
   kList,
