@@ -41,18 +41,23 @@ enum class DType {
   kF64,
   kI64,
   kU64,
+  kBlocks,  // blocks of a quantised format, which TensorInfo::block_format names
 };
 std::string_view DTypeName(DType dtype);  // the safetensors spelling: "F32", "BF16", "F8_E4M3"
-Result<DType> ParseDType(std::string_view name);
-int BitsOf(DType dtype);  // of one element: 4, 6, 8, 16, 32 or 64
+Result<DType> ParseDType(std::string_view name);  // kBlocks has no such spelling
+// Of one element: 4, 6, 8, 16, 32 or 64. Of kBlocks: 8, since its statistics count bytes.
+int BitsOf(DType dtype);
 
 struct TensorInfo {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::uint64_t> shape;  // [] is a scalar; zero-sized dimensions are legal
   std::uint64_t elements = 1;        // product of shape
-  std::uint64_t size_bytes = 0;      // elements * bits / 8
+  std::uint64_t size_bytes = 0;      // elements * bits / 8; of kBlocks: the bytes of its blocks
+  std::string block_format;          // of kBlocks: "Q4_K"; empty otherwise
 };
+// What the element bytes mean: the block format of kBlocks, DTypeName otherwise.
+std::string_view FormatName(const TensorInfo& info);
 
 // An open checkpoint. Safe to read from several threads.
 //

@@ -35,7 +35,8 @@ std::vector<Pair> PairUp(const std::vector<Tensor>& a, const std::vector<Tensor>
       difference->only_a.push_back(a[i++].name);
     } else if (i == a.size() || b[j].name < a[i].name) {
       difference->only_b.push_back(b[j++].name);
-    } else if (a[i].dtype != b[j].dtype || a[i].shape != b[j].shape) {
+    } else if (a[i].dtype != b[j].dtype || a[i].block_format != b[j].block_format ||
+               a[i].shape != b[j].shape) {
       difference->shape_or_dtype.push_back(a[i].name);
       ++i, ++j;
     } else {
@@ -68,7 +69,7 @@ TensorDifference Describe(const TensorInfo& info, const TensorStats& stats) {
   difference.name = info.name;
   difference.dtype = info.dtype;
   difference.shape = info.shape;
-  difference.elements = info.elements;
+  difference.elements = info.dtype == DType::kBlocks ? info.size_bytes : info.elements;
   difference.differing = stats.differing;
   difference.first_index = stats.differing > 0 ? stats.first_index : 0;
   if (stats.differing > 0) {

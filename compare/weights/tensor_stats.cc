@@ -80,11 +80,12 @@ void AddComplex(const std::byte* a, const std::byte* b, std::size_t size, std::u
   stats->Merge(local);
 }
 
-// Elements packed from the least significant bit of each byte up: 2 in a byte or 4 in three.
+// Elements packed from the least significant bit of each byte up: 2 in a byte, 4 in three, or bytes
+// without a meaning of their own.
 template <int kBits>
 void AddPacked(const std::byte* a, const std::byte* b, std::size_t size, std::uint64_t first,
                TensorStats* stats) {
-  constexpr std::size_t kGroupBytes = kBits == 4 ? 1 : 3;
+  constexpr std::size_t kGroupBytes = kBits == 6 ? 3 : 1;
   constexpr int kGroupElements = static_cast<int>(8 * kGroupBytes) / kBits;
   TensorStats local;
   for (std::size_t i = 0; i < size / kGroupBytes; ++i) {
@@ -113,6 +114,8 @@ AddFunction FunctionFor(DType dtype) {
     case DType::kF6E2M3:
     case DType::kF6E3M2:
       return AddPacked<6>;
+    case DType::kBlocks:
+      return AddPacked<8>;
     case DType::kBool:
     case DType::kU8:
       return AddElements<IntegerFormat<std::uint8_t>>;
