@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/curves/growth_model.h"
 #include "compare/curves/series.h"
 
 namespace rharness {
@@ -62,6 +63,7 @@ struct CurveRules {
   double false_alarm = 0.01;     // of one curve
   double smallest_fault = 5e-3;  // relative; what a curve must be able to show not to be vacuous
   int min_steps = 5;             // aligned steps, finite on both sides
+  GrowthRecord growth = kPublishedGrowth;
 };
 
 // `replicates`: further curves of the same metric from runs of the same configuration as `a`; they
