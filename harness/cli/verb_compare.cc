@@ -48,7 +48,7 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   if (two) request.a = arguments.paths[0], request.b = arguments.paths[1];
   request.pairs = arguments.pairs;
   request.replicates.assign(arguments.replicates.begin(), arguments.replicates.end());
-  if (!arguments.rcp.empty()) request.rcp = arguments.rcp;
+  request.rcp = arguments.rcp;
   request.subject.root = arguments.root;
   request.subject.strip_prefixes = arguments.prefixes;
   if (!arguments.expect.empty()) request.compare.expect_bitwise = arguments.expect == "bitwise";

@@ -81,7 +81,10 @@ Comparison Unreadable(const PathPair& pair, const Error& error) {
 
 }  // namespace
 
-Result<ComparisonSet> CompareAll(const ComparisonRequest& request) {
+Result<ComparisonSet> CompareAll(ComparisonRequest request) {
+  if (!request.rcp.empty()) {
+    ASSIGN_OR_RETURN(request.compare.rcp, LoadRcpSet(request.rcp));
+  }
   ASSIGN_OR_RETURN(const Work work, PairUp(request));
   std::vector<Subject> replicates;
   for (const fs::path& path : request.replicates) {

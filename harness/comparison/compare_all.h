@@ -21,7 +21,7 @@ struct ComparisonRequest {
   std::filesystem::path b;
   std::filesystem::path pairs;  // instead of a and b
   std::vector<std::filesystem::path> replicates;
-  std::optional<std::filesystem::path> rcp;  // MLPerf reference convergence points
+  std::filesystem::path rcp;  // MLPerf reference convergence points; empty: none
   SubjectOptions subject;
   CompareOptions compare;
   // Called before each pair: how many are done, of how many.
@@ -31,7 +31,7 @@ struct ComparisonRequest {
 // One comparison, or one a pair. In a set of pairs a side that cannot be read makes its pair
 // not_comparable, with the error as its reason; for a single pair it is the error of the call.
 // Errors: those of LoadSubject, FindPairs and PairFolders.
-Result<ComparisonSet> CompareAll(const ComparisonRequest& request);
+Result<ComparisonSet> CompareAll(ComparisonRequest request);
 
 }  // namespace rharness
 

@@ -56,19 +56,6 @@ Evidence AsEvidence(const Subject& subject) {
   return evidence;
 }
 
-Result<void> CompareResults(const Subject& a, const Subject& b,
-                            const std::vector<Subject>& replicates, Comparison* comparison) {
-  if (!a.results || !b.results) return {};
-  std::vector<ResultGroup> others;
-  for (const Subject& replicate : replicates) {
-    if (replicate.results) others.push_back(*replicate.results);
-  }
-  GroupComparison groups = CompareGroups(*a.results, *b.results, others, {});
-  comparison->metrics.push_back(std::move(groups.metric));
-  std::ranges::copy(groups.findings, std::back_inserter(comparison->findings));
-  return {};
-}
-
 }  // namespace
 
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
@@ -114,8 +101,11 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
     comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
   }
   comparison.metrics = CompareMetrics(a, b, replicates);
-  RETURN_IF_ERROR(CompareResults(a, b, replicates, &comparison));
-  JudgeComparison(&comparison);
+  if (a.results && b.results) {
+    CompareResultGroups(*a.results, *b.results, replicates, options, &comparison);
+  } else {
+    JudgeComparison(&comparison);
+  }
   comparison.causes = Explain(comparison, a.facts, b.facts);
   return comparison;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/results/rcp.h"
 #include "harness/base/result.h"
 #include "harness/comparison/subject.h"
 
@@ -18,7 +19,8 @@ struct CompareOptions {
   // declare them, and of curves and results never.
   std::optional<bool> expect_bitwise;
   CurveRules curves;
-  int threads = 0;  // 0: one per core
+  std::optional<RcpSet> rcp;  // reference convergence points: the official checker's decision too
+  int threads = 0;            // 0: one per core
 };
 
 // Pure but for reading the checkpoints' bytes. `replicates`: further runs of A's configuration;
@@ -35,6 +37,11 @@ Result<std::vector<CheckpointComparison>> CompareWeights(const Subject& a, const
                                                          std::vector<std::string>* notes);
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates);
+
+// MLPerf results decide by themselves: fills verdict, findings, metrics, curves and layers.
+void CompareResultGroups(const ResultGroup& a, const ResultGroup& b,
+                         const std::vector<Subject>& replicates, const CompareOptions& options,
+                         Comparison* comparison);
 
 }  // namespace rharness
 

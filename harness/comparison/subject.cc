@@ -97,7 +97,9 @@ bool HoldsResults(const std::vector<std::string>& names) {
 Result<Subject> LoadResultSubject(const fs::path& path) {
   Subject subject;
   ASSIGN_OR_RETURN(subject.results, LoadResultGroup(path));
-  subject.side = {path.string(), "results", DescribeGroup(*subject.results)};
+  subject.side = {
+      path.string(), "results",
+      fmt::format("{} runs of {}", subject.results->runs.size(), subject.results->benchmark)};
   return subject;
 }
 
