@@ -41,10 +41,11 @@ enum class DType {
   kF64,
   kI64,
   kU64,
+  kC128,  // not of safetensors, which ends at C64
 };
 std::string_view DTypeName(DType dtype);  // the safetensors spelling: "F32", "BF16", "F8_E4M3"
 Result<DType> ParseDType(std::string_view name);
-int BitsOf(DType dtype);  // of one element: 4, 6, 8, 16, 32 or 64
+int BitsOf(DType dtype);  // of one element: 4, 6, 8, 16, 32, 64 or 128
 
 struct TensorInfo {
   std::string name;
@@ -76,7 +77,7 @@ class Checkpoint {
   virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
 };
 
-// A good size for Read: a whole number of elements of every dtype (a multiple of 8 and of 3), and
+// A good size for Read: a whole number of elements of every dtype (a multiple of 16 and of 3), and
 // two blocks fit a core's L2 cache.
 inline constexpr std::size_t kReadBlockBytes = std::size_t{192} << 10;
 
