@@ -61,18 +61,20 @@ void AddElements(const std::byte* a, const std::byte* b, std::size_t size, std::
   stats->Merge({differing, first_index, max_abs, max_ulp, changes});
 }
 
-// Two fp32 components an element, counted as one.
+// Two components an element, counted as one.
+template <class Format>
 void AddComplex(const std::byte* a, const std::byte* b, std::size_t size, std::uint64_t first,
                 TensorStats* stats) {
+  constexpr std::size_t kBytes = 2 * sizeof(typename Format::Bits);
   TensorStats local;
-  for (std::size_t i = 0; i < size / 8; ++i) {
-    if (std::memcmp(a + 8 * i, b + 8 * i, 8) == 0) continue;
+  for (std::size_t i = 0; i < size / kBytes; ++i) {
+    if (std::memcmp(a + kBytes * i, b + kBytes * i, kBytes) == 0) continue;
     if (local.differing++ == 0) local.first_index = first + i;
     TensorStats element;
     for (const std::size_t part : {2 * i, 2 * i + 1}) {
-      const auto x = Load<F32Format>(a, part), y = Load<F32Format>(b, part);
+      const auto x = Load<Format>(a, part), y = Load<Format>(b, part);
       if (x == y) continue;
-      AddPair<F32Format>(x, y, &element.max_ulp, &element.max_abs, &element.non_finite_changes);
+      AddPair<Format>(x, y, &element.max_ulp, &element.max_abs, &element.non_finite_changes);
     }
     element.non_finite_changes = std::min<std::uint64_t>(element.non_finite_changes, 1);
     local.Merge(element);
@@ -146,7 +148,9 @@ AddFunction FunctionFor(DType dtype) {
     case DType::kF32:
       return AddElements<F32Format>;
     case DType::kC64:
-      return AddComplex;
+      return AddComplex<F32Format>;
+    case DType::kC128:
+      return AddComplex<F64Format>;
     case DType::kF64:
       return AddElements<F64Format>;
     case DType::kI64:

@@ -25,6 +25,7 @@ constexpr auto kDTypes = std::to_array<TorchDType>({{"torch bool", DType::kBool}
                                                     {"torch float32", DType::kF32},
                                                     {"torch float64", DType::kF64},
                                                     {"torch complex64", DType::kC64},
+                                                    {"torch complex128", DType::kC128},
                                                     {"torch float8_e4m3fn", DType::kF8E4M3},
                                                     {"torch float8_e5m2", DType::kF8E5M2},
                                                     {"torch float8_e4m3fnuz", DType::kF8E4M3Fnuz},
