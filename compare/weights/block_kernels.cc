@@ -133,6 +133,8 @@ DTypeKernels ScalarKernelsFor(DType dtype) {
       return Pairs<F32Format>();
     case DType::kC64:
       return {AddComplex<F32Format>, nullptr, nullptr, true};
+    case DType::kC128:
+      return {AddComplex<F64Format>, nullptr, nullptr, true};
     case DType::kF64:
       return Pairs<F64Format>();
     case DType::kI64:

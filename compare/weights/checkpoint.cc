@@ -16,7 +16,7 @@ struct DTypeRow {
   int bits;
 };
 
-constexpr std::array<DTypeRow, 23> kDTypes = {{
+constexpr std::array<DTypeRow, 24> kDTypes = {{
     {DType::kBool, "BOOL", 8},
     {DType::kF4, "F4", 4},
     {DType::kF6E2M3, "F6_E2M3", 6},
@@ -39,6 +39,7 @@ constexpr std::array<DTypeRow, 23> kDTypes = {{
     {DType::kF64, "F64", 64},
     {DType::kI64, "I64", 64},
     {DType::kU64, "U64", 64},
+    {DType::kC128, "C128", 128},
     {DType::kBlocks, "BLOCKS", 8},
 }};
 

@@ -41,11 +41,12 @@ enum class DType {
   kF64,
   kI64,
   kU64,
+  kC128,    // not of safetensors, which ends at C64
   kBlocks,  // blocks of a quantised format, which TensorInfo::block_format names
 };
 std::string_view DTypeName(DType dtype);  // the safetensors spelling: "F32", "BF16", "F8_E4M3"
 Result<DType> ParseDType(std::string_view name);  // kBlocks has no such spelling
-// Of one element: 4, 6, 8, 16, 32 or 64. Of kBlocks: 8, since its statistics count bytes.
+// Of one element: 4, 6, 8, 16, 32, 64 or 128. Of kBlocks: 8, since its statistics count bytes.
 int BitsOf(DType dtype);
 
 struct TensorInfo {
@@ -81,7 +82,7 @@ class Checkpoint {
   virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
 };
 
-// A good size for Read: a whole number of elements of every dtype (a multiple of 8 and of 3), and
+// A good size for Read: a whole number of elements of every dtype (a multiple of 16 and of 3), and
 // two blocks fit a core's L2 cache.
 inline constexpr std::size_t kReadBlockBytes = std::size_t{192} << 10;
 

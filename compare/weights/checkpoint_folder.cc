@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
-#include "compare/weights/quoted.h"
 #include "compare/weights/sharded.h"
 
 namespace rharness {

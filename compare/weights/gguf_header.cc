@@ -7,7 +7,7 @@
 
 #include "compare/weights/forward_reader.h"
 #include "compare/weights/gguf.h"
-#include "compare/weights/quoted.h"
+#include "compare/weights/names.h"
 
 namespace rharness {
 namespace {

@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "compare/weights/json_members.h"
-#include "compare/weights/quoted.h"
+#include "compare/weights/names.h"
 #include "compare/weights/sharded.h"
-#include "harness/base/files.h"
 #include "harness/base/json.h"
 
 namespace rharness {
@@ -135,7 +134,7 @@ Status IndexParser::ParseRow(const JsonMember& member) {
   ASSIGN_OR_RETURN(row.name, ParseString(member.key, "a tensor name"));
   ASSIGN_OR_RETURN(
       row.shard, ParseString(member.value, fmt::format("the file of tensor {}", Quoted(row.name))));
-  if (row.shard.find('/') != std::string::npos || !SafeRelativePath(row.shard, "").ok()) {
+  if (!IsPlainFileName(row.shard)) {
     return InvalidInput(fmt::format("tensor {} lies in {}; expected the name of a file in the "
                                     "index's folder",
                                     Quoted(row.name), Quoted(row.shard)),

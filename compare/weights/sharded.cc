@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
-#include "compare/weights/quoted.h"
 
 namespace rharness {
 namespace {

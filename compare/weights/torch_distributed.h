@@ -20,8 +20,8 @@
 namespace rharness {
 
 // Limits of this reader.
-inline constexpr std::uint64_t kMaxDistributedChunks = 4'000'000;
-inline constexpr std::size_t kMaxDistributedRank = 64;
+inline constexpr std::uint64_t kMaxDistributedChunks = 1'000'000;
+inline constexpr std::size_t kMaxDistributedRank = 32;
 
 // A box of a tensor's elements and where it lies.
 struct DistributedChunk {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "compare/weights/quoted.h"
+#include "compare/weights/names.h"
 
 namespace rharness {
 namespace {
