@@ -55,11 +55,11 @@ struct BF16Format : IeeeLayout<std::uint16_t, 7> {
 };
 
 struct F16Format : IeeeLayout<std::uint16_t, 10> {
-  // The magnitude, moved to the fields of an fp32, is 2^112 times too small; subnormals too.
+  // Sign and magnitude, moved to the fields of an fp32, are 2^112 times too small; subnormals too.
   static double ValueOf(Bits bits) {
-    const auto fields = static_cast<std::uint32_t>(bits & kMagnitude) << 13;
-    const double magnitude = static_cast<double>(std::bit_cast<float>(fields)) * 0x1p112;
-    return (bits & kSign) != 0 ? -magnitude : magnitude;
+    const auto fields = static_cast<std::uint32_t>(bits & kSign) << 16 |
+                        static_cast<std::uint32_t>(bits & kMagnitude) << 13;
+    return static_cast<double>(std::bit_cast<float>(fields)) * 0x1p112;
   }
 };
 

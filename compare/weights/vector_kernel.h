@@ -20,10 +20,12 @@
 #include <type_traits>
 
 #include "compare/weights/block_kernels.h"
+#include "compare/weights/vector_parts.h"
 
 namespace rharness {
 
-// IEEE formats whose patterns are held in lanes of signed integers, sign-extended.
+// IEEE formats whose patterns are held in lanes of signed integers, sign-extended. Starts a block:
+// what it stores replaces the block's sums.
 template <class Lanes, class Format>
 class VectorKernel {
  public:
@@ -35,24 +37,28 @@ class VectorKernel {
       kernel.AddEight(Lanes::Load(Format{}, a + i * sizeof(typename Format::Bits)),
                       Lanes::Load(Format{}, b + i * sizeof(typename Format::Bits)));
     }
-    kernel.Finish();
+    kernel.steps_.Finish(block);
+    kernel.values_.Finish(block);
+    block->differing += kernel.differing_;
+    block->zero_sign_changes += kernel.zero_sign_changes_;
     return whole;
   }
 
  private:
   using Integer = std::conditional_t<sizeof(typename Format::Bits) == 8, std::int64_t,
                                      std::int32_t>;  // a lane
-  using Unsigned = std::make_unsigned_t<Integer>;
   using Integers = decltype(Lanes::Spread(Integer{}));
-  using Doubles = decltype(Lanes::Zeros());
+  struct Pairs {
+    Integers x, y;
+  };
   static constexpr std::size_t kLanes = BlockDifference::kLanes;
   static constexpr unsigned kAllLanes = (1u << kLanes) - 1;
-  static constexpr std::size_t kBits = 8 * sizeof(Integer);
   static constexpr Integer kMagnitude = Format::kMagnitude;
   static constexpr Integer kInfinity = Format::kInfinity;
   static constexpr Integer kMinusZero = ~kMagnitude;
-  // From 2^1023 on the difference of two fp64 may overflow.
+  // The highest power of two: from there on the difference of two fp64 may overflow.
   static constexpr Integer kMayOverflow = kInfinity - (kInfinity & -kInfinity);
+  static constexpr int kNan = 1;
 
   explicit VectorKernel(BlockDifference* block) : block_(block) {}
 
@@ -63,48 +69,18 @@ class VectorKernel {
     zero_sign_changes_ += static_cast<unsigned>(__builtin_popcount(minus_zero & ~equal));
     const Integers magnitude = Lanes::Spread(kMagnitude);
     const Integers top = Lanes::Greater(Lanes::And(x, magnitude), Lanes::And(y, magnitude));
-    if (Lanes::GreaterMask(Lanes::Spread(kInfinity), top) != kAllLanes) [[unlikely]] {
+    if (!AllBelow(top, kInfinity)) [[unlikely]] {
       const Pairs finite = WithoutNonFinite(x, y, block_);
       x = finite.x;
       y = finite.y;
     }
-    AddSteps(x, y);
-    AddValues(x, y, top);
+    steps_.Add(x, y, magnitude);
+    values_.Add(Lanes::Values(Format{}, x), Lanes::Values(Format{}, y),
+                sizeof(Integer) == 8 && !AllBelow(top, kMayOverflow));
   }
 
-  // Order: negative patterns with their magnitude flipped, so that -0 is -1.
-  [[gnu::always_inline]] void AddSteps(Integers x, Integers y) {
-    const Integers magnitude = Lanes::Spread(kMagnitude);
-    const Integers p = Lanes::Xor(x, Lanes::And(Lanes::Negative(x), magnitude));
-    const Integers q = Lanes::Xor(y, Lanes::And(Lanes::Negative(y), magnitude));
-    const Integers steps = Lanes::Minus(Lanes::Greater(p, q), Lanes::Lesser(p, q));
-    max_steps_ = Lanes::GreaterUnsigned(max_steps_, steps);
-    alignas(64) std::uint32_t zeros[kLanes];
-    Lanes::LeadingZeros(steps, zeros);
-    // A table a lane: increments of one counter in close succession would wait for each other.
-    for (std::size_t lane = 0; lane < kLanes; ++lane) ++by_zeros_[lane][zeros[lane]];
-  }
-
-  [[gnu::always_inline]] void AddValues(Integers x, Integers y, Integers top) {
-    const Doubles u = Lanes::Values(Format{}, x), v = Lanes::Values(Format{}, y);
-    const Doubles difference = Lanes::Minus(u, v);
-    a_squared_ = Lanes::Plus(a_squared_, Lanes::Times(u, u));
-    b_squared_ = Lanes::Plus(b_squared_, Lanes::Times(v, v));
-    product_ = Lanes::Plus(product_, Lanes::Times(u, v));
-    difference_squared_ = Lanes::Plus(difference_squared_, Lanes::Times(difference, difference));
-    const Doubles distance = Lanes::Magnitude(difference);
-    max_abs_ = Lanes::Larger(distance, max_abs_);
-    const Doubles larger = Lanes::Larger(Lanes::Magnitude(u), Lanes::Magnitude(v));
-    Doubles relative = Lanes::Over(distance, larger);
-    if constexpr (sizeof(Integer) == 8) {
-      if (Lanes::GreaterMask(Lanes::Spread(kMayOverflow), top) != kAllLanes) [[unlikely]] {
-        const Doubles half = Lanes::Spread(0.5);
-        const Doubles halved = Lanes::Minus(Lanes::Times(u, half), Lanes::Times(v, half));
-        relative = Lanes::WhereInfinite(
-            distance, Lanes::Over(Lanes::Magnitude(halved), Lanes::Times(larger, half)), relative);
-      }
-    }
-    max_rel_ = Lanes::Larger(relative, max_rel_);  // 0 / 0 is NaN and passed over
+  static bool AllBelow(Integers x, Integer limit) {
+    return Lanes::GreaterMask(Lanes::Spread(limit), x) == kAllLanes;
   }
 
   static int KindOf(Integer bits) {  // 0: finite
@@ -114,9 +90,6 @@ class VectorKernel {
     return bits < 0 ? 2 : 3;
   }
 
-  struct Pairs {
-    Integers x, y;
-  };
   // Counts them; they go on as pairs of zeros, which add nothing. Takes no address of the kernel,
   // whose members can then stay in registers.
   [[gnu::noinline]] static Pairs WithoutNonFinite(Integers x, Integers y, BlockDifference* block) {
@@ -132,42 +105,11 @@ class VectorKernel {
     return {Lanes::Restore(xs), Lanes::Restore(ys)};
   }
 
-  [[gnu::always_inline]] void Finish() {
-    block_->differing += differing_;
-    block_->zero_sign_changes += zero_sign_changes_;
-    Lanes::Store(a_squared_, block_->a_squared);
-    Lanes::Store(b_squared_, block_->b_squared);
-    Lanes::Store(product_, block_->product);
-    Lanes::Store(difference_squared_, block_->difference_squared);
-    double max_abs[kLanes], max_rel[kLanes];
-    Integer max_steps[kLanes];
-    Lanes::Store(max_abs_, max_abs);
-    Lanes::Store(max_rel_, max_rel);
-    Lanes::Store(max_steps_, max_steps);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const auto steps = static_cast<Unsigned>(max_steps[lane]);
-      if (max_abs[lane] > block_->max_abs) block_->max_abs = max_abs[lane];
-      if (max_rel[lane] > block_->max_rel) block_->max_rel = max_rel[lane];
-      if (steps > block_->max_ulp) block_->max_ulp = steps;
-      for (std::size_t zeros = 0; zeros < kBits; ++zeros) {
-        block_->ulp_histogram[kBits - 1 - zeros] += by_zeros_[lane][zeros];
-      }
-    }
-  }
-
-  static constexpr int kNan = 1;
-
   BlockDifference* block_;
   std::uint64_t differing_ = 0;
   std::uint64_t zero_sign_changes_ = 0;
-  Integers max_steps_ = Lanes::Spread(Integer{0});
-  Doubles a_squared_ = Lanes::Zeros();
-  Doubles b_squared_ = Lanes::Zeros();
-  Doubles product_ = Lanes::Zeros();
-  Doubles difference_squared_ = Lanes::Zeros();
-  Doubles max_abs_ = Lanes::Zeros();
-  Doubles max_rel_ = Lanes::Zeros();
-  std::uint32_t by_zeros_[kLanes][kBits + 1] = {};  // the last: no step
+  VectorSteps<Lanes, Integer> steps_;
+  VectorValues<Lanes> values_;
 };
 
 }  // namespace rharness
