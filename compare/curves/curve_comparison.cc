@@ -112,7 +112,8 @@ Band BandFromReplicates(const UsableReplicates& usable, const Judged& judged,
     band.rule +=
         fmt::format("; false alarms at most {:.2g} for exchangeable runs", band.false_alarm);
     if (band.false_alarm > rules.false_alarm) {
-      band.rule += fmt::format(", about {:g} if divergences are log-normal", rules.false_alarm);
+      band.rule +=
+          fmt::format(", about {:g} if they part alike by log-normal amounts", rules.false_alarm);
     }
   }
   band.rule += LeftOut(usable);
