@@ -185,6 +185,16 @@ TEST(CompareCurve, ClaimsNothingOfWhatThePublishedRecordDoesNotCover) {
   EXPECT_THAT(reason(Series("eval_accuracy", kFalling)), HasSubstr("for losses alone"));
 }
 
+TEST(CompareCurve, WritesLargeDifferencesWithoutAnExponent) {
+  const std::vector<double> a = {3.0, 2.5, 2.0, 1.5, 1.0};
+  const auto found = CompareCurve(Loss(a), Loss(Scaled(a, 4, 1.5)), {}, {});
+  EXPECT_THAT(found.message, HasSubstr("apart by 150 % at most (step 25)"));
+  const std::vector<double> bytes(5, 1754654208.0);
+  const auto constant =
+      CompareCurve(Series("mem-bytes", bytes), Series("mem-bytes", bytes), {}, {});
+  EXPECT_EQ(constant.message, "mem-bytes cannot tell: it is 1754654208 throughout.");
+}
+
 TEST(CompareCurve, TakesItsBandFromReplicates) {
   const std::vector<double> a = {3.0, 2.5, 2.0, 1.5, 1.0};
   const CurveSeries replicate = Loss(Scaled(a, 1, 1e-3));
