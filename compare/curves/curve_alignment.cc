@@ -112,10 +112,10 @@ std::pair<std::string, std::string> VacuityOf(const CurveComparison& aligned, co
                                      judged.steps.size(), std::max(rules.min_steps, 1))};
   }
   if (IsConstant(judged.a) && IsConstant(judged.b)) {
-    return {"constant", judged.a[0] == judged.b[0]
-                            ? fmt::format("it is {:.6g} throughout", judged.a[0])
-                            : fmt::format("it is {:.6g} throughout in A and {:.6g} in B",
-                                          judged.a[0], judged.b[0])};
+    return {"constant",
+            judged.a[0] == judged.b[0]
+                ? fmt::format("it is {} throughout", judged.a[0])
+                : fmt::format("it is {} throughout in A and {} in B", judged.a[0], judged.b[0])};
   }
   const double smallest = rules.smallest_fault * judged.size;
   if (judged.quantum > smallest) {

@@ -89,7 +89,8 @@ Band BandFromReplicates(const UsableReplicates& usable, const Judged& judged,
   const double quantum = std::max(judged.quantum, usable.quantum);
   // Two printed values may each be off by half a unit and their difference by a whole one, which
   // binary rounding may exceed.
-  const double floor = std::max(2.0 * quantum, kFloorShare * rules.smallest_fault * judged.size);
+  const double floor = std::max({2.0 * quantum, kFloorShare * rules.smallest_fault * judged.size,
+                                 std::numeric_limits<double>::min()});
   ReplicateBand replicates =
       BandOfReplicates(judged.a, usable.curves, floor, rules.false_alarm, rules.growth);
   Band band;
@@ -111,7 +112,8 @@ Band BandFromReplicates(const UsableReplicates& usable, const Judged& judged,
     band.rule +=
         fmt::format("; false alarms at most {:.2g} for exchangeable runs", band.false_alarm);
     if (band.false_alarm > rules.false_alarm) {
-      band.rule += fmt::format(", about {:g} if divergences are log-normal", rules.false_alarm);
+      band.rule +=
+          fmt::format(", about {:g} if they part alike by log-normal amounts", rules.false_alarm);
     }
   }
   band.rule += LeftOut(usable);

@@ -68,7 +68,12 @@ std::string DifferText(const CurveComparison& c) {
 
 }  // namespace
 
-std::string PercentText(double relative) { return fmt::format("{:.2g} %", 100.0 * relative); }
+std::string PercentText(double relative) {
+  const double percent = 100.0 * relative;
+  // Two digits, but no exponent where people write none.
+  if (percent >= 99.5 && percent < 1e6) return fmt::format("{:.0f} %", percent);
+  return fmt::format("{:.2g} %", percent);
+}
 
 std::string MessageOf(const CurveComparison& c, std::string_view reason) {
   switch (c.state) {

@@ -40,7 +40,8 @@ struct GrowthRecord {
 //
 // What it does not say: whether a curve comes from mixed precision (in full precision the limit is
 // too wide), how far several upgrades at once go, or anything about steps beyond 100.
-inline constexpr GrowthRecord kPublishedGrowth = {14.0, -4.565931, 0.235525, 1, 100, 25, 6.5, 14.0};
+inline constexpr GrowthRecord kPublishedGrowth = {14.0, -4.565909108, 0.235537502, 1,
+                                                  100,  25,           6.5,         14.0};
 
 // Largest relative divergence that 1 - false_alarm of all models stay below, with 95 % confidence:
 // the one-sided normal tolerance limit. NaN outside of 0 < false_alarm < 1 or for fewer than two

@@ -29,13 +29,15 @@ struct ReplicateBand {
 // running range of all the other curves, itself left out. A further run of the same kind is
 // exchangeable with the replicates. Its score is the largest of all with probability 1 / (R + 1) at
 // most, because leaving the new run out of the other scores only raises them. So the factor is the
-// order statistic of the scores for `false_alarm`, and where R is too small for that, the largest
-// score and the prediction limit of a log-normal score, whichever is larger: the first bounds the
-// rate at 1 / (R + 1) whatever the distribution, the second brings it near `false_alarm` where
-// scores are log-normal. Fewer: ReplicateFactor of the published record. Never below 1.
+// order statistic of the scores for `false_alarm`; where R is too small for that, the largest score
+// or the prediction limit of a log-normal score, whichever is larger. The first bounds the rate at
+// 1 / (R + 1) whatever the distribution and is what is stated. The second is a model: where runs
+// part at the same step by log-normal amounts, 5 replicates give 0.006 for 0.01 wanted; where they
+// part at random steps by Cauchy amounts, 0.054 (tests/compare/curves/replicate_band_test.cc).
+// Fewer than five: ReplicateFactor of the published record. The factor is never below 1.
 //
 // Exchangeable is a strong word: one ULP planted once starts to show later than sums reordered at
-// every step. The floor covers that start.
+// every step. The floor is there to cover that start.
 // O(steps * replicates).
 ReplicateBand BandOfReplicates(const std::vector<double>& a,
                                const std::vector<std::vector<double>>& replicates, double floor,
