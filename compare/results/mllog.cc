@@ -73,8 +73,10 @@ class Parser {
     run_.unit = benchmark != nullptr ? benchmark->unit : evaluations_.GuessUnit();
     ASSIGN_OR_RETURN(run_.curves, evaluations_.Curves(run_.unit));
     if (run_.status == MllogStatus::kSuccess) {
-      ASSIGN_OR_RETURN(run_.converged_at,
+      ASSIGN_OR_RETURN(const double at,
                        run_.benchmark == kStableDiffusion ? FirstPassingBoth() : Last());
+      if (at == 0.0) return InvalidInput("the target was reached before any training", run_.file);
+      run_.converged_at = at;
     }
     return std::move(run_);
   }

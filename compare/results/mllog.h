@@ -57,7 +57,7 @@ struct MllogRun {
   ConvergenceUnit unit = ConvergenceUnit::kEpochs;
   std::vector<MllogCurve> curves;  // evaluations before run_stop, by name
   MllogStatus status = MllogStatus::kIncomplete;
-  std::optional<double> converged_at;  // in `unit`; empty: the target was not reached
+  std::optional<double> converged_at;  // in `unit`, > 0; empty: the target was not reached
   std::optional<double> run_seconds;   // run_start to run_stop
   // Keys that a result should have and this one lacks, such as "seed".
   std::vector<std::string> missing;
@@ -67,8 +67,8 @@ struct MllogRun {
 // (submission_benchmark, global_batch_size, run_start; all missing ones are named); two runs in one
 // file; a setting or an evaluation logged twice with different values; an evaluation without its
 // position or with one that is no number in [0, 10^15]; success without an evaluation (for Stable
-// Diffusion: without one that passes); more than 100,000 evaluations, 1,024 settings or seeds,
-// names over 1,024 bytes; whatever ForEachMllogEvent refuses.
+// Diffusion: without one that passes) or at position 0; more than 100,000 evaluations, 1,024
+// settings or seeds, names over 1,024 bytes; whatever ForEachMllogEvent refuses.
 Result<MllogRun> ParseMllog(std::string_view text, std::string_view file);
 
 // Refuses files over 256 MiB. Errors: as ReadFile and ParseMllog.

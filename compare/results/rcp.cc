@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "compare/results/rcp_statistics.h"
-#include "compare/stats/moments.h"
 
 namespace rharness {
 namespace {
@@ -17,7 +16,7 @@ constexpr double kNotConvergedCount = 1e9;
 
 std::optional<double> TrimmedMean(const std::vector<double>& values, int rejected) {
   if (values.size() < 2 * static_cast<std::size_t>(rejected) + 1) return std::nullopt;
-  return stats::OlympicMean(values, rejected);
+  return OlympicMeanAsChecked(values, rejected);
 }
 
 std::vector<double> SubmissionCounts(const ResultGroup& group) {

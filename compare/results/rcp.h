@@ -6,8 +6,6 @@
 // Does not: check compliance of logs, seeds, hyperparameters or the number of runs (the
 // package checker's work), write scaling.json, bypass a failure, count BERT by train_samples, or
 // know rules that changed before version 4.1.59, such as the trimmed deviation of old releases.
-// One difference of at most 5e-5: equal counts scatter by exactly 0 here, while the checker's sum of
-// counts such as 0.7 may leave 1e-16, which ends in its bisection and not in the mean itself.
 // Source: MLCommons logging 4.1.59, rcp_checker and result_summarizer.
 #ifndef RHARNESS_COMPARE_RESULTS_RCP_H_
 #define RHARNESS_COMPARE_RESULTS_RCP_H_

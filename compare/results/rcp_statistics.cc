@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
 #include "compare/stats/distributions.h"
-#include "compare/stats/moments.h"
 
 namespace rharness {
 namespace {
@@ -41,18 +41,57 @@ void SetLimits(const MlperfBenchmark& rules, double n_reference, RcpRecord* reco
   record->max_speedup = record->mean / record->min_mean;
 }
 
+// Population formula over all values.
+double DeviationAsChecked(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = NumpySum(values) / n;
+  std::vector<double> squares = values;
+  for (double& value : squares) value = (value - mean) * (value - mean);
+  return std::sqrt(NumpySum(squares) / n);
+}
+
 double Interpolate(double x, double x0, double x1, double y0, double y1) {
   return (y1 - y0) / (x1 - x0) * (x - x0) + y0;
 }
 
 }  // namespace
 
+double NumpySum(std::span<const double> values) {
+  constexpr std::size_t kLanes = 8;
+  constexpr std::size_t kBlock = 128;
+  const std::size_t n = values.size();
+  if (n > kBlock) {
+    const std::size_t half = n / 2 - n / 2 % kLanes;
+    return NumpySum(values.first(half)) + NumpySum(values.subspan(half));
+  }
+  double sum = 0.0;
+  std::size_t at = 0;
+  if (n >= kLanes) {
+    std::array<double, kLanes> lanes{};
+    for (; at + kLanes <= n; at += kLanes) {
+      for (std::size_t i = 0; i < kLanes; ++i) lanes[i] += values[at + i];
+    }
+    sum = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+  }
+  for (; at < n; ++at) sum += values[at];
+  return sum;
+}
+
+double OlympicMeanAsChecked(std::vector<double> values, int rejected) {
+  std::sort(values.begin(), values.end());
+  const auto each = static_cast<std::size_t>(rejected);
+  const std::span<const double> rest =
+      std::span<const double>(values).subspan(each, values.size() - 2 * each);
+  return NumpySum(rest) / static_cast<double>(rest.size());
+}
+
 void ComputeRcpStatistics(const MlperfBenchmark& rules, RcpRecord* record) {
   std::sort(record->counts.begin(), record->counts.end());
-  const stats::Moments all = stats::ComputeMoments(record->counts);
-  record->mean = stats::OlympicMean(record->counts, rules.rejected_each_side);
-  record->standard_deviation = std::sqrt(all.sum_of_squares / all.count);
-  SetLimits(rules, all.count - 2.0 * rules.rejected_each_side, record);
+  record->mean = OlympicMeanAsChecked(record->counts, rules.rejected_each_side);
+  record->standard_deviation = DeviationAsChecked(record->counts);
+  const auto n = static_cast<double>(record->counts.size());
+  SetLimits(rules, n - 2.0 * rules.rejected_each_side, record);
 }
 
 RcpRecord InterpolateRcp(const MlperfBenchmark& rules, std::int64_t batch_size,
