@@ -6,12 +6,25 @@
 
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/input_file.h"
+#include "compare/weights/npy.h"
 #include "compare/weights/safetensors.h"
+#include "compare/weights/torch_zip.h"
+#include "compare/weights/zip_archive.h"
 
 namespace rharness {
 namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
+
+Result<std::unique_ptr<Checkpoint>> OpenZip(InputFile file) {
+  ASSIGN_OR_RETURN(const ZipDirectory directory, ReadZipDirectory(file));
+  if (IsTorchZip(directory)) return OpenTorchZip(std::move(file), directory);
+  if (IsNpz(directory)) return OpenNpz(std::move(file), directory);
+  return Unsupported(
+      "is a zip archive without data.pkl (PyTorch) or .npy members (numpy); expected "
+      "one of these",
+      file.name());
+}
 
 // A format that is read. Safetensors has no mark of its own and takes what no other row takes.
 struct Reader {
@@ -19,7 +32,10 @@ struct Reader {
   Result<std::unique_ptr<Checkpoint>> (*open)(InputFile file);
 };
 
-constexpr std::array<Reader, 0> kReaders = {};
+constexpr std::array<Reader, 2> kReaders = {{
+    {"PK\x03\x04"sv, OpenZip},
+    {"\x93NUMPY"sv, OpenNpy},
+}};
 
 // A format that is named and refused.
 struct ForeignFormat {
@@ -27,12 +43,12 @@ struct ForeignFormat {
   std::string_view name;
 };
 
-constexpr std::array<ForeignFormat, 12> kForeignFormats = {{
-    {"PK\x03\x04"sv, "a zip archive, such as a PyTorch .pt file or a numpy .npz file"},
+constexpr std::array<ForeignFormat, 11> kForeignFormats = {{
     {"PK\x05\x06"sv, "an empty zip archive"},
-    {"\x93NUMPY"sv, "a numpy .npy file"},
     {"GGUF"sv, "a GGUF file"},
-    {"\x80\x02"sv, "a Python pickle, such as an old PyTorch file"},
+    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9"sv,
+     "a PyTorch file in the old format, a Python pickle without a zip archive"},
+    {"\x80\x02"sv, "a Python pickle"},
     {"\x80\x03"sv, "a Python pickle"},
     {"\x80\x04"sv, "a Python pickle"},
     {"\x80\x05"sv, "a Python pickle"},
@@ -66,8 +82,9 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& 
   if (LooksLikeSafetensors(head)) return OpenSafetensors(std::move(file));
   if (const Reader* reader = RowFor(kReaders, head)) return reader->open(std::move(file));
   if (const ForeignFormat* format = RowFor(kForeignFormats, head)) {
-    return Unsupported(fmt::format("is {}; expected a safetensors file", format->name),
-                       path.string());
+    return Unsupported(
+        fmt::format("is {}; expected a safetensors, PyTorch, .npz or .npy file", format->name),
+        path.string());
   }
   return OpenSafetensors(std::move(file));
 }
