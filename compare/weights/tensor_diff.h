@@ -69,9 +69,10 @@ struct CheckpointDifference {
 };
 
 // Element statistics of two tensors of one dtype and shape; both spans hold info.size_bytes bytes
-// (aborts otherwise). C64 and C128 count elements and measure their components. Sub-byte types: bits and
-// index only (max_abs is NaN, max_ulp 0). A NaN whose payload alone differs is a differing element,
-// no change of kind. max_abs is computed in fp64; infinite when an fp64 difference overflows.
+// (aborts otherwise). C64 and C128 count elements and measure their components. Sub-byte types:
+// bits and index only (max_abs is NaN, max_ulp 0). A NaN whose payload alone differs is a differing
+// element, no change of kind. max_abs is computed in fp64; infinite when an fp64 difference
+// overflows.
 TensorDifference DiffTensors(const TensorInfo& info, std::span<const std::byte> a,
                              std::span<const std::byte> b);
 
