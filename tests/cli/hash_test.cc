@@ -87,6 +87,17 @@ TEST_F(HashProgram, TellsWeightsFromTheOptimizersState) {
                                            DigestOf("w", "wwww")));
 }
 
+TEST_F(HashProgram, ReadsTheWeightsOfAFolderOfLinks) {
+  Write("blobs/1", FileOf({Tensor("w", "wwww")}));
+  std::filesystem::create_directory(At("snapshot"));
+  std::filesystem::create_symlink("../blobs/1", At("snapshot/model.safetensors"));
+  const ProcessResult result = Hash({"--weights-only", "snapshot"});
+  EXPECT_EQ(
+      result.stdout_text,
+      fmt::format("{0}  weights    snapshot/\n{0}  all        snapshot/\n", DigestOf("w", "wwww")))
+      << result.stderr_text;
+}
+
 TEST_F(HashProgram, FindsNoWeightsAnError) {
   Write("o.safetensors", FileOf({Tensor("optimizer.state.0.exp_avg", "oooo")}));
   Write("a.txt", "abc");
