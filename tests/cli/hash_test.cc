@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "harness/base/digest.h"
+#include "harness/base/files.h"
 #include "harness/base/json.h"
-#include "tests/cli/drill_program.h"
+#include "harness/base/subprocess.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
@@ -14,11 +15,22 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-class HashProgram : public DrillProgram {
+constexpr char kRharness[] = RHARNESS_BIN_DIR "/rharness";
+
+class HashProgram : public testing::Test {
  protected:
+  std::filesystem::path At(const std::string& name) const { return folder_->path() / name; }
+  void Write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(WriteFileAtomic(At(name), text).ok());
+  }
+  // In the folder of the files.
   ProcessResult Hash(std::vector<std::string> words) const {
     words.insert(words.begin(), {kRharness, "hash"});
-    return Run(std::move(words));
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(60);
+    return RunProcess(
+        ProcessSpec{std::move(words), PickEnvironment({"PATH", "TMPDIR"}), folder_->path()},
+        limits);
   }
   // The digest that the definition in tensor_digest.h gives one U8 tensor of four elements.
   static std::string DigestOf(const std::string& name, const std::string& bytes) {
@@ -32,6 +44,9 @@ class HashProgram : public DrillProgram {
   static TestTensor Tensor(const std::string& name, const std::string& bytes) {
     return {name, "U8", "[4]", bytes};
   }
+
+ private:
+  Result<ScopedTempDir> folder_ = ScopedTempDir::Make();
 };
 
 TEST_F(HashProgram, PrintsOneLineForAnOrdinaryFile) {
