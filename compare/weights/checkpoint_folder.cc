@@ -9,6 +9,7 @@
 #include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/torch_distributed.h"
 
 namespace rharness {
 namespace {
@@ -103,6 +104,7 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const fs::path& folder)
     ASSIGN_OR_RETURN(InputFile index, InputFile::Open(folder / contents.indexes.front()));
     return OpenShardIndex(std::move(index));
   }
+  if (contents.distributed && contents.indexes.empty()) return OpenTorchDistributed(folder);
   const std::vector<std::string> names = AllOf(contents);
   if (names.size() == 1) {
     ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / names.front()));

@@ -20,7 +20,7 @@ struct ChunkBox {
 // with each.
 inline constexpr int kMaxCutDimensions = 6;
 
-// What is wrong ("no chunk covers [0, 4]", "two chunks cover [1, 0]", "a chunk [0, 4] of [8, 8]
+// What is wrong ("no chunk covers [0, 4]", "several chunks cover [1, 0]", "a chunk [0, 4] of [8, 8]
 // leaves the tensor's [8, 8]"); empty when the boxes tile the shape. Boxes without an element cover
 // nothing. Aborts when a box has another rank than the shape. Exact: the signed corners of the
 // boxes cancel to those of the whole if and only if each element is covered once. Cost: n log n for

@@ -8,13 +8,26 @@
 
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/gguf.h"
+#include "compare/weights/npy.h"
 #include "compare/weights/safetensors.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/torch_zip.h"
+#include "compare/weights/zip_archive.h"
 
 namespace rharness {
 namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
+
+Result<std::unique_ptr<Checkpoint>> OpenZip(InputFile file) {
+  ASSIGN_OR_RETURN(const ZipDirectory directory, ReadZipDirectory(file));
+  if (IsTorchZip(directory)) return OpenTorchZip(std::move(file), directory);
+  if (IsNpz(directory)) return OpenNpz(std::move(file), directory);
+  return Unsupported(
+      "is a zip archive without data.pkl (PyTorch) or .npy members (numpy); expected "
+      "one of these",
+      file.name());
+}
 
 // A format that is read. Safetensors has no mark of its own and takes what no other row takes.
 struct Reader {
@@ -22,7 +35,9 @@ struct Reader {
   Result<std::unique_ptr<Checkpoint>> (*open)(InputFile file);
 };
 
-constexpr std::array<Reader, 1> kReaders = {{
+constexpr std::array<Reader, 3> kReaders = {{
+    {"PK\x03\x04"sv, OpenZip},
+    {"\x93NUMPY"sv, OpenNpy},
     {"GGUF"sv, OpenGguf},
 }};
 
@@ -32,11 +47,11 @@ struct ForeignFormat {
   std::string_view name;
 };
 
-constexpr std::array<ForeignFormat, 9> kForeignFormats = {{
-    {"PK\x03\x04"sv, "a zip archive, such as a PyTorch .pt file or a numpy .npz file"},
+constexpr std::array<ForeignFormat, 8> kForeignFormats = {{
     {"PK\x05\x06"sv, "an empty zip archive"},
-    {"\x93NUMPY"sv, "a numpy .npy file"},
-    {"\x80\x02"sv, "a Python pickle, such as an old PyTorch file"},
+    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9"sv,
+     "a PyTorch file in the old format, a Python pickle without a zip archive"},
+    {"\x80\x02"sv, "a Python pickle"},
     {"\x80\x03"sv, "a Python pickle"},
     {"\x80\x04"sv, "a Python pickle"},
     {"\x80\x05"sv, "a Python pickle"},
@@ -81,8 +96,10 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
     return Unsupported("is a JSON file; expected one that holds tensors itself", file.name());
   }
   if (const ForeignFormat* format = RowFor(kForeignFormats, head)) {
-    return Unsupported(fmt::format("is {}; expected a safetensors file", format->name),
-                       file.name());
+    return Unsupported(
+        fmt::format("is {}; expected a safetensors, PyTorch, GGUF, .npz or .npy file",
+                    format->name),
+        file.name());
   }
   return OpenSafetensors(std::move(file));
 }

@@ -159,7 +159,7 @@ void IndexParser::NumberShards() {
   std::vector<std::string>& shards = index_.shards;
   for (const Row& row : rows_) shards.push_back(row.shard);
   std::ranges::sort(shards);
-  shards.erase(std::ranges::unique(shards).begin(), shards.end());
+  shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
   for (Row& row : rows_) {
     const auto shard = std::ranges::lower_bound(shards, row.shard);
     index_.tensors.push_back(

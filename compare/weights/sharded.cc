@@ -82,7 +82,7 @@ void UnionCheckpoint::AddMetadata() {
     for (const auto& pair : part.checkpoint->metadata()) metadata_.push_back(pair);
   }
   std::ranges::stable_sort(metadata_);
-  metadata_.erase(std::ranges::unique(metadata_).begin(), metadata_.end());
+  metadata_.erase(std::unique(metadata_.begin(), metadata_.end()), metadata_.end());
 }
 
 Result<std::unique_ptr<UnionCheckpoint>> UnionCheckpoint::Make(std::vector<Part> parts,

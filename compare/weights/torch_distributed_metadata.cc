@@ -152,7 +152,7 @@ Status MetadataParser::ReadStorage(PickleId dict) {
     files.push_back(stored_.back().file);
   }
   std::ranges::sort(files);
-  files.erase(std::ranges::unique(files).begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
   metadata_.files.assign(files.begin(), files.end());
   const auto key = [](const Stored& stored) { return std::tie(stored.name, stored.offsets); };
   std::ranges::sort(stored_, {}, key);

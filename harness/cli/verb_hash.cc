@@ -56,7 +56,7 @@ struct Entry {
   std::string path;
   bool is_tree = false;
   std::optional<Error> error;  // set: nothing below is
-  std::string sha256;
+  std::string sha256;          // empty: was not asked for
   std::uint64_t size_bytes = 0;
   std::uint64_t files = 1;
   std::optional<CheckpointEntry> checkpoint;
@@ -228,8 +228,10 @@ Json JsonOf(const Entry& entry) {
   Json json;
   json.Set("path", entry.path).Set("kind", entry.is_tree ? "tree" : "file");
   if (entry.error) return json.Set("error", JsonOf(*entry.error));
-  json.Set("sha256", entry.sha256).Set("size_bytes", entry.size_bytes);
-  if (entry.is_tree) json.Set("files", entry.files);
+  if (!entry.sha256.empty()) {
+    json.Set("sha256", entry.sha256).Set("size_bytes", entry.size_bytes);
+    if (entry.is_tree) json.Set("files", entry.files);
+  }
   if (entry.checkpoint) json.Set("checkpoint", JsonOf(*entry.checkpoint));
   if (entry.checkpoint_error) {
     json.Set("checkpoint", Json().Set("error", JsonOf(*entry.checkpoint_error)));
@@ -250,13 +252,32 @@ int PrintEntries(const std::vector<Entry>& entries, const Options& options) {
   return Print(text);
 }
 
-int Hash(const Options& options) {
+std::vector<Entry> FileEntries(const Options& options) {
   const std::vector<fs::path> paths(options.paths.begin(), options.paths.end());
   const std::vector<Result<FileDigest>> digests = HashFiles(paths, options.threads);
   std::vector<Entry> entries;
   entries.reserve(paths.size());
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    Entry& entry = entries.emplace_back(EntryOf(options.paths[i], digests[i], options.threads));
+    entries.push_back(EntryOf(options.paths[i], digests[i], options.threads));
+  }
+  return entries;
+}
+
+// Without digests of files, which would read everything twice and refuse folders of links.
+std::vector<Entry> CheckpointEntries(const Options& options) {
+  std::vector<Entry> entries(options.paths.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::error_code ignored;
+    entries[i].path = options.paths[i];
+    entries[i].is_tree = fs::is_directory(options.paths[i], ignored);
+  }
+  return entries;
+}
+
+int Hash(const Options& options) {
+  std::vector<Entry> entries =
+      options.weights_only ? CheckpointEntries(options) : FileEntries(options);
+  for (Entry& entry : entries) {
     if (!entry.error) FillCheckpoint(options, &entry);
   }
   int exit_code = PrintEntries(entries, options);

@@ -11,17 +11,17 @@
 
 namespace rharness {
 
-inline std::string Little(std::uint64_t value, int bytes) {
+inline std::string GgufNumber(std::uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text.push_back(static_cast<char>(value >> (8 * i)));
   return text;
 }
 inline std::string GgufString(std::string_view text) {
-  return Little(text.size(), 8) + std::string(text);
+  return GgufNumber(text.size(), 8) + std::string(text);
 }
 // A metadata pair; `value` are the bytes behind the type.
 inline std::string GgufPair(std::string_view key, std::uint32_t type, const std::string& value) {
-  return GgufString(key) + Little(type, 4) + value;
+  return GgufString(key) + GgufNumber(type, 4) + value;
 }
 
 struct GgufTensor {
@@ -39,13 +39,13 @@ struct GgufFile {
   std::size_t alignment = 32;
 
   std::string Bytes() const {
-    std::string text =
-        "GGUF" + Little(version, 4) + Little(tensors.size(), 8) + Little(pairs.size(), 8);
+    std::string text = "GGUF" + GgufNumber(version, 4) + GgufNumber(tensors.size(), 8) +
+                       GgufNumber(pairs.size(), 8);
     for (const std::string& pair : pairs) text += pair;
     for (const GgufTensor& tensor : tensors) {
-      text += GgufString(tensor.name) + Little(tensor.dims.size(), 4);
-      for (const std::uint64_t dim : tensor.dims) text += Little(dim, 8);
-      text += Little(tensor.type, 4) + Little(tensor.offset, 8);
+      text += GgufString(tensor.name) + GgufNumber(tensor.dims.size(), 4);
+      for (const std::uint64_t dim : tensor.dims) text += GgufNumber(dim, 8);
+      text += GgufNumber(tensor.type, 4) + GgufNumber(tensor.offset, 8);
     }
     text.resize((text.size() + alignment - 1) / alignment * alignment);
     return text + data;

@@ -36,7 +36,7 @@ GgufFile Plain() {
   file.tensors = {{"blk.0.up", {3, 2}, 0, 0}, {"a.scale", {}, 30, 32}};
   file.data = BytesOf(std::vector<float>{1, 2, 3, 4, 5, 6});
   file.data.resize(32);
-  file.data += Little(0x3f80, 2);
+  file.data += GgufNumber(0x3f80, 2);
   return file;
 }
 
@@ -47,7 +47,7 @@ TEST_F(Gguf, TurnsDimensionsAroundAndSortsByName) {
   EXPECT_EQ(scale.name, "a.scale");
   EXPECT_EQ(scale.dtype, DType::kBF16);
   EXPECT_TRUE(scale.shape.empty());
-  EXPECT_EQ(ReadAll(*checkpoint, 0), Little(0x3f80, 2));
+  EXPECT_EQ(ReadAll(*checkpoint, 0), GgufNumber(0x3f80, 2));
   const TensorInfo& up = checkpoint->tensors()[1];
   EXPECT_EQ(up.shape, (std::vector<std::uint64_t>{2, 3}));
   EXPECT_EQ(up.size_bytes, 24U);
@@ -67,7 +67,7 @@ TEST_F(Gguf, ReadsVersion2AndAStatedAlignment) {
   GgufFile file = Plain();
   file.version = 2;
   file.alignment = 64;
-  file.pairs = {GgufPair("general.alignment", 4, Little(64, 4))};
+  file.pairs = {GgufPair("general.alignment", 4, GgufNumber(64, 4))};
   file.tensors = {{"x", {6}, 0, 64}};
   file.data = std::string(64, '\0') + BytesOf(std::vector<float>{1, 2, 3, 4, 5, 6});
   EXPECT_EQ(ReadAll(*MustOpen(file.Bytes(), "x.gguf"), 0), file.data.substr(64));
@@ -78,21 +78,22 @@ TEST_F(Gguf, ReadsVersion2AndAStatedAlignment) {
 TEST_F(Gguf, RecordsMetadataOfEveryType) {
   GgufFile file;
   file.pairs = {
-      GgufPair("u8", 0, Little(200, 1)),
-      GgufPair("i8", 1, Little(0xfe, 1)),
-      GgufPair("u16", 2, Little(65535, 2)),
-      GgufPair("i16", 3, Little(0xffff, 2)),
-      GgufPair("u32", 4, Little(4294967295, 4)),
-      GgufPair("i32", 5, Little(0xffffffff, 4)),
-      GgufPair("f32", 6, Little(std::bit_cast<std::uint32_t>(0.5F), 4)),
-      GgufPair("bool", 7, Little(1, 1)),
+      GgufPair("u8", 0, GgufNumber(200, 1)),
+      GgufPair("i8", 1, GgufNumber(0xfe, 1)),
+      GgufPair("u16", 2, GgufNumber(65535, 2)),
+      GgufPair("i16", 3, GgufNumber(0xffff, 2)),
+      GgufPair("u32", 4, GgufNumber(4294967295, 4)),
+      GgufPair("i32", 5, GgufNumber(0xffffffff, 4)),
+      GgufPair("f32", 6, GgufNumber(std::bit_cast<std::uint32_t>(0.5F), 4)),
+      GgufPair("bool", 7, GgufNumber(1, 1)),
       GgufPair("text", 8, GgufString("llama")),
-      GgufPair("u64", 10, Little(std::numeric_limits<std::uint64_t>::max(), 8)),
-      GgufPair("i64", 11, Little(std::numeric_limits<std::uint64_t>::max(), 8)),
-      GgufPair("f64", 12, Little(std::bit_cast<std::uint64_t>(-2.25), 8)),
-      GgufPair("numbers", 9, Little(5, 4) + Little(2, 8) + Little(0, 8)),
-      GgufPair("words", 9, Little(8, 4) + Little(2, 8) + GgufString("a") + GgufString("b")),
-      GgufPair("nested", 9, Little(9, 4) + Little(1, 8) + Little(0, 4) + Little(1, 8) + "x"),
+      GgufPair("u64", 10, GgufNumber(std::numeric_limits<std::uint64_t>::max(), 8)),
+      GgufPair("i64", 11, GgufNumber(std::numeric_limits<std::uint64_t>::max(), 8)),
+      GgufPair("f64", 12, GgufNumber(std::bit_cast<std::uint64_t>(-2.25), 8)),
+      GgufPair("numbers", 9, GgufNumber(5, 4) + GgufNumber(2, 8) + GgufNumber(0, 8)),
+      GgufPair("words", 9, GgufNumber(8, 4) + GgufNumber(2, 8) + GgufString("a") + GgufString("b")),
+      GgufPair("nested", 9,
+               GgufNumber(9, 4) + GgufNumber(1, 8) + GgufNumber(0, 4) + GgufNumber(1, 8) + "x"),
       GgufPair("long", 8, GgufString(std::string(5000, 'x')))};
   const auto checkpoint = MustOpen(file.Bytes(), "x.gguf");
   const std::map<std::string, std::string> metadata(checkpoint->metadata().begin(),
@@ -235,17 +236,20 @@ TEST_F(Gguf, RefusesBrokenMetadata) {
   };
   constexpr auto kInvalid = ErrorCode::kInvalidInput;
   ExpectError(with({GgufPair("a", 13, "")}), kInvalid, "type 13");
-  ExpectError(with({GgufPair("a", 7, Little(2, 1))}), kInvalid, "a bool of 2");
+  ExpectError(with({GgufPair("a", 7, GgufNumber(2, 1))}), kInvalid, "a bool of 2");
   ExpectError(with({GgufPair("a", 0, "x"), GgufPair("a", 0, "x")}), kInvalid, "occurs twice");
-  ExpectError(with({GgufPair("general.alignment", 4, Little(12, 4))}), kInvalid, "multiple of 8");
-  ExpectError(with({GgufPair("general.alignment", 4, Little(0, 4))}), kInvalid, "multiple of 8");
-  ExpectError(with({GgufPair("general.alignment", 10, Little(32, 8))}), kInvalid, "of type u64");
-  ExpectError(with({GgufPair("a", 9, Little(12, 4) + Little(1ULL << 62, 8))}), kInvalid,
+  ExpectError(with({GgufPair("general.alignment", 4, GgufNumber(12, 4))}), kInvalid,
+              "multiple of 8");
+  ExpectError(with({GgufPair("general.alignment", 4, GgufNumber(0, 4))}), kInvalid,
+              "multiple of 8");
+  ExpectError(with({GgufPair("general.alignment", 10, GgufNumber(32, 8))}), kInvalid,
+              "of type u64");
+  ExpectError(with({GgufPair("a", 9, GgufNumber(12, 4) + GgufNumber(1ULL << 62, 8))}), kInvalid,
               "expected fewer");
-  ExpectError(with({GgufPair("a", 9, Little(0, 4) + Little(1ULL << 62, 8))}), kInvalid,
+  ExpectError(with({GgufPair("a", 9, GgufNumber(0, 4) + GgufNumber(1ULL << 62, 8))}), kInvalid,
               "left of the file");
   std::string nested;
-  for (int i = 0; i < 6; ++i) nested += Little(9, 4) + Little(1, 8);
+  for (int i = 0; i < 6; ++i) nested += GgufNumber(9, 4) + GgufNumber(1, 8);
   ExpectError(with({GgufPair("a", 9, nested)}), ErrorCode::kUnsupported, "at most 4 levels");
 }
 
@@ -265,7 +269,7 @@ TEST_F(Gguf, ExplainsVersionsThatItDoesNotRead) {
 TEST_F(Gguf, RefusesEveryTruncation) {
   GgufFile file = Plain();
   file.pairs = {
-      GgufPair("words", 9, Little(8, 4) + Little(2, 8) + GgufString("a") + GgufString("b")),
+      GgufPair("words", 9, GgufNumber(8, 4) + GgufNumber(2, 8) + GgufString("a") + GgufString("b")),
       GgufPair("text", 8, GgufString("llama"))};
   const std::string whole = file.Bytes();
   ASSERT_TRUE(Open(whole, "x.gguf").ok());
