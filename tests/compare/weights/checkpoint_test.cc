@@ -17,8 +17,7 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
     std::string_view text;
   };
   const std::vector<Row> rows = {
-      {std::string("PK\x03\x04\x00\x00\x08\x08\x00\x00", 10), "PyTorch .pt"},
-      {std::string("\x93NUMPY\x01\x00v\x00{'descr'", 16), "numpy .npy"},
+      {std::string("PK\x05\x06\x00\x00\x00\x00\x00\x00", 10), "empty zip archive"},
       {std::string("GGUF\x03\x00\x00\x00\x01\x00", 10), "GGUF"},
       {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
       {"\x89HDF\r\n\x1a\n", "HDF5"},
@@ -49,6 +48,14 @@ TEST_F(Checkpoints, RefusesWhatIsNoRegularFile) {
   const auto pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(OpenCheckpoint(pipe).error().code, ErrorCode::kInvalidInput);
+}
+
+TEST_F(Checkpoints, AreNoSafetensorsFilesWithDtypesOfOtherFormats) {
+  EXPECT_EQ(BitsOf(*ParseDType("C128")), 128);
+  const auto result = Open(FileOf({{"w", "C128", "[1]", std::string(16, 'x')}}));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kInvalidInput);
+  EXPECT_NE(result.error().message.find("dtype C128"), std::string::npos);
 }
 
 TEST(DTypes, HaveTheirSafetensorsSpelling) {
