@@ -17,7 +17,8 @@ void CheckDirectory(const InputFile& file, ZipDirectory directory) {
     Require(directory.Find(member.name) == &member);
     Require(member.header_offset < member.data_offset && member.data_offset <= file.size_bytes());
     Require(member.stored_bytes <= file.size_bytes() - member.data_offset);
-    Require(!member.name.empty() && member.name[0] != '/' && member.name.find("..") != 0);
+    Require(!member.name.empty() && member.name[0] != '/' && !member.name.starts_with("../") &&
+            member.name.find("/../") == std::string::npos);
     const auto content = ReadZipMember(file, member, kLimitBytes);
     if (content.ok()) {
       Require(content->size() == member.size_bytes && CheckZipMember(file, member).ok());
