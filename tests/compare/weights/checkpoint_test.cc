@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "compare/weights/tensor_diff.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
@@ -56,6 +57,19 @@ TEST_F(Checkpoints, AreNoSafetensorsFilesWithDtypesOfOtherFormats) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::kInvalidInput);
   EXPECT_NE(result.error().message.find("dtype C128"), std::string::npos);
+}
+
+TEST(DTypes, OfDoubleComplexNumbersCountElementsAndMeasureComponents) {
+  const TensorInfo info{
+      .name = "z", .dtype = DType::kC128, .shape = {3}, .elements = 3, .size_bytes = 48};
+  const std::string a = BytesOf<double>({1, 2, 3, 4, 5, 6});
+  const std::string b = BytesOf<double>({1, 2, 3.5, 4.25, 5, 6});
+  const TensorDifference difference =
+      DiffTensors(info, std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+  EXPECT_EQ(difference.differing, 1u);
+  EXPECT_EQ(difference.first_index, 1u);
+  EXPECT_EQ(difference.max_abs, 0.5);
+  EXPECT_EQ(difference.max_ulp, std::uint64_t{1} << 50);  // a quarter of [2, 4), which has 2^52
 }
 
 TEST(DTypes, HaveTheirSafetensorsSpelling) {
