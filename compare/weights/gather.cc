@@ -8,7 +8,7 @@ namespace rharness {
 namespace {
 
 constexpr std::uint64_t kSpanBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMaxGapBytes = 4096;  // an element read alone costs as much
+constexpr std::uint64_t kMaxGapBytes = 4096;  // a read of its own costs as much
 
 using Dimensions = std::span<const GatherDimension>;
 
@@ -19,10 +19,10 @@ std::uint64_t SpanOf(Dimensions dimensions) {
   return span;
 }
 
-std::uint64_t CountOf(Dimensions dimensions) {
-  std::uint64_t count = 1;
-  for (const GatherDimension& one : dimensions) count *= one.count;
-  return count;
+// Whether boxes of this span, one every `stride` elements, are read together with what lies
+// between.
+bool IsNear(std::uint64_t stride, std::uint64_t span, std::size_t item_bytes) {
+  return stride <= span + kMaxGapBytes / item_bytes;
 }
 
 // Calls `visit` with the source's and the output's offset of every element of a box.
@@ -79,14 +79,15 @@ ScatterFunction ScatterFor(std::size_t item_bytes) {
   }
 }
 
-// How many of the innermost dimensions are read as one span: few enough that the span is short and
-// its gaps are not what is mostly read.
+// How many of the innermost dimensions are read as one span: those that together are short and
+// without large gaps.
 std::size_t SpanDimensions(Dimensions dimensions, std::size_t item_bytes) {
   std::size_t inner = 0;
   while (inner < dimensions.size()) {
-    const Dimensions wider = dimensions.last(inner + 1);
-    const std::uint64_t span = SpanOf(wider);
-    if (span > kSpanBytes / item_bytes || span * item_bytes / kMaxGapBytes > CountOf(wider)) break;
+    const std::uint64_t span = SpanOf(dimensions.last(inner));
+    const std::uint64_t stride = dimensions[dimensions.size() - inner - 1].source_stride;
+    if (!IsNear(stride, span, item_bytes)) break;
+    if (SpanOf(dimensions.last(inner + 1)) > kSpanBytes / item_bytes) break;
     ++inner;
   }
   return inner;
@@ -107,7 +108,7 @@ Status Gather(const ReadSource& read, std::uint64_t offset_bytes,
   const GatherDimension split = outer.empty() ? GatherDimension{1, 0, 0} : outer.back();
   if (!outer.empty()) outer = outer.first(outer.size() - 1);
   std::uint64_t step = 1;
-  if (split.source_stride <= kMaxGapBytes / item_bytes * CountOf(box)) {
+  if (IsNear(split.source_stride, SpanOf(box), item_bytes)) {
     const std::uint64_t room = kSpanBytes / item_bytes - SpanOf(box);
     step = split.source_stride == 0 ? split.count : room / split.source_stride + 1;
   }

@@ -27,7 +27,7 @@ struct GatherDimension {
 
 // Copies the elements of `dimensions` (none is empty; no dimension: one element) of `item_bytes`
 // each (1, 2, 4, 8 or 16) from `offset_bytes` of the source to their places in `out`, which has
-// room for all of them. Reads gaps of up to 4 KiB between elements rather than one by one. Errors:
+// room for all of them. Gaps of up to 4 KiB are read rather than skipped. Errors:
 // those of `read`.
 Status Gather(const ReadSource& read, std::uint64_t offset_bytes,
               std::vector<GatherDimension> dimensions, std::size_t item_bytes,

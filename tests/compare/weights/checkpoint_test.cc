@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "compare/weights/tensor_diff.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
@@ -17,6 +18,8 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
     std::string_view text;
   };
   const std::vector<Row> rows = {
+      {std::string("PK\x05\x06\x00\x00\x00\x00\x00\x00", 10), "empty zip archive"},
+      {std::string("GGUF\x03\x00\x00\x00\x01\x00", 10), "GGUF"},
       {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
       {"\x89HDF\r\n\x1a\n", "HDF5"},
   };
@@ -44,6 +47,27 @@ TEST_F(Checkpoints, RefusesWhatIsNoRegularFile) {
   const auto pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(OpenCheckpoint(pipe).error().code, ErrorCode::kInvalidInput);
+}
+
+TEST_F(Checkpoints, AreNoSafetensorsFilesWithDtypesOfOtherFormats) {
+  EXPECT_EQ(BitsOf(*ParseDType("C128")), 128);
+  const auto result = Open(FileOf({{"w", "C128", "[1]", std::string(16, 'x')}}));
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kInvalidInput);
+  EXPECT_NE(result.error().message.find("dtype C128"), std::string::npos);
+}
+
+TEST(DTypes, OfDoubleComplexNumbersCountElementsAndMeasureComponents) {
+  const TensorInfo info{
+      .name = "z", .dtype = DType::kC128, .shape = {3}, .elements = 3, .size_bytes = 48};
+  const std::string a = BytesOf<double>({1, 2, 3, 4, 5, 6});
+  const std::string b = BytesOf<double>({1, 2, 3.5, 4.25, 5, 6});
+  const TensorDifference difference =
+      DiffTensors(info, std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+  EXPECT_EQ(difference.differing, 1u);
+  EXPECT_EQ(difference.first_index, 1u);
+  EXPECT_EQ(difference.max_abs, 0.5);
+  EXPECT_EQ(difference.max_ulp, std::uint64_t{1} << 50);  // a quarter of [2, 4), which has 2^52
 }
 
 TEST(DTypes, HaveTheirSafetensorsSpelling) {
