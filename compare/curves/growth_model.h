@@ -32,7 +32,7 @@ struct GrowthRecord {
 //
 // The pairs are no 92 samples. 22 equal another pair digit for digit, and 56 of the 70 others
 // repeat one of 14 models on another GPU or in another layout, with a spread within a model of 0.09
-// (standard deviation of log10) against 0.24 between models. Over all pairs the logarithms are not
+// (standard deviation of log10) against 0.24 between models. Over the 70 the logarithms are not
 // normal (Anderson-Darling 5.5; 1 % point 1.04); over models they may be (0.61; 5 % point 0.75),
 // and architectures add nothing that shows (F = 2.7 on 4 and 9 df; 5 % point 3.6). So a model
 // counts once, with the pair furthest apart. A limit from all 92 pairs as if independent would be

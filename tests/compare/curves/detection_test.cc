@@ -249,6 +249,20 @@ TEST_F(Detection, TheConstantsAreThoseOfTheRecord) {
   }
 }
 
+// What counting near-duplicates as independent would do.
+TEST_F(Detection, OfUpgradesAsFaultsIsWhatALimitFromAllPairsWouldDo) {
+  std::vector<double> logs;
+  for (const Pair& pair : upgrade_) logs.push_back(std::log10(LargestRelative(pair)));
+  const stats::Moments moments = stats::ComputeMoments(logs);
+  GrowthRecord naive = kPublishedGrowth;
+  naive.models = moments.count;
+  naive.mean_log10 = moments.mean;
+  naive.sd_log10 = std::sqrt(moments.Variance());
+  EXPECT_NEAR(GrowthLimit(naive, 0.01), 6.5e-5, 5e-7);
+  const double limit = std::log10(GrowthLimit(naive, 0.01));
+  EXPECT_EQ(std::count_if(logs.begin(), logs.end(), [&](double log) { return log > limit; }), 2);
+}
+
 TEST_F(Detection, OfPlantedFaultsIsThatOfTheTable) {
   const Judge judge(upgrade_);
   std::map<std::string, Rates> table;

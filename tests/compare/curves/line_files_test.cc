@@ -9,6 +9,7 @@
 
 #include "compare/curves/curve_files.h"
 #include "compare/curves/printed_number.h"
+#include "harness/base/files.h"
 
 namespace rharness {
 namespace {
@@ -191,7 +192,10 @@ TEST(Mllog, OfPublishedResultsIsRead) {
   std::size_t evaluations = 0;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.path().extension() != ".txt") continue;
-    const auto curves = LoadCurves(entry.path());
+    const auto text = ReadFile(entry.path());
+    ASSERT_TRUE(text.ok()) << text.error().ToString();
+    EXPECT_EQ(DetectCurveFormat(text->substr(0, 4096)), CurveFormat::kMllog) << entry.path();
+    const auto curves = ParseCurves(*text, entry.path().string());
     ASSERT_TRUE(curves.ok()) << curves.error().ToString();
     ++logs;
     for (const CurveSeries& curve : *curves) {
