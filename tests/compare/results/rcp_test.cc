@@ -132,6 +132,12 @@ TEST(Rcp, SlowRecordsArePruned) {
   EXPECT_EQ(Check(set, 50, Constant(10, 5)).which, RcpCase::kSmallestRecord);
 }
 
+TEST(Rcp, ARecordOnTheLineStays) {
+  const RcpSet set =
+      MakeSet("ssd", {{100, Constant(10)}, {200, Constant(15)}, {300, Constant(20)}});
+  EXPECT_FALSE(set.records[1].pruned);
+}
+
 TEST(Rcp, PruningNeverGoesBackToAnEarlierRecord) {
   // 200 lies under the line to 300; once 300 is gone it lies above the line to 400, and stays.
   const RcpSet set = MakeSet(
