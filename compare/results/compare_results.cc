@@ -123,6 +123,20 @@ std::vector<double> Logs(std::vector<double> values) {
   return values;
 }
 
+void NoteCoarseEvaluations(double quantum, const ResultRules& rules, GroupComparison* comparison) {
+  const double apart = 100.0 * std::expm1(quantum);
+  AddFinding({.code = "evaluations_too_far_apart",
+              .subject = comparison->convergence.name,
+              .observed = fmt::format("{:.3g} %", apart),
+              .limit = fmt::format("{:.3g} %", 100.0 * rules.margin_ratio),
+              .rule = "the variance is at least interval^2 / 12 of the evaluations",
+              .message = fmt::format("evaluations at the target are {:.3g} % apart, further than "
+                                     "the margin of {:.3g} %, and the runs are too few to make up "
+                                     "for it",
+                                     apart, 100.0 * rules.margin_ratio)},
+             comparison);
+}
+
 void CompareConvergence(const ResultGroup& reference, const ResultGroup& candidate,
                         const ResultRules& rules, GroupComparison* comparison) {
   MetricInput input;
@@ -151,17 +165,8 @@ void CompareConvergence(const ResultGroup& reference, const ResultGroup& candida
         std::expm1(std::max(std::fabs(decision.ci_low), std::fabs(decision.ci_high)));
     comparison->p = decision.p_difference;
   }
-  if (input.quantum > decision.margin && decision.margin > 0.0) {
-    AddFinding({.code = "evaluations_too_far_apart",
-                .subject = decision.name,
-                .observed = fmt::format("{:.3g} %", 100.0 * std::expm1(input.quantum)),
-                .limit = fmt::format("{:.3g} %", 100.0 * rules.margin_ratio),
-                .rule = "a log cannot show less than the distance between its evaluations",
-                .message = fmt::format(
-                    "evaluations at the target are {:.3g} % apart, further than the margin of "
-                    "{:.3g} %",
-                    100.0 * std::expm1(input.quantum), 100.0 * rules.margin_ratio)},
-               comparison);
+  if (decision.verdict == MetricVerdict::kInconclusive && input.quantum > decision.margin) {
+    NoteCoarseEvaluations(input.quantum, rules, comparison);
   }
 }
 

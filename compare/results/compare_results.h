@@ -9,8 +9,9 @@
 // of 4.2 % (standard deviation of the logarithm), and the official checker lets a submission's
 // mean be faster by a median of 3.3 % and, in nine records of ten, by at most 8 %; so 5 % is a
 // change that the benchmark's own rules would begin to notice. It never follows from the results.
-// Evaluations further apart than the margin cannot show equivalence with few runs: the variance is
-// floored at interval^2 / 12, and such a pair stays undecided (evaluations_too_far_apart).
+// Counts are multiples of the evaluation interval: the variance is floored at interval^2 / 12, so
+// equal counts of a few runs with coarse evaluations are undecided (evaluations_too_far_apart) and
+// not equivalent.
 #ifndef RHARNESS_COMPARE_RESULTS_COMPARE_RESULTS_H_
 #define RHARNESS_COMPARE_RESULTS_COMPARE_RESULTS_H_
 

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "compare/results/rcp_statistics.h"
+#include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "tests/compare/results/result_log.h"
 
@@ -65,6 +67,33 @@ TEST(Rcp, StatisticsOfARecordAreThoseComputedByHand) {
   const double exact = 39.875 - 1.833113 * std::sqrt(1.0 / 8 + 1.0 / 3);
   EXPECT_NEAR(record.min_mean, exact, 1e-4);
   EXPECT_DOUBLE_EQ(record.max_speedup, 39.875 / record.min_mean);
+}
+
+TEST(Rcp, AgreesWithTheReferenceVectors) {
+  const std::filesystem::path file = SharedData() / "statistics" / "vectors.json";
+  if (!std::filesystem::exists(file)) {
+    GTEST_SKIP() << "no " << file << "; RHARNESS_SHARED_DATA names its folder";
+  }
+  const auto json = ReadJsonFile(file);
+  ASSERT_TRUE(json.ok()) << json.error().ToString();
+  int seen = 0;
+  for (const Json& vector : json->Find("vectors")->AsArray()) {
+    if (vector.Find("method")->AsString() != "mlperf_rcp") continue;
+    ++seen;
+    const Json& in = *vector.Find("inputs");
+    ASSERT_EQ(in.Find("submission_runs")->ToInt64(), 5) << "as retinanet has";
+    std::vector<double> counts;
+    for (const Json& count : in.Find("epochs")->AsArray()) counts.push_back(*count.ToDouble());
+    const RcpRecord record = MakeSet("retinanet", {{256, counts}}).records[0];
+    const auto expected = [&](std::string_view key) {
+      return vector.Find("expected")->Find(key)->ToDouble().value();
+    };
+    EXPECT_NEAR(record.mean, expected("rcp_mean"), 1e-12);
+    EXPECT_NEAR(record.standard_deviation, expected("rcp_std_pop"), 1e-12);
+    EXPECT_NEAR(record.min_mean, expected("min_epochs"), 1e-4);
+    EXPECT_NEAR(record.max_speedup, expected("max_speedup"), 1e-4);
+  }
+  EXPECT_EQ(seen, 3);
 }
 
 TEST(Rcp, NoScatterMakesTheMeanItselfTheLimit) {
@@ -130,6 +159,12 @@ TEST(Rcp, SlowRecordsArePruned) {
   EXPECT_EQ(Check(set, 200, Constant(15, 5)).which, RcpCase::kInterpolated);
   EXPECT_EQ(Check(set, 200, Constant(15, 5), {.use_pruned = false}).which, RcpCase::kFound);
   EXPECT_EQ(Check(set, 50, Constant(10, 5)).which, RcpCase::kSmallestRecord);
+}
+
+TEST(Rcp, ARecordOnTheLineStays) {
+  const RcpSet set =
+      MakeSet("ssd", {{100, Constant(10)}, {200, Constant(15)}, {300, Constant(20)}});
+  EXPECT_FALSE(set.records[1].pruned);
 }
 
 TEST(Rcp, PruningNeverGoesBackToAnEarlierRecord) {

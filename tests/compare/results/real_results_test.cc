@@ -110,8 +110,12 @@ TEST_F(RealResults, SubmittersAgainstTheFirstOfTheirBenchmark) {
         }
       }
       for (const MetricDecision& last : comparison.evaluations) {
-        fmt::print("    {} more runs would decide; shown for margins above {:.3g} %\n",
-                   comparison.convergence.more_reruns, 100.0 * comparison.shown_margin_ratio);
+        fmt::print(
+            "    shown for margins above {:.3g} %; {}\n", 100.0 * comparison.shown_margin_ratio,
+            comparison.outcome != GroupOutcome::kUndecided ? "decided"
+            : comparison.convergence.more_reruns > 0
+                ? fmt::format("{} more runs would decide", comparison.convergence.more_reruns)
+                : "no number of further runs would decide");
         fmt::print("    advisory: {}: {:.5f} {:+.5f} (p {:.2g})\n", last.name, last.mean_history,
                    last.difference, last.p_difference);
       }

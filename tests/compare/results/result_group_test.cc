@@ -31,6 +31,12 @@ TEST(ResultGroup, HoldsWhatItsRunsShare) {
   EXPECT_TRUE(group.findings.empty()) << group.findings.front().message;
 }
 
+TEST(ResultGroup, ResolvesWhatMostRunsDoAtTheTarget) {
+  std::vector<LogSpec> specs = RunsReaching({12, 12, 12}, 3, 1);
+  specs[1] = RunsReaching({12}, 1, 2).front();
+  EXPECT_EQ(MakeGroup("a", specs).quantum, 3.0) << "the median of 3, 1 and 3";
+}
+
 TEST(ResultGroup, FindsRunsOfAnotherConfiguration) {
   std::vector<LogSpec> specs = RunsReaching({4, 4, 4, 4, 4}, 1, 1);
   specs[2].batch_size = 512;
