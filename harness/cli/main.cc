@@ -35,6 +35,7 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddDrill(app, action);
   AddReport(app, action);
   AddHash(app, action);
+  AddStats(app, action);
 }
 
 // The verb as typed: the first word that is no option. Empty if there is none.
