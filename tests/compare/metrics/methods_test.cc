@@ -125,7 +125,7 @@ TEST(Methods, SurviveHostileInputsAndEndQuickly) {
   int refused = 0;
   for (const Method& method : Methods()) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 250; ++i) {
       Json inputs = Json::MakeObject();
       for (const InputSpec& spec : method.inputs) {
         if (source.Uniform() < 0.97) inputs.Set(spec.name, Hostile(spec, &source));
@@ -141,10 +141,10 @@ TEST(Methods, SurviveHostileInputsAndEndQuickly) {
     }
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (seconds > 0.5) std::printf("%s took %.1f s for 400 inputs\n", method.name.c_str(), seconds);
+    if (seconds > 0.5) std::printf("%s took %.1f s for 250 inputs\n", method.name.c_str(), seconds);
   }
   std::printf("%d computed, %d refused\n", computed, refused);
-  EXPECT_GT(computed, 3000);
+  EXPECT_GT(computed, 2000);
   EXPECT_GT(refused, 3000);
 }
 

@@ -216,6 +216,14 @@ TEST(Pitfalls, ABaselineThatFollowsItsRerunsNeverSeesTheDrift) {
   EXPECT_EQ(at_last, MetricVerdict::kDrifted);
 }
 
+TEST(Pitfalls, AFamilyThatKnowsNextToNothingPassesNothing) {
+  for (const double df : {5e-324, 1e-300, 1e-20, 1e-6, 1e-3}) {
+    MetricInput input = Loss({2.1}, {2.1});
+    input.prior = {9e-5, df, 20};
+    EXPECT_EQ(DecideMetric(input).verdict, MetricVerdict::kInconclusive) << df;
+  }
+}
+
 TEST(Pitfalls, TheHardestCertifiedDeviationsComeOut) {
   // NIST StRD NumAcc3 and NumAcc4: certified standard deviation 0.1, lag-1 autocorrelation -0.999.
   for (const double base : {1000000.0, 10000000.0}) {
