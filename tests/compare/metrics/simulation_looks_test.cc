@@ -39,6 +39,18 @@ Ended Planned(const MetricInput& all, const LookPlan& plan) {
   return {MetricVerdict::kInconclusive, plan.looks.back()};
 }
 
+// The same, giving up where no verdict is in sight.
+Ended GivingUp(const MetricInput& all, const LookPlan& plan) {
+  for (const int k : plan.looks) {
+    MetricInput input = all;
+    input.reruns.resize(static_cast<std::size_t>(k));
+    const Result<LookDecision> decision = DecideAtLook(input, plan);
+    EXPECT_TRUE(decision.ok());
+    if (decision->action != LookAction::kContinue) return {decision->metric.verdict, k};
+  }
+  return {MetricVerdict::kInconclusive, plan.looks.back()};
+}
+
 // The whole error rate at every look: the mistake that the plan avoids.
 Ended Peeking(const MetricInput& all, const LookPlan& plan) {
   for (const int k : plan.looks) {
@@ -97,6 +109,16 @@ TEST(ErrorRates, HoldOverPlannedLooksAndAgreeWithTheReference) {
   EXPECT_NEAR(margin.within, 0.0297, FourErrors(0.0297, kTrials));
   EXPECT_NEAR(null.within, 0.834, FourErrors(0.834, kTrials));
   EXPECT_NEAR(far.drifted, 0.994, FourErrors(0.994, kTrials));
+}
+
+TEST(ErrorRates, AreNotRaisedByGivingUpEarly) {
+  const Rates null = Simulate(GivingUp, 0.0, 304);
+  const Rates margin = Simulate(GivingUp, kMargin, 305);
+  const Rates far = Simulate(GivingUp, 2.0 * kMargin, 306);
+  Print("futility", null, margin, far);
+  EXPECT_LE(null.drifted, Bound(0.01, kTrials));
+  EXPECT_LE(margin.within, Bound(0.05, kTrials));
+  EXPECT_GT(far.drifted, 0.95);
 }
 
 TEST(ErrorRates, AreBrokenByPeekingAsTheReferenceSays) {
