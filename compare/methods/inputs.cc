@@ -31,8 +31,10 @@ Result<std::vector<double>> Expand(const InputSpec& spec, const Json& value) {
   std::vector<double> numbers;
   const auto append = [&](const Json& element) {
     const auto number = element.ToDouble();
-    if (number.has_value() && Fits(spec.range, *number)) numbers.push_back(*number);
-    return number.has_value() && Fits(spec.range, *number);
+    const bool fits = number.has_value() && Fits(spec.range, *number) &&
+                      (spec.kind == Kind::kNumbers || *number == std::floor(*number));
+    if (fits) numbers.push_back(*number);
+    return fits;
   };
   if (value.IsArray()) {
     if (value.AsArray().size() > spec.most) return Unfitting(spec, value, path);
@@ -101,6 +103,9 @@ std::string InputSpec::Expected() const {
       return fmt::format("a whole number {}", range.ToString());
     case Kind::kNumbers:
       return fmt::format("a list of {} to {} numbers, each {}", fewest, most, range.ToString());
+    case Kind::kCounts:
+      return fmt::format("a list of {} to {} whole numbers, each {}", fewest, most,
+                         range.ToString());
     case Kind::kText:
       return words.empty() ? "a text" : fmt::format("one of \"{}\"", fmt::join(words, "\", \""));
     case Kind::kFlag:
@@ -133,6 +138,13 @@ InputSpec NumbersInput(std::string name, std::string meaning, Range range, std::
           .most = most};
 }
 
+InputSpec CountsInput(std::string name, std::string meaning, double low, double high,
+                      std::size_t most) {
+  InputSpec spec = NumbersInput(std::move(name), std::move(meaning), {low, high}, 1, most);
+  spec.kind = Kind::kCounts;
+  return spec;
+}
+
 InputSpec TextInput(std::string name, std::string meaning, std::vector<std::string> words) {
   return {.name = std::move(name),
           .kind = Kind::kText,
@@ -152,7 +164,7 @@ Status Inputs::ReadMember(const InputSpec& spec, const Json& value) {
                       (spec.kind == Kind::kNumber || *number == std::floor(*number));
     if (!fits) return Unfitting(spec, value, path);
     numbers_[spec.name] = *number;
-  } else if (spec.kind == Kind::kNumbers) {
+  } else if (spec.kind == Kind::kNumbers || spec.kind == Kind::kCounts) {
     if (!value.IsArray() && !value.IsObject()) return Unfitting(spec, value, path);
     ASSIGN_OR_RETURN(std::vector<double> numbers, Expand(spec, value));
     if (numbers.size() < spec.fewest) {

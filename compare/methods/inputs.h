@@ -41,7 +41,7 @@ inline constexpr double kMostTrials = 1e9;
 inline constexpr std::size_t kMostValues = 100000;
 
 struct InputSpec {
-  enum class Kind { kNumber, kCount, kNumbers, kText, kFlag };
+  enum class Kind { kNumber, kCount, kNumbers, kCounts, kText, kFlag };
   std::string name;
   Kind kind = Kind::kNumber;
   std::string meaning;  // with its unit
@@ -60,6 +60,8 @@ InputSpec CountInput(std::string name, std::string meaning, double low, double h
 // A list, or {"first": a, "pairs": [b, c], "npairs": r} for a, b, c, b, c, ...
 InputSpec NumbersInput(std::string name, std::string meaning, Range range, std::size_t fewest,
                        std::size_t most = kMostValues);
+InputSpec CountsInput(std::string name, std::string meaning, double low, double high,
+                      std::size_t most);
 InputSpec TextInput(std::string name, std::string meaning, std::vector<std::string> words);
 InputSpec FlagInput(std::string name, std::string meaning);
 
@@ -75,7 +77,7 @@ class Inputs {
   double NumberOr(std::string_view name, double fallback) const;
   int Count(std::string_view name) const;
   const std::vector<double>& List(std::string_view name) const;
-  std::vector<int> Counts(std::string_view name) const;  // of a list of whole numbers
+  std::vector<int> Counts(std::string_view name) const;
   const std::string& Text(std::string_view name) const;
   bool Flag(std::string_view name) const;
 

@@ -152,8 +152,7 @@ std::vector<InputSpec> MetricInputs() {
 
 std::vector<InputSpec> LookInputs() {
   std::vector<InputSpec> inputs = MetricInputs();
-  inputs.push_back(
-      NumbersInput("looks", "reruns at each look (1, 2, 3, 5)", {1.0, 10.0}, 1, 10).Optional());
+  inputs.push_back(CountsInput("looks", "reruns at each look (1, 2, 3, 5)", 1, 10, 10).Optional());
   inputs.push_back(
       NumberInput("futility", "conditional power to stop below (0.1)", {0.0, 1.0, false, true})
           .Optional());

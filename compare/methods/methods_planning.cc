@@ -122,9 +122,7 @@ InputSpec PriorDf() {
   return NumberInput("prior_df", "degrees of freedom of the family variance", {0.0, 30.0});
 }
 
-InputSpec Looks() {
-  return NumbersInput("looks", "reruns at each look, increasing whole numbers", {1.0, 10.0}, 1, 10);
-}
+InputSpec Looks() { return CountsInput("looks", "reruns at each look, increasing", 1, 10, 10); }
 
 std::vector<InputSpec> PlanInputs() {
   return {History(),

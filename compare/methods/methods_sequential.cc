@@ -1,4 +1,6 @@
 // Methods: looking more than once, and when a series changed.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -10,6 +12,7 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostForSplits = 1000;
+constexpr double kMostPermutedDistances = 2e8;  // about a second
 
 Result<Json> Cusum(const Inputs& in) {
   const stats::Cusum cusum =
@@ -30,6 +33,13 @@ Result<Json> EnergySplit(const Inputs& in) {
                      {"q", *std::max_element(split.q.begin(), split.q.end())},
                      {"q_all_from_2", Numbers(split.q)}});
   if (in.Has("permutations")) {
+    const auto size = static_cast<double>(in.List("x").size());
+    if (size * size * in.Number("permutations") > kMostPermutedDistances) {
+      return InvalidInput(fmt::format("more than {} distances in all, values squared times "
+                                      "permutations; expected fewer of either",
+                                      kMostPermutedDistances),
+                          "$.permutations");
+    }
     const auto seed = static_cast<std::uint64_t>(in.NumberOr("seed", 1.0));
     out.Set("p", stats::EnergySplitPermutationP(in.List("x"), exponent, segment,
                                                 in.Count("permutations"), seed));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 #include "compare/stats/multiplicity.h"
 
@@ -11,11 +12,8 @@ namespace {
 
 // Drifted without a test: the value itself is the proof.
 bool IsNonFinite(const MetricDecision& metric) {
-  return metric.verdict == MetricVerdict::kDrifted && !(metric.standard_error > 0.0);
-}
-
-double RawP(const MetricDecision& metric) {
-  return metric.standard_error > 0.0 ? metric.p_difference : 1.0;
+  return metric.verdict == MetricVerdict::kDrifted &&
+         metric.reason.find("non_finite") != std::string::npos;
 }
 
 void Adjust(const std::vector<MetricDecision>& metrics, bool primary, double rate,
@@ -25,7 +23,7 @@ void Adjust(const std::vector<MetricDecision>& metrics, bool primary, double rat
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     if (metrics[i].primary != primary || IsNonFinite(metrics[i])) continue;
     owners.push_back(i);
-    p_values.push_back(RawP(metrics[i]));
+    p_values.push_back(metrics[i].p_difference);
   }
   const std::vector<double> adjusted =
       primary ? stats::AdjustHolm(p_values) : stats::AdjustBenjaminiHochberg(p_values);

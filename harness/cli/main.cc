@@ -36,6 +36,7 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddCompare(app, action);
   AddReport(app, action);
   AddHash(app, action);
+  AddStats(app, action);
 }
 
 // The verb as typed: the first word that is no option. Empty if there is none.

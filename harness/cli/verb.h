@@ -55,6 +55,7 @@ void AddHash(CLI::App& app, Action* action);
 void AddHistory(CLI::App& app, Action* action);
 void AddRecord(CLI::App& app, Action* action);
 void AddReport(CLI::App& app, Action* action);
+void AddStats(CLI::App& app, Action* action);
 
 }  // namespace rharness
 
