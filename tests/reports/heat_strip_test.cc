@@ -33,7 +33,7 @@ TEST(HeatStrip, EqualNormsAreOneLevelAndNoTrend) {
   const HeatStrip strip = BuildHeatStrip({Moved(1e-5), Moved(1e-5)}, 10);
   EXPECT_EQ(strip.cells[0].level, kHeatLevels);
   EXPECT_EQ(strip.cells[1].level, kHeatLevels);
-  EXPECT_EQ(strip.low, 1e-6);
+  EXPECT_DOUBLE_EQ(strip.low, 1e-6);
 }
 
 TEST(HeatStrip, TellsEqualUnmeasuredAndInfiniteApart) {
