@@ -135,7 +135,7 @@ std::string SharedCauses(const ComparisonSummary& summary) {
   for (const SharedCause& cause : summary.causes) {
     rows += fmt::format(
         "<tr><td class=\"n\" data-l=\"Pairs\">{} of {}</td><td data-l=\"Layer\">{}</td><th "
-        "scope=\"row\">{}</th><td>{}</td><td>{}"
+        "scope=\"row\">{}</th><td data-l=\"Strength\">{}</td><td>{}"
         "</td></tr>",
         cause.pairs, summary.open, LayerName(cause.layer), HtmlCode(cause.code, 100),
         HtmlText(cause.strength, 40), HtmlText(cause.statement));
