@@ -41,14 +41,22 @@ std::string Facts(const ComparisonSet& set) {
   return out + "</dl>\n";
 }
 
+// Five question marks would say less than none.
+std::string Layers(const Comparison& comparison) {
+  const bool unknown =
+      std::all_of(comparison.layers.begin(), comparison.layers.end(),
+                  [](const auto& layer) { return layer.state == LayerState::kUnknown; });
+  return unknown ? "<span class=\"soft\">no facts</span>" : HtmlLayerMarks(comparison.layers);
+}
+
 std::string Row(const Comparison& comparison, std::size_t place) {
   return fmt::format(
       "<tr><td>{}</td><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>"
       "<td class=\"n\" data-l=\"first step\">{}</td><td class=\"n\" data-l=\"max "
       "ULP\">{}</td></tr>",
       HtmlBadge(comparison.verdict), HtmlText(PairName(comparison, place), 120),
-      HtmlText(comparison.a.kind, 40), ComparedInShort(comparison),
-      HtmlLayerMarks(comparison.layers), FirstStep(comparison), LargestUlp(comparison));
+      HtmlText(comparison.a.kind, 40), ComparedInShort(comparison), Layers(comparison),
+      FirstStep(comparison), LargestUlp(comparison));
 }
 
 std::string DetailRow(const Comparison& comparison, const std::string& id, HtmlExtent extent) {
@@ -126,7 +134,8 @@ std::string SharedCauses(const ComparisonSummary& summary) {
   std::string rows;
   for (const SharedCause& cause : summary.causes) {
     rows += fmt::format(
-        "<tr><td class=\"n\">{} of {}</td><td>{}</td><th scope=\"row\">{}</th><td>{}</td><td>{}"
+        "<tr><td class=\"n\" data-l=\"Pairs\">{} of {}</td><td data-l=\"Layer\">{}</td><th "
+        "scope=\"row\">{}</th><td data-l=\"Strength\">{}</td><td>{}"
         "</td></tr>",
         cause.pairs, summary.open, LayerName(cause.layer), HtmlCode(cause.code, 100),
         HtmlText(cause.strength, 40), HtmlText(cause.statement));
@@ -134,7 +143,8 @@ std::string SharedCauses(const ComparisonSummary& summary) {
   return fmt::format(
       "<h2 id=\"causes\">Causes that pairs share</h2>\n<p class=\"soft\">Of the pairs that are "
       "neither identical nor equivalent.</p>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
-      "aria-labelledby=\"causes\"><table><thead><tr><th scope=\"col\" class=\"n\">Pairs</th>{}</tr>"
+      "aria-labelledby=\"causes\"><table class=\"stack\"><thead><tr><th scope=\"col\" "
+      "class=\"n\">Pairs</th>{}</tr>"
       "</thead><tbody>\n{}</tbody></table></div>\n",
       HtmlHeads({"Layer", "Cause", "Strength", "For example"}), rows);
 }
@@ -154,7 +164,7 @@ std::string Pairs(const ComparisonSet& set, const ComparisonSummary& summary) {
       "<div class=\"wide\"><table class=\"runs\"><caption>{}, the worst first. Layers: data, code, "
       "env(ironment), hw (hardware), rng (randomness); = the same, ≠ differs, ? not known. First "
       "step: where a deciding curve first differs.</caption>\n<thead><tr><th scope=\"col\">Verdict"
-      "</th><th scope=\"col\">Pair</th><th scope=\"col\">Of</th><th scope=\"col\">Compared</th>"
+      "</th><th scope=\"col\">Pair</th><th scope=\"col\">Kind</th><th scope=\"col\">Compared</th>"
       "<th scope=\"col\">Layers</th><th scope=\"col\" class=\"n\">First step</th><th "
       "scope=\"col\" class=\"n\">Max ULP</th></tr></thead>\n{}</table></div>\n",
       Counted(set.comparisons.size(), "pair"), rows.html);

@@ -88,11 +88,17 @@ std::string Pictured(const CurveComparison& curve, const std::string& id) {
       plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots), Numbers(curve));
 }
 
+// Whether its course tells something: a curve that cannot tell, or time and memory, does not.
+bool WorthAPicture(const CurveComparison& curve) {
+  return curve.state != CurveState::kIdentical && curve.state != CurveState::kVacuous &&
+         curve.kind != CurveKind::kResource && !curve.steps.empty();
+}
+
 // Curves that differ; where none does, the first one, so that there is something to see.
 std::vector<const CurveComparison*> ToPicture(const std::vector<const CurveComparison*>& order) {
   std::vector<const CurveComparison*> chosen;
   for (const CurveComparison* curve : order) {
-    if (curve->state != CurveState::kIdentical && !curve->steps.empty()) chosen.push_back(curve);
+    if (WorthAPicture(*curve)) chosen.push_back(curve);
   }
   if (chosen.empty() && !order.empty()) chosen.push_back(order.front());
   return chosen;

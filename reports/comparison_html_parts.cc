@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "reports/comparison_summary.h"
 #include "reports/html_escape.h"
@@ -65,23 +66,29 @@ std::string Causes(const Comparison& comparison) {
          HtmlLeftOut(comparison.causes.size(), shown, kComparisonRecord);
 }
 
-bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+// Whether a cut before `at` would part a word, a number or a character.
+bool Parts(std::string_view text, std::size_t at) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) > 0x7f;
+  };
+  return at > 0 && at < text.size() && is_word(text[at - 1]) && is_word(text[at]);
+}
 
-// Bytes that both start with, cut back to whole characters.
+// Bytes that both start with, cut back to whole words.
 std::size_t CommonStart(std::string_view a, std::string_view b) {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t n = 0;
   while (n < most && a[n] == b[n]) ++n;
-  while (n > 0 && ((n < a.size() && Continues(a[n])) || (n < b.size() && Continues(b[n])))) --n;
+  while (Parts(a, n) || Parts(b, n)) --n;
   return n;
 }
 
-// Bytes that both end with, beyond `start`, cut back to whole characters.
+// Bytes that both end with, beyond `start`, cut back to whole words.
 std::size_t CommonEnd(std::string_view a, std::string_view b, std::size_t start) {
   const std::size_t most = std::min(a.size(), b.size()) - start;
   std::size_t n = 0;
   while (n < most && a[a.size() - 1 - n] == b[b.size() - 1 - n]) ++n;
-  while (n > 0 && Continues(a[a.size() - n])) --n;
+  while (n > 0 && (Parts(a, a.size() - n) || Parts(b, b.size() - n))) --n;
   return n;
 }
 
@@ -116,11 +123,18 @@ std::string LayerRows(const LayerComparison& layer, std::size_t* all) {
   return rows;
 }
 
-std::string Layers(const Comparison& comparison) {
+std::string LayerSentence(const Comparison& comparison) {
+  const bool unknown =
+      std::all_of(comparison.layers.begin(), comparison.layers.end(),
+                  [](const auto& layer) { return layer.state == LayerState::kUnknown; });
+  if (unknown) return "<p class=\"soft\">No facts of the five layers were at hand.</p>";
   std::vector<std::string> words;
   for (const LayerComparison& layer : comparison.layers) words.push_back(LayerWords(layer));
-  const std::string sentence =
-      fmt::format("<p class=\"soft\">Facts by layer: {}.</p>", fmt::join(words, "; "));
+  return fmt::format("<p class=\"soft\">Facts by layer: {}.</p>", fmt::join(words, "; "));
+}
+
+std::string Layers(const Comparison& comparison) {
+  const std::string sentence = LayerSentence(comparison);
   std::string bodies;
   std::size_t all = 0;
   for (const LayerComparison* layer : DifferingLayers(comparison)) {

@@ -108,7 +108,7 @@ std::string CheckpointPart(const CheckpointComparison& checkpoint, const Compari
     plots = Figure(SvgHistogram(TotalsOf(checkpoint.difference).histogram, id + "h"),
                    "How far differing values lie apart, in steps between representable values.") +
             Figure(SvgHeatStrip(checkpoint.difference.groups, id + "s"),
-                   "Layers from first to last; higher and darker is further apart.");
+                   "Layers from first to last; the higher a cell, the further apart.");
   }
   return fmt::format(
       "<div class=\"subject\"><h4>{} {}{}</h4>{}{}{}</div>", HtmlCode(checkpoint.subject, 200),

@@ -7,7 +7,7 @@
 
 #include "reports/comparison_report.h"
 #include "reports/comparison_summary.h"
-#include "reports/junit_parts.h"
+#include "reports/junit_file.h"
 #include "reports/words.h"
 
 namespace rharness {
@@ -15,35 +15,27 @@ namespace {
 
 constexpr std::size_t kMostTensors = 20;  // named in one body
 
-// One case before it is written: its body is made when the number of cases is known.
-struct Subject {
-  std::string classname;  // "weights"
-  std::string name;
-  JunitKind kind = JunitKind::kPassed;
-  Verdict verdict = Verdict::kIdentical;
-  std::string message;
-  std::string body;
-};
-
 // What explains or advises never fails and is never skipped: its words stand in a passed case.
 JunitKind KindOfSubject(const SubjectState& state) {
   return state.decides ? KindOf(state.colour) : JunitKind::kPassed;
 }
 
-Subject MakeSubject(std::string classname, std::string name, const SubjectState& state,
-                    const std::string& words) {
-  Subject subject{std::move(classname), std::move(name), KindOfSubject(state),
-                  state.colour,         words,           {}};
-  subject.body = fmt::format("{}: {}{}\n", state.label, words,
-                             state.decides ? "" : "\n(this explains; it does not decide)");
-  return subject;
+JunitCase MakeSubject(std::string classname, std::string name, const SubjectState& state,
+                      const std::string& words) {
+  return {.classname = std::move(classname),
+          .name = std::move(name),
+          .kind = KindOfSubject(state),
+          .verdict = state.colour,
+          .message = words,
+          .body = fmt::format("{}: {}{}\n", state.label, words,
+                              state.decides ? "" : "\n(this explains; it does not decide)")};
 }
 
-Subject LayerSubject(const LayerComparison& layer) {
+JunitCase LayerSubject(const LayerComparison& layer) {
   SubjectState state = StateOf(layer);
   // Nothing is known of it, which is no pass.
   if (layer.state == LayerState::kUnknown) state = {Verdict::kInconclusive, "?", "unknown", true};
-  Subject subject =
+  JunitCase subject =
       MakeSubject("layers", fmt::format("layer {}", LayerName(layer.layer)), state,
                   layer.state == LayerState::kUnknown
                       ? "nothing was recorded, or nothing was seen"
@@ -66,9 +58,9 @@ void AppendNames(std::string_view what, const std::vector<std::string>& names, s
   }
 }
 
-Subject CheckpointSubject(const CheckpointComparison& checkpoint, const Comparison& comparison) {
-  Subject subject = MakeSubject("weights", checkpoint.subject, StateOf(checkpoint, comparison),
-                                CheckpointWords(checkpoint));
+JunitCase CheckpointSubject(const CheckpointComparison& checkpoint, const Comparison& comparison) {
+  JunitCase subject = MakeSubject("weights", checkpoint.subject, StateOf(checkpoint, comparison),
+                                  CheckpointWords(checkpoint));
   const CheckpointDifference& difference = checkpoint.difference;
   for (std::size_t i = 0; i < std::min(difference.differing.size(), kMostTensors); ++i) {
     const TensorDifference& tensor = difference.differing[i];
@@ -84,13 +76,14 @@ Subject CheckpointSubject(const CheckpointComparison& checkpoint, const Comparis
   return subject;
 }
 
-Subject CurveSubject(const CurveComparison& curve) {
-  Subject subject = MakeSubject("curves", "curve " + curve.name, StateOf(curve), CurveWords(curve));
+JunitCase CurveSubject(const CurveComparison& curve) {
+  JunitCase subject =
+      MakeSubject("curves", "curve " + curve.name, StateOf(curve), CurveWords(curve));
   if (!curve.rule.empty()) subject.body += "rule: " + SafeText(curve.rule) + "\n";
   return subject;
 }
 
-Subject MetricSubject(const MetricDecision& metric, const Comparison& comparison) {
+JunitCase MetricSubject(const MetricDecision& metric, const Comparison& comparison) {
   return MakeSubject("metrics", "metric " + metric.name, StateOf(metric, comparison),
                      MetricWords(metric));
 }
@@ -112,15 +105,19 @@ std::string VerdictBody(const Comparison& comparison) {
   return body;
 }
 
-Subject WholeSubject(std::string classname, std::string name, const Comparison& comparison) {
-  return {std::move(classname), std::move(name),     KindOf(comparison.verdict),
-          comparison.verdict,   comparison.headline, VerdictBody(comparison)};
+JunitCase WholeSubject(std::string classname, std::string name, const Comparison& comparison) {
+  return {.classname = std::move(classname),
+          .name = std::move(name),
+          .kind = KindOf(comparison.verdict),
+          .verdict = comparison.verdict,
+          .message = comparison.headline,
+          .body = VerdictBody(comparison)};
 }
 
 // The verdict, then every layer, checkpoint, deciding curve and metric. Layers of which nothing is
 // known on either side (two plain checkpoints) are no subject.
-std::vector<Subject> SubjectsOf(const Comparison& comparison) {
-  std::vector<Subject> subjects = {WholeSubject("comparison", "verdict", comparison)};
+std::vector<JunitCase> SubjectsOf(const Comparison& comparison) {
+  std::vector<JunitCase> subjects = {WholeSubject("comparison", "verdict", comparison)};
   const bool facts =
       std::any_of(comparison.layers.begin(), comparison.layers.end(),
                   [](const auto& layer) { return layer.state != LayerState::kUnknown; });
@@ -139,9 +136,9 @@ std::vector<Subject> SubjectsOf(const Comparison& comparison) {
   return subjects;
 }
 
-std::vector<Subject> PairsOf(const ComparisonSet& set, const ComparisonSummary& summary,
-                             std::size_t most) {
-  std::vector<Subject> subjects;
+std::vector<JunitCase> PairsOf(const ComparisonSet& set, const ComparisonSummary& summary,
+                               std::size_t most) {
+  std::vector<JunitCase> subjects;
   for (const Comparison* comparison : summary.order) {
     if (subjects.size() == most) break;
     const auto place = static_cast<std::size_t>(comparison - set.comparisons.data()) + 1;
@@ -150,20 +147,16 @@ std::vector<Subject> PairsOf(const ComparisonSet& set, const ComparisonSummary& 
   return subjects;
 }
 
-bool Fails(const Subject& subject) {
-  return subject.kind == JunitKind::kFailure || subject.kind == JunitKind::kError;
-}
-
-void AddSuiteProperties(pugi::xml_node suite, const ComparisonSet& set, std::size_t left_out) {
-  pugi::xml_node properties = suite.append_child("properties");
-  AddProperty(properties, "rharness.version", set.version);
-  AddProperty(properties, "rharness.title", set.title);
-  AddProperty(properties, "rharness.exit_code", std::to_string(set.exit_code));
+JunitProperties PropertiesOf(const ComparisonSet& set, std::size_t left_out) {
+  JunitProperties properties = {{"rharness.version", set.version},
+                                {"rharness.title", set.title},
+                                {"rharness.exit_code", std::to_string(set.exit_code)}};
   if (left_out > 0) {
-    AddProperty(
-        properties, "rharness.cases_left_out",
+    properties.emplace_back(
+        "rharness.cases_left_out",
         fmt::format("{}, the least severe; see comparison.json", Counted(left_out, "case")));
   }
+  return properties;
 }
 
 }  // namespace
@@ -172,26 +165,21 @@ std::string WriteJunit(const ComparisonSet& set) {
   const ComparisonSummary summary = Summarize(set);
   const bool single = IsSingle(set);
   const std::size_t most = kMostJunitCases - 1;  // one is kept for the answer
-  std::vector<Subject> subjects =
-      single ? SubjectsOf(set.comparisons.front()) : PairsOf(set, summary, most);
-  const std::size_t all = single ? subjects.size() : set.comparisons.size();
-  if (subjects.size() > most) subjects.resize(most);
-  JunitDocument junit;
-  AddSuiteProperties(junit.suite, set, all - subjects.size());
-  if (set.exit_code != 0 && std::none_of(subjects.begin(), subjects.end(), Fails)) {
-    AddAnswerCase(junit.suite, "the comparison reached a verdict", "comparison", summary.answer,
-                  summary.next_step);
+  JunitFile file;
+  file.name = "rharness compare";
+  file.stamp = set.made;
+  file.cases = single ? SubjectsOf(set.comparisons.front()) : PairsOf(set, summary, most);
+  const std::size_t all = single ? file.cases.size() : set.comparisons.size();
+  if (file.cases.size() > most) file.cases.resize(most);
+  file.properties = PropertiesOf(set, all - file.cases.size());
+  for (JunitCase& test : file.cases) {
+    test.properties = {{"verdict", std::string(VerdictName(test.verdict))}};
   }
-  const std::size_t body_bytes = JunitBodyBytes(subjects.size());
-  UniqueNames names;
-  for (const Subject& subject : subjects) {
-    pugi::xml_node test = AddCase(junit.suite, subject.classname, names.Of(subject.name), 0.0);
-    pugi::xml_node properties = test.append_child("properties");
-    AddProperty(properties, "verdict", VerdictName(subject.verdict));
-    SetResult(test, subject.kind, subject.verdict, subject.message,
-              SafeText(subject.body, body_bytes, Lines::kKeep));
+  if (set.exit_code != 0 && std::none_of(file.cases.begin(), file.cases.end(), Fails)) {
+    file.cases.insert(file.cases.begin(), AnswerCase("the comparison reached a verdict",
+                                                     summary.answer, summary.next_step));
   }
-  return FinishJunit(&junit, "rharness compare", 0.0, set.made);
+  return WriteJunitFile(file);
 }
 
 }  // namespace rharness

@@ -60,28 +60,16 @@ std::string CauseWords(const Cause& cause) {
                      confirm.empty() ? "" : " Confirm it: ", confirm);
 }
 
-std::string NextOf(const Comparison& comparison) {
-  if (Reproduced(comparison.verdict)) return "Nothing is left to do.";
-  if (!comparison.causes.empty()) return CauseWords(comparison.causes.front());
-  switch (comparison.verdict) {
-    case Verdict::kNotComparable:
-      return "Bring both sides to the same data, code and image, and compare again.";
-    case Verdict::kFailed:
-    case Verdict::kInfra:
-      return "Mend what kept the comparison from being made, and compare again.";
-    case Verdict::kInconclusive:
-      return "Bring what the findings ask for: replicates, a margin or more runs.";
-    default:
-      return "No recorded fact sets the two sides apart; look at what was not recorded.";
-  }
-}
-
 std::string SetNext(const ComparisonSet& set, const ComparisonSummary& summary) {
   if (summary.order.empty()) return "Check that the folder holds pairs: before.* and after.*.";
   if (summary.open == 0) return "Nothing is left to do.";
   const Comparison& worst = *summary.order.front();
   const auto place = static_cast<std::size_t>(&worst - set.comparisons.data());
-  return fmt::format("Start with {}. {}", PairName(worst, place + 1), NextOf(worst));
+  return fmt::format("Start with {}. {}", PairName(worst, place + 1), NextStep(worst));
+}
+
+int StrengthRank(std::string_view strength) {
+  return strength == "shown" ? 0 : strength == "likely" ? 1 : 2;
 }
 
 std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
@@ -99,8 +87,10 @@ std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
   }
   std::vector<SharedCause> list;
   for (auto& [key, shared] : found) list.push_back(std::move(shared));
-  std::stable_sort(list.begin(), list.end(),
-                   [](const auto& a, const auto& b) { return a.pairs > b.pairs; });
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+    return std::pair(-a.pairs, StrengthRank(a.strength)) <
+           std::pair(-b.pairs, StrengthRank(b.strength));
+  });
   if (list.size() > kMostCauses) list.resize(kMostCauses);
   return list;
 }
@@ -145,8 +135,24 @@ ComparisonSummary Summarize(const ComparisonSet& set) {
   summary.answer = only.headline.empty()
                        ? fmt::format("The verdict is: {}.", VerdictLabel(only.verdict))
                        : SafeText(only.headline, 600);
-  summary.next_step = NextOf(only);
+  summary.next_step = NextStep(only);
   return summary;
+}
+
+std::string NextStep(const Comparison& comparison) {
+  if (Reproduced(comparison.verdict)) return "Nothing is left to do.";
+  if (!comparison.causes.empty()) return CauseWords(comparison.causes.front());
+  switch (comparison.verdict) {
+    case Verdict::kNotComparable:
+      return "Bring both sides to the same data, code and image, and compare again.";
+    case Verdict::kFailed:
+    case Verdict::kInfra:
+      return "Mend what kept the comparison from being made, and compare again.";
+    case Verdict::kInconclusive:
+      return "Bring what the findings ask for: replicates, a margin or more runs.";
+    default:
+      return "No recorded fact sets the two sides apart; look at what was not recorded.";
+  }
 }
 
 std::string PairName(const Comparison& comparison, std::size_t place) {

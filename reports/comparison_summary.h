@@ -36,6 +36,8 @@ struct ComparisonSummary {
 // `set` must outlive the result.
 ComparisonSummary Summarize(const ComparisonSet& set);
 
+// What to do about one comparison, one sentence.
+std::string NextStep(const Comparison& comparison);
 // The pair's name, made safe; "pair" and its place where it has none.
 std::string PairName(const Comparison& comparison, std::size_t place);
 // "148 tensors bit-equal; lm loss beyond its band", what a row of a table says of a pair.

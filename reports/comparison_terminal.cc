@@ -20,6 +20,7 @@ constexpr int kLeastTitleColumns = 40;  // of the screen; below it sections have
 constexpr int kVerdictColumns = 16;     // "≠ not comparable"
 constexpr int kMostNameColumns = 32;
 constexpr int kHeadlineLines = 2;
+constexpr std::size_t kFewPairs = 10;  // that are listed even when they agree
 constexpr char kBold[] = "\x1b[1m";
 
 std::vector<std::string> SplitLines(const std::string& text) {
@@ -160,7 +161,10 @@ void WritePairs(const ComparisonSet& set, const ComparisonSummary& summary, Scre
   const int room = screen->rows - static_cast<int>(screen->lines.size() - before + end.size());
   const auto most = static_cast<std::size_t>(std::max(room, 0));
   const std::size_t pairs = summary.order.size();
-  const std::size_t shown = pairs <= most ? pairs : most == 0 ? 0 : most - 1;
+  const std::size_t wanted = pairs <= kFewPairs ? pairs : static_cast<std::size_t>(summary.open);
+  // One line is for the count of the others.
+  const std::size_t fitting = most == 0 ? 0 : most - (wanted < pairs || pairs > most ? 1 : 0);
+  const std::size_t shown = std::min(wanted, fitting);
   const int name_columns = NameColumns(set, summary, shown, screen->columns);
   for (std::size_t i = 0; i < shown; ++i) AddRow(set, *summary.order[i], name_columns, screen);
   if (shown < pairs) {

@@ -113,11 +113,12 @@ std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers) {
   return out + "</span>";
 }
 
-std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows) {
+std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows,
+                      std::string_view table_class) {
   return fmt::format(
-      "<h3>{0}</h3><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>"
-      "<thead><tr>{1}</tr></thead><tbody>{2}</tbody></table></div>",
-      HtmlText(title, 300), head_html, rows);
+      "<h3>{0}</h3><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table "
+      "class=\"{3}\"><thead><tr>{1}</tr></thead><tbody>{2}</tbody></table></div>",
+      HtmlText(title, 300), head_html, rows, table_class);
 }
 
 std::string HtmlHeads(const std::vector<std::string_view>& names) {
@@ -147,12 +148,13 @@ std::string HtmlFindings(std::string_view title, const std::vector<Finding>& fin
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = findings[i];
     rows += fmt::format(
-        "<tr><td><code>{}</code>{}<br>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+        "<tr><td><code>{}</code>{}<br>{}</td><td data-l=\"Observed\">{}</td>"
+        "<td data-l=\"Limit\">{}</td><td data-l=\"Rule\">{}</td></tr>",
         HtmlText(finding.code, 100), finding.decisive ? " <span class=\"flag\">decided</span>" : "",
         HtmlText(finding.message), HtmlText(finding.observed, 600), HtmlText(finding.limit, 600),
         HtmlText(finding.rule, 600));
   }
-  return HtmlTable(title, HtmlHeads({"Finding", "Observed", "Limit", "Rule"}), rows) +
+  return HtmlTable(title, HtmlHeads({"Finding", "Observed", "Limit", "Rule"}), rows, "stack") +
          HtmlLeftOut(findings.size(), shown, record);
 }
 

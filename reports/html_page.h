@@ -50,8 +50,10 @@ std::string HtmlBadge(Verdict verdict);
 // The five layers as short marks: "=data", "≠env", "?rng".
 std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers);
 
-// A table under a heading that scrolls by itself on a narrow screen.
-std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows);
+// A table under a heading that scrolls by itself on a narrow screen, or, of the class "stack", puts
+// its cells below each other there.
+std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows,
+                      std::string_view table_class = "plain");
 // One column head a name.
 std::string HtmlHeads(const std::vector<std::string_view>& names);
 // "12 more are in report.json."; empty when all are shown.

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <pugixml.hpp>
 
-#include "reports/junit_parts.h"
+#include "reports/junit_file.h"
 #include "reports/model.h"
 #include "reports/summary.h"
 #include "reports/text.h"
@@ -42,15 +41,16 @@ std::string Body(const ReportRun& run, std::size_t limit_bytes) {
   return SafeText(body, limit_bytes, Lines::kKeep);
 }
 
-void AddRun(pugi::xml_node suite, const ReportRun& run, const std::string& name,
-            std::size_t body_bytes) {
-  const std::string family = run.family.empty() ? "runs" : SafeText(run.family, 200);
-  pugi::xml_node test = AddCase(suite, family, name, RerunSeconds(run));
-  pugi::xml_node properties = test.append_child("properties");
-  AddProperty(properties, "verdict", VerdictName(run.verdict));
-  AddProperty(properties, "declared", run.declared);
-  const std::string body = Body(run, body_bytes);
-  SetResult(test, KindOf(run.verdict), run.verdict, run.headline, body);
+JunitCase CaseOf(const ReportRun& run, std::size_t body_bytes) {
+  return {.classname = run.family.empty() ? "runs" : run.family,
+          .name = run.run_id,
+          .kind = KindOf(run.verdict),
+          .verdict = run.verdict,
+          .message = run.headline,
+          .body = Body(run, body_bytes),
+          .seconds = RerunSeconds(run),
+          .properties = {{"verdict", std::string(VerdictName(run.verdict))},
+                         {"declared", run.declared}}};
 }
 
 // A drill with open runs and no failing case would look green in a viewer that hides skipped
@@ -65,20 +65,21 @@ bool NeedsDrillCase(const Report& report) {
          report.exit_code != 0;
 }
 
-void AddSuiteProperties(pugi::xml_node suite, const Report& report, std::size_t left_out) {
-  pugi::xml_node properties = suite.append_child("properties");
-  AddProperty(properties, "rharness.version", report.version);
-  AddProperty(properties, "rharness.drill_id", report.drill_id);
-  AddProperty(properties, "rharness.exit_code", std::to_string(report.exit_code));
-  AddProperty(properties, "rharness.history", report.history);
-  AddProperty(properties, "rharness.selection", report.selection);
-  AddProperty(properties, "rharness.launcher", report.launcher);
-  AddProperty(properties, "rharness.executor", report.executor);
-  AddProperty(properties, "rharness.host", report.host);
+JunitProperties PropertiesOf(const Report& report, std::size_t left_out) {
+  JunitProperties properties = {{"rharness.version", report.version},
+                                {"rharness.drill_id", report.drill_id},
+                                {"rharness.exit_code", std::to_string(report.exit_code)},
+                                {"rharness.history", report.history},
+                                {"rharness.selection", report.selection},
+                                {"rharness.launcher", report.launcher},
+                                {"rharness.executor", report.executor},
+                                {"rharness.host", report.host}};
   if (left_out > 0) {
-    AddProperty(properties, "rharness.cases_left_out",
-                fmt::format("{}, the least severe; see report.json", Counted(left_out, "case")));
+    properties.emplace_back(
+        "rharness.cases_left_out",
+        fmt::format("{}, the least severe; see report.json", Counted(left_out, "case")));
   }
+  return properties;
 }
 
 }  // namespace
@@ -87,21 +88,20 @@ std::string WriteJunit(const Report& report) {
   const Summary summary = Summarize(report);
   const bool drill_case = NeedsDrillCase(report);
   const std::size_t cases = std::min(summary.order.size(), kMostJunitCases - (drill_case ? 1 : 0));
-  const std::size_t body_bytes = JunitBodyBytes(cases);
-  JunitDocument junit;
-  pugi::xml_node suite = junit.suite;
-  AddSuiteProperties(suite, report, summary.order.size() - cases);
-  if (drill_case) {
-    AddAnswerCase(suite, "the drill reached a verdict on every run", "drill", summary.answer,
-                  summary.next_step);
-  }
-  UniqueNames names;
-  for (std::size_t i = 0; i < cases; ++i) {
-    const ReportRun& run = *summary.order[i];
-    AddRun(suite, run, names.Of(run.run_id), body_bytes);
-  }
   const std::chrono::duration<double> span = report.ended - report.started;
-  return FinishJunit(&junit, "rharness drill", span.count(), report.started);
+  JunitFile file;
+  file.name = "rharness drill";
+  file.stamp = report.started;
+  file.seconds = span.count();
+  file.properties = PropertiesOf(report, summary.order.size() - cases);
+  if (drill_case) {
+    file.cases.push_back(
+        AnswerCase("the drill reached a verdict on every run", summary.answer, summary.next_step));
+  }
+  for (std::size_t i = 0; i < cases; ++i) {
+    file.cases.push_back(CaseOf(*summary.order[i], JunitBodyBytes(cases)));
+  }
+  return WriteJunitFile(file);
 }
 
 }  // namespace rharness

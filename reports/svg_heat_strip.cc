@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "reports/html_escape.h"
 #include "reports/svg_axis.h"
@@ -88,6 +89,11 @@ std::string Legend(const HeatStrip& strip) {
                            FormatNumber(strip.high, 2));
 }
 
+// Below every measured one where nothing was measured.
+double Norm(const GroupDifference& group) {
+  return std::isnan(group.relative_norm) ? -1.0 : group.relative_norm;
+}
+
 std::string Description(const std::vector<GroupDifference>& groups) {
   const auto differs = [](const GroupDifference& group) { return group.differing_tensors > 0; };
   const auto first = std::find_if(groups.begin(), groups.end(), differs);
@@ -95,8 +101,7 @@ std::string Description(const std::vector<GroupDifference>& groups) {
       static_cast<std::uint64_t>(std::count_if(groups.begin(), groups.end(), differs));
   if (first == groups.end()) return Counted(groups.size(), "layer") + ", all equal.";
   const auto worst = std::max_element(
-      groups.begin(), groups.end(),
-      [](const auto& a, const auto& b) { return a.relative_norm < b.relative_norm; });
+      groups.begin(), groups.end(), [](const auto& a, const auto& b) { return Norm(a) < Norm(b); });
   std::string words = fmt::format("{} of {} differ, the first is {}.", FormatCount(count),
                                   Counted(groups.size(), "layer"), SafeText(first->group, 200));
   if (worst->relative_norm > 0.0) {

@@ -36,6 +36,7 @@ std::string WithSuffix(const std::string& text, const std::string& suffix, int r
 
 TerminalSection Findings(const Comparison& comparison, int room) {
   TerminalSection section{"findings", "finding", {}, comparison.findings.size()};
+  section.keep = 2;
   for (const Finding& finding : comparison.findings) {
     if (section.items.size() == kMostItems) break;
     std::string text = SafeText(finding.message.empty() ? finding.code : finding.message, 600);
@@ -54,6 +55,7 @@ TerminalSection Findings(const Comparison& comparison, int room) {
 
 TerminalSection Causes(const Comparison& comparison, int room) {
   TerminalSection section{"causes", "cause", {}, comparison.causes.size()};
+  section.keep = 4;
   const int indent = kStrengthColumns + 1;
   for (const Cause& cause : comparison.causes) {
     if (section.items.size() == kMostCauses) break;
@@ -74,7 +76,7 @@ TerminalSection Causes(const Comparison& comparison, int room) {
 }
 
 TerminalSection Layers(const Comparison& comparison, int room) {
-  TerminalSection section{"layers", "layer that differs", {}, 0};
+  TerminalSection section{"layers", "layer", {}, 0};
   for (const LayerComparison* layer : DifferingLayers(comparison)) {
     const FactDifference& first = layer->differences.front();
     const std::string text = fmt::format(
@@ -102,10 +104,11 @@ Lines WeightLines(const CheckpointComparison& checkpoint, const Comparison& comp
     lines.push_back(Plain("  first " + FirstTensor(difference), room));
     return lines;
   }
-  const std::string numbers =
-      fmt::format("; {} differ, max abs {}, max {} ULP", Counted(totals.differing, "value"),
-                  FormatNumber(totals.max_abs, 3), FormatCount(totals.max_ulp));
-  lines.push_back(Plain(WithSuffix("  first " + FirstTensor(difference), numbers, room), room));
+  lines.push_back(Plain("  first " + ElideMiddle(FirstTensor(difference), room - 8), room));
+  lines.push_back(
+      Plain(fmt::format("  {} differ, max abs {}, max {} ULP", Counted(totals.differing, "value"),
+                        FormatNumber(totals.max_abs, 3), FormatCount(totals.max_ulp)),
+            room));
   if (const int last = LastBin(totals.histogram); last >= 0) {
     lines.push_back(
         Plain(fmt::format("  ULP    1 {} 2^{}", UlpSparkline(totals.histogram), last), room));
@@ -124,6 +127,7 @@ Lines WeightLines(const CheckpointComparison& checkpoint, const Comparison& comp
 
 TerminalSection Weights(const Comparison& comparison, int room) {
   TerminalSection section{"weights", "checkpoint", {}, comparison.checkpoints.size()};
+  section.keep = 3;
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
     if (section.items.size() == kMostItems) break;
     section.items.push_back(WeightLines(checkpoint, comparison, room));
@@ -133,6 +137,7 @@ TerminalSection Weights(const Comparison& comparison, int room) {
 
 TerminalSection Curves(const Comparison& comparison, int room) {
   TerminalSection section{"curves", "deciding curve", {}, 0};
+  section.keep = 2;
   std::size_t advising = 0;
   std::size_t apart = 0;
   for (const CurveComparison* curve : OrderedCurves(comparison)) {
@@ -147,12 +152,16 @@ TerminalSection Curves(const Comparison& comparison, int room) {
     section.items.push_back({Signed(
         state, fmt::format("{}: {}", SafeText(curve->name, 120), CurveWords(*curve)), room)});
   }
-  if (advising > 0) {
-    ++section.all;
-    section.items.push_back(
-        {Plain(fmt::format("· {} decide nothing; {} of them are not equal or within a band",
-                           Counted(advising, "further curve"), FormatCount(apart)),
-               room)});
+  if (advising == 0) return section;
+  TerminalLine line =
+      Plain(fmt::format("· {} decide nothing; {} of them are not equal or within a band",
+                        Counted(advising, "further curve"), FormatCount(apart)),
+            room);
+  if (section.items.empty()) {
+    section.all = 1;
+    section.items.push_back({std::move(line)});
+  } else {
+    section.items.back().push_back(std::move(line));
   }
   return section;
 }
@@ -179,6 +188,23 @@ TerminalSection Notes(const std::vector<std::string>& notes, int room) {
   return section;
 }
 
+// One item less; of the last one, one line less while it has several.
+void Shorten(TerminalSection* section) {
+  if (section->shown == 1 && section->items.front().size() > 1) {
+    section->items.front().pop_back();
+  } else {
+    --section->shown;
+  }
+}
+
+TerminalSection Next(const Comparison& comparison, int room) {
+  TerminalSection section{"next", "step", {}, 0};
+  if (Reproduced(comparison.verdict) || !comparison.causes.empty()) return section;
+  section.items.push_back({Plain(NextStep(comparison), room)});
+  section.all = 1;
+  return section;
+}
+
 }  // namespace
 
 std::vector<TerminalSection> SectionsOf(const Comparison& comparison,
@@ -188,7 +214,7 @@ std::vector<TerminalSection> SectionsOf(const Comparison& comparison,
   std::vector<TerminalSection> sections = {Findings(comparison, room), Causes(comparison, room),
                                            Layers(comparison, room),   Weights(comparison, room),
                                            Curves(comparison, room),   Metrics(comparison, room),
-                                           Notes(notes, room)};
+                                           Next(comparison, room),     Notes(notes, room)};
   std::erase_if(sections, [](const TerminalSection& section) { return section.all == 0; });
   for (TerminalSection& section : sections) section.shown = section.items.size();
   return sections;
@@ -209,12 +235,14 @@ std::size_t FitSections(std::vector<TerminalSection>* sections, int rows) {
   while (total() > rows) {
     TerminalSection* longest = nullptr;
     for (TerminalSection& section : *sections) {
-      // Below one item its count would take the line that the item took.
       if (LinesOf(section) <= 1 || section.shown == 0) continue;
-      if (longest == nullptr || LinesOf(section) >= LinesOf(*longest)) longest = &section;
+      if (longest == nullptr ||
+          LinesOf(section) - section.keep >= LinesOf(*longest) - longest->keep) {
+        longest = &section;
+      }
     }
     if (longest == nullptr) break;
-    --longest->shown;
+    Shorten(longest);
   }
   std::size_t dropped = 0;
   while (!sections->empty() && total() + (dropped > 0 ? 1 : 0) > rows) {

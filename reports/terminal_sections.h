@@ -18,13 +18,14 @@ struct TerminalLine {
   std::string text;
 };
 
-// Items stay whole: they are shown with all their lines, or counted.
+// Items are shown from the front, the others counted; the last one shown may lose lines.
 struct TerminalSection {
   std::string title;  // "causes"
   std::string noun;   // of an item: "cause"
   std::vector<std::vector<TerminalLine>> items;
   std::size_t all = 0;    // items there are, those not listed here included
   std::size_t shown = 0;  // of `items`, from the front
+  int keep = 1;           // lines that other sections give way for
 };
 
 // Findings, causes, layers, weights, curves, metrics and notes, those that have something to say.
@@ -32,8 +33,8 @@ struct TerminalSection {
 std::vector<TerminalSection> SectionsOf(const Comparison& comparison,
                                         const std::vector<std::string>& more_notes, int room);
 
-// Takes items off the longest section until all fit into `rows` lines, and then sections off the
-// end; returns how many sections that took.
+// Takes items, and lines of a section's last item, off the section that is longest beyond its keep
+// until all fit into `rows` lines, and then sections off the end; returns how many those were.
 std::size_t FitSections(std::vector<TerminalSection>* sections, int rows);
 int LinesOf(const TerminalSection& section);
 

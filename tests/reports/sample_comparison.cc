@@ -142,7 +142,7 @@ CurveComparison BeyondCurve() {
   curve.false_alarm = 0.01;
   curve.only_b = 12;
   curve.rule = "|b - a| at most the published growth of bf16 training, exp(0.04 step) from 2e-6";
-  curve.message = "lm loss leaves its band at step 840 and is 9 % off at step 1990.";
+  curve.message = "lm loss leaves its band at step 1010 and is 9 % off at step 1990.";
   return curve;
 }
 
@@ -233,7 +233,7 @@ Comparison RichPair() {
   pair.a = {"runs/2026-08-14/seed-3", "evidence", "safetensors, 290 tensors, 2.2 GB"};
   pair.b = {"runs/2026-11-20/seed-3", "evidence", "safetensors, 291 tensors, 2.2 GB"};
   pair.verdict = Verdict::kDrifted;
-  pair.headline = "lm loss leaves its band at step 840, and 28 of 290 tensors differ.";
+  pair.headline = "lm loss leaves its band at step 1010, and 28 of 290 tensors differ.";
   pair.findings = {
       {"curve_beyond", std::nullopt, "curve lm loss", "37.4 times the band", "1",
        "the published growth of bf16 training",
@@ -374,79 +374,6 @@ ComparisonSet LargeComparison(int pairs) {
   std::vector<Comparison> list(static_cast<std::size_t>(pairs), RichPair());
   for (int i = 0; i < pairs; ++i) list[static_cast<std::size_t>(i)].name = fmt::format("p{}", i);
   return SetOf(fmt::format("{} pairs", pairs), std::move(list));
-}
-
-namespace {
-
-void Poison(const std::string& text, Comparison* pair) {
-  pair->a = pair->b = {text, text, text};
-  pair->headline = text;
-  for (Finding& f : pair->findings) {
-    f.code = f.subject = f.observed = f.limit = f.rule = f.message = text;
-  }
-  for (Cause& cause : pair->causes) {
-    cause.code = cause.strength = cause.statement = cause.confirm = text;
-    cause.evidence = {text, text};
-  }
-  pair->causes[1].confirm = "rharness " + text;
-  for (LayerComparison& layer : pair->layers) {
-    for (FactDifference& difference : layer.differences) {
-      difference.key = text;
-      difference.recorded = text;
-      difference.observed = text + "x";
-    }
-  }
-  for (CheckpointComparison& checkpoint : pair->checkpoints) {
-    checkpoint.subject = checkpoint.digest_a = checkpoint.digest_b = text;
-    checkpoint.metadata = {text};
-    CheckpointDifference& difference = checkpoint.difference;
-    difference.only_a = difference.only_b = difference.shape_or_dtype = {text};
-    for (TensorDifference& tensor : difference.differing) tensor.name = text;
-    for (GroupDifference& group : difference.groups) group.group = text;
-  }
-  for (CurveComparison& curve : pair->curves) {
-    curve.name = curve.vacuity = curve.basis = curve.rule = curve.message = text;
-  }
-  for (MetricDecision& metric : pair->metrics) {
-    metric.name = metric.unit = metric.reason = metric.variance_basis = text;
-  }
-  pair->notes = {text};
-}
-
-}  // namespace
-
-ComparisonSet HostileComparison(const std::string& text) {
-  ComparisonSet set = RichComparison();
-  set.title = set.version = text;
-  set.notes = {text, text};
-  Poison(text, &set.comparisons.front());
-  return set;
-}
-
-ComparisonSet HostilePairs(const std::string& text) {
-  ComparisonSet set = HostileComparison(text);
-  set.comparisons.push_back(set.comparisons.front());
-  for (Comparison& comparison : set.comparisons) comparison.name = text;
-  TallySample(&set);
-  return set;
-}
-
-ComparisonSet CrowdedComparison(int of_each) {
-  ComparisonSet set = RichComparison();
-  Comparison& pair = set.comparisons.front();
-  CheckpointDifference& difference = pair.checkpoints[0].difference;
-  for (int i = 0; i < of_each; ++i) {
-    pair.findings.push_back(pair.findings[1]);
-    pair.causes.push_back(pair.causes[1]);
-    difference.differing.push_back(Tensor(fmt::format("extra.{}.weight", i), 64, 3, 1e-6));
-    GroupDifference group = difference.groups[8];
-    group.group = fmt::format("extra.{}", i);
-    difference.groups.push_back(group);
-    pair.curves.push_back(pair.curves[1]);
-    pair.layers[2].differences.push_back(pair.layers[2].differences[0]);
-    pair.notes.push_back("one more");
-  }
-  return set;
 }
 
 }  // namespace rharness
