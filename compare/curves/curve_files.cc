@@ -71,7 +71,7 @@ Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_
     case CurveFormat::kCsv:
       return ParseCsv(text, file);
     case CurveFormat::kMllog:
-      return ParseMllog(text, file);
+      return ParseMllogCurves(text, file);
   }
   Abort("unknown CurveFormat");
 }

@@ -28,7 +28,7 @@ Result<std::vector<CurveSeries>> ParseRunMetricCurves(std::string_view text, std
 Result<std::vector<CurveSeries>> ParseJsonArrays(std::string_view text, std::string_view file);
 // line_curves.cc
 Result<std::vector<CurveSeries>> ParseJsonLines(std::string_view text, std::string_view file);
-Result<std::vector<CurveSeries>> ParseMllog(std::string_view text, std::string_view file);
+Result<std::vector<CurveSeries>> ParseMllogCurves(std::string_view text, std::string_view file);
 // csv_curves.cc
 Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file);
 

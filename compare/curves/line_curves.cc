@@ -203,7 +203,7 @@ Curves ParseJsonLines(std::string_view text, std::string_view file) {
   return std::move(reader.curves()).Finish(file);
 }
 
-Curves ParseMllog(std::string_view text, std::string_view file) {
+Curves ParseMllogCurves(std::string_view text, std::string_view file) {
   MllogReader reader(LineReader(text, file));
   RETURN_IF_ERROR(reader.Read());
   return std::move(reader.curves()).Finish(file);

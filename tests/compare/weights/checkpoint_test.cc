@@ -19,7 +19,6 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
   };
   const std::vector<Row> rows = {
       {std::string("PK\x05\x06\x00\x00\x00\x00\x00\x00", 10), "empty zip archive"},
-      {std::string("GGUF\x03\x00\x00\x00\x01\x00", 10), "GGUF"},
       {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
       {"\x89HDF\r\n\x1a\n", "HDF5"},
   };
