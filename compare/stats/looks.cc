@@ -55,7 +55,9 @@ Result<LookSchedule> ScheduleLooks(int n, const std::vector<int>& looks, double 
     schedule.fraction.push_back(information / schedule.information.back());
   }
   schedule.spent_drift = Spent(schedule.fraction, alpha_drift);
-  schedule.spent_equivalence = Spent(schedule.fraction, alpha_equivalence);
+  // One-sided tests: each spends its half of a two-sided rate.
+  schedule.spent_equivalence = Spent(schedule.fraction, 2.0 * alpha_equivalence);
+  for (double& spent : schedule.spent_equivalence) spent /= 2.0;
   schedule.alpha_drift = Increments(schedule.spent_drift);
   schedule.alpha_equivalence = Increments(schedule.spent_equivalence);
   return schedule;

@@ -3,7 +3,8 @@
 // Role: shared by planning (planning.h) and by the decision at a look (compare/metrics). With n
 // historical runs and k reruns so far, the information is 1 / (1/n + 1/k), in units of one over the
 // variance of a run. Spending the increments as levels of their own is a union bound: it needs no
-// joint distribution, so it stays valid when the degrees of freedom change between looks.
+// joint distribution, so it stays valid when the degrees of freedom change between looks. The drift
+// test is two-sided; each one-sided test of equivalence spends its half of twice its rate.
 // Source: Lan and DeMets 1983 (doi:10.1093/biomet/70.3.659); Jennison and Turnbull 2000, chapter 7.
 #ifndef RHARNESS_COMPARE_STATS_LOOKS_H_
 #define RHARNESS_COMPARE_STATS_LOOKS_H_

@@ -108,6 +108,7 @@ TEST(ErrorRates, HoldOverPlannedLooksAndAgreeWithTheReference) {
   EXPECT_NEAR(null.drifted, 0.0107, FourErrors(0.0107, kTrials));
   EXPECT_NEAR(margin.within, 0.0297, FourErrors(0.0297, kTrials));
   EXPECT_NEAR(null.within, 0.834, FourErrors(0.834, kTrials));
+  EXPECT_NEAR(null.mean_reruns, 3.15, 0.08);  // four errors of a count with a deviation of 1.5
   EXPECT_NEAR(far.drifted, 0.994, FourErrors(0.994, kTrials));
 }
 
