@@ -48,8 +48,16 @@ void Data(const ExplainInput& in, std::vector<Cause>* out) {
                   "rharness hash DATA on both machines, and compare with the recorded sha256"});
 }
 
+void Hyperparameters(const ExplainInput& in, std::vector<Cause>* out) {
+  auto evidence = Changes(in.comparison, Layer::kCode, {"hyperparameter."});
+  if (evidence.empty()) return;
+  out->push_back({"hyperparameter_changed", Layer::kCode, "shown",
+                  "The runs were not asked to do the same: hyperparameters differ.",
+                  std::move(evidence), "rerun B with the hyperparameters of A"});
+}
+
 void Code(const ExplainInput& in, std::vector<Cause>* out) {
-  auto evidence = Changes(in.comparison, Layer::kCode, {""});
+  auto evidence = Changes(in.comparison, Layer::kCode, {"code."});
   if (evidence.empty()) return;
   const bool files = std::ranges::any_of(
       evidence, [](const std::string& change) { return change.find(".sha256") != change.npos; });
@@ -81,7 +89,7 @@ void Image(const ExplainInput& in, std::vector<Cause>* out) {
 // Libraries and drivers decide which kernel runs and in which order it adds.
 void Software(const ExplainInput& in, std::vector<Cause>* out) {
   if (!Changes(in.comparison, Layer::kEnvironment, {"image."}).empty()) return;  // said there
-  auto evidence = Changes(in.comparison, Layer::kEnvironment, {"software."});
+  auto evidence = Changes(in.comparison, Layer::kEnvironment, {"software.", "setting."});
   auto driver = Changes(in.comparison, Layer::kHardware, {"gpu.driver"});
   evidence.insert(evidence.end(), driver.begin(), driver.end());
   if (evidence.empty()) return;
@@ -190,8 +198,8 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   std::vector<Cause> causes;
   if (comparison.verdict == Verdict::kIdentical) return causes;
   const ExplainInput input{comparison, facts_a, facts_b};
-  for (const auto rule :
-       {Data, Code, Image, Software, Variables, HardwareClass, Seeds, Determinism}) {
+  for (const auto rule : {Data, Hyperparameters, Code, Image, Software, Variables, HardwareClass,
+                          Seeds, Determinism}) {
     rule(input, &causes);
   }
   for (const auto rule : PatternRules()) rule(input, &causes);

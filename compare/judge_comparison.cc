@@ -354,6 +354,11 @@ void ComparisonLadder::Inconclusive() {
                      DescribeBits(checkpoint)));
   }
   if (c_.findings.size() > before) return;
+  for (Finding& finding : c_.findings) {
+    const bool curve = finding.code == "vacuous_curve" || finding.code == "vacuous_checkpoint";
+    if (curve) finding.decisive = true, c_.verdict = Verdict::kInconclusive;
+  }
+  if (std::ranges::any_of(c_.findings, &Finding::decisive)) return;
   open("nothing_to_judge", "comparison",
        "nothing that decides could be compared: no tensor, no loss curve, no primary metric");
 }

@@ -67,14 +67,16 @@ Comparison Unreadable(const PathPair& pair, const Error& error) {
   comparison.name = pair.name;
   comparison.a = {pair.a.string(), "", ""};
   comparison.b = {pair.b.string(), "", ""};
-  comparison.findings.push_back({.code = "unreadable",
-                                 .layer = {},
-                                 .subject = error.where.empty() ? pair.name : error.where,
-                                 .observed = error.message,
-                                 .limit = "readable",
-                                 .rule = "both sides must be readable",
-                                 .message = error.ToString(),
-                                 .decisive = true});
+  comparison.findings.push_back(
+      {.code = "unreadable",
+       .layer = {},
+       .subject = error.where.empty() ? pair.name : error.where,
+       .observed = error.message,
+       .limit = "readable",
+       .rule = "both sides must be readable",
+       .message =
+           error.where.empty() ? error.message : fmt::format("{} ({})", error.message, error.where),
+       .decisive = true});
   JudgeComparison(&comparison);
   return comparison;
 }
