@@ -45,6 +45,7 @@ Result<std::string> Pack(const std::string& top, const std::vector<BundleMember>
   const Writer writer(archive_write_new(), archive_write_free);
   if (archive_write_add_filter_zstd(writer.get()) != ARCHIVE_OK ||
       archive_write_set_format_pax_restricted(writer.get()) != ARCHIVE_OK ||
+      archive_write_set_bytes_in_last_block(writer.get(), 1) != ARCHIVE_OK ||
       archive_write_open2(writer.get(), &bytes, nullptr, Append, nullptr, nullptr) != ARCHIVE_OK) {
     return Failure(writer.get(), top);
   }

@@ -35,6 +35,13 @@ std::string_view FirstWord(std::string_view head) {
   return begin == head.npos ? std::string_view() : head.substr(begin);
 }
 
+// Text that begins as JSON does: a binary format has a zero among its first bytes.
+bool LooksLikeJson(std::string_view head) {
+  const std::string_view word = FirstWord(head);
+  return !word.empty() && std::string_view("{[\"").find(word.front()) != std::string_view::npos &&
+         head.substr(0, 16).find('\0') == std::string_view::npos;
+}
+
 // An environment as manifests and evidence hold it, kept as a file of its own.
 bool LooksLikeEnvironment(std::string_view head) {
   return FirstWord(head).starts_with('{') && head.find("\"variables\"") != head.npos &&
@@ -73,6 +80,11 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
   if (index) return LoadCheckpointSubject(path, options);
   if (LooksLikeEnvironment(head)) return LoadEnvironmentSubject(path);
   if (DetectCurveFormat(head)) return LoadCurveSubject(path);
+  if (LooksLikeJson(head)) {
+    return InvalidInput("is JSON without a schema of ours, curves, an environment or a shard "
+                        "index; expected one of these",
+                        path.string());
+  }
   return LoadCheckpointSubject(path, options);
 }
 

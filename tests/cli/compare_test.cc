@@ -139,6 +139,10 @@ TEST_F(CompareVerb, WritesEveryReportAndABundleThatHoldsThem) {
   for (const char* name : {"r/page.html", "r/j.xml", "r/s.md", "r/c.json", "r/case.tar.zst"}) {
     EXPECT_TRUE(std::filesystem::exists(At(name))) << name << result.stderr_text;
   }
+  // The archive is one zstd frame and nothing after it, or tar would end with an error.
+  const std::string bundle = *ReadFile(At("r/case.tar.zst"));
+  EXPECT_TRUE(bundle.starts_with("\x28\xb5\x2f\xfd"));
+  EXPECT_NE(bundle.back(), '\0');
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(60);
   const ProcessResult again = RunProcess(
@@ -191,12 +195,32 @@ TEST_F(CompareVerb, ComparesEnvironmentsLayerByLayer) {
 TEST_F(CompareVerb, FindsARealUpgradeWithinReorderingAndItsControlIdentical) {
   const auto data = SharedData("megatron");
   if (!data) GTEST_SKIP() << kNoSharedData;
-  const Json control = CompareJson({"--pairs", *data / "control-nan-cleanup"}, 0);
-  EXPECT_EQ(control.Find("counts")->Find("identical")->ToInt64(), 44);
+  // The loss of one of the 44 is 0 at every step on both sides: equal, and shows nothing.
+  const Json control = CompareJson({"--pairs", *data / "control-nan-cleanup"}, 3);
+  EXPECT_EQ(control.Find("counts")->Find("identical")->ToInt64(), 43);
+  EXPECT_EQ(control.Find("counts")->Find("inconclusive")->ToInt64(), 1);
   // One file is empty at its source, and two hold no loss.
   const Json upgrade = CompareJson({"--pairs", *data / "bump-pytorch-25.05"}, 3);
   EXPECT_EQ(upgrade.Find("counts")->Find("equivalent")->ToInt64(), 92);
   EXPECT_EQ(upgrade.Find("counts")->Find("drifted")->ToInt64(), 0);
+}
+
+// Ten seeds each of two systems on one benchmark, and the official checker's decision.
+TEST_F(CompareVerb, ComparesRealResultsOfTwoSubmitters) {
+  const auto logs = SharedData("mlperf-v5.1"), rcps = SharedData("mlperf-rcp");
+  if (!logs || !rcps) GTEST_SKIP() << kNoSharedData;
+  const Json json = CompareJson({*logs / "AMD/results/MI350X_EPYC_9575F_pytorch/llama31_8b",
+                                 *logs / "Supermicro/results/8xMI355X_2xEPYC_9575F/llama31_8b",
+                                 "--rcp", *rcps / "training_5.1.0/rcps_llama31_8b.json"},
+                                0);
+  EXPECT_EQ(json.Find("verdict")->AsString(), "equivalent");
+  int accepted = 0;
+  for (const Json& finding : json.Find("findings")->AsArray()) {
+    accepted += finding.Find("code")->AsString() == "rcp_pass";
+  }
+  EXPECT_EQ(accepted, 2);
+  EXPECT_EQ(json.Find("causes")->AsArray().at(0).Find("code")->AsString(),
+            "hyperparameter_changed");
 }
 
 }  // namespace

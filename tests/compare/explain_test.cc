@@ -60,6 +60,13 @@ TEST(Explain, GivesTheCommandThatShowsBothCommits) {
   EXPECT_EQ(causes[0].strength, "likely");
 }
 
+TEST(Explain, TellsHyperparametersFromCode) {
+  Comparison comparison;
+  Differ(&comparison, Layer::kCode, "hyperparameter.learning_rate", "0.1", "0.2",
+         FactWeight::kIdentity);
+  EXPECT_EQ(Explained(comparison), Codes{"hyperparameter_changed"});
+}
+
 TEST(Explain, NamesThePackagesThatChangedWithAnImage) {
   Comparison comparison;
   comparison.verdict = Verdict::kDrifted;
