@@ -78,7 +78,8 @@ std::optional<std::string> FindTilingFault(const Sizes& shape, const std::vector
     // Nothing before this corner is wrong, so what is counted here is what covers its element.
     Sizes element(shape.size(), 0);
     for (std::size_t i = 0; i < cut.size(); ++i) element[cut[i]] = corner[i];
-    return fmt::format("{} {}", count < 0 ? "no chunk covers" : "several chunks cover", Text(element));
+    return fmt::format("{} {}", count < 0 ? "no chunk covers" : "several chunks cover",
+                       Text(element));
   }
   return std::nullopt;
 }

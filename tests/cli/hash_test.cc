@@ -144,7 +144,7 @@ TEST_F(HashProgram, PrintsNoCommandsToTerminalsThatNamesHold) {
   Write("a\x1b[31mred.txt", "abc");
   const ProcessResult result = Hash({"a\x1b[31mred.txt", "absent\x1b[31m"});
   EXPECT_THAT(result.stdout_text, Not(HasSubstr("\x1b")));
-  EXPECT_THAT(result.stdout_text, HasSubstr("a\\x1B[31mred.txt"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("a\\x1b[31mred.txt"));
   EXPECT_THAT(result.stderr_text, Not(HasSubstr("\x1b")));
 }
 

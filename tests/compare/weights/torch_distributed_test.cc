@@ -8,6 +8,7 @@
 #include "compare/weights/chunk_tiling.h"
 #include "compare/weights/tensor_digest.h"
 #include "tests/compare/weights/distributed_files.h"
+#include "tests/compare/weights/distributed_part.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
