@@ -28,7 +28,7 @@ std::string Walk(const std::string& source, const View& view, std::size_t item) 
   }
 }
 
-class Views : public CheckpointFiles {
+class StridedViews : public CheckpointFiles {
  protected:
   std::unique_ptr<Checkpoint> CheckpointOf(const std::string& source, std::vector<View> views) {
     ViewCheckpointParts parts;
@@ -49,7 +49,7 @@ std::string RandomBytes(std::size_t size) {
   return bytes;
 }
 
-TEST_F(Views, ReadEveryStrideAsAnElementWiseWalkDoes) {
+TEST_F(StridedViews, ReadEveryStrideAsAnElementWiseWalkDoes) {
   const std::string source = RandomBytes(std::size_t{24} << 20);
   struct Row {
     DType dtype;
@@ -107,7 +107,7 @@ TEST(Bands, CoverATensorWithoutOverlap) {
   }
 }
 
-TEST_F(Views, RefuseTotalsThatMultiplyTheFile) {
+TEST_F(StridedViews, RefuseTotalsThatMultiplyTheFile) {
   ViewCheckpointParts parts;
   parts.where = "f";
   parts.sources.push_back({.begin = 0, .size_bytes = 4});
