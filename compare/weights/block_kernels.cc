@@ -1,6 +1,10 @@
 // The loops in plain C++, and the table that says how each dtype is measured on this machine.
 #include "compare/weights/block_kernels.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <array>
 
 #include "compare/weights/scalar_kernel.h"
@@ -145,13 +149,22 @@ DTypeKernels ScalarKernelsFor(DType dtype) {
   Abort("unknown DType");
 }
 
+#if defined(__x86_64__)
+// Asked of the processor itself: not every compiler's __builtin_cpu_supports knows these two.
+bool HasF16cAndLzcnt() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_F16C) == 0) return false;
+  return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_LZCNT) != 0;
+}
+#endif
+
 }  // namespace
 
 bool MachineHas(Kernel kernel) {
   if (kernel == Kernel::kScalar) return true;
 #if defined(__x86_64__)
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") &&
-                    __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("popcnt");
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") && HasF16cAndLzcnt();
   if (kernel == Kernel::kAvx2) return avx2;
   return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
