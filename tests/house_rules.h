@@ -37,8 +37,9 @@ Violations CheckShape(std::string_view path, std::string_view text);
 Violations CheckGuard(std::string_view path, std::string_view text);
 
 // Who may include whom: base stands on nothing, compare and manifest on base, reports on base and
-// compare, intake, history and launch on base and manifest, drill and gate on all of these, comparison on drill too, cli on
-// everything. Scenarios stand apart. Nothing includes tests but tests.
+// compare, intake, history and launch on base and manifest, drill and gate on all of these,
+// comparison on drill too, cli on everything. Scenarios stand apart. Nothing includes tests but
+// tests.
 Violations CheckFloors(std::string_view path, std::string_view text);
 
 // A library behind a fence is included by the files of its fence alone; tests may use what they

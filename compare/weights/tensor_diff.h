@@ -78,10 +78,10 @@ struct CheckpointDifference {
 };
 
 // Element statistics of two tensors of one dtype and shape; both spans hold info.size_bytes bytes
-// (aborts otherwise). C64 and C128 count elements (first index, differing, changes) and measure their
-// components (distances, histogram, norms). Sub-byte types: bits and index only (max_abs, max_rel
-// and norms are NaN, max_ulp 0). A NaN whose payload alone differs is a differing element, no
-// change of kind. Distances are computed in fp64; max_abs is infinite when an fp64 difference
+// (aborts otherwise). C64 and C128 count elements (first index, differing, changes) and measure
+// their components (distances, histogram, norms). Sub-byte types: bits and index only (max_abs,
+// max_rel and norms are NaN, max_ulp 0). A NaN whose payload alone differs is a differing element,
+// no change of kind. Distances are computed in fp64; max_abs is infinite when an fp64 difference
 // overflows, max_rel is not. 64-bit integers: steps are exact, values rounded to fp64.
 TensorDifference DiffTensors(const TensorInfo& info, std::span<const std::byte> a,
                              std::span<const std::byte> b);

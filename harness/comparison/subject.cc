@@ -81,9 +81,10 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
   if (LooksLikeEnvironment(head)) return LoadEnvironmentSubject(path);
   if (DetectCurveFormat(head)) return LoadCurveSubject(path);
   if (LooksLikeJson(head)) {
-    return InvalidInput("is JSON without a schema of ours, curves, an environment or a shard "
-                        "index; expected one of these",
-                        path.string());
+    return InvalidInput(
+        "is JSON without a schema of ours, curves, an environment or a shard "
+        "index; expected one of these",
+        path.string());
   }
   return LoadCheckpointSubject(path, options);
 }

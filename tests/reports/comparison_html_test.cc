@@ -117,7 +117,8 @@ TEST(ComparisonHtml, AThousandPairsStayBelowFiveMegabytes) {
   EXPECT_TRUE(Contains(large, "<svg"));
   const std::string pairs = WriteHtml(PairsComparison(1'000));
   EXPECT_LE(pairs.size(), 5'000'000U);
-  EXPECT_EQ(CountOf(pairs, "<tr class=\"d\">"), 8);  // those that neither are identical nor equivalent
+  EXPECT_EQ(CountOf(pairs, "<tr class=\"d\">"),
+            8);  // those that neither are identical nor equivalent
 }
 
 TEST(ComparisonHtml, LongCurvesAreThinnedOnThePage) {
