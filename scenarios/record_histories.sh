@@ -29,9 +29,9 @@ clean=(env -i "PATH=$here/build/bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8)
 # The margins are seven and six standard deviations over seeds; a test image more is one quantum.
 common=(--root . --data digits=scenarios/data/digits.csv --weights model.safetensors
   --metrics metrics.json
-  --metric test_accuracy,direction=higher,margin=0.03,primary,quantum=0.002785515320334262
-  --metric test_loss,direction=lower,unit=nat,margin=0.1,primary
-  --metric train_loss,direction=lower,unit=nat
+  --metric "test_accuracy,direction=higher,margin=0.03,primary,quantum=0.002785515320334262"
+  --metric "test_loss,direction=lower,unit=nat,margin=0.1,primary"
+  --metric "train_loss,direction=lower,unit=nat"
   --hyper epochs=15 --hyper batch=32 --hyper hidden=64 --hyper learning_rate=0.1
   --hyper momentum=0.9 --timeout 120)
 
