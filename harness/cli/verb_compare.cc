@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CompareArguments {
-  std::vector<std::string> paths;
+  std::string a;
+  std::string b;
   std::string pairs;
   std::vector<std::string> replicates;
   std::string rcp;
@@ -40,12 +41,14 @@ constexpr std::uint64_t kBundledInputBytes = std::uint64_t{16} << 20;
 
 Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   ComparisonRequest request;
-  const bool two = arguments.paths.size() == 2;
-  if (arguments.pairs.empty() ? !two : !arguments.paths.empty()) {
+  const bool given = !arguments.a.empty() && !arguments.b.empty();
+  const bool none = arguments.a.empty() && arguments.b.empty();
+  if (arguments.pairs.empty() ? !given : !none) {
     return InvalidInput("expected two things to compare, A and B, or --pairs DIR alone",
                         "rharness compare");
   }
-  if (two) request.a = arguments.paths[0], request.b = arguments.paths[1];
+  request.a = arguments.a;
+  request.b = arguments.b;
   request.pairs = arguments.pairs;
   request.replicates.assign(arguments.replicates.begin(), arguments.replicates.end());
   request.rcp = arguments.rcp;
@@ -130,10 +133,11 @@ int RunCompare(const CompareArguments& arguments) {
 }
 
 void AddInputOptions(CLI::App* verb, CompareArguments* arguments) {
-  verb->add_option("path", arguments->paths,
-                   "A and B: manifests, evidence, checkpoints, curves, MLPerf result folders, "
-                   "environments, fingerprints, or two folders of such files with the same names")
-      ->expected(0, 2);
+  verb->add_option("A", arguments->a,
+                   "Manifest, evidence, checkpoint, curves, folder of MLPerf results, environment, "
+                   "fingerprint, or a folder of such files");
+  verb->add_option("B", arguments->b,
+                   "The same of the other side; of two folders, equal names pair");
   verb->add_option("--pairs", arguments->pairs,
                    "Compare before.* with after.* in every folder below DIR")
       ->type_name("DIR");
@@ -163,12 +167,14 @@ void AddInputOptions(CLI::App* verb, CompareArguments* arguments) {
 
 void AddOutputOptions(CLI::App* verb, CompareArguments* arguments) {
   verb->add_flag("--json", arguments->json, "Print rharness.comparison/v1 instead of text");
-  verb->add_option("--json-file", arguments->json_file, "Write that JSON to a file as well");
-  verb->add_option("--html", arguments->html, "Write a page with plots");
-  verb->add_option("--junit", arguments->junit, "Write JUnit XML");
-  verb->add_option("--markdown", arguments->markdown, "Write a step summary");
+  verb->add_option("--json-file", arguments->json_file, "Write that JSON to a file as well")
+      ->type_name("FILE");
+  verb->add_option("--html", arguments->html, "Write a page with plots")->type_name("FILE");
+  verb->add_option("--junit", arguments->junit, "Write JUnit XML")->type_name("FILE");
+  verb->add_option("--markdown", arguments->markdown, "Write a step summary")->type_name("FILE");
   verb->add_option("--bundle", arguments->bundle,
-                   "Write all of these and the small inputs to FILE.tar.zst");
+                   "Write all of these and the small inputs to FILE.tar.zst")
+      ->type_name("FILE");
 }
 
 }  // namespace
