@@ -145,7 +145,7 @@ void AddInputOptions(CLI::App* verb, CompareArguments* arguments) {
                    "A further run of A's configuration, or of A with one bit changed: how far "
                    "rounding alone goes; may be repeated")
       ->type_name("PATH")
-      ->expected(1);
+      ->allow_extra_args(false);
   verb->add_option("--rcp", arguments->rcp,
                    "MLPerf reference convergence points, for the official checker's decision")
       ->type_name("FILE");
@@ -155,7 +155,7 @@ void AddInputOptions(CLI::App* verb, CompareArguments* arguments) {
   verb->add_option("--strip-prefix", arguments->prefixes,
                    "Take this off tensor names, such as module.; may be repeated")
       ->type_name("PREFIX")
-      ->expected(1);
+      ->allow_extra_args(false);
   verb->add_option("--expect", arguments->expect,
                    "bitwise: any differing bit is a drift; statistical: what matters is the bands. "
                    "Without it: bitwise for checkpoints and for manifests that promise it")

@@ -118,7 +118,8 @@ TEST_F(CompareVerb, EndsWithTwoOnWhatItCannotRead) {
 TEST_F(CompareVerb, TellsAReorderedLossFromAFaultOfHalfAPercent) {
   const std::string a = WriteLoss("a.json", 0.0);
   EXPECT_EQ(Compare({a, WriteLoss("same.json", 0.0)}).outcome.exit_code, 0);
-  const std::vector<std::string> replicates = {"--replicate", WriteLoss("r.json", 2e-5, 3)};
+  const std::vector<std::string> replicates = {"--replicate", WriteLoss("r.json", 2e-5, 3),
+                                               "--replicate", WriteLoss("s.json", -3e-5, 2)};
   std::vector<std::string> rounding = {a, WriteLoss("rounding.json", 3e-5, 5)};
   rounding.insert(rounding.end(), replicates.begin(), replicates.end());
   EXPECT_EQ(CompareJson(rounding, 0).Find("verdict")->AsString(), "equivalent");
