@@ -39,7 +39,11 @@ TerminalSection Findings(const Comparison& comparison, int room) {
   section.keep = 2;
   for (const Finding& finding : comparison.findings) {
     if (section.items.size() == kMostItems) break;
-    std::string text = SafeText(finding.message.empty() ? finding.code : finding.message, 600);
+    // What the headline says already is not said twice: then the rule stands here.
+    const std::string& words = finding.message != comparison.headline || finding.rule.empty()
+                                   ? finding.message
+                                   : finding.rule;
+    std::string text = SafeText(words.empty() ? finding.code : words, 600);
     if (!finding.observed.empty() && !finding.limit.empty()) {
       text += fmt::format(" ({}; limit {})", SafeText(finding.observed, 200),
                           SafeText(finding.limit, 200));
