@@ -45,8 +45,11 @@ struct CheckpointComparison {
   CheckpointDifference difference;
   std::string digest_a;  // canonical tensor digest; empty if it was not computed
   std::string digest_b;
-  bool from_digests = false;          // no bytes were at hand: which tensors differ is all there is
-  std::vector<std::string> metadata;  // keys of metadata whose values differ: never decisive
+  bool from_digests = false;  // no bytes were at hand: which tensors differ is all there is
+  // Metadata that differs, as "epoch: 3 in A, 4 in B": never decisive.
+  std::vector<std::string> metadata;
+  std::string first_shape_or_dtype;   // "fc1.weight: F32 [64, 64] in A, BF16 [64, 64] in B"
+  std::vector<std::string> prefixes;  // that would make the names of both sides agree
 };
 
 struct Comparison {

@@ -56,6 +56,14 @@ void Hyperparameters(const ExplainInput& in, std::vector<Cause>* out) {
                   std::move(evidence), "rerun B with the hyperparameters of A"});
 }
 
+void Command(const ExplainInput& in, std::vector<Cause>* out) {
+  auto evidence = Changes(in.comparison, Layer::kCode, {"command", "family"});
+  if (evidence.empty()) return;
+  out->push_back({"command_changed", Layer::kCode, "likely",
+                  "The runs were started by another command, or are of another family.",
+                  std::move(evidence), "compare the two commands argument by argument"});
+}
+
 void Code(const ExplainInput& in, std::vector<Cause>* out) {
   auto evidence = Changes(in.comparison, Layer::kCode, {"code."});
   if (evidence.empty()) return;
@@ -198,8 +206,8 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   std::vector<Cause> causes;
   if (comparison.verdict == Verdict::kIdentical) return causes;
   const ExplainInput input{comparison, facts_a, facts_b};
-  for (const auto rule : {Data, Hyperparameters, Code, Image, Software, Variables, HardwareClass,
-                          Seeds, Determinism}) {
+  for (const auto rule : {Data, Hyperparameters, Command, Code, Image, Software, Variables,
+                          HardwareClass, Seeds, Determinism}) {
     rule(input, &causes);
   }
   for (const auto rule : PatternRules()) rule(input, &causes);

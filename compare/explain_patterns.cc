@@ -62,8 +62,9 @@ void FromLater(const ExplainInput& in, std::vector<Cause>* out) {
   if (curve == nullptr || *curve->first_difference == curve->steps.front()) return;
   const std::int64_t first = *curve->first_difference;
   const double relative = RelativeAt(*curve, first);
+  if (!std::isfinite(relative)) return;  // NotFinite speaks of it, or nothing can be said
   const std::string evidence =
-      fmt::format("{} is equal up to step {} and differs by {:.2g} relative there", curve->name,
+      fmt::format("{} is equal before step {} and differs by {:.2g} relative there", curve->name,
                   first, relative);
   if (relative > kBeyondRounding) {
     out->push_back({"event_at_step",
@@ -84,6 +85,23 @@ void FromLater(const ExplainInput& in, std::vector<Cause>* out) {
                     "another order (another kernel, library or non-deterministic operation).",
                     {evidence},
                     "rerun A twice: if the two part alike, it is not deterministic"});
+  }
+}
+
+void NotFinite(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const CurveComparison& curve : in.comparison.curves) {
+    if (curve.kind != CurveKind::kLoss || !curve.first_non_finite) continue;
+    out->push_back({"became_non_finite",
+                    Layer::kEnvironment,
+                    "possible",
+                    fmt::format("B stopped being finite at step {}: an overflow in a short format, "
+                                "a bad batch, or a step too large.",
+                                *curve.first_non_finite),
+                    {fmt::format("{} is finite there in A", curve.name)},
+                    fmt::format("rerun B from the checkpoint before step {}, with checks for "
+                                "gradients that are not finite",
+                                *curve.first_non_finite)});
+    return;
   }
 }
 
@@ -119,33 +137,42 @@ void Schedule(const ExplainInput& in, std::vector<Cause>* out) {
   }
 }
 
-// Only one role of a checkpoint differs, or nothing but its metadata.
+// Only one role of a checkpoint differs.
 void Roles(const ExplainInput& in, std::vector<Cause>* out) {
   bool weights_equal = false, weights_differ = false, others_differ = false;
-  std::vector<std::string> metadata;
   for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
-    const bool equal = checkpoint.difference.bit_equal || checkpoint.difference.vacuous;
-    (checkpoint.weights ? (equal ? weights_equal : weights_differ) : others_differ) |=
-        checkpoint.weights || !equal;
-    metadata.insert(metadata.end(), checkpoint.metadata.begin(), checkpoint.metadata.end());
+    if (checkpoint.difference.vacuous) continue;
+    const bool equal = checkpoint.difference.bit_equal;
+    if (!checkpoint.weights) {
+      others_differ |= !equal;
+    } else {
+      (equal ? weights_equal : weights_differ) = true;
+    }
   }
-  if (weights_equal && !weights_differ && others_differ) {
-    out->push_back({"only_optimizer_state",
-                    Layer::kCode,
-                    "likely",
-                    "The weights are equal and only optimizer state differs: it was saved at "
-                    "another moment, in another precision, or reset.",
-                    {"every weight is equal bit for bit"},
-                    "compare the step counters of both checkpoints"});
+  if (!weights_equal || weights_differ || !others_differ) return;
+  out->push_back({"only_optimizer_state",
+                  Layer::kCode,
+                  "likely",
+                  "The weights are equal and only optimizer state differs: it was saved at another "
+                  "moment, in another precision, or reset.",
+                  {"every weight is equal bit for bit"},
+                  "compare the step counters of both checkpoints"});
+}
+
+// Values that a checkpoint keeps beside its tensors: a step counter, a learning rate.
+void State(const ExplainInput& in, std::vector<Cause>* out) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> evidence;
+  for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
+    for (const std::string& line : checkpoint.metadata) {
+      if (evidence.size() < kMost) evidence.push_back(line);
+    }
   }
-  if (weights_equal && !weights_differ && !others_differ && !metadata.empty()) {
-    out->push_back({"only_metadata",
-                    Layer::kEnvironment,
-                    "shown",
-                    "Only metadata differs; every tensor is equal bit for bit.",
-                    {fmt::format("metadata: {}", fmt::join(metadata, ", "))},
-                    "rharness hash prints one canonical digest for both"});
-  }
+  if (evidence.empty()) return;
+  out->push_back({"recorded_state", Layer::kCode, "possible",
+                  "The checkpoints hold other values beside their tensors: another step, setting "
+                  "or writer.",
+                  std::move(evidence), "compare the two runs' step and settings when they saved"});
 }
 
 const CheckpointComparison* DifferingWeights(const Comparison& comparison) {
@@ -218,34 +245,40 @@ void NamesOrTypes(const ExplainInput& in, std::vector<Cause>* out) {
   for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
     const CheckpointDifference& difference = checkpoint.difference;
     if (!difference.shape_or_dtype.empty()) {
+      const std::string& first = checkpoint.first_shape_or_dtype.empty()
+                                     ? difference.shape_or_dtype.front()
+                                     : checkpoint.first_shape_or_dtype;
       out->push_back({"shape_or_dtype",
                       Layer::kCode,
                       "shown",
                       "Tensors have another shape or dtype: the model or the saved precision "
                       "changed.",
                       {fmt::format("{} of {}, first {}", difference.shape_or_dtype.size(),
-                                   checkpoint.subject, difference.shape_or_dtype.front())},
-                      "compare the two model configurations"});
+                                   checkpoint.subject, first)},
+                      "compare the two model configurations, and how the checkpoints were saved"});
     }
     if (difference.only_a.empty() && difference.only_b.empty()) continue;
+    const std::string& first =
+        difference.only_a.empty() ? difference.only_b.front() : difference.only_a.front();
+    const std::string strip =
+        fmt::format("rharness compare {} {} --strip-prefix {}", in.comparison.a.path,
+                    in.comparison.b.path, fmt::join(checkpoint.prefixes, " --strip-prefix "));
     out->push_back({"tensor_names",
                     Layer::kCode,
                     "shown",
                     "The two checkpoints do not hold the same tensors.",
-                    {fmt::format("{} only in A, {} only in B, first {}", difference.only_a.size(),
-                                 difference.only_b.size(),
-                                 difference.only_a.empty() ? difference.only_b.front()
-                                                           : difference.only_a.front())},
-                    "if a wrapper renamed them: rharness compare --strip-prefix PREFIX"});
+                    {fmt::format("{}: {} only in A, {} only in B, first {}", checkpoint.subject,
+                                 difference.only_a.size(), difference.only_b.size(), first)},
+                    checkpoint.prefixes.empty() ? "compare the two model definitions" : strip});
   }
 }
 
 }  // namespace
 
 const std::vector<ExplainRule>& PatternRules() {
-  static const std::vector<ExplainRule> rules = {FromTheStart, FromLater, BeyondBand,
-                                                 Schedule,     Roles,     SingleElement,
-                                                 Unrelated,    LastBits,  NamesOrTypes};
+  static const std::vector<ExplainRule> rules = {
+      FromTheStart, FromLater,     NotFinite, BeyondBand, Schedule,    Roles,
+      State,        SingleElement, Unrelated, LastBits,   NamesOrTypes};
   return rules;
 }
 

@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 
 #include "compare/comparison.h"
+#include "compare/comparison_predicates.h"
+#include "compare/describe_checkpoint.h"
 
 namespace rharness {
 namespace {
@@ -19,49 +20,6 @@ Finding Reason(std::string code, std::string subject, std::string observed, std:
           .limit = std::move(limit),
           .rule = std::move(rule),
           .message = std::move(message)};
-}
-
-bool SameBits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-
-// Every value of both sides has the same bits.
-bool IsEqual(const MetricDecision& metric) {
-  if (metric.history.empty() || metric.reruns.empty()) return false;
-  const auto same = [&](double value) { return SameBits(value, metric.history.front()); };
-  return std::ranges::all_of(metric.history, same) && std::ranges::all_of(metric.reruns, same);
-}
-
-bool HasNonFinite(const CheckpointDifference& difference) {
-  return std::ranges::any_of(difference.differing, [](const TensorDifference& tensor) {
-    return tensor.non_finite_changes > 0;
-  });
-}
-
-bool IsSame(const CheckpointComparison& checkpoint) { return checkpoint.difference.bit_equal; }
-
-bool NothingShared(const CheckpointDifference& difference) {
-  return difference.compared == 0 && difference.shape_or_dtype.empty() && !difference.vacuous;
-}
-
-// "3 tensors differ, first fc1.weight at index 7 (max abs 1e-09, max 1 ULP)".
-std::string DescribeBits(const CheckpointComparison& checkpoint) {
-  const CheckpointDifference& difference = checkpoint.difference;
-  if (!difference.differing.empty()) {
-    const TensorDifference& first = difference.differing.front();
-    const std::size_t count = difference.differing.size();
-    std::string text = fmt::format("{} of {} tensors {}, first {}", count, difference.compared,
-                                   count == 1 ? "differs" : "differ", first.name);
-    if (checkpoint.from_digests) return text + " (by its digest; the bytes are not at hand)";
-    return text + fmt::format(" at index {} (max abs {:.3g}, max {} ULP)", first.first_index,
-                              first.max_abs, first.max_ulp);
-  }
-  if (!difference.shape_or_dtype.empty()) {
-    return fmt::format("{} tensors have another shape or dtype, first {}",
-                       difference.shape_or_dtype.size(), difference.shape_or_dtype.front());
-  }
-  return fmt::format("{} tensors only in A, {} only in B", difference.only_a.size(),
-                     difference.only_b.size());
 }
 
 class ComparisonLadder {
@@ -90,6 +48,11 @@ class ComparisonLadder {
     return curve.kind == CurveKind::kLoss ||
            (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
   }
+  // Something that decides is on one side alone; the composition says so.
+  bool HasMissing() const {
+    return std::ranges::any_of(
+        c_.findings, [](const Finding& finding) { return finding.code.starts_with("missing_"); });
+  }
   bool HasFactsOnly() const {
     return c_.checkpoints.empty() && c_.curves.empty() && c_.metrics.empty();
   }
@@ -117,7 +80,16 @@ void ComparisonLadder::NoteVacuous() {
                                  "a curve that cannot tell never passes", curve.message));
   }
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (!checkpoint.difference.vacuous) continue;
+    if (!checkpoint.metadata.empty()) {
+      c_.findings.push_back(
+          Reason("metadata_differs", checkpoint.subject, checkpoint.metadata.front(), {},
+                 "what is kept beside the tensors never decides",
+                 fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
+                             checkpoint.metadata.size() == 1
+                                 ? ""
+                                 : fmt::format(" (and {} more)", checkpoint.metadata.size() - 1))));
+    }
+    if (!IsVacuous(checkpoint.difference)) continue;
     c_.findings.push_back(Reason("vacuous_checkpoint", checkpoint.subject, "not one element", {},
                                  "a checkpoint of nothing never passes",
                                  checkpoint.subject + " holds no element: it shows nothing"));
@@ -126,8 +98,9 @@ void ComparisonLadder::NoteVacuous() {
 
 // What the composition could not read or line up.
 bool ComparisonLadder::Preset() {
-  if (std::ranges::none_of(c_.findings, &Finding::decisive)) return false;
-  c_.verdict = Verdict::kNotComparable;
+  const auto found = std::ranges::find_if(c_.findings, &Finding::decisive);
+  if (found == c_.findings.end()) return false;
+  c_.verdict = found->code == "run_failed" ? Verdict::kFailed : Verdict::kNotComparable;
   return true;
 }
 
@@ -175,8 +148,8 @@ bool ComparisonLadder::NonFinite() {
         Verdict::kDrifted,
         Reason("non_finite", checkpoint.subject, "finite on one side only", "finite on both sides",
                "a weight must not change between finite and not finite",
-               fmt::format("elements of {} changed between finite and not finite",
-                           checkpoint.subject)));
+               fmt::format("{} changed between finite and not finite ({})",
+                           DescribeNonFinite(checkpoint.difference), checkpoint.subject)));
   }
   return decided;
 }
@@ -197,6 +170,14 @@ bool ComparisonLadder::Shift() {
   bool decided = false;
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary || metric.verdict != MetricVerdict::kDrifted) continue;
+    if (!IsFinite(metric)) {
+      decided = Decide(Verdict::kDrifted,
+                       Reason("non_finite", "metric " + metric.name, "not finite", "finite",
+                              "a metric that was finite must stay finite",
+                              fmt::format("{} is not finite in B; it is {:.6g} in A", metric.name,
+                                          metric.history.empty() ? 0.0 : metric.history.front())));
+      continue;
+    }
     decided =
         Decide(Verdict::kDrifted,
                Reason("metric_drifted", "metric " + metric.name,
@@ -221,14 +202,18 @@ bool ComparisonLadder::BitsDiffer() {
                       "bits were promised or asked for", std::move(message)));
   };
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (IsSame(checkpoint) || checkpoint.difference.vacuous) continue;
+    if (IsSame(checkpoint) || IsVacuous(checkpoint.difference)) continue;
     const std::string what = DescribeBits(checkpoint);
     differs(checkpoint.subject, what, fmt::format("{}: {}", checkpoint.subject, what));
   }
   for (const CurveComparison& curve : c_.curves) {
     if (!Counts(curve) || curve.differing == 0) continue;
-    differs("curve " + curve.name,
-            fmt::format("{} of {} steps", curve.differing, curve.steps.size()), curve.message);
+    differs(
+        "curve " + curve.name, fmt::format("{} of {} steps", curve.differing, curve.steps.size()),
+        fmt::format("{} differs in bits on {} of {} steps, first at step {}, by {:.2g} relative "
+                    "at most; equal bits were expected",
+                    curve.name, curve.differing, curve.steps.size(),
+                    curve.first_difference.value_or(0), curve.max_rel));
   }
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary || IsEqual(metric) || metric.history.empty() || metric.reruns.empty()) {
@@ -260,21 +245,22 @@ bool ComparisonLadder::FactsDiffer() {
 }
 
 bool ComparisonLadder::Identical() {
+  if (HasMissing()) return false;
   int equal = 0;
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (checkpoint.difference.vacuous) continue;
+    if (IsVacuous(checkpoint.difference)) continue;
     if (!IsSame(checkpoint)) return false;
     ++equal;
   }
   for (const CurveComparison& curve : c_.curves) {
-    if (!Counts(curve) || curve.state == CurveState::kVacuous) continue;
+    if (!Counts(curve) || IsQuietlyVacuous(curve)) continue;
     if (curve.state != CurveState::kIdentical || curve.only_a + curve.only_b > 0) return false;
     ++equal;
   }
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary) continue;
     if (!IsEqual(metric)) return false;
-    ++equal;
+    if (IsFinite(metric)) ++equal;  // equal bits of a NaN show nothing
   }
   if (HasFactsOnly()) {
     for (const LayerComparison& layer : c_.layers) {
@@ -293,10 +279,14 @@ bool ComparisonLadder::Identical() {
 }
 
 bool ComparisonLadder::Equivalent() {
-  if (c_.expect_bitwise) return false;
+  if (c_.expect_bitwise || HasMissing()) return false;
+  for (const CheckpointComparison& checkpoint : c_.checkpoints) {
+    // Rounding never renames or reshapes a tensor.
+    if (checkpoint.weights && !HasSameStructure(checkpoint.difference)) return false;
+  }
   int within = 0;
   for (const CurveComparison& curve : c_.curves) {
-    if (!Counts(curve) || curve.state == CurveState::kVacuous) continue;
+    if (!Counts(curve) || IsQuietlyVacuous(curve)) continue;
     const bool close = curve.state == CurveState::kIdentical || curve.state == CurveState::kWithin;
     if (!close || curve.only_a + curve.only_b > 0) return false;
     ++within;
@@ -304,7 +294,7 @@ bool ComparisonLadder::Equivalent() {
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary) continue;
     if (!IsEqual(metric) && metric.verdict != MetricVerdict::kWithin) return false;
-    ++within;
+    if (IsFinite(metric)) ++within;
   }
   if (within == 0) return false;
   std::string reason = fmt::format("{} within what a mere reordering of sums does", within);
@@ -323,6 +313,13 @@ bool ComparisonLadder::Equivalent() {
 
 void ComparisonLadder::Inconclusive() {
   const std::size_t before = c_.findings.size();
+  bool missing = false;
+  for (Finding& finding : c_.findings) {
+    if (!finding.code.starts_with("missing_")) continue;
+    finding.decisive = missing = true;
+    c_.verdict = Verdict::kInconclusive;
+  }
+  if (missing) return;
   const auto open = [&](std::string code, std::string subject, std::string message) {
     Decide(Verdict::kInconclusive,
            Reason(std::move(code), std::move(subject), {}, {},
@@ -332,6 +329,8 @@ void ComparisonLadder::Inconclusive() {
     if (!Counts(curve)) continue;
     if (curve.state == CurveState::kUndecided || curve.state == CurveState::kMissing) {
       open("curve_undecided", "curve " + curve.name, curve.message);
+    } else if (curve.state == CurveState::kVacuous && !IsQuietlyVacuous(curve)) {
+      open("vacuous_curve", "curve " + curve.name, curve.message);
     } else if (curve.only_a + curve.only_b > 0 && curve.state != CurveState::kVacuous) {
       open("steps_missing", "curve " + curve.name,
            fmt::format("{}: {} steps only in A and {} only in B; the common ones do not differ "
@@ -348,7 +347,7 @@ void ComparisonLadder::Inconclusive() {
   }
   if (c_.findings.size() > before) return;
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (IsSame(checkpoint) || checkpoint.difference.vacuous) continue;
+    if (IsSame(checkpoint) || IsVacuous(checkpoint.difference)) continue;
     open("bits_differ", checkpoint.subject,
          fmt::format("{}: {}; nothing else says whether that matters", checkpoint.subject,
                      DescribeBits(checkpoint)));

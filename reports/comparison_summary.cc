@@ -139,11 +139,20 @@ ComparisonSummary Summarize(const ComparisonSet& set) {
   return summary;
 }
 
+bool HasFinding(const Comparison& comparison, std::string_view code) {
+  return std::ranges::any_of(comparison.findings,
+                             [&](const Finding& finding) { return finding.code == code; });
+}
+
 std::string NextStep(const Comparison& comparison) {
   if (Reproduced(comparison.verdict)) return "Nothing is left to do.";
   if (!comparison.causes.empty()) return CauseWords(comparison.causes.front());
   switch (comparison.verdict) {
     case Verdict::kNotComparable:
+      if (HasFinding(comparison, "unreadable")) return "Look at the file that could not be read.";
+      if (HasFinding(comparison, "nothing_in_common")) {
+        return "Give two things of one kind that name the same tensors, curves or metrics.";
+      }
       return "Bring both sides to the same data, code and image, and compare again.";
     case Verdict::kFailed:
     case Verdict::kInfra:

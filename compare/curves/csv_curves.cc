@@ -1,6 +1,7 @@
 // Curves from comma-separated values with a header line (RFC 4180, one record a line).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <set>
@@ -48,6 +49,14 @@ namespace {
 
 constexpr std::string_view kQuoting =
     "expected cells with quotes closed on their line and nothing after them but a comma";
+
+// "Global Step" is as good as "global_step": people write headers for people.
+bool IsStepColumn(std::string_view column, std::string_view step) {
+  return std::ranges::equal(column, step, [](char c, char expected) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return (lower == ' ' || lower == '-' ? '_' : lower) == expected;
+  });
+}
 
 // What the cells of a column have turned out to be.
 enum class ColumnUse { kUnknown, kCurve, kText, kStep };
@@ -98,12 +107,12 @@ class CsvReader {
       columns_.push_back(Column{std::move(name)});
     }
     for (const std::string_view step : kStepNames) {
-      if (!seen.contains(step)) continue;
       for (Column& column : columns_) {
+        if (!IsStepColumn(column.name, step)) continue;
         // The other names for a step are no metrics either.
-        if (column.name == step) column.use = has_step_ ? ColumnUse::kText : ColumnUse::kStep;
+        column.use = has_step_ ? ColumnUse::kText : ColumnUse::kStep;
+        has_step_ = true;
       }
-      has_step_ = true;
     }
     return {};
   }

@@ -50,8 +50,14 @@ struct UsableReplicates {
   std::vector<std::vector<double>> curves;
   double quantum = 0.0;
   std::size_t incomplete = 0;
-  std::size_t repeated = 0;  // equal to a or to another one: they show nothing of rounding
+  std::size_t repeated = 0;   // equal to a or to another one: they show nothing of rounding
+  std::size_t same_as_b = 0;  // equal to b: no run of its own
+  std::size_t constant = 0;
 };
+
+bool IsConstant(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
+}
 
 UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judged& judged) {
   UsableReplicates usable;
@@ -59,6 +65,10 @@ UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judg
     std::vector<double> values = ValuesAt(replicate, judged.steps);
     if (values.empty()) {
       ++usable.incomplete;
+    } else if (IsConstant(values)) {
+      ++usable.constant;
+    } else if (values == judged.b) {
+      ++usable.same_as_b;
     } else if (values == judged.a || std::find(usable.curves.begin(), usable.curves.end(),
                                                values) != usable.curves.end()) {
       ++usable.repeated;
@@ -72,15 +82,15 @@ UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judg
 
 std::string LeftOut(const UsableReplicates& usable) {
   std::string text;
-  if (usable.incomplete > 0) {
-    text += fmt::format("; {} replicates lack a finite value on some step", usable.incomplete);
-  }
-  if (usable.repeated > 0) {
-    text += fmt::format(
-        "; {} replicates equal another run to the last bit and show nothing of "
-        "rounding",
-        usable.repeated);
-  }
+  const auto add = [&](std::size_t count, std::string_view why) {
+    if (count == 0) return;
+    text += fmt::format("; left out: {} {} that {}", count, count == 1 ? "replicate" : "replicates",
+                        why);
+  };
+  add(usable.incomplete, "had no finite value on some step");
+  add(usable.constant, "never changed");
+  add(usable.repeated, "equalled another run to the last bit, which shows nothing of rounding");
+  add(usable.same_as_b, "equalled B to the last bit, and so was no run of its own");
   return text;
 }
 
@@ -180,6 +190,31 @@ void Judge(const Judged& judged, Band band, CurveComparison* out) {
   out->state = out->first_beyond ? CurveState::kBeyond : CurveState::kWithin;
 }
 
+// Why a curve that stayed within its band shows nothing by it; empty if it does.
+std::string ShowsNothing(const Judged& judged, const CurveRules& rules, const CurveComparison& c) {
+  if (c.state != CurveState::kWithin) return {};
+  double widest = 0.0;
+  for (const std::size_t at : judged.at) widest = std::max(widest, c.band[at]);
+  if (widest <= rules.widest_band * judged.size) return {};
+  return fmt::format(
+      "it stays within a band that grows to {} of the curve's size, too wide to show anything (at "
+      "most {})",
+      PercentText(widest / judged.size), PercentText(rules.widest_band));
+}
+
+// The steps where `a` is not finite cannot be judged, and are no part of a pass.
+std::string NotFiniteInA(const CurveComparison& c) {
+  std::size_t count = 0, first = 0;
+  for (std::size_t i = 0; i < c.a.size(); ++i) {
+    if (std::isfinite(c.a[i])) continue;
+    if (count++ == 0) first = i;
+  }
+  if (count == 0) return {};
+  return fmt::format(
+      "A is not finite on {} of {} steps, first at {}, so there is nothing to judge B by", count,
+      c.a.size(), c.steps[first]);
+}
+
 // Sets state, basis, rule and all that goes with them; returns the reason for the message.
 std::string Decide(const CurveSeries& a, const CurveSeries& b,
                    const std::vector<CurveSeries>& replicates, const CurveRules& rules,
@@ -208,6 +243,13 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b,
   Band band = BandOf(out->kind, replicates, judged, rules);
   reason = std::move(band.source);
   Judge(judged, std::move(band), out);
+  for (const std::string& why :
+       {ShowsNothing(judged, rules, *out),
+        out->kind == CurveKind::kResource ? std::string() : NotFiniteInA(*out)}) {
+    if (why.empty() || out->state != CurveState::kWithin) continue;
+    out->state = CurveState::kUndecided;
+    reason = why;
+  }
   return reason;
 }
 

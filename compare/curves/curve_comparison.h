@@ -63,6 +63,9 @@ struct CurveRules {
   double false_alarm = 0.01;     // of one curve
   double smallest_fault = 5e-3;  // relative; what a curve must be able to show not to be vacuous
   int min_steps = 5;             // aligned steps, finite on both sides
+  // A band of replicates that grows wider than this share of the curve's typical size shows nothing
+  // by holding: what stays within it is undecided.
+  double widest_band = 0.05;
   GrowthRecord growth = kPublishedGrowth;
 };
 
@@ -76,6 +79,8 @@ struct CurveRules {
 //            without assuming one; replicate_band.h says what is assumed beyond it.
 // No band is narrower than a hundredth of the smallest fault or two units of the last printed
 // place. O(n R).
+// A replicate that is constant, or equals another run or `b`, is left out too. A curve that differs
+// and is not finite in `a` on some step is at best undecided.
 CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
                              const std::vector<CurveSeries>& replicates, const CurveRules& rules);
 

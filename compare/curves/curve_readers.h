@@ -18,8 +18,8 @@
 namespace rharness {
 
 // What a step may be called, in order of preference.
-inline constexpr std::array<std::string_view, 4> kStepNames = {"step", "iteration", "global_step",
-                                                               "epoch"};
+inline constexpr std::array<std::string_view, 5> kStepNames = {"step", "_step", "iteration",
+                                                               "global_step", "epoch"};
 inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 
 // json_curves.cc

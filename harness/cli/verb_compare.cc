@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "harness/base/files.h"
@@ -27,6 +28,7 @@ struct CompareArguments {
   std::string rcp;
   std::string root = ".";
   std::vector<std::string> prefixes;
+  bool weights_only = false;
   std::string expect;
   int jobs = 0;
   bool json = false;
@@ -39,6 +41,80 @@ struct CompareArguments {
 
 constexpr std::uint64_t kBundledInputBytes = std::uint64_t{16} << 20;
 
+std::string CompareJson(const ComparisonSet& set) { return ToJson(set).Dump(2) + "\n"; }
+
+// The compared files themselves, where they are records and small: not checkpoints, and at most
+// 16 MiB each.
+void AddInputs(const ComparisonSet& set, const CompareArguments& arguments,
+               std::vector<BundleMember>* members) {
+  const auto add = [&](const std::string& path, const std::string& folder) {
+    const auto text = ReadFile(path, kBundledInputBytes);
+    if (!text.ok()) return;
+    const std::string name = fs::path(path).filename().string();
+    const bool plain = SafeRelativePath(name, path).ok();
+    members->push_back({fmt::format("inputs/{}/{}", folder, plain ? name : "input"), *text});
+  };
+  if (set.comparisons.size() == 1) {
+    const Comparison& comparison = set.comparisons.front();
+    if (comparison.a.kind != "checkpoint") add(comparison.a.path, "a");
+    if (comparison.b.kind != "checkpoint") add(comparison.b.path, "b");
+  }
+  for (std::size_t i = 0; i < arguments.replicates.size(); ++i) {
+    add(arguments.replicates[i], fmt::format("replicate-{}", i + 1));
+  }
+}
+
+Status WriteCompareBundle(const ComparisonSet& set, const CompareArguments& arguments) {
+  std::vector<BundleMember> members = {{"report.html", WriteHtml(set)},
+                                       {"comparison.json", CompareJson(set)},
+                                       {"junit.xml", WriteJunit(set)},
+                                       {"summary.md", WriteMarkdown(set)}};
+  AddInputs(set, arguments, &members);
+  return WriteBundle(arguments.bundle, members);
+}
+
+struct Output {
+  const std::string& path;
+  std::string (*write)(const ComparisonSet&);
+};
+
+std::array<Output, 4> OutputsOf(const CompareArguments& arguments) {
+  return {{{arguments.html, WriteHtml},
+           {arguments.junit, WriteJunit},
+           {arguments.markdown, WriteMarkdown},
+           {arguments.json_file, CompareJson}}};
+}
+
+Status WriteOutputs(const ComparisonSet& set, const CompareArguments& arguments) {
+  for (const Output& output : OutputsOf(arguments)) {
+    if (output.path.empty() || output.path == "-") continue;
+    RETURN_IF_ERROR(WriteFileAtomic(output.path, output.write(set)));
+  }
+  if (!arguments.bundle.empty()) RETURN_IF_ERROR(WriteCompareBundle(set, arguments));
+  return {};
+}
+
+// No output may take the place of an input or of another output.
+Status CheckOutputs(const CompareArguments& arguments) {
+  std::vector<std::string> taken = {arguments.a, arguments.b, arguments.rcp};
+  taken.insert(taken.end(), arguments.replicates.begin(), arguments.replicates.end());
+  std::vector<std::string> outputs = {arguments.bundle};
+  for (const Output& output : OutputsOf(arguments)) outputs.push_back(output.path);
+  for (const std::string& output : outputs) {
+    if (output.empty() || output == "-") continue;
+    for (const std::string& other : taken) {
+      std::error_code error;
+      if (other.empty()) continue;
+      if (fs::path(output).lexically_normal() == fs::path(other).lexically_normal() ||
+          fs::equivalent(output, other, error)) {
+        return InvalidInput("an output would take the place of " + other, output);
+      }
+    }
+    taken.push_back(output);
+  }
+  return arguments.bundle.empty() ? Status() : CheckBundlePath(arguments.bundle);
+}
+
 Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   ComparisonRequest request;
   const bool given = !arguments.a.empty() && !arguments.b.empty();
@@ -47,6 +123,10 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
     return InvalidInput("expected two things to compare, A and B, or --pairs DIR alone",
                         "rharness compare");
   }
+  RETURN_IF_ERROR(CheckOutputs(arguments));
+  int on_stdout = arguments.json ? 1 : 0;
+  for (const Output& output : OutputsOf(arguments)) on_stdout += output.path == "-" ? 1 : 0;
+  if (on_stdout > 1) return InvalidInput("only one output can go to stdout", "rharness compare");
   request.a = arguments.a;
   request.b = arguments.b;
   request.pairs = arguments.pairs;
@@ -55,52 +135,16 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   request.subject.root = arguments.root;
   request.subject.strip_prefixes = arguments.prefixes;
   if (!arguments.expect.empty()) request.compare.expect_bitwise = arguments.expect == "bitwise";
+  request.compare.weights_only = arguments.weights_only;
   request.compare.threads = arguments.jobs;
   return request;
 }
 
-std::string CompareJson(const ComparisonSet& set) { return ToJson(set).Dump(2) + "\n"; }
-
-// A's and B's own files beside the reports, where they are records rather than gigabytes.
-void AddInputs(const ComparisonSet& set, std::vector<BundleMember>* members) {
-  if (set.comparisons.size() != 1) return;
-  const Comparison& comparison = set.comparisons.front();
-  const auto add = [&](const ComparedSide& side, std::string_view folder) {
-    const auto text = ReadFile(side.path, kBundledInputBytes);
-    if (side.kind == "checkpoint" || !text.ok()) return;
-    members->push_back(
-        {fmt::format("inputs/{}/{}", folder, fs::path(side.path).filename().string()), *text});
-  };
-  add(comparison.a, "a");
-  add(comparison.b, "b");
-}
-
-Status WriteCompareBundle(const ComparisonSet& set, const std::string& path) {
-  std::vector<BundleMember> members = {{"report.html", WriteHtml(set)},
-                                       {"comparison.json", CompareJson(set)},
-                                       {"junit.xml", WriteJunit(set)},
-                                       {"summary.md", WriteMarkdown(set)}};
-  AddInputs(set, &members);
-  return WriteBundle(path, members);
-}
-
-Status WriteOutputs(const ComparisonSet& set, const CompareArguments& arguments) {
-  struct Output {
-    const std::string& path;
-    std::string (*write)(const ComparisonSet&);
-  };
-  for (const Output& output : {Output{arguments.html, WriteHtml},
-                               {arguments.junit, WriteJunit},
-                               {arguments.markdown, WriteMarkdown},
-                               {arguments.json_file, CompareJson}}) {
-    if (!output.path.empty()) RETURN_IF_ERROR(WriteFileAtomic(output.path, output.write(set)));
-  }
-  if (!arguments.bundle.empty()) RETURN_IF_ERROR(WriteCompareBundle(set, arguments.bundle));
-  return {};
-}
-
 int Show(const ComparisonSet& set, const CompareArguments& arguments) {
   if (arguments.json) return Print(CompareJson(set));
+  for (const Output& output : OutputsOf(arguments)) {
+    if (output.path == "-") return Print(output.write(set));
+  }
   if (Globals().quiet) {
     if (set.exit_code != kExitOk) {
       const auto worst = std::ranges::find_if(set.comparisons, [](const Comparison& comparison) {
@@ -156,6 +200,8 @@ void AddInputOptions(CLI::App* verb, CompareArguments* arguments) {
                    "Take this off tensor names, such as module.; may be repeated")
       ->type_name("PREFIX")
       ->allow_extra_args(false);
+  verb->add_flag("--weights-only", arguments->weights_only,
+                 "Of checkpoints with optimizer state, compare the weights alone");
   verb->add_option("--expect", arguments->expect,
                    "bitwise: any differing bit is a drift; statistical: what matters is the bands. "
                    "Without it: bitwise for checkpoints and for manifests that promise it")
@@ -169,11 +215,15 @@ void AddOutputOptions(CLI::App* verb, CompareArguments* arguments) {
   verb->add_flag("--json", arguments->json, "Print rharness.comparison/v1 instead of text");
   verb->add_option("--json-file", arguments->json_file, "Write that JSON to a file as well")
       ->type_name("FILE");
-  verb->add_option("--html", arguments->html, "Write a page with plots")->type_name("FILE");
-  verb->add_option("--junit", arguments->junit, "Write JUnit XML")->type_name("FILE");
-  verb->add_option("--markdown", arguments->markdown, "Write a step summary")->type_name("FILE");
-  verb->add_option("--bundle", arguments->bundle,
-                   "Write all of these and the small inputs to FILE.tar.zst")
+  verb->add_option("--html", arguments->html, "Write a page with plots; - is stdout")
+      ->type_name("FILE");
+  verb->add_option("--junit", arguments->junit, "Write JUnit XML; - is stdout")->type_name("FILE");
+  verb->add_option("--markdown", arguments->markdown, "Write a step summary; - is stdout")
+      ->type_name("FILE");
+  verb->add_option(
+          "--bundle", arguments->bundle,
+          "Write all of these, and the compared files of at most 16 MiB but for checkpoints, "
+          "to FILE.tar.zst")
       ->type_name("FILE");
 }
 

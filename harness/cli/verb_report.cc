@@ -119,6 +119,13 @@ int RunReport(const ReportOptions& options) {
     return FailWith(InvalidInput("only one output can go to stdout", "rharness report"));
   }
   const fs::path path = PathOf(options.source);
+  for (const std::string* output :
+       {&options.html, &options.junit, &options.markdown, &options.metrics}) {
+    std::error_code error;
+    if (!output->empty() && *output != "-" && fs::equivalent(*output, path, error)) {
+      return FailWith(InvalidInput("an output would take the place of the source", *output));
+    }
+  }
   const Result<Json> json = ReadJsonFile(path);
   if (!json.ok()) return FailWith(json.error());
   if (IsComparison(*json)) {

@@ -40,6 +40,12 @@ Status AddMember(archive* writer, const std::string& name, const std::string& co
   return {};
 }
 
+// The folder that all members lie in: the file's name without its extensions.
+std::string TopOf(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return name.substr(0, name.size() - kExtension.size());
+}
+
 Result<std::string> Pack(const std::string& top, const std::vector<BundleMember>& members) {
   std::string bytes;
   const Writer writer(archive_write_new(), archive_write_free);
@@ -59,14 +65,22 @@ Result<std::string> Pack(const std::string& top, const std::vector<BundleMember>
 
 }  // namespace
 
-Status WriteBundle(const std::filesystem::path& path, const std::vector<BundleMember>& members) {
+Status CheckBundlePath(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
-  if (!name.ends_with(kExtension) || name.size() == kExtension.size()) {
+  if (!name.ends_with(kExtension)) {
     return InvalidInput(fmt::format("expected a bundle's name to end in {}", kExtension),
                         path.string());
   }
-  ASSIGN_OR_RETURN(const std::string bytes,
-                   Pack(name.substr(0, name.size() - kExtension.size()), members));
+  const auto top = SafeRelativePath(TopOf(path), path.string());
+  if (!top.ok() || *top == ".") {
+    return InvalidInput(fmt::format("expected a plain name before {}", kExtension), path.string());
+  }
+  return {};
+}
+
+Status WriteBundle(const std::filesystem::path& path, const std::vector<BundleMember>& members) {
+  RETURN_IF_ERROR(CheckBundlePath(path));
+  ASSIGN_OR_RETURN(const std::string bytes, Pack(TopOf(path), members));
   return WriteFileAtomic(path, bytes);
 }
 

@@ -15,6 +15,9 @@ struct BundleMember {
   std::string content;
 };
 
+// invalid_input when a bundle cannot have this name: it must end in .tar.zst after a plain name.
+Status CheckBundlePath(const std::filesystem::path& path);
+
 // Writes a tar archive, compressed with zstd, whose members lie below a folder named like the file
 // without its extensions. Equal members make equal bytes: no time, owner or order of the machine
 // goes into it. The file appears whole or not at all. Errors: invalid_input (a name that does not

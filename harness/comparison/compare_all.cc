@@ -19,6 +19,7 @@ bool IsFolder(const fs::path& path) {
 struct Work {
   std::string title;
   bool single = false;
+  bool skips_unknown = false;  // folders may hold what is not compared
   PathPairs pairs;
 };
 
@@ -39,17 +40,18 @@ Result<Work> PairUp(const ComparisonRequest& request) {
     work.pairs.pairs.push_back({"", request.a, request.b});
     return work;
   }
-  auto pairs = PairFolders(request.a, request.b);
-  if (pairs.ok()) {
-    work.pairs = std::move(*pairs);
-    return work;
-  }
-  // Then what is wrong with one of them as a thing of its own says more.
-  for (const fs::path& path : {request.a, request.b}) {
+  ASSIGN_OR_RETURN(work.pairs, PairFolders(request.a, request.b));
+  work.skips_unknown = true;
+  return work;
+}
+
+// Whether neither file is of a kind that is compared: a lock, a log, a note beside the data.
+bool IsUnknown(const PathPair& pair, const ComparisonRequest& request) {
+  for (const fs::path& path : {pair.a, pair.b}) {
     const auto subject = LoadSubject(path, request.subject);
-    if (!subject.ok()) return subject.error();
+    if (subject.ok() || subject.error().code != ErrorCode::kUnsupported) return false;
   }
-  return pairs.error();
+  return true;
 }
 
 Result<Comparison> CompareOne(const PathPair& pair, const std::vector<Subject>& replicates,
@@ -61,23 +63,28 @@ Result<Comparison> CompareOne(const PathPair& pair, const std::vector<Subject>& 
   return comparison;
 }
 
-// A pair of a set that could not be read is a result of that pair, not the end of all others.
-Comparison Unreadable(const PathPair& pair, const Error& error) {
+// A pair of a set that could not be compared is a result of that pair, not the end of all others.
+Comparison Undone(const std::string& name, std::string code, const std::string& why) {
   Comparison comparison;
-  comparison.name = pair.name;
-  comparison.a = {pair.a.string(), "", ""};
-  comparison.b = {pair.b.string(), "", ""};
-  comparison.findings.push_back(
-      {.code = "unreadable",
-       .layer = {},
-       .subject = error.where.empty() ? pair.name : error.where,
-       .observed = error.message,
-       .limit = "readable",
-       .rule = "both sides must be readable",
-       .message =
-           error.where.empty() ? error.message : fmt::format("{} ({})", error.message, error.where),
-       .decisive = true});
+  comparison.name = name;
+  comparison.findings.push_back({.code = std::move(code),
+                                 .layer = {},
+                                 .subject = name,
+                                 .observed = {},
+                                 .limit = {},
+                                 .rule = "both sides must be there and readable",
+                                 .message = why,
+                                 .decisive = true});
   JudgeComparison(&comparison);
+  return comparison;
+}
+
+Comparison Unreadable(const PathPair& pair, const Error& error) {
+  const std::string why =
+      error.where.empty() ? error.message : fmt::format("{} ({})", error.message, error.where);
+  Comparison comparison = Undone(pair.name, "unreadable", why);
+  comparison.a.path = pair.a.string();
+  comparison.b.path = pair.b.string();
   return comparison;
 }
 
@@ -91,16 +98,28 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
   std::vector<Subject> replicates;
   for (const fs::path& path : request.replicates) {
     ASSIGN_OR_RETURN(Subject replicate, LoadSubject(path, request.subject));
+    if (replicate.curves.empty() && replicate.manifest.metrics.empty() && !replicate.results) {
+      return InvalidInput(
+          "holds no curve and no metric; expected a further run of A's configuration",
+          path.string());
+    }
     replicates.push_back(std::move(replicate));
   }
-  ComparisonSet set{.title = work.title, .version = kVersion, .notes = work.pairs.unpaired};
+  ComparisonSet set{.title = work.title, .version = kVersion};
   const std::size_t count = work.pairs.pairs.size();
   for (const PathPair& pair : work.pairs.pairs) {
     if (request.progress) request.progress(set.comparisons.size(), count);
     auto comparison = CompareOne(pair, replicates, request);
+    if (!comparison.ok() && work.skips_unknown && IsUnknown(pair, request)) {
+      set.notes.push_back("left out, of no kind that is compared: " + pair.name);
+      continue;
+    }
     if (!comparison.ok() && work.single) return comparison.error();
     set.comparisons.push_back(comparison.ok() ? std::move(*comparison)
                                               : Unreadable(pair, comparison.error()));
+  }
+  for (const auto& [name, why] : work.pairs.unpaired) {
+    set.comparisons.push_back(Undone(name, "unpaired", why));
   }
   if (request.progress) request.progress(count, count);
   Tally(&set);

@@ -66,13 +66,10 @@ CurveComparison AsCurve(const CommonCurve& common) {
   return curve;
 }
 
-void AddRcp(const ResultGroup& group, std::string_view side, const RcpSet& set,
-            Comparison* comparison) {
+Status AddRcp(const ResultGroup& group, std::string_view side, const RcpSet& set,
+              Comparison* comparison) {
   const auto decision = CheckRcp(group, set);
-  if (!decision.ok()) {
-    comparison->notes.push_back(decision.error().ToString());
-    return;
-  }
+  if (!decision.ok()) return decision.error();
   comparison->findings.push_back(
       {.code = decision->pass ? "rcp_pass" : "rcp_fail",
        .layer = {},
@@ -82,6 +79,44 @@ void AddRcp(const ResultGroup& group, std::string_view side, const RcpSet& set,
        .limit = fmt::format("at least {:.6g}", decision->min_mean),
        .rule = "MLPerf reference convergence points, as the official checker decides",
        .message = fmt::format("{}: {}", side, decision->message)});
+  return {};
+}
+
+// Groups that cannot tell: no run reached the target, or an evaluation is not finite. What they
+// agree in is no pass.
+std::string WhyVacuous(const ResultGroup& group, std::string_view side) {
+  if (group.converged.empty()) {
+    return fmt::format("no run of {} ({}) reached the target", side, group.name);
+  }
+  for (const MllogRun& run : group.runs) {
+    for (const MllogCurve& curve : run.curves) {
+      const auto wrong = std::ranges::find_if(
+          curve.evaluations, [](const auto& one) { return !std::isfinite(one.value); });
+      if (wrong == curve.evaluations.end()) continue;
+      return fmt::format("{} of {} ({}) is not finite at line {} of {}", curve.name, side,
+                         group.name, wrong->line, run.file);
+    }
+  }
+  return {};
+}
+
+void RefuseVacuous(const ResultGroup& group, std::string_view side, Comparison* comparison) {
+  const std::string why = WhyVacuous(group, side);
+  const bool passes =
+      comparison->verdict == Verdict::kIdentical || comparison->verdict == Verdict::kEquivalent;
+  if (why.empty() || !passes) return;
+  comparison->verdict = Verdict::kInconclusive;
+  comparison->headline = why;
+  for (Finding& finding : comparison->findings) finding.decisive = false;
+  comparison->findings.insert(comparison->findings.begin(),
+                              {.code = "vacuous_results",
+                               .layer = {},
+                               .subject = group.name,
+                               .observed = {},
+                               .limit = {},
+                               .rule = "results that show nothing never pass",
+                               .message = why,
+                               .decisive = true});
 }
 
 std::string HeadlineOf(const GroupComparison& groups) {
@@ -94,9 +129,9 @@ std::string HeadlineOf(const GroupComparison& groups) {
 
 }  // namespace
 
-void CompareResultGroups(const ResultGroup& a, const ResultGroup& b,
-                         const std::vector<Subject>& replicates, const CompareOptions& options,
-                         Comparison* comparison) {
+Status CompareResultGroups(const ResultGroup& a, const ResultGroup& b,
+                           const std::vector<Subject>& replicates, const CompareOptions& options,
+                           Comparison* comparison) {
   std::vector<const ResultGroup*> others;
   for (const Subject& replicate : replicates) {
     if (replicate.results) others.push_back(&*replicate.results);
@@ -113,9 +148,11 @@ void CompareResultGroups(const ResultGroup& a, const ResultGroup& b,
   std::ranges::move(groups.evaluations, std::back_inserter(comparison->metrics));
   for (const CommonCurve& curve : groups.curves) comparison->curves.push_back(AsCurve(curve));
   std::ranges::move(groups.findings, std::back_inserter(comparison->findings));
-  if (!options.rcp) return;
-  AddRcp(a, "A", *options.rcp, comparison);
-  AddRcp(b, "B", *options.rcp, comparison);
+  RefuseVacuous(a, "A", comparison);
+  RefuseVacuous(b, "B", comparison);
+  if (!options.rcp) return {};
+  RETURN_IF_ERROR(AddRcp(a, "A", *options.rcp, comparison));
+  return AddRcp(b, "B", *options.rcp, comparison);
 }
 
 }  // namespace rharness

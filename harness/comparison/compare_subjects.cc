@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "compare/explain.h"
@@ -21,26 +22,31 @@ bool ExpectsBits(const Subject& a, const Subject& b, const CompareOptions& optio
   return a.curves.empty() && !a.results && a.manifest.metrics.empty();
 }
 
-// Facts that only one side speaks of are no difference; a seed or flag that only one side has is.
+// Facts that only one side speaks of are no difference; what defines a run is, when one side has it
+// alone: a seed, a flag, a file that it reads.
 bool MustBeOnBoth(const Fact& fact) {
   return fact.key.starts_with("seed.") || fact.key.starts_with("hyperparameter.") ||
-         fact.key.starts_with("determinism.");
+         fact.key.starts_with("determinism.") || fact.key.starts_with("data.") ||
+         (fact.key.starts_with("code.") && fact.key.ends_with(".sha256"));
 }
 
-void AddMissing(const std::vector<Fact>& from, std::vector<Fact>* to) {
+// `all`: of two environments or fingerprints every fact must be on both sides.
+void AddMissing(const std::vector<Fact>& from, bool all, std::vector<Fact>* to) {
   std::set<std::string> known;
   for (const Fact& fact : *to) known.insert(fact.key);
   for (const Fact& fact : from) {
-    if (!MustBeOnBoth(fact) || known.contains(fact.key)) continue;
+    if ((!all && !MustBeOnBoth(fact)) || known.contains(fact.key)) continue;
     to->push_back({fact.layer, fact.key, std::nullopt, fact.weight});
   }
 }
 
 void CompareLayers(const Subject& a, const Subject& b, Comparison* comparison) {
   std::vector<Fact> facts_a = a.facts, facts_b = b.facts;
-  if (a.side.kind == "manifest" && b.side.kind == "manifest") {
-    AddMissing(b.facts, &facts_a);
-    AddMissing(a.facts, &facts_b);
+  const bool same_kind = a.side.kind == b.side.kind && a.side.kind != "evidence";
+  if (same_kind) {
+    const bool all = a.side.kind != "manifest";
+    AddMissing(b.facts, all, &facts_a);
+    AddMissing(a.facts, all, &facts_b);
   }
   comparison->layers = CompareFacts(facts_a, facts_b);
   std::ranges::copy(a.notes, std::back_inserter(comparison->notes));
@@ -54,6 +60,67 @@ Evidence AsEvidence(const Subject& subject) {
     evidence.metrics.metrics[metric.name] = metric.value;
   }
   return evidence;
+}
+
+bool IsRecord(const Subject& subject) {
+  return subject.side.kind == "manifest" || subject.side.kind == "evidence";
+}
+
+// What a record has and its counterpart lacks must not pass unseen.
+void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
+  const bool both_curves = a.side.kind == "curves" && b.side.kind == "curves";
+  if (!both_curves && !(IsRecord(a) && IsRecord(b))) return;
+  const auto note = [&](std::string code, std::string subject, bool in_a) {
+    const std::string message = fmt::format("{} is in {} alone", subject, in_a ? "A" : "B");
+    comparison->findings.push_back({.code = std::move(code),
+                                    .layer = {},
+                                    .subject = std::move(subject),
+                                    .observed = in_a ? "absent" : "present",
+                                    .limit = in_a ? "present" : "absent",
+                                    .rule = "what decides must be on both sides",
+                                    .message = message});
+  };
+  for (const bool in_a : {true, false}) {
+    const Subject& here = in_a ? a : b;
+    const Subject& there = in_a ? b : a;
+    for (const SubjectWeights& weights : here.weights) {
+      const auto same_role = [&](const SubjectWeights& other) {
+        return other.role == weights.role;
+      };
+      const auto same = [&](const SubjectWeights& other) {
+        return same_role(other) && other.path == weights.path;
+      };
+      const bool alone = std::ranges::count_if(here.weights, same_role) == 1 &&
+                         std::ranges::count_if(there.weights, same_role) == 1;
+      if (!alone && std::ranges::none_of(there.weights, same)) {
+        note("missing_checkpoint", weights.role + " " + weights.path, in_a);
+      }
+    }
+    for (const Metric& metric : here.manifest.metrics) {
+      if (!metric.primary || std::ranges::find(there.manifest.metrics, metric.name,
+                                               &Metric::name) != there.manifest.metrics.end()) {
+        continue;
+      }
+      note("missing_metric", "metric " + metric.name, in_a);
+    }
+  }
+}
+
+// A rerun that failed says nothing about what it left behind.
+void NoteFailure(const Subject& subject, std::string_view side, Comparison* comparison) {
+  if (subject.failure.empty()) return;
+  comparison->findings.push_back({.code = "run_failed",
+                                  .layer = {},
+                                  .subject = fmt::format("{} {}", side, subject.side.path),
+                                  .observed = subject.failure,
+                                  .limit = "a run that ended well",
+                                  .rule = "a run that did not end well is not compared",
+                                  .message = fmt::format("{}: {}", side, subject.failure),
+                                  .decisive = true});
+}
+
+double ValueOf(const Manifest& manifest, const std::string& name) {
+  return std::ranges::find(manifest.metrics, name, &Metric::name)->value;
 }
 
 }  // namespace
@@ -72,6 +139,10 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
       metric.value = value;
     }
   }
+  for (Metric& metric : reference.metrics) {
+    const auto other = std::ranges::find(b.manifest.metrics, metric.name, &Metric::name);
+    if (other != b.manifest.metrics.end()) metric.primary |= other->primary;
+  }
   std::erase_if(reference.metrics, [&](const Metric& metric) {
     return std::ranges::find(b.manifest.metrics, metric.name, &Metric::name) ==
            b.manifest.metrics.end();
@@ -82,7 +153,17 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
     member.metrics.clear();
     for (const Metric& metric : replicate.manifest.metrics) member.metrics.push_back(metric);
   }
-  return DecideMetrics(reference, Family(members), {AsEvidence(b)});
+  std::vector<MetricDecision> decisions =
+      DecideMetrics(reference, Family(members), {AsEvidence(b)});
+  for (MetricDecision& decision : decisions) {
+    // The value itself, which may be an infinity; and what was not finite in A judges nothing.
+    decision.reruns = {ValueOf(b.manifest, decision.name)};
+    if (!std::isfinite(ValueOf(reference, decision.name))) {
+      decision.verdict = MetricVerdict::kInconclusive;
+      decision.reason = "non_finite_history";
+    }
+  }
+  return decisions;
 }
 
 Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
@@ -93,16 +174,20 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
   comparison.b = b.side;
   comparison.expect_bitwise = ExpectsBits(a, b, options);
   CompareLayers(a, b, &comparison);
-  ASSIGN_OR_RETURN(comparison.checkpoints,
-                   CompareWeights(a, b, options.threads, &comparison.notes));
+  ASSIGN_OR_RETURN(comparison.checkpoints, CompareWeights(a, b, options));
   std::vector<std::vector<CurveSeries>> replicate_curves;
   for (const Subject& replicate : replicates) replicate_curves.push_back(replicate.curves);
-  if (!a.curves.empty() && !b.curves.empty()) {
+  const bool both_log = !a.curves.empty() && !b.curves.empty();
+  if (both_log || (IsRecord(a) && IsRecord(b)) ||
+      (a.side.kind == "curves" && b.side.kind == "curves")) {
     comparison.curves = CompareCurves(a.curves, b.curves, replicate_curves, options.curves);
   }
   comparison.metrics = CompareMetrics(a, b, replicates);
+  NoteMissing(a, b, &comparison);
+  NoteFailure(a, "A", &comparison);
+  NoteFailure(b, "B", &comparison);
   if (a.results && b.results) {
-    CompareResultGroups(*a.results, *b.results, replicates, options, &comparison);
+    RETURN_IF_ERROR(CompareResultGroups(*a.results, *b.results, replicates, options, &comparison));
   } else {
     JudgeComparison(&comparison);
   }

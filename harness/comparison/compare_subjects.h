@@ -20,6 +20,7 @@ struct CompareOptions {
   std::optional<bool> expect_bitwise;
   CurveRules curves;
   std::optional<RcpSet> rcp;  // reference convergence points: the official checker's decision too
+  bool weights_only = false;  // of a checkpoint with optimizer state, the weights alone
   int threads = 0;            // 0: one per core
 };
 
@@ -33,15 +34,15 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
 
 // The parts, each for what both sides have of it.
 Result<std::vector<CheckpointComparison>> CompareWeights(const Subject& a, const Subject& b,
-                                                         int threads,
-                                                         std::vector<std::string>* notes);
+                                                         const CompareOptions& options);
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates);
 
-// MLPerf results decide by themselves: fills verdict, findings, metrics, curves and layers.
-void CompareResultGroups(const ResultGroup& a, const ResultGroup& b,
-                         const std::vector<Subject>& replicates, const CompareOptions& options,
-                         Comparison* comparison);
+// MLPerf results decide by themselves: fills verdict, findings, metrics, curves and layers. Errors:
+// those of CheckRcp.
+Status CompareResultGroups(const ResultGroup& a, const ResultGroup& b,
+                           const std::vector<Subject>& replicates, const CompareOptions& options,
+                           Comparison* comparison);
 
 }  // namespace rharness
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -26,8 +27,7 @@ std::vector<const SubjectWeights*> OfRecordedRole(const Subject& subject, std::s
 }
 
 // By path; where each side has but one of a role, that one, whatever it is called.
-std::vector<WeightsPair> PairUp(const Subject& a, const Subject& b,
-                                std::vector<std::string>* notes) {
+std::vector<WeightsPair> PairUp(const Subject& a, const Subject& b) {
   std::vector<WeightsPair> pairs;
   for (const std::string_view role : {"weights", "optimizer"}) {
     const auto of_a = OfRecordedRole(a, role), of_b = OfRecordedRole(b, role);
@@ -39,8 +39,6 @@ std::vector<WeightsPair> PairUp(const Subject& a, const Subject& b,
       const auto found = std::ranges::find(of_b, weights->path, &SubjectWeights::path);
       if (found != of_b.end()) {
         pairs.push_back({weights, *found});
-      } else if (!b.weights.empty()) {
-        notes->push_back(fmt::format("{} {} is in A only", role, weights->path));
       }
     }
   }
@@ -86,18 +84,34 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
   return comparison;
 }
 
+// "epoch: 3 in A, 4 in B", a line a key.
 std::vector<std::string> DifferingMetadata(const Checkpoint& a, const Checkpoint& b) {
-  std::map<std::string, std::string> of_a(a.metadata().begin(), a.metadata().end());
-  std::map<std::string, std::string> of_b(b.metadata().begin(), b.metadata().end());
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : of_a) {
-    const auto found = of_b.find(key);
-    if (found == of_b.end() || found->second != value) keys.push_back(key);
+  constexpr std::size_t kLongest = 60, kMost = 200;
+  std::map<std::string, std::array<std::string, 2>> values;
+  for (const auto& [key, value] : a.metadata()) values[key][0] = value;
+  for (const auto& [key, value] : b.metadata()) values[key][1] = value;
+  std::vector<std::string> lines;
+  for (const auto& [key, sides] : values) {
+    if (sides[0] == sides[1] || lines.size() == kMost) continue;
+    const auto shown = [](const std::string& value) {
+      return value.empty() ? "absent" : value.substr(0, kLongest);
+    };
+    lines.push_back(fmt::format("{}: {} in A, {} in B", key, shown(sides[0]), shown(sides[1])));
   }
-  for (const auto& [key, value] : of_b) {
-    if (!of_a.contains(key)) keys.push_back(key);
-  }
-  return keys;
+  return lines;
+}
+
+// "fc1.weight: F32 [64, 64] in A, BF16 [64, 64] in B", of the first tensor that cannot be compared.
+std::string FirstShapeOrDtype(const Checkpoint& a, const Checkpoint& b,
+                              const CheckpointDifference& difference) {
+  if (difference.shape_or_dtype.empty()) return {};
+  const std::string& name = difference.shape_or_dtype.front();
+  const auto describe = [&](const Checkpoint& checkpoint) -> std::string {
+    const auto found = std::ranges::find(checkpoint.tensors(), name, &TensorInfo::name);
+    if (found == checkpoint.tensors().end()) return "?";
+    return fmt::format("{} [{}]", FormatName(*found), fmt::join(found->shape, ", "));
+  };
+  return fmt::format("{}: {} in A, {} in B", name, describe(a), describe(b));
 }
 
 std::set<TensorRole> RolesIn(const Checkpoint& checkpoint) {
@@ -106,70 +120,76 @@ std::set<TensorRole> RolesIn(const Checkpoint& checkpoint) {
   return roles;
 }
 
-// The parts of one pair by what their tensors are for: the weights apart from all the rest.
-Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, int threads) {
-  const Checkpoint& a = *pair.a->checkpoint;
-  const Checkpoint& b = *pair.b->checkpoint;
+Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, const Checkpoint& a,
+                                         const Checkpoint& b, int threads) {
+  CheckpointComparison part{.subject = std::move(subject), .weights = is_weights};
+  ASSIGN_OR_RETURN(part.difference, DiffCheckpoints(a, b, threads));
+  part.first_shape_or_dtype = FirstShapeOrDtype(a, b, part.difference);
+  if (!part.difference.only_a.empty() && !part.difference.only_b.empty()) {
+    part.prefixes = SuggestPrefixes(a, b);
+  }
+  return part;
+}
+
+// Bytes that were kept must be those that were recorded.
+Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const SubjectWeights* weights : {pair.a, pair.b}) {
     if (weights->recorded_digest.empty()) continue;
     ASSIGN_OR_RETURN(const CheckpointDigest digest,
                      DigestCheckpoint(*weights->checkpoint, threads));
     RETURN_IF_ERROR(Verify(*weights, digest));
   }
-  std::set<TensorRole> roles = RolesIn(a);
-  roles.merge(RolesIn(b));
-  const bool mixed = roles.contains(TensorRole::kWeight) && roles.size() > 1;
-  std::vector<CheckpointComparison> parts;
-  const auto add = [&](std::string subject, bool is_weights, const Checkpoint& one,
-                       const Checkpoint& other) -> Status {
-    CheckpointComparison part{.subject = std::move(subject), .weights = is_weights};
-    ASSIGN_OR_RETURN(part.difference, DiffCheckpoints(one, other, threads));
-    part.digest_a = pair.a->recorded_digest;
-    part.digest_b = pair.b->recorded_digest;
-    if (parts.empty()) part.metadata = DifferingMetadata(a, b);
-    parts.push_back(std::move(part));
-    return {};
-  };
-  if (!mixed) {
-    const bool is_weights = pair.a->role == "weights" && roles.contains(TensorRole::kWeight);
-    RETURN_IF_ERROR(
-        add(fmt::format("{} {}", is_weights ? "weights" : "optimizer state", pair.a->path),
-            is_weights, a, b));
-    return parts;
-  }
-  const std::set<TensorRole> weights_only = {TensorRole::kWeight};
-  roles.erase(TensorRole::kWeight);
-  RETURN_IF_ERROR(
-      add("weights " + pair.a->path, true, *OfRole(a, weights_only), *OfRole(b, weights_only)));
-  RETURN_IF_ERROR(
-      add("optimizer state " + pair.a->path, false, *OfRole(a, roles), *OfRole(b, roles)));
-  return parts;
+  return {};
 }
 
-// When no name is on both sides a wrapper may have renamed them all.
-void SuggestPrefix(const WeightsPair& pair, const CheckpointComparison& part,
-                   std::vector<std::string>* notes) {
-  if (part.difference.only_a.empty() || part.difference.only_b.empty()) return;
-  const auto prefixes = SuggestPrefixes(*pair.a->checkpoint, *pair.b->checkpoint);
-  if (prefixes.empty()) return;
-  notes->push_back(fmt::format("tensor names would agree with --strip-prefix {}",
-                               fmt::join(prefixes, " --strip-prefix ")));
+// The parts of one pair by what their tensors are for: the weights apart from all the rest.
+Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, int threads,
+                                                       bool weights_only_wanted) {
+  RETURN_IF_ERROR(VerifyBytes(pair, threads));
+  const Checkpoint& a = *pair.a->checkpoint;
+  const Checkpoint& b = *pair.b->checkpoint;
+  const std::set<TensorRole> weights_only = {TensorRole::kWeight};
+  std::set<TensorRole> roles_a = RolesIn(a), roles_b = RolesIn(b);
+  std::vector<CheckpointComparison> parts;
+  if (!roles_a.contains(TensorRole::kWeight) || !roles_b.contains(TensorRole::kWeight)) {
+    ASSIGN_OR_RETURN(
+        CheckpointComparison all,
+        ComparePart("tensors " + pair.a->path, pair.a->role == "weights", a, b, threads));
+    parts.push_back(std::move(all));
+  } else {
+    ASSIGN_OR_RETURN(CheckpointComparison weights,
+                     ComparePart("weights " + pair.a->path, true, *OfRole(a, weights_only),
+                                 *OfRole(b, weights_only), threads));
+    parts.push_back(std::move(weights));
+    roles_a.erase(TensorRole::kWeight);
+    roles_b.erase(TensorRole::kWeight);
+    if (!weights_only_wanted && !(roles_a.empty() && roles_b.empty())) {
+      roles_a.merge(roles_b);
+      ASSIGN_OR_RETURN(CheckpointComparison state,
+                       ComparePart("optimizer state " + pair.a->path, false, *OfRole(a, roles_a),
+                                   *OfRole(b, roles_a), threads));
+      parts.push_back(std::move(state));
+    }
+  }
+  parts.front().metadata = DifferingMetadata(a, b);
+  parts.front().digest_a = pair.a->recorded_digest;
+  parts.front().digest_b = pair.b->recorded_digest;
+  return parts;
 }
 
 }  // namespace
 
 Result<std::vector<CheckpointComparison>> CompareWeights(const Subject& a, const Subject& b,
-                                                         int threads,
-                                                         std::vector<std::string>* notes) {
+                                                         const CompareOptions& options) {
   std::vector<CheckpointComparison> comparisons;
-  for (const WeightsPair& pair : PairUp(a, b, notes)) {
+  for (const WeightsPair& pair : PairUp(a, b)) {
     if (!pair.a->checkpoint || !pair.b->checkpoint) {
-      ASSIGN_OR_RETURN(CheckpointComparison comparison, CompareDigests(pair, threads));
+      ASSIGN_OR_RETURN(CheckpointComparison comparison, CompareDigests(pair, options.threads));
       comparisons.push_back(std::move(comparison));
       continue;
     }
-    ASSIGN_OR_RETURN(std::vector<CheckpointComparison> parts, CompareBytes(pair, threads));
-    SuggestPrefix(pair, parts.front(), notes);
+    ASSIGN_OR_RETURN(std::vector<CheckpointComparison> parts,
+                     CompareBytes(pair, options.threads, options.weights_only));
     std::ranges::move(parts, std::back_inserter(comparisons));
   }
   return comparisons;

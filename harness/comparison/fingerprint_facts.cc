@@ -53,8 +53,18 @@ Result<std::vector<Fact>> FactsOfFingerprint(const Json& json, std::string_view 
   reader.ReadSchema("rharness.fingerprint", kFingerprintVersion);
   reader.ReadObject("stack", true,
                     [&](JsonReader& stack) { Flatten("stack", stack.json(), 0, &facts); });
-  reader.ForEach("probes", [&](JsonReader& probe) { ReadProbe(probe, &facts); });
+  bool any_ok = false;
+  reader.ForEach("probes", [&](JsonReader& probe) {
+    ReadProbe(probe, &facts);
+    const Json* status = probe.json().Find("status");
+    any_ok |=
+        status != nullptr && status->kind() == Json::Kind::kString && status->AsString() == "ok";
+  });
   RETURN_IF_ERROR(reader.status());
+  if (!any_ok) {
+    return InvalidInput("the fingerprint shows nothing: none of its probes is ok",
+                        std::string(file));
+  }
   return facts;
 }
 

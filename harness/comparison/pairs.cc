@@ -7,8 +7,6 @@
 #include <map>
 #include <set>
 
-#include "harness/base/files.h"
-
 namespace rharness {
 namespace {
 
@@ -16,8 +14,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFiles = 1'000'000;
 
+bool IsSide(const fs::path& path) { return path.stem() == "before" || path.stem() == "after"; }
+
 // Regular files below `folder`, by their path below it. Links to folders are not followed.
-Result<std::set<fs::path>> FilesBelow(const fs::path& folder) {
+// `sides`: a folder called before.* or after.* counts as one thing.
+Result<std::set<fs::path>> FilesBelow(const fs::path& folder, bool sides = false) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (status.type() == fs::file_type::not_found) {
@@ -28,7 +29,9 @@ Result<std::set<fs::path>> FilesBelow(const fs::path& folder) {
   fs::recursive_directory_iterator it(folder, error), end;
   for (; !error && it != end; it.increment(error)) {
     std::error_code ignored;
-    if (!it->is_regular_file(ignored)) continue;
+    const bool whole = sides && it->is_directory(ignored) && IsSide(it->path());
+    if (whole) it.disable_recursion_pending();
+    if (!whole && !it->is_regular_file(ignored)) continue;
     if (files.size() == kMaxFiles) {
       return InvalidInput(fmt::format("holds more than {} files", kMaxFiles), folder.string());
     }
@@ -38,10 +41,26 @@ Result<std::set<fs::path>> FilesBelow(const fs::path& folder) {
   return files;
 }
 
+// What of a folder is compared with its like: of a drill the evidence alone, of MLPerf results the
+// folder that holds them, else every file.
+std::set<fs::path> ItemsOf(const fs::path& folder, const std::set<fs::path>& files) {
+  std::error_code error;
+  const bool drill = fs::is_regular_file(folder / "report.json", error) &&
+                     fs::is_directory(folder / "runs", error);
+  std::set<fs::path> items;
+  for (const fs::path& file : files) {
+    const std::string name = file.filename().string();
+    if (drill && name != "evidence.json") continue;
+    const bool result = name.starts_with("result_") && name.ends_with(".txt");
+    items.insert(result && file.has_parent_path() ? file.parent_path() : file);
+  }
+  return items;
+}
+
 }  // namespace
 
 Result<PathPairs> FindPairs(const fs::path& folder) {
-  ASSIGN_OR_RETURN(const std::set<fs::path> files, FilesBelow(folder));
+  ASSIGN_OR_RETURN(const std::set<fs::path> files, FilesBelow(folder, true));
   struct Sides {
     std::vector<fs::path> before, after;
   };
@@ -60,8 +79,8 @@ Result<PathPairs> FindPairs(const fs::path& folder) {
                           (folder / name).string());
     }
     if (sides.before.empty() || sides.after.empty()) {
-      pairs.unpaired.push_back(fmt::format("{}: holds no {}.*", TerminalSafe(name.string()),
-                                           sides.before.empty() ? "before" : "after"));
+      pairs.unpaired.emplace_back(
+          name.string(), fmt::format("holds no {}.*", sides.before.empty() ? "before" : "after"));
       continue;
     }
     pairs.pairs.push_back(
@@ -74,19 +93,21 @@ Result<PathPairs> FindPairs(const fs::path& folder) {
 }
 
 Result<PathPairs> PairFolders(const fs::path& a, const fs::path& b) {
-  ASSIGN_OR_RETURN(const std::set<fs::path> files_a, FilesBelow(a));
-  ASSIGN_OR_RETURN(const std::set<fs::path> files_b, FilesBelow(b));
+  ASSIGN_OR_RETURN(std::set<fs::path> files_a, FilesBelow(a));
+  ASSIGN_OR_RETURN(std::set<fs::path> files_b, FilesBelow(b));
+  files_a = ItemsOf(a, files_a);
+  files_b = ItemsOf(b, files_b);
   PathPairs pairs;
   for (const fs::path& name : files_a) {
     if (files_b.contains(name)) {
       pairs.pairs.push_back({name.string(), a / name, b / name});
     } else {
-      pairs.unpaired.push_back("only in A: " + TerminalSafe(name.string()));
+      pairs.unpaired.emplace_back(name.string(), "is in A alone");
     }
   }
   for (const fs::path& name : files_b) {
     if (!files_a.contains(name)) {
-      pairs.unpaired.push_back("only in B: " + TerminalSafe(name.string()));
+      pairs.unpaired.emplace_back(name.string(), "is in B alone");
     }
   }
   if (pairs.pairs.empty()) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/base/result.h"
@@ -17,15 +18,18 @@ struct PathPair {
 };
 
 struct PathPairs {
-  std::vector<PathPair> pairs;        // by name
-  std::vector<std::string> unpaired;  // names on one side only, with the side: "A only: x.json"
+  std::vector<PathPair> pairs;  // by name
+  // Names on one side only, and what is missing: "x.json", "is in A alone".
+  std::vector<std::pair<std::string, std::string>> unpaired;
 };
 
-// Every folder below `folder` that holds one before.* and one after.*, named by its path below it.
+// Every folder below `folder` that holds one before.* and one after.*, named by its path below it;
+// these may be files, or folders such as a sharded checkpoint.
 // Errors: not_found, io; invalid_input when there is none, or one of the two is missing or double.
 Result<PathPairs> FindPairs(const std::filesystem::path& folder);
 
-// The files of two folders (and of theirs) that have one relative path. Errors: not_found, io;
+// The files of two folders (and of theirs) that have one relative path; of drill folders the
+// evidence alone, and of MLPerf results the folders that hold them. Errors: not_found, io;
 // invalid_input when no name is on both sides.
 Result<PathPairs> PairFolders(const std::filesystem::path& a, const std::filesystem::path& b);
 

@@ -9,6 +9,7 @@
 #include "compare/curves/curve_files.h"
 #include "harness/base/files.h"
 #include "harness/comparison/subject_records.h"
+#include "harness/manifest/run_metrics.h"
 
 namespace rharness {
 namespace {
@@ -42,10 +43,24 @@ bool LooksLikeJson(std::string_view head) {
          head.substr(0, 16).find('\0') == std::string_view::npos;
 }
 
+// No control character but white space: a checkpoint's first bytes have one soon.
+bool LooksLikeText(std::string_view head) {
+  return std::ranges::none_of(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != '\x1b';
+  });
+}
+
 // An environment as manifests and evidence hold it, kept as a file of its own.
 bool LooksLikeEnvironment(std::string_view head) {
-  return FirstWord(head).starts_with('{') && head.find("\"variables\"") != head.npos &&
-         head.find("\"software\"") != head.npos;
+  return LooksLikeJson(head) && head.find("\"variables\"") != head.npos &&
+         head.find("\"software\"") != head.npos && head.find("\"hardware\"") != head.npos;
+}
+
+// The file that a run writes its metrics and curves to.
+bool LooksLikeRunMetrics(std::string_view head, const std::optional<CurveFormat>& format) {
+  if (format) return *format == CurveFormat::kRunMetrics;
+  return LooksLikeJson(head) && head.find("\"metrics\"") != head.npos;
 }
 
 Result<Subject> LoadRecord(std::string_view schema, const fs::path& path,
@@ -56,6 +71,25 @@ Result<Subject> LoadRecord(std::string_view schema, const fs::path& path,
   return Unsupported(fmt::format("is a rharness.{}; expected a manifest, evidence or a fingerprint",
                                  TerminalSafe(schema.substr(0, 40))),
                      path.string());
+}
+
+Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
+  Subject subject;
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  ASSIGN_OR_RETURN(const RunMetrics run, ParseRunMetrics(json, path.string()));
+  for (const auto& [name, value] : run.metrics) {
+    subject.manifest.metrics.push_back({.name = name, .value = value, .primary = true});
+  }
+  for (const auto& [name, version] : run.software) {
+    subject.facts.push_back(
+        {Layer::kEnvironment, "software." + name, version, FactWeight::kContext});
+  }
+  if (!run.curves.empty()) {
+    ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
+  }
+  subject.side = {path.string(), "curves",
+                  fmt::format("{} curves, {} metrics", run.curves.size(), run.metrics.size())};
+  return subject;
 }
 
 Result<Subject> LoadCurveSubject(const fs::path& path) {
@@ -73,17 +107,27 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
         "environment or fingerprint",
         path.string());
   }
-  if (const auto schema = SchemaOf(head); !schema.empty()) {
-    return LoadRecord(schema, path, options);
+  if (LooksLikeJson(head)) {
+    if (const auto schema = SchemaOf(head); !schema.empty()) {
+      return LoadRecord(schema, path, options);
+    }
   }
   const bool index = FirstWord(head).starts_with('{') && head.find("\"weight_map\"") != head.npos;
   if (index) return LoadCheckpointSubject(path, options);
+  const auto format = DetectCurveFormat(head);
+  if (LooksLikeRunMetrics(head, format)) return LoadRunMetricsSubject(path);
   if (LooksLikeEnvironment(head)) return LoadEnvironmentSubject(path);
-  if (DetectCurveFormat(head)) return LoadCurveSubject(path);
+  if (format) return LoadCurveSubject(path);
   if (LooksLikeJson(head)) {
-    return InvalidInput(
+    return Unsupported(
         "is JSON without a schema of ours, curves, an environment or a shard "
         "index; expected one of these",
+        path.string());
+  }
+  if (LooksLikeText(head)) {
+    return Unsupported(
+        "is text of no kind that is compared; expected curves (CSV with a header "
+        "line, JSON lines, an MLPerf log), a record of ours or a checkpoint",
         path.string());
   }
   return LoadCheckpointSubject(path, options);

@@ -45,7 +45,8 @@ struct Subject {
   Manifest manifest;
   std::optional<ResultGroup> results;
   std::optional<bool> declared_bitwise;  // of a manifest
-  std::vector<std::string> notes;        // what could not be read, and why
+  std::string failure;                   // of evidence: why the rerun did not end as it should
+  std::vector<std::string> notes;        // what could not be had, and why
 };
 
 // A manifest, evidence (file or folder), checkpoint (file, index or folder), curves, a folder of

@@ -26,36 +26,46 @@ Result<std::shared_ptr<Checkpoint>> Open(const fs::path& path, const SubjectOpti
   return std::shared_ptr<Checkpoint>(std::move(checkpoint));
 }
 
-std::vector<TensorDigest> DigestsOf(const Artifact& artifact) {
+// The recorded list of tensors; empty where it cannot stand for the checkpoint (an unknown dtype).
+// Errors: integrity when the list and the recorded root digest contradict each other.
+Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
   std::vector<TensorDigest> digests;
   for (const TensorRecord& record : artifact.tensors) {
     const auto dtype = ParseDType(record.dtype);
-    if (dtype.ok()) digests.push_back({record.name, *dtype, record.shape, record.sha256});
+    if (!dtype.ok()) return std::vector<TensorDigest>();
+    digests.push_back({record.name, *dtype, record.shape, record.sha256});
+  }
+  std::ranges::sort(digests, {}, &TensorDigest::name);
+  if (!digests.empty() && !artifact.tensor_digest.empty() &&
+      CombineDigests(digests) != artifact.tensor_digest) {
+    return IntegrityError("the recorded tensors do not add up to the recorded tensor digest " +
+                              artifact.tensor_digest,
+                          artifact.path);
   }
   return digests;
 }
 
-// A recorded checkpoint, with its bytes where they were kept.
-SubjectWeights WeightsOf(const Artifact& artifact, const std::optional<fs::path>& at,
-                         const SubjectOptions& options, std::vector<std::string>* notes) {
-  SubjectWeights weights{.path = artifact.path,
-                         .role = artifact.role,
-                         .recorded = DigestsOf(artifact),
-                         .recorded_digest = artifact.tensor_digest};
+// A recorded checkpoint, with its bytes where they were kept. Errors: integrity when what was kept
+// cannot be read any more.
+Result<SubjectWeights> WeightsOf(const Artifact& artifact, const std::optional<fs::path>& at,
+                                 const SubjectOptions& options, std::vector<std::string>* notes) {
+  SubjectWeights weights{
+      .path = artifact.path, .role = artifact.role, .recorded_digest = artifact.tensor_digest};
+  ASSIGN_OR_RETURN(weights.recorded, DigestsOf(artifact));
   std::error_code error;
   if (!at || !fs::exists(*at, error)) {
     notes->push_back(
-        fmt::format("{}: the bytes of {} are not at hand; recorded digests are "
+        fmt::format("the bytes of {} are not at hand ({}); recorded digests are "
                     "compared",
-                    artifact.location.empty() ? "not kept" : artifact.location, artifact.path));
+                    artifact.path, artifact.location.empty() ? "not kept" : artifact.location));
     return weights;
   }
   auto checkpoint = Open(*at, options);
-  if (checkpoint.ok()) {
-    weights.checkpoint = std::move(*checkpoint);
-  } else {
-    notes->push_back(checkpoint.error().ToString());
+  if (!checkpoint.ok()) {
+    return IntegrityError("the kept checkpoint cannot be read: " + checkpoint.error().ToString(),
+                          artifact.path);
   }
+  weights.checkpoint = std::move(*checkpoint);
   return weights;
 }
 
@@ -63,17 +73,16 @@ bool IsCheckpoint(const Artifact& artifact) {
   return artifact.role == "weights" || artifact.role == "optimizer";
 }
 
-// Where evidence's artifacts lie: locations are relative to the drill folder, which is above it.
-std::optional<fs::path> FindAbove(const fs::path& folder, const std::string& location) {
-  constexpr int kLevels = 6;
-  const auto relative = SafeRelativePath(location, "location");
+// Where evidence's artifacts lie: beside it, in "artifacts", below which locations are recorded
+// from the drill folder on. Nothing outside of the evidence's folder is read.
+std::optional<fs::path> FindBeside(const fs::path& folder, const std::string& location) {
+  const auto beside = location.find("artifacts/");
+  if (beside == std::string::npos) return std::nullopt;
+  const auto relative = SafeRelativePath(location.substr(beside), "location");
   if (!relative.ok()) return std::nullopt;
-  std::error_code error;
-  fs::path at = fs::absolute(folder, error);
-  for (int level = 0; level < kLevels; ++level, at = at.parent_path()) {
-    if (fs::exists(at / *relative, error)) return at / *relative;
-  }
-  return std::nullopt;
+  const auto resolved = ResolveBelow(folder, *relative);
+  if (!resolved.ok()) return std::nullopt;
+  return *resolved;
 }
 
 std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
@@ -89,6 +98,11 @@ void AddConfiguration(const Manifest& manifest, std::vector<Fact>* facts) {
   for (const auto& [name, value] : manifest.hyperparameters) {
     facts->push_back({Layer::kCode, "hyperparameter." + name, value.Dump(), FactWeight::kIdentity});
   }
+  if (!manifest.family.empty()) {
+    facts->push_back({Layer::kCode, "family", manifest.family, FactWeight::kContext});
+  }
+  facts->push_back({Layer::kCode, "command", fmt::format("{}", fmt::join(manifest.command, " ")),
+                    FactWeight::kContext});
   for (const auto& [name, value] : manifest.determinism.flags) {
     facts->push_back({Layer::kRandomness, "determinism." + name, value, FactWeight::kContext});
   }
@@ -136,7 +150,8 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
       const auto located = Locate(places, artifact.location);
       if (located.ok()) at = *located;
     }
-    subject.weights.push_back(WeightsOf(artifact, at, options, &subject.notes));
+    ASSIGN_OR_RETURN(SubjectWeights weights, WeightsOf(artifact, at, options, &subject.notes));
+    subject.weights.push_back(std::move(weights));
   }
   return subject;
 }
@@ -154,14 +169,17 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
                   fmt::format("rerun {} of {}", evidence.rerun, evidence.run_id)};
   subject.facts = FactsOf(evidence, manifest);
   subject.curves = CurvesOf(evidence.metrics.curves);
-  if (!evidence.outcome.Succeeded()) {
-    subject.notes.push_back(
-        fmt::format("{}: the rerun {}", path.string(), evidence.outcome.ToString()));
+  if (!evidence.obstacle.empty()) {
+    subject.failure = "the rerun was not carried out as recorded: " + evidence.obstacle;
+  } else if (!evidence.outcome.Succeeded()) {
+    subject.failure = "the rerun " + evidence.outcome.ToString();
   }
   for (const Artifact& artifact : evidence.artifacts) {
     if (!IsCheckpoint(artifact)) continue;
-    subject.weights.push_back(WeightsOf(artifact, FindAbove(path.parent_path(), artifact.location),
-                                        options, &subject.notes));
+    ASSIGN_OR_RETURN(SubjectWeights weights,
+                     WeightsOf(artifact, FindBeside(path.parent_path(), artifact.location), options,
+                               &subject.notes));
+    subject.weights.push_back(std::move(weights));
   }
   return subject;
 }

@@ -17,7 +17,7 @@ Result<std::string> ReadHead(const std::filesystem::path& path, std::size_t limi
 
 Result<Subject> LoadManifestSubject(const std::filesystem::path& path,
                                     const SubjectOptions& options);
-// Artifacts are looked for below the folder that evidence lies in, and below those above it.
+// Artifacts are looked for in the folder that the evidence lies in.
 Result<Subject> LoadEvidenceSubject(const std::filesystem::path& path,
                                     const SubjectOptions& options);
 Result<Subject> LoadCheckpointSubject(const std::filesystem::path& path,

@@ -147,7 +147,8 @@ TEST(Explain, TellsOptimizerStateAndMetadataFromWeights) {
   CheckpointComparison optimizer = Differing(5000, 5000, 40, 0.9);
   optimizer.weights = false;
   EXPECT_EQ(Explained({.checkpoints = {Equal(true), optimizer}}), Codes{"only_optimizer_state"});
-  EXPECT_EQ(Explained({.checkpoints = {Equal(true, {"timestamp"})}}), Codes{"only_metadata"});
+  EXPECT_EQ(Explained({.checkpoints = {Equal(true, {"epoch: 3 in A, 4 in B"})}}),
+            Codes{"recorded_state"});
   EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 5000, 40, 0.9), optimizer}}), Codes{});
 }
 

@@ -217,8 +217,8 @@ TEST(CompareCurve, LearnsNothingFromReplicatesThatAreEqualOrIncomplete) {
   incomplete.values[3] = kNan;
   const auto found = CompareCurve(Loss(a), Loss(Scaled(a, 1, 1e-6)), {Loss(a), incomplete}, {});
   EXPECT_EQ(found.state, CurveState::kUndecided);
-  EXPECT_THAT(found.message, HasSubstr("1 replicates lack a finite value on some step"));
-  EXPECT_THAT(found.message, HasSubstr("1 replicates equal another run to the last bit"));
+  EXPECT_THAT(found.message, HasSubstr("1 replicate that had no finite value on some step"));
+  EXPECT_THAT(found.message, HasSubstr("1 replicate that equalled another run to the last bit"));
 }
 
 TEST(CompareCurves, PairsByNameWithLossesFirst) {
@@ -244,7 +244,7 @@ TEST(CompareCurves, PairsByNameWithLossesFirst) {
 
 TEST(CompareCurves, GivesEachNameItsReplicates) {
   const std::vector<double> a = {3.0, 2.5, 2.0, 1.5, 1.0};
-  const std::vector<CurveSeries> run = {Series("other", a), Loss(Scaled(a, 1, 1e-3))};
+  const std::vector<CurveSeries> run = {Series("other", a), Loss(Scaled(a, 1, 2e-3))};
   const auto found = CompareCurves({Loss(a)}, {Loss(Scaled(a, 1, 1e-3))}, {run}, {});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].basis, "replicates");

@@ -1,0 +1,65 @@
+// What the ladder of a comparison asks about its parts; private to it.
+#ifndef RHARNESS_COMPARE_COMPARISON_PREDICATES_H_
+#define RHARNESS_COMPARE_COMPARISON_PREDICATES_H_
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "compare/comparison.h"
+
+namespace rharness {
+
+inline bool SameBits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+// Every value of both sides has the same bits.
+inline bool IsEqual(const MetricDecision& metric) {
+  if (metric.history.empty() || metric.reruns.empty()) return false;
+  const auto same = [&](double value) { return SameBits(value, metric.history.front()); };
+  return std::ranges::all_of(metric.history, same) && std::ranges::all_of(metric.reruns, same);
+}
+
+inline bool HasNonFinite(const CheckpointDifference& difference) {
+  return std::ranges::any_of(difference.differing, [](const TensorDifference& tensor) {
+    return tensor.non_finite_changes > 0;
+  });
+}
+
+inline bool IsSame(const CheckpointComparison& checkpoint) {
+  return checkpoint.difference.bit_equal;
+}
+
+// Nothing on either side; where one side alone has tensors they differ.
+inline bool IsVacuous(const CheckpointDifference& difference) {
+  return difference.vacuous && difference.only_a.empty() && difference.only_b.empty() &&
+         difference.shape_or_dtype.empty();
+}
+
+// The same tensors on both sides, whatever their bits.
+inline bool HasSameStructure(const CheckpointDifference& difference) {
+  return difference.only_a.empty() && difference.only_b.empty() &&
+         difference.shape_or_dtype.empty();
+}
+
+// A vacuous curve passes nothing, but if it differs or ends early it must not be passed over
+// either.
+inline bool IsQuietlyVacuous(const CurveComparison& curve) {
+  return curve.state == CurveState::kVacuous && curve.differing == 0 &&
+         curve.only_a + curve.only_b == 0;
+}
+
+inline bool IsFinite(const MetricDecision& metric) {
+  const auto finite = [](double value) { return std::isfinite(value); };
+  return std::ranges::all_of(metric.history, finite) && std::ranges::all_of(metric.reruns, finite);
+}
+
+inline bool NothingShared(const CheckpointDifference& difference) {
+  return difference.compared == 0 && difference.shape_or_dtype.empty() && !difference.vacuous;
+}
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_COMPARISON_PREDICATES_H_
