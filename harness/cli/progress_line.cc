@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
@@ -31,10 +34,20 @@ int TerminalColumns(int fd) {
   return 100;
 }
 
-int TerminalRows(int fd) {
+int ReportColumns(int fd) {
+  constexpr int kNarrowest = 20, kWidest = 1000, kPipe = 200;
+  if (::isatty(fd) != 0) return TerminalColumns(fd);
+  const char* text = std::getenv("COLUMNS");
+  int columns = 0;
+  if (text == nullptr) return kPipe;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), columns);
+  return error == std::errc() && *end == '\0' ? std::clamp(columns, kNarrowest, kWidest) : kPipe;
+}
+
+int ReportRows(int fd) {
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
-  return 50;
+  return 1000;
 }
 
 std::string FormatProgress(const Progress& progress, int columns) {

@@ -10,7 +10,10 @@ namespace rharness {
 
 // Width of the terminal behind a file descriptor; 100 where it is none.
 int TerminalColumns(int fd);
-int TerminalRows(int fd);  // height alike; 50
+// Room for a report: the terminal's; on a pipe or file, where nothing need fit a screen, COLUMNS or
+// 200 columns, and 1,000 rows.
+int ReportColumns(int fd);
+int ReportRows(int fd);
 
 // Text of the line, at most `columns` wide: "5/12 done, 2 running, 0:42 elapsed, about 1:10 left".
 std::string FormatProgress(const Progress& progress, int columns);

@@ -154,7 +154,7 @@ int Show(const ComparisonSet& set, const CompareArguments& arguments) {
     }
     return kExitOk;
   }
-  return Print(WriteTerminal(set, TerminalColumns(STDOUT_FILENO), TerminalRows(STDOUT_FILENO),
+  return Print(WriteTerminal(set, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
                              ColorOn(STDOUT_FILENO)));
 }
 

@@ -110,7 +110,7 @@ int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
   bool wrote = false;
   if (const int code = RenderFiles(set, options, &wrote); code != kExitOk) return code;
   if (wrote && !options.terminal) return kExitOk;
-  return Print(WriteTerminal(set, TerminalColumns(STDOUT_FILENO), TerminalRows(STDOUT_FILENO),
+  return Print(WriteTerminal(set, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
                              ColorOn(STDOUT_FILENO)));
 }
 

@@ -172,7 +172,10 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
   if (!evidence.obstacle.empty()) {
     subject.failure = "the rerun was not carried out as recorded: " + evidence.obstacle;
   } else if (!evidence.outcome.Succeeded()) {
-    subject.failure = "the rerun " + evidence.outcome.ToString();
+    const OutcomeKind kind = evidence.outcome.kind;
+    const bool active = kind == OutcomeKind::kExited || kind == OutcomeKind::kTimedOut;
+    subject.failure =
+        fmt::format("the rerun {}{}", active ? "" : "was ", evidence.outcome.ToString());
   }
   for (const Artifact& artifact : evidence.artifacts) {
     if (!IsCheckpoint(artifact)) continue;
