@@ -9,11 +9,13 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kWords = {{
     {"non_finite", "a rerun's value is not finite"},
     {"missing", "a rerun did not report it"},
     {"no_variance_basis", "how much runs differ among themselves is not known"},
     {"no_margin", "no margin says which difference would matter"},
+    {"within_rounding",
+     "no margin is declared; the published divergence of a reordering stands in"},
     {"detectable_shift", "a shift within the margin is detectable"},
     {"material", "the whole interval lies outside the margin"},
     {"single_reference", "only one run was recorded: rerun the old environment before blaming"},

@@ -123,6 +123,22 @@ double ValueOf(const Manifest& manifest, const std::string& name) {
   return std::ranges::find(manifest.metrics, name, &Metric::name)->value;
 }
 
+// One value on each side and no margin declared: nothing can be tested. A difference that the
+// published record of reorderings covers is taken for one; any other stays open.
+void AcceptRounding(const Manifest& reference, double value, MetricDecision* decision) {
+  const auto metric = std::ranges::find(reference.metrics, decision->name, &Metric::name);
+  if (metric->margin || !std::isfinite(value) || !std::isfinite(metric->value)) return;
+  if (decision->verdict == MetricVerdict::kDrifted || decision->verdict == MetricVerdict::kWithin) {
+    return;
+  }
+  const CurveRules rules;
+  const double limit = GrowthLimit(rules.growth, rules.false_alarm) * std::abs(metric->value);
+  if (!(std::abs(value - metric->value) <= limit)) return;
+  decision->verdict = MetricVerdict::kWithin;
+  decision->margin = limit;
+  decision->reason = "within_rounding";
+}
+
 }  // namespace
 
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
@@ -156,6 +172,7 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
   std::vector<MetricDecision> decisions =
       DecideMetrics(reference, Family(members), {AsEvidence(b)});
   for (MetricDecision& decision : decisions) {
+    AcceptRounding(reference, ValueOf(b.manifest, decision.name), &decision);
     // The value itself, which may be an infinity; and what was not finite in A judges nothing.
     decision.reruns = {ValueOf(b.manifest, decision.name)};
     if (!std::isfinite(ValueOf(reference, decision.name))) {
