@@ -31,7 +31,8 @@ class ComparisonLadder {
     const bool decided = Preset() || NotComparable() || NonFinite() || BeyondBand() || Shift() ||
                          BitsDiffer() || Identical() || Equivalent();
     if (!decided) Inconclusive();
-    std::ranges::stable_partition(c_.findings, &Finding::decisive);
+    std::stable_partition(c_.findings.begin(), c_.findings.end(),
+                          [](const Finding& finding) { return finding.decisive; });
     c_.headline = Headline();
   }
 

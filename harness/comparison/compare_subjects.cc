@@ -193,6 +193,7 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
   CompareLayers(a, b, &comparison);
   ASSIGN_OR_RETURN(comparison.checkpoints, CompareWeights(a, b, options));
   std::vector<std::vector<CurveSeries>> replicate_curves;
+  replicate_curves.reserve(replicates.size());
   for (const Subject& replicate : replicates) replicate_curves.push_back(replicate.curves);
   const bool both_log = !a.curves.empty() && !b.curves.empty();
   if (both_log || (IsRecord(a) && IsRecord(b)) ||

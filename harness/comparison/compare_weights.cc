@@ -61,7 +61,7 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
                                   .from_digests = true};
   std::array<std::vector<TensorDigest>, 2> tensors;
   std::array<std::string, 2> roots;
-  int side = 0;
+  std::size_t side = 0;
   for (const SubjectWeights* weights : {pair.a, pair.b}) {
     tensors[side] = weights->recorded;
     roots[side] = weights->recorded_digest;

@@ -23,7 +23,7 @@ Layer LayerOfStack(std::string_view key) {
 void Flatten(const std::string& key, const Json& value, int depth, std::vector<Fact>* facts) {
   if (value.IsObject() && depth < kMaxDepth) {
     for (const auto& [name, member] : value.AsObject()) {
-      Flatten(key + "." + name, member, depth + 1, facts);
+      Flatten(fmt::format("{}.{}", key, name), member, depth + 1, facts);
     }
     return;
   }

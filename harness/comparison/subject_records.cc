@@ -87,6 +87,7 @@ std::optional<fs::path> FindBeside(const fs::path& folder, const std::string& lo
 
 std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
   std::vector<CurveSeries> series;
+  series.reserve(curves.size());
   for (const Curve& curve : curves) {
     series.push_back({curve.name, curve.steps, curve.values, 0.0});
   }
