@@ -11,9 +11,12 @@
 
 namespace rharness {
 
-// Most suspicious first: what is shown by a hash before what is likely by a pattern before what is
-// merely possible; within one strength in the order of the layers. Empty for an identical pair.
-std::vector<Cause> Explain(const Comparison& comparison);
+// Most suspicious first: what is shown by a hash or by the bits before what a pattern makes likely
+// before what is merely possible; within one strength in the order of the layers. Empty for an
+// identical pair. `facts_a`, `facts_b`: all that is known of each side, the equal facts included: a
+// determinism flag that is off on both sides is a cause as well.
+std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>& facts_a,
+                           const std::vector<Fact>& facts_b);
 
 }  // namespace rharness
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/stats/multiplicity.h"
+#include "compare/metrics/metric_set.h"
 
 namespace rharness {
 namespace {
@@ -87,21 +87,7 @@ double Mean(const std::vector<double>& values) {
   return mean;
 }
 
-void Ladder::ApplyHolm() {
-  survives_.assign(run_.metrics.size(), true);
-  std::vector<double> p_values;
-  std::vector<std::size_t> owners;
-  double alpha = 0.01;
-  for (std::size_t i = 0; i < run_.metrics.size(); ++i) {
-    const MetricDecision& metric = run_.metrics[i];
-    if (!metric.primary || HasReason(metric, "non_finite")) continue;
-    alpha = std::min(alpha, metric.alpha_drift);
-    p_values.push_back(metric.p_difference);
-    owners.push_back(i);
-  }
-  const std::vector<double> adjusted = stats::AdjustHolm(p_values);
-  for (std::size_t i = 0; i < owners.size(); ++i) survives_[owners[i]] = adjusted[i] < alpha;
-}
+void Ladder::ApplyHolm() { survives_ = DecideMetricSet(run_.metrics).significant; }
 
 bool Ladder::Infra() {
   const bool any_came_far =

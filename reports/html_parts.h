@@ -9,9 +9,6 @@
 
 namespace rharness {
 
-// "<span class=b>✗ drifted</span>"; its colour is that of the nearest verdict class around it.
-std::string HtmlBadge(Verdict verdict);
-
 // Everything a row expands to: reasons, exact comparisons, metrics, changed facts, reruns. `id` is
 // unique on the page. Long lists are cut, with the number left out in words.
 std::string HtmlRunDetails(const ReportRun& run, std::string_view id);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compare/curves/curve_comparison.h"
 #include "compare/verdict.h"
 
 namespace rharness {
@@ -24,6 +25,18 @@ inline constexpr NameTable<ExactComparison::State, 4> kExactStateNames = {
 inline constexpr NameTable<FactWeight, 3> kFactWeightNames = {{{FactWeight::kIdentity, "identity"},
                                                                {FactWeight::kClass, "class"},
                                                                {FactWeight::kContext, "context"}}};
+
+inline constexpr NameTable<CurveState, 6> kCurveStateNames = {
+    {{CurveState::kIdentical, "identical"},
+     {CurveState::kWithin, "within"},
+     {CurveState::kBeyond, "beyond"},
+     {CurveState::kUndecided, "undecided"},
+     {CurveState::kVacuous, "vacuous"},
+     {CurveState::kMissing, "missing"}}};
+
+inline constexpr NameTable<CurveKind, 3> kCurveKindNames = {{{CurveKind::kLoss, "loss"},
+                                                             {CurveKind::kMetric, "metric"},
+                                                             {CurveKind::kResource, "resource"}}};
 
 // The name of a value of the table; empty for none.
 template <class T, std::size_t n>

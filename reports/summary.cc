@@ -21,27 +21,6 @@ int CountOf(const Report& report, Verdict verdict) {
   return at == report.counts.end() ? 0 : at->second;
 }
 
-// What a reader must see first has the lowest number.
-int Severity(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kDrifted:
-      return 0;
-    case Verdict::kFailed:
-      return 1;
-    case Verdict::kInfra:
-      return 2;
-    case Verdict::kNotComparable:
-      return 3;
-    case Verdict::kInconclusive:
-      return 4;
-    case Verdict::kEquivalent:
-      return 5;
-    case Verdict::kIdentical:
-      return 6;
-  }
-  Abort("unknown Verdict");
-}
-
 std::string Count(int count) { return FormatCount(static_cast<std::uint64_t>(count)); }
 
 std::string Share(int part, std::size_t whole) {
@@ -95,10 +74,6 @@ std::string Answer(const Report& report) {
   return answer;
 }
 
-std::string ShownValue(const std::optional<std::string>& value) {
-  return value ? SafeText(*value, 200) : "(absent)";
-}
-
 std::vector<SharedDifference> FindShared(const Report& report, int drifted, int reproduced) {
   using Key =
       std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>;
@@ -119,8 +94,8 @@ std::vector<SharedDifference> FindShared(const Report& report, int drifted, int 
     if (shared.drifted == 0) continue;
     shared.layer = std::get<0>(key);
     shared.key = SafeText(std::get<1>(key), 200);
-    shared.recorded = ShownValue(std::get<2>(key));
-    shared.observed = ShownValue(std::get<3>(key));
+    shared.recorded = FactWords(std::get<2>(key));
+    shared.observed = FactWords(std::get<3>(key));
     list.push_back(std::move(shared));
   }
   const auto excess = [&](const SharedDifference& s) {
@@ -191,22 +166,6 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
 }
 
 }  // namespace
-
-std::string_view VerdictLabel(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kNotComparable:
-      return "not comparable";
-    case Verdict::kInfra:
-      return "infrastructure";
-    default:
-      return VerdictName(verdict);
-  }
-}
-
-std::string_view VerdictSign(Verdict verdict) {
-  constexpr std::array<std::string_view, 7> kSigns = {"✓", "≈", "✗", "?", "≠", "!", "∅"};
-  return kSigns[static_cast<std::size_t>(verdict)];
-}
 
 Summary Summarize(const Report& report) {
   Summary summary;

@@ -10,16 +10,9 @@
 #include <vector>
 
 #include "reports/model.h"
+#include "reports/words.h"
 
 namespace rharness {
-
-// "not comparable", "could not run", ...: the verdict in words.
-std::string_view VerdictLabel(Verdict verdict);
-// One sign a verdict, so that it is never told by colour alone: "✓", "≈", "✗", "?", "≠", "!", "∅".
-std::string_view VerdictSign(Verdict verdict);
-inline bool Reproduced(Verdict verdict) {
-  return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
-}
 
 // A recorded fact that is another one now in at least one drifted run. A change of many drifted
 // and few reproduced runs is where to look first.

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "reports/html_escape.h"
 #include "reports/html_parts.h"
+#include "reports/svg_axis.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -31,24 +31,13 @@ std::vector<double> FiniteOf(const std::vector<double>& values) {
   return finite;
 }
 
-struct Scale {
-  double low = 0.0;
-  double high = 1.0;
-  double X(double value) const { return kLeft + (kRight - kLeft) * ((value - low) / (high - low)); }
-};
-
 struct Picture {
   std::vector<double> history;
   std::vector<double> reruns;
   bool has_band = false;
   bool has_interval = false;
-  Scale scale;
+  SvgScale scale;
 };
-
-bool Usable(const Scale& scale) {
-  return std::isfinite(scale.low) && std::isfinite(scale.high) &&
-         std::isfinite(scale.high - scale.low) && scale.high > scale.low;
-}
 
 Picture Arrange(const MetricDecision& metric) {
   Picture picture;
@@ -71,27 +60,11 @@ Picture Arrange(const MetricDecision& metric) {
   double room = (*high - *low) * 0.06;
   // Equal values would make a range of nothing; any visible one will do.
   if (room == 0.0) room = std::max(std::fabs(*low) * 0.01, 1e-9);
-  picture.scale = Scale{*low - room, *high + room};
+  picture.scale = SvgScale{*low - room, *high + room, kLeft, kRight};
   return picture;
 }
 
-// The step of 1, 2 or 5 times a power of ten that gives at most five ticks.
-double NiceStep(double range) {
-  const double power = std::pow(10.0, std::floor(std::log10(range / 5.0)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power * 5.0 >= range) return factor * power;
-  }
-  return 10.0 * power;
-}
-
-std::string TickLabel(double value, double step) {
-  const int decimals = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
-  if (decimals > 7 || std::fabs(value) >= 1e7) return fmt::format("{:.5g}", value);
-  if (std::fabs(value) < step / 2) value = 0.0;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-std::string Axis(const Scale& scale, std::string_view unit) {
+std::string Axis(const SvgScale& scale, std::string_view unit) {
   std::string out =
       fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kLeft, kAxis, kRight);
   const double step = NiceStep(scale.high - scale.low);
@@ -99,7 +72,7 @@ std::string Axis(const Scale& scale, std::string_view unit) {
   for (int i = 0; i < 8; ++i) {
     const double value = (first + i) * step;
     if (!(value <= scale.high)) break;
-    const double x = std::clamp(scale.X(value), kLeft, kRight);
+    const double x = scale.At(value);
     out += fmt::format(
         "<path class=\"axis\" d=\"M{0:.1f} {1:.0f}v4\"/><text x=\"{0:.1f}\" y=\"{2:.0f}\" "
         "text-anchor=\"middle\">{3}</text>",
@@ -113,11 +86,11 @@ std::string Axis(const Scale& scale, std::string_view unit) {
 }
 
 std::string Band(const MetricDecision& metric, const Picture& picture) {
-  const double mean = picture.scale.X(metric.mean_history);
+  const double mean = picture.scale.At(metric.mean_history);
   std::string out;
   if (picture.has_band) {
-    const double low = picture.scale.X(metric.mean_history - metric.margin);
-    const double high = picture.scale.X(metric.mean_history + metric.margin);
+    const double low = picture.scale.At(metric.mean_history - metric.margin);
+    const double high = picture.scale.At(metric.mean_history + metric.margin);
     out += fmt::format(
         "<rect class=\"band\" x=\"{0:.1f}\" y=\"{1:.0f}\" width=\"{2:.1f}\" height=\"{3:.0f}\"/>"
         "<path class=\"edge\" d=\"M{0:.1f} {1:.0f}v{3:.0f}M{4:.1f} {1:.0f}v{3:.0f}\"/>",
@@ -136,20 +109,20 @@ std::string Points(const Picture& picture) {
   std::string out;
   for (std::size_t i = 0; i < std::min(picture.history.size(), kMostPoints); ++i) {
     out += fmt::format("<circle class=\"old\" cx=\"{:.1f}\" cy=\"{:.0f}\" r=\"4\"/>",
-                       picture.scale.X(picture.history[i]), LaneY(kHistoryLane, i));
+                       picture.scale.At(picture.history[i]), LaneY(kHistoryLane, i));
   }
   for (std::size_t i = 0; i < std::min(picture.reruns.size(), kMostPoints); ++i) {
     out += fmt::format("<path class=\"new\" d=\"M{:.1f} {:.0f}l6 6l-6 6l-6 -6z\"/>",
-                       picture.scale.X(picture.reruns[i]), LaneY(kRerunLane, i) - 6.0);
+                       picture.scale.At(picture.reruns[i]), LaneY(kRerunLane, i) - 6.0);
   }
   return out;
 }
 
 std::string Interval(const MetricDecision& metric, const Picture& picture) {
   if (!picture.has_interval) return "";
-  const double low = picture.scale.X(metric.mean_history + metric.ci_low);
-  const double high = picture.scale.X(metric.mean_history + metric.ci_high);
-  const double middle = picture.scale.X(metric.mean_history + metric.difference);
+  const double low = picture.scale.At(metric.mean_history + metric.ci_low);
+  const double high = picture.scale.At(metric.mean_history + metric.ci_high);
+  const double middle = picture.scale.At(metric.mean_history + metric.difference);
   return fmt::format(
       "<path class=\"ci\" d=\"M{0:.1f} {2:.0f}v10M{0:.1f} {3:.0f}H{1:.1f}M{1:.1f} {2:.0f}v10"
       "M{4:.1f} {5:.0f}v6\"/>",
@@ -203,13 +176,11 @@ std::string IntervalLevel(const MetricDecision& metric) {
 std::string SvgBand(const MetricDecision& metric, std::string_view id) {
   const Picture picture = Arrange(metric);
   if (picture.history.empty() && picture.reruns.empty()) return "";
-  if (!Usable(picture.scale)) return "";
+  if (!picture.scale.Usable()) return "";
   const double height = kAxis + (metric.unit.empty() ? 22.0 : 39.0);
-  std::string out = fmt::format(
-      "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-labelledby=\"{}-t {}-d\">"
-      "<title id=\"{}-t\">{}: reruns against history</title><desc id=\"{}-d\">{}</desc>",
-      kWidth, height, id, id, id, HtmlText(metric.name, 200), id,
-      HtmlText(Description(metric, picture)));
+  std::string out =
+      SvgOpen(kWidth, height, id, SafeText(metric.name, 200) + ": reruns against history",
+              Description(metric, picture));
   out += Band(metric, picture);
   out += Axis(picture.scale, metric.unit);
   out += LaneLabels(metric, picture);

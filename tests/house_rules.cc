@@ -27,6 +27,9 @@ const std::vector<Floor>& Floors() {
   static const std::vector<std::string_view> below_drill = {
       "harness/base/",    "compare/",        "reports/",       "harness/manifest/",
       "harness/history/", "harness/launch/", "harness/intake/"};
+  static const std::vector<std::string_view> above_drill = {
+      "harness/base/",    "compare/",        "reports/",        "harness/manifest/",
+      "harness/history/", "harness/launch/", "harness/intake/", "harness/drill/"};
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
@@ -38,6 +41,7 @@ const std::vector<Floor>& Floors() {
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
       {"harness/drill/", below_drill},
+      {"harness/comparison/", above_drill},
       {"harness/gate/", below_drill},
       {"harness/cli/", {"harness/", "compare/", "reports/", "probes/"}},
       {"scenarios/", {}},
@@ -60,7 +64,8 @@ const std::vector<Fence>& Fences() {
       {"boost/", {}},
       {"soci/", {"harness/history/database."}},
       {"openssl/", {"harness/base/digest", "tests/"}},
-      {"pugixml", {"reports/junit.cc", "tests/"}},
+      {"archive", {"harness/comparison/bundle.cc", "tests/"}},
+      {"pugixml", {"reports/junit_file.cc", "tests/"}},
       {"sqlite3.h", {"tests/"}},
       {"CLI/", {"harness/cli/"}},
       {"Eigen/", {"scenarios/digits_blas/"}},

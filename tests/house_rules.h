@@ -37,7 +37,7 @@ Violations CheckShape(std::string_view path, std::string_view text);
 Violations CheckGuard(std::string_view path, std::string_view text);
 
 // Who may include whom: base stands on nothing, compare and manifest on base, reports on base and
-// compare, intake, history and launch on base and manifest, drill and gate on all of these, cli on
+// compare, intake, history and launch on base and manifest, drill and gate on all of these, comparison on drill too, cli on
 // everything. Scenarios stand apart. Nothing includes tests but tests.
 Violations CheckFloors(std::string_view path, std::string_view text);
 

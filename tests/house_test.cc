@@ -75,6 +75,8 @@ TEST(House, FailsOnAnUpwardInclude) {
                                    {"harness/drill/a.cc", "reports/model.h", true},
                                    {"harness/drill/a.cc", "harness/cli/verb.h", false},
                                    {"harness/gate/a.cc", "harness/drill/drill.h", false},
+                                   {"harness/comparison/a.cc", "harness/drill/drill.h", true},
+                                   {"harness/drill/a.cc", "harness/comparison/pairs.h", false},
                                    {"harness/cli/a.cc", "harness/drill/drill.h", true},
                                    {"harness/cli/a.cc", "scenarios/common/rng.h", false},
                                    {"scenarios/x/a.cc", "scenarios/common/rng.h", true},

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/curves/growth_model.h"
 #include "compare/curves/series.h"
 
 namespace rharness {
@@ -62,10 +63,19 @@ struct CurveRules {
   double false_alarm = 0.01;     // of one curve
   double smallest_fault = 5e-3;  // relative; what a curve must be able to show not to be vacuous
   int min_steps = 5;             // aligned steps, finite on both sides
+  GrowthRecord growth = kPublishedGrowth;
 };
 
-// `replicates`: further curves of the same metric from runs of the same configuration as `a`; they
-// are compared with `a` and with each other. At least one gives a band, five give its stated rate.
+// `replicates`: further curves of the same metric from runs of the same configuration as `a`, or
+// from a run with one ULP planted; they are compared with `a` and with each other. One that lacks a
+// finite value on a judged step, or equals another run on all of them, is left out: the rule says
+// so. R of them:
+//   1 to 4   a band with a factor from the published spread; no rate is stated
+//   5, ...   the rate max(rules.false_alarm, 1 / (R + 1)) holds for a further run that is
+//            exchangeable with the replicates, whatever the distribution. No method does better
+//            without assuming one; replicate_band.h says what is assumed beyond it.
+// No band is narrower than a hundredth of the smallest fault or two units of the last printed
+// place. O(n R).
 CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
                              const std::vector<CurveSeries>& replicates, const CurveRules& rules);
 

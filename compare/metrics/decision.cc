@@ -49,9 +49,19 @@ double VarianceFloor(double quantum) {
   return quantum > 0.0 && std::isfinite(quantum) ? quantum * quantum / 12.0 : 0.0;
 }
 
+// At one run against one the examples that changed sides bound the deviation from below.
+double VarianceFloor(const MetricInput& input) {
+  const double floor = VarianceFloor(input.quantum);
+  const double error = input.example_standard_error;
+  if (input.history.size() != 1 || input.reruns.size() != 1) return floor;
+  return error > 0.0 && std::isfinite(error) ? std::max(floor, error * error / 2.0) : floor;
+}
+
 struct Comparison {
   MeanTest test;
   bool unequal_variance = false;
+  double variance_ratio = 0.0;
+  double p_variance_ratio = 1.0;
 
   bool Tested() const {
     return test.standard_error > 0.0 && std::isfinite(test.standard_error) && test.df > 0.0 &&
@@ -71,10 +81,18 @@ Comparison CompareMeans(const std::vector<double>& history, const std::vector<do
   const Moments new_runs = stats::ComputeMoments(reruns);
   const Moments old_floored = WithFloor(old_runs, floor);
   const Moments new_floored = WithFloor(new_runs, floor);
+  Comparison comparison;
   const double ratio_p = stats::VarianceRatioP(new_floored.Variance(), new_runs.count - 1.0,
                                                old_floored.Variance(), old_runs.count - 1.0);
-  if (ratio_p < kVarianceRatioAlpha) return {stats::WelchTest(new_floored, old_floored), true};
-  return {stats::ModeratedTest(new_runs, old_runs, prior, floor), false};
+  if (std::isfinite(ratio_p)) {
+    comparison.variance_ratio = new_floored.Variance() / old_floored.Variance();
+    comparison.p_variance_ratio = ratio_p;
+  }
+  comparison.unequal_variance = ratio_p < kVarianceRatioAlpha;
+  comparison.test = comparison.unequal_variance
+                        ? stats::WelchTest(new_floored, old_floored)
+                        : stats::ModeratedTest(new_runs, old_runs, prior, floor);
+  return comparison;
 }
 
 std::string_view VarianceBasis(const Comparison& comparison, double own_df, double prior_df) {
@@ -124,6 +142,8 @@ bool DecideValidity(const MetricInput& input, MetricDecision* decision) {
 void RecordTest(const MetricInput& input, const Comparison& comparison, MetricDecision* decision) {
   decision->mean_history = stats::ComputeMoments(input.history).mean;
   decision->difference = comparison.test.difference;
+  decision->variance_ratio = comparison.variance_ratio;
+  decision->p_variance_ratio = comparison.p_variance_ratio;
   const auto n = static_cast<double>(input.history.size());
   const auto k = static_cast<double>(input.reruns.size());
   decision->variance_basis = VarianceBasis(comparison, n + k - 2.0, UsablePrior(input.prior).df);
@@ -254,8 +274,8 @@ std::string_view MetricVerdictName(MetricVerdict verdict) {
 MetricDecision DecideMetric(const MetricInput& input) {
   MetricDecision decision = Describe(input);
   if (DecideValidity(input, &decision)) return decision;
-  const Comparison comparison = CompareMeans(input.history, input.reruns, UsablePrior(input.prior),
-                                             VarianceFloor(input.quantum));
+  const Comparison comparison =
+      CompareMeans(input.history, input.reruns, UsablePrior(input.prior), VarianceFloor(input));
   RecordTest(input, comparison, &decision);
   if (input.missing > 0) {
     AddReason("missing", &decision);

@@ -39,6 +39,10 @@ struct MetricInput {
   VariancePrior prior;
   double alpha_drift = 0.01;
   double alpha_equivalence = 0.05;  // halved at k = 1
+  // sqrt(b + c) / N of the historical run against the rerun where examples were recorded one by one
+  // (stats::DiscordantStandardError), metric units: at n = k = 1 a floor of the standard error of
+  // the difference. 0: not known.
+  double example_standard_error = 0.0;
 };
 
 enum class MetricVerdict {
@@ -57,7 +61,7 @@ struct MetricDecision {
   // "", "non_finite", "missing", "no_variance_basis", "no_margin", "detectable_shift", "material",
   // "single_reference", "unequal_variance" (Welch's test was used), "one_rerun_decides" (the shift
   // does not survive without its most extreme rerun), "no_history", "non_finite_history",
-  // "invalid_alpha"; several are joined by a comma.
+  // "invalid_alpha", and those that throughput.h and time_to_target.h add; joined by commas.
   std::string reason;
   std::vector<double> history;
   std::vector<double> reruns;
@@ -75,6 +79,10 @@ struct MetricDecision {
   double alpha_drift = 0.01;
   double alpha_equivalence = 0.05;  // as applied
   std::string variance_basis;       // "own", "pooled", "family", "none"
+  // The F report: variance of the reruns over that of the history, both with the floor, and its
+  // two-sided p. 0 and 1 unless both sides have two runs or more.
+  double variance_ratio = 0.0;
+  double p_variance_ratio = 1.0;
   double power = 0.0;               // of showing equivalence with these n and k if nothing changed
   double minimum_detectable = 0.0;  // shift found with 80 % probability, metric units
   int more_reruns = 0;  // further reruns for 80 % power of a decision; 0: no number would do

@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kWords = {{
     {"non_finite", "a rerun's value is not finite"},
     {"missing", "a rerun did not report it"},
     {"no_variance_basis", "how much runs differ among themselves is not known"},
@@ -22,6 +22,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords =
     {"no_history", "no run of this configuration was recorded"},
     {"non_finite_history", "a recorded value is not finite"},
     {"invalid_alpha", "an error rate is out of range"},
+    {"faster", "faster than before, which is no drift"},
+    {"censored", "a rerun had not reached its target when its budget ended"},
+    {"censored_history", "a recorded run had not reached its target when its budget ended"},
+    {"too_few_runs", "fewer than three runs could be tested"},
+    {"no_controls", "no reruns under the old driver: a shift may be the time's"},
+    {"time_shift", "reruns under the old driver moved as well; the difference was tested"},
 }};
 
 std::string_view WordsOf(std::string_view token) {

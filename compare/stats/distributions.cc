@@ -54,7 +54,12 @@ double StudentTUpper(double t, double df) {
 double StudentTTwoSided(double t, double df) { return 2.0 * StudentTUpper(std::fabs(t), df); }
 
 double StudentTQuantile(double p, double df) {
-  return IsOpenProbability(p) && df > 0.0 ? bm::quantile(StudentT(df), p) : kNaN;
+  if (!IsOpenProbability(p) || !(df > 0.0)) return kNaN;
+  const double quantile = bm::quantile(StudentT(df), p);
+  // Far below one df the true value is beyond a double, and what comes back may have any sign.
+  if (p > 0.5 && !(quantile > 0.0)) return std::numeric_limits<double>::infinity();
+  if (p < 0.5 && !(quantile < 0.0)) return -std::numeric_limits<double>::infinity();
+  return quantile;
 }
 
 double NoncentralTQuantile(double p, double df, double noncentrality) {

@@ -21,12 +21,17 @@ double HalfWidthHolding(double coverage, double x) {
   return x < 1e-9 ? centred : FindRoot(gap, centred * (1.0 - 1e-9), centred + x + 1.0);
 }
 
+// `enough` must hold from some size on.
 template <class Enough>
 std::optional<int> SmallestSize(int first, const Enough& enough) {
-  for (int n = first; n <= kMaxWilksSize; ++n) {
-    if (enough(n)) return n;
+  if (first > kMaxWilksSize || !enough(kMaxWilksSize)) return std::nullopt;
+  int low = first - 1;
+  int high = kMaxWilksSize;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (enough(middle) ? high : low) = middle;
   }
-  return std::nullopt;
+  return high;
 }
 
 }  // namespace

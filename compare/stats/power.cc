@@ -13,7 +13,8 @@
 namespace rharness::stats {
 namespace {
 
-constexpr double kManyDf = 1e7;  // beyond this the estimated deviation is the true one
+constexpr double kFarthestShift = 1e9;  // standard errors
+constexpr double kManyDf = 1e7;         // beyond this the estimated deviation is the true one
 
 // E[f(U); U < limit], U = sqrt(chi2_df / df), for a smooth f whose one transition is at u = `at`
 // with the width `width`. Below two df the density is singular or kinked at 0; the substitution
@@ -76,10 +77,11 @@ double DetectableNoncentrality(double df, double alpha, double power) {
   const auto gap = [&](double x) { return RejectionProbability(x, df, critical) - power; };
   double low = 0.0;
   double high = critical + NormalQuantile(power) + 0.5;
+  if (!(high > 0.0) || !(high < kFarthestShift)) return std::nan("");
   while (gap(high) < 0.0) {
     low = high;
     high *= 1.5;
-    if (high > 1e9) return std::nan("");
+    if (!(high < kFarthestShift)) return std::nan("");
   }
   return FindRoot(gap, low, high);
 }

@@ -43,6 +43,25 @@ double ClopperPearsonLower(double x, double n, double confidence) {
   return ClopperPearson(x, n, 2.0 * (1.0 - confidence)).low;
 }
 
+double FisherExactUpper(double x_a, double n_a, double x_b, double n_b) {
+  constexpr double kMostEvents = 1e6;
+  for (const double count : {x_a, n_a, x_b, n_b}) {
+    if (!(count >= 0.0) || count > kMostEvents || count != std::floor(count)) return std::nan("");
+  }
+  if (x_a > n_a || x_b > n_b || n_a + n_b < 1.0) return std::nan("");
+  const auto log_choose = [](double n, double k) {
+    return LogGamma(n + 1.0) - LogGamma(k + 1.0) - LogGamma(n - k + 1.0);
+  };
+  const double successes = x_a + x_b;
+  const double all = log_choose(n_a + n_b, successes);
+  double p = 0.0;
+  for (double x = x_a; x <= std::min(n_a, successes); x += 1.0) {
+    if (successes - x <= n_b)
+      p += std::exp(log_choose(n_a, x) + log_choose(n_b, successes - x) - all);
+  }
+  return std::min(1.0, p);
+}
+
 double BurnRate(double bad, double total, double slo) {
   return total > 0.0 && slo < 1.0 ? bad / total / (1.0 - slo) : std::nan("");
 }

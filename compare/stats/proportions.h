@@ -20,6 +20,11 @@ Interval Jeffreys(double x, double n, double alpha);
 // One-sided lower bound with the stated confidence.
 double ClopperPearsonLower(double x, double n, double confidence);
 
+// Fisher's exact test, one-sided: the chance of x_a or more successes of n_a when x_a + x_b of n_a
+// + n_b are drawn at random. Whole counts, at most 10^6 each; else NaN. O(n). Source: Fisher 1935;
+// Agresti 2013, section 3.5.
+double FisherExactUpper(double x_a, double n_a, double x_b, double n_b);
+
 // Share of bad events over the share that the objective `slo` allows. NaN when total is 0 or
 // slo >= 1.
 double BurnRate(double bad, double total, double slo);

@@ -74,6 +74,21 @@ MixtureTest NormalMixtureTest(double mean, double n, double sigma, double tau, d
   return test;
 }
 
+MixtureProcess NormalMixtureProcess(const std::vector<double>& x, double mean0, double sigma,
+                                    double tau, double alpha) {
+  MixtureProcess process;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += x[i] - mean0;
+    const auto n = static_cast<double>(i + 1);
+    const double e = NormalMixtureTest(sum / n, n, sigma, tau, alpha).e_value;
+    process.e_values.push_back(e);
+    process.p = std::min(process.p, std::isnan(e) ? 1.0 : 1.0 / e);
+    if (!process.first_alarm && e >= 1.0 / alpha) process.first_alarm = i;
+  }
+  return process;
+}
+
 double LanDeMetsSpent(double t, double alpha) {
   return 2.0 * NormalCdf(NormalQuantile(alpha / 2.0) / std::sqrt(t));
 }

@@ -7,6 +7,8 @@
 #ifndef RHARNESS_COMPARE_STATS_SEQUENTIAL_H_
 #define RHARNESS_COMPARE_STATS_SEQUENTIAL_H_
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace rharness::stats {
@@ -40,6 +42,17 @@ struct MixtureTest {
   double interval_half_width = 0.0;  // around the mean, confidence 1 - alpha at all n together
 };
 MixtureTest NormalMixtureTest(double mean, double n, double sigma, double tau, double alpha);
+
+// The same watched value by value, for a dashboard that is looked at all the time. Chance takes it
+// to 1 / alpha at any time with probability alpha or less. A value that is not finite ends it:
+// everything from there on is NaN and no alarm.
+struct MixtureProcess {
+  std::vector<double> e_values;            // after each value
+  double p = 1.0;                          // the smallest 1 / e so far, at most 1
+  std::optional<std::size_t> first_alarm;  // index of the first value with e >= 1 / alpha
+};
+MixtureProcess NormalMixtureProcess(const std::vector<double>& x, double mean0, double sigma,
+                                    double tau, double alpha);
 
 // Two-sided error spent by information time t in (0, 1], O'Brien-Fleming shape.
 double LanDeMetsSpent(double t, double alpha);

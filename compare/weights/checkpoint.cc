@@ -1,14 +1,10 @@
-// The dtypes, and the choice of a reader by a file's first bytes.
+// The dtypes: names and sizes.
 #include "compare/weights/checkpoint.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <optional>
 
-#include "compare/weights/input_file.h"
-#include "compare/weights/safetensors.h"
 #include "harness/base/files.h"
 
 namespace rharness {
@@ -20,7 +16,7 @@ struct DTypeRow {
   int bits;
 };
 
-constexpr std::array<DTypeRow, 22> kDTypes = {{
+constexpr std::array<DTypeRow, 24> kDTypes = {{
     {DType::kBool, "BOOL", 8},
     {DType::kF4, "F4", 4},
     {DType::kF6E2M3, "F6_E2M3", 6},
@@ -43,6 +39,8 @@ constexpr std::array<DTypeRow, 22> kDTypes = {{
     {DType::kF64, "F64", 64},
     {DType::kI64, "I64", 64},
     {DType::kU64, "U64", 64},
+    {DType::kC128, "C128", 128},
+    {DType::kBlocks, "BLOCKS", 8},
 }};
 
 const DTypeRow& RowOf(DType dtype) {
@@ -52,48 +50,13 @@ const DTypeRow& RowOf(DType dtype) {
   Abort("unknown DType");
 }
 
-struct ForeignFormat {
-  std::string_view first_bytes;
-  std::string_view name;
-};
-
-using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
-
-constexpr std::array<ForeignFormat, 12> kForeignFormats = {{
-    {"PK\x03\x04"sv, "a zip archive, such as a PyTorch .pt file or a numpy .npz file"},
-    {"PK\x05\x06"sv, "an empty zip archive"},
-    {"\x93NUMPY"sv, "a numpy .npy file"},
-    {"GGUF"sv, "a GGUF file"},
-    {"\x80\x02"sv, "a Python pickle, such as an old PyTorch file"},
-    {"\x80\x03"sv, "a Python pickle"},
-    {"\x80\x04"sv, "a Python pickle"},
-    {"\x80\x05"sv, "a Python pickle"},
-    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file, such as Keras weights"},
-    {"\x1f\x8b"sv, "a gzip file"},
-    {"{\""sv, "a JSON file, such as the index of a sharded checkpoint"},
-    {"{\n"sv, "a JSON file, such as the index of a sharded checkpoint"},
-}};
-
-// The first bytes of a header length below 2^32 may happen to be those of another format; what
-// follows them then decides.
-bool LooksLikeSafetensors(std::string_view head) {
-  return head.size() > 8 && head[8] == '{' && head.substr(4, 4) == "\0\0\0\0"sv;
-}
-
-std::optional<std::string_view> ForeignFormatOf(std::string_view head) {
-  for (const ForeignFormat& format : kForeignFormats) {
-    if (head.starts_with(format.first_bytes)) return format.name;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view DTypeName(DType dtype) { return RowOf(dtype).name; }
 
 Result<DType> ParseDType(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {
-    if (row.name == name) return row.dtype;
+    if (row.name == name && row.dtype != DType::kBlocks) return row.dtype;
   }
   return InvalidInput(
       fmt::format("unknown dtype '{}'; expected a safetensors dtype such as F32 or "
@@ -103,18 +66,8 @@ Result<DType> ParseDType(std::string_view name) {
 
 int BitsOf(DType dtype) { return RowOf(dtype).bits; }
 
-Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
-  std::array<char, 16> buffer;
-  const std::size_t size = std::min<std::uint64_t>(buffer.size(), file.size_bytes());
-  RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(buffer).first(size))));
-  const std::string_view head(buffer.data(), size);
-  if (!LooksLikeSafetensors(head)) {
-    if (const auto name = ForeignFormatOf(head)) {
-      return Unsupported(fmt::format("is {}; expected a safetensors file", *name), path.string());
-    }
-  }
-  return OpenSafetensors(std::move(file));
+std::string_view FormatName(const TensorInfo& info) {
+  return info.dtype == DType::kBlocks ? info.block_format : DTypeName(info.dtype);
 }
 
 }  // namespace rharness

@@ -41,18 +41,24 @@ enum class DType {
   kF64,
   kI64,
   kU64,
+  kC128,    // not of safetensors, which ends at C64
+  kBlocks,  // blocks of a quantised format, which TensorInfo::block_format names
 };
 std::string_view DTypeName(DType dtype);  // the safetensors spelling: "F32", "BF16", "F8_E4M3"
-Result<DType> ParseDType(std::string_view name);
-int BitsOf(DType dtype);  // of one element: 4, 6, 8, 16, 32 or 64
+Result<DType> ParseDType(std::string_view name);  // kBlocks has no such spelling
+// Of one element: 4, 6, 8, 16, 32, 64 or 128. Of kBlocks: 8, since its statistics count bytes.
+int BitsOf(DType dtype);
 
 struct TensorInfo {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::uint64_t> shape;  // [] is a scalar; zero-sized dimensions are legal
   std::uint64_t elements = 1;        // product of shape
-  std::uint64_t size_bytes = 0;      // elements * bits / 8
+  std::uint64_t size_bytes = 0;      // elements * bits / 8; of kBlocks: the bytes of its blocks
+  std::string block_format;          // of kBlocks: "Q4_K"; empty otherwise
 };
+// What the element bytes mean: the block format of kBlocks, DTypeName otherwise.
+std::string_view FormatName(const TensorInfo& info);
 
 // An open checkpoint. Safe to read from several threads.
 //
@@ -76,7 +82,7 @@ class Checkpoint {
   virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
 };
 
-// A good size for Read: a whole number of elements of every dtype (a multiple of 8 and of 3), and
+// A good size for Read: a whole number of elements of every dtype (a multiple of 16 and of 3), and
 // two blocks fit a core's L2 cache.
 inline constexpr std::size_t kReadBlockBytes = std::size_t{192} << 10;
 

@@ -2,9 +2,9 @@
 //
 // Role: the arithmetic under tensor_diff. Every format offers Bits (an unsigned type), IsFinite,
 // KindOf (of a non-finite pattern), OrderOf (consecutive representable values have consecutive
-// numbers) and ValueOf (exact in fp64 but for 64-bit integers). Sources: IEEE 754-2019; the OCP
-// 8-bit Floating Point Specification 1.0 (E4M3, E5M2); the OCP Microscaling Formats 1.0 (E8M0); the
-// FNUZ types as LLVM and ONNX define them.
+// numbers) and ValueOf (exact in fp64, but 64-bit integers are rounded). Sources: IEEE 754-2019;
+// the OCP 8-bit Floating Point Specification 1.0 (E4M3, E5M2); the OCP Microscaling Formats 1.0
+// (E8M0); the FNUZ types as LLVM and ONNX define them.
 #ifndef RHARNESS_COMPARE_WEIGHTS_ELEMENT_FORMATS_H_
 #define RHARNESS_COMPARE_WEIGHTS_ELEMENT_FORMATS_H_
 
@@ -20,6 +20,7 @@ enum class NonFinite { kNan, kPlusInfinity, kMinusInfinity };
 // Sign, exponent and mantissa as IEEE 754 lays them out, 0 and -0 one step apart.
 template <class BitsType, int kMantissaBits>
 struct IeeeLayout {
+  static constexpr bool kHasMinusZero = true;
   using Bits = BitsType;
   static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   static constexpr Bits kMagnitude = static_cast<Bits>(~kSign);
@@ -54,11 +55,11 @@ struct BF16Format : IeeeLayout<std::uint16_t, 7> {
 };
 
 struct F16Format : IeeeLayout<std::uint16_t, 10> {
-  // The magnitude, moved to the fields of an fp32, is 2^112 times too small; subnormals too.
+  // Sign and magnitude, moved to the fields of an fp32, are 2^112 times too small; subnormals too.
   static double ValueOf(Bits bits) {
-    const auto fields = static_cast<std::uint32_t>(bits & kMagnitude) << 13;
-    const double magnitude = static_cast<double>(std::bit_cast<float>(fields)) * 0x1p112;
-    return (bits & kSign) != 0 ? -magnitude : magnitude;
+    const auto fields = static_cast<std::uint32_t>(bits & kSign) << 16 |
+                        static_cast<std::uint32_t>(bits & kMagnitude) << 13;
+    return static_cast<double>(std::bit_cast<float>(fields)) * 0x1p112;
   }
 };
 
@@ -79,6 +80,7 @@ struct F8E5M2Format : IeeeLayout<std::uint8_t, 2> {
 
 // No infinities; S.1111.111 is NaN.
 struct F8E4M3Format {
+  static constexpr bool kHasMinusZero = true;
   using Bits = std::uint8_t;
   static bool IsFinite(Bits bits) { return (bits & 0x7f) != 0x7f; }
   static NonFinite KindOf(Bits) { return NonFinite::kNan; }
@@ -108,6 +110,7 @@ struct F8E8M0Format {
 
 template <class Integer>
 struct IntegerFormat {
+  static constexpr bool kOrderIsValue = true;  // steps are distances
   using Bits = std::make_unsigned_t<Integer>;
   static bool IsFinite(Bits) { return true; }
   static NonFinite KindOf(Bits) { return NonFinite::kNan; }
@@ -115,6 +118,7 @@ struct IntegerFormat {
     constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
     return static_cast<Bits>(std::is_signed_v<Integer> ? bits ^ kSign : bits);
   }
+  static double ValueOf(Bits bits) { return static_cast<double>(static_cast<Integer>(bits)); }
 };
 
 }  // namespace rharness

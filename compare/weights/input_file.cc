@@ -12,56 +12,71 @@
 
 namespace rharness {
 
-Result<InputFile> InputFile::Open(const std::filesystem::path& path) {
-  InputFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), path.string());
-  if (file.fd_ < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return NotFound("no such file", path.string());
-    return IoErrorFromErrno("cannot open", errno, path.string());
+Result<InputFile> InputFile::Open(const std::filesystem::path& path,
+                                  std::shared_ptr<DescriptorPool> pool) {
+  InputFile file(path.string());
+  ASSIGN_OR_RETURN(Opened opened, file.OpenNow());
+  file.identity_ = opened.identity;
+  if (pool == nullptr) {
+    file.held_ = std::move(opened.descriptor);
+    return file;
   }
-  struct stat info {};
-  if (::fstat(file.fd_, &info) != 0) return IoErrorFromErrno("cannot stat", errno, path.string());
-  if (S_ISDIR(info.st_mode)) {
-    return Unsupported("is a folder; expected one checkpoint file", path.string());
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return InvalidInput("is no regular file; expected a checkpoint file", path.string());
-  }
-  file.size_bytes_ = static_cast<std::uint64_t>(info.st_size);
-  file.modified_seconds_ = info.st_mtim.tv_sec;
-  file.modified_nanoseconds_ = info.st_mtim.tv_nsec;
+  file.key_ = pool->NewKey();
+  pool->Put(file.key_, std::move(opened.descriptor));
+  file.pool_ = std::move(pool);
   return file;
 }
 
-InputFile::InputFile(InputFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      name_(std::move(other.name_)),
-      size_bytes_(other.size_bytes_),
-      modified_seconds_(other.modified_seconds_),
-      modified_nanoseconds_(other.modified_nanoseconds_) {}
-
-InputFile& InputFile::operator=(InputFile&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(name_, other.name_);
-  std::swap(size_bytes_, other.size_bytes_);
-  std::swap(modified_seconds_, other.modified_seconds_);
-  std::swap(modified_nanoseconds_, other.modified_nanoseconds_);
-  return *this;
+Result<InputFile::Opened> InputFile::OpenNow() const {
+  Descriptor descriptor(::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor.valid()) {
+    if (errno == ENOENT || errno == ENOTDIR) return NotFound("no such file", name_);
+    return IoErrorFromErrno("cannot open", errno, name_);
+  }
+  ASSIGN_OR_RETURN(const Identity identity, IdentityOf(descriptor));
+  return Opened{std::make_shared<const Descriptor>(std::move(descriptor)), identity};
 }
 
-InputFile::~InputFile() {
-  if (fd_ >= 0) ::close(fd_);
+Result<InputFile::Identity> InputFile::IdentityOf(const Descriptor& descriptor) const {
+  struct stat info {};
+  if (::fstat(descriptor.get(), &info) != 0) {
+    return IoErrorFromErrno("cannot stat", errno, name_);
+  }
+  if (S_ISDIR(info.st_mode)) {
+    return Unsupported("is a folder; expected one checkpoint file", name_);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return InvalidInput("is no regular file; expected a checkpoint file", name_);
+  }
+  return Identity{info.st_dev, info.st_ino, static_cast<std::uint64_t>(info.st_size),
+                  info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+}
+
+Result<std::shared_ptr<const Descriptor>> InputFile::Acquire() const {
+  if (held_ != nullptr) return held_;
+  if (auto descriptor = pool_->Find(key_)) return descriptor;
+  ASSIGN_OR_RETURN(Opened opened, OpenNow());
+  // What the file's header says was read from the first one.
+  if (opened.identity != identity_) {
+    return IntegrityError("is not the file that it was when it was opened; expected files at rest",
+                          name_);
+  }
+  pool_->Put(key_, opened.descriptor);
+  return opened.descriptor;
 }
 
 Status InputFile::ReadAt(std::uint64_t offset, std::span<std::byte> out) const {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Descriptor> descriptor, Acquire());
   while (!out.empty()) {
-    const ssize_t count = ::pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));
+    const ssize_t count =
+        ::pread(descriptor->get(), out.data(), out.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     const auto where = [&] { return fmt::format("{}: byte {}", name_, offset); };
     if (count < 0) return IoErrorFromErrno("cannot read", errno, where());
     if (count == 0) {
       return IntegrityError(fmt::format("the file ends here; expected {} bytes, its size when it "
                                         "was opened",
-                                        size_bytes_),
+                                        size_bytes()),
                             where());
     }
     offset += static_cast<std::uint64_t>(count);
@@ -71,12 +86,9 @@ Status InputFile::ReadAt(std::uint64_t offset, std::span<std::byte> out) const {
 }
 
 Status InputFile::CheckUnchanged() const {
-  struct stat info {};
-  if (::fstat(fd_, &info) != 0) return IoErrorFromErrno("cannot stat", errno, name_);
-  if (static_cast<std::uint64_t>(info.st_size) == size_bytes_ &&
-      info.st_mtim.tv_sec == modified_seconds_ && info.st_mtim.tv_nsec == modified_nanoseconds_) {
-    return {};
-  }
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Descriptor> descriptor, Acquire());
+  ASSIGN_OR_RETURN(const Identity now, IdentityOf(*descriptor));
+  if (now == identity_) return {};
   return IntegrityError("was changed while it was read; expected a file at rest", name_);
 }
 

@@ -7,40 +7,57 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
+#include "compare/weights/descriptor_pool.h"
 #include "harness/base/result.h"
 
 namespace rharness {
 
 class InputFile {
  public:
-  // Follows symbolic links; never blocks on a pipe. Errors: not_found, io, invalid_input (no
-  // regular file), unsupported (a folder).
-  static Result<InputFile> Open(const std::filesystem::path& path);
-  InputFile(InputFile&& other) noexcept;
-  InputFile& operator=(InputFile&& other) noexcept;
-  ~InputFile();
+  // Follows symbolic links; never blocks on a pipe. With a pool the descriptor may be closed
+  // between reads and opened again. Errors: not_found, io, invalid_input (no regular file),
+  // unsupported (a folder).
+  static Result<InputFile> Open(const std::filesystem::path& path,
+                                std::shared_ptr<DescriptorPool> pool = nullptr);
 
   // The size when the file was opened.
-  std::uint64_t size_bytes() const { return size_bytes_; }
+  std::uint64_t size_bytes() const { return identity_.size_bytes; }
   const std::string& name() const { return name_; }
   // Fills `out` from `offset`. Safe from several threads. Errors: io; integrity when the file ends
-  // before, with the byte offset.
+  // before, with the byte offset, and when another file has taken its place.
   Status ReadAt(std::uint64_t offset, std::span<std::byte> out) const;
   // integrity when size or modification time are not those at opening. A change within the file
   // system's time resolution (4 ms on many kernels) that keeps the size is not seen.
   Status CheckUnchanged() const;
 
  private:
-  InputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  struct Identity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size_bytes = 0;
+    std::int64_t modified_seconds = 0;
+    std::int64_t modified_nanoseconds = 0;
+    bool operator==(const Identity&) const = default;
+  };
+  struct Opened {
+    std::shared_ptr<const Descriptor> descriptor;
+    Identity identity;
+  };
 
-  int fd_ = -1;
+  explicit InputFile(std::string name) : name_(std::move(name)) {}
+  Result<Opened> OpenNow() const;
+  Result<Identity> IdentityOf(const Descriptor& descriptor) const;
+  Result<std::shared_ptr<const Descriptor>> Acquire() const;
+
   std::string name_;
-  std::uint64_t size_bytes_ = 0;
-  std::int64_t modified_seconds_ = 0;
-  std::int64_t modified_nanoseconds_ = 0;
+  Identity identity_;
+  std::shared_ptr<const Descriptor> held_;  // without a pool
+  std::shared_ptr<DescriptorPool> pool_;
+  std::uint64_t key_ = 0;  // in the pool
 };
 
 }  // namespace rharness

@@ -192,6 +192,9 @@ Status HeaderParser::ReadFields(const Json& json, Entry* entry) const {
   }
   const Result<DType> parsed = ParseDType(dtype->AsString());
   if (!parsed.ok()) return Refuse(*entry, parsed.error().message);
+  if (*parsed == DType::kC128) {
+    return Refuse(*entry, "dtype C128; expected a safetensors dtype such as F32 or C64");
+  }
   entry->info.dtype = *parsed;
   RETURN_IF_ERROR(ReadShape(*shape, entry));
   return ReadOffsets(*offsets, entry);

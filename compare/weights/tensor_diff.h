@@ -27,33 +27,42 @@ struct TensorDifference {
   std::uint64_t first_index = 0;  // flat C-order index of the first one
   double max_abs = 0.0;           // over differing pairs of finite values; NaN
                                   // if there is none, 0 if nothing differs
-  double max_rel = 0.0;       // |a - b| / max(|a|, |b|) over the same pairs, at most 2; NaN alike
+  double max_rel = 0.0;       // |a - b| / max(|a|, |b|) over the same pairs: 1 where one is 0, at
+                              // most 2 (opposite signs); 0 for a pair of zeros; NaN alike
   std::uint64_t max_ulp = 0;  // steps between representable values of the dtype, over
                               // the same pairs; 0 and -0 are one step apart
   UlpHistogram ulp_histogram{};          // of the same pairs
   std::uint64_t non_finite_changes = 0;  // finite on one side only, or another kind of non-finite
   std::uint64_t nan_changes = 0;         // of these: NaN on exactly one side
   std::uint64_t zero_sign_changes = 0;   // 0 on one side, -0 on the other
-  // Over the elements that are finite on both sides; fp64 sums of at most a block's length, added
-  // in a fixed order. NaN where they have no meaning: digests alone, blocks, sub-byte types.
+  // Over all elements that are finite on both sides, equal ones too. Sums of products in fp64, each
+  // product rounded before it is added: element i of a block (kReadBlockBytes from the tensor's
+  // start on) adds to lane i % 8, lanes to the block, blocks to ranges of 64, ranges to the tensor,
+  // each in order. Of 8-bit types: each pair of patterns, in ascending order, with how often it
+  // occurs in a range. So every machine and any number of threads gives the same bits. Infinite
+  // where a square exceeds fp64. NaN where they have no meaning: digests alone, blocks, sub-byte
+  // types.
   double norm_a = 0.0;  // Euclidean
   double norm_b = 0.0;
   double norm_difference = 0.0;  // of a - b
-  double cosine = 1.0;           // NaN when a norm is 0
+  double cosine = 1.0;           // in [-1, 1]; NaN when a norm is 0 or infinite
 };
 
 // The tensors of one layer: those whose names share everything up to and with the last number
-// ("model.layers.17.mlp.up.weight" is of "model.layers.17"); without a number, up to the last dot.
+// between dots ("model.layers.17.mlp.w1.weight" is of "model.layers.17"); without a number, up to
+// the last dot ("conv1.weight" is of "conv1"); without a dot, the name itself.
 struct GroupDifference {
   std::string group;
   std::uint64_t tensors = 0;
   std::uint64_t differing_tensors = 0;
   std::uint64_t elements = 0;
   std::uint64_t differing = 0;
-  double max_abs = 0.0;
+  double max_abs = 0.0;  // this and the next two as in TensorDifference, of all that differ
   double max_rel = 0.0;
   std::uint64_t max_ulp = 0;
-  double relative_norm = 0.0;  // norm of a - b over the norm of a, of the tensors that differ
+  double relative_norm = 0.0;  // norm of a - b over the norm of a, of the tensors that differ and
+                               // have norms: 0 if nothing differs, infinite where all of a is 0,
+                               // NaN where both norms are 0 or no tensor has norms
 };
 
 struct CheckpointDifference {
@@ -69,20 +78,25 @@ struct CheckpointDifference {
 };
 
 // Element statistics of two tensors of one dtype and shape; both spans hold info.size_bytes bytes
-// (aborts otherwise). C64 counts elements and measures their components. Sub-byte types: bits and
-// index only (max_abs is NaN, max_ulp 0). A NaN whose payload alone differs is a differing element,
-// no change of kind. max_abs is computed in fp64; infinite when an fp64 difference overflows.
+// (aborts otherwise). C64 and C128 count elements (first index, differing, changes) and measure their
+// components (distances, histogram, norms). Sub-byte types: bits and index only (max_abs, max_rel
+// and norms are NaN, max_ulp 0). A NaN whose payload alone differs is a differing element, no
+// change of kind. Distances are computed in fp64; max_abs is infinite when an fp64 difference
+// overflows, max_rel is not. 64-bit integers: steps are exact, values rounded to fp64.
 TensorDifference DiffTensors(const TensorInfo& info, std::span<const std::byte> a,
                              std::span<const std::byte> b);
 
-// Streams both: two blocks a thread, whatever the checkpoints' size. Bitwise first, statistics only
-// where bits differ. The result does not depend on `threads` (0: one per core).
-// Errors: those of Checkpoint::Read and CheckUnchanged.
+// Streams both: two blocks a thread, whatever the checkpoints' size, and less than 2 KiB for each
+// tensor that differs. A first pass compares bits, each tensor until its first difference; a second
+// one measures the tensors that differ. The result does not depend on `threads` (0: one per core).
+// Errors: those of Checkpoint::Read and CheckUnchanged; integrity also when a tensor that differed
+// in the first pass does not in the second.
 Result<CheckpointDifference> DiffCheckpoints(const Checkpoint& a, const Checkpoint& b,
                                              int threads = 0);
 
 // Where only digests are at hand (the original weights are gone): which tensors differ. The
-// `differing` entries then carry name, dtype and shape alone, with elements = 0.
+// `differing` entries then carry name, dtype and shape alone, with elements = 0; distances, norms
+// and cosine are NaN, counts 0. Groups count tensors, with no elements.
 CheckpointDifference DiffDigests(const std::vector<TensorDigest>& a,
                                  const std::vector<TensorDigest>& b);
 

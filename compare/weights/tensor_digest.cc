@@ -19,8 +19,8 @@ Result<std::string> LeafOf(const Checkpoint& checkpoint, std::size_t index,
   const TensorInfo& info = checkpoint.tensors()[index];
   Sha256 sha;
   sha.Update("rharness.tensor/v1\0"sv);
-  sha.UpdateU64(DTypeName(info.dtype).size());
-  sha.Update(DTypeName(info.dtype));
+  sha.UpdateU64(FormatName(info).size());
+  sha.Update(FormatName(info));
   sha.UpdateU64(info.shape.size());
   for (const std::uint64_t dimension : info.shape) sha.UpdateU64(dimension);
   for (std::uint64_t offset = 0; offset < info.size_bytes;) {
@@ -74,7 +74,8 @@ Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int thre
   CheckpointDigest digest;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorInfo& info = tensors[i];
-    digest.tensors.push_back({info.name, info.dtype, info.shape, std::move(leaves[i])});
+    digest.tensors.push_back(
+        {info.name, info.dtype, info.shape, std::move(leaves[i]), info.block_format});
     digest.size_bytes += info.size_bytes;
   }
   digest.sha256 = CombineDigests(digest.tensors);

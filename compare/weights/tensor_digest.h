@@ -5,7 +5,8 @@
 //                        u64 dims... | element bytes, little-endian, C order)
 // digest       = SHA-256("rharness.checkpoint/v1\0" | u64 tensor count | for every tensor in
 //                        byte order of names: u64 length of name | name | leaf)
-// All u64 little-endian. -0 and +0, and NaNs of different payload, are different. Metadata, tensor
+// The dtype name is FormatName's: quantised tensors carry that of their blocks ("Q4_K"). All u64
+// little-endian. -0 and +0, and NaNs of different payload, are different. Metadata, tensor
 // order, padding and file layout do not count.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
 #define RHARNESS_COMPARE_WEIGHTS_TENSOR_DIGEST_H_
@@ -22,7 +23,8 @@ struct TensorDigest {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::uint64_t> shape;
-  std::string sha256;  // of the leaf, hex
+  std::string sha256;        // of the leaf, hex
+  std::string block_format;  // as in TensorInfo
 };
 
 struct CheckpointDigest {

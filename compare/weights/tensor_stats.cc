@@ -1,157 +1,53 @@
-// One pass over the elements of two blocks, compiled once for every format.
+// Feeds blocks to the kernels of their dtype and folds what comes out.
 #include "compare/weights/tensor_stats.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstring>
 
-#include "compare/weights/element_formats.h"
+#include "harness/base/result.h"
 
 namespace rharness {
 namespace {
 
-constexpr std::size_t kChunkBytes = 3072;  // what equal bits skip at once: whole elements each
+// What equal bits skip at once where only differing elements count: whole elements of every dtype.
+constexpr std::size_t kChunkBytes = 3072;
+constexpr std::size_t kPatternPairs = std::size_t{256} * 256;
 
-template <class Format>
-typename Format::Bits Load(const std::byte* bytes, std::size_t index) {
-  typename Format::Bits bits;
-  std::memcpy(&bits, bytes + index * sizeof(bits), sizeof(bits));
-  return bits;
+double LaneSum(const double (&lanes)[BlockDifference::kLanes]) {
+  double sum = 0.0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
 }
 
-template <class Format>
-double AbsoluteDifference(typename Format::Bits x, typename Format::Bits y, std::uint64_t steps) {
-  if constexpr (requires { Format::ValueOf(x); }) {
-    return std::abs(Format::ValueOf(x) - Format::ValueOf(y));
-  } else {
-    return static_cast<double>(steps);  // integers: exact before it becomes a double
-  }
-}
-
-// Measures one pair whose bits differ. Inlined, and without branches on which is larger: a call or
-// a misprediction a pair would cost more than all of its arithmetic.
-template <class Format>
-[[gnu::always_inline]] inline void AddPair(typename Format::Bits x, typename Format::Bits y,
-                                           std::uint64_t* max_ulp, double* max_abs,
-                                           std::uint64_t* non_finite_changes) {
-  if (Format::IsFinite(x) && Format::IsFinite(y)) [[likely]] {
-    const std::uint64_t p = Format::OrderOf(x), q = Format::OrderOf(y);
-    const std::uint64_t steps = std::max(p, q) - std::min(p, q);
-    *max_ulp = std::max(*max_ulp, steps);
-    *max_abs = std::max(*max_abs, AbsoluteDifference<Format>(x, y, steps));
-  } else if (Format::IsFinite(x) != Format::IsFinite(y) || Format::KindOf(x) != Format::KindOf(y)) {
-    ++*non_finite_changes;
-  }
-}
-
-template <class Format>
-void AddElements(const std::byte* a, const std::byte* b, std::size_t size, std::uint64_t first,
-                 TensorStats* stats) {
-  // Plain variables stay in registers, which members of a struct whose address is taken do not.
-  std::uint64_t differing = 0, first_index = stats->first_index, max_ulp = 0, changes = 0;
-  double max_abs = TensorStats::kNoDistance;
-  const std::size_t count = size / sizeof(typename Format::Bits);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto x = Load<Format>(a, i), y = Load<Format>(b, i);
-    if (x == y) continue;
-    ++differing;
-    first_index = std::min(first_index, first + i);
-    AddPair<Format>(x, y, &max_ulp, &max_abs, &changes);
-  }
-  stats->Merge({differing, first_index, max_abs, max_ulp, changes});
-}
-
-// Two fp32 components an element, counted as one.
-void AddComplex(const std::byte* a, const std::byte* b, std::size_t size, std::uint64_t first,
-                TensorStats* stats) {
-  TensorStats local;
-  for (std::size_t i = 0; i < size / 8; ++i) {
-    if (std::memcmp(a + 8 * i, b + 8 * i, 8) == 0) continue;
-    if (local.differing++ == 0) local.first_index = first + i;
-    TensorStats element;
-    for (const std::size_t part : {2 * i, 2 * i + 1}) {
-      const auto x = Load<F32Format>(a, part), y = Load<F32Format>(b, part);
-      if (x == y) continue;
-      AddPair<F32Format>(x, y, &element.max_ulp, &element.max_abs, &element.non_finite_changes);
+// The indices of many pairs first, which takes a few vector instructions.
+void CountPairs(std::span<const std::byte> a, std::span<const std::byte> b, std::uint32_t* counts) {
+  constexpr std::size_t kStep = 64;
+  std::uint16_t pairs[kStep];
+  std::size_t i = 0;
+  for (; i + kStep <= a.size(); i += kStep) {
+    const std::byte *const x = a.data() + i, *const y = b.data() + i;
+    for (std::size_t j = 0; j < kStep; ++j) {
+      pairs[j] = static_cast<std::uint16_t>(std::to_integer<unsigned>(x[j]) << 8 |
+                                            std::to_integer<unsigned>(y[j]));
     }
-    element.non_finite_changes = std::min<std::uint64_t>(element.non_finite_changes, 1);
-    local.Merge(element);
+    for (std::size_t j = 0; j < kStep; ++j) ++counts[pairs[j]];
   }
-  stats->Merge(local);
+  for (; i < a.size(); ++i) {
+    ++counts[std::to_integer<std::size_t>(a[i]) << 8 | std::to_integer<std::size_t>(b[i])];
+  }
 }
 
-// Elements packed from the least significant bit of each byte up: 2 in a byte or 4 in three.
-template <int kBits>
-void AddPacked(const std::byte* a, const std::byte* b, std::size_t size, std::uint64_t first,
-               TensorStats* stats) {
-  constexpr std::size_t kGroupBytes = kBits == 4 ? 1 : 3;
-  constexpr int kGroupElements = static_cast<int>(8 * kGroupBytes) / kBits;
-  TensorStats local;
-  for (std::size_t i = 0; i < size / kGroupBytes; ++i) {
-    std::uint32_t changed = 0;
-    for (std::size_t byte = 0; byte < kGroupBytes; ++byte) {
-      const std::size_t at = i * kGroupBytes + byte;
-      changed |= std::to_integer<std::uint32_t>(a[at] ^ b[at]) << (8 * byte);
-    }
-    for (int element = 0; changed != 0; ++element, changed >>= kBits) {
-      if ((changed & ((1u << kBits) - 1)) == 0) continue;
-      if (local.differing++ == 0) {
-        local.first_index = first + i * kGroupElements + static_cast<std::uint64_t>(element);
-      }
-    }
+// The first byte that differs; the size when none does.
+std::size_t FirstDifferingByte(std::span<const std::byte> a, std::span<const std::byte> b) {
+  std::size_t chunk = 0;
+  while (chunk + kChunkBytes < a.size() &&
+         std::memcmp(a.data() + chunk, b.data() + chunk, kChunkBytes) == 0) {
+    chunk += kChunkBytes;
   }
-  stats->Merge(local);
-}
-
-using AddFunction = void (*)(const std::byte*, const std::byte*, std::size_t, std::uint64_t,
-                             TensorStats*);
-
-AddFunction FunctionFor(DType dtype) {
-  switch (dtype) {
-    case DType::kF4:
-      return AddPacked<4>;
-    case DType::kF6E2M3:
-    case DType::kF6E3M2:
-      return AddPacked<6>;
-    case DType::kBool:
-    case DType::kU8:
-      return AddElements<IntegerFormat<std::uint8_t>>;
-    case DType::kI8:
-      return AddElements<IntegerFormat<std::int8_t>>;
-    case DType::kF8E5M2:
-      return AddElements<F8E5M2Format>;
-    case DType::kF8E4M3:
-      return AddElements<F8E4M3Format>;
-    case DType::kF8E8M0:
-      return AddElements<F8E8M0Format>;
-    case DType::kF8E4M3Fnuz:
-      return AddElements<FnuzFormat<3, 8>>;
-    case DType::kF8E5M2Fnuz:
-      return AddElements<FnuzFormat<2, 16>>;
-    case DType::kI16:
-      return AddElements<IntegerFormat<std::int16_t>>;
-    case DType::kU16:
-      return AddElements<IntegerFormat<std::uint16_t>>;
-    case DType::kF16:
-      return AddElements<F16Format>;
-    case DType::kBF16:
-      return AddElements<BF16Format>;
-    case DType::kI32:
-      return AddElements<IntegerFormat<std::int32_t>>;
-    case DType::kU32:
-      return AddElements<IntegerFormat<std::uint32_t>>;
-    case DType::kF32:
-      return AddElements<F32Format>;
-    case DType::kC64:
-      return AddComplex;
-    case DType::kF64:
-      return AddElements<F64Format>;
-    case DType::kI64:
-      return AddElements<IntegerFormat<std::int64_t>>;
-    case DType::kU64:
-      return AddElements<IntegerFormat<std::uint64_t>>;
-  }
-  Abort("unknown DType");
+  const auto at = std::mismatch(a.begin() + static_cast<std::ptrdiff_t>(chunk), a.end(),
+                                b.begin() + static_cast<std::ptrdiff_t>(chunk));
+  return static_cast<std::size_t>(at.first - a.begin());
 }
 
 }  // namespace
@@ -160,24 +56,98 @@ void TensorStats::Merge(const TensorStats& other) {
   differing += other.differing;
   first_index = std::min(first_index, other.first_index);
   max_abs = std::max(max_abs, other.max_abs);
+  max_rel = std::max(max_rel, other.max_rel);
   max_ulp = std::max(max_ulp, other.max_ulp);
+  for (std::size_t i = 0; i < ulp_histogram.size(); ++i) ulp_histogram[i] += other.ulp_histogram[i];
   non_finite_changes += other.non_finite_changes;
+  nan_changes += other.nan_changes;
+  zero_sign_changes += other.zero_sign_changes;
 }
 
-void AddDifferences(DType dtype, std::span<const std::byte> a, std::span<const std::byte> b,
-                    std::uint64_t first_element, TensorStats* stats) {
+void TensorSums::Add(const TensorSums& other) {
+  a_squared += other.a_squared;
+  b_squared += other.b_squared;
+  difference_squared += other.difference_squared;
+  product += other.product;
+}
+
+void RangeMeter::Start(DType dtype, std::uint64_t first_element) {
+  kernels_ = KernelsFor(dtype, kernel_);
+  bits_ = static_cast<std::size_t>(BitsOf(dtype));
+  next_element_ = first_element;
+  range_ = {};
+  if (kernels_.add_counts != nullptr) counts_.resize(kPatternPairs);
+}
+
+void RangeMeter::Add(std::span<const std::byte> a, std::span<const std::byte> b) {
   if (a.size() != b.size()) Abort("difference of blocks of different size");
-  if (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0) return;
-  const AddFunction add = FunctionFor(dtype);
-  const std::uint64_t elements_per_chunk =
-      kChunkBytes * 8 / static_cast<std::uint64_t>(BitsOf(dtype));
+  NoteFirst(a, b);
+  if (kernels_.add_counts != nullptr) {
+    CountPairs(a, b, counts_.data());
+  } else if (kernels_.has_values) {
+    AddElements(a, b);
+  } else {
+    AddUnequalChunks(a, b);
+  }
+  next_element_ += a.size() * 8 / bits_;
+}
+
+RangeDifference RangeMeter::Finish() {
+  if (kernels_.add_counts != nullptr) {
+    BlockDifference block;
+    kernels_.add_counts(counts_.data(), &block);
+    Take(block);
+    std::ranges::fill(counts_, 0u);
+  }
+  return range_;
+}
+
+void RangeMeter::NoteFirst(std::span<const std::byte> a, std::span<const std::byte> b) {
+  if (range_.stats.first_index != TensorStats{}.first_index) return;
+  const std::size_t byte = FirstDifferingByte(a, b);
+  if (byte == a.size()) return;
+  const auto changed = std::to_integer<unsigned>(a[byte] ^ b[byte]);
+  const std::size_t bit = 8 * byte + static_cast<std::size_t>(std::countr_zero(changed));
+  range_.stats.first_index = next_element_ + bit / bits_;
+}
+
+void RangeMeter::AddElements(std::span<const std::byte> a, std::span<const std::byte> b) {
+  BlockDifference block;
+  const std::size_t elements = a.size() * 8 / bits_;
+  std::size_t done = 0;
+  if (kernels_.add_vectors != nullptr) {
+    done = kernels_.add_vectors(a.data(), b.data(), elements, &block);
+  }
+  kernels_.add_pairs(a.data(), b.data(), done, elements, &block);
+  Take(block);
+}
+
+void RangeMeter::AddUnequalChunks(std::span<const std::byte> a, std::span<const std::byte> b) {
+  BlockDifference block;
   for (std::size_t at = 0; at < a.size(); at += kChunkBytes) {
     const std::size_t size = std::min(kChunkBytes, a.size() - at);
-    if (std::memcmp(a.data() + at, b.data() + at, size) != 0) {
-      add(a.data() + at, b.data() + at, size, first_element + at / kChunkBytes * elements_per_chunk,
-          stats);
-    }
+    if (std::memcmp(a.data() + at, b.data() + at, size) == 0) continue;
+    kernels_.add_pairs(a.data() + at, b.data() + at, 0, size * 8 / bits_, &block);
   }
+  Take(block);
 }
+
+void RangeMeter::Take(const BlockDifference& block) {
+  TensorStats& stats = range_.stats;
+  stats.differing += block.differing;
+  stats.max_abs = std::max(stats.max_abs, block.max_abs);
+  stats.max_rel = std::max(stats.max_rel, block.max_rel);
+  stats.max_ulp = std::max(stats.max_ulp, block.max_ulp);
+  for (std::size_t i = 0; i < stats.ulp_histogram.size(); ++i) {
+    stats.ulp_histogram[i] += block.ulp_histogram[i];
+  }
+  stats.non_finite_changes += block.non_finite_changes;
+  stats.nan_changes += block.nan_changes;
+  stats.zero_sign_changes += block.zero_sign_changes;
+  range_.sums.Add({LaneSum(block.a_squared), LaneSum(block.b_squared),
+                   LaneSum(block.difference_squared), LaneSum(block.product)});
+}
+
+bool HasValues(DType dtype) { return KernelsFor(dtype, Kernel::kScalar).has_values; }
 
 }  // namespace rharness

@@ -33,8 +33,10 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddAdmit(app, action);
   AddHistory(app, action);
   AddDrill(app, action);
+  AddCompare(app, action);
   AddReport(app, action);
   AddHash(app, action);
+  AddStats(app, action);
 }
 
 // The verb as typed: the first word that is no option. Empty if there is none.

@@ -31,6 +31,12 @@ int TerminalColumns(int fd) {
   return 100;
 }
 
+int TerminalRows(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
+  return 50;
+}
+
 std::string FormatProgress(const Progress& progress, int columns) {
   std::string text = fmt::format("{}/{} done, {} running, {} elapsed", progress.finished,
                                  progress.total, progress.running, Clockwork(progress.elapsed));
@@ -47,13 +53,21 @@ std::string FormatProgress(const Progress& progress, int columns) {
 
 ProgressLine::ProgressLine() : on_(::isatty(STDERR_FILENO) != 0 && !Globals().quiet) {}
 
-ProgressLine::~ProgressLine() {
+ProgressLine::~ProgressLine() { Clear(); }
+
+void ProgressLine::Clear() {
   if (!shown_.empty()) Write("\r\x1b[K");
+  shown_.clear();
 }
 
 void ProgressLine::Show(const Progress& progress) {
+  if (on_) Show(FormatProgress(progress, TerminalColumns(STDERR_FILENO)));
+}
+
+void ProgressLine::Show(std::string text) {
   if (!on_) return;
-  std::string text = FormatProgress(progress, TerminalColumns(STDERR_FILENO));
+  const auto width = static_cast<std::size_t>(std::max(20, TerminalColumns(STDERR_FILENO) - 1));
+  if (text.size() > width) text = text.substr(0, width - 3) + "...";
   if (text == shown_) return;
   Write("\r\x1b[K" + text);
   shown_ = std::move(text);

@@ -10,6 +10,7 @@ namespace rharness {
 
 // Width of the terminal behind a file descriptor; 100 where it is none.
 int TerminalColumns(int fd);
+int TerminalRows(int fd);  // height alike; 50
 
 // Text of the line, at most `columns` wide: "5/12 done, 2 running, 0:42 elapsed, about 1:10 left".
 std::string FormatProgress(const Progress& progress, int columns);
@@ -20,6 +21,8 @@ class ProgressLine {
   ProgressLine();
   ~ProgressLine();
   void Show(const Progress& progress);
+  void Show(std::string text);  // cut to the terminal's width
+  void Clear();
 
  private:
   bool on_;

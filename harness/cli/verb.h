@@ -49,11 +49,13 @@ using Action = std::function<int()>;
 
 // Each adds its subcommand to `app`; parsing that subcommand sets *action.
 void AddAdmit(CLI::App& app, Action* action);
+void AddCompare(CLI::App& app, Action* action);
 void AddDrill(CLI::App& app, Action* action);
 void AddHash(CLI::App& app, Action* action);
 void AddHistory(CLI::App& app, Action* action);
 void AddRecord(CLI::App& app, Action* action);
 void AddReport(CLI::App& app, Action* action);
+void AddStats(CLI::App& app, Action* action);
 
 }  // namespace rharness
 

@@ -1,9 +1,8 @@
-// `rharness report`: renders a drill again from its report.json.
+// `rharness report`: renders a drill again from its report.json, or a comparison from its JSON.
 //
 // Rendering is not judging: the exit code is 0 when everything asked for was written, whatever the
 // verdicts in the report are.
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +10,9 @@
 #include <filesystem>
 
 #include "harness/base/files.h"
+#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
+#include "reports/comparison_report.h"
 #include "reports/metrics.h"
 #include "reports/model.h"
 
@@ -30,23 +31,22 @@ struct ReportOptions {
   bool terminal = false;
 };
 
-constexpr int kPipeColumns = 100;  // when stdout is no terminal
-
-int Columns() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kPipeColumns;
-}
-
-Result<Report> LoadReport(const std::string& source) {
-  fs::path path = source;
+// The JSON file behind the argument: in a drill's folder it is report.json.
+fs::path PathOf(const std::string& source) {
   std::error_code error;
-  if (fs::is_directory(path, error)) path /= "report.json";
-  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-  return ParseReport(json, path.string());
+  return fs::is_directory(source, error) ? fs::path(source) / "report.json" : fs::path(source);
 }
 
-std::string RenderJson(const Report& report) { return ToJson(report).Dump(2) + "\n"; }
+bool IsComparison(const Json& json) {
+  const Json* schema = json.Find("schema");
+  return schema != nullptr && schema->kind() == Json::Kind::kString &&
+         schema->AsString().starts_with("rharness.comparison/");
+}
+
+template <class Product>
+std::string RenderJson(const Product& product) {
+  return ToJson(product).Dump(2) + "\n";
+}
 
 // The metrics file outlives the drill: what it knew of the last success is kept.
 std::string RenderMetrics(const Report& report, const std::string& path) {
@@ -71,45 +71,72 @@ int StdoutUses(const ReportOptions& options) {
   return uses;
 }
 
-int RenderAll(const Report& report, const ReportOptions& options) {
+// Writes what was asked for; `wrote` tells whether anything was.
+template <class Product>
+int RenderFiles(const Product& product, const ReportOptions& options, bool* wrote) {
   struct Output {
     const std::string& path;
-    std::string (*write)(const Report&);
+    std::string (*write)(const Product&);
   };
   const std::array<Output, 4> outputs = {{{options.html, WriteHtml},
                                           {options.junit, WriteJunit},
-                                          {options.json, RenderJson},
+                                          {options.json, RenderJson<Product>},
                                           {options.markdown, WriteMarkdown}}};
-  bool wrote = false;
   for (const Output& output : outputs) {
     if (output.path.empty()) continue;
-    if (const int code = WriteTo(output.path, output.write(report)); code != kExitOk) return code;
-    wrote = true;
+    if (const int code = WriteTo(output.path, output.write(product)); code != kExitOk) return code;
+    *wrote = true;
   }
+  return kExitOk;
+}
+
+int RenderDrill(const Report& report, const ReportOptions& options) {
+  bool wrote = false;
+  if (const int code = RenderFiles(report, options, &wrote); code != kExitOk) return code;
   if (!options.metrics.empty()) {
     const int code = WriteTo(options.metrics, RenderMetrics(report, options.metrics));
     if (code != kExitOk) return code;
     wrote = true;
   }
   if (wrote && !options.terminal) return kExitOk;
-  return Print(WriteTerminal(report, Columns(), ColorOn(STDOUT_FILENO)));
+  return Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+}
+
+int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
+  if (!options.metrics.empty()) {
+    return FailWith(
+        InvalidInput("--metrics are a drill's; expected a drill's report.json", options.source));
+  }
+  bool wrote = false;
+  if (const int code = RenderFiles(set, options, &wrote); code != kExitOk) return code;
+  if (wrote && !options.terminal) return kExitOk;
+  return Print(WriteTerminal(set, TerminalColumns(STDOUT_FILENO), TerminalRows(STDOUT_FILENO),
+                             ColorOn(STDOUT_FILENO)));
 }
 
 int RunReport(const ReportOptions& options) {
   if (StdoutUses(options) > 1) {
     return FailWith(InvalidInput("only one output can go to stdout", "rharness report"));
   }
-  const Result<Report> report = LoadReport(options.source);
-  if (!report.ok()) return FailWith(report.error());
-  return RenderAll(*report, options);
+  const fs::path path = PathOf(options.source);
+  const Result<Json> json = ReadJsonFile(path);
+  if (!json.ok()) return FailWith(json.error());
+  if (IsComparison(*json)) {
+    const auto set = ParseComparisonSet(*json, path.string());
+    return set.ok() ? RenderComparison(*set, options) : FailWith(set.error());
+  }
+  const auto report = ParseReport(*json, path.string());
+  return report.ok() ? RenderDrill(*report, options) : FailWith(report.error());
 }
 
 }  // namespace
 
 void AddReport(CLI::App& app, Action* action) {
-  auto* verb = app.add_subcommand("report", "Renders a drill again from its report.json");
+  auto* verb = app.add_subcommand("report", "Renders a drill or a comparison again from its JSON");
   auto options = std::make_shared<ReportOptions>();
-  verb->add_option("source", options->source, "Drill folder, or its report.json")->required();
+  verb->add_option("source", options->source,
+                   "Drill folder, its report.json, or the JSON of a comparison")
+      ->required();
   verb->add_option("--html", options->html, "Write the page to this file; - is stdout");
   verb->add_option("--junit", options->junit, "Write JUnit XML to this file; - is stdout");
   verb->add_option("--json", options->json, "Write report.json to this file; - is stdout");

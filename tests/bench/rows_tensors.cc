@@ -1,9 +1,10 @@
-// Rows T1 and T4: rharness-weights-compare beside cmp and numpy.
+// Rows T1 to T4: rharness-weights-compare beside cmp and numpy.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <random>
 
@@ -23,28 +24,44 @@ std::string Comparer(const Context& context) {
   return (context.bin / "rharness-weights-compare").string();
 }
 
-// The bytes before the data of a safetensors file with one fp32 tensor.
-std::string HeaderOf(std::uint64_t data_bytes) {
-  std::string json = fmt::format(R"({{"w":{{"dtype":"F32","shape":[{}],"data_offsets":[0,{}]}}}})",
-                                 data_bytes / 4, data_bytes);
+// What the files of a dtype hold: random words of finite elements, and which bits of them change.
+struct Content {
+  const char* dtype;
+  std::uint64_t element_bytes;
+  std::uint64_t finite;   // the bits of a word that are kept: exponents stay below infinity's
+  std::uint64_t changed;  // each of these bits changes in a quarter of all elements
+};
+constexpr Content kF32 = {"F32", 4, 0xbfffffffbfffffff, 0x0000ffff0000ffff};
+constexpr Content kBF16 = {"BF16", 2, 0xbfffbfffbfffbfff, 0x0003000300030003};
+constexpr Content kF16 = {"F16", 2, 0xbfffbfffbfffbfff, 0x0003000300030003};
+constexpr Content kF8E4M3 = {"F8_E4M3", 1, 0xbfbfbfbfbfbfbfbf, 0x0101010101010101};
+
+// The bytes before the data of a safetensors file with one tensor.
+std::string HeaderOf(std::uint64_t data_bytes, const Content& content = kF32) {
+  std::string json = fmt::format(R"({{"w":{{"dtype":"{}","shape":[{}],"data_offsets":[0,{}]}}}})",
+                                 content.dtype, data_bytes / content.element_bytes, data_bytes);
   while (json.size() % 8 != 0) json.push_back(' ');
   std::string header;
   for (std::size_t i = 0; i < 8; ++i) header.push_back(static_cast<char>(json.size() >> (8 * i)));
   return header + json;
 }
 
-// A checkpoint of pseudorandom finite values, the same for both names, made on first use.
-Result<std::string> FullCheckpoint(const Context& context, const std::string& name) {
+// A checkpoint of pseudorandom values, made on first use; the same words for every name, changed in
+// places if asked.
+Result<std::string> FullCheckpoint(const Context& context, const std::string& name,
+                                   const Content& content = kF32, bool change = false) {
   const fs::path path = context.scratch / name;
   if (fs::exists(path)) return path.string();
   std::ofstream file(path, std::ios::binary);
-  file << HeaderOf(kPairBytes);
-  std::mt19937_64 random(1);
+  file << HeaderOf(kPairBytes, content);
+  std::mt19937_64 random(1), change_random(2);
   std::vector<std::uint64_t> block(kMebi / 8);
-  constexpr std::uint64_t kBelowTwo = 0xbfffffffbfffffff;  // keeps every exponent below infinity's
   for (std::uint64_t written = 0; written < kPairBytes; written += kMebi) {
     if (InterruptingSignal() != 0) return ProcessError("interrupted", path.string());
-    for (std::uint64_t& word : block) word = random() & kBelowTwo;
+    for (std::uint64_t& word : block) {
+      word = random() & content.finite;
+      if (change) word ^= change_random() & change_random() & content.changed;
+    }
     file.write(reinterpret_cast<const char*>(block.data()), kMebi);
   }
   file.close();
@@ -103,6 +120,116 @@ Result<Measured> BesideNumpy(const Context& context) {
                   fmt::format("numpy's import of {:.3f} s taken off", import_cpu)};
 }
 
+// The same statistics in numpy, by chunks that stay in the cache.
+std::string StatisticsScript() {
+  return fmt::format(R"(
+import numpy as np, sys
+a, b = (np.memmap(p, dtype='<f4', mode='r', offset={}) for p in sys.argv[1:])
+differing = nan_changes = max_ulp = 0
+first = None
+max_abs = max_rel = aa = bb = dd = ab = 0.0
+histogram = np.zeros(65, np.int64)
+step = 1 << 15
+np.seterr(divide='ignore', invalid='ignore')
+for begin in range(0, len(a), step):
+    x, y = a[begin:begin + step], b[begin:begin + step]
+    i, j = x.view('<i4'), y.view('<i4')
+    unequal = i != j
+    count = np.count_nonzero(unequal)
+    if first is None and count: first = begin + unequal.argmax()
+    differing += count
+    u, v = x.astype('f8'), y.astype('f8')
+    nan_changes += np.count_nonzero(np.isnan(u) != np.isnan(v))
+    finite = np.isfinite(u) & np.isfinite(v)
+    if not finite.all(): u, v, i, j = u[finite], v[finite], i[finite], j[finite]
+    d = u - v
+    distance = np.abs(d)
+    max_abs = max(max_abs, distance.max())
+    max_rel = max(max_rel, np.nanmax(distance / np.maximum(np.abs(u), np.abs(v))))
+    p = np.where(i < 0, i ^ 0x7fffffff, i).astype('i8')
+    q = np.where(j < 0, j ^ 0x7fffffff, j).astype('i8')
+    steps = np.abs(p - q)
+    max_ulp = max(max_ulp, steps.max())
+    histogram += np.bincount(np.frexp(steps)[1], minlength=65)
+    aa += u @ u
+    bb += v @ v
+    dd += d @ d
+    ab += u @ v
+for name, number in (
+        ('differing', differing), ('first_index', first), ('max_abs', float(max_abs)),
+        ('max_rel', float(max_rel)), ('max_ulp', max_ulp), ('nan_changes', nan_changes),
+        ('norm_a', aa ** 0.5), ('norm_b', bb ** 0.5), ('norm_difference', dd ** 0.5),
+        ('cosine', ab / aa ** 0.5 / bb ** 0.5)):
+    print(name, repr(float(number)) if isinstance(number, float) else number)
+for k in range(64): print('ulp_2^%d' % k, histogram[k + 1])
+)",
+                     HeaderOf(kPairBytes).size());
+}
+
+// Sums depend on their order a little; all else must be the same.
+Status CheckSameNumbers(const Context& context, const Command& ours, const Command& peer) {
+  ASSIGN_OR_RETURN(const auto numbers, NumbersOf(context, ours));
+  ASSIGN_OR_RETURN(const auto peer_numbers, NumbersOf(context, peer));
+  for (const auto& [name, number] : peer_numbers) {
+    const bool is_sum = name.starts_with("norm") || name == "cosine";
+    const auto at = numbers.find(name);
+    if (at == numbers.end() ||
+        std::abs(at->second - number) > (is_sum ? 1e-9 * std::abs(number) : 0)) {
+      return IntegrityError("our statistics and numpy's are not the same", name);
+    }
+  }
+  return {};
+}
+
+Result<Measured> StatisticsBesideNumpy(const Context& context) {
+  const Command import_only = {kPython, "-c", "import numpy"};
+  if (!RunChild(import_only).ok()) return Unsupported("needs /usr/bin/python3 with numpy");
+  ASSIGN_OR_RETURN(const std::string a, FullCheckpoint(context, "weights0"));
+  ASSIGN_OR_RETURN(const std::string b, FullCheckpoint(context, "changed", kF32, true));
+  const Command ours = {Comparer(context), a, b, "1", "differ"};
+  const Command numpy = {kPython, "-c", StatisticsScript(), a, b};
+  RETURN_IF_ERROR(CheckSameNumbers(context, ours, numpy));
+  ASSIGN_OR_RETURN(const auto usages, Interleave({ours, numpy, import_only}, context.rounds));
+  const double seconds = MedianCpu(usages[0]);
+  const double import_cpu = MedianCpu(usages[2]);
+  const double peer = MedianCpu(usages[1]) - import_cpu;
+  return Measured{peer / seconds, fmt::format("{:.3f} s", seconds),
+                  fmt::format("numpy {:.3f} s", peer),
+                  fmt::format("same results; numpy's import of {:.3f} s taken off", import_cpu)};
+}
+
+std::string RateOf(double cpu_seconds) {
+  return fmt::format("{:.2f} GB/s", 2e-9 * static_cast<double>(kPairBytes) / cpu_seconds);
+}
+
+Result<Measured> StatisticsBesideBits(const Context& context) {
+  ASSIGN_OR_RETURN(const std::string a, FullCheckpoint(context, "weights0"));
+  ASSIGN_OR_RETURN(const std::string same, FullCheckpoint(context, "weights1"));
+  ASSIGN_OR_RETURN(const std::string b, FullCheckpoint(context, "changed", kF32, true));
+  ASSIGN_OR_RETURN(const auto usages, Interleave({{Comparer(context), a, b, "1", "differ"},
+                                                  {Comparer(context), a, same}},
+                                                 context.rounds));
+  const double ours = MedianCpu(usages[0]);
+  const double bits = MedianCpu(usages[1]);
+  return Measured{bits / ours, RateOf(ours), "bitwise " + RateOf(bits), "both files"};
+}
+
+Result<Measured> StatisticsBesideF32(const Context& context, const Content& content) {
+  ASSIGN_OR_RETURN(const std::string f32_a, FullCheckpoint(context, "weights0"));
+  ASSIGN_OR_RETURN(const std::string f32_b, FullCheckpoint(context, "changed", kF32, true));
+  ASSIGN_OR_RETURN(const std::string a, FullCheckpoint(context, "narrow0", content));
+  ASSIGN_OR_RETURN(const std::string b, FullCheckpoint(context, "narrow1", content, true));
+  const auto usages = Interleave(
+      {{Comparer(context), a, b, "1", "differ"}, {Comparer(context), f32_a, f32_b, "1", "differ"}},
+      context.rounds);
+  fs::remove(a);
+  fs::remove(b);
+  if (!usages.ok()) return usages.error();
+  const double ours = MedianCpu((*usages)[0]);
+  const double f32 = MedianCpu((*usages)[1]);
+  return Measured{f32 / ours, RateOf(ours), "our fp32 " + RateOf(f32), "both files"};
+}
+
 // A child counts the pages that it shares with its parent until it becomes another program.
 double OwnPeak() {
   rusage used{};
@@ -132,9 +259,21 @@ Result<Measured> PeakMemory(const Context& context) {
 }  // namespace
 
 std::vector<Row> TensorRows() {
+  const std::string bits = "bitwise compare, 2 x 384 MiB, rate per CPU";
+  const auto beside_f32 = [](const Content& content) {
+    return [&content](const Context& context) { return StatisticsBesideF32(context, content); };
+  };
   return {
-      {"T1a", "bitwise compare, 2 x 384 MiB, rate per CPU", Goal::kAtLeast, 2.0, "", BesideCmp},
-      {"T1b", "bitwise compare, 2 x 384 MiB, rate per CPU", Goal::kAtLeast, 1.0, "", BesideNumpy},
+      {"T1a", bits, Goal::kAtLeast, 2.0, "", BesideCmp},
+      {"T1b", bits, Goal::kAtLeast, 1.0, "", BesideNumpy},
+      {"T2a", "full statistics, fp32, rate per CPU", Goal::kAtLeast, 10.0, "",
+       StatisticsBesideNumpy},
+      {"T2b", "full statistics, fp32, rate per CPU", Goal::kAtLeast, 0.25, "",
+       StatisticsBesideBits},
+      {"T3a", "full statistics, bf16, bytes per CPU", Goal::kAtLeast, 0.5, "", beside_f32(kBF16)},
+      {"T3b", "full statistics, fp16, bytes per CPU", Goal::kAtLeast, 0.5, "", beside_f32(kF16)},
+      {"T3c", "full statistics, fp8 e4m3, bytes per CPU", Goal::kAtLeast, 0.5, "",
+       beside_f32(kF8E4M3)},
       {"T4", "memory of a compare beyond the headers", Goal::kAtMost, 256, "MiB", PeakMemory},
   };
 }

@@ -5,7 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/metrics/bands.h"
 #include "compare/metrics/decision.h"
+#include "compare/stats/distributions.h"
+#include "compare/stats/moments.h"
+#include "tests/compare/metrics/simulation.h"
 
 namespace rharness {
 namespace {
@@ -142,6 +146,92 @@ TEST(Pitfalls, HugeValuesOverflowIntoNoPass) {
   const double huge = std::numeric_limits<double>::max();
   const MetricDecision decision = DecideMetric(Loss({huge, -huge, huge}, {huge, -huge}));
   EXPECT_EQ(decision.verdict, MetricVerdict::kInconclusive);
+}
+
+TEST(Pitfalls, BandsOfThreeRunsAlarmFarMoreOftenThanTheyPromise) {
+  // A new value against mean +- c s of three is t on 2 df at c / sqrt(4/3): 23 % at two deviations,
+  // 12 % at three.
+  const double root = std::sqrt(4.0 / 3.0);
+  EXPECT_NEAR(stats::StudentTTwoSided(2.0 / root, 2.0), 0.2254, 1e-4);
+  EXPECT_NEAR(stats::StudentTTwoSided(3.0 / root, 2.0), 0.1217, 1e-4);
+  // The band of this design alarms as often as it says, because it is that much wider.
+  const Band band = SmokeBand({.values = {1.0, 2.0, 3.0}}, 1, 0.05).value();
+  EXPECT_NEAR(stats::StudentTTwoSided(band.factor / root, band.df), 0.05, 1e-9);
+  EXPECT_GT(band.factor, 4.9);
+}
+
+// Share of AR(1) series of mean 0 whose mean is more than 1.96 standard errors off, when they count
+// as `size` or as so many independent values as they are worth.
+double AlarmShare(double rho, bool as_independent) {
+  constexpr int kSeries = 2000;
+  constexpr int kSteps = 400;
+  NormalSource source(77);
+  int alarms = 0;
+  for (int i = 0; i < kSeries; ++i) {
+    double value = source.Next() / std::sqrt(1.0 - rho * rho);
+    std::vector<double> steps;
+    for (int step = 0; step < kSteps; ++step) {
+      steps.push_back(value);
+      value = rho * value + source.Next();
+    }
+    const stats::Moments moments = stats::ComputeMoments(steps);
+    const double worth = as_independent ? kSteps : stats::EffectiveSampleSizeAr1(kSteps, rho);
+    alarms += std::fabs(moments.mean) > 1.96 * std::sqrt(moments.Variance() / worth) ? 1 : 0;
+  }
+  return static_cast<double>(alarms) / kSeries;
+}
+
+TEST(Pitfalls, StepsOfOneRunAreNotIndependentSamples) {
+  EXPECT_GT(AlarmShare(0.9, true), 0.5);
+  EXPECT_LT(AlarmShare(0.9, false), 0.1);
+}
+
+TEST(Pitfalls, OneWrongConfigurationHardlyMovesTheFamily) {
+  // The fit is on log variances: one that is 10^4 times as noisy would make their mean 1000 times
+  // as large.
+  std::vector<double> variances(10, 1.0);
+  for (std::size_t i = 0; i < variances.size(); ++i) variances[i] += 0.1 * static_cast<double>(i);
+  const std::vector<double> dfs(10, 8.0);
+  const double clean = FitVariancePrior(variances, dfs).s0_squared;
+  variances[9] = 1e4;
+  const VariancePrior mixed = FitVariancePrior(variances, dfs);
+  EXPECT_LT(mixed.s0_squared, 4.0 * clean);
+  EXPECT_LT(mixed.df, 3.0) << "and the family knows that it is not one";
+}
+
+TEST(Pitfalls, ABaselineThatFollowsItsRerunsNeverSeesTheDrift) {
+  const auto runs_at = [](double mean) {
+    return std::vector<double>{mean - 0.01, mean, mean + 0.01};
+  };
+  double mean = 2.1;
+  std::vector<double> following = runs_at(mean);
+  const std::vector<double> frozen = following;
+  MetricVerdict at_last = MetricVerdict::kWithin;
+  for (int night = 0; night < 12; ++night) {
+    mean += 0.005;  // a sixth of the margin a night
+    EXPECT_EQ(DecideMetric(Loss(following, runs_at(mean))).verdict, MetricVerdict::kWithin);
+    following = runs_at(mean);
+    at_last = DecideMetric(Loss(frozen, runs_at(mean))).verdict;
+  }
+  EXPECT_EQ(at_last, MetricVerdict::kDrifted);
+}
+
+TEST(Pitfalls, AFamilyThatKnowsNextToNothingPassesNothing) {
+  for (const double df : {5e-324, 1e-300, 1e-20, 1e-6, 1e-3}) {
+    MetricInput input = Loss({2.1}, {2.1});
+    input.prior = {9e-5, df, 20};
+    EXPECT_EQ(DecideMetric(input).verdict, MetricVerdict::kInconclusive) << df;
+  }
+}
+
+TEST(Pitfalls, TheHardestCertifiedDeviationsComeOut) {
+  // NIST StRD NumAcc3 and NumAcc4: certified standard deviation 0.1, lag-1 autocorrelation -0.999.
+  for (const double base : {1000000.0, 10000000.0}) {
+    std::vector<double> values = {base + 0.2};
+    for (int i = 0; i < 500; ++i) values.insert(values.end(), {base + 0.1, base + 0.3});
+    EXPECT_NEAR(std::sqrt(stats::ComputeMoments(values).Variance()), 0.1, 1e-8) << base;
+    EXPECT_NEAR(stats::Lag1Autocorrelation(values), -0.999, 1e-7) << base;
+  }
 }
 
 }  // namespace

@@ -189,6 +189,82 @@ TEST(TensorDiff, CountsComplexElementsAndMeasuresTheirComponents) {
   EXPECT_EQ(difference.non_finite_changes, 1u);
 }
 
+TEST(TensorDiff, CountsStepsByPowersOfTwo) {
+  // 1 + k * 2^-23 is k steps above 1.
+  std::vector<float> a(8, 1.0f), b;
+  for (const int steps : {0, 1, 2, 3, 4, 7, 8, 1024}) {
+    b.push_back(1.0f + std::ldexp(static_cast<float>(steps), -23));
+  }
+  UlpHistogram expected{};
+  expected[0] = 1;   // 1
+  expected[1] = 2;   // 2, 3
+  expected[2] = 2;   // 4, 7
+  expected[3] = 1;   // 8
+  expected[10] = 1;  // 1024
+  EXPECT_EQ(Diff(DType::kF32, a, b).ulp_histogram, expected);
+  const double largest = std::numeric_limits<double>::max();
+  EXPECT_EQ(Diff<double>(DType::kF64, {largest}, {-largest}).ulp_histogram[63], 1u);
+}
+
+TEST(TensorDiff, GivesNormsAndCosineOfKnownVectors) {
+  const TensorDifference difference = Diff<float>(DType::kF32, {3, 4}, {4, 3});
+  EXPECT_EQ(difference.norm_a, 5.0);
+  EXPECT_EQ(difference.norm_b, 5.0);
+  EXPECT_DOUBLE_EQ(difference.norm_difference, std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(difference.cosine, 24.0 / 25.0);
+  EXPECT_EQ(difference.max_rel, 0.25);
+  EXPECT_DOUBLE_EQ(Diff<double>(DType::kF64, {1, 2}, {-3, -6}).cosine, -1.0);
+  EXPECT_EQ(Diff<double>(DType::kF64, {1, 0}, {0, 7}).cosine, 0.0);
+  EXPECT_EQ(Diff<std::int8_t>(DType::kI8, {-6, 8}, {0, 0}).norm_difference, 10.0);
+  // Components of complex numbers: |3 + 4i| = 5.
+  EXPECT_EQ(Diff<float>(DType::kC64, {3, 4}, {0, 0}).norm_a, 5.0);
+}
+
+TEST(TensorDiff, HasNormsOfEqualTensorsToo) {
+  const TensorDifference difference = Diff<float>(DType::kF32, {3, 4}, {3, 4});
+  EXPECT_EQ(difference.norm_a, 5.0);
+  EXPECT_EQ(difference.norm_difference, 0.0);
+  EXPECT_EQ(difference.cosine, 1.0);
+  EXPECT_EQ(difference.max_rel, 0.0);
+}
+
+TEST(TensorDiff, HasNoCosineWithAZeroVector) {
+  const TensorDifference difference = Diff<float>(DType::kF32, {0, 0}, {1, 2});
+  EXPECT_EQ(difference.norm_a, 0.0);
+  EXPECT_TRUE(std::isnan(difference.cosine));
+}
+
+TEST(TensorDiff, BoundsRelativeDistances) {
+  EXPECT_EQ(Diff<float>(DType::kF32, {0}, {5}).max_rel, 1.0);
+  EXPECT_EQ(Diff<float>(DType::kF32, {-5}, {5}).max_rel, 2.0);
+  EXPECT_EQ(Diff<float>(DType::kF32, {-0.0f}, {0}).max_rel, 0.0);
+  EXPECT_EQ(Diff<float>(DType::kF32, {-1}, {2}).max_rel, 1.5);
+  EXPECT_EQ(Diff<std::int32_t>(DType::kI32, {-4}, {4}).max_rel, 2.0);
+  // Where the difference of the two overflows, the quotient does not; as one pair and in a vector.
+  const double largest = std::numeric_limits<double>::max();
+  for (const std::size_t length : {std::size_t{1}, std::size_t{8}}) {
+    std::vector<double> a(length, 1e-320), b(length, 2e-320);
+    a[0] = largest;
+    b[0] = -largest / 2;
+    EXPECT_EQ(Diff(DType::kF64, a, b).max_rel, 1.5);
+    EXPECT_EQ(Diff(DType::kF64, a, b).max_abs, kInfinity);
+  }
+}
+
+TEST(TensorDiff, CountsNanAndZeroSignChanges) {
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  const TensorDifference difference =
+      Diff<float>(DType::kF32, {nan, 1, nan, inf, 0, -0.0f, 0, nan, inf, 1},
+                  {1, nan, inf, 1, -0.0f, 0, 0, nan, -inf, 2});
+  EXPECT_EQ(difference.differing, 8u);
+  EXPECT_EQ(difference.non_finite_changes, 5u);
+  EXPECT_EQ(difference.nan_changes, 3u);
+  EXPECT_EQ(difference.zero_sign_changes, 2u);
+  EXPECT_EQ(difference.norm_a, 1.0) << "of pairs that are finite on both sides";
+  EXPECT_EQ(difference.norm_b, 2.0);
+  EXPECT_EQ(difference.max_rel, 0.5);
+}
+
 TEST(TensorDiff, CountsPackedElements) {
   // Nibbles from the low end: byte 0x21 holds 1 then 2.
   const TensorDifference f4 = Diff<std::uint8_t>(DType::kF4, {0x21, 0x43}, {0x31, 0x52});
@@ -197,6 +273,10 @@ TEST(TensorDiff, CountsPackedElements) {
   EXPECT_EQ(f4.first_index, 1u);
   EXPECT_TRUE(std::isnan(f4.max_abs));
   EXPECT_EQ(f4.max_ulp, 0u);
+  EXPECT_TRUE(std::isnan(f4.max_rel));
+  EXPECT_TRUE(std::isnan(f4.norm_a));
+  EXPECT_TRUE(std::isnan(f4.norm_difference));
+  EXPECT_TRUE(std::isnan(f4.cosine));
   // Four 6-bit elements in 24 bits: bit 11 belongs to element 1, bit 12 to element 2.
   const TensorDifference f6 =
       Diff<std::uint8_t>(DType::kF6E2M3, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0x18, 0});
@@ -222,142 +302,6 @@ TEST(TensorDiff, FindsOneElementAnywhereInALongTensor) {
   b = a;
   b[9998] = 0x80;
   EXPECT_EQ(Diff(DType::kF6E3M2, a, b).first_index, 9999u / 3 * 4 - 1);
-}
-
-class CheckpointDiff : public CheckpointFiles {
- protected:
-  CheckpointDifference Diff(const std::vector<TestTensor>& a, const std::vector<TestTensor>& b,
-                            int threads = 0) {
-    const auto difference = DiffCheckpoints(*MustOpen(FileOf(a), "a.safetensors"),
-                                            *MustOpen(FileOf(b), "b.safetensors"), threads);
-    EXPECT_TRUE(difference.ok());
-    return *difference;
-  }
-};
-
-TestTensor Floats(const std::string& name, const std::vector<float>& values) {
-  return {name, "F32", "[" + std::to_string(values.size()) + "]", BytesOf(values)};
-}
-
-TEST_F(CheckpointDiff, IsBitEqualWhateverTheOrderOfTensors) {
-  const TestTensor a = Floats("a", {1, 2}), b = Floats("b", {3, std::nanf("")});
-  const CheckpointDifference difference = Diff({a, b}, {b, a});
-  EXPECT_TRUE(difference.bit_equal);
-  EXPECT_FALSE(difference.vacuous);
-  EXPECT_EQ(difference.compared, 2u);
-}
-
-TEST_F(CheckpointDiff, ReportsEveryKindOfDifference) {
-  const CheckpointDifference difference = Diff({Floats("a", {1, 2}),
-                                                Floats("only a", {1}),
-                                                Floats("s", {1, 2}),
-                                                Floats("z", {5, 5}),
-                                                {"d", "U8", "[4]", "1234"}},
-                                               {Floats("a", {1, 2}),
-                                                Floats("only b", {1}),
-                                                Floats("s", {1, 2, 3}),
-                                                Floats("z", {5, 6}),
-                                                {"d", "I8", "[4]", "1234"}});
-  EXPECT_FALSE(difference.bit_equal);
-  EXPECT_EQ(difference.only_a, std::vector<std::string>{"only a"});
-  EXPECT_EQ(difference.only_b, std::vector<std::string>{"only b"});
-  EXPECT_EQ(difference.shape_or_dtype, (std::vector<std::string>{"d", "s"}));
-  EXPECT_EQ(difference.compared, 2u);
-  ASSERT_EQ(difference.differing.size(), 1u);
-  EXPECT_EQ(difference.differing[0].name, "z");
-  EXPECT_EQ(difference.differing[0].elements, 2u);
-  EXPECT_EQ(difference.differing[0].first_index, 1u);
-  EXPECT_EQ(difference.differing[0].max_abs, 1.0);
-}
-
-TEST_F(CheckpointDiff, IsNotEqualWhenOnlyOneSideHasATensor) {
-  const TestTensor a = Floats("a", {1}), b = Floats("b", {1});
-  EXPECT_FALSE(Diff({a, b}, {a}).bit_equal);
-  EXPECT_FALSE(Diff({a}, {a, b}).bit_equal);
-  EXPECT_FALSE(Diff({a}, {b}).bit_equal);
-  EXPECT_EQ(Diff({a}, {b}).compared, 0u);
-}
-
-TEST_F(CheckpointDiff, IsVacuousWithoutElements) {
-  const TestTensor empty = {"e", "F32", "[0,7]", ""};
-  const std::vector<std::vector<TestTensor>> nothing = {{}, {empty}};
-  for (const auto& a : nothing) {
-    for (const auto& b : nothing) {
-      EXPECT_TRUE(Diff(a, b).vacuous);
-      EXPECT_FALSE(Diff(a, b).bit_equal);
-    }
-    EXPECT_TRUE(Diff(a, {Floats("a", {1})}).vacuous);
-    EXPECT_TRUE(Diff({Floats("a", {1})}, a).vacuous);
-  }
-  EXPECT_TRUE(Diff({empty, Floats("a", {1})}, {empty, Floats("a", {1})}).bit_equal);
-}
-
-TEST_F(CheckpointDiff, GivesTheSameResultForAnyNumberOfThreads) {
-  // One tensor of several ranges and one of sub-byte elements across blocks, each with differences.
-  constexpr std::size_t kSize = 130 * kReadBlockBytes + 12;
-  std::string large(kSize, 'a'), packed(3 * kReadBlockBytes, '\0');
-  std::vector<TestTensor> a = {
-      {"large", "U8", "[" + std::to_string(kSize) + "]", large},
-      {"packed", "F6_E2M3", "[" + std::to_string(packed.size() / 3 * 4) + "]", packed}};
-  std::vector<TestTensor> b = a;
-  b[0].bytes[70 * kReadBlockBytes + 5] = 'c';
-  b[0].bytes[kSize - 1] = 'q';
-  b[1].bytes[2 * kReadBlockBytes + 1] = '\x10';  // bit 12 of a group: its third element
-  for (const int threads : {1, 2, 5}) {
-    const CheckpointDifference difference = Diff(a, b, threads);
-    ASSERT_EQ(difference.differing.size(), 2u);
-    EXPECT_EQ(difference.differing[0].differing, 2u);
-    EXPECT_EQ(difference.differing[0].first_index, 70 * kReadBlockBytes + 5);
-    EXPECT_EQ(difference.differing[0].max_abs, 16.0);
-    EXPECT_EQ(difference.differing[1].differing, 1u);
-    EXPECT_EQ(difference.differing[1].first_index, 2 * kReadBlockBytes / 3 * 4 + 2);
-  }
-}
-
-TEST_F(CheckpointDiff, FailsWhenAFileShrinksMeanwhile) {
-  const std::string content = FileOf({{"w", "U8", "[1000]", std::string(1000, 'x')}});
-  const auto path = Write(content, "a.safetensors");
-  const auto a = OpenCheckpoint(path);
-  const auto b = MustOpen(content, "b.safetensors");
-  ASSERT_TRUE(a.ok());
-  ASSERT_EQ(::truncate(path.c_str(), 500), 0);
-  const auto difference = DiffCheckpoints(**a, *b);
-  ASSERT_FALSE(difference.ok());
-  EXPECT_EQ(difference.error().code, ErrorCode::kIntegrity);
-  EXPECT_TRUE(difference.error().where.ends_with("a.safetensors: byte 500"));
-}
-
-TEST(DigestDiff, NamesTheTensorsWhoseLeavesDiffer) {
-  const std::vector<TensorDigest> a = {{"w", DType::kF32, {2}, "11"},
-                                       {"b", DType::kF32, {2}, "22"},
-                                       {"s", DType::kF32, {2}, "33"},
-                                       {"x", DType::kF32, {2}, "44"}};
-  const std::vector<TensorDigest> b = {{"b", DType::kF32, {2}, "22"},
-                                       {"w", DType::kF32, {2}, "99"},
-                                       {"s", DType::kF32, {1, 2}, "33"},
-                                       {"y", DType::kF32, {2}, "44"}};
-  const CheckpointDifference difference = DiffDigests(a, b);
-  EXPECT_FALSE(difference.bit_equal);
-  EXPECT_EQ(difference.compared, 2u);
-  EXPECT_EQ(difference.only_a, std::vector<std::string>{"x"});
-  EXPECT_EQ(difference.only_b, std::vector<std::string>{"y"});
-  EXPECT_EQ(difference.shape_or_dtype, std::vector<std::string>{"s"});
-  ASSERT_EQ(difference.differing.size(), 1u);
-  EXPECT_EQ(difference.differing[0].name, "w");
-  EXPECT_EQ(difference.differing[0].shape, std::vector<std::uint64_t>{2});
-  EXPECT_EQ(difference.differing[0].elements, 0u);
-  EXPECT_TRUE(DiffDigests(a, a).bit_equal);
-}
-
-TEST(DigestDiff, IsVacuousWithoutElements) {
-  const std::vector<TensorDigest> some = {{"w", DType::kF32, {}, "11"}};
-  const std::vector<TensorDigest> empty = {{"w", DType::kF32, {0}, "11"}};
-  EXPECT_TRUE(DiffDigests({}, {}).vacuous);
-  EXPECT_FALSE(DiffDigests({}, {}).bit_equal);
-  EXPECT_TRUE(DiffDigests(some, {}).vacuous);
-  EXPECT_TRUE(DiffDigests(empty, empty).vacuous);
-  EXPECT_FALSE(DiffDigests(empty, empty).bit_equal);
-  EXPECT_FALSE(DiffDigests(some, some).vacuous);
 }
 
 }  // namespace

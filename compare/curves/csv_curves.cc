@@ -1,0 +1,175 @@
+// Curves from comma-separated values with a header line (RFC 4180, one record a line).
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "compare/curves/curve_builder.h"
+#include "compare/curves/curve_readers.h"
+
+namespace rharness {
+
+std::optional<std::vector<std::string>> SplitCsvLine(std::string_view line, std::size_t most) {
+  std::vector<std::string> cells;
+  std::size_t i = 0;
+  while (cells.size() <= most) {
+    std::string cell;
+    if (i < line.size() && line[i] == '"') {
+      bool closed = false;
+      for (++i; i < line.size() && !closed; ++i) {
+        if (line[i] != '"') {
+          cell += line[i];
+        } else if (i + 1 < line.size() && line[i + 1] == '"') {
+          cell += line[i++];
+        } else {
+          closed = true;
+        }
+      }
+      if (!closed || (i < line.size() && line[i] != ',')) return std::nullopt;
+    } else {
+      const std::size_t end = std::min(line.find(',', i), line.size());
+      cell = line.substr(i, end - i);
+      i = end;
+    }
+    cells.push_back(std::move(cell));
+    if (i >= line.size()) return cells;
+    ++i;
+    if (i == line.size()) {
+      cells.emplace_back();
+      return cells;
+    }
+  }
+  return cells;
+}
+
+namespace {
+
+constexpr std::string_view kQuoting =
+    "expected cells with quotes closed on their line and nothing after them but a comma";
+
+// What the cells of a column have turned out to be.
+enum class ColumnUse { kUnknown, kCurve, kText, kStep };
+
+struct Column {
+  std::string name;
+  ColumnUse use = ColumnUse::kUnknown;
+  std::size_t curve = 0;
+};
+
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, std::string_view file) : lines_(text, file) {}
+
+  Status Read() {
+    std::string_view line;
+    if (!lines_.Next(&line)) return lines_.Fail("expected a header line");
+    RETURN_IF_ERROR(ReadHeader(line));
+    while (lines_.Next(&line)) {
+      if (line.empty()) continue;
+      RETURN_IF_ERROR(ReadRow(line));
+    }
+    return {};
+  }
+  CurveBuilder& curves() { return curves_; }
+
+ private:
+  Result<std::vector<std::string>> Split(std::string_view line) const {
+    if (line.size() > kMaxLineBytes) {
+      return lines_.Fail(
+          fmt::format("a line of {} bytes; at most {} are read", line.size(), kMaxLineBytes));
+    }
+    auto cells = SplitCsvLine(line, kMaxCurves);
+    if (!cells) return lines_.Fail(std::string(kQuoting));
+    if (cells->size() > kMaxCurves) {
+      return lines_.Fail(fmt::format("more than {} columns", kMaxCurves));
+    }
+    return std::move(*cells);
+  }
+
+  Status ReadHeader(std::string_view line) {
+    ASSIGN_OR_RETURN(std::vector<std::string> names, Split(line));
+    std::set<std::string, std::less<>> seen;
+    for (std::string& name : names) {
+      if (!name.empty() && !seen.insert(name).second) {
+        return lines_.Fail(fmt::format("two columns {}", QuoteForError(name)));
+      }
+      columns_.push_back(Column{std::move(name)});
+    }
+    for (const std::string_view step : kStepNames) {
+      if (!seen.contains(step)) continue;
+      for (Column& column : columns_) {
+        // The other names for a step are no metrics either.
+        if (column.name == step) column.use = has_step_ ? ColumnUse::kText : ColumnUse::kStep;
+      }
+      has_step_ = true;
+    }
+    return {};
+  }
+
+  Result<std::int64_t> StepOf(const std::vector<std::string>& cells) const {
+    if (!has_step_) return static_cast<std::int64_t>(lines_.number());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (columns_[i].use != ColumnUse::kStep) continue;
+      std::int64_t step = 0;
+      const std::string& cell = cells[i];
+      const auto parsed = std::from_chars(cell.data(), cell.data() + cell.size(), step);
+      if (parsed.ec == std::errc() && parsed.ptr == cell.data() + cell.size()) return step;
+      // Data frames write whole numbers as 10.0 once a cell of the column was empty.
+      const auto number = ParsePrinted(cell);
+      const auto whole = number ? Json(number->value).ToInt64() : std::nullopt;
+      if (whole) return *whole;
+      return lines_.Fail(
+          fmt::format("expected an integer as the step, found {}", QuoteForError(cell)));
+    }
+    return InternalError("the step column is not there");
+  }
+
+  Status ReadRow(std::string_view line) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> cells, Split(line));
+    if (cells.size() != columns_.size()) {
+      return lines_.Fail(fmt::format("{} cells; the header has {}", cells.size(), columns_.size()));
+    }
+    ASSIGN_OR_RETURN(const std::int64_t step, StepOf(cells));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      RETURN_IF_ERROR(AddCell(cells[i], step, &columns_[i]));
+    }
+    return {};
+  }
+
+  // An empty cell is a value that was not logged. The first other cell says what a column is.
+  Status AddCell(const std::string& cell, std::int64_t step, Column* column) {
+    if (column->use == ColumnUse::kText || column->use == ColumnUse::kStep) return {};
+    if (column->name.empty() || cell.empty()) return {};
+    const auto number = ParsePrinted(cell);
+    if (column->use == ColumnUse::kUnknown) {
+      column->use = number ? ColumnUse::kCurve : ColumnUse::kText;
+      if (!number) return {};
+      auto curve = curves_.IndexOf(column->name);
+      if (!curve.ok()) return lines_.Fail(curve.error().message);
+      column->curve = *curve;
+    }
+    if (!number) {
+      return lines_.Fail(fmt::format("{}: expected a number, found {}", QuoteForError(column->name),
+                                     QuoteForError(cell)));
+    }
+    if (auto wrong = curves_.Add(column->curve, step, *number)) return lines_.Fail(*wrong);
+    return {};
+  }
+
+  LineReader lines_;
+  CurveBuilder curves_;
+  std::vector<Column> columns_;
+  bool has_step_ = false;
+};
+
+}  // namespace
+
+Result<std::vector<CurveSeries>> ParseCsv(std::string_view text, std::string_view file) {
+  CsvReader reader(text, file);
+  RETURN_IF_ERROR(reader.Read());
+  return std::move(reader.curves()).Finish(file);
+}
+
+}  // namespace rharness

@@ -1,0 +1,48 @@
+// Collects points of several curves as a reader comes across them.
+//
+// Role: the rules that hold for every format: steps increase, and everything has a bound.
+#ifndef RHARNESS_COMPARE_CURVES_CURVE_BUILDER_H_
+#define RHARNESS_COMPARE_CURVES_CURVE_BUILDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/curves/printed_number.h"
+#include "compare/curves/series.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+inline constexpr std::size_t kMaxCurves = 10'000;
+inline constexpr std::size_t kMaxCurveNameBytes = 1024;
+inline constexpr std::size_t kMaxCurvePoints = std::size_t{1} << 24;  // of all curves together
+
+class CurveBuilder {
+ public:
+  // The curve of this name, made when it is new. Error: invalid_input without a place.
+  Result<std::size_t> IndexOf(std::string_view name);
+  bool Has(std::string_view name) const { return index_.contains(name); }
+
+  // Appends a point. What is wrong with it, if anything: a step that does not come after the last
+  // one, or too many points. The caller knows the place.
+  std::optional<std::string> Add(std::size_t curve, std::int64_t step, PrintedNumber number);
+
+  // In the order of first use. Error: invalid_input when there is no curve.
+  Result<std::vector<CurveSeries>> Finish(std::string_view file) &&;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> index_;
+  std::vector<CurveSeries> curves_;
+  std::vector<std::optional<int>> places_;  // of the finest place so far
+  std::size_t points_ = 0;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_CURVES_CURVE_BUILDER_H_

@@ -1,0 +1,84 @@
+// Curve files: the format by content, then its reader.
+#include "compare/curves/curve_files.h"
+
+#include <fmt/format.h>
+
+#include "compare/curves/curve_readers.h"
+#include "compare/curves/printed_number.h"
+#include "harness/base/files.h"
+
+namespace rharness {
+
+namespace {
+
+// The parser's own error says more of a broken document than that it holds no curves.
+Status CheckJson(std::string_view text, std::string_view file) {
+  const auto json = ParseJsonWithNonFinite(text, file);
+  if (!json.ok()) return json.error();
+  return {};
+}
+
+}  // namespace
+
+std::string_view CurveFormatName(CurveFormat format) {
+  switch (format) {
+    case CurveFormat::kMegatronGolden:
+      return "Megatron golden values";
+    case CurveFormat::kRunMetrics:
+      return "run metrics";
+    case CurveFormat::kJsonArrays:
+      return "JSON arrays";
+    case CurveFormat::kJsonLines:
+      return "JSON Lines";
+    case CurveFormat::kCsv:
+      return "CSV";
+    case CurveFormat::kMllog:
+      return "MLPerf log";
+  }
+  Abort("unknown CurveFormat");
+}
+
+Result<std::vector<CurveSeries>> ParseCurves(std::string_view text, std::string_view file) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  if (text.find_first_not_of(" \t\r\n") == text.npos) {
+    return InvalidInput("empty; expected curves as JSON, JSON Lines, CSV or an MLPerf log",
+                        std::string(file));
+  }
+  if (text.size() > kMaxCurveFileBytes) {
+    return InvalidInput(
+        fmt::format("{} bytes; at most {} are read", text.size(), kMaxCurveFileBytes),
+        std::string(file));
+  }
+  const auto format = DetectCurveFormat(text);
+  if (!format) {
+    if (text[text.find_first_not_of(" \t\r\n")] == '{') {
+      RETURN_IF_ERROR(CheckJson(text, file));
+    }
+    return InvalidInput(
+        "expected curves: Megatron golden values, {\"curves\": ...}, JSON arrays, JSON Lines with "
+        "steps, CSV with a header line, or an MLPerf log",
+        std::string(file));
+  }
+  switch (*format) {
+    case CurveFormat::kMegatronGolden:
+      return ParseMegatronGolden(text, file);
+    case CurveFormat::kRunMetrics:
+      return ParseRunMetricCurves(text, file);
+    case CurveFormat::kJsonArrays:
+      return ParseJsonArrays(text, file);
+    case CurveFormat::kJsonLines:
+      return ParseJsonLines(text, file);
+    case CurveFormat::kCsv:
+      return ParseCsv(text, file);
+    case CurveFormat::kMllog:
+      return ParseMllogCurves(text, file);
+  }
+  Abort("unknown CurveFormat");
+}
+
+Result<std::vector<CurveSeries>> LoadCurves(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxCurveFileBytes));
+  return ParseCurves(text, path.string());
+}
+
+}  // namespace rharness

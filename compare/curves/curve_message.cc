@@ -1,0 +1,102 @@
+// Sentences about two curves.
+#include "compare/curves/curve_message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace rharness {
+namespace {
+
+// Index of a step that is known to be there.
+std::size_t IndexOf(const CurveComparison& c, std::int64_t step) {
+  return static_cast<std::size_t>(std::lower_bound(c.steps.begin(), c.steps.end(), step) -
+                                  c.steps.begin());
+}
+
+// Enough digits to show the difference, and six at least.
+std::string ValuesText(double a, double b) {
+  std::string one;
+  std::string other;
+  for (int digits = 6; digits <= 17; ++digits) {
+    one = fmt::format("{:.{}g}", a, digits);
+    other = fmt::format("{:.{}g}", b, digits);
+    if (one != other) break;
+  }
+  return fmt::format("{} in A, {} in B", one, other);
+}
+
+std::string PairAt(const CurveComparison& c, std::int64_t step) {
+  const std::size_t i = IndexOf(c, step);
+  return ValuesText(c.a[i], c.b[i]);
+}
+
+std::string Coverage(const CurveComparison& c) {
+  if (c.only_a == 0 && c.only_b == 0) return {};
+  return fmt::format(" {} and {} further steps are in A or B alone.", c.only_a, c.only_b);
+}
+
+std::string FirstText(const CurveComparison& c) {
+  if (!c.first_difference) return {};
+  return fmt::format("first differs at step {} ({})", *c.first_difference,
+                     PairAt(c, *c.first_difference));
+}
+
+std::string BeyondText(const CurveComparison& c, std::string_view reason) {
+  const std::size_t i = IndexOf(c, *c.first_beyond);
+  const double difference = std::fabs(c.b[i] - c.a[i]);
+  std::string relative;
+  if (c.a[i] != 0.0) {
+    relative = fmt::format(" or {}", PercentText(difference / std::fabs(c.a[i])));
+  }
+  return fmt::format(
+      "{} {} and leaves the band at step {} ({}): apart by {:.3g}{}, against a limit of {:.3g} "
+      "from {}.",
+      c.name, FirstText(c), *c.first_beyond, PairAt(c, *c.first_beyond), difference, relative,
+      c.band[i], reason);
+}
+
+std::string DifferText(const CurveComparison& c) {
+  const bool relative = std::isfinite(c.max_rel) && c.max_rel > 0.0;
+  return fmt::format("{} {} and is apart by {} at most{}", c.name, FirstText(c),
+                     relative ? PercentText(c.max_rel) : fmt::format("{:.3g}", c.max_abs),
+                     relative ? fmt::format(" (step {})", c.max_step) : std::string());
+}
+
+}  // namespace
+
+std::string PercentText(double relative) {
+  const double percent = 100.0 * relative;
+  // Two digits, but no exponent where people write none.
+  if (percent >= 99.5 && percent < 1e6) return fmt::format("{:.0f} %", percent);
+  return fmt::format("{:.2g} %", percent);
+}
+
+std::string MessageOf(const CurveComparison& c, std::string_view reason) {
+  switch (c.state) {
+    case CurveState::kIdentical:
+      return fmt::format("{} is equal bit for bit on all {} aligned steps.{}", c.name,
+                         c.steps.size(), Coverage(c));
+    case CurveState::kWithin:
+      return fmt::format("{}: {:.2g} of the limit from {}.{}", DifferText(c), c.statistic, reason,
+                         Coverage(c));
+    case CurveState::kBeyond:
+      if (c.first_non_finite) {
+        return fmt::format("{} is finite in A and not in B at step {} ({}).{}", c.name,
+                           *c.first_non_finite, PairAt(c, *c.first_non_finite), Coverage(c));
+      }
+      return BeyondText(c, reason) + Coverage(c);
+    case CurveState::kUndecided:
+      return fmt::format("{}; {}.{}", DifferText(c), reason, Coverage(c));
+    case CurveState::kVacuous:
+      return fmt::format("{} cannot tell: {}.{}", c.name, reason, Coverage(c));
+    case CurveState::kMissing:
+      return fmt::format("{} is in {} alone.", c.name, c.only_a > 0 ? "A" : "B");
+  }
+  return {};
+}
+
+}  // namespace rharness

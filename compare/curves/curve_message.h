@@ -1,0 +1,23 @@
+// The sentence that says what a comparison of two curves found.
+//
+// Role: private to this folder; wording only, nothing is decided here.
+#ifndef RHARNESS_COMPARE_CURVES_CURVE_MESSAGE_H_
+#define RHARNESS_COMPARE_CURVES_CURVE_MESSAGE_H_
+
+#include <string>
+#include <string_view>
+
+#include "compare/curves/curve_comparison.h"
+
+namespace rharness {
+
+// A relative difference as people read it: "0.0022 %", "1.1 %".
+std::string PercentText(double relative);
+
+// `reason`: for within and beyond, what the band comes from ("6 runs of the same configuration");
+// for undecided and vacuous, why.
+std::string MessageOf(const CurveComparison& comparison, std::string_view reason);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_CURVES_CURVE_MESSAGE_H_

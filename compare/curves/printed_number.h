@@ -1,0 +1,43 @@
+// A number as a log printed it: its value and its last decimal place.
+//
+// Role: shared by the readers of this folder.
+#ifndef RHARNESS_COMPARE_CURVES_PRINTED_NUMBER_H_
+#define RHARNESS_COMPARE_CURVES_PRINTED_NUMBER_H_
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// The place of a number printed to the full precision of a double: 16 significant digits or more.
+inline constexpr int kFullPrecision = std::numeric_limits<int>::min();
+
+struct PrintedNumber {
+  double value = 0.0;  // NaN for "nan", null and the like
+  int place = 0;       // one unit of the last place is 10^place; only for finite values
+};
+
+// A cell or word. Besides decimal numbers: nan, inf, infinity, none, null, na, n/a in any case,
+// with a sign. Empty if it is no number at all, or beyond a double.
+std::optional<PrintedNumber> ParsePrinted(std::string_view text);
+
+// A JSON number by its shortest decimal form (integers have place 0), null, or a string of the
+// above that is no plain number.
+std::optional<PrintedNumber> PrintedOf(const Json& json);
+
+// ParseJson, but the bare NaN, Infinity and -Infinity that several languages write are read as
+// such.
+Result<Json> ParseJsonWithNonFinite(std::string_view text, std::string_view file);
+
+// A stranger's text for an error message: at most 40 bytes, safe on a terminal; and in quotes.
+std::string ExcerptForError(std::string_view text);
+std::string QuoteForError(std::string_view text);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_CURVES_PRINTED_NUMBER_H_

@@ -1,0 +1,212 @@
+// Causes from facts: what was recorded to be another thing. Causes from patterns: see
+// explain_patterns.cc.
+#include "compare/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+
+#include "compare/explain_rules.h"
+
+namespace rharness {
+namespace {
+
+std::string Shown(const std::optional<std::string>& value) {
+  constexpr std::size_t kLongest = 80;
+  if (!value) return "absent";
+  return value->size() <= kLongest ? *value : value->substr(0, kLongest) + "...";
+}
+
+std::string Change(const FactDifference& difference) {
+  return fmt::format("{}: {} in A, {} in B", difference.key, Shown(difference.recorded),
+                     Shown(difference.observed));
+}
+
+bool StartsWithAny(std::string_view key, std::initializer_list<std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes,
+                             [&](std::string_view prefix) { return key.starts_with(prefix); });
+}
+
+// The differences of one layer whose key begins with one of these.
+std::vector<std::string> Changes(const Comparison& comparison, Layer layer,
+                                 std::initializer_list<std::string_view> prefixes) {
+  std::vector<std::string> changes;
+  for (const FactDifference& difference : LayerOf(comparison, layer).differences) {
+    if (StartsWithAny(difference.key, prefixes)) changes.push_back(Change(difference));
+  }
+  return changes;
+}
+
+void Data(const ExplainInput& in, std::vector<Cause>* out) {
+  auto evidence = Changes(in.comparison, Layer::kData, {""});
+  if (evidence.empty()) return;
+  out->push_back({"data_changed", Layer::kData, "shown",
+                  "The training data is not the same: its hashes differ.", std::move(evidence),
+                  "rharness hash DATA on both machines, and compare with the recorded sha256"});
+}
+
+void Hyperparameters(const ExplainInput& in, std::vector<Cause>* out) {
+  auto evidence = Changes(in.comparison, Layer::kCode, {"hyperparameter."});
+  if (evidence.empty()) return;
+  out->push_back({"hyperparameter_changed", Layer::kCode, "shown",
+                  "The runs were not asked to do the same: hyperparameters differ.",
+                  std::move(evidence), "rerun B with the hyperparameters of A"});
+}
+
+void Code(const ExplainInput& in, std::vector<Cause>* out) {
+  auto evidence = Changes(in.comparison, Layer::kCode, {"code."});
+  if (evidence.empty()) return;
+  const bool files = std::ranges::any_of(
+      evidence, [](const std::string& change) { return change.find(".sha256") != change.npos; });
+  std::string confirm = "git diff between the two commits, over the files that the run reads";
+  for (const FactDifference& difference : LayerOf(in.comparison, Layer::kCode).differences) {
+    if (difference.key == "code.commit" && difference.recorded && difference.observed) {
+      confirm = fmt::format("git diff {} {}", *difference.recorded, *difference.observed);
+    }
+  }
+  out->push_back({"code_changed", Layer::kCode, files ? "shown" : "likely",
+                  files ? "The code is not the same: files that the run reads differ."
+                        : "The commits differ; the files themselves were not pinned by hash.",
+                  std::move(evidence), std::move(confirm)});
+}
+
+void Image(const ExplainInput& in, std::vector<Cause>* out) {
+  auto evidence = Changes(in.comparison, Layer::kEnvironment, {"image."});
+  if (evidence.empty()) return;
+  auto packages = Changes(in.comparison, Layer::kEnvironment, {"software."});
+  const bool named = !packages.empty();
+  evidence.insert(evidence.end(), packages.begin(), packages.end());
+  out->push_back({"image_changed", Layer::kEnvironment, "shown",
+                  named ? "The image is another one, and with it the versions below."
+                        : "The image is another one; no version in it was recorded as changed.",
+                  std::move(evidence),
+                  "rerun on the recorded image digest: rharness drill --launcher podman"});
+}
+
+// Libraries and drivers decide which kernel runs and in which order it adds.
+void Software(const ExplainInput& in, std::vector<Cause>* out) {
+  if (!Changes(in.comparison, Layer::kEnvironment, {"image."}).empty()) return;  // said there
+  auto evidence = Changes(in.comparison, Layer::kEnvironment, {"software.", "setting."});
+  auto driver = Changes(in.comparison, Layer::kHardware, {"gpu.driver"});
+  evidence.insert(evidence.end(), driver.begin(), driver.end());
+  if (evidence.empty()) return;
+  out->push_back({driver.empty() ? "library_changed" : "driver_changed", Layer::kEnvironment,
+                  "likely",
+                  driver.empty() ? "Libraries changed version: their kernels may add in another "
+                                   "order."
+                                 : "The GPU driver changed, and with it what it compiles.",
+                  std::move(evidence),
+                  "rerun with the version of A alone put back; if the bits return, it was this"});
+}
+
+void Variables(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const FactDifference& difference : LayerOf(in.comparison, Layer::kEnvironment).differences) {
+    constexpr std::string_view kPrefix = "variable.";
+    if (!difference.key.starts_with(kPrefix)) continue;
+    const std::string name = difference.key.substr(kPrefix.size());
+    const std::string back = difference.recorded
+                                 ? fmt::format("--env {}={}", name, Shown(difference.recorded))
+                                 : name + " unset";
+    out->push_back({"variable_changed",
+                    Layer::kEnvironment,
+                    "likely",
+                    fmt::format("{} changed; it is one that numeric libraries read.", name),
+                    {Change(difference)},
+                    "rharness drill with " + back});
+  }
+}
+
+void HardwareClass(const ExplainInput& in, std::vector<Cause>* out) {
+  std::vector<std::string> of_class, other;
+  for (const FactDifference& difference : LayerOf(in.comparison, Layer::kHardware).differences) {
+    if (difference.key == "gpu.driver") continue;
+    (difference.weight == FactWeight::kClass ? of_class : other).push_back(Change(difference));
+  }
+  if (!of_class.empty()) {
+    out->push_back({"hardware_class_changed", Layer::kHardware, "likely",
+                    "The hardware is of another class: kernels, tile sizes and summation orders "
+                    "follow it.",
+                    std::move(of_class), "rerun on hardware of A's class"});
+  }
+  if (!other.empty()) {
+    out->push_back({"hardware_changed", Layer::kHardware, "possible",
+                    "The machine is another one of the same class.", std::move(other),
+                    "rerun B on the machine of A"});
+  }
+}
+
+void Seeds(const ExplainInput& in, std::vector<Cause>* out) {
+  auto changed = Changes(in.comparison, Layer::kRandomness, {"seed."});
+  if (!changed.empty()) {
+    out->push_back({"seed_changed", Layer::kRandomness, "shown",
+                    "A seed is not the same on both sides.", std::move(changed),
+                    "rerun with the seed of A"});
+  }
+  std::vector<std::string> missing;
+  for (const auto* facts : {&in.facts_a, &in.facts_b}) {
+    for (const Fact& fact : *facts) {
+      if (!fact.key.starts_with("rng.") || fact.value != "not seeded") continue;
+      missing.push_back(fmt::format("{} draws random numbers without a recorded seed in {}",
+                                    fact.key.substr(4), facts == &in.facts_a ? "A" : "B"));
+    }
+  }
+  if (missing.empty()) return;
+  out->push_back({"seed_missing", Layer::kRandomness, "likely",
+                  "A source of randomness has no seed, so each run draws its own.",
+                  std::move(missing), "rharness admit MANIFEST; pass the seed and rerun A twice"});
+}
+
+bool IsOff(const std::optional<std::string>& value) {
+  return !value || *value == "0" || *value == "false" || *value == "False" || *value == "off";
+}
+
+// A flag that must be on for bits to hold and is off, or the other way round, on either side.
+void Determinism(const ExplainInput& in, std::vector<Cause>* out) {
+  std::vector<std::string> evidence;
+  for (const auto* facts : {&in.facts_a, &in.facts_b}) {
+    for (const Fact& fact : *facts) {
+      if (!fact.key.starts_with("determinism.")) continue;
+      const bool must_be_off = fact.key.find("benchmark") != fact.key.npos ||
+                               fact.key.find("tf32") != fact.key.npos ||
+                               fact.key.find("autotune") != fact.key.npos;
+      if (IsOff(fact.value) == must_be_off) continue;
+      evidence.push_back(fmt::format("{} is {} in {}", fact.key.substr(12), Shown(fact.value),
+                                     facts == &in.facts_a ? "A" : "B"));
+    }
+  }
+  if (evidence.empty()) return;
+  out->push_back({"determinism_flag_off", Layer::kRandomness, "likely",
+                  "A framework's determinism switch is not set, so kernels may add in any order.",
+                  std::move(evidence), "rerun A twice as it is: if the two differ, it was this"});
+}
+
+int Rank(const Cause& cause) {
+  return cause.strength == "shown" ? 0 : cause.strength == "likely" ? 1 : 2;
+}
+
+}  // namespace
+
+const LayerComparison& LayerOf(const Comparison& comparison, Layer layer) {
+  return comparison.layers[static_cast<std::size_t>(layer)];
+}
+
+std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>& facts_a,
+                           const std::vector<Fact>& facts_b) {
+  std::vector<Cause> causes;
+  if (comparison.verdict == Verdict::kIdentical) return causes;
+  const ExplainInput input{comparison, facts_a, facts_b};
+  for (const auto rule : {Data, Hyperparameters, Code, Image, Software, Variables, HardwareClass,
+                          Seeds, Determinism}) {
+    rule(input, &causes);
+  }
+  for (const auto rule : PatternRules()) rule(input, &causes);
+  std::ranges::stable_sort(causes, [](const Cause& x, const Cause& y) {
+    return std::pair(Rank(x), x.layer) < std::pair(Rank(y), y.layer);
+  });
+  return causes;
+}
+
+}  // namespace rharness

@@ -1,0 +1,252 @@
+// Causes from patterns: what the shape of a difference in tensors and curves says of its origin.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/explain_rules.h"
+
+namespace rharness {
+namespace {
+
+// The first loss that differs, which is where a training run shows when it parted.
+const CurveComparison* DifferingLoss(const Comparison& comparison) {
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.kind == CurveKind::kLoss && curve.first_difference && !curve.steps.empty()) {
+      return &curve;
+    }
+  }
+  return nullptr;
+}
+
+double RelativeAt(const CurveComparison& curve, std::int64_t step) {
+  const auto at = std::ranges::lower_bound(curve.steps, step);
+  if (at == curve.steps.end()) return 0.0;
+  const auto i = static_cast<std::size_t>(at - curve.steps.begin());
+  return std::abs(curve.b[i] - curve.a[i]) / std::abs(curve.a[i]);
+}
+
+// Above this relative difference a first logged loss is no matter of rounding in any precision that
+// people train in: bf16 rounds at 2^-9, and a loss averages thousands of such errors.
+constexpr double kBeyondRounding = 1e-3;
+
+void FromTheStart(const ExplainInput& in, std::vector<Cause>* out) {
+  const CurveComparison* curve = DifferingLoss(in.comparison);
+  if (curve == nullptr || *curve->first_difference != curve->steps.front()) return;
+  const double relative = RelativeAt(*curve, curve->steps.front());
+  const std::string evidence = fmt::format(
+      "{} differs at its first step {} already, by {:.2g} "
+      "relative",
+      curve->name, curve->steps.front(), relative);
+  if (relative > kBeyondRounding) {
+    out->push_back({"different_start",
+                    Layer::kRandomness,
+                    "likely",
+                    "The runs differ from the first step by more than rounding: another "
+                    "initialisation, data order or hyperparameter.",
+                    {evidence},
+                    "compare the checkpoints of step 0 and the first batches of both runs"});
+  } else {
+    out->push_back({"arithmetic_from_start",
+                    Layer::kEnvironment,
+                    "likely",
+                    "The first forward pass already rounds differently: another kernel, library or "
+                    "device.",
+                    {evidence},
+                    "rerun B in A's environment, one library put back at a time"});
+  }
+}
+
+void FromLater(const ExplainInput& in, std::vector<Cause>* out) {
+  const CurveComparison* curve = DifferingLoss(in.comparison);
+  if (curve == nullptr || *curve->first_difference == curve->steps.front()) return;
+  const std::int64_t first = *curve->first_difference;
+  const double relative = RelativeAt(*curve, first);
+  const std::string evidence =
+      fmt::format("{} is equal up to step {} and differs by {:.2g} relative there", curve->name,
+                  first, relative);
+  if (relative > kBeyondRounding) {
+    out->push_back({"event_at_step",
+                    Layer::kData,
+                    "likely",
+                    fmt::format("Something happened just before step {}: another batch, a skipped "
+                                "or repeated step, a changed schedule, a restart.",
+                                first),
+                    {evidence},
+                    fmt::format("read both logs around step {}: restarts, data position, learning "
+                                "rate",
+                                first)});
+  } else {
+    out->push_back({"arithmetic_later",
+                    Layer::kEnvironment,
+                    "likely",
+                    "Start and data agree; the bits part later, as they do when sums are added in "
+                    "another order (another kernel, library or non-deterministic operation).",
+                    {evidence},
+                    "rerun A twice: if the two part alike, it is not deterministic"});
+  }
+}
+
+void BeyondBand(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const CurveComparison& curve : in.comparison.curves) {
+    if (curve.kind != CurveKind::kLoss || !curve.first_beyond) continue;
+    out->push_back({"training_changed",
+                    Layer::kCode,
+                    "likely",
+                    "The loss moved further than rounding carries it: hyperparameter, data or "
+                    "schedule rather than arithmetic.",
+                    {fmt::format("{} leaves its band at step {}, {:.3g} times the limit at most",
+                                 curve.name, *curve.first_beyond, curve.statistic)},
+                    "compare hyperparameters, learning-rate schedule and data order of both runs"});
+    return;
+  }
+}
+
+void Schedule(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const CurveComparison& curve : in.comparison.curves) {
+    const bool schedule = curve.name.find("learning") != curve.name.npos ||
+                          curve.name.find("warmup") != curve.name.npos || curve.name == "lr" ||
+                          curve.name.ends_with("/lr") ||
+                          curve.name.find("batch") != curve.name.npos;
+    if (!schedule || !curve.first_difference) continue;
+    out->push_back(
+        {"schedule_changed",
+         Layer::kCode,
+         "shown",
+         fmt::format("{} is not the same from step {} on.", curve.name, *curve.first_difference),
+         {curve.message},
+         "compare the two runs' hyperparameters"});
+  }
+}
+
+// Only one role of a checkpoint differs, or nothing but its metadata.
+void Roles(const ExplainInput& in, std::vector<Cause>* out) {
+  bool weights_equal = false, weights_differ = false, others_differ = false;
+  std::vector<std::string> metadata;
+  for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
+    const bool equal = checkpoint.difference.bit_equal || checkpoint.difference.vacuous;
+    (checkpoint.weights ? (equal ? weights_equal : weights_differ) : others_differ) |=
+        checkpoint.weights || !equal;
+    metadata.insert(metadata.end(), checkpoint.metadata.begin(), checkpoint.metadata.end());
+  }
+  if (weights_equal && !weights_differ && others_differ) {
+    out->push_back({"only_optimizer_state",
+                    Layer::kCode,
+                    "likely",
+                    "The weights are equal and only optimizer state differs: it was saved at "
+                    "another moment, in another precision, or reset.",
+                    {"every weight is equal bit for bit"},
+                    "compare the step counters of both checkpoints"});
+  }
+  if (weights_equal && !weights_differ && !others_differ && !metadata.empty()) {
+    out->push_back({"only_metadata",
+                    Layer::kEnvironment,
+                    "shown",
+                    "Only metadata differs; every tensor is equal bit for bit.",
+                    {fmt::format("metadata: {}", fmt::join(metadata, ", "))},
+                    "rharness hash prints one canonical digest for both"});
+  }
+}
+
+const CheckpointComparison* DifferingWeights(const Comparison& comparison) {
+  for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
+    if (checkpoint.weights && !checkpoint.difference.bit_equal) return &checkpoint;
+  }
+  return nullptr;
+}
+
+void SingleElement(const ExplainInput& in, std::vector<Cause>* out) {
+  const CheckpointComparison* checkpoint = DifferingWeights(in.comparison);
+  if (checkpoint == nullptr || checkpoint->from_digests) return;
+  const auto& differing = checkpoint->difference.differing;
+  if (differing.size() != 1 || differing.front().differing != 1) return;
+  const TensorDifference& tensor = differing.front();
+  out->push_back(
+      {"single_element",
+       Layer::kHardware,
+       "likely",
+       "One element of one tensor differs; arithmetic never does that. A flipped bit in "
+       "memory or storage, or an edit.",
+       {fmt::format("{}[{}] alone of {} elements, {} ULP apart", tensor.name, tensor.first_index,
+                    checkpoint->difference.elements, tensor.max_ulp)},
+       "fetch the file again from its source and hash it; read the ECC counters"});
+}
+
+void Unrelated(const ExplainInput& in, std::vector<Cause>* out) {
+  const CheckpointComparison* checkpoint = DifferingWeights(in.comparison);
+  if (checkpoint == nullptr || checkpoint->from_digests) return;
+  // Vectors of 1,000 independent entries have a cosine of 0.03; trained weights of one run stay
+  // far above a half.
+  constexpr std::uint64_t kEnough = 1000;
+  const TensorDifference* worst = nullptr;
+  for (const TensorDifference& tensor : checkpoint->difference.differing) {
+    if (tensor.elements < kEnough || !(tensor.cosine < 0.5)) continue;
+    if (worst == nullptr || tensor.cosine < worst->cosine) worst = &tensor;
+  }
+  if (worst == nullptr) return;
+  out->push_back({"unrelated_weights",
+                  Layer::kRandomness,
+                  "likely",
+                  "Weights point in unrelated directions: another seed, another initialisation or "
+                  "another model, not another rounding.",
+                  {fmt::format("{}: cosine {:.3g} over {} elements", worst->name, worst->cosine,
+                               worst->elements)},
+                  "compare seeds and the checkpoints of step 0"});
+}
+
+void LastBits(const ExplainInput& in, std::vector<Cause>* out) {
+  const CheckpointComparison* checkpoint = DifferingWeights(in.comparison);
+  if (checkpoint == nullptr || checkpoint->from_digests) return;
+  const auto& differing = checkpoint->difference.differing;
+  if (differing.empty()) return;
+  std::uint64_t max_ulp = 0, elements = 0;
+  for (const TensorDifference& tensor : differing) {
+    max_ulp = std::max(max_ulp, tensor.max_ulp);
+    elements += tensor.differing;
+  }
+  if (elements < 2 || max_ulp > 2 || max_ulp == 0) return;
+  out->push_back({"last_bit",
+                  Layer::kEnvironment,
+                  "likely",
+                  "Every difference is in the last bit or two: one rounding more or less, such as "
+                  "a conversion or a fused multiply-add in the last step.",
+                  {fmt::format("{} elements differ, by at most {} ULP", elements, max_ulp)},
+                  "compare how both checkpoints were saved: dtype, conversion, averaging"});
+}
+
+void NamesOrTypes(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
+    const CheckpointDifference& difference = checkpoint.difference;
+    if (!difference.shape_or_dtype.empty()) {
+      out->push_back({"shape_or_dtype",
+                      Layer::kCode,
+                      "shown",
+                      "Tensors have another shape or dtype: the model or the saved precision "
+                      "changed.",
+                      {fmt::format("{} of {}, first {}", difference.shape_or_dtype.size(),
+                                   checkpoint.subject, difference.shape_or_dtype.front())},
+                      "compare the two model configurations"});
+    }
+    if (difference.only_a.empty() && difference.only_b.empty()) continue;
+    out->push_back({"tensor_names",
+                    Layer::kCode,
+                    "shown",
+                    "The two checkpoints do not hold the same tensors.",
+                    {fmt::format("{} only in A, {} only in B, first {}", difference.only_a.size(),
+                                 difference.only_b.size(),
+                                 difference.only_a.empty() ? difference.only_b.front()
+                                                           : difference.only_a.front())},
+                    "if a wrapper renamed them: rharness compare --strip-prefix PREFIX"});
+  }
+}
+
+}  // namespace
+
+const std::vector<ExplainRule>& PatternRules() {
+  static const std::vector<ExplainRule> rules = {FromTheStart, FromLater, BeyondBand,
+                                                 Schedule,     Roles,     SingleElement,
+                                                 Unrelated,    LastBits,  NamesOrTypes};
+  return rules;
+}
+
+}  // namespace rharness

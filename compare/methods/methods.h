@@ -1,0 +1,42 @@
+// The statistics as a calculator: every method by its name, from a JSON object to a JSON object.
+//
+// Role: what `rharness stats` runs, and what the reference vectors test. Nothing is computed here:
+// each entry reads its inputs, calls one function of stats or metrics, and names the results. Pure.
+#ifndef RHARNESS_COMPARE_METHODS_METHODS_H_
+#define RHARNESS_COMPARE_METHODS_METHODS_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/methods/inputs.h"
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct Method {
+  std::string name;
+  std::string description;  // one line
+  std::vector<InputSpec> inputs;
+  std::function<Result<Json>(const Inputs&)> run;
+  bool may_be_infinite = false;  // an infinity among the results is an answer
+};
+
+// All of them, by name.
+const std::vector<Method>& Methods();
+
+// nullptr when there is none of this name.
+const Method* FindMethod(std::string_view name);
+
+// Up to three names, the nearest first, by the letters that would have to change.
+std::vector<std::string> NearestMethods(std::string_view name);
+
+// The results as one object. not_found for an unknown method, with the nearest names; invalid_input
+// for inputs that do not fit, and for those that have no answer: no result is ever NaN.
+Result<Json> RunMethod(std::string_view name, const Json& inputs);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_METHODS_METHODS_H_

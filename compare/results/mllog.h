@@ -1,0 +1,79 @@
+// One MLPerf training result: what a run says of its configuration, its evaluations and its end.
+//
+// Role: a result log to values. Not here: several runs (result_group.h), acceptance (rcp.h).
+// Counts convergence as the official checker does: the evaluation logged last before a successful
+// run_stop; Stable Diffusion: the first at which both metrics hold. Differs from it on purpose:
+// keys are matched whole, not as text anywhere in a line; a file that contradicts itself is refused
+// instead of its last line winning. Left out: its option to count BERT by train_samples, and the
+// step_num of Stable Diffusion in rules 3.1.
+// Source: MLCommons logging 4.1.59, rcp_checker.
+#ifndef RHARNESS_COMPARE_RESULTS_MLLOG_H_
+#define RHARNESS_COMPARE_RESULTS_MLLOG_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/results/mlperf_benchmarks.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct MllogEvaluation {
+  double position = 0.0;  // in the run's unit, >= 0
+  double value = 0.0;     // may be NaN or infinite
+  int line = 0;
+};
+
+// Positions strictly increase.
+struct MllogCurve {
+  std::string name;  // "eval_accuracy", "eval_error", "eval_accuracy/FID"
+  std::vector<MllogEvaluation> evaluations;
+};
+
+enum class MllogStatus {
+  kSuccess,
+  kAborted,     // run_stop with any other status
+  kIncomplete,  // no run_stop: the program died or was stopped
+};
+std::string_view MllogStatusName(MllogStatus status);  // "success", "aborted", "incomplete"
+
+struct MllogRun {
+  std::string file;
+  std::string benchmark;
+  std::string organisation;
+  std::string platform;
+  std::int64_t global_batch_size = 0;  // > 0, < 10^9
+  std::vector<std::string> seeds;      // distinct, in the order of the log
+  // Settings that define the training, opt_* and the like, in one spelling: 1.0 is "1".
+  std::map<std::string, std::string> hyperparameters;
+  // Settings that follow from the machine or only bound the run: gradient_accumulation_steps, ...
+  std::map<std::string, std::string> context;
+  std::optional<double> target;  // quality to reach, where the log names it
+  ConvergenceUnit unit = ConvergenceUnit::kEpochs;
+  std::vector<MllogCurve> curves;  // evaluations before run_stop, by name
+  MllogStatus status = MllogStatus::kIncomplete;
+  std::optional<double> converged_at;  // in `unit`, > 0; empty: the target was not reached
+  std::optional<double> run_seconds;   // run_start to run_stop
+  // Keys that a result should have and this one lacks, such as "seed".
+  std::vector<std::string> missing;
+};
+
+// Errors (invalid_input, at "FILE: line N" where a line is to blame): required keys missing
+// (submission_benchmark, global_batch_size, run_start; all missing ones are named); two runs in one
+// file; a setting or an evaluation logged twice with different values; an evaluation without its
+// position or with one that is no number in [0, 10^15]; success without an evaluation (for Stable
+// Diffusion: without one that passes) or at position 0; more than 100,000 evaluations, 1,024
+// settings or seeds, names over 1,024 bytes; whatever ForEachMllogEvent refuses.
+Result<MllogRun> ParseMllog(std::string_view text, std::string_view file);
+
+// Refuses files over 256 MiB. Errors: as ReadFile and ParseMllog.
+Result<MllogRun> LoadMllog(const std::filesystem::path& path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_RESULTS_MLLOG_H_

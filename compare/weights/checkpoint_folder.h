@@ -1,0 +1,40 @@
+// A folder as a checkpoint: which of its files are meant.
+#ifndef RHARNESS_COMPARE_WEIGHTS_CHECKPOINT_FOLDER_H_
+#define RHARNESS_COMPARE_WEIGHTS_CHECKPOINT_FOLDER_H_
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/weights/checkpoint.h"
+
+namespace rharness {
+
+inline constexpr std::size_t kMaxFolderEntries = 200'000;
+
+// What a folder's entries, subfolders aside, say by their names. Each list is sorted.
+struct FolderContents {
+  bool distributed = false;          // .metadata, of PyTorch's distributed checkpoints
+  std::vector<std::string> indexes;  // *.index.json
+  std::vector<std::string> safetensors;
+  std::vector<std::string> others;  // other names that checkpoint files have: *.pt, *.gguf, ...
+  bool empty() const;
+};
+FolderContents SortContents(const std::vector<std::string>& names);
+
+// Whether a name is one that checkpoint files have ("x.safetensors", "x.pt", "x.npz").
+bool IsCheckpointName(std::string_view name);
+
+// The contents of a folder. Errors: not_found, io, unsupported (more entries than the limit).
+Result<FolderContents> ListFolder(const std::filesystem::path& folder);
+
+// Opens the folder's one index; its .metadata; its one checkpoint file; or all of its safetensors
+// files together. Errors: not_found when there is nothing of these, invalid_input when it is not
+// clear what is meant (both list what the folder holds), and those of the readers.
+Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const std::filesystem::path& folder);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_CHECKPOINT_FOLDER_H_

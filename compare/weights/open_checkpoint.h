@@ -1,0 +1,20 @@
+// The choice of a reader for one file.
+//
+// Role: what an index or a folder opens its parts with.
+#ifndef RHARNESS_COMPARE_WEIGHTS_OPEN_CHECKPOINT_H_
+#define RHARNESS_COMPARE_WEIGHTS_OPEN_CHECKPOINT_H_
+
+#include <memory>
+
+#include "compare/weights/checkpoint.h"
+#include "compare/weights/input_file.h"
+
+namespace rharness {
+
+// Opens a file that holds tensors itself, by its content; the index of a sharded checkpoint does
+// not. Errors: those of OpenCheckpoint.
+Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_OPEN_CHECKPOINT_H_

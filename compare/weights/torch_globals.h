@@ -1,0 +1,44 @@
+// The globals that a PyTorch checkpoint may name, and what they mean to this reader.
+//
+// Role: private to this folder; the table that torch_zip gives to the unpickler. Nothing in it is
+// called. Source: torch/_weights_only_unpickler.py and torch/_utils.py of PyTorch.
+#ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_GLOBALS_H_
+#define RHARNESS_COMPARE_WEIGHTS_TORCH_GLOBALS_H_
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "compare/weights/checkpoint.h"
+
+namespace rharness {
+
+enum class TorchGlobalKind {
+  kOrderedDict,
+  kTensor,          // _rebuild_tensor: storage, offset, size, stride
+  kTensorV2,        // and requires_grad, hooks, metadata
+  kTensorV3,        // and requires_grad, hooks, dtype, metadata
+  kTensorOfType,    // function, type, its arguments, state
+  kParameter,       // a tensor first
+  kUnreadTensor,    // quantised, sparse, meta, ...
+  kTensorClass,     // torch.Tensor and Parameter
+  kStorage,         // of one dtype
+  kUntypedStorage,  // of bytes
+  kUnreadStorage,   // of a dtype that is not read
+  kDType,
+  kUnreadDType,
+  kPlain,  // a value that holds no tensor: a size, a device, a version
+};
+
+struct TorchGlobal {
+  std::string_view name;  // "module name"
+  TorchGlobalKind kind;
+  DType dtype = DType::kU8;  // of kStorage and kDType
+};
+
+std::span<const std::string_view> TorchGlobalNames();  // for ParsePickle
+const TorchGlobal& TorchGlobalAt(std::size_t index);   // of Pickle::Global
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_TORCH_GLOBALS_H_

@@ -1,0 +1,237 @@
+// From the arguments of a call to storage, offset, shape and strides.
+#include "compare/weights/torch_tensor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+using Kind = TorchGlobalKind;
+
+constexpr int kMaxLayers = 8;  // parameters of parameters
+
+// "torch._utils._rebuild_tensor_v2"
+std::string PythonName(const TorchGlobal& global) {
+  std::string name(global.name);
+  std::ranges::replace(name, ' ', '.');
+  return name;
+}
+
+std::size_t ItemBytes(DType dtype) { return static_cast<std::size_t>(BitsOf(dtype)) / 8; }
+
+}  // namespace
+
+std::string TorchTensors::At(PickleId id) const {
+  return fmt::format("{}: byte {}", where_, pickle_.offset(id));
+}
+
+Error TorchTensors::Refuse(const Call& call, std::string_view message) const {
+  return InvalidInput(
+      fmt::format("tensor '{}': {}", TerminalSafe(call.name.substr(0, 200)), message), At(call.id));
+}
+
+Error TorchTensors::NotRead(const Call& call, std::string_view message) const {
+  return Unsupported(
+      fmt::format("tensor '{}': {}", TerminalSafe(call.name.substr(0, 200)), message), At(call.id));
+}
+
+bool TorchTensors::IsTensor(PickleId object) const {
+  switch (CalleeOf(object).kind) {
+    case Kind::kTensor:
+    case Kind::kTensorV2:
+    case Kind::kTensorV3:
+    case Kind::kTensorOfType:
+    case Kind::kParameter:
+    case Kind::kUnreadTensor:
+    case Kind::kTensorClass:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Takes off parameters and types until a call that rebuilds a tensor is left.
+Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_view name) const {
+  Call call{name, object, &CalleeOf(object), pickle_.Arguments(object)};
+  for (int layer = 0; layer < kMaxLayers; ++layer) {
+    switch (call.callee->kind) {
+      case Kind::kTensor:
+      case Kind::kTensorV2:
+      case Kind::kTensorV3:
+        return call;
+      case Kind::kTensorOfType: {
+        ASSIGN_OR_RETURN(call, UnwrapType(call));
+        break;
+      }
+      case Kind::kParameter: {
+        if (call.arguments.empty() || pickle_.kind(call.arguments[0]) != PickleKind::kObject) {
+          return Refuse(call, "a parameter without a tensor; expected one as first argument");
+        }
+        call.id = call.arguments[0];
+        call.callee = &CalleeOf(call.id);
+        call.arguments = pickle_.Arguments(call.id);
+        break;
+      }
+      default:
+        return NotRead(call, fmt::format("is made by {}; expected a dense tensor on a storage",
+                                         PythonName(*call.callee)));
+    }
+  }
+  return NotRead(call, fmt::format("more than {} layers of parameters", kMaxLayers));
+}
+
+Result<TorchTensors::Call> TorchTensors::UnwrapType(const Call& call) const {
+  const auto arguments = call.arguments;
+  if (arguments.size() < 3 || pickle_.kind(arguments[0]) != PickleKind::kGlobal ||
+      pickle_.kind(arguments[1]) != PickleKind::kGlobal ||
+      pickle_.kind(arguments[2]) != PickleKind::kTuple) {
+    return Refuse(call, "expected a function, a type and a tuple of arguments");
+  }
+  const TorchGlobal& type = TorchGlobalAt(pickle_.Global(arguments[1]));
+  if (type.kind != Kind::kTensorClass) {
+    return NotRead(
+        call, fmt::format("is a {}; expected a torch.Tensor or a Parameter", PythonName(type)));
+  }
+  return Call{call.name, call.id, &TorchGlobalAt(pickle_.Global(arguments[0])),
+              pickle_.Items(arguments[2])};
+}
+
+Result<View> TorchTensors::Read(PickleId object, std::string name) {
+  ASSIGN_OR_RETURN(const Call call, Unwrap(object, name));
+  if (call.arguments.size() < 4) {
+    return Refuse(call, fmt::format("{} arguments; expected storage, offset, size and stride",
+                                    call.arguments.size()));
+  }
+  RETURN_IF_ERROR(CheckMetadata(call));
+  ASSIGN_OR_RETURN(const Storage storage, ReadStorage(call));
+  View view{.source = storage.source, .stated_at = pickle_.offset(call.id)};
+  ASSIGN_OR_RETURN(view.dtype, DTypeOf(call, storage));
+  ASSIGN_OR_RETURN(view.shape, ReadNumbers(call, call.arguments[2], "size"));
+  ASSIGN_OR_RETURN(view.strides, ReadNumbers(call, call.arguments[3], "stride"));
+  if (view.shape.size() != view.strides.size()) {
+    return Refuse(call, fmt::format("{} strides; expected {}, one a dimension", view.strides.size(),
+                                    view.shape.size()));
+  }
+  const PickleId offset = call.arguments[1];
+  if (pickle_.kind(offset) != PickleKind::kInt || pickle_.Int(offset) < 0 ||
+      __builtin_mul_overflow(static_cast<std::uint64_t>(pickle_.Int(offset)), ItemBytes(view.dtype),
+                             &view.offset_bytes)) {
+    return Refuse(call, "expected an offset in elements that is not negative");
+  }
+  view.name = std::move(name);
+  return view;
+}
+
+// Conjugated and negated views keep other values than they stand for.
+Status TorchTensors::CheckMetadata(const Call& call) const {
+  const std::size_t index = call.callee->kind == Kind::kTensorV3 ? 7 : 6;
+  if (call.arguments.size() <= index || call.callee->kind == Kind::kTensor) return {};
+  const PickleId metadata = call.arguments[index];
+  if (pickle_.kind(metadata) == PickleKind::kNone) return {};
+  if (pickle_.kind(metadata) == PickleKind::kDict && pickle_.Entries(metadata).empty()) return {};
+  return NotRead(call, "has metadata, such as a conjugated view; expected none");
+}
+
+Result<DType> TorchTensors::DTypeOf(const Call& call, const Storage& storage) const {
+  if (call.callee->kind != Kind::kTensorV3) {
+    if (storage.typed) return storage.dtype;
+    return Refuse(call, "an untyped storage without a dtype; expected one of the two");
+  }
+  if (call.arguments.size() < 7 || pickle_.kind(call.arguments[6]) != PickleKind::kGlobal) {
+    return Refuse(call, "expected a dtype as seventh argument");
+  }
+  const TorchGlobal& global = TorchGlobalAt(pickle_.Global(call.arguments[6]));
+  if (global.kind == Kind::kDType) return global.dtype;
+  return NotRead(call, fmt::format("dtype {}; expected one that is read", PythonName(global)));
+}
+
+// ('storage', class, key, location, number of elements)
+Result<TorchTensors::Storage> TorchTensors::ReadStorage(const Call& call) {
+  const PickleId reference = call.arguments[0];
+  if (pickle_.kind(reference) != PickleKind::kPersistent) {
+    return Refuse(call, fmt::format("laid over {}; expected a storage",
+                                    PickleKindName(pickle_.kind(reference))));
+  }
+  const auto items = pickle_.Items(pickle_.Items(reference)[0]);
+  const auto is = [&](std::size_t i, PickleKind kind) { return pickle_.kind(items[i]) == kind; };
+  if (items.size() != 5 || !is(0, PickleKind::kString) || pickle_.Text(items[0]) != "storage" ||
+      !is(1, PickleKind::kGlobal) || !is(2, PickleKind::kString) || !is(3, PickleKind::kString) ||
+      !is(4, PickleKind::kInt) || pickle_.Int(items[4]) < 0) {
+    return Refuse(call,
+                  "expected a storage as ('storage', class, key, location, number of elements)");
+  }
+  const TorchGlobal& type = TorchGlobalAt(pickle_.Global(items[1]));
+  if (type.kind != Kind::kStorage && type.kind != Kind::kUntypedStorage) {
+    return NotRead(call, fmt::format("a storage of class {}; expected a class that is read",
+                                     PythonName(type)));
+  }
+  if (pickle_.Text(items[3]) == "meta") {
+    return NotRead(call, "lies on the device 'meta', without bytes; expected a stored tensor");
+  }
+  Storage storage{.dtype = type.dtype, .typed = type.kind == Kind::kStorage};
+  ASSIGN_OR_RETURN(storage.source, SourceFor(call, pickle_.Text(items[2]),
+                                             static_cast<std::uint64_t>(pickle_.Int(items[4])),
+                                             storage.typed ? ItemBytes(storage.dtype) : 1));
+  return storage;
+}
+
+Result<std::size_t> TorchTensors::SourceFor(const Call& call, std::string_view key,
+                                            std::uint64_t numel, std::size_t item_bytes) {
+  const auto known = source_by_key_.find(key);
+  std::size_t source = sources_.size();
+  if (known != source_by_key_.end()) {
+    source = known->second;
+  } else {
+    const std::string record = fmt::format("{}data/{}", root_, key);
+    const ZipMember* member = directory_.Find(record);
+    if (member == nullptr) {
+      return Refuse(call, fmt::format("its storage '{}' is not in the archive",
+                                      TerminalSafe(std::string_view(record).substr(0, 200))));
+    }
+    ViewSource bytes{.size_bytes = member->size_bytes};
+    if (member->deflated) {
+      bytes.deflated = *member;
+    } else {
+      bytes.begin = member->data_offset;
+    }
+    sources_.push_back(std::move(bytes));
+    source_by_key_.emplace(key, source);
+  }
+  std::uint64_t size_bytes = 0;
+  if (!__builtin_mul_overflow(numel, item_bytes, &size_bytes) &&
+      size_bytes == sources_[source].size_bytes) {
+    return source;
+  }
+  return Refuse(call, fmt::format("its storage '{}' has {} bytes; expected {} elements of {}",
+                                  TerminalSafe(key.substr(0, 200)), sources_[source].size_bytes,
+                                  numel, item_bytes));
+}
+
+// Dimensions or strides.
+Result<std::vector<std::uint64_t>> TorchTensors::ReadNumbers(const Call& call, PickleId id,
+                                                             std::string_view what) const {
+  const auto refuse = [&] {
+    return Refuse(call, fmt::format("{}: expected a tuple of at most {} integers from 0 on", what,
+                                    kMaxViewRank));
+  };
+  // A torch.Size is the call of its class with a tuple.
+  if (pickle_.kind(id) == PickleKind::kObject && CalleeOf(id).name == "torch Size" &&
+      pickle_.Arguments(id).size() == 1) {
+    id = pickle_.Arguments(id)[0];
+  }
+  if (pickle_.kind(id) != PickleKind::kTuple || pickle_.Items(id).size() > kMaxViewRank) {
+    return refuse();
+  }
+  std::vector<std::uint64_t> numbers;
+  for (const PickleId item : pickle_.Items(id)) {
+    if (pickle_.kind(item) != PickleKind::kInt || pickle_.Int(item) < 0) return refuse();
+    numbers.push_back(static_cast<std::uint64_t>(pickle_.Int(item)));
+  }
+  return numbers;
+}
+
+}  // namespace rharness

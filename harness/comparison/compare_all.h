@@ -1,0 +1,38 @@
+// What `rharness compare` does, as a list of passes: pair up, load, compare, tally.
+#ifndef RHARNESS_HARNESS_COMPARISON_COMPARE_ALL_H_
+#define RHARNESS_HARNESS_COMPARISON_COMPARE_ALL_H_
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "harness/base/result.h"
+#include "harness/comparison/compare_subjects.h"
+#include "harness/comparison/pairs.h"
+#include "harness/comparison/subject.h"
+
+namespace rharness {
+
+struct ComparisonRequest {
+  std::filesystem::path a;
+  std::filesystem::path b;
+  std::filesystem::path pairs;  // instead of a and b
+  std::vector<std::filesystem::path> replicates;
+  std::filesystem::path rcp;  // MLPerf reference convergence points; empty: none
+  SubjectOptions subject;
+  CompareOptions compare;
+  // Called before each pair: how many are done, of how many.
+  std::function<void(std::size_t, std::size_t)> progress;
+};
+
+// One comparison, or one a pair. In a set of pairs a side that cannot be read makes its pair
+// not_comparable, with the error as its reason; for a single pair it is the error of the call.
+// Errors: those of LoadSubject, FindPairs and PairFolders.
+Result<ComparisonSet> CompareAll(ComparisonRequest request);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_COMPARISON_COMPARE_ALL_H_

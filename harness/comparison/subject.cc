@@ -1,0 +1,139 @@
+// Finding out by content what a path is.
+#include "harness/comparison/subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compare/curves/curve_files.h"
+#include "harness/base/files.h"
+#include "harness/comparison/subject_records.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+
+// The schema of one of our own records: "manifest", "evidence", "fingerprint". Empty if it is none;
+// all of them begin with it.
+std::string_view SchemaOf(std::string_view head) {
+  constexpr std::string_view kMark = "\"rharness.";
+  const auto key = head.find("\"schema\"");
+  if (key == head.npos) return {};
+  const auto begin = head.find(kMark, key);
+  if (begin == head.npos || begin > key + 32) return {};
+  const auto name = head.substr(begin + kMark.size());
+  return name.substr(0, name.find('/'));
+}
+
+std::string_view FirstWord(std::string_view head) {
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const auto begin = head.find_first_not_of(" \t\r\n");
+  return begin == head.npos ? std::string_view() : head.substr(begin);
+}
+
+// Text that begins as JSON does: a binary format has a zero among its first bytes.
+bool LooksLikeJson(std::string_view head) {
+  const std::string_view word = FirstWord(head);
+  return !word.empty() && std::string_view("{[\"").find(word.front()) != std::string_view::npos &&
+         head.substr(0, 16).find('\0') == std::string_view::npos;
+}
+
+// An environment as manifests and evidence hold it, kept as a file of its own.
+bool LooksLikeEnvironment(std::string_view head) {
+  return FirstWord(head).starts_with('{') && head.find("\"variables\"") != head.npos &&
+         head.find("\"software\"") != head.npos;
+}
+
+Result<Subject> LoadRecord(std::string_view schema, const fs::path& path,
+                           const SubjectOptions& options) {
+  if (schema == "manifest") return LoadManifestSubject(path, options);
+  if (schema == "evidence") return LoadEvidenceSubject(path, options);
+  if (schema == "fingerprint") return LoadFingerprintSubject(path);
+  return Unsupported(fmt::format("is a rharness.{}; expected a manifest, evidence or a fingerprint",
+                                 TerminalSafe(schema.substr(0, 40))),
+                     path.string());
+}
+
+Result<Subject> LoadCurveSubject(const fs::path& path) {
+  Subject subject;
+  ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
+  subject.side = {path.string(), "curves", fmt::format("{} curves", subject.curves.size())};
+  return subject;
+}
+
+Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
+  ASSIGN_OR_RETURN(const std::string head, ReadHead(path, kHeadBytes));
+  if (head.empty()) {
+    return InvalidInput(
+        "the file is empty; expected a manifest, evidence, checkpoint, curves, "
+        "environment or fingerprint",
+        path.string());
+  }
+  if (const auto schema = SchemaOf(head); !schema.empty()) {
+    return LoadRecord(schema, path, options);
+  }
+  const bool index = FirstWord(head).starts_with('{') && head.find("\"weight_map\"") != head.npos;
+  if (index) return LoadCheckpointSubject(path, options);
+  if (LooksLikeEnvironment(head)) return LoadEnvironmentSubject(path);
+  if (DetectCurveFormat(head)) return LoadCurveSubject(path);
+  if (LooksLikeJson(head)) {
+    return InvalidInput("is JSON without a schema of ours, curves, an environment or a shard "
+                        "index; expected one of these",
+                        path.string());
+  }
+  return LoadCheckpointSubject(path, options);
+}
+
+// Names of a folder, sorted; at most as many as a message can hold.
+std::vector<std::string> NamesIn(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    names.push_back(entry.path().filename().string());
+    if (names.size() == 1000) break;
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+bool HoldsResults(const std::vector<std::string>& names) {
+  return std::ranges::any_of(names, [](const std::string& name) {
+    return name.starts_with("result_") && name.ends_with(".txt");
+  });
+}
+
+Result<Subject> LoadResultSubject(const fs::path& path) {
+  Subject subject;
+  ASSIGN_OR_RETURN(subject.results, LoadResultGroup(path));
+  subject.side = {
+      path.string(), "results",
+      fmt::format("{} runs of {}", subject.results->runs.size(), subject.results->benchmark)};
+  return subject;
+}
+
+Result<Subject> LoadFolder(const fs::path& path, const SubjectOptions& options) {
+  for (const char* record : {"evidence.json", "manifest.json"}) {
+    std::error_code error;
+    if (fs::is_regular_file(path / record, error)) return LoadFile(path / record, options);
+  }
+  const std::vector<std::string> names = NamesIn(path);
+  if (HoldsResults(names)) return LoadResultSubject(path);
+  return LoadCheckpointSubject(path, options);
+}
+
+}  // namespace
+
+Result<Subject> LoadSubject(const fs::path& path, const SubjectOptions& options) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return NotFound("no such file or folder", path.string());
+  }
+  return fs::is_directory(status) ? LoadFolder(path, options) : LoadFile(path, options);
+}
+
+}  // namespace rharness

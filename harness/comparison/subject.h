@@ -1,0 +1,63 @@
+// One side of a comparison: whatever was given, as facts, tensors, curves and metrics.
+//
+// Role: finds out what a path is and loads it. Not here: comparing (compare_subjects.h), which two
+// paths belong together (pairs.h).
+#ifndef RHARNESS_HARNESS_COMPARISON_SUBJECT_H_
+#define RHARNESS_HARNESS_COMPARISON_SUBJECT_H_
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/curves/series.h"
+#include "compare/facts.h"
+#include "compare/results/result_group.h"
+#include "compare/weights/checkpoint.h"
+#include "compare/weights/tensor_digest.h"
+#include "harness/base/result.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+
+struct SubjectOptions {
+  std::filesystem::path root = ".";         // where relative locations in manifests begin
+  std::vector<std::string> strip_prefixes;  // taken off tensor names: "module."
+};
+
+// A checkpoint of a subject: its bytes if they are at hand, else what was recorded of them.
+struct SubjectWeights {
+  std::string path;                        // as recorded or given
+  std::string role = "weights";            // "weights" or "optimizer", as recorded
+  std::shared_ptr<Checkpoint> checkpoint;  // null: only digests are known
+  std::vector<TensorDigest> recorded;      // sorted by name; empty if none were recorded
+  std::string recorded_digest;             // canonical root; empty if none was recorded
+};
+
+struct Subject {
+  ComparedSide side;
+  std::vector<Fact> facts;
+  std::vector<SubjectWeights> weights;
+  std::vector<CurveSeries> curves;
+  // Of a manifest, or as much of one as evidence holds; empty run_id: neither was given.
+  Manifest manifest;
+  std::optional<ResultGroup> results;
+  std::optional<bool> declared_bitwise;  // of a manifest
+  std::vector<std::string> notes;        // what could not be read, and why
+};
+
+// A manifest, evidence (file or folder), checkpoint (file, index or folder), curves, a folder of
+// MLPerf results, an environment or a fingerprint; found by content. Errors: not_found, io,
+// invalid_input (with file and place), unsupported (a format or a schema that is not read), and
+// invalid_input for a folder that is none of these, naming what it holds.
+Result<Subject> LoadSubject(const std::filesystem::path& path, const SubjectOptions& options);
+
+// The facts of a fingerprint ("rharness.fingerprint/v1"): the stack's members and each probe's
+// status, choice, tree and bits, all of them context.
+Result<std::vector<Fact>> FactsOfFingerprint(const Json& json, std::string_view file);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_COMPARISON_SUBJECT_H_

@@ -1,0 +1,133 @@
+// The curves of a comparison on the page; see comparison_html_parts.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/comparison_html_parts.h"
+#include "reports/comparison_summary.h"
+#include "reports/html_escape.h"
+#include "reports/html_page.h"
+#include "reports/names.h"
+#include "reports/svg_plots.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostRows = 50;
+constexpr std::size_t kMostPictured = 6;
+
+std::string StepOf(const std::optional<std::int64_t>& step) {
+  return step ? std::to_string(*step) : "–";
+}
+
+// What a number would say of a curve on one side only is nothing.
+std::string Measured(const CurveComparison& curve, const std::string& number) {
+  return curve.steps.empty() ? "–" : number;
+}
+
+std::string TableRow(const CurveComparison& curve) {
+  const SubjectState state = StateOf(curve);
+  return fmt::format(
+      "<tr><th scope=\"row\">{}</th><td>{}{}</td><td>{}</td><td class=\"n\">{}</td><td "
+      "class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+      HtmlCode(curve.name, 200), NameIn(kCurveKindNames, curve.kind),
+      state.decides ? "" : " <span class=\"soft\">(advises)</span>", HtmlStateBadge(state),
+      FormatCount(curve.steps.size()), StepOf(curve.first_difference), StepOf(curve.first_beyond),
+      Measured(curve, FormatNumber(curve.max_rel, 3)));
+}
+
+std::string Row(std::string_view name, std::string_view value_html) {
+  return fmt::format("<dt>{}</dt><dd>{}</dd>", name, value_html);
+}
+
+std::string Numbers(const CurveComparison& curve) {
+  std::string out = "<dl class=\"numbers\">";
+  out += Row("Result", HtmlText(CurveWords(curve)));
+  if (!curve.rule.empty()) out += Row("Rule", HtmlText(curve.rule, 600));
+  out += Row("Basis", curve.basis.empty() ? "none" : HtmlText(curve.basis, 60));
+  out += Row("Steps", fmt::format("{} aligned, {} differ; {} only in A, {} only in B",
+                                  FormatCount(curve.steps.size()), FormatCount(curve.differing),
+                                  FormatCount(curve.only_a), FormatCount(curve.only_b)));
+  out += Row("Largest distance",
+             fmt::format("{} absolute; {} relative, at step {}", FormatNumber(curve.max_abs, 4),
+                         FormatNumber(curve.max_rel, 4), curve.max_step));
+  if (!curve.band.empty()) {
+    out += Row(
+        "Largest share of the band",
+        FormatNumber(curve.statistic, 4) +
+            (curve.false_alarm > 0 ? fmt::format(", limit 1 (false alarms: {} of mere reorderings)",
+                                                 FormatNumber(curve.false_alarm, 3))
+                                   : ", limit 1"));
+  }
+  if (curve.first_non_finite) {
+    out += Row("Not finite in B", fmt::format("from step {}", *curve.first_non_finite));
+  }
+  return out + "</dl>";
+}
+
+std::string Pictured(const CurveComparison& curve, const std::string& id) {
+  const std::string both = SvgCurves(curve, id + "c");
+  const std::string apart = SvgDivergence(curve, id + "d");
+  std::string plots;
+  if (!both.empty()) {
+    plots += fmt::format(
+        "<figure>{}<figcaption>A is the broad line, B the thin dashed one{}.</figcaption></figure>",
+        both, curve.differing == 0 ? "; they are the same" : "");
+  }
+  if (!apart.empty()) {
+    plots += fmt::format(
+        "<figure>{}<figcaption>Distance of B from A, |b − a|, on a log "
+        "axis.{}</figcaption></figure>",
+        apart,
+        curve.band.empty() ? " Nothing says how far a reordering would go."
+                           : " The shaded area is as far as a reordering goes.");
+  }
+  return fmt::format(
+      "<div class=\"subject {}\"><h4>{} {}</h4>{}{}</div>", VerdictName(StateOf(curve).colour),
+      HtmlCode(curve.name, 200), HtmlStateBadge(StateOf(curve)),
+      plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots), Numbers(curve));
+}
+
+// Whether its course tells something: a curve that cannot tell, or time and memory, does not.
+bool WorthAPicture(const CurveComparison& curve) {
+  return curve.state != CurveState::kIdentical && curve.state != CurveState::kVacuous &&
+         curve.kind != CurveKind::kResource && !curve.steps.empty();
+}
+
+// Curves that differ; where none does, the first one, so that there is something to see.
+std::vector<const CurveComparison*> ToPicture(const std::vector<const CurveComparison*>& order) {
+  std::vector<const CurveComparison*> chosen;
+  for (const CurveComparison* curve : order) {
+    if (WorthAPicture(*curve)) chosen.push_back(curve);
+  }
+  if (chosen.empty() && !order.empty()) chosen.push_back(order.front());
+  return chosen;
+}
+
+}  // namespace
+
+std::string HtmlCurves(const Comparison& comparison, std::string_view id) {
+  if (comparison.curves.empty()) return "";
+  const std::vector<const CurveComparison*> order = OrderedCurves(comparison);
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i) rows += TableRow(*order[i]);
+  std::string out = HtmlTable(
+      "Curves",
+      HtmlHeads({"Curve", "Kind", "Result"}) +
+          "<th scope=\"col\" class=\"n\">Steps</th><th scope=\"col\" class=\"n\">First "
+          "difference</th><th scope=\"col\" class=\"n\">First beyond</th><th scope=\"col\" "
+          "class=\"n\">Max rel</th>",
+      rows);
+  out += HtmlLeftOut(order.size(), kMostRows, kComparisonRecord);
+  const std::vector<const CurveComparison*> pictured = ToPicture(order);
+  for (std::size_t i = 0; i < std::min(pictured.size(), kMostPictured); ++i) {
+    out += Pictured(*pictured[i], fmt::format("{}-c{}", id, i + 1));
+  }
+  if (pictured.size() > kMostPictured) {
+    out += fmt::format("<p class=\"soft\">{} that differ have no picture here.</p>",
+                       Counted(pictured.size() - kMostPictured, "more curve"));
+  }
+  return out;
+}
+
+}  // namespace rharness

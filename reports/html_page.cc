@@ -1,0 +1,169 @@
+// The frame, the filter and the tables that every page has; see html_page.h.
+#include "reports/html_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/html_escape.h"
+#include "reports/page_assets.h"
+#include "reports/words.h"
+
+namespace rharness {
+
+int CountOf(const VerdictCounts& counts, Verdict verdict) {
+  const auto at = counts.find(std::string(VerdictName(verdict)));
+  return at == counts.end() ? 0 : at->second;
+}
+
+std::string HtmlHead(std::string_view title) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<meta name=\"referrer\" content=\"no-referrer\">\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n",
+      CspHash(kPageCssSha256), CspHash(kPageJsSha256), HtmlText(title), kPageCss);
+}
+
+std::string HtmlTop(const HtmlTopParts& parts) {
+  return fmt::format(
+      "<body>\n<a class=\"skip\" href=\"#{}\">{}</a>\n"
+      "<header class=\"top {}\"><div class=\"page\"><p class=\"eyebrow\">{}</p>\n"
+      "<h1>{}</h1>\n<p class=\"next\"><b>Next:</b> {}</p></div></header>\n<main class=\"page\">\n",
+      parts.skip_id, parts.skip_words, parts.page_class, parts.eyebrow_html, HtmlText(parts.answer),
+      parts.next_html);
+}
+
+std::string HtmlEnd(std::string_view version, std::string_view record, bool script) {
+  return fmt::format(
+      "</main>\n<footer class=\"page\">Written by rharness {}. The same facts for machines: "
+      "{}.</footer>\n{}</body>\n</html>\n",
+      HtmlText(version, 60), record,
+      script ? fmt::format("<script>{}</script>\n", kPageJs) : std::string());
+}
+
+std::string HtmlTiles(const VerdictCounts& counts) {
+  std::string out = "<h2 class=\"sr\">Counts by verdict</h2>\n<ul class=\"tiles\">\n";
+  for (const Verdict verdict : kVerdicts) {
+    const int count = CountOf(counts, verdict);
+    const std::string inside =
+        fmt::format("<b>{}</b> <span>{} {}</span>", FormatCount(static_cast<std::uint64_t>(count)),
+                    VerdictSign(verdict), VerdictLabel(verdict));
+    if (count == 0) {
+      out += fmt::format("<li class=\"none\"><div>{}</div></li>\n", inside);
+    } else {
+      out += fmt::format("<li class=\"{0}\"><a href=\"#first-{0}\">{1}</a></li>\n",
+                         VerdictName(verdict), inside);
+    }
+  }
+  return out + "</ul>\n";
+}
+
+std::string HtmlNotes(const std::vector<std::string>& notes) {
+  std::string items;
+  for (const std::string& note : notes) items += fmt::format("<li>{}</li>\n", HtmlText(note));
+  return items.empty()
+             ? ""
+             : fmt::format("<h2 class=\"sr\">Notes</h2>\n<ul class=\"notes\">{}</ul>\n", items);
+}
+
+std::string HtmlFilter(std::string_view label, const VerdictCounts& counts) {
+  std::string options = "<option value=\"\">all verdicts</option>";
+  for (const Verdict verdict : kVerdicts) {
+    if (CountOf(counts, verdict) == 0) continue;
+    options += fmt::format("<option value=\"{}\">{} {}</option>", VerdictName(verdict),
+                           VerdictSign(verdict), VerdictLabel(verdict));
+  }
+  return fmt::format(
+      "<div class=\"filter\" role=\"search\" hidden><label>{}"
+      "<input type=\"search\" autocomplete=\"off\"></label><label>Verdict<select>{}</select>"
+      "</label><button type=\"button\">Open all</button><output></output></div>\n",
+      label, options);
+}
+
+std::string HtmlFact(std::string_view name, const std::string& value_html) {
+  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name,
+                     value_html.empty() ? "<span class=\"soft\">not given</span>" : value_html);
+}
+
+std::string HtmlBadge(Verdict verdict) {
+  return fmt::format("<span class=\"b\">{} {}</span>", VerdictSign(verdict), VerdictLabel(verdict));
+}
+
+std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers) {
+  static constexpr std::array<std::string_view, 5> kShort = {"data", "code", "env", "hw", "rng"};
+  std::string out = "<span class=\"m\">";
+  for (const LayerComparison& layer : layers) {
+    const std::string_view name = kShort[static_cast<std::size_t>(layer.layer)];
+    switch (layer.state) {
+      case LayerState::kSame:
+        out += fmt::format("<i>={}</i>", name);
+        break;
+      case LayerState::kDiffers:
+        out += fmt::format("<i class=\"x\">≠{}</i>", name);
+        break;
+      case LayerState::kUnknown:
+        out += fmt::format("<i class=\"u\">?{}</i>", name);
+        break;
+    }
+  }
+  return out + "</span>";
+}
+
+std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows,
+                      std::string_view table_class) {
+  return fmt::format(
+      "<h3>{0}</h3><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table "
+      "class=\"{3}\"><thead><tr>{1}</tr></thead><tbody>{2}</tbody></table></div>",
+      HtmlText(title, 300), head_html, rows, table_class);
+}
+
+std::string HtmlHeads(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (const std::string_view name : names) out += fmt::format("<th scope=\"col\">{}</th>", name);
+  return out;
+}
+
+std::string HtmlLeftOut(std::size_t all, std::size_t shown, std::string_view record) {
+  if (all <= shown) return "";
+  return fmt::format("<p class=\"soft\">{} more are in {}.</p>", FormatCount(all - shown), record);
+}
+
+std::string HtmlCode(std::string_view text, std::size_t limit_bytes) {
+  return text.empty() ? "" : fmt::format("<code>{}</code>", HtmlText(text, limit_bytes));
+}
+
+std::string HtmlFactValue(const std::optional<std::string>& value) {
+  return value ? HtmlCode(*value) : "<span class=\"soft\">absent</span>";
+}
+
+std::string HtmlFindings(std::string_view title, const std::vector<Finding>& findings,
+                         std::size_t most, std::string_view record) {
+  if (findings.empty()) return "";
+  std::string rows;
+  const std::size_t shown = std::min(findings.size(), most);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Finding& finding = findings[i];
+    rows += fmt::format(
+        "<tr><td><code>{}</code>{}<br>{}</td><td data-l=\"Observed\">{}</td>"
+        "<td data-l=\"Limit\">{}</td><td data-l=\"Rule\">{}</td></tr>",
+        HtmlText(finding.code, 100), finding.decisive ? " <span class=\"flag\">decided</span>" : "",
+        HtmlText(finding.message), HtmlText(finding.observed, 600), HtmlText(finding.limit, 600),
+        HtmlText(finding.rule, 600));
+  }
+  return HtmlTable(title, HtmlHeads({"Finding", "Observed", "Limit", "Rule"}), rows, "stack") +
+         HtmlLeftOut(findings.size(), shown, record);
+}
+
+std::string LayerWords(const LayerComparison& layer) {
+  std::string words = fmt::format("{}: {}", LayerName(layer.layer), LayerStateName(layer.state));
+  if (layer.state == LayerState::kUnknown) return words;
+  words += fmt::format(" ({} compared", layer.compared);
+  if (layer.only_recorded > 0) words += fmt::format(", {} not seen again", layer.only_recorded);
+  return words + ")";
+}
+
+}  // namespace rharness

@@ -1,0 +1,60 @@
+// A JUnit file as cases with results, for every writer of one.
+//
+// Role: private to the JUnit writers; junit_file.cc alone knows XML. Limits kept: at most 10,000
+// cases and about 20 MB a file, no text above 1 MB (GitLab's parser breaks beyond).
+#ifndef RHARNESS_REPORTS_JUNIT_FILE_H_
+#define RHARNESS_REPORTS_JUNIT_FILE_H_
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compare/facts.h"
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+
+namespace rharness {
+
+inline constexpr std::size_t kMostJunitCases = 10'000;
+
+enum class JunitKind { kPassed, kFailure, kError, kSkipped };
+JunitKind KindOf(Verdict verdict);
+
+using JunitProperties = std::vector<std::pair<std::string, std::string>>;
+
+struct JunitCase {
+  std::string classname;
+  std::string name;
+  JunitKind kind = JunitKind::kPassed;
+  Verdict verdict = Verdict::kIdentical;  // the type of a failure or an error
+  std::string message;
+  std::string body;  // all that GitLab shows; lines made safe; system-out of what passed
+  double seconds = 0.0;
+  JunitProperties properties;
+};
+
+struct JunitFile {
+  std::string name;
+  WallTime stamp{};
+  double seconds = 0.0;  // below 0 counts as 0
+  JunitProperties properties;
+  std::vector<JunitCase> cases;
+};
+
+// Bytes that the body of each of `cases` cases may take.
+std::size_t JunitBodyBytes(std::size_t cases);
+bool Fails(const JunitCase& test);  // a failure or an error
+// The one failing case of a file whose exit code is no success although no case fails.
+JunitCase AnswerCase(std::string name, const std::string& answer, const std::string& next_step);
+// "TITLE:" and a line for every fact that differs; empty without any.
+std::string DifferenceLines(std::string_view title, const std::array<LayerComparison, 5>& layers);
+
+// The file as XML. Names, messages and properties are made safe, names unique (viewers drop the
+// second case of one name), bodies cut to JunitBodyBytes.
+std::string WriteJunitFile(const JunitFile& file);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_JUNIT_FILE_H_

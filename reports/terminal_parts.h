@@ -1,0 +1,29 @@
+// Lines for a terminal that every terminal writer makes alike: colours, padding, wrapping, counts.
+#ifndef RHARNESS_REPORTS_TERMINAL_PARTS_H_
+#define RHARNESS_REPORTS_TERMINAL_PARTS_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "compare/verdict.h"
+
+namespace rharness {
+
+std::string_view ColourOf(Verdict verdict);  // an ANSI sequence
+std::string Painted(std::string_view text, std::string_view colour, bool color);
+// Spaces up to `columns`; longer text stays as it is.
+std::string Padded(std::string text, int columns);
+std::string RightAligned(const std::string& text, int columns);
+
+// Breaks at spaces; every line starts with `indent` spaces; a word longer than a line is cut. Ends
+// with a line break.
+std::string Wrapped(const std::string& text, int columns, int indent = 0);
+
+// "3 drifted, 9 identical" within the columns, which colours take none of; "0 runs" for none.
+std::string CountsLine(const std::map<std::string, int>& counts, std::string_view noun, int columns,
+                       bool color);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_TERMINAL_PARTS_H_

@@ -1,0 +1,227 @@
+// `rharness compare` as a user meets it: the real program, its output and its exit codes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "tests/compare/weights/safetensors_file.h"
+#include "tests/shared_data.h"
+
+namespace rharness {
+namespace {
+
+constexpr char kRharness[] = RHARNESS_BIN_DIR "/rharness";
+
+class CompareVerb : public testing::Test {
+ protected:
+  std::string At(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string Write(const std::string& name, const std::string& text) const {
+    EXPECT_TRUE(WriteFileAtomic(At(name), text).ok());
+    return At(name);
+  }
+  std::string WriteWeights(const std::string& name, std::vector<float> values,
+                           const std::string& metadata = "") const {
+    return Write(name, FileOf({{"fc1.weight", "F32", "[2,2]", BytesOf(values)},
+                               {"fc2.weight", "F32", "[2]", BytesOf<float>({1, 2})}},
+                              metadata));
+  }
+  std::string WriteLoss(const std::string& name, double offset, int from = 10) const {
+    std::string steps, values;
+    for (int step = 1; step <= 20; ++step) {
+      const double value = 10.0 / step + (step >= from ? offset : 0.0);
+      steps += (step > 1 ? "," : "") + std::to_string(step);
+      values += (step > 1 ? "," : "") + std::to_string(value);
+    }
+    return Write(name, "{\"curves\": {\"train loss\": {\"steps\": [" + steps + "], \"values\": [" +
+                           values + "]}}}");
+  }
+  ProcessResult Compare(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {kRharness, "compare"});
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(100);
+    return RunProcess(
+        ProcessSpec{std::move(arguments), PickEnvironment({"PATH", "TMPDIR"}), folder_.path()},
+        limits);
+  }
+  Json CompareJson(std::vector<std::string> arguments, int code) const {
+    arguments.push_back("--json");
+    const ProcessResult result = Compare(std::move(arguments));
+    EXPECT_EQ(result.outcome.exit_code, code) << result.stderr_text;
+    auto json = ParseJson(result.stdout_text, "stdout");
+    EXPECT_TRUE(json.ok()) << json.error().ToString();
+    return json.ok() ? std::move(*json) : Json();
+  }
+
+  ScopedTempDir folder_ = *ScopedTempDir::Make("rharness-compare-");
+};
+
+TEST_F(CompareVerb, FindsTheSameTensorsIdenticalWhateverTheMetadata) {
+  const std::string a = WriteWeights("a.safetensors", {1, 2, 3, 4});
+  const std::string b =
+      WriteWeights("b.safetensors", {1, 2, 3, 4}, R"("__metadata__":{"time":"now"},)");
+  const ProcessResult result = Compare({a, b});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_NE(result.stdout_text.find("identical"), std::string::npos) << result.stdout_text;
+}
+
+TEST_F(CompareVerb, NamesTensorIndexAndDistanceOfOneChangedBit) {
+  const std::string a = WriteWeights("a.safetensors", {1, 2, 3, 4});
+  const std::string b = WriteWeights("b.safetensors", {1, 2, std::nextafter(3.0f, 4.0f), 4});
+  const Json json = CompareJson({a, b}, 1);
+  EXPECT_EQ(json.Find("schema")->AsString(), "rharness.comparison/v1");
+  EXPECT_EQ(json.Find("verdict")->AsString(), "drifted");
+  EXPECT_EQ(json.Find("causes")->AsArray().at(0).Find("code")->AsString(), "single_element");
+  const std::string text = Compare({a, b}).stdout_text;
+  EXPECT_NE(text.find("fc1.weight"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 ULP"), std::string::npos) << text;
+}
+
+TEST_F(CompareVerb, SaysNothingWhenQuietAndEqualAndOneLineWhenNot) {
+  const std::string a = WriteWeights("a.safetensors", {1, 2, 3, 4});
+  const std::string b = WriteWeights("b.safetensors", {1, 2, 3, 5});
+  const ProcessResult same = Compare({a, a, "--quiet"});
+  EXPECT_EQ(same.outcome.exit_code, 0);
+  EXPECT_EQ(same.stdout_text + same.stderr_text, "");
+  const ProcessResult other = Compare({a, b, "--quiet"});
+  EXPECT_EQ(other.outcome.exit_code, 1);
+  EXPECT_EQ(other.stdout_text, "");
+  EXPECT_EQ(std::ranges::count(other.stderr_text, '\n'), 1) << other.stderr_text;
+}
+
+TEST_F(CompareVerb, LeavesOpenWhatStatisticsCannotDecide) {
+  const std::string a = WriteWeights("a.safetensors", {1, 2, 3, 4});
+  const std::string b = WriteWeights("b.safetensors", {1, 2, 3, 5});
+  EXPECT_EQ(Compare({a, b, "--expect", "statistical"}).outcome.exit_code, 3);
+}
+
+TEST_F(CompareVerb, EndsWithTwoOnWhatItCannotRead) {
+  const std::string a = WriteWeights("a.safetensors", {1, 2, 3, 4});
+  for (const std::string& other : {At("missing"), Write("empty.json", ""),
+                                   Write("noise.bin", "this is nothing that anyone compares"),
+                                   Write("cut.safetensors", ReadFile(a)->substr(0, 40))}) {
+    const ProcessResult result = Compare({a, other});
+    EXPECT_EQ(result.outcome.exit_code, 2) << other;
+    EXPECT_NE(result.stderr_text.find(other), std::string::npos) << result.stderr_text;
+    EXPECT_EQ(result.stdout_text, "");
+  }
+  EXPECT_EQ(Compare({a}).outcome.exit_code, 2);
+  EXPECT_EQ(Compare({}).outcome.exit_code, 2);
+  EXPECT_EQ(Compare({a, a, "--pairs", At("")}).outcome.exit_code, 2);
+}
+
+TEST_F(CompareVerb, TellsAReorderedLossFromAFaultOfHalfAPercent) {
+  const std::string a = WriteLoss("a.json", 0.0);
+  EXPECT_EQ(Compare({a, WriteLoss("same.json", 0.0)}).outcome.exit_code, 0);
+  const std::vector<std::string> replicates = {"--replicate", WriteLoss("r.json", 2e-5, 3)};
+  std::vector<std::string> rounding = {a, WriteLoss("rounding.json", 3e-5, 5)};
+  rounding.insert(rounding.end(), replicates.begin(), replicates.end());
+  EXPECT_EQ(CompareJson(rounding, 0).Find("verdict")->AsString(), "equivalent");
+  std::vector<std::string> fault = {a, WriteLoss("fault.json", 5e-3, 12)};
+  fault.insert(fault.end(), replicates.begin(), replicates.end());
+  const Json json = CompareJson(fault, 1);
+  EXPECT_EQ(json.Find("verdict")->AsString(), "drifted");
+  EXPECT_NE(json.Find("headline")->AsString().find("step 12"), std::string::npos)
+      << json.Find("headline")->AsString();
+}
+
+TEST_F(CompareVerb, WritesEveryReportAndABundleThatHoldsThem) {
+  const std::string a = WriteLoss("a.json", 0.0);
+  const std::string b = WriteLoss("b.json", 0.5);
+  const ProcessResult result =
+      Compare({a, b, "--html", At("r/page.html"), "--junit", At("r/j.xml"), "--markdown",
+               At("r/s.md"), "--json-file", At("r/c.json"), "--bundle", At("r/case.tar.zst")});
+  for (const char* name : {"r/page.html", "r/j.xml", "r/s.md", "r/c.json", "r/case.tar.zst"}) {
+    EXPECT_TRUE(std::filesystem::exists(At(name))) << name << result.stderr_text;
+  }
+  // The archive is one zstd frame and nothing after it, or tar would end with an error.
+  const std::string bundle = *ReadFile(At("r/case.tar.zst"));
+  EXPECT_TRUE(bundle.starts_with("\x28\xb5\x2f\xfd"));
+  EXPECT_NE(bundle.back(), '\0');
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(60);
+  const ProcessResult again = RunProcess(
+      ProcessSpec{{kRharness, "report", At("r/c.json"), "--html", At("r/again.html")}, {}, "/"},
+      limits);
+  EXPECT_EQ(again.outcome.exit_code, 0) << again.stderr_text;
+  EXPECT_EQ(*ReadFile(At("r/again.html")), *ReadFile(At("r/page.html")));
+}
+
+TEST_F(CompareVerb, RefusesABundleOfAnotherKind) {
+  const std::string a = WriteLoss("a.json", 0.0);
+  const ProcessResult result = Compare({a, a, "--bundle", At("case.zip")});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_NE(result.stderr_text.find(".tar.zst"), std::string::npos) << result.stderr_text;
+}
+
+TEST_F(CompareVerb, ComparesEveryPairAndKeepsTheUnreadableOneApart) {
+  WriteLoss("pairs/good/before.json", 0.0);
+  WriteLoss("pairs/good/after.json", 0.0);
+  Write("pairs/bad/before.json", "");
+  WriteLoss("pairs/bad/after.json", 0.0);
+  WriteLoss("pairs/lonely/before.json", 0.0);
+  const Json json = CompareJson({"--pairs", At("pairs")}, 3);
+  EXPECT_EQ(json.Find("counts")->Find("identical")->ToInt64(), 1);
+  EXPECT_EQ(json.Find("counts")->Find("not_comparable")->ToInt64(), 1);
+  EXPECT_NE(json.Find("notes")->AsArray().at(0).AsString().find("lonely"), std::string::npos);
+}
+
+TEST_F(CompareVerb, PairsTwoFoldersByTheNamesInThem) {
+  WriteLoss("x/one.json", 0.0);
+  WriteLoss("y/one.json", 0.0);
+  WriteLoss("x/deep/two.json", 0.0);
+  WriteLoss("y/deep/two.json", 0.0);
+  const Json json = CompareJson({At("x"), At("y")}, 0);
+  EXPECT_EQ(json.Find("comparisons")->AsArray().size(), 2u);
+  EXPECT_EQ(Compare({At("x"), At("x/deep")}).outcome.exit_code, 2);
+}
+
+TEST_F(CompareVerb, ComparesEnvironmentsLayerByLayer) {
+  const std::string a = Write("a.json", R"({"variables": {"OMP_NUM_THREADS": "1"},
+      "software": {"cudnn": "9.1"}, "hardware": {}})");
+  const std::string b = Write("b.json", R"({"variables": {"OMP_NUM_THREADS": "2"},
+      "software": {"cudnn": "9.2"}, "hardware": {}})");
+  EXPECT_EQ(Compare({a, a}).outcome.exit_code, 0);
+  const Json json = CompareJson({a, b}, 1);
+  EXPECT_EQ(json.Find("causes")->AsArray().size(), 2u);
+}
+
+// Real curves of a real upgrade and of a change that touched no arithmetic.
+TEST_F(CompareVerb, FindsARealUpgradeWithinReorderingAndItsControlIdentical) {
+  const auto data = SharedData("megatron");
+  if (!data) GTEST_SKIP() << kNoSharedData;
+  // The loss of one of the 44 is 0 at every step on both sides: equal, and shows nothing.
+  const Json control = CompareJson({"--pairs", *data / "control-nan-cleanup"}, 3);
+  EXPECT_EQ(control.Find("counts")->Find("identical")->ToInt64(), 43);
+  EXPECT_EQ(control.Find("counts")->Find("inconclusive")->ToInt64(), 1);
+  // One file is empty at its source, and two hold no loss.
+  const Json upgrade = CompareJson({"--pairs", *data / "bump-pytorch-25.05"}, 3);
+  EXPECT_EQ(upgrade.Find("counts")->Find("equivalent")->ToInt64(), 92);
+  EXPECT_EQ(upgrade.Find("counts")->Find("drifted")->ToInt64(), 0);
+}
+
+// Ten seeds each of two systems on one benchmark, and the official checker's decision.
+TEST_F(CompareVerb, ComparesRealResultsOfTwoSubmitters) {
+  const auto logs = SharedData("mlperf-v5.1"), rcps = SharedData("mlperf-rcp");
+  if (!logs || !rcps) GTEST_SKIP() << kNoSharedData;
+  const Json json = CompareJson({*logs / "AMD/results/MI350X_EPYC_9575F_pytorch/llama31_8b",
+                                 *logs / "Supermicro/results/8xMI355X_2xEPYC_9575F/llama31_8b",
+                                 "--rcp", *rcps / "training_5.1.0/rcps_llama31_8b.json"},
+                                0);
+  EXPECT_EQ(json.Find("verdict")->AsString(), "equivalent");
+  int accepted = 0;
+  for (const Json& finding : json.Find("findings")->AsArray()) {
+    accepted += finding.Find("code")->AsString() == "rcp_pass";
+  }
+  EXPECT_EQ(accepted, 2);
+  EXPECT_EQ(json.Find("causes")->AsArray().at(0).Find("code")->AsString(),
+            "hyperparameter_changed");
+}
+
+}  // namespace
+}  // namespace rharness

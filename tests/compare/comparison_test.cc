@@ -1,0 +1,198 @@
+// The ladder of a comparison of two things, rung by rung.
+#include "compare/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace rharness {
+namespace {
+
+CheckpointComparison Weights(bool equal) {
+  CheckpointComparison weights{.subject = "weights m.safetensors"};
+  weights.difference.compared = 4;
+  weights.difference.bit_equal = equal;
+  if (!equal) {
+    TensorDifference& tensor = weights.difference.differing.emplace_back();
+    tensor.name = "fc2.weight";
+    tensor.elements = 640;
+    tensor.differing = 3;
+    tensor.first_index = 17;
+    tensor.max_ulp = 2;
+    tensor.max_abs = 1e-9;
+  }
+  return weights;
+}
+
+CurveComparison Loss(CurveState state) {
+  CurveComparison curve{.name = "lm loss", .kind = CurveKind::kLoss, .state = state};
+  curve.steps = {1, 2, 3};
+  curve.a = {3, 2, 1};
+  curve.b = {3, 2, 1};
+  curve.message = "the loss says so";
+  if (state != CurveState::kIdentical) curve.differing = 1, curve.first_difference = 3;
+  return curve;
+}
+
+MetricDecision Accuracy(double a, double b, MetricVerdict verdict) {
+  MetricDecision metric;
+  metric.name = "accuracy";
+  metric.history = {a};
+  metric.reruns = {b};
+  metric.verdict = verdict;
+  metric.difference = b - a;
+  return metric;
+}
+
+Comparison Judged(Comparison comparison) {
+  JudgeComparison(&comparison);
+  return comparison;
+}
+
+TEST(JudgeComparison, FindsEqualWeightsIdentical) {
+  const Comparison judged = Judged({.checkpoints = {Weights(true)}});
+  EXPECT_EQ(judged.verdict, Verdict::kIdentical);
+  EXPECT_FALSE(judged.headline.empty());
+}
+
+TEST(JudgeComparison, NamesTheFirstDifferingTensorWhereBitsAreExpected) {
+  const Comparison judged = Judged({.expect_bitwise = true, .checkpoints = {Weights(false)}});
+  EXPECT_EQ(judged.verdict, Verdict::kDrifted);
+  EXPECT_EQ(judged.findings.front().code, "bits_differ");
+  EXPECT_NE(judged.headline.find("fc2.weight at index 17"), std::string::npos) << judged.headline;
+}
+
+TEST(JudgeComparison, LeavesDifferingWeightsOpenWhereNothingElseJudgesThem) {
+  const Comparison judged = Judged({.expect_bitwise = false, .checkpoints = {Weights(false)}});
+  EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
+}
+
+TEST(JudgeComparison, CallsDifferingWeightsEquivalentWhenTheLossIsWithinItsBand) {
+  const Comparison judged = Judged({.expect_bitwise = false,
+                                    .checkpoints = {Weights(false)},
+                                    .curves = {Loss(CurveState::kWithin)}});
+  EXPECT_EQ(judged.verdict, Verdict::kEquivalent);
+}
+
+TEST(JudgeComparison, DriftsOnALossBeyondItsBandWhateverTheMetricsSay) {
+  const Comparison judged = Judged({.expect_bitwise = false,
+                                    .curves = {Loss(CurveState::kBeyond)},
+                                    .metrics = {Accuracy(0.9, 0.9, MetricVerdict::kWithin)}});
+  EXPECT_EQ(judged.verdict, Verdict::kDrifted);
+  EXPECT_EQ(judged.findings.front().code, "curve_beyond_band");
+}
+
+TEST(JudgeComparison, NeverLetsAResourceCurveDecide) {
+  CurveComparison time = Loss(CurveState::kBeyond);
+  time.name = "iteration-time";
+  time.kind = CurveKind::kResource;
+  const Comparison judged =
+      Judged({.expect_bitwise = true, .curves = {Loss(CurveState::kIdentical), time}});
+  EXPECT_EQ(judged.verdict, Verdict::kIdentical);
+}
+
+TEST(JudgeComparison, DoesNotPassOnVacuousCurvesAlone) {
+  for (const bool bitwise : {false, true}) {
+    const Comparison judged =
+        Judged({.expect_bitwise = bitwise, .curves = {Loss(CurveState::kVacuous)}});
+    EXPECT_NE(judged.verdict, Verdict::kIdentical);
+    EXPECT_NE(judged.verdict, Verdict::kEquivalent);
+    EXPECT_EQ(judged.findings.back().code, "vacuous_curve");
+  }
+}
+
+TEST(JudgeComparison, DoesNotPassACurveThatEndsEarly) {
+  CurveComparison cut = Loss(CurveState::kIdentical);
+  cut.only_a = 40;
+  EXPECT_EQ(Judged({.expect_bitwise = false, .curves = {cut}}).verdict, Verdict::kInconclusive);
+}
+
+TEST(JudgeComparison, DriftsWhenAFiniteLossStopsBeingFinite) {
+  CurveComparison curve = Loss(CurveState::kUndecided);
+  curve.first_non_finite = 2;
+  const Comparison judged = Judged({.expect_bitwise = false, .curves = {curve}});
+  EXPECT_EQ(judged.verdict, Verdict::kDrifted);
+  EXPECT_EQ(judged.findings.front().code, "non_finite");
+}
+
+TEST(JudgeComparison, RefusesToCompareRunsOnOtherDataEvenIfTheyAgree) {
+  Comparison comparison{.checkpoints = {Weights(true)}};
+  comparison.layers[0] = {.layer = Layer::kData, .state = LayerState::kDiffers, .compared = 1};
+  comparison.layers[0].differences.push_back(
+      {Layer::kData, "data.train.sha256", FactWeight::kIdentity, "aa", "bb"});
+  const Comparison judged = Judged(comparison);
+  EXPECT_EQ(judged.verdict, Verdict::kNotComparable);
+  EXPECT_EQ(judged.findings.front().layer, Layer::kData);
+}
+
+TEST(JudgeComparison, SaysWhenTwoThingsHaveNothingInCommon) {
+  CheckpointComparison disjoint{.subject = "weights"};
+  disjoint.difference.only_a = {"a"};
+  disjoint.difference.only_b = {"b"};
+  for (const Comparison& comparison : {Comparison{}, Comparison{.checkpoints = {disjoint}}}) {
+    const Comparison judged = Judged(comparison);
+    EXPECT_EQ(judged.verdict, Verdict::kNotComparable);
+    EXPECT_EQ(judged.findings.front().code, "nothing_in_common");
+  }
+}
+
+TEST(JudgeComparison, KeepsAnUnreadableSideNotComparable) {
+  Comparison comparison;
+  comparison.findings.push_back(
+      {.code = "unreadable", .message = "before.json: is empty", .decisive = true});
+  const Comparison judged = Judged(comparison);
+  EXPECT_EQ(judged.verdict, Verdict::kNotComparable);
+  EXPECT_EQ(judged.headline, "before.json: is empty");
+}
+
+TEST(JudgeComparison, ComparesMetricsByTheirBitsWhereBitsAreExpected) {
+  const double above = std::nextafter(0.9, 1.0);
+  const auto with = [](double a, double b) {
+    return Judged(
+               {.expect_bitwise = true, .metrics = {Accuracy(a, b, MetricVerdict::kInconclusive)}})
+        .verdict;
+  };
+  EXPECT_EQ(with(0.9, 0.9), Verdict::kIdentical);
+  EXPECT_EQ(with(0.9, above), Verdict::kDrifted);
+  EXPECT_EQ(with(0.0, -0.0), Verdict::kDrifted);
+}
+
+TEST(JudgeComparison, IgnoresOptimizerStateUnlessBitsAreExpected) {
+  CheckpointComparison optimizer = Weights(false);
+  optimizer.weights = false;
+  optimizer.subject = "optimizer state m.pt";
+  for (const bool bitwise : {true, false}) {
+    const Comparison judged = Judged({.expect_bitwise = bitwise,
+                                      .checkpoints = {Weights(true), optimizer},
+                                      .curves = {Loss(CurveState::kIdentical)}});
+    EXPECT_EQ(judged.verdict, bitwise ? Verdict::kDrifted : Verdict::kEquivalent);
+  }
+}
+
+TEST(JudgeComparison, ComparesEnvironmentsByTheirFacts) {
+  Comparison comparison;
+  comparison.layers[2] = {.layer = Layer::kEnvironment, .state = LayerState::kSame, .compared = 3};
+  EXPECT_EQ(Judged(comparison).verdict, Verdict::kIdentical);
+  comparison.layers[2].differences.push_back(
+      {Layer::kEnvironment, "software.cuda", FactWeight::kContext, "12.8", "13.0"});
+  const Comparison judged = Judged(comparison);
+  EXPECT_EQ(judged.verdict, Verdict::kDrifted);
+  EXPECT_EQ(judged.findings.front().subject, "software.cuda");
+}
+
+TEST(Tally, CountsEveryVerdictAndTakesTheWorstExitCode) {
+  ComparisonSet set;
+  set.comparisons.resize(3);
+  set.comparisons[0].verdict = Verdict::kIdentical;
+  set.comparisons[1].verdict = Verdict::kEquivalent;
+  set.comparisons[2].verdict = Verdict::kNotComparable;
+  Tally(&set);
+  EXPECT_EQ(set.exit_code, 3);
+  EXPECT_EQ(set.counts.size(), kVerdicts.size());
+  EXPECT_EQ(set.counts["equivalent"], 1);
+  EXPECT_EQ(set.counts["drifted"], 0);
+}
+
+}  // namespace
+}  // namespace rharness

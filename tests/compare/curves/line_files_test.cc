@@ -1,0 +1,210 @@
+// Formats of one record a line: JSON Lines, CSV, MLPerf logs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "compare/curves/curve_files.h"
+#include "compare/curves/printed_number.h"
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using Steps = std::vector<std::int64_t>;
+using Values = std::vector<double>;
+
+std::vector<CurveSeries> Parsed(std::string_view text) {
+  auto curves = ParseCurves(text, "f");
+  EXPECT_TRUE(curves.ok()) << curves.error().ToString();
+  return curves.ok() ? *curves : std::vector<CurveSeries>();
+}
+
+std::string ErrorOf(std::string_view text) {
+  const auto curves = ParseCurves(text, "f");
+  if (curves.ok()) return "no error";
+  EXPECT_EQ(curves.error().code, ErrorCode::kInvalidInput);
+  return curves.error().ToString();
+}
+
+TEST(PrintedNumber, HasThePlaceOfItsLastDigit) {
+  const auto place = [](std::string_view text) { return ParsePrinted(text)->place; };
+  EXPECT_EQ(place("10.49689"), -5);
+  EXPECT_EQ(place("10.50000"), -5);
+  EXPECT_EQ(place("-3"), 0);
+  EXPECT_EQ(place("1.25e-3"), -5);
+  EXPECT_EQ(place("1.25E+07"), 5);
+  EXPECT_EQ(place("0.000"), -3);
+  EXPECT_EQ(place(" +7.5 "), -1);
+  EXPECT_EQ(place("2.302585092994046"), kFullPrecision);
+  EXPECT_EQ(place("0e-2147483648"), -308);
+  EXPECT_EQ(PrintedOf(Json(1e5))->place, 0);
+  EXPECT_EQ(PrintedOf(Json(0.1 + 0.2))->place, kFullPrecision);
+  for (const char* none : {"", " ", "1.2.3", "0x10", "1,5", "--1", "+-1", "1e999", "abc", "1 2"}) {
+    EXPECT_FALSE(ParsePrinted(none)) << none;
+  }
+}
+
+TEST(JsonLines, BecomeCurvesByTheirStep) {
+  const auto curves = Parsed(
+      "{\"step\": 1, \"loss\": 2.5, \"epoch\": 0.1, \"phase\": \"train\", \"done\": false}\r\n"
+      "\r\n"
+      "{\"step\": 2, \"loss\": NaN, \"lr\": 0.001}\r\n"
+      "{\"step\": 2, \"eval_loss\": null}\n"
+      "{\"step\": 3, \"loss\": \"inf\", \"eval_loss\": 2.75}\n"
+      "{\"wall\": 3.5}");
+  ASSERT_EQ(curves.size(), 3u);
+  EXPECT_EQ(curves[0].name, "loss");
+  EXPECT_EQ(curves[0].steps, (Steps{1, 2, 3}));
+  EXPECT_EQ(curves[0].values[0], 2.5);
+  EXPECT_TRUE(std::isnan(curves[0].values[1]));
+  EXPECT_EQ(curves[0].values[2], HUGE_VAL);
+  EXPECT_EQ(curves[1].name, "lr");
+  EXPECT_EQ(curves[1].quantum, 1e-3);
+  EXPECT_EQ(curves[2].name, "eval_loss");
+  EXPECT_EQ(curves[2].steps, (Steps{3}));
+}
+
+TEST(JsonLines, TakeTheOtherNamesOfAStep) {
+  for (const char* name : {"iteration", "global_step", "epoch"}) {
+    const auto curves = Parsed(fmt::format("{{\"{}\": 7, \"loss\": 1}}\n", name));
+    ASSERT_EQ(curves.size(), 1u) << name;
+    EXPECT_EQ(curves[0].steps, (Steps{7})) << name;
+  }
+}
+
+TEST(JsonLines, AreRefusedWithTheLine) {
+  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 1, \"loss\": 3}\n"),
+            "f: line 2: step 1 of 'loss' is there twice; steps must increase");
+  EXPECT_EQ(ErrorOf("{\"step\": 9, \"loss\": 2}\n\n{\"step\": 5, \"loss\": 3}\n"),
+            "f: line 3: step 5 of 'loss' comes after step 9; steps must increase");
+  EXPECT_EQ(
+      ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"loss\": 3}\n"),
+      "f: line 2: 'loss' without a step; expected \"step\", \"iteration\", \"global_step\" or "
+      "\"epoch\"");
+  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": \"low\"}\n"),
+            "f: line 2: 'loss': expected a number, found string");
+  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 1.5, \"loss\": 3}\n"),
+            "f: line 2: expected an integer as the step");
+  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n[1]\n"),
+            "f: line 2: expected an object, found array");
+  EXPECT_TRUE(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\"\n").starts_with("f: line 2: byte "))
+      << ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\"\n");
+  EXPECT_EQ(ErrorOf("{\"step\": 1}\n"), "f: no curve; expected numbers by step");
+}
+
+TEST(JsonLines, RefuseOneHugeLine) {
+  const std::string huge((std::size_t{16} << 20) + 1, ' ');
+  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{" + huge + "}\n"),
+            "f: line 2: a line of 16777219 bytes; at most 16777216 are read");
+}
+
+TEST(Csv, BecomesCurvesByItsStepColumn) {
+  const auto curves = Parsed(
+      "\xef\xbb\xbf\"step\",\"loss, train\",note,\"a \"\"b\"\"\",epoch\r\n"
+      "10,2.50,warm,1,1\r\n"
+      "20.0,,\"x, y\",nan,1\r\n"
+      "30,1.5,1,\"-3\",2\r\n");
+  ASSERT_EQ(curves.size(), 2u);
+  EXPECT_EQ(curves[0].name, "loss, train");
+  EXPECT_EQ(curves[0].steps, (Steps{10, 30}));
+  EXPECT_EQ(curves[0].values, (Values{2.5, 1.5}));
+  EXPECT_EQ(curves[0].quantum, 0.01);
+  EXPECT_EQ(curves[1].name, "a \"b\"");
+  EXPECT_EQ(curves[1].steps, (Steps{10, 20, 30}));
+  EXPECT_TRUE(std::isnan(curves[1].values[1]));
+}
+
+TEST(Csv, CountsLinesWhereThereIsNoStep) {
+  const auto curves = Parsed("loss\n2.5\n2.25\n");
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].steps, (Steps{2, 3}));
+}
+
+TEST(Csv, IsRefusedWithTheLine) {
+  EXPECT_EQ(ErrorOf("step,loss\n1,2\n1,3\n"),
+            "f: line 3: step 1 of 'loss' is there twice; steps must increase");
+  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,3,4\n"), "f: line 3: 3 cells; the header has 2");
+  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,high\n"),
+            "f: line 3: 'loss': expected a number, found 'high'");
+  EXPECT_EQ(ErrorOf("step,loss\n1,2\ntwo,3\n"),
+            "f: line 3: expected an integer as the step, found 'two'");
+  EXPECT_EQ(ErrorOf("step,loss,loss\n1,2,3\n"), "f: line 1: two columns 'loss'");
+  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,\"3\n"),
+            "f: line 3: expected cells with quotes closed on their line and nothing after them but "
+            "a comma");
+  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,1e999\n"),
+            "f: line 3: 'loss': expected a number, found '1e999'");
+  EXPECT_EQ(ErrorOf("step,note\n1,a\n"), "f: no curve; expected numbers by step");
+}
+
+TEST(Csv, RefusesOneHugeLine) {
+  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2," + std::string(std::size_t{16} << 20, '1') + "\n"),
+            "f: line 3: a line of 16777218 bytes; at most 16777216 are read");
+}
+
+constexpr std::string_view kMllog =
+    "srun: job 7\n"
+    ":::MLLOG {\"key\": \"run_start\", \"value\": null, \"metadata\": {\"lineno\": 1}}\n"
+    "0: :::MLLOG {\"key\": \"eval_accuracy\", \"value\": 5.703125, \"metadata\": "
+    "{\"epoch_num\": 12, \"samples_count\": 12256}}\n"
+    "0: :::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"throughput\": 24.5}, \"metadata\": "
+    "{\"step\": 12288}}\n"
+    "0: :::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4.25, \"metadata\": "
+    "{\"epoch_num\": 24, \"samples_count\": 24512}}\n";
+
+TEST(Mllog, BecomesCurvesBySamplesOrEpochs) {
+  const auto curves = Parsed(kMllog);
+  ASSERT_EQ(curves.size(), 2u);
+  EXPECT_EQ(curves[0].name, "eval_accuracy");
+  EXPECT_EQ(curves[0].steps, (Steps{12256, 24512}));
+  EXPECT_EQ(curves[0].values, (Values{5.703125, 4.25}));
+  EXPECT_EQ(curves[1].name, "throughput");
+  EXPECT_EQ(curves[1].steps, (Steps{12288}));
+}
+
+TEST(Mllog, IsRefusedWithTheLine) {
+  const std::string log(kMllog);
+  EXPECT_EQ(ErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
+                          "{\"samples_count\": 24512}}\n"),
+            "f: line 6: step 24512 of 'eval_accuracy' is there twice; steps must increase");
+  EXPECT_EQ(ErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
+                          "{\"epoch_num\": 3}}\n"),
+            "f: line 6: 'eval_accuracy': expected an integer as metadata.samples_count");
+  EXPECT_EQ(ErrorOf(log + ":::MLLOG {\"value\": 4}\n"),
+            "f: line 6: expected an object with \"key\" (a string) and \"value\"");
+  EXPECT_TRUE(ErrorOf(log + ":::MLLOG {\"key\": \n").starts_with("f: line 6: byte "));
+}
+
+TEST(Mllog, OfPublishedResultsIsRead) {
+  const char* folder = std::getenv("RHARNESS_SHARED_DATA");
+  const fs::path root =
+      (folder != nullptr ? fs::path(folder) : fs::path(RHARNESS_SOURCE_DIR) / "../shared/data") /
+      "mlperf-v5.1";
+  if (!fs::is_directory(root)) {
+    GTEST_SKIP() << "no published logs in " << root << "; set RHARNESS_SHARED_DATA";
+  }
+  int logs = 0;
+  std::size_t evaluations = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().extension() != ".txt") continue;
+    const auto text = ReadFile(entry.path());
+    ASSERT_TRUE(text.ok()) << text.error().ToString();
+    EXPECT_EQ(DetectCurveFormat(text->substr(0, 4096)), CurveFormat::kMllog) << entry.path();
+    const auto curves = ParseCurves(*text, entry.path().string());
+    ASSERT_TRUE(curves.ok()) << curves.error().ToString();
+    ++logs;
+    for (const CurveSeries& curve : *curves) {
+      if (curve.name == "eval_accuracy") evaluations += curve.steps.size();
+    }
+  }
+  EXPECT_EQ(logs, 55);
+  EXPECT_EQ(evaluations, 539u);  // counted with grep
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,166 @@
+// Which cause is named for which difference, and which comes first.
+#include "compare/explain.h"
+
+#include <gtest/gtest.h>
+
+namespace rharness {
+namespace {
+
+std::vector<std::string> CodesOf(const std::vector<Cause>& causes) {
+  std::vector<std::string> codes;
+  for (const Cause& cause : causes) {
+    codes.push_back(cause.code);
+    EXPECT_FALSE(cause.statement.empty()) << cause.code;
+    EXPECT_FALSE(cause.evidence.empty()) << cause.code;
+    EXPECT_FALSE(cause.confirm.empty()) << cause.code;
+  }
+  return codes;
+}
+
+using Codes = std::vector<std::string>;
+
+void Differ(Comparison* comparison, Layer layer, const std::string& key,
+            std::optional<std::string> a, std::optional<std::string> b,
+            FactWeight weight = FactWeight::kContext) {
+  LayerComparison& of_layer = comparison->layers[static_cast<std::size_t>(layer)];
+  of_layer.layer = layer;
+  of_layer.state = LayerState::kDiffers;
+  of_layer.differences.push_back({layer, key, weight, std::move(a), std::move(b)});
+}
+
+Codes Explained(Comparison comparison, const std::vector<Fact>& facts = {}) {
+  comparison.verdict = Verdict::kDrifted;
+  return CodesOf(Explain(comparison, facts, facts));
+}
+
+TEST(Explain, SaysNothingOfAnIdenticalPair) {
+  Comparison comparison;
+  Differ(&comparison, Layer::kData, "data.x.sha256", "a", "b", FactWeight::kIdentity);
+  comparison.verdict = Verdict::kIdentical;
+  EXPECT_TRUE(Explain(comparison, {}, {}).empty());
+}
+
+TEST(Explain, RanksWhatHashesShowBeforeWhatIsLikelyAndFollowsTheLayers) {
+  Comparison comparison;
+  Differ(&comparison, Layer::kHardware, "cpu.microcode", "1", "2");
+  Differ(&comparison, Layer::kHardware, "gpu.driver", "570", "580");
+  Differ(&comparison, Layer::kRandomness, "seed.init", "1", "2", FactWeight::kIdentity);
+  Differ(&comparison, Layer::kData, "data.x.sha256", "a", "b", FactWeight::kIdentity);
+  EXPECT_EQ(Explained(comparison),
+            (Codes{"data_changed", "seed_changed", "driver_changed", "hardware_changed"}));
+}
+
+TEST(Explain, GivesTheCommandThatShowsBothCommits) {
+  Comparison comparison;
+  comparison.verdict = Verdict::kDrifted;
+  Differ(&comparison, Layer::kCode, "code.commit", "1111", "2222");
+  const auto causes = Explain(comparison, {}, {});
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].confirm, "git diff 1111 2222");
+  EXPECT_EQ(causes[0].strength, "likely");
+}
+
+TEST(Explain, TellsHyperparametersFromCode) {
+  Comparison comparison;
+  Differ(&comparison, Layer::kCode, "hyperparameter.learning_rate", "0.1", "0.2",
+         FactWeight::kIdentity);
+  EXPECT_EQ(Explained(comparison), Codes{"hyperparameter_changed"});
+}
+
+TEST(Explain, NamesThePackagesThatChangedWithAnImage) {
+  Comparison comparison;
+  comparison.verdict = Verdict::kDrifted;
+  Differ(&comparison, Layer::kEnvironment, "image.digest", "sha256:a", "sha256:b",
+         FactWeight::kIdentity);
+  Differ(&comparison, Layer::kEnvironment, "software.cudnn", "9.1", "9.2");
+  const auto causes = Explain(comparison, {}, {});
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].code, "image_changed");
+  EXPECT_EQ(causes[0].evidence.back(), "software.cudnn: 9.1 in A, 9.2 in B");
+}
+
+TEST(Explain, FindsADeterminismSwitchThatIsOffOnBothSides) {
+  const Fact off{Layer::kRandomness, "determinism.torch.use_deterministic_algorithms", "false",
+                 FactWeight::kContext};
+  const Fact on{Layer::kRandomness, "determinism.torch.use_deterministic_algorithms", "true",
+                FactWeight::kContext};
+  const Fact tuned{Layer::kRandomness, "determinism.cudnn.benchmark", "true", FactWeight::kContext};
+  EXPECT_EQ(Explained({}, {off}), Codes{"determinism_flag_off"});
+  EXPECT_EQ(Explained({}, {tuned}), Codes{"determinism_flag_off"});
+  EXPECT_EQ(Explained({}, {on}), Codes{});
+}
+
+TEST(Explain, FindsASourceOfRandomnessWithoutASeed) {
+  const Fact unseeded{Layer::kRandomness, "rng.shuffle", "not seeded", FactWeight::kContext};
+  EXPECT_EQ(Explained({}, {unseeded}), Codes{"seed_missing"});
+}
+
+// A loss that differs from `first` on, there by `relative`.
+Comparison WithLoss(std::int64_t first, double relative) {
+  CurveComparison curve{.name = "loss", .kind = CurveKind::kLoss, .state = CurveState::kUndecided};
+  for (std::int64_t step = 1; step <= 10; ++step) {
+    curve.steps.push_back(step);
+    curve.a.push_back(2.0);
+    curve.b.push_back(step < first ? 2.0 : 2.0 * (1 + relative));
+  }
+  curve.first_difference = first;
+  return Comparison{.curves = {curve}};
+}
+
+TEST(Explain, TellsAnotherStartFromAnotherArithmetic) {
+  EXPECT_EQ(Explained(WithLoss(1, 0.1)), Codes{"different_start"});
+  EXPECT_EQ(Explained(WithLoss(1, 1e-6)), Codes{"arithmetic_from_start"});
+  EXPECT_EQ(Explained(WithLoss(6, 0.1)), Codes{"event_at_step"});
+  EXPECT_EQ(Explained(WithLoss(6, 1e-6)), Codes{"arithmetic_later"});
+}
+
+CheckpointComparison Differing(std::uint64_t elements, std::uint64_t differing,
+                               std::uint64_t max_ulp, double cosine) {
+  CheckpointComparison weights{.subject = "weights"};
+  weights.difference.compared = 1;
+  weights.difference.elements = elements;
+  TensorDifference& tensor = weights.difference.differing.emplace_back();
+  tensor.name = "w";
+  tensor.elements = elements;
+  tensor.differing = differing;
+  tensor.max_ulp = max_ulp;
+  tensor.cosine = cosine;
+  return weights;
+}
+
+CheckpointComparison Equal(bool weights, std::vector<std::string> metadata = {}) {
+  CheckpointComparison same{.subject = "x", .weights = weights, .metadata = std::move(metadata)};
+  same.difference.bit_equal = true;
+  return same;
+}
+
+TEST(Explain, ReadsTheShapeOfADifferenceInTheWeights) {
+  EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 1, 1 << 20, 1.0)}}),
+            Codes{"single_element"});
+  EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 900, 1, 1.0)}}), Codes{"last_bit"});
+  EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 5000, 1 << 30, 0.01)}}),
+            Codes{"unrelated_weights"});
+  EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 5000, 40, 0.999)}}), Codes{});
+}
+
+TEST(Explain, TellsOptimizerStateAndMetadataFromWeights) {
+  CheckpointComparison optimizer = Differing(5000, 5000, 40, 0.9);
+  optimizer.weights = false;
+  EXPECT_EQ(Explained({.checkpoints = {Equal(true), optimizer}}), Codes{"only_optimizer_state"});
+  EXPECT_EQ(Explained({.checkpoints = {Equal(true, {"timestamp"})}}), Codes{"only_metadata"});
+  EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 5000, 40, 0.9), optimizer}}), Codes{});
+}
+
+TEST(Explain, SaysHowToPutAVariableBack) {
+  Comparison comparison;
+  comparison.verdict = Verdict::kDrifted;
+  Differ(&comparison, Layer::kEnvironment, "variable.OPENBLAS_CORETYPE", "Haswell", "Nehalem");
+  Differ(&comparison, Layer::kEnvironment, "variable.OMP_NUM_THREADS", std::nullopt, "4");
+  const auto causes = Explain(comparison, {}, {});
+  ASSERT_EQ(causes.size(), 2u);
+  EXPECT_EQ(causes[0].confirm, "rharness drill with --env OPENBLAS_CORETYPE=Haswell");
+  EXPECT_EQ(causes[1].confirm, "rharness drill with OMP_NUM_THREADS unset");
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,75 @@
+// Folders as checkpoints: which of their files are meant.
+#include "compare/weights/checkpoint_folder.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/weights/tensor_digest.h"
+#include "tests/compare/weights/safetensors_file.h"
+
+namespace rharness {
+namespace {
+
+class Folders : public CheckpointFiles {
+ protected:
+  std::filesystem::path folder() { return Write("{}", "config.json").parent_path(); }
+  void ExpectError(ErrorCode code, std::string_view text) {
+    const auto result = OpenCheckpoint(folder());
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, code) << result.error().ToString();
+    EXPECT_NE(result.error().message.find(text), std::string::npos) << result.error().ToString();
+  }
+  std::string A() { return FileOf({{"a", "U8", "[4]", "aaaa"}}); }
+  std::string B() { return FileOf({{"b", "U8", "[4]", "bbbb"}}); }
+};
+
+TEST_F(Folders, MeanTheirOneCheckpointFile) {
+  Write(A(), "model.safetensors");
+  const auto checkpoint = OpenCheckpoint(folder());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  EXPECT_EQ(ReadAll(**checkpoint, 0), "aaaa");
+}
+
+TEST_F(Folders, MeanTheirOneIndex) {
+  Write(A(), "1.safetensors");
+  Write(B(), "2.safetensors");
+  Write(R"({"weight_map": {"a": "1.safetensors"}})", "model.safetensors.index.json");
+  const auto checkpoint = OpenCheckpoint(folder());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  EXPECT_EQ((*checkpoint)->tensors().size(), 1U);
+  Write("{}", "pytorch_model.bin.index.json");
+  ExpectError(ErrorCode::kInvalidInput, "'pytorch_model.bin.index.json'");
+}
+
+TEST_F(Folders, JoinSafetensorsFilesWhoseNamesDoNotCollide) {
+  Write(A(), "1.safetensors");
+  Write(B(), "2.safetensors");
+  const auto checkpoint = OpenCheckpoint(folder());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  const auto whole =
+      MustOpen(FileOf({{"a", "U8", "[4]", "aaaa"}, {"b", "U8", "[4]", "bbbb"}}), "not_listed");
+  EXPECT_EQ(DigestCheckpoint(**checkpoint)->sha256, DigestCheckpoint(*whole)->sha256);
+  Write(A(), "3.safetensors");
+  ExpectError(ErrorCode::kInvalidInput,
+              "tensor 'a' lies in '1.safetensors' and in '3.safetensors'");
+}
+
+TEST_F(Folders, SayWhatTheyHoldWhenItIsNotClearWhatIsMeant) {
+  Write(A(), "model.safetensors");
+  Write(B(), "optimizer.pt");
+  ExpectError(ErrorCode::kInvalidInput, "is a folder with 'model.safetensors', 'optimizer.pt'");
+  ExpectError(ErrorCode::kInvalidInput, "expected one *.index.json");
+}
+
+TEST_F(Folders, SayWhatTheyLack) {
+  ExpectError(ErrorCode::kNotFound, "without a checkpoint; expected one *.index.json");
+}
+
+TEST_F(Folders, PassOverTheirSubfolders) {
+  const auto path = folder();
+  std::filesystem::create_directory(path / "old.safetensors");
+  Write(A(), "model.safetensors");
+  EXPECT_TRUE(OpenCheckpoint(path).ok());
+}
+
+}  // namespace
+}  // namespace rharness

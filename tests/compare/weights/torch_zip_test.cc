@@ -1,0 +1,309 @@
+// The reader of PyTorch files on archives written byte by byte: names, views, and what is refused.
+#include "compare/weights/torch_zip.h"
+
+#include <gtest/gtest.h>
+
+#include "compare/weights/tensor_digest.h"
+#include "tests/compare/weights/pickle_bytes.h"
+#include "tests/compare/weights/safetensors_file.h"
+
+namespace rharness {
+namespace {
+
+class TorchZips : public CheckpointFiles {
+ protected:
+  std::unique_ptr<Checkpoint> MustOpenPickle(const std::string& body,
+                                             const std::vector<std::string>& records = {}) {
+    return MustOpen(TorchFileOf(PickleOf(body), records), "x.pt");
+  }
+  void ExpectRefused(const std::string& file, ErrorCode code, std::string_view text) {
+    const auto checkpoint = Open(file, "x.pt");
+    ASSERT_FALSE(checkpoint.ok()) << text;
+    const Error& error = checkpoint.error();
+    EXPECT_EQ(error.code, code) << error.ToString();
+    EXPECT_NE(error.where.find("x.pt"), std::string::npos) << error.ToString();
+    EXPECT_NE(error.message.find(text), std::string::npos) << error.ToString();
+  }
+  void ExpectPickleRefused(const std::string& body, ErrorCode code, std::string_view text,
+                           const std::vector<std::string>& records = {}) {
+    ExpectRefused(TorchFileOf(PickleOf(body), records), code, text);
+  }
+  std::vector<std::string> NamesOf(const Checkpoint& checkpoint) {
+    std::vector<std::string> names;
+    for (const TensorInfo& info : checkpoint.tensors()) names.push_back(info.name);
+    return names;
+  }
+};
+
+const std::string kFloats = BytesOf<float>({0, 1, 2, 3, 4, 5});
+const std::string kStorage = PStorage("FloatStorage", "0", 6);
+const std::string kPlainTensor = PTensor(kStorage, 0, {2, 3}, {3, 1});
+
+TEST_F(TorchZips, FlattensDictsAndListsIntoNames) {
+  const std::string ordered = PCall("collections", "OrderedDict", {}) + "(" + PStr("fc1.weight") +
+                              kPlainTensor + "u" + "}" + PStr("_metadata") + "}sb";
+  const auto checkpoint = MustOpenPickle(
+      PDict({{"model", ordered},
+             {"optimizer",
+              PDict({{"state", std::string("}K\0", 3) +
+                                   PDict({{"exp_avg", kPlainTensor}, {"step", "K\7"}}) + "s"}})},
+             {"list", PList({kPlainTensor, PTuple({kPlainTensor})})},
+             {"epoch", "K\5"},
+             {"name", PStr("adam")},
+             {"lr", std::string("G\x3f\xe0\0\0\0\0\0\0", 9)},
+             {"none", "N"},
+             {"device", PCall("torch", "device", {PStr("cuda"), "K\1"})}}),
+      {kFloats});
+  EXPECT_EQ(NamesOf(*checkpoint),
+            (std::vector<std::string>{"list.0", "list.1.0", "model.fc1.weight",
+                                      "optimizer.state.0.exp_avg"}));
+  const std::vector<std::pair<std::string, std::string>> metadata = {
+      {"optimizer.state.0.step", "7"},
+      {"epoch", "5"},
+      {"name", "adam"},
+      {"lr", "0.5"},
+      {"none", "None"},
+      {"device", "torch device(cuda, 1)"}};
+  EXPECT_EQ(checkpoint->metadata(), metadata);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(ReadAll(*checkpoint, i), kFloats);
+}
+
+TEST_F(TorchZips, NamesASingleTensorAndTakesParametersForTheirTensors) {
+  const std::string parameter =
+      PCall("torch._utils", "_rebuild_parameter",
+            {kPlainTensor, "\x88", PCall("collections", "OrderedDict", {})});
+  EXPECT_EQ(NamesOf(*MustOpenPickle(parameter, {kFloats})), std::vector<std::string>{"tensor"});
+  const std::string typed = PCall(
+      "torch._tensor", "_rebuild_from_type_v2",
+      {PGlobal("torch._utils", "_rebuild_tensor_v2"), PGlobal("torch.nn.parameter", "Parameter"),
+       PTuple({kStorage, "K\1", PInts({2}), PInts({2}), "\x89",
+               PCall("collections", "OrderedDict", {})}),
+       "}"});
+  const auto checkpoint = MustOpenPickle(PDict({{"p", typed}}), {kFloats});
+  EXPECT_EQ(ReadAll(*checkpoint, 0), BytesOf<float>({1, 3}));
+}
+
+TEST_F(TorchZips, ReadsViewsInCOrder) {
+  const auto checkpoint =
+      MustOpenPickle(PDict({{"column", PTensor(kStorage, 1, {2}, {3})},
+                            {"empty", PTensor(kStorage, 6, {0, 3}, {3, 1})},
+                            {"expanded", PTensor(kStorage, 5, {2, 2}, {0, 0})},
+                            {"scalar", PTensor(kStorage, 4, {}, {})},
+                            {"transposed", PTensor(kStorage, 0, {3, 2}, {1, 3})}}),
+                     {kFloats});
+  EXPECT_EQ(ReadAll(*checkpoint, 0), BytesOf<float>({1, 4}));
+  EXPECT_EQ(ReadAll(*checkpoint, 1), "");
+  EXPECT_EQ(ReadAll(*checkpoint, 2), BytesOf<float>({5, 5, 5, 5}));
+  EXPECT_EQ(ReadAll(*checkpoint, 3), BytesOf<float>({4}));
+  EXPECT_EQ(ReadAll(*checkpoint, 4), BytesOf<float>({0, 3, 1, 4, 2, 5}));
+  std::array<std::byte, 6> part;  // from the middle of an element to the middle of another
+  ASSERT_TRUE(checkpoint->Read(4, 6, part).ok());
+  EXPECT_EQ(std::memcmp(part.data(), BytesOf<float>({0, 3, 1, 4, 2, 5}).data() + 6, 6), 0);
+}
+
+TEST_F(TorchZips, ReadsEveryDtypeByStorageClassOrByDtypeArgument) {
+  const auto untyped = [](const std::string& dtype, const std::string& key, std::int64_t bytes) {
+    const std::string storage = PTuple({PStr("storage"), PGlobal("torch.storage", "UntypedStorage"),
+                                        PStr(key), PStr("cpu"), PInt(bytes)}) +
+                                "Q";
+    return PCall("torch._utils", "_rebuild_tensor_v3",
+                 {storage, "K\1", PInts({1}), PInts({1}), "\x89",
+                  PCall("collections", "OrderedDict", {}), PGlobal("torch", dtype)});
+  };
+  const std::string bytes(32, 'x');
+  for (const auto& [type, name] :
+       std::vector<std::pair<std::string, std::string>>{{"DoubleStorage", "F64"},
+                                                        {"FloatStorage", "F32"},
+                                                        {"HalfStorage", "F16"},
+                                                        {"BFloat16Storage", "BF16"},
+                                                        {"LongStorage", "I64"},
+                                                        {"IntStorage", "I32"},
+                                                        {"ShortStorage", "I16"},
+                                                        {"CharStorage", "I8"},
+                                                        {"ByteStorage", "U8"},
+                                                        {"BoolStorage", "BOOL"},
+                                                        {"ComplexFloatStorage", "C64"},
+                                                        {"ComplexDoubleStorage", "C128"}}) {
+    const DType dtype = *ParseDType(name);
+    const std::int64_t numel = 32 * 8 / BitsOf(dtype);
+    const auto checkpoint = MustOpenPickle(
+        PDict({{"t", PTensor(PStorage(type, "0", numel), 0, {numel}, {1})}}), {bytes});
+    EXPECT_EQ(checkpoint->tensors()[0].dtype, dtype) << type;
+    EXPECT_EQ(checkpoint->tensors()[0].size_bytes, 32u) << type;
+  }
+  for (const auto& [type, name] :
+       std::vector<std::pair<std::string, std::string>>{{"float8_e4m3fn", "F8_E4M3"},
+                                                        {"float8_e5m2", "F8_E5M2"},
+                                                        {"float8_e4m3fnuz", "F8_E4M3FNUZ"},
+                                                        {"float8_e5m2fnuz", "F8_E5M2FNUZ"},
+                                                        {"float8_e8m0fnu", "F8_E8M0"},
+                                                        {"uint16", "U16"},
+                                                        {"uint32", "U32"},
+                                                        {"uint64", "U64"}}) {
+    const auto checkpoint = MustOpenPickle(PDict({{"t", untyped(type, "0", 32)}}), {bytes});
+    EXPECT_EQ(DTypeName(checkpoint->tensors()[0].dtype), name);
+  }
+  ExpectPickleRefused(PDict({{"t", untyped("complex32", "0", 32)}}), ErrorCode::kUnsupported,
+                      "tensor 't': dtype torch.complex32", {bytes});
+}
+
+TEST_F(TorchZips, RefusesViewsBeyondTheirStorage) {
+  const auto invalid = ErrorCode::kInvalidInput;
+  for (const std::string& tensor :
+       {PTensor(kStorage, 1, {2, 3}, {3, 1}), PTensor(kStorage, 0, {7}, {1}),
+        PTensor(kStorage, 0, {2}, {6}), PTensor(kStorage, 6, {}, {}),
+        PTensor(kStorage, 0, {2, 2}, {INT64_MAX, INT64_MAX}),
+        PTensor(kStorage, INT64_MAX / 4, {2}, {1})}) {
+    ExpectPickleRefused(PDict({{"w", tensor}}), invalid, "tensor 'w': shape", {kFloats});
+  }
+  ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {INT64_MAX, 4}, {0, 0})}}), invalid,
+                      "product of its shape", {kFloats});
+  ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {INT64_MAX}, {0})}}),
+                      ErrorCode::kUnsupported, "64 times the file's bytes", {kFloats});
+  ExpectPickleRefused(PDict({{"w", PTensor(kStorage, -1, {1}, {1})}}), invalid, "not negative",
+                      {kFloats});
+  ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {-1}, {1})}}), invalid, "size: expected",
+                      {kFloats});
+  ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {1}, {-1})}}), invalid, "stride: expected",
+                      {kFloats});
+  ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {1}, {})}}), invalid, "0 strides",
+                      {kFloats});
+}
+
+TEST_F(TorchZips, RefusesStoragesThatAreNotWhatThePickleSays) {
+  const auto invalid = ErrorCode::kInvalidInput;
+  ExpectPickleRefused(PDict({{"w", kPlainTensor}}), invalid,
+                      "tensor 'w': its storage 'x/data/0' is not in the archive");
+  ExpectPickleRefused(PDict({{"w", kPlainTensor}}), invalid,
+                      "its storage '0' has 8 bytes; expected 6 elements of 4", {"12345678"});
+  ExpectPickleRefused(
+      PDict({{"w", PTensor(PStorage("FloatStorage", "0", 6, "meta"), 0, {1}, {1})}}),
+      ErrorCode::kUnsupported, "device 'meta'", {kFloats});
+  ExpectPickleRefused(PDict({{"w", PTensor(PStorage("QInt8Storage", "0", 24), 0, {1}, {1})}}),
+                      ErrorCode::kUnsupported, "class torch.QInt8Storage", {kFloats});
+  ExpectPickleRefused(PDict({{"w", PTensor("N", 0, {1}, {1})}}), invalid, "laid over None");
+  ExpectPickleRefused(PDict({{"w", kStorage}}), ErrorCode::kUnsupported,
+                      "'w': a storage outside of a tensor", {kFloats});
+}
+
+TEST_F(TorchZips, NamesTheClassOrTensorThatItDoesNotRead) {
+  const auto unsupported = ErrorCode::kUnsupported;
+  ExpectPickleRefused(PCall("__main__", "Net", {}), unsupported, "global '__main__ Net'");
+  for (const std::string& name : std::initializer_list<std::string>{
+           "_rebuild_qtensor", "_rebuild_sparse_tensor", "_rebuild_meta_tensor_no_storage",
+           "_rebuild_nested_tensor"}) {
+    ExpectPickleRefused(PDict({{"a", PDict({{"w", PCall("torch._utils", name, {"N"})}})}}),
+                        unsupported, "tensor 'a.w': is made by torch._utils." + name);
+  }
+  ExpectPickleRefused(PDict({{"a", "}NNs"}}), unsupported, "'a.': a key that is None");
+  ExpectPickleRefused("\x8f(" + kPlainTensor + "\x90", unsupported, "an object in a set",
+                      {kFloats});
+  ExpectPickleRefused(
+      PDict({{"w", PCall("torch._utils", "_rebuild_tensor_v2",
+                         {kStorage, "K\1", PInts({1}), PInts({1}), "\x89",
+                          PCall("collections", "OrderedDict", {}), PDict({{"conj", "\x88"}})})}}),
+      unsupported, "conjugated", {kFloats});
+}
+
+TEST_F(TorchZips, RefusesNamesThatAreEqualOnceJoined) {
+  ExpectPickleRefused(PDict({{"a.b", kPlainTensor}, {"a", PDict({{"b", kPlainTensor}})}}),
+                      ErrorCode::kInvalidInput, "tensor 'a.b': the name occurs twice", {kFloats});
+}
+
+TEST_F(TorchZips, EndsWalksOverValuesThatContainThemselvesOrMultiply) {
+  ExpectPickleRefused(std::string("]q\0h\0a", 6), ErrorCode::kUnsupported, "contains itself");
+  // Every list holds the one before twice: 2^60 leaves.
+  std::string body;
+  for (char i = 0; i < 60; ++i) {
+    body += i == 0 ? "](NNe"
+                   : std::string("](h") + static_cast<char>(i - 1) + "h" +
+                         static_cast<char>(i - 1) + "e";
+    body += std::string("q") + i;
+  }
+  ExpectPickleRefused("(" + body + "t", ErrorCode::kUnsupported, "more than 8388608 values");
+}
+
+TEST_F(TorchZips, BoundsMetadata) {
+  std::string body = "](";
+  for (std::size_t i = 0; i < kMaxTorchMetadata + 5; ++i) body += "K\1";
+  const auto checkpoint = MustOpenPickle(body + "e");
+  ASSERT_EQ(checkpoint->metadata().size(), kMaxTorchMetadata + 1);
+  EXPECT_EQ(checkpoint->metadata().back().second, "5 more values are not listed");
+  const std::string text(kMaxTorchTextBytes + 1, 'x');
+  EXPECT_EQ(MustOpenPickle(PList({PStr(text)}))->metadata()[0].second, "<a string of 65537 bytes>");
+}
+
+TEST_F(TorchZips, RefusesTorchScriptBigEndianAndTheOldFormat) {
+  const auto file = [](std::vector<TestMember> more) {
+    more.push_back({.name = "x/data.pkl", .content = PickleOf("}")});
+    return ZipOf(more);
+  };
+  EXPECT_TRUE(Open(file({{.name = "x/byteorder", .content = "little"}}), "x.pt").ok());
+  ExpectRefused(file({{.name = "x/byteorder", .content = "big"}}), ErrorCode::kUnsupported,
+                "member 'x/byteorder': says big-endian");
+  ExpectRefused(file({{.name = "x/byteorder", .content = "pdp"}}), ErrorCode::kInvalidInput,
+                "expected 'little' or 'big'");
+  ExpectRefused(file({{.name = "x/code/__torch__.py"}}), ErrorCode::kUnsupported, "TorchScript");
+  ExpectRefused(file({{.name = "x/constants.pkl"}}), ErrorCode::kUnsupported, "TorchScript");
+  ExpectRefused(file({{.name = "y/data.pkl"}}), ErrorCode::kInvalidInput, "a second data.pkl");
+  ExpectRefused(ZipOf({{.name = "x/y"}}), ErrorCode::kUnsupported, "zip archive without data.pkl");
+  // A pickle of PyTorch's magic number 0x1950a86a20f9469cfc6c.
+  ExpectRefused("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", ErrorCode::kUnsupported,
+                "PyTorch file in the old format");
+}
+
+TEST_F(TorchZips, ReadsARepackedArchive) {
+  const auto checkpoint = MustOpen(ZipOf({{.name = "data/0", .content = kFloats, .deflate = true},
+                                          {.name = "data.pkl",
+                                           .content = PickleOf(PDict({{"w", kPlainTensor}})),
+                                           .deflate = true}}),
+                                   "x.pt");
+  EXPECT_EQ(ReadAll(*checkpoint, 0), kFloats);
+}
+
+TEST_F(TorchZips, HasTheDigestOfTheSameTensorsInSafetensors) {
+  const auto torch = MustOpenPickle(
+      PDict({{"w", kPlainTensor}, {"t", PTensor(kStorage, 0, {3, 2}, {1, 3})}}), {kFloats});
+  const auto safetensors = MustOpen(FileOf(
+      {{"w", "F32", "[2,3]", kFloats}, {"t", "F32", "[3,2]", BytesOf<float>({0, 3, 1, 4, 2, 5})}}));
+  EXPECT_EQ(DigestCheckpoint(*torch)->sha256, DigestCheckpoint(*safetensors)->sha256);
+}
+
+TEST_F(TorchZips, SurvivesEveryTruncationAndEveryChangedByte) {
+  const std::string pickle = PickleOf(PDict({{"w", kPlainTensor}, {"n", "K\5"}}));
+  const std::string whole = TorchFileOf(pickle, {kFloats});
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const auto checkpoint = Open(whole.substr(0, size), "x.pt");
+    ASSERT_FALSE(checkpoint.ok()) << size;
+    EXPECT_NE(checkpoint.error().where.find("x.pt: byte "), std::string::npos)
+        << checkpoint.error().ToString();
+  }
+  const auto read = [&](const std::string& file) {
+    const auto checkpoint = Open(file, "x.pt");
+    if (!checkpoint.ok()) {
+      EXPECT_NE(checkpoint.error().where.find("x.pt"), std::string::npos);
+      return;
+    }
+    for (std::size_t i = 0; i < (*checkpoint)->tensors().size(); ++i) {
+      ReadAll(**checkpoint, i);
+    }
+  };
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int change : {0x01, 0x80, 0xff}) {
+      std::string changed = whole;
+      changed[at] = static_cast<char>(changed[at] ^ change);
+      read(changed);
+    }
+  }
+  // With the CRC-32 made to fit, the change reaches the unpickler.
+  for (std::size_t at = 0; at < pickle.size(); ++at) {
+    for (const int change : {0x01, 0x04, 0x80, 0xff}) {
+      std::string changed = pickle;
+      changed[at] = static_cast<char>(changed[at] ^ change);
+      read(TorchFileOf(changed, {kFloats}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,135 @@
+// A comparison on one screen: rows, columns, what comes first and what is counted.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "reports/comparison_report.h"
+#include "reports/text.h"
+#include "tests/reports/hostile.h"
+#include "tests/reports/sample_comparison.h"
+
+namespace rharness {
+namespace {
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(ComparisonTerminal, FitsEveryScreen) {
+  const std::vector<ComparisonSet> sets = {RichComparison(),         IdenticalComparison(),
+                                           InconclusiveComparison(), EmptyComparison(),
+                                           PairsComparison(95),      CrowdedComparison(300)};
+  for (const ComparisonSet& set : sets) {
+    for (const int rows : {1, 2, 3, 5, 10, 16, 24, 50}) {
+      for (const int columns : {20, 39, 40, 60, 80, 120, 300}) {
+        const auto lines = LinesOf(WriteTerminal(set, columns, rows, false));
+        EXPECT_LE(lines.size(), static_cast<std::size_t>(rows)) << set.title << " " << columns;
+        for (const std::string& line : lines) EXPECT_LE(DisplayWidth(line), columns) << line;
+      }
+    }
+  }
+}
+
+TEST(ComparisonTerminal, OpensWithTheVerdictAndTheHeadline) {
+  const auto lines = LinesOf(WriteTerminal(RichComparison(), 100, 40, false));
+  EXPECT_EQ(lines[0], "✗ drifted  runs/2026-08-14/seed-3 against runs/2026-11-20/seed-3");
+  EXPECT_EQ(lines[1], "lm loss leaves its band at step 1010, and 28 of 290 tensors differ.");
+  EXPECT_TRUE(lines[2].starts_with("findings ✗ lm loss is further apart")) << lines[2];
+}
+
+TEST(ComparisonTerminal, ShowsThreeCausesWithTheirCommandsAndCountsTheRest) {
+  const std::string text = WriteTerminal(RichComparison(), 100, 50, false);
+  EXPECT_TRUE(Contains(text, "→ rharness probe diff runs/a/fingerprint.json"));
+  EXPECT_TRUE(Contains(text, "possible The driver is another one."));
+  EXPECT_FALSE(Contains(text, "The run went to another node."));
+  EXPECT_TRUE(Contains(text, "… and 1 more cause\n"));
+}
+
+TEST(ComparisonTerminal, SaysWhereWeightsDifferFirstAndHowFar) {
+  const std::string text = WriteTerminal(RichComparison(), 100, 50, false);
+  EXPECT_TRUE(Contains(text, "first tensor model.layers.4.mlp.up_proj.weight[5]\n"));
+  // 28 tensors of 7 bins up to 127 ULP; the farthest has 2e-7 exp(0.22 * 31) of distance.
+  EXPECT_TRUE(Contains(text, "max abs 0.000183, max 127 ULP\n"));
+  EXPECT_TRUE(Contains(text, " 2^6\n"));
+  // Layers 0 to 3 are equal.
+  EXPECT_TRUE(Contains(text, "layers ····▂"));
+}
+
+TEST(ComparisonTerminal, ListsDecidingCurvesAndCountsTheOthers) {
+  const std::string text = WriteTerminal(RichComparison(), 100, 50, false);
+  EXPECT_TRUE(Contains(text, "curves   ✗ lm loss: "));
+  EXPECT_TRUE(Contains(text, "· 3 further curves decide nothing"));
+  EXPECT_FALSE(Contains(text, "iteration-time"));
+}
+
+TEST(ComparisonTerminal, ShowsLayersOnlyWhereTheyDifferClassFactsFirst) {
+  const std::string text = WriteTerminal(RichComparison(), 100, 50, false);
+  const std::size_t hardware = text.find("≠ hardware");
+  const std::size_t environment = text.find("≠ environment");
+  ASSERT_NE(hardware, std::string::npos);
+  EXPECT_LT(hardware, environment);
+  EXPECT_TRUE(Contains(text, "13.0.2.14 → 13.1.0.3 (and 1 more)"));
+  EXPECT_TRUE(Contains(text, "17 → (absent)"));
+  EXPECT_FALSE(Contains(text, "code"));
+}
+
+TEST(ComparisonTerminal, ASmallScreenKeepsTheFirstFindingAndTheFirstCause) {
+  const std::string text = WriteTerminal(CrowdedComparison(300), 80, 16, false);
+  EXPECT_TRUE(Contains(text, "findings ✗ lm loss is further apart"));
+  EXPECT_TRUE(Contains(text, "causes   likely   Another cuBLAS"));
+  EXPECT_TRUE(Contains(text, "… and 303 more causes"));
+}
+
+TEST(ComparisonTerminal, SaysWhatToDoWhereNoCauseIsKnown) {
+  EXPECT_TRUE(Contains(WriteTerminal(InconclusiveComparison(), 100, 24, false), "next     Bring"));
+  EXPECT_FALSE(Contains(WriteTerminal(IdenticalComparison(), 100, 24, false), "next"));
+}
+
+TEST(ComparisonTerminal, OfASetTheWorstPairsAreListedAndTheRestCounted) {
+  const auto lines = LinesOf(WriteTerminal(PairsComparison(95), 100, 24, false));
+  EXPECT_EQ(lines[0], "2 of 95 pairs drifted.");
+  EXPECT_EQ(lines[1], "5 identical, 82 equivalent, 2 drifted, 5 inconclusive, 1 not comparable");
+  EXPECT_TRUE(lines[2].starts_with("✗ drifted         gpt3-weekly-dgx-h100-40")) << lines[2];
+  EXPECT_EQ(lines[10], "… and 87 more: 5 identical, 82 equivalent");
+  ComparisonSet same = PairsComparison(95);
+  for (Comparison& pair : same.comparisons) {
+    if (pair.verdict != Verdict::kDrifted) pair.verdict = Verdict::kEquivalent;
+  }
+  TallySample(&same);
+  EXPECT_TRUE(Contains(WriteTerminal(same, 100, 24, false), "… and 93 more, all equivalent\n"));
+  // One row for drifted pairs beside answer, counts, rest and the two lines of what is next.
+  EXPECT_TRUE(
+      Contains(WriteTerminal(same, 100, 6, false), "… and 94 more: 93 equivalent, 1 drift"));
+}
+
+TEST(ComparisonTerminal, ColoursAreOptionalAndAllThatColouringAdds) {
+  for (const ComparisonSet& set : {RichComparison(), PairsComparison(95)}) {
+    const std::string plain = WriteTerminal(set, 100, 40, false);
+    const std::string coloured = WriteTerminal(set, 100, 40, true);
+    EXPECT_FALSE(Contains(plain, "\x1b"));
+    EXPECT_TRUE(Contains(coloured, "\x1b[1;31m✗ drifted"));
+    EXPECT_EQ(SafeText(coloured, 100'000, Lines::kKeep), plain);  // SafeText drops colours
+  }
+}
+
+TEST(ComparisonTerminal, HostileTextMovesNoCursorAndFits) {
+  for (const std::string& text : HostileTexts()) {
+    for (const ComparisonSet& set : {HostileComparison(text), HostilePairs(text)}) {
+      const std::string out = WriteTerminal(set, 80, 40, false);
+      for (const char c : out) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
+      EXPECT_FALSE(Contains(out, "\u202E"));
+      for (const std::string& line : LinesOf(out)) EXPECT_LE(DisplayWidth(line), 80) << line;
+      EXPECT_LE(LinesOf(out).size(), 40U);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rharness
