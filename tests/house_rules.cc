@@ -26,17 +26,19 @@ struct Floor {
 const std::vector<Floor>& Floors() {
   static const std::vector<std::string_view> below_drill = {
       "harness/base/",    "compare/",        "reports/",       "harness/manifest/",
-      "harness/history/", "harness/launch/", "harness/intake/"};
+      "harness/history/", "harness/launch/", "harness/intake/",
+      "probes/order/"};
   static const std::vector<std::string_view> above_drill = {
       "harness/base/",    "compare/",        "reports/",        "harness/manifest/",
-      "harness/history/", "harness/launch/", "harness/intake/", "harness/drill/"};
+      "harness/history/", "harness/launch/", "harness/intake/", "harness/drill/", "probes/order/"};
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
-      {"compare/", {"harness/base/"}},
+      {"probes/order/", {"harness/base/"}},
+      {"compare/", {"harness/base/", "probes/order/"}},
       {"probes/", {"harness/base/"}},
       {"harness/manifest/", {"harness/base/"}},
-      {"reports/", {"harness/base/", "compare/"}},
+      {"reports/", {"harness/base/", "compare/", "probes/order/"}},
       {"harness/intake/", from_manifest},
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
