@@ -58,6 +58,10 @@ class Questions {
     return leaves;
   }
 
+  // From here on counts are put together from blocks of half the length. An accumulator that counts
+  // less far than it says then gives other answers; a count that got stuck looks like a wide node.
+  void HalveBlocks() { halved_ = true; }
+
   // Whether pairs asked alone have the answers that they had in a batch. The samples sit in rows
   // spread over the whole batch, since the rows at its end are those that kernels treat apart.
   Status CheckBatch(const std::vector<MaskPair>& pairs, Revealed* revealed) {
@@ -82,7 +86,8 @@ class Questions {
   // Units outside, for each pair; summed over blocks that the accumulator counts exactly.
   Result<std::vector<double>> AskOnce(const std::vector<MaskPair>& pairs, Revealed* count) {
     const int n = sum_.size();
-    const auto block = static_cast<int>(std::min<std::int64_t>(n, sum_.exact_count()));
+    const auto whole = static_cast<int>(std::min<std::int64_t>(n, sum_.exact_count()));
+    const int block = halved_ ? (whole + 1) / 2 : whole;
     const auto batch = At(sum_.max_batch());
     std::vector<double> counts(pairs.size(), 0.0), part(std::min(batch, pairs.size()));
     for (int begin = 0; begin < n; begin += block) {
@@ -99,6 +104,7 @@ class Questions {
 
   MaskedSum& sum_;
   const RevealOptions& options_;
+  bool halved_ = false;
 };
 
 class Revealer {
@@ -263,6 +269,7 @@ class Revealer {
       if (pair.plus != pair.minus) pairs.push_back(pair);
     }
     if (pairs.empty()) return {};
+    questions_.HalveBlocks();
     ASSIGN_OR_RETURN(const std::vector<int> under, questions_.Ask(pairs, &revealed_, false));
     for (std::size_t i = 0; i < pairs.size() && revealed_.tree; ++i) {
       const int expected = revealed_.tree->LeavesUnderCommonAncestor(pairs[i].plus, pairs[i].minus);

@@ -43,9 +43,10 @@ TEST(Reveal, CountsInBlocksThatABf16AccumulatorHolds) {
   }
 }
 
-TEST(Reveal, IsMisledByNoCountBeyondWhatTheAccumulatorHolds) {
-  // Said to be exact, and it is not: the answers fit no tree, and none is made up.
-  RoutineSum<Bf16> sum(700, [](auto x) { return routines::Sequential(x); }, Bf16(0x1p100), Bf16(1));
+TEST(Reveal, SaysWhenCountsGetStuckBecauseTheAccumulatorIsShorterThanItSays) {
+  // Said to be exact, and stuck at 256: a wide node of all terms that get no further count.
+  RoutineSum<Bf16> sum(
+      700, [](auto x) { return routines::Sequential(x); }, Bf16(0x1p100), Bf16(1));
   const auto revealed = RevealTree(sum);
   ASSERT_TRUE(revealed.ok());
   EXPECT_FALSE(revealed->tree);
@@ -64,7 +65,8 @@ TEST(Reveal, FindsOrdersOfAnFp16AccumulatorWithItsSmallestUnit) {
 
 TEST(Reveal, SaysWhenTheAccumulatorIsTooWideForTheMask) {
   // 2^20 and units in a double: nothing is swallowed.
-  RoutineSum<double> sum(50, [](auto x) { return routines::Pairwise(x); }, 0x1p20);
+  RoutineSum<double> sum(
+      50, [](auto x) { return routines::Pairwise(x); }, 0x1p20);
   const auto revealed = RevealTree(sum);
   ASSERT_TRUE(revealed.ok());
   EXPECT_FALSE(revealed->tree);
@@ -74,12 +76,14 @@ TEST(Reveal, SaysWhenTheAccumulatorIsTooWideForTheMask) {
 }
 
 TEST(Reveal, SaysWhenTheResultIsNoCount) {
-  RoutineSum<float> sum(10, [](auto x) { return routines::Sequential(x) + 0.5F; }, 0x1p60F);
+  RoutineSum<float> sum(
+      10, [](auto x) { return routines::Sequential(x) + 0.5F; }, 0x1p60F);
   const auto revealed = RevealTree(sum);
   ASSERT_TRUE(revealed.ok());
   EXPECT_FALSE(revealed->tree);
   EXPECT_NE(revealed->why.find("expected a whole number"), std::string::npos) << revealed->why;
-  RoutineSum<float> nan(10, [](auto) { return std::nanf(""); }, 0x1p60F);
+  RoutineSum<float> nan(
+      10, [](auto) { return std::nanf(""); }, 0x1p60F);
   EXPECT_FALSE(RevealTree(nan)->tree);
 }
 

@@ -20,8 +20,7 @@ class KnownTree final : public MaskedSum {
   int max_batch() const override { return batch_; }
   Status Count(std::span<const MaskPair> pairs, UnitRange, std::span<double> counts) override {
     for (std::size_t k = 0; k < pairs.size(); ++k) {
-      counts[k] =
-          tree_.leaves() - tree_.LeavesUnderCommonAncestor(pairs[k].plus, pairs[k].minus);
+      counts[k] = tree_.leaves() - tree_.LeavesUnderCommonAncestor(pairs[k].plus, pairs[k].minus);
     }
     return {};
   }

@@ -111,7 +111,8 @@ TEST(Reveal, FindsFusedGroupsOfSubtrees) {
 }
 
 TEST(Reveal, RefusesASumOfNothing) {
-  RoutineSum<float> sum(0, [](auto) { return 0.0F; }, 1.0F);
+  RoutineSum<float> sum(
+      0, [](auto) { return 0.0F; }, 1.0F);
   EXPECT_EQ(RevealTree(sum).error().code, ErrorCode::kInvalidInput);
 }
 

@@ -122,7 +122,8 @@ class RoutineSum final : public MaskedSum {
 
   int size() const override { return n_; }
   std::int64_t exact_count() const override { return exact_; }
-  Status Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) override {
+  Status Count(std::span<const MaskPair> pairs, UnitRange units,
+               std::span<double> counts) override {
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       std::vector<T> data(At(n_), T(0));
       for (int i = units.begin; i < units.end; ++i) data[At(i)] = unit_;
