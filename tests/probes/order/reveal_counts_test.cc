@@ -12,7 +12,7 @@ namespace {
 
 using routines::TreeOf;
 
-// Answers out of a known tree, as a routine without rounding surprises would.
+// Answers out of a known tree, with units everywhere: not made for the blocks of a validation.
 class KnownTree final : public MaskedSum {
  public:
   KnownTree(const SumTree& tree, int batch) : tree_(tree), batch_(batch) {}
@@ -56,7 +56,7 @@ TEST(RevealCounts, AsksAtMostHalfNLogNPlusTwoNQuestions) {
   for (const int n : {4, 100, 1024, 5000, 16'384}) {
     for (const Named& one : TestSet(n)) {
       KnownTree sum(one.tree, 1);
-      const auto revealed = RevealTree(sum, {.repeats = 0});
+      const auto revealed = RevealTree(sum, {.repeats = 0, .validate_pairs = 0});
       ASSERT_TRUE(revealed.ok() && revealed->tree) << one.name;
       EXPECT_EQ(*revealed->tree, one.tree) << one.name;
       EXPECT_LE(static_cast<double>(revealed->probes), n / 2.0 * std::log2(n) + 2.0 * n)
@@ -68,10 +68,10 @@ TEST(RevealCounts, AsksAtMostHalfNLogNPlusTwoNQuestions) {
 
 TEST(RevealCounts, NeedsAtMostTwoLogNPlusFourLaunchesABatchRow) {
   for (const int n : {100, 1024, 16'384}) {
-    for (const int batch : {64, 1024, 16'384}) {
+    for (const int batch : {64, 1024}) {
       for (const Named& one : TestSet(n)) {
         KnownTree sum(one.tree, batch);
-        const auto revealed = RevealTree(sum, {.repeats = 0});
+        const auto revealed = RevealTree(sum, {.repeats = 0, .validate_pairs = 0});
         ASSERT_TRUE(revealed.ok() && revealed->tree) << one.name;
         EXPECT_LE(static_cast<double>(revealed->launches),
                   (2 * std::log2(n) + 4) * std::ceil(static_cast<double>(n) / batch))
@@ -86,7 +86,7 @@ TEST(RevealCounts, NeedsExactlyHalfNLogNForAPairwiseTree) {
   for (const int n : {2, 16, 1024}) {
     const SumTree tree = TreeOf(n, [](auto x) { return routines::Pairwise(x); });
     KnownTree sum(tree, 1);
-    EXPECT_EQ(RevealTree(sum, {.repeats = 0})->probes,
+    EXPECT_EQ(RevealTree(sum, {.repeats = 0, .validate_pairs = 0})->probes,
               static_cast<std::uint64_t>(n / 2 * std::lround(std::log2(n))));
   }
 }
