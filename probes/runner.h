@@ -24,12 +24,12 @@ struct RunOptions {
 };
 
 // The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its
-// libraries}, "suite": "ok" or what is broken, "probes": [{"name", "family", "device", "status",
-// "message", "parameters", "choice": {case: object}, "tree": {case: {"name", "leaves", "sha256",
-// "canonical"}}, "bits": {case: sha256}, "deterministic", "unstable": [case], "counts", "notes"}]}.
-// A tree's canonical text is left out above 64 KiB. Probes in order of names.
-// `program`: the path of rharness-probe itself, which the children run.
-// Errors: invalid_input (no probe matches), io, process.
+// libraries}, "suite": "ok" or what is broken, "context": {when, where: never compared}, "probes":
+// [{"name", "family", "device", "status", "message", "parameters", "choice": {case: object},
+// "tree": {case: {"name", "leaves", "sha256", "canonical"}}, "bits": {case: sha256},
+// "deterministic", "unstable": [case], "counts", "notes"}]}. A tree's canonical text is left out
+// above 64 KiB. Probes in order of names. `program`: the path of rharness-probe itself, which the
+// children run. Errors: invalid_input (no probe matches), io, process.
 Result<Json> RunProbes(const std::string& program, const RunOptions& options);
 
 // The child's side: one probe's result as one JSON object on stdout.

@@ -35,6 +35,7 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddDrill(app, action);
   AddCompare(app, action);
   AddReport(app, action);
+  AddProbe(app, action);
   AddHash(app, action);
   AddStats(app, action);
 }

@@ -53,6 +53,7 @@ void AddCompare(CLI::App& app, Action* action);
 void AddDrill(CLI::App& app, Action* action);
 void AddHash(CLI::App& app, Action* action);
 void AddHistory(CLI::App& app, Action* action);
+void AddProbe(CLI::App& app, Action* action);
 void AddRecord(CLI::App& app, Action* action);
 void AddReport(CLI::App& app, Action* action);
 void AddStats(CLI::App& app, Action* action);

@@ -41,7 +41,8 @@ ProbeResult Run(const ProbeContext& context) {
     std::map<std::string, std::vector<int>> classes;
     for (int rows = 1; rows <= kMostRows; ++rows) {
       const std::string name = fmt::format("row 0 of {}", rows);
-      AddBits(context, name, [&] { return RowZero(blas, rows, context.seed); }, result);
+      AddBits(
+          context, name, [&] { return RowZero(blas, rows, context.seed); }, result);
       const std::string& bits = result->bits.at(name);
       if (!classes.contains(bits)) order.push_back(bits);
       classes[bits].push_back(rows);

@@ -23,8 +23,8 @@ constexpr int kOne = 1;
 template <class T>
 void CallGemm(void* function, const GemmShape& s, const T* a, const T* b, T beta, T* c) {
   const T alpha = 1;
-  reinterpret_cast<GemmFunction<T>*>(function)("N", "N", &s.m, &s.n, &s.k, &alpha, a, &s.m, b,
-                                               &s.k, &beta, c, &s.m);
+  reinterpret_cast<GemmFunction<T>*>(function)("N", "N", &s.m, &s.n, &s.k, &alpha, a, &s.m, b, &s.k,
+                                               &beta, c, &s.m);
 }
 
 }  // namespace
@@ -33,9 +33,9 @@ std::string GemmShape::Name() const { return fmt::format("{}x{}x{}", m, n, k); }
 
 Result<Blas> Blas::Open(const ProbeContext& context) {
   Blas blas;
-  ASSIGN_OR_RETURN(blas.library_,
-                   Library::Open({"libopenblas.so.0", "libblas.so.3", "libmkl_rt.so.2"},
-                                 context.library_paths));
+  ASSIGN_OR_RETURN(
+      blas.library_,
+      Library::Open({"libopenblas.so.0", "libblas.so.3", "libmkl_rt.so.2"}, context.library_paths));
   const std::pair<const char*, void**> symbols[] = {
       {"sdot_", &blas.sdot_},   {"ddot_", &blas.ddot_},   {"sgemv_", &blas.sgemv_},
       {"sgemm_", &blas.sgemm_}, {"dgemm_", &blas.dgemm_}, {"ssymv_", &blas.ssymv_}};

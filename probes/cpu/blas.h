@@ -33,8 +33,7 @@ class Blas {
   void Gemv(bool transposed, int m, int n, const float* a, const float* x, float* y) const;
   // C = A B + beta C; A is m by k, B is k by n.
   void Gemm(const GemmShape& shape, const float* a, const float* b, float beta, float* c) const;
-  void Gemm(const GemmShape& shape, const double* a, const double* b, double beta,
-            double* c) const;
+  void Gemm(const GemmShape& shape, const double* a, const double* b, double beta, double* c) const;
   void Symv(int n, const float* a, const float* x, float* y) const;  // lower triangle
 
   // False when the library has no way to say so.
@@ -66,8 +65,7 @@ class GemmSum final : public MaskedSum {
       : blas_(blas), shape_(shape), skip_(old_value ? 1 : 0) {}
   int size() const override { return shape_.k + skip_; }
   int max_batch() const override { return shape_.m; }
-  Status Count(std::span<const MaskPair> pairs, UnitRange units,
-               std::span<double> counts) override;
+  Status Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) override;
 
  private:
   const Blas& blas_;

@@ -9,8 +9,8 @@ ProbeResult Run(const ProbeContext& context) {
     using C = Convolution;
     const std::vector<float> image = RandomFloats(context.seed, C::kChannels * C::kSide * C::kSide);
     const std::vector<float> filters = RandomFloats(context.seed + 1, C::kOutputs * C::kTerms);
-    AddBits(context, "fp32 16x12x12 by 32x3x3", [&] { return Convolve(blas, image, filters); },
-            result);
+    AddBits(
+        context, "fp32 16x12x12 by 32x3x3", [&] { return Convolve(blas, image, filters); }, result);
   });
 }
 

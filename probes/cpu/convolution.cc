@@ -11,8 +11,8 @@ std::vector<float> UnfoldPatches(const std::vector<float>& image) {
       const int channel = term / (C::kFilter * C::kFilter);
       const int row = pixel / C::kOut + term / C::kFilter % C::kFilter;
       const int column = pixel % C::kOut + term % C::kFilter;
-      patches.push_back(image[static_cast<std::size_t>((channel * C::kSide + row) * C::kSide +
-                                                       column)]);
+      patches.push_back(
+          image[static_cast<std::size_t>((channel * C::kSide + row) * C::kSide + column)]);
     }
   }
   return patches;

@@ -27,7 +27,8 @@ ProbeResult Run(const ProbeContext& context) {
       for (const int threads : {1, 2}) {
         blas.SetThreads(threads);
         const std::string name = fmt::format("{} threads {}", s.Name(), threads);
-        AddBits(context, name, [&] { return Product(blas, s, context.seed); }, result);
+        AddBits(
+            context, name, [&] { return Product(blas, s, context.seed); }, result);
         GemmSum<float> sum(blas, s, false);
         AddTree(context, name, sum, result);
       }

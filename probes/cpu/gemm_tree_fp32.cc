@@ -9,7 +9,7 @@ namespace {
 ProbeResult Run(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     // Square, edges of tiles, one row or column, and few outputs over a long inner dimension.
-    const GemmShape shapes[] = {{64, 64, 64},   {64, 64, 1000}, {100, 33, 300},
+    const GemmShape shapes[] = {{64, 64, 64},    {64, 64, 1000}, {100, 33, 300},
                                 {256, 256, 500}, {64, 1, 1000},  {8, 8, 4096}};
     for (const GemmShape& shape : shapes) {
       GemmSum<float> sum(blas, shape, false);

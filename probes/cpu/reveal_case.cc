@@ -11,7 +11,9 @@ namespace rharness {
 
 void AddTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
              ProbeResult* result, int validate_pairs) {
-  const RevealOptions options{.seed = context.seed, .repeats = std::max(0, context.repeats - 1), .validate_pairs = validate_pairs};
+  const RevealOptions options{.seed = context.seed,
+                              .repeats = std::max(0, context.repeats - 1),
+                              .validate_pairs = validate_pairs};
   auto revealed = RevealTree(sum, options);
   if (!revealed.ok()) {
     result->status = ProbeStatus::kFailed;
@@ -37,9 +39,7 @@ void AddBits(const ProbeContext& context, const std::string& name,
   if (!stable) result->unstable.push_back(name);
 }
 
-std::string BitsOf(std::span<const float> values) {
-  return ToHex(Sha256Of(std::as_bytes(values)));
-}
+std::string BitsOf(std::span<const float> values) { return ToHex(Sha256Of(std::as_bytes(values))); }
 
 std::vector<float> RandomFloats(std::uint64_t seed, std::size_t count) {
   // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers on every platform.

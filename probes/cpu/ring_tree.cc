@@ -1,6 +1,6 @@
-// All-reduce among threads, as a ring and as a tree: the collective without a network. In a ring the
-// order depends on where an element lies, so every offset is asked and offsets of one order form a
-// class.
+// All-reduce among threads, as a ring and as a tree: the collective without a network. In a ring
+// the order depends on where an element lies, so every offset is asked and offsets of one order
+// form a class.
 #include <fmt/format.h>
 
 #include <barrier>

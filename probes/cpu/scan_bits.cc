@@ -28,19 +28,21 @@ ProbeResult Run(const ProbeContext& context) {
   ProbeResult result;
   result.parameters = Json::MakeObject({{"seed", context.seed}, {"terms", kTerms}});
   const std::vector<float> x = RandomFloats(context.seed, kTerms);
-  AddBits(context, "fp32 std::inclusive_scan", [&] {
-    std::vector<float> out(x.size());
-    std::inclusive_scan(x.begin(), x.end(), out.begin());
-    return out;
-  }, &result);
-  AddBits(context, "fp32 block scan", [&] { return BlockScan(x); }, &result);
+  AddBits(
+      context, "fp32 std::inclusive_scan",
+      [&] {
+        std::vector<float> out(x.size());
+        std::inclusive_scan(x.begin(), x.end(), out.begin());
+        return out;
+      },
+      &result);
+  AddBits(
+      context, "fp32 block scan", [&] { return BlockScan(x); }, &result);
   return result;
 }
 
-const RegisterProbe registered({.name = "scan_bits",
-                                .family = "reduction",
-                                .summary = "bits of prefix sums",
-                                .run = Run});
+const RegisterProbe registered(
+    {.name = "scan_bits", .family = "reduction", .summary = "bits of prefix sums", .run = Run});
 
 }  // namespace
 }  // namespace rharness

@@ -1,7 +1,7 @@
 // Sums of the libraries that a C++ program is compiled with: std::accumulate, std::reduce, Eigen.
-#include <Eigen/Core>
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <numeric>
 
 #include "probes/cpu/reveal_case.h"
@@ -30,9 +30,9 @@ void AddCases(const ProbeContext& context, const std::string& type, ProbeResult*
 
 ProbeResult Run(const ProbeContext& context) {
   ProbeResult result;
-  result.choices["Eigen"] = Json::MakeObject(
-      {{"version", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION,
-                               EIGEN_MINOR_VERSION)}});
+  result.choices["Eigen"] =
+      Json::MakeObject({{"version", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION,
+                                                EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}});
   AddCases<float>(context, "fp32", &result);
   AddCases<double>(context, "fp64", &result);
   return result;

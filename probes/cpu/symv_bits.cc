@@ -12,11 +12,14 @@ ProbeResult Run(const ProbeContext& context) {
       const auto size = static_cast<std::size_t>(n);
       const std::vector<float> a = RandomFloats(context.seed, size * size);
       const std::vector<float> x = RandomFloats(context.seed + 1, size);
-      AddBits(context, fmt::format("fp32 {}", n), [&] {
-        std::vector<float> y(size, 0.0F);
-        blas.Symv(n, a.data(), x.data(), y.data());
-        return y;
-      }, result);
+      AddBits(
+          context, fmt::format("fp32 {}", n),
+          [&] {
+            std::vector<float> y(size, 0.0F);
+            blas.Symv(n, a.data(), x.data(), y.data());
+            return y;
+          },
+          result);
     }
   });
 }

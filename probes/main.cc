@@ -1,0 +1,24 @@
+// rharness-probe: fingerprints the arithmetic of the stack that it runs on.
+//
+// One file that runs in any image: of shared libraries it needs glibc alone, and what it probes it
+// opens at run time.
+#include <string>
+#include <string_view>
+
+#include "probes/command.h"
+
+namespace {
+
+// Filled in after linking with what the finished program needs (glibc_floor.cmake); only as long as
+// this may that text be.
+__attribute__((section(".glibc_floor"), used)) volatile const char kNeeds[64] =
+    "needs a glibc of unknown version";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string needs;
+  for (const volatile char& c : kNeeds) needs.push_back(c);
+  needs.erase(needs.find_last_not_of(std::string_view(" \0", 2)) + 1);
+  return rharness::RunProbeCommand(argc, argv, needs);
+}
