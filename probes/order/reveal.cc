@@ -26,6 +26,8 @@ struct Task {
 // today's hardware is 64 terms, and asking one by one would cost a level each.
 constexpr std::size_t kFlatGroup = 64;
 
+constexpr char kNotFixed[] = "the same question has had different answers: the order is not fixed";
+
 // How many leaves lie under the point where two leaves meet, for many pairs at once.
 class Questions {
  public:
@@ -56,13 +58,19 @@ class Questions {
     return leaves;
   }
 
-  // Whether pairs asked alone have the answers that they had in a batch.
+  // From here on counts are put together from blocks of half the length. An accumulator that counts
+  // less far than it says then gives other answers; a count that got stuck looks like a wide node.
+  void HalveBlocks() { halved_ = true; }
+
+  // Whether pairs asked alone have the answers that they had in a batch. The samples sit in rows
+  // spread over the whole batch, since the rows at its end are those that kernels treat apart.
   Status CheckBatch(const std::vector<MaskPair>& pairs, Revealed* revealed) {
     if (sum_.max_batch() == 1 || pairs.size() < 2) return {};
     ASSIGN_OR_RETURN(const auto together, AskOnce(pairs, nullptr));
+    const std::size_t rows = std::min(At(sum_.max_batch()), pairs.size());
+    const auto last_sample = At(std::max(1, options_.batch_samples - 1));
     for (int sample = 0; sample < options_.batch_samples; ++sample) {
-      const std::size_t i = pairs.size() * static_cast<std::size_t>(sample) /
-                            static_cast<std::size_t>(options_.batch_samples);
+      const std::size_t i = (rows - 1) * At(sample) / last_sample;
       ASSIGN_OR_RETURN(const auto alone, AskOnce({pairs[i]}, nullptr));
       if (alone.front() != together[i]) {
         revealed->why = fmt::format(
@@ -78,7 +86,8 @@ class Questions {
   // Units outside, for each pair; summed over blocks that the accumulator counts exactly.
   Result<std::vector<double>> AskOnce(const std::vector<MaskPair>& pairs, Revealed* count) {
     const int n = sum_.size();
-    const auto block = static_cast<int>(std::min<std::int64_t>(n, sum_.exact_count()));
+    const auto whole = static_cast<int>(std::min<std::int64_t>(n, sum_.exact_count()));
+    const int block = halved_ ? (whole + 1) / 2 : whole;
     const auto batch = At(sum_.max_batch());
     std::vector<double> counts(pairs.size(), 0.0), part(std::min(batch, pairs.size()));
     for (int begin = 0; begin < n; begin += block) {
@@ -95,6 +104,7 @@ class Questions {
 
   MaskedSum& sum_;
   const RevealOptions& options_;
+  bool halved_ = false;
 };
 
 class Revealer {
@@ -112,7 +122,7 @@ class Revealer {
       ++revealed_.levels;
     }
     if (!revealed_.deterministic) {
-      revealed_.why = "the same question has had different answers: the order is not fixed";
+      revealed_.why = kNotFixed;
     }
     if (!revealed_.why.empty()) return std::move(revealed_);
     auto tree = SumTree::Build(n_, Lists());
@@ -259,6 +269,7 @@ class Revealer {
       if (pair.plus != pair.minus) pairs.push_back(pair);
     }
     if (pairs.empty()) return {};
+    questions_.HalveBlocks();
     ASSIGN_OR_RETURN(const std::vector<int> under, questions_.Ask(pairs, &revealed_, false));
     for (std::size_t i = 0; i < pairs.size() && revealed_.tree; ++i) {
       const int expected = revealed_.tree->LeavesUnderCommonAncestor(pairs[i].plus, pairs[i].minus);
@@ -267,7 +278,10 @@ class Revealer {
                                   pairs[i].plus, pairs[i].minus, under[i], expected);
       revealed_.tree.reset();
     }
-    if (!revealed_.deterministic) revealed_.tree.reset();
+    if (!revealed_.deterministic) {
+      revealed_.why = kNotFixed;
+      revealed_.tree.reset();
+    }
     return {};
   }
 

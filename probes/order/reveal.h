@@ -51,7 +51,7 @@ class MaskedSum {
 struct RevealOptions {
   std::uint64_t seed = 1;    // of the pivots
   int repeats = 1;           // further times that each question is asked, to find non-determinism
-  int validate_pairs = 200;  // random pairs asked again once the tree is there
+  int validate_pairs = 200;  // random pairs asked again, in half blocks, once the tree is there
   int batch_samples = 4;     // pairs also asked alone, to see that a batch changes nothing
 };
 

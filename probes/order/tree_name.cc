@@ -182,7 +182,23 @@ std::optional<std::string> DescribeBlocks(const SumTree& tree, const Ranges& ran
   return std::nullopt;
 }
 
-std::string Describe(const SumTree& tree) {
+// Every node adds the two interleaved halves of its terms, as lanes of a vector are folded.
+bool IsInterleaved(const SumTree& tree) {
+  if (tree.leaves() < 4) return false;
+  const std::vector<int> strides = StridesOf(tree);
+  for (int node = tree.leaves(); node < tree.nodes(); ++node) {
+    const auto children = tree.children(node);
+    if (children.size() != 2 || tree.count(children[0]) != tree.count(children[1])) return false;
+    const bool halves =
+        tree.IsLeaf(children[0]) || (strides[At(children[0])] == 2 * strides[At(node)] &&
+                                     strides[At(children[1])] == 2 * strides[At(node)]);
+    if (!halves || strides[At(node)] == 0) return false;
+  }
+  return true;
+}
+
+// The patterns that one node's children cannot be cut into parts of; empty if none holds.
+std::string DescribeWhole(const SumTree& tree) {
   const int n = tree.leaves();
   if (n == 1) return "one term";
   if (n == 2) return "sequential";
@@ -194,9 +210,112 @@ std::string Describe(const SumTree& tree) {
     return width == 1 ? "reversed" : fmt::format("({}+1)-way reversed", width);
   }
   if (IsPairwise(tree)) return "pairwise";
-  const Ranges ranges(tree);
-  if (auto name = DescribeStrided(tree, ranges)) return *name;
-  if (auto name = DescribeBlocks(tree, ranges)) return *name;
+  if (IsInterleaved(tree)) return "interleaved pairwise";
+  return DescribeStrided(tree, Ranges(tree)).value_or("");
+}
+
+// The two children when they are the first terms and the rest; else nothing.
+std::optional<std::pair<int, int>> CutOf(const SumTree& tree, int node) {
+  if (tree.IsLeaf(node) || tree.children(node).size() != 2) return std::nullopt;
+  const int first = tree.children(node)[0], rest = tree.children(node)[1];
+  // All of the first terms are below the smallest of the rest, counted from the node's own.
+  if (tree.smallest(rest) != tree.smallest(node) + tree.count(first)) return std::nullopt;
+  return std::pair(first, rest);
+}
+
+// What a chain of contiguous parts begins with, and the parts that are added to it, last one first.
+struct Spine {
+  int body = 0;
+  std::vector<int> added;
+};
+
+// Blocks of unequal length, one after the other; perhaps to a term that was there before.
+std::optional<std::string> DescribeSpine(const SumTree& tree) {
+  Spine spine{.body = tree.root()};
+  std::string common;
+  while (const auto cut = CutOf(tree, spine.body)) {
+    if (tree.IsLeaf(cut->second)) return std::nullopt;
+    spine.added.push_back(cut->second);
+    const std::string name = DescribeWhole(tree.Subtree(cut->second));
+    if (tree.count(cut->second) > 2) {
+      if (name.empty() || (!common.empty() && name != common)) return std::nullopt;
+      common = name;
+    }
+    spine.body = cut->first;
+    const auto blocks = spine.added.size();
+    if (tree.IsLeaf(spine.body)) {
+      if (blocks == 1) return fmt::format("one term, then {}", Term(common));
+      return fmt::format("one term, then split-K {} of {}", blocks, Term(common));
+    }
+    if (!common.empty() && DescribeWhole(tree.Subtree(spine.body)) == common) {
+      return fmt::format("split-K {} of {}", blocks + 1, Term(common));
+    }
+  }
+  return std::nullopt;
+}
+
+// A whole pattern, and the terms that its vectors left over, added one by one at the end.
+std::optional<std::string> DescribeTail(const SumTree& tree) {
+  int body = tree.root(), more = 0;
+  for (auto cut = CutOf(tree, body); cut && tree.IsLeaf(cut->second); cut = CutOf(tree, body)) {
+    body = cut->first;
+    ++more;
+  }
+  if (more == 0 || tree.IsLeaf(body)) return std::nullopt;
+  const std::string name = DescribeWhole(tree.Subtree(body));
+  if (name.empty()) return std::nullopt;
+  return fmt::format("{}, then {} more", name, more);
+}
+
+// Halves of halves, about equal, down to blocks of one pattern.
+std::optional<std::string> DescribeHalves(const SumTree& tree) {
+  constexpr int kSlack = 16;  // terms by which halves differ, so that vectors stay whole
+  std::vector<int> stack = {tree.root()};
+  std::string common;
+  std::size_t blocks = 0;
+  while (!stack.empty()) {
+    const int node = stack.back();
+    stack.pop_back();
+    const SumTree part = tree.Subtree(node);
+    std::string name = DescribeWhole(part);
+    if (name.empty()) {
+      const auto tail = DescribeTail(part);
+      if (tail) name = tail->substr(0, tail->find(", then"));
+    }
+    if (name.empty()) {
+      const auto cut = CutOf(tree, node);
+      if (!cut || std::abs(tree.count(cut->first) - tree.count(cut->second)) > kSlack) {
+        return std::nullopt;
+      }
+      stack.insert(stack.end(), {cut->first, cut->second});
+      continue;
+    }
+    if (!common.empty() && name != common) return std::nullopt;
+    common = std::move(name);
+    ++blocks;
+  }
+  if (blocks < 2) return std::nullopt;
+  return fmt::format("{} blocks of {} + pairwise", blocks, Term(common));
+}
+
+// Two contiguous parts, each with a pattern of its own.
+std::optional<std::string> DescribeParts(const SumTree& tree) {
+  const auto cut = CutOf(tree, tree.root());
+  if (!cut) return std::nullopt;
+  const std::string first = DescribeWhole(tree.Subtree(cut->first));
+  const std::string rest = DescribeWhole(tree.Subtree(cut->second));
+  if (first.empty() || rest.empty()) return std::nullopt;
+  return fmt::format("{} terms {} + {} terms {}", tree.count(cut->first), Term(first),
+                     tree.count(cut->second), Term(rest));
+}
+
+std::string Describe(const SumTree& tree) {
+  if (auto name = DescribeWhole(tree); !name.empty()) return name;
+  if (auto name = DescribeTail(tree)) return *name;
+  if (auto name = DescribeBlocks(tree, Ranges(tree))) return *name;
+  for (const auto describe : {DescribeSpine, DescribeHalves, DescribeParts}) {
+    if (auto name = describe(tree)) return *name;
+  }
   return fmt::format("irregular, depth {}", tree.height(tree.root()));
 }
 
