@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/fingerprints/fingerprint_diff.h"
@@ -50,13 +51,18 @@ struct GateInput {
   std::optional<BaselineRecord> record;  // of the baseline, where it was accepted as one
   Policy policy;
   std::vector<Manifest> history;  // for impact; may be empty
-  std::optional<Report> drill;    // on the candidate
+  std::optional<Report> drill;    // on the candidate; where given, it must pass
   WallTime now{};
 };
 GateDecision DecideGate(const GateInput& input);
 
-// The runs that depend on what changed: those that declare a probe family among the changed ones
-// ("x-probes" or the run's probe families), and, where a run declares none, all of them.
+// A file that could not be read as a fingerprint: one that shows nothing, with the reason as its
+// suite's, so that the gate closes on it for want of evidence.
+Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
+
+// The runs that depend on what changed: those that declare a family of a changed probe
+// (probe_families of the manifest), and, where a run declares none, all of them. A probe that only
+// appeared has changed nothing. In the order of the history.
 std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
                                       const std::vector<Manifest>& history);
 
