@@ -47,7 +47,8 @@ class Decision {
                             .subject = subject,
                             .rule = std::move(rule),
                             .message = std::move(message),
-                            .closes = ending != Ending::kNotes});
+                            .closes = ending != Ending::kNotes,
+                            .lacks_evidence = ending == Ending::kNoEvidence});
     changed_ = changed_ || ending == Ending::kChange;
   }
 

@@ -26,6 +26,7 @@ struct GateReason {
   std::string rule;     // the rule of the policy that decided
   std::string message;  // one sentence
   bool closes = false;
+  bool lacks_evidence = false;  // it closes for want of evidence, not by a change
 };
 
 // A historical run whose arithmetic is expected to move, and the changed probes it depends on.
