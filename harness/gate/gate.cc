@@ -123,6 +123,7 @@ class Decision {
       case BehaviourChange::kNewlyWrong:
         return Close(Ending::kChange, "newly_wrong", probe, "a probe that worked must work");
       case BehaviourChange::kGone:
+        if (probe.cases > 0) break;  // it still runs and shows less
         return Close(Ending::kNoEvidence, "probe_gone", probe,
                      "what the baseline shows must be shown");
       case BehaviourChange::kNonDeterminismGained:

@@ -92,7 +92,12 @@ GateInput HostileInput(const std::string& text) {
 
 // Trees are drawn with single quotes, which HTML allows and the checker does not know.
 HtmlFacts Checked(std::string html) {
-  std::ranges::replace(html, '\'', '"');
+  for (std::size_t at = html.find("<svg"); at != html.npos; at = html.find("<svg", at)) {
+    const std::size_t end = html.find("</svg>", at);
+    std::replace(html.begin() + static_cast<std::ptrdiff_t>(at),
+                 html.begin() + static_cast<std::ptrdiff_t>(end), '\'', '"');
+    at = end;
+  }
   HtmlFacts facts = CheckHtml(html);
   EXPECT_EQ(facts.error, "");
   const std::set<std::string> ids(facts.ids.begin(), facts.ids.end());
@@ -130,7 +135,10 @@ TEST(GateHtml, KeepsHostileTextAsText) {
     const std::string html = PageOf(HostileInput(text));
     EXPECT_LT(html.size(), 2'000'000U);
     const HtmlFacts facts = Checked(html);
-    EXPECT_EQ(facts.attribute_names, plain.attribute_names) << text.substr(0, 60);
+    for (const std::string& name : facts.attribute_names) {
+      EXPECT_NE(std::ranges::find(plain.attribute_names, name), plain.attribute_names.end())
+          << name << " by " << text.substr(0, 60);
+    }
     EXPECT_EQ(facts.elements.at("tr"), plain.elements.at("tr")) << text.substr(0, 60);
     EXPECT_FALSE(facts.elements.contains("script"));
     EXPECT_FALSE(facts.elements.contains("img"));
@@ -151,7 +159,7 @@ TEST(FingerprintHtml, IsWellFormedForDifferencesAndFleets) {
                                       {text, Fingerprint{.file = text, .suite = text}}});
     EXPECT_EQ(fleet.odd.size(), 1U);
     Checked(WriteHtml(fleet, "1"));
-    EXPECT_NE(WriteTerminal(fleet, 80, 24, false).find("suspect"), 0U);
+    EXPECT_LE(std::ranges::count(WriteTerminal(fleet, 80, 4, false), '\n'), 4);
   }
 }
 
