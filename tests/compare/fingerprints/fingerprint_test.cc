@@ -23,6 +23,13 @@ std::string Wrapped(const std::string& probe) {
 
 constexpr char kProbe[] = R"({"name": "p", "family": "math", "status": "ok")";
 
+std::string WithTree(int leaves, const std::string& sha256, const std::string& canonical) {
+  Json tree;
+  tree.Set("name", "x").Set("leaves", leaves).Set("sha256", sha256);
+  if (!canonical.empty()) tree.Set("canonical", canonical);
+  return Wrapped(std::string(kProbe) + R"(, "tree": {"c": )" + tree.Dump() + "}}");
+}
+
 TEST(Fingerprint, ReadsEveryPartOfAProbe) {
   const Fingerprint fingerprint = SampleStack().Parse();
   ASSERT_EQ(fingerprint.probes.size(), 5U);
@@ -62,7 +69,6 @@ TEST(Fingerprint, RefusesANewerSchemaByName) {
 }
 
 TEST(Fingerprint, RefusesWhatIsNoFingerprintAndSaysWhere) {
-  const std::string tree = std::string(kProbe) + R"(, "tree": {"c": )";
   const std::string sha(64, 'a');
   const struct {
     std::string text, where;
@@ -79,36 +85,19 @@ TEST(Fingerprint, RefusesWhatIsNoFingerprintAndSaysWhere) {
       {Wrapped(std::string(kProbe) + R"(, "bit": {}})"), "$.probes[0].bit"},
       {Wrapped(std::string(kProbe) + R"(, "bits": {"c": "abc"}})"), "$.probes[0].bits.c"},
       {Wrapped(std::string(kProbe) + R"(, "bits": {"c": 3}})"), "$.probes[0].bits.c"},
-      {Wrapped(tree + R"(7}})"), "$.probes[0].tree.c"},
-      {Wrapped(tree + R"({"name": "x", "leaves": 0, "sha256": ")" + sha + R"("}}})"),
-       "$.probes[0].tree.c.leaves"},
-      {Wrapped(tree + R"({"name": "x", "leaves": 2, "sha256": ")" + sha +
-               R"(", "canonical": "(0 1)"}}
-})"),
-       "$.probes[0].tree.c.sha256"
-}
-, {Wrapped(tree + R"({"name": "x", "leaves": 3, "sha256": ")" + Sha256HexOf("(0 1)") +
-               R"(", "canonical": "(0 1)"
-}
-}
-})"),
-       "$.probes[0].tree.c.leaves"
-}
-, {Wrapped(tree + R"({"name": "x", "leaves": 2, "sha256": ")" + Sha256HexOf("(1 0)") +
-               R"(", "canonical": "(1 0)"
-}
-}
-})"),
-       "$.probes[0].tree.c.canonical"
-}
-, {Wrapped(std::string(kProbe) + "}, " + kProbe + "}"), "$.probes[1].name"},
-}
-;
-for (const auto& one : cases) {
-  const std::string error = ErrorOf(one.text);
-  EXPECT_NE(error.find("f.json"), std::string::npos) << one.text;
-  EXPECT_NE(error.find(one.where), std::string::npos) << one.where << " in " << error;
-}
+      {Wrapped(std::string(kProbe) + R"(, "tree": {"c": 7}})"), "$.probes[0].tree.c"},
+      {WithTree(0, sha, ""), "$.probes[0].tree.c.leaves"},
+      {WithTree(2, "abc", ""), "$.probes[0].tree.c.sha256"},
+      {WithTree(2, sha, "(0 1)"), "$.probes[0].tree.c.sha256"},
+      {WithTree(3, Sha256HexOf("(0 1)"), "(0 1)"), "$.probes[0].tree.c.leaves"},
+      {WithTree(2, Sha256HexOf("(1 0)"), "(1 0)"), "$.probes[0].tree.c.canonical"},
+      {Wrapped(std::string(kProbe) + "}, " + kProbe + "}"), "$.probes[1].name"},
+  };
+  for (const auto& one : cases) {
+    const std::string error = ErrorOf(one.text);
+    EXPECT_NE(error.find("f.json"), std::string::npos) << one.text;
+    EXPECT_NE(error.find(one.where), std::string::npos) << one.where << " in " << error;
+  }
 }
 
 TEST(Fingerprint, IsValidWithoutProbes) { EXPECT_EQ(ErrorOf(Wrapped("")), ""); }
