@@ -35,20 +35,24 @@ struct ProbeDifference {
   std::vector<std::string> choice_cases;  // cases whose choice, tree, bits differ
   std::vector<std::string> tree_cases;
   std::vector<std::string> bits_cases;
-  int cases = 0;  // that both have
+  std::vector<std::string> gone_cases;  // shown before, not now, and not for want of repeatability
+  int cases = 0;                        // that both have and that repeat on both sides
 };
 
 struct FingerprintDifference {
-  bool comparable = false;  // at least one probe is ok on both sides and has a case in common
-  std::string why;          // it is not comparable: one sentence
+  // At least one probe is ok on both sides and has a case in common that repeats on both.
+  bool comparable = false;
+  std::string why;                      // it is not comparable: one sentence
   std::vector<FactDifference> stack;    // identity: versions, build ids, devices
   std::vector<ProbeDifference> probes;  // those that changed, by name
   int same = 0;                         // probes that are the same
-  int compared = 0;                     // probes that are ok on both sides
+  int compared = 0;                     // probes ok on both sides with a case in common
   std::string summary;  // "nothing changed", "everything changed: ...", "3 of 12 probes changed"
 };
 
-// Pure. A suite that reports itself broken on either side is not comparable.
+// Pure. A suite that reports itself broken on either side is not comparable. Cases that do not
+// repeat compare in that alone. The first layer that changed names the kind, in the order of the
+// localisation: status, determinism, compiler output, choice, tree, bits.
 FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerprint& after);
 
 }  // namespace rharness

@@ -51,6 +51,7 @@ using Action = std::function<int()>;
 void AddAdmit(CLI::App& app, Action* action);
 void AddCompare(CLI::App& app, Action* action);
 void AddDrill(CLI::App& app, Action* action);
+void AddGate(CLI::App& app, Action* action);
 void AddHash(CLI::App& app, Action* action);
 void AddHistory(CLI::App& app, Action* action);
 void AddProbe(CLI::App& app, Action* action);

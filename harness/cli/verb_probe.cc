@@ -11,6 +11,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
+#include "harness/cli/probe_diff.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/launch/job.h"
@@ -210,6 +211,7 @@ void AddProbe(CLI::App& app, Action* action) {
   verb->require_subcommand(1);
   AddList(verb, options, action);
   AddRun(verb, options, action);
+  AddProbeDiff(*verb, action);
 }
 
 }  // namespace rharness

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/fingerprints/fingerprint_diff.h"
@@ -25,6 +26,7 @@ struct GateReason {
   std::string rule;     // the rule of the policy that decided
   std::string message;  // one sentence
   bool closes = false;
+  bool lacks_evidence = false;  // it closes for want of evidence, not by a change
 };
 
 // A historical run whose arithmetic is expected to move, and the changed probes it depends on.
@@ -50,13 +52,18 @@ struct GateInput {
   std::optional<BaselineRecord> record;  // of the baseline, where it was accepted as one
   Policy policy;
   std::vector<Manifest> history;  // for impact; may be empty
-  std::optional<Report> drill;    // on the candidate
+  std::optional<Report> drill;    // on the candidate; where given, it must pass
   WallTime now{};
 };
 GateDecision DecideGate(const GateInput& input);
 
-// The runs that depend on what changed: those that declare a probe family among the changed ones
-// ("x-probes" or the run's probe families), and, where a run declares none, all of them.
+// A file that could not be read as a fingerprint: one that shows nothing, with the reason as its
+// suite's, so that the gate closes on it for want of evidence.
+Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
+
+// The runs that depend on what changed: those that declare a family of a changed probe
+// (probe_families of the manifest), and, where a run declares none, all of them. A probe that only
+// appeared has changed nothing. In the order of the history.
 std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
                                       const std::vector<Manifest>& history);
 

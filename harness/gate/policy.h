@@ -26,7 +26,7 @@ struct Waiver {
   std::string probes;  // glob
   std::string reason;
   std::string signed_by;
-  WallTime until{};
+  WallTime until{};  // it no longer holds from here on
 };
 
 struct Policy {
@@ -36,10 +36,20 @@ struct Policy {
   std::vector<std::string> must_have;  // globs: probes that must be ok on both sides
 };
 
-// "version: 1", "rules:", "waivers:", "drill:", "require:". Errors: invalid_input with file and
-// line: an unknown key, a missing one, a waiver without reason, signature or date.
+// version: 1
+// rules:
+//   - {probes: "gemm_*", allow: [choice, bits]}
+// waivers:
+//   - {probes: "jit_*", reason: "...", signed_by: "...", until: 2026-12-31}
+// drill: required         # or optional
+// require: ["gemm_*"]     # globs: probes that must be ok on both sides
+// Only the version must be there. Errors: invalid_input with file and line: an unknown key, one
+// twice, a missing one, a waiver without reason, signature or date; more than 1 MiB.
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file);
 Result<Policy> LoadPolicy(const std::filesystem::path& path);
+
+// "2026-12-31" is the end of that day (UTC); an RFC 3339 time is itself. Else invalid_input.
+Result<WallTime> ParseEndOfDay(std::string_view text);
 
 }  // namespace rharness
 
