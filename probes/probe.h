@@ -47,7 +47,9 @@ struct ProbeResult {
   // Cases whose repeats in this process differed; the runner adds those of fresh processes.
   std::vector<std::string> unstable;
   std::map<std::string, std::uint64_t> counts;  // masked sums, launches, distinct values
-  std::vector<std::string> notes;               // "tree not revealed: ..."
+  // DescribeLibrary of each library that was called, by soname: they go into the stack.
+  std::map<std::string, Json> libraries;
+  std::vector<std::string> notes;  // "tree not revealed: ..."
 };
 ProbeResult AbsentProbe(std::string message);
 ProbeResult FailedProbe(std::string message);
