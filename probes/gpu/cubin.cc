@@ -31,9 +31,8 @@ Result<T> ReadAt(std::string_view file, std::uint64_t offset) {
 
 Result<std::map<std::string, std::string_view>> CubinSections(std::string_view cubin) {
   ASSIGN_OR_RETURN(const auto header, ReadAt<Elf64_Ehdr>(cubin, 0));
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-      header.e_shentsize != sizeof(Elf64_Shdr)) {
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof(Elf64_Shdr)) {
     return IntegrityError("expected a 64-bit little-endian ELF file", "byte 0");
   }
   const auto section = [&](std::uint64_t index) -> Result<Elf64_Shdr> {
@@ -69,7 +68,8 @@ Result<std::map<std::string, std::string>> CodeDigests(std::string_view cubin) {
   for (const auto& [name, content] : sections) {
     if (!name.starts_with(constant)) continue;
     const std::size_t dot = name.find('.', constant.size());
-    const auto kernel = dot == std::string::npos ? of_kernel.end() : of_kernel.find(name.substr(dot + 1));
+    const auto kernel =
+        dot == std::string::npos ? of_kernel.end() : of_kernel.find(name.substr(dot + 1));
     if (kernel != of_kernel.end()) kernel->second.append(content);
   }
   if (of_kernel.empty()) return IntegrityError("there is no section of code");

@@ -107,9 +107,9 @@ Result<CUmodule> Device::Load(const std::string& image) const {
   std::string log(4096, '\0');
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
-  const Status loaded = driver_->Check(
-      driver_->f.cuModuleLoadDataEx(&module, image.c_str(), 2, options, values),
-      "cuModuleLoadDataEx");
+  const Status loaded =
+      driver_->Check(driver_->f.cuModuleLoadDataEx(&module, image.c_str(), 2, options, values),
+                     "cuModuleLoadDataEx");
   if (loaded.ok()) return module;
   log.resize(log.find('\0'));
   return InternalError(loaded.error().message + (log.empty() ? "" : ": " + log),
@@ -137,12 +137,11 @@ Result<CUfunction> Device::Find(CUmodule module, const std::string& name) const 
   return function;
 }
 
-Status Device::Launch(CUfunction function, LaunchShape shape,
-                      std::vector<void*> parameters) const {
-  RETURN_IF_ERROR(driver_->Check(
-      driver_->f.cuLaunchKernel(function, shape.blocks, 1, 1, shape.threads, 1, 1, 0, nullptr,
-                                parameters.data(), nullptr),
-      "cuLaunchKernel"));
+Status Device::Launch(CUfunction function, LaunchShape shape, std::vector<void*> parameters) const {
+  RETURN_IF_ERROR(
+      driver_->Check(driver_->f.cuLaunchKernel(function, shape.blocks, 1, 1, shape.threads, 1, 1, 0,
+                                               nullptr, parameters.data(), nullptr),
+                     "cuLaunchKernel"));
   return Synchronize();
 }
 

@@ -67,7 +67,8 @@ class Device {
     return buffer;
   }
 
-  // The module of a text of PTX or a cubin, never unloaded. Errors: internal with the driver's text.
+  // The module of a text of PTX or a cubin, never unloaded. Errors: internal with the driver's
+  // text.
   Result<CUmodule> Load(const std::string& image) const;
   // Of an embedded kernel file. Errors: unsupported when the device or driver is older than it.
   Result<CUmodule> Load(const KernelImage& image) const;

@@ -15,13 +15,14 @@ Result<std::string> DriverCubin(const CudaDriver& driver, const KernelImage& ima
   RETURN_IF_ERROR(driver.Check(driver.f.cuLinkCreate(0, nullptr, nullptr, &state), "cuLinkCreate"));
   // The terminating zero is part of PTX input.
   std::string ptx(image.ptx);
-  Status done = driver.Check(
-      driver.f.cuLinkAddData(state, CU_JIT_INPUT_PTX, ptx.data(), ptx.size() + 1,
-                             std::string(image.name).c_str(), 0, nullptr, nullptr),
-      "cuLinkAddData");
+  Status done =
+      driver.Check(driver.f.cuLinkAddData(state, CU_JIT_INPUT_PTX, ptx.data(), ptx.size() + 1,
+                                          std::string(image.name).c_str(), 0, nullptr, nullptr),
+                   "cuLinkAddData");
   void* cubin = nullptr;
   std::size_t size = 0;
-  if (done.ok()) done = driver.Check(driver.f.cuLinkComplete(state, &cubin, &size), "cuLinkComplete");
+  if (done.ok())
+    done = driver.Check(driver.f.cuLinkComplete(state, &cubin, &size), "cuLinkComplete");
   // The bytes live as long as the link.
   const std::string copy =
       done.ok() ? std::string(static_cast<const char*>(cubin), size) : std::string();
@@ -46,8 +47,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
     for (const auto& [kernel, digest] : digests) result.bits[kernel + " code"] = digest;
     if (image != &kCorpusKernels) continue;
     ASSIGN_OR_RETURN(const CUmodule module, device->Load(first));
-    RETURN_IF_ERROR(RecordWordKernels(context, *device, module, EntriesOf(image->ptx), "computed ",
-                                      &result));
+    RETURN_IF_ERROR(
+        RecordWordKernels(context, *device, module, EntriesOf(image->ptx), "computed ", &result));
   }
   return result;
 }

@@ -22,8 +22,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ProbeResult result;
   const std::vector<std::string> kernels = EntriesOf(kCorpusKernels.ptx);
   for (const int optimization : {0, 3}) {
-    ASSIGN_OR_RETURN(const std::string cubin, ToolkitCubin(*linker, kCorpusKernels,
-                                                           device->compute(), optimization));
+    ASSIGN_OR_RETURN(const std::string cubin,
+                     ToolkitCubin(*linker, kCorpusKernels, device->compute(), optimization));
     ASSIGN_OR_RETURN(const CUmodule module, device->Load(cubin));
     RETURN_IF_ERROR(RecordWordKernels(context, *device, module, kernels,
                                       fmt::format("O{} ", optimization), &result));

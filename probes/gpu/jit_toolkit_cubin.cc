@@ -51,7 +51,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
       }
     }
   }
-  if (result.bits.empty()) return Unsupported("no architecture could be linked: " + result.notes[0]);
+  if (result.bits.empty())
+    return Unsupported("no architecture could be linked: " + result.notes[0]);
   return result;
 }
 

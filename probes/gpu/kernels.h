@@ -20,13 +20,13 @@ struct KernelImage {
   int driver = 0;   // lowest CUDA version of a driver that takes the PTX: 11000 for 11.0
 };
 
-extern const KernelImage kReduceKernels;    // fixed trees, and atomics that have none
-extern const KernelImage kCorpusKernels;    // small kernels that exercise a compiler
-extern const KernelImage kMathKernels;      // one kernel a function, over bit patterns
+extern const KernelImage kReduceKernels;     // fixed trees, and atomics that have none
+extern const KernelImage kCorpusKernels;     // small kernels that exercise a compiler
+extern const KernelImage kMathKernels;       // one kernel a function, over bit patterns
 extern const KernelImage kConvert75Kernels;  // fp32 to fp16
 extern const KernelImage kConvert80Kernels;  // fp32 to bf16 and tf32
 extern const KernelImage kConvert89Kernels;  // fp32 to fp8
-extern const KernelImage kMma75Kernels;     // one tensor-core instruction a kernel
+extern const KernelImage kMma75Kernels;      // one tensor-core instruction a kernel
 extern const KernelImage kMma80Kernels;
 extern const KernelImage kMma89Kernels;
 

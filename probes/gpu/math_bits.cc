@@ -9,8 +9,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const CUmodule module, device->Load(kMathKernels));
   ProbeResult result;
   result.parameters.Set("inputs", "2^16 bit patterns, stride 65537");
-  RETURN_IF_ERROR(RecordWordKernels(context, *device, module, EntriesOf(kMathKernels.ptx), "",
-                                    &result));
+  RETURN_IF_ERROR(
+      RecordWordKernels(context, *device, module, EntriesOf(kMathKernels.ptx), "", &result));
   return result;
 }
 

@@ -56,8 +56,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.choices["library"] = DescribeLibrary(nvrtc->library(), nvrtc->version());
   for (const Variant& variant : kVariants) {
     if (!std::ranges::binary_search(nvrtc->archs(), variant.compute)) {
-      result.notes.push_back(fmt::format("NVRTC {} knows no compute_{}", nvrtc->version(),
-                                         variant.compute));
+      result.notes.push_back(
+          fmt::format("NVRTC {} knows no compute_{}", nvrtc->version(), variant.compute));
       continue;
     }
     for (const KernelImage* image : {&kCorpusKernels, &kMathKernels, &kReduceKernels}) {

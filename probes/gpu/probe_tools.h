@@ -22,14 +22,14 @@ ProbeResult Finish(Result<ProbeResult> result);
 std::string HashOf(std::span<const std::byte> bytes);  // SHA-256, hex
 std::string HashOf(std::string_view text);
 
-// Makes a result context.repeats times (at least once); the first one's hash becomes bits[name], and
-// the name is unstable when a later one differs. Returns the first one's bytes.
+// Makes a result context.repeats times (at least once); the first one's hash becomes bits[name],
+// and the name is unstable when a later one differs. Returns the first one's bytes.
 using MakeBytes = std::function<Result<std::vector<std::byte>>()>;
 Result<std::vector<std::byte>> RecordBits(const ProbeContext& context, const std::string& name,
                                           const MakeBytes& make, ProbeResult* result);
 
-// Reveals the order of `sum` and records it under `name`: the tree, or a note why there is none, and
-// an unstable case when it is not deterministic.
+// Reveals the order of `sum` and records it under `name`: the tree, or a note why there is none,
+// and an unstable case when it is not deterministic.
 Status RecordTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
                   ProbeResult* result);
 

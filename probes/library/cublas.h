@@ -13,17 +13,17 @@
 #include "harness/base/result.h"
 #include "probes/library/symbols.h"
 
-#define RHARNESS_CUBLAS(X)  \
-  X(cublasGetStatusName)    \
-  X(cublasGetStatusString)  \
-  X(cublasCreate)           \
-  X(cublasDestroy)          \
-  X(cublasGetVersion)       \
-  X(cublasSetStream)        \
-  X(cublasSetWorkspace)     \
-  X(cublasSetMathMode)      \
-  X(cublasSetAtomicsMode)   \
-  X(cublasGemmEx)           \
+#define RHARNESS_CUBLAS(X) \
+  X(cublasGetStatusName)   \
+  X(cublasGetStatusString) \
+  X(cublasCreate)          \
+  X(cublasDestroy)         \
+  X(cublasGetVersion)      \
+  X(cublasSetStream)       \
+  X(cublasSetWorkspace)    \
+  X(cublasSetMathMode)     \
+  X(cublasSetAtomicsMode)  \
+  X(cublasGemmEx)          \
   X(cublasSsymv)
 
 namespace rharness {

@@ -89,17 +89,16 @@ Result<std::vector<cublasLtMatmulHeuristicResult_t>> LtProduct::Heuristic(const 
                                                                           int limit) const {
   const CublasLtFunctions& f = lt_->f;
   cublasLtMatmulPreference_t preference = nullptr;
-  RETURN_IF_ERROR(lt_->Check(f.cublasLtMatmulPreferenceCreate(&preference),
-                             "cublasLtMatmulPreferenceCreate"));
+  RETURN_IF_ERROR(
+      lt_->Check(f.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t id, const auto& value) {
     return f.cublasLtMatmulPreferenceSetAttribute(preference, id, &value, sizeof(value));
   };
   const std::uint64_t workspace = limits.workspace_bytes;
   cublasStatus_t status = set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace);
-  for (const auto id : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-                        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-                        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+  for (const auto id :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
     if (status == CUBLAS_STATUS_SUCCESS) status = set(id, limits.alignment_bytes);
   }
   std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(limit));

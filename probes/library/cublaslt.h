@@ -17,26 +17,26 @@
 #include "harness/base/result.h"
 #include "probes/library/symbols.h"
 
-#define RHARNESS_CUBLASLT(X)             \
-  X(cublasLtGetStatusName)               \
-  X(cublasLtGetStatusString)             \
-  X(cublasLtGetVersion)                  \
-  X(cublasLtCreate)                      \
-  X(cublasLtDestroy)                     \
-  X(cublasLtMatmulDescCreate)            \
-  X(cublasLtMatmulDescDestroy)           \
-  X(cublasLtMatmulDescSetAttribute)      \
-  X(cublasLtMatrixLayoutCreate)          \
-  X(cublasLtMatrixLayoutDestroy)         \
-  X(cublasLtMatmulPreferenceCreate)      \
-  X(cublasLtMatmulPreferenceDestroy)     \
+#define RHARNESS_CUBLASLT(X)              \
+  X(cublasLtGetStatusName)                \
+  X(cublasLtGetStatusString)              \
+  X(cublasLtGetVersion)                   \
+  X(cublasLtCreate)                       \
+  X(cublasLtDestroy)                      \
+  X(cublasLtMatmulDescCreate)             \
+  X(cublasLtMatmulDescDestroy)            \
+  X(cublasLtMatmulDescSetAttribute)       \
+  X(cublasLtMatrixLayoutCreate)           \
+  X(cublasLtMatrixLayoutDestroy)          \
+  X(cublasLtMatmulPreferenceCreate)       \
+  X(cublasLtMatmulPreferenceDestroy)      \
   X(cublasLtMatmulPreferenceSetAttribute) \
-  X(cublasLtMatmulAlgoGetHeuristic)      \
+  X(cublasLtMatmulAlgoGetHeuristic)       \
   X(cublasLtMatmulAlgoConfigGetAttribute) \
   X(cublasLtMatmulAlgoConfigSetAttribute) \
-  X(cublasLtMatmulAlgoCapGetAttribute)   \
-  X(cublasLtMatmulAlgoInit)              \
-  X(cublasLtMatmulAlgoCheck)             \
+  X(cublasLtMatmulAlgoCapGetAttribute)    \
+  X(cublasLtMatmulAlgoInit)               \
+  X(cublasLtMatmulAlgoCheck)              \
   X(cublasLtMatmul)
 
 namespace rharness {

@@ -37,10 +37,10 @@ Status CudaDriver::Check(CUresult result, std::string_view call) const {
   const char* text = nullptr;
   f.cuGetErrorName(result, &name);
   f.cuGetErrorString(result, &text);
-  return InternalError(fmt::format("{}: {}: {}", call,
-                                   name != nullptr ? name : std::to_string(result),
-                                   text != nullptr ? text : "an error that the driver cannot name"),
-                       library_->soname());
+  return InternalError(
+      fmt::format("{}: {}: {}", call, name != nullptr ? name : std::to_string(result),
+                  text != nullptr ? text : "an error that the driver cannot name"),
+      library_->soname());
 }
 
 }  // namespace rharness

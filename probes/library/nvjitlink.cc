@@ -47,9 +47,8 @@ Result<std::shared_ptr<NvJitLink>> NvJitLink::Open(
 
 Status NvJitLink::Check(nvJitLinkResult result, std::string_view call) const {
   if (result == NVJITLINK_SUCCESS) return {};
-  return InternalError(
-      fmt::format("{}: {} ({})", call, NameOf(result), static_cast<int>(result)),
-      library_->soname());
+  return InternalError(fmt::format("{}: {} ({})", call, NameOf(result), static_cast<int>(result)),
+                       library_->soname());
 }
 
 Error NvJitLink::WithLog(nvJitLinkHandle handle, const Error& error) const {
@@ -78,15 +77,16 @@ Result<std::string> NvJitLink::Link(const std::string& ptx, const std::string& n
 Result<std::string> NvJitLink::LinkInto(nvJitLinkHandle handle, const std::string& ptx,
                                         const std::string& name) const {
   // The terminating zero is part of PTX input.
-  RETURN_IF_ERROR(Check(f.nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, ptx.c_str(),
-                                           ptx.size() + 1, name.c_str()),
-                        "nvJitLinkAddData"));
+  RETURN_IF_ERROR(Check(
+      f.nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, ptx.c_str(), ptx.size() + 1, name.c_str()),
+      "nvJitLinkAddData"));
   RETURN_IF_ERROR(Check(f.nvJitLinkComplete(handle), "nvJitLinkComplete"));
   std::size_t size = 0;
   RETURN_IF_ERROR(
       Check(f.nvJitLinkGetLinkedCubinSize(handle, &size), "nvJitLinkGetLinkedCubinSize"));
   std::string cubin(size, '\0');
-  RETURN_IF_ERROR(Check(f.nvJitLinkGetLinkedCubin(handle, cubin.data()), "nvJitLinkGetLinkedCubin"));
+  RETURN_IF_ERROR(
+      Check(f.nvJitLinkGetLinkedCubin(handle, cubin.data()), "nvJitLinkGetLinkedCubin"));
   return cubin;
 }
 

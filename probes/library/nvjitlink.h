@@ -32,7 +32,8 @@ struct NvJitLinkFunctions {
 
 class NvJitLink {
  public:
-  // libnvJitLink.so.13 or .12. Errors: not_found, unsupported (a function is missing), io, internal.
+  // libnvJitLink.so.13 or .12. Errors: not_found, unsupported (a function is missing), io,
+  // internal.
   static Result<std::shared_ptr<NvJitLink>> Open(const std::vector<std::filesystem::path>& paths);
 
   Status Check(nvJitLinkResult result, std::string_view call) const;

@@ -43,9 +43,9 @@ Status Nvrtc::Check(nvrtcResult result, std::string_view call) const {
 Result<std::string> Nvrtc::Compile(const std::string& source, const std::string& name,
                                    const std::vector<std::string>& options) const {
   nvrtcProgram program = nullptr;
-  RETURN_IF_ERROR(Check(
-      f.nvrtcCreateProgram(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr),
-      "nvrtcCreateProgram"));
+  RETURN_IF_ERROR(
+      Check(f.nvrtcCreateProgram(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr),
+            "nvrtcCreateProgram"));
   auto ptx = CompileProgram(program, options);
   f.nvrtcDestroyProgram(&program);
   return ptx;

@@ -13,17 +13,17 @@
 #include "harness/base/result.h"
 #include "probes/library/symbols.h"
 
-#define RHARNESS_NVRTC(X)     \
-  X(nvrtcGetErrorString)      \
-  X(nvrtcVersion)             \
+#define RHARNESS_NVRTC(X)      \
+  X(nvrtcGetErrorString)       \
+  X(nvrtcVersion)              \
   X(nvrtcGetNumSupportedArchs) \
-  X(nvrtcGetSupportedArchs)   \
-  X(nvrtcCreateProgram)       \
-  X(nvrtcDestroyProgram)      \
-  X(nvrtcCompileProgram)      \
-  X(nvrtcGetPTXSize)          \
-  X(nvrtcGetPTX)              \
-  X(nvrtcGetProgramLogSize)   \
+  X(nvrtcGetSupportedArchs)    \
+  X(nvrtcCreateProgram)        \
+  X(nvrtcDestroyProgram)       \
+  X(nvrtcCompileProgram)       \
+  X(nvrtcGetPTXSize)           \
+  X(nvrtcGetPTX)               \
+  X(nvrtcGetProgramLogSize)    \
   X(nvrtcGetProgramLog)
 
 namespace rharness {
@@ -42,7 +42,7 @@ class Nvrtc {
   Result<std::string> Compile(const std::string& source, const std::string& name,
                               const std::vector<std::string>& options) const;
 
-  const std::string& version() const { return version_; }  // "13.0"
+  const std::string& version() const { return version_; }   // "13.0"
   const std::vector<int>& archs() const { return archs_; }  // 75, 80, ...; rising
   const Library& library() const { return *library_; }
 
