@@ -11,6 +11,7 @@ Result<std::shared_ptr<Cublas>> Cublas::Open(const std::vector<std::filesystem::
   Symbols symbols(*blas->library_);
   CublasFunctions& f = blas->f;
   RHARNESS_CUBLAS(RHARNESS_BIND)
+  symbols.Bind("cublasGemmEx", &f.cublasGemmEx);
   RETURN_IF_ERROR(symbols.Check());
   RETURN_IF_ERROR(blas->Check(f.cublasCreate(&blas->handle_), "cublasCreate"));
   RETURN_IF_ERROR(

@@ -23,13 +23,18 @@
   X(cublasSetWorkspace)    \
   X(cublasSetMathMode)     \
   X(cublasSetAtomicsMode)  \
-  X(cublasGemmEx)          \
   X(cublasSsymv)
 
 namespace rharness {
 
 struct CublasFunctions {
   RHARNESS_CUBLAS(RHARNESS_DECLARE)
+  // The header overloads it for an older type of its computation.
+  cublasStatus_t (*cublasGemmEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
+                                 int k, const void* alpha, const void* a, cudaDataType, int lda,
+                                 const void* b, cudaDataType, int ldb, const void* beta, void* c,
+                                 cudaDataType, int ldc, cublasComputeType_t,
+                                 cublasGemmAlgo_t) = nullptr;
 };
 
 class Cublas {
