@@ -77,7 +77,7 @@ Result<int> Run(const FleetArguments& arguments) {
   if (arguments.json) {
     shown = PrintJson(ToJson(fleet));
   } else if (!Globals().quiet) {
-    shown = Print(WriteTerminal(fleet, TerminalColumns(STDOUT_FILENO), TerminalRows(STDOUT_FILENO),
+    shown = Print(WriteTerminal(fleet, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
                                 ColorOn(STDOUT_FILENO)));
   } else if (fleet.exit_code != kExitOk) {
     LogError(TerminalSafe(fleet.summary));

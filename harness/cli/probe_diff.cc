@@ -29,8 +29,8 @@ int Show(const FingerprintDifference& difference, const DiffArguments& arguments
   if (arguments.json) {
     shown = PrintJson(ToJson(difference));
   } else if (!Globals().quiet) {
-    shown = Print(WriteTerminal(difference, TerminalColumns(STDOUT_FILENO),
-                                TerminalRows(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+    shown = Print(WriteTerminal(difference, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
+                                ColorOn(STDOUT_FILENO)));
   } else if (code != kExitOk) {
     LogError(TerminalSafe(difference.summary));
   }

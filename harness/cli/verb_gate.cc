@@ -127,8 +127,8 @@ Status WriteOutputs(const GateDecision& decision, const GateInput& input,
 int Show(const GateDecision& decision, const GateArguments& arguments) {
   if (arguments.json) return PrintJson(ToJson(decision));
   if (!Globals().quiet) {
-    return Print(WriteTerminal(decision, TerminalColumns(STDOUT_FILENO),
-                               TerminalRows(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+    return Print(WriteTerminal(decision, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
+                               ColorOn(STDOUT_FILENO)));
   }
   if (!decision.open) LogError(TerminalSafe(decision.headline));
   return kExitOk;
