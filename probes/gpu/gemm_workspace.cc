@@ -18,10 +18,10 @@ struct Matrices {
 
 Result<Matrices> Upload(const ProbeContext& context, const Device& device, const GemmShape& shape) {
   Matrices all;
-  ASSIGN_OR_RETURN(all.a, device.Upload(EncodeAll(shape.input,
-                                                  SeededValues(shape.a_size(), context.seed))));
-  ASSIGN_OR_RETURN(all.b, device.Upload(EncodeAll(shape.input,
-                                                  SeededValues(shape.b_size(), context.seed + 1))));
+  ASSIGN_OR_RETURN(
+      all.a, device.Upload(EncodeAll(shape.input, SeededValues(shape.a_size(), context.seed))));
+  ASSIGN_OR_RETURN(
+      all.b, device.Upload(EncodeAll(shape.input, SeededValues(shape.b_size(), context.seed + 1))));
   ASSIGN_OR_RETURN(all.c, device.Allocate(shape.c_size() * BytesOf(shape.output)));
   ASSIGN_OR_RETURN(all.workspace, device.Allocate(kWorkspaces[3]));
   return all;
@@ -62,9 +62,9 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.parameters.Set("layout", "TN").Set("seed", context.seed);
   result.choices["library"] = blas.Versions();
   using T = NumberType;
-  for (const GemmShape& shape : {GemmShape{16, 16, 4096, T::kBf16, T::kBf16},
-                                 GemmShape{256, 256, 1024, T::kBf16, T::kBf16},
-                                 GemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
+  for (const GemmShape& shape :
+       {GemmShape{16, 16, 4096, T::kBf16, T::kBf16}, GemmShape{256, 256, 1024, T::kBf16, T::kBf16},
+        GemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
     RETURN_IF_ERROR(Record(context, blas, shape, &result));
   }
   return result;

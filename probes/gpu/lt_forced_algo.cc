@@ -1,5 +1,5 @@
-// Probe lt_forced_algo: the bits of fixed cuBLASLt configurations. When a heuristic has drifted, this
-// tells whether the old configuration is still there and still computes the same.
+// Probe lt_forced_algo: the bits of fixed cuBLASLt configurations. When a heuristic has drifted,
+// this tells whether the old configuration is still there and still computes the same.
 #include <fmt/format.h>
 
 #include "probes/gpu/gemm.h"
@@ -65,13 +65,15 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const GemmSh
 Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
-  result.parameters.Set("layout", "TN").Set("seed", context.seed).Set("tile", "128x128").Set(
-      "stages", "32x3");
+  result.parameters.Set("layout", "TN")
+      .Set("seed", context.seed)
+      .Set("tile", "128x128")
+      .Set("stages", "32x3");
   result.choices["library"] = blas.Versions();
   using T = NumberType;
-  for (const GemmShape& shape :
-       {GemmShape{256, 256, 1024, T::kBf16, T::kBf16}, GemmShape{256, 256, 1024, T::kTf32, T::kFp32},
-        GemmShape{256, 256, 1024, T::kFp32, T::kFp32}}) {
+  for (const GemmShape& shape : {GemmShape{256, 256, 1024, T::kBf16, T::kBf16},
+                                 GemmShape{256, 256, 1024, T::kTf32, T::kFp32},
+                                 GemmShape{256, 256, 1024, T::kFp32, T::kFp32}}) {
     RETURN_IF_ERROR(Record(context, blas, shape, &result));
   }
   result.counts["configurations"] = result.bits.size();

@@ -116,7 +116,7 @@ class CaseList {
     for (const bool reversed : {false, true}) {
       MmaCase& one = Add(reversed ? "order reversed" : "order forward", 1.0F);
       for (int i = 0; i < instruction_.k; ++i) {
-        PutPower(&one, reversed ? instruction_.k - 1 - i : i, i % 2 == 0 ? -i : 3 - i / 2,
+        PutPower(&one, reversed ? instruction_.k - 1 - i : i, i % 2 == 0 ? -(i % 16) : 3 - i / 2,
                  i % 3 == 0 ? -1.0 : 1.0);
       }
     }

@@ -27,17 +27,16 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
         "cublasSetAtomicsMode"));
     const auto run = [&]() -> Result<std::vector<std::byte>> {
       const float one = 1.0F / 3.0F, zero = 0.0F;  // a third: products that round
-      RETURN_IF_ERROR(cublas.Check(
-          cublas.f.cublasSsymv(cublas.handle(), CUBLAS_FILL_MODE_LOWER, kSize, &one,
-                               static_cast<const float*>(a.pointer()), kSize,
-                               static_cast<const float*>(x.pointer()), 1, &zero,
-                               static_cast<float*>(y.pointer()), 1),
-          "cublasSsymv"));
+      RETURN_IF_ERROR(
+          cublas.Check(cublas.f.cublasSsymv(cublas.handle(), CUBLAS_FILL_MODE_LOWER, kSize, &one,
+                                            static_cast<const float*>(a.pointer()), kSize,
+                                            static_cast<const float*>(x.pointer()), 1, &zero,
+                                            static_cast<float*>(y.pointer()), 1),
+                       "cublasSsymv"));
       RETURN_IF_ERROR(device.Synchronize());
       return device.Read(y, n * sizeof(float));
     };
-    const auto made =
-        RecordBits(context, atomics ? "atomics allowed" : "no atomics", run, &result);
+    const auto made = RecordBits(context, atomics ? "atomics allowed" : "no atomics", run, &result);
     if (!made.ok()) return made.error();
   }
   return result;

@@ -85,8 +85,12 @@ TEST(MmaFeatures, ReadBackTheWidthAndTheGroupOfAnyAddition) {
             << instruction.kernel;
         EXPECT_EQ(features.Find("short_accumulator")->AsBool(), bits == 13) << instruction.kernel;
         EXPECT_TRUE(features.Find("subnormals")->AsBool()) << instruction.kernel;
-        if (bits >= 24) EXPECT_EQ(features.Find("rounding")->AsString(), "towards zero");
-        if (group >= instruction.k) EXPECT_TRUE(features.Find("permutable")->AsBool());
+        if (bits >= 24) {
+          EXPECT_EQ(features.Find("rounding")->AsString(), "towards zero");
+        }
+        if (group >= instruction.k) {
+          EXPECT_TRUE(features.Find("permutable")->AsBool());
+        }
       }
     }
   }
