@@ -110,8 +110,8 @@ class ObjectScan {
 bool LooksLikeCsv(std::string_view head) {
   constexpr std::size_t kMostCells = 10'000;
   const std::size_t end = head.find('\n');
-  if (end == head.npos || end > kMaxLineBytes) return false;
-  if (head.find('\0') != head.npos) return false;
+  if (end > kMaxLineBytes) return false;  // npos, too
+  if (head.find('\0') != std::string_view::npos) return false;
   LineReader lines(head, "");
   std::string_view line;
   lines.Next(&line);

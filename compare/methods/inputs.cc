@@ -192,7 +192,8 @@ Result<Inputs> Inputs::Read(const Json& object, const std::vector<InputSpec>& sp
   }
   std::string names;
   for (const InputSpec& spec : specs) names += (names.empty() ? "" : ", ") + spec.name;
-  for (const auto& [name, value] : object.AsObject()) {
+  for (const Json::Member& member : object.AsObject()) {
+    const std::string& name = member.first;
     const bool known = std::any_of(specs.begin(), specs.end(),
                                    [&](const InputSpec& spec) { return spec.name == name; });
     if (!known) {

@@ -38,13 +38,13 @@ std::optional<std::string> NoAnswer(const Json& value, const std::string& path,
                                     bool may_be_infinite) {
   if (value.IsArray()) {
     for (std::size_t i = 0; i < value.AsArray().size(); ++i) {
-      const auto inner =
-          NoAnswer(value.AsArray()[i], fmt::format("{}[{}]", path, i), may_be_infinite);
+      auto inner = NoAnswer(value.AsArray()[i], fmt::format("{}[{}]", path, i), may_be_infinite);
       if (inner) return inner;
     }
   } else if (value.IsObject()) {
     for (const auto& [name, member] : value.AsObject()) {
-      const auto inner = NoAnswer(member, path.empty() ? name : path + "." + name, may_be_infinite);
+      auto inner =
+          NoAnswer(member, path.empty() ? name : fmt::format("{}.{}", path, name), may_be_infinite);
       if (inner) return inner;
     }
   } else if (value.kind() == Json::Kind::kDouble) {

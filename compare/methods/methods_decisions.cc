@@ -76,6 +76,7 @@ Result<Json> Look(const Inputs& in) {
 // An infinite time is one that was not reached.
 std::vector<std::optional<double>> Times(const std::vector<double>& values) {
   std::vector<std::optional<double>> times;
+  times.reserve(values.size());
   for (const double value : values) {
     times.push_back(std::isinf(value) ? std::nullopt : std::optional<double>(value));
   }

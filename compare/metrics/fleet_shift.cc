@@ -49,6 +49,7 @@ SharedShift FromTest(const stats::MeanTest& test, int runs, double alpha_equival
 
 SharedShift Combine(const std::vector<FleetRun>& runs, double alpha_equivalence) {
   std::vector<double> shifts;
+  shifts.reserve(runs.size());
   std::vector<double> variances;
   for (const FleetRun& run : runs) {
     shifts.push_back(run.shift);
@@ -109,6 +110,7 @@ void DecideShared(const FleetSettings& settings, FleetShift* result) {
 
 void FlagRuns(const std::vector<FleetRun>& runs, double rate, FleetShift* result) {
   std::vector<double> p_values;
+  p_values.reserve(runs.size());
   for (const FleetRun& run : runs) p_values.push_back(run.p);
   result->adjusted_p = stats::AdjustBenjaminiHochberg(p_values);
   for (std::size_t i = 0; i < runs.size(); ++i) {
