@@ -15,7 +15,7 @@ constexpr std::array<int, 17> kRows = {1,  2,  3,  4,  8,   9,   16,  17, 32,
                                        33, 64, 65, 96, 128, 129, 192, 256};
 constexpr int kColumns = 256, kDepth = 1024;
 
-std::vector<std::byte> FirstRow(const GemmShape& shape, const std::vector<std::byte>& d) {
+std::vector<std::byte> FirstRow(const DeviceGemmShape& shape, const std::vector<std::byte>& d) {
   const std::size_t size = BytesOf(shape.output);
   std::vector<std::byte> row;
   for (int j = 0; j < shape.n; ++j) {
@@ -31,7 +31,7 @@ Status Record(const ProbeContext& context, const BlasContext& blas, NumberType i
   std::map<std::string, int> classes;  // row 0's hash to the class, numbered as first seen
   Json by_rows = Json::MakeObject();
   for (const int rows : kRows) {
-    const GemmShape shape{rows, kColumns, kDepth, input, output};
+    const DeviceGemmShape shape{rows, kColumns, kDepth, input, output};
     ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, shape));
     // The same seed: row 0 of A and all of B are the same for every number of rows.
     const auto a = EncodeAll(input, SeededValues(shape.a_size(), context.seed));

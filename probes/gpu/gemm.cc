@@ -75,7 +75,7 @@ class ColumnWriter {
 };
 
 // C of question q is at (q, 0), or (q, q) in a diagonal scheme.
-void WriteC(const GemmShape& shape, const MaskScheme& scheme, std::span<const MaskPair> pairs,
+void WriteC(const DeviceGemmShape& shape, const MaskScheme& scheme, std::span<const MaskPair> pairs,
             UnitRange units, std::vector<std::byte>* c) {
   const std::size_t size = BytesOf(shape.output);
   c->assign(shape.c_size() * size, std::byte{0});
@@ -91,13 +91,13 @@ void WriteC(const GemmShape& shape, const MaskScheme& scheme, std::span<const Ma
 
 }  // namespace
 
-std::string GemmShape::Name() const {
+std::string DeviceGemmShape::Name() const {
   std::string name = fmt::format("{}x{}x{}", m, n, k);
   if (BytesOf(output) == 2) name += fmt::format(" to {}", NumberTypeName(output));
   return name;
 }
 
-LtShape ToLtShape(const GemmShape& shape) {
+LtShape ToLtShape(const DeviceGemmShape& shape) {
   LtShape lt{.m = shape.m, .n = shape.n, .k = shape.k};
   lt.input = CudaType(shape.input);
   lt.output = CudaType(shape.output);
@@ -120,7 +120,7 @@ Json BlasContext::Versions() const {
   return Json::MakeObject().Set("cublas", blas->version()).Set("cublaslt", lt->version());
 }
 
-Result<std::unique_ptr<Gemm>> Gemm::Create(const BlasContext& context, const GemmShape& shape) {
+Result<std::unique_ptr<Gemm>> Gemm::Create(const BlasContext& context, const DeviceGemmShape& shape) {
   std::unique_ptr<Gemm> gemm(new Gemm(context, shape));
   const Device& device = *context.device;
   const std::size_t in = BytesOf(shape.input), out = BytesOf(shape.output);
@@ -173,7 +173,7 @@ Status Gemm::Multiply(bool with_c) const {
                     fmt::format("cublasGemmEx {} {}", NumberTypeName(shape_.input), shape_.Name()));
 }
 
-MaskedMatrices BuildMasked(const GemmShape& shape, const MaskScheme& scheme, bool with_c,
+MaskedMatrices BuildMasked(const DeviceGemmShape& shape, const MaskScheme& scheme, bool with_c,
                            std::span<const MaskPair> pairs, UnitRange units) {
   const std::size_t column = At(shape.k) * BytesOf(shape.input);
   MaskedMatrices matrices;
@@ -197,12 +197,12 @@ MaskedMatrices BuildMasked(const GemmShape& shape, const MaskScheme& scheme, boo
 }
 
 int GemmSum::max_batch() const {
-  const GemmShape& shape = gemm_.shape();
+  const DeviceGemmShape& shape = gemm_.shape();
   return scheme_.diagonal ? std::min(shape.m, shape.n) : shape.m;
 }
 
 Status GemmSum::Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) {
-  const GemmShape& shape = gemm_.shape();
+  const DeviceGemmShape& shape = gemm_.shape();
   const MaskedMatrices matrices = BuildMasked(shape, scheme_, with_c_, pairs, units);
   ASSIGN_OR_RETURN(const std::vector<std::byte> d, gemm_.Run(matrices.a, matrices.b, matrices.c));
   for (std::size_t q = 0; q < pairs.size(); ++q) {

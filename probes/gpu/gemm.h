@@ -22,7 +22,7 @@
 
 namespace rharness {
 
-struct GemmShape {
+struct DeviceGemmShape {
   int m = 0, n = 0, k = 0;
   NumberType input = NumberType::kFp32;
   NumberType output = NumberType::kFp32;
@@ -34,7 +34,7 @@ struct GemmShape {
 };
 
 // For cuBLASLt; tf32 is the fast compute type of fp32.
-LtShape ToLtShape(const GemmShape& shape);
+LtShape ToLtShape(const DeviceGemmShape& shape);
 
 // The libraries, opened once a probe.
 struct BlasContext {
@@ -50,19 +50,19 @@ struct BlasContext {
 class Gemm {
  public:
   // Errors: not_found when the library has no product of these types on this device.
-  static Result<std::unique_ptr<Gemm>> Create(const BlasContext& context, const GemmShape& shape);
+  static Result<std::unique_ptr<Gemm>> Create(const BlasContext& context, const DeviceGemmShape& shape);
 
-  const GemmShape& shape() const { return shape_; }
+  const DeviceGemmShape& shape() const { return shape_; }
   // Matrices as stored; an empty `c` is beta 0, else beta is 1. Returns D as stored.
   Result<std::vector<std::byte>> Run(std::span<const std::byte> a, std::span<const std::byte> b,
                                      std::span<const std::byte> c) const;
 
  private:
-  Gemm(const BlasContext& context, const GemmShape& shape) : context_(context), shape_(shape) {}
+  Gemm(const BlasContext& context, const DeviceGemmShape& shape) : context_(context), shape_(shape) {}
   Status Multiply(bool with_c) const;
 
   BlasContext context_;
-  GemmShape shape_;
+  DeviceGemmShape shape_;
   DeviceBuffer a_, b_, c_, d_, workspace_;
   std::unique_ptr<LtProduct> product_;  // of fp8 alone
   cublasLtMatmulAlgo_t algo_{};
@@ -73,7 +73,7 @@ class Gemm {
 struct MaskedMatrices {
   std::vector<std::byte> a, b, c;
 };
-MaskedMatrices BuildMasked(const GemmShape& shape, const MaskScheme& scheme, bool with_c,
+MaskedMatrices BuildMasked(const DeviceGemmShape& shape, const MaskScheme& scheme, bool with_c,
                            std::span<const MaskPair> pairs, UnitRange units);
 
 class GemmSum : public MaskedSum {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTile = 64;
 
-std::vector<std::byte> TileOf(const std::vector<std::byte>& d, const GemmShape& shape, int row,
+std::vector<std::byte> TileOf(const std::vector<std::byte>& d, const DeviceGemmShape& shape, int row,
                               int column) {
   const std::size_t size = BytesOf(shape.output);
   const int rows = std::min(kTile, shape.m - row);
@@ -27,7 +27,7 @@ std::vector<std::byte> TileOf(const std::vector<std::byte>& d, const GemmShape& 
   return tile;
 }
 
-Status Record(const ProbeContext& context, const BlasContext& blas, const GemmShape& shape,
+Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
               ProbeResult* result) {
   const std::string name = fmt::format("{} {}", NumberTypeName(shape.input), shape.Name());
   const auto gemm = Gemm::Create(blas, shape);

@@ -8,7 +8,7 @@ namespace rharness {
 namespace {
 
 // Entries that differ from the integer product, computed here.
-std::uint64_t WrongEntries(const GemmShape& shape, const std::vector<std::byte>& a,
+std::uint64_t WrongEntries(const DeviceGemmShape& shape, const std::vector<std::byte>& a,
                            const std::vector<std::byte>& b, const std::vector<std::byte>& d) {
   const auto k = static_cast<std::size_t>(shape.k), m = static_cast<std::size_t>(shape.m);
   std::uint64_t wrong = 0;
@@ -30,7 +30,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("layout", "TN").Set("seed", context.seed);
   for (const auto& [m, n, k] : {std::array{64, 64, 256}, {16, 16, 4096}, {256, 256, 512}}) {
-    const GemmShape shape{m, n, k, NumberType::kInt8, NumberType::kInt32};
+    const DeviceGemmShape shape{m, n, k, NumberType::kInt8, NumberType::kInt32};
     ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, shape));
     const auto scaled = [](std::vector<float> values) {
       for (float& value : values) value *= 128.0F;

@@ -16,7 +16,7 @@ struct Matrices {
   DeviceBuffer a, b, c, workspace;
 };
 
-Result<Matrices> Upload(const ProbeContext& context, const Device& device, const GemmShape& shape) {
+Result<Matrices> Upload(const ProbeContext& context, const Device& device, const DeviceGemmShape& shape) {
   Matrices all;
   ASSIGN_OR_RETURN(
       all.a, device.Upload(EncodeAll(shape.input, SeededValues(shape.a_size(), context.seed))));
@@ -27,7 +27,7 @@ Result<Matrices> Upload(const ProbeContext& context, const Device& device, const
   return all;
 }
 
-Status Record(const ProbeContext& context, const BlasContext& blas, const GemmShape& shape,
+Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
               ProbeResult* result) {
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
   ASSIGN_OR_RETURN(const Matrices all, Upload(context, *blas.device, shape));
@@ -62,9 +62,9 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.parameters.Set("layout", "TN").Set("seed", context.seed);
   result.choices["library"] = blas.Versions();
   using T = NumberType;
-  for (const GemmShape& shape :
-       {GemmShape{16, 16, 4096, T::kBf16, T::kBf16}, GemmShape{256, 256, 1024, T::kBf16, T::kBf16},
-        GemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
+  for (const DeviceGemmShape& shape :
+       {DeviceGemmShape{16, 16, 4096, T::kBf16, T::kBf16}, DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
+        DeviceGemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
     RETURN_IF_ERROR(Record(context, blas, shape, &result));
   }
   return result;

@@ -27,7 +27,7 @@ Json Configuration(int id, int split) {
       .Set("cluster_shape", 0);
 }
 
-Status Record(const ProbeContext& context, const BlasContext& blas, const GemmShape& shape,
+Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
               ProbeResult* result) {
   const Device& device = *blas.device;
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
@@ -71,9 +71,9 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
       .Set("stages", "32x3");
   result.choices["library"] = blas.Versions();
   using T = NumberType;
-  for (const GemmShape& shape : {GemmShape{256, 256, 1024, T::kBf16, T::kBf16},
-                                 GemmShape{256, 256, 1024, T::kTf32, T::kFp32},
-                                 GemmShape{256, 256, 1024, T::kFp32, T::kFp32}}) {
+  for (const DeviceGemmShape& shape : {DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
+                                 DeviceGemmShape{256, 256, 1024, T::kTf32, T::kFp32},
+                                 DeviceGemmShape{256, 256, 1024, T::kFp32, T::kFp32}}) {
     RETURN_IF_ERROR(Record(context, blas, shape, &result));
   }
   result.counts["configurations"] = result.bits.size();

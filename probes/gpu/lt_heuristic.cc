@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRanks = 8;
 
-Status Record(const BlasContext& blas, const GemmShape& shape, ProbeResult* result) {
+Status Record(const BlasContext& blas, const DeviceGemmShape& shape, ProbeResult* result) {
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
   ASSIGN_OR_RETURN(const auto found, product->Heuristic({}, kRanks));
   const std::string name = fmt::format("{} {}", NumberTypeName(shape.input), shape.Name());
