@@ -37,7 +37,6 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddProbe(app, action);
   AddGate(app, action);
   AddReport(app, action);
-  AddProbe(app, action);
   AddHash(app, action);
   AddStats(app, action);
 }
