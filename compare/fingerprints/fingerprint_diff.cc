@@ -28,6 +28,9 @@ constexpr std::array<std::pair<BehaviourChange, std::string_view>, 11> kNames = 
 
 // Why one side shows nothing at all; empty when it does.
 std::string WhyUseless(const Fingerprint& fingerprint, std::string_view side) {
+  if (fingerprint.suite.starts_with("unreadable: ")) {
+    return fmt::format("the {} fingerprint is {}", side, fingerprint.suite);
+  }
   if (fingerprint.suite != "ok") {
     return fmt::format("the probes of the {} report that their suite is broken: {}", side,
                        fingerprint.suite.empty() ? "no reason given" : fingerprint.suite);

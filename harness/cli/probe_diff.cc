@@ -11,6 +11,7 @@
 #include "harness/base/log.h"
 #include "harness/base/version.h"
 #include "harness/cli/progress_line.h"
+#include "harness/gate/gate.h"
 #include "reports/fingerprint_report.h"
 
 namespace rharness {
@@ -37,9 +38,18 @@ int Show(const FingerprintDifference& difference, const DiffArguments& arguments
   return shown == kExitOk ? code : shown;
 }
 
+// A fingerprint of a newer schema is one, and compares with nothing.
+Result<Fingerprint> LoadSide(const std::string& path) {
+  auto fingerprint = LoadFingerprint(path);
+  if (!fingerprint.ok() && fingerprint.error().code == ErrorCode::kUnsupported) {
+    return UnreadableFingerprint(path, fingerprint.error());
+  }
+  return fingerprint;
+}
+
 Result<int> Run(const DiffArguments& arguments) {
-  ASSIGN_OR_RETURN(const Fingerprint before, LoadFingerprint(arguments.before));
-  ASSIGN_OR_RETURN(const Fingerprint after, LoadFingerprint(arguments.after));
+  ASSIGN_OR_RETURN(const Fingerprint before, LoadSide(arguments.before));
+  ASSIGN_OR_RETURN(const Fingerprint after, LoadSide(arguments.after));
   const FingerprintDifference difference = DiffFingerprints(before, after);
   if (!arguments.html.empty()) {
     RETURN_IF_ERROR(

@@ -177,6 +177,8 @@ TEST_F(GateVerb, ProbeDiffTellsSameChangedAndNotComparable) {
   WriteFingerprint("empty.json", FingerprintBuilder());
   EXPECT_EQ(diff("a.json", "empty.json").outcome.exit_code, 3);
   EXPECT_EQ(diff("a.json", "missing.json").outcome.exit_code, 2);
+  Write("newer.json", R"({"schema": "rharness.fingerprint/v9"})");
+  EXPECT_EQ(diff("a.json", "newer.json").outcome.exit_code, 3);
   const auto json = ParseJson(diff("a.json", "b.json", {"--json"}).stdout_text, "stdout");
   EXPECT_EQ(json->Find("probes")->AsArray()[0].Find("change")->AsString(), "rounding");
 }
