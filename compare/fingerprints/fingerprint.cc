@@ -173,7 +173,10 @@ Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
   Fingerprint out;
   out.file = file;
   reader.ReadSchema(kSchema, kFingerprintVersion);
-  RefuseUnknown(reader, {"schema", "stack", "suite", "probes"});
+  RefuseUnknown(reader, {"schema", "stack", "suite", "context", "probes"});
+  // When and where it was made; all but the host is for people.
+  reader.ReadObject("context", false,
+                    [&](JsonReader& context) { context.ReadOptional("host", &out.node); });
   reader.ReadObject("stack", true,
                     [&](JsonReader& stack) { Flatten("", stack.json(), 0, &out.stack); });
   reader.Read("suite", &out.suite);

@@ -47,6 +47,7 @@ struct FingerprintProbe {
 
 struct Fingerprint {
   std::string file;
+  std::string node;  // the host that it was made on; may be empty
   std::map<std::string, std::string>
       stack;                             // flattened: "libraries.cublas.version", "gpus.0.model"
   std::string hardware_class;            // GPU model, or CPU model without one; may be empty

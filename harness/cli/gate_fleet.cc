@@ -48,14 +48,11 @@ Result<std::vector<fs::path>> FingerprintsIn(const fs::path& folder) {
   return files;
 }
 
-// The node as the stack names it; else the subfolder, which may hold several; else the file.
+// The subfolder, which may hold several of one node; else the host that made it; else the file.
 std::string NodeOf(const Fingerprint& fingerprint, const fs::path& folder, const fs::path& file) {
-  for (const char* key : {"node", "host.name", "hostname", "host"}) {
-    const auto found = fingerprint.stack.find(key);
-    if (found != fingerprint.stack.end() && !found->second.empty()) return found->second;
-  }
   const fs::path below = file.lexically_relative(folder);
-  return below.has_parent_path() ? below.begin()->string() : file.stem().string();
+  if (below.has_parent_path()) return below.begin()->string();
+  return fingerprint.node.empty() ? file.stem().string() : fingerprint.node;
 }
 
 Result<int> Run(const FleetArguments& arguments) {

@@ -104,6 +104,11 @@ Json Blas::Choice() const {
   return choice;
 }
 
+std::pair<std::string, Json> Blas::Description() const {
+  auto* config = library_->Get<const char*()>("openblas_get_config");
+  return {library_->soname(), DescribeLibrary(*library_, config == nullptr ? "" : config())};
+}
+
 ProbeResult WithBlas(const ProbeContext& context,
                      const std::function<void(const Blas&, ProbeResult*)>& run) {
   const auto blas = Blas::Open(context);
@@ -114,6 +119,7 @@ ProbeResult WithBlas(const ProbeContext& context,
   ProbeResult result;
   result.parameters = Json::MakeObject({{"seed", context.seed}});
   result.choices["blas"] = blas->Choice();
+  result.libraries.insert(blas->Description());
   run(*blas, &result);
   return result;
 }

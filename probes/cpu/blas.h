@@ -41,6 +41,8 @@ class Blas {
   int Threads() const;  // 0: it does not say
   // {"library", "core", "config", "threads"}: which kernels the library chose for this CPU.
   Json Choice() const;
+  // Its soname, and what DescribeLibrary says of the file.
+  std::pair<std::string, Json> Description() const;
 
  private:
   std::shared_ptr<Library> library_;
