@@ -2,6 +2,10 @@
 //
 // One file that runs in any image: of shared libraries it needs glibc alone, and what it probes it
 // opens at run time.
+#include <sys/random.h>
+
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -15,6 +19,14 @@ __attribute__((section(".glibc_floor"), used)) volatile const char kNeeds[64] =
     "needs a glibc of unknown version";
 
 }  // namespace
+
+// libstdc++ asks glibc 2.36 for it. Defined here, the program also runs with 2.35, which many
+// images have.
+extern "C" std::uint32_t arc4random() noexcept {
+  std::uint32_t value = 0;
+  if (::getrandom(&value, sizeof(value), 0) != sizeof(value)) std::abort();
+  return value;
+}
 
 int main(int argc, char** argv) {
   std::string needs;
