@@ -53,7 +53,8 @@ class FunctionSum final : public MaskedSum {
 };
 
 // Reveals the order and adds the tree, or a note why there is none; a case without a fixed order is
-// listed as unstable. Counts "masked sums" and "launches" grow. An error fails the probe.
+// listed as unstable. Rows of a batch that differ: the tree is the first row's, with a note. Counts
+// "masked sums" and "launches" grow. An error fails the probe.
 void AddTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
              ProbeResult* result, int validate_pairs = 200);
 template <class T>
