@@ -107,12 +107,13 @@ std::string HtmlGrid(const FingerprintDifference& difference, const Fingerprint&
                         rows.size() - shown)
           : "";
   return fmt::format(
-      "<h2 id=\"grid\">What changed</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
-      "aria-labelledby=\"grid\"><table class=\"stack\"><caption>Probe by layer, in the order in "
-      "which a cause is looked for: the leftmost change explains those to its right. = cases that "
-      "are the same, ≠ cases that changed, – nothing shown on both sides.</caption>"
-      "<thead><tr>{}<th scope=\"col\">What changed</th></tr></thead><tbody>\n{}</tbody></table>"
-      "</div>\n{}",
+      "<h2 id=\"grid\">What changed</h2>\n<p class=\"soft\">Probe by layer, in the order in which "
+      "a cause is looked for: the leftmost change explains those to its right. = cases that are "
+      "the "
+      "same, ≠ cases that changed, – nothing shown on both sides.</p>\n"
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"grid\"><table "
+      "class=\"stack\"><thead><tr>{}<th scope=\"col\">What changed</th></tr></thead><tbody>\n{}"
+      "</tbody></table></div>\n{}",
       heads, body, left_out);
 }
 

@@ -49,7 +49,7 @@ void ExpectClosed(const GateInput& input, const Codes& codes, int exit_code) {
   EXPECT_EQ(Closing(decision), codes) << decision.headline;
 }
 
-Manifest Run(const std::string& name, std::vector<std::string> families) {
+Manifest RunOf(const std::string& name, std::vector<std::string> families) {
   Manifest manifest;
   manifest.run_id = name;
   manifest.family = "mlp";
@@ -194,24 +194,24 @@ TEST(Gate, RequiredProbesMustBeOkOnBothSides) {
 TEST(Gate, FindsTheRunsThatDependOnAChangedFamily) {
   const FingerprintDifference difference =
       DiffFingerprints(SampleStack().Parse(), Rounded().Parse());
-  const std::vector<ImpactedRun> impacted =
-      FindImpacted(difference, {Run("a", {"gemm"}), Run("b", {"math", "gemm"}), Run("c", {})});
+  const std::vector<ImpactedRun> impacted = FindImpacted(
+      difference, {RunOf("a", {"gemm"}), RunOf("b", {"math", "gemm"}), RunOf("c", {})});
   ASSERT_EQ(impacted.size(), 2U);
   EXPECT_EQ(impacted[0].run_id, "b");
   EXPECT_EQ(impacted[0].probes, std::vector<std::string>{"math_bits"});
   EXPECT_EQ(impacted[1].run_id, "c") << "a run that declares nothing depends on everything";
   const FingerprintDifference more =
       DiffFingerprints(SampleStack().Without("math_bits").Parse(), SampleStack().Parse());
-  EXPECT_TRUE(FindImpacted(more, {Run("c", {})}).empty()) << "what appeared has changed nothing";
+  EXPECT_TRUE(FindImpacted(more, {RunOf("c", {})}).empty()) << "what appeared has changed nothing";
 }
 
 TEST(Gate, ARequiredDrillMustBeThereCoverTheImpactedRunsAndPass) {
   GateInput input = Input(SampleStack(), Rounded(),
                           "version: 1\ndrill: required\nrules: [{probes: '*', allow: [bits]}]");
   ExpectClosed(input, {"drill_missing"}, 3);
-  input.history = {Run("a", {"gemm"})};
+  input.history = {RunOf("a", {"gemm"})};
   EXPECT_TRUE(DecideGate(input).open) << "no run depends on what moved";
-  input.history = {Run("a", {"gemm"}), Run("b", {})};
+  input.history = {RunOf("a", {"gemm"}), RunOf("b", {})};
   ExpectClosed(input, {"drill_missing"}, 3);
   EXPECT_EQ(DecideGate(input).unaffected_runs, 1);
   input.drill = DrillOf({{"a", Verdict::kIdentical}});
@@ -240,7 +240,7 @@ TEST(Gate, ADrillThatIsGivenMustPassEvenWhereNoneIsRequired) {
 
 TEST(Gate, APassingDrillAllowsNoChange) {
   GateInput input = Input(SampleStack(), Rounded());
-  input.history = {Run("b", {})};
+  input.history = {RunOf("b", {})};
   input.drill = DrillOf({{"b", Verdict::kIdentical}});
   ExpectClosed(input, {"bits_changed"}, 1);
 }
