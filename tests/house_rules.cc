@@ -25,12 +25,12 @@ struct Floor {
 // In the order of the floors; every folder may include itself.
 const std::vector<Floor>& Floors() {
   static const std::vector<std::string_view> below_drill = {
-      "harness/base/",    "compare/",        "reports/",       "harness/manifest/",
-      "harness/history/", "harness/launch/", "harness/intake/",
-      "probes/order/"};
-  static const std::vector<std::string_view> above_drill = {
       "harness/base/",    "compare/",        "reports/",        "harness/manifest/",
-      "harness/history/", "harness/launch/", "harness/intake/", "harness/drill/", "probes/order/"};
+      "harness/history/", "harness/launch/", "harness/intake/", "probes/order/"};
+  static const std::vector<std::string_view> above_drill = {
+      "harness/base/",     "compare/",         "reports/",
+      "harness/manifest/", "harness/history/", "harness/launch/",
+      "harness/intake/",   "harness/drill/",   "probes/order/"};
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},

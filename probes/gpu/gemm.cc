@@ -120,7 +120,8 @@ Json BlasContext::Versions() const {
   return Json::MakeObject().Set("cublas", blas->version()).Set("cublaslt", lt->version());
 }
 
-Result<std::unique_ptr<Gemm>> Gemm::Create(const BlasContext& context, const DeviceGemmShape& shape) {
+Result<std::unique_ptr<Gemm>> Gemm::Create(const BlasContext& context,
+                                           const DeviceGemmShape& shape) {
   std::unique_ptr<Gemm> gemm(new Gemm(context, shape));
   const Device& device = *context.device;
   const std::size_t in = BytesOf(shape.input), out = BytesOf(shape.output);

@@ -50,7 +50,8 @@ struct BlasContext {
 class Gemm {
  public:
   // Errors: not_found when the library has no product of these types on this device.
-  static Result<std::unique_ptr<Gemm>> Create(const BlasContext& context, const DeviceGemmShape& shape);
+  static Result<std::unique_ptr<Gemm>> Create(const BlasContext& context,
+                                              const DeviceGemmShape& shape);
 
   const DeviceGemmShape& shape() const { return shape_; }
   // Matrices as stored; an empty `c` is beta 0, else beta is 1. Returns D as stored.
@@ -58,7 +59,8 @@ class Gemm {
                                      std::span<const std::byte> c) const;
 
  private:
-  Gemm(const BlasContext& context, const DeviceGemmShape& shape) : context_(context), shape_(shape) {}
+  Gemm(const BlasContext& context, const DeviceGemmShape& shape)
+      : context_(context), shape_(shape) {}
   Status Multiply(bool with_c) const;
 
   BlasContext context_;

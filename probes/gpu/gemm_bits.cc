@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kTile = 64;
 
-std::vector<std::byte> TileOf(const std::vector<std::byte>& d, const DeviceGemmShape& shape, int row,
-                              int column) {
+std::vector<std::byte> TileOf(const std::vector<std::byte>& d, const DeviceGemmShape& shape,
+                              int row, int column) {
   const std::size_t size = BytesOf(shape.output);
   const int rows = std::min(kTile, shape.m - row);
   std::vector<std::byte> tile;

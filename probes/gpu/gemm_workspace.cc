@@ -16,7 +16,8 @@ struct Matrices {
   DeviceBuffer a, b, c, workspace;
 };
 
-Result<Matrices> Upload(const ProbeContext& context, const Device& device, const DeviceGemmShape& shape) {
+Result<Matrices> Upload(const ProbeContext& context, const Device& device,
+                        const DeviceGemmShape& shape) {
   Matrices all;
   ASSIGN_OR_RETURN(
       all.a, device.Upload(EncodeAll(shape.input, SeededValues(shape.a_size(), context.seed))));
@@ -62,9 +63,9 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.parameters.Set("layout", "TN").Set("seed", context.seed);
   result.choices["library"] = blas.Versions();
   using T = NumberType;
-  for (const DeviceGemmShape& shape :
-       {DeviceGemmShape{16, 16, 4096, T::kBf16, T::kBf16}, DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
-        DeviceGemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
+  for (const DeviceGemmShape& shape : {DeviceGemmShape{16, 16, 4096, T::kBf16, T::kBf16},
+                                       DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
+                                       DeviceGemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
     RETURN_IF_ERROR(Record(context, blas, shape, &result));
   }
   return result;

@@ -36,7 +36,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto linker, NvJitLink::Open(context.library_paths));
   ProbeResult result;
   result.parameters.Set("sources", Json::MakeArray({"corpus", "reduce"}));
-  result.choices["library"] = DescribeLibrary(linker->library(), linker->version());
+  result.libraries.emplace(linker->library().soname(),
+                           DescribeLibrary(linker->library(), linker->version()));
   for (const int compute : kArchitectures) {
     // An architecture that this version does not know is a fact of the version, and every other
     // failure of one is a failure of all.

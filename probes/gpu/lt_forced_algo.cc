@@ -72,8 +72,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.choices["library"] = blas.Versions();
   using T = NumberType;
   for (const DeviceGemmShape& shape : {DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
-                                 DeviceGemmShape{256, 256, 1024, T::kTf32, T::kFp32},
-                                 DeviceGemmShape{256, 256, 1024, T::kFp32, T::kFp32}}) {
+                                       DeviceGemmShape{256, 256, 1024, T::kTf32, T::kFp32},
+                                       DeviceGemmShape{256, 256, 1024, T::kFp32, T::kFp32}}) {
     RETURN_IF_ERROR(Record(context, blas, shape, &result));
   }
   result.counts["configurations"] = result.bits.size();

@@ -53,7 +53,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto nvrtc, Nvrtc::Open(context.library_paths));
   ProbeResult result;
   result.parameters.Set("sources", Json::MakeArray({"corpus", "math", "reduce"}));
-  result.choices["library"] = DescribeLibrary(nvrtc->library(), nvrtc->version());
+  result.libraries.emplace(nvrtc->library().soname(),
+                           DescribeLibrary(nvrtc->library(), nvrtc->version()));
   for (const Variant& variant : kVariants) {
     if (!std::ranges::binary_search(nvrtc->archs(), variant.compute)) {
       result.notes.push_back(

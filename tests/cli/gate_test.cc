@@ -134,7 +134,7 @@ TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
 TEST_F(GateVerb, ClosesOnADrillThatDrifted) {
   Write("hidden", "0.75");
   Record("a", {"--determinism", "bitwise"},
-         {"sh", "-c", R"(printf '{"metrics": {"accuracy": %s}}' "$(cat "$1")" > metrics.json)",
+         {"sh", "-c", R"sh(printf '{"metrics": {"accuracy": %s}}' "$(cat "$1")" > metrics.json)sh",
           "sh", At("hidden").string()});
   Add();
   Write("hidden", "0.5");

@@ -14,7 +14,7 @@ namespace {
 class ModelSum : public MaskedSum {
  public:
   using Dot = std::function<double(std::span<const double>, std::span<const double>, double)>;
-  ModelSum(GemmShape shape, bool with_c, Dot dot)
+  ModelSum(DeviceGemmShape shape, bool with_c, Dot dot)
       : shape_(std::move(shape)),
         with_c_(with_c),
         scheme_(SchemeOf(shape_.input, shape_.output)),
@@ -42,7 +42,7 @@ class ModelSum : public MaskedSum {
   }
 
  private:
-  GemmShape shape_;
+  DeviceGemmShape shape_;
   bool with_c_;
   MaskScheme scheme_;
   Dot dot_;
