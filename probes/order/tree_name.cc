@@ -143,6 +143,8 @@ constexpr int kMostWays = 1024;
 
 std::optional<std::string> DescribeStrided(const SumTree& tree, const Ranges& ranges) {
   const int n = tree.leaves();
+  // Folded lanes are strided at every level: the lanes themselves are those that run in sequence.
+  std::optional<std::string> coarser;
   for (int ways = 2; ways <= std::min(n / 2, kMostWays); ++ways) {
     std::vector<int> nodes;
     for (int residue = 0; residue < ways; ++residue) {
@@ -153,11 +155,14 @@ std::optional<std::string> DescribeStrided(const SumTree& tree, const Ranges& ra
     if (static_cast<int>(nodes.size()) != ways) continue;
     const std::string inner = CommonName(tree, nodes);
     if (inner.empty()) continue;
+    if (inner != "sequential" && coarser) continue;
     const std::string outer = Describe(tree.Above(nodes));
-    return fmt::format("{}-way strided{} + {}", ways,
-                       inner == "sequential" ? "" : " " + Term(inner), outer);
+    auto name = fmt::format("{}-way strided{} + {}", ways,
+                            inner == "sequential" ? "" : " " + Term(inner), outer);
+    if (inner == "sequential") return name;
+    coarser = std::move(name);
   }
-  return std::nullopt;
+  return coarser;
 }
 
 std::optional<std::string> DescribeBlocks(const SumTree& tree, const Ranges& ranges) {
