@@ -247,12 +247,12 @@ TEST(Gate, APassingDrillAllowsNoChange) {
 
 // Fingerprints of up to six probes with any status, cases and repeatability.
 FingerprintBuilder Random(std::mt19937& random) {
-  const char* statuses[] = {"ok", "ok", "absent", "failed", "crashed", "timed_out"};
+  const char* statuses[] = {"ok", "ok", "ok", "ok", "absent", "failed", "crashed", "timed_out"};
   const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   FingerprintBuilder build;
   if (below(12) == 0) build.Suite("broken");
-  for (unsigned i = below(5); i > 0; --i) {
-    build.Probe("p" + std::to_string(below(6)), "gemm", statuses[below(6)]);
+  for (unsigned i = below(6); i > 0; --i) {
+    build.Probe("p" + std::to_string(below(4)), "gemm", statuses[below(8)]);
     for (unsigned k = below(3); k > 0; --k) {
       const std::string name = "c" + std::to_string(below(3));
       if (below(2) == 0) build.Bits(name, std::to_string(below(2)));
