@@ -134,9 +134,12 @@ TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
 TEST_F(GateVerb, ClosesOnADrillThatDrifted) {
   Write("hidden", "0.75");
   Record("a", {"--determinism", "bitwise"},
-         {"sh", "-c", R"(printf '{"metrics": {"accuracy": %s}}' "$(cat "$1")" > metrics.json)",
+         {"sh", "-c", R"sh(printf '{"metrics": {"accuracy": %s}}' "$(cat "$1")" > metrics.json)sh",
           "sh", At("hidden").string()});
-  Add();
+  // Without weights a promise of bits is not admissible; the metric's bits are enough here.
+  const ProcessResult added =
+      Rharness({"history", "add", "--force", "--history", "runs.db", "runs"});
+  ASSERT_TRUE(added.outcome.Succeeded()) << added.stderr_text;
   Write("hidden", "0.5");
   Write("p.yaml", "version: 1\nrules: [{probes: '*', allow: [bits]}]");
   const ProcessResult result =
