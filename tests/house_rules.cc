@@ -25,18 +25,20 @@ struct Floor {
 // In the order of the floors; every folder may include itself.
 const std::vector<Floor>& Floors() {
   static const std::vector<std::string_view> below_drill = {
-      "harness/base/",    "compare/",        "reports/",       "harness/manifest/",
-      "harness/history/", "harness/launch/", "harness/intake/"};
-  static const std::vector<std::string_view> above_drill = {
       "harness/base/",    "compare/",        "reports/",        "harness/manifest/",
-      "harness/history/", "harness/launch/", "harness/intake/", "harness/drill/"};
+      "harness/history/", "harness/launch/", "harness/intake/", "probes/order/"};
+  static const std::vector<std::string_view> above_drill = {
+      "harness/base/",     "compare/",         "reports/",
+      "harness/manifest/", "harness/history/", "harness/launch/",
+      "harness/intake/",   "harness/drill/",   "probes/order/"};
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
-      {"compare/", {"harness/base/"}},
-      {"probes/", {"harness/base/"}},
+      {"probes/order/", {"harness/base/"}},
+      {"compare/", {"harness/base/", "probes/order/"}},
+      {"probes/", {"harness/base/", "harness/manifest/"}},
       {"harness/manifest/", {"harness/base/"}},
-      {"reports/", {"harness/base/", "compare/"}},
+      {"reports/", {"harness/base/", "compare/", "probes/order/"}},
       {"harness/intake/", from_manifest},
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
@@ -67,8 +69,9 @@ const std::vector<Fence>& Fences() {
       {"archive", {"harness/comparison/bundle.cc", "tests/"}},
       {"pugixml", {"reports/junit_file.cc", "tests/"}},
       {"sqlite3.h", {"tests/"}},
-      {"CLI/", {"harness/cli/"}},
-      {"Eigen/", {"scenarios/digits_blas/"}},
+      {"CLI/", {"harness/cli/", "probes/command.cc"}},
+      {"Eigen/", {"scenarios/digits_blas/", "probes/cpu/std_reduce_tree.cc"}},
+      {"yaml-cpp/", {"harness/gate/policy.cc"}},
       {"cblas", {"scenarios/digits_blas/"}},
       {"format>", {}},
       {"iostream>", {}},

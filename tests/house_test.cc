@@ -67,6 +67,7 @@ TEST(House, FailsOnAnUpwardInclude) {
                                    {"compare/stats/a.cc", "harness/base/result.h", true},
                                    {"compare/a.cc", "harness/manifest/manifest.h", false},
                                    {"probes/a.cu", "compare/facts.h", false},
+                                   {"probes/a.cc", "harness/manifest/environment.h", true},
                                    {"harness/manifest/a.h", "compare/facts.h", false},
                                    {"reports/a.cc", "compare/verdict.h", true},
                                    {"reports/a.cc", "harness/drill/drill.h", false},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -31,7 +32,6 @@ namespace boost_process = boost::process;
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <random>
 
 #include "harness/base/descriptor.h"
 #include "harness/base/process_watch.h"
@@ -189,8 +189,10 @@ std::string FindProgram(const std::string& name, std::string_view path,
 
 std::string NewJobId() {
   static const std::uint64_t base = [] {
-    std::random_device device;
-    return (std::uint64_t{device()} << 32) ^ device();
+    // Not std::random_device, which asks for a glibc newer than most images have.
+    std::uint64_t value = 0;
+    if (::getrandom(&value, sizeof(value), 0) != sizeof(value)) Abort("getrandom failed");
+    return value;
   }();
   static std::atomic<std::uint64_t> counter{0};
   return fmt::format("{:016x}", base + counter.fetch_add(1));

@@ -34,6 +34,8 @@ void AddVerbs(CLI::App& app, Action* action) {
   AddHistory(app, action);
   AddDrill(app, action);
   AddCompare(app, action);
+  AddProbe(app, action);
+  AddGate(app, action);
   AddReport(app, action);
   AddHash(app, action);
   AddStats(app, action);

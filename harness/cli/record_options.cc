@@ -193,6 +193,7 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   request.resources.timeout_seconds = arguments.timeout_seconds;
   request.resources.cpus = arguments.cpus;
   request.resources.gpus = arguments.gpus;
+  request.probe_families = arguments.probe_families;
   request.keep = arguments.keep;
   request.root = arguments.root;
   request.command = arguments.command;

@@ -110,6 +110,8 @@ void AddPromises(CLI::App* verb, RecordArguments* a) {
       ->check(CLI::IsMember({"hardware_class", "architecture"}))
       ->capture_default_str();
   AddRepeatable(verb, "--flag", &a->flags, "Determinism switches that are on: NAME=VALUE");
+  AddRepeatable(verb, "--probe-family", &a->probe_families,
+                "Families of probes that the run depends on, such as gemm; none given: all");
   verb->add_option("--timeout", a->timeout_seconds, "Time limit in seconds; 0: none")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--cpus", a->cpus, "Cores that a rerun needs")->check(CLI::NonNegativeNumber);

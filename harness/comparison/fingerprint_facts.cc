@@ -1,6 +1,7 @@
 // A fingerprint as facts: what the stack is, and what each probe saw it do.
 #include <fmt/format.h>
 
+#include "compare/fingerprints/fingerprint.h"
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/comparison/subject.h"
@@ -10,14 +11,6 @@ namespace rharness {
 namespace {
 
 constexpr int kMaxDepth = 8;
-constexpr int kFingerprintVersion = 1;
-
-Layer LayerOfStack(std::string_view key) {
-  for (const std::string_view word : {"gpu", "cpu", "device", "driver", "hardware", "memory"}) {
-    if (key.find(word) != key.npos) return Layer::kHardware;
-  }
-  return Layer::kEnvironment;
-}
 
 // Members of members as "stack.libraries.cublas.version"; arrays as one value.
 void Flatten(const std::string& key, const Json& value, int depth, std::vector<Fact>* facts) {

@@ -31,6 +31,7 @@ struct RecordRequest {
   Determinism determinism;
   std::vector<std::string> code_files;  // relative to the current folder
   Resources resources;                  // timeout_seconds is enforced
+  std::vector<std::string> probe_families;
   std::vector<std::string> command;
   std::filesystem::path keep;  // artifacts are copied below it; empty: not kept
   std::filesystem::path root;  // folders below it are recorded relative to it; may be empty

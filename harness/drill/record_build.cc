@@ -74,6 +74,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.curves = recording.metrics.curves;
   manifest.artifacts = recording.artifacts;
   manifest.resources = request.resources;
+  manifest.probe_families = request.probe_families;
   manifest.notes = JoinNotes(recording);
   return manifest;
 }

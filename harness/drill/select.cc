@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include "harness/base/glob.h"
+
 namespace rharness {
 namespace {
 
@@ -45,30 +47,6 @@ constexpr std::string_view kFieldExpected =
 
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxLength = std::size_t{64} << 10;
-
-// * is any run of bytes, ? any one byte. Remembers the last star only, so it needs no recursion.
-bool GlobMatches(std::string_view pattern, std::string_view text) {
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 template <class T>
 bool Holds(Op op, const T& a, const T& b) {

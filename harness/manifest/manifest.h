@@ -119,6 +119,9 @@ struct Manifest {
   std::vector<Curve> curves;
   std::vector<Artifact> artifacts;
   Resources resources;
+  // Families of probes that the run's arithmetic depends on ("gemm", "collective"). Empty: not
+  // declared, and it depends on all.
+  std::vector<std::string> probe_families;
   std::vector<std::string> notes;  // findings of `record`
 };
 

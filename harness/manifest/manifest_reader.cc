@@ -150,6 +150,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "curves",
                                 "artifacts",
                                 "resources",
+                                "probe_families",
                                 "notes"});
   ReadRun(reader, &manifest);
   reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &manifest.code); });
@@ -162,6 +163,10 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
   ReadResults(reader, &manifest);
   reader.ReadObject("resources", false,
                     [&](JsonReader& r) { ReadResources(r, &manifest.resources); });
+  reader.ForEach("probe_families", [&](JsonReader& element) {
+    element.Get(&manifest.probe_families.emplace_back());
+    if (!IsName(manifest.probe_families.back())) element.Fail("expected a name");
+  });
   reader.ReadArray("notes", &manifest.notes);
   RETURN_IF_ERROR(reader.status());
   return manifest;

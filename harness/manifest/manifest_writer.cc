@@ -47,28 +47,34 @@ Json ToJson(const Manifest& manifest) {
   for (const auto& [name, value] : manifest.hyperparameters) {
     hyperparameters.AppendMember(name, value);
   }
-  return Json::MakeObject({{"schema", "rharness.manifest/v1"},
-                           {"run_id", manifest.run_id},
-                           {"family", manifest.family},
-                           {"started", FormatTime(manifest.started)},
-                           {"ended", FormatTime(manifest.ended)},
-                           {"duration_seconds", manifest.duration_seconds},
-                           {"code", ToJson(manifest.code)},
-                           {"image", ToJson(manifest.image)},
-                           {"data", ToJsonArray(manifest.data)},
-                           {"command", ToJson(manifest.command)},
-                           {"working_directory", manifest.working_directory},
-                           {"hyperparameters", std::move(hyperparameters)},
-                           {"seeds", ToJson(manifest.seeds)},
-                           {"rng_sources", ToJson(manifest.rng_sources)},
-                           {"environment", ToJson(manifest.environment)},
-                           {"determinism", ToJson(manifest.determinism)},
-                           {"metrics_path", manifest.metrics_path},
-                           {"metrics", ToJsonArray(manifest.metrics)},
-                           {"curves", ToJsonArray(manifest.curves)},
-                           {"artifacts", ToJsonArray(manifest.artifacts)},
-                           {"resources", ToJson(manifest.resources)},
-                           {"notes", ToJson(manifest.notes)}});
+  Json json = Json::MakeObject({{"schema", "rharness.manifest/v1"},
+                                {"run_id", manifest.run_id},
+                                {"family", manifest.family},
+                                {"started", FormatTime(manifest.started)},
+                                {"ended", FormatTime(manifest.ended)},
+                                {"duration_seconds", manifest.duration_seconds},
+                                {"code", ToJson(manifest.code)},
+                                {"image", ToJson(manifest.image)},
+                                {"data", ToJsonArray(manifest.data)},
+                                {"command", ToJson(manifest.command)},
+                                {"working_directory", manifest.working_directory},
+                                {"hyperparameters", std::move(hyperparameters)},
+                                {"seeds", ToJson(manifest.seeds)},
+                                {"rng_sources", ToJson(manifest.rng_sources)},
+                                {"environment", ToJson(manifest.environment)},
+                                {"determinism", ToJson(manifest.determinism)},
+                                {"metrics_path", manifest.metrics_path},
+                                {"metrics", ToJsonArray(manifest.metrics)},
+                                {"curves", ToJsonArray(manifest.curves)},
+                                {"artifacts", ToJsonArray(manifest.artifacts)},
+                                {"resources", ToJson(manifest.resources)},
+                                {"notes", ToJson(manifest.notes)}});
+  // Left out where not declared, so that a record of before keeps its bytes, by which a history
+  // knows it.
+  if (!manifest.probe_families.empty()) {
+    json.AppendMember("probe_families", ToJson(manifest.probe_families));
+  }
+  return json;
 }
 
 }  // namespace rharness

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
-  for (const auto& family : {HashRows(), TensorRows(), RerunRows()})
+  for (const auto& family : {HashRows(), TensorRows(), RerunRows(), OrderRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }

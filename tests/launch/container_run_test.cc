@@ -169,7 +169,7 @@ TEST_P(ContainerRun, TheMemoryLimitIsTheJobs) {
 
 TEST_P(ContainerRun, ATimeoutRemovesTheContainer) {
   Job job = MakeJob("trap '' TERM; echo up; /bin/busybox sleep 60");
-  job.limits.timeout = std::chrono::seconds(2);
+  job.limits.timeout = std::chrono::seconds(6);
   const Done done = RunJob(job);
   EXPECT_EQ(done.process.outcome.kind, OutcomeKind::kTimedOut);
   EXPECT_EQ(done.process.stdout_text, "up\n");

@@ -64,6 +64,7 @@ const std::string_view kExampleManifest = R"({
                    "sha256": "7777777777777777777777777777777777777777777777777777777777777777"}]}],
   "resources": {"cpus": 2, "gpus": 1, "memory_bytes": 4294967296, "disk_bytes": 1073741824,
                 "timeout_seconds": 600},
+  "probe_families": ["gemm", "reduction"],
   "notes": ["recorded on the login node"]
 })";
 

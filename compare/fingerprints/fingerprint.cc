@@ -1,0 +1,209 @@
+// JSON to fingerprint: strict, so that a misspelled member never passes for a missing behaviour.
+#include "compare/fingerprints/fingerprint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "compare/fingerprints/canonical_tree.h"
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/json_reader.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::string_view kSchema = "rharness.fingerprint";
+constexpr int kMostDepth = 16;
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+constexpr std::array<std::string_view, 5> kStatuses = {"ok", "absent", "failed", "crashed",
+                                                       "timed_out"};
+
+void RefuseUnknown(JsonReader& reader, std::initializer_list<std::string_view> known) {
+  if (!reader.json().IsObject()) return;
+  for (const auto& [name, value] : reader.json().AsObject()) {
+    if (name.starts_with("x-") || std::ranges::find(known, name) != known.end()) continue;
+    reader.Fail("unknown member; expected one of " + fmt::format("{}", fmt::join(known, ", ")),
+                name);
+  }
+}
+
+std::string ScalarText(const Json& value) {
+  return value.kind() == Json::Kind::kString ? value.AsString() : value.Dump();
+}
+
+void Flatten(const std::string& key, const Json& value, int depth,
+             std::map<std::string, std::string>* stack) {
+  const auto below = [&](const std::string& name, const Json& member) {
+    Flatten(key.empty() ? name : key + "." + name, member, depth + 1, stack);
+  };
+  if (value.IsObject() && depth < kMostDepth) {
+    for (const auto& [name, member] : value.AsObject()) below(name, member);
+  } else if (value.IsArray() && depth < kMostDepth) {
+    int index = 0;
+    for (const Json& element : value.AsArray()) below(std::to_string(index++), element);
+  } else {
+    (*stack)[key] = ScalarText(value);
+  }
+}
+
+// Members in order of names, so that the order in which a library lists them is no change.
+Json Sorted(const Json& value) {
+  if (value.IsArray()) {
+    Json array = Json::MakeArray();
+    for (const Json& element : value.AsArray()) array.Append(Sorted(element));
+    return array;
+  }
+  if (!value.IsObject()) return value;
+  Json::Members members;
+  for (const auto& [name, member] : value.AsObject()) members.emplace_back(name, Sorted(member));
+  std::ranges::sort(members, {}, &Json::Member::first);
+  return Json::MakeObject(std::move(members));
+}
+
+// The first value whose key has one of `parts` and ends in a model's name.
+std::string ModelIn(const std::map<std::string, std::string>& stack,
+                    std::initializer_list<std::string_view> parts) {
+  for (const auto& [key, value] : stack) {
+    const std::string_view last = std::string_view(key).substr(key.rfind('.') + 1);
+    const bool model =
+        last.ends_with("model") || last == "name" || last == "product" || last == "model_name";
+    const bool part = std::ranges::any_of(
+        parts, [&](std::string_view word) { return key.find(word) != key.npos; });
+    if (model && part && !value.empty()) return value;
+  }
+  return "";
+}
+
+std::string HardwareClass(const std::map<std::string, std::string>& stack) {
+  const std::string gpu = ModelIn(stack, {"gpu", "cuda", "accelerator"});
+  return gpu.empty() ? ModelIn(stack, {"cpu", "processor"}) : gpu;
+}
+
+void ReadDigest(JsonReader& reader, std::string* out) {
+  reader.Get(out);
+  if (reader.ok() && !IsSha256Hex(*out)) reader.Fail("expected a SHA-256 as 64 hex digits");
+}
+
+void ReadTree(JsonReader& reader, FingerprintTree* out) {
+  RefuseUnknown(reader, {"name", "leaves", "sha256", "canonical"});
+  reader.Read("name", &out->name);
+  reader.Read("leaves", &out->leaves);
+  reader.Read("sha256", &out->sha256);
+  std::string canonical;
+  reader.ReadOptional("canonical", &canonical);
+  if (!reader.ok()) return;
+  if (!IsSha256Hex(out->sha256)) return reader.Fail("expected a SHA-256", "sha256");
+  if (out->leaves < 1) return reader.Fail("expected a summand or more", "leaves");
+  if (canonical.empty()) return;
+  if (Sha256HexOf(canonical) != out->sha256) {
+    return reader.Fail("is not the digest of the canonical text", "sha256");
+  }
+  auto tree = ParseCanonicalTree(canonical);
+  if (!tree.ok()) return reader.Fail(tree.error().message, "canonical");
+  if (tree->leaves() != out->leaves) {
+    return reader.Fail(fmt::format("the canonical text has {} leaves", tree->leaves()), "leaves");
+  }
+  out->tree = std::move(*tree);
+}
+
+void ReadBehaviour(JsonReader& reader, FingerprintProbe* out) {
+  reader.ForEachMember("choice", [&](const std::string& name, JsonReader& value) {
+    out->choices[name] = Sorted(value.json()).Dump();
+  });
+  reader.ForEachMember("tree", [&](const std::string& name, JsonReader& value) {
+    if (!value.json().IsObject()) return value.Fail("expected an object");
+    ReadTree(value, &out->trees[name]);
+  });
+  reader.ForEachMember("bits", [&](const std::string& name, JsonReader& value) {
+    ReadDigest(value, &out->bits[name]);
+  });
+  reader.ReadOptional("deterministic", &out->deterministic);
+  reader.ReadArray("unstable", &out->unstable);
+  std::ranges::sort(out->unstable);
+}
+
+void ReadProbe(JsonReader& reader, FingerprintProbe* out) {
+  RefuseUnknown(reader, {"name", "family", "device", "status", "message", "parameters", "choice",
+                         "tree", "bits", "deterministic", "unstable", "counts", "notes"});
+  reader.Read("name", &out->name);
+  reader.Read("family", &out->family);
+  reader.ReadOptional("device", &out->device);
+  reader.Read("status", &out->status);
+  reader.ReadOptional("message", &out->message);
+  if (reader.ok() && out->name.empty()) reader.Fail("expected a name", "name");
+  if (reader.ok() && std::ranges::find(kStatuses, out->status) == kStatuses.end()) {
+    reader.Fail(
+        fmt::format("expected one of {}, found '{}'", fmt::join(kStatuses, ", "), out->status),
+        "status");
+  }
+  ReadBehaviour(reader, out);
+}
+
+// "unsupported" for a schema of this name with a higher number; nothing for anything else.
+Status CheckVersion(const Json& json, std::string_view file) {
+  const Json* schema = json.Find("schema");
+  if (schema == nullptr || schema->kind() != Json::Kind::kString) return {};
+  const std::string prefix = fmt::format("{}/v", kSchema);
+  const std::string& text = schema->AsString();
+  if (!text.starts_with(prefix)) return {};
+  int version = 0;
+  const char* begin = text.data() + prefix.size();
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), version);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  if (!number || version <= kFingerprintVersion) return {};
+  return Unsupported(fmt::format("'{}' is newer than {}{}, the newest that this program reads",
+                                 text, prefix, kFingerprintVersion),
+                     fmt::format("{}: $.schema", file));
+}
+
+}  // namespace
+
+bool FingerprintProbe::IsUnstable(const std::string& name) const {
+  if (unstable.empty()) return !deterministic;
+  return std::ranges::binary_search(unstable, name);
+}
+
+Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
+  RETURN_IF_ERROR(CheckVersion(json, file));
+  JsonReader reader(json, std::string(file));
+  Fingerprint out;
+  out.file = file;
+  reader.ReadSchema(kSchema, kFingerprintVersion);
+  RefuseUnknown(reader, {"schema", "stack", "suite", "context", "probes"});
+  // When and where it was made; all but the host is for people.
+  reader.ReadObject("context", false,
+                    [&](JsonReader& context) { context.ReadOptional("host", &out.node); });
+  reader.ReadObject("stack", true,
+                    [&](JsonReader& stack) { Flatten("", stack.json(), 0, &out.stack); });
+  reader.Read("suite", &out.suite);
+  if (reader.ok() && !reader.Has("probes")) reader.Fail("missing; expected an array", "probes");
+  std::set<std::string> names;
+  reader.ForEach("probes", [&](JsonReader& probe) {
+    ReadProbe(probe, &out.probes.emplace_back());
+    if (!names.insert(out.probes.back().name).second) {
+      probe.Fail(fmt::format("a second probe named '{}'", out.probes.back().name), "name");
+    }
+  });
+  RETURN_IF_ERROR(reader.status());
+  std::ranges::sort(out.probes, {}, &FingerprintProbe::name);
+  out.hardware_class = HardwareClass(out.stack);
+  return out;
+}
+
+Result<Fingerprint> LoadFingerprint(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path, kMostBytes));
+  return ParseFingerprint(json, path.string());
+}
+
+Layer LayerOfStack(std::string_view key) {
+  for (const std::string_view word : {"gpu", "cpu", "device", "driver", "hardware", "memory"}) {
+    if (key.find(word) != key.npos) return Layer::kHardware;
+  }
+  return Layer::kEnvironment;
+}
+
+}  // namespace rharness

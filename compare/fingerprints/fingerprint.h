@@ -1,0 +1,71 @@
+// A fingerprint as it is read: "rharness.fingerprint/v1", what each probe saw on one stack.
+//
+// Role: the value that diff, gate and fleet work on. Written by the probe program, which knows
+// nothing of this folder.
+#ifndef RHARNESS_COMPARE_FINGERPRINTS_FINGERPRINT_H_
+#define RHARNESS_COMPARE_FINGERPRINTS_FINGERPRINT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/facts.h"
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "probes/order/sum_tree.h"
+
+namespace rharness {
+
+struct FingerprintTree {
+  std::string name;  // "8-way strided + pairwise"
+  int leaves = 0;
+  std::string sha256;           // of the canonical text
+  std::optional<SumTree> tree;  // where the canonical text was kept
+};
+
+struct FingerprintProbe {
+  std::string name;
+  std::string family;
+  std::string device;
+  std::string status;  // "ok", "absent", "failed", "crashed", "timed_out"
+  std::string message;
+  std::map<std::string, std::string> choices;  // case to JSON text, members sorted by name
+  std::map<std::string, FingerprintTree> trees;
+  std::map<std::string, std::string> bits;  // case to SHA-256
+  bool deterministic = true;
+  std::vector<std::string> unstable;  // cases
+
+  bool Ok() const { return status == "ok"; }
+  // Its repeats differed: what it shows is one of several answers, and compares with nothing. Every
+  // case of a probe that is not deterministic and names no case.
+  bool IsUnstable(const std::string& name) const;
+};
+
+struct Fingerprint {
+  std::string file;
+  std::string node;  // the host that it was made on; may be empty
+  std::map<std::string, std::string>
+      stack;                             // flattened: "libraries.cublas.version", "gpus.0.model"
+  std::string hardware_class;            // GPU model, or CPU model without one; may be empty
+  std::string suite;                     // "ok", or what is broken
+  std::vector<FingerprintProbe> probes;  // by name
+};
+
+inline constexpr int kFingerprintVersion = 1;
+// Errors: invalid_input with file and JSON path (also for unknown members, but for "x-...", a name
+// twice, a digest that is none, a tree whose text, leaves and digest disagree); unsupported for a
+// newer schema. A fingerprint without probes is valid here; that it shows nothing is for diff and
+// gate to say.
+Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file);
+Result<Fingerprint> LoadFingerprint(const std::filesystem::path& path);
+
+// The layer that a fact of the stack belongs to, by the words of its key.
+Layer LayerOfStack(std::string_view key);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_FINGERPRINTS_FINGERPRINT_H_

@@ -1,0 +1,151 @@
+// Two fingerprints side by side: may they be compared, what is the stack, what changed.
+#include "compare/fingerprints/fingerprint_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "compare/fingerprints/probe_diff.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::array<std::pair<BehaviourChange, std::string_view>, 11> kNames = {
+    {{BehaviourChange::kNone, "none"},
+     {BehaviourChange::kNewlyWrong, "newly_wrong"},
+     {BehaviourChange::kGone, "gone"},
+     {BehaviourChange::kAppeared, "appeared"},
+     {BehaviourChange::kNonDeterminismGained, "non_determinism_gained"},
+     {BehaviourChange::kNonDeterminismLost, "non_determinism_lost"},
+     {BehaviourChange::kCompilerOutput, "compiler_output"},
+     {BehaviourChange::kHeuristicDrift, "heuristic_drift"},
+     {BehaviourChange::kKernelRewritten, "kernel_rewritten"},
+     {BehaviourChange::kHardwarePath, "hardware_path"},
+     {BehaviourChange::kRounding, "rounding"}}};
+
+// Why one side shows nothing at all; empty when it does.
+std::string WhyUseless(const Fingerprint& fingerprint, std::string_view side) {
+  if (fingerprint.suite.starts_with("unreadable: ")) {
+    return fmt::format("the {} fingerprint is {}", side, fingerprint.suite);
+  }
+  if (fingerprint.suite != "ok") {
+    return fmt::format("the probes of the {} report that their suite is broken: {}", side,
+                       fingerprint.suite.empty() ? "no reason given" : fingerprint.suite);
+  }
+  if (fingerprint.probes.empty()) return fmt::format("the {} fingerprint has no probes", side);
+  const bool any = std::ranges::any_of(fingerprint.probes, &FingerprintProbe::Ok);
+  if (any) return "";
+  std::map<std::string, int> statuses;
+  for (const FingerprintProbe& probe : fingerprint.probes) ++statuses[probe.status];
+  std::string words;
+  for (const auto& [status, count] : statuses) {
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, status);
+  }
+  return fmt::format("no probe of the {} fingerprint worked: {}", side, words);
+}
+
+std::vector<FactDifference> CompareStacks(const Fingerprint& before, const Fingerprint& after) {
+  std::vector<FactDifference> out;
+  std::map<std::string, std::pair<std::optional<std::string>, std::optional<std::string>>> facts;
+  for (const auto& [key, value] : before.stack) facts[key].first = value;
+  for (const auto& [key, value] : after.stack) facts[key].second = value;
+  for (const auto& [key, values] : facts) {
+    if (values.first == values.second) continue;
+    out.push_back({.layer = LayerOfStack(key),
+                   .key = key,
+                   .weight = FactWeight::kContext,
+                   .recorded = values.first,
+                   .observed = values.second});
+  }
+  return out;
+}
+
+std::string KindWords(const std::vector<ProbeDifference>& probes) {
+  std::map<BehaviourChange, int> counts;
+  for (const ProbeDifference& probe : probes) ++counts[probe.change];
+  std::string words;
+  for (const auto& [change, count] : counts) {
+    std::string name(BehaviourChangeName(change));
+    std::ranges::replace(name, '_', ' ');
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, name);
+  }
+  return words;
+}
+
+std::string SummaryOf(const FingerprintDifference& difference) {
+  if (!difference.comparable) return "not comparable: " + difference.why;
+  const std::size_t changed = difference.probes.size();
+  if (changed == 0) {
+    const std::string stack =
+        difference.stack.empty()
+            ? ""
+            : fmt::format(", although {} fact{} of the stack did", difference.stack.size(),
+                          difference.stack.size() == 1 ? "" : "s");
+    return fmt::format("nothing changed in what {} probe{} saw{}", difference.compared,
+                       difference.compared == 1 ? "" : "s", stack);
+  }
+  if (difference.same == 0) {
+    return fmt::format("everything changed: {}", KindWords(difference.probes));
+  }
+  return fmt::format("{} of {} probes changed: {}", changed,
+                     changed + static_cast<std::size_t>(difference.same),
+                     KindWords(difference.probes));
+}
+
+using ProbeMap = std::map<std::string, std::pair<const FingerprintProbe*, const FingerprintProbe*>>;
+
+ProbeMap Pair(const Fingerprint& before, const Fingerprint& after) {
+  ProbeMap pairs;
+  for (const FingerprintProbe& probe : before.probes) pairs[probe.name].first = &probe;
+  for (const FingerprintProbe& probe : after.probes) pairs[probe.name].second = &probe;
+  return pairs;
+}
+
+// Probes ok on both sides that still share no case that could have differed, such as a control that
+// never repeats, are compared in their determinism only and make nothing comparable.
+bool BothShow(const FingerprintProbe* before, const FingerprintProbe* after) {
+  if (before == nullptr || after == nullptr || !before->Ok() || !after->Ok()) return false;
+  const std::set<std::string> cases = CasesOf(*before);
+  return std::ranges::any_of(CasesOf(*after),
+                             [&](const std::string& name) { return cases.contains(name); });
+}
+
+}  // namespace
+
+std::string_view BehaviourChangeName(BehaviourChange change) {
+  for (const auto& [value, name] : kNames) {
+    if (value == change) return name;
+  }
+  return "none";
+}
+
+FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerprint& after) {
+  FingerprintDifference out;
+  out.stack = CompareStacks(before, after);
+  out.why = WhyUseless(before, "baseline");
+  if (out.why.empty()) out.why = WhyUseless(after, "candidate");
+  if (!out.why.empty()) {
+    out.summary = SummaryOf(out);
+    return out;
+  }
+  for (const auto& [name, pair] : Pair(before, after)) {
+    const auto [old_probe, new_probe] = pair;
+    ProbeDifference probe = CompareProbe(old_probe, new_probe);
+    out.comparable = out.comparable || probe.cases > 0;
+    if (BothShow(old_probe, new_probe)) {
+      ++out.compared;
+      if (probe.change == BehaviourChange::kNone) ++out.same;
+    }
+    if (probe.change != BehaviourChange::kNone) out.probes.push_back(std::move(probe));
+  }
+  if (!out.comparable) {
+    out.why = "no probe worked on both sides and showed a case in common that repeats";
+  }
+  out.summary = SummaryOf(out);
+  return out;
+}
+
+}  // namespace rharness

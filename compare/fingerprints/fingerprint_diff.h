@@ -1,0 +1,60 @@
+// What changed between two stacks, behaviour by behaviour, and what kind of change it is.
+#ifndef RHARNESS_COMPARE_FINGERPRINTS_FINGERPRINT_DIFF_H_
+#define RHARNESS_COMPARE_FINGERPRINTS_FINGERPRINT_DIFF_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/facts.h"
+#include "compare/fingerprints/fingerprint.h"
+
+namespace rharness {
+
+// In the order in which a cause is looked for: identity, compiler output, choice, tree, bits.
+enum class BehaviourChange {
+  kNone,
+  kNewlyWrong,  // ok before; failed, crashed or timed out now
+  kGone,        // ok before; absent or not probed now
+  kAppeared,    // not ok before; ok now
+  kNonDeterminismGained,
+  kNonDeterminismLost,
+  kCompilerOutput,   // other code from the same source or PTX
+  kHeuristicDrift,   // another algorithm was chosen
+  kKernelRewritten,  // the same choice adds in another order
+  kHardwarePath,     // another width of fused addition: another instruction
+  kRounding,         // same choice and order, other bits: rounding, epilogue or math
+};
+std::string_view BehaviourChangeName(BehaviourChange change);  // "heuristic_drift", ...
+
+struct ProbeDifference {
+  std::string probe;
+  std::string family;
+  BehaviourChange change = BehaviourChange::kNone;
+  std::string sentence;                   // "gemm_tree_fp32: was ..., is ... in 3 of 8 cases"
+  std::vector<std::string> choice_cases;  // cases whose choice, tree, bits differ
+  std::vector<std::string> tree_cases;
+  std::vector<std::string> bits_cases;
+  std::vector<std::string> gone_cases;  // shown before, not now, and not for want of repeatability
+  int cases = 0;                        // that both have and that repeat on both sides
+};
+
+struct FingerprintDifference {
+  // At least one probe is ok on both sides and has a case in common that repeats on both.
+  bool comparable = false;
+  std::string why;                      // it is not comparable: one sentence
+  std::vector<FactDifference> stack;    // identity: versions, build ids, devices
+  std::vector<ProbeDifference> probes;  // those that changed, by name
+  int same = 0;                         // probes that are the same
+  int compared = 0;                     // probes ok on both sides with a case in common
+  std::string summary;  // "nothing changed", "everything changed: ...", "3 of 12 probes changed"
+};
+
+// Pure. A suite that reports itself broken on either side is not comparable. Cases that do not
+// repeat compare in that alone. The first layer that changed names the kind, in the order of the
+// localisation: status, determinism, compiler output, choice, tree, bits.
+FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerprint& after);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_FINGERPRINTS_FINGERPRINT_DIFF_H_

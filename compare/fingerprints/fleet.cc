@@ -1,0 +1,315 @@
+// Classes by digest, the majority by count, the suspect by what repeats, other nodes and other
+// stacks say.
+#include "compare/fingerprints/fleet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "compare/fingerprints/probe_diff.h"
+#include "harness/base/digest.h"
+
+namespace rharness {
+namespace {
+
+struct Seen {
+  const FleetMember* member = nullptr;
+  std::string arithmetic;
+  std::string stack;
+};
+using SeenList = std::vector<Seen>;
+
+void Field(Sha256* sha, std::string_view text) {
+  sha->UpdateU64(text.size());
+  sha->Update(text);
+}
+
+void AddCase(const FingerprintProbe& probe, const std::string& name, Sha256* sha) {
+  Field(sha, name);
+  if (probe.IsUnstable(name)) return Field(sha, "unstable");
+  const auto choice = probe.choices.find(name);
+  Field(sha, choice == probe.choices.end() ? "" : choice->second);
+  const auto tree = probe.trees.find(name);
+  Field(sha, tree == probe.trees.end() ? "" : tree->second.sha256);
+  const auto bits = probe.bits.find(name);
+  Field(sha, bits == probe.bits.end() ? "" : bits->second);
+}
+
+// "gpus.0.uuid", "host.name", "node".
+bool NamesOneMachine(std::string_view key) {
+  static constexpr std::array<std::string_view, 10> kWords = {
+      "uuid",       "serial", "hostname", "nodename", "node",
+      "machine_id", "pci",    "bus_id",   "address",  "boot_id"};
+  if (key == "host" || key == "host.name") return true;
+  const std::string_view last = key.substr(key.rfind('.') + 1);
+  return std::ranges::any_of(kWords, [&](std::string_view word) {
+    return last == word || last.starts_with(std::string(word) + "_") ||
+           last.ends_with("_" + std::string(word));
+  });
+}
+
+std::set<std::string> NodesOf(const SeenList& seen) {
+  std::set<std::string> nodes;
+  for (const Seen& one : seen) nodes.insert(one.member->node);
+  return nodes;
+}
+
+std::string Counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// The fleet's nodes of one hardware class.
+class HardwareGroup {
+ public:
+  HardwareGroup(std::string name, SeenList seen) : name_(std::move(name)), seen_(std::move(seen)) {
+    for (const Seen& one : seen_) classes_[one.arithmetic].push_back(one);
+  }
+
+  void AddTo(Fleet* fleet) {
+    std::vector<const SeenList*> order;
+    for (const auto& [digest, seen] : classes_) order.push_back(&seen);
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [](const SeenList* seen) { return NodesOf(*seen).size(); });
+    const bool tie = order.size() > 1 && NodesOf(*order[0]).size() == NodesOf(*order[1]).size();
+    if (!tie) majority_ = order.front();
+    for (const SeenList* seen : order) AddClass(*seen, fleet);
+    if (tie) AddTie(order, fleet);
+    if (majority_ == nullptr) return;
+    for (const SeenList* seen : order) {
+      if (seen != majority_) AddOdd(*seen, fleet);
+    }
+  }
+
+ private:
+  void AddClass(const SeenList& seen, Fleet* fleet) const {
+    FleetClass out;
+    out.hardware_class = name_;
+    out.arithmetic = seen.front().arithmetic;
+    out.majority = &seen == majority_;
+    for (const std::string& node : NodesOf(seen)) out.nodes.push_back(node);
+    for (const Seen& one : seen) out.files.push_back(one.member->fingerprint.file);
+    fleet->classes.push_back(std::move(out));
+  }
+
+  // No class has two stacks, and no stack two classes.
+  bool ClassesAreStacks() const {
+    std::map<std::string, std::string> class_of;
+    for (const Seen& one : seen_) {
+      const auto [at, added] = class_of.emplace(one.stack, one.arithmetic);
+      if (!added && at->second != one.arithmetic) return false;
+    }
+    return true;
+  }
+
+  void AddTie(const std::vector<const SeenList*>& order, Fleet* fleet) const {
+    std::string note = fmt::format(
+        "{}: {} of arithmetic and no majority, {} in each of the largest", name_,
+        fmt::format("{} classes", order.size()), Counted(NodesOf(*order[0]).size(), "node"));
+    note += ClassesAreStacks()
+                ? "; nodes with the same stack compute alike, so it is the stack, not a node"
+                : "; nodes with the same stack compute differently, so it is not the stack alone";
+    fleet->notes.push_back(std::move(note));
+  }
+
+  // One row a node and stack: repeats that agree say the same.
+  void AddOdd(const SeenList& seen, Fleet* fleet) const {
+    std::set<std::pair<std::string, std::string>> told;
+    for (const Seen& one : seen) {
+      if (!told.emplace(one.member->node, one.stack).second) continue;
+      OddNode odd;
+      odd.node = one.member->node;
+      odd.file = one.member->fingerprint.file;
+      odd.hardware_class = name_;
+      odd.difference = DiffFingerprints(Nearest(one).member->fingerprint, one.member->fingerprint);
+      Suspicion(one, &odd);
+      fleet->odd.push_back(std::move(odd));
+    }
+  }
+
+  // A fingerprint of the majority with the fewest other differences: the same node, else the same
+  // stack, else the first.
+  const Seen& Nearest(const Seen& odd) const {
+    for (const Seen& one : *majority_) {
+      if (one.member->node == odd.member->node) return one;
+    }
+    for (const Seen& one : *majority_) {
+      if (one.stack == odd.stack) return one;
+    }
+    return majority_->front();
+  }
+
+  struct Evidence {
+    std::size_t repeats = 0;         // of this node on this stack that agree, this one included
+    bool repeats_differ = false;     // another one of this node on this stack differs
+    std::set<std::string> alike;     // other nodes of this stack that agree with this one
+    std::set<std::string> unlike;    // other nodes of this stack that do not
+    bool own_majority = false;       // this node on another stack is in the majority
+    bool own_elsewhere_odd = false;  // this node on the majority's stack is not in the majority
+  };
+
+  Evidence Gather(const Seen& odd) const {
+    std::set<std::string> majority_stacks;
+    for (const Seen& one : *majority_) majority_stacks.insert(one.stack);
+    Evidence out;
+    for (const Seen& one : seen_) {
+      const bool same = one.arithmetic == odd.arithmetic;
+      const bool in_majority = one.arithmetic == majority_->front().arithmetic;
+      if (one.member->node == odd.member->node) {
+        if (one.stack == odd.stack) {
+          if (same) {
+            ++out.repeats;
+          } else {
+            out.repeats_differ = true;
+          }
+        } else if (in_majority) {
+          out.own_majority = true;
+        } else if (majority_stacks.contains(one.stack)) {
+          out.own_elsewhere_odd = true;
+        }
+      } else if (one.stack == odd.stack) {
+        (same ? out.alike : out.unlike).insert(one.member->node);
+      }
+    }
+    return out;
+  }
+
+  void Suspicion(const Seen& odd, OddNode* out) const {
+    const Evidence evidence = Gather(odd);
+    const auto say = [&](Suspect suspect, const std::string& why) {
+      out->suspect = suspect;
+      out->sentence = fmt::format("{}: {}", SuspectName(suspect), why);
+      if (evidence.repeats > 1) {
+        out->sentence += fmt::format("; {} repeats of it agree", evidence.repeats);
+      }
+    };
+    if (evidence.repeats_differ) {
+      return say(Suspect::kNode, "repeats of this node on one stack differ from one another");
+    }
+    if (evidence.own_elsewhere_odd) {
+      return say(Suspect::kNode, "this node is odd on the stack of the majority, too");
+    }
+    if (evidence.own_majority && evidence.unlike.empty()) {
+      return say(Suspect::kStack,
+                 "before or after, on another stack, the same node is like the "
+                 "majority");
+    }
+    if (!evidence.unlike.empty() && evidence.alike.empty()) {
+      return say(Suspect::kNode, fmt::format("{} with the same stack differ from it",
+                                             Counted(evidence.unlike.size(), "other node")));
+    }
+    if (!evidence.alike.empty() && evidence.unlike.empty()) {
+      return say(Suspect::kStack, fmt::format("{} with the same stack compute like it",
+                                              Counted(evidence.alike.size(), "other node")));
+    }
+    if (!evidence.alike.empty()) {
+      return say(Suspect::kUnknown, "nodes with the same stack compute like it and others do not");
+    }
+    say(Suspect::kUnknown,
+        "no other node has its stack; run it on the stack of the others, or its stack elsewhere");
+  }
+
+  std::string name_;
+  SeenList seen_;
+  std::map<std::string, SeenList> classes_;  // by arithmetic
+  const SeenList* majority_ = nullptr;
+};
+
+std::string SummaryOf(const Fleet& fleet, std::size_t hardware) {
+  if (fleet.fingerprints == 0) return "no fingerprint shows anything: there is nothing to compare";
+  if (fleet.nodes < 2) return "one node alone: there is nothing to compare it with";
+  const std::string of =
+      fmt::format("{} on {}", Counted(static_cast<std::size_t>(fleet.nodes), "node"),
+                  Counted(hardware, "hardware class"));
+  const std::string plural = hardware == 1 ? "" : "es";
+  if (fleet.classes.size() == hardware) {
+    return fmt::format("{}{} compute alike within each", of, plural);
+  }
+  if (fleet.odd.empty()) {
+    return fmt::format("{}{} fall into {} classes, and no majority says which one is odd", of,
+                       plural, fleet.classes.size());
+  }
+  std::set<std::string> names;
+  for (const OddNode& odd : fleet.odd) names.insert(odd.node);
+  constexpr std::size_t kNamed = 5;
+  std::vector<std::string> first(names.begin(), names.end());
+  const std::size_t more = first.size() > kNamed ? first.size() - kNamed : 0;
+  first.resize(first.size() - more);
+  return fmt::format("{} of {}{} differ from their majority: {}{}", names.size(), of, plural,
+                     fmt::join(first, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+}  // namespace
+
+std::string_view SuspectName(Suspect suspect) {
+  switch (suspect) {
+    case Suspect::kNode:
+      return "node";
+    case Suspect::kStack:
+      return "stack";
+    case Suspect::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::string ArithmeticDigest(const Fingerprint& fingerprint) {
+  if (fingerprint.suite != "ok") return "";
+  Sha256 sha;
+  bool any = false;
+  for (const FingerprintProbe& probe : fingerprint.probes) {
+    if (!probe.Ok()) continue;
+    Field(&sha, probe.name);
+    const std::set<std::string> cases = CasesOf(probe);
+    sha.UpdateU64(cases.size());
+    any = any || cases.size() > UnstableCasesOf(probe).size();
+    for (const std::string& name : cases) AddCase(probe, name, &sha);
+  }
+  return any ? ToHex(sha.Finish()) : "";
+}
+
+std::string StackDigest(const Fingerprint& fingerprint) {
+  Sha256 sha;
+  for (const auto& [key, value] : fingerprint.stack) {
+    if (NamesOneMachine(key)) continue;
+    Field(&sha, key);
+    Field(&sha, value);
+  }
+  return ToHex(sha.Finish());
+}
+
+Fleet CompareFleet(const std::vector<FleetMember>& members) {
+  Fleet fleet;
+  std::map<std::string, SeenList> hardware;
+  std::set<std::string> nodes;
+  for (const FleetMember& member : members) {
+    const Fingerprint& fingerprint = member.fingerprint;
+    std::string arithmetic = ArithmeticDigest(fingerprint);
+    if (arithmetic.empty()) {
+      fleet.unusable.push_back(fmt::format("{} ({}): {}", member.node, fingerprint.file,
+                                           fingerprint.suite != "ok"
+                                               ? "its suite is broken: " + fingerprint.suite
+                                               : "no probe worked and showed a case that repeats"));
+      continue;
+    }
+    ++fleet.fingerprints;
+    nodes.insert(member.node);
+    const std::string name =
+        fingerprint.hardware_class.empty() ? "unknown hardware" : fingerprint.hardware_class;
+    hardware[name].push_back({&member, std::move(arithmetic), StackDigest(fingerprint)});
+  }
+  fleet.nodes = static_cast<int>(nodes.size());
+  for (auto& [name, seen] : hardware) HardwareGroup(name, std::move(seen)).AddTo(&fleet);
+  std::ranges::stable_sort(fleet.odd, {}, &OddNode::node);
+  fleet.summary = SummaryOf(fleet, hardware.size());
+  if (fleet.classes.size() > hardware.size()) {
+    fleet.exit_code = 1;
+  } else if (fleet.nodes > 1 && fleet.unusable.empty()) {
+    fleet.exit_code = 0;
+  }
+  return fleet;
+}
+
+}  // namespace rharness

@@ -1,0 +1,70 @@
+// Many fingerprints, one a node or several: which nodes compute alike, which one is odd, and is it
+// the node or its stack?
+//
+// Role: pure; what `rharness gate fleet` shows. Nodes are compared within a hardware class only.
+#ifndef RHARNESS_COMPARE_FINGERPRINTS_FLEET_H_
+#define RHARNESS_COMPARE_FINGERPRINTS_FLEET_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/fingerprints/fingerprint.h"
+#include "compare/fingerprints/fingerprint_diff.h"
+
+namespace rharness {
+
+// Several of one name are repeats of that node, on its stack or on another one.
+struct FleetMember {
+  std::string node;
+  Fingerprint fingerprint;
+};
+
+// Nodes of one hardware class on which every probe saw the same. A node whose repeats differ is in
+// several.
+struct FleetClass {
+  std::string hardware_class;
+  std::string arithmetic;          // SHA-256 over what the probes saw
+  std::vector<std::string> nodes;  // sorted, each once
+  std::vector<std::string> files;
+  bool majority = false;  // more nodes than any other class of the hardware
+};
+
+enum class Suspect { kNode, kStack, kUnknown };
+std::string_view SuspectName(Suspect suspect);  // "node", "stack", "unknown"
+
+// A node that has a fingerprint outside of the majority of its hardware class.
+struct OddNode {
+  std::string node;
+  std::string file;
+  std::string hardware_class;
+  Suspect suspect = Suspect::kUnknown;
+  std::string sentence;              // who is suspected, and by which evidence
+  FingerprintDifference difference;  // from a fingerprint of the majority to this one
+};
+
+struct Fleet {
+  int nodes = 0;
+  int fingerprints = 0;               // that show something
+  std::vector<FleetClass> classes;    // by hardware class, the largest first
+  std::vector<OddNode> odd;           // by node
+  std::vector<std::string> unusable;  // one sentence a fingerprint that shows nothing
+  std::vector<std::string> notes;     // ties, and classes that are those of their stacks
+  std::string summary;                // one sentence
+  int exit_code = 3;  // 0: one class a hardware class; 1: more; 3: fewer than two nodes to compare,
+                      // or a fingerprint that shows nothing
+};
+
+// A tie between the largest classes names no majority, and so no odd node.
+Fleet CompareFleet(const std::vector<FleetMember>& members);
+
+// SHA-256 over choices, trees and bits of all probes that are ok; of cases that do not repeat only
+// that they do not. Empty when there is no case that repeats, or the suite is broken.
+std::string ArithmeticDigest(const Fingerprint& fingerprint);
+// SHA-256 over the stack without what names the one machine: UUIDs, serial numbers, host and node
+// names, addresses.
+std::string StackDigest(const Fingerprint& fingerprint);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_FINGERPRINTS_FLEET_H_

@@ -1,0 +1,273 @@
+// The localisation of one probe's change: status, determinism, compiler output, choice, tree, bits.
+#include "compare/fingerprints/probe_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "probes/order/tree_name.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostValue = 120;  // bytes of a value quoted in a sentence
+
+std::string Short(const std::string& text) {
+  return text.size() <= kMostValue ? text : text.substr(0, kMostValue) + "...";
+}
+
+template <class T>
+const T* At(const std::map<std::string, T>& map, const std::string& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+bool Same(const std::string& a, const std::string& b) { return a == b; }
+bool Same(const FingerprintTree& a, const FingerprintTree& b) { return a.sha256 == b.sha256; }
+
+class ProbeComparison {
+ public:
+  ProbeComparison(const FingerprintProbe& before, const FingerprintProbe& after)
+      : before_(before), after_(after) {
+    out_.probe = after.name;
+    out_.family = after.family;
+  }
+
+  ProbeDifference Run() {
+    CompareCases();
+    out_.change = Kind();
+    if (out_.change != BehaviourChange::kNone) out_.sentence = Sentence();
+    return std::move(out_);
+  }
+
+ private:
+  bool Stable(const std::string& name) const {
+    return !before_.IsUnstable(name) && !after_.IsUnstable(name);
+  }
+
+  // True when both sides have the case in this layer.
+  template <class T>
+  bool CompareLayer(const std::string& name, const std::map<std::string, T>& before,
+                    const std::map<std::string, T>& after, std::vector<std::string>* differing) {
+    const T* old_value = At(before, name);
+    const T* new_value = At(after, name);
+    if (old_value == nullptr || new_value == nullptr) {
+      lost_ = lost_ || (old_value != nullptr && !after_.IsUnstable(name));
+      more_ = more_ || (new_value != nullptr && !before_.IsUnstable(name));
+      return false;
+    }
+    if (!Stable(name)) return false;
+    if (!Same(*old_value, *new_value)) differing->push_back(name);
+    return true;
+  }
+
+  void CompareCases() {
+    std::set<std::string> cases = CasesOf(before_);
+    cases.merge(CasesOf(after_));
+    for (const std::string& name : cases) {
+      lost_ = false;
+      const bool choice = CompareLayer(name, before_.choices, after_.choices, &out_.choice_cases);
+      const bool tree = CompareLayer(name, before_.trees, after_.trees, &out_.tree_cases);
+      const bool bits = CompareLayer(name, before_.bits, after_.bits, &out_.bits_cases);
+      if (choice || tree || bits) ++out_.cases;
+      if (lost_) out_.gone_cases.push_back(name);
+    }
+    const std::set<std::string> before = UnstableCasesOf(before_);
+    const std::set<std::string> after = UnstableCasesOf(after_);
+    std::ranges::set_difference(after, before, std::back_inserter(gained_));
+    std::ranges::set_difference(before, after, std::back_inserter(lost_unstable_));
+    // Of cases that only one side has, the other side says nothing.
+    std::erase_if(gained_, [&](const auto& name) { return !CasesOf(before_).contains(name); });
+    std::erase_if(lost_unstable_,
+                  [&](const auto& name) { return !CasesOf(after_).contains(name); });
+  }
+
+  BehaviourChange Kind() const {
+    if (!gained_.empty()) return BehaviourChange::kNonDeterminismGained;
+    if (!out_.choice_cases.empty()) {
+      return after_.family == "compiler" ? BehaviourChange::kCompilerOutput
+                                         : BehaviourChange::kHeuristicDrift;
+    }
+    if (CompilerBits()) return BehaviourChange::kCompilerOutput;
+    if (!out_.tree_cases.empty()) {
+      return WidestChanged().empty() ? BehaviourChange::kKernelRewritten
+                                     : BehaviourChange::kHardwarePath;
+    }
+    if (!out_.bits_cases.empty()) return BehaviourChange::kRounding;
+    if (!out_.gone_cases.empty()) return BehaviourChange::kGone;
+    if (!lost_unstable_.empty()) return BehaviourChange::kNonDeterminismLost;
+    return more_ ? BehaviourChange::kAppeared : BehaviourChange::kNone;
+  }
+
+  // Bits of a compiler's case are its output, unless a choice beside them says that the code is the
+  // same.
+  bool CompilerBits() const {
+    return after_.family == "compiler" &&
+           std::ranges::any_of(out_.bits_cases, [&](const std::string& name) {
+             return At(before_.choices, name) == nullptr;
+           });
+  }
+
+  // "from 9 to 17 terms": of the first case whose widest fused addition has another width. Two
+  // terms are no fused addition.
+  std::string WidestChanged() const {
+    for (const std::string& name : out_.tree_cases) {
+      const FingerprintTree* before = At(before_.trees, name);
+      const FingerprintTree* after = At(after_.trees, name);
+      if (!before->tree || !after->tree) continue;
+      const int was = before->tree->LargestFanIn();
+      const int is = after->tree->LargestFanIn();
+      if (was != is && std::max(was, is) > 2) return fmt::format("from {} to {} terms", was, is);
+    }
+    return "";
+  }
+
+  std::string TreeWords() const {
+    const std::string& name = out_.tree_cases.front();
+    const FingerprintTree* before = At(before_.trees, name);
+    const FingerprintTree* after = At(after_.trees, name);
+    if (before->tree && after->tree && before->leaves == after->leaves) {
+      return DiffTrees(*before->tree, *after->tree).sentence;
+    }
+    return fmt::format("was {} over {} terms, is {} over {}", Short(before->name), before->leaves,
+                       Short(after->name), after->leaves);
+  }
+
+  std::string InCases(const std::vector<std::string>& cases) const {
+    return fmt::format("in {} of {} cases (first: {})", cases.size(), out_.cases,
+                       Short(cases.front()));
+  }
+
+  std::string ChoiceWords() const {
+    const std::string& name = out_.choice_cases.front();
+    return fmt::format("was {}, is {} {}", Short(*At(before_.choices, name)),
+                       Short(*At(after_.choices, name)), InCases(out_.choice_cases));
+  }
+
+  // What else moved below the layer that names the kind.
+  std::string Rest() const {
+    std::string rest;
+    if (out_.change != BehaviourChange::kKernelRewritten &&
+        out_.change != BehaviourChange::kHardwarePath && !out_.tree_cases.empty()) {
+      rest += fmt::format("; adds in another order in {}", out_.tree_cases.size());
+      if (const std::string widest = WidestChanged(); !widest.empty()) {
+        rest += fmt::format(", the widest fused addition {}", widest);
+      }
+    }
+    if (out_.change != BehaviourChange::kRounding && !out_.bits_cases.empty()) {
+      rest += fmt::format("; other bits in {}", out_.bits_cases.size());
+    }
+    if (out_.change != BehaviourChange::kGone && !out_.gone_cases.empty()) {
+      rest += fmt::format("; {} no longer shown", out_.gone_cases.size());
+    }
+    return rest;
+  }
+
+  std::string Sentence() const { return fmt::format("{}: {}{}", out_.probe, Words(), Rest()); }
+
+  std::string Words() const {
+    switch (out_.change) {
+      case BehaviourChange::kNonDeterminismGained:
+        return fmt::format("no longer gives the same bits every time, {}", InAll(gained_));
+      case BehaviourChange::kNonDeterminismLost:
+        return fmt::format("now gives the same bits every time, {}", InAll(lost_unstable_));
+      case BehaviourChange::kCompilerOutput:
+        return out_.choice_cases.empty()
+                   ? fmt::format("other code from the same source {}", InCases(out_.bits_cases))
+                   : fmt::format("other code from the same source: {}", ChoiceWords());
+      case BehaviourChange::kHeuristicDrift:
+        return fmt::format("another algorithm is chosen: {}", ChoiceWords());
+      case BehaviourChange::kKernelRewritten:
+        return fmt::format("{} adds in another order: {} {}", ChosenWords(), TreeWords(),
+                           InCases(out_.tree_cases));
+      case BehaviourChange::kHardwarePath:
+        return fmt::format("another instruction adds, the widest fused addition went {}: {} {}",
+                           WidestChanged(), TreeWords(), InCases(out_.tree_cases));
+      case BehaviourChange::kRounding:
+        return fmt::format("{} gives other bits {}: rounding, epilogue or math", SameWords(),
+                           InCases(out_.bits_cases));
+      case BehaviourChange::kGone:
+        return fmt::format("no longer shows {} of its cases (first: {})", out_.gone_cases.size(),
+                           Short(out_.gone_cases.front()));
+      case BehaviourChange::kAppeared:
+        return "shows more cases than before";
+      default:
+        return "";
+    }
+  }
+
+  // What is known to be the same, and only that.
+  std::string ChosenWords() const {
+    const bool known = At(before_.choices, out_.tree_cases.front()) != nullptr;
+    return known ? "the same choice" : "the routine (its choice is not known)";
+  }
+  std::string SameWords() const {
+    const std::string& name = out_.bits_cases.front();
+    const bool choice = At(before_.choices, name) != nullptr;
+    const bool tree = At(before_.trees, name) != nullptr;
+    if (choice && tree) return "the same choice and order";
+    if (choice) return "the same choice";
+    return tree ? "the same order" : "the routine";
+  }
+
+  std::string InAll(const std::vector<std::string>& cases) const {
+    return fmt::format("in {} of {} cases (first: {})", cases.size(), CasesOf(after_).size(),
+                       Short(cases.front()));
+  }
+
+  const FingerprintProbe& before_;
+  const FingerprintProbe& after_;
+  ProbeDifference out_;
+  std::vector<std::string> gained_;
+  std::vector<std::string> lost_unstable_;
+  bool lost_ = false;
+  bool more_ = false;
+};
+
+std::string StatusWords(const FingerprintProbe* probe) {
+  if (probe == nullptr) return "not probed";
+  std::string words = probe->status == "timed_out" ? "timed out" : probe->status;
+  if (!probe->message.empty()) words += fmt::format(" ({})", Short(probe->message));
+  return words;
+}
+
+}  // namespace
+
+std::set<std::string> CasesOf(const FingerprintProbe& probe) {
+  std::set<std::string> cases;
+  for (const auto& [name, value] : probe.choices) cases.insert(name);
+  for (const auto& [name, value] : probe.trees) cases.insert(name);
+  for (const auto& [name, value] : probe.bits) cases.insert(name);
+  // A case that does not repeat may have nothing else to show.
+  cases.insert(probe.unstable.begin(), probe.unstable.end());
+  return cases;
+}
+
+std::set<std::string> UnstableCasesOf(const FingerprintProbe& probe) {
+  std::set<std::string> cases = CasesOf(probe);
+  std::erase_if(cases, [&](const std::string& name) { return !probe.IsUnstable(name); });
+  return cases;
+}
+
+ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintProbe* after) {
+  const bool was = before != nullptr && before->Ok();
+  const bool is = after != nullptr && after->Ok();
+  if (was && is) return ProbeComparison(*before, *after).Run();
+  ProbeDifference out;
+  out.probe = (after != nullptr ? after : before)->name;
+  out.family = (after != nullptr ? after : before)->family;
+  if (was == is) return out;
+  if (is) {
+    out.change = BehaviourChange::kAppeared;
+    out.sentence = fmt::format("{}: was {}, is ok", out.probe, StatusWords(before));
+    return out;
+  }
+  const bool absent = after == nullptr || after->status == "absent";
+  out.change = absent ? BehaviourChange::kGone : BehaviourChange::kNewlyWrong;
+  out.sentence = fmt::format("{}: was ok, is {}", out.probe, StatusWords(after));
+  const std::set<std::string> gone = CasesOf(*before);
+  out.gone_cases.assign(gone.begin(), gone.end());
+  return out;
+}
+
+}  // namespace rharness

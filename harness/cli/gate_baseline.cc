@@ -1,0 +1,59 @@
+// `rharness gate baseline accept`: somebody takes a fingerprint as the baseline, for a while.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/cli/gate_options.h"
+#include "harness/gate/baseline.h"
+#include "harness/gate/policy.h"
+
+namespace rharness {
+namespace {
+
+struct AcceptArguments {
+  std::string fingerprint;
+  std::string folder;
+  std::string by;
+  std::string reason;
+  std::string expires;
+};
+
+Result<int> Accept(const AcceptArguments& arguments) {
+  ASSIGN_OR_RETURN(const WallTime expires, ParseEndOfDay(arguments.expires));
+  ASSIGN_OR_RETURN(const BaselineRecord record,
+                   AcceptBaseline(arguments.fingerprint, arguments.folder, arguments.by,
+                                  arguments.reason, SystemClock().Now(), expires));
+  if (Globals().quiet) return kExitOk;
+  return Print(TerminalSafe(fmt::format("accepted {} by {} until {}\n",
+                                        record.fingerprint_sha256.substr(0, 12), record.accepted_by,
+                                        FormatTime(record.expires))));
+}
+
+}  // namespace
+
+void AddGateBaseline(CLI::App& gate_verb, Action* action) {
+  CLI::App* verb = gate_verb.add_subcommand("baseline", "Accepted fingerprints");
+  verb->require_subcommand(1);
+  auto arguments = std::make_shared<AcceptArguments>();
+  CLI::App* accept =
+      verb->add_subcommand("accept", "Accept a fingerprint as the baseline: who, why, until when");
+  accept->add_option("fingerprint", arguments->fingerprint, "Fingerprint to accept")->required();
+  accept->add_option("--folder", arguments->folder, "Folder of the baseline and its record")
+      ->required();
+  accept->add_option("--by", arguments->by, "Who accepts it")->required();
+  accept->add_option("--reason", arguments->reason, "Why")->required();
+  accept
+      ->add_option("--expires", arguments->expires,
+                   "Last day on which it holds, such as 2026-12-31 (UTC)")
+      ->required();
+  accept->callback([arguments, action] {
+    *action = [arguments] {
+      const auto code = Accept(*arguments);
+      return code.ok() ? *code : FailWith(code.error());
+    };
+  });
+}
+
+}  // namespace rharness

@@ -1,0 +1,108 @@
+// `rharness gate fleet`: the fingerprints of many nodes, and which node is odd.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/base/version.h"
+#include "harness/cli/gate_options.h"
+#include "harness/cli/progress_line.h"
+#include "harness/gate/gate.h"
+#include "reports/fingerprint_report.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFiles = 100'000;
+
+struct FleetArguments {
+  std::string folder;
+  std::string html;
+  bool json = false;
+};
+
+// Sorted, so that the answer does not depend on the order in which a folder lists its files.
+Result<std::vector<fs::path>> FingerprintsIn(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, error);
+  if (error) return NotFound("cannot read the folder: " + error.message(), folder.string());
+  for (const fs::recursive_directory_iterator end; entry != end; entry.increment(error)) {
+    if (error) return IoError("cannot read the folder: " + error.message(), folder.string());
+    std::error_code ignored;
+    if (entry->path().extension() != ".json" || !entry->is_regular_file(ignored)) continue;
+    files.push_back(entry->path());
+    if (files.size() > kMostFiles) {
+      return InvalidInput(fmt::format("more than {} fingerprints", kMostFiles), folder.string());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// The subfolder, which may hold several of one node; else the host that made it; else the file.
+std::string NodeOf(const Fingerprint& fingerprint, const fs::path& folder, const fs::path& file) {
+  const fs::path below = file.lexically_relative(folder);
+  if (below.has_parent_path()) return below.begin()->string();
+  return fingerprint.node.empty() ? file.stem().string() : fingerprint.node;
+}
+
+Result<int> Run(const FleetArguments& arguments) {
+  ASSIGN_OR_RETURN(const std::vector<fs::path> files, FingerprintsIn(arguments.folder));
+  std::vector<FleetMember> members;
+  for (const fs::path& file : files) {
+    auto fingerprint = LoadFingerprint(file);
+    if (!fingerprint.ok()) {
+      fingerprint = UnreadableFingerprint(file.string(), fingerprint.error());
+    }
+    const std::string node = NodeOf(*fingerprint, arguments.folder, file);
+    members.push_back({node, std::move(*fingerprint)});
+  }
+  const Fleet fleet = CompareFleet(members);
+  if (!arguments.html.empty()) {
+    RETURN_IF_ERROR(WriteFileAtomic(arguments.html, WriteHtml(fleet, kVersion)));
+  }
+  int shown = kExitOk;
+  if (arguments.json) {
+    shown = PrintJson(ToJson(fleet));
+  } else if (!Globals().quiet) {
+    shown = Print(WriteTerminal(fleet, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
+                                ColorOn(STDOUT_FILENO)));
+  } else if (fleet.exit_code != kExitOk) {
+    LogError(TerminalSafe(fleet.summary));
+  }
+  return shown == kExitOk ? fleet.exit_code : shown;
+}
+
+}  // namespace
+
+void AddGateFleet(CLI::App& gate_verb, Action* action) {
+  auto arguments = std::make_shared<FleetArguments>();
+  CLI::App* verb = gate_verb.add_subcommand(
+      "fleet", "Find nodes that compute otherwise than others of their hardware");
+  verb->add_option("folder", arguments->folder,
+                   "Folder of fingerprints: NODE.json, or NODE/*.json for repeats of one node; a "
+                   "node named in the stack goes by that name")
+      ->required();
+  verb->add_flag("--json", arguments->json, "Print rharness.fleet/v1 instead of text");
+  verb->add_option("--html", arguments->html, "Write a page");
+  verb->footer(
+      "Exit codes: 0 all nodes of a hardware class compute alike, 1 some do not, 2 unreadable\n"
+      "folder, 3 nothing to compare, or a fingerprint that shows nothing.");
+  verb->callback([arguments, action] {
+    *action = [arguments] {
+      const auto code = Run(*arguments);
+      return code.ok() ? *code : FailWith(code.error());
+    };
+  });
+}
+
+}  // namespace rharness

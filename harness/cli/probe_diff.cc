@@ -1,0 +1,80 @@
+// `rharness probe diff`: which behaviours changed between two stacks.
+#include "harness/cli/probe_diff.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/base/version.h"
+#include "harness/cli/progress_line.h"
+#include "harness/gate/gate.h"
+#include "reports/fingerprint_report.h"
+
+namespace rharness {
+namespace {
+
+struct DiffArguments {
+  std::string before;
+  std::string after;
+  std::string html;
+  bool json = false;
+};
+
+int Show(const FingerprintDifference& difference, const DiffArguments& arguments) {
+  const int code = ExitCodeOf(difference);
+  int shown = kExitOk;
+  if (arguments.json) {
+    shown = PrintJson(ToJson(difference));
+  } else if (!Globals().quiet) {
+    shown = Print(WriteTerminal(difference, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
+                                ColorOn(STDOUT_FILENO)));
+  } else if (code != kExitOk) {
+    LogError(TerminalSafe(difference.summary));
+  }
+  return shown == kExitOk ? code : shown;
+}
+
+// A fingerprint of a newer schema is one, and compares with nothing.
+Result<Fingerprint> LoadSide(const std::string& path) {
+  auto fingerprint = LoadFingerprint(path);
+  if (!fingerprint.ok() && fingerprint.error().code == ErrorCode::kUnsupported) {
+    return UnreadableFingerprint(path, fingerprint.error());
+  }
+  return fingerprint;
+}
+
+Result<int> Run(const DiffArguments& arguments) {
+  ASSIGN_OR_RETURN(const Fingerprint before, LoadSide(arguments.before));
+  ASSIGN_OR_RETURN(const Fingerprint after, LoadSide(arguments.after));
+  const FingerprintDifference difference = DiffFingerprints(before, after);
+  if (!arguments.html.empty()) {
+    RETURN_IF_ERROR(
+        WriteFileAtomic(arguments.html, WriteHtml(difference, before, after, kVersion)));
+  }
+  return Show(difference, arguments);
+}
+
+}  // namespace
+
+void AddProbeDiff(CLI::App& probe_verb, Action* action) {
+  auto arguments = std::make_shared<DiffArguments>();
+  CLI::App* verb = probe_verb.add_subcommand(
+      "diff", "Say which behaviours changed between two fingerprints: choice, tree, bits");
+  verb->add_option("before", arguments->before, "Fingerprint of the stack before")->required();
+  verb->add_option("after", arguments->after, "Fingerprint of the stack after")->required();
+  verb->add_flag("--json", arguments->json, "Print rharness.fingerprint_diff/v1 instead of text");
+  verb->add_option("--html", arguments->html, "Write a page with the trees before and after");
+  verb->footer("Exit codes: 0 the same, 1 changed, 2 unreadable input, 3 not comparable.");
+  verb->callback([arguments, action] {
+    *action = [arguments] {
+      const auto code = Run(*arguments);
+      return code.ok() ? *code : FailWith(code.error());
+    };
+  });
+}
+
+}  // namespace rharness

@@ -1,0 +1,201 @@
+// `rharness gate`: may this driver, library or image roll out?
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/gate_drill.h"
+#include "harness/cli/gate_options.h"
+#include "harness/cli/progress_line.h"
+#include "harness/cli/verb.h"
+#include "harness/gate/gate_report.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kImpacted[] = "impacted";
+
+struct GateArguments {
+  std::string baseline;
+  std::string candidate;
+  std::string policy;
+  std::string drill;
+  GateDrillOptions run;
+  bool json = false;
+  std::string json_file;
+  std::string html;
+  std::string junit;
+  std::string markdown;
+};
+
+// What cannot be understood closes the gate; what cannot be reached is our failure.
+bool ClosesTheGate(const Error& error) {
+  return error.code == ErrorCode::kInvalidInput || error.code == ErrorCode::kUnsupported;
+}
+
+Result<Fingerprint> LoadSide(const std::string& path) {
+  auto fingerprint = LoadFingerprint(path);
+  if (!fingerprint.ok() && ClosesTheGate(fingerprint.error())) {
+    return UnreadableFingerprint(path, fingerprint.error());
+  }
+  return fingerprint;
+}
+
+Status LoadBaselineInto(const std::string& path, GateInput* input) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    ASSIGN_OR_RETURN(input->baseline, LoadSide(path));
+    return {};
+  }
+  auto baseline = LoadBaseline(path);
+  if (!baseline.ok() && ClosesTheGate(baseline.error())) {
+    input->baseline = UnreadableFingerprint(path, baseline.error());
+    return {};
+  }
+  if (!baseline.ok()) return baseline.error();
+  input->baseline = std::move(baseline->fingerprint);
+  input->record = std::move(baseline->record);
+  return {};
+}
+
+Result<Report> LoadDrill(const std::string& source) {
+  std::error_code error;
+  const fs::path path =
+      fs::is_directory(source, error) ? fs::path(source) / "report.json" : fs::path(source);
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  return ParseReport(json, path.string());
+}
+
+Status Check(const GateArguments& arguments) {
+  if (arguments.baseline.empty() || arguments.candidate.empty()) {
+    return InvalidInput("expected --baseline and --candidate, or the subcommand baseline or fleet",
+                        "rharness gate");
+  }
+  if (arguments.drill != kImpacted) return {};
+  if (arguments.run.history.empty() || arguments.run.out.empty()) {
+    return InvalidInput("--drill impacted needs --history URL and --out DIR", "rharness gate");
+  }
+  return {};
+}
+
+Result<GateInput> LoadInput(const GateArguments& arguments) {
+  GateInput input;
+  input.now = SystemClock().Now();
+  RETURN_IF_ERROR(LoadBaselineInto(arguments.baseline, &input));
+  ASSIGN_OR_RETURN(input.candidate, LoadSide(arguments.candidate));
+  if (!arguments.policy.empty()) {
+    ASSIGN_OR_RETURN(input.policy, LoadPolicy(arguments.policy));
+  }
+  if (!arguments.run.history.empty()) {
+    ASSIGN_OR_RETURN(input.history, LoadHistory(arguments.run.history));
+  }
+  if (!arguments.drill.empty() && arguments.drill != kImpacted) {
+    ASSIGN_OR_RETURN(input.drill, LoadDrill(arguments.drill));
+  }
+  return input;
+}
+
+// Decides, reruns what depends on the change where that was asked for, and decides again.
+Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
+  GateDecision decision = DecideGate(*input);
+  const bool rerun = arguments.drill == kImpacted && decision.difference.comparable &&
+                     !decision.impacted_runs.empty();
+  if (!rerun) return decision;
+  ASSIGN_OR_RETURN(input->drill,
+                   DrillImpacted(decision.impacted_runs, input->history.size(), arguments.run));
+  return DecideGate(*input);
+}
+
+Status WriteOutputs(const GateDecision& decision, const GateInput& input,
+                    const GateArguments& arguments) {
+  const auto write = [](const std::string& path, const auto& make) -> Status {
+    return path.empty() ? Status() : WriteFileAtomic(path, make());
+  };
+  RETURN_IF_ERROR(write(arguments.json_file, [&] { return ToJson(decision).Dump(2) + "\n"; }));
+  RETURN_IF_ERROR(write(arguments.html, [&] { return WriteHtml(decision, input); }));
+  RETURN_IF_ERROR(write(arguments.junit, [&] { return WriteJunit(decision, input); }));
+  return write(arguments.markdown, [&] { return WriteMarkdown(decision); });
+}
+
+int Show(const GateDecision& decision, const GateArguments& arguments) {
+  if (arguments.json) return PrintJson(ToJson(decision));
+  if (!Globals().quiet) {
+    return Print(WriteTerminal(decision, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
+                               ColorOn(STDOUT_FILENO)));
+  }
+  if (!decision.open) LogError(TerminalSafe(decision.headline));
+  return kExitOk;
+}
+
+Result<int> Run(const GateArguments& arguments) {
+  RETURN_IF_ERROR(Check(arguments));
+  ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments));
+  ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
+  RETURN_IF_ERROR(WriteOutputs(decision, input, arguments));
+  const int shown = Show(decision, arguments);
+  return shown == kExitOk ? decision.exit_code : shown;
+}
+
+void AddInputs(CLI::App* verb, GateArguments* arguments) {
+  verb->add_option("--baseline", arguments->baseline,
+                   "Fingerprint in use, or the folder of an accepted baseline");
+  verb->add_option("--candidate", arguments->candidate, "Fingerprint of what shall roll out");
+  verb->add_option("--policy", arguments->policy,
+                   "YAML: what may change, waivers, required probes; none: nothing may change");
+  verb->add_option("--history", arguments->run.history, "Store of runs, to find the impacted ones")
+      ->envname("RHARNESS_HISTORY");
+  verb->add_option("--drill", arguments->drill,
+                   "Folder of a drill on the candidate, or `impacted`: rerun the impacted runs "
+                   "here, on the candidate, and judge their verdicts");
+  verb->add_option("--out", arguments->run.out, "Folder of that drill");
+  verb->add_option("--root", arguments->run.root,
+                   "Where relative data and code locations of that drill lie")
+      ->capture_default_str();
+  verb->add_option("--jobs", arguments->run.jobs, "Reruns at a time; 0: as many as fit")
+      ->check(CLI::Range(0, 100000));
+  verb->add_option("--reruns", arguments->run.reruns, "Reruns of each run")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
+void AddOutputs(CLI::App* verb, GateArguments* arguments) {
+  verb->add_flag("--json", arguments->json, "Print rharness.gate/v1 instead of text");
+  verb->add_option("--json-file", arguments->json_file, "Write that JSON to a file as well");
+  verb->add_option("--html", arguments->html, "Write a page");
+  verb->add_option("--junit", arguments->junit, "Write JUnit XML, a case a probe");
+  verb->add_option("--markdown", arguments->markdown, "Write a step summary");
+}
+
+}  // namespace
+
+void AddGate(CLI::App& app, Action* action) {
+  auto arguments = std::make_shared<GateArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "gate", "Say whether a stack may roll out, by its fingerprint and those of the one in use");
+  AddInputs(verb, arguments.get());
+  AddOutputs(verb, arguments.get());
+  verb->require_subcommand(0, 1);
+  AddGateBaseline(*verb, action);
+  AddGateFleet(*verb, action);
+  verb->footer(
+      "Exit codes: 0 open, 1 closed by a change, 2 usage or unreadable input, 3 closed for want "
+      "of\n"
+      "evidence, 4 the drill could not be carried out, 5 the baseline is not the accepted one.");
+  verb->callback([arguments, action, verb] {
+    // Runs after the callback of a subcommand, whose action stands.
+    if (!verb->get_subcommands().empty()) return;
+    *action = [arguments] {
+      const auto code = Run(*arguments);
+      return code.ok() ? *code : FailWith(code.error());
+    };
+  });
+}
+
+}  // namespace rharness

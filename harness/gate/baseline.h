@@ -1,0 +1,40 @@
+// A fingerprint that somebody accepted as the baseline: who, why, until when.
+#ifndef RHARNESS_HARNESS_GATE_BASELINE_H_
+#define RHARNESS_HARNESS_GATE_BASELINE_H_
+
+#include <filesystem>
+#include <string>
+
+#include "compare/fingerprints/fingerprint.h"
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct BaselineRecord {
+  std::string fingerprint_sha256;  // of the accepted file
+  std::string accepted_by;
+  std::string reason;
+  WallTime accepted{};
+  WallTime expires{};
+  std::string replaces_sha256;  // of the baseline before; empty: the first one
+};
+
+// Copies the fingerprint into the folder as baseline.json and appends the record to
+// baseline.jsonl there. Errors: invalid_input for an empty reason or name, an expiry that is not
+// ahead, a fingerprint that shows nothing (no probe ok, a broken suite); io.
+Result<BaselineRecord> AcceptBaseline(const std::filesystem::path& fingerprint,
+                                      const std::filesystem::path& folder,
+                                      const std::string& accepted_by, const std::string& reason,
+                                      WallTime now, WallTime expires);
+
+struct Baseline {
+  Fingerprint fingerprint;
+  BaselineRecord record;  // the last one
+};
+// Errors: not_found, io, invalid_input; integrity when baseline.json is not the accepted file.
+Result<Baseline> LoadBaseline(const std::filesystem::path& folder);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_GATE_BASELINE_H_

@@ -1,0 +1,142 @@
+// A gate's decision as one self-contained HTML page.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/version.h"
+#include "harness/gate/gate_report.h"
+#include "reports/fingerprint_report.h"
+#include "reports/html_escape.h"
+#include "reports/html_page.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr char kRecord[] = "gate.json";
+constexpr std::size_t kMostReasons = 500;
+constexpr std::size_t kMostRuns = 1000;
+constexpr std::size_t kNamedProbes = 12;
+
+std::string_view PageClass(const GateDecision& decision) {
+  if (decision.open) return "identical";
+  return decision.exit_code == 1 ? "drifted" : "inconclusive";
+}
+
+std::string ReasonRow(const GateReason& reason) {
+  const std::string_view colour = !reason.closes          ? "infra"
+                                  : reason.lacks_evidence ? "inconclusive"
+                                                          : "drifted";
+  const std::string_view word = !reason.closes          ? "· noted"
+                                : reason.lacks_evidence ? "? closes: no evidence"
+                                                        : "✗ closes";
+  return fmt::format(
+      "<tr class=\"{}\"><td><span class=\"b\">{}</span></td><th scope=\"row\">{}</th>"
+      "<td data-l=\"Reason\"><code>{}</code></td><td>{}</td><td data-l=\"Rule\">{}</td></tr>\n",
+      colour, word, HtmlText(reason.subject, 160), HtmlText(reason.code, 60),
+      HtmlText(reason.message, 1200), HtmlText(reason.rule, 600));
+}
+
+std::string Reasons(const GateDecision& decision) {
+  if (decision.reasons.empty()) {
+    return "<h2 id=\"reasons\">Reasons</h2>\n<p>Every probe saw what it saw before.</p>\n";
+  }
+  std::string rows;
+  const std::size_t shown = std::min(decision.reasons.size(), kMostReasons);
+  for (std::size_t i = 0; i < shown; ++i) rows += ReasonRow(decision.reasons[i]);
+  return fmt::format(
+      "<h2 id=\"reasons\">Reasons</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+      "aria-labelledby=\"reasons\"><table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n{}"
+      "</tbody></table></div>\n{}",
+      HtmlHeads({"", "Of", "Reason", "What was seen", "Rule that decided"}), rows,
+      HtmlLeftOut(decision.reasons.size(), shown, kRecord));
+}
+
+std::string RunRow(const ImpactedRun& run, const std::optional<Report>& drill) {
+  std::string probes;
+  for (std::size_t i = 0; i < std::min(run.probes.size(), kNamedProbes); ++i) {
+    probes += (i > 0 ? ", " : "") + HtmlText(run.probes[i], 120);
+  }
+  if (run.probes.size() > kNamedProbes) {
+    probes += fmt::format(" and {} more", run.probes.size() - kNamedProbes);
+  }
+  std::string verdict = "<span class=\"soft\">not drilled</span>";
+  std::string_view colour;
+  if (drill) {
+    const auto found = std::ranges::find(drill->runs, run.run_id, &ReportRun::run_id);
+    if (found != drill->runs.end()) {
+      verdict = HtmlBadge(found->verdict);
+      colour = VerdictName(found->verdict);
+    }
+  }
+  return fmt::format(
+      "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Family\">{}</td>"
+      "<td data-l=\"Depends on\">{}</td><td data-l=\"Drill\">{}</td></tr>\n",
+      colour, HtmlText(run.run_id, 160), HtmlText(run.family, 100), probes, verdict);
+}
+
+std::string Runs(const GateDecision& decision, const GateInput& input) {
+  if (input.history.empty()) return "";
+  std::string rows;
+  const std::size_t shown = std::min(decision.impacted_runs.size(), kMostRuns);
+  for (std::size_t i = 0; i < shown; ++i) {
+    rows += RunRow(decision.impacted_runs[i], input.drill);
+  }
+  std::string out = fmt::format(
+      "<h2 id=\"runs\">Impacted runs</h2>\n<p class=\"soft\">{} on a probe that changed; {} on "
+      "none.</p>\n",
+      decision.impacted_runs.size() == 1
+          ? std::string("1 historical run depends")
+          : fmt::format("{} historical runs depend", decision.impacted_runs.size()),
+      decision.unaffected_runs == 1 ? std::string("1 depends")
+                                    : fmt::format("{} depend", decision.unaffected_runs));
+  if (rows.empty()) return out;
+  return out + fmt::format(
+                   "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"runs\">"
+                   "<table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table>"
+                   "</div>\n{}",
+                   HtmlHeads({"Run", "Family", "Depends on", "Drill"}), rows,
+                   HtmlLeftOut(decision.impacted_runs.size(), shown, kRecord));
+}
+
+std::string Facts(const GateDecision& decision, const GateInput& input) {
+  std::string out = "<h2>The gate</h2>\n<dl class=\"facts\">\n";
+  out += HtmlFact("Baseline", HtmlText(input.baseline.file, 300));
+  out += HtmlFact("Candidate", HtmlText(input.candidate.file, 300));
+  out += HtmlFact("Hardware", HtmlText(input.candidate.hardware_class, 200));
+  if (input.record) {
+    out += HtmlFact("Baseline accepted by", HtmlText(input.record->accepted_by, 200));
+    out += HtmlFact("because", HtmlText(input.record->reason, 600));
+    out += HtmlFact("Baseline holds until", FormatMinute(input.record->expires));
+  }
+  out +=
+      HtmlFact("Policy", fmt::format("{}, {}, drill {}", Counted(input.policy.rules.size(), "rule"),
+                                     Counted(input.policy.waivers.size(), "waiver"),
+                                     input.policy.drill_required ? "required" : "optional"));
+  out += HtmlFact("Probes compared", std::to_string(decision.difference.compared));
+  out += HtmlFact("Exit code", std::to_string(decision.exit_code));
+  return out + "</dl>\n";
+}
+
+}  // namespace
+
+std::string WriteHtml(const GateDecision& decision, const GateInput& input) {
+  std::string out = HtmlHead(decision.headline);
+  out += HtmlTop(
+      {.page_class = PageClass(decision),
+       .eyebrow_html = fmt::format("{} → {} · {}", HtmlText(input.baseline.file, 200),
+                                   HtmlText(input.candidate.file, 200), FormatMinute(input.now)),
+       .answer = decision.headline,
+       .next_html = HtmlText(NextStep(decision)),
+       .skip_id = "reasons",
+       .skip_words = "Skip to the reasons"});
+  out += Reasons(decision);
+  out += HtmlGrid(decision.difference, input.baseline, input.candidate);
+  out += HtmlTrees(decision.difference, input.baseline, input.candidate);
+  out += Runs(decision, input);
+  out += HtmlStack(decision.difference, kRecord);
+  out += Facts(decision, input);
+  return out + HtmlEnd(kVersion, kRecord, false);
+}
+
+}  // namespace rharness

@@ -1,0 +1,125 @@
+// A gate's decision in words: what to do next, one screen of a terminal, a step summary.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/version.h"
+#include "harness/gate/gate_report.h"
+#include "reports/fingerprint_grid.h"
+#include "reports/fingerprint_report.h"
+#include "reports/markdown_parts.h"
+#include "reports/terminal_parts.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr int kLeastColumns = 20;
+constexpr std::size_t kTableRows = 200;
+
+std::string Line(std::string_view text, int columns) {
+  return ElideEnd(SafeText(text), std::max(columns, kLeastColumns));
+}
+
+std::string_view Colour(const GateDecision& decision) {
+  if (decision.open) return ColourOf(Verdict::kIdentical);
+  return ColourOf(decision.exit_code == 1 ? Verdict::kDrifted : Verdict::kInconclusive);
+}
+
+std::string RunsLine(const GateDecision& decision) {
+  constexpr std::size_t kNamed = 4;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(decision.impacted_runs.size(), kNamed); ++i) {
+    names += fmt::format("{}{}", i == 0 ? ": " : ", ", decision.impacted_runs[i].run_id);
+  }
+  if (decision.impacted_runs.size() > kNamed) names += ", …";
+  return fmt::format("{} impacted, {} not{}", Counted(decision.impacted_runs.size(), "run"),
+                     decision.unaffected_runs, names);
+}
+
+bool Closes(const GateDecision& decision, std::string_view code) {
+  return std::ranges::any_of(decision.reasons, [&](const GateReason& reason) {
+    return reason.closes && reason.code == code;
+  });
+}
+
+void Table(const GateDecision& decision, std::string* out) {
+  if (decision.reasons.empty()) return;
+  *out += "| | Reason | Of | What | Rule |\n|---|---|---|---|---|\n";
+  std::size_t shown = 0;
+  for (const GateReason& reason : decision.reasons) {
+    if (shown == kTableRows || out->size() > kMarkdownBytes) break;
+    *out += fmt::format("| {} | {} | {} | {} | {} |\n", reason.closes ? "✗" : "·",
+                        MarkdownCode(reason.code), MarkdownCode(reason.subject, 160),
+                        MarkdownText(reason.message, 500), MarkdownText(reason.rule, 300));
+    ++shown;
+  }
+  *out += "\n";
+  if (shown < decision.reasons.size()) {
+    *out += fmt::format("_{} more are in gate.json._\n\n",
+                        FormatCount(decision.reasons.size() - shown));
+  }
+}
+
+}  // namespace
+
+std::string NextStep(const GateDecision& decision) {
+  if (decision.open) return "Roll out, and accept the candidate as the next baseline.";
+  if (Closes(decision, "baseline_expired")) {
+    return "Run the probes on the stack in use again and accept them as the baseline.";
+  }
+  if (!decision.difference.comparable) {
+    return "Run the probes on both stacks again: nothing could be compared.";
+  }
+  if (Closes(decision, "drill_missing")) {
+    return "Drill the impacted runs: rharness gate ... --drill impacted --out DIR.";
+  }
+  if (decision.exit_code == 3) return "Get the missing evidence; nothing speaks for a change yet.";
+  return "Keep this stack back, or allow the change in the policy, or sign a waiver for it.";
+}
+
+std::string WriteTerminal(const GateDecision& decision, int columns, int rows, bool color) {
+  std::vector<std::string> head = {
+      Painted(decision.open ? "OPEN" : "CLOSED", Colour(decision), color)};
+  head.front() += "  " + Line(decision.difference.summary, columns - 8);
+  std::vector<std::string> items;
+  for (const GateReason& reason : decision.reasons) {
+    items.push_back(Line(fmt::format("{} {} | {} | {}", reason.closes ? "✗" : "·", reason.code,
+                                     reason.message, reason.rule),
+                         columns));
+  }
+  std::vector<std::string> tail;
+  if (!decision.impacted_runs.empty() || decision.unaffected_runs > 0) {
+    tail.push_back(Line(RunsLine(decision), columns));
+  }
+  tail.push_back(Line("Next: " + NextStep(decision), columns));
+  return FitLines(head, items, tail, "reason", rows);
+}
+
+std::string WriteMarkdown(const GateDecision& decision) {
+  std::string out = fmt::format("## {} Gate {}\n\n**{}**\n\nNext: {}\n\n",
+                                decision.open ? "✓" : "✗", decision.open ? "open" : "closed",
+                                MarkdownText(decision.headline), MarkdownText(NextStep(decision)));
+  Table(decision, &out);
+  if (!decision.difference.stack.empty()) {
+    out += fmt::format("#### The stack: {} differ\n\n",
+                       Counted(decision.difference.stack.size(), "fact"));
+    out += MarkdownList(decision.difference.stack, [](const FactDifference& fact) {
+      return fmt::format("{}: {} → {}", MarkdownCode(fact.key),
+                         MarkdownCode(fact.recorded.value_or("(absent)")),
+                         MarkdownCode(fact.observed.value_or("(absent)")));
+    });
+  }
+  if (!decision.impacted_runs.empty()) {
+    out += fmt::format("#### {} impacted, {} not\n\n",
+                       Counted(decision.impacted_runs.size(), "run"), decision.unaffected_runs);
+    out += MarkdownList(decision.impacted_runs, [](const ImpactedRun& run) {
+      return fmt::format("{}: {}", MarkdownCode(run.run_id, 160),
+                         Counted(run.probes.size(), "changed probe"));
+    });
+  }
+  return out + fmt::format("<sub>rharness {} · exit code {}</sub>\n", MarkdownText(kVersion, 60),
+                           decision.exit_code);
+}
+
+}  // namespace rharness

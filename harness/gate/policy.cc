@@ -1,0 +1,218 @@
+// YAML to policy; the only file with yaml-cpp, whose exceptions end here.
+#include "harness/gate/policy.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::uint64_t kMostBytes = 1 << 20;
+constexpr std::size_t kMostEntries = 10'000;
+constexpr int kVersion = 1;
+
+using Handler = std::function<Status(const YAML::Node&)>;
+struct Member {
+  std::string_view name;
+  bool required;
+  Handler read;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view file) : file_(file) {}
+
+  Result<Policy> Read(std::string_view yaml) {
+    const YAML::Node root = YAML::Load(std::string(yaml));
+    Policy policy;
+    int version = 0;
+    RETURN_IF_ERROR(
+        ReadMap(root, "a policy",
+                {{"version", true, [&](const auto& node) { return ReadVersion(node, &version); }},
+                 {"rules", false,
+                  [&](const auto& node) {
+                    return ReadList(node, "rules", [&](const auto& one) {
+                      return ReadRule(one, &policy.rules.emplace_back());
+                    });
+                  }},
+                 {"waivers", false,
+                  [&](const auto& node) {
+                    return ReadList(node, "waivers", [&](const auto& one) {
+                      return ReadWaiver(one, &policy.waivers.emplace_back());
+                    });
+                  }},
+                 {"drill", false, [&](const auto& node) { return ReadDrill(node, &policy); }},
+                 {"require", false, [&](const auto& node) {
+                    return ReadList(node, "require", [&](const auto& one) {
+                      return ReadText(one, "a glob", &policy.must_have.emplace_back());
+                    });
+                  }}}));
+    return policy;
+  }
+
+  Error Fail(const YAML::Mark& mark, std::string message) const {
+    if (mark.is_null()) return InvalidInput(std::move(message), file_);
+    return InvalidInput(std::move(message), fmt::format("{}:{}", file_, mark.line + 1));
+  }
+
+ private:
+  Status ReadMap(const YAML::Node& node, std::string_view what,
+                 const std::vector<Member>& members) const {
+    if (!node.IsMap()) return Fail(node.Mark(), fmt::format("expected {} as a mapping", what));
+    std::set<std::string> seen;
+    for (const auto& pair : node) {
+      std::string key;
+      RETURN_IF_ERROR(ReadText(pair.first, "a key", &key));
+      const auto member = std::ranges::find(members, key, &Member::name);
+      if (member == members.end()) {
+        return Fail(pair.first.Mark(), fmt::format("unknown key '{}' in {}; expected one of {}",
+                                                   TerminalSafe(key), what, Names(members)));
+      }
+      if (!seen.insert(key).second) {
+        return Fail(pair.first.Mark(), fmt::format("'{}' is there twice in {}", key, what));
+      }
+      RETURN_IF_ERROR(member->read(pair.second));
+    }
+    for (const Member& member : members) {
+      if (member.required && !seen.contains(std::string(member.name))) {
+        return Fail(node.Mark(), fmt::format("{} lacks '{}'", what, member.name));
+      }
+    }
+    return {};
+  }
+
+  static std::string Names(const std::vector<Member>& members) {
+    std::string names;
+    for (const Member& member : members) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", member.name);
+    }
+    return names;
+  }
+
+  Status ReadList(const YAML::Node& node, std::string_view what, const Handler& read) const {
+    if (!node.IsSequence()) return Fail(node.Mark(), fmt::format("expected {} as a list", what));
+    if (node.size() > kMostEntries) {
+      return Fail(node.Mark(), fmt::format("{} {}; at most {}", node.size(), what, kMostEntries));
+    }
+    for (const YAML::Node& one : node) RETURN_IF_ERROR(read(one));
+    return {};
+  }
+
+  Status ReadText(const YAML::Node& node, std::string_view what, std::string* out) const {
+    if (!node.IsScalar() || node.Scalar().find_first_not_of(" \t\r\n") == std::string::npos) {
+      return Fail(node.Mark(), fmt::format("expected {} as text that is not empty", what));
+    }
+    *out = node.Scalar();
+    return {};
+  }
+
+  Status ReadVersion(const YAML::Node& node, int* version) const {
+    std::string text;
+    RETURN_IF_ERROR(ReadText(node, "the version", &text));
+    if (text != std::to_string(kVersion)) {
+      return Fail(node.Mark(), fmt::format("version '{}' of a policy; this program reads {}",
+                                           TerminalSafe(text), kVersion));
+    }
+    *version = kVersion;
+    return {};
+  }
+
+  Status ReadRule(const YAML::Node& node, PolicyRule* rule) const {
+    return ReadMap(
+        node, "a rule",
+        {{"probes", true, [&](const auto& one) { return ReadText(one, "a glob", &rule->probes); }},
+         {"allow", true, [&](const auto& list) {
+            return ReadList(list, "allow", [&](const auto& one) { return Allow(one, rule); });
+          }}});
+  }
+
+  Status Allow(const YAML::Node& node, PolicyRule* rule) const {
+    std::string layer;
+    RETURN_IF_ERROR(ReadText(node, "a layer", &layer));
+    bool* allowed = layer == "choice" ? &rule->choice
+                    : layer == "tree" ? &rule->tree
+                    : layer == "bits" ? &rule->bits
+                                      : nullptr;
+    if (allowed == nullptr) {
+      return Fail(node.Mark(), fmt::format("expected choice, tree or bits in allow, found '{}'",
+                                           TerminalSafe(layer)));
+    }
+    *allowed = true;
+    return {};
+  }
+
+  Status ReadWaiver(const YAML::Node& node, Waiver* waiver) const {
+    const auto text = [this](std::string_view what, std::string* out) {
+      return [this, what, out](const YAML::Node& one) { return ReadText(one, what, out); };
+    };
+    return ReadMap(node, "a waiver",
+                   {{"probes", true, text("a glob", &waiver->probes)},
+                    {"reason", true, text("the reason", &waiver->reason)},
+                    {"signed_by", true, text("the signature", &waiver->signed_by)},
+                    {"until", true, [&](const auto& one) { return ReadDay(one, waiver); }}});
+  }
+
+  Status ReadDay(const YAML::Node& node, Waiver* waiver) const {
+    std::string text;
+    RETURN_IF_ERROR(ReadText(node, "a date", &text));
+    const auto until = ParseEndOfDay(text);
+    if (!until.ok()) return Fail(node.Mark(), until.error().message);
+    waiver->until = *until;
+    return {};
+  }
+
+  Status ReadDrill(const YAML::Node& node, Policy* policy) const {
+    std::string text;
+    RETURN_IF_ERROR(ReadText(node, "drill", &text));
+    if (text != "required" && text != "optional") {
+      return Fail(node.Mark(), fmt::format("expected required or optional for drill, found '{}'",
+                                           TerminalSafe(text)));
+    }
+    policy->drill_required = text == "required";
+    return {};
+  }
+
+  std::string file_;
+};
+
+}  // namespace
+
+Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file) {
+  Reader reader(file);
+  if (yaml.size() > kMostBytes) {
+    return InvalidInput(fmt::format("{} bytes; a policy has at most {}", yaml.size(), kMostBytes),
+                        std::string(file));
+  }
+  try {
+    return reader.Read(yaml);
+  } catch (const YAML::Exception& problem) {
+    return reader.Fail(problem.mark, TerminalSafe(problem.msg));
+  }
+}
+
+Result<Policy> LoadPolicy(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
+  return ParsePolicy(text, path.string());
+}
+
+Result<WallTime> ParseEndOfDay(std::string_view text) {
+  constexpr std::size_t kDateLength = 10;
+  if (text.size() != kDateLength) {
+    auto time = ParseTime(text);
+    if (time.ok()) return time;
+  } else if (const auto midnight = ParseTime(fmt::format("{}T00:00:00Z", text)); midnight.ok()) {
+    return *midnight + std::chrono::days(1);
+  }
+  return InvalidInput(
+      fmt::format("'{}' is no date; expected one such as 2026-12-31, or an RFC 3339 "
+                  "time",
+                  TerminalSafe(text.substr(0, 80))));
+}
+
+}  // namespace rharness

@@ -1,0 +1,185 @@
+// Parses, runs, prints; and the child's side of runner.h.
+#include "probes/command.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/base/version.h"
+#include "probes/runner.h"
+
+namespace rharness {
+namespace {
+
+// As rharness has them.
+constexpr int kExitOk = 0;
+constexpr int kExitUsage = 2;
+constexpr int kExitInfrastructure = 4;
+
+struct CommandOptions {
+  std::string one;
+  RunOptions run;
+  std::vector<std::string> library_paths;
+  std::string out;
+  bool json = false;
+  bool quiet = false;
+};
+
+int Fail(const Error& error) {
+  LogError(error.ToString());
+  return error.code == ErrorCode::kInvalidInput ? kExitUsage : kExitInfrastructure;
+}
+
+int PrintTo(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Fail(IoErrorFromErrno("cannot write to stdout", errno));
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return kExitOk;
+}
+
+const Probe* FindProbe(std::string_view name) {
+  for (const Probe& probe : Probes()) {
+    if (probe.name == name) return &probe;
+  }
+  return nullptr;
+}
+
+// Libraries print what they like on stdout; the result has it to itself.
+int ReserveStdout() {
+  const int reserved = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (reserved < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return -1;
+  return reserved;
+}
+
+int RunOne(const CommandOptions& options) {
+  const Probe* probe = FindProbe(options.one);
+  if (probe == nullptr) return Fail(InvalidInput("there is no such probe", options.one));
+  const int out = ReserveStdout();
+  if (out < 0) return Fail(IoErrorFromErrno("cannot reserve stdout", errno));
+  const ProbeResult result = probe->run(options.run.context);
+  const int code = PrintTo(out, ToJson(result).Dump() + "\n");
+  // Libraries of the stack are not asked to tidy up: what they do at exit is not what was probed.
+  ::_exit(code);
+}
+
+int List(const CommandOptions& options) {
+  if (!options.json) {
+    std::string text;
+    for (const Probe& probe : Probes()) {
+      text += fmt::format("{:<24} {:<4} {:<12} {}\n", probe.name,
+                          probe.device == ProbeDevice::kCpu ? "cpu" : "gpu", probe.family,
+                          probe.summary);
+    }
+    return PrintTo(STDOUT_FILENO, text);
+  }
+  Json list = Json::MakeArray();
+  for (const Probe& probe : Probes()) {
+    list.Append(Json()
+                    .Set("name", probe.name)
+                    .Set("family", probe.family)
+                    .Set("device", probe.device == ProbeDevice::kCpu ? "cpu" : "gpu")
+                    .Set("summary", probe.summary)
+                    .Set("must_be_unstable", probe.must_be_unstable)
+                    .Set("limit_seconds", probe.limit.count()));
+  }
+  const Json json = Json().Set("schema", "rharness.probes/v1").Set("probes", std::move(list));
+  return PrintTo(STDOUT_FILENO, json.Dump(2) + "\n");
+}
+
+void ShowProgress(const Probe& probe, std::size_t done, std::size_t of) {
+  LogInfo(fmt::format("probe {} of {}: {}", done + 1, of, probe.name));
+}
+
+// One line for each probe that did not work, and for a broken suite.
+int Judge(const Json& fingerprint) {
+  int code = kExitOk;
+  for (const Json& probe : fingerprint.Find("probes")->AsArray()) {
+    const std::string& status = probe.Find("status")->AsString();
+    if (status == "ok" || status == "absent") continue;
+    LogError(fmt::format("{} {}: {}", probe.Find("name")->AsString(), status,
+                         TerminalSafe(probe.Find("message")->AsString())));
+    code = kExitInfrastructure;
+  }
+  const std::string& suite = fingerprint.Find("suite")->AsString();
+  if (suite == "ok") return code;
+  LogError(suite);
+  return kExitInfrastructure;
+}
+
+int RunSuite(CommandOptions options) {
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return Fail(IoError("cannot tell this program's own path: " + failed.message()));
+  if (!options.quiet && ::isatty(STDERR_FILENO) != 0) options.run.progress = ShowProgress;
+  const Result<Json> fingerprint = RunProbes(self.string(), options.run);
+  if (!fingerprint.ok()) return Fail(fingerprint.error());
+  if (options.out.empty() || options.out == "-") {
+    if (const int code = PrintTo(STDOUT_FILENO, fingerprint->Dump(2) + "\n"); code != kExitOk) {
+      return code;
+    }
+  } else if (const Status written = WriteJsonFile(options.out, *fingerprint); !written.ok()) {
+    return Fail(written.error());
+  }
+  return Judge(*fingerprint);
+}
+
+void AddContextOptions(CLI::App* app, CommandOptions* options) {
+  app->add_option("--device", options->run.context.device, "cpu or cuda:N");
+  app->add_option("--repeat", options->run.context.repeats,
+                  "Times that each result is made in a process")
+      ->check(CLI::Range(1, 1000));
+  app->add_option("--library-path", options->library_paths,
+                  "Folders searched for the stack's libraries before the loader's own");
+}
+
+void AddSubcommands(CLI::App* app, CommandOptions* options) {
+  CLI::App* list = app->add_subcommand("list", "Names the probes in this program");
+  list->add_flag("--json", options->json, "Print one JSON document (rharness.probes/v1)");
+  CLI::App* run = app->add_subcommand("run", "Fingerprints this stack's arithmetic");
+  run->add_option("--probe", options->run.globs, "Names of probes; * and ? match");
+  AddContextOptions(run, options);
+  run->add_option("--processes", options->run.processes, "Fresh processes that each probe runs in")
+      ->check(CLI::Range(1, 1000));
+  run->add_flag("-q,--quiet", options->quiet, "Show no progress");
+  run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");
+}
+
+}  // namespace
+
+int RunProbeCommand(int argc, char** argv, std::string_view needs) {
+  std::signal(SIGPIPE, SIG_IGN);
+  CommandOptions options;
+  CLI::App app("Asks this stack how it computes.", "rharness-probe");
+  app.set_version_flag("--version", fmt::format("{}\n{}", kVersion, needs));
+  app.add_option("--one", options.one)->group("");
+  app.add_option("--seed", options.run.context.seed)->group("");
+  CLI::App* one = app.add_option_group("one", "")->group("");
+  AddContextOptions(one, &options);
+  AddSubcommands(&app, &options);
+  app.require_subcommand(0, 1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    LogError(error.what());
+    return kExitUsage;
+  }
+  options.run.context.library_paths.assign(options.library_paths.begin(),
+                                           options.library_paths.end());
+  if (!options.one.empty()) return RunOne(options);
+  if (app.got_subcommand("list")) return List(options);
+  if (app.got_subcommand("run")) return RunSuite(std::move(options));
+  LogError("expected list or run; see --help");
+  return kExitUsage;
+}
+
+}  // namespace rharness

@@ -1,0 +1,80 @@
+// The BLAS of the stack under test, through the loader: what the gemm, gemv, dot and symv probes
+// call. Column-major Fortran interface, 32-bit integers.
+#ifndef RHARNESS_PROBES_CPU_BLAS_H_
+#define RHARNESS_PROBES_CPU_BLAS_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probes/cpu/reveal_case.h"
+#include "probes/library/loader.h"
+#include "probes/probe.h"
+
+namespace rharness {
+
+struct GemmShape {
+  int m = 1;
+  int n = 1;
+  int k = 1;
+  std::string Name() const;  // "64x64x1000"
+};
+
+class Blas {
+ public:
+  // libopenblas.so.0, libblas.so.3 or libmkl_rt.so.2. Errors: not_found (none is there), io,
+  // unsupported (it has no BLAS symbols).
+  static Result<Blas> Open(const ProbeContext& context);
+
+  float Dot(std::span<const float> x, std::span<const float> y) const;
+  double Dot(std::span<const double> x, std::span<const double> y) const;
+  // y = A x, or A' x; A is m by n.
+  void Gemv(bool transposed, int m, int n, const float* a, const float* x, float* y) const;
+  // C = A B + beta C; A is m by k, B is k by n.
+  void Gemm(const GemmShape& shape, const float* a, const float* b, float beta, float* c) const;
+  void Gemm(const GemmShape& shape, const double* a, const double* b, double beta, double* c) const;
+  void Symv(int n, const float* a, const float* x, float* y) const;  // lower triangle
+
+  // False when the library has no way to say so.
+  bool SetThreads(int threads) const;
+  int Threads() const;  // 0: it does not say
+  // {"library", "core", "config", "threads"}: which kernels the library chose for this CPU.
+  Json Choice() const;
+  // Its soname, and what DescribeLibrary says of the file.
+  std::pair<std::string, Json> Description() const;
+
+ private:
+  std::shared_ptr<Library> library_;
+  void* sdot_ = nullptr;
+  void* ddot_ = nullptr;
+  void* sgemv_ = nullptr;
+  void* sgemm_ = nullptr;
+  void* dgemm_ = nullptr;
+  void* ssymv_ = nullptr;
+};
+
+// A probe over the BLAS: absent or failed when it cannot be opened.
+ProbeResult WithBlas(const ProbeContext& context,
+                     const std::function<void(const Blas&, ProbeResult*)>& run);
+
+// One element of each row of C, as a sum over k: every row of A holds another question. With
+// `old_value`, beta is 1 and C's own value is the first summand.
+template <class T>
+class GemmSum final : public MaskedSum {
+ public:
+  GemmSum(const Blas& blas, const GemmShape& shape, bool old_value)
+      : blas_(blas), shape_(shape), skip_(old_value ? 1 : 0) {}
+  int size() const override { return shape_.k + skip_; }
+  int max_batch() const override { return shape_.m; }
+  Status Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) override;
+
+ private:
+  const Blas& blas_;
+  GemmShape shape_;
+  int skip_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_PROBES_CPU_BLAS_H_

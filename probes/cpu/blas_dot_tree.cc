@@ -1,0 +1,32 @@
+// The order in which the BLAS adds a dot product. OpenBLAS splits it over threads above 10,000.
+#include <fmt/format.h>
+
+#include "probes/cpu/blas.h"
+
+namespace rharness {
+namespace {
+
+template <class T>
+void AddDot(const ProbeContext& context, const Blas& blas, const std::string& type, int n,
+            ProbeResult* result) {
+  const std::vector<T> ones(static_cast<std::size_t>(n), T(1));
+  AddTree<T>(
+      context, fmt::format("{} {}", type, n), n,
+      [&](std::span<const T> x) { return blas.Dot(x, std::span<const T>(ones)); }, result);
+}
+
+ProbeResult Run(const ProbeContext& context) {
+  return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
+    for (const int n : {16, 100, 1024, 10'016}) AddDot<float>(context, blas, "fp32", n, result);
+    for (const int n : {16, 100, 1024}) AddDot<double>(context, blas, "fp64", n, result);
+  });
+}
+
+const RegisterProbe registered({.name = "blas_dot_tree",
+                                .family = "gemm",
+                                .summary = "order of addition of BLAS dot products",
+                                .run = Run,
+                                .limit = std::chrono::seconds(120)});
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,83 @@
+// Probe gemm_workspace: what cuBLASLt chooses, and computes, as its workspace and the alignment of
+// the matrices change. Both differ between programs that otherwise run the same product.
+#include <fmt/format.h>
+
+#include "probes/gpu/gemm.h"
+#include "probes/gpu/probe_tools.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kWorkspaces[] = {0, std::size_t{1} << 20, std::size_t{4} << 20,
+                                       std::size_t{32} << 20};
+constexpr std::uint32_t kAlignments[] = {256, 16, 8, 4};
+
+struct Matrices {
+  DeviceBuffer a, b, c, workspace;
+};
+
+Result<Matrices> Upload(const ProbeContext& context, const Device& device,
+                        const DeviceGemmShape& shape) {
+  Matrices all;
+  ASSIGN_OR_RETURN(
+      all.a, device.Upload(EncodeAll(shape.input, SeededValues(shape.a_size(), context.seed))));
+  ASSIGN_OR_RETURN(
+      all.b, device.Upload(EncodeAll(shape.input, SeededValues(shape.b_size(), context.seed + 1))));
+  ASSIGN_OR_RETURN(all.c, device.Allocate(shape.c_size() * BytesOf(shape.output)));
+  ASSIGN_OR_RETURN(all.workspace, device.Allocate(kWorkspaces[3]));
+  return all;
+}
+
+Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
+              ProbeResult* result) {
+  ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
+  ASSIGN_OR_RETURN(const Matrices all, Upload(context, *blas.device, shape));
+  for (const std::size_t workspace : kWorkspaces) {
+    for (const std::uint32_t alignment : kAlignments) {
+      const std::string name =
+          fmt::format("{} {} workspace {} MiB alignment {}", NumberTypeName(shape.input),
+                      shape.Name(), workspace >> 20, alignment);
+      ASSIGN_OR_RETURN(const auto found, product->Heuristic({workspace, alignment}, 1));
+      if (found.empty()) {
+        result->notes.push_back(name + ": no algorithm");
+        continue;
+      }
+      result->choices[name] = product->Describe(found[0].algo);
+      const auto run = [&]() -> Result<std::vector<std::byte>> {
+        RETURN_IF_ERROR(product->Run(found[0].algo, all.a.pointer(), all.b.pointer(),
+                                     all.c.pointer(), all.c.pointer(), 0.0F,
+                                     all.workspace.pointer(), workspace));
+        RETURN_IF_ERROR(blas.device->Synchronize());
+        return blas.device->Read(all.c, shape.c_size() * BytesOf(shape.output));
+      };
+      const auto made = RecordBits(context, name, run, result);
+      if (!made.ok()) return made.error();
+    }
+  }
+  return {};
+}
+
+Result<ProbeResult> Measure(const ProbeContext& context) {
+  ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
+  ProbeResult result;
+  result.parameters.Set("layout", "TN").Set("seed", context.seed);
+  result.choices["library"] = blas.Versions();
+  using T = NumberType;
+  for (const DeviceGemmShape& shape : {DeviceGemmShape{16, 16, 4096, T::kBf16, T::kBf16},
+                                       DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
+                                       DeviceGemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
+    RETURN_IF_ERROR(Record(context, blas, shape, &result));
+  }
+  return result;
+}
+
+ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+
+const RegisterProbe kProbe({.name = "gemm_workspace",
+                            .family = "gemm",
+                            .summary = "cuBLASLt's choice and bits by workspace and alignment",
+                            .device = ProbeDevice::kGpu,
+                            .run = Run});
+
+}  // namespace
+}  // namespace rharness

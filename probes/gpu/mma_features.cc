@@ -1,0 +1,127 @@
+// Probe mma_features: how wide and in which groups a tensor-core instruction adds, and how it
+// rounds. Facts of the device and the instruction; a change after an upgrade is another
+// instruction.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#include "probes/gpu/mma_model.h"
+#include "probes/gpu/probe_tools.h"
+
+namespace rharness {
+namespace {
+
+struct Kernel {
+  const KernelImage* image;
+  MmaInstruction instruction;
+};
+
+const Kernel kKernels[] = {
+    {&kMma75Kernels, {"mma_f16_k8", NumberType::kFp16, 8}},
+    {&kMma80Kernels, {"mma_f16_k16", NumberType::kFp16, 16}},
+    {&kMma80Kernels, {"mma_bf16_k16", NumberType::kBf16, 16}},
+    {&kMma80Kernels, {"mma_tf32_k4", NumberType::kTf32, 4}},
+    {&kMma80Kernels, {"mma_tf32_k8", NumberType::kTf32, 8}},
+    {&kMma89Kernels, {"mma_e4m3_k32", NumberType::kE4m3, 32}},
+    {&kMma89Kernels, {"mma_e5m2_k32", NumberType::kE5m2, 32}},
+};
+
+// One answer a case.
+Result<std::vector<float>> Ask(const Device& device, CUfunction kernel, NumberType type,
+                               const std::vector<MmaCase>& cases) {
+  std::vector<float> a, b, c;
+  for (const MmaCase& one : cases) {
+    for (const double value : one.a) a.push_back(static_cast<float>(value));
+    for (const double value : one.b) b.push_back(static_cast<float>(value));
+    c.push_back(one.c);
+  }
+  ASSIGN_OR_RETURN(const DeviceBuffer a_in, device.Upload(EncodeAll(type, a)));
+  ASSIGN_OR_RETURN(const DeviceBuffer b_in, device.Upload(EncodeAll(type, b)));
+  ASSIGN_OR_RETURN(const DeviceBuffer c_in, device.Upload(c));
+  ASSIGN_OR_RETURN(const DeviceBuffer out, device.Allocate(c.size() * sizeof(float)));
+  CUdeviceptr a_at = a_in.address(), b_at = b_in.address(), c_at = c_in.address();
+  CUdeviceptr d_at = out.address();
+  int count = static_cast<int>(cases.size());
+  RETURN_IF_ERROR(device.Launch(kernel, {1, 32}, {&a_at, &b_at, &c_at, &d_at, &count}));
+  ASSIGN_OR_RETURN(const auto bytes, device.Read(out, c.size() * sizeof(float)));
+  std::vector<float> answers(cases.size());
+  std::memcpy(answers.data(), bytes.data(), bytes.size());
+  return answers;
+}
+
+void CompareWithPublished(const MmaInstruction& instruction, const Device& device,
+                          const std::vector<MmaCase>& cases, const std::vector<float>& answers,
+                          ProbeResult* result) {
+  const std::string name(instruction.kernel);
+  const auto published = PublishedAddition(instruction, device.compute());
+  if (!published) {
+    result->notes.push_back(fmt::format("{}: nothing published for compute capability {}.{}", name,
+                                        device.compute() / 10, device.compute() % 10));
+    return;
+  }
+  std::uint64_t unlike = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!cases[i].finite) continue;
+    const float expected =
+        FusedDot(instruction.type, cases[i].a, cases[i].b, cases[i].c, *published);
+    if (std::bit_cast<std::uint32_t>(expected) == std::bit_cast<std::uint32_t>(answers[i]))
+      continue;
+    ++unlike;
+    result->notes.push_back(fmt::format("{} {}: {} where the published model gives {}", name,
+                                        cases[i].name, answers[i], expected));
+  }
+  result->counts["unlike the published model " + name] = unlike;
+}
+
+Status Record(const ProbeContext& context, const Device& device, const Kernel& kernel,
+              ProbeResult* result) {
+  const MmaInstruction& instruction = kernel.instruction;
+  const std::string name(instruction.kernel);
+  ASSIGN_OR_RETURN(const CUmodule module, device.Load(*kernel.image));
+  ASSIGN_OR_RETURN(const CUfunction function, device.Find(module, name));
+  const std::vector<MmaCase> cases = BuildMmaCases(instruction);
+  std::vector<float> answers;
+  const auto ask = [&]() -> Result<std::vector<std::byte>> {
+    ASSIGN_OR_RETURN(answers, Ask(device, function, instruction.type, cases));
+    const auto bytes = std::as_bytes(std::span(answers));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  const auto made = RecordBits(context, name, ask, result);
+  if (!made.ok()) return made.error();
+  std::map<std::string, float> by_name;
+  for (std::size_t i = 0; i < cases.size(); ++i) by_name[cases[i].name] = answers[i];
+  Json features = ReadMmaFeatures(instruction, by_name);
+  features.Set("nan_bits",
+               fmt::format("{:#010x}", std::bit_cast<std::uint32_t>(by_name["not a number"])));
+  result->choices[name] = std::move(features);
+  CompareWithPublished(instruction, device, cases, answers, result);
+  return {};
+}
+
+Result<ProbeResult> Measure(const ProbeContext& context) {
+  ASSIGN_OR_RETURN(const auto device, Device::Open(context));
+  ProbeResult result;
+  result.parameters.Set("compute", device->compute());
+  for (const Kernel& kernel : kKernels) {
+    if (device->compute() < kernel.image->compute) {
+      result.notes.push_back(fmt::format("{} is not in compute capability {}.{}",
+                                         kernel.instruction.kernel, device->compute() / 10,
+                                         device->compute() % 10));
+      continue;
+    }
+    RETURN_IF_ERROR(Record(context, *device, kernel, &result));
+  }
+  return result;
+}
+
+ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+
+const RegisterProbe kProbe({.name = "mma_features",
+                            .family = "gemm",
+                            .summary = "width, groups and rounding of tensor-core instructions",
+                            .device = ProbeDevice::kGpu,
+                            .run = Run});
+
+}  // namespace
+}  // namespace rharness

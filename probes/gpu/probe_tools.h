@@ -1,0 +1,56 @@
+// What the probes of this folder share: from errors to results, seeded data, bits and repeats.
+#ifndef RHARNESS_PROBES_GPU_PROBE_TOOLS_H_
+#define RHARNESS_PROBES_GPU_PROBE_TOOLS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "probes/gpu/device.h"
+#include "probes/order/reveal.h"
+#include "probes/probe.h"
+
+namespace rharness {
+
+// not_found is a library or device that is not there: absent. Every other error: failed.
+ProbeResult Finish(Result<ProbeResult> result);
+
+std::string HashOf(std::span<const std::byte> bytes);  // SHA-256, hex
+std::string HashOf(std::string_view text);
+
+// Makes a result context.repeats times (at least once); the first one's hash becomes bits[name],
+// and the name is unstable when a later one differs. Returns the first one's bytes.
+using MakeBytes = std::function<Result<std::vector<std::byte>>()>;
+Result<std::vector<std::byte>> RecordBits(const ProbeContext& context, const std::string& name,
+                                          const MakeBytes& make, ProbeResult* result);
+
+// Reveals the order of `sum` and records it under `name`: the tree, or a note why there is none,
+// and an unstable case when it is not deterministic.
+Status RecordTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
+                  ProbeResult* result);
+
+// 2^16 words that stride evenly over all bit patterns, so that every sign, exponent and special
+// value of fp32 is among them.
+std::vector<std::uint32_t> StridedWords();
+
+// Multiples of 2^-7 in [-1, 1], by the counter-based splitmix64: exact in every type down to 8 bits
+// of significand, and the same on every machine.
+std::vector<float> SeededValues(std::size_t count, std::uint64_t seed);
+
+// Runs one kernel of signature (const uint32* in, uint32* out, int n) and returns its 2 n words.
+Result<std::vector<std::byte>> RunWordKernel(const Device& device, CUmodule module,
+                                             const std::string& kernel,
+                                             const std::vector<std::uint32_t>& words);
+
+// bits["PREFIXname"] of every kernel in `names`, with repeats.
+Status RecordWordKernels(const ProbeContext& context, const Device& device, CUmodule module,
+                         const std::vector<std::string>& names, const std::string& prefix,
+                         ProbeResult* result);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_PROBES_GPU_PROBE_TOOLS_H_

@@ -1,0 +1,75 @@
+// Reveals the order in which a routine adds, by watching which summands get lost.
+//
+// Role: from a routine that sums, seen as a black box, to its SumTree. The method: all summands are
+// one unit, but summand i is +M and summand j is -M, where M swallows any number of units. What is
+// added before i and j meet is swallowed; what is added after them is counted. So the result counts
+// the leaves outside the subtree where i and j meet. Source: Xie, Gao, Wang, Xue, "FPRev: Revealing
+// Floating-Point Accumulation Orders in Software/Hardware Implementations", USENIX ATC 2025
+// (arXiv:2411.00442). Here with a random pivot, so that no order of summands is a bad one, all
+// independent questions of a level asked at once, and exact counts in accumulators of few bits by
+// counting the units in blocks.
+#ifndef RHARNESS_PROBES_ORDER_REVEAL_H_
+#define RHARNESS_PROBES_ORDER_REVEAL_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "harness/base/result.h"
+#include "probes/order/sum_tree.h"
+
+namespace rharness {
+
+// Summand `plus` is +M, `minus` is -M.
+struct MaskPair {
+  int plus = 0;
+  int minus = 0;
+};
+
+// The summands that are one unit; all others but the masks are zero.
+struct UnitRange {
+  int begin = 0;
+  int end = 0;  // one past the last
+};
+
+// A routine that sums, as a black box.
+class MaskedSum {
+ public:
+  virtual ~MaskedSum() = default;
+  virtual int size() const = 0;  // summands
+  // Pairs that one launch of the routine can answer, such as the rows of a matrix product.
+  virtual int max_batch() const { return 1; }
+  // Counts up to this are exact in the accumulator: 2^24 for fp32, 2^8 for bf16. Larger counts are
+  // put together from blocks of units of this length.
+  virtual std::int64_t exact_count() const { return std::int64_t{1} << 24; }
+  // counts[k] = the routine's result for pairs[k], in units. At most max_batch() pairs.
+  virtual Status Count(std::span<const MaskPair> pairs, UnitRange units,
+                       std::span<double> counts) = 0;
+};
+
+struct RevealOptions {
+  std::uint64_t seed = 1;    // of the pivots
+  int repeats = 1;           // further times that each question is asked, to find non-determinism
+  int validate_pairs = 200;  // random pairs asked again, in half blocks, once the tree is there
+  int batch_samples = 4;     // pairs also asked alone, to see that a batch changes nothing
+};
+
+struct Revealed {
+  std::optional<SumTree> tree;  // empty: see why
+  bool deterministic = true;    // every repeat of a question had the same answer
+  std::string why;              // there is no tree: one sentence
+  std::uint64_t probes = 0;    // masked sums, of the revealing itself: repeats and validation apart
+  std::uint64_t launches = 0;  // calls of Count for these
+  int levels = 0;              // of the recursion: launches that had to wait for one another
+};
+
+// Errors: those of Count; invalid_input when size() < 1. That a routine has no fixed order, an
+// accumulator wider than M can swallow, or answers that fit no tree, is a result.
+// Cost: about (n/2) log2 n probes for a balanced tree, 2 n for a sequential one in either
+// direction.
+Result<Revealed> RevealTree(MaskedSum& sum, const RevealOptions& options = {});
+
+}  // namespace rharness
+
+#endif  // RHARNESS_PROBES_ORDER_REVEAL_H_

@@ -1,0 +1,49 @@
+// The registry of probes, and the names of their states.
+#include "probes/probe.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rharness {
+namespace {
+
+// Made on first use: probes register before main, in any order of files.
+std::vector<Probe>& Registry() {
+  static std::vector<Probe> probes;
+  return probes;
+}
+
+}  // namespace
+
+std::string_view ProbeStatusName(ProbeStatus status) {
+  static constexpr std::array<std::string_view, 5> names = {"ok", "absent", "failed", "crashed",
+                                                            "timed_out"};
+  return names[static_cast<std::size_t>(status)];
+}
+
+ProbeResult AbsentProbe(std::string message) {
+  ProbeResult result;
+  result.status = ProbeStatus::kAbsent;
+  result.message = std::move(message);
+  return result;
+}
+
+ProbeResult FailedProbe(std::string message) {
+  ProbeResult result;
+  result.status = ProbeStatus::kFailed;
+  result.message = std::move(message);
+  return result;
+}
+
+RegisterProbe::RegisterProbe(const Probe& probe) {
+  std::vector<Probe>& probes = Registry();
+  const auto at = std::ranges::lower_bound(probes, probe.name, {}, &Probe::name);
+  if (at != probes.end() && at->name == probe.name) {
+    Abort("two probes have the name " + std::string(probe.name));
+  }
+  probes.insert(at, probe);
+}
+
+const std::vector<Probe>& Probes() { return Registry(); }
+
+}  // namespace rharness

@@ -1,0 +1,236 @@
+// Children, what became of them, and the fingerprint that their results add up to.
+#include "probes/runner.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/base/subprocess.h"
+#include "probes/order/tree_name.h"
+#include "probes/stack.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::uint64_t kMostResultBytes = std::uint64_t{256} << 20;
+constexpr std::size_t kLongestCanonicalBytes = std::size_t{64} << 10;
+constexpr std::size_t kLongestLineBytes = 500;
+
+std::string_view DeviceName(ProbeDevice device) {
+  return device == ProbeDevice::kCpu ? "cpu" : "gpu";
+}
+
+// "cpu" or "cuda:N".
+Result<ProbeDevice> ParseDevice(const std::string& device) {
+  if (device == "cpu") return ProbeDevice::kCpu;
+  const std::string number = device.starts_with("cuda:") ? device.substr(5) : "";
+  const bool digits = !number.empty() && number.size() <= 3 &&
+                      number.find_first_not_of("0123456789") == std::string::npos;
+  if (digits) return ProbeDevice::kGpu;
+  return InvalidInput(fmt::format("device '{}': expected cpu or cuda:N", device));
+}
+
+Result<std::vector<Probe>> SelectProbes(const RunOptions& options) {
+  ASSIGN_OR_RETURN(const ProbeDevice device, ParseDevice(options.context.device));
+  std::vector<Probe> selected;
+  std::set<std::string> unmatched(options.globs.begin(), options.globs.end());
+  for (const Probe& probe : Probes()) {
+    if (probe.device != device) continue;
+    bool matches = options.globs.empty();
+    for (const std::string& glob : options.globs) {
+      if (::fnmatch(glob.c_str(), std::string(probe.name).c_str(), 0) != 0) continue;
+      matches = true;
+      unmatched.erase(glob);
+    }
+    if (matches) selected.push_back(probe);
+  }
+  if (!unmatched.empty()) {
+    return InvalidInput(fmt::format("no probe of {} matches '{}'; `rharness-probe list` names them",
+                                    options.context.device, *unmatched.begin()));
+  }
+  if (selected.empty()) {
+    return InvalidInput(fmt::format("this program has no probe of {}", options.context.device));
+  }
+  return selected;
+}
+
+ProcessSpec ChildOf(const std::string& program, const Probe& probe, const ProbeContext& context) {
+  ProcessSpec spec;
+  spec.argv = {program,
+               "--one",
+               std::string(probe.name),
+               "--device",
+               context.device,
+               "--repeat",
+               std::to_string(context.repeats),
+               "--seed",
+               std::to_string(context.seed)};
+  for (const auto& path : context.library_paths) {
+    spec.argv.insert(spec.argv.end(), {"--library-path", path.string()});
+  }
+  spec.environment = ProcessEnvironment();
+  return spec;
+}
+
+std::string LastLine(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  const std::size_t start = text.rfind('\n');
+  if (start != std::string_view::npos) text.remove_prefix(start + 1);
+  return std::string(text.substr(0, kLongestLineBytes));
+}
+
+ProbeResult Broken(ProbeStatus status, const std::string& what, const ProcessResult& process) {
+  ProbeResult result;
+  result.status = status;
+  const std::string last = LastLine(process.stderr_text);
+  result.message = last.empty() ? what : fmt::format("{}: {}", what, last);
+  return result;
+}
+
+Result<ProbeResult> ResultOf(const ProcessResult& process) {
+  const Outcome& outcome = process.outcome;
+  switch (outcome.kind) {
+    case OutcomeKind::kSignalled:
+      return Broken(ProbeStatus::kCrashed, outcome.ToString(), process);
+    case OutcomeKind::kTimedOut:
+      return Broken(ProbeStatus::kTimedOut, outcome.ToString(), process);
+    case OutcomeKind::kExited:
+      break;
+    default:
+      return ProcessError("a probe's child was " + outcome.ToString());
+  }
+  if (outcome.exit_code != 0) return Broken(ProbeStatus::kFailed, outcome.ToString(), process);
+  if (process.stdout_bytes > kMostResultBytes) {
+    return FailedProbe(fmt::format("wrote a result of {} bytes; at most {} are read",
+                                   process.stdout_bytes, kMostResultBytes));
+  }
+  const Result<Json> json = ParseJson(process.stdout_text, "result");
+  if (!json.ok()) return FailedProbe("wrote no result: " + json.error().ToString());
+  Result<ProbeResult> result = ParseProbeResult(*json);
+  if (!result.ok()) return FailedProbe("wrote no result: " + result.error().ToString());
+  return result;
+}
+
+Result<ProbeResult> RunChild(const std::string& program, const Probe& probe,
+                             const ProbeContext& context) {
+  ProcessLimits limits;
+  limits.timeout = probe.limit;
+  limits.output_bytes = kMostResultBytes;
+  return ResultOf(RunProcess(ChildOf(program, probe, context), limits));
+}
+
+// Adds the cases that are missing on one side or differ.
+template <class T, class Equal>
+void AddChanged(const std::map<std::string, T>& a, const std::map<std::string, T>& b, Equal equal,
+                std::set<std::string>* changed) {
+  for (const auto& [name, value] : a) {
+    const auto other = b.find(name);
+    if (other == b.end() || !equal(value, other->second)) changed->insert(name);
+  }
+  for (const auto& [name, value] : b) {
+    if (!a.contains(name)) changed->insert(name);
+  }
+}
+
+void AddChangedCases(const ProbeResult& a, const ProbeResult& b, std::set<std::string>* changed) {
+  AddChanged(
+      a.choices, b.choices, [](const Json& x, const Json& y) { return x.Dump() == y.Dump(); },
+      changed);
+  AddChanged(a.trees, b.trees, std::equal_to<>(), changed);
+  AddChanged(a.bits, b.bits, std::equal_to<>(), changed);
+  changed->insert(b.unstable.begin(), b.unstable.end());
+}
+
+// The first process's result, with the cases marked that other processes answered differently. The
+// first process that is not ok ends it: its result is the probe's.
+Result<ProbeResult> RunFresh(const std::string& program, const Probe& probe,
+                             const RunOptions& options) {
+  ASSIGN_OR_RETURN(ProbeResult first, RunChild(program, probe, options.context));
+  std::set<std::string> unstable(first.unstable.begin(), first.unstable.end());
+  for (int i = 2; i <= options.processes && first.status == ProbeStatus::kOk; ++i) {
+    ASSIGN_OR_RETURN(ProbeResult next, RunChild(program, probe, options.context));
+    if (next.status != ProbeStatus::kOk) {
+      next.message = fmt::format("in process {} of {}: {}", i, options.processes, next.message);
+      return next;
+    }
+    if (next.parameters.Dump() != first.parameters.Dump()) {
+      return FailedProbe(
+          fmt::format("asked another question in process {}: its parameters differ", i));
+    }
+    AddChangedCases(first, next, &unstable);
+  }
+  first.unstable.assign(unstable.begin(), unstable.end());
+  return first;
+}
+
+Json FingerprintTree(const SumTree& tree) {
+  const std::string canonical = tree.Canonical();
+  Json json =
+      Json().Set("name", NameOf(tree)).Set("leaves", tree.leaves()).Set("sha256", tree.Sha256());
+  if (canonical.size() <= kLongestCanonicalBytes) json.Set("canonical", canonical);
+  return json;
+}
+
+Json FingerprintProbe(const Probe& probe, const ProbeResult& result) {
+  // What did not work shows nothing, whatever it had noted before.
+  const bool ok = result.status == ProbeStatus::kOk;
+  Json json = ToJson(result);
+  Json trees = Json::MakeObject();
+  for (const auto& [name, tree] : result.trees) {
+    if (ok) trees.AppendMember(name, FingerprintTree(tree));
+  }
+  const auto member = [&](std::string_view key) {
+    return ok ? *json.Find(key) : Json::MakeObject();
+  };
+  return Json()
+      .Set("name", probe.name)
+      .Set("family", probe.family)
+      .Set("device", DeviceName(probe.device))
+      .Set("status", ProbeStatusName(result.status))
+      .Set("message", result.message)
+      .Set("parameters", *json.Find("parameters"))
+      .Set("choice", member("choices"))
+      .Set("tree", std::move(trees))
+      .Set("bits", member("bits"))
+      .Set("deterministic", result.unstable.empty())
+      .Set("unstable", *json.Find("unstable"))
+      .Set("counts", *json.Find("counts"))
+      .Set("notes", *json.Find("notes"));
+}
+
+bool IsBrokenControl(const Probe& probe, const ProbeResult& result) {
+  return probe.must_be_unstable && result.status == ProbeStatus::kOk && result.unstable.empty();
+}
+
+}  // namespace
+
+Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
+  ASSIGN_OR_RETURN(const std::vector<Probe> selected, SelectProbes(options));
+  std::string suite = "ok";
+  Json probes = Json::MakeArray();
+  std::map<std::string, Json> libraries;
+  for (std::size_t i = 0; i < selected.size(); ++i) {
+    const Probe& probe = selected[i];
+    if (options.progress) options.progress(probe, i, selected.size());
+    ASSIGN_OR_RETURN(const ProbeResult result, RunFresh(program, probe, options));
+    if (IsBrokenControl(probe, result) && suite == "ok") {
+      suite = fmt::format(
+          "{} must come out different from time to time and came out the same {} times in each of "
+          "{} processes: this suite cannot see non-determinism",
+          probe.name, options.context.repeats, options.processes);
+    }
+    libraries.insert(result.libraries.begin(), result.libraries.end());
+    probes.Append(FingerprintProbe(probe, result));
+  }
+  const Environment environment = CaptureEnvironment();
+  return Json()
+      .Set("schema", "rharness.fingerprint/v1")
+      .Set("stack", DescribeStack(environment, options.context.device, libraries))
+      .Set("suite", suite)
+      .Set("context", CaptureContext(environment))
+      .Set("probes", std::move(probes));
+}
+
+}  // namespace rharness

@@ -1,0 +1,41 @@
+// Runs probes, each in a child process with a time limit, and puts the fingerprint together.
+//
+// Role: what `rharness-probe run` does. A crash, a hang or a wrong answer of one probe is its
+// result; the rest goes on.
+#ifndef RHARNESS_PROBES_RUNNER_H_
+#define RHARNESS_PROBES_RUNNER_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/result.h"
+#include "probes/probe.h"
+
+namespace rharness {
+
+struct RunOptions {
+  ProbeContext context;
+  std::vector<std::string> globs;  // of probe names; empty: all of the device
+  int processes = 2;               // fresh processes a probe, to find what changes between them
+  std::function<void(const Probe&, std::size_t done, std::size_t of)> progress;
+};
+
+// The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its
+// libraries}, "suite": "ok" or what is broken, "context": {when, where: never compared}, "probes":
+// [{"name", "family", "device", "status", "message", "parameters", "choice": {case: object},
+// "tree": {case: {"name", "leaves", "sha256", "canonical"}}, "bits": {case: sha256},
+// "deterministic", "unstable": [case], "counts", "notes"}]}. A tree's canonical text is left out
+// above 64 KiB. Probes in order of names. `program`: the path of rharness-probe itself, which the
+// children run. Errors: invalid_input (no probe matches), io, process.
+Result<Json> RunProbes(const std::string& program, const RunOptions& options);
+
+// The child's side: one probe's result as one JSON object on stdout.
+Json ToJson(const ProbeResult& result);
+Result<ProbeResult> ParseProbeResult(const Json& json);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_PROBES_RUNNER_H_

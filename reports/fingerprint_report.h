@@ -1,0 +1,52 @@
+// Differences of fingerprints, and fleets of them, as reports: terminal, JSON, HTML.
+//
+// Role: the writers; what changed was decided in compare/fingerprints. All escape what strangers
+// wrote for their format.
+#ifndef RHARNESS_REPORTS_FINGERPRINT_REPORT_H_
+#define RHARNESS_REPORTS_FINGERPRINT_REPORT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/fingerprints/fingerprint_diff.h"
+#include "compare/fingerprints/fleet.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+inline constexpr int kFingerprintDiffVersion = 1;
+inline constexpr int kFleetVersion = 1;
+
+Json ToJson(const FingerprintDifference& difference);  // "rharness.fingerprint_diff/v1"
+Json ToJson(const Fleet& fleet);                       // "rharness.fleet/v1"
+// The same member without the schema, for records that hold a difference.
+Json DifferenceJson(const FingerprintDifference& difference);
+
+// 0 the same, 1 changed, 3 not comparable. Facts of the stack alone change nothing.
+int ExitCodeOf(const FingerprintDifference& difference);
+
+// At most `rows` lines of at most `columns` characters; what is left out is counted.
+std::string WriteTerminal(const FingerprintDifference& difference, int columns, int rows,
+                          bool color);
+std::string WriteTerminal(const Fleet& fleet, int columns, int rows, bool color);
+
+// Self-contained pages.
+std::string WriteHtml(const FingerprintDifference& difference, const Fingerprint& before,
+                      const Fingerprint& after, std::string_view version);
+std::string WriteHtml(const Fleet& fleet, std::string_view version);
+
+// The parts of such a page that the page of a gate has, too. `record`: the machine-readable file.
+std::string HtmlGrid(const FingerprintDifference& difference, const Fingerprint& before,
+                     const Fingerprint& after);
+std::string HtmlTrees(const FingerprintDifference& difference, const Fingerprint& before,
+                      const Fingerprint& after);
+std::string HtmlStack(const FingerprintDifference& difference, std::string_view record);
+
+// Lines cut to a screen: `head` stays, `items` are counted when they do not fit, `tail` stays.
+std::string FitLines(const std::vector<std::string>& head, const std::vector<std::string>& items,
+                     const std::vector<std::string>& tail, std::string_view noun, int rows);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_FINGERPRINT_REPORT_H_

@@ -1,0 +1,99 @@
+// Reveals orders of addition for the benchmark: prints lines "NAME NUMBER".
+//
+// usage: rharness-reveal counts      most questions and launches of the test set, as shares of the
+//                                    bounds (n/2) log2 n + 2 n and (2 log2 n + 4) ceil(n / batch)
+//        rharness-reveal sum N       reveals the order of a NumPy-like fp32 sum of N terms
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include "probes/order/reveal.h"
+#include "tests/probes/order/routines.h"
+
+namespace rharness {
+namespace {
+
+class KnownTree final : public MaskedSum {
+ public:
+  KnownTree(const SumTree& tree, int batch) : tree_(tree), batch_(batch) {}
+  int size() const override { return tree_.leaves(); }
+  int max_batch() const override { return batch_; }
+  Status Count(std::span<const MaskPair> pairs, UnitRange, std::span<double> counts) override {
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      counts[k] = tree_.leaves() - tree_.LeavesUnderCommonAncestor(pairs[k].plus, pairs[k].minus);
+    }
+    return {};
+  }
+
+ private:
+  const SumTree& tree_;
+  int batch_;
+};
+
+struct Shares {
+  double probes = 0.0;
+  double launches = 0.0;
+};
+
+template <class Routine>
+void Hold(int n, Routine routine, Shares* most) {
+  constexpr int kBatch = 1024;
+  const SumTree tree = routines::TreeOf(n, routine);
+  KnownTree sum(tree, kBatch);
+  const auto revealed = RevealTree(sum, {.repeats = 0, .validate_pairs = 0});
+  if (!revealed.ok() || !revealed->tree || !(*revealed->tree == tree)) Abort("a wrong tree");
+  const double log2n = std::log2(n);
+  most->probes =
+      std::max(most->probes, static_cast<double>(revealed->probes) / (n / 2.0 * log2n + 2.0 * n));
+  most->launches =
+      std::max(most->launches, static_cast<double>(revealed->launches) /
+                                   ((2 * log2n + 4) * std::ceil(n / static_cast<double>(kBatch))));
+}
+
+void PrintCounts() {
+  Shares most;
+  for (const int n : {100, 1024, 16'384}) {
+    Hold(
+        n, [](auto x) { return routines::Sequential(x); }, &most);
+    Hold(
+        n, [](auto x) { return routines::Reversed(x); }, &most);
+    Hold(
+        n, [](auto x) { return routines::Pairwise(x); }, &most);
+    for (const std::size_t k : {2U, 8U, 32U}) {
+      Hold(
+          n, [k](auto x) { return routines::Strided(x, k); }, &most);
+      Hold(
+          n, [k](auto x) { return routines::Blocks(x, k, true); }, &most);
+      Hold(
+          n, [k](auto x) { return routines::SplitK(x, k); }, &most);
+    }
+  }
+  fmt::print("probes {}\nlaunches {}\n", most.probes, most.launches);
+}
+
+void PrintSum(int n) {
+  routines::RoutineSum<float> sum(
+      n, [](auto x) { return routines::NumpySum(x); }, 0x1p127F);
+  const auto revealed = RevealTree(sum, {.repeats = 0, .validate_pairs = 0});
+  if (!revealed.ok() || !revealed->tree) Abort("no tree");
+  fmt::print("probes {}\n", revealed->probes);
+}
+
+}  // namespace
+}  // namespace rharness
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  if (what == "counts") {
+    rharness::PrintCounts();
+  } else if (what == "sum" && argc > 2) {
+    rharness::PrintSum(std::clamp(std::atoi(argv[2]), 1, 1 << 20));
+  } else {
+    fmt::print(stderr, "usage: rharness-reveal counts | sum N\n");
+    return 2;
+  }
+  return 0;
+}

@@ -1,0 +1,190 @@
+// `rharness gate` and `rharness probe diff` as a user meets them: the real program, its files and
+// its exit codes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/cli/drill_program.h"
+#include "tests/compare/fingerprints/build_fingerprint.h"
+
+namespace rharness {
+namespace {
+
+class GateVerb : public DrillProgram {
+ protected:
+  GateVerb() {
+    WriteFingerprint("a.json", SampleStack());
+    WriteFingerprint("b.json", Rounded());
+  }
+  static FingerprintBuilder Rounded() {
+    return SampleStack().Stack("driver", "590").Probe("math_bits", "math").Bits("expf", "other");
+  }
+  void WriteFingerprint(const std::string& name, const FingerprintBuilder& build) const {
+    ASSERT_TRUE(WriteJsonFile(At(name), build.ToJson()).ok());
+  }
+  ProcessResult Rharness(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), kRharness);
+    return Run(std::move(arguments));
+  }
+  ProcessResult Gate(const std::string& baseline, const std::string& candidate,
+                     std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"gate", "--baseline", baseline, "--candidate", candidate});
+    return Rharness(std::move(more));
+  }
+  Json GateJson(const std::string& candidate, std::vector<std::string> more, int code) const {
+    more.push_back("--json");
+    const ProcessResult result = Gate("a.json", candidate, std::move(more));
+    EXPECT_EQ(result.outcome.exit_code, code) << result.stderr_text;
+    auto json = ParseJson(result.stdout_text, "stdout");
+    EXPECT_TRUE(json.ok()) << json.error().ToString();
+    return json.ok() ? std::move(*json) : Json();
+  }
+  ProcessResult Accept(const std::string& file, const std::string& expires,
+                       const std::string& reason = "measured twice") const {
+    return Rharness({"gate", "baseline", "accept", file, "--folder", "base", "--by", "ada",
+                     "--reason", reason, "--expires", expires});
+  }
+};
+
+TEST_F(GateVerb, OpensClosesAndLacksEvidenceByExitCode) {
+  EXPECT_EQ(Gate("a.json", "a.json").outcome.exit_code, 0);
+  const ProcessResult closed = Gate("a.json", "b.json");
+  EXPECT_EQ(closed.outcome.exit_code, 1);
+  EXPECT_TRUE(closed.stdout_text.starts_with("CLOSED")) << closed.stdout_text;
+  EXPECT_NE(closed.stdout_text.find("math_bits"), std::string::npos);
+  WriteFingerprint("empty.json", FingerprintBuilder());
+  EXPECT_EQ(Gate("a.json", "empty.json").outcome.exit_code, 3);
+  Write("newer.json", R"({"schema": "rharness.fingerprint/v9"})");
+  Write("noise.json", "this is no JSON");
+  for (const char* name : {"newer.json", "noise.json"}) {
+    EXPECT_EQ(Gate("a.json", name).outcome.exit_code, 3) << name;
+    EXPECT_EQ(Gate(name, "a.json").outcome.exit_code, 3) << name;
+  }
+}
+
+TEST_F(GateVerb, EndsWithTwoOnWrongUse) {
+  EXPECT_EQ(Gate("a.json", "missing.json").outcome.exit_code, 2);
+  EXPECT_EQ(Rharness({"gate", "--baseline", "a.json"}).outcome.exit_code, 2);
+  EXPECT_EQ(Rharness({"gate"}).outcome.exit_code, 2);
+  EXPECT_EQ(Gate("a.json", "b.json", {"--drill", "impacted"}).outcome.exit_code, 2);
+  EXPECT_EQ(Gate("a.json", "b.json", {"--history", "none.db"}).outcome.exit_code, 2);
+  Write("bad.yaml", "version: 1\nrulez: []");
+  const ProcessResult result = Gate("a.json", "b.json", {"--policy", "bad.yaml"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_NE(result.stderr_text.find("bad.yaml:2"), std::string::npos) << result.stderr_text;
+}
+
+TEST_F(GateVerb, FollowsThePolicyAndWritesEveryReport) {
+  Write("p.yaml", "version: 1\nrules: [{probes: 'math_*', allow: [bits]}]");
+  const ProcessResult result =
+      Gate("a.json", "b.json",
+           {"--policy", "p.yaml", "--html", "o/g.html", "--junit", "o/g.xml", "--markdown",
+            "o/g.md", "--json-file", "o/gate.json"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  EXPECT_TRUE(Read(At("o/g.html")).starts_with("<!doctype html>"));
+  EXPECT_NE(Read(At("o/g.xml")).find("<testcase"), std::string::npos);
+  EXPECT_TRUE(Read(At("o/g.md")).starts_with("## ✓ Gate open"));
+  EXPECT_EQ(ReadJsonFile(At("o/gate.json"))->Find("schema")->AsString(), "rharness.gate/v1");
+}
+
+TEST_F(GateVerb, SaysNothingWhenQuietAndOpenAndOneLineWhenNot) {
+  const ProcessResult open = Gate("a.json", "a.json", {"--quiet"});
+  EXPECT_EQ(open.stdout_text + open.stderr_text, "");
+  const ProcessResult closed = Gate("a.json", "b.json", {"--quiet"});
+  EXPECT_EQ(closed.stdout_text, "");
+  EXPECT_EQ(std::ranges::count(closed.stderr_text, '\n'), 1) << closed.stderr_text;
+}
+
+TEST_F(GateVerb, AcceptsABaselineAndLoadsItFromItsFolder) {
+  EXPECT_EQ(Accept("a.json", "2001-01-01").outcome.exit_code, 2);
+  EXPECT_EQ(Accept("a.json", "2999-01-01", "").outcome.exit_code, 2);
+  EXPECT_EQ(Gate("base", "a.json").outcome.exit_code, 2) << "no baseline so far";
+  EXPECT_EQ(Accept("a.json", "2999-01-01").outcome.exit_code, 0);
+  EXPECT_EQ(Gate("base", "a.json").outcome.exit_code, 0);
+  EXPECT_EQ(Gate("base", "b.json").outcome.exit_code, 1);
+  WriteFingerprint("base/baseline.json", Rounded());
+  EXPECT_EQ(Gate("base", "b.json").outcome.exit_code, 5);
+}
+
+TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
+  Record("a", {"--probe-family", "gemm"});
+  Record("b", {"--probe-family", "math"});
+  Record("c", {});
+  Add();
+  Write("p.yaml", "version: 1\ndrill: required\nrules: [{probes: 'math_*', allow: [bits]}]");
+  const std::vector<std::string> base = {"--history", "runs.db", "--policy", "p.yaml"};
+  const Json without = GateJson("b.json", base, 3);
+  ASSERT_EQ(without.Find("impacted_runs")->AsArray().size(), 2U);
+  EXPECT_EQ(without.Find("impacted_runs")->AsArray()[0].Find("run_id")->AsString(), "b");
+  EXPECT_EQ(without.Find("unaffected_runs")->ToInt64(), 1);
+  EXPECT_EQ(without.Find("reasons")->AsArray()[0].Find("code")->AsString(), "drill_missing");
+  EXPECT_EQ(Calls(), 0);
+
+  std::vector<std::string> drill = base;
+  drill.insert(drill.end(), {"--drill", "impacted", "--out", "out"});
+  EXPECT_TRUE(GateJson("b.json", drill, 0).Find("open")->AsBool());
+  EXPECT_EQ(Calls(), 2) << "b and c, and not a";
+  EXPECT_EQ(StoredReport().runs.size(), 2U);
+
+  drill = base;
+  drill.insert(drill.end(), {"--drill", "out"});
+  EXPECT_TRUE(GateJson("b.json", drill, 0).Find("open")->AsBool()) << "the same drill, as a folder";
+}
+
+TEST_F(GateVerb, ClosesOnADrillThatDrifted) {
+  Write("hidden", "0.75");
+  Record("a", {"--determinism", "bitwise"},
+         {"sh", "-c", R"sh(printf '{"metrics": {"accuracy": %s}}' "$(cat "$1")" > metrics.json)sh",
+          "sh", At("hidden").string()});
+  // Without weights a promise of bits is not admissible; the metric's bits are enough here.
+  const ProcessResult added =
+      Rharness({"history", "add", "--force", "--history", "runs.db", "runs"});
+  ASSERT_TRUE(added.outcome.Succeeded()) << added.stderr_text;
+  Write("hidden", "0.5");
+  Write("p.yaml", "version: 1\nrules: [{probes: '*', allow: [bits]}]");
+  const ProcessResult result =
+      Gate("a.json", "b.json",
+           {"--history", "runs.db", "--policy", "p.yaml", "--drill", "impacted", "--out", "out"});
+  EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text << result.stderr_text;
+  EXPECT_NE(result.stdout_text.find("drill_drifted"), std::string::npos) << result.stdout_text;
+}
+
+TEST_F(GateVerb, FindsTheOddNodeOfAFleet) {
+  WriteFingerprint("fleet/n1.json", SampleStack());
+  WriteFingerprint("fleet/n2.json", SampleStack());
+  EXPECT_EQ(Rharness({"gate", "fleet", "fleet"}).outcome.exit_code, 0);
+  WriteFingerprint("fleet/n3/first.json", Rounded());
+  WriteFingerprint("fleet/n3/again.json", Rounded());
+  const ProcessResult result =
+      Rharness({"gate", "fleet", "fleet", "--json", "--html", "fleet.html"});
+  EXPECT_EQ(result.outcome.exit_code, 1) << result.stderr_text;
+  const auto json = ParseJson(result.stdout_text, "stdout");
+  ASSERT_TRUE(json.ok()) << json.error().ToString();
+  EXPECT_EQ(json->Find("schema")->AsString(), "rharness.fleet/v1");
+  ASSERT_EQ(json->Find("odd")->AsArray().size(), 1U);
+  EXPECT_EQ(json->Find("odd")->AsArray()[0].Find("node")->AsString(), "n3");
+  EXPECT_NE(Read(At("fleet.html")).find("n3"), std::string::npos);
+  EXPECT_EQ(Rharness({"gate", "fleet", "missing"}).outcome.exit_code, 2);
+}
+
+TEST_F(GateVerb, ProbeDiffTellsSameChangedAndNotComparable) {
+  const auto diff = [&](const char* a, const char* b, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"probe", "diff", a, b});
+    return Rharness(std::move(more));
+  };
+  EXPECT_EQ(diff("a.json", "a.json").outcome.exit_code, 0);
+  const ProcessResult changed = diff("a.json", "b.json", {"--html", "d.html"});
+  EXPECT_EQ(changed.outcome.exit_code, 1);
+  EXPECT_TRUE(changed.stdout_text.starts_with("1 of 4 probes changed")) << changed.stdout_text;
+  EXPECT_NE(Read(At("d.html")).find("math_bits"), std::string::npos);
+  WriteFingerprint("empty.json", FingerprintBuilder());
+  EXPECT_EQ(diff("a.json", "empty.json").outcome.exit_code, 3);
+  EXPECT_EQ(diff("a.json", "missing.json").outcome.exit_code, 2);
+  Write("newer.json", R"({"schema": "rharness.fingerprint/v9"})");
+  EXPECT_EQ(diff("a.json", "newer.json").outcome.exit_code, 3);
+  const auto json = ParseJson(diff("a.json", "b.json", {"--json"}).stdout_text, "stdout");
+  EXPECT_EQ(json->Find("probes")->AsArray()[0].Find("change")->AsString(), "rounding");
+}
+
+}  // namespace
+}  // namespace rharness

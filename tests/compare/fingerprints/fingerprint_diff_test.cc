@@ -1,0 +1,188 @@
+// What changed between two stacks, by fingerprints that were written by hand.
+#include "compare/fingerprints/fingerprint_diff.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/compare/fingerprints/build_fingerprint.h"
+
+namespace rharness {
+namespace {
+
+FingerprintDifference Diff(const FingerprintBuilder& before, const FingerprintBuilder& after) {
+  return DiffFingerprints(before.Parse("before.json"), after.Parse("after.json"));
+}
+
+// The only change from the sample to `after`, which must have this kind.
+ProbeDifference OnlyChange(const FingerprintBuilder& after, BehaviourChange change,
+                           const FingerprintBuilder& before = SampleStack()) {
+  const FingerprintDifference difference = Diff(before, after);
+  EXPECT_TRUE(difference.comparable) << difference.why;
+  EXPECT_EQ(difference.probes.size(), 1U) << difference.summary;
+  if (difference.probes.empty()) return {};
+  const ProbeDifference& probe = difference.probes.front();
+  EXPECT_EQ(BehaviourChangeName(probe.change), BehaviourChangeName(change)) << probe.sentence;
+  EXPECT_TRUE(probe.sentence.starts_with(probe.probe + ": ")) << probe.sentence;
+  return probe;
+}
+
+void ExpectSays(const ProbeDifference& probe, const std::string& words) {
+  EXPECT_NE(probe.sentence.find(words), std::string::npos) << probe.sentence;
+}
+
+TEST(FingerprintDiff, SaysInOneLineThatNothingChanged) {
+  const FingerprintDifference difference = Diff(SampleStack(), SampleStack());
+  EXPECT_TRUE(difference.comparable);
+  EXPECT_EQ(difference.compared, 4);
+  EXPECT_EQ(difference.same, 4);
+  EXPECT_EQ(difference.summary, "nothing changed in what 4 probes saw");
+}
+
+TEST(FingerprintDiff, NamesFactsOfTheStackThatAloneChangedNothing) {
+  const FingerprintDifference difference =
+      Diff(SampleStack(), SampleStack().Stack("driver", "590.1").Stack("new", "1"));
+  ASSERT_EQ(difference.stack.size(), 2U);
+  EXPECT_EQ(difference.stack[0].key, "driver");
+  EXPECT_EQ(difference.stack[0].recorded, "580.65");
+  EXPECT_EQ(difference.stack[0].observed, "590.1");
+  EXPECT_EQ(difference.stack[1].recorded, std::nullopt);
+  EXPECT_EQ(difference.summary,
+            "nothing changed in what 4 probes saw, although 2 facts of the stack did");
+}
+
+TEST(FingerprintDiff, SaysInOneLineThatEverythingChanged) {
+  FingerprintBuilder before, after;
+  before.Probe("a").Bits("c", "1").Probe("b").Bits("c", "1");
+  after.Probe("a").Bits("c", "2").Probe("b").Bits("c", "2");
+  EXPECT_EQ(Diff(before, after).summary, "everything changed: 2 rounding");
+}
+
+TEST(FingerprintDiff, AnotherChoiceIsHeuristicDriftWhateverMovedBelowIt) {
+  const ProbeDifference probe =
+      OnlyChange(SampleStack()
+                     .Probe("gemm_tree_fp16")
+                     .Choice("64x64x32", R"({"algorithm": 67, "split_k": 4})")
+                     .Tree("64x64x32", SequentialTree(32))
+                     .Bits("64x64x32", "other"),
+                 BehaviourChange::kHeuristicDrift);
+  EXPECT_EQ(probe.choice_cases, std::vector<std::string>{"64x64x32"});
+  EXPECT_EQ(probe.tree_cases, std::vector<std::string>{"64x64x32"});
+  EXPECT_EQ(probe.bits_cases, std::vector<std::string>{"64x64x32"});
+  EXPECT_EQ(probe.cases, 2);
+  ExpectSays(probe, R"("algorithm":67)");
+  ExpectSays(probe, "1 of 2 cases");
+  ExpectSays(probe, "adds in another order in 1");
+}
+
+TEST(FingerprintDiff, AnotherOrderUnderTheSameChoiceIsARewrittenKernel) {
+  const ProbeDifference probe = OnlyChange(
+      SampleStack().Probe("sum_tree_fp32", "reduction").Tree("sum 32", SequentialTree(32)),
+      BehaviourChange::kKernelRewritten);
+  ExpectSays(probe, "was pairwise, is sequential");
+  ExpectSays(probe, "its choice is not known");
+}
+
+TEST(FingerprintDiff, AnotherWidthOfFusedAdditionIsAnotherHardwarePath) {
+  const ProbeDifference probe =
+      OnlyChange(SampleStack().Probe("gemm_tree_fp16").Tree("64x64x32", FusedTree(32, 16)),
+                 BehaviourChange::kHardwarePath);
+  ExpectSays(probe, "from 9 to 17 terms");
+}
+
+TEST(FingerprintDiff, OtherBitsUnderTheSameChoiceAndOrderAreRounding) {
+  const ProbeDifference probe =
+      OnlyChange(SampleStack().Probe("gemm_tree_fp16").Bits("64x64x16", "epilogue"),
+                 BehaviourChange::kRounding);
+  ExpectSays(probe, "the same choice and order gives other bits");
+  EXPECT_TRUE(probe.tree_cases.empty());
+}
+
+TEST(FingerprintDiff, OtherCodeFromTheSameSourceIsTheCompilersOutput) {
+  ExpectSays(
+      OnlyChange(
+          SampleStack().Probe("jit_driver_cubin", "compiler").Choice("axpy", R"({"text": "9999"})"),
+          BehaviourChange::kCompilerOutput),
+      "9999");
+  FingerprintBuilder before = SampleStack(), after = SampleStack();
+  before.Probe("nvrtc_ptx", "compiler").Bits("ptx", "old");
+  after.Probe("nvrtc_ptx", "compiler").Bits("ptx", "new");
+  OnlyChange(after, BehaviourChange::kCompilerOutput, before);
+}
+
+TEST(FingerprintDiff, OtherResultsOfTheSameCodeAreNoCompilersOutput) {
+  OnlyChange(SampleStack().Probe("jit_driver_cubin", "compiler").Bits("axpy", "other"),
+             BehaviourChange::kRounding);
+}
+
+TEST(FingerprintDiff, TellsGainedFromLostRepeatability) {
+  const auto unstable = SampleStack().Probe("gemm_tree_fp16").Unstable("64x64x32");
+  ExpectSays(OnlyChange(unstable, BehaviourChange::kNonDeterminismGained), "in 1 of 2 cases");
+  OnlyChange(SampleStack(), BehaviourChange::kNonDeterminismLost, unstable);
+}
+
+TEST(FingerprintDiff, WhatNeverRepeatsDiffersInNothingElse) {
+  const auto with = [](const std::string& bits) {
+    return SampleStack().Probe("atomics", "reduction").Bits("sum", bits).Unstable("sum");
+  };
+  EXPECT_TRUE(Diff(with("one"), with("two")).probes.empty());
+}
+
+TEST(FingerprintDiff, TellsWrongFromGoneFromAppeared) {
+  for (const char* status : {"failed", "crashed", "timed_out"}) {
+    const auto after = SampleStack().Probe("math_bits", "math", status).Message("bad answer");
+    ExpectSays(OnlyChange(after, BehaviourChange::kNewlyWrong), "bad answer");
+  }
+  OnlyChange(SampleStack().Probe("math_bits", "math", "absent"), BehaviourChange::kGone);
+  ExpectSays(OnlyChange(SampleStack().Without("math_bits"), BehaviourChange::kGone), "not probed");
+  OnlyChange(SampleStack(), BehaviourChange::kAppeared, SampleStack().Without("math_bits"));
+  const auto found = SampleStack().Probe("nccl_tree", "collective").Bits("8 ranks", "x");
+  ExpectSays(OnlyChange(found, BehaviourChange::kAppeared), "was absent (no libnccl.so.2), is ok");
+}
+
+TEST(FingerprintDiff, NamesCasesThatAreNoLongerShown) {
+  const auto before = SampleStack().Probe("math_bits", "math").Bits("tanhf", "tanh");
+  const ProbeDifference probe = OnlyChange(SampleStack(), BehaviourChange::kGone, before);
+  EXPECT_EQ(probe.gone_cases, std::vector<std::string>{"tanhf"});
+  OnlyChange(before, BehaviourChange::kAppeared);
+}
+
+TEST(FingerprintDiff, ATreeThatWasNotKeptComparesByItsDigest) {
+  FingerprintBuilder before = SampleStack(), after = SampleStack();
+  before.Probe("big").Tree("c", SequentialTree(64), false);
+  after.Probe("big").Tree("c", PairwiseTree(64), false);
+  ExpectSays(OnlyChange(after, BehaviourChange::kKernelRewritten, before),
+             "was sequential over 64 terms, is pairwise over 64");
+}
+
+void ExpectNotComparable(const FingerprintBuilder& before, const FingerprintBuilder& after,
+                         const std::string& words) {
+  const FingerprintDifference difference = Diff(before, after);
+  EXPECT_FALSE(difference.comparable);
+  EXPECT_NE(difference.why.find(words), std::string::npos) << difference.why;
+  EXPECT_EQ(difference.summary, "not comparable: " + difference.why);
+}
+
+TEST(FingerprintDiff, ComparesNothingWithoutEvidenceOnBothSides) {
+  const FingerprintBuilder empty;
+  ExpectNotComparable(empty, empty, "baseline fingerprint has no probes");
+  ExpectNotComparable(SampleStack(), empty, "candidate fingerprint has no probes");
+  FingerprintBuilder failed;
+  failed.Probe("math_bits", "math", "failed").Probe("a", "math", "crashed");
+  ExpectNotComparable(SampleStack(), failed, "1 crashed, 1 failed");
+  FingerprintBuilder other;
+  other.Probe("other", "math").Bits("expf", "exp");
+  ExpectNotComparable(SampleStack(), other, "no probe worked on both sides");
+  FingerprintBuilder cases;
+  cases.Probe("math_bits", "math").Bits("sinf", "sin");
+  ExpectNotComparable(SampleStack(), cases, "no probe worked on both sides");
+  ExpectNotComparable(SampleStack().Suite("the control repeats"), SampleStack(),
+                      "baseline report that their suite is broken: the control repeats");
+}
+
+TEST(FingerprintDiff, AControlThatNeverRepeatsIsNoEvidence) {
+  FingerprintBuilder control;
+  control.Probe("atomics", "reduction").Bits("sum", "x").Unstable("sum");
+  ExpectNotComparable(control, control, "no probe worked on both sides");
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,314 @@
+// When the gate opens, and by which rule it closes.
+#include "harness/gate/gate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/compare/fingerprints/build_fingerprint.h"
+
+namespace rharness {
+namespace {
+
+GateInput Input(const FingerprintBuilder& baseline, const FingerprintBuilder& candidate,
+                std::string_view policy = "version: 1") {
+  GateInput input;
+  input.baseline = baseline.Parse("baseline.json");
+  input.candidate = candidate.Parse("candidate.json");
+  auto parsed = ParsePolicy(policy, "policy.yaml");
+  EXPECT_TRUE(parsed.ok()) << parsed.error().ToString();
+  input.policy = *parsed;
+  FakeClock clock(*ParseTime("2026-11-20T12:00:00Z"));
+  input.now = clock.Now();
+  return input;
+}
+
+// The codes of the reasons that close.
+std::vector<std::string> Closing(const GateDecision& decision) {
+  std::vector<std::string> codes;
+  for (const GateReason& reason : decision.reasons) {
+    EXPECT_FALSE(reason.rule.empty()) << reason.code;
+    EXPECT_FALSE(reason.message.empty()) << reason.code;
+    if (reason.closes) codes.push_back(reason.code);
+  }
+  return codes;
+}
+using Codes = std::vector<std::string>;
+
+bool Notes(const GateDecision& decision, std::string_view code) {
+  return std::ranges::any_of(decision.reasons, [&](const GateReason& reason) {
+    return reason.code == code && !reason.closes;
+  });
+}
+
+void ExpectClosed(const GateInput& input, const Codes& codes, int exit_code) {
+  const GateDecision decision = DecideGate(input);
+  EXPECT_FALSE(decision.open);
+  EXPECT_EQ(decision.exit_code, exit_code) << decision.headline;
+  EXPECT_EQ(Closing(decision), codes) << decision.headline;
+}
+
+Manifest RunOf(const std::string& name, std::vector<std::string> families) {
+  Manifest manifest;
+  manifest.run_id = name;
+  manifest.family = "mlp";
+  manifest.probe_families = std::move(families);
+  return manifest;
+}
+
+Report DrillOf(const std::vector<std::pair<std::string, Verdict>>& runs) {
+  Report report;
+  for (const auto& [name, verdict] : runs) {
+    report.runs.push_back({.run_id = name, .verdict = verdict, .headline = "as it came"});
+  }
+  Tally(&report);
+  return report;
+}
+
+FingerprintBuilder Rounded() {
+  return SampleStack().Probe("math_bits", "math").Bits("expf", "another exp");
+}
+
+TEST(Gate, OpensWhenNothingChanged) {
+  const GateDecision decision =
+      DecideGate(Input(SampleStack(), SampleStack().Stack("driver", "9")));
+  EXPECT_TRUE(decision.open);
+  EXPECT_EQ(decision.exit_code, 0);
+  EXPECT_TRUE(decision.headline.starts_with("The gate is open: nothing changed"));
+}
+
+TEST(Gate, ClosesOnEveryKindOfChangeThatNoRuleAllows) {
+  const auto gemm = [] { return SampleStack().Probe("gemm_tree_fp16"); };
+  ExpectClosed(Input(SampleStack(), Rounded()), {"bits_changed"}, 1);
+  ExpectClosed(Input(SampleStack(), gemm().Choice("64x64x32", R"({"algorithm": 1})")),
+               {"choice_changed"}, 1);
+  ExpectClosed(Input(SampleStack(), gemm().Tree("64x64x32", FusedTree(32, 16))), {"tree_changed"},
+               1);
+  ExpectClosed(Input(SampleStack(), gemm().Unstable("64x64x32")), {"non_determinism_gained"}, 1);
+  ExpectClosed(Input(SampleStack(), SampleStack().Probe("math_bits", "math", "crashed")),
+               {"newly_wrong"}, 1);
+  ExpectClosed(Input(SampleStack(),
+                     SampleStack().Probe("jit_driver_cubin", "compiler").Choice("axpy", "{}")),
+               {"choice_changed"}, 1);
+}
+
+TEST(Gate, ClosesForWantOfEvidence) {
+  ExpectClosed(Input(SampleStack(), SampleStack().Without("math_bits")), {"probe_gone"}, 3);
+  ExpectClosed(Input(SampleStack().Probe("math_bits", "math").Bits("tanhf", "t"), SampleStack()),
+               {"cases_gone"}, 3);
+  ExpectClosed(Input(FingerprintBuilder(), SampleStack()), {"nothing_compared"}, 3);
+  ExpectClosed(Input(SampleStack(), FingerprintBuilder()), {"nothing_compared"}, 3);
+  ExpectClosed(Input(SampleStack(), SampleStack().Suite("broken")), {"nothing_compared"}, 3);
+}
+
+TEST(Gate, ClosesOnAFileThatIsNoFingerprint) {
+  GateInput input = Input(SampleStack(), SampleStack());
+  input.candidate = UnreadableFingerprint("c.json", Unsupported("is version 9", "c.json"));
+  ExpectClosed(input, {"nothing_compared"}, 3);
+  EXPECT_NE(DecideGate(input).headline.find("is version 9"), std::string::npos);
+}
+
+TEST(Gate, ChangeAndMissingEvidenceTogetherAreAChange) {
+  const GateDecision decision =
+      DecideGate(Input(SampleStack(), Rounded().Without("sum_tree_fp32")));
+  EXPECT_EQ(decision.exit_code, 1);
+  EXPECT_EQ(Closing(decision).size(), 2U);
+}
+
+TEST(Gate, MoreToSeeAndMoreRepeatabilityCloseNothing) {
+  const auto before = SampleStack().Without("math_bits").Probe("sum_tree_fp32", "reduction");
+  EXPECT_TRUE(DecideGate(Input(before, SampleStack())).open);
+  EXPECT_TRUE(Notes(DecideGate(Input(before, SampleStack())), "appeared"));
+  const auto unstable = SampleStack().Probe("gemm_tree_fp16").Unstable("64x64x32");
+  EXPECT_TRUE(DecideGate(Input(unstable, SampleStack())).open);
+}
+
+TEST(Gate, TheFirstRuleThatMatchesHolds) {
+  const auto decide = [](const std::string& rules) {
+    return DecideGate(Input(SampleStack(), Rounded(), "version: 1\nrules:\n" + rules));
+  };
+  const std::string allow = "  - {probes: 'math_*', allow: [bits]}\n";
+  const std::string forbid = "  - {probes: '*', allow: []}\n";
+  EXPECT_TRUE(decide(allow + forbid).open);
+  EXPECT_TRUE(Notes(decide(allow), "allowed"));
+  EXPECT_FALSE(decide(forbid + allow).open);
+  EXPECT_FALSE(decide("  - {probes: 'math_*', allow: [choice, tree]}\n").open);
+  EXPECT_FALSE(decide("  - {probes: 'math', allow: [bits]}\n").open)
+      << "a glob matches whole names";
+}
+
+TEST(Gate, ARuleAllowsNoCrashAndNoLossOfRepeatability) {
+  const std::string all = "version: 1\nrules: [{probes: '*', allow: [choice, tree, bits]}]";
+  EXPECT_FALSE(
+      DecideGate(Input(SampleStack(), SampleStack().Probe("math_bits", "math", "failed"), all))
+          .open);
+  EXPECT_FALSE(DecideGate(Input(SampleStack(),
+                                SampleStack().Probe("gemm_tree_fp16").Unstable("64x64x32"), all))
+                   .open);
+}
+
+TEST(Gate, AWaiverHoldsUntilItsDay) {
+  GateInput input = Input(SampleStack(), Rounded(),
+                          "version: 1\nwaivers: [{probes: 'math_*', reason: reviewed, signed_by: "
+                          "ada, until: 2026-11-20}]");
+  FakeClock clock(*ParseTime("2026-11-20T23:59:59Z"));
+  input.now = clock.Now();
+  const GateDecision waived = DecideGate(input);
+  EXPECT_TRUE(waived.open) << waived.headline;
+  ASSERT_TRUE(Notes(waived, "waived"));
+  EXPECT_NE(waived.reasons[0].rule.find("ada"), std::string::npos) << waived.reasons[0].rule;
+  EXPECT_NE(waived.reasons[0].rule.find("reviewed"), std::string::npos);
+  clock.Advance(std::chrono::seconds(1));
+  input.now = clock.Now();
+  ExpectClosed(input, {"bits_changed"}, 1);
+  EXPECT_TRUE(Notes(DecideGate(input), "waiver_expired"));
+}
+
+TEST(Gate, OfTwoWaiversTheLongerOneHolds) {
+  GateInput input = Input(SampleStack(), Rounded(),
+                          "version: 1\nwaivers:\n"
+                          "  - {probes: '*', reason: r, signed_by: a, until: 2026-01-01}\n"
+                          "  - {probes: 'math_*', reason: r, signed_by: b, until: 2027-01-01}\n");
+  EXPECT_TRUE(DecideGate(input).open);
+}
+
+TEST(Gate, AnExpiredBaselineClosesIt) {
+  GateInput input = Input(SampleStack(), SampleStack());
+  input.record = BaselineRecord{.accepted_by = "ada", .expires = input.now};
+  ExpectClosed(input, {"baseline_expired"}, 3);
+  input.record->expires += std::chrono::milliseconds(1);
+  EXPECT_TRUE(DecideGate(input).open);
+}
+
+TEST(Gate, RequiredProbesMustBeOkOnBothSides) {
+  const std::string policy = "version: 1\nrequire: ['math_*']";
+  EXPECT_TRUE(DecideGate(Input(SampleStack(), SampleStack(), policy)).open);
+  const auto without = SampleStack().Without("math_bits");
+  ExpectClosed(Input(without, without, policy), {"probe_missing"}, 3);
+  ExpectClosed(Input(without, SampleStack(), policy), {"probe_missing"}, 3);
+  ExpectClosed(Input(SampleStack(), SampleStack(), "version: 1\nrequire: ['nccl_*']"),
+               {"probe_missing"}, 3);
+}
+
+TEST(Gate, FindsTheRunsThatDependOnAChangedFamily) {
+  const FingerprintDifference difference =
+      DiffFingerprints(SampleStack().Parse(), Rounded().Parse());
+  const std::vector<ImpactedRun> impacted = FindImpacted(
+      difference, {RunOf("a", {"gemm"}), RunOf("b", {"math", "gemm"}), RunOf("c", {})});
+  ASSERT_EQ(impacted.size(), 2U);
+  EXPECT_EQ(impacted[0].run_id, "b");
+  EXPECT_EQ(impacted[0].probes, std::vector<std::string>{"math_bits"});
+  EXPECT_EQ(impacted[1].run_id, "c") << "a run that declares nothing depends on everything";
+  const FingerprintDifference more =
+      DiffFingerprints(SampleStack().Without("math_bits").Parse(), SampleStack().Parse());
+  EXPECT_TRUE(FindImpacted(more, {RunOf("c", {})}).empty()) << "what appeared has changed nothing";
+}
+
+TEST(Gate, ARequiredDrillMustBeThereCoverTheImpactedRunsAndPass) {
+  GateInput input = Input(SampleStack(), Rounded(),
+                          "version: 1\ndrill: required\nrules: [{probes: '*', allow: [bits]}]");
+  ExpectClosed(input, {"drill_missing"}, 3);
+  input.history = {RunOf("a", {"gemm"})};
+  EXPECT_TRUE(DecideGate(input).open) << "no run depends on what moved";
+  input.history = {RunOf("a", {"gemm"}), RunOf("b", {})};
+  ExpectClosed(input, {"drill_missing"}, 3);
+  EXPECT_EQ(DecideGate(input).unaffected_runs, 1);
+  input.drill = DrillOf({{"a", Verdict::kIdentical}});
+  ExpectClosed(input, {"run_not_drilled"}, 3);
+  input.drill = DrillOf({{"b", Verdict::kEquivalent}});
+  EXPECT_TRUE(DecideGate(input).open);
+  input.drill = DrillOf({{"b", Verdict::kDrifted}});
+  ExpectClosed(input, {"drill_drifted"}, 1);
+  for (const Verdict verdict :
+       {Verdict::kInconclusive, Verdict::kNotComparable, Verdict::kFailed, Verdict::kInfra}) {
+    input.drill = DrillOf({{"b", verdict}});
+    ExpectClosed(input, {"drill_undecided"}, 3);
+  }
+}
+
+TEST(Gate, ADrillThatIsGivenMustPassEvenWhereNoneIsRequired) {
+  GateInput input = Input(SampleStack(), SampleStack());
+  input.drill = DrillOf({{"a", Verdict::kDrifted}});
+  ExpectClosed(input, {"drill_drifted"}, 1);
+  input.drill = DrillOf({});
+  ExpectClosed(input, {"drill_incomplete"}, 3);
+  input.drill = DrillOf({{"a", Verdict::kIdentical}});
+  input.drill->interrupted = true;
+  ExpectClosed(input, {"drill_incomplete"}, 3);
+}
+
+TEST(Gate, APassingDrillAllowsNoChange) {
+  GateInput input = Input(SampleStack(), Rounded());
+  input.history = {RunOf("b", {})};
+  input.drill = DrillOf({{"b", Verdict::kIdentical}});
+  ExpectClosed(input, {"bits_changed"}, 1);
+}
+
+// Fingerprints of up to six probes with any status, cases and repeatability.
+FingerprintBuilder Random(std::mt19937& random) {
+  const char* statuses[] = {"ok", "ok", "ok", "ok", "absent", "failed", "crashed", "timed_out"};
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  FingerprintBuilder build;
+  if (below(12) == 0) build.Suite("broken");
+  for (unsigned i = below(6); i > 0; --i) {
+    build.Probe("p" + std::to_string(below(4)), "gemm", statuses[below(8)]);
+    for (unsigned k = below(3); k > 0; --k) {
+      const std::string name = "c" + std::to_string(below(3));
+      if (below(2) == 0) build.Bits(name, std::to_string(below(2)));
+      if (below(3) == 0) build.Choice(name, R"({"a": )" + std::to_string(below(2)) + "}");
+      if (below(3) == 0) build.Tree(name, below(2) == 0 ? SequentialTree(4) : PairwiseTree(4));
+      if (below(4) == 0) build.Unstable(name);
+    }
+  }
+  return build;
+}
+
+// By the words of the rule alone: an ok probe on both sides that shows the same layer of a case,
+// which repeats on both.
+template <class T>
+bool Share(const FingerprintProbe& a, const FingerprintProbe& b,
+           std::map<std::string, T> FingerprintProbe::*layer) {
+  return std::ranges::any_of(a.*layer, [&](const auto& entry) {
+    return (b.*layer).contains(entry.first) && !a.IsUnstable(entry.first) &&
+           !b.IsUnstable(entry.first);
+  });
+}
+bool HaveEvidence(const Fingerprint& a, const Fingerprint& b) {
+  if (a.suite != "ok" || b.suite != "ok") return false;
+  for (const FingerprintProbe& one : a.probes) {
+    for (const FingerprintProbe& two : b.probes) {
+      if (one.name != two.name || one.status != "ok" || two.status != "ok") continue;
+      if (Share(one, two, &FingerprintProbe::bits) || Share(one, two, &FingerprintProbe::trees) ||
+          Share(one, two, &FingerprintProbe::choices)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+TEST(Gate, NeverOpensWithoutAnOkProbeInCommonUnderAnyPolicy) {
+  std::mt19937 random(7);
+  const std::string policies[] = {
+      "version: 1", "version: 1\nrules: [{probes: '*', allow: [choice, tree, bits]}]",
+      "version: 1\nwaivers: [{probes: '*', reason: r, signed_by: s, until: 2099-01-01}]"};
+  int without = 0, opened = 0;
+  for (int trial = 0; trial < 24000; ++trial) {
+    const GateInput input =
+        Input(Random(random), Random(random), policies[static_cast<std::size_t>(trial) % 3]);
+    const GateDecision decision = DecideGate(input);
+    EXPECT_EQ(decision.open, decision.exit_code == 0);
+    EXPECT_EQ(decision.open, Closing(decision).empty());
+    opened += decision.open ? 1 : 0;
+    if (HaveEvidence(input.baseline, input.candidate)) continue;
+    ++without;
+    ASSERT_FALSE(decision.open) << input.baseline.probes.size() << " " << decision.headline;
+    EXPECT_EQ(Closing(decision).empty(), false);
+  }
+  EXPECT_GT(without, 1000);
+  EXPECT_GT(opened, 100) << "else the property holds of a gate that never opens";
+}
+
+}  // namespace
+}  // namespace rharness

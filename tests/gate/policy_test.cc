@@ -1,0 +1,95 @@
+// Policies: what a person may write, and where a mistake is named.
+#include "harness/gate/policy.h"
+
+#include <gtest/gtest.h>
+
+namespace rharness {
+namespace {
+
+constexpr char kWhole[] = R"(# who may change what
+version: 1
+rules:
+  - {probes: "gemm_*", allow: [choice, bits]}
+  - probes: "*"
+    allow: []
+waivers:
+  - probes: jit_*
+    reason: the new driver's compiler was reviewed
+    signed_by: ada
+    until: 2026-12-31
+drill: required
+require: ["gemm_*", math_bits]
+)";
+
+TEST(Policy, ReadsEveryPart) {
+  const auto policy = ParsePolicy(kWhole, "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  ASSERT_EQ(policy->rules.size(), 2U);
+  EXPECT_EQ(policy->rules[0].probes, "gemm_*");
+  EXPECT_TRUE(policy->rules[0].choice);
+  EXPECT_FALSE(policy->rules[0].tree);
+  EXPECT_TRUE(policy->rules[0].bits);
+  EXPECT_FALSE(policy->rules[1].choice);
+  ASSERT_EQ(policy->waivers.size(), 1U);
+  EXPECT_EQ(policy->waivers[0].signed_by, "ada");
+  EXPECT_EQ(FormatTime(policy->waivers[0].until), "2027-01-01T00:00:00.000Z") << "the whole day";
+  EXPECT_TRUE(policy->drill_required);
+  EXPECT_EQ(policy->must_have, (std::vector<std::string>{"gemm_*", "math_bits"}));
+}
+
+TEST(Policy, NeedsNothingButTheVersion) {
+  const auto policy = ParsePolicy("version: 1", "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  EXPECT_TRUE(policy->rules.empty());
+  EXPECT_FALSE(policy->drill_required);
+}
+
+TEST(Policy, NamesFileAndLineOfAMistake) {
+  const std::string waiver = "version: 1\nwaivers:\n  - probes: x\n    signed_by: ada\n";
+  const struct {
+    std::string yaml, where, words;
+  } cases[] = {
+      {"", "p.yaml", "mapping"},
+      {"[1, 2]", "p.yaml", "mapping"},
+      {"rules: []", "p.yaml:1", "version"},
+      {"version: 2", "p.yaml:1", "version '2'"},
+      {"version: 1\nrule: []", "p.yaml:2", "unknown key 'rule'"},
+      {"version: 1\ndrill: required\ndrill: optional", "p.yaml:3", "twice"},
+      {"version: 1\nrules:\n  - {probes: x}", "p.yaml:3", "allow"},
+      {"version: 1\nrules:\n  - {probes: x, allow: [status]}", "p.yaml:3", "'status'"},
+      {"version: 1\nrules: {probes: x}", "p.yaml:2", "list"},
+      {"version: 1\nrules:\n  - {probes: '', allow: []}", "p.yaml:3", "empty"},
+      {waiver + "    until: 2026-12-31", "p.yaml:3", "lacks 'reason'"},
+      {waiver + "    reason: x", "p.yaml:3", "lacks 'until'"},
+      {waiver + "    reason: ' '\n    until: 2026-12-31", "p.yaml:5", "the reason"},
+      {waiver + "    reason: x\n    until: soon", "p.yaml:6", "'soon' is no date"},
+      {waiver + "    reason: x\n    until: 2026-02-30", "p.yaml:6", "no date"},
+      {"version: 1\ndrill: maybe", "p.yaml:2", "'maybe'"},
+      {"version: 1\nrequire: [[x]]", "p.yaml:2", "glob"},
+      {"version: 1\nrules: [", "p.yaml", ""},
+      {"version: 1\n\trules: x", "p.yaml", ""},
+      {"version: *nowhere", "p.yaml", ""},
+  };
+  for (const auto& one : cases) {
+    const auto policy = ParsePolicy(one.yaml, "p.yaml");
+    ASSERT_FALSE(policy.ok()) << one.yaml;
+    EXPECT_EQ(policy.error().code, ErrorCode::kInvalidInput);
+    EXPECT_TRUE(policy.error().where.starts_with(one.where))
+        << one.yaml << ": " << policy.error().ToString();
+    EXPECT_NE(policy.error().message.find(one.words), std::string::npos)
+        << policy.error().ToString();
+  }
+}
+
+TEST(Policy, SurvivesHostileYaml) {
+  EXPECT_FALSE(ParsePolicy(std::string(100'000, '['), "p.yaml").ok());
+  EXPECT_FALSE(ParsePolicy(std::string(2 << 20, ' '), "p.yaml").ok());
+  EXPECT_FALSE(ParsePolicy(std::string("version: 1\n\0x: 1", 15), "p.yaml").ok());
+  const std::string bomb =
+      "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
+      "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nversion: 1\nrequire: *c\n";
+  EXPECT_FALSE(ParsePolicy(bomb, "p.yaml").ok());
+}
+
+}  // namespace
+}  // namespace rharness

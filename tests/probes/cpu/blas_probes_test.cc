@@ -1,0 +1,116 @@
+// Probes of the BLAS of this machine: what must hold for any of them.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "probes/cpu/blas.h"
+#include "probes/cpu/convolution.h"
+#include "probes/order/replay.h"
+#include "tests/probes/cpu/probe_cases.h"
+
+namespace rharness {
+namespace {
+
+class BlasProbes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto blas = Blas::Open({}); !blas.ok()) GTEST_SKIP() << blas.error().ToString();
+  }
+  static void ExpectTrees(std::string_view probe, std::size_t cases) {
+    const ProbeResult result = RunProbe(probe);
+    ASSERT_EQ(result.status, ProbeStatus::kOk) << result.message;
+    std::string notes;
+    for (const std::string& note : result.notes) notes += note + "\n";
+    EXPECT_EQ(result.trees.size(), cases) << probe << "\n" << notes;
+    EXPECT_GT(result.counts.at("masked sums"), 0U);
+    EXPECT_NE(result.choices.at("blas").Find("library"), nullptr);
+  }
+};
+
+TEST_F(BlasProbes, RevealProductsOfAllKinds) {
+  ExpectTrees("blas_dot_tree", 7);
+  ExpectTrees("blas_gemv_tree", 8);
+  ExpectTrees("conv_tree", 1);
+}
+
+TEST_F(BlasProbes, RevealMatrixProducts) {
+  ExpectTrees("gemm_tree_fp32", 7);
+  ExpectTrees("gemm_tree_fp64", 7);
+}
+
+TEST_F(BlasProbes, PutTheOldValueOfTheOutputIntoTheTree) {
+  const ProbeResult result = RunProbe("gemm_tree_fp32");
+  const auto tree = result.trees.find("64x64x500 + C");
+  if (tree == result.trees.end()) GTEST_SKIP() << "no tree of this case";
+  EXPECT_EQ(tree->second.leaves(), 501);
+}
+
+// The fingerprint of this machine, replayed: the tree is the product's, not only the masks'.
+TEST_F(BlasProbes, ReplayProductsToTheirBits) {
+  const Blas blas = Blas::Open({}).value();
+  const GemmShape shape{16, 16, 200};
+  GemmSum<float> sum(blas, shape, false);
+  const auto revealed = RevealTree(sum);
+  ASSERT_TRUE(revealed.ok() && revealed->tree) << revealed->why;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (int trial = 0; trial < 500; ++trial) {
+    // A row of ones: products are the column itself, so that fused multiplies round nothing else.
+    std::vector<float> a(16 * 200, 1.0F), b(200 * 16), c(16 * 16);
+    for (float& value : b) value = normal(random);
+    blas.Gemm(shape, a.data(), b.data(), 0.0F, c.data());
+    ASSERT_EQ(ReplaySum<float>(*revealed->tree, std::span<const float>(b).first(200)), c[0])
+        << "trial " << trial;
+  }
+}
+
+TEST_F(BlasProbes, AreRightAboutSmallIntegers) {
+  const ProbeResult result = RunProbe("gemm_int8_exact");
+  EXPECT_EQ(result.status, ProbeStatus::kOk) << result.message;
+  EXPECT_EQ(result.counts.at("wrong elements"), 0U);
+}
+
+TEST_F(BlasProbes, HashEveryTileAndCountClassesOfBatchSizes) {
+  // 4 x 3 tiles, 2 x 2 with edges, and one.
+  EXPECT_EQ(RunProbe("gemm_bits").bits.size(), 17U);
+  const ProbeResult batches = RunProbe("batch_invariance");
+  EXPECT_EQ(batches.bits.size(), 64U);
+  EXPECT_GE(batches.counts.at("classes"), 1U);
+  EXPECT_EQ(batches.choices.at("rows of equal bits").Find("classes")->AsArray().size(),
+            batches.counts.at("classes"));
+  EXPECT_EQ(RunProbe("symv_bits").bits.size(), 3U);
+  EXPECT_EQ(RunProbe("conv_bits").bits.size(), 1U);
+}
+
+TEST_F(BlasProbes, LeaveTheNumberOfThreadsAsItWas) {
+  const Blas blas = Blas::Open({}).value();
+  const int before = blas.Threads();
+  if (before == 0) GTEST_SKIP() << "the library does not say its threads";
+  const ProbeResult result = RunProbe("gemm_threads");
+  EXPECT_EQ(result.bits.size(), 8U);
+  EXPECT_EQ(blas.Threads(), before);
+}
+
+TEST_F(BlasProbes, ConvolveAsADirectSumDoes) {
+  using C = Convolution;
+  const Blas blas = Blas::Open({}).value();
+  const std::vector<float> image = RandomFloats(1, C::kChannels * C::kSide * C::kSide);
+  const std::vector<float> filters = RandomFloats(2, C::kOutputs * C::kTerms);
+  const std::vector<float> out = Convolve(blas, image, filters);
+  for (const auto& [output, row, column] : {std::array{0, 0, 0}, {31, 9, 9}, {7, 3, 5}}) {
+    double direct = 0.0;
+    for (int c = 0; c < C::kChannels; ++c) {
+      for (int i = 0; i < 9; ++i) {
+        const int pixel = (c * C::kSide + row + i / 3) * C::kSide + column + i % 3;
+        direct += static_cast<double>(image[static_cast<std::size_t>(pixel)]) *
+                  static_cast<double>(
+                      filters[static_cast<std::size_t>(output + (c * 9 + i) * C::kOutputs)]);
+      }
+    }
+    const int at = output + (row * C::kOut + column) * C::kOutputs;
+    EXPECT_NEAR(static_cast<double>(out[static_cast<std::size_t>(at)]), direct, 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace rharness

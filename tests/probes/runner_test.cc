@@ -1,0 +1,193 @@
+// The runner against a program whose probes misbehave on purpose.
+#include "probes/runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+
+namespace rharness {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char kProgram[] = RHARNESS_BIN_DIR "/rharness-probe-selftest";
+
+ProcessResult Ask(std::vector<std::string> arguments,
+                  std::map<std::string, std::string> environment = {}) {
+  arguments.insert(arguments.begin(), kProgram);
+  return RunProcess({.argv = std::move(arguments), .environment = std::move(environment)});
+}
+
+// The fingerprint that the program prints.
+Json Fingerprint(std::vector<std::string> arguments,
+                 std::map<std::string, std::string> environment = {}) {
+  arguments.insert(arguments.begin(), "run");
+  const ProcessResult result = Ask(std::move(arguments), std::move(environment));
+  auto json = ParseJson(result.stdout_text, "stdout");
+  EXPECT_TRUE(json.ok()) << result.outcome.ToString() << result.stderr_text;
+  return json.ok() ? *json : Json();
+}
+
+const Json& ProbeOf(const Json& fingerprint, std::size_t index = 0) {
+  return fingerprint.Find("probes")->AsArray().at(index);
+}
+
+std::string Text(const Json& json, std::string_view key) { return json.Find(key)->AsString(); }
+
+TEST(ProbeRunner, WritesWhatAProbeSaw) {
+  const Json json = Fingerprint({"--probe", "steady", "--repeat", "2"});
+  EXPECT_EQ(Text(json, "schema"), "rharness.fingerprint/v1");
+  EXPECT_EQ(Text(json, "suite"), "ok");
+  const Json& probe = ProbeOf(json);
+  EXPECT_EQ(probe.Dump(),
+            R"j({"name":"steady","family":"selftest","device":"cpu","status":"ok","message":"",)j"
+            R"j("parameters":{"seed":1,"repeats":2},"choice":{"case":{"device":"cpu"}},)j"
+            // printf '((0 1) 2)' | sha256sum
+            R"j("tree":{"case":{"name":"sequential","leaves":3,"sha256":)j"
+            R"j("c3f610da8ac533514df600c83104bba1e01de2dc803042cb3466ee9b467c66a2",)j"
+            R"j("canonical":"((0 1) 2)"}},"bits":{"case":)j"
+            R"j("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},)j"
+            R"j("deterministic":true,"unstable":[],"counts":{"launches":7},"notes":["a note"]})j");
+}
+
+TEST(ProbeRunner, NamesTheSignalOfACrash) {
+  const Json json = Fingerprint({"--probe", "crash"});
+  EXPECT_EQ(Text(ProbeOf(json), "status"), "crashed");
+  EXPECT_EQ(Text(ProbeOf(json), "message"), "killed by SIGSEGV: about to crash");
+}
+
+TEST(ProbeRunner, KillsWhatHangs) {
+  const Json json = Fingerprint({"--probe", "hang"});
+  EXPECT_EQ(Text(ProbeOf(json), "status"), "timed_out");
+  EXPECT_THAT(Text(ProbeOf(json), "message"), StartsWith("timed out after 1"));
+}
+
+TEST(ProbeRunner, TakesGarbageSilenceAndAnExitCodeForFailures) {
+  const Json json = Fingerprint({"--probe", "garbage", "--probe", "silent", "--probe", "quit"});
+  EXPECT_EQ(Text(ProbeOf(json, 0), "status"), "failed");
+  EXPECT_THAT(Text(ProbeOf(json, 0), "message"), StartsWith("wrote no result: "));
+  EXPECT_EQ(Text(ProbeOf(json, 1), "name"), "quit");
+  EXPECT_EQ(Text(ProbeOf(json, 1), "message"), "exited with 3: out of luck");
+  EXPECT_EQ(Text(ProbeOf(json, 2), "name"), "silent");
+  EXPECT_EQ(Text(ProbeOf(json, 2), "status"), "failed");
+}
+
+TEST(ProbeRunner, GoesOnAfterAProbeThatFails) {
+  const Json json = Fingerprint({"--probe", "crash", "--probe", "steady"});
+  EXPECT_EQ(Text(ProbeOf(json, 0), "status"), "crashed");
+  EXPECT_EQ(Text(ProbeOf(json, 1), "status"), "ok");
+}
+
+TEST(ProbeRunner, MarksTheCasesThatChangeBetweenProcesses) {
+  const Json json = Fingerprint({"--probe", "alternating", "--processes", "3"});
+  const Json& probe = ProbeOf(json);
+  EXPECT_FALSE(probe.Find("deterministic")->AsBool());
+  // "changing", and the name that each of the three processes made up.
+  const Json::Array& unstable = probe.Find("unstable")->AsArray();
+  ASSERT_EQ(unstable.size(), 4U);
+  EXPECT_EQ(unstable[0].AsString(), "changing");
+  EXPECT_THAT(unstable[3].AsString(), StartsWith("named by process "));
+}
+
+TEST(ProbeRunner, SeesNothingUnstableInOneProcess) {
+  const Json json = Fingerprint({"--probe", "alternating", "--processes", "1"});
+  EXPECT_TRUE(ProbeOf(json).Find("deterministic")->AsBool());
+}
+
+TEST(ProbeRunner, RefusesAProbeThatAsksAnotherQuestionEachTime) {
+  const Json json = Fingerprint({"--probe", "asking"});
+  EXPECT_EQ(Text(ProbeOf(json), "status"), "failed");
+  EXPECT_THAT(Text(ProbeOf(json), "message"), HasSubstr("parameters differ"));
+}
+
+TEST(ProbeRunner, ReportsItselfBrokenWhenAControlIsStable) {
+  EXPECT_EQ(Text(Fingerprint({"--probe", "control_alive"}), "suite"), "ok");
+  EXPECT_THAT(Text(Fingerprint({"--probe", "control_dead"}), "suite"),
+              AllOf(StartsWith("control_dead "), HasSubstr("cannot see non-determinism")));
+  const ProcessResult result = Ask({"run", "--probe", "control_dead"});
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_THAT(result.stderr_text, HasSubstr("cannot see non-determinism"));
+}
+
+TEST(ProbeRunner, ExitsWithFourOnlyWhenSomethingDidNotWork) {
+  EXPECT_EQ(Ask({"run", "--probe", "steady", "--probe", "not_here"}).outcome.exit_code, 0);
+  EXPECT_EQ(Ask({"run", "--probe", "not_working"}).outcome.exit_code, 4);
+  EXPECT_EQ(Ask({"run", "--probe", "crash"}).outcome.exit_code, 4);
+  EXPECT_EQ(Ask({"run", "--probe", "nothing_like_it"}).outcome.exit_code, 2);
+  EXPECT_EQ(Ask({"run", "--device", "tpu:0"}).outcome.exit_code, 2);
+  EXPECT_EQ(Ask({"run", "--device", "cuda:0"}).outcome.exit_code, 2);  // it has none
+  EXPECT_EQ(Ask({"run", "--repeat", "0"}).outcome.exit_code, 2);
+  EXPECT_EQ(Ask({}).outcome.exit_code, 2);
+}
+
+TEST(ProbeRunner, WritesTheFingerprintToAFile) {
+  const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
+  const std::string path = folder.path() / "f.json";
+  const ProcessResult result = Ask({"run", "--probe", "steady", "--out", path});
+  EXPECT_EQ(result.outcome.exit_code, 0);
+  EXPECT_EQ(result.stdout_text, "");
+  EXPECT_EQ(Text(ReadJsonFile(path).value(), "suite"), "ok");
+}
+
+TEST(ProbeRunner, PutsLibrariesAndVariablesIntoTheStack) {
+  const Json json =
+      Fingerprint({"--probe", "steady"}, {{"OMP_NUM_THREADS", "3"}, {"HOME", "/somewhere"}});
+  const Json& stack = *json.Find("stack");
+  EXPECT_EQ(stack.Find("libraries")->Dump(), R"({"libprobed.so.1":{"soname":"libprobed.so.1"}})");
+  EXPECT_EQ(stack.Find("environment")->Dump(), R"({"OMP_NUM_THREADS":"3"})");
+  EXPECT_EQ(stack.Find("cpu")->Find("architecture")->KindName(), "string");
+}
+
+TEST(ProbeRunner, ComparesNothingThatTellsOneTakingFromAnother) {
+  const Json first = Fingerprint({"--probe", "steady"});
+  const Json second = Fingerprint({"--probe", "steady"});
+  EXPECT_EQ(first.Find("stack")->Dump(), second.Find("stack")->Dump());
+  EXPECT_EQ(first.Find("probes")->Dump(), second.Find("probes")->Dump());
+  const std::string host = Text(*first.Find("context"), "host");
+  ASSERT_FALSE(host.empty());
+  EXPECT_EQ(first.Find("stack")->Dump().find("\"" + host + "\""), std::string::npos);
+}
+
+TEST(ProbeRunner, ListsProbesInOrderOfNames) {
+  const ProcessResult result = Ask({"list", "--json"});
+  const Json json = ParseJson(result.stdout_text, "stdout").value();
+  EXPECT_EQ(Text(json, "schema"), "rharness.probes/v1");
+  const Json::Array& probes = json.Find("probes")->AsArray();
+  ASSERT_EQ(probes.size(), 12U);
+  EXPECT_EQ(Text(probes.front(), "name"), "alternating");
+  EXPECT_EQ(Text(probes.back(), "name"), "steady");
+  EXPECT_THAT(Ask({"list"}).stdout_text, HasSubstr("\nsteady "));
+}
+
+TEST(ProbeResultJson, ComesBackAsItWas) {
+  ProbeResult result;
+  result.status = ProbeStatus::kFailed;
+  result.message = "why";
+  result.trees.emplace("t", SumTree::Build(4, {{2, 3}, {0, 1}, {4, 5}}).value());
+  result.unstable = {"t"};
+  result.counts["big"] = ~std::uint64_t{0};
+  const ProbeResult back = ParseProbeResult(ToJson(result)).value();
+  EXPECT_EQ(back.status, ProbeStatus::kFailed);
+  EXPECT_EQ(back.trees.at("t").Canonical(), "((0 1) (2 3))");
+  EXPECT_THAT(back.unstable, ElementsAre("t"));
+  EXPECT_EQ(back.counts.at("big"), ~std::uint64_t{0});
+}
+
+TEST(ProbeResultJson, IsReadStrictly) {
+  for (const char* text :
+       {R"([])", R"({})", R"({"status": "crashed", "message": ""})",
+        R"({"status": "ok", "message": "", "bits": {"a": "12"}})",
+        R"({"status": "ok", "message": "", "trees": {"a": {"leaves": 2, "inner": [[0, 7]]}}})",
+        R"({"status": "ok", "message": "", "trees": {"a": {"leaves": -5, "inner": []}}})",
+        R"({"status": "ok", "message": "", "counts": {"a": -1}})"}) {
+    EXPECT_FALSE(ParseProbeResult(ParseJson(text, "text").value()).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rharness
