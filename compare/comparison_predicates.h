@@ -56,8 +56,13 @@ inline bool IsFinite(const MetricDecision& metric) {
   return std::ranges::all_of(metric.history, finite) && std::ranges::all_of(metric.reruns, finite);
 }
 
-inline bool NothingShared(const CheckpointDifference& difference) {
-  return difference.compared == 0 && difference.shape_or_dtype.empty() && !difference.vacuous;
+inline bool NothingShared(const CheckpointComparison& checkpoint) {
+  const CheckpointDifference& difference = checkpoint.difference;
+  // Two root digests say whether all is equal, even where no tensor was listed.
+  const bool roots =
+      checkpoint.from_digests && !checkpoint.digest_a.empty() && !checkpoint.digest_b.empty();
+  return !roots && difference.compared == 0 && difference.shape_or_dtype.empty() &&
+         !difference.vacuous;
 }
 
 }  // namespace rharness

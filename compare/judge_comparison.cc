@@ -123,7 +123,7 @@ bool ComparisonLadder::NotComparable() {
   if (decided) return true;
   bool shared = compared > 0 || !c_.metrics.empty();
   for (const CurveComparison& curve : c_.curves) shared |= !curve.steps.empty();
-  for (const CheckpointComparison& one : c_.checkpoints) shared |= !NothingShared(one.difference);
+  for (const CheckpointComparison& one : c_.checkpoints) shared |= !NothingShared(one);
   if (shared) return false;
   return Decide(
       Verdict::kNotComparable,

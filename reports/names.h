@@ -1,5 +1,5 @@
-// Spellings of the compare enums that have no names of their own, as report.json writes them and
-// every writer shows them.
+// Spellings of the compare enums in both directions, as report.json and comparison.json write them
+// and every writer shows them.
 #ifndef RHARNESS_REPORTS_NAMES_H_
 #define RHARNESS_REPORTS_NAMES_H_
 
@@ -26,17 +26,19 @@ inline constexpr NameTable<FactWeight, 3> kFactWeightNames = {{{FactWeight::kIde
                                                                {FactWeight::kClass, "class"},
                                                                {FactWeight::kContext, "context"}}};
 
-inline constexpr NameTable<CurveState, 6> kCurveStateNames = {
-    {{CurveState::kIdentical, "identical"},
-     {CurveState::kWithin, "within"},
-     {CurveState::kBeyond, "beyond"},
-     {CurveState::kUndecided, "undecided"},
-     {CurveState::kVacuous, "vacuous"},
-     {CurveState::kMissing, "missing"}}};
+// A table from the function that names an enumeration where it is declared.
+template <class T, std::size_t n>
+NameTable<T, n> NamesFrom(std::string_view (*name)(T), const std::array<T, n>& values) {
+  NameTable<T, n> table{};
+  for (std::size_t i = 0; i < n; ++i) table[i] = {values[i], name(values[i])};
+  return table;
+}
 
-inline constexpr NameTable<CurveKind, 3> kCurveKindNames = {{{CurveKind::kLoss, "loss"},
-                                                             {CurveKind::kMetric, "metric"},
-                                                             {CurveKind::kResource, "resource"}}};
+inline const NameTable<CurveState, 6> kCurveStateNames = NamesFrom<CurveState, 6>(
+    CurveStateName, {CurveState::kIdentical, CurveState::kWithin, CurveState::kBeyond,
+                     CurveState::kUndecided, CurveState::kVacuous, CurveState::kMissing});
+inline const NameTable<CurveKind, 3> kCurveKindNames = NamesFrom<CurveKind, 3>(
+    CurveKindName, {CurveKind::kLoss, CurveKind::kMetric, CurveKind::kResource});
 
 // The name of a value of the table; empty for none.
 template <class T, std::size_t n>

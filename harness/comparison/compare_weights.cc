@@ -73,14 +73,16 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
     }
     ++side;
   }
-  comparison.difference = DiffDigests(tensors[0], tensors[1]);
   comparison.digest_a = roots[0];
   comparison.digest_b = roots[1];
-  // Root digests decide where no list of tensors was recorded.
-  if (tensors[0].empty() || tensors[1].empty()) {
-    comparison.difference.vacuous = false;
-    comparison.difference.bit_equal = !roots[0].empty() && roots[0] == roots[1];
+  if (!tensors[0].empty() && !tensors[1].empty()) {
+    comparison.difference = DiffDigests(tensors[0], tensors[1]);
+    return comparison;
   }
+  // Root digests decide where no list of tensors was recorded; that of no tensor shows nothing.
+  comparison.difference.vacuous = roots[0] == CombineDigests({}) && roots[0] == roots[1];
+  comparison.difference.bit_equal =
+      !comparison.difference.vacuous && !roots[0].empty() && roots[0] == roots[1];
   return comparison;
 }
 

@@ -14,6 +14,7 @@
 #include "compare/comparison.h"
 #include "compare/curves/series.h"
 #include "compare/facts.h"
+#include "compare/fingerprints/fingerprint.h"
 #include "compare/results/result_group.h"
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/tensor_digest.h"
@@ -55,9 +56,9 @@ struct Subject {
 // invalid_input for a folder that is none of these, naming what it holds.
 Result<Subject> LoadSubject(const std::filesystem::path& path, const SubjectOptions& options);
 
-// The facts of a fingerprint ("rharness.fingerprint/v1"): the stack's members and each probe's
-// status, choice, tree and bits, all of them context.
-Result<std::vector<Fact>> FactsOfFingerprint(const Json& json, std::string_view file);
+// The facts of a fingerprint: the stack's members, and of each probe its status and every case's
+// choice, tree and bits; all of them context. Errors: invalid_input when no probe is ok.
+Result<std::vector<Fact>> FactsOfFingerprint(const Fingerprint& fingerprint);
 
 }  // namespace rharness
 

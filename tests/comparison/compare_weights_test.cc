@@ -1,0 +1,56 @@
+// Recorded checkpoints whose bytes are gone: what digests alone may show.
+#include <gtest/gtest.h>
+
+#include "harness/comparison/compare_subjects.h"
+
+namespace rharness {
+namespace {
+
+Subject Recorded(const std::string& root, std::vector<TensorDigest> tensors = {}) {
+  Subject subject;
+  subject.side = {"m.json", "manifest", ""};
+  subject.weights.push_back({.path = "model.safetensors",
+                             .role = "weights",
+                             .checkpoint = nullptr,
+                             .recorded = std::move(tensors),
+                             .recorded_digest = root});
+  return subject;
+}
+
+Verdict VerdictOf(const Subject& a, const Subject& b) {
+  const auto comparison = CompareSubjects(a, b, {}, {.expect_bitwise = true});
+  EXPECT_TRUE(comparison.ok()) << comparison.error().ToString();
+  return comparison->verdict;
+}
+
+TEST(RecordedWeights, AreIdenticalByTheirTensors) {
+  const std::vector<TensorDigest> tensors = {{"w", DType::kF32, {2}, std::string(64, 'a')}};
+  const Subject a = Recorded(CombineDigests(tensors), tensors);
+  EXPECT_EQ(VerdictOf(a, a), Verdict::kIdentical);
+  std::vector<TensorDigest> other = tensors;
+  other[0].sha256 = std::string(64, 'b');
+  EXPECT_EQ(VerdictOf(a, Recorded(CombineDigests(other), other)), Verdict::kDrifted);
+}
+
+TEST(RecordedWeights, WithoutAListOfTensorsAreJudgedByTheirRoots) {
+  const Subject a = Recorded(std::string(64, 'a'));
+  EXPECT_EQ(VerdictOf(a, a), Verdict::kIdentical);
+  EXPECT_EQ(VerdictOf(a, Recorded(std::string(64, 'b'))), Verdict::kDrifted);
+}
+
+TEST(RecordedWeights, OfNoTensorShowNothing) {
+  const Subject empty = Recorded(CombineDigests({}));
+  const auto parts = CompareWeights(empty, empty, {});
+  ASSERT_TRUE(parts.ok());
+  ASSERT_EQ(parts->size(), 1u);
+  EXPECT_TRUE(parts->front().difference.vacuous);
+  EXPECT_FALSE(parts->front().difference.bit_equal);
+  EXPECT_NE(VerdictOf(empty, empty), Verdict::kIdentical);
+}
+
+TEST(RecordedWeights, WithoutADigestShowNothing) {
+  EXPECT_NE(VerdictOf(Recorded(""), Recorded("")), Verdict::kIdentical);
+}
+
+}  // namespace
+}  // namespace rharness
