@@ -35,7 +35,8 @@ LayerComparison CompareLayer(Layer layer, const FactsByKey& recorded, const Fact
                                       other->second->value});
   }
   std::ranges::sort(comparison.differences, {}, [](const FactDifference& difference) {
-    return std::tie(difference.weight, difference.key);
+    const bool is_effect = difference.key.starts_with("probe.");
+    return std::make_tuple(difference.weight, is_effect, std::string_view(difference.key));
   });
   if (!comparison.differences.empty()) {
     comparison.state = LayerState::kDiffers;

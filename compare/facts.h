@@ -54,9 +54,11 @@ std::string_view LayerStateName(LayerState state);  // "same", "differs", "unkno
 struct LayerComparison {
   Layer layer = Layer::kData;
   LayerState state = LayerState::kUnknown;
-  int compared = 0;                         // facts present on both sides
-  int only_recorded = 0;                    // recorded, but not looked at in the rerun
-  std::vector<FactDifference> differences;  // identity first, then class, then context; then by key
+  int compared = 0;       // facts present on both sides
+  int only_recorded = 0;  // recorded, but not looked at in the rerun
+  // Identity first, then class, then context; what probes saw ("probe.") after what may have caused
+  // it; then by key.
+  std::vector<FactDifference> differences;
 };
 
 // Compares by (layer, key). A fact on one side only is no difference; one recorded alone is

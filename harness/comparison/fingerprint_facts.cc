@@ -10,6 +10,15 @@
 namespace rharness {
 namespace {
 
+// The key under which manifests have the same fact, so that one set of rules explains both:
+// "environment.NAME" is a variable, "libraries.SONAME.version" software.
+std::string KeyOf(std::string_view key) {
+  constexpr std::string_view kVariable = "environment.", kLibrary = "libraries.";
+  if (key.starts_with(kVariable)) return fmt::format("variable.{}", key.substr(kVariable.size()));
+  if (key.starts_with(kLibrary)) return fmt::format("software.{}", key.substr(kLibrary.size()));
+  return fmt::format("stack.{}", key);
+}
+
 void AddProbe(const FingerprintProbe& probe, std::vector<Fact>* facts) {
   const auto add = [&](std::string_view what, std::string value) {
     facts->push_back({Layer::kEnvironment, fmt::format("probe.{}.{}", probe.name, what),
@@ -36,7 +45,7 @@ Result<std::vector<Fact>> FactsOfFingerprint(const Fingerprint& fingerprint) {
   }
   std::vector<Fact> facts;
   for (const auto& [key, value] : fingerprint.stack) {
-    facts.push_back({LayerOfStack(key), "stack." + key, value, FactWeight::kContext});
+    facts.push_back({LayerOfStack(key), KeyOf(key), value, FactWeight::kContext});
   }
   for (const FingerprintProbe& probe : fingerprint.probes) AddProbe(probe, &facts);
   return facts;
