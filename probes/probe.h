@@ -59,7 +59,7 @@ enum class ProbeDevice { kCpu, kGpu };
 struct Probe {
   std::string_view name;     // "gemm_tree_fp32"; unique
   std::string_view family;   // what manifests depend on: "gemm", "reduction", "convolution",
-                             // "collective", "math", "compiler", "identity"
+                             // "collective", "math", "scalar", "compiler", "identity"
   std::string_view summary;  // one line for `probe list`
   ProbeDevice device = ProbeDevice::kCpu;
   ProbeResult (*run)(const ProbeContext& context) = nullptr;

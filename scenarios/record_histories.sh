@@ -66,19 +66,22 @@ if begin digits_portable; then
   code_of scenarios/common scenarios/digits_portable
   for seed in $(seq 1 3); do
     record digits_portable "$seed" --determinism bitwise --scope architecture \
+      --probe-family scalar \
       --keep scenarios/digits_portable/weights "${code[@]}" -- digits_portable
   done
 fi
 if begin digits_blas; then
   code_of scenarios/common scenarios/digits_blas
   for seed in $(seq 1 14); do
-    record digits_blas "$seed" --determinism statistical "${code[@]}" -- digits_blas
+    record digits_blas "$seed" --determinism statistical --probe-family gemm \
+      --probe-family math "${code[@]}" -- digits_blas
   done
 fi
 if begin digits_torch; then
   for seed in $(seq 1 8); do
     record digits_torch "$seed" --determinism statistical \
-      --flag torch.use_deterministic_algorithms=true \
+      --flag torch.use_deterministic_algorithms=true --probe-family gemm --probe-family math \
+      --probe-family reduction \
       --code-file scenarios/digits_torch/train.py -- /usr/bin/python3 scenarios/digits_torch/train.py
   done
 fi

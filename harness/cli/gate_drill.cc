@@ -9,6 +9,9 @@
 #include <optional>
 #include <thread>
 
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "harness/cli/probe_program.h"
 #include "harness/cli/progress_line.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/historical_runs.h"
@@ -19,6 +22,59 @@ namespace {
 std::atomic<bool> interrupted{false};
 
 void Interrupt(int) { interrupted = true; }
+
+constexpr std::string_view kVariable = "environment.";
+constexpr std::chrono::minutes kProbingLimit{60};
+
+std::string DeviceOf(const Fingerprint& fingerprint) {
+  const auto device = fingerprint.stack.find("device");
+  return device == fingerprint.stack.end() ? "cpu" : device->second;
+}
+
+// The probes of `globs`, taken on this machine.
+Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const std::string& device,
+                              const std::map<std::string, std::optional<std::string>>& variables) {
+  ASSIGN_OR_RETURN(const std::filesystem::path program, FindProbeProgram());
+  ProcessSpec spec;
+  spec.argv = {program.string(), "--quiet", "run", "--device", device};
+  for (const std::string& name : names) spec.argv.insert(spec.argv.end(), {"--probe", name});
+  spec.environment = ProcessEnvironment();
+  for (const auto& [name, value] : variables) {
+    if (value) spec.environment[name] = *value;
+    if (!value) spec.environment.erase(name);
+  }
+  ProcessLimits limits;
+  limits.timeout = kProbingLimit;
+  limits.output_bytes = kMostFingerprintBytes;
+  const ProcessResult process = RunProcess(spec, limits, {}, [] { return interrupted.load(); });
+  if (process.stdout_text.empty()) {
+    return ProcessError(fmt::format("probing this machine: {}: {}", process.outcome.ToString(),
+                                    TerminalSafe(process.stderr_text)));
+  }
+  ASSIGN_OR_RETURN(const Json json, ParseJson(process.stdout_text, "this machine's fingerprint"));
+  return ParseFingerprint(json, "this machine");
+}
+
+// Whether what the changed probes showed on the candidate shows here, too.
+Status CheckHere(const FingerprintDifference& difference, const Fingerprint& candidate,
+                 const std::map<std::string, std::optional<std::string>>& variables) {
+  Fingerprint there = candidate;
+  std::vector<std::string> names;
+  for (const ProbeDifference& probe : difference.probes) names.push_back(probe.probe);
+  std::erase_if(there.probes, [&](const FingerprintProbe& probe) {
+    return !probe.Ok() || std::ranges::find(names, probe.name) == names.end();
+  });
+  if (there.probes.empty()) return {};
+  names.clear();
+  for (const FingerprintProbe& probe : there.probes) names.push_back(probe.name);
+  ASSIGN_OR_RETURN(const Fingerprint here, ProbeHere(names, DeviceOf(candidate), variables));
+  const FingerprintDifference between = DiffFingerprints(there, here);
+  if (between.comparable && between.probes.empty()) return {};
+  return ProcessError(fmt::format(
+      "this machine is not the candidate: {}; drill where {} was taken, then name that drill's "
+      "folder (--drill DIR)",
+      between.comparable ? between.probes.front().sentence : between.why, candidate.file));
+}
 
 }  // namespace
 
@@ -38,12 +94,32 @@ std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all) {
   return selection;
 }
 
-Result<Report> DrillImpacted(const std::vector<ImpactedRun>& runs, std::size_t all,
+std::map<std::string, std::optional<std::string>> CandidateVariables(const Fingerprint& baseline,
+                                                                     const Fingerprint& candidate) {
+  std::map<std::string, std::optional<std::string>> variables;
+  for (const auto& [key, value] : baseline.stack) {
+    if (key.starts_with(kVariable) && !candidate.stack.contains(key)) {
+      variables[key.substr(kVariable.size())] = std::nullopt;
+    }
+  }
+  for (const auto& [key, value] : candidate.stack) {
+    const auto before = baseline.stack.find(key);
+    const bool differs = before == baseline.stack.end() || before->second != value;
+    if (key.starts_with(kVariable) && differs) variables[key.substr(kVariable.size())] = value;
+  }
+  return variables;
+}
+
+Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options) {
   DrillOptions drill;
+  drill.environment = CandidateVariables(input.baseline, input.candidate);
+  if (!options.trust_here) {
+    RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate, drill.environment));
+  }
   drill.history = options.history;
   drill.out = options.out;
-  drill.selection = SelectionOf(runs, all);
+  drill.selection = SelectionOf(decision.impacted_runs, input.history.size());
   drill.places.root = options.root;
   drill.plan.jobs = options.jobs;
   drill.plan.reruns = options.reruns;

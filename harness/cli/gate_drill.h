@@ -2,6 +2,8 @@
 #ifndef RHARNESS_HARNESS_CLI_GATE_DRILL_H_
 #define RHARNESS_HARNESS_CLI_GATE_DRILL_H_
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,16 +18,24 @@ struct GateDrillOptions {
   std::string history;  // URL
   std::string out;      // the drill's folder
   std::string root = ".";
-  int jobs = 0;    // 0: as many as fit
-  int reruns = 1;  // of each run
+  bool trust_here = false;  // do not look whether this machine computes as the candidate does
+  int jobs = 0;             // 0: as many as fit
+  int reruns = 1;           // of each run
 };
 
 // All runs of the history that are not retired. Errors: not_found, io, integrity.
 Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 
-// Reruns the impacted runs, here and now, and enters their verdicts into the history. `all`: how
-// many runs the history has. Errors: those of RunDrill.
-Result<Report> DrillImpacted(const std::vector<ImpactedRun>& runs, std::size_t all,
+// Variables whose value the candidate's stack states otherwise than the baseline's: a rerun on the
+// candidate needs them. Without a value: the candidate has it unset.
+std::map<std::string, std::optional<std::string>> CandidateVariables(const Fingerprint& baseline,
+                                                                     const Fingerprint& candidate);
+
+// Reruns the impacted runs, here and now, with the candidate's variables, and enters their verdicts
+// into the history. First takes the probes that changed on this machine: where they do not show
+// what the candidate showed, reruns here would say nothing of it. Errors: those of RunDrill;
+// process when this machine does not compute as the candidate does, or cannot be probed.
+Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options);
 
 // "run_id = a or run_id = b"; empty, which selects everything, when all runs are impacted.

@@ -194,6 +194,7 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   request.resources.cpus = arguments.cpus;
   request.resources.gpus = arguments.gpus;
   request.probe_families = arguments.probe_families;
+  request.kernel_list = arguments.kernel_list;
   request.keep = arguments.keep;
   request.root = arguments.root;
   request.command = arguments.command;

@@ -30,6 +30,7 @@ struct RecordArguments {
   std::vector<std::string> flags;
   std::vector<std::string> code_files;
   std::vector<std::string> probe_families;
+  std::string kernel_list;
   double timeout_seconds = 0.0;
   int cpus = 1;
   int gpus = 0;

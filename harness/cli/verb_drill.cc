@@ -65,8 +65,10 @@ Status Complete(Arguments* arguments, const CLI::App& command) {
   for (const std::string& text : arguments->environment) {
     std::string name;
     std::string value;
-    RETURN_IF_ERROR(Split(text, "--env", "NAME=VALUE", &name, &value));
-    drill.environment[name] = value;
+    const bool unset = !text.empty() && text.find('=') == std::string::npos;
+    if (!unset) RETURN_IF_ERROR(Split(text, "--env", "NAME=VALUE or NAME", &name, &value));
+    drill.environment[unset ? text : name] =
+        unset ? std::nullopt : std::optional<std::string>(value);
   }
   if (command.count("--sample") > 0) drill.sample = arguments->sample;
   drill.plan.budget_seconds = arguments->budget_hours * 3600;
@@ -236,7 +238,8 @@ void AddPlaceOptions(CLI::App* command, Arguments* arguments) {
       ->allow_extra_args(false);
   command
       ->add_option("--env", arguments->environment,
-                   "NAME=VALUE for every rerun, in place of what was recorded; repeatable")
+                   "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
+                   "repeatable")
       ->allow_extra_args(false);
   command
       ->add_option("--launcher", drill.launcher,

@@ -108,8 +108,7 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
   const bool rerun = arguments.drill == kImpacted && decision.difference.comparable &&
                      !decision.impacted_runs.empty();
   if (!rerun) return decision;
-  ASSIGN_OR_RETURN(input->drill,
-                   DrillImpacted(decision.impacted_runs, input->history.size(), arguments.run));
+  ASSIGN_OR_RETURN(input->drill, DrillImpacted(decision, *input, arguments.run));
   return DecideGate(*input);
 }
 
@@ -158,6 +157,9 @@ void AddInputs(CLI::App* verb, GateArguments* arguments) {
   verb->add_option("--root", arguments->run.root,
                    "Where relative data and code locations of that drill lie")
       ->capture_default_str();
+  verb->add_flag(
+      "--trust-here", arguments->run.trust_here,
+      "Do not probe, before that drill, that this machine computes as the candidate does");
   verb->add_option("--jobs", arguments->run.jobs, "Reruns at a time; 0: as many as fit")
       ->check(CLI::Range(0, 100000));
   verb->add_option("--reruns", arguments->run.reruns, "Reruns of each run")

@@ -12,6 +12,7 @@
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
 #include "harness/cli/probe_diff.h"
+#include "harness/cli/probe_program.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/launch/job.h"
@@ -22,9 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kProgram[] = "rharness-probe";
 constexpr char kTarget[] = "/rharness-probe";  // where an image sees it
-constexpr std::uint64_t kMostFingerprintBytes = std::uint64_t{256} << 20;
 
 struct ProbeOptions {
   std::vector<std::string> globs;
@@ -38,15 +37,6 @@ struct ProbeOptions {
   double timeout_seconds = 3600.0;
   bool json = false;
 };
-
-Result<fs::path> FindProgram() {
-  std::error_code failed;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  if (failed) return IoError("cannot tell this program's own path: " + failed.message());
-  const fs::path program = self.parent_path() / kProgram;
-  if (fs::is_regular_file(program, failed)) return program;
-  return NotFound("expected the program beside rharness", program.string());
-}
 
 std::vector<std::string> RunArguments(const ProbeOptions& options) {
   std::vector<std::string> arguments = {"run",
@@ -70,12 +60,12 @@ int ExitCodeOf(const Outcome& outcome) {
   if (outcome.kind == OutcomeKind::kExited && outcome.exit_code <= kExitIntegrity) {
     return outcome.exit_code;
   }
-  return FailWith(ProcessError(fmt::format("{} {}", kProgram, outcome.ToString())));
+  return FailWith(ProcessError(fmt::format("{} {}", kProbeProgram, outcome.ToString())));
 }
 
 // Its output is this process's own, live.
 int RunHere(std::vector<std::string> arguments) {
-  const Result<fs::path> program = FindProgram();
+  const Result<fs::path> program = FindProbeProgram();
   if (!program.ok()) return FailWith(program.error());
   arguments.insert(arguments.begin(), program->string());
   return ExitCodeOf(RunProcess({.argv = std::move(arguments),
@@ -85,7 +75,7 @@ int RunHere(std::vector<std::string> arguments) {
 }
 
 Result<Job> BuildJob(const ProbeOptions& options, const fs::path& workspace) {
-  ASSIGN_OR_RETURN(const fs::path program, FindProgram());
+  ASSIGN_OR_RETURN(const fs::path program, FindProbeProgram());
   Job job;
   job.name = "probe";
   job.command = RunArguments(options);
@@ -106,10 +96,11 @@ Error ExplainFailure(const ProcessResult& process) {
   std::string text = TerminalSafe(process.stderr_text);
   text.erase(text.find_last_not_of('\n') + 1);
   const std::string outcome =
-      fmt::format("{} in the image {}", kProgram, process.outcome.ToString());
+      fmt::format("{} in the image {}", kProbeProgram, process.outcome.ToString());
   if (text.find("GLIBC_") != std::string::npos) {
-    return Unsupported(fmt::format(
-        "the image's glibc is older than {} needs (its --version says which): {}", kProgram, text));
+    return Unsupported(
+        fmt::format("the image's glibc is older than {} needs (its --version says which): {}",
+                    kProbeProgram, text));
   }
   if (process.outcome.kind == OutcomeKind::kTimedOut) return TimeoutError(outcome);
   return ProcessError(fmt::format("{}: {}", outcome, text));

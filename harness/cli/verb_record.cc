@@ -112,6 +112,9 @@ void AddPromises(CLI::App* verb, RecordArguments* a) {
   AddRepeatable(verb, "--flag", &a->flags, "Determinism switches that are on: NAME=VALUE");
   AddRepeatable(verb, "--probe-family", &a->probe_families,
                 "Families of probes that the run depends on, such as gemm; none given: all");
+  verb->add_option("--kernel-list", a->kernel_list,
+                   "File that the command writes, of the GPU kernels it launched, to find those "
+                   "families: a name a line, or a profiler's CSV");
   verb->add_option("--timeout", a->timeout_seconds, "Time limit in seconds; 0: none")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--cpus", a->cpus, "Cores that a rerun needs")->check(CLI::NonNegativeNumber);

@@ -32,7 +32,7 @@ struct DrillOptions {
   std::uint64_t seed = 0;             // of the sample
   PlanOptions plan;
   Places places;
-  std::map<std::string, std::string> environment;  // overrides for every rerun
+  std::map<std::string, std::optional<std::string>> environment;  // for every rerun; none: unset
   std::string launcher = "auto";  // "auto": by each manifest's image; "host", "podman", "docker"
   std::string executor = "local";
   bool confirm = true;  // one more rerun where a drift was seen only once

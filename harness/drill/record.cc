@@ -16,6 +16,8 @@
 namespace rharness {
 namespace {
 
+constexpr std::size_t kLongestKernelName = 200;
+
 namespace fs = std::filesystem;
 
 Result<fs::path> CurrentFolder() {
@@ -114,6 +116,9 @@ std::map<std::string, std::optional<std::string>> IdentifyOutputs(const RecordRe
   for (const Artifact& artifact : request.artifacts) {
     identities[artifact.path] = IdentityOf(folder / artifact.path);
   }
+  if (!request.kernel_list.empty()) {
+    identities[request.kernel_list] = IdentityOf(folder / request.kernel_list);
+  }
   if (!request.metrics_path.empty()) {
     identities[request.metrics_path] = IdentityOf(folder / request.metrics_path);
   }
@@ -168,6 +173,18 @@ Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Reco
   return {};
 }
 
+Status MeasureKernels(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(folder / request.kernel_list));
+  ASSIGN_OR_RETURN(out->kernels, FamiliesOfKernels(text, request.kernel_list));
+  if (out->kernels->unknown.empty()) return {};
+  out->remarks.push_back(
+      fmt::format("{} of {} kernels tell no family of probes, such as '{}': the run counts as "
+                  "depending on all of them",
+                  out->kernels->unknown.size(), out->kernels->kernels,
+                  out->kernels->unknown.front().substr(0, kLongestKernelName)));
+  return {};
+}
+
 Status MeasureArtifact(const Artifact& artifact, const fs::path& folder, Recording* out) {
   Artifact seen = artifact;
   const fs::path path = folder / artifact.path;
@@ -202,6 +219,9 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
   };
   for (const Artifact& artifact : request.artifacts) {
     measure(artifact.path, [&] { return MeasureArtifact(artifact, folder, out); });
+  }
+  if (!request.kernel_list.empty()) {
+    measure(request.kernel_list, [&] { return MeasureKernels(request, folder, out); });
   }
   if (request.metrics_path.empty()) return;
   measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });

@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/base/subprocess.h"
+#include "harness/manifest/kernel_families.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -32,6 +34,10 @@ struct RecordRequest {
   std::vector<std::string> code_files;  // relative to the current folder
   Resources resources;                  // timeout_seconds is enforced
   std::vector<std::string> probe_families;
+  // Kernels that the command launched, as FamiliesOfKernels reads them, relative to the current
+  // folder; read after the run. Its families are added to probe_families; a kernel that it cannot
+  // place makes the run depend on everything.
+  std::string kernel_list;
   std::vector<std::string> command;
   std::filesystem::path keep;  // artifacts are copied below it; empty: not kept
   std::filesystem::path root;  // folders below it are recorded relative to it; may be empty
@@ -49,6 +55,7 @@ struct Recording {
   Seconds duration{0};
   Outcome outcome;
   RunMetrics metrics;
+  std::optional<KernelFamilies> kernels;
   std::vector<Artifact> artifacts;
   std::vector<std::string> changed_inputs;   // one sentence each
   std::vector<std::string> missing_outputs;  // one sentence each

@@ -34,6 +34,17 @@ std::vector<std::string> JoinSources(const RecordRequest& request) {
   return sources;
 }
 
+// Empty, which is all of them, when a kernel could not be placed.
+std::vector<std::string> JoinFamilies(const RecordRequest& request, const Recording& recording) {
+  if (!recording.kernels) return request.probe_families;
+  if (!recording.kernels->unknown.empty()) return {};
+  std::set<std::string> families(request.probe_families.begin(), request.probe_families.end());
+  families.insert(recording.kernels->families.begin(), recording.kernels->families.end());
+  // Copies alone: still not "depends on everything", which an empty list would say.
+  if (families.empty()) families.insert("scalar");
+  return {families.begin(), families.end()};
+}
+
 std::vector<std::string> JoinNotes(const Recording& recording) {
   std::vector<std::string> notes;
   if (!recording.outcome.Succeeded()) {
@@ -74,7 +85,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.curves = recording.metrics.curves;
   manifest.artifacts = recording.artifacts;
   manifest.resources = request.resources;
-  manifest.probe_families = request.probe_families;
+  manifest.probe_families = JoinFamilies(request, recording);
   manifest.notes = JoinNotes(recording);
   return manifest;
 }

@@ -250,7 +250,7 @@ fs::path RerunFolder(const fs::path& drill_folder, const std::string& run_id, in
 
 std::map<std::string, std::string> BuildJobEnvironment(
     const Manifest& manifest, const fs::path& workspace, const std::vector<int>& gpus,
-    const std::map<std::string, std::string>& overrides) {
+    const std::map<std::string, std::optional<std::string>>& overrides) {
   std::map<std::string, std::string> environment;
   if (manifest.image.kind == "host") environment = PickEnvironment({"PATH"});
   environment["HOME"] = workspace.string();
@@ -261,7 +261,10 @@ std::map<std::string, std::string> BuildJobEnvironment(
     if (value && !IsWithheld(*value)) environment[name] = *value;
   }
   if (!gpus.empty()) environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
-  for (const auto& [name, value] : overrides) environment[name] = value;
+  for (const auto& [name, value] : overrides) {
+    if (value) environment[name] = *value;
+    if (!value) environment.erase(name);
+  }
   return environment;
 }
 

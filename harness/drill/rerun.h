@@ -30,7 +30,7 @@ struct RerunContext {
   Journal* journal = nullptr;
   ContentCache* cache = nullptr;
   Clock* clock = nullptr;
-  std::map<std::string, std::string> environment;  // overrides of recorded variables (--env)
+  std::map<std::string, std::optional<std::string>> environment;  // overrides (--env)
   bool keep_workspaces = false;
   std::function<bool()> should_cancel;
 };
@@ -45,10 +45,11 @@ std::filesystem::path RerunFolder(const std::filesystem::path& drill_folder,
                                   const std::string& run_id, int rerun);
 
 // The complete environment of the child: PATH, HOME, TMPDIR and LANG of the workspace, the recorded
-// variables (those known to be unset stay so), GPUs given, then the overrides. Pure but for PATH.
+// variables (those known to be unset stay so), GPUs given, then the overrides, where one without a
+// value unsets. Pure but for PATH.
 std::map<std::string, std::string> BuildJobEnvironment(
     const Manifest& manifest, const std::filesystem::path& workspace, const std::vector<int>& gpus,
-    const std::map<std::string, std::string>& overrides);
+    const std::map<std::string, std::optional<std::string>>& overrides);
 
 // Carries out one attempt and writes runs/RUN/N/evidence.json. Errors are rharness's own failures
 // (io); everything that befalls the run is in the evidence.

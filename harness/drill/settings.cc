@@ -96,7 +96,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.ReadObject("places", true,
                     [&](JsonReader& places) { ReadPlaces(places, &options.places); });
   reader.ForEachMember("environment", [&](const std::string& name, JsonReader& value) {
-    value.Get(&options.environment[name]);
+    auto& override = options.environment[name];
+    if (!value.json().IsNull()) value.Get(&override.emplace());
   });
   reader.Read("launcher", &options.launcher);
   reader.Read("executor", &options.executor);

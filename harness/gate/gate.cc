@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "harness/base/glob.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr char kEvidenceRule[] = "the gate opens on evidence only";
 constexpr char kDefaultRule[] = "no rule of the policy allows it";
+constexpr char kScalar[] = "scalar";  // the family that every run depends on
 
 struct LayerChange {
   std::string_view code;
@@ -27,12 +29,13 @@ class Decision {
 
   GateDecision Run() {
     out_.difference = DiffFingerprints(in_.baseline, in_.candidate);
-    out_.impacted_runs = FindImpacted(out_.difference, in_.history);
+    out_.impacted_runs = FindImpacted(out_.difference, KnownFamilies(), in_.history);
     out_.unaffected_runs = static_cast<int>(in_.history.size() - out_.impacted_runs.size());
     JudgeEvidence();
     JudgeBaseline();
     JudgeRequired();
     for (const ProbeDifference& probe : out_.difference.probes) JudgeProbe(probe);
+    JudgeUnprobed();
     JudgeDrill();
     Conclude();
     return std::move(out_);
@@ -50,6 +53,31 @@ class Decision {
                             .closes = ending != Ending::kNotes,
                             .lacks_evidence = ending == Ending::kNoEvidence});
     changed_ = changed_ || ending == Ending::kChange;
+  }
+
+  std::set<std::string> KnownFamilies() const {
+    std::set<std::string> families;
+    for (const Fingerprint* side : {&in_.baseline, &in_.candidate}) {
+      for (const FingerprintProbe& probe : side->probes) families.insert(probe.family);
+    }
+    return families;
+  }
+
+  // Declared by runs and probed by nothing: what they depend on may have moved unseen.
+  void JudgeUnprobed() {
+    const std::set<std::string> known = KnownFamilies();
+    std::map<std::string, int> unprobed;
+    for (const Manifest& run : in_.history) {
+      for (const std::string& family : run.probe_families)
+        unprobed[family] += !known.contains(family);
+    }
+    for (const auto& [family, runs] : unprobed) {
+      if (runs == 0) continue;
+      Add(Ending::kNotes, "family_not_probed", family, "impact",
+          fmt::format("{} run{} of the history depend{} on it and no probe of these fingerprints "
+                      "is of it: taken as depending on all",
+                      runs, runs == 1 ? "" : "s", runs == 1 ? "s" : ""));
+    }
   }
 
   void JudgeEvidence() {
@@ -274,15 +302,19 @@ Fingerprint UnreadableFingerprint(std::string_view file, const Error& error) {
 }
 
 std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
+                                      const std::set<std::string>& known,
                                       const std::vector<Manifest>& history) {
   std::vector<ImpactedRun> impacted;
   for (const Manifest& run : history) {
+    const auto& families = run.probe_families;
+    const bool on_all = families.empty() || std::ranges::any_of(families, [&](const auto& family) {
+                          return !known.contains(family);
+                        });
     ImpactedRun out{.run_id = run.run_id, .family = run.family};
     for (const ProbeDifference& probe : difference.probes) {
       if (probe.change == BehaviourChange::kAppeared) continue;
-      const auto& families = run.probe_families;
-      const bool depends =
-          families.empty() || std::ranges::find(families, probe.family) != families.end();
+      const bool depends = on_all || probe.family == kScalar ||
+                           std::ranges::find(families, probe.family) != families.end();
       if (depends) out.probes.push_back(probe.probe);
     }
     if (!out.probes.empty()) impacted.push_back(std::move(out));

@@ -7,6 +7,7 @@
 #define RHARNESS_HARNESS_GATE_GATE_H_
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,9 +63,11 @@ GateDecision DecideGate(const GateInput& input);
 Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
 
 // The runs that depend on what changed: those that declare a family of a changed probe
-// (probe_families of the manifest), and, where a run declares none, all of them. A probe that only
-// appeared has changed nothing. In the order of the history.
+// (probe_families of the manifest); every run depends on scalar arithmetic. A run that declares
+// none, or one that is not among `known`, the families of all probes taken, depends on all of them.
+// A probe that only appeared has changed nothing. In the order of the history.
 std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
+                                      const std::set<std::string>& known,
                                       const std::vector<Manifest>& history);
 
 inline constexpr int kGateVersion = 1;

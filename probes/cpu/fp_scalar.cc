@@ -208,7 +208,7 @@ ProbeResult Run(const ProbeContext& context) {
 }
 
 const RegisterProbe kProbe({.name = "fp_scalar",
-                            .family = "math",
+                            .family = "scalar",
                             .summary = "scalar operations of fp32 and fp64, subnormals, NaNs",
                             .run = Run});
 

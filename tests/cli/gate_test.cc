@@ -121,7 +121,7 @@ TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
   EXPECT_EQ(Calls(), 0);
 
   std::vector<std::string> drill = base;
-  drill.insert(drill.end(), {"--drill", "impacted", "--out", "out"});
+  drill.insert(drill.end(), {"--drill", "impacted", "--out", "out", "--trust-here"});
   EXPECT_TRUE(GateJson("b.json", drill, 0).Find("open")->AsBool());
   EXPECT_EQ(Calls(), 2) << "b and c, and not a";
   EXPECT_EQ(StoredReport().runs.size(), 2U);
@@ -142,9 +142,9 @@ TEST_F(GateVerb, ClosesOnADrillThatDrifted) {
   ASSERT_TRUE(added.outcome.Succeeded()) << added.stderr_text;
   Write("hidden", "0.5");
   Write("p.yaml", "version: 1\nrules: [{probes: '*', allow: [bits]}]");
-  const ProcessResult result =
-      Gate("a.json", "b.json",
-           {"--history", "runs.db", "--policy", "p.yaml", "--drill", "impacted", "--out", "out"});
+  const ProcessResult result = Gate("a.json", "b.json",
+                                    {"--history", "runs.db", "--policy", "p.yaml", "--drill",
+                                     "impacted", "--out", "out", "--trust-here"});
   EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text << result.stderr_text;
   EXPECT_NE(result.stdout_text.find("drill_drifted"), std::string::npos) << result.stdout_text;
 }

@@ -101,6 +101,22 @@ TEST_F(RecordProgram, WritesAManifestThatIsAdmitted) {
   }
 }
 
+TEST_F(RecordProgram, ReadsTheFamiliesOfProbesOffTheKernelsThatRan) {
+  const auto families = [&](const std::string& kernels) {
+    const ProcessResult result =
+        Record({"--overwrite", "--probe-family", "math", "--kernel-list", "kernels.txt"},
+               "printf '" + kernels + "' > kernels.txt");
+    EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+    const auto manifest = LoadManifest(At("run.json"));
+    EXPECT_TRUE(manifest.ok());
+    return manifest.ok() ? manifest->probe_families : std::vector<std::string>{"unreadable"};
+  };
+  using Families = std::vector<std::string>;
+  EXPECT_EQ(families("sgemm_128\\nncclDevKernel_AllReduce\\n"),
+            (Families{"collective", "gemm", "math"}));
+  EXPECT_EQ(families("sgemm_128\\nsecret\\n"), Families{}) << "a kernel that tells nothing";
+}
+
 TEST_F(RecordProgram, WritesNoManifestOfACommandThatFails) {
   const ProcessResult result = Record({}, "exit 3");
   EXPECT_EQ(result.outcome.exit_code, 4);

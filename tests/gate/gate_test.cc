@@ -194,15 +194,38 @@ TEST(Gate, RequiredProbesMustBeOkOnBothSides) {
 TEST(Gate, FindsTheRunsThatDependOnAChangedFamily) {
   const FingerprintDifference difference =
       DiffFingerprints(SampleStack().Parse(), Rounded().Parse());
-  const std::vector<ImpactedRun> impacted = FindImpacted(
-      difference, {RunOf("a", {"gemm"}), RunOf("b", {"math", "gemm"}), RunOf("c", {})});
+  const std::vector<ImpactedRun> impacted =
+      FindImpacted(difference, {"gemm", "math"},
+                   {RunOf("a", {"gemm"}), RunOf("b", {"math", "gemm"}), RunOf("c", {})});
   ASSERT_EQ(impacted.size(), 2U);
   EXPECT_EQ(impacted[0].run_id, "b");
   EXPECT_EQ(impacted[0].probes, std::vector<std::string>{"math_bits"});
   EXPECT_EQ(impacted[1].run_id, "c") << "a run that declares nothing depends on everything";
   const FingerprintDifference more =
       DiffFingerprints(SampleStack().Without("math_bits").Parse(), SampleStack().Parse());
-  EXPECT_TRUE(FindImpacted(more, {RunOf("c", {})}).empty()) << "what appeared has changed nothing";
+  EXPECT_TRUE(FindImpacted(more, {"math"}, {RunOf("c", {})}).empty())
+      << "what appeared has changed nothing";
+}
+
+TEST(Gate, ARunOfAFamilyThatNothingProbesDependsOnEverything) {
+  GateInput input =
+      Input(SampleStack(), Rounded(), "version: 1\nrules: [{probes: '*', allow: [bits]}]");
+  input.history = {RunOf("typo", {"gem"}), RunOf("known", {"gemm"})};
+  const GateDecision decision = DecideGate(input);
+  ASSERT_EQ(decision.impacted_runs.size(), 1U);
+  EXPECT_EQ(decision.impacted_runs[0].run_id, "typo");
+  EXPECT_EQ(std::ranges::count(decision.reasons, "family_not_probed", &GateReason::code), 1);
+  EXPECT_TRUE(decision.open) << "it is said, and closes nothing by itself";
+}
+
+TEST(Gate, EveryRunDependsOnScalarArithmetic) {
+  const auto with = [](const std::string& bits) {
+    return SampleStack().Probe("fp_scalar", "scalar").Bits("add", bits).Parse();
+  };
+  const auto impacted = FindImpacted(DiffFingerprints(with("a"), with("b")),
+                                     {"gemm", "math", "scalar"}, {RunOf("a", {"gemm"})});
+  ASSERT_EQ(impacted.size(), 1U);
+  EXPECT_EQ(impacted[0].probes, std::vector<std::string>{"fp_scalar"});
 }
 
 TEST(Gate, ARequiredDrillMustBeThereCoverTheImpactedRunsAndPass) {
