@@ -60,8 +60,9 @@ std::string WriteTerminal(const FingerprintDifference& difference, int columns, 
   }
   std::vector<std::string> tail;
   if (!difference.stack.empty()) {
-    tail.push_back(Line(
-        fmt::format("the stack: {} differ", Counted(difference.stack.size(), "fact")), columns));
+    tail.push_back(Line(fmt::format("the stack: {} {}", Counted(difference.stack.size(), "fact"),
+                                    difference.stack.size() == 1 ? "differs" : "differ"),
+                        columns));
     for (std::size_t i = 0; i < std::min(difference.stack.size(), kMostStackLines); ++i) {
       tail.push_back(FactLine(difference.stack[i], columns));
     }

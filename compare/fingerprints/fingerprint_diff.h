@@ -35,6 +35,9 @@ struct ProbeDifference {
   std::vector<std::string> choice_cases;  // cases whose choice, tree, bits differ
   std::vector<std::string> tree_cases;
   std::vector<std::string> bits_cases;
+  std::string choice_sentence;  // of that layer alone; empty where no case differs in it
+  std::string tree_sentence;
+  std::string bits_sentence;
   std::vector<std::string> gone_cases;  // shown before, not now, and not for want of repeatability
   int cases = 0;                        // that both have and that repeat on both sides
 };

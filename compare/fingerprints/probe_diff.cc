@@ -2,15 +2,25 @@
 #include "compare/fingerprints/probe_diff.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
+#include "harness/base/json.h"
 #include "probes/order/tree_name.h"
 
 namespace rharness {
 namespace {
 
 constexpr std::size_t kMostValue = 120;  // bytes of a value quoted in a sentence
+
+constexpr std::size_t kMostMembers = 3;  // of a choice, named in a sentence
+
+std::string TextOf(const Json& json) {
+  return json.kind() == Json::Kind::kString ? json.AsString() : json.Dump();
+}
 
 std::string Short(const std::string& text) {
   return text.size() <= kMostValue ? text : text.substr(0, kMostValue) + "...";
@@ -25,6 +35,27 @@ const T* At(const std::map<std::string, T>& map, const std::string& key) {
 bool Same(const std::string& a, const std::string& b) { return a == b; }
 bool Same(const FingerprintTree& a, const FingerprintTree& b) { return a.sha256 == b.sha256; }
 
+// "core Haswell → Nehalem, threads 1 → 2": the members that differ, where both are objects.
+std::string DescribeChoiceChange(const std::string& before, const std::string& after) {
+  const auto old_json = ParseJson(before, "choice"), new_json = ParseJson(after, "choice");
+  const bool objects =
+      old_json.ok() && new_json.ok() && old_json->IsObject() && new_json->IsObject();
+  if (!objects) return fmt::format("{} → {}", Short(before), Short(after));
+  std::map<std::string, std::pair<std::string, std::string>> members;
+  for (const auto& [name, value] : old_json->AsObject()) members[name].first = TextOf(value);
+  for (const auto& [name, value] : new_json->AsObject()) members[name].second = TextOf(value);
+  std::erase_if(members, [](const auto& m) { return m.second.first == m.second.second; });
+  std::vector<std::string> words;
+  for (const auto& [name, values] : members) {
+    const auto shown = [](const std::string& text) { return text.empty() ? "none" : Short(text); };
+    words.push_back(fmt::format("{} {} → {}", name, shown(values.first), shown(values.second)));
+  }
+  const std::size_t more = words.size() - std::min(words.size(), kMostMembers);
+  words.resize(words.size() - more);
+  return fmt::format("{}{}", fmt::join(words, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 class ProbeComparison {
  public:
   ProbeComparison(const FingerprintProbe& before, const FingerprintProbe& after)
@@ -37,6 +68,7 @@ class ProbeComparison {
     CompareCases();
     out_.change = Kind();
     if (out_.change != BehaviourChange::kNone) out_.sentence = Sentence();
+    DescribeLayers();
     return std::move(out_);
   }
 
@@ -133,6 +165,12 @@ class ProbeComparison {
                        Short(after->name), after->leaves);
   }
 
+  std::string TreeNames() const {
+    const std::string& name = out_.tree_cases.front();
+    return fmt::format("{} → {}", Short(At(before_.trees, name)->name),
+                       Short(At(after_.trees, name)->name));
+  }
+
   std::string InCases(const std::vector<std::string>& cases) const {
     return fmt::format("in {} of {} cases (first: {})", cases.size(), out_.cases,
                        Short(cases.front()));
@@ -140,8 +178,9 @@ class ProbeComparison {
 
   std::string ChoiceWords() const {
     const std::string& name = out_.choice_cases.front();
-    return fmt::format("was {}, is {} {}", Short(*At(before_.choices, name)),
-                       Short(*At(after_.choices, name)), InCases(out_.choice_cases));
+    return fmt::format("{} {}",
+                       DescribeChoiceChange(*At(before_.choices, name), *At(after_.choices, name)),
+                       InCases(out_.choice_cases));
   }
 
   // What else moved below the layer that names the kind.
@@ -149,7 +188,8 @@ class ProbeComparison {
     std::string rest;
     if (out_.change != BehaviourChange::kKernelRewritten &&
         out_.change != BehaviourChange::kHardwarePath && !out_.tree_cases.empty()) {
-      rest += fmt::format("; adds in another order in {}", out_.tree_cases.size());
+      rest += fmt::format("; adds in another order in {} (first: {}: {})", out_.tree_cases.size(),
+                          Short(out_.tree_cases.front()), TreeNames());
       if (const std::string widest = WidestChanged(); !widest.empty()) {
         rest += fmt::format(", the widest fused addition {}", widest);
       }
@@ -157,10 +197,29 @@ class ProbeComparison {
     if (out_.change != BehaviourChange::kRounding && !out_.bits_cases.empty()) {
       rest += fmt::format("; other bits in {}", out_.bits_cases.size());
     }
+    const bool alone = out_.change == BehaviourChange::kHeuristicDrift && out_.tree_cases.empty() &&
+                       out_.bits_cases.empty();
+    if (alone) rest += "; nothing that it shows of order and bits moved";
     if (out_.change != BehaviourChange::kGone && !out_.gone_cases.empty()) {
       rest += fmt::format("; {} no longer shown", out_.gone_cases.size());
     }
     return rest;
+  }
+
+  void DescribeLayers() {
+    const auto [choice, tree, bits] = std::tie(out_.choice_cases, out_.tree_cases, out_.bits_cases);
+    const std::string_view chosen = after_.family == "compiler" ? "other code from the same source"
+                                                                : "another algorithm is chosen";
+    if (!choice.empty()) {
+      out_.choice_sentence = fmt::format("{}: {}: {}", out_.probe, chosen, ChoiceWords());
+    }
+    if (!tree.empty()) {
+      out_.tree_sentence =
+          fmt::format("{}: adds in another order {}: {}", out_.probe, InCases(tree), TreeNames());
+    }
+    if (!bits.empty()) {
+      out_.bits_sentence = fmt::format("{}: other bits {}", out_.probe, InCases(bits));
+    }
   }
 
   std::string Sentence() const { return fmt::format("{}: {}{}", out_.probe, Words(), Rest()); }

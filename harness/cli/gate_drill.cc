@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 #include "harness/base/subprocess.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/progress_line.h"
@@ -36,7 +37,7 @@ Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const std::
                               const std::map<std::string, std::optional<std::string>>& variables) {
   ASSIGN_OR_RETURN(const std::filesystem::path program, FindProbeProgram());
   ProcessSpec spec;
-  spec.argv = {program.string(), "--quiet", "run", "--device", device};
+  spec.argv = {program.string(), "run", "--quiet", "--device", device};
   for (const std::string& name : names) spec.argv.insert(spec.argv.end(), {"--probe", name});
   spec.environment = ProcessEnvironment();
   for (const auto& [name, value] : variables) {
@@ -67,6 +68,7 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
   if (there.probes.empty()) return {};
   names.clear();
   for (const FingerprintProbe& probe : there.probes) names.push_back(probe.name);
+  LogInfo(fmt::format("probing this machine: {}", fmt::join(names, ", ")));
   ASSIGN_OR_RETURN(const Fingerprint here, ProbeHere(names, DeviceOf(candidate), variables));
   const FingerprintDifference between = DiffFingerprints(there, here);
   if (between.comparable && between.probes.empty()) return {};

@@ -35,7 +35,7 @@ int TerminalColumns(int fd) {
 }
 
 int ReportColumns(int fd) {
-  constexpr int kNarrowest = 20, kWidest = 1000, kPipe = 200;
+  constexpr int kNarrowest = 20, kWidest = 1000, kPipe = kWidest;
   if (::isatty(fd) != 0) return TerminalColumns(fd);
   const char* text = std::getenv("COLUMNS");
   int columns = 0;

@@ -19,7 +19,7 @@ constexpr char kScalar[] = "scalar";  // the family that every run depends on
 struct LayerChange {
   std::string_view code;
   std::string_view layer;
-  bool changed = false;
+  const std::string& sentence;  // empty: it did not change
   bool allowed = false;
 };
 
@@ -174,19 +174,20 @@ class Decision {
   void JudgeLayers(const ProbeDifference& probe) {
     const PolicyRule* rule = RuleOf(probe.probe);
     const LayerChange layers[] = {
-        {"choice_changed", "choice", !probe.choice_cases.empty(), rule && rule->choice},
-        {"tree_changed", "tree", !probe.tree_cases.empty(), rule && rule->tree},
-        {"bits_changed", "bits", !probe.bits_cases.empty(), rule && rule->bits}};
+        {"choice_changed", "choice", probe.choice_sentence, rule && rule->choice},
+        {"tree_changed", "tree", probe.tree_sentence, rule && rule->tree},
+        {"bits_changed", "bits", probe.bits_sentence, rule && rule->bits}};
     const std::string name = rule != nullptr ? fmt::format("rule '{}'", rule->probes) : "";
     for (const LayerChange& layer : layers) {
-      if (!layer.changed) continue;
+      if (layer.sentence.empty()) continue;
       if (layer.allowed) {
         Add(Ending::kNotes, "allowed", probe.probe, fmt::format("{} allows {}", name, layer.layer),
-            probe.sentence);
+            layer.sentence);
       } else {
-        Close(Ending::kChange, layer.code, probe,
-              rule != nullptr ? fmt::format("{} does not allow {}", name, layer.layer)
-                              : kDefaultRule);
+        Close(
+            Ending::kChange, layer.code, probe,
+            rule != nullptr ? fmt::format("{} does not allow {}", name, layer.layer) : kDefaultRule,
+            layer.sentence);
       }
     }
   }
@@ -194,14 +195,18 @@ class Decision {
   // Closes, unless somebody has taken the responsibility.
   void Close(Ending ending, std::string_view code, const ProbeDifference& probe,
              const std::string& rule) {
+    Close(ending, code, probe, rule, probe.sentence);
+  }
+  void Close(Ending ending, std::string_view code, const ProbeDifference& probe,
+             const std::string& rule, const std::string& sentence) {
     const Waiver* waiver = WaiverOf(probe.probe);
     if (waiver != nullptr && in_.now < waiver->until) {
       return Add(Ending::kNotes, "waived", probe.probe,
                  fmt::format("waiver '{}' by {} until {}: {}", waiver->probes, waiver->signed_by,
                              FormatTime(waiver->until), waiver->reason),
-                 fmt::format("{} ({})", probe.sentence, code));
+                 fmt::format("{} ({})", sentence, code));
     }
-    Add(ending, code, probe.probe, rule, probe.sentence);
+    Add(ending, code, probe.probe, rule, sentence);
     if (waiver != nullptr) {
       Add(Ending::kNotes, "waiver_expired", probe.probe, fmt::format("waiver '{}'", waiver->probes),
           fmt::format("the waiver by {} held until {}", waiver->signed_by,

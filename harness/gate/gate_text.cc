@@ -102,8 +102,9 @@ std::string WriteMarkdown(const GateDecision& decision) {
                                 MarkdownText(decision.headline), MarkdownText(NextStep(decision)));
   Table(decision, &out);
   if (!decision.difference.stack.empty()) {
-    out += fmt::format("#### The stack: {} differ\n\n",
-                       Counted(decision.difference.stack.size(), "fact"));
+    out +=
+        fmt::format("#### The stack: {} {}\n\n", Counted(decision.difference.stack.size(), "fact"),
+                    decision.difference.stack.size() == 1 ? "differs" : "differ");
     out += MarkdownList(decision.difference.stack, [](const FactDifference& fact) {
       return fmt::format("{}: {} → {}", MarkdownCode(fact.key),
                          MarkdownCode(fact.recorded.value_or("(absent)")),

@@ -97,9 +97,6 @@ Json Blas::Choice() const {
   if (auto* core = library_->Get<const char*()>("openblas_get_corename")) {
     choice.Set("core", std::string(core()));
   }
-  if (auto* config = library_->Get<const char*()>("openblas_get_config")) {
-    choice.Set("config", std::string(config()));
-  }
   if (const int threads = Threads(); threads > 0) choice.Set("threads", threads);
   return choice;
 }

@@ -67,12 +67,12 @@ std::vector<Point> Layout(const SumTree& tree) {
 // A frontier node: a dot for a summand, a triangle with its count for a subtree.
 std::string Foot(const SumTree& whole, int node, Point at) {
   if (whole.IsLeaf(node)) {
-    return fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='2.5'><title>term {}</title></circle>",
+    return fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="2.5"><title>term {}</title></circle>)",
                        at.x, at.y, node);
   }
   return fmt::format(
-      "<path d='M{:.1f} {:.1f}l-6 12h12z'/><text x='{:.1f}' y='{:.1f}' text-anchor='middle' "
-      "font-size='9'>{}<title>{} terms: {}</title></text>",
+      R"(<path d="M{:.1f} {:.1f}l-6 12h12z"/><text x="{:.1f}" y="{:.1f}" text-anchor="middle" )"
+      R"(font-size="9">{}<title>{} terms: {}</title></text>)",
       at.x, at.y, at.x, at.y + 22, whole.count(node), whole.count(node),
       NameOf(whole.Subtree(node)));
 }
@@ -85,14 +85,14 @@ std::string DrawTree(const SumTree& tree, std::string_view id) {
   const SumTree drawn = tree.Above(frontier);
   const std::vector<Point> points = Layout(drawn);
   std::string svg = fmt::format(
-      "<svg viewBox='0 0 {:.0f} {:.0f}' role='img' aria-labelledby='{}-t' fill='currentColor' "
-      "stroke='currentColor'><title id='{}-t'>Order of addition of {} terms: {}</title>",
+      R"(<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-labelledby="{}-t" fill="currentColor" )"
+      R"(stroke="currentColor"><title id="{}-t">Order of addition of {} terms: {}</title>)",
       kWidth, kHeight, id, id, tree.leaves(), NameOf(tree));
   for (int node = drawn.leaves(); node < drawn.nodes(); ++node) {
     const Point from = points[At(node)];
     for (const int child : drawn.children(node)) {
       const Point to = points[At(child)];
-      svg += fmt::format("<path fill='none' d='M{:.1f} {:.1f}L{:.1f} {:.1f}'/>", from.x, from.y,
+      svg += fmt::format(R"(<path fill="none" d="M{:.1f} {:.1f}L{:.1f} {:.1f}"/>)", from.x, from.y,
                          to.x, to.y);
     }
   }

@@ -68,9 +68,13 @@ TEST(FingerprintDiff, AnotherChoiceIsHeuristicDriftWhateverMovedBelowIt) {
   EXPECT_EQ(probe.tree_cases, std::vector<std::string>{"64x64x32"});
   EXPECT_EQ(probe.bits_cases, std::vector<std::string>{"64x64x32"});
   EXPECT_EQ(probe.cases, 2);
-  ExpectSays(probe, R"("algorithm":67)");
+  ExpectSays(probe, "algorithm 21 → 67, split_k 1 → 4 in 1 of 2 cases");
   ExpectSays(probe, "1 of 2 cases");
-  ExpectSays(probe, "adds in another order in 1");
+  ExpectSays(probe, "adds in another order in 1 (first: 64x64x32: (8+1)-way → sequential)");
+  EXPECT_EQ(probe.choice_sentence,
+            "gemm_tree_fp16: another algorithm is chosen: algorithm 21 → 67, split_k 1 → 4 in 1 of "
+            "2 cases (first: 64x64x32)");
+  EXPECT_EQ(probe.bits_sentence, "gemm_tree_fp16: other bits in 1 of 2 cases (first: 64x64x32)");
 }
 
 TEST(FingerprintDiff, AnotherOrderUnderTheSameChoiceIsARewrittenKernel) {

@@ -118,7 +118,7 @@ TEST(TreeName, DrawsSmallTreesWholeAndLargeOnesFromAbove) {
   const SumTree small = TreeOf(16, [](auto x) { return routines::Pairwise(x); });
   const std::string drawn = DrawTree(small, "a");
   EXPECT_EQ(count(drawn, "<circle"), 16);
-  EXPECT_EQ(count(drawn, "<path fill='none'"), 30);  // every node but the root hangs on another
+  EXPECT_EQ(count(drawn, "<path fill=\"none\""), 30);  // every node but the root hangs on another
   const SumTree large = TreeOf(4096, [](auto x) { return routines::Pairwise(x); });
   const std::string above = DrawTree(large, "b");
   EXPECT_EQ(count(above, "<circle"), 0);
