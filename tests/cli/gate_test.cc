@@ -186,5 +186,60 @@ TEST_F(GateVerb, ProbeDiffTellsSameChangedAndNotComparable) {
   EXPECT_EQ(json->Find("probes")->AsArray()[0].Find("change")->AsString(), "rounding");
 }
 
+// Two kernels of OpenBLAS on one machine are two stacks; the shipped history depends on them.
+class KernelRollout : public GateVerb {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(RHARNESS_BIN_DIR "/digits_blas")) {
+      GTEST_SKIP() << "digits_blas was not built: OpenBLAS or Eigen is missing";
+    }
+    environment_["PATH"] = std::string(RHARNESS_BIN_DIR) + ":" + environment_["PATH"];
+    Probe("Prescott", "before.json");
+    Probe("Nehalem", "after.json");
+    Write("p.yaml", "version: 1\ndrill: required\nrules: [{probes: '*', allow: [choice, bits]}]");
+    const ProcessResult added =
+        Rharness({"--quiet", "history", "add", "--history", "runs.db",
+                  RHARNESS_SOURCE_DIR "/scenarios/digits_blas/history",
+                  RHARNESS_SOURCE_DIR "/scenarios/digits_portable/history"});
+    ASSERT_TRUE(added.outcome.Succeeded()) << added.stderr_text;
+  }
+  void Probe(const std::string& kernel, const std::string& out) {
+    environment_["OPENBLAS_CORETYPE"] = kernel;
+    const ProcessResult result = Rharness(
+        {"--quiet", "probe", "run", "--probe", "gemm_bits", "--probe", "fp_scalar", "--out", out});
+    environment_.erase("OPENBLAS_CORETYPE");
+    ASSERT_TRUE(result.outcome.Succeeded()) << result.stderr_text;
+  }
+  ProcessResult Rollout(const std::string& candidate) const {
+    return Gate("before.json", candidate,
+                {"--history", "runs.db", "--policy", "p.yaml", "--drill", "impacted", "--out",
+                 "out", "--root", RHARNESS_SOURCE_DIR});
+  }
+};
+
+TEST_F(KernelRollout, DrillsWithTheCandidatesKernelAndFindsWhatTheDifferencePredicts) {
+  const ProcessResult result = Rollout("after.json");
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  EXPECT_EQ(EvidenceOf("digits_blas-01").environment.variables.at("OPENBLAS_CORETYPE"), "Nehalem");
+  const Report report = StoredReport();
+  EXPECT_EQ(report.runs.size(), 14U) << "digits_portable depends on no product";
+  for (const ReportRun& run : report.runs) {
+    EXPECT_EQ(VerdictName(run.verdict), "equivalent") << run.run_id << ": other bits, same result";
+  }
+}
+
+TEST_F(KernelRollout, RefusesToDrillWhereTheCandidatesArithmeticIsNot) {
+  std::string text = Read(At("after.json"));
+  for (std::size_t at = 0; (at = text.find("OPENBLAS_CORETYPE", at)) != text.npos; ++at) {
+    text.replace(at, 8, "UNHEARD_");
+  }
+  Write("elsewhere.json", text);
+  const ProcessResult result = Rollout("elsewhere.json");
+  EXPECT_EQ(result.outcome.exit_code, 4) << result.stdout_text << result.stderr_text;
+  EXPECT_NE(result.stderr_text.find("this machine is not the candidate"), std::string::npos)
+      << result.stderr_text;
+  EXPECT_FALSE(std::filesystem::exists(At("out/report.json")));
+}
+
 }  // namespace
 }  // namespace rharness
