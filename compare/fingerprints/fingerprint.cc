@@ -134,6 +134,9 @@ void ReadProbe(JsonReader& reader, FingerprintProbe* out) {
   reader.ReadOptional("device", &out->device);
   reader.Read("status", &out->status);
   reader.ReadOptional("message", &out->message);
+  reader.ForEachMember("parameters", [&](const std::string& name, JsonReader& value) {
+    out->parameters[name] = Sorted(value.json()).Dump();
+  });
   if (reader.ok() && out->name.empty()) reader.Fail("expected a name", "name");
   if (reader.ok() && std::ranges::find(kStatuses, out->status) == kStatuses.end()) {
     reader.Fail(

@@ -33,6 +33,7 @@ struct FingerprintProbe {
   std::string device;
   std::string status;  // "ok", "absent", "failed", "crashed", "timed_out"
   std::string message;
+  std::map<std::string, std::string> parameters;  // what was asked: name to JSON text
   std::map<std::string, std::string> choices;  // case to JSON text, members sorted by name
   std::map<std::string, FingerprintTree> trees;
   std::map<std::string, std::string> bits;  // case to SHA-256

@@ -13,11 +13,12 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<BehaviourChange, std::string_view>, 11> kNames = {
+constexpr std::array<std::pair<BehaviourChange, std::string_view>, 12> kNames = {
     {{BehaviourChange::kNone, "none"},
      {BehaviourChange::kNewlyWrong, "newly_wrong"},
      {BehaviourChange::kGone, "gone"},
      {BehaviourChange::kAppeared, "appeared"},
+     {BehaviourChange::kAskedOtherwise, "asked_otherwise"},
      {BehaviourChange::kNonDeterminismGained, "non_determinism_gained"},
      {BehaviourChange::kNonDeterminismLost, "non_determinism_lost"},
      {BehaviourChange::kCompilerOutput, "compiler_output"},

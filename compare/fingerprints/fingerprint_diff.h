@@ -17,6 +17,7 @@ enum class BehaviourChange {
   kNewlyWrong,  // ok before; failed, crashed or timed out now
   kGone,        // ok before; absent or not probed now
   kAppeared,    // not ok before; ok now
+  kAskedOtherwise,  // ok on both sides and with other parameters: nothing can be said
   kNonDeterminismGained,
   kNonDeterminismLost,
   kCompilerOutput,   // other code from the same source or PTX

@@ -35,15 +35,12 @@ const T* At(const std::map<std::string, T>& map, const std::string& key) {
 bool Same(const std::string& a, const std::string& b) { return a == b; }
 bool Same(const FingerprintTree& a, const FingerprintTree& b) { return a.sha256 == b.sha256; }
 
-// "core Haswell → Nehalem, threads 1 → 2": the members that differ, where both are objects.
-std::string DescribeChoiceChange(const std::string& before, const std::string& after) {
-  const auto old_json = ParseJson(before, "choice"), new_json = ParseJson(after, "choice");
-  const bool objects =
-      old_json.ok() && new_json.ok() && old_json->IsObject() && new_json->IsObject();
-  if (!objects) return fmt::format("{} → {}", Short(before), Short(after));
+// "core Haswell → Nehalem, threads 1 → 2 and 3 more".
+std::string MembersChanged(const std::map<std::string, std::string>& was,
+                           const std::map<std::string, std::string>& is) {
   std::map<std::string, std::pair<std::string, std::string>> members;
-  for (const auto& [name, value] : old_json->AsObject()) members[name].first = TextOf(value);
-  for (const auto& [name, value] : new_json->AsObject()) members[name].second = TextOf(value);
+  for (const auto& [name, value] : was) members[name].first = value;
+  for (const auto& [name, value] : is) members[name].second = value;
   std::erase_if(members, [](const auto& m) { return m.second.first == m.second.second; });
   std::vector<std::string> words;
   for (const auto& [name, values] : members) {
@@ -54,6 +51,18 @@ std::string DescribeChoiceChange(const std::string& before, const std::string& a
   words.resize(words.size() - more);
   return fmt::format("{}{}", fmt::join(words, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+// The members that differ, where both are objects.
+std::string DescribeChoiceChange(const std::string& before, const std::string& after) {
+  const auto old_json = ParseJson(before, "choice"), new_json = ParseJson(after, "choice");
+  const bool objects =
+      old_json.ok() && new_json.ok() && old_json->IsObject() && new_json->IsObject();
+  if (!objects) return fmt::format("{} → {}", Short(before), Short(after));
+  std::map<std::string, std::string> was, is;
+  for (const auto& [name, value] : old_json->AsObject()) was[name] = TextOf(value);
+  for (const auto& [name, value] : new_json->AsObject()) is[name] = TextOf(value);
+  return MembersChanged(was, is);
 }
 
 class ProbeComparison {
@@ -311,10 +320,17 @@ std::set<std::string> UnstableCasesOf(const FingerprintProbe& probe) {
 ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintProbe* after) {
   const bool was = before != nullptr && before->Ok();
   const bool is = after != nullptr && after->Ok();
-  if (was && is) return ProbeComparison(*before, *after).Run();
+  const bool asked_alike = was && is && before->parameters == after->parameters;
+  if (asked_alike) return ProbeComparison(*before, *after).Run();
   ProbeDifference out;
   out.probe = (after != nullptr ? after : before)->name;
   out.family = (after != nullptr ? after : before)->family;
+  if (was && is) {
+    out.change = BehaviourChange::kAskedOtherwise;
+    out.sentence = fmt::format("{}: was asked with other parameters: {}", out.probe,
+                               MembersChanged(before->parameters, after->parameters));
+    return out;
+  }
   if (was == is) return out;
   if (is) {
     out.change = BehaviourChange::kAppeared;

@@ -154,6 +154,9 @@ class Decision {
         if (probe.cases > 0) break;  // it still runs and shows less
         return Close(Ending::kNoEvidence, "probe_gone", probe,
                      "what the baseline shows must be shown");
+      case BehaviourChange::kAskedOtherwise:
+        return Close(Ending::kNoEvidence, "asked_otherwise", probe,
+                     "only answers to the same question compare");
       case BehaviourChange::kNonDeterminismGained:
         Close(Ending::kChange, "non_determinism_gained", probe,
               "what repeated must go on repeating");

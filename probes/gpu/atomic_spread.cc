@@ -31,10 +31,11 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
     seen.insert(std::move(sum));
   }
   ProbeResult result;
-  result.parameters.Set("summands", values.size()).Set("repeats", repeats);
+  result.parameters.Set("summands", values.size());
   // The number of values is itself a matter of chance: only whether there is more than one.
   if (seen.size() > 1) result.unstable.emplace_back("atomic sum");
   if (seen.size() == 1) result.bits["atomic sum"] = HashOf(*seen.begin());
+  result.counts["sums"] = static_cast<std::uint64_t>(repeats);
   result.counts["distinct values"] = seen.size();
   return result;
 }

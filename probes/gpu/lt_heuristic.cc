@@ -28,8 +28,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   const LtLimits limits;
   result.parameters.Set("layout", "TN")
       .Set("workspace_bytes", limits.workspace_bytes)
-      .Set("alignment_bytes", limits.alignment_bytes)
-      .Set("multiprocessors", blas.device->multiprocessors());
+      .Set("alignment_bytes", limits.alignment_bytes);
   result.choices["library"] = blas.Versions();
   using T = NumberType;
   constexpr std::pair<T, T> types[] = {

@@ -9,6 +9,7 @@
 #include "harness/base/subprocess.h"
 #include "harness/manifest/environment.h"
 #include "tests/launch/container_world.h"
+#include "tests/reports/schema_validator.h"
 
 namespace rharness {
 namespace {
@@ -46,6 +47,20 @@ TEST(ProbeVerb, PassesOptionsOnAndWritesTheFingerprint) {
   const Json json = ReadJsonFile(path).value();
   ASSERT_EQ(json.Find("probes")->AsArray().size(), 1U);
   EXPECT_EQ(json.Find("probes")->AsArray()[0].Find("status")->AsString(), "ok");
+}
+
+TEST(ProbeVerb, WritesWhatTheSchemaDescribes) {
+  const Result<Json> schema =
+      ReadJsonFile(RHARNESS_SOURCE_DIR "/compare/fingerprints/fingerprint.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  // Choices, trees, bits, counts and notes, and a probe that does not repeat.
+  const ProcessResult result =
+      Probe({"run", "--probe", "env_ident", "--probe", "own_reduce_tree", "--probe", "symv_bits",
+             "--probe", "atomic_spread", "--repeat", "2", "--processes", "1"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  const Json json = Parsed(result);
+  ASSERT_TRUE(json.IsObject());
+  Validator(*schema).Check(json, *schema, "$");
 }
 
 TEST(ProbeVerb, HandsTheExitCodeOn) {

@@ -244,6 +244,31 @@ TEST(GateText, TheStepSummaryOpensWithTheAnswer) {
   }
 }
 
+TEST(FingerprintDiffSchema, DescribesExactlyWhatIsWritten) {
+  const Result<Json> schema =
+      ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/fingerprint_diff.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const GateInput rich = RichInput(), same = SameInput();
+  for (const GateInput* input : {&rich, &same}) {
+    const Json json = ToJson(DiffFingerprints(input->baseline, input->candidate));
+    Validator(*schema).Check(json, *schema, "$");
+  }
+}
+
+TEST(FleetSchema, DescribesExactlyWhatIsWritten) {
+  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/fleet.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const FingerprintBuilder odd = SampleStack().Probe("math_bits", "math").Bits("expf", "odd");
+  const Fleet fleet = CompareFleet({{"a", SampleStack().Parse()},
+                                    {"b", SampleStack().Parse()},
+                                    {"c", odd.Parse()},
+                                    {"d", FingerprintBuilder().Parse()}});
+  EXPECT_EQ(fleet.odd.size(), 1U);
+  EXPECT_EQ(fleet.unusable.size(), 1U);
+  Validator(*schema).Check(ToJson(fleet), *schema, "$");
+  Validator(*schema).Check(ToJson(CompareFleet({})), *schema, "$");
+}
+
 TEST(GateSchema, DescribesExactlyWhatIsWritten) {
   const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/harness/gate/gate.schema.json");
   ASSERT_TRUE(schema.ok()) << schema.error().ToString();

@@ -218,6 +218,14 @@ TEST(Gate, ARunOfAFamilyThatNothingProbesDependsOnEverything) {
   EXPECT_TRUE(decision.open) << "it is said, and closes nothing by itself";
 }
 
+TEST(Gate, ClosesForWantOfEvidenceOnAnswersToAnotherQuestion) {
+  const auto asked = [](const char* parameters) {
+    return SampleStack().Probe("math_bits", "math").Parameters(parameters);
+  };
+  ExpectClosed(Input(asked(R"({"seed": 1})"), asked(R"({"seed": 2})"), "version: 1"),
+               {"asked_otherwise"}, 3);
+}
+
 TEST(Gate, EveryRunDependsOnScalarArithmetic) {
   const auto with = [](const std::string& bits) {
     return SampleStack().Probe("fp_scalar", "scalar").Bits("add", bits).Parse();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <regex>
 #include <string>
 
 #include "harness/base/json.h"
@@ -31,6 +32,9 @@ class Validator {
       return;
     }
     EXPECT_TRUE(Fits(value, schema)) << path << " has a type or value that the schema refuses";
+    if (const Json* pattern = schema.Find("pattern")) {
+      EXPECT_TRUE(std::regex_match(value.AsString(), std::regex(pattern->AsString()))) << path;
+    }
     if (value.IsObject()) CheckObject(value, schema, path);
     if (value.IsArray()) {
       int index = 0;
@@ -61,7 +65,15 @@ class Validator {
                        [&](const Json& one) { return IsType(value, one.AsString()); });
   }
 
+  // Members of any name, all of one schema, or of any.
+  void CheckMap(const Json& value, const Json& schema, const std::string& path) {
+    const Json* each = schema.Find("additionalProperties");
+    if (each == nullptr || !each->IsObject() || each->AsObject().empty()) return;
+    for (const auto& [name, member] : value.AsObject()) Check(member, *each, path + "." + name);
+  }
+
   void CheckObject(const Json& value, const Json& schema, const std::string& path) {
+    if (schema.Find("properties") == nullptr) return CheckMap(value, schema, path);
     for (const Json& name : schema.Find("required")->AsArray()) {
       EXPECT_NE(value.Find(name.AsString()), nullptr) << path << " lacks " << name.AsString();
     }

@@ -38,6 +38,10 @@ class FingerprintBuilder {
     probes_[current_].Set("message", message);
     return *this;
   }
+  FingerprintBuilder& Parameters(const std::string& json) {
+    probes_[current_].Set("parameters", *ParseJson(json, "parameters"));
+    return *this;
+  }
   FingerprintBuilder& Choice(const std::string& name, const std::string& json) {
     return Member("choice", name, *ParseJson(json, "choice"));
   }

@@ -77,6 +77,20 @@ TEST(FingerprintDiff, AnotherChoiceIsHeuristicDriftWhateverMovedBelowIt) {
   EXPECT_EQ(probe.bits_sentence, "gemm_tree_fp16: other bits in 1 of 2 cases (first: 64x64x32)");
 }
 
+TEST(FingerprintDiff, AnswersToAnotherQuestionDoNotCompare) {
+  const auto asked = [](const char* parameters, const char* bits) {
+    return SampleStack().Probe("math_bits", "math").Parameters(parameters).Bits("expf", bits);
+  };
+  const ProbeDifference probe =
+      OnlyChange(asked(R"({"inputs": 9, "seed": 2})", "b"), BehaviourChange::kAskedOtherwise,
+                 asked(R"({"inputs": 9, "seed": 1})", "a"));
+  EXPECT_EQ(probe.cases, 0);
+  EXPECT_EQ(probe.sentence, "math_bits: was asked with other parameters: seed 1 → 2");
+  EXPECT_TRUE(Diff(asked(R"({"a": 1, "seed": 1})", "a"), asked(R"({"seed": 1, "a": 1})", "a"))
+                  .probes.empty())
+      << "the order of members is no difference";
+}
+
 TEST(FingerprintDiff, AnotherOrderUnderTheSameChoiceIsARewrittenKernel) {
   const ProbeDifference probe = OnlyChange(
       SampleStack().Probe("sum_tree_fp32", "reduction").Tree("sum 32", SequentialTree(32)),
