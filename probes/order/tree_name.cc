@@ -7,7 +7,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <tuple>
 
 namespace rharness {
@@ -165,6 +164,56 @@ std::optional<std::string> DescribeStrided(const SumTree& tree, const Ranges& ra
   return coarser;
 }
 
+// The node that has `body` and then the `more` leaves from `begin` on, one after the other.
+std::optional<int> ExtendedBy(const SumTree& tree, int body, int begin, int more) {
+  int node = body;
+  for (int leaf = begin; leaf < begin + more; ++leaf) {
+    const int parent = tree.parent(leaf);
+    if (parent < 0 || tree.parent(node) != parent || tree.children(parent).size() != 2) {
+      return std::nullopt;
+    }
+    node = parent;
+  }
+  return node;
+}
+
+// The running sums of `ways`, of which one also has the last `more` terms; empty if it is not so.
+std::vector<int> UnevenLanes(const SumTree& tree, const Ranges& ranges, int ways, int more) {
+  const int n = tree.leaves();
+  std::vector<int> lanes;
+  int extended = 0;
+  for (int residue = 0; residue < ways; ++residue) {
+    const auto lane = ranges.Find(residue, ways, (n - more) / ways);
+    if (!lane || Describe(tree.Subtree(*lane)) != "sequential") return {};
+    const auto longer = ExtendedBy(tree, *lane, n - more, more);
+    extended += longer.has_value() ? 1 : 0;
+    lanes.push_back(longer.value_or(*lane));
+  }
+  return extended == 1 ? lanes : std::vector<int>();
+}
+
+// Running sums over whole vectors; the terms left over all go to one of them.
+std::optional<std::string> DescribeUneven(const SumTree& tree, const Ranges& ranges) {
+  constexpr int kMostUnevenWays = 64;
+  const int n = tree.leaves();
+  // The terms at the end that join the same running sum, one after the other.
+  int tail = 1;
+  for (int leaf = n - 1; leaf > 0 && tail < kMostUnevenWays; --leaf, ++tail) {
+    const auto children = tree.children(tree.parent(leaf));
+    if (children.size() != 2 || tree.parent(leaf - 1) != children[0]) break;
+  }
+  for (int ways = 2; ways <= std::min(n / 2, kMostUnevenWays); ++ways) {
+    for (int more = n % ways; more <= tail && n - more >= 2 * ways; more += ways) {
+      if (more == 0) continue;
+      const std::vector<int> lanes = UnevenLanes(tree, ranges, ways, more);
+      if (lanes.empty()) continue;
+      return fmt::format("{}-way strided ({} more in one) + {}", ways, more,
+                         Describe(tree.Above(lanes)));
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> DescribeBlocks(const SumTree& tree, const Ranges& ranges) {
   const int n = tree.leaves();
   // Block sizes to try: the subtrees that hold the first leaf, smallest first.
@@ -216,7 +265,9 @@ std::string DescribeWhole(const SumTree& tree) {
   }
   if (IsPairwise(tree)) return "pairwise";
   if (IsInterleaved(tree)) return "interleaved pairwise";
-  return DescribeStrided(tree, Ranges(tree)).value_or("");
+  const Ranges ranges(tree);
+  if (auto name = DescribeStrided(tree, ranges)) return *name;
+  return DescribeUneven(tree, ranges).value_or("");
 }
 
 // The two children when they are the first terms and the rest; else nothing.
@@ -324,57 +375,8 @@ std::string Describe(const SumTree& tree) {
   return fmt::format("irregular, depth {}", tree.height(tree.root()));
 }
 
-// "; its widest addition takes 17 terms, was 9"; empty if it does not change.
-std::string FanInChange(const SumTree& before, const SumTree& after) {
-  const int was = before.LargestFanIn(), is = after.LargestFanIn();
-  if (was == is) return {};
-  return fmt::format("; its widest addition takes {} terms, was {}", is, was);
-}
-
 }  // namespace
 
 std::string NameOf(const SumTree& tree) { return Describe(tree); }
-
-TreeDifference DiffTrees(const SumTree& before, const SumTree& after) {
-  TreeDifference difference;
-  if (before == after) return difference;
-  if (before.leaves() != after.leaves()) {
-    difference.sentence =
-        fmt::format("was a sum of {} terms, is one of {}", before.leaves(), after.leaves());
-    return difference;
-  }
-  constexpr int kAllPairsUpTo = 200, kSample = 20'000;
-  const int n = before.leaves();
-  std::vector<std::pair<int, int>> pairs;
-  if (n <= kAllPairsUpTo) {
-    for (int i = 0; i < n; ++i) {
-      for (int j = i + 1; j < n; ++j) pairs.emplace_back(i, j);
-    }
-  } else {
-    std::mt19937 random(1);
-    for (int k = 0; k < kSample; ++k) {
-      const int i = static_cast<int>(random() % At(n)), j = static_cast<int>(random() % At(n));
-      if (i != j) pairs.emplace_back(std::min(i, j), std::max(i, j));
-    }
-    std::ranges::sort(pairs);
-  }
-  int moved = 0;
-  for (const auto& [i, j] : pairs) {
-    if (before.LeavesUnderCommonAncestor(i, j) == after.LeavesUnderCommonAncestor(i, j)) continue;
-    if (moved++ == 0) difference.first_a = i, difference.first_b = j;
-  }
-  difference.moved_pairs = static_cast<double>(moved) / static_cast<double>(pairs.size());
-  difference.same_shape = before.Shape() == after.Shape();
-  const std::string was = NameOf(before), is = NameOf(after);
-  if (difference.same_shape) {
-    difference.sentence = fmt::format("the same shape ({}) with the terms in other places", is);
-  } else if (was == is) {
-    difference.sentence = fmt::format("{} as before, in another arrangement", is);
-  } else {
-    difference.sentence = fmt::format("was {}, is {}", was, is);
-  }
-  difference.sentence += FanInChange(before, after);
-  return difference;
-}
 
 }  // namespace rharness

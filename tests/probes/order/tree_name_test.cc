@@ -73,6 +73,27 @@ TEST(TreeName, NamesVectorLanesAndWhatTheyLeaveOver) {
   EXPECT_EQ(NameFor(100, apart), "96 terms (8-way strided + pairwise) + 4 terms sequential");
 }
 
+TEST(TreeName, NamesRunningSumsOfWhichOneTakesTheRest) {
+  const auto uneven = [](auto x, std::size_t ways, std::size_t more) {
+    const std::size_t whole = x.size() - more;
+    auto lanes = std::vector(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(ways));
+    for (std::size_t i = ways; i < whole; ++i) lanes[i % ways] = lanes[i % ways] + x[i];
+    for (std::size_t i = whole; i < x.size(); ++i) lanes[0] = lanes[0] + x[i];
+    return routines::Pairwise(std::span(std::as_const(lanes)));
+  };
+  EXPECT_EQ(NameFor(300, [&](auto x) { return uneven(x, 2, 4); }),
+            "2-way strided (4 more in one) + sequential");
+  EXPECT_EQ(NameFor(103, [&](auto x) { return uneven(x, 4, 7); }),
+            "4-way strided (7 more in one) + pairwise");
+  EXPECT_EQ(NameFor(501,
+                    [&](auto x) {
+                      const auto blocks = x.subspan(1);
+                      return (x[0] + uneven(blocks.first(250), 2, 2)) +
+                             uneven(blocks.subspan(250), 2, 2);
+                    }),
+            "one term, then split-K 2 of (2-way strided (2 more in one) + sequential)");
+}
+
 TEST(TreeName, NamesHalvesOfUnequalBlocks) {
   EXPECT_EQ(NameFor(1000, [](auto x) { return routines::NumpySum(x); }),
             "8 blocks of (8-way strided + pairwise) + pairwise");
