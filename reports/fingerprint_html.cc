@@ -43,7 +43,7 @@ std::string RowHtml(const GridRow& row) {
   return fmt::format(
       "<tr><th scope=\"row\">{}<br><span class=\"soft\">{}</span></th>{}<td data-l=\"What "
       "changed\">{}</td></tr>\n",
-      HtmlText(row.probe, 120), HtmlText(row.family, 60), cells, WhatChanged(row));
+      HtmlName(row.probe), HtmlText(row.family, 60), cells, WhatChanged(row));
 }
 
 // The stack as a row of its own: it has an identity and no behaviour.

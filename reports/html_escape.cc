@@ -40,6 +40,16 @@ std::string HtmlText(std::string_view text, std::size_t limit_bytes, Lines lines
   return out;
 }
 
+std::string HtmlName(std::string_view name) {
+  constexpr std::size_t kLongestName = 160;
+  std::string out;
+  for (const char c : HtmlText(name, kLongestName)) {
+    out += c;
+    if (c == '_') out += "<wbr>";
+  }
+  return out;
+}
+
 std::string RelativeHref(std::string_view path) {
   if (path.size() > 1000 || !SafeRelativePath(path, "evidence_path").ok()) return "";
   static constexpr std::string_view kPlain =

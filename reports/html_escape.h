@@ -15,6 +15,9 @@ namespace rharness {
 std::string HtmlText(std::string_view text, std::size_t limit_bytes = 2000,
                      Lines lines = Lines::kJoin);
 
+// A name of words joined by underscores, which may be broken after each.
+std::string HtmlName(std::string_view name);
+
 // A relative link below the page's folder, "./" first and percent-encoded (RFC 3986), so that no
 // scheme can be spelled; empty when the path is not one that stays below its folder.
 std::string RelativeHref(std::string_view path);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "harness/base/version.h"
 #include "harness/gate/gate_report.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr char kRecord[] = "gate.json";
 constexpr std::size_t kMostReasons = 500;
+constexpr std::size_t kOpenNotes = 6;  // more are folded
 constexpr std::size_t kMostRuns = 1000;
 constexpr std::size_t kNamedProbes = 12;
 
@@ -33,23 +35,35 @@ std::string ReasonRow(const GateReason& reason) {
   return fmt::format(
       "<tr class=\"{}\"><td><span class=\"b\">{}</span></td><th scope=\"row\">{}</th>"
       "<td data-l=\"Reason\"><code>{}</code></td><td>{}</td><td data-l=\"Rule\">{}</td></tr>\n",
-      colour, word, HtmlText(reason.subject, 160), HtmlText(reason.code, 60),
+      colour, word, HtmlName(reason.subject), HtmlText(reason.code, 60),
       HtmlText(reason.message, 1200), HtmlText(reason.rule, 600));
 }
 
-std::string Reasons(const GateDecision& decision) {
-  if (decision.reasons.empty()) {
-    return "<h2 id=\"reasons\">Reasons</h2>\n<p>Every probe saw what it saw before.</p>\n";
-  }
+std::string ReasonTable(std::span<const GateReason> reasons) {
+  if (reasons.empty()) return "";
   std::string rows;
-  const std::size_t shown = std::min(decision.reasons.size(), kMostReasons);
-  for (std::size_t i = 0; i < shown; ++i) rows += ReasonRow(decision.reasons[i]);
+  const std::size_t shown = std::min(reasons.size(), kMostReasons);
+  for (const GateReason& reason : reasons.first(shown)) rows += ReasonRow(reason);
   return fmt::format(
-      "<h2 id=\"reasons\">Reasons</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" "
-      "aria-labelledby=\"reasons\"><table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n{}"
-      "</tbody></table></div>\n{}",
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"reasons\"><table "
+      "class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table></div>\n{}",
       HtmlHeads({"", "Of", "Reason", "What was seen", "Rule that decided"}), rows,
-      HtmlLeftOut(decision.reasons.size(), shown, kRecord));
+      HtmlLeftOut(reasons.size(), shown, kRecord));
+}
+
+// Those that close come first; many that close nothing are folded away.
+std::string Reasons(const GateDecision& decision) {
+  std::string out = "<h2 id=\"reasons\">Reasons</h2>\n";
+  const std::span<const GateReason> all(decision.reasons);
+  if (all.empty()) return out + "<p>Every probe saw what it saw before.</p>\n";
+  const auto closing = static_cast<std::size_t>(std::ranges::count_if(all, &GateReason::closes));
+  const std::size_t notes = all.size() - closing;
+  if (notes <= kOpenNotes) return out + ReasonTable(all);
+  return out + ReasonTable(all.first(closing)) +
+         fmt::format(
+             "<details><summary>{} that close{} nothing: changes that the policy allows, "
+             "waivers</summary>\n{}</details>\n",
+             Counted(notes, "note"), notes == 1 ? "s" : "", ReasonTable(all.subspan(closing)));
 }
 
 std::string RunRow(const ImpactedRun& run, const std::optional<Report>& drill) {

@@ -74,7 +74,7 @@ class Checker {
       }
     }
     ++at_;
-    static const std::set<std::string> kVoid = {"meta", "input", "br"};
+    static const std::set<std::string> kVoid = {"meta", "wbr", "input", "br"};
     if (closed || kVoid.contains(name)) return;
     open_.push_back(name);
     if (name == "script" || name == "style") {
