@@ -122,19 +122,37 @@ ProbeResult WithBlas(const ProbeContext& context,
 }
 
 template <class T>
-Status GemmSum<T>::Count(std::span<const MaskPair> pairs, UnitRange units,
-                         std::span<double> counts) {
+void GemmSum<T>::Multiply(const std::function<void(std::size_t, std::span<T>)>& fill,
+                          std::span<double> results) const {
   const auto m = static_cast<std::size_t>(shape_.m), n = static_cast<std::size_t>(shape_.n);
   const auto k = static_cast<std::size_t>(shape_.k), skip = static_cast<std::size_t>(skip_);
   std::vector<T> a(m * k), b(k * n, T(1)), c(m * n, T(0)), row(k + skip);
-  // Rows without a question of their own repeat the last one, so that the shape is the same.
   for (std::size_t i = 0; i < m; ++i) {
-    FillMasked<T>(pairs[std::min(i, pairs.size() - 1)], units, row);
+    fill(std::min(i, results.size() - 1), row);
     for (std::size_t j = 0; j < k; ++j) a[i + j * m] = row[j + skip];
     for (std::size_t j = 0; j < n && skip > 0; ++j) c[i + j * m] = row[0];
   }
   blas_.Gemm(shape_, a.data(), b.data(), static_cast<T>(skip), c.data());
-  for (std::size_t i = 0; i < pairs.size(); ++i) counts[i] = static_cast<double>(c[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i] = static_cast<double>(c[i]);
+}
+
+template <class T>
+Status GemmSum<T>::Count(std::span<const MaskPair> pairs, UnitRange units,
+                         std::span<double> counts) {
+  Multiply([&](std::size_t i, std::span<T> row) { FillMasked<T>(pairs[i], units, row); },
+           counts.first(pairs.size()));
+  return {};
+}
+
+template <class T>
+Status GemmSum<T>::CountPacked(std::span<const std::int64_t> units,
+                               std::span<const std::vector<MaskPair>> sums,
+                               std::span<double> totals) {
+  const auto batch = static_cast<std::size_t>(max_batch());
+  for (std::size_t at = 0; at < sums.size(); at += batch) {
+    Multiply([&](std::size_t i, std::span<T> row) { FillPacked<T>(sums[at + i], units, row); },
+             totals.subspan(at, std::min(batch, sums.size() - at)));
+  }
   return {};
 }
 

@@ -3,6 +3,8 @@
 #ifndef RHARNESS_PROBES_CPU_BLAS_H_
 #define RHARNESS_PROBES_CPU_BLAS_H_
 
+#include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -68,8 +70,19 @@ class GemmSum final : public MaskedSum {
   int size() const override { return shape_.k + skip_; }
   int max_batch() const override { return shape_.m; }
   Status Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) override;
+  std::int64_t packed_count() const override {
+    return std::int64_t{1} << std::numeric_limits<T>::digits;
+  }
+  Status CountPacked(std::span<const std::int64_t> units,
+                     std::span<const std::vector<MaskPair>> sums,
+                     std::span<double> totals) override;
 
  private:
+  // One product; `fill` writes the summands of a row's question. Rows without one repeat the last,
+  // so that the shape is the same.
+  void Multiply(const std::function<void(std::size_t question, std::span<T> row)>& fill,
+                std::span<double> results) const;
+
   const Blas& blas_;
   GemmShape shape_;
   int skip_;

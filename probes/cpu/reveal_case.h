@@ -4,6 +4,7 @@
 #ifndef RHARNESS_PROBES_CPU_REVEAL_CASE_H_
 #define RHARNESS_PROBES_CPU_REVEAL_CASE_H_
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -30,6 +31,18 @@ void FillMasked(MaskPair pair, UnitRange units, std::span<T> data) {
   data[static_cast<std::size_t>(pair.minus)] = -kMask<T>;
 }
 
+// The same of a sum that answers several questions.
+template <class T>
+void FillPacked(std::span<const MaskPair> pairs, std::span<const std::int64_t> units,
+                std::span<T> data) {
+  std::ranges::transform(units, data.begin(),
+                         [](std::int64_t unit) { return static_cast<T>(unit); });
+  for (const MaskPair& pair : pairs) {
+    data[static_cast<std::size_t>(pair.plus)] = kMask<T>;
+    data[static_cast<std::size_t>(pair.minus)] = -kMask<T>;
+  }
+}
+
 // A function over contiguous summands. Between questions only what differs is written, since that
 // would cost more than many a sum.
 template <class T>
@@ -47,21 +60,43 @@ class FunctionSum final : public MaskedSum {
       std::fill(data_.begin() + units.begin, data_.begin() + units.end, T(1));
       filled_ = units;
     }
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-      T& plus = data_[static_cast<std::size_t>(pairs[k].plus)];
-      T& minus = data_[static_cast<std::size_t>(pairs[k].minus)];
-      const T plus_was = std::exchange(plus, kMask<T>), minus_was = std::exchange(minus, -kMask<T>);
-      counts[k] = static_cast<double>(function_(data_));
-      minus = minus_was;
-      plus = plus_was;
-    }
+    for (std::size_t k = 0; k < pairs.size(); ++k) counts[k] = Sum(pairs.subspan(k, 1));
+    return {};
+  }
+  std::int64_t packed_count() const override {
+    return std::int64_t{1} << std::numeric_limits<T>::digits;
+  }
+  Status CountPacked(std::span<const std::int64_t> units,
+                     std::span<const std::vector<MaskPair>> sums,
+                     std::span<double> totals) override {
+    std::ranges::transform(units, data_.begin(),
+                           [](std::int64_t unit) { return static_cast<T>(unit); });
+    filled_ = {};
+    for (std::size_t k = 0; k < sums.size(); ++k) totals[k] = Sum(sums[k]);
     return {};
   }
 
  private:
+  double Sum(std::span<const MaskPair> masks) {
+    const auto at = [&](int i) -> T& { return data_[static_cast<std::size_t>(i)]; };
+    stood_.clear();
+    for (const MaskPair& pair : masks) {
+      stood_.push_back(std::exchange(at(pair.plus), kMask<T>));
+      stood_.push_back(std::exchange(at(pair.minus), -kMask<T>));
+    }
+    const auto total = static_cast<double>(function_(data_));
+    auto was = stood_.begin();
+    for (const MaskPair& pair : masks) {
+      at(pair.plus) = *was++;
+      at(pair.minus) = *was++;
+    }
+    return total;
+  }
+
   Function function_;
-  std::vector<T> data_;  // outside of Count: units in filled_, zeros elsewhere
-  UnitRange filled_;
+  std::vector<T> data_;  // between questions: units in filled_ and zeros elsewhere, or packed units
+  UnitRange filled_;     // empty: packed units
+  std::vector<T> stood_;  // where the masks of this sum are
 };
 
 // Reveals the order and adds the tree, or a note why there is none; a case without a fixed order is

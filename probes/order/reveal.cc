@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "probes/order/questions.h"
+
 namespace rharness {
 namespace {
 
@@ -19,6 +21,7 @@ struct Task {
   std::vector<int> leaves;
   int above = 0;      // 0: there is no node above; the leaves are the whole tree
   int parent = -1;    // index of that node
+  int witness = -1;   // a leaf under that node and beside these, for Questions; -1: none is known
   bool flat = false;  // a pivot beside them was a lone leaf: they may all be
 };
 
@@ -27,85 +30,6 @@ struct Task {
 constexpr std::size_t kFlatGroup = 64;
 
 constexpr char kNotFixed[] = "the same question has had different answers: the order is not fixed";
-
-// How many leaves lie under the point where two leaves meet, for many pairs at once.
-class Questions {
- public:
-  Questions(MaskedSum& sum, const RevealOptions& options) : sum_(sum), options_(options) {}
-
-  // Answers in the order of `pairs`; counts as probes and launches when `counted`.
-  Result<std::vector<int>> Ask(const std::vector<MaskPair>& pairs, Revealed* revealed,
-                               bool counted) {
-    ASSIGN_OR_RETURN(const auto first, AskOnce(pairs, counted ? revealed : nullptr));
-    for (int repeat = 0; repeat < options_.repeats; ++repeat) {
-      ASSIGN_OR_RETURN(const auto again, AskOnce(pairs, nullptr));
-      if (again != first) revealed->deterministic = false;
-    }
-    std::vector<int> leaves;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      const double outside = first[i];
-      const int under = outside >= 0 && outside <= sum_.size() - 2 && outside == std::floor(outside)
-                            ? sum_.size() - static_cast<int>(outside)
-                            : 0;
-      if (under == 0 && revealed->why.empty()) {
-        revealed->why = fmt::format(
-            "with masks at {} and {} the routine gave {} units; expected a "
-            "whole number of at most {}",
-            pairs[i].plus, pairs[i].minus, outside, sum_.size() - 2);
-      }
-      leaves.push_back(under);
-    }
-    return leaves;
-  }
-
-  // From here on counts are put together from blocks of half the length. An accumulator that counts
-  // less far than it says then gives other answers; a count that got stuck looks like a wide node.
-  void HalveBlocks() { halved_ = true; }
-
-  // Whether pairs asked alone have the answers that they had in a batch. The samples sit in rows
-  // spread over the whole batch, since the rows at its end are those that kernels treat apart.
-  Status CheckBatch(const std::vector<MaskPair>& pairs, Revealed* revealed) {
-    if (sum_.max_batch() == 1 || pairs.size() < 2) return {};
-    ASSIGN_OR_RETURN(const auto together, AskOnce(pairs, nullptr));
-    const std::size_t rows = std::min(At(sum_.max_batch()), pairs.size());
-    const auto last_sample = At(std::max(1, options_.batch_samples - 1));
-    for (int sample = 0; sample < options_.batch_samples; ++sample) {
-      const std::size_t i = (rows - 1) * At(sample) / last_sample;
-      ASSIGN_OR_RETURN(const auto alone, AskOnce({pairs[i]}, nullptr));
-      if (alone.front() != together[i]) {
-        revealed->why = fmt::format(
-            "masks at {} and {} gave {} units in a batch and {} alone: the "
-            "order depends on the batch",
-            pairs[i].plus, pairs[i].minus, together[i], alone.front());
-      }
-    }
-    return {};
-  }
-
- private:
-  // Units outside, for each pair; summed over blocks that the accumulator counts exactly.
-  Result<std::vector<double>> AskOnce(const std::vector<MaskPair>& pairs, Revealed* count) {
-    const int n = sum_.size();
-    const auto whole = static_cast<int>(std::min<std::int64_t>(n, sum_.exact_count()));
-    const int block = halved_ ? (whole + 1) / 2 : whole;
-    const auto batch = At(sum_.max_batch());
-    std::vector<double> counts(pairs.size(), 0.0), part(std::min(batch, pairs.size()));
-    for (int begin = 0; begin < n; begin += block) {
-      for (std::size_t at = 0; at < pairs.size(); at += batch) {
-        const auto some = std::span(pairs).subspan(at, std::min(batch, pairs.size() - at));
-        const auto out = std::span(part).first(some.size());
-        RETURN_IF_ERROR(sum_.Count(some, {begin, std::min(n, begin + block)}, out));
-        for (std::size_t i = 0; i < out.size(); ++i) counts[at + i] += out[i];
-        if (count != nullptr) count->probes += some.size(), ++count->launches;
-      }
-    }
-    return counts;
-  }
-
-  MaskedSum& sum_;
-  const RevealOptions& options_;
-  bool halved_ = false;
-};
 
 class Revealer {
  public:
@@ -164,7 +88,14 @@ class Revealer {
       const auto of_task = PairsOf(&task);
       pairs.insert(pairs.end(), of_task.begin(), of_task.end());
     }
-    ASSIGN_OR_RETURN(const std::vector<int> under, questions_.Ask(pairs, &revealed_, true));
+    begins.push_back(pairs.size());
+    std::vector<GroupQuestions> groups;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      groups.push_back({.leaves = tasks[i].leaves,
+                        .witness = tasks[i].flat ? -1 : tasks[i].witness,
+                        .pairs = std::span(pairs).subspan(begins[i], begins[i + 1] - begins[i])});
+    }
+    ASSIGN_OR_RETURN(const std::vector<int> under, questions_.AskGroups(groups, &revealed_));
     if (revealed_.levels == 0) RETURN_IF_ERROR(questions_.CheckBatch(pairs, &revealed_));
     std::vector<Task> next;
     if (!revealed_.why.empty()) return next;
@@ -212,7 +143,7 @@ class Revealer {
     int below = pivot, count = 1;
     std::size_t at = 0;
     while (at < joined.size() && joined[at].first != task.above) {
-      Task group{.above = joined[at].first};
+      Task group{.above = joined[at].first, .witness = pivot};
       for (; at < joined.size() && joined[at].first == group.above; ++at) {
         group.leaves.push_back(joined[at].second);
       }
@@ -270,7 +201,7 @@ class Revealer {
     }
     if (pairs.empty()) return {};
     questions_.HalveBlocks();
-    ASSIGN_OR_RETURN(const std::vector<int> under, questions_.Ask(pairs, &revealed_, false));
+    ASSIGN_OR_RETURN(const std::vector<int> under, questions_.Check(pairs, &revealed_));
     for (std::size_t i = 0; i < pairs.size() && revealed_.tree; ++i) {
       const int expected = revealed_.tree->LeavesUnderCommonAncestor(pairs[i].plus, pairs[i].minus);
       if (under[i] == expected) continue;
@@ -294,6 +225,11 @@ class Revealer {
 };
 
 }  // namespace
+
+Status MaskedSum::CountPacked(std::span<const std::int64_t>, std::span<const std::vector<MaskPair>>,
+                              std::span<double>) {
+  return Unsupported("this sum answers one question at a time");
+}
 
 Result<Revealed> RevealTree(MaskedSum& sum, const RevealOptions& options) {
   if (sum.size() < 1) return InvalidInput("a sum of no terms has no order");

@@ -127,19 +127,43 @@ class RoutineSum final : public MaskedSum {
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       std::vector<T> data(At(n_), T(0));
       for (int i = units.begin; i < units.end; ++i) data[At(i)] = unit_;
-      data[At(pairs[k].plus)] = mask_;
-      data[At(pairs[k].minus)] = T(-static_cast<double>(mask_));
-      const T sum = function_(data);
-      counts[k] = static_cast<double>(sum) / static_cast<double>(unit_);
+      counts[k] = Sum(pairs.subspan(k, 1), std::move(data));
     }
     return {};
   }
+  // As many questions in a sum as its digits hold, unless that is turned off.
+  std::int64_t packed_count() const override { return packs_ ? exact_ : 0; }
+  Status CountPacked(std::span<const std::int64_t> units,
+                     std::span<const std::vector<MaskPair>> sums,
+                     std::span<double> totals) override {
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      std::vector<T> data;
+      for (const std::int64_t unit : units) {
+        data.push_back(T(static_cast<double>(unit_) * static_cast<double>(unit)));
+      }
+      totals[k] = Sum(sums[k], std::move(data));
+    }
+    return {};
+  }
+  RoutineSum& OneByOne() {
+    packs_ = false;
+    return *this;
+  }
 
  private:
+  double Sum(std::span<const MaskPair> masks, std::vector<T> data) const {
+    for (const MaskPair& pair : masks) {
+      data[At(pair.plus)] = mask_;
+      data[At(pair.minus)] = T(-static_cast<double>(mask_));
+    }
+    return static_cast<double>(function_(data)) / static_cast<double>(unit_);
+  }
+
   int n_;
   Function function_;
   T mask_, unit_;
   std::int64_t exact_;
+  bool packs_ = true;
 };
 
 }  // namespace rharness::routines
