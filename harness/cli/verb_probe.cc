@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kProgram[] = "rharness-probe";
-constexpr char kTarget[] = "/rharness-probe";  // where an image sees it
+constexpr char kPortable[] = "rharness-probe-portable";  // the same, built for an older glibc
+constexpr char kTarget[] = "/rharness-probe";            // where an image sees it
 constexpr std::uint64_t kMostFingerprintBytes = std::uint64_t{256} << 20;
 
 struct ProbeOptions {
@@ -33,16 +34,28 @@ struct ProbeOptions {
   int processes = 2;
   std::vector<std::string> library_paths;
   std::string out;
+  std::string program;  // empty: the one beside rharness
   std::string image;
   std::string launcher = "podman";
   double timeout_seconds = 3600.0;
   bool json = false;
 };
 
-Result<fs::path> FindProgram() {
+// The program that was named, else the one beside rharness, for an image the portable one if there
+// is one. Absolute, and no link.
+Result<fs::path> FindProgram(const ProbeOptions& options) {
   std::error_code failed;
+  if (!options.program.empty()) {
+    const fs::path named = fs::canonical(options.program, failed);
+    if (!failed && fs::is_regular_file(named, failed)) return named;
+    return NotFound("expected the program that --program or RHARNESS_PROBE names", options.program);
+  }
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
   if (failed) return IoError("cannot tell this program's own path: " + failed.message());
+  if (!options.image.empty()) {
+    const fs::path portable = fs::canonical(self.parent_path() / kPortable, failed);
+    if (!failed && fs::is_regular_file(portable, failed)) return portable;
+  }
   const fs::path program = self.parent_path() / kProgram;
   if (fs::is_regular_file(program, failed)) return program;
   return NotFound("expected the program beside rharness", program.string());
@@ -74,8 +87,8 @@ int ExitCodeOf(const Outcome& outcome) {
 }
 
 // Its output is this process's own, live.
-int RunHere(std::vector<std::string> arguments) {
-  const Result<fs::path> program = FindProgram();
+int RunHere(const ProbeOptions& options, std::vector<std::string> arguments) {
+  const Result<fs::path> program = FindProgram(options);
   if (!program.ok()) return FailWith(program.error());
   arguments.insert(arguments.begin(), program->string());
   return ExitCodeOf(RunProcess({.argv = std::move(arguments),
@@ -85,7 +98,7 @@ int RunHere(std::vector<std::string> arguments) {
 }
 
 Result<Job> BuildJob(const ProbeOptions& options, const fs::path& workspace) {
-  ASSIGN_OR_RETURN(const fs::path program, FindProgram());
+  ASSIGN_OR_RETURN(const fs::path program, FindProgram(options));
   Job job;
   job.name = "probe";
   job.command = RunArguments(options);
@@ -101,15 +114,41 @@ Result<Job> BuildJob(const ProbeOptions& options, const fs::path& workspace) {
   return job;
 }
 
+// "2.35" where `text` is the loader's complaint that the C library has neither GLIBC_2.34 nor
+// GLIBC_2.35; empty where it is none.
+std::string NewestMissingGlibc(std::string_view text) {
+  constexpr std::string_view kBefore = "version `GLIBC_";
+  std::string newest;
+  std::pair<int, int> most = {0, 0};
+  for (std::size_t at = text.find(kBefore); at != text.npos; at = text.find(kBefore, at)) {
+    at += kBefore.size();
+    const std::string_view rest = text.substr(at);
+    const std::string version(rest.substr(0, rest.find('\'')));
+    std::pair<int, int> numbers = {0, 0};
+    if (!rest.substr(version.size()).starts_with("' not found") ||
+        std::sscanf(version.c_str(), "%d.%d", &numbers.first, &numbers.second) < 2) {
+      continue;
+    }
+    if (numbers > most) {
+      most = numbers;
+      newest = version;
+    }
+  }
+  return newest;
+}
+
 // What the program could not do in the image, in words of the image.
 Error ExplainFailure(const ProcessResult& process) {
   std::string text = TerminalSafe(process.stderr_text);
   text.erase(text.find_last_not_of('\n') + 1);
   const std::string outcome =
       fmt::format("{} in the image {}", kProgram, process.outcome.ToString());
-  if (text.find("GLIBC_") != std::string::npos) {
-    return Unsupported(fmt::format(
-        "the image's glibc is older than {} needs (its --version says which): {}", kProgram, text));
+  if (const std::string needed = NewestMissingGlibc(text); !needed.empty()) {
+    return Unsupported(
+        fmt::format("the image's glibc is too old: the {0} that was mounted needs glibc {1} or "
+                    "newer; './dev probe-portable' builds one that needs less, and --program or "
+                    "RHARNESS_PROBE names it",
+                    kProgram, needed));
   }
   if (process.outcome.kind == OutcomeKind::kTimedOut) return TimeoutError(outcome);
   return ProcessError(fmt::format("{}: {}", outcome, text));
@@ -154,7 +193,7 @@ int Run(const ProbeOptions& options) {
   if (options.image.empty()) {
     std::vector<std::string> arguments = RunArguments(options);
     if (!options.out.empty()) arguments.insert(arguments.end(), {"--out", options.out});
-    return RunHere(std::move(arguments));
+    return RunHere(options, std::move(arguments));
   }
   const Result<ImageRun> run = RunInImage(options);
   if (!run.ok()) return FailWith(run.error());
@@ -166,13 +205,21 @@ int Run(const ProbeOptions& options) {
   return run->exit_code;
 }
 
+void AddProgramOption(CLI::App* app, ProbeOptions* options) {
+  app->add_option("--program", options->program,
+                  "The rharness-probe to start; else the one beside rharness, in an image "
+                  "rharness-probe-portable if that lies there")
+      ->envname("RHARNESS_PROBE");
+}
+
 void AddList(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action* action) {
   CLI::App* list = verb->add_subcommand("list", "Names the probes");
+  AddProgramOption(list, options.get());
   list->add_flag("--json", options->json, "Print one JSON document (rharness.probes/v1)");
   list->callback([options, action] {
     *action = [options] {
-      return RunHere(options->json ? std::vector<std::string>{"list", "--json"}
-                                   : std::vector<std::string>{"list"});
+      return RunHere(*options, options->json ? std::vector<std::string>{"list", "--json"}
+                                             : std::vector<std::string>{"list"});
     };
   });
 }
@@ -191,6 +238,7 @@ void AddRun(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action
       "--library-path", options->library_paths,
       "Folders, in the image if there is one, searched for the stack's libraries first");
   run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");
+  AddProgramOption(run, options.get());
   run->add_option("--image", options->image,
                   "Run in this image instead of here: REFERENCE@sha256:DIGEST");
   run->add_option("--launcher", options->launcher, "podman or docker, for --image")
