@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 
@@ -114,25 +116,16 @@ Result<Job> BuildJob(const ProbeOptions& options, const fs::path& workspace) {
   return job;
 }
 
-// "2.35" where `text` is the loader's complaint that the C library has neither GLIBC_2.34 nor
-// GLIBC_2.35; empty where it is none.
-std::string NewestMissingGlibc(std::string_view text) {
-  constexpr std::string_view kBefore = "version `GLIBC_";
-  std::string newest;
-  std::pair<int, int> most = {0, 0};
+// 35 where `text` is the loader's complaint that the C library has neither GLIBC_2.34 nor
+// GLIBC_2.35; 0 where it is none.
+int NewestMissingGlibc(std::string_view text) {
+  constexpr std::string_view kBefore = "version `GLIBC_2.";
+  int newest = 0;
   for (std::size_t at = text.find(kBefore); at != text.npos; at = text.find(kBefore, at)) {
     at += kBefore.size();
-    const std::string_view rest = text.substr(at);
-    const std::string version(rest.substr(0, rest.find('\'')));
-    std::pair<int, int> numbers = {0, 0};
-    if (!rest.substr(version.size()).starts_with("' not found") ||
-        std::sscanf(version.c_str(), "%d.%d", &numbers.first, &numbers.second) < 2) {
-      continue;
-    }
-    if (numbers > most) {
-      most = numbers;
-      newest = version;
-    }
+    int minor = 0;
+    std::from_chars(text.data() + at, text.data() + text.size(), minor);
+    newest = std::max(newest, minor);
   }
   return newest;
 }
@@ -143,12 +136,12 @@ Error ExplainFailure(const ProcessResult& process) {
   text.erase(text.find_last_not_of('\n') + 1);
   const std::string outcome =
       fmt::format("{} in the image {}", kProgram, process.outcome.ToString());
-  if (const std::string needed = NewestMissingGlibc(text); !needed.empty()) {
+  if (const int minor = NewestMissingGlibc(text); minor > 0) {
     return Unsupported(
-        fmt::format("the image's glibc is too old: the {0} that was mounted needs glibc {1} or "
+        fmt::format("the image's glibc is too old: the {} that was mounted needs glibc 2.{} or "
                     "newer; './dev probe-portable' builds one that needs less, and --program or "
                     "RHARNESS_PROBE names it",
-                    kProgram, needed));
+                    kProgram, minor));
   }
   if (process.outcome.kind == OutcomeKind::kTimedOut) return TimeoutError(outcome);
   return ProcessError(fmt::format("{}: {}", outcome, text));
