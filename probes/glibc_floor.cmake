@@ -1,11 +1,22 @@
-# Writes into PROGRAM's section .glibc_floor the lowest glibc that has every symbol version PROGRAM
-# asks for. Needs READELF, OBJCOPY, PROGRAM.
-execute_process(COMMAND ${READELF} --version-info --wide ${PROGRAM}
-                OUTPUT_VARIABLE versions COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "Name: GLIBC_[0-9.]+" names "${versions}")
+# What is the lowest glibc that has every symbol version PROGRAM asks for? Written into PROGRAM's
+# section .glibc_floor, and an error above MOST where that is given. Needs READELF, OBJCOPY, PROGRAM;
+# or LISTING, a file of what readelf --version-info printed, to say what it means and change nothing.
+if(LISTING)
+  file(READ ${LISTING} versions)
+  set(PROGRAM ${LISTING})
+else()
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C ${READELF} --version-info --wide ${PROGRAM}
+                  OUTPUT_VARIABLE versions COMMAND_ERROR_IS_FATAL ANY)
+endif()
+string(REGEX MATCHALL "Name: GLIBC_[A-Z0-9_.]+" names "${versions}")
 set(floor 0)
 foreach(name ${names})
   string(REPLACE "Name: GLIBC_" "" version "${name}")
+  if(version STREQUAL "ABI_DT_RELR")
+    set(version 2.36)  # packed relocations: a mark, not a number
+  elseif(NOT version MATCHES "^[0-9.]+$")
+    message(FATAL_ERROR "${PROGRAM} asks for GLIBC_${version}, which is no release of glibc")
+  endif()
   if(version VERSION_GREATER floor)
     set(floor ${version})
   endif()
@@ -14,6 +25,13 @@ if(floor STREQUAL "0")
   message(FATAL_ERROR "${PROGRAM} names no version of glibc")
 endif()
 set(text "needs glibc ${floor} or newer")
+if(MOST AND floor VERSION_GREATER MOST)
+  message(FATAL_ERROR "${PROGRAM} ${text}: expected at most ${MOST}")
+endif()
+if(LISTING)
+  message("${text}")
+  return()
+endif()
 string(LENGTH "${text}" length)
 math(EXPR padding "64 - ${length}")
 string(REPEAT " " ${padding} spaces)

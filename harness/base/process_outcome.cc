@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "harness/base/clock.h"
@@ -23,9 +23,23 @@ constexpr std::array<std::pair<OutcomeKind, std::string_view>, 8> kNames = {{
     {OutcomeKind::kNotStarted, "not_started"},
 }};
 
+// Not sigabbrev_np, which glibc before 2.32 lacks.
+constexpr std::array<std::pair<int, std::string_view>, 31> kSignals = {{
+    {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},       {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+    {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},     {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},     {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+    {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},     {SIGTERM, "SIGTERM"}, {SIGSTKFLT, "SIGSTKFLT"},
+    {SIGCHLD, "SIGCHLD"}, {SIGCONT, "SIGCONT"},     {SIGSTOP, "SIGSTOP"}, {SIGTSTP, "SIGTSTP"},
+    {SIGTTIN, "SIGTTIN"}, {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGXCPU, "SIGXCPU"},
+    {SIGXFSZ, "SIGXFSZ"}, {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"}, {SIGWINCH, "SIGWINCH"},
+    {SIGPOLL, "SIGPOLL"}, {SIGPWR, "SIGPWR"},       {SIGSYS, "SIGSYS"},
+}};
+
 std::string SignalName(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+  for (const auto& [known, name] : kSignals) {
+    if (known == signal) return std::string(name);
+  }
+  return fmt::format("signal {}", signal);
 }
 
 std::string Sentence(const Outcome& outcome) {

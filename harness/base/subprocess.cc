@@ -91,7 +91,8 @@ void PrepareChild(Launch* launch) {
     FailInChild(launch, "dup2", errno);
   }
   // Descriptors that some library opened without O_CLOEXEC stay here; kernels before 5.11 refuse.
-  ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
+  constexpr long kCloseRange = 436;  // SYS_close_range, which glibc's headers before 2.32 lack
+  ::syscall(kCloseRange, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
   if (!launch->working_directory.empty() && ::chdir(launch->working_directory.c_str()) != 0) {
     FailInChild(launch, "cannot enter the working directory", errno);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
@@ -35,7 +36,9 @@ std::string DeviceOf(const Fingerprint& fingerprint) {
 // The probes of `globs`, taken on this machine.
 Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const std::string& device,
                               const std::map<std::string, std::optional<std::string>>& variables) {
-  ASSIGN_OR_RETURN(const std::filesystem::path program, FindProbeProgram());
+  const char* named = std::getenv("RHARNESS_PROBE");
+  ASSIGN_OR_RETURN(const std::filesystem::path program,
+                   FindProbeProgram(named == nullptr ? "" : named, false));
   ProcessSpec spec;
   spec.argv = {program.string(), "run", "--quiet", "--device", device};
   for (const std::string& name : names) spec.argv.insert(spec.argv.end(), {"--probe", name});

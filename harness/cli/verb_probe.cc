@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <memory>
 
@@ -32,6 +34,7 @@ struct ProbeOptions {
   int processes = 2;
   std::vector<std::string> library_paths;
   std::string out;
+  std::string program;  // empty: the one beside rharness
   std::string image;
   std::string launcher = "podman";
   double timeout_seconds = 3600.0;
@@ -64,8 +67,8 @@ int ExitCodeOf(const Outcome& outcome) {
 }
 
 // Its output is this process's own, live.
-int RunHere(std::vector<std::string> arguments) {
-  const Result<fs::path> program = FindProbeProgram();
+int RunHere(const ProbeOptions& options, std::vector<std::string> arguments) {
+  const Result<fs::path> program = FindProbeProgram(options.program, !options.image.empty());
   if (!program.ok()) return FailWith(program.error());
   arguments.insert(arguments.begin(), program->string());
   return ExitCodeOf(RunProcess({.argv = std::move(arguments),
@@ -75,7 +78,8 @@ int RunHere(std::vector<std::string> arguments) {
 }
 
 Result<Job> BuildJob(const ProbeOptions& options, const fs::path& workspace) {
-  ASSIGN_OR_RETURN(const fs::path program, FindProbeProgram());
+  ASSIGN_OR_RETURN(const fs::path program,
+                   FindProbeProgram(options.program, !options.image.empty()));
   Job job;
   job.name = "probe";
   job.command = RunArguments(options);
@@ -91,16 +95,32 @@ Result<Job> BuildJob(const ProbeOptions& options, const fs::path& workspace) {
   return job;
 }
 
+// 35 where `text` is the loader's complaint that the C library has neither GLIBC_2.34 nor
+// GLIBC_2.35; 0 where it is none.
+int NewestMissingGlibc(std::string_view text) {
+  constexpr std::string_view kBefore = "version `GLIBC_2.";
+  int newest = 0;
+  for (std::size_t at = text.find(kBefore); at != text.npos; at = text.find(kBefore, at)) {
+    at += kBefore.size();
+    int minor = 0;
+    std::from_chars(text.data() + at, text.data() + text.size(), minor);
+    newest = std::max(newest, minor);
+  }
+  return newest;
+}
+
 // What the program could not do in the image, in words of the image.
 Error ExplainFailure(const ProcessResult& process) {
   std::string text = TerminalSafe(process.stderr_text);
   text.erase(text.find_last_not_of('\n') + 1);
   const std::string outcome =
       fmt::format("{} in the image {}", kProbeProgram, process.outcome.ToString());
-  if (text.find("GLIBC_") != std::string::npos) {
+  if (const int minor = NewestMissingGlibc(text); minor > 0) {
     return Unsupported(
-        fmt::format("the image's glibc is older than {} needs (its --version says which): {}",
-                    kProbeProgram, text));
+        fmt::format("the image's glibc is too old: the {} that was mounted needs glibc 2.{} or "
+                    "newer; './dev probe-portable' builds one that needs less, and --program or "
+                    "RHARNESS_PROBE names it",
+                    kProbeProgram, minor));
   }
   if (process.outcome.kind == OutcomeKind::kTimedOut) return TimeoutError(outcome);
   return ProcessError(fmt::format("{}: {}", outcome, text));
@@ -145,7 +165,7 @@ int Run(const ProbeOptions& options) {
   if (options.image.empty()) {
     std::vector<std::string> arguments = RunArguments(options);
     if (!options.out.empty()) arguments.insert(arguments.end(), {"--out", options.out});
-    return RunHere(std::move(arguments));
+    return RunHere(options, std::move(arguments));
   }
   const Result<ImageRun> run = RunInImage(options);
   if (!run.ok()) return FailWith(run.error());
@@ -157,13 +177,21 @@ int Run(const ProbeOptions& options) {
   return run->exit_code;
 }
 
+void AddProgramOption(CLI::App* app, ProbeOptions* options) {
+  app->add_option("--program", options->program,
+                  "The rharness-probe to start; else the one beside rharness, in an image "
+                  "rharness-probe-portable if that lies there")
+      ->envname("RHARNESS_PROBE");
+}
+
 void AddList(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action* action) {
   CLI::App* list = verb->add_subcommand("list", "Names the probes");
+  AddProgramOption(list, options.get());
   list->add_flag("--json", options->json, "Print one JSON document (rharness.probes/v1)");
   list->callback([options, action] {
     *action = [options] {
-      return RunHere(options->json ? std::vector<std::string>{"list", "--json"}
-                                   : std::vector<std::string>{"list"});
+      return RunHere(*options, options->json ? std::vector<std::string>{"list", "--json"}
+                                             : std::vector<std::string>{"list"});
     };
   });
 }
@@ -182,6 +210,7 @@ void AddRun(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action
       "--library-path", options->library_paths,
       "Folders, in the image if there is one, searched for the stack's libraries first");
   run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");
+  AddProgramOption(run, options.get());
   run->add_option("--image", options->image,
                   "Run in this image instead of here: REFERENCE@sha256:DIGEST");
   run->add_option("--launcher", options->launcher, "podman or docker, for --image")

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -251,6 +252,19 @@ TEST(Outcome, SpeaksInSentences) {
   outcome.detail = "cannot execute 'x'";
   EXPECT_EQ(outcome.ToString(), "not started: cannot execute 'x'");
 }
+
+#if __GLIBC_PREREQ(2, 32)
+TEST(Outcome, NamesEverySignalAsTheCLibraryDoes) {
+  for (int signal = 1; signal < NSIG; ++signal) {
+    Outcome outcome;
+    outcome.kind = OutcomeKind::kSignalled;
+    outcome.signal = signal;
+    const char* name = ::sigabbrev_np(signal);
+    EXPECT_EQ(outcome.ToString(), name == nullptr ? "killed by signal " + std::to_string(signal)
+                                                  : std::string("killed by SIG") + name);
+  }
+}
+#endif
 
 TEST(PickEnvironment, TakesWhatIsSetAndOnlyThat) {
   ::setenv("RHARNESS_TEST_SET", "value", 1);

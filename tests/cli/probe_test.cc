@@ -31,6 +31,14 @@ Json Parsed(const ProcessResult& result) {
   return json.ok() ? *json : Json();
 }
 
+// A program for a shell, in place of rharness-probe; its path.
+std::string MakeScript(const fs::path& path, const std::string& body,
+                       const std::string& shell = "/bin/sh") {
+  EXPECT_TRUE(WriteFileAtomic(path, "#!" + shell + "\n" + body + "\n").ok());
+  fs::permissions(path, fs::perms{0755});
+  return path;
+}
+
 TEST(ProbeVerb, ListsWhatTheProgramBesideItHas) {
   const ProcessResult result = Probe({"list", "--json"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
@@ -85,6 +93,30 @@ TEST(ProbeVerb, SaysThatTheProgramBesideItIsMissing) {
   EXPECT_THAT(result.stderr_text, HasSubstr((folder.path() / "rharness-probe").string()));
 }
 
+TEST(ProbeVerb, StartsTheProgramThatIsNamed) {
+  const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
+  const std::string named = MakeScript(folder.path() / "named", "echo named $*");
+  EXPECT_EQ(Probe({"list", "--program", named}).stdout_text, "named list\n");
+  const ProcessResult result =
+      RunProcess({.argv = {kProgram, "probe", "list"}, .environment = {{"RHARNESS_PROBE", named}}});
+  EXPECT_EQ(result.stdout_text, "named list\n") << result.stderr_text;
+  const ProcessResult gone = Probe({"list", "--program", named + "-gone"});
+  EXPECT_EQ(gone.outcome.exit_code, 2);
+  EXPECT_THAT(gone.stderr_text, HasSubstr(named + "-gone"));
+}
+
+// The portable program is for images: here the stack is this machine's.
+TEST(ProbeVerb, LeavesThePortableProgramToImages) {
+  const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
+  const fs::path program = folder.path() / "rharness";
+  fs::copy_file(kProgram, program);
+  MakeScript(folder.path() / "rharness-probe", "echo default");
+  MakeScript(folder.path() / "rharness-probe-portable", "echo portable");
+  const ProcessResult result =
+      RunProcess({.argv = {program, "probe", "list"}, .environment = ProcessEnvironment()});
+  EXPECT_EQ(result.stdout_text, "default\n") << result.stderr_text;
+}
+
 // What an image must have: the loader and the C library.
 class ProbeInImage : public testing::Test {
  protected:
@@ -94,12 +126,13 @@ class ProbeInImage : public testing::Test {
     if (!world_->ready()) GTEST_SKIP() << "no containers here: " << world_->problem();
   }
 
-  // An image with these files of this machine, pushed; its reference with the digest.
-  static std::string MakeImage(const std::string& name, const std::vector<std::string>& files) {
+  // An image with these files of the folder `root`, pushed; its reference with the digest.
+  static std::string MakeImage(const std::string& name, const fs::path& root,
+                               const std::vector<std::string>& files) {
     std::string container = Demand({"buildah", "from", "scratch"});
     container.erase(container.find_last_not_of('\n') + 1);
     for (const std::string& file : files) {
-      Demand({"buildah", "copy", container, fs::canonical(file), file});
+      Demand({"buildah", "copy", container, fs::canonical(root / file), "/" + file});
     }
     Demand({"buildah", "commit", "--quiet", "--rm", "--format=oci", container, name});
     const fs::path digest = world_->folder() / (name + ".digest");
@@ -119,12 +152,21 @@ class ProbeInImage : public testing::Test {
 };
 std::unique_ptr<ContainerWorld> ProbeInImage::world_;
 
+constexpr char kShell[] = "/bin/busybox sh";  // of the image "tiny"
+constexpr char kLoader[] = "lib64/ld-linux-x86-64.so.2";
+
+// What either program needs of an image; in glibc since 2.34 the last two are empty.
+std::vector<std::string> GlibcFiles() {
+  std::vector<std::string> files = {kLoader};
+  for (const char* library : {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}) {
+    files.push_back(std::string("lib/x86_64-linux-gnu/") + library);
+  }
+  return files;
+}
+
 TEST_F(ProbeInImage, FingerprintsTheImagesOwnStack) {
-  const std::string loader = "/lib64/ld-linux-x86-64.so.2";
-  if (!fs::exists(loader)) GTEST_SKIP() << "no " << loader << " to make an image of";
-  const std::string libraries = "/lib/x86_64-linux-gnu/";
-  const std::string image =
-      MakeImage("glibc", {loader, libraries + "libc.so.6", libraries + "libm.so.6"});
+  if (!fs::exists(fs::path("/") / kLoader)) GTEST_SKIP() << "no " << kLoader << " to copy";
+  const std::string image = MakeImage("glibc", "/", GlibcFiles());
   const fs::path out = world_->folder() / "fingerprint.json";
   const ProcessResult result =
       Probe({"run", "--image", image, "--probe", "env_ident", "--out", out});
@@ -145,6 +187,61 @@ TEST_F(ProbeInImage, SaysWhenTheImageCannotRunIt) {
   EXPECT_EQ(result.outcome.exit_code, 4);
   EXPECT_EQ(result.stdout_text, "");
   EXPECT_THAT(result.stderr_text, HasSubstr("rharness-probe in the image"));
+}
+
+TEST_F(ProbeInImage, SaysWhatToDoWhereTheImagesGlibcIsTooOld) {
+  const std::string image =
+      fmt::format("{}/ml/tiny@{}", world_->registry(), world_->first().digest);
+  // What the loader of Debian 11 says of a program that Debian 12 linked.
+  const std::string old = MakeScript(
+      world_->folder() / "old",
+      "for v in 2.4 2.34 2.33; do echo \"/rharness-probe: /lib/x86_64-linux-gnu/libc.so.6: "
+      "version \\`GLIBC_$v' not found (required by /rharness-probe)\" >&2; done; exit 1",
+      kShell);
+  const ProcessResult result = Probe({"run", "--image", image, "--program", old});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("needs glibc 2.34 or newer; './dev probe-portable'"));
+}
+
+// The portable build, where somebody made it, in an image of the C library that it was made for;
+// and there what this machine's own build meets.
+TEST_F(ProbeInImage, FingerprintsAnImageWithAnOlderGlibcByThePortableProgram) {
+  const fs::path built = fs::path(RHARNESS_SOURCE_DIR) / "build-portable";
+  const fs::path portable = built / "bin" / "rharness-probe";
+  const fs::path sysroot = built / "sysroot";
+  if (!fs::exists(portable) || !fs::exists(sysroot / kLoader)) {
+    GTEST_SKIP() << "no " << portable << "; ./dev probe-portable makes it";
+  }
+  const std::string image = MakeImage("debian11", sysroot, GlibcFiles());
+  const auto run = [&](const fs::path& program) {
+    return Probe({"run", "--image", image, "--probe", "math_bits", "--program", program});
+  };
+  const ProcessResult result = run(portable);
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  const Json json = Parsed(result);
+  EXPECT_EQ(json.Find("suite")->AsString(), "ok");
+  EXPECT_EQ(json.Find("stack")->Find("glibc")->AsString(), "2.31");
+  EXPECT_EQ(json.Find("probes")->AsArray()[0].Find("status")->AsString(), "ok");
+  const ProcessResult own = run(RHARNESS_BIN_DIR "/rharness-probe");
+  EXPECT_EQ(own.outcome.exit_code, 2);
+  EXPECT_THAT(own.stderr_text, HasSubstr("the image's glibc is too old"));
+}
+
+TEST_F(ProbeInImage, PrefersThePortableProgramBesideIt) {
+  const std::string image =
+      fmt::format("{}/ml/tiny@{}", world_->registry(), world_->first().digest);
+  const fs::path folder = world_->folder() / "beside";
+  fs::create_directory(folder);
+  fs::copy_file(kProgram, folder / "rharness");
+  MakeScript(folder / "rharness-probe", "echo default >&2; exit 1", kShell);
+  // A link, as ./dev probe-portable leaves it.
+  MakeScript(folder / "elsewhere", "echo portable >&2; exit 1", kShell);
+  fs::create_symlink("elsewhere", folder / "rharness-probe-portable");
+  const ProcessResult result =
+      RunProcess({.argv = {folder / "rharness", "probe", "run", "--image", image},
+                  .environment = ProcessEnvironment()});
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_THAT(result.stderr_text, HasSubstr("exited with 1: portable"));
 }
 
 }  // namespace

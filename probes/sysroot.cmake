@@ -1,0 +1,17 @@
+# Compiles and links everything against the C library in RHARNESS_PROBE_SYSROOT, with the compiler,
+# its archives and the other libraries of this machine.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-multiarch
+                OUTPUT_VARIABLE multiarch OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(libraries ${RHARNESS_PROBE_SYSROOT}/usr/lib/${multiarch})
+foreach(file ${RHARNESS_PROBE_SYSROOT}/usr/include/features.h ${libraries}/Scrt1.o)
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "RHARNESS_PROBE_SYSROOT has no ${file}: expected an unpacked libc6-dev")
+  endif()
+endforeach()
+# This machine's headers come last: those of its C library are hidden by the older ones.
+add_compile_options(--sysroot=${RHARNESS_PROBE_SYSROOT} "SHELL:-idirafter /usr/include"
+                    "SHELL:-idirafter /usr/include/${multiarch}")
+# -B, since the compiler would look for the start files where it is installed first.
+add_link_options(--sysroot=${RHARNESS_PROBE_SYSROOT} -B${libraries}/)
+# Libraries of their own before glibc 2.34.
+string(APPEND CMAKE_CXX_STANDARD_LIBRARIES " -Wl,--as-needed -lpthread -ldl -lrt")
