@@ -6,6 +6,7 @@
 #include <random>
 
 #include "probes/order/reveal.h"
+#include "tests/probes/order/routine_sum.h"
 #include "tests/probes/order/routines.h"
 
 namespace rharness {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "probes/order/reveal.h"
+#include "tests/probes/order/routine_sum.h"
 #include "tests/probes/order/routines.h"
 
 namespace rharness {

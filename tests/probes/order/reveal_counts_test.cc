@@ -7,6 +7,7 @@
 
 #include "probes/order/replay.h"
 #include "probes/order/reveal.h"
+#include "tests/probes/order/routine_sum.h"
 #include "tests/probes/order/routines.h"
 
 namespace rharness {

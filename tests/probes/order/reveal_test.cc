@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "probes/order/replay.h"
+#include "tests/probes/order/routine_sum.h"
 #include "tests/probes/order/routines.h"
 
 namespace rharness {
