@@ -8,7 +8,7 @@
 #define WARPGROUP(name, instruction, transposed)                                                \
   extern "C" __global__ void name(const unsigned* a, const unsigned* b, const float* c,         \
                                   float* d, int cases) {                                        \
-    __shared__ __align__(128) unsigned tile[64];                                                \
+    __shared__ __align__(1024) unsigned tile[64];                                               \
     const int thread = (int)threadIdx.x;                                                        \
     const unsigned long long address = (unsigned long long)__cvta_generic_to_shared(tile);      \
     const unsigned long long matrix = ((address & 0x3ffffull) >> 4) | (8ull << 16) | (8ull << 32); \
