@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "probes/gpu/kernels.h"
+#include "probes/probe.h"
 
 namespace rharness {
 
@@ -33,6 +34,12 @@ int MachineCodeFor(std::string_view architectures, int compute);
 
 // The fatbin, for Device::Load.
 std::string FatImage(const FatKernels& kernels);
+
+// From bits["machine code K"], ["forced K"] and ["driver code K"] of every kernel K: choices[K],
+// whether the toolkit's machine code and the driver's code computed the same, where there is
+// machine code; and a note where a forced fatbin did not compute what the driver's code of the bare
+// text does, which is a variable that was not heeded.
+void CompareDriverCode(ProbeResult* result);
 
 }  // namespace rharness
 

@@ -70,26 +70,11 @@ Result<ProbeResult> MeasureForced(const ProbeContext& context) {
   ProbeResult result;
   for (const FatKernels* file : kFiles) {
     RETURN_IF_ERROR(RecordFile(context, *device, *file, FatImage(*file), "forced ", &result));
-    // The driver can but compile a bare text: what the forced fatbin must give too.
-    RETURN_IF_ERROR(
-        RecordFile(context, *device, *file, std::string(file->image->ptx), "text ", &result));
+    // A bare text leaves the driver no choice: the forced fatbin must give the same.
+    RETURN_IF_ERROR(RecordFile(context, *device, *file, std::string(file->image->ptx),
+                               "driver code ", &result));
   }
   return result;
-}
-
-void CompareKernels(ProbeResult* result) {
-  const std::string forced = "forced ";
-  for (const auto& [name, bits] : result->bits) {
-    if (!name.starts_with(forced)) continue;
-    const std::string kernel = name.substr(forced.size());
-    if (bits != result->bits["text " + kernel]) {
-      result->notes.push_back(kernel + ": the forced fatbin and the bare PTX compute other bits");
-    }
-    const auto code = result->bits.find("machine code " + kernel);
-    if (code == result->bits.end()) continue;
-    result->choices[kernel] =
-        Json::MakeObject().Set("driver_code", code->second == bits ? "same" : "differs");
-  }
 }
 
 Result<ProbeResult> Measure(const ProbeContext& context) {
@@ -114,7 +99,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
                      RunForked(part.variables, [&] { return Finish(part.measure(context)); }));
     if (!AddPart(part.name, std::move(made), &result)) return result;
   }
-  CompareKernels(&result);
+  CompareDriverCode(&result);
   return result;
 }
 

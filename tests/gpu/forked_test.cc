@@ -107,6 +107,22 @@ TEST(MachineCode, IsTheHighestOfTheDevicesMajorNumberThatIsNotAboveIt) {
   EXPECT_EQ(MachineCodeFor("90", 90), 90);
 }
 
+TEST(CompareDriverCode, TellsSameFromDifferentAndSeesAVariableThatWasNotHeeded) {
+  ProbeResult result;
+  result.bits = {{"machine code a", "1"}, {"forced a", "1"},     {"driver code a", "1"},
+                 {"machine code b", "1"}, {"forced b", "2"},     {"driver code b", "2"},
+                 {"machine code c", "1"}, {"forced c", "1"},     {"driver code c", "2"},
+                 {"forced d", "2"},       {"driver code d", "2"}};
+  CompareDriverCode(&result);
+  ASSERT_EQ(result.choices.size(), 3U);
+  EXPECT_EQ(result.choices.at("a").Find("driver_code")->AsString(), "same");
+  EXPECT_EQ(result.choices.at("b").Find("driver_code")->AsString(), "differs");
+  EXPECT_EQ(result.choices.at("c").Find("driver_code")->AsString(), "differs");
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_EQ(result.notes[0], "c: CUDA_FORCE_PTX_JIT did not make the driver's code run");
+  EXPECT_EQ(result.bits.size(), 11U);
+}
+
 TEST(FatKernels, AreWholeFatbinsOfTheirKernels) {
   for (const FatKernels* one : {&kReduceFat, &kCorpusFat, &kMathFat}) {
     ASSERT_GE(one->fatbin.size(), 16U);
