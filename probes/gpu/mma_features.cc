@@ -1,6 +1,7 @@
-// Probe mma_features: how wide and in which groups a tensor-core instruction adds, and how it
-// rounds. Facts of the device and the instruction; a change after an upgrade is another
-// instruction.
+// Probes mma_features and wgmma_features: how wide and in which groups a tensor-core instruction
+// adds, and how it rounds. Facts of the device and the instruction; a change after an upgrade is
+// another instruction. The instructions of a warpgroup are a probe of their own, since one fault
+// takes all answers of its process with it.
 #include <fmt/format.h>
 
 #include <bit>
@@ -166,27 +167,38 @@ bool Runs(const Device& device, const KernelImage& image, std::string_view kerne
   return false;
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> Measure(const ProbeContext& context, bool warpgroup) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ProbeResult result;
   result.parameters.Set("compute", device->compute());
+  bool in_device = false;
   for (const Kernel& kernel : kKernels) {
+    if (kernel.instruction.warpgroup != warpgroup) continue;
+    in_device = in_device || kernel.image->Runs(device->compute());
     if (!Runs(*device, *kernel.image, kernel.instruction.kernel, &result)) continue;
     RETURN_IF_ERROR(Record(context, *device, kernel, &result));
   }
-  if (Runs(*device, kMma80Kernels, "mma_f64_k4", &result)) {
+  if (!warpgroup && Runs(*device, kMma80Kernels, "mma_f64_k4", &result)) {
     RETURN_IF_ERROR(RecordFp64(context, *device, &result));
   }
-  return result;
+  if (!result.bits.empty()) return result;
+  const std::string why = "none of the instructions: " + result.notes.front();
+  return in_device ? Unsupported(why) : NotFound(why);
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunMma(const ProbeContext& context) { return Finish(Measure(context, false)); }
+ProbeResult RunWgmma(const ProbeContext& context) { return Finish(Measure(context, true)); }
 
-const RegisterProbe kProbe({.name = "mma_features",
-                            .family = "gemm",
-                            .summary = "width, groups and rounding of tensor-core instructions",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kMmaProbe({.name = "mma_features",
+                               .family = "gemm",
+                               .summary = "width, groups and rounding of tensor-core instructions",
+                               .device = ProbeDevice::kGpu,
+                               .run = RunMma});
+const RegisterProbe kWgmmaProbe({.name = "wgmma_features",
+                                 .family = "gemm",
+                                 .summary = "the same of a warpgroup's instructions on Hopper",
+                                 .device = ProbeDevice::kGpu,
+                                 .run = RunWgmma});
 
 }  // namespace
 }  // namespace rharness

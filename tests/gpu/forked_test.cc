@@ -144,5 +144,36 @@ TEST(FatKernels, AreWholeFatbinsOfTheirKernels) {
   EXPECT_EQ(kMathFat.image, &kMathKernels);
 }
 
+// Kind (1: PTX, 2: machine code) and architecture of every entry; an entry's header has its own
+// size at byte 4, the size of its content at 8 and the architecture at 28.
+std::vector<std::pair<int, int>> EntriesOfFatbin(std::span<const unsigned char> fatbin) {
+  std::vector<std::pair<int, int>> entries;
+  for (std::size_t at = 16; at + 32 <= fatbin.size();) {
+    std::uint16_t kind = 0;
+    std::uint32_t header = 0, architecture = 0;
+    std::uint64_t content = 0;
+    std::memcpy(&kind, fatbin.data() + at, 2);
+    std::memcpy(&header, fatbin.data() + at + 4, 4);
+    std::memcpy(&content, fatbin.data() + at + 8, 8);
+    std::memcpy(&architecture, fatbin.data() + at + 28, 4);
+    entries.emplace_back(kind, static_cast<int>(architecture));
+    at += header + content;
+  }
+  return entries;
+}
+
+TEST(FatKernels, HoldTheirPtxOnceAndMachineCodeOfEveryArchitecture) {
+  for (const FatKernels* one : {&kReduceFat, &kCorpusFat, &kMathFat}) {
+    std::string expected(one->architectures), found;
+    std::vector<int> ptx;
+    for (const auto& [kind, architecture] : EntriesOfFatbin(one->fatbin)) {
+      if (kind == 1) ptx.push_back(architecture);
+      if (kind == 2) found += (found.empty() ? "" : " ") + std::to_string(architecture);
+    }
+    EXPECT_EQ(found, expected) << one->image->name;
+    EXPECT_EQ(ptx, std::vector<int>{75}) << one->image->name;
+  }
+}
+
 }  // namespace
 }  // namespace rharness
