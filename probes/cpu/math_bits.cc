@@ -9,14 +9,12 @@
 
 #include "probes/cpu/bit_cases.h"
 #include "probes/probe.h"
+#include "probes/ulp_error.h"
 
 namespace rharness {
 namespace {
 
 constexpr std::uint32_t kInputs = 1 << 16;
-
-template <class T>
-using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
 template <class T>
 struct Function {
@@ -43,28 +41,6 @@ std::array<Function<T>, 14> Functions() {
            {"erf", std::erf, [](W x) { return std::erf(x); }},
            {"cbrt", std::cbrt, [](W x) { return std::cbrt(x); }},
            {"lgamma", std::lgamma, [](W x) { return std::lgamma(x); }}}};
-}
-
-// In units in the last place of the value nearest to the reference; infinite where one is a NaN or
-// an infinity and the other is not.
-template <class T>
-double UlpError(T value, Wider<T> reference) {
-  const T nearest = static_cast<T>(reference);
-  if (std::isnan(value) && std::isnan(nearest)) return 0.0;
-  if (value == nearest && std::isinf(nearest)) return 0.0;
-  if (!std::isfinite(value) || !std::isfinite(nearest)) {
-    return std::numeric_limits<double>::infinity();
-  }
-  const T size = std::fabs(nearest);
-  const T unit = std::max(std::numeric_limits<T>::denorm_min(),
-                          std::nextafter(size, std::numeric_limits<T>::infinity()) - size);
-  return static_cast<double>(std::fabs(static_cast<Wider<T>>(value) - reference) /
-                             static_cast<Wider<T>>(unit));
-}
-
-// Counts are whole: thousandths of a unit, at most 2^53 of them.
-std::uint64_t MilliUlp(double error) {
-  return static_cast<std::uint64_t>(std::fmin(std::ceil(error * 1000.0), 0x1p53));
 }
 
 template <class T, class Apply, class Reference>

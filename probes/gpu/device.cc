@@ -117,9 +117,10 @@ Result<CUmodule> Device::Load(const std::string& image) const {
 }
 
 Result<CUmodule> Device::Load(const KernelImage& image) const {
-  if (compute_ < image.compute) {
-    return Unsupported(fmt::format("{} needs compute capability {}.{}; {} has {}.{}", image.name,
-                                   image.compute / 10, image.compute % 10, name_, compute_ / 10,
+  if (!image.Runs(compute_)) {
+    return Unsupported(fmt::format("{} needs compute capability {}.{}{}; {} has {}.{}", image.name,
+                                   image.compute / 10, image.compute % 10,
+                                   image.exact ? " and no other" : "", name_, compute_ / 10,
                                    compute_ % 10));
   }
   if (driver_->version() < image.driver) {

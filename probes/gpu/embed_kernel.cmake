@@ -28,10 +28,16 @@ function(literal text out)
 endfunction()
 literal("${source}" source_literal)
 literal("${ptx}" ptx_literal)
+# 90a is 9.0 and no other.
+string(REGEX REPLACE "[^0-9]" "" number "${COMPUTE}")
+set(exact false)
+if(NOT COMPUTE STREQUAL number)
+  set(exact true)
+endif()
 file(WRITE "${OUT}" "// Made by embed_kernel.cmake from ${NAME}.cu.
 #include \"probes/gpu/kernels.h\"
 namespace rharness {
 extern const KernelImage ${SYMBOL};
-const KernelImage ${SYMBOL} = {\"${NAME}\", ${source_literal}, ${ptx_literal}, ${COMPUTE}, ${DRIVER}};
+const KernelImage ${SYMBOL} = {\"${NAME}\", ${source_literal}, ${ptx_literal}, ${number}, ${DRIVER}, ${exact}};
 }  // namespace rharness
 ")

@@ -16,8 +16,13 @@ struct KernelImage {
   std::string_view name;    // "reduce"
   std::string_view source;  // CUDA C++ that needs no header
   std::string_view ptx;
-  int compute = 0;  // lowest compute capability: 75 for 7.5
-  int driver = 0;   // lowest CUDA version of a driver that takes the PTX: 11000 for 11.0
+  int compute = 0;     // lowest compute capability: 75 for 7.5
+  int driver = 0;      // lowest CUDA version of a driver that takes the PTX: 11000 for 11.0
+  bool exact = false;  // of this compute capability alone, as PTX for sm_90a is
+
+  bool Runs(int device_compute) const {
+    return exact ? device_compute == compute : device_compute >= compute;
+  }
 };
 
 extern const KernelImage kReduceKernels;     // fixed trees, and atomics that have none
@@ -29,6 +34,7 @@ extern const KernelImage kConvert89Kernels;  // fp32 to fp8
 extern const KernelImage kMma75Kernels;      // one tensor-core instruction a kernel
 extern const KernelImage kMma80Kernels;
 extern const KernelImage kMma89Kernels;
+extern const KernelImage kWgmma90aKernels;
 
 // Names of the kernels of a file, in the order of its text: every ".entry NAME" of its PTX.
 std::vector<std::string> EntriesOf(std::string_view ptx);

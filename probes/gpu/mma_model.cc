@@ -219,6 +219,7 @@ std::optional<FusedAddition> PublishedAddition(const MmaInstruction& instruction
       return std::nullopt;
     case NumberType::kE4m3:
     case NumberType::kE5m2:
+      if (instruction.warpgroup && compute == 90) return FusedAddition{32, 13, 13, -133};
       // mma.sync of fp8 on later devices is emulated, and what is published of it is not settled.
       if (compute == 89) return FusedAddition{16, 13, 13, -132};
       return std::nullopt;

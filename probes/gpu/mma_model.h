@@ -45,6 +45,7 @@ struct MmaInstruction {
   std::string_view kernel;  // "mma_f16_k16"
   NumberType type;
   int k;
+  bool warpgroup = false;  // wgmma: four warps
 };
 
 // In a fixed order with unique names. Those that need a group of more than k products are left out.

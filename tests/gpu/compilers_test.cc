@@ -75,7 +75,8 @@ TEST(Kernels, SayTheOldestDriverThatTakesThem) {
                              {&kMma80Kernels, ".version 7.0", 80, 11000},
                              {&kConvert80Kernels, ".version 7.8", 80, 11080},
                              {&kConvert89Kernels, ".version 8.1", 89, 12010},
-                             {&kMma89Kernels, ".version 8.4", 89, 12040}}) {
+                             {&kMma89Kernels, ".version 8.4", 89, 12040},
+                             {&kWgmma90aKernels, ".version 8.0", 90, 12000}}) {
     EXPECT_NE(one.image->ptx.find(std::string(one.ptx) + "\n"), std::string_view::npos)
         << one.image->name;
     EXPECT_NE(one.image->ptx.find(".target sm_" + std::to_string(one.compute)),
@@ -83,6 +84,16 @@ TEST(Kernels, SayTheOldestDriverThatTakesThem) {
     EXPECT_EQ(one.image->compute, one.compute) << one.image->name;
     EXPECT_EQ(one.image->driver, one.driver) << one.image->name;
   }
+}
+
+TEST(Kernels, OfArchitecture90aAreOf90AndNoOther) {
+  EXPECT_NE(kWgmma90aKernels.ptx.find(".target sm_90a\n"), std::string_view::npos);
+  EXPECT_TRUE(kWgmma90aKernels.Runs(90));
+  EXPECT_FALSE(kWgmma90aKernels.Runs(89));
+  EXPECT_FALSE(kWgmma90aKernels.Runs(100));
+  EXPECT_TRUE(kMma89Kernels.Runs(100));
+  EXPECT_FALSE(kMma89Kernels.Runs(80));
+  EXPECT_EQ(EntriesOf(kWgmma90aKernels.ptx).size(), 4U);
 }
 
 TEST(Kernels, FindsTheEntriesOfPtx) {

@@ -1,9 +1,12 @@
 // A driver of no device, for tests of the wrapper: every function is there (but one, in the
-// incomplete kind), cuInit fails as the kind says, and nothing else is meant to be called.
+// incomplete kind), cuInit fails as the kind says, and nothing else is meant to be called. The old
+// kind starts, tells CUDA 12.4 and one device of compute capability 9.0, and computes nothing.
 namespace {
 
 #if defined(FAKE_no_device)
 constexpr int kInit = 100;
+#elif defined(FAKE_old)
+constexpr int kInit = 0;
 #else
 constexpr int kInit = 999;
 #endif
@@ -22,6 +25,30 @@ int cuGetErrorString(int error, const char** text) {
 }
 #define FAKE(name) \
   int name() { return 999; }
+#if defined(FAKE_old)
+int cuDriverGetVersion(int* version) {
+  *version = 12040;
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = 1;
+  return 0;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetName(char* name, int, int) {
+  name[0] = 'F';
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  *value = attribute == 75 ? 9 : 0;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void**, int) { return 0; }
+int cuCtxSetCurrent(void*) { return 0; }
+#else
 FAKE(cuDriverGetVersion)
 FAKE(cuDeviceGetCount)
 FAKE(cuDeviceGet)
@@ -29,6 +56,7 @@ FAKE(cuDeviceGetName)
 FAKE(cuDeviceGetAttribute)
 FAKE(cuDevicePrimaryCtxRetain)
 FAKE(cuCtxSetCurrent)
+#endif
 FAKE(cuCtxSynchronize)
 FAKE(cuModuleLoadDataEx)
 FAKE(cuModuleUnload)

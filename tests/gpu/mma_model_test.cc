@@ -68,11 +68,17 @@ std::map<std::string, float> Answer(const MmaInstruction& instruction,
   return answers;
 }
 
-constexpr MmaInstruction kInstructions[] = {
-    {"mma_f16_k8", NumberType::kFp16, 8},    {"mma_f16_k16", NumberType::kFp16, 16},
-    {"mma_bf16_k16", NumberType::kBf16, 16}, {"mma_tf32_k4", NumberType::kTf32, 4},
-    {"mma_tf32_k8", NumberType::kTf32, 8},   {"mma_e4m3_k32", NumberType::kE4m3, 32},
-    {"mma_e5m2_k32", NumberType::kE5m2, 32}};
+constexpr MmaInstruction kInstructions[] = {{"mma_f16_k8", NumberType::kFp16, 8},
+                                            {"mma_f16_k16", NumberType::kFp16, 16},
+                                            {"mma_bf16_k16", NumberType::kBf16, 16},
+                                            {"mma_tf32_k4", NumberType::kTf32, 4},
+                                            {"mma_tf32_k8", NumberType::kTf32, 8},
+                                            {"mma_e4m3_k32", NumberType::kE4m3, 32},
+                                            {"mma_e5m2_k32", NumberType::kE5m2, 32},
+                                            {"wgmma_f16_k16", NumberType::kFp16, 16, true},
+                                            {"wgmma_bf16_k16", NumberType::kBf16, 16, true},
+                                            {"wgmma_tf32_k8", NumberType::kTf32, 8, true},
+                                            {"wgmma_e4m3_k32", NumberType::kE4m3, 32, true}};
 
 TEST(MmaFeatures, ReadBackTheWidthAndTheGroupOfAnyAddition) {
   for (const MmaInstruction& instruction : kInstructions) {
@@ -126,6 +132,19 @@ TEST(PublishedAddition, SaysNothingOfWhatIsNotPublished) {
   EXPECT_EQ(PublishedAddition(kInstructions[4], 80), (FusedAddition{4, 24, 23, -132}));
   EXPECT_EQ(PublishedAddition(kInstructions[5], 90), std::nullopt);
   EXPECT_EQ(PublishedAddition(kInstructions[1], 120), std::nullopt);
+}
+
+TEST(PublishedAddition, OfAWarpgroupOnHopperKeeps25BitsAnd13OfFp8) {
+  EXPECT_EQ(PublishedAddition(kInstructions[7], 90), (FusedAddition{16, 25, 23, -133}));
+  EXPECT_EQ(PublishedAddition(kInstructions[8], 90), (FusedAddition{16, 25, 23, -133}));
+  EXPECT_EQ(PublishedAddition(kInstructions[9], 90), (FusedAddition{8, 25, 23, -133}));
+  EXPECT_EQ(PublishedAddition(kInstructions[10], 90), kH100Fp8);
+  EXPECT_EQ(PublishedAddition(kInstructions[10], 100), std::nullopt);
+  const Json fp8 = ReadMmaFeatures(kInstructions[10], Answer(kInstructions[10], kH100Fp8));
+  EXPECT_EQ(fp8.Find("fraction_bits")->ToInt64(), 13);
+  EXPECT_EQ(fp8.Find("group")->ToInt64(), 32);
+  EXPECT_TRUE(fp8.Find("short_accumulator")->AsBool());
+  EXPECT_TRUE(fp8.Find("permutable")->AsBool());
 }
 
 }  // namespace

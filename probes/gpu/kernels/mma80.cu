@@ -52,3 +52,17 @@ extern "C" __global__ void mma_tf32_k8(const unsigned* a, const unsigned* b, con
     if (lane == 0) d[i] = d0;
   }
 }
+
+// Row 0 of A is in lanes 0 to 3, one value each, and so is column 0 of B.
+extern "C" __global__ void mma_f64_k4(const double* a, const double* b, const double* c, double* d,
+                                      int cases) {
+  const int lane = (int)threadIdx.x;
+  for (int i = 0; i < cases; ++i, a += 4, b += 4) {
+    const double a0 = lane < 4 ? a[lane] : 0.0, b0 = lane < 4 ? b[lane] : 0.0;
+    double d0 = lane == 0 ? c[i] : 0.0, d1 = 0.0;
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                 : "+d"(d0), "+d"(d1)
+                 : "d"(a0), "d"(b0));
+    if (lane == 0) d[i] = d0;
+  }
+}
