@@ -137,7 +137,9 @@ void NcclRanks::Describe(ProbeResult* result) const {
   result->libraries.emplace(nccl_->library().soname(),
                             DescribeLibrary(nccl_->library(), nccl_->VersionText()));
   result->choices["library"] = Json::MakeObject({{"version", nccl_->VersionText()}});
-  result->choices["ranks"] = Json().Set("ranks", size()).Set("devices", shared_ ? 1 : size());
+  Json& ranks = result->choices["ranks"];
+  ranks.Set("ranks", size()).Set("devices", shared_ ? 1 : size());
+  if (shared_) ranks.Set("representative", false);
   if (shared_) {
     result->notes.push_back(
         "two ranks share the one device: what they choose and do stands for no real machine");

@@ -76,13 +76,14 @@ class MaskedReduce {
 
 struct Answer {
   OffsetOrders orders;
-  bool repeated = true;  // every repeat gave the same bytes
+  std::string why;  // there are none: one sentence
 };
+
+constexpr char kNotFixed[] = "the same masks have had different sums: the order is not fixed";
 
 // All pairs of ranks. Errors: integrity when ranks hold different results.
 Result<Answer> Ask(const NcclRanks& ranks, const Communicator& world, MaskedReduce* reduce,
                    const Question& question, int repeats) {
-  Answer answer;
   std::vector<std::vector<LeafRun>> runs;
   for (const MaskPair& pair : RankPairs(ranks.size())) {
     RETURN_IF_ERROR(reduce->Fill(question, pair));
@@ -98,13 +99,14 @@ Result<Answer> Ask(const NcclRanks& ranks, const Communicator& world, MaskedRedu
     for (int repeat = 1; repeat < repeats; ++repeat) {
       RETURN_IF_ERROR(reduce->Reduce(question, world));
       ASSIGN_OR_RETURN(const auto again, reduce->to().Read(0, question.bytes));
-      answer.repeated = answer.repeated && again == first;
+      if (again != first) return Answer{.why = kNotFixed};
     }
-    ASSIGN_OR_RETURN(auto of_pair, LeafRunsOf(first, question.type.type, ranks.size()));
-    runs.push_back(std::move(of_pair));
+    auto of_pair = LeafRunsOf(first, question.type.type, ranks.size());
+    if (!of_pair.ok()) return Answer{.why = of_pair.error().message};
+    runs.push_back(std::move(*of_pair));
   }
-  ASSIGN_OR_RETURN(answer.orders, BuildOrders(ranks.size(), runs));
-  return answer;
+  ASSIGN_OR_RETURN(OffsetOrders orders, BuildOrders(ranks.size(), runs));
+  return Answer{.orders = std::move(orders)};
 }
 
 // The fixed sizes, and the smallest of each algorithm and protocol that none of them has.
@@ -135,10 +137,13 @@ Result<std::vector<Question>> Questions(const NcclRanks& ranks, const Communicat
 
 void Record(const Question& question, const Answer& answer, Json choice, ProbeResult* result) {
   const std::string name = question.Name();
-  if (!answer.repeated) result->unstable.push_back(name);
-  const Json offsets = DescribeOffsets(answer.orders);
-  for (const auto& [key, value] : offsets.AsObject()) choice.Set(key, value);
-  result->choices[name] = std::move(choice);
+  if (answer.why == kNotFixed) result->unstable.push_back(name);
+  if (!answer.why.empty()) result->notes.push_back(name + ": tree not revealed: " + answer.why);
+  if (answer.why.empty()) {
+    const Json offsets = DescribeOffsets(answer.orders);
+    for (const auto& [key, value] : offsets.AsObject()) choice.Set(key, value);
+  }
+  if (!choice.IsNull()) result->choices[name] = std::move(choice);
   for (std::size_t i = 0; i < answer.orders.orders.size(); ++i) {
     const RankOrder& order = answer.orders.orders[i];
     const std::string of_order = fmt::format("{}, order {}", name, i);
@@ -170,7 +175,10 @@ class Asker {
         answers_.push_back(std::move(answer));
         continue;
       }
-      const std::string difference = DiffOrders(answers_[i].orders, answer.orders);
+      // Once it could not be told, there is nothing to hold it against.
+      if (!answers_[i].why.empty()) continue;
+      const std::string difference =
+          answer.why.empty() ? DiffOrders(answers_[i].orders, answer.orders) : answer.why;
       if (difference.empty()) continue;
       result_->unstable.push_back(question.Name());
       result_->notes.push_back(

@@ -60,9 +60,9 @@ TEST(NumericVariables, KeepWhatBearsOnArithmeticAndNoPlacesOrSecrets) {
                                      "CUDNN_EXPERIMENTAL=1",
                                      "CUDA_FORCE_PTX_JIT=1",
                                      "CUDA_VISIBLE_DEVICES=GPU-1234",
-                                     "CUDA_HOME=/home/somebody/cuda",
+                                     "CUDA_HOME=/opt/cuda",
                                      "NVIDIA_VISIBLE_DEVICES=all",
-                                     "HOME=/home/somebody",
+                                     "PATH=/usr/bin",
                                      "NCCL_WITHOUT_VALUE",
                                      "NCCL_EMPTY=",
                                      nullptr};

@@ -1,7 +1,8 @@
 // An NCCL on the memory of fake_gpus.cc: small sums go up a tree, large ones round a ring whose
 // chunks start at different ranks. FAKE_NCCL plants a fault:
 //   "unequal": the last rank holds another last element; "wrong": the last rank is not added;
-//   "history": communicators made after a split go round the other way; "silent": no log;
+//   "history": communicators made after a split go round the other way; "restless": every other sum
+//   does; "silent": no log;
 //   "fails": no communicator is made.
 #include <nccl.h>
 
@@ -141,7 +142,8 @@ void Log(const Call& call, std::size_t bytes) {
 
 // All calls of one world; in place or not, since sums are made before they are stored.
 ncclResult_t Reduce(const std::vector<Call>& group) {
-  const World& world = *group.front().comm->world;
+  World& world = *group.front().comm->world;
+  if (Planted("restless")) world.backwards = !world.backwards;
   const ncclDataType_t type = group.front().type;
   const std::size_t width = rharness::BytesOf(TypeOf(type)), n = group.front().count;
   std::vector<const char*> from;

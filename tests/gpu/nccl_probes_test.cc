@@ -34,15 +34,15 @@ TEST(NcclChoice, RecordsWhatTheLogSaysForEverySize) {
 }
 
 TEST(NcclChoice, SaysThatTheLogIsSilent) {
-  const ScopedVariable fault("FAKE_NCCL", "silent");
+  const ScopedVariable fault("FAKE_NCCL", "silent"), room("FAKE_GPU_BYTES", "2097152");
   const ProbeResult result = RunOnFakes("nccl_choice");
   ASSERT_EQ(result.status, ProbeStatus::kOk) << result.message;
   EXPECT_EQ(result.choices.size(), 2u);
-  EXPECT_TRUE(Contains(result.notes, "54 sizes without a line in the log"));
+  EXPECT_TRUE(Contains(result.notes, "42 sizes without a line in the log"));
 }
 
 TEST(NcclChoice, LeavesTheVariablesOfTheLogAsTheyWere) {
-  const ScopedVariable debug("NCCL_DEBUG", "WARN");
+  const ScopedVariable debug("NCCL_DEBUG", "WARN"), room("FAKE_GPU_BYTES", "2097152");
   ::unsetenv("NCCL_DEBUG_FILE");
   EXPECT_EQ(RunOnFakes("nccl_choice").status, ProbeStatus::kOk);
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
@@ -63,11 +63,12 @@ TEST(NcclProbes, SayThatOneDeviceAddsNothing) {
 
 TEST(NcclProbes, PutTwoRanksOnOneDeviceWhereTheLibraryAndTheUserAllowIt) {
   const ScopedVariable one("FAKE_GPUS", "1"), asked("NCCL_MULTI_RANK_GPU_ENABLE", "1");
+  const ScopedVariable room("FAKE_GPU_BYTES", "4194304");
   EXPECT_EQ(RunOnFakes("nccl_choice").choices.size(), 2u);
   const ScopedVariable version("FAKE_NCCL_VERSION", "23007");
   const ProbeResult result = RunOnFakes("nccl_choice");
   ASSERT_EQ(result.status, ProbeStatus::kOk) << result.message;
-  EXPECT_EQ(result.choices.at("ranks").Dump(), R"({"ranks":2,"devices":1})");
+  EXPECT_EQ(result.choices.at("ranks").Dump(), R"({"ranks":2,"devices":1,"representative":false})");
   EXPECT_EQ(result.choices.at("all_reduce fp32 256 bytes").Dump(),
             R"({"algorithm":"TREE","protocol":"LL","channels":"0..0","representative":false})");
   EXPECT_TRUE(Contains(result.notes, "stands for no real machine"));
@@ -118,6 +119,16 @@ TEST(NcclTree, IsUnstableWhenTheOrderDependsOnWhatWasMadeBefore) {
                        "in a communicator after sub-communicators: offset 0 was "
                        "(((0 1) 2) 3), is (((0 3) 2) 1)"))
       << result.notes.front();
+}
+
+TEST(NcclTree, HasNoTreeWhereTheOrderIsNotFixed) {
+  const ScopedVariable fault("FAKE_NCCL", "restless");
+  const ProbeResult result = RunOnFakes("nccl_tree", 2);
+  ASSERT_EQ(result.status, ProbeStatus::kOk) << result.message;
+  EXPECT_TRUE(Contains(result.unstable, "fp32 65536 bytes"));
+  EXPECT_FALSE(result.trees.contains("fp32 65536 bytes, order 0"));
+  EXPECT_TRUE(result.trees.contains("fp32 1024 bytes, order 0"));
+  EXPECT_TRUE(Contains(result.notes, "fp32 65536 bytes: tree not revealed: the same masks"));
 }
 
 TEST(NcclTree, FailsWhenRanksHoldDifferentSums) {
