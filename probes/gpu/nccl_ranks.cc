@@ -136,7 +136,6 @@ Status NcclRanks::WaitForAll() const {
 void NcclRanks::Describe(ProbeResult* result) const {
   result->libraries.emplace(nccl_->library().soname(),
                             DescribeLibrary(nccl_->library(), nccl_->VersionText()));
-  result->choices["library"] = Json::MakeObject({{"version", nccl_->VersionText()}});
   Json& ranks = result->choices["ranks"];
   ranks.Set("ranks", size()).Set("devices", shared_ ? 1 : size());
   if (shared_) ranks.Set("representative", false);

@@ -70,7 +70,7 @@ class NcclRanks {
   int ordinal(int rank) const { return ranks_[static_cast<std::size_t>(rank)].ordinal; }
   Status WaitForAll() const;
 
-  // What every nccl_* probe says first: the library into the stack, its version and the number of
+  // What every nccl_* probe says first: the library with its version into the stack, the number of
   // ranks into the choices, and notes on what one rank, or two on one device, cannot show.
   void Describe(ProbeResult* result) const;
 

@@ -28,6 +28,9 @@ struct Question {
   TypeOfRanks type;
   std::size_t bytes = 0;
   std::string Name() const { return fmt::format("{} {} bytes", NumberTypeName(type.type), bytes); }
+  std::string NameOfOrder(std::size_t order) const {
+    return fmt::format("{}, order {}", Name(), order);
+  }
 };
 
 // The buffers of all ranks, and what each has been filled with.
@@ -146,7 +149,7 @@ void Record(const Question& question, const Answer& answer, Json choice, ProbeRe
   if (!choice.IsNull()) result->choices[name] = std::move(choice);
   for (std::size_t i = 0; i < answer.orders.orders.size(); ++i) {
     const RankOrder& order = answer.orders.orders[i];
-    const std::string of_order = fmt::format("{}, order {}", name, i);
+    const std::string of_order = question.NameOfOrder(i);
     if (order.tree) {
       result->trees.emplace(of_order, *order.tree);
     } else {
@@ -180,7 +183,7 @@ class Asker {
       const std::string difference =
           answer.why.empty() ? DiffOrders(answers_[i].orders, answer.orders) : answer.why;
       if (difference.empty()) continue;
-      result_->unstable.push_back(question.Name());
+      MarkUnstable(question, answers_[i]);
       result_->notes.push_back(
           fmt::format("{}: in a communicator {}: {}", question.Name(), history, difference));
     }
@@ -188,6 +191,14 @@ class Asker {
   }
 
  private:
+  // The case of its choice, and those of its trees.
+  void MarkUnstable(const Question& question, const Answer& answer) {
+    result_->unstable.push_back(question.Name());
+    for (std::size_t i = 0; i < answer.orders.orders.size(); ++i) {
+      result_->unstable.push_back(question.NameOfOrder(i));
+    }
+  }
+
   Status Choose(const Communicator& world) {
     for (const TypeOfRanks& type : kTypes) {
       ASSIGN_OR_RETURN(const auto questions, Questions(ranks_, world, type, reduce_, &choices_));

@@ -10,7 +10,7 @@ namespace rharness {
 namespace {
 
 // Of nvml.h: results, clock domains, a capability between two devices.
-constexpr int kSuccess = 0, kDriverNotLoaded = 9;
+constexpr int kSuccess = 0, kNoPermission = 4, kDriverNotLoaded = 9;
 constexpr int kProcessorClock = 1, kMemoryClock = 2;
 constexpr int kNvLinkCapability = 2;
 // 18 in today's header; a few more do no harm, since a link that is not there is refused.
@@ -166,16 +166,20 @@ Result<Json> Nvml::DescribeTopology() const {
     return InternalError(fmt::format("{} devices; expected at most {}", count, kMostDevices),
                          library_->soname());
   }
-  std::vector<NvmlDevice> devices(count, nullptr);
+  std::vector<NvmlDevice> devices;
   for (unsigned i = 0; i < count; ++i) {
-    RETURN_IF_ERROR(
-        Check(f.nvmlDeviceGetHandleByIndex_v2(i, &devices[i]), "nvmlDeviceGetHandleByIndex_v2"));
+    NvmlDevice device = nullptr;
+    const int found = f.nvmlDeviceGetHandleByIndex_v2(i, &device);
+    // All of the machine's are counted, also those that are kept from this process.
+    if (found == kNoPermission) continue;
+    RETURN_IF_ERROR(Check(found, "nvmlDeviceGetHandleByIndex_v2"));
+    devices.push_back(device);
   }
   Json gpus = Json::MakeArray();
   Json pairs = Json::MakeObject();
-  for (unsigned a = 0; a < count; ++a) {
+  for (std::size_t a = 0; a < devices.size(); ++a) {
     gpus.Append(DescribeLinks(devices[a]));
-    for (unsigned b = a + 1; b < count; ++b) {
+    for (std::size_t b = a + 1; b < devices.size(); ++b) {
       pairs.Set(fmt::format("{}-{}", a, b), DescribePair(devices[a], devices[b]));
     }
   }

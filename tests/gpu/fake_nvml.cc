@@ -1,5 +1,6 @@
-// A management library of two GPUs behind a switch of links. Kinds: without a function, without a
-// driver, of another version than the driver; and a working one.
+// A management library of two GPUs behind a switch of links, and one that is somebody else's.
+// Kinds: without a function, without a driver, of another version than the driver; and a working
+// one.
 #include <cstdio>
 #include <cstring>
 
@@ -35,8 +36,9 @@ int nvmlSystemGetNVMLVersion(char* out, unsigned length) {
   return 0;
 }
 #endif
-int nvmlDeviceGetCount_v2(unsigned* count) { return Set(count, 2); }
+int nvmlDeviceGetCount_v2(unsigned* count) { return Set(count, 3); }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index == 2) return 4;
   *device = &devices[index];
   return 0;
 }
