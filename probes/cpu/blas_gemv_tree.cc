@@ -52,7 +52,8 @@ ProbeResult Run(const ProbeContext& context) {
 const RegisterProbe registered({.name = "blas_gemv_tree",
                                 .family = "gemm",
                                 .summary = "order of addition of BLAS matrix-vector products",
-                                .run = Run});
+                                .run = Run,
+                                .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

@@ -65,10 +65,13 @@ Status Device::Start(int ordinal) {
   RETURN_IF_ERROR(read(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &multiprocessors_));
   compute_ = 10 * major + minor;
   // The primary context is the one that the libraries' runtime uses.
-  CUcontext context = nullptr;
   RETURN_IF_ERROR(
-      driver_->Check(f.cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain"));
-  return driver_->Check(f.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+      driver_->Check(f.cuDevicePrimaryCtxRetain(&context_, device), "cuDevicePrimaryCtxRetain"));
+  return Activate();
+}
+
+Status Device::Activate() const {
+  return driver_->Check(driver_->f.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
 }
 
 Result<DeviceBuffer> Device::Allocate(std::size_t bytes) const {

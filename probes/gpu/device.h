@@ -50,6 +50,9 @@ class Device {
   // invalid_input when the name is none.
   static Result<std::shared_ptr<Device>> Open(const ProbeContext& context);
 
+  // Makes its context this thread's, as Open did: where there are several devices.
+  Status Activate() const;
+
   const CudaDriver& driver() const { return *driver_; }
   const std::string& name() const { return name_; }
   int compute() const { return compute_; }  // 90 for compute capability 9.0
@@ -82,6 +85,7 @@ class Device {
   Status Start(int ordinal);
 
   std::shared_ptr<CudaDriver> driver_;
+  CUcontext context_ = nullptr;
   std::string name_;
   int compute_ = 0;
   int multiprocessors_ = 0;

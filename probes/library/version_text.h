@@ -1,0 +1,24 @@
+// Version numbers as vendors pack them into one integer, as text.
+#ifndef RHARNESS_PROBES_LIBRARY_VERSION_TEXT_H_
+#define RHARNESS_PROBES_LIBRARY_VERSION_TEXT_H_
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace rharness {
+
+// "13.0" of 13000: the CUDA driver and runtime.
+inline std::string CudaVersionText(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+// "2.28.9" of 22809, and "2.7.8" of 2708: NCCL's numbers had one digit less up to 2.8.
+inline std::string NcclVersionText(int version) {
+  const int major = version < 10000 ? 1000 : 10000;
+  return fmt::format("{}.{}.{}", version / major, version % major / 100, version % 100);
+}
+
+}  // namespace rharness
+
+#endif  // RHARNESS_PROBES_LIBRARY_VERSION_TEXT_H_
