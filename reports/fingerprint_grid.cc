@@ -40,7 +40,7 @@ void FillCells(const Pair& pair, const ProbeDifference& difference, GridRow* row
   const GridCell choice = CellOf(pair, &FingerprintProbe::choices, difference.choice_cases.size());
   const GridCell tree = CellOf(pair, &FingerprintProbe::trees, difference.tree_cases.size());
   const GridCell bits = CellOf(pair, &FingerprintProbe::bits, difference.bits_cases.size());
-  if (row->family == "identity") {
+  if (row->family == kIdentityFamily) {
     row->cells[kIdentity] = Sum(Sum(choice, tree), bits);
   } else if (row->family == "compiler" && choice.of == 0) {
     row->cells[kCompiler] = bits;

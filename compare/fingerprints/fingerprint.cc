@@ -146,6 +146,16 @@ void ReadProbe(JsonReader& reader, FingerprintProbe* out) {
   ReadBehaviour(reader, out);
 }
 
+// What a probe of the stack's identity found is a fact of the stack, not a behaviour of it.
+void MoveIdentity(FingerprintProbe* probe, std::map<std::string, std::string>* stack) {
+  if (probe->family != kIdentityFamily || !probe->Ok()) return;
+  for (const auto& [name, text] : probe->choices) {
+    const auto json = ParseJson(text, "choice");
+    if (json.ok()) Flatten(fmt::format("{}.{}", probe->name, name), *json, 0, stack);
+  }
+  probe->choices.clear();
+}
+
 // "unsupported" for a schema of this name with a higher number; nothing for anything else.
 Status CheckVersion(const Json& json, std::string_view file) {
   const Json* schema = json.Find("schema");
@@ -194,6 +204,7 @@ Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
   RETURN_IF_ERROR(reader.status());
   std::ranges::sort(out.probes, {}, &FingerprintProbe::name);
   out.hardware_class = HardwareClass(out.stack);
+  for (FingerprintProbe& probe : out.probes) MoveIdentity(&probe, &out.stack);
   return out;
 }
 

@@ -56,6 +56,10 @@ struct Fingerprint {
   std::vector<FingerprintProbe> probes;  // by name
 };
 
+// Probes of this family say what a stack is, not how it computes: what they chose is read as facts
+// of the stack ("env_ident_cuda.device.compute_capability").
+inline constexpr std::string_view kIdentityFamily = "identity";
+
 inline constexpr int kFingerprintVersion = 1;
 // Errors: invalid_input with file and JSON path (also for unknown members, but for "x-...", a name
 // twice, a digest that is none, a tree whose text, leaves and digest disagree); unsupported for a

@@ -26,7 +26,7 @@ const RegisterProbe registered({.name = "blas_dot_tree",
                                 .family = "gemm",
                                 .summary = "order of addition of BLAS dot products",
                                 .run = Run,
-                                .limit = std::chrono::seconds(120)});
+                                .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

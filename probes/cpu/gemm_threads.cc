@@ -49,7 +49,7 @@ const RegisterProbe registered({.name = "gemm_threads",
                                 .family = "gemm",
                                 .summary = "fp32 matrix products with one and with two threads",
                                 .run = Run,
-                                .limit = std::chrono::seconds(120)});
+                                .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

@@ -26,7 +26,7 @@ const RegisterProbe registered({.name = "gemm_tree_fp32",
                                 .family = "gemm",
                                 .summary = "order of addition of fp32 matrix products",
                                 .run = Run,
-                                .limit = std::chrono::seconds(120)});
+                                .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

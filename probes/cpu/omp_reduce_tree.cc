@@ -32,7 +32,7 @@ const RegisterProbe registered({.name = "omp_reduce_tree",
                                 .family = "reduction",
                                 .summary = "order of an OpenMP reduction, by threads",
                                 .run = Run,
-                                .limit = std::chrono::seconds(120)});
+                                .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

@@ -116,11 +116,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   RETURN_IF_ERROR(StartCub(ordinal, device->driver().version()));
   ProbeResult result;
   result.parameters.Set("seed", context.seed);
-  result.choices["library"] =
+  result.libraries["cub"] =
       Json::MakeObject().Set("cccl", CcclVersion()).Set("cuda_runtime", CubRuntimeVersion());
-  result.choices["device"] = Json::MakeObject()
-                                 .Set("compute", device->compute())
-                                 .Set("multiprocessors", device->multiprocessors());
   RETURN_IF_ERROR(RecordType<float>(context, *device, &result));
   RETURN_IF_ERROR(RecordType<double>(context, *device, &result));
   return result;

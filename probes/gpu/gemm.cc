@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "probes/library/version_text.h"
+
 namespace rharness {
 namespace {
 
@@ -116,8 +118,12 @@ Result<BlasContext> BlasContext::Open(const ProbeContext& context) {
   return blas;
 }
 
-Json BlasContext::Versions() const {
-  return Json::MakeObject().Set("cublas", blas->version()).Set("cublaslt", lt->version());
+void BlasContext::Describe(ProbeResult* result) const {
+  const auto add = [&](const Library& library, const std::string& version) {
+    result->libraries.emplace(library.soname(), DescribeLibrary(library, version));
+  };
+  add(blas->library(), CublasVersionText(static_cast<std::uint64_t>(blas->version())));
+  add(lt->library(), CublasVersionText(lt->version()));
 }
 
 Result<std::unique_ptr<Gemm>> Gemm::Create(const BlasContext& context,

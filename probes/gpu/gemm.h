@@ -44,7 +44,8 @@ struct BlasContext {
 
   // not_found without driver, device, cuBLAS or cuBLASLt.
   static Result<BlasContext> Open(const ProbeContext& context);
-  Json Versions() const;
+  // The files that were found, into the result: they are the stack's, not a choice of the library.
+  void Describe(ProbeResult* result) const;
 };
 
 class Gemm {

@@ -54,7 +54,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   result.parameters.Set("layout", "TN").Set("seed", context.seed).Set("tile", kTile);
-  result.choices["library"] = blas.Versions();
+  blas.Describe(&result);
   using T = NumberType;
   constexpr std::pair<T, T> types[] = {
       {T::kFp32, T::kFp32}, {T::kTf32, T::kFp32}, {T::kBf16, T::kFp32}, {T::kBf16, T::kBf16},

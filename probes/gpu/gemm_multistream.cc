@@ -113,7 +113,7 @@ Result<ProbeResult> MeasureSetting(const ProbeContext& context, const std::strin
   RETURN_IF_ERROR(streams.Create());
   ASSIGN_OR_RETURN(const Inputs all, Upload(context, *blas.device));
   ProbeResult result;
-  result.choices["library"] = blas.Versions();
+  blas.Describe(&result);
   for (const bool own_workspace : {false, true}) {
     const std::string name =
         setting + (own_workspace ? ", a workspace a stream" : ", one workspace");

@@ -32,7 +32,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   const NumberType wide = kInput == NumberType::kFp64 ? kInput : NumberType::kFp32;
   const MaskScheme scheme = SchemeOf(kInput, wide);
   result.parameters.Set("layout", "TN").Set("mask", scheme.mask()).Set("unit", scheme.unit());
-  result.choices["library"] = blas.Versions();
+  blas.Describe(&result);
   for (const TreeShape& shape : kShapes) {
     RETURN_IF_ERROR(Record(context, blas, shape, kInput, wide, &result));
   }

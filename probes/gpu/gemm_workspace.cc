@@ -61,7 +61,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   result.parameters.Set("layout", "TN").Set("seed", context.seed);
-  result.choices["library"] = blas.Versions();
+  blas.Describe(&result);
   using T = NumberType;
   for (const DeviceGemmShape& shape : {DeviceGemmShape{16, 16, 4096, T::kBf16, T::kBf16},
                                        DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},

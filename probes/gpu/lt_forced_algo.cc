@@ -69,7 +69,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
       .Set("seed", context.seed)
       .Set("tile", "128x128")
       .Set("stages", "32x3");
-  result.choices["library"] = blas.Versions();
+  blas.Describe(&result);
   using T = NumberType;
   for (const DeviceGemmShape& shape : {DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
                                        DeviceGemmShape{256, 256, 1024, T::kTf32, T::kFp32},

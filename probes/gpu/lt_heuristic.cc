@@ -29,7 +29,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.parameters.Set("layout", "TN")
       .Set("workspace_bytes", limits.workspace_bytes)
       .Set("alignment_bytes", limits.alignment_bytes);
-  result.choices["library"] = blas.Versions();
+  blas.Describe(&result);
   using T = NumberType;
   constexpr std::pair<T, T> types[] = {
       {T::kFp32, T::kFp32}, {T::kTf32, T::kFp32}, {T::kBf16, T::kBf16}, {T::kBf16, T::kFp32},

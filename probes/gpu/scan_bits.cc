@@ -17,7 +17,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   RETURN_IF_ERROR(StartCub(ordinal, device->driver().version()));
   ProbeResult result;
   result.parameters.Set("seed", context.seed);
-  result.choices["library"] =
+  result.libraries["cub"] =
       Json::MakeObject().Set("cccl", CcclVersion()).Set("cuda_runtime", CubRuntimeVersion());
   for (const int n : kSizes) {
     std::vector<float> values = SeededValues(static_cast<std::size_t>(n), context.seed);

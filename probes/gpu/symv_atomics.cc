@@ -18,7 +18,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const DeviceBuffer y, device.Allocate(n * sizeof(float)));
   ProbeResult result;
   result.parameters.Set("n", kSize).Set("seed", context.seed);
-  result.choices["library"] = blas.Versions();
+  blas.Describe(&result);
   const Cublas& cublas = *blas.blas;
   for (const bool atomics : {false, true}) {
     RETURN_IF_ERROR(cublas.Check(

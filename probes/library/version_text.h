@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 
 namespace rharness {
@@ -11,6 +12,11 @@ namespace rharness {
 // "13.0" of 13000: the CUDA driver and runtime.
 inline std::string CudaVersionText(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+// "13.1.0" of 130100, and "11.8.1" of 110801: cuBLAS and cuBLASLt.
+inline std::string CublasVersionText(std::uint64_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
 
 // "2.28.9" of 22809, and "2.7.8" of 2708: NCCL's numbers had one digit less up to 2.8.

@@ -1,8 +1,10 @@
 // What changed between two stacks, by fingerprints that were written by hand.
 #include "compare/fingerprints/fingerprint_diff.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "compare/fingerprints/fleet.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
 
 namespace rharness {
@@ -75,6 +77,25 @@ TEST(FingerprintDiff, AnotherChoiceIsHeuristicDriftWhateverMovedBelowIt) {
             "gemm_tree_fp16: another algorithm is chosen: algorithm 21 → 67, split_k 1 → 4 in 1 of "
             "2 cases (first: 64x64x32)");
   EXPECT_EQ(probe.bits_sentence, "gemm_tree_fp16: other bits in 1 of 2 cases (first: 64x64x32)");
+}
+
+TEST(FingerprintDiff, WhatAStackIsIsAFactAndNoBehaviour) {
+  const auto with = [](const char* driver) {
+    return SampleStack()
+        .Probe("env_ident_cuda", "identity")
+        .Choice("device", fmt::format(R"({{"driver": "{}", "multiprocessors": 132}})", driver));
+  };
+  const FingerprintDifference difference = Diff(with("580"), with("590"));
+  EXPECT_TRUE(difference.probes.empty());
+  ASSERT_EQ(difference.stack.size(), 1U);
+  EXPECT_EQ(difference.stack[0].key, "env_ident_cuda.device.driver");
+  EXPECT_EQ(difference.stack[0].observed, "590");
+  EXPECT_EQ(difference.summary,
+            "nothing changed in what 4 probes saw, although 1 fact of the stack did");
+  EXPECT_EQ(ArithmeticDigest(with("580").Parse()), ArithmeticDigest(with("590").Parse()));
+  FingerprintBuilder alone;
+  alone.Probe("env_ident", "identity").Choice("libc", R"({"build_id": "1"})");
+  EXPECT_FALSE(Diff(alone, alone).comparable) << "what a stack is says nothing of how it computes";
 }
 
 TEST(FingerprintDiff, AnswersToAnotherQuestionDoNotCompare) {
