@@ -32,5 +32,8 @@ int main(int argc, char** argv) {
   std::string needs;
   for (const volatile char& c : kNeeds) needs.push_back(c);
   needs.erase(needs.find_last_not_of(std::string_view(" \0", 2)) + 1);
+#ifdef RHARNESS_DRIVERS
+  needs = std::string(RHARNESS_DRIVERS) + "\n" + needs;
+#endif
   return rharness::RunProbeCommand(argc, argv, needs);
 }

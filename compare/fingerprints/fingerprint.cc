@@ -67,12 +67,13 @@ Json Sorted(const Json& value) {
 // The first value whose key has one of `parts` and ends in a model's name.
 std::string ModelIn(const std::map<std::string, std::string>& stack,
                     std::initializer_list<std::string_view> parts) {
-  for (const auto& [key, value] : stack) {
+  for (const auto& fact : stack) {
+    const auto& [key, value] = fact;
     const std::string_view last = std::string_view(key).substr(key.rfind('.') + 1);
     const bool model =
         last.ends_with("model") || last == "name" || last == "product" || last == "model_name";
     const bool part = std::ranges::any_of(
-        parts, [&](std::string_view word) { return key.find(word) != key.npos; });
+        parts, [&](std::string_view word) { return fact.first.find(word) != std::string::npos; });
     if (model && part && !value.empty()) return value;
   }
   return "";

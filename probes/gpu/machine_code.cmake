@@ -15,6 +15,9 @@ foreach(architecture 75 80 86 89 90 100 103 110 120 121)
 endforeach()
 file(STRINGS ${RHARNESS_cuda_H}/cuda.h toolkit REGEX "^#define CUDA_VERSION [0-9]+")
 string(REGEX REPLACE "[^0-9]" "" toolkit "${toolkit}")
+# Machine code and the runtime in here run on drivers of the toolkit's major version.
+math(EXPR toolkit_major "${toolkit} / 1000 * 1000")
+set_property(GLOBAL APPEND PROPERTY rharness_kernel_drivers ${toolkit_major})
 
 # rharness_fatbin(NAME SYMBOL IMAGE): embeds machine code of the kernels that rharness_kernel
 # embedded as IMAGE.
