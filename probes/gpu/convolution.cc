@@ -1,0 +1,177 @@
+// Convolutions as values.
+#include "probes/gpu/convolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rharness {
+namespace {
+
+std::uint64_t SplitMix(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
+
+// Element offsets of a tensor by its four indices.
+class Offsets {
+ public:
+  Offsets(const ConvolutionShape& shape, ConvolutionTensor tensor)
+      : strides_(DenseStrides(DimsOf(shape, tensor), shape.layout)) {}
+  std::size_t operator()(int a, int b, int row, int column) const {
+    return static_cast<std::size_t>(a * strides_[0] + b * strides_[1] + row * strides_[2] +
+                                    column * strides_[3]);
+  }
+
+ private:
+  std::vector<std::int64_t> strides_;
+};
+
+// Where summand s of an image is.
+std::size_t SummandAt(const ConvolutionShape& shape, const Offsets& x, std::size_t image, int s) {
+  const int area = shape.filter * shape.filter;
+  return x(static_cast<int>(image), s / area, s % area / shape.filter, s % shape.filter);
+}
+
+template <class Make>
+ConvolutionData Fill(const ConvolutionShape& shape, std::uint64_t seed, Make make) {
+  ConvolutionData data;
+  std::uint64_t stream = seed * 0x100000001b3U;
+  for (const auto tensor : {ConvolutionTensor::kX, ConvolutionTensor::kW, ConvolutionTensor::kY}) {
+    std::vector<float>& values = data.at(tensor);
+    values.resize(ElementsOf(shape, tensor));
+    for (float& value : values) value = make(SplitMix(stream++));
+  }
+  return data;
+}
+
+}  // namespace
+
+std::string ConvolutionShape::Name() const {
+  return fmt::format("{} {} {}x{}x{}x{} by {}x{}x{} pad {}", NumberTypeName(type),
+                     layout == TensorLayout::kNhwc ? "nhwc" : "nchw", n, c, side, side, k, filter,
+                     filter, padding);
+}
+
+std::vector<std::int64_t> DimsOf(const ConvolutionShape& shape, ConvolutionTensor tensor) {
+  if (tensor == ConvolutionTensor::kX) return {shape.n, shape.c, shape.side, shape.side};
+  if (tensor == ConvolutionTensor::kW) return {shape.k, shape.c, shape.filter, shape.filter};
+  return {shape.n, shape.k, shape.out(), shape.out()};
+}
+
+std::size_t ElementsOf(const ConvolutionShape& shape, ConvolutionTensor tensor) {
+  std::size_t count = 1;
+  for (const std::int64_t dim : DimsOf(shape, tensor)) count *= static_cast<std::size_t>(dim);
+  return count;
+}
+
+ConvolutionTensor ResultOf(ConvolutionPass pass) {
+  if (pass == ConvolutionPass::kBackwardData) return ConvolutionTensor::kX;
+  if (pass == ConvolutionPass::kBackwardFilter) return ConvolutionTensor::kW;
+  return ConvolutionTensor::kY;
+}
+
+cudnnDataType_t CudnnTypeOfNumber(NumberType type) {
+  if (type == NumberType::kFp16) return CUDNN_DATA_HALF;
+  if (type == NumberType::kBf16) return CUDNN_DATA_BFLOAT16;
+  return CUDNN_DATA_FLOAT;
+}
+
+CudnnConvolution ToCudnn(const ConvolutionShape& shape, ConvolutionPass pass) {
+  const auto tensor = [&](ConvolutionTensor which, std::int64_t id) {
+    CudnnTensor made{.id = id, .type = CudnnTypeOfNumber(shape.type)};
+    made.dims = DimsOf(shape, which);
+    made.strides = DenseStrides(made.dims, shape.layout);
+    return made;
+  };
+  return {.pass = pass,
+          .x = tensor(ConvolutionTensor::kX, 1),
+          .w = tensor(ConvolutionTensor::kW, 2),
+          .y = tensor(ConvolutionTensor::kY, 3),
+          .padding = shape.padding};
+}
+
+std::vector<float>& ConvolutionData::at(ConvolutionTensor tensor) {
+  if (tensor == ConvolutionTensor::kX) return x;
+  return tensor == ConvolutionTensor::kW ? w : y;
+}
+
+const std::vector<float>& ConvolutionData::at(ConvolutionTensor tensor) const {
+  return const_cast<ConvolutionData*>(this)->at(tensor);
+}
+
+ConvolutionData RoundingData(const ConvolutionShape& shape, std::uint64_t seed) {
+  return Fill(shape, seed, [](std::uint64_t bits) {
+    const float magnitude = 1.0F + static_cast<float>(bits & 0x7fffffU) * 0x1p-23F;
+    const int exponent = -static_cast<int>(bits >> 32 & 7U);
+    return std::ldexp((bits >> 63) != 0 ? -magnitude : magnitude, exponent);
+  });
+}
+
+ConvolutionData IntegerData(const ConvolutionShape& shape, std::uint64_t seed) {
+  return Fill(shape, seed, [](std::uint64_t bits) {
+    return static_cast<float>(static_cast<int>(bits % 3) - 1);
+  });
+}
+
+std::vector<double> ExactConvolution(const ConvolutionShape& shape, ConvolutionPass pass,
+                                     const ConvolutionData& data) {
+  const Offsets x(shape, ConvolutionTensor::kX), w(shape, ConvolutionTensor::kW),
+      y(shape, ConvolutionTensor::kY);
+  const ConvolutionTensor target = ResultOf(pass);
+  std::vector<double> result(ElementsOf(shape, target), 0.0);
+  const auto add = [&](std::size_t at_x, std::size_t at_w, std::size_t at_y) {
+    const auto value = [&](ConvolutionTensor tensor, std::size_t at) {
+      return static_cast<double>(data.at(tensor)[at]);
+    };
+    if (target == ConvolutionTensor::kX) {
+      result[at_x] += value(ConvolutionTensor::kW, at_w) * value(ConvolutionTensor::kY, at_y);
+    } else if (target == ConvolutionTensor::kW) {
+      result[at_w] += value(ConvolutionTensor::kX, at_x) * value(ConvolutionTensor::kY, at_y);
+    } else {
+      result[at_y] += value(ConvolutionTensor::kX, at_x) * value(ConvolutionTensor::kW, at_w);
+    }
+  };
+  const int out = shape.out(), area = shape.filter * shape.filter;
+  for (int image = 0; image < shape.n; ++image) {
+    for (int pixel = 0; pixel < out * out; ++pixel) {
+      for (int term = 0; term < shape.terms(); ++term) {
+        const int channel = term / area, r = term % area / shape.filter, s = term % shape.filter;
+        const int row = pixel / out + r - shape.padding, column = pixel % out + s - shape.padding;
+        if (row < 0 || column < 0 || row >= shape.side || column >= shape.side) continue;
+        const std::size_t at_x = x(image, channel, row, column);
+        for (int filter = 0; filter < shape.k; ++filter) {
+          add(at_x, w(filter, channel, r, s), y(image, filter, pixel / out, pixel % out));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+ConvolutionData MaskedConvolution(const ConvolutionShape& shape, const MaskScheme& scheme,
+                                  std::span<const MaskPair> pairs, UnitRange units) {
+  const Offsets x(shape, ConvolutionTensor::kX);
+  ConvolutionData data;
+  data.x.assign(ElementsOf(shape, ConvolutionTensor::kX), 0.0F);
+  data.w.assign(ElementsOf(shape, ConvolutionTensor::kW), static_cast<float>(scheme.unit_b));
+  for (std::size_t image = 0; image < static_cast<std::size_t>(shape.n); ++image) {
+    const auto put = [&](int s, double value) {
+      data.x[SummandAt(shape, x, image, s)] = static_cast<float>(value);
+    };
+    for (int s = units.begin; s < units.end; ++s) put(s, scheme.unit_a);
+    if (image >= pairs.size()) continue;
+    put(pairs[image].plus, scheme.mask_a);
+    put(pairs[image].minus, -scheme.mask_a);
+  }
+  return data;
+}
+
+std::size_t MaskedResultAt(const ConvolutionShape& shape, std::size_t question) {
+  return Offsets(shape, ConvolutionTensor::kY)(static_cast<int>(question), 0, 0, 0);
+}
+
+}  // namespace rharness
