@@ -56,6 +56,13 @@ std::string ConvolutionShape::Name() const {
                      filter, padding);
 }
 
+ConvolutionShape BitsShape(NumberType type, TensorLayout layout) {
+  ConvolutionShape shape{.n = 4, .c = 64, .k = 64, .side = 14, .filter = 3, .padding = 1};
+  shape.type = type;
+  shape.layout = layout;
+  return shape;
+}
+
 std::vector<std::int64_t> DimsOf(const ConvolutionShape& shape, ConvolutionTensor tensor) {
   if (tensor == ConvolutionTensor::kX) return {shape.n, shape.c, shape.side, shape.side};
   if (tensor == ConvolutionTensor::kW) return {shape.k, shape.c, shape.filter, shape.filter};

@@ -27,6 +27,10 @@ struct ConvolutionShape {
   std::string Name() const;                          // "fp16 nhwc 8x64x14x14 by 64x3x3 pad 1"
 };
 
+// What the probes of bits run: 4x64x14x14 by 64x3x3. With IntegerData no sum of any pass leaves
+// [-256, 256], which bf16 holds exactly.
+ConvolutionShape BitsShape(NumberType type, TensorLayout layout);
+
 enum class ConvolutionTensor { kX, kW, kY };  // their ids in a graph are 1, 2, 3
 std::vector<std::int64_t> DimsOf(const ConvolutionShape& shape, ConvolutionTensor tensor);
 std::size_t ElementsOf(const ConvolutionShape& shape, ConvolutionTensor tensor);

@@ -13,6 +13,9 @@ namespace {
 // Beyond this an engine is left alone: it would say more about the card's memory than about bits.
 constexpr std::int64_t kMostWorkspace = std::int64_t{2} << 30;
 
+// Configurations looked at to find different engines.
+constexpr std::int64_t kRanked = 32;
+
 }  // namespace
 
 Result<CudnnContext> CudnnContext::Open(const ProbeContext& context) {
@@ -26,6 +29,26 @@ Result<CudnnContext> CudnnContext::Open(const ProbeContext& context) {
   }
   ASSIGN_OR_RETURN(made.cudnn, Cudnn::Open(context.library_paths));
   return made;
+}
+
+Json CudnnContext::Versions() const { return Json::MakeObject().Set("cudnn", cudnn->version()); }
+
+Result<std::vector<CudnnConfig>> FirstOfEachEngine(const CudnnGraph& graph, std::size_t of_a_mode) {
+  std::vector<CudnnConfig> chosen;
+  for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    auto ranked = graph.Rank(mode, kRanked);
+    if (!ranked.ok() && ranked.error().code == ErrorCode::kUnsupported) continue;
+    if (!ranked.ok()) return ranked.error();
+    std::size_t taken = 0;
+    for (CudnnConfig& config : *ranked) {
+      const bool known = std::ranges::any_of(
+          chosen, [&](const CudnnConfig& one) { return one.engine == config.engine; });
+      if (known || taken == of_a_mode) continue;
+      ++taken;
+      chosen.push_back(std::move(config));
+    }
+  }
+  return chosen;
 }
 
 Result<ConvolutionMemory> ConvolutionMemory::Create(std::shared_ptr<Device> device,

@@ -24,7 +24,12 @@ struct CudnnContext {
 
   // not_found without driver, device or cuDNN.
   static Result<CudnnContext> Open(const ProbeContext& context);
+  Json Versions() const;
 };
+
+// The first configuration of each of the first `of_a_mode` engines of mode A, and of as many others
+// of mode FALLBACK: an engine's first configuration is what a framework would run of it.
+Result<std::vector<CudnnConfig>> FirstOfEachEngine(const CudnnGraph& graph, std::size_t of_a_mode);
 
 // Device memory of a convolution's three tensors, filled and read as numbers of its type.
 class ConvolutionMemory {

@@ -91,9 +91,9 @@ class CudnnGraph {
   static Result<std::unique_ptr<CudnnGraph>> Create(std::shared_ptr<const Cudnn> cudnn,
                                                     const CudnnAttention& attention);
 
-  // Best first, at most `limit`. `device`: for another device than the handle's. Errors: unsupported,
-  // with the library's reason, when it has no engine for this; an empty list is the same without
-  // one.
+  // Best first, at most `limit`. `device`: for another device than the handle's. Errors:
+  // unsupported, with the library's reason, when it has no engine for this; an empty list is the
+  // same without one.
   Result<std::vector<CudnnConfig>> Rank(cudnnBackendHeurMode_t mode, std::int64_t limit,
                                         const CudnnDescriptor* device = nullptr) const;
 
