@@ -30,10 +30,12 @@ class Offsets {
   std::vector<std::int64_t> strides_;
 };
 
-// Where summand s of an image is.
-std::size_t SummandAt(const ConvolutionShape& shape, const Offsets& x, std::size_t image, int s) {
-  const int area = shape.filter * shape.filter;
-  return x(static_cast<int>(image), s / area, s % area / shape.filter, s % shape.filter);
+// Where summand s of sum q is.
+std::size_t SummandAt(const ConvolutionShape& shape, ConvolutionPass pass, const Offsets& x, int q,
+                      int s) {
+  const int side = pass == ConvolutionPass::kForward ? shape.filter : shape.side;
+  const int outer = s / (side * side), row = s % (side * side) / side, column = s % side;
+  return pass == ConvolutionPass::kForward ? x(q, outer, row, column) : x(outer, q, row, column);
 }
 
 template <class Make>
@@ -159,26 +161,42 @@ std::vector<double> ExactConvolution(const ConvolutionShape& shape, ConvolutionP
   return result;
 }
 
-ConvolutionData MaskedConvolution(const ConvolutionShape& shape, const MaskScheme& scheme,
-                                  std::span<const MaskPair> pairs, UnitRange units) {
+int MaskedTerms(const ConvolutionShape& shape, ConvolutionPass pass) {
+  if (pass == ConvolutionPass::kForward) return shape.terms();
+  return shape.n * shape.side * shape.side;
+}
+
+int MaskedQuestions(const ConvolutionShape& shape, ConvolutionPass pass) {
+  return pass == ConvolutionPass::kForward ? shape.n : shape.c;
+}
+
+ConvolutionData MaskedConvolution(const ConvolutionShape& shape, ConvolutionPass pass,
+                                  const MaskScheme& scheme, std::span<const MaskPair> pairs,
+                                  UnitRange units) {
   const Offsets x(shape, ConvolutionTensor::kX);
+  const auto other =
+      pass == ConvolutionPass::kForward ? ConvolutionTensor::kW : ConvolutionTensor::kY;
   ConvolutionData data;
   data.x.assign(ElementsOf(shape, ConvolutionTensor::kX), 0.0F);
-  data.w.assign(ElementsOf(shape, ConvolutionTensor::kW), static_cast<float>(scheme.unit_b));
-  for (std::size_t image = 0; image < static_cast<std::size_t>(shape.n); ++image) {
+  data.at(other).assign(ElementsOf(shape, other), static_cast<float>(scheme.unit_b));
+  for (int q = 0; q < MaskedQuestions(shape, pass); ++q) {
     const auto put = [&](int s, double value) {
-      data.x[SummandAt(shape, x, image, s)] = static_cast<float>(value);
+      data.x[SummandAt(shape, pass, x, q, s)] = static_cast<float>(value);
     };
     for (int s = units.begin; s < units.end; ++s) put(s, scheme.unit_a);
-    if (image >= pairs.size()) continue;
-    put(pairs[image].plus, scheme.mask_a);
-    put(pairs[image].minus, -scheme.mask_a);
+    if (static_cast<std::size_t>(q) >= pairs.size()) continue;
+    const MaskPair pair = pairs[static_cast<std::size_t>(q)];
+    put(pair.plus, scheme.mask_a);
+    put(pair.minus, -scheme.mask_a);
   }
   return data;
 }
 
-std::size_t MaskedResultAt(const ConvolutionShape& shape, std::size_t question) {
-  return Offsets(shape, ConvolutionTensor::kY)(static_cast<int>(question), 0, 0, 0);
+std::size_t MaskedResultAt(const ConvolutionShape& shape, ConvolutionPass pass,
+                           std::size_t question) {
+  const int q = static_cast<int>(question);
+  return pass == ConvolutionPass::kForward ? Offsets(shape, ConvolutionTensor::kY)(q, 0, 0, 0)
+                                           : Offsets(shape, ConvolutionTensor::kW)(0, q, 0, 0);
 }
 
 }  // namespace rharness

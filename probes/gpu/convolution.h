@@ -58,14 +58,20 @@ ConvolutionData IntegerData(const ConvolutionShape& shape, std::uint64_t seed);
 std::vector<double> ExactConvolution(const ConvolutionShape& shape, ConvolutionPass pass,
                                      const ConvolutionData& data);
 
-// Questions of a forward pass with one pixel of output, question q in image q; images without a
-// question are all units. Summand s is the s-th number of an image, and of a filter, in order of
-// channel, row, column, whatever the layout. Filters are all one.
-// Shape: out() == 1. At most n pairs.
-ConvolutionData MaskedConvolution(const ConvolutionShape& shape, const MaskScheme& scheme,
-                                  std::span<const MaskPair> pairs, UnitRange units);
-// Where y has the sum of question q, in elements.
-std::size_t MaskedResultAt(const ConvolutionShape& shape, std::size_t question);
+// Many sums of one shape at once, to be asked with masks in x; the pass's other input is all one.
+// Forward with one pixel of output (out() == 1): question q in image q, over channel, row, column.
+// Backward to a filter of one pixel (filter 1, padding 0): question q in channel q, over image,
+// row, column. Summands are numbered in this order, whatever the layout. No other pass has such
+// sums.
+int MaskedTerms(const ConvolutionShape& shape, ConvolutionPass pass);
+int MaskedQuestions(const ConvolutionShape& shape, ConvolutionPass pass);  // at most, at once
+// Sums without a question add units alone. At most MaskedQuestions pairs.
+ConvolutionData MaskedConvolution(const ConvolutionShape& shape, ConvolutionPass pass,
+                                  const MaskScheme& scheme, std::span<const MaskPair> pairs,
+                                  UnitRange units);
+// Where the result has the sum of question q, in elements.
+std::size_t MaskedResultAt(const ConvolutionShape& shape, ConvolutionPass pass,
+                           std::size_t question);
 
 }  // namespace rharness
 

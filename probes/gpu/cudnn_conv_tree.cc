@@ -1,12 +1,13 @@
-// Probe cudnn_conv_tree: the order in which cuDNN's first engines add the products of one pixel.
+// Probe cudnn_conv_tree: the order in which cuDNN's first engines add the products of one pixel,
+// and those of one weight's gradient, which are split among blocks where there are many.
 #include "probes/gpu/cudnn_convolution.h"
 #include "probes/gpu/probe_tools.h"
 
 namespace rharness {
 namespace {
 
-constexpr int kQuestions = 64;      // a launch: images
-constexpr std::size_t kOrders = 2;  // engines of a type whose order is revealed
+constexpr int kQuestions = 64;      // a launch: images, or channels
+constexpr std::size_t kOrders = 3;  // engines of a type whose order is revealed
 
 Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
@@ -19,8 +20,13 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
     for (const int channels : {32, 128}) {
       ConvolutionShape shape{.n = kQuestions, .c = channels, .k = 64, .side = 3, .filter = 3};
       shape.type = type;
-      RETURN_IF_ERROR(RecordConvolutionTrees(context, cudnn, shape, kOrders, &result));
+      RETURN_IF_ERROR(RecordConvolutionTrees(context, cudnn, ConvolutionPass::kForward, shape,
+                                             kOrders, &result));
     }
+    ConvolutionShape gradient{.n = 16, .c = kQuestions, .k = 64, .side = 8, .filter = 1};
+    gradient.type = type;
+    RETURN_IF_ERROR(RecordConvolutionTrees(context, cudnn, ConvolutionPass::kBackwardFilter,
+                                           gradient, kOrders, &result));
   }
   if (result.choices.size() == 1) return InternalError("no engine of any convolution could be run");
   return result;

@@ -47,25 +47,25 @@ Status RecordBitsOf(const ProbeContext& context, const CudnnContext& cudnn,
   return {};
 }
 
-// Masks are in the images, filters are all one.
-class PixelSum final : public MaskedSum {
+// One of the sums that a pass has of masks in x.
+class MaskedPass final : public MaskedSum {
  public:
-  PixelSum(const EngineRun& engine, const ConvolutionMemory& memory)
+  MaskedPass(const EngineRun& engine, const ConvolutionMemory& memory, ConvolutionPass pass)
       : engine_(engine),
         memory_(memory),
+        pass_(pass),
         scheme_(SchemeOf(memory.shape().type, memory.shape().type)) {}
 
-  int size() const override { return memory_.shape().terms(); }
-  int max_batch() const override { return memory_.shape().n; }
+  int size() const override { return MaskedTerms(memory_.shape(), pass_); }
+  int max_batch() const override { return MaskedQuestions(memory_.shape(), pass_); }
   std::int64_t exact_count() const override { return scheme_.exact_count; }
   Status Count(std::span<const MaskPair> pairs, UnitRange units,
                std::span<double> counts) override {
     const ConvolutionShape& shape = memory_.shape();
-    RETURN_IF_ERROR(
-        memory_.Fill(ConvolutionPass::kForward, MaskedConvolution(shape, scheme_, pairs, units)));
-    ASSIGN_OR_RETURN(const auto y, engine_.Run(memory_, ConvolutionPass::kForward));
+    RETURN_IF_ERROR(memory_.Fill(pass_, MaskedConvolution(shape, pass_, scheme_, pairs, units)));
+    ASSIGN_OR_RETURN(const auto y, engine_.Run(memory_, pass_));
     for (std::size_t q = 0; q < pairs.size(); ++q) {
-      counts[q] = ElementAt(shape.type, y, MaskedResultAt(shape, q)) / scheme_.unit();
+      counts[q] = ElementAt(shape.type, y, MaskedResultAt(shape, pass_, q)) / scheme_.unit();
     }
     return {};
   }
@@ -73,21 +73,23 @@ class PixelSum final : public MaskedSum {
  private:
   const EngineRun& engine_;
   const ConvolutionMemory& memory_;
+  ConvolutionPass pass_;
   MaskScheme scheme_;
 };
 
 Status RecordTreeOf(const ProbeContext& context, const CudnnContext& cudnn,
-                    const ConvolutionMemory& memory, const CudnnConfig& config,
-                    const std::string& name, ProbeResult* result) {
+                    const ConvolutionMemory& memory, ConvolutionPass pass,
+                    const CudnnConfig& config, const std::string& name, ProbeResult* result) {
   const auto engine = EngineRun::Create(cudnn, config);
   if (!engine.ok()) return engine.error();
-  result->choices[name] = DescribeConfig(config);
   if (Transforms(config)) {
     result->notes.push_back(name + ": a transform has no order of addition over the summands");
-    return {};
+  } else {
+    MaskedPass sum(*engine, memory, pass);
+    RETURN_IF_ERROR(RecordTreeOfRows(context, name, sum, result));
   }
-  PixelSum sum(*engine, memory);
-  return RecordTreeOfRows(context, name, sum, result);
+  result->choices[name] = DescribeConfig(config);
+  return {};
 }
 
 }  // namespace
@@ -114,10 +116,10 @@ Status RecordConvolutionBits(const ProbeContext& context, const CudnnContext& cu
 }
 
 Status RecordConvolutionTrees(const ProbeContext& context, const CudnnContext& cudnn,
-                              const ConvolutionShape& shape, std::size_t orders,
-                              ProbeResult* result) {
-  ASSIGN_OR_RETURN(const auto graph,
-                   CudnnGraph::Create(cudnn.cudnn, ToCudnn(shape, ConvolutionPass::kForward)));
+                              ConvolutionPass pass, const ConvolutionShape& shape,
+                              std::size_t orders, ProbeResult* result) {
+  const std::string of_shape = fmt::format("{} {}", ConvolutionPassName(pass), shape.Name());
+  ASSIGN_OR_RETURN(const auto graph, CudnnGraph::Create(cudnn.cudnn, ToCudnn(shape, pass)));
   ASSIGN_OR_RETURN(const auto engines, FirstOfEachEngine(*graph, kLookedAt));
   ASSIGN_OR_RETURN(const auto memory, ConvolutionMemory::Create(cudnn.device, shape));
   std::size_t recorded = 0;
@@ -127,14 +129,14 @@ Status RecordConvolutionTrees(const ProbeContext& context, const CudnnContext& c
         UsesTf32(shape.type, config) != (shape.type == NumberType::kTf32)) {
       continue;
     }
-    const std::string name = fmt::format("{} choice {}", shape.Name(), recorded);
-    const Status done = RecordTreeOf(context, cudnn, memory, config, name, result);
+    const std::string name = fmt::format("{} choice {}", of_shape, recorded);
+    const Status done = RecordTreeOf(context, cudnn, memory, pass, config, name, result);
     // The next one is what a framework would take then.
     if (!done.ok() && done.error().code == ErrorCode::kUnsupported) continue;
     RETURN_IF_ERROR(done);
     ++recorded;
   }
-  if (recorded == 0) result->notes.push_back(shape.Name() + ": no engine");
+  if (recorded == 0) result->notes.push_back(of_shape + ": no engine");
   return {};
 }
 

@@ -16,11 +16,11 @@ Status RecordConvolutionBits(const ProbeContext& context, const CudnnContext& cu
                              std::size_t of_a_mode, ProbeResult* result);
 
 // Of the first `orders` engines that suit the shape's type (fp32 without tensor cores, tf32 with),
-// case "SHAPE choice N": the configuration, and the order in which it adds one pixel. A transform
-// has no order: a note.
+// case "PASS SHAPE choice N": the configuration, and the order in which it adds the sums that
+// MaskedConvolution asks for. A transform has no order: a note.
 Status RecordConvolutionTrees(const ProbeContext& context, const CudnnContext& cudnn,
-                              const ConvolutionShape& shape, std::size_t orders,
-                              ProbeResult* result);
+                              ConvolutionPass pass, const ConvolutionShape& shape,
+                              std::size_t orders, ProbeResult* result);
 
 }  // namespace rharness
 

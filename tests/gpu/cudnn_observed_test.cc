@@ -145,30 +145,35 @@ TEST(MaskedConvolution, PutsSummandsInOrderOfChannelRowColumn) {
   const MaskPair pair{1, 4};
   shape.layout = TensorLayout::kNchw;
   // The second image has no question: units alone.
-  EXPECT_EQ(MaskedConvolution(shape, scheme, {&pair, 1}, {0, 6}).x,
+  EXPECT_EQ(MaskedConvolution(shape, ConvolutionPass::kForward, scheme, {&pair, 1}, {0, 6}).x,
             (std::vector<float>{1, m, 1, 1, -m, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0}));
   shape.layout = TensorLayout::kNhwc;
-  EXPECT_EQ(MaskedConvolution(shape, scheme, {&pair, 1}, {0, 6}).x,
+  EXPECT_EQ(MaskedConvolution(shape, ConvolutionPass::kForward, scheme, {&pair, 1}, {0, 6}).x,
             (std::vector<float>{1, -m, m, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 1, 0}));
 }
 
 TEST(MaskedConvolution, MultipliesByOnesAndReadsTheFirstFilter) {
   ConvolutionShape shape{.n = 4, .c = 2, .k = 3, .side = 2, .filter = 2};
-  const auto data =
-      MaskedConvolution(shape, SchemeOf(NumberType::kFp16, NumberType::kFp16), {}, {0, 8});
+  const auto data = MaskedConvolution(shape, ConvolutionPass::kForward,
+                                      SchemeOf(NumberType::kFp16, NumberType::kFp16), {}, {0, 8});
   EXPECT_EQ(data.w, std::vector<float>(24, 1.0F));
-  EXPECT_EQ(MaskedResultAt(shape, 3), 9U);
+  EXPECT_EQ(MaskedResultAt(shape, ConvolutionPass::kForward, 3), 9U);
 }
 
-TEST(MaskedConvolution, CountsWhatIsOutsideOfTheMasks) {
-  // In order: +M at 2 swallows what is before it and up to -M at 5; two of eight come after.
-  const ConvolutionShape shape{.c = 2, .side = 2, .filter = 2};
-  const MaskPair pair{2, 5};
+TEST(MaskedConvolution, AsksChannelsOfAFiltersGradientOverImageRowColumn) {
+  const ConvolutionPass pass = ConvolutionPass::kBackwardFilter;
+  ConvolutionShape shape{.n = 2, .c = 2, .k = 1, .side = 2, .filter = 1};
   const MaskScheme scheme = SchemeOf(NumberType::kFp32, NumberType::kFp32);
-  const auto data = MaskedConvolution(
-      {.c = 2, .side = 2, .filter = 2, .layout = TensorLayout::kNchw}, scheme, {&pair, 1}, {0, 8});
-  EXPECT_EQ(std::accumulate(data.x.begin(), data.x.end(), 0.0F), 2.0F);
-  EXPECT_EQ(shape.terms(), 8);
+  const float m = static_cast<float>(scheme.mask_a);
+  EXPECT_EQ(MaskedTerms(shape, pass), 8);
+  EXPECT_EQ(MaskedQuestions(shape, pass), 2);
+  // The second question, of channel 1: +M at row 0, column 1 of image 0, -M at the same of image 1.
+  const MaskPair pairs[] = {{0, 7}, {1, 5}};
+  shape.layout = TensorLayout::kNhwc;
+  const ConvolutionData data = MaskedConvolution(shape, pass, scheme, pairs, {0, 8});
+  EXPECT_EQ(data.x, (std::vector<float>{m, 1, 1, m, 1, 1, 1, 1, 1, 1, 1, -m, 1, 1, -m, 1}));
+  EXPECT_EQ(data.y, std::vector<float>(8, 1.0F));
+  EXPECT_EQ(MaskedResultAt(shape, pass, 1), 1U);
 }
 
 TEST(LargestError, CountsNanAsInfinite) {

@@ -92,7 +92,8 @@ ProbeResult Trees(NumberType type, TensorLayout layout, std::size_t orders) {
   shape.type = type;
   shape.layout = layout;
   ProbeResult result;
-  const Status done = RecordConvolutionTrees(context, Open(context), shape, orders, &result);
+  const Status done = RecordConvolutionTrees(context, Open(context), ConvolutionPass::kForward,
+                                             shape, orders, &result);
   EXPECT_TRUE(done.ok()) << done.error().ToString();
   return result;
 }
@@ -100,7 +101,7 @@ ProbeResult Trees(NumberType type, TensorLayout layout, std::size_t orders) {
 TEST(ConvolutionTrees, AreThoseOfTheEngines) {
   for (const auto layout : {TensorLayout::kNchw, TensorLayout::kNhwc}) {
     const ProbeResult result = Trees(NumberType::kFp32, layout, 5);
-    const std::string name = fmt::format("fp32 {} 8x4x3x3 by 2x3x3 pad 0 choice ",
+    const std::string name = fmt::format("fprop fp32 {} 8x4x3x3 by 2x3x3 pad 0 choice ",
                                          layout == TensorLayout::kNhwc ? "nhwc" : "nchw");
     ASSERT_TRUE(result.trees.contains(name + "0")) << ::testing::PrintToString(result.notes);
     EXPECT_EQ(result.trees.at(name + "0"), *SerialTree(36));
@@ -119,6 +120,21 @@ TEST(ConvolutionTrees, AreRevealedInShortTypes) {
     const ProbeResult result = Trees(type, TensorLayout::kNhwc, 1);
     ASSERT_EQ(result.trees.size(), 1U) << ::testing::PrintToString(result.notes);
     EXPECT_EQ(result.trees.begin()->second, *SerialTree(36));
+  }
+}
+
+TEST(ConvolutionTrees, AreThoseOfAFiltersGradient) {
+  const ProbeContext context = FakeContext("full", 2);
+  for (const auto layout : {TensorLayout::kNchw, TensorLayout::kNhwc}) {
+    ConvolutionShape shape{.n = 3, .c = 4, .k = 2, .side = 4, .filter = 1};
+    shape.layout = layout;
+    ProbeResult result;
+    const Status done = RecordConvolutionTrees(context, Open(context),
+                                               ConvolutionPass::kBackwardFilter, shape, 1, &result);
+    ASSERT_TRUE(done.ok()) << done.error().ToString();
+    ASSERT_EQ(result.trees.size(), 1U) << ::testing::PrintToString(result.notes);
+    // Image after image, row after row: as the summands are numbered.
+    EXPECT_EQ(result.trees.begin()->second, *SerialTree(3 * 4 * 4));
   }
 }
 
