@@ -9,11 +9,13 @@
 namespace rharness {
 namespace {
 
-// In the order in which they need each other.
+// In the order in which they need each other; of cuDNN 9, then of 8.
 constexpr std::string_view kParts[] = {
-    "libcudnn_graph", "libcudnn_ops",       "libcudnn_engines_precompiled",
-    "libcudnn_cnn",   "libcudnn_heuristic", "libcudnn_engines_runtime_compiled",
-    "libcudnn_adv"};
+    "libcudnn_graph",     "libcudnn_ops",       "libcudnn_engines_precompiled",
+    "libcudnn_cnn",       "libcudnn_heuristic", "libcudnn_engines_runtime_compiled",
+    "libcudnn_adv",       "libcudnn_ops_infer", "libcudnn_ops_train",
+    "libcudnn_cnn_infer", "libcudnn_cnn_train", "libcudnn_adv_infer",
+    "libcudnn_adv_train"};
 
 // Of cuDNN 8: CUDNN_STATUS_ARCH_MISMATCH, NOT_SUPPORTED, RUNTIME_PREREQUISITE_MISSING.
 constexpr std::array<int, 3> kNotSupported8 = {6, 9, 11};

@@ -298,6 +298,12 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
       if (dim < 1) return Fail(CUDNN_STATUS_BAD_PARAM, "dim < 1");
     }
   }
+  if (object->type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR) {
+    const auto alpha = object->Get<float>(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA);
+    const auto beta = object->Get<float>(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA);
+    const bool plain = alpha == std::vector<float>{1.0F} && beta == std::vector<float>{0.0F};
+    if (!plain) return Fail(CUDNN_STATUS_BAD_PARAM, "not alpha 1 and beta 0");
+  }
   if (object->type == CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
     const auto text = object->Get<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
     const std::string json(text.begin(), text.end());
