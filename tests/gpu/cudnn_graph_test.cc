@@ -48,7 +48,7 @@ TEST(Cudnn, TakesVersion8WithoutWhatCameLater) {
 }
 
 TEST(Cudnn, NamesAnOlderFunctionThatTheLibraryHasNoMore) {
-  const auto cudnn = Load("full");
+  const auto cudnn = Load("wrong");
   ASSERT_TRUE(cudnn.ok());
   const auto tensor = LegacyTensor(*cudnn, CUDNN_DATA_FLOAT, TensorLayout::kNchw, {1, 1, 1, 1});
   ASSERT_FALSE(tensor.ok());
@@ -161,6 +161,35 @@ TEST(LegacyAlgorithm, IsNamedAsTheHeaderNamesIt) {
   EXPECT_EQ(LegacyAlgorithmName(Pass::kForward, -1), "algorithm -1");
 }
 
+class LegacyConvolutions : public ::testing::TestWithParam<ConvolutionPass> {};
+
+TEST_P(LegacyConvolutions, ComputeWhatIsExact) {
+  const ConvolutionPass pass = GetParam();
+  const auto context = CudnnContext::Open(FakeContext("full"));
+  ASSERT_TRUE(context.ok()) << context.error().ToString();
+  // No two dimensions alike, so that none stands for another.
+  const auto convolution =
+      LegacyConvolution::Create(context->cudnn, CUDNN_DATA_FLOAT, TensorLayout::kNhwc, {2, 3, 5, 5},
+                                {4, 3, 3, 3}, {2, 4, 5, 5}, 1, CUDNN_FMA_MATH);
+  ASSERT_TRUE(convolution.ok()) << convolution.error().ToString();
+  const auto memory = ConvolutionMemory::Create(context->device, kSmall);
+  ASSERT_TRUE(memory.ok());
+  const ConvolutionData data = IntegerData(kSmall, 3);
+  ASSERT_TRUE(memory->Fill(pass, data).ok());
+  const auto computed = memory->Compute(pass, [&] {
+    return convolution->Run(pass, 1, memory->pointer(ConvolutionTensor::kX),
+                            memory->pointer(ConvolutionTensor::kW),
+                            memory->pointer(ConvolutionTensor::kY), nullptr, 0);
+  });
+  ASSERT_TRUE(computed.ok()) << computed.error().ToString();
+  EXPECT_EQ(LargestError(NumberType::kFp32, *computed, ExactConvolution(kSmall, pass, data)), 0.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPass, LegacyConvolutions,
+                         ::testing::Values(ConvolutionPass::kForward,
+                                           ConvolutionPass::kBackwardData,
+                                           ConvolutionPass::kBackwardFilter));
+
 // The machine's own cuDNN, without a device.
 Result<std::shared_ptr<Cudnn>> OpenReal() {
   ASSIGN_OR_RETURN(const auto cudnn, Cudnn::Load({}));
@@ -220,6 +249,22 @@ TEST(RealCudnn, TakesTheGraphOfALayerNormAndOfAnAttention) {
     const auto graph = operation.build(*cudnn);
     EXPECT_TRUE(graph.ok()) << operation.name << ": " << graph.error().ToString();
   }
+}
+
+TEST(RealCudnn, MakesOlderDescriptorsWithoutADevice) {
+  const auto cudnn = OpenReal();
+  if (!cudnn.ok()) GTEST_SKIP() << cudnn.error().ToString();
+  const auto said = [](const auto& made) {
+    return made.ok() || made.error().code == ErrorCode::kUnsupported ? std::string()
+                                                                     : made.error().ToString();
+  };
+  EXPECT_EQ(said(LegacyTensor(*cudnn, CUDNN_DATA_FLOAT, std::vector<int>{64, 16, 32})), "");
+  EXPECT_EQ(said(LegacyPooling(*cudnn, CUDNN_POOLING_MAX_DETERMINISTIC, 5, 2, 1)), "");
+  EXPECT_EQ(said(LegacyCtcLoss(*cudnn)), "");
+  EXPECT_EQ(
+      said(LegacyConvolution::Create(*cudnn, CUDNN_DATA_HALF, TensorLayout::kNhwc, {4, 64, 14, 14},
+                                     {64, 64, 3, 3}, {4, 64, 14, 14}, 1, CUDNN_TENSOR_OP_MATH)),
+      "");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/gpu/number_type.h"
+#include "tests/gpu/fake_convolution.h"
 
 #if defined(FAKE_eight)
 #define FAKE_VERSION 8907
@@ -23,7 +23,8 @@
 
 namespace {
 
-using rharness::NumberType;
+using fake::NumberType;
+using fake::Tensor;
 
 constexpr auto kNotSupported = static_cast<cudnnStatus_t>(FAKE_NOT_SUPPORTED);
 
@@ -76,26 +77,6 @@ std::vector<std::int32_t> NotesOf(std::int64_t engine) {
   return {};
 }
 
-struct Tensor {
-  NumberType type = NumberType::kFp32;
-  std::vector<std::int64_t> dims, strides;
-  char* memory = nullptr;
-
-  char* At(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) const {
-    const std::int64_t offset = a * strides[0] + b * strides[1] + c * strides[2] + d * strides[3];
-    return memory + offset * static_cast<std::int64_t>(rharness::BytesOf(type));
-  }
-  float Get(const char* at) const {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, at, rharness::BytesOf(type));
-    return static_cast<float>(rharness::Decode(type, bits));
-  }
-  void Put(char* at, double value) const {
-    const std::uint64_t bits = rharness::Encode(type, value);
-    std::memcpy(at, &bits, rharness::BytesOf(type));
-  }
-};
-
 Tensor TensorOf(const Object* described, const Object& pack) {
   Tensor tensor;
   const auto type = described->Get<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE).front();
@@ -121,7 +102,6 @@ float Add(std::vector<float> terms, std::int64_t engine) {
   return engine == 66 ? sum + 1.0F : sum;
 }
 
-// The products that meet in each element of the result, in order of their loops.
 void Convolve(const Object& operation, const Object& pack, std::int64_t engine) {
   const bool data = operation.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
   const bool filter =
@@ -143,33 +123,8 @@ void Convolve(const Object& operation, const Object& pack, std::int64_t engine) 
   // The convolution's descriptor follows alpha and beta in every direction's attributes.
   const std::int64_t padding =
       operation.One(first + 2)->Get<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS).front();
-  const Tensor& result = data ? x : filter ? w : y;
-  std::map<char*, std::vector<float>> terms;
-  const auto each = [&](std::int64_t n, std::int64_t k, std::int64_t p, std::int64_t q) {
-    for (std::int64_t c = 0; c < w.dims[1]; ++c) {
-      for (std::int64_t r = 0; r < w.dims[2]; ++r) {
-        for (std::int64_t s = 0; s < w.dims[3]; ++s) {
-          const std::int64_t row = p + r - padding, column = q + s - padding;
-          const bool inside = row >= 0 && column >= 0 && row < x.dims[2] && column < x.dims[3];
-          if (!inside) continue;
-          char* at_x = x.At(n, c, row, column);
-          char* at_w = w.At(k, c, r, s);
-          char* at_y = y.At(n, k, p, q);
-          const float a = data ? y.Get(at_y) : x.Get(at_x);
-          const float b = filter ? y.Get(at_y) : w.Get(at_w);
-          terms[data ? at_x : filter ? at_w : at_y].push_back(a * b);
-        }
-      }
-    }
-  };
-  for (std::int64_t n = 0; n < y.dims[0]; ++n) {
-    for (std::int64_t k = 0; k < y.dims[1]; ++k) {
-      for (std::int64_t p = 0; p < y.dims[2]; ++p) {
-        for (std::int64_t q = 0; q < y.dims[3]; ++q) each(n, k, p, q);
-      }
-    }
-  }
-  for (const auto& [at, list] : terms) result.Put(at, static_cast<double>(Add(list, engine)));
+  fake::Convolve(x, w, y, padding, data, filter,
+                 [engine](const std::vector<float>& terms) { return Add(terms, engine); });
 }
 
 void Normalize(const Object& operation, const Object& pack, std::int64_t engine) {
