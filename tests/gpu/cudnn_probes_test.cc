@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "probes/gpu/cudnn_algorithms.h"
 #include "probes/gpu/cudnn_convolution.h"
 #include "probes/gpu/cudnn_norm.h"
 #include "probes/gpu/reduce_tree.h"
@@ -143,6 +144,29 @@ TEST(ConvolutionTrees, AskTensorCoresForTf32Alone) {
   ASSERT_EQ(result.choices.size(), 1U);
   EXPECT_EQ(result.choices.begin()->second.Find("engine")->ToInt64(), 16);
   EXPECT_EQ(result.trees.size(), 1U);
+}
+
+TEST(LegacyAlgorithms, AreListedAndRunWithRepeats) {
+  const ProbeContext context = FakeContext("full");
+  const ConvolutionShape shape = Small(NumberType::kFp32, TensorLayout::kNchw);
+  ProbeResult result;
+  const Status done = RecordLegacyAlgorithms(context, Open(context), shape, CUDNN_DEFAULT_MATH,
+                                             "default math", &result);
+  ASSERT_TRUE(done.ok()) << done.error().ToString();
+  const std::string name = " fp32 nchw 2x3x5x5 by 4x3x3 pad 1 default math ";
+  EXPECT_EQ(result.choices.at("wgrad" + name + "rank 0").Dump(),
+            R"({"algorithm":"1","status":"CUDNN_STATUS_SUCCESS","deterministic":true,)"
+            R"("math":"fma","workspace_bytes":24})");
+  EXPECT_EQ(result.choices.at("fprop" + name + "rank 1").Find("status")->AsString(),
+            "CUDNN_STATUS_NOT_SUPPORTED");
+  EXPECT_THAT(result.notes,
+              Contains(HasSubstr("lacks cudnnGetConvolutionBackwardDataAlgorithm_v7")));
+  EXPECT_THAT(result.notes, Contains(AllOf(HasSubstr("wgrad" + name + "algorithm 3: "),
+                                           HasSubstr("CUDNN_STATUS_NOT_SUPPORTED"))));
+  EXPECT_EQ(result.unstable, (std::vector<std::string>{"dgrad" + name + "algorithm 0",
+                                                       "wgrad" + name + "algorithm 0"}));
+  EXPECT_EQ(result.bits.size(), 4U);
+  EXPECT_THAT(result.notes, Not(Contains(HasSubstr("not documented to vary"))));
 }
 
 TEST(NormTrees, AreReadFromTheMean) {
