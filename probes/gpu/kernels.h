@@ -26,6 +26,7 @@ struct KernelImage {
 };
 
 extern const KernelImage kReduceKernels;     // fixed trees, and atomics that have none
+extern const KernelImage kNormKernels;       // row sums of normalizations, in a known order
 extern const KernelImage kCorpusKernels;     // small kernels that exercise a compiler
 extern const KernelImage kMathKernels;       // one kernel a function, over bit patterns
 extern const KernelImage kConvert75Kernels;  // fp32 to fp16

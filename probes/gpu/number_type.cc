@@ -106,8 +106,13 @@ double Decode(NumberType type, std::uint64_t bits) {
 std::vector<std::byte> EncodeAll(NumberType type, const std::vector<float>& values) {
   const std::size_t size = BytesOf(type);
   std::vector<std::byte> bytes(values.size() * size);
+  // Masked data are long runs of one value.
+  std::uint32_t last = 0;
+  std::uint64_t bits = Encode(type, 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t bits = Encode(type, static_cast<double>(values[i]));
+    const auto pattern = std::bit_cast<std::uint32_t>(values[i]);
+    if (pattern != last) bits = Encode(type, static_cast<double>(values[i]));
+    last = pattern;
     std::memcpy(bytes.data() + i * size, &bits, size);
   }
   return bytes;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <vector>
 
 namespace rharness {
@@ -30,6 +31,24 @@ int Fold(Adder* adder, std::vector<int> lanes) {
   return lanes[0];
 }
 
+// What each of 256 threads has that adds every 256th of `nodes`, at least 256 of them.
+std::vector<int> Interleaved(Adder* adder, const std::vector<int>& nodes) {
+  std::vector<int> sums(nodes.begin(), nodes.begin() + 256);
+  for (std::size_t i = 256; i < nodes.size(); ++i) {
+    sums[i % 256] = adder->Add(sums[i % 256], nodes[i]);
+  }
+  return sums;
+}
+
+// Eight warps in halves, then their sums in halves.
+void FoldWarps(Adder* adder, const std::vector<int>& threads) {
+  std::vector<int> warps;
+  for (auto warp = threads.begin(); warp != threads.end(); warp += 32) {
+    warps.push_back(Fold(adder, {warp, warp + 32}));
+  }
+  Fold(adder, warps);
+}
+
 }  // namespace
 
 Result<SumTree> RowsTree(int n) {
@@ -37,17 +56,32 @@ Result<SumTree> RowsTree(int n) {
     return InvalidInput(fmt::format("{} summands; expected a multiple of 256", n));
   }
   Adder adder(n);
-  std::vector<int> warps;
-  for (int warp = 0; warp < 8; ++warp) {
-    std::vector<int> lanes;
-    for (int thread = 32 * warp; thread < 32 * warp + 32; ++thread) {
-      int sum = thread;
-      for (int i = thread + 256; i < n; i += 256) sum = adder.Add(sum, i);
-      lanes.push_back(sum);
-    }
-    warps.push_back(Fold(&adder, lanes));
+  std::vector<int> leaves(static_cast<std::size_t>(n));
+  std::iota(leaves.begin(), leaves.end(), 0);
+  FoldWarps(&adder, Interleaved(&adder, leaves));
+  return adder.Build();
+}
+
+Result<SumTree> LayerNormTree(int n) {
+  if (n < 4 * 256 || n % 4 != 0) {
+    return InvalidInput(fmt::format("{} summands; expected a multiple of 4, at least 1024", n));
   }
-  Fold(&adder, warps);
+  Adder adder(n);
+  std::vector<int> groups;
+  for (int i = 0; i < n; i += 4) {
+    const int low = adder.Add(i, i + 1), high = adder.Add(i + 2, i + 3);
+    groups.push_back(adder.Add(low, high));
+  }
+  FoldWarps(&adder, Interleaved(&adder, groups));
+  return adder.Build();
+}
+
+Result<SumTree> SoftmaxTree(int n) {
+  if (n < 256) return InvalidInput(fmt::format("{} summands; expected at least 256", n));
+  Adder adder(n);
+  std::vector<int> leaves(static_cast<std::size_t>(n));
+  std::iota(leaves.begin(), leaves.end(), 0);
+  Fold(&adder, Interleaved(&adder, leaves));
   return adder.Build();
 }
 

@@ -11,6 +11,14 @@ namespace rharness {
 // then the 8 warps in halves. n a multiple of 256, at least 256; else invalid_input.
 Result<SumTree> RowsTree(int n);
 
+// Of layer_norm_rows: neighbours in fours, pairwise; 256 interleaved sequential sums of those,
+// folded as in reduce_rows. n a multiple of 4, at least 1024; else invalid_input.
+Result<SumTree> LayerNormTree(int n);
+
+// Of softmax_rows: 256 interleaved sequential sums, folded in halves of 128, 64, ..., 1. n at least
+// 256; else invalid_input.
+Result<SumTree> SoftmaxTree(int n);
+
 // Of reduce_serial: from the first to the last. n >= 1.
 Result<SumTree> SerialTree(int n);
 

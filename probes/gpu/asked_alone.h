@@ -1,0 +1,19 @@
+// A routine that answers many questions at once, asked one at a time where its rows differ.
+#ifndef RHARNESS_PROBES_GPU_ASKED_ALONE_H_
+#define RHARNESS_PROBES_GPU_ASKED_ALONE_H_
+
+#include <string>
+
+#include "probes/gpu/probe_tools.h"
+#include "probes/order/reveal.h"
+
+namespace rharness {
+
+// As RecordTree. When the answers of a batch fit no tree although each repeats, the questions are
+// asked again one a launch, and a note says that the tree is that of the first row.
+Status RecordTreeOfRows(const ProbeContext& context, const std::string& name, MaskedSum& sum,
+                        ProbeResult* result);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_PROBES_GPU_ASKED_ALONE_H_

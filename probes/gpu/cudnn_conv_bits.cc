@@ -1,0 +1,48 @@
+// Probe cudnn_conv_bits: the bits that each engine of cuDNN computes, whether it repeats them and
+// said so, and whether it is right.
+#include <algorithm>
+
+#include "probes/gpu/cudnn_convolution.h"
+#include "probes/gpu/probe_tools.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kEngines = 4;  // of a mode
+// An order that varies need not vary in three runs.
+constexpr int kLeastRepeats = 10;
+
+Result<ProbeResult> Measure(const ProbeContext& given) {
+  ProbeContext context = given;
+  context.repeats = std::max(context.repeats, kLeastRepeats);
+  ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
+  ProbeResult result;
+  result.parameters.Set("seed", context.seed).Set("engines_of_a_mode", kEngines);
+  result.libraries = cudnn.cudnn->Describe();
+  result.choices["library"] = cudnn.Versions();
+  using T = NumberType;
+  for (const auto pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
+                          ConvolutionPass::kBackwardFilter}) {
+    for (const auto& [type, layout] : {std::pair{T::kFp32, TensorLayout::kNchw},
+                                       {T::kFp32, TensorLayout::kNhwc},
+                                       {T::kFp16, TensorLayout::kNhwc},
+                                       {T::kBf16, TensorLayout::kNhwc}}) {
+      RETURN_IF_ERROR(
+          RecordConvolutionBits(context, cudnn, pass, BitsShape(type, layout), kEngines, &result));
+    }
+  }
+  if (result.bits.empty()) return InternalError("no engine of any convolution could be run");
+  return result;
+}
+
+ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+
+const RegisterProbe kProbe({.name = "cudnn_conv_bits",
+                            .family = "convolution",
+                            .summary = "bits of cuDNN's convolution engines, and what they say",
+                            .device = ProbeDevice::kGpu,
+                            .run = Run,
+                            .limit = std::chrono::seconds(300)});
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,45 @@
+// Probe cudnn_conv_tree: the order in which cuDNN's first engines add the products of one pixel,
+// and those of one weight's gradient, which are split among blocks where there are many.
+#include "probes/gpu/cudnn_convolution.h"
+#include "probes/gpu/probe_tools.h"
+
+namespace rharness {
+namespace {
+
+constexpr int kQuestions = 64;      // a launch: images, or channels
+constexpr std::size_t kOrders = 3;  // engines of a type whose order is revealed
+
+Result<ProbeResult> Measure(const ProbeContext& context) {
+  ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
+  ProbeResult result;
+  result.parameters.Set("questions", kQuestions).Set("orders_of_a_type", kOrders);
+  result.libraries = cudnn.cudnn->Describe();
+  result.choices["library"] = cudnn.Versions();
+  using T = NumberType;
+  for (const T type : {T::kFp32, T::kTf32, T::kFp16, T::kBf16}) {
+    for (const int channels : {32, 128}) {
+      ConvolutionShape shape{.n = kQuestions, .c = channels, .k = 64, .side = 3, .filter = 3};
+      shape.type = type;
+      RETURN_IF_ERROR(RecordConvolutionTrees(context, cudnn, ConvolutionPass::kForward, shape,
+                                             kOrders, &result));
+    }
+    ConvolutionShape gradient{.n = 16, .c = kQuestions, .k = 64, .side = 8, .filter = 1};
+    gradient.type = type;
+    RETURN_IF_ERROR(RecordConvolutionTrees(context, cudnn, ConvolutionPass::kBackwardFilter,
+                                           gradient, kOrders, &result));
+  }
+  if (result.choices.size() == 1) return InternalError("no engine of any convolution could be run");
+  return result;
+}
+
+ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+
+const RegisterProbe kProbe({.name = "cudnn_conv_tree",
+                            .family = "convolution",
+                            .summary = "order of addition in cuDNN convolutions",
+                            .device = ProbeDevice::kGpu,
+                            .run = Run,
+                            .limit = std::chrono::seconds(300)});
+
+}  // namespace
+}  // namespace rharness

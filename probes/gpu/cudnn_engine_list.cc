@@ -1,0 +1,69 @@
+// Probes cudnn_engine_list and cudnn_engine_list_named: which engines cuDNN ranks first, before any
+// bit moves; on this device, and for devices that are only described and need not be there.
+#include <fmt/format.h>
+
+#include "probes/gpu/cudnn_operations.h"
+#include "probes/gpu/cudnn_run.h"
+#include "probes/gpu/probe_tools.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::int64_t kRanks = 8, kNamedRanks = 3;
+
+Result<ProbeResult> Measure(const ProbeContext& context) {
+  ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
+  ProbeResult result;
+  result.parameters.Set("ranks", kRanks).Set("multiprocessors", cudnn.device->multiprocessors());
+  result.libraries = cudnn.cudnn->DescribeParts();
+  result.choices["library"] = cudnn.Versions();
+  RETURN_IF_ERROR(ListEngines(cudnn.cudnn, "", nullptr, kRanks, &result));
+  if (result.choices.size() == 1) return InternalError("no engine for any operation");
+  return result;
+}
+
+Result<ProbeResult> MeasureNamed(const ProbeContext& context) {
+  ASSIGN_OR_RETURN(const auto cudnn, Cudnn::Load(context.library_paths));
+  if (cudnn->version() < kCudnnWithDeviceProperties) {
+    return NotFound(fmt::format("cuDNN {} knows the device that it runs on alone; since 9.8 others",
+                                cudnn->VersionText()));
+  }
+  ProbeResult result;
+  result.parameters.Set("ranks", kNamedRanks);
+  // Engines that compile at run time are listed only when cuDNN can load a driver's library; the
+  // toolkit's stub will do, and this is where one can be pointed at.
+  const auto driver = Library::Open({"libcuda.so.1", "libcuda.so"}, context.library_paths);
+  result.choices["library"] =
+      Json::MakeObject().Set("cudnn", cudnn->version()).Set("driver", driver.ok());
+  if (!driver.ok()) {
+    result.notes.emplace_back(
+        "without libcuda.so.1, or the toolkit's stub, cuDNN lists no engine "
+        "that compiles at run time");
+  }
+  result.libraries = cudnn->DescribeParts();
+  for (const NamedDevice& named : NamedDevices()) {
+    result.parameters.Set(named.name, named.properties);
+    ASSIGN_OR_RETURN(const CudnnDescriptor device, CudnnDevice(cudnn, named.properties));
+    RETURN_IF_ERROR(
+        ListEngines(cudnn, fmt::format("{} ", named.name), &device, kNamedRanks, &result));
+  }
+  if (result.choices.size() == 1) return InternalError("no engine for any operation");
+  return result;
+}
+
+ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunNamed(const ProbeContext& context) { return Finish(MeasureNamed(context)); }
+
+const RegisterProbe kProbe({.name = "cudnn_engine_list",
+                            .family = "convolution",
+                            .summary = "the engines that cuDNN ranks first",
+                            .device = ProbeDevice::kGpu,
+                            .run = Run});
+const RegisterProbe kNamed({.name = "cudnn_engine_list_named",
+                            .family = "convolution",
+                            .summary = "the engines that cuDNN ranks first for named devices",
+                            .device = ProbeDevice::kCpu,
+                            .run = RunNamed});
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,48 @@
+// Probe cudnn_legacy_algo: what cuDNN's older functions choose, and whether the algorithms that are
+// documented not to repeat do.
+#include <algorithm>
+
+#include "probes/gpu/cudnn_algorithms.h"
+#include "probes/gpu/probe_tools.h"
+
+namespace rharness {
+namespace {
+
+constexpr int kLeastRepeats = 10;
+
+struct Case {
+  NumberType type;
+  TensorLayout layout;
+  cudnnMathType_t math;
+  std::string_view name;
+};
+constexpr Case kCases[] = {
+    {NumberType::kFp32, TensorLayout::kNchw, CUDNN_DEFAULT_MATH, "default math"},
+    {NumberType::kFp32, TensorLayout::kNchw, CUDNN_FMA_MATH, "fma math"},
+    {NumberType::kFp16, TensorLayout::kNhwc, CUDNN_TENSOR_OP_MATH, "tensor op math"}};
+
+Result<ProbeResult> Measure(const ProbeContext& given) {
+  ProbeContext context = given;
+  context.repeats = std::max(context.repeats, kLeastRepeats);
+  ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
+  ProbeResult result;
+  result.parameters.Set("seed", context.seed);
+  result.libraries = cudnn.cudnn->Describe();
+  result.choices["library"] = cudnn.Versions();
+  for (const Case& one : kCases) {
+    RETURN_IF_ERROR(RecordLegacyAlgorithms(context, cudnn, BitsShape(one.type, one.layout),
+                                           one.math, one.name, &result));
+  }
+  return result;
+}
+
+ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+
+const RegisterProbe kProbe({.name = "cudnn_legacy_algo",
+                            .family = "convolution",
+                            .summary = "algorithms that cuDNN's older functions choose",
+                            .device = ProbeDevice::kGpu,
+                            .run = Run});
+
+}  // namespace
+}  // namespace rharness
