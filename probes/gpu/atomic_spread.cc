@@ -15,7 +15,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ASSIGN_OR_RETURN(const CUmodule module, device->Load(kReduceKernels));
   ASSIGN_OR_RETURN(const CUfunction kernel, device->Find(module, "reduce_atomic"));
-  std::vector<float> values = SeededValues(std::size_t{1} << 20, context.seed);
+  std::vector<float> values = RoundingValues(std::size_t{1} << 20, context.seed);
   // Scales that differ make the order visible in the last bits.
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1.0F + static_cast<float>(i % 997);
   ASSIGN_OR_RETURN(const DeviceBuffer in, device->Upload(values));

@@ -34,8 +34,8 @@ Status Record(const ProbeContext& context, const BlasContext& blas, NumberType i
     const DeviceGemmShape shape{rows, kColumns, kDepth, input, output};
     ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, shape));
     // The same seed: row 0 of A and all of B are the same for every number of rows.
-    const auto a = EncodeAll(input, SeededValues(shape.a_size(), context.seed));
-    const auto b = EncodeAll(input, SeededValues(shape.b_size(), context.seed + 1));
+    const auto a = EncodeAll(input, RoundingValues(shape.a_size(), context.seed));
+    const auto b = EncodeAll(input, RoundingValues(shape.b_size(), context.seed + 1));
     const std::string name = fmt::format("{} M={}", NumberTypeName(input), rows);
     const auto first_row = [&]() -> Result<std::vector<std::byte>> {
       ASSIGN_OR_RETURN(const auto d, gemm->Run(a, b, {}));

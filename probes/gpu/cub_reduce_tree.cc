@@ -74,7 +74,7 @@ class CubMaskedSum : public MaskedSum {
 template <class T>
 Status RecordSums(const ProbeContext& context, const Device& device, CubOrder order,
                   const std::string& name, ProbeResult* result) {
-  const std::vector<float> seeded = SeededValues(kLargeSize, context.seed);
+  const std::vector<float> seeded = RoundingValues(kLargeSize, context.seed);
   std::vector<T> values(seeded.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<T>(seeded[i]) * (T{1} + static_cast<T>(i % 997)) / T{3};

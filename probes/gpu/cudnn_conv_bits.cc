@@ -19,7 +19,6 @@ Result<ProbeResult> Measure(const ProbeContext& given) {
   ProbeResult result;
   result.parameters.Set("seed", context.seed).Set("engines_of_a_mode", kEngines);
   result.libraries = cudnn.cudnn->Describe();
-  result.choices["library"] = cudnn.Versions();
   using T = NumberType;
   for (const auto pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
                           ConvolutionPass::kBackwardFilter}) {

@@ -14,7 +14,6 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("questions", kQuestions).Set("orders_of_a_type", kOrders);
   result.libraries = cudnn.cudnn->Describe();
-  result.choices["library"] = cudnn.Versions();
   using T = NumberType;
   for (const T type : {T::kFp32, T::kTf32, T::kFp16, T::kBf16}) {
     for (const int channels : {32, 128}) {

@@ -109,7 +109,10 @@ Status RecordConvolutionBits(const ProbeContext& context, const CudnnContext& cu
     const std::string of_engine = fmt::format("{} {}", name, NameOfConfig(config));
     const Status done = RecordBitsOf(context, cudnn, question, config, of_engine, result);
     if (done.ok()) continue;
-    if (done.error().code != ErrorCode::kUnsupported) return done;
+    // One engine that fails must not hide what the others do; its failure is its own result.
+    if (done.error().code != ErrorCode::kUnsupported) {
+      result->choices[of_engine] = DescribeConfig(config).Set("failed", done.error().ToString());
+    }
     result->notes.push_back(of_engine + ": " + done.error().ToString());
   }
   return {};

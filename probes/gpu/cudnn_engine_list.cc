@@ -16,7 +16,6 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("ranks", kRanks).Set("multiprocessors", cudnn.device->multiprocessors());
   result.libraries = cudnn.cudnn->DescribeParts();
-  result.choices["library"] = cudnn.Versions();
   RETURN_IF_ERROR(ListEngines(cudnn.cudnn, "", nullptr, kRanks, &result));
   if (result.choices.size() == 1) return InternalError("no engine for any operation");
   return result;
@@ -33,8 +32,7 @@ Result<ProbeResult> MeasureNamed(const ProbeContext& context) {
   // Engines that compile at run time are listed only when cuDNN can load a driver's library; the
   // toolkit's stub will do, and this is where one can be pointed at.
   const auto driver = Library::Open({"libcuda.so.1", "libcuda.so"}, context.library_paths);
-  result.choices["library"] =
-      Json::MakeObject().Set("cudnn", cudnn->version()).Set("driver", driver.ok());
+  result.choices["runtime-compiled engines"] = Json::MakeObject().Set("listed", driver.ok());
   if (!driver.ok()) {
     result.notes.emplace_back(
         "without libcuda.so.1, or the toolkit's stub, cuDNN lists no engine "

@@ -28,7 +28,6 @@ Result<ProbeResult> Measure(const ProbeContext& given) {
   ProbeResult result;
   result.parameters.Set("seed", context.seed);
   result.libraries = cudnn.cudnn->Describe();
-  result.choices["library"] = cudnn.Versions();
   for (const Case& one : kCases) {
     RETURN_IF_ERROR(RecordLegacyAlgorithms(context, cudnn, BitsShape(one.type, one.layout),
                                            one.math, one.name, &result));

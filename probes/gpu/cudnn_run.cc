@@ -31,8 +31,6 @@ Result<CudnnContext> CudnnContext::Open(const ProbeContext& context) {
   return made;
 }
 
-Json CudnnContext::Versions() const { return Json::MakeObject().Set("cudnn", cudnn->version()); }
-
 Result<std::vector<CudnnConfig>> FirstOfEachEngine(const CudnnGraph& graph, std::size_t of_a_mode) {
   std::vector<CudnnConfig> chosen;
   for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {

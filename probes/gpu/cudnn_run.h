@@ -24,7 +24,6 @@ struct CudnnContext {
 
   // not_found without driver, device or cuDNN.
   static Result<CudnnContext> Open(const ProbeContext& context);
-  Json Versions() const;
 };
 
 // The first configuration of each of the first `of_a_mode` engines of mode A, and of as many others

@@ -17,7 +17,7 @@ constexpr const FatKernels* kFiles[] = {&kReduceFat, &kCorpusFat, &kMathFat};
 Status RecordReductions(const ProbeContext& context, const Device& device, CUmodule module,
                         const std::string& prefix, ProbeResult* result) {
   ASSIGN_OR_RETURN(const DeviceBuffer in,
-                   device.Upload(SeededValues(std::size_t{kRows} * kRowSize, context.seed)));
+                   device.Upload(RoundingValues(std::size_t{kRows} * kRowSize, context.seed)));
   ASSIGN_OR_RETURN(const DeviceBuffer out, device.Allocate(kRows * sizeof(float)));
   for (const auto& [kernel, threads] : {std::pair{"reduce_rows", 256U}, {"reduce_serial", 1U}}) {
     ASSIGN_OR_RETURN(const CUfunction function, device.Find(module, kernel));

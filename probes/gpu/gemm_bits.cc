@@ -36,8 +36,8 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const Device
     return {};
   }
   if (!gemm.ok()) return gemm.error();
-  const auto a = EncodeAll(shape.input, SeededValues(shape.a_size(), context.seed));
-  const auto b = EncodeAll(shape.input, SeededValues(shape.b_size(), context.seed + 1));
+  const auto a = EncodeAll(shape.input, RoundingValues(shape.a_size(), context.seed));
+  const auto b = EncodeAll(shape.input, RoundingValues(shape.b_size(), context.seed + 1));
   ASSIGN_OR_RETURN(const auto d,
                    RecordBits(
                        context, name, [&] { return (*gemm)->Run(a, b, {}); }, result));

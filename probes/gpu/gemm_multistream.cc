@@ -54,7 +54,7 @@ Result<Inputs> Upload(const ProbeContext& context, const Device& device) {
   Inputs all;
   const auto upload = [&](int rows, std::uint64_t seed) {
     const std::size_t size = static_cast<std::size_t>(rows) * kK;
-    return device.Upload(EncodeAll(NumberType::kBf16, SeededValues(size, seed)));
+    return device.Upload(EncodeAll(NumberType::kBf16, RoundingValues(size, seed)));
   };
   ASSIGN_OR_RETURN(all.a, upload(kM, context.seed));
   ASSIGN_OR_RETURN(all.b, upload(kN, context.seed + 1));

@@ -20,9 +20,9 @@ Result<Matrices> Upload(const ProbeContext& context, const Device& device,
                         const DeviceGemmShape& shape) {
   Matrices all;
   ASSIGN_OR_RETURN(
-      all.a, device.Upload(EncodeAll(shape.input, SeededValues(shape.a_size(), context.seed))));
-  ASSIGN_OR_RETURN(
-      all.b, device.Upload(EncodeAll(shape.input, SeededValues(shape.b_size(), context.seed + 1))));
+      all.a, device.Upload(EncodeAll(shape.input, RoundingValues(shape.a_size(), context.seed))));
+  ASSIGN_OR_RETURN(all.b, device.Upload(EncodeAll(
+                              shape.input, RoundingValues(shape.b_size(), context.seed + 1))));
   ASSIGN_OR_RETURN(all.c, device.Allocate(shape.c_size() * BytesOf(shape.output)));
   ASSIGN_OR_RETURN(all.workspace, device.Allocate(kWorkspaces[3]));
   return all;

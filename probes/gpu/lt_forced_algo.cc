@@ -32,7 +32,7 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const Device
   const Device& device = *blas.device;
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
   const auto upload = [&](std::size_t size, std::uint64_t seed) {
-    return device.Upload(EncodeAll(shape.input, SeededValues(size, seed)));
+    return device.Upload(EncodeAll(shape.input, RoundingValues(size, seed)));
   };
   ASSIGN_OR_RETURN(const DeviceBuffer a, upload(shape.a_size(), context.seed));
   ASSIGN_OR_RETURN(const DeviceBuffer b, upload(shape.b_size(), context.seed + 1));

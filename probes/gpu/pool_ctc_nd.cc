@@ -138,7 +138,6 @@ Result<ProbeResult> Measure(const ProbeContext& given) {
   ProbeResult result;
   result.parameters.Set("seed", context.seed).Set("window", kWindow).Set("steps", kSteps);
   result.libraries = cudnn.cudnn->Describe();
-  result.choices["library"] = cudnn.Versions();
   const std::pair<cudnnPoolingMode_t, std::string> poolings[] = {
       {CUDNN_POOLING_MAX, "max pooling gradient"},
       {CUDNN_POOLING_MAX_DETERMINISTIC, "max pooling gradient, deterministic"}};

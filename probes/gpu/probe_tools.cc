@@ -2,6 +2,7 @@
 #include "probes/gpu/probe_tools.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/base/digest.h"
 
@@ -69,6 +70,17 @@ std::vector<float> SeededValues(std::size_t count, std::uint64_t seed) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto step = static_cast<int>(SplitMix(seed * 0x100000001b3U + i) % 257U) - 128;
     values[i] = static_cast<float>(step) / 128.0F;
+  }
+  return values;
+}
+
+std::vector<float> RoundingValues(std::size_t count, std::uint64_t seed) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = SplitMix(seed * 0x100000001b3U + i);
+    const float magnitude = 1.0F + static_cast<float>(bits & 0x7fffffU) * 0x1p-23F;
+    const int exponent = 4 - static_cast<int>((bits >> 32) % 12U);
+    values[i] = std::ldexp((bits >> 63) != 0 ? -magnitude : magnitude, exponent);
   }
   return values;
 }

@@ -20,7 +20,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.libraries["cub"] =
       Json::MakeObject().Set("cccl", CcclVersion()).Set("cuda_runtime", CubRuntimeVersion());
   for (const int n : kSizes) {
-    std::vector<float> values = SeededValues(static_cast<std::size_t>(n), context.seed);
+    std::vector<float> values = RoundingValues(static_cast<std::size_t>(n), context.seed);
     // Scales that differ make the order visible in the last bits.
     for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1.0F + static_cast<float>(i % 997);
     ASSIGN_OR_RETURN(const DeviceBuffer in, device->Upload(values));

@@ -62,7 +62,6 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("seed", context.seed).Set("rows", kRows);
   result.libraries = cudnn.cudnn->Describe();
-  result.choices["library"] = cudnn.Versions();
   RETURN_IF_ERROR(RecordOwn(context, *cudnn.device, &result));
   for (const int columns : kColumns) {
     RETURN_IF_ERROR(RecordNormTrees(context, cudnn, kRows, columns, kEngines, &result));

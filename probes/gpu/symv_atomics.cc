@@ -13,8 +13,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   const Device& device = *blas.device;
   const auto n = static_cast<std::size_t>(kSize);
-  ASSIGN_OR_RETURN(const DeviceBuffer a, device.Upload(SeededValues(n * n, context.seed)));
-  ASSIGN_OR_RETURN(const DeviceBuffer x, device.Upload(SeededValues(n, context.seed + 1)));
+  ASSIGN_OR_RETURN(const DeviceBuffer a, device.Upload(RoundingValues(n * n, context.seed)));
+  ASSIGN_OR_RETURN(const DeviceBuffer x, device.Upload(RoundingValues(n, context.seed + 1)));
   ASSIGN_OR_RETURN(const DeviceBuffer y, device.Allocate(n * sizeof(float)));
   ProbeResult result;
   result.parameters.Set("n", kSize).Set("seed", context.seed);
