@@ -206,8 +206,9 @@ class ProbeComparison {
     if (out_.change != BehaviourChange::kRounding && !out_.bits_cases.empty()) {
       rest += fmt::format("; other bits in {}", out_.bits_cases.size());
     }
-    const bool alone = out_.change == BehaviourChange::kHeuristicDrift && out_.tree_cases.empty() &&
-                       out_.bits_cases.empty();
+    const bool shows = !after_.trees.empty() || !after_.bits.empty();
+    const bool alone = out_.change == BehaviourChange::kHeuristicDrift && shows &&
+                       out_.tree_cases.empty() && out_.bits_cases.empty();
     if (alone) rest += "; nothing that it shows of order and bits moved";
     if (out_.change != BehaviourChange::kGone && !out_.gone_cases.empty()) {
       rest += fmt::format("; {} no longer shown", out_.gone_cases.size());
