@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 
@@ -102,12 +103,20 @@ void ShowProgress(const Probe& probe, std::size_t done, std::size_t of) {
 // One line for each probe that did not work, and for a broken suite.
 int Judge(const Json& fingerprint) {
   int code = kExitOk;
+  bool any = false;
+  std::string absent;
   for (const Json& probe : fingerprint.Find("probes")->AsArray()) {
     const std::string& status = probe.Find("status")->AsString();
+    any = any || status != "absent";
+    if (status == "absent" && absent.empty()) absent = probe.Find("message")->AsString();
     if (status == "ok" || status == "absent") continue;
     LogError(fmt::format("{} {}: {}", probe.Find("name")->AsString(), status,
                          TerminalSafe(probe.Find("message")->AsString())));
     code = kExitInfrastructure;
+  }
+  if (!any) {
+    LogError("nothing is here to probe: " + TerminalSafe(absent));
+    return kExitInfrastructure;
   }
   const std::string& suite = fingerprint.Find("suite")->AsString();
   if (suite == "ok") return code;
@@ -115,7 +124,12 @@ int Judge(const Json& fingerprint) {
   return kExitInfrastructure;
 }
 
+std::atomic<bool> interrupted{false};
+void Interrupt(int) { interrupted = true; }
+
 int RunSuite(CommandOptions options) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, Interrupt);
+  options.run.should_cancel = [] { return interrupted.load(); };
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return Fail(IoError("cannot tell this program's own path: " + failed.message()));

@@ -114,11 +114,12 @@ Result<ProbeResult> ResultOf(const ProcessResult& process) {
 }
 
 Result<ProbeResult> RunChild(const std::string& program, const Probe& probe,
-                             const ProbeContext& context) {
+                             const RunOptions& options) {
   ProcessLimits limits;
   limits.timeout = probe.limit;
   limits.output_bytes = kMostResultBytes;
-  return ResultOf(RunProcess(ChildOf(program, probe, context), limits));
+  return ResultOf(
+      RunProcess(ChildOf(program, probe, options.context), limits, {}, options.should_cancel));
 }
 
 // Adds the cases that are missing on one side or differ.
@@ -147,10 +148,10 @@ void AddChangedCases(const ProbeResult& a, const ProbeResult& b, std::set<std::s
 // first process that is not ok ends it: its result is the probe's.
 Result<ProbeResult> RunFresh(const std::string& program, const Probe& probe,
                              const RunOptions& options) {
-  ASSIGN_OR_RETURN(ProbeResult first, RunChild(program, probe, options.context));
+  ASSIGN_OR_RETURN(ProbeResult first, RunChild(program, probe, options));
   std::set<std::string> unstable(first.unstable.begin(), first.unstable.end());
   for (int i = 2; i <= options.processes && first.status == ProbeStatus::kOk; ++i) {
-    ASSIGN_OR_RETURN(ProbeResult next, RunChild(program, probe, options.context));
+    ASSIGN_OR_RETURN(ProbeResult next, RunChild(program, probe, options));
     if (next.status != ProbeStatus::kOk) {
       next.message = fmt::format("in process {} of {}: {}", i, options.processes, next.message);
       return next;

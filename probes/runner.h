@@ -21,6 +21,7 @@ struct RunOptions {
   std::vector<std::string> globs;  // of probe names; empty: all of the device
   int processes = 2;               // fresh processes a probe, to find what changes between them
   std::function<void(const Probe&, std::size_t done, std::size_t of)> progress;
+  std::function<bool()> should_cancel;  // asked often; then the child is killed, and all ends
 };
 
 // The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its

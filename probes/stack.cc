@@ -3,23 +3,10 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-
 #include "harness/base/clock.h"
 
 namespace rharness {
 namespace {
-
-// Variables of the libraries that are probed; others cannot reach a probe.
-bool ChangesArithmetic(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> prefixes = {
-      "OPENBLAS_", "GOTO_",  "OMP_",   "GOMP_", "KMP_",    "MKL_",
-      "CUDA_",     "CUBLAS", "CUDNN_", "NCCL_", "NVIDIA_", "BLIS_"};
-  return name == "GLIBC_TUNABLES" || std::ranges::any_of(prefixes, [&](std::string_view prefix) {
-           return name.starts_with(prefix);
-         });
-}
 
 void SetIfKnown(Json* json, std::string_view key, const std::string& value) {
   if (!value.empty()) json->Set(key, value);
@@ -58,7 +45,7 @@ Json DescribeStack(const Environment& environment, const std::string& device,
   stack.Set("libraries", std::move(described));
   Json variables = Json::MakeObject();
   for (const auto& [name, value] : environment.variables) {
-    if (value && ChangesArithmetic(name)) variables.Set(name, *value);
+    if (value && IsNumericVariable(name)) variables.Set(name, *value);
   }
   return stack.Set("environment", std::move(variables));
 }

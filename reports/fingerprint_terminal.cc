@@ -66,6 +66,9 @@ std::string WriteTerminal(const FingerprintDifference& difference, int columns, 
     for (std::size_t i = 0; i < std::min(difference.stack.size(), kMostStackLines); ++i) {
       tail.push_back(FactLine(difference.stack[i], columns));
     }
+    if (difference.stack.size() > kMostStackLines) {
+      tail.push_back(fmt::format("  … and {} more", difference.stack.size() - kMostStackLines));
+    }
   }
   return FitLines(head, items, tail, "probe", rows);
 }

@@ -111,6 +111,9 @@ class ProbeComparison {
       const bool tree = CompareLayer(name, before_.trees, after_.trees, &out_.tree_cases);
       const bool bits = CompareLayer(name, before_.bits, after_.bits, &out_.bits_cases);
       if (choice || tree || bits) ++out_.cases;
+      choices_ += choice ? 1 : 0;
+      trees_ += tree ? 1 : 0;
+      bits_ += bits ? 1 : 0;
       if (lost_) out_.gone_cases.push_back(name);
     }
     const std::set<std::string> before = UnstableCasesOf(before_);
@@ -180,8 +183,9 @@ class ProbeComparison {
                        Short(At(after_.trees, name)->name));
   }
 
-  std::string InCases(const std::vector<std::string>& cases) const {
-    return fmt::format("in {} of {} cases (first: {})", cases.size(), out_.cases,
+  // `of`: the cases that show the layer on both sides.
+  static std::string InCases(const std::vector<std::string>& cases, int of) {
+    return fmt::format("in {} of {} case{} (first: {})", cases.size(), of, of == 1 ? "" : "s",
                        Short(cases.front()));
   }
 
@@ -189,7 +193,7 @@ class ProbeComparison {
     const std::string& name = out_.choice_cases.front();
     return fmt::format("{} {}",
                        DescribeChoiceChange(*At(before_.choices, name), *At(after_.choices, name)),
-                       InCases(out_.choice_cases));
+                       InCases(out_.choice_cases, choices_));
   }
 
   // What else moved below the layer that names the kind.
@@ -224,11 +228,11 @@ class ProbeComparison {
       out_.choice_sentence = fmt::format("{}: {}: {}", out_.probe, chosen, ChoiceWords());
     }
     if (!tree.empty()) {
-      out_.tree_sentence =
-          fmt::format("{}: adds in another order {}: {}", out_.probe, InCases(tree), TreeNames());
+      out_.tree_sentence = fmt::format("{}: adds in another order {}: {}", out_.probe,
+                                       InCases(tree, trees_), TreeNames());
     }
     if (!bits.empty()) {
-      out_.bits_sentence = fmt::format("{}: other bits {}", out_.probe, InCases(bits));
+      out_.bits_sentence = fmt::format("{}: other bits {}", out_.probe, InCases(bits, bits_));
     }
   }
 
@@ -242,19 +246,20 @@ class ProbeComparison {
         return fmt::format("now gives the same bits every time, {}", InAll(lost_unstable_));
       case BehaviourChange::kCompilerOutput:
         return out_.choice_cases.empty()
-                   ? fmt::format("other code from the same source {}", InCases(out_.bits_cases))
+                   ? fmt::format("other code from the same source {}",
+                                 InCases(out_.bits_cases, bits_))
                    : fmt::format("other code from the same source: {}", ChoiceWords());
       case BehaviourChange::kHeuristicDrift:
         return fmt::format("another algorithm is chosen: {}", ChoiceWords());
       case BehaviourChange::kKernelRewritten:
         return fmt::format("{} adds in another order: {} {}", ChosenWords(), TreeWords(),
-                           InCases(out_.tree_cases));
+                           InCases(out_.tree_cases, trees_));
       case BehaviourChange::kHardwarePath:
         return fmt::format("another instruction adds, the widest fused addition went {}: {} {}",
-                           WidestChanged(), TreeWords(), InCases(out_.tree_cases));
+                           WidestChanged(), TreeWords(), InCases(out_.tree_cases, trees_));
       case BehaviourChange::kRounding:
         return fmt::format("{} gives other bits {}: rounding, epilogue or math", SameWords(),
-                           InCases(out_.bits_cases));
+                           InCases(out_.bits_cases, bits_));
       case BehaviourChange::kGone:
         return fmt::format("no longer shows {} of its cases (first: {})", out_.gone_cases.size(),
                            Short(out_.gone_cases.front()));
@@ -289,6 +294,9 @@ class ProbeComparison {
   ProbeDifference out_;
   std::vector<std::string> gained_;
   std::vector<std::string> lost_unstable_;
+  int choices_ = 0;  // cases that show it on both sides
+  int trees_ = 0;
+  int bits_ = 0;
   bool lost_ = false;
   bool more_ = false;
 };

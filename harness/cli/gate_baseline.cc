@@ -26,9 +26,9 @@ Result<int> Accept(const AcceptArguments& arguments) {
                    AcceptBaseline(arguments.fingerprint, arguments.folder, arguments.by,
                                   arguments.reason, SystemClock().Now(), expires));
   if (Globals().quiet) return kExitOk;
-  return Print(TerminalSafe(fmt::format("accepted {} by {} until {}\n",
-                                        record.fingerprint_sha256.substr(0, 12), record.accepted_by,
-                                        FormatTime(record.expires))));
+  return Print(
+      TerminalSafe(fmt::format("accepted {} by {} {}\n", record.fingerprint_sha256.substr(0, 12),
+                               record.accepted_by, FormatUntil(record.expires))));
 }
 
 }  // namespace

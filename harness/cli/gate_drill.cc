@@ -17,6 +17,8 @@
 #include "harness/cli/progress_line.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/historical_runs.h"
+#include "harness/drill/rerun.h"
+#include "harness/manifest/evidence.h"
 
 namespace rharness {
 namespace {
@@ -33,20 +35,26 @@ std::string DeviceOf(const Fingerprint& fingerprint) {
   return device == fingerprint.stack.end() ? "cpu" : device->second;
 }
 
-// The probes of `globs`, taken on this machine.
-Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const std::string& device,
-                              const std::map<std::string, std::optional<std::string>>& variables) {
+// This process's environment with the candidate's variables of numeric libraries, and no others of
+// these.
+std::map<std::string, std::string> ProbedEnvironment(const Fingerprint& candidate) {
+  std::map<std::string, std::string> environment = ProcessEnvironment();
+  std::erase_if(environment, [](const auto& entry) { return IsNumericVariable(entry.first); });
+  for (const auto& [key, value] : candidate.stack) {
+    if (key.starts_with(kVariable)) environment[key.substr(kVariable.size())] = value;
+  }
+  return environment;
+}
+
+// The probes of these names, taken on this machine.
+Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Fingerprint& candidate) {
   const char* named = std::getenv("RHARNESS_PROBE");
   ASSIGN_OR_RETURN(const std::filesystem::path program,
                    FindProbeProgram(named == nullptr ? "" : named, false));
   ProcessSpec spec;
-  spec.argv = {program.string(), "run", "--quiet", "--device", device};
+  spec.argv = {program.string(), "run", "--quiet", "--device", DeviceOf(candidate)};
   for (const std::string& name : names) spec.argv.insert(spec.argv.end(), {"--probe", name});
-  spec.environment = ProcessEnvironment();
-  for (const auto& [name, value] : variables) {
-    if (value) spec.environment[name] = *value;
-    if (!value) spec.environment.erase(name);
-  }
+  spec.environment = ProbedEnvironment(candidate);
   ProcessLimits limits;
   limits.timeout = kProbingLimit;
   limits.output_bytes = kMostFingerprintBytes;
@@ -60,8 +68,7 @@ Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const std::
 }
 
 // Whether what the changed probes showed on the candidate shows here, too.
-Status CheckHere(const FingerprintDifference& difference, const Fingerprint& candidate,
-                 const std::map<std::string, std::optional<std::string>>& variables) {
+Status CheckHere(const FingerprintDifference& difference, const Fingerprint& candidate) {
   Fingerprint there = candidate;
   std::vector<std::string> names;
   for (const ProbeDifference& probe : difference.probes) names.push_back(probe.probe);
@@ -72,7 +79,7 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
   names.clear();
   for (const FingerprintProbe& probe : there.probes) names.push_back(probe.name);
   LogInfo(fmt::format("probing this machine: {}", fmt::join(names, ", ")));
-  ASSIGN_OR_RETURN(const Fingerprint here, ProbeHere(names, DeviceOf(candidate), variables));
+  ASSIGN_OR_RETURN(const Fingerprint here, ProbeHere(names, candidate));
   const FingerprintDifference between = DiffFingerprints(there, here);
   if (between.comparable && between.probes.empty()) return {};
   return ProcessError(fmt::format(
@@ -90,6 +97,20 @@ Result<std::vector<Manifest>> LoadHistory(const std::string& url) {
   return LoadRuns(run_ids, store.get());
 }
 
+std::map<std::string, Environment> DrilledIn(const Report& drill,
+                                             const std::filesystem::path& folder) {
+  std::map<std::string, Environment> places;
+  for (const ReportRun& run : drill.runs) {
+    if (!SafeRelativePath(run.run_id, "run_id").ok() || run.reruns.empty()) continue;
+    const auto evidence =
+        LoadEvidence(RerunFolder(folder, run.run_id, run.reruns.back().index) / "evidence.json");
+    if (evidence.ok() && evidence->run_id == run.run_id) {
+      places[run.run_id] = evidence->environment;
+    }
+  }
+  return places;
+}
+
 std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all) {
   if (runs.size() == all) return "";
   std::string selection;
@@ -99,28 +120,12 @@ std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all) {
   return selection;
 }
 
-std::map<std::string, std::optional<std::string>> CandidateVariables(const Fingerprint& baseline,
-                                                                     const Fingerprint& candidate) {
-  std::map<std::string, std::optional<std::string>> variables;
-  for (const auto& [key, value] : baseline.stack) {
-    if (key.starts_with(kVariable) && !candidate.stack.contains(key)) {
-      variables[key.substr(kVariable.size())] = std::nullopt;
-    }
-  }
-  for (const auto& [key, value] : candidate.stack) {
-    const auto before = baseline.stack.find(key);
-    const bool differs = before == baseline.stack.end() || before->second != value;
-    if (key.starts_with(kVariable) && differs) variables[key.substr(kVariable.size())] = value;
-  }
-  return variables;
-}
-
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options) {
   DrillOptions drill;
   drill.environment = CandidateVariables(input.baseline, input.candidate);
   if (!options.trust_here) {
-    RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate, drill.environment));
+    RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate));
   }
   drill.history = options.history;
   drill.out = options.out;

@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_CLI_GATE_DRILL_H_
 #define RHARNESS_HARNESS_CLI_GATE_DRILL_H_
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,17 +27,17 @@ struct GateDrillOptions {
 // All runs of the history that are not retired. Errors: not_found, io, integrity.
 Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 
-// Variables whose value the candidate's stack states otherwise than the baseline's: a rerun on the
-// candidate needs them. Without a value: the candidate has it unset.
-std::map<std::string, std::optional<std::string>> CandidateVariables(const Fingerprint& baseline,
-                                                                     const Fingerprint& candidate);
-
 // Reruns the impacted runs, here and now, with the candidate's variables, and enters their verdicts
 // into the history. First takes the probes that changed on this machine: where they do not show
 // what the candidate showed, reruns here would say nothing of it. Errors: those of RunDrill;
 // process when this machine does not compute as the candidate does, or cannot be probed.
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options);
+
+// Where the runs of a drill's folder were rerun, as the evidence of their last reruns says; a run
+// without readable evidence is left out.
+std::map<std::string, Environment> DrilledIn(const Report& drill,
+                                             const std::filesystem::path& folder);
 
 // "run_id = a or run_id = b"; empty, which selects everything, when all runs are impacted.
 std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all);

@@ -48,11 +48,11 @@ Result<std::vector<fs::path>> FingerprintsIn(const fs::path& folder) {
   return files;
 }
 
-// The subfolder, which may hold several of one node; else the host that made it; else the file.
-std::string NodeOf(const Fingerprint& fingerprint, const fs::path& folder, const fs::path& file) {
+// The subfolder, which may hold several of one node; else the file. Not the host that made it: many
+// containers and virtual machines have one name.
+std::string NodeOf(const fs::path& folder, const fs::path& file) {
   const fs::path below = file.lexically_relative(folder);
-  if (below.has_parent_path()) return below.begin()->string();
-  return fingerprint.node.empty() ? file.stem().string() : fingerprint.node;
+  return below.has_parent_path() ? below.begin()->string() : file.stem().string();
 }
 
 Result<int> Run(const FleetArguments& arguments) {
@@ -63,8 +63,7 @@ Result<int> Run(const FleetArguments& arguments) {
     if (!fingerprint.ok()) {
       fingerprint = UnreadableFingerprint(file.string(), fingerprint.error());
     }
-    const std::string node = NodeOf(*fingerprint, arguments.folder, file);
-    members.push_back({node, std::move(*fingerprint)});
+    members.push_back({NodeOf(arguments.folder, file), std::move(*fingerprint)});
   }
   const Fleet fleet = CompareFleet(members);
   if (!arguments.html.empty()) {
@@ -89,8 +88,7 @@ void AddGateFleet(CLI::App& gate_verb, Action* action) {
   CLI::App* verb = gate_verb.add_subcommand(
       "fleet", "Find nodes that compute otherwise than others of their hardware");
   verb->add_option("folder", arguments->folder,
-                   "Folder of fingerprints: NODE.json, or NODE/*.json for repeats of one node; a "
-                   "node named in the stack goes by that name")
+                   "Folder of fingerprints: NODE.json, or NODE/*.json for repeats of one node")
       ->required();
   verb->add_flag("--json", arguments->json, "Print rharness.fleet/v1 instead of text");
   verb->add_option("--html", arguments->html, "Write a page");

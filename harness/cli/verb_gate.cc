@@ -65,12 +65,15 @@ Status LoadBaselineInto(const std::string& path, GateInput* input) {
   return {};
 }
 
-Result<Report> LoadDrill(const std::string& source) {
+Status LoadDrillInto(const std::string& source, GateInput* input) {
   std::error_code error;
-  const fs::path path =
-      fs::is_directory(source, error) ? fs::path(source) / "report.json" : fs::path(source);
+  const bool folder = fs::is_directory(source, error);
+  const fs::path path = folder ? fs::path(source) / "report.json" : fs::path(source);
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-  return ParseReport(json, path.string());
+  ASSIGN_OR_RETURN(input->drill, ParseReport(json, path.string()));
+  // A report alone does not say where its runs were rerun.
+  input->drilled_in = DrilledIn(*input->drill, folder ? fs::path(source) : path.parent_path());
+  return {};
 }
 
 Status Check(const GateArguments& arguments) {
@@ -81,6 +84,14 @@ Status Check(const GateArguments& arguments) {
   if (arguments.drill != kImpacted) return {};
   if (arguments.run.history.empty() || arguments.run.out.empty()) {
     return InvalidInput("--drill impacted needs --history URL and --out DIR", "rharness gate");
+  }
+  std::error_code error;
+  if (fs::exists(fs::path(arguments.run.out) / "drill.json", error)) {
+    return InvalidInput(
+        fmt::format("--out {} holds a drill already; name another folder, or judge by that drill "
+                    "with --drill {}",
+                    TerminalSafe(arguments.run.out), TerminalSafe(arguments.run.out)),
+        "rharness gate");
   }
   return {};
 }
@@ -97,7 +108,7 @@ Result<GateInput> LoadInput(const GateArguments& arguments) {
     ASSIGN_OR_RETURN(input.history, LoadHistory(arguments.run.history));
   }
   if (!arguments.drill.empty() && arguments.drill != kImpacted) {
-    ASSIGN_OR_RETURN(input.drill, LoadDrill(arguments.drill));
+    RETURN_IF_ERROR(LoadDrillInto(arguments.drill, &input));
   }
   return input;
 }
@@ -109,6 +120,7 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
                      !decision.impacted_runs.empty();
   if (!rerun) return decision;
   ASSIGN_OR_RETURN(input->drill, DrillImpacted(decision, *input, arguments.run));
+  input->drilled_in = DrilledIn(*input->drill, arguments.run.out);
   return DecideGate(*input);
 }
 

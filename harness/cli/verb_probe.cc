@@ -6,7 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -66,14 +68,21 @@ int ExitCodeOf(const Outcome& outcome) {
   return FailWith(ProcessError(fmt::format("{} {}", kProbeProgram, outcome.ToString())));
 }
 
+std::atomic<bool> interrupted{false};
+void Interrupt(int) { interrupted = true; }
+// True once somebody has asked this program to end: then its children end with it.
+bool Interrupted() { return interrupted.load(); }
+
 // Its output is this process's own, live.
 int RunHere(const ProbeOptions& options, std::vector<std::string> arguments) {
   const Result<fs::path> program = FindProbeProgram(options.program, !options.image.empty());
   if (!program.ok()) return FailWith(program.error());
   arguments.insert(arguments.begin(), program->string());
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, Interrupt);
   return ExitCodeOf(RunProcess({.argv = std::move(arguments),
                                 .environment = ProcessEnvironment(),
-                                .inherit_stdio = true})
+                                .inherit_stdio = true},
+                               {}, {}, Interrupted)
                         .outcome);
 }
 

@@ -12,6 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/json_reader.h"
+#include "harness/gate/policy.h"
 
 namespace rharness {
 namespace {
@@ -95,7 +96,8 @@ Status CheckAcceptance(const std::string& by, const std::string& reason, WallTim
   if (Blank(by)) return InvalidInput("a baseline needs the name of who accepts it", "--by");
   if (Blank(reason)) return InvalidInput("a baseline needs a reason", "--reason");
   if (expires <= now) {
-    return InvalidInput(fmt::format("{} is not ahead", FormatTime(expires)), "--expires");
+    return InvalidInput(
+        fmt::format("a baseline that holds {} holds no longer", FormatUntil(expires)), "--expires");
   }
   return {};
 }

@@ -23,13 +23,21 @@ struct LayerChange {
   bool allowed = false;
 };
 
+std::string CountsOf(const std::map<std::string_view, int>& verdicts) {
+  std::string words;
+  for (const auto& [verdict, runs] : verdicts) {
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", runs, verdict);
+  }
+  return words;
+}
+
 class Decision {
  public:
   explicit Decision(const GateInput& input) : in_(input) {}
 
   GateDecision Run() {
     out_.difference = DiffFingerprints(in_.baseline, in_.candidate);
-    out_.impacted_runs = FindImpacted(out_.difference, KnownFamilies(), in_.history);
+    out_.impacted_runs = FindImpacted(out_.difference, ComparedFamilies(), in_.history);
     out_.unaffected_runs = static_cast<int>(in_.history.size() - out_.impacted_runs.size());
     JudgeEvidence();
     JudgeBaseline();
@@ -55,28 +63,39 @@ class Decision {
     changed_ = changed_ || ending == Ending::kChange;
   }
 
-  std::set<std::string> KnownFamilies() const {
-    std::set<std::string> families;
-    for (const Fingerprint* side : {&in_.baseline, &in_.candidate}) {
-      for (const FingerprintProbe& probe : side->probes) families.insert(probe.family);
+  std::set<std::string> ComparedFamilies() const {
+    std::set<std::string> families = {kScalar};
+    for (const FingerprintProbe& probe : in_.baseline.probes) {
+      if (probe.Ok() && AnyOk(in_.candidate, probe.name)) families.insert(probe.family);
     }
     return families;
   }
 
-  // Declared by runs and probed by nothing: what they depend on may have moved unseen.
+  bool Reproduced(const std::string& run_id) const {
+    return in_.drill && std::ranges::any_of(in_.drill->runs, [&](const ReportRun& run) {
+             return run.run_id == run_id && ExitCodeOf({run.verdict}) == 0;
+           });
+  }
+
+  // Declared by runs and compared by nothing: what they depend on may have moved unseen.
   void JudgeUnprobed() {
-    const std::set<std::string> known = KnownFamilies();
-    std::map<std::string, int> unprobed;
+    const std::set<std::string> compared = ComparedFamilies();
+    std::map<std::string, std::pair<int, int>> unprobed;  // runs, and those of them that reproduced
     for (const Manifest& run : in_.history) {
-      for (const std::string& family : run.probe_families)
-        unprobed[family] += !known.contains(family);
+      for (const std::string& family : run.probe_families) {
+        if (compared.contains(family)) continue;
+        ++unprobed[family].first;
+        unprobed[family].second += Reproduced(run.run_id) ? 1 : 0;
+      }
     }
     for (const auto& [family, runs] : unprobed) {
-      if (runs == 0) continue;
-      Add(Ending::kNotes, "family_not_probed", family, "impact",
-          fmt::format("{} run{} of the history depend{} on it and no probe of these fingerprints "
-                      "is of it: taken as depending on all",
-                      runs, runs == 1 ? "" : "s", runs == 1 ? "s" : ""));
+      const std::string message = fmt::format(
+          "{} run{} of the history depend{} on {}, and no probe of it worked on both sides: "
+          "whether "
+          "they move is not shown",
+          runs.first, runs.first == 1 ? "" : "s", runs.first == 1 ? "s" : "", family);
+      CloseUnlessWaived(runs.second == runs.first ? Ending::kNotes : Ending::kNoEvidence,
+                        "family_not_probed", "family:" + family, kEvidenceRule, message);
     }
   }
 
@@ -89,8 +108,8 @@ class Decision {
   void JudgeBaseline() {
     if (!in_.record || in_.now < in_.record->expires) return;
     Add(Ending::kNoEvidence, "baseline_expired", "baseline", "a baseline holds until it expires",
-        fmt::format("the baseline that {} accepted expired on {}", in_.record->accepted_by,
-                    FormatTime(in_.record->expires)));
+        fmt::format("the baseline that {} accepted held {}", in_.record->accepted_by,
+                    FormatUntil(in_.record->expires)));
   }
 
   static bool AnyOk(const Fingerprint& fingerprint, const std::string& glob) {
@@ -202,18 +221,24 @@ class Decision {
   }
   void Close(Ending ending, std::string_view code, const ProbeDifference& probe,
              const std::string& rule, const std::string& sentence) {
-    const Waiver* waiver = WaiverOf(probe.probe);
+    CloseUnlessWaived(ending, code, probe.probe, rule, sentence);
+  }
+  void CloseUnlessWaived(Ending ending, std::string_view code, const std::string& subject,
+                         const std::string& rule, const std::string& sentence) {
+    const Waiver* waiver = WaiverOf(subject);
     if (waiver != nullptr && in_.now < waiver->until) {
-      return Add(Ending::kNotes, "waived", probe.probe,
-                 fmt::format("waiver '{}' by {} until {}: {}", waiver->probes, waiver->signed_by,
-                             FormatTime(waiver->until), waiver->reason),
+      return Add(Ending::kNotes, "waived", subject,
+                 fmt::format("waiver '{}' by {} {}: {}", waiver->probes, waiver->signed_by,
+                             FormatUntil(waiver->until), waiver->reason),
                  fmt::format("{} ({})", sentence, code));
     }
-    Add(ending, code, probe.probe, rule, sentence);
-    if (waiver != nullptr) {
-      Add(Ending::kNotes, "waiver_expired", probe.probe, fmt::format("waiver '{}'", waiver->probes),
-          fmt::format("the waiver by {} held until {}", waiver->signed_by,
-                      FormatTime(waiver->until)));
+    Add(ending, code, subject, rule, sentence);
+    const bool told = std::ranges::any_of(out_.reasons, [&](const GateReason& reason) {
+      return reason.code == "waiver_expired" && reason.subject == subject;
+    });
+    if (waiver != nullptr && !told) {
+      Add(Ending::kNotes, "waiver_expired", subject, fmt::format("waiver '{}'", waiver->probes),
+          fmt::format("the waiver by {} held {}", waiver->signed_by, FormatUntil(waiver->until)));
     }
   }
 
@@ -224,28 +249,53 @@ class Decision {
   }
 
   void JudgeDrill() {
+    // Without a history nobody knows which runs depend on what moved, nor that none does.
+    if (in_.policy.drill_required && AnythingMoved() && in_.history.empty()) {
+      Add(Ending::kNoEvidence, in_.drill ? "history_missing" : "drill_missing", "drill",
+          "drill: required",
+          "the policy requires a drill of the impacted runs, and no history was given to say which "
+          "those are");
+    }
     if (!in_.drill) {
-      // Without a history nobody knows that no run depends on what moved.
-      const bool due = in_.policy.drill_required && AnythingMoved() &&
-                       (in_.history.empty() || !out_.impacted_runs.empty());
-      if (due) {
+      if (in_.policy.drill_required && !out_.impacted_runs.empty()) {
         Add(Ending::kNoEvidence, "drill_missing", "drill", "drill: required",
             fmt::format("the policy requires a drill of the impacted runs ({}), and there is none",
-                        in_.history.empty() ? "no history was given"
-                                            : std::to_string(out_.impacted_runs.size())));
+                        out_.impacted_runs.size()));
       }
       return;
     }
+    JudgePlace(*in_.drill);
     JudgeDrilledRuns(*in_.drill);
     JudgeCoverage(*in_.drill);
   }
 
+  // A drill elsewhere says nothing of the candidate, however well it ended.
+  void JudgePlace(const Report& drill) {
+    if (!in_.drilled_in) return;
+    std::size_t elsewhere = 0;
+    std::string first, why;
+    for (const ReportRun& run : drill.runs) {
+      const auto place = in_.drilled_in->find(run.run_id);
+      const std::string reason = place == in_.drilled_in->end()
+                                     ? "it has no evidence that says where it was rerun"
+                                     : WhyElsewhere(in_, place->second);
+      if (reason.empty()) continue;
+      if (elsewhere++ == 0) first = run.run_id, why = reason;
+    }
+    if (elsewhere == 0) return;
+    Add(Ending::kNoEvidence, "drill_elsewhere", first, "a drill must be on the candidate",
+        fmt::format("{}{}", why,
+                    elsewhere > 1 ? fmt::format(" (and {} more runs)", elsewhere - 1) : ""));
+  }
+
   void JudgeDrilledRuns(const Report& drill) {
     std::size_t passed = 0;
+    std::map<std::string_view, int> verdicts;
     for (const ReportRun& run : drill.runs) {
       const std::string message = fmt::format("{}: {}", VerdictName(run.verdict), run.headline);
       if (ExitCodeOf({run.verdict}) == 0) {
         ++passed;
+        ++verdicts[VerdictName(run.verdict)];
       } else if (run.verdict == Verdict::kDrifted) {
         Add(Ending::kChange, "drill_drifted", run.run_id, "a drilled run must reproduce", message);
       } else {
@@ -260,7 +310,7 @@ class Decision {
                       drill.runs.size()));
     } else if (passed == drill.runs.size()) {
       Add(Ending::kNotes, "drill_passed", "drill", "a drilled run must reproduce",
-          fmt::format("all {} drilled runs reproduced", passed));
+          fmt::format("all {} drilled runs reproduced: {}", passed, CountsOf(verdicts)));
     }
   }
 
@@ -288,7 +338,7 @@ class Decision {
     }
     const GateReason& first = out_.reasons.front();
     out_.headline = fmt::format(
-        "The gate is closed{}: {}{}.", changed_ ? "" : " for want of evidence", first.message,
+        "The gate is closed{}: {}{}.", changed_ ? "" : " for want of evidence", SentenceOf(first),
         closing > 1 ? fmt::format(" (and {} more reason{})", closing - 1, closing > 2 ? "s" : "")
                     : "");
   }
@@ -300,6 +350,11 @@ class Decision {
 
 }  // namespace
 
+std::string SentenceOf(const GateReason& reason) {
+  if (reason.message.find(reason.subject) != std::string::npos) return reason.message;
+  return fmt::format("{}: {}", reason.subject, reason.message);
+}
+
 GateDecision DecideGate(const GateInput& input) { return Decision(input).Run(); }
 
 Fingerprint UnreadableFingerprint(std::string_view file, const Error& error) {
@@ -310,22 +365,21 @@ Fingerprint UnreadableFingerprint(std::string_view file, const Error& error) {
 }
 
 std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
-                                      const std::set<std::string>& known,
+                                      const std::set<std::string>& compared,
                                       const std::vector<Manifest>& history) {
   std::vector<ImpactedRun> impacted;
   for (const Manifest& run : history) {
     const auto& families = run.probe_families;
-    const bool on_all = families.empty() || std::ranges::any_of(families, [&](const auto& family) {
-                          return !known.contains(family);
-                        });
+    const bool unseen = std::ranges::any_of(
+        families, [&](const auto& family) { return !compared.contains(family); });
     ImpactedRun out{.run_id = run.run_id, .family = run.family};
     for (const ProbeDifference& probe : difference.probes) {
       if (probe.change == BehaviourChange::kAppeared) continue;
-      const bool depends = on_all || probe.family == kScalar ||
+      const bool depends = families.empty() || unseen || probe.family == kScalar ||
                            std::ranges::find(families, probe.family) != families.end();
       if (depends) out.probes.push_back(probe.probe);
     }
-    if (!out.probes.empty()) impacted.push_back(std::move(out));
+    if (unseen || !out.probes.empty()) impacted.push_back(std::move(out));
   }
   return impacted;
 }

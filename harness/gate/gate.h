@@ -6,6 +6,7 @@
 #ifndef RHARNESS_HARNESS_GATE_GATE_H_
 #define RHARNESS_HARNESS_GATE_GATE_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@
 #include "harness/base/clock.h"
 #include "harness/gate/baseline.h"
 #include "harness/gate/policy.h"
+#include "harness/manifest/environment.h"
 #include "harness/manifest/manifest.h"
 #include "reports/model.h"
 
@@ -37,6 +39,9 @@ struct ImpactedRun {
   std::vector<std::string> probes;
 };
 
+// The reason in one sentence that names its subject.
+std::string SentenceOf(const GateReason& reason);
+
 struct GateDecision {
   bool open = false;
   int exit_code = 3;     // 0 open, 1 closed by a change, 3 closed for want of evidence
@@ -54,6 +59,9 @@ struct GateInput {
   Policy policy;
   std::vector<Manifest> history;  // for impact; may be empty
   std::optional<Report> drill;    // on the candidate; where given, it must pass
+  // Where the drill's runs were rerun, by run, as their evidence says; a run without is of unknown
+  // origin. None at all: the caller answers for the drill's place.
+  std::optional<std::map<std::string, Environment>> drilled_in;
   WallTime now{};
 };
 GateDecision DecideGate(const GateInput& input);
@@ -63,12 +71,22 @@ GateDecision DecideGate(const GateInput& input);
 Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
 
 // The runs that depend on what changed: those that declare a family of a changed probe
-// (probe_families of the manifest); every run depends on scalar arithmetic. A run that declares
-// none, or one that is not among `known`, the families of all probes taken, depends on all of them.
-// A probe that only appeared has changed nothing. In the order of the history.
+// (probe_families of the manifest); every run depends on scalar arithmetic, and one that declares
+// no family on everything. A run of a family that is not among `compared`, those of probes that
+// worked on both sides, is impacted whatever changed: that it stayed the same is not shown. A probe
+// that only appeared has changed nothing. In the order of the history.
 std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
-                                      const std::set<std::string>& known,
+                                      const std::set<std::string>& compared,
                                       const std::vector<Manifest>& history);
+
+// Variables whose value the candidate's stack states otherwise than the baseline's: a rerun on the
+// candidate needs them. Without a value: the candidate has it unset.
+std::map<std::string, std::optional<std::string>> CandidateVariables(const Fingerprint& baseline,
+                                                                     const Fingerprint& candidate);
+
+// Why a run that was rerun in this environment says nothing of the candidate: a variable, a driver,
+// a CPU or a GPU that is not the candidate's. Empty: nothing speaks against it.
+std::string WhyElsewhere(const GateInput& input, const Environment& environment);
 
 inline constexpr int kGateVersion = 1;
 Json ToJson(const GateDecision& decision);  // "rharness.gate/v1": "open", "reasons", ...

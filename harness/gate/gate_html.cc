@@ -14,7 +14,7 @@
 namespace rharness {
 namespace {
 
-constexpr char kRecord[] = "gate.json";
+constexpr char kRecord[] = "the output of --json";
 constexpr std::size_t kMostReasons = 500;
 constexpr std::size_t kOpenNotes = 6;  // more are folded
 constexpr std::size_t kMostRuns = 1000;

@@ -1,7 +1,9 @@
 // A gate's decision in words: what to do next, one screen of a terminal, a step summary.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "harness/base/version.h"
 #include "harness/gate/gate_report.h"
@@ -26,15 +28,33 @@ std::string_view Colour(const GateDecision& decision) {
   return ColourOf(decision.exit_code == 1 ? Verdict::kDrifted : Verdict::kInconclusive);
 }
 
+// By family, and by name while they are few.
 std::string RunsLine(const GateDecision& decision) {
-  constexpr std::size_t kNamed = 4;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(decision.impacted_runs.size(), kNamed); ++i) {
-    names += fmt::format("{}{}", i == 0 ? ": " : ", ", decision.impacted_runs[i].run_id);
+  constexpr std::size_t kNamed = 8;
+  std::map<std::string, std::vector<std::string>> families;
+  for (const ImpactedRun& run : decision.impacted_runs) {
+    families[run.family.empty() ? "no family" : run.family].push_back(run.run_id);
   }
-  if (decision.impacted_runs.size() > kNamed) names += ", …";
+  std::string names;
+  for (const auto& [family, runs] : families) {
+    names += fmt::format("{}{} {}", names.empty() ? ": " : ", ", runs.size(), family);
+    if (runs.size() <= kNamed) names += fmt::format(" ({})", fmt::join(runs, ", "));
+  }
   return fmt::format("{} impacted, {} not{}", Counted(decision.impacted_runs.size(), "run"),
                      decision.unaffected_runs, names);
+}
+
+std::string StackLine(const std::vector<FactDifference>& stack) {
+  constexpr std::size_t kNamed = 3;
+  std::string facts;
+  for (std::size_t i = 0; i < std::min(stack.size(), kNamed); ++i) {
+    facts +=
+        fmt::format("{}{} {} → {}", i == 0 ? "" : ", ", stack[i].key,
+                    stack[i].recorded.value_or("(absent)"), stack[i].observed.value_or("(absent)"));
+  }
+  if (stack.size() > kNamed) facts += fmt::format(" and {} more", stack.size() - kNamed);
+  return fmt::format("The stack: {} {}: {}", Counted(stack.size(), "fact"),
+                     stack.size() == 1 ? "differs" : "differ", facts);
 }
 
 bool Closes(const GateDecision& decision, std::string_view code) {
@@ -56,7 +76,7 @@ void Table(const GateDecision& decision, std::string* out) {
   }
   *out += "\n";
   if (shown < decision.reasons.size()) {
-    *out += fmt::format("_{} more are in gate.json._\n\n",
+    *out += fmt::format("_{} more are in the output of --json._\n\n",
                         FormatCount(decision.reasons.size() - shown));
   }
 }
@@ -74,7 +94,15 @@ std::string NextStep(const GateDecision& decision) {
   if (Closes(decision, "drill_missing")) {
     return "Drill the impacted runs: rharness gate ... --drill impacted --out DIR.";
   }
-  if (decision.exit_code == 3) return "Get the missing evidence; nothing speaks for a change yet.";
+  if (Closes(decision, "drill_elsewhere")) {
+    return "Drill on the candidate, with its variables: the runs were rerun on another stack.";
+  }
+  if (Closes(decision, "drill_drifted")) {
+    return "Keep this stack back: runs drifted on it, and no policy or waiver allows that. The "
+           "drill's "
+           "report says where they differ first.";
+  }
+  if (decision.exit_code == 3) return "Get the missing evidence that the reasons name.";
   return "Keep this stack back, or allow the change in the policy, or sign a waiver for it.";
 }
 
@@ -85,10 +113,13 @@ std::string WriteTerminal(const GateDecision& decision, int columns, int rows, b
   std::vector<std::string> items;
   for (const GateReason& reason : decision.reasons) {
     items.push_back(Line(fmt::format("{} {} | {} | {}", reason.closes ? "✗" : "·", reason.code,
-                                     reason.message, reason.rule),
+                                     SentenceOf(reason), reason.rule),
                          columns));
   }
   std::vector<std::string> tail;
+  if (!decision.difference.stack.empty()) {
+    tail.push_back(Line(StackLine(decision.difference.stack), columns));
+  }
   if (!decision.impacted_runs.empty() || decision.unaffected_runs > 0) {
     tail.push_back(Line(RunsLine(decision), columns));
   }

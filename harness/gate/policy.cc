@@ -215,4 +215,11 @@ Result<WallTime> ParseEndOfDay(std::string_view text) {
                   TerminalSafe(text.substr(0, 80))));
 }
 
+std::string FormatUntil(WallTime end) {
+  constexpr std::size_t kDateLength = 10;
+  if (end != std::chrono::floor<std::chrono::days>(end)) return "until " + FormatTime(end);
+  return fmt::format("through {} (UTC)",
+                     FormatTime(end - std::chrono::days(1)).substr(0, kDateLength));
+}
+
 }  // namespace rharness

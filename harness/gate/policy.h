@@ -50,6 +50,8 @@ Result<Policy> LoadPolicy(const std::filesystem::path& path);
 
 // "2026-12-31" is the end of that day (UTC); an RFC 3339 time is itself. Else invalid_input.
 Result<WallTime> ParseEndOfDay(std::string_view text);
+// "through 2026-12-31 (UTC)" of the end of that day; else "until" and the RFC 3339 time.
+std::string FormatUntil(WallTime end);
 
 }  // namespace rharness
 

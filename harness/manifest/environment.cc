@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 
@@ -172,6 +173,15 @@ std::map<std::string, std::string> ProcessEnvironment() {
 }
 
 bool IsWithheld(std::string_view value) { return value.starts_with(kWithheld); }
+
+bool IsNumericVariable(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> prefixes = {
+      "OPENBLAS_", "GOTO_",  "OMP_",   "GOMP_", "KMP_",    "MKL_",
+      "CUDA_",     "CUBLAS", "CUDNN_", "NCCL_", "NVIDIA_", "BLIS_"};
+  return name == "GLIBC_TUNABLES" || std::ranges::any_of(prefixes, [&](std::string_view prefix) {
+           return name.starts_with(prefix);
+         });
+}
 
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables) {
   Environment environment;

@@ -50,6 +50,10 @@ struct Environment {
 const std::vector<std::string>& WatchedVariables();
 const std::vector<std::string>& WatchedPrefixes();
 
+// A variable of a numeric library or of what it runs on (OPENBLAS_..., OMP_..., CUDA_...,
+// NCCL_...), which can change what a given program on given hardware computes.
+bool IsNumericVariable(std::string_view name);
+
 // Variables found by prefix whose name speaks of a secret (TOKEN, SECRET, PASSWORD, KEY, ...) are
 // recorded as a note with the SHA-256 of the value: equal secrets stay equal, none is written down.
 // True for such a note, which is no value to pass on.

@@ -103,7 +103,14 @@ Json Blas::Choice() const {
 
 std::pair<std::string, Json> Blas::Description() const {
   auto* config = library_->Get<const char*()>("openblas_get_config");
-  return {library_->soname(), DescribeLibrary(*library_, config == nullptr ? "" : config())};
+  auto* core = library_->Get<const char*()>("openblas_get_corename");
+  std::string version = config == nullptr ? "" : config();
+  // The kernel among the words is a choice, and no part of the build.
+  const std::string chosen = core == nullptr ? "" : fmt::format(" {} ", core());
+  if (const auto at = version.find(chosen); !chosen.empty() && at != version.npos) {
+    version.replace(at, chosen.size(), " ");
+  }
+  return {library_->soname(), DescribeLibrary(*library_, version)};
 }
 
 ProbeResult WithBlas(const ProbeContext& context,
