@@ -130,6 +130,14 @@ void Interrupt(int) { interrupted = true; }
 int RunSuite(CommandOptions options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, Interrupt);
   options.run.should_cancel = [] { return interrupted.load(); };
+  // A folder that is misspelt would leave the loader's own libraries to be probed in its place.
+  for (const auto& path : options.run.context.library_paths) {
+    std::error_code missing;
+    if (!std::filesystem::is_directory(path, missing)) {
+      return Fail(
+          InvalidInput("expected a folder", fmt::format("--library-path '{}'", path.string())));
+    }
+  }
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return Fail(IoError("cannot tell this program's own path: " + failed.message()));

@@ -230,6 +230,8 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
       .Set("schema", "rharness.fingerprint/v1")
       .Set("stack", DescribeStack(environment, options.context.device, libraries))
       .Set("suite", suite)
+      .Set("repeats",
+           Json().Set("in_process", options.context.repeats).Set("processes", options.processes))
       .Set("context", CaptureContext(environment))
       .Set("probes", std::move(probes));
 }

@@ -25,7 +25,8 @@ struct RunOptions {
 };
 
 // The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its
-// libraries}, "suite": "ok" or what is broken, "context": {when, where: never compared}, "probes":
+// libraries}, "suite": "ok" or what is broken, "repeats": {"in_process", "processes"}, "context":
+// {when, where: never compared}, "probes":
 // [{"name", "family", "device", "status", "message", "parameters", "choice": {case: object},
 // "tree": {case: {"name", "leaves", "sha256", "canonical"}}, "bits": {case: sha256},
 // "deterministic", "unstable": [case], "counts", "notes"}]}. A tree's canonical text is left out

@@ -67,8 +67,9 @@ std::string TreeFigure(std::string_view side, const FingerprintTree& tree, const
 }
 
 const FingerprintProbe* Find(const Fingerprint& fingerprint, const std::string& name) {
-  const auto found = std::ranges::find(fingerprint.probes, name, &FingerprintProbe::name);
-  return found == fingerprint.probes.end() ? nullptr : &*found;
+  const auto found =
+      std::ranges::lower_bound(fingerprint.probes, name, {}, &FingerprintProbe::name);
+  return found == fingerprint.probes.end() || found->name != name ? nullptr : &*found;
 }
 
 // The first changed case of the probe whose trees were both kept; empty without one.

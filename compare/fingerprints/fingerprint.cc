@@ -74,7 +74,10 @@ std::string ModelIn(const std::map<std::string, std::string>& stack,
         last.ends_with("model") || last == "name" || last == "product" || last == "model_name";
     const bool part = std::ranges::any_of(
         parts, [&](std::string_view word) { return fact.first.find(word) != std::string::npos; });
-    if (model && part && !value.empty()) return value;
+    const auto first = value.find_first_not_of(' '), last_letter = value.find_last_not_of(' ');
+    if (model && part && first != value.npos) {
+      return value.substr(first, last_letter - first + 1);
+    }
   }
   return "";
 }
@@ -181,19 +184,33 @@ bool FingerprintProbe::IsUnstable(const std::string& name) const {
   return std::ranges::binary_search(unstable, name);
 }
 
+bool FingerprintProbe::Shows() const {
+  if (!Ok() || family == kIdentityFamily) return Ok();
+  const auto repeats = [this](const auto& cases) {
+    return std::ranges::any_of(cases, [this](const auto& one) { return !IsUnstable(one.first); });
+  };
+  return repeats(choices) || repeats(trees) || repeats(bits);
+}
+
 Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
   RETURN_IF_ERROR(CheckVersion(json, file));
   JsonReader reader(json, std::string(file));
   Fingerprint out;
   out.file = file;
   reader.ReadSchema(kSchema, kFingerprintVersion);
-  RefuseUnknown(reader, {"schema", "stack", "suite", "context", "probes"});
+  RefuseUnknown(reader, {"schema", "stack", "suite", "repeats", "context", "probes"});
   // When and where it was made; all but the host is for people.
   reader.ReadObject("context", false,
                     [&](JsonReader& context) { context.ReadOptional("host", &out.node); });
   reader.ReadObject("stack", true,
                     [&](JsonReader& stack) { Flatten("", stack.json(), 0, &out.stack); });
   reader.Read("suite", &out.suite);
+  reader.ReadObject("repeats", false, [&](JsonReader& repeats) {
+    RefuseUnknown(repeats, {"in_process", "processes"});
+    repeats.Read("in_process", &out.repeats);
+    repeats.Read("processes", &out.processes);
+    if (repeats.ok() && (out.repeats < 1 || out.processes < 1)) repeats.Fail("expected 1 or more");
+  });
   if (reader.ok() && !reader.Has("probes")) reader.Fail("missing; expected an array", "probes");
   std::set<std::string> names;
   reader.ForEach("probes", [&](JsonReader& probe) {

@@ -34,13 +34,15 @@ struct FingerprintProbe {
   std::string status;  // "ok", "absent", "failed", "crashed", "timed_out"
   std::string message;
   std::map<std::string, std::string> parameters;  // what was asked: name to JSON text
-  std::map<std::string, std::string> choices;  // case to JSON text, members sorted by name
+  std::map<std::string, std::string> choices;     // case to JSON text, members sorted by name
   std::map<std::string, FingerprintTree> trees;
   std::map<std::string, std::string> bits;  // case to SHA-256
   bool deterministic = true;
   std::vector<std::string> unstable;  // cases
 
   bool Ok() const { return status == "ok"; }
+  // It worked and has a case that repeats; a probe of the stack's identity need only have worked.
+  bool Shows() const;
   // Its repeats differed: what it shows is one of several answers, and compares with nothing. Every
   // case of a probe that is not deterministic and names no case.
   bool IsUnstable(const std::string& name) const;
@@ -50,9 +52,12 @@ struct Fingerprint {
   std::string file;
   std::string node;  // the host that it was made on; may be empty
   std::map<std::string, std::string>
-      stack;                             // flattened: "libraries.cublas.version", "gpus.0.model"
-  std::string hardware_class;            // GPU model, or CPU model without one; may be empty
-  std::string suite;                     // "ok", or what is broken
+      stack;                   // flattened: "libraries.cublas.version", "gpus.0.model"
+  std::string hardware_class;  // GPU model, or CPU model without one; may be empty
+  std::string suite;           // "ok", or what is broken
+  // Times that each result was made: in one process, and processes; 0: not said.
+  int repeats = 0;
+  int processes = 0;
   std::vector<FingerprintProbe> probes;  // by name
 };
 

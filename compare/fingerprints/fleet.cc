@@ -222,7 +222,7 @@ std::string SummaryOf(const Fleet& fleet, std::size_t hardware) {
   if (fleet.nodes < 2) return "one node alone: there is nothing to compare it with";
   const std::string of =
       fmt::format("{} on {}", Counted(static_cast<std::size_t>(fleet.nodes), "node"),
-                  Counted(hardware, "hardware class"));
+                  fmt::format("{} hardware class{}", hardware, hardware == 1 ? "" : "es"));
   const std::string plural = hardware == 1 ? "" : "es";
   if (fleet.classes.size() == hardware) {
     return fmt::format("{}{} compute alike within each", of, plural);
@@ -262,6 +262,8 @@ std::string ArithmeticDigest(const Fingerprint& fingerprint) {
   for (const FingerprintProbe& probe : fingerprint.probes) {
     if (!probe.Ok()) continue;
     Field(&sha, probe.name);
+    sha.UpdateU64(probe.parameters.size());
+    for (const auto& [name, value] : probe.parameters) Field(&sha, name), Field(&sha, value);
     const std::set<std::string> cases = CasesOf(probe);
     sha.UpdateU64(cases.size());
     any = any || cases.size() > UnstableCasesOf(probe).size();
@@ -301,12 +303,18 @@ Fleet CompareFleet(const std::vector<FleetMember>& members) {
     hardware[name].push_back({&member, std::move(arithmetic), StackDigest(fingerprint)});
   }
   fleet.nodes = static_cast<int>(nodes.size());
+  int pairs = 0;  // hardware classes with two nodes to compare
+  for (const auto& [name, seen] : hardware) {
+    std::set<std::string> of_class;
+    for (const auto& one : seen) of_class.insert(one.member->node);
+    pairs += of_class.size() > 1 ? 1 : 0;
+  }
   for (auto& [name, seen] : hardware) HardwareGroup(name, std::move(seen)).AddTo(&fleet);
   std::ranges::stable_sort(fleet.odd, {}, &OddNode::node);
   fleet.summary = SummaryOf(fleet, hardware.size());
   if (fleet.classes.size() > hardware.size()) {
     fleet.exit_code = 1;
-  } else if (fleet.nodes > 1 && fleet.unusable.empty()) {
+  } else if (pairs > 0 && fleet.unusable.empty()) {
     fleet.exit_code = 0;
   }
   return fleet;

@@ -33,7 +33,9 @@ const T* At(const std::map<std::string, T>& map, const std::string& key) {
 }
 
 bool Same(const std::string& a, const std::string& b) { return a == b; }
-bool Same(const FingerprintTree& a, const FingerprintTree& b) { return a.sha256 == b.sha256; }
+bool Same(const FingerprintTree& a, const FingerprintTree& b) {
+  return a.sha256 == b.sha256 && a.leaves == b.leaves;
+}
 
 // "core Haswell → Nehalem, threads 1 → 2 and 3 more".
 std::string MembersChanged(const std::map<std::string, std::string>& was,
@@ -120,10 +122,13 @@ class ProbeComparison {
     const std::set<std::string> after = UnstableCasesOf(after_);
     std::ranges::set_difference(after, before, std::back_inserter(gained_));
     std::ranges::set_difference(before, after, std::back_inserter(lost_unstable_));
-    // Of cases that only one side has, the other side says nothing.
-    std::erase_if(gained_, [&](const auto& name) { return !CasesOf(before_).contains(name); });
-    std::erase_if(lost_unstable_,
-                  [&](const auto& name) { return !CasesOf(after_).contains(name); });
+    // Of cases that only one side has, the other side says nothing; but a probe all of whose cases
+    // repeated has lost that by any one that does not.
+    const std::set<std::string> cases_before = CasesOf(before_), cases_after = CasesOf(after_);
+    if (!before.empty()) {
+      std::erase_if(gained_, [&](const auto& name) { return !cases_before.contains(name); });
+    }
+    std::erase_if(lost_unstable_, [&](const auto& name) { return !cases_after.contains(name); });
   }
 
   BehaviourChange Kind() const {
@@ -329,15 +334,20 @@ std::set<std::string> UnstableCasesOf(const FingerprintProbe& probe) {
 ProbeDifference CompareProbe(const FingerprintProbe* before, const FingerprintProbe* after) {
   const bool was = before != nullptr && before->Ok();
   const bool is = after != nullptr && after->Ok();
-  const bool asked_alike = was && is && before->parameters == after->parameters;
+  const bool asked_alike = was && is && before->parameters == after->parameters &&
+                           before->family == after->family && before->device == after->device;
   if (asked_alike) return ProbeComparison(*before, *after).Run();
   ProbeDifference out;
   out.probe = (after != nullptr ? after : before)->name;
-  out.family = (after != nullptr ? after : before)->family;
+  // What runs depend on is for the baseline to say.
+  out.family = (before != nullptr ? before : after)->family;
   if (was && is) {
+    auto asked = before->parameters, asks = after->parameters;
+    asked.insert({{"family", before->family}, {"device", before->device}});
+    asks.insert({{"family", after->family}, {"device", after->device}});
     out.change = BehaviourChange::kAskedOtherwise;
     out.sentence = fmt::format("{}: was asked with other parameters: {}", out.probe,
-                               MembersChanged(before->parameters, after->parameters));
+                               MembersChanged(asked, asks));
     return out;
   }
   if (was == is) return out;

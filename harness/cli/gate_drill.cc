@@ -41,7 +41,8 @@ std::map<std::string, std::string> ProbedEnvironment(const Fingerprint& candidat
   std::map<std::string, std::string> environment = ProcessEnvironment();
   std::erase_if(environment, [](const auto& entry) { return IsNumericVariable(entry.first); });
   for (const auto& [key, value] : candidate.stack) {
-    if (key.starts_with(kVariable)) environment[key.substr(kVariable.size())] = value;
+    const std::string name = key.starts_with(kVariable) ? key.substr(kVariable.size()) : "";
+    if (IsNumericVariable(name)) environment[name] = value;
   }
   return environment;
 }
@@ -75,7 +76,11 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
   std::erase_if(there.probes, [&](const FingerprintProbe& probe) {
     return !probe.Ok() || std::ranges::find(names, probe.name) == names.end();
   });
-  if (there.probes.empty()) return {};
+  if (there.probes.empty()) {
+    return ProcessError(
+        "no probe that changed worked on the candidate, so that nothing tells whether this machine "
+        "is the candidate; --trust-here drills without that");
+  }
   names.clear();
   for (const FingerprintProbe& probe : there.probes) names.push_back(probe.name);
   LogInfo(fmt::format("probing this machine: {}", fmt::join(names, ", ")));
@@ -122,6 +127,7 @@ std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all) {
 
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, Interrupt);
   DrillOptions drill;
   drill.environment = CandidateVariables(input.baseline, input.candidate);
   if (!options.trust_here) {
@@ -134,7 +140,6 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   drill.plan.jobs = options.jobs;
   drill.plan.reruns = options.reruns;
   drill.plan.slots.cpus = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, Interrupt);
   ProgressLine line;
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line.Show(progress); },
                          .should_stop = [] { return interrupted.load(); }};

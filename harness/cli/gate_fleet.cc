@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -38,7 +39,12 @@ Result<std::vector<fs::path>> FingerprintsIn(const fs::path& folder) {
   for (const fs::recursive_directory_iterator end; entry != end; entry.increment(error)) {
     if (error) return IoError("cannot read the folder: " + error.message(), folder.string());
     std::error_code ignored;
-    if (entry->path().extension() != ".json" || !entry->is_regular_file(ignored)) continue;
+    std::string extension = entry->path().extension().string();
+    std::ranges::transform(extension, extension.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    // Linked folders are not followed, and so are nodes that nobody looked at.
+    const bool linked = entry->is_symlink(ignored) && !entry->is_regular_file(ignored);
+    if (!linked && (extension != ".json" || entry->is_directory(ignored))) continue;
     files.push_back(entry->path());
     if (files.size() > kMostFiles) {
       return InvalidInput(fmt::format("more than {} fingerprints", kMostFiles), folder.string());

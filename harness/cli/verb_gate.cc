@@ -50,11 +50,17 @@ Result<Fingerprint> LoadSide(const std::string& path) {
 
 Status LoadBaselineInto(const std::string& path, GateInput* input) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
+  fs::path folder = path;
+  // The fingerprint in an accepted baseline's folder stands for the folder, with its expiry.
+  if (folder.filename() == kBaselineFile &&
+      fs::exists(folder.parent_path() / kBaselineRecord, error)) {
+    folder = folder.parent_path().empty() ? fs::path(".") : folder.parent_path();
+  }
+  if (!fs::is_directory(folder, error)) {
     ASSIGN_OR_RETURN(input->baseline, LoadSide(path));
     return {};
   }
-  auto baseline = LoadBaseline(path);
+  auto baseline = LoadBaseline(folder);
   if (!baseline.ok() && ClosesTheGate(baseline.error())) {
     input->baseline = UnreadableFingerprint(path, baseline.error());
     return {};
@@ -74,6 +80,14 @@ Status LoadDrillInto(const std::string& source, GateInput* input) {
   // A report alone does not say where its runs were rerun.
   input->drilled_in = DrilledIn(*input->drill, folder ? fs::path(source) : path.parent_path());
   return {};
+}
+
+// An option that names nothing, such as a variable that is not set, is not one that was left out.
+CLI::Validator NotEmpty() {
+  return {[](const std::string& text) {
+            return text.empty() ? std::string("names nothing") : std::string();
+          },
+          ""};
 }
 
 Status Check(const GateArguments& arguments) {
@@ -156,15 +170,18 @@ Result<int> Run(const GateArguments& arguments) {
 
 void AddInputs(CLI::App* verb, GateArguments* arguments) {
   verb->add_option("--baseline", arguments->baseline,
-                   "Fingerprint in use, or the folder of an accepted baseline");
+                   "Fingerprint in use, or the folder of an accepted baseline")
+      ->check(NotEmpty());
   verb->add_option("--candidate", arguments->candidate, "Fingerprint of what shall roll out");
   verb->add_option("--policy", arguments->policy,
-                   "YAML: what may change, waivers, required probes; none: nothing may change");
+                   "YAML: what may change, waivers, required probes; none: nothing may change")
+      ->check(NotEmpty());
   verb->add_option("--history", arguments->run.history, "Store of runs, to find the impacted ones")
       ->envname("RHARNESS_HISTORY");
   verb->add_option("--drill", arguments->drill,
                    "Folder of a drill on the candidate, or `impacted`: rerun the impacted runs "
-                   "here, on the candidate, and judge their verdicts");
+                   "here, on the candidate, and judge their verdicts")
+      ->check(NotEmpty());
   verb->add_option("--out", arguments->run.out, "Folder of that drill");
   verb->add_option("--root", arguments->run.root,
                    "Where relative data and code locations of that drill lie")

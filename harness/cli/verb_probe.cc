@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "compare/fingerprints/fingerprint.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
@@ -170,11 +171,34 @@ Result<ImageRun> RunInImage(const ProbeOptions& options) {
   return ImageRun{std::move(fingerprint), process.outcome.exit_code};
 }
 
+// Here, with the result in a file of our own until it is seen to be a fingerprint.
+Result<int> RunInto(const ProbeOptions& options) {
+  ASSIGN_OR_RETURN(const ScopedTempDir folder, ScopedTempDir::Make("rharness-probe-"));
+  const fs::path file = folder.path() / "fingerprint.json";
+  std::vector<std::string> arguments = RunArguments(options);
+  arguments.insert(arguments.end(), {"--out", file.string()});
+  const int code = RunHere(options, std::move(arguments));
+  if (code != kExitOk && code != kExitInfrastructure) return code;
+  std::error_code missing;
+  if (!fs::exists(file, missing)) {
+    if (code != kExitOk) return code;
+    return ProcessError("the program ended well and wrote no fingerprint", options.program);
+  }
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(file, kMostFingerprintBytes));
+  const auto fingerprint = ParseFingerprint(json, "what the program wrote");
+  if (!fingerprint.ok()) return ProcessError(fingerprint.error().ToString(), options.program);
+  if (options.out.empty() || options.out == "-") {
+    const int printed = PrintJson(json);
+    return printed == kExitOk ? code : printed;
+  }
+  RETURN_IF_ERROR(WriteJsonFile(options.out, json));
+  return code;
+}
+
 int Run(const ProbeOptions& options) {
   if (options.image.empty()) {
-    std::vector<std::string> arguments = RunArguments(options);
-    if (!options.out.empty()) arguments.insert(arguments.end(), {"--out", options.out});
-    return RunHere(options, std::move(arguments));
+    const Result<int> code = RunInto(options);
+    return code.ok() ? *code : FailWith(code.error());
   }
   const Result<ImageRun> run = RunInImage(options);
   if (!run.ok()) return FailWith(run.error());

@@ -21,8 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr char kSchema[] = "rharness.baseline";
 constexpr int kVersion = 1;
-constexpr char kFingerprintFile[] = "baseline.json";
-constexpr char kRecordFile[] = "baseline.jsonl";
 constexpr std::uint64_t kMostFingerprintBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostRecordBytes = std::uint64_t{64} << 20;
 
@@ -93,6 +91,12 @@ Result<RecordFile> LoadRecords(const fs::path& path) {
 
 Status CheckAcceptance(const std::string& by, const std::string& reason, WallTime now,
                        WallTime expires) {
+  for (const auto& [text, option] : {std::pair(&by, "--by"), {&reason, "--reason"}}) {
+    const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    if (std::ranges::any_of(*text, control)) {
+      return InvalidInput("expected one line without control characters", option);
+    }
+  }
   if (Blank(by)) return InvalidInput("a baseline needs the name of who accepts it", "--by");
   if (Blank(reason)) return InvalidInput("a baseline needs a reason", "--reason");
   if (expires <= now) {
@@ -123,7 +127,7 @@ Result<BaselineRecord> AcceptBaseline(const fs::path& fingerprint, const fs::pat
   ASSIGN_OR_RETURN(const std::string text, ReadFile(fingerprint, kMostFingerprintBytes));
   RETURN_IF_ERROR(CheckShows(text, fingerprint));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
-  ASSIGN_OR_RETURN(const RecordFile past, LoadRecords(folder / kRecordFile));
+  ASSIGN_OR_RETURN(const RecordFile past, LoadRecords(folder / kBaselineRecord));
   BaselineRecord record{.fingerprint_sha256 = Sha256HexOf(text),
                         .accepted_by = accepted_by,
                         .reason = reason,
@@ -134,17 +138,17 @@ Result<BaselineRecord> AcceptBaseline(const fs::path& fingerprint, const fs::pat
   if (!records.empty() && records.back() != '\n') records += '\n';
   records += ToJson(record).Dump() + "\n";
   // Between the two writes the folder fails its integrity check, which keeps the gate closed.
-  RETURN_IF_ERROR(WriteFileAtomic(folder / kFingerprintFile, text));
-  RETURN_IF_ERROR(WriteFileAtomic(folder / kRecordFile, records));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / kBaselineFile, text));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / kBaselineRecord, records));
   return record;
 }
 
 Result<Baseline> LoadBaseline(const fs::path& folder) {
-  const fs::path path = folder / kFingerprintFile;
-  ASSIGN_OR_RETURN(RecordFile records, LoadRecords(folder / kRecordFile));
+  const fs::path path = folder / kBaselineFile;
+  ASSIGN_OR_RETURN(RecordFile records, LoadRecords(folder / kBaselineRecord));
   if (!records.last) {
     return NotFound("no accepted baseline; `rharness gate baseline accept` makes one",
-                    (folder / kRecordFile).string());
+                    (folder / kBaselineRecord).string());
   }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostFingerprintBytes));
   if (Sha256HexOf(text) != records.last->fingerprint_sha256) {

@@ -20,6 +20,9 @@ struct BaselineRecord {
   std::string replaces_sha256;  // of the baseline before; empty: the first one
 };
 
+inline constexpr char kBaselineFile[] = "baseline.json";
+inline constexpr char kBaselineRecord[] = "baseline.jsonl";
+
 // Copies the fingerprint into the folder as baseline.json and appends the record to
 // baseline.jsonl there. Errors: invalid_input for an empty reason or name, an expiry that is not
 // ahead, a fingerprint that shows nothing (no probe ok, a broken suite); io.

@@ -13,6 +13,11 @@ std::string FactOf(const Fingerprint& fingerprint, const std::string& key) {
   return found == fingerprint.stack.end() ? "" : found->second;
 }
 
+// A fingerprint is a stranger's: of what it says only variables of numeric libraries reach a run.
+bool IsVariable(std::string_view key) {
+  return key.starts_with(kVariable) && IsNumericVariable(key.substr(kVariable.size()));
+}
+
 std::string VariableWords(const std::string& name, const std::optional<std::string>& value) {
   return value ? fmt::format("{}={}", name, *value) : fmt::format("{} unset", name);
 }
@@ -23,14 +28,14 @@ std::map<std::string, std::optional<std::string>> CandidateVariables(const Finge
                                                                      const Fingerprint& candidate) {
   std::map<std::string, std::optional<std::string>> variables;
   for (const auto& [key, value] : baseline.stack) {
-    if (key.starts_with(kVariable) && !candidate.stack.contains(key)) {
+    if (IsVariable(key) && !candidate.stack.contains(key)) {
       variables[key.substr(kVariable.size())] = std::nullopt;
     }
   }
   for (const auto& [key, value] : candidate.stack) {
     const auto before = baseline.stack.find(key);
     const bool differs = before == baseline.stack.end() || before->second != value;
-    if (key.starts_with(kVariable) && differs) variables[key.substr(kVariable.size())] = value;
+    if (IsVariable(key) && differs) variables[key.substr(kVariable.size())] = value;
   }
   return variables;
 }

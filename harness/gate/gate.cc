@@ -14,7 +14,6 @@ namespace {
 
 constexpr char kEvidenceRule[] = "the gate opens on evidence only";
 constexpr char kDefaultRule[] = "no rule of the policy allows it";
-constexpr char kScalar[] = "scalar";  // the family that every run depends on
 
 struct LayerChange {
   std::string_view code;
@@ -40,6 +39,7 @@ class Decision {
     out_.impacted_runs = FindImpacted(out_.difference, ComparedFamilies(), in_.history);
     out_.unaffected_runs = static_cast<int>(in_.history.size() - out_.impacted_runs.size());
     JudgeEvidence();
+    JudgeRepeats();
     JudgeBaseline();
     JudgeRequired();
     for (const ProbeDifference& probe : out_.difference.probes) JudgeProbe(probe);
@@ -64,9 +64,10 @@ class Decision {
   }
 
   std::set<std::string> ComparedFamilies() const {
-    std::set<std::string> families = {kScalar};
+    std::set<std::string> families = {kScalarFamily};
     for (const FingerprintProbe& probe : in_.baseline.probes) {
-      if (probe.Ok() && AnyOk(in_.candidate, probe.name)) families.insert(probe.family);
+      if (probe.family == kIdentityFamily || !probe.Shows()) continue;
+      if (AnyShows(in_.candidate, probe.name)) families.insert(probe.family);
     }
     return families;
   }
@@ -95,7 +96,7 @@ class Decision {
           "they move is not shown",
           runs.first, runs.first == 1 ? "" : "s", runs.first == 1 ? "s" : "", family);
       CloseUnlessWaived(runs.second == runs.first ? Ending::kNotes : Ending::kNoEvidence,
-                        "family_not_probed", "family:" + family, kEvidenceRule, message);
+                        "family_not_probed", "family:" + family, family, kEvidenceRule, message);
     }
   }
 
@@ -105,6 +106,19 @@ class Decision {
         out_.difference.why);
   }
 
+  // What was made less often than in the baseline may not repeat, and nobody saw.
+  void JudgeRepeats() {
+    const auto fewer = [](int candidate, int baseline) {
+      return candidate > 0 && candidate < baseline;
+    };
+    const Fingerprint &was = in_.baseline, &is = in_.candidate;
+    if (!fewer(is.repeats, was.repeats) && !fewer(is.processes, was.processes)) return;
+    Add(Ending::kNoEvidence, "fewer_repeats", "candidate",
+        "repeatability must be tried as often as before",
+        fmt::format("each result was made {} times in {} processes; in the baseline {} times in {}",
+                    is.repeats, is.processes, was.repeats, was.processes));
+  }
+
   void JudgeBaseline() {
     if (!in_.record || in_.now < in_.record->expires) return;
     Add(Ending::kNoEvidence, "baseline_expired", "baseline", "a baseline holds until it expires",
@@ -112,9 +126,9 @@ class Decision {
                     FormatUntil(in_.record->expires)));
   }
 
-  static bool AnyOk(const Fingerprint& fingerprint, const std::string& glob) {
+  static bool AnyShows(const Fingerprint& fingerprint, const std::string& glob) {
     return std::ranges::any_of(fingerprint.probes, [&](const FingerprintProbe& probe) {
-      return probe.Ok() && GlobMatches(glob, probe.name);
+      return probe.Shows() && GlobMatches(glob, probe.name);
     });
   }
 
@@ -132,11 +146,11 @@ class Decision {
         Add(Ending::kNoEvidence, "probe_missing", glob, rule, "no probe of this name ran");
       }
       for (const std::string& name : names) {
-        const bool before = AnyOk(in_.baseline, name);
-        const bool after = AnyOk(in_.candidate, name);
+        const bool before = AnyShows(in_.baseline, name);
+        const bool after = AnyShows(in_.candidate, name);
         if (before && after) continue;
         Add(Ending::kNoEvidence, "probe_missing", name, rule,
-            fmt::format("the policy requires this probe, and it is not ok in the {}",
+            fmt::format("the policy requires this probe, and it shows nothing in the {}",
                         before  ? "candidate"
                         : after ? "baseline"
                                 : "baseline and the candidate"));
@@ -144,17 +158,18 @@ class Decision {
     }
   }
 
-  const PolicyRule* RuleOf(const std::string& probe) const {
-    const auto rule = std::ranges::find_if(
-        in_.policy.rules, [&](const PolicyRule& one) { return GlobMatches(one.probes, probe); });
+  const PolicyRule* RuleOf(const ProbeDifference& probe) const {
+    const auto rule = std::ranges::find_if(in_.policy.rules, [&](const PolicyRule& one) {
+      return Names(one.probes, probe.probe, probe.family);
+    });
     return rule == in_.policy.rules.end() ? nullptr : &*rule;
   }
 
   // The waiver that holds now; else, of those that no longer do, the last one.
-  const Waiver* WaiverOf(const std::string& probe) const {
+  const Waiver* WaiverOf(const std::string& probe, const std::string& family) const {
     const Waiver* last = nullptr;
     for (const Waiver& waiver : in_.policy.waivers) {
-      if (!GlobMatches(waiver.probes, probe)) continue;
+      if (!Names(waiver.probes, probe, family)) continue;
       if (last == nullptr || waiver.until > last->until) last = &waiver;
     }
     return last;
@@ -194,7 +209,7 @@ class Decision {
   }
 
   void JudgeLayers(const ProbeDifference& probe) {
-    const PolicyRule* rule = RuleOf(probe.probe);
+    const PolicyRule* rule = RuleOf(probe);
     const LayerChange layers[] = {
         {"choice_changed", "choice", probe.choice_sentence, rule && rule->choice},
         {"tree_changed", "tree", probe.tree_sentence, rule && rule->tree},
@@ -221,11 +236,12 @@ class Decision {
   }
   void Close(Ending ending, std::string_view code, const ProbeDifference& probe,
              const std::string& rule, const std::string& sentence) {
-    CloseUnlessWaived(ending, code, probe.probe, rule, sentence);
+    CloseUnlessWaived(ending, code, probe.probe, probe.family, rule, sentence);
   }
   void CloseUnlessWaived(Ending ending, std::string_view code, const std::string& subject,
-                         const std::string& rule, const std::string& sentence) {
-    const Waiver* waiver = WaiverOf(subject);
+                         const std::string& family, const std::string& rule,
+                         const std::string& sentence) {
+    const Waiver* waiver = WaiverOf(subject, family);
     if (waiver != nullptr && in_.now < waiver->until) {
       return Add(Ending::kNotes, "waived", subject,
                  fmt::format("waiver '{}' by {} {}: {}", waiver->probes, waiver->signed_by,
@@ -362,26 +378,6 @@ Fingerprint UnreadableFingerprint(std::string_view file, const Error& error) {
   fingerprint.file = file;
   fingerprint.suite = "unreadable: " + error.ToString();
   return fingerprint;
-}
-
-std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
-                                      const std::set<std::string>& compared,
-                                      const std::vector<Manifest>& history) {
-  std::vector<ImpactedRun> impacted;
-  for (const Manifest& run : history) {
-    const auto& families = run.probe_families;
-    const bool unseen = std::ranges::any_of(
-        families, [&](const auto& family) { return !compared.contains(family); });
-    ImpactedRun out{.run_id = run.run_id, .family = run.family};
-    for (const ProbeDifference& probe : difference.probes) {
-      if (probe.change == BehaviourChange::kAppeared) continue;
-      const bool depends = families.empty() || unseen || probe.family == kScalar ||
-                           std::ranges::find(families, probe.family) != families.end();
-      if (depends) out.probes.push_back(probe.probe);
-    }
-    if (unseen || !out.probes.empty()) impacted.push_back(std::move(out));
-  }
-  return impacted;
 }
 
 }  // namespace rharness

@@ -70,6 +70,8 @@ GateDecision DecideGate(const GateInput& input);
 // suite's, so that the gate closes on it for want of evidence.
 Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
 
+inline constexpr char kScalarFamily[] = "scalar";  // every run depends on it
+
 // The runs that depend on what changed: those that declare a family of a changed probe
 // (probe_families of the manifest); every run depends on scalar arithmetic, and one that declares
 // no family on everything. A run of a family that is not among `compared`, those of probes that

@@ -17,6 +17,7 @@ namespace rharness {
 namespace {
 
 constexpr int kLeastColumns = 20;
+constexpr int kRowsForTheStack = 8;  // with fewer the reasons come first
 constexpr std::size_t kTableRows = 200;
 
 std::string Line(std::string_view text, int columns) {
@@ -117,7 +118,7 @@ std::string WriteTerminal(const GateDecision& decision, int columns, int rows, b
                          columns));
   }
   std::vector<std::string> tail;
-  if (!decision.difference.stack.empty()) {
+  if (!decision.difference.stack.empty() && rows > kRowsForTheStack) {
     tail.push_back(Line(StackLine(decision.difference.stack), columns));
   }
   if (!decision.impacted_runs.empty() || decision.unaffected_runs > 0) {

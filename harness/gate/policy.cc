@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/base/files.h"
+#include "harness/base/glob.h"
 
 namespace rharness {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1 << 20;
 constexpr std::size_t kMostEntries = 10'000;
 constexpr int kVersion = 1;
+constexpr std::string_view kLastDay = "9999-01-01";  // later ones cannot all be written and read
 
 using Handler = std::function<Status(const YAML::Node&)>;
 struct Member {
@@ -29,7 +31,12 @@ class Reader {
   explicit Reader(std::string_view file) : file_(file) {}
 
   Result<Policy> Read(std::string_view yaml) {
-    const YAML::Node root = YAML::Load(std::string(yaml));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
+    if (documents.size() > 1) {
+      return InvalidInput(fmt::format("{} YAML documents; a policy is one", documents.size()),
+                          file_);
+    }
+    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
     Policy policy;
     int version = 0;
     RETURN_IF_ERROR(
@@ -205,14 +212,21 @@ Result<WallTime> ParseEndOfDay(std::string_view text) {
   constexpr std::size_t kDateLength = 10;
   if (text.size() != kDateLength) {
     auto time = ParseTime(text);
-    if (time.ok()) return time;
-  } else if (const auto midnight = ParseTime(fmt::format("{}T00:00:00Z", text)); midnight.ok()) {
+    if (time.ok() && FormatTime(*time) < kLastDay) return time;
+  } else if (const auto midnight = ParseTime(fmt::format("{}T00:00:00Z", text));
+             midnight.ok() && text < kLastDay) {
     return *midnight + std::chrono::days(1);
   }
-  return InvalidInput(
-      fmt::format("'{}' is no date; expected one such as 2026-12-31, or an RFC 3339 "
-                  "time",
-                  TerminalSafe(text.substr(0, 80))));
+  return InvalidInput(fmt::format(
+      "'{}' is no date before the year 9999; expected one such as 2026-12-31, or an RFC 3339 "
+      "time",
+      TerminalSafe(text.substr(0, 80))));
+}
+
+bool Names(std::string_view glob, std::string_view probe, std::string_view family) {
+  constexpr std::string_view kFamily = "family:";
+  if (!glob.starts_with(kFamily)) return GlobMatches(glob, probe);
+  return GlobMatches(glob.substr(kFamily.size()), family);
 }
 
 std::string FormatUntil(WallTime end) {

@@ -15,7 +15,7 @@ namespace rharness {
 
 // "allow" of a rule: the layers that may change for the probes it names.
 struct PolicyRule {
-  std::string probes;  // glob over probe names: "gemm_*"
+  std::string probes;  // glob over probe names, "gemm_*", or over families, "family:gemm"
   bool choice = false;
   bool tree = false;
   bool bits = false;
@@ -23,7 +23,7 @@ struct PolicyRule {
 
 // A change that somebody takes responsibility for, for a while.
 struct Waiver {
-  std::string probes;  // glob
+  std::string probes;  // as in a rule
   std::string reason;
   std::string signed_by;
   WallTime until{};  // it no longer holds from here on
@@ -39,6 +39,7 @@ struct Policy {
 // version: 1
 // rules:
 //   - {probes: "gemm_*", allow: [choice, bits]}
+//   - {probes: "family:reduction", allow: [bits]}
 // waivers:
 //   - {probes: "jit_*", reason: "...", signed_by: "...", until: 2026-12-31}
 // drill: required         # or optional
@@ -47,6 +48,9 @@ struct Policy {
 // twice, a missing one, a waiver without reason, signature or date; more than 1 MiB.
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file);
 Result<Policy> LoadPolicy(const std::filesystem::path& path);
+
+// Whether the `probes` of a rule or waiver names this probe, or its family.
+bool Names(std::string_view glob, std::string_view probe, std::string_view family);
 
 // "2026-12-31" is the end of that day (UTC); an RFC 3339 time is itself. Else invalid_input.
 Result<WallTime> ParseEndOfDay(std::string_view text);

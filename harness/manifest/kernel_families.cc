@@ -18,6 +18,7 @@ constexpr std::size_t kLongestName = std::size_t{64} << 10;
 struct Row {
   std::vector<std::string_view> words;
   std::vector<std::string_view> families;
+  bool whole = false;  // the words must stand alone: "sin" is not in "using"
 };
 
 const std::vector<Row>& Rows() {
@@ -36,20 +37,49 @@ const std::vector<Row>& Rows() {
        {"reduction"}},
       {{"elementwise", "multi_tensor", "gelu", "sigmoid", "tanh", "relu", "adam", "sgd", "exp",
         "cos", "sin", "pow", "erf", "rsqrt", "dropout", "distribution", "activation"},
-       {"math"}},
-      {{"memcpy", "memset", "copy", "fill", "transpose", "permute", "nchw", "nhwc", "gather",
-        "index", "cat", "embedding"},
-       {}},
+       {"math"},
+       true},
+      // What only moves data: names that libraries give to just that.
+      {{"memcpy", "memset", "CatArrayBatchedCopy", "FillFunctor", "direct_copy_kernel_cuda",
+        "nchwToNhwcKernel", "nhwcToNchwKernel"},
+       {},
+       true},
   };
   return rows;
 }
 
-const Row* RowOf(std::string_view name) {
-  std::string lower(name);
+std::string Lower(std::string_view text) {
+  std::string lower(text);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool IsUpper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+
+// A word ends where no letter follows, or where the next word begins: "Gelu" in "GeluFunctor".
+bool StandsAlone(std::string_view name, std::size_t at, std::size_t size) {
+  const bool begins =
+      at == 0 || !IsLetter(name[at - 1]) || (IsUpper(name[at]) && !IsUpper(name[at - 1]));
+  const std::size_t end = at + size;
+  const bool ends =
+      end == name.size() || !IsLetter(name[end]) || (IsUpper(name[end]) && !IsUpper(name[end - 1]));
+  return begins && ends;
+}
+
+bool Says(std::string_view name, const std::string& lower, std::string_view word, bool whole) {
+  const std::string wanted = Lower(word);
+  for (auto at = lower.find(wanted); at != lower.npos; at = lower.find(wanted, at + 1)) {
+    if (!whole || StandsAlone(name, at, wanted.size())) return true;
+  }
+  return false;
+}
+
+const Row* RowOf(std::string_view name) {
+  const std::string lower = Lower(name);
   for (const Row& row : Rows()) {
     const bool matches = std::ranges::any_of(
-        row.words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+        row.words, [&](std::string_view word) { return Says(name, lower, word, row.whole); });
     if (matches) return &row;
   }
   return nullptr;

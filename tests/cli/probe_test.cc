@@ -50,7 +50,7 @@ TEST(ProbeVerb, PassesOptionsOnAndWritesTheFingerprint) {
   const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
   const std::string path = folder.path() / "new" / "f.json";
   const ProcessResult result = Probe({"run", "--probe", "env_*", "--repeat", "1", "--processes",
-                                      "1", "--library-path", "/nowhere", "--out", path});
+                                      "1", "--library-path", folder.path(), "--out", path});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   const Json json = ReadJsonFile(path).value();
   ASSERT_EQ(json.Find("probes")->AsArray().size(), 1U);
@@ -69,6 +69,28 @@ TEST(ProbeVerb, WritesWhatTheSchemaDescribes) {
   const Json json = Parsed(result);
   ASSERT_TRUE(json.IsObject());
   Validator(*schema).Check(json, *schema, "$");
+}
+
+TEST(ProbeVerb, RefusesALibraryPathThatIsNoFolderAndAProgramThatIsNoProbe) {
+  const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
+  const std::string out = folder.path() / "f.json";
+  ASSERT_TRUE(WriteFileAtomic(out, "the last one").ok());
+  const ProcessResult misspelt =
+      Probe({"run", "--probe", "env_ident", "--library-path", "/nowhere", "--out", out});
+  EXPECT_EQ(misspelt.outcome.exit_code, 2);
+  EXPECT_THAT(misspelt.stderr_text, HasSubstr("--library-path '/nowhere'"));
+  const ProcessResult other =
+      Probe({"run", "--probe", "env_ident", "--program", "/bin/true", "--out", out});
+  EXPECT_EQ(other.outcome.exit_code, 4);
+  EXPECT_THAT(other.stderr_text, HasSubstr("wrote no fingerprint"));
+  EXPECT_EQ(ReadFile(out).value(), "the last one");
+}
+
+TEST(ProbeVerb, SaysThatThereIsNothingToProbe) {
+  const ProcessResult result = Probe({"run", "--device", "cuda:999", "--probe", "env_ident_cuda"});
+  if (result.outcome.exit_code == 2) GTEST_SKIP() << "built without GPU probes";
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_THAT(result.stderr_text, HasSubstr("nothing is here to probe"));
 }
 
 TEST(ProbeVerb, HandsTheExitCodeOn) {

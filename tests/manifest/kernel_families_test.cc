@@ -58,6 +58,18 @@ TEST(KernelFamilies, NamesEachKernelOnceThatTellsNothing) {
   EXPECT_EQ(out->kernels, 2);
 }
 
+TEST(KernelFamilies, TakesAPartOfAWordForNoWord) {
+  for (const char* name :
+       {"indexing_backward_kernel", "catalog_thing", "fill_and_go", "my_single_pass_thing",
+        "using_something", "at::native::indexFuncLargeIndex<float>(add)"}) {
+    const auto out = FamiliesOfKernels(name, "kernels.txt");
+    ASSERT_TRUE(out.ok());
+    EXPECT_THAT(out->unknown, ElementsAre(name));
+  }
+  EXPECT_THAT(FamiliesOf("void gelu_forward<float>"), ElementsAre("math"));
+  EXPECT_THAT(FamiliesOf("SinFunctor<double>"), ElementsAre("math"));
+}
+
 TEST(KernelFamilies, KernelsThatOnlyMoveDataTellNoFamily) {
   const auto out = FamiliesOfKernels("CatArrayBatchedCopy\nnchwToNhwcKernel\n", "kernels.txt");
   ASSERT_TRUE(out.ok());

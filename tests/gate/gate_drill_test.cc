@@ -1,0 +1,142 @@
+// Which runs a change impacts, and which drill of them the gate takes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/gate/gate_input.h"
+
+namespace rharness {
+namespace {
+
+TEST(Gate, FindsTheRunsThatDependOnAChangedFamily) {
+  const FingerprintDifference difference =
+      DiffFingerprints(SampleStack().Parse(), Rounded().Parse());
+  const std::vector<ImpactedRun> impacted =
+      FindImpacted(difference, {"gemm", "math"},
+                   {RunOf("a", {"gemm"}), RunOf("b", {"math", "gemm"}), RunOf("c", {})});
+  ASSERT_EQ(impacted.size(), 2U);
+  EXPECT_EQ(impacted[0].run_id, "b");
+  EXPECT_EQ(impacted[0].probes, std::vector<std::string>{"math_bits"});
+  EXPECT_EQ(impacted[1].run_id, "c") << "a run that declares nothing depends on everything";
+  const FingerprintDifference more =
+      DiffFingerprints(SampleStack().Without("math_bits").Parse(), SampleStack().Parse());
+  EXPECT_TRUE(FindImpacted(more, {"math"}, {RunOf("c", {})}).empty())
+      << "what appeared has changed nothing";
+}
+
+TEST(Gate, ARunOfAFamilyThatNothingProbesDependsOnEverything) {
+  GateInput input =
+      Input(SampleStack(), Rounded(), "version: 1\nrules: [{probes: '*', allow: [bits]}]");
+  input.history = {RunOf("typo", {"gem"}), RunOf("known", {"gemm"})};
+  const GateDecision decision = DecideGate(input);
+  ASSERT_EQ(decision.impacted_runs.size(), 1U);
+  EXPECT_EQ(decision.impacted_runs[0].run_id, "typo");
+  EXPECT_EQ(std::ranges::count(decision.reasons, "family_not_probed", &GateReason::code), 1);
+  EXPECT_FALSE(decision.open) << "that it stays the same is not shown";
+  EXPECT_EQ(decision.exit_code, 3);
+  input.policy.waivers = {{.probes = "family:gem",
+                           .reason = "a typing error, mended in the record",
+                           .signed_by = "ada",
+                           .until = input.now + std::chrono::days(1)}};
+  EXPECT_TRUE(DecideGate(input).open);
+  input.policy.waivers.clear();
+  // Its own reproduction is evidence, too.
+  Report drill;
+  drill.runs = {{.run_id = "typo", .verdict = Verdict::kIdentical}};
+  Tally(&drill);
+  input.drill = drill;
+  EXPECT_TRUE(DecideGate(input).open);
+}
+
+// A drill of one run that reproduced, and the history that has it.
+GateInput Drilled(const Environment& place) {
+  GateInput input = Input(SampleStack(), Rounded().Stack("gpu_driver", "590"),
+                          "version: 1\ndrill: required\nrules: [{probes: '*', allow: [bits]}]");
+  input.candidate.stack["environment.OPENBLAS_CORETYPE"] = "Nehalem";
+  input.history = {RunOf("a", {})};
+  Report drill;
+  drill.runs = {{.run_id = "a", .verdict = Verdict::kIdentical}};
+  Tally(&drill);
+  input.drill = drill;
+  input.drilled_in = {{"a", place}};
+  return input;
+}
+
+Environment Place(const std::string& kernel, const std::string& driver) {
+  Environment place;
+  place.variables["OPENBLAS_CORETYPE"] = kernel;
+  place.hardware.gpu_driver = driver;
+  return place;
+}
+
+TEST(Gate, TakesADrillOnTheCandidateAlone) {
+  EXPECT_TRUE(DecideGate(Drilled(Place("Nehalem", "590"))).open);
+  ExpectClosed(Drilled(Place("Haswell", "590")), {"drill_elsewhere"}, 3);
+  ExpectClosed(Drilled(Place("Nehalem", "580")), {"drill_elsewhere"}, 3);
+  GateInput unknown = Drilled(Place("Nehalem", "590"));
+  unknown.drilled_in->clear();
+  ExpectClosed(unknown, {"drill_elsewhere"}, 3);
+}
+
+TEST(Gate, ARequiredDrillNeedsAHistoryThatSaysOfWhichRuns) {
+  GateInput input = Drilled(Place("Nehalem", "590"));
+  input.history.clear();
+  ExpectClosed(input, {"history_missing"}, 3);
+}
+
+TEST(Gate, AppliesOnlyVariablesOfNumericLibrariesToRuns) {
+  FingerprintBuilder build;
+  Fingerprint before = SampleStack().Parse(), after = SampleStack().Parse();
+  before.stack["environment.OMP_NUM_THREADS"] = "1";
+  after.stack["environment.OPENBLAS_CORETYPE"] = "Haswell";
+  after.stack["environment.LD_PRELOAD"] = "/tmp/evil.so";
+  const std::map<std::string, std::optional<std::string>> expected = {
+      {"OMP_NUM_THREADS", std::nullopt}, {"OPENBLAS_CORETYPE", "Haswell"}};
+  EXPECT_EQ(CandidateVariables(before, after), expected);
+}
+
+TEST(Gate, EveryRunDependsOnScalarArithmetic) {
+  const auto with = [](const std::string& bits) {
+    return SampleStack().Probe("fp_scalar", "scalar").Bits("add", bits).Parse();
+  };
+  const auto impacted = FindImpacted(DiffFingerprints(with("a"), with("b")),
+                                     {"gemm", "math", "scalar"}, {RunOf("a", {"gemm"})});
+  ASSERT_EQ(impacted.size(), 1U);
+  EXPECT_EQ(impacted[0].probes, std::vector<std::string>{"fp_scalar"});
+}
+
+TEST(Gate, ARequiredDrillMustBeThereCoverTheImpactedRunsAndPass) {
+  GateInput input = Input(SampleStack(), Rounded(),
+                          "version: 1\ndrill: required\nrules: [{probes: '*', allow: [bits]}]");
+  ExpectClosed(input, {"drill_missing"}, 3);
+  input.history = {RunOf("a", {"gemm"})};
+  EXPECT_TRUE(DecideGate(input).open) << "no run depends on what moved";
+  input.history = {RunOf("a", {"gemm"}), RunOf("b", {})};
+  ExpectClosed(input, {"drill_missing"}, 3);
+  EXPECT_EQ(DecideGate(input).unaffected_runs, 1);
+  input.drill = DrillOf({{"a", Verdict::kIdentical}});
+  ExpectClosed(input, {"run_not_drilled"}, 3);
+  input.drill = DrillOf({{"b", Verdict::kEquivalent}});
+  EXPECT_TRUE(DecideGate(input).open);
+  input.drill = DrillOf({{"b", Verdict::kDrifted}});
+  ExpectClosed(input, {"drill_drifted"}, 1);
+  for (const Verdict verdict :
+       {Verdict::kInconclusive, Verdict::kNotComparable, Verdict::kFailed, Verdict::kInfra}) {
+    input.drill = DrillOf({{"b", verdict}});
+    ExpectClosed(input, {"drill_undecided"}, 3);
+  }
+}
+
+TEST(Gate, ADrillThatIsGivenMustPassEvenWhereNoneIsRequired) {
+  GateInput input = Input(SampleStack(), SampleStack());
+  input.drill = DrillOf({{"a", Verdict::kDrifted}});
+  ExpectClosed(input, {"drill_drifted"}, 1);
+  input.drill = DrillOf({});
+  ExpectClosed(input, {"drill_incomplete"}, 3);
+  input.drill = DrillOf({{"a", Verdict::kIdentical}});
+  input.drill->interrupted = true;
+  ExpectClosed(input, {"drill_incomplete"}, 3);
+}
+
+}  // namespace
+}  // namespace rharness
