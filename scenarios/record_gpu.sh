@@ -20,7 +20,7 @@ steps() {
 machine 15 driver, libraries, GPUs and tools of this machine
 agreement 40 the first step of the GPU against the CPU in double precision, by tensor
 record 90 histories: deterministic with 3 seeds, bitwise; each switch with 2, statistical
-drill 120 every recorded run rerun twice, as it was recorded
+drill 200 every recorded run rerun twice, as it was recorded
 switches 90 the deterministic run rerun under each switch: a table of verdicts
 timings 60 seconds a step: deterministic, each switch, and the floor
 probes 200 all probes on the GPU twice, compared; once more beside a second process
@@ -207,7 +207,7 @@ drill() {
   local status=$? verdicts
   verdicts=$(sed -n '/"counts"/,/}/s/ *"\([a-z_]*\)": \([1-9][0-9]*\),*/\1 \2/p' \
     "$out/drills/$name/report.json" 2>/dev/null | paste -sd ' ')
-  printf '%s' "${verdicts:-none}"
+  printf '%s' "${verdicts:-none: $(grep -m 1 'error' "$out/drills/$name.log")}"
   return $status
 }
 
@@ -248,7 +248,7 @@ step_switches() {
     chmod +x "$wrapped/digits_cnn_cuda"
     got=$(drill "$name" "$record" --no-confirm)
     local match=no
-    [[ " $(expected "$switch") " != *" ${got% *} "* ]] || match=yes
+    [[ " $(expected "$switch") " != *" ${got%% *} "* ]] || match=yes
     [ $match = yes ] || bad=1
     echo "| \`$switch\` | $(expected "$switch") | $got | $match |" >>"$out/switches.md"
     say "$switch: $got, expected $(expected "$switch")"
@@ -277,7 +277,7 @@ step_timings() {
   timing_row "--deterministic --channels 128 --batch 512" timing_large
   train timing_large_default --gpus 1 --channels 128 --batch 512 --epochs 40 || bad=1
   timing_row "--channels 128 --batch 512" timing_large_default
-  say "timings.md"
+  ! grep -q '| - |' "$out/timings.md" || { bad=1; say "some runs tell no time"; }
   return $bad
 }
 
@@ -286,6 +286,7 @@ fingerprint() {
   timeout -k 5 "$2" "$bin/rharness" probe run --device "$device" --out "$out/probes/$1.json" \
     >"$out/probes/$1.log" 2>&1
   local status=$?
+  grep -q '"status": *"ok"' "$out/probes/$1.json" 2>/dev/null || status=1
   say "$1: exit code $status; $(grep -o '"status": *"[a-z_]*"' "$out/probes/$1.json" 2>/dev/null |
     sed 's/.*"\([a-z_]*\)"$/\1/' | sort | uniq -c | paste -sd ' ' | tr -s ' ')"
   return $status
