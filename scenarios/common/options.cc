@@ -82,7 +82,7 @@ constexpr std::array<Flag, 11> kFlags = {{
      [](std::string_view text, Draft* d) {
        return ParseNumber<std::size_t>(text, 1, 4096, &d->options->hidden);
      }},
-    {"--lr", "a learning rate 0..1e6 (default 0.1)",
+    {"--lr", "a learning rate 0..1e6 (default 0.1; 0.02 suits a convolutional network)",
      [](std::string_view text, Draft* d) {
        return ParseNumber<float>(text, 0, 1e6f, &d->options->step.learning_rate);
      }},

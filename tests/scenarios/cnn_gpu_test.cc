@@ -10,7 +10,7 @@
 
 #include "scenarios/digits_cnn_cuda/agreement.h"
 #include "scenarios/digits_cnn_cuda/cpu_cnn.h"
-#include "scenarios/digits_cnn_cuda/cuda_cnn.h"
+#include "scenarios/digits_cnn_cuda/gpu/cuda_cnn.h"
 #include "tests/scenarios/fake_cuda.h"
 #include "tests/scenarios/run_program.h"
 

@@ -1,8 +1,8 @@
 // The launches of our kernels as loops over what one thread does.
 #include <array>
 
-#include "scenarios/digits_cnn_cuda/kernel_bodies.h"
-#include "scenarios/digits_cnn_cuda/kernels.h"
+#include "scenarios/digits_cnn_cuda/gpu/kernel_bodies.h"
+#include "scenarios/digits_cnn_cuda/gpu/kernels.h"
 #include "tests/scenarios/fake_cuda.h"
 
 namespace rharness::scenarios {

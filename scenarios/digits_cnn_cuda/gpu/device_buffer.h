@@ -1,11 +1,11 @@
 // Memory of the current device, freed with its owner.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_DEVICE_BUFFER_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_DEVICE_BUFFER_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_DEVICE_BUFFER_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_DEVICE_BUFFER_H_
 
 #include <cstddef>
 #include <utility>
 
-#include "scenarios/digits_cnn_cuda/cuda_call.h"
+#include "scenarios/digits_cnn_cuda/gpu/cuda_call.h"
 
 namespace rharness::scenarios {
 
@@ -38,4 +38,4 @@ class DeviceBuffer {
 
 }  // namespace rharness::scenarios
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_DEVICE_BUFFER_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_DEVICE_BUFFER_H_

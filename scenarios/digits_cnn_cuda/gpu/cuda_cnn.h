@@ -1,6 +1,6 @@
 // The network on the GPUs of this machine: a replica each, gradients summed across them.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CUDA_CNN_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CUDA_CNN_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CUDA_CNN_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CUDA_CNN_H_
 
 #include <cuda_runtime_api.h>
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/digits_cnn_cuda/all_reduce.h"
 #include "scenarios/digits_cnn_cuda/digits_cnn.h"
-#include "scenarios/digits_cnn_cuda/replica.h"
+#include "scenarios/digits_cnn_cuda/gpu/all_reduce.h"
+#include "scenarios/digits_cnn_cuda/gpu/replica.h"
 
 namespace rharness::scenarios {
 
@@ -54,4 +54,4 @@ std::unique_ptr<Network> MakeCudaCnn(const CnnSetup& setup, std::string* error);
 
 }  // namespace rharness::scenarios
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CUDA_CNN_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CUDA_CNN_H_

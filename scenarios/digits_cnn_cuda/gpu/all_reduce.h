@@ -1,7 +1,7 @@
 // Sums across the GPUs of a run. all_reduce_nccl.cc does it by NCCL; all_reduce_none.cc takes its
 // place where NCCL is not installed.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_ALL_REDUCE_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_ALL_REDUCE_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_ALL_REDUCE_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_ALL_REDUCE_H_
 
 #include <cuda_runtime_api.h>
 
@@ -28,4 +28,4 @@ std::unique_ptr<AllReduce> MakeAllReduce(const std::vector<int>& devices);
 
 }  // namespace rharness::scenarios
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_ALL_REDUCE_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_ALL_REDUCE_H_

@@ -1,6 +1,6 @@
 // Products of row-major matrices by cuBLAS, in single precision.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_PRODUCTS_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_PRODUCTS_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_PRODUCTS_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_PRODUCTS_H_
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -44,4 +44,4 @@ class Products {
 
 }  // namespace rharness::scenarios
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_PRODUCTS_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_PRODUCTS_H_

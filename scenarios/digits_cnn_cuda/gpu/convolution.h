@@ -1,6 +1,6 @@
 // A convolutional layer by cuDNN: 3x3 filters, padded, over maps of kSide x kSide.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CONVOLUTION_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CONVOLUTION_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CONVOLUTION_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CONVOLUTION_H_
 
 #include <cudnn.h>
 
@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "scenarios/digits_cnn_cuda/device_buffer.h"
+#include "scenarios/digits_cnn_cuda/gpu/device_buffer.h"
 
 namespace rharness::scenarios {
 
@@ -73,4 +73,4 @@ class Convolution {
 
 }  // namespace rharness::scenarios
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CONVOLUTION_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CONVOLUTION_H_

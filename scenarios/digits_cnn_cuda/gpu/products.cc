@@ -1,8 +1,8 @@
 // cuBLAS reads column by column, and so sees the transpose of a row-major matrix: it is asked for
 // product^T = right^T left^T.
-#include "scenarios/digits_cnn_cuda/products.h"
+#include "scenarios/digits_cnn_cuda/gpu/products.h"
 
-#include "scenarios/digits_cnn_cuda/cuda_call.h"
+#include "scenarios/digits_cnn_cuda/gpu/cuda_call.h"
 
 namespace rharness::scenarios {
 

@@ -1,5 +1,5 @@
 // The passes of the network, layer by layer.
-#include "scenarios/digits_cnn_cuda/replica.h"
+#include "scenarios/digits_cnn_cuda/gpu/replica.h"
 
 #include <fmt/format.h>
 

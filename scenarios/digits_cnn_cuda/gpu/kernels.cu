@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "scenarios/digits_cnn_cuda/kernel_bodies.h"
-#include "scenarios/digits_cnn_cuda/kernels.h"
+#include "scenarios/digits_cnn_cuda/gpu/kernel_bodies.h"
+#include "scenarios/digits_cnn_cuda/gpu/kernels.h"
 
 namespace rharness::scenarios {
 namespace {

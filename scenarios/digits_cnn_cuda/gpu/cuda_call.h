@@ -1,7 +1,7 @@
 // Calls into CUDA's libraries that must succeed: a training program has nothing to do but to say
 // what failed and end.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CUDA_CALL_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CUDA_CALL_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CUDA_CALL_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CUDA_CALL_H_
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -42,4 +42,4 @@ inline void EndOnFailure(const char* call, const std::string& failure) {
 #define RHARNESS_CUDA_CALL(call) \
   ::rharness::scenarios::EndOnFailure(#call, ::rharness::scenarios::Failure(call))
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_CUDA_CALL_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_CUDA_CALL_H_

@@ -1,6 +1,6 @@
 // The network on one GPU: its parameters, and the passes over a part of a batch.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_REPLICA_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_REPLICA_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_REPLICA_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_REPLICA_H_
 
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/digits_cnn_cuda/convolution.h"
-#include "scenarios/digits_cnn_cuda/device_buffer.h"
 #include "scenarios/digits_cnn_cuda/digits_cnn.h"
-#include "scenarios/digits_cnn_cuda/kernels.h"
-#include "scenarios/digits_cnn_cuda/products.h"
+#include "scenarios/digits_cnn_cuda/gpu/convolution.h"
+#include "scenarios/digits_cnn_cuda/gpu/device_buffer.h"
+#include "scenarios/digits_cnn_cuda/gpu/kernels.h"
+#include "scenarios/digits_cnn_cuda/gpu/products.h"
 
 namespace rharness::scenarios {
 
@@ -90,4 +90,4 @@ class Replica {
 
 }  // namespace rharness::scenarios
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_REPLICA_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_REPLICA_H_

@@ -1,8 +1,8 @@
 // One process, one communicator a GPU, all calls from one thread.
 #include <nccl.h>
 
-#include "scenarios/digits_cnn_cuda/all_reduce.h"
-#include "scenarios/digits_cnn_cuda/cuda_call.h"
+#include "scenarios/digits_cnn_cuda/gpu/all_reduce.h"
+#include "scenarios/digits_cnn_cuda/gpu/cuda_call.h"
 
 namespace rharness::scenarios {
 namespace {

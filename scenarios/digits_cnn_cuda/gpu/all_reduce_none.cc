@@ -1,5 +1,5 @@
 // Without NCCL there is no sum across GPUs.
-#include "scenarios/digits_cnn_cuda/all_reduce.h"
+#include "scenarios/digits_cnn_cuda/gpu/all_reduce.h"
 
 namespace rharness::scenarios {
 

@@ -1,7 +1,7 @@
 // Our own kernels, as calls that launch them. All pointers are device memory of the current device;
 // arrays are row-major. A launch that is refused ends the program.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_KERNELS_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_KERNELS_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_KERNELS_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_KERNELS_H_
 
 #include <cuda_runtime_api.h>
 
@@ -63,4 +63,4 @@ inline constexpr std::size_t kBlockThreads = 256;
 
 }  // namespace rharness::scenarios
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_KERNELS_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_KERNELS_H_

@@ -1,5 +1,5 @@
 // A step across replicas, its time, and what the run ran on.
-#include "scenarios/digits_cnn_cuda/cuda_cnn.h"
+#include "scenarios/digits_cnn_cuda/gpu/cuda_cnn.h"
 
 #include <fmt/format.h>
 #include <stdlib.h>

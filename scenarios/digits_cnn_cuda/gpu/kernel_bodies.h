@@ -1,13 +1,13 @@
 // What one thread of each of our kernels does. Host code can call it, too, thread after thread, so
 // that the arithmetic and the indices are tested without a GPU.
-#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_KERNEL_BODIES_H_
-#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_KERNEL_BODIES_H_
+#ifndef RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_KERNEL_BODIES_H_
+#define RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_KERNEL_BODIES_H_
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include "scenarios/digits_cnn_cuda/kernels.h"
+#include "scenarios/digits_cnn_cuda/gpu/kernels.h"
 
 #ifdef __CUDACC__
 #define RHARNESS_KERNEL_BODY __host__ __device__ inline
@@ -111,4 +111,4 @@ RHARNESS_KERNEL_BODY void Sgd(const SgdArguments& a, std::size_t i) {
 
 }  // namespace rharness::scenarios::body
 
-#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_KERNEL_BODIES_H_
+#endif  // RHARNESS_SCENARIOS_DIGITS_CNN_CUDA_GPU_KERNEL_BODIES_H_

@@ -1,5 +1,5 @@
 // cuDNN's older interface, which names its algorithms: the newer one would choose among engines.
-#include "scenarios/digits_cnn_cuda/convolution.h"
+#include "scenarios/digits_cnn_cuda/gpu/convolution.h"
 
 #include <fmt/format.h>
 
