@@ -35,6 +35,12 @@ std::string Number(double value) {
   return std::string(digits.data(), end);
 }
 
+std::string ShapeText(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t size : shape) text += (text.empty() ? "" : ",") + std::to_string(size);
+  return text;
+}
+
 std::string NumbersJson(const std::map<std::string, double>& numbers) {
   std::string text = "{";
   const char* comma = "";
@@ -57,7 +63,7 @@ std::string SafetensorsBytes(const std::vector<Tensor>& tensors, const Metadata&
     data.append(reinterpret_cast<const char*>(tensor.values.data()),
                 tensor.values.size() * sizeof(float));
     header += fmt::format("{}\"{}\":{{\"dtype\":\"F32\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
-                          comma, tensor.name, fmt::join(tensor.shape, ","), begin, data.size());
+                          comma, tensor.name, ShapeText(tensor.shape), begin, data.size());
     comma = ",";
   }
   header += "}";
