@@ -66,6 +66,8 @@ CudaCnn::CudaCnn(const CnnSetup& setup, int gpus, std::unique_ptr<AllReduce> all
 }
 
 CudaCnn::~CudaCnn() {
+  // NCCL lets go of the replicas' streams before they end.
+  all_reduce_.reset();
   cudaSetDevice(0);
   cudaEventDestroy(begin_);
   cudaEventDestroy(end_);
