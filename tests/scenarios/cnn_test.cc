@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -303,6 +304,37 @@ TEST(RecordGpu, EndsWithOneLineAndStatusThreeWhereThereIsNoGpu) {
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1);
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_EQ(RunProgram(folder, {bash, script, "--frobnicate"}), 2 << 8);
+}
+
+void WriteProgram(const std::filesystem::path& path, const std::string& line) {
+  std::ofstream(path) << "#!/bin/sh\n" << line << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+}
+
+TEST(RecordGpu, WritesDownEveryStepThatFailsAndGoesOn) {
+  const std::string bash = FindProgram("bash");
+  if (bash.empty() || FindProgram("timeout").empty()) GTEST_SKIP() << "no bash or no timeout";
+  const RunFolder folder;
+  const std::filesystem::path bin = folder.path() / "bin";
+  std::filesystem::create_directory(bin);
+  WriteProgram(bin / "nvidia-smi", "echo 'GPU 0: a false one'");
+  for (const char* name : {"rharness", "rharness-probe", "digits_cnn_cuda"}) {
+    WriteProgram(bin / name, "exit 1");
+  }
+  const std::string script = std::string(RHARNESS_SOURCE_DIR) + "/scenarios/record_gpu.sh";
+  const std::string out = (folder.path() / "gpu").string();
+  const std::string path = "PATH=" + bin.string() + ":" + getenv("PATH");
+  EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string()}, {path}), 1 << 8)
+      << folder.Read("stderr");
+  const std::string summary = folder.Read("gpu/summary.md");
+  for (const char* line : {"## machine: done", "## agreement: FAILED", "## record: FAILED",
+                           "## drill: FAILED", "## switches: FAILED", "## timings: FAILED",
+                           "## probes: FAILED", "## sanitizers: ", "## torch: "}) {
+    EXPECT_NE(summary.find(line), std::string::npos) << line << " in\n" << summary;
+  }
+  EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string(), "--only", "no"},
+                       {path}),
+            2 << 8);
 }
 
 }  // namespace
