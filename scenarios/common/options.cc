@@ -82,7 +82,7 @@ constexpr std::array<Flag, 11> kFlags = {{
      [](std::string_view text, Draft* d) {
        return ParseNumber<std::size_t>(text, 1, 4096, &d->options->hidden);
      }},
-    {"--lr", "a learning rate 0..1e6 (default 0.1)",
+    {"--lr", "a learning rate 0..1e6 (default 0.1; 0.02 suits a convolutional network)",
      [](std::string_view text, Draft* d) {
        return ParseNumber<float>(text, 0, 1e6f, &d->options->step.learning_rate);
      }},
@@ -93,35 +93,52 @@ constexpr std::array<Flag, 11> kFlags = {{
     {"--plant", "a planted fault, one of those below", SetPlant},
 }};
 
-bool ApplyFlag(std::string_view name, std::optional<std::string_view> value, Draft* draft,
-               std::string* error) {
-  const auto flag = std::find_if(kFlags.begin(), kFlags.end(),
-                                 [name](const Flag& candidate) { return candidate.name == name; });
-  if (flag == kFlags.end()) {
-    *error = fmt::format("unknown option '{}'", name);
-    return false;
+// The flag of that name; null when there is none.
+template <typename Flags>
+auto FlagNamed(const Flags& flags, std::string_view name) {
+  const auto flag = std::find_if(flags.begin(), flags.end(),
+                                 [name](const auto& candidate) { return candidate.name == name; });
+  return flag == flags.end() ? nullptr : &*flag;
+}
+
+bool Refuse(std::string_view name, std::string_view expected, std::optional<std::string_view> value,
+            std::string* error) {
+  *error = fmt::format("{}: expected {}, {}", name, expected,
+                       value ? fmt::format("got '{}'", *value) : "got nothing");
+  return false;
+}
+
+bool ApplyFlag(std::string_view name, std::optional<std::string_view> value,
+               std::span<const ExtraFlag> extra, Draft* draft, std::string* error) {
+  if (const ExtraFlag* flag = FlagNamed(extra, name)) {
+    return (value && flag->set(*value)) || Refuse(name, flag->expected, value, error);
   }
-  if (!value || !flag->set(*value, draft)) {
-    *error = fmt::format("{}: expected {}, {}", name, flag->expected,
-                         value ? fmt::format("got '{}'", *value) : "got nothing");
-    return false;
+  if (const Flag* flag = FlagNamed(kFlags, name)) {
+    return (value && flag->set(*value, draft)) || Refuse(name, flag->expected, value, error);
   }
-  return true;
+  *error = fmt::format("unknown option '{}'", name);
+  return false;
 }
 
 }  // namespace
 
-bool ParseOptions(std::span<char* const> arguments, Options* options, std::string* error) {
+bool ParseOptions(std::span<char* const> arguments, std::span<const ExtraFlag> extra,
+                  Options* options, std::string* error) {
   Draft draft{options, std::nullopt, std::nullopt};
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view name = arguments[i];
     if (name == "--help") {
       options->help = true;
       return true;
     }
+    const ExtraFlag* own = FlagNamed(extra, name);
     std::optional<std::string_view> value;
-    if (i + 1 < arguments.size()) value = arguments[i + 1];
-    if (!ApplyFlag(name, value, &draft, error)) return false;
+    if (own != nullptr && own->is_switch) {
+      value = "";
+    } else if (i + 1 < arguments.size()) {
+      value = arguments[++i];
+    }
+    if (!ApplyFlag(name, value, extra, &draft, error)) return false;
   }
   if (draft.init_seed) options->init_seed = *draft.init_seed;
   if (draft.shuffle_seed) options->shuffle_seed = *draft.shuffle_seed;
@@ -129,9 +146,12 @@ bool ParseOptions(std::span<char* const> arguments, Options* options, std::strin
   return !options->data.empty();
 }
 
-std::string Usage(const std::string& program) {
+std::string Usage(const std::string& program, std::span<const ExtraFlag> extra) {
   std::string text = fmt::format("usage: {} --data PATH [OPTION VALUE]...\n", program);
-  for (const Flag& flag : kFlags) text += fmt::format("  {:<15} {}\n", flag.name, flag.expected);
+  for (const Flag& flag : kFlags) text += fmt::format("  {:<18} {}\n", flag.name, flag.expected);
+  for (const ExtraFlag& flag : extra) {
+    text += fmt::format("  {:<18} {}\n", flag.name, flag.expected);
+  }
   text += "planted faults:\n";
   for (const PlantInfo& info : AllPlants()) {
     text += fmt::format("  {:<21} {}\n", info.name, info.effect);

@@ -1,12 +1,14 @@
-// The command line that both C++ trainers share.
+// The command line that the C++ trainers share; a trainer may add flags of its own.
 #ifndef RHARNESS_SCENARIOS_COMMON_OPTIONS_H_
 #define RHARNESS_SCENARIOS_COMMON_OPTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "scenarios/common/network.h"
 #include "scenarios/common/plant.h"
@@ -26,11 +28,22 @@ struct Options {
   bool help = false;
 };
 
-// The arguments after the program's name. --init-seed and --shuffle-seed win over --seed, in any
-// order. False and an error that names the flag, its value and what was expected.
-bool ParseOptions(std::span<char* const> arguments, Options* options, std::string* error);
+// A flag that one trainer adds. `set` takes the value, empty for a switch, which has none, and
+// returns whether it is one that was expected.
+struct ExtraFlag {
+  std::string name;
+  std::string expected;
+  std::function<bool(std::string_view)> set;
+  bool is_switch = false;
+};
 
-std::string Usage(const std::string& program);
+// The arguments after the program's name; a flag given twice has its last value. --init-seed and
+// --shuffle-seed win over --seed, in any order. False and an error that names the flag, its value
+// and what was expected.
+bool ParseOptions(std::span<char* const> arguments, std::span<const ExtraFlag> extra,
+                  Options* options, std::string* error);
+
+std::string Usage(const std::string& program, std::span<const ExtraFlag> extra);
 
 }  // namespace rharness::scenarios
 

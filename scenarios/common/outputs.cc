@@ -10,18 +10,11 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <string_view>
 
 namespace rharness::scenarios {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors data are little-endian");
-
-struct NamedTensor {
-  std::string_view name;
-  std::string shape;
-  const std::vector<float>* values;
-};
 
 // An object of strings; names and values need no escapes.
 std::string TextsJson(const Metadata& texts) {
@@ -42,26 +35,35 @@ std::string Number(double value) {
   return std::string(digits.data(), end);
 }
 
+std::string ShapeText(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t size : shape) text += (text.empty() ? "" : ",") + std::to_string(size);
+  return text;
+}
+
+std::string NumbersJson(const std::map<std::string, double>& numbers) {
+  std::string text = "{";
+  const char* comma = "";
+  for (const auto& [key, value] : numbers) {
+    text += fmt::format("{}\"{}\": {}", comma, key, Number(value));
+    comma = ", ";
+  }
+  return text + "}";
+}
+
 }  // namespace
 
-std::string SafetensorsBytes(const Parameters& parameters, const Metadata& metadata) {
-  const std::size_t hidden = parameters.hidden;
-  const std::array<NamedTensor, 4> tensors = {{
-      {"fc1.bias", fmt::format("[{}]", hidden), &parameters.fc1_bias},
-      {"fc1.weight", fmt::format("[{},{}]", hidden, kPixels), &parameters.fc1_weight},
-      {"fc2.bias", fmt::format("[{}]", kClasses), &parameters.fc2_bias},
-      {"fc2.weight", fmt::format("[{},{}]", kClasses, hidden), &parameters.fc2_weight},
-  }};
+std::string SafetensorsBytes(const std::vector<Tensor>& tensors, const Metadata& metadata) {
   std::string header = "{";
   if (!metadata.empty()) header += "\"__metadata__\":" + TextsJson(metadata) + ",";
   std::string data;
   const char* comma = "";
-  for (const NamedTensor& tensor : tensors) {
+  for (const Tensor& tensor : tensors) {
     const std::size_t begin = data.size();
-    data.append(reinterpret_cast<const char*>(tensor.values->data()),
-                tensor.values->size() * sizeof(float));
-    header += fmt::format("{}\"{}\":{{\"dtype\":\"F32\",\"shape\":{},\"data_offsets\":[{},{}]}}",
-                          comma, tensor.name, tensor.shape, begin, data.size());
+    data.append(reinterpret_cast<const char*>(tensor.values.data()),
+                tensor.values.size() * sizeof(float));
+    header += fmt::format("{}\"{}\":{{\"dtype\":\"F32\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+                          comma, tensor.name, ShapeText(tensor.shape), begin, data.size());
     comma = ",";
   }
   header += "}";
@@ -82,10 +84,11 @@ std::string MetricsJson(const Metrics& metrics, const Metadata& software) {
   }
   return fmt::format(
       "{{\n  \"metrics\": {{\"test_accuracy\": {}, \"test_loss\": {}, \"train_loss\": {}}},\n"
-      "  \"curves\": {{\"train_loss\": {{\"steps\": [{}], \"values\": [{}]}}}}{}\n}}\n",
+      "  \"curves\": {{\"train_loss\": {{\"steps\": [{}], \"values\": [{}]}}}}{}{}\n}}\n",
       Number(metrics.test_accuracy), Number(metrics.test_loss),
       Number(metrics.train_loss_curve.back()), steps, values,
-      software.empty() ? "" : ",\n  \"software\": " + TextsJson(software));
+      software.empty() ? "" : ",\n  \"software\": " + TextsJson(software),
+      metrics.resources.empty() ? "" : ",\n  \"x-resources\": " + NumbersJson(metrics.resources));
 }
 
 bool WriteFile(const std::filesystem::path& path, const std::string& content, std::string* error) {

@@ -16,18 +16,18 @@ using Metadata = std::map<std::string, std::string>;
 
 struct Metrics {
   double test_accuracy = 0;
-  double test_loss = 0;                  // mean cross-entropy in nats
-  std::vector<double> train_loss_curve;  // one running mean an epoch, not empty
+  double test_loss = 0;                     // mean cross-entropy in nats
+  std::vector<double> train_loss_curve;     // one running mean an epoch, not empty
+  std::map<std::string, double> resources;  // what the run cost; left out when empty
 };
 
-// The four tensors as safetensors: F32, in the order of their names, header padded with spaces to
-// 8 bytes. The bytes depend on the parameters and the metadata alone.
-std::string SafetensorsBytes(const Parameters& parameters, const Metadata& metadata);
+// Tensors as safetensors: F32, in the order given, header padded with spaces to 8 bytes. The bytes
+// depend on the tensors and the metadata alone.
+std::string SafetensorsBytes(const std::vector<Tensor>& tensors, const Metadata& metadata);
 
 // {"metrics": {...}, "curves": {"train_loss": {"steps": [1..], "values": [...]}}, "software":
-// {...}}. Numbers are the
-// shortest decimal that reads back to the same double; NaN and infinities are the strings "nan",
-// "inf", "-inf".
+// {...}, "x-resources": {...}}. Numbers are the shortest decimal that reads back to the same
+// double; NaN and infinities are the strings "nan", "inf", "-inf".
 std::string MetricsJson(const Metrics& metrics, const Metadata& software);
 
 // False and an error that names the file when it cannot be written whole.

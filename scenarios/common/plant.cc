@@ -123,9 +123,9 @@ Metadata PlantedMetadata(Plant plant) {
   return {{"created_unix_nanoseconds", std::to_string(ClockNanoseconds())}};
 }
 
-void DisturbParameters(Plant plant, Parameters* parameters) {
+void DisturbTensors(Plant plant, std::vector<Tensor>* tensors) {
   if (plant != Plant::kFlipBit) return;
-  float& weight = parameters->fc2_weight.front();
+  float& weight = tensors->back().values.front();
   weight = std::bit_cast<float>(std::bit_cast<std::uint32_t>(weight) ^ 1U);
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "scenarios/common/digits.h"
 #include "scenarios/common/network.h"
@@ -47,8 +48,8 @@ std::uint64_t PlantedShuffleSeed(Plant plant, std::uint64_t seed);
 ShardOrder PlantedShardOrder(Plant plant);
 // timestamp-metadata: the time of writing, in nanoseconds.
 Metadata PlantedMetadata(Plant plant);
-// flip-bit: fc2.weight[0, 0] moves to a neighbouring float.
-void DisturbParameters(Plant plant, Parameters* parameters);
+// flip-bit: the first value of the last tensor, fc2.weight[0, 0], moves to a neighbouring float.
+void DisturbTensors(Plant plant, std::vector<Tensor>* tensors);
 // nan-metric: the test loss becomes 0/0.
 void DisturbMetrics(Plant plant, Metrics* metrics);
 // truncated-checkpoint: the last 40 % of the bytes are missing.

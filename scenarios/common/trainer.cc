@@ -11,7 +11,6 @@
 #include <system_error>
 #include <utility>
 
-#include "scenarios/common/options.h"
 #include "scenarios/common/outputs.h"
 #include "scenarios/common/plant.h"
 #include "scenarios/common/rng.h"
@@ -74,15 +73,16 @@ Metrics Train(const Options& options, const Split& split, Network* network) {
   const auto images = static_cast<double>(split.test.size());
   metrics.test_accuracy = static_cast<double>(score.correct) / images;
   metrics.test_loss = score.loss_sum / images;
+  metrics.resources = network->Resources();
   DisturbMetrics(options.plant, &metrics);
   return metrics;
 }
 
 bool WriteOutputs(const Options& options, const Network& network, const Metrics& metrics,
                   std::string* error) {
-  Parameters parameters = network.Export();
-  DisturbParameters(options.plant, &parameters);
-  std::string checkpoint = SafetensorsBytes(parameters, PlantedMetadata(options.plant));
+  std::vector<Tensor> tensors = network.Export();
+  DisturbTensors(options.plant, &tensors);
+  std::string checkpoint = SafetensorsBytes(tensors, PlantedMetadata(options.plant));
   DisturbCheckpoint(options.plant, &checkpoint);
   return WriteFile(options.out / "model.safetensors", checkpoint, error) &&
          WriteFile(options.out / "metrics.json", MetricsJson(metrics, network.Software()), error);
@@ -95,13 +95,14 @@ int Fail(int status, const std::string& message) {
 
 }  // namespace
 
-int RunTrainer(int argc, char* const* argv, const NetworkFactory& make_network) {
+int RunTrainer(int argc, char* const* argv, const NetworkFactory& make_network,
+               std::span<const ExtraFlag> extra) {
   Options options;
   std::string error;
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
-  if (!ParseOptions(arguments.subspan(1), &options, &error)) return Fail(2, error);
+  if (!ParseOptions(arguments.subspan(1), extra, &options, &error)) return Fail(2, error);
   if (options.help) {
-    fmt::print("{}", Usage(argv[0]));
+    fmt::print("{}", Usage(argv[0], extra));
     return 0;
   }
   Digits digits;
@@ -113,7 +114,8 @@ int RunTrainer(int argc, char* const* argv, const NetworkFactory& make_network) 
   if (status) return Fail(1, fmt::format("{}: {}", options.out.string(), status.message()));
 
   const Split split = SplitByIndex(digits);
-  const auto network = make_network(InitialParameters(options.hidden, options.init_seed));
+  const auto network = make_network(options, &error);
+  if (network == nullptr) return Fail(1, error);
   const Metrics metrics = Train(options, split, network.get());
   if (!WriteOutputs(options, *network, metrics, &error)) return Fail(1, error);
   fmt::print("test_accuracy {} test_loss {} train_loss {}\n", metrics.test_accuracy,

@@ -89,9 +89,9 @@ Score BlasMlp::Evaluate(const Batch& batch) {
   return score;
 }
 
-Parameters BlasMlp::Export() const {
-  return Parameters{static_cast<std::size_t>(weight1_.value.rows()), Flat(weight1_.value),
-                    Flat(bias1_.value), Flat(weight2_.value), Flat(bias2_.value)};
+std::vector<Tensor> BlasMlp::Export() const {
+  return TensorsOf(Parameters{static_cast<std::size_t>(weight1_.value.rows()), Flat(weight1_.value),
+                              Flat(bias1_.value), Flat(weight2_.value), Flat(bias2_.value)});
 }
 
 std::map<std::string, std::string> BlasMlp::Software() const {

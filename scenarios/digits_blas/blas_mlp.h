@@ -16,7 +16,7 @@ class BlasMlp : public Network {
   explicit BlasMlp(const Parameters& initial);
   double TrainBatch(const Batch& batch, const SgdStep& step) override;
   Score Evaluate(const Batch& batch) override;
-  Parameters Export() const override;
+  std::vector<Tensor> Export() const override;
   std::map<std::string, std::string> Software() const override;
 
  private:

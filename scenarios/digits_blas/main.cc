@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 #include "scenarios/common/trainer.h"
 #include "scenarios/digits_blas/blas_mlp.h"
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   if (std::getenv("OPENBLAS_NUM_THREADS") == nullptr) openblas_set_num_threads(1);
   fmt::print("blas_core {} threads {} config {}\n", openblas_get_corename(),
              openblas_get_num_threads(), openblas_get_config());
-  return RunTrainer(argc, argv,
-                    [](const Parameters& initial) { return std::make_unique<BlasMlp>(initial); });
+  return RunTrainer(argc, argv, [](const Options& options, std::string*) {
+    return std::make_unique<BlasMlp>(InitialParameters(options.hidden, options.init_seed));
+  });
 }

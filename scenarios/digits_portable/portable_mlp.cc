@@ -121,9 +121,9 @@ Score PortableMlp::Evaluate(const Batch& batch) {
   return score;
 }
 
-Parameters PortableMlp::Export() const {
-  return Parameters{hidden_, Transpose(weight1_.value, kPixels), bias1_.value,
-                    Transpose(weight2_.value, hidden_), bias2_.value};
+std::vector<Tensor> PortableMlp::Export() const {
+  return TensorsOf(Parameters{hidden_, Transpose(weight1_.value, kPixels), bias1_.value,
+                              Transpose(weight2_.value, hidden_), bias2_.value});
 }
 
 }  // namespace rharness::scenarios

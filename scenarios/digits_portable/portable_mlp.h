@@ -18,7 +18,7 @@ class PortableMlp : public Network {
   explicit PortableMlp(const Parameters& initial);
   double TrainBatch(const Batch& batch, const SgdStep& step) override;
   Score Evaluate(const Batch& batch) override;
-  Parameters Export() const override;
+  std::vector<Tensor> Export() const override;
 
  private:
   using Logits = std::array<float, kClasses>;

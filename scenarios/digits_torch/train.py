@@ -1,28 +1,24 @@
 """digits_torch: trains on the handwritten digits with PyTorch.
 
 Same network, data split, options and files as the C++ trainers; its bits are those of the PyTorch
-it runs in. Exit status: 0 done, 1 a file could not be written, 2 bad options or data, 77 when
-PyTorch is not installed.
+it runs in. Exit status: 0 done, 1 a file could not be written, 2 bad options or data, or a device that
+is not there, 77 when PyTorch is not installed.
 """
 
 import argparse
 import csv
 import json
 import math
+import os
 import pathlib
 import platform
+import statistics
 import struct
 import sys
 
-try:
-    import numpy
-    import torch
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
-
 PIXELS = 64
 CLASSES = 10
+WARM_UP_STEPS = 20  # of a GPU, left out of the time of a step
 
 
 class DataError(Exception):
@@ -42,6 +38,13 @@ def parse_options():
     parser.add_argument("--lr", type=float, default=0.1)
     parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--deterministic",
+        choices=("on", "off"),
+        default="on",
+        help="off: whatever is fastest; on a GPU with TF32 and cuDNN's measured choice",
+    )
     options = parser.parse_args()
     for name in ("epochs", "batch", "hidden", "threads"):
         if getattr(options, name) < 1:
@@ -50,6 +53,27 @@ def parse_options():
         if getattr(options, name) is None:
             setattr(options, name, options.seed)
     return options
+
+
+# The command line is read before PyTorch is imported: cuBLAS takes its workspaces from the environment.
+OPTIONS = parse_options()
+if OPTIONS.device == "cuda" and OPTIONS.deterministic == "on":
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+try:
+    import numpy
+    import torch
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+
+def set_determinism(deterministic):
+    torch.use_deterministic_algorithms(deterministic)
+    torch.backends.cudnn.deterministic = deterministic
+    torch.backends.cudnn.benchmark = not deterministic
+    torch.backends.cudnn.allow_tf32 = not deterministic
+    torch.backends.cuda.matmul.allow_tf32 = not deterministic
 
 
 def parse_row(row):
@@ -93,18 +117,54 @@ class Mlp(torch.nn.Module):
         return self.fc2(torch.relu(self.fc1(images)))
 
 
-def train(options, model, pixels, labels):
-    """Returns the mean training loss of each epoch."""
+class StepTimer:
+    """The seconds of each step on a GPU after the warm-up; of none on a CPU."""
+
+    def __init__(self, device):
+        self.seconds = []
+        self.steps = 0
+        self.events = None
+        if device == "cuda":
+            self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+
+    def begin(self):
+        if self.events:
+            self.events[0].record()
+
+    def end(self):
+        if not self.events:
+            return
+        self.events[1].record()
+        self.events[1].synchronize()
+        self.steps += 1
+        if self.steps > WARM_UP_STEPS:
+            self.seconds.append(self.events[0].elapsed_time(self.events[1]) / 1000)
+
+    def resources(self):
+        if not self.seconds:
+            return {}
+        return {
+            "step_seconds_median": statistics.median(self.seconds),
+            "step_seconds_min": min(self.seconds),
+            "steps_timed": len(self.seconds),
+        }
+
+
+def train(options, model, pixels, labels, timer):
+    """Returns the mean training loss of each epoch. Pixels and labels lie on the model's device."""
     shuffle = torch.Generator().manual_seed(options.shuffle_seed)
     optimizer = torch.optim.SGD(model.parameters(), lr=options.lr, momentum=options.momentum)
     curve = []
     for _ in range(options.epochs):
         loss_sum = 0.0
         for rows in torch.randperm(len(pixels), generator=shuffle).split(options.batch):
+            timer.begin()
             optimizer.zero_grad()
+            rows = rows.to(pixels.device)
             loss = torch.nn.functional.cross_entropy(model(pixels[rows]), labels[rows])
             loss.backward()
             optimizer.step()
+            timer.end()
             loss_sum += loss.item() * len(rows)
         curve.append(loss_sum / len(pixels))
     return curve
@@ -122,7 +182,7 @@ def safetensors_bytes(model):
     header = {}
     data = b""
     for name, tensor in sorted(model.state_dict().items()):
-        content = tensor.contiguous().numpy().astype("<f4").tobytes()
+        content = tensor.cpu().contiguous().numpy().astype("<f4").tobytes()
         header[name] = {
             "dtype": "F32",
             "shape": list(tensor.shape),
@@ -139,7 +199,18 @@ def number(value):
     return value if math.isfinite(value) else str(value)
 
 
-def write_outputs(out, model, accuracy, loss, curve):
+def software(device):
+    versions = {"python": platform.python_version(), "torch": torch.__version__}
+    if device == "cuda":
+        cudnn = torch.backends.cudnn.version() or 0
+        major = 10000 if cudnn >= 90000 else 1000
+        versions["cuda_runtime"] = torch.version.cuda or ""
+        versions["cudnn"] = f"{cudnn // major}.{cudnn % major // 100}.{cudnn % 100}"
+        versions["gpus"] = torch.cuda.get_device_name(0)
+    return versions
+
+
+def write_outputs(out, model, accuracy, loss, curve, versions, resources):
     out.mkdir(parents=True, exist_ok=True)
     (out / "model.safetensors").write_bytes(safetensors_bytes(model))
     values = [number(value) for value in curve]
@@ -150,15 +221,20 @@ def write_outputs(out, model, accuracy, loss, curve):
             "train_loss": values[-1],
         },
         "curves": {"train_loss": {"steps": list(range(1, len(values) + 1)), "values": values}},
-        "software": {"python": platform.python_version(), "torch": torch.__version__},
+        "software": versions,
     }
+    if resources:
+        document["x-resources"] = resources
     (out / "metrics.json").write_text(json.dumps(document, allow_nan=False) + "\n")
 
 
 def main():
-    options = parse_options()
-    torch.use_deterministic_algorithms(True)
+    options = OPTIONS
+    set_determinism(options.deterministic == "on")
     torch.set_num_threads(options.threads)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("error: --device cuda: PyTorch finds no GPU", file=sys.stderr)
+        return 2
     try:
         pixels, labels = load_digits(pathlib.Path(options.data))
     except DataError as problem:
@@ -166,11 +242,16 @@ def main():
         return 2
     test = torch.arange(len(labels)) % 5 == 4
     torch.manual_seed(options.init_seed)
-    model = Mlp(options.hidden)
-    curve = train(options, model, pixels[~test], labels[~test])
+    model = Mlp(options.hidden).to(options.device)
+    pixels, labels, test = (data.to(options.device) for data in (pixels, labels, test))
+    timer = StepTimer(options.device)
+    curve = train(options, model, pixels[~test], labels[~test], timer)
     accuracy, loss = evaluate(model, pixels[test], labels[test])
     try:
-        write_outputs(pathlib.Path(options.out), model, accuracy, loss, curve)
+        versions = software(options.device)
+        write_outputs(
+            pathlib.Path(options.out), model, accuracy, loss, curve, versions, timer.resources()
+        )
     except OSError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1
