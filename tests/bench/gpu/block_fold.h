@@ -26,6 +26,9 @@ struct PairResult {
   uint32_t histogram[kUlpBins];
 };
 
+// Host and device lay them out alike.
+static_assert(sizeof(BitResult) == 8 && sizeof(PairResult) == 200, "unexpected padding");
+
 struct BitBlock {
   using Own = BitStatistics;
   using Result = BitResult;

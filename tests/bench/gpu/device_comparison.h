@@ -4,13 +4,13 @@
 #ifndef RHARNESS_TESTS_BENCH_GPU_DEVICE_COMPARISON_H_
 #define RHARNESS_TESTS_BENCH_GPU_DEVICE_COMPARISON_H_
 
-#include <string>
+#include <cstdint>
+#include <memory>
 
-#include "compare/weights/tensor_diff.h"
 #include "harness/base/result.h"
 #include "probes/gpu/kernels.h"
 #include "tests/bench/gpu/bench_device.h"
-#include "tests/bench/gpu/block_fold.h"
+#include "tests/bench/gpu/comparison_result.h"
 
 namespace rharness {
 
@@ -47,14 +47,6 @@ class DeviceComparison {
   CUfunction fp32_ = nullptr, bf16_ = nullptr, merge_pairs_ = nullptr;
   DeviceBuffer results_, merged_;
 };
-
-// In compare/weights' terms: NaN maxima where no differing pair is finite, norms, cosine.
-TensorDifference Describe(const PairResult& result, DType dtype, std::uint64_t elements);
-
-// Empty when all that both must give is equal: counts, index, maxima and histogram exactly, norms
-// and cosine to 1e-10, since sums are added in another order. Else one sentence.
-std::string Disagreement(const TensorDifference& found, const TensorDifference& expected);
-std::string Disagreement(const BitStatistics& found, const TensorDifference& expected);
 
 }  // namespace rharness::bench
 

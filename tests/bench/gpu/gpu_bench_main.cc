@@ -24,9 +24,10 @@ const Family kFamilies[] = {
 
 constexpr char kUsageText[] =
     "usage: rharness-gpu-bench [--device cuda:N] [--library-path FOLDER] [--only PREFIX]\n"
-    "                          [--rounds N] [--mebibytes N] [--terms N] [--json FILE]\n"
+    "                          [--rounds N] [--mebibytes N] [--terms N] [--limit-seconds N]\n"
+    "                          [--json FILE]\n"
     "rounds from 1 to 99 (5); mebibytes of one buffer from 1 to 8192 (1024); terms of a sum from\n"
-    "16 to 8192 (8192)\n";
+    "16 to 8192 (8192); seconds that G2 may take from 0 to 3600 (60)\n";
 
 std::optional<int> WholeNumber(std::string_view text, int least, int most) {
   int value = 0;
@@ -46,6 +47,7 @@ bool SetOption(std::string_view flag, std::string_view value, GpuOptions* option
     return parsed.has_value();
   };
   if (flag == "--rounds") return number(1, 99, &options->rounds);
+  if (flag == "--limit-seconds") return number(0, 3600, &options->limit_seconds);
   if (flag == "--terms") return number(16, 8192, &options->terms);
   std::size_t mebibytes = 0;
   if (flag != "--mebibytes" || !number(1, 8192, &mebibytes)) return false;
