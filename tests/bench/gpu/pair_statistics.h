@@ -118,8 +118,7 @@ RHARNESS_BOTH void AddDistances(uint32_t x, uint32_t y, double u, double v, doub
   // A quotient above max_rel means a distance above max_rel * larger, and rounding keeps that
   // order; so only pairs that may raise the maximum are divided. Two zeros have no quotient.
   if (larger > 0 && distance >= own->max_rel * larger) {
-    const double relative = distance / larger;
-    if (relative > own->max_rel) own->max_rel = relative;
+    own->max_rel = fmax(own->max_rel, distance / larger);
   }
 }
 
@@ -129,12 +128,11 @@ RHARNESS_BOTH void AddPair(uint32_t x, uint32_t y, uint32_t index, HistogramColu
                            PairStatistics* own) {
   const bool finite = IsFinite(x) && IsFinite(y);
   const double u = ValueOf(x), v = ValueOf(y);
-  double distance = 0;
+  const double distance = fabs(u - v);  // of equal ones 0, if finite
   if (x != y) {
     ++own->differing;
     if (index < own->first_index) own->first_index = index;
     if ((x | y) == 0x80000000u) ++own->zero_sign_changes;
-    distance = fabs(u - v);
     if (finite) AddDistances<Elements>(x, y, u, v, distance, column, own);
     // Infinities are of one kind only where their patterns are the same; NaNs are always.
     if (!finite && !(IsNan(x) && IsNan(y))) ++own->non_finite_changes;
