@@ -12,6 +12,8 @@ std::string_view RowStatusName(RowStatus status) {
   return names[static_cast<std::size_t>(status)];
 }
 
+bool Wants(const GpuOptions& options, std::string_view id) { return id.starts_with(options.only); }
+
 GpuRow WithoutValue(std::string id, std::string what, const Error& error) {
   GpuRow row{.id = std::move(id), .what = std::move(what)};
   row.status = error.code == ErrorCode::kNotFound ? RowStatus::kSkipped : RowStatus::kFailed;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/json.h"
@@ -57,6 +58,9 @@ struct GpuContext {
   const BenchDevice& device;
   std::map<std::string, Json> libraries;  // DescribeLibrary by soname, added by the rows
 };
+
+// Whether the row is among those to be run.
+bool Wants(const GpuOptions& options, std::string_view id);
 
 // Rows G1 and G2, G3 and G4, G5. A row that cannot be measured is among them, with the reason.
 std::vector<GpuRow> TreeRows(GpuContext* context);

@@ -20,7 +20,7 @@ struct Family {
   std::vector<GpuRow> (*rows)(GpuContext*);
 };
 const Family kFamilies[] = {
-    {{"G1", "G2"}, TreeRows}, {{"G3", "G4"}, ComparisonRows}, {{"G5"}, DigestRows}};
+    {{"G1", "G2"}, TreeRows}, {{"G3", "G4 fp32", "G4 bf16"}, ComparisonRows}, {{"G5"}, DigestRows}};
 
 constexpr char kUsageText[] =
     "usage: rharness-gpu-bench [--device cuda:N] [--library-path FOLDER] [--only PREFIX]\n"
@@ -114,21 +114,19 @@ void PrintStack(const GpuContext& context) {
 
 std::vector<GpuRow> MeasureAll(GpuContext* context) {
   std::vector<GpuRow> rows;
-  const std::string& only = context->options.only;
+  const auto wanted = [&](std::string_view id) { return Wants(context->options, id); };
   for (const Family& family : kFamilies) {
-    const bool wanted = std::ranges::any_of(family.ids, [&](std::string_view id) {
-      return id.starts_with(only) || only.starts_with(id);
-    });
-    if (!wanted) continue;
+    if (std::ranges::none_of(family.ids, wanted)) continue;
     for (GpuRow& row : family.rows(context)) {
-      if (!row.id.starts_with(only)) continue;
+      if (!wanted(row.id)) continue;
       PrintRow(row);
       std::fflush(stdout);
       rows.push_back(std::move(row));
     }
   }
   for (const auto& [soname, library] : context->libraries) {
-    fmt::print("{} {}\n", soname, library.Find("version")->AsString());
+    fmt::print("{} {}, {}\n", soname, library.Find("version")->AsString(),
+               library.Find("path")->AsString());
   }
   return rows;
 }
@@ -147,6 +145,10 @@ int Main(int argc, char** argv) {
     return absent ? kNoDevice : kError;
   }
   GpuContext context{options, **device, {}};
+  // The file's name tells the driver's own version, which the driver does not.
+  const CudaDriver& driver = (*device)->driver();
+  context.libraries.emplace(driver.library().soname(),
+                            DescribeLibrary(driver.library(), CudaVersionText(driver.version())));
   PrintStack(context);
   const std::vector<GpuRow> rows = MeasureAll(&context);
   if (!options.json.empty()) {

@@ -76,6 +76,8 @@ TEST(GpuBench, MeasuresEveryRowAndChecksWhatWasComputed) {
   EXPECT_EQ(run.report.Find("driver_cuda")->AsString(), "13.0");
   const Json& blas = *run.report.Find("libraries")->Find("libcublas.so.13");
   EXPECT_EQ(blas.Find("version")->AsString(), "13.1.0");
+  const Json& driver = *run.report.Find("libraries")->Find("libcuda.so.1");
+  EXPECT_EQ(driver.Find("path")->AsString(), "libcuda.so.1");
 }
 
 TEST(GpuBench, RevealsTheOrderOfTheProductWithinTheBoundOfLaunches) {

@@ -12,6 +12,8 @@ namespace rharness::bench {
 namespace {
 
 constexpr std::uint64_t kRareStep = 4096;
+constexpr char kG3[] = "bits of two buffers: first difference, number";
+constexpr char kG4[] = "full statistics in one pass, every element differs";
 constexpr char kOfCopy[] =
     "device-to-device copy of the same size: (2 S / t) / (2 S / t of the copy)";
 
@@ -65,7 +67,7 @@ class Measurement {
   }
 
   GpuRow BitsRow() const {
-    GpuRow row{.id = "G3", .what = "bits of two buffers: first difference, number"};
+    GpuRow row{.id = "G3", .what = kG3};
     row.value = Median(copy_seconds_) / Median(bits_seconds_);
     row.of = kOfCopy;
     row.figures = {Rate("comparison", bits_seconds_), Rate("copy", copy_seconds_), Size()};
@@ -76,7 +78,7 @@ class Measurement {
 
   GpuRow StatisticsRow() const {
     const std::string name = dtype_ == DType::kF32 ? "fp32" : "bf16";
-    GpuRow row{.id = "G4 " + name, .what = "full statistics in one pass, every element differs"};
+    GpuRow row{.id = "G4 " + name, .what = kG4};
     row.value = Median(copy_seconds_) / Median(all_seconds_);
     row.of = kOfCopy;
     row.figures = {Rate("comparison", all_seconds_),
@@ -152,14 +154,16 @@ Status AddRows(const GpuContext& context, DType dtype, std::vector<GpuRow>* rows
 
 std::vector<GpuRow> ComparisonRows(GpuContext* context) {
   std::vector<GpuRow> rows;
-  const Status fp32 = AddRows(*context, DType::kF32, &rows);
-  if (!fp32.ok()) {
-    rows.push_back(WithoutValue("G3", "bits of two buffers", fp32.error()));
-    rows.push_back(WithoutValue("G4 fp32", "full statistics in one pass", fp32.error()));
+  if (Wants(context->options, "G3") || Wants(context->options, "G4 fp32")) {
+    const Status fp32 = AddRows(*context, DType::kF32, &rows);
+    if (!fp32.ok()) {
+      rows.push_back(WithoutValue("G3", kG3, fp32.error()));
+      rows.push_back(WithoutValue("G4 fp32", kG4, fp32.error()));
+    }
   }
-  const Status bf16 = AddRows(*context, DType::kBF16, &rows);
-  if (!bf16.ok()) {
-    rows.push_back(WithoutValue("G4 bf16", "full statistics in one pass", bf16.error()));
+  if (Wants(context->options, "G4 bf16")) {
+    const Status bf16 = AddRows(*context, DType::kBF16, &rows);
+    if (!bf16.ok()) rows.push_back(WithoutValue("G4 bf16", kG4, bf16.error()));
   }
   return rows;
 }

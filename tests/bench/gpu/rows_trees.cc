@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "probes/gpu/gemm.h"
-#include "probes/library/version_text.h"
 #include "probes/order/tree_name.h"
 #include "tests/bench/gpu/gpu_bench.h"
 
@@ -64,7 +63,7 @@ class TreeMeasurement {
     ASSIGN_OR_RETURN(blas_, BlasContext::Open(options_.context));
     ProbeResult described;
     blas_.Describe(&described);
-    context->libraries = described.libraries;
+    context->libraries.merge(described.libraries);
     const DeviceGemmShape shape{.m = kRows,
                                 .n = kColumns,
                                 .k = options_.terms,
