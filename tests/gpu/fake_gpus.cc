@@ -1,6 +1,7 @@
 // A driver of devices that are memory alone, for probes that launch no kernel of ours: contexts,
 // allocations and copies, with the mistakes refused that real devices would punish. How many there
-// are is FAKE_GPUS (4), and how many bytes one allocation may have FAKE_GPU_BYTES (2^25).
+// are is FAKE_GPUS (4), how many bytes one allocation may have FAKE_GPU_BYTES (2^25), and their
+// multiprocessors FAKE_MULTIPROCESSORS (132).
 #include <cuda.h>
 #include <sys/mman.h>
 
@@ -78,7 +79,7 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
       *value = 9;
       break;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      *value = 132;
+      *value = static_cast<int>(Setting("FAKE_MULTIPROCESSORS", 132));
       break;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
       *value = 62914560;
