@@ -1,0 +1,260 @@
+# The steps of record_gpu.sh, which reads this file: each writes below $out and says what it saw.
+# shellcheck shell=bash disable=SC2154  # variables are those of record_gpu.sh
+# say LINE: into the step's own notes, which the summary prints.
+say() { printf '%s\n' "$1" | tee -a "$out/notes/$step.txt"; }
+
+# metric FILE NAME: a number of metrics.json, or a dash.
+metric() {
+  local value
+  value=$(sed -n "s/.*\"$2\": \([-0-9.e+]*\).*/\1/p" "$1" 2>/dev/null | head -n 1)
+  printf %s "${value:--}"
+}
+
+# train NAME OPTION...: one run below DIR/runs; its stdout goes to run.log there.
+train() {
+  local folder=$out/runs/$1
+  shift
+  mkdir -p "$folder"
+  (cd "$tree" && clean "${trainer[@]}" "$@" "${extra[@]}" --out "$folder") >"$folder/run.log" 2>&1
+}
+
+step_machine() {
+  {
+    uname -a
+    command -v nvidia-smi >/dev/null && nvidia-smi && nvidia-smi topo -m
+    cat /proc/driver/nvidia/version
+    ldd "$bin/digits_cnn_cuda"
+    "$bin/rharness" --version
+  } >"$out/machine.txt" 2>&1
+  say "$(nvidia-smi -L 2>/dev/null | head -n 4)"
+  local tool
+  for tool in nvidia-smi compute-sanitizer ncu nsys python3 git; do
+    command -v "$tool" >/dev/null || say "not installed: $tool"
+  done
+}
+
+step_agreement() {
+  local bad=0 name log agreeing options
+  for name in deterministic default; do
+    options=(--device both --epochs 1)
+    [ "$name" = default ] || options+=(--deterministic)
+    train "agreement_$name" "${options[@]}" || bad=1
+    log=$out/runs/agreement_$name/run.log
+    agreeing=$(grep -c ' agrees$' "$log")
+    say "$name: $agreeing of 8 tensors agree; worst error $(sed -n 's/.* error \([^ ]*\) .*/\1/p' "$log" |
+      sort -g | tail -n 1); $(grep '^error' "$log" | head -n 1)"
+    [ "$agreeing" = 8 ] || bad=1
+  done
+  return $bad
+}
+
+# record FAMILY SEED DETERMINISM OPTION...
+record() {
+  local family=$1 seed=$2 determinism=$3 run file code=()
+  shift 3
+  run=$family-$(printf %02d "$seed")
+  while read -r file; do code+=(--code-file "$file"); done < <(cd "$tree" &&
+    find scenarios/common scenarios/digits_cnn_cuda -name '*.cc' -o -name '*.h' -o -name '*.cu' | sort)
+  (cd "$tree" && clean rharness --quiet record --overwrite \
+    --out "$out/scenarios/$family/history/$run.json" --run-id "$run" --family "$family" --root . \
+    --data digits=scenarios/data/digits.csv --weights model.safetensors --metrics metrics.json \
+    --metric "test_accuracy,direction=higher,margin=0.03,primary,quantum=0.002785515320334262" \
+    --metric "test_loss,direction=lower,unit=nat,margin=0.1,primary" \
+    --metric "train_loss,direction=lower,unit=nat" \
+    --hyper learning_rate=0.02 --hyper momentum=0.9 --hyper batch=32 --hyper epochs=15 --gpus 1 \
+    --timeout 120 --seed "init=$seed" --seed "shuffle=$seed" --determinism "$determinism" \
+    --flag "digits_cnn_cuda=$*" --probe-family gemm --probe-family convolution --probe-family reduction \
+    --probe-family math "${code[@]}" -- "${trainer[@]}" --gpus 1 --seed "$seed" "$@" "${extra[@]}") \
+    >>"$out/record.log" 2>&1
+}
+
+step_record() {
+  local seed switch bad=0 words
+  for seed in 1 2 3; do
+    record digits_cnn_cuda "$seed" bitwise --deterministic || { bad=1; say "seed $seed was not recorded"; }
+  done
+  for switch in "${switches[@]}"; do
+    read -r -a words <<<"$switch"
+    for seed in 1 2; do
+      record "digits_cnn_cuda_$(slug "$switch")" "$seed" "$(promise "$switch")" --deterministic "${words[@]}" ||
+        { bad=1; say "$switch, seed $seed: not recorded: $(tail -n 1 "$out/record.log")"; }
+    done
+  done
+  say "$(find "$out/scenarios" -name '*.json' | wc -l) manifests below scenarios/"
+  return $bad
+}
+
+# drill NAME HISTORY OPTION...: into DIR/drills/NAME; the verdicts and how many, on stdout.
+drill() {
+  local name=$1 history=$2
+  shift 2
+  rm -rf "$out/drills/$name" "$out/drills/$name.db"
+  mkdir -p "$out/drills"
+  clean rharness --quiet history add --history "$out/drills/$name.db" "$history" >"$out/drills/$name.log" 2>&1
+  (cd "$tree" && clean rharness drill --history "$out/drills/$name.db" --out "$out/drills/$name" --root . \
+    --gpus 1 --jobs 1 "$@") >>"$out/drills/$name.log" 2>&1
+  local status=$? verdicts
+  verdicts=$(sed -n '/"counts"/,/}/s/ *"\([a-z_]*\)": \([1-9][0-9]*\),*/\1 \2/p' \
+    "$out/drills/$name/report.json" 2>/dev/null | paste -sd ' ')
+  printf '%s' "${verdicts:-none: $(grep -m 1 'error' "$out/drills/$name.log")}"
+  return $status
+}
+
+step_drill() {
+  local folder family verdicts bad=0 reruns
+  { echo '| history | verdicts |'; echo '|---|---|'; } >"$out/drills.md"
+  for folder in "$out"/scenarios/digits_cnn_cuda*/history; do
+    [ -d "$folder" ] || { say "nothing is recorded"; return 1; }
+    family=$(basename "$(dirname "$folder")")
+    # With so few runs the statistics need more reruns to decide.
+    reruns=2
+    ! grep -q '"statistical"' "$folder"/*.json || reruns=6
+    verdicts=$(drill "$family" "$folder" --reruns $reruns) || bad=1
+    echo "| $family | $verdicts |" >>"$out/drills.md"
+    say "$family: $verdicts"
+  done
+  return $bad
+}
+
+# What the rerun of a deterministic record under one switch must give; a choice where either is right.
+expected() {
+  case $1 in
+    none) echo 'identical' ;;
+    '--tf32 on') echo 'drifted' ;;
+    '--streams 2') echo 'identical' ;;
+    '--reduction atomic'|'--conv-algo nondeterministic') echo 'drifted' ;;
+    *) echo 'identical or drifted' ;;
+  esac
+}
+
+step_switches() {
+  local record=$out/scenarios/digits_cnn_cuda/history/digits_cnn_cuda-01.json switch name got bad=0
+  [ -f "$record" ] || { say "nothing is recorded; run --only record first"; return 1; }
+  { echo '| rerun with | expected | verdict | as expected |'; echo '|---|---|---|---|'; } >"$out/switches.md"
+  wrapped=$out/wrapped
+  mkdir -p "$wrapped"
+  for switch in none "${switches[@]}"; do
+    name=switch_$(slug "$switch")
+    # A wrapper of the trainer's name: the manifest's command stays as it was recorded.
+    printf '#!/bin/sh\nexec "%s" "$@" %s\n' "$bin/digits_cnn_cuda" "${switch#none}" >"$wrapped/digits_cnn_cuda"
+    chmod +x "$wrapped/digits_cnn_cuda"
+    got=$(drill "$name" "$record" --no-confirm)
+    local match=no
+    [[ " $(expected "$switch") " != *" ${got%% *} "* ]] || match=yes
+    [ $match = yes ] || bad=1
+    echo "| \`$switch\` | $(expected "$switch") | $got | $match |" >>"$out/switches.md"
+    say "$switch: $got, expected $(expected "$switch")"
+  done
+  return $bad
+}
+
+timing_row() {
+  local file=$out/runs/$2/metrics.json
+  echo "| \`$1\` | $(metric "$file" step_seconds_median) | $(metric "$file" step_seconds_min) |\
+ $(metric "$file" step_seconds_floor) | $(metric "$file" steps_timed) |" >>"$out/timings.md"
+}
+
+# cost WITH WITHOUT OF: what determinism costs a step, in a sentence.
+cost() {
+  awk -v with="$(metric "$out/runs/$1/metrics.json" step_seconds_median)" \
+    -v without="$(metric "$out/runs/$2/metrics.json" step_seconds_median)" -v of="$3" 'BEGIN {
+      if (with + 0 <= 0 || without + 0 <= 0) print "what determinism costs " of ": not measured"
+      else printf "deterministic mode costs %s %+.1f %% a step here: %g s against %g s\n",
+                  of, (with / without - 1) * 100, with, without }'
+}
+
+step_timings() {
+  local switch words bad=0 name
+  { echo '| switches | seconds a step, median | least | floor: bytes / bandwidth | steps |'
+    echo '|---|---|---|---|---|'; } >"$out/timings.md"
+  for switch in "--deterministic" "" "${switches[@]}"; do
+    name=timing_$(slug "${switch:-default}")
+    read -r -a words <<<"$switch"
+    [ "$switch" = --deterministic ] || [ -z "$switch" ] || words=(--deterministic "${words[@]}")
+    train "$name" --gpus 1 "${words[@]}" || { bad=1; say "${switch:-default}: the run failed"; }
+    timing_row "${words[*]:-default}" "$name"
+  done
+  train timing_large --gpus 1 --deterministic --channels 128 --batch 512 --epochs 40 || bad=1
+  timing_row "--deterministic --channels 128 --batch 512" timing_large
+  train timing_large_default --gpus 1 --channels 128 --batch 512 --epochs 40 || bad=1
+  timing_row "--channels 128 --batch 512" timing_large_default
+  say "$(cost timing_deterministic timing_default 'this network')"
+  say "$(cost timing_large timing_large_default 'the wide one')"
+  ! grep -q '| - |' "$out/timings.md" || { bad=1; say "some runs tell no time"; }
+  return $bad
+}
+
+# fingerprint NAME SECONDS
+fingerprint() {
+  timeout -k 5 "$2" "$bin/rharness" probe run --device "$device" --out "$out/probes/$1.json" \
+    >"$out/probes/$1.log" 2>&1
+  local status=$?
+  grep -q '"status": *"ok"' "$out/probes/$1.json" 2>/dev/null || status=1
+  say "$1: exit code $status; $(grep -o '"status": *"[a-z_]*"' "$out/probes/$1.json" 2>/dev/null |
+    sed 's/.*"\([a-z_]*\)"$/\1/' | sort | uniq -c | paste -sd ' ' | tr -s ' ')"
+  return $status
+}
+
+step_probes() {
+  mkdir -p "$out/probes"
+  local bad=0 load
+  fingerprint first 75 || bad=1
+  fingerprint second 60 || bad=1
+  make_tree
+  (cd "$tree" && exec env PATH="$bin:$PATH" "${trainer[@]}" --epochs 100000 --channels 64 --batch 1024 \
+    --out "$out/runs/load") >/dev/null 2>&1 &
+  load=$!
+  fingerprint loaded 60 || bad=1
+  kill -0 "$load" 2>/dev/null || { say "the process beside the third one ended early: no load"; bad=1; }
+  kill "$load" 2>/dev/null
+  wait "$load" 2>/dev/null
+  local other status
+  for other in second loaded; do
+    "$bin/rharness" probe diff "$out/probes/first.json" "$out/probes/$other.json" \
+      >"$out/probes/first_$other.txt" 2>&1
+    status=$?
+    say "first against $other: exit code $status (0 the same, 1 changed)"
+    [ $status = 0 ] || bad=1
+  done
+  return $bad
+}
+
+step_sanitizers() {
+  command -v compute-sanitizer >/dev/null || { say "compute-sanitizer is not installed"; return 77; }
+  mkdir -p "$out/sanitizers"
+  local tool bad=0 status log
+  for tool in memcheck racecheck initcheck synccheck; do
+    log=$out/sanitizers/$tool.log
+    (cd "$tree" && timeout -k 5 45 compute-sanitizer --tool "$tool" "$bin/digits_cnn_cuda" \
+      "${trainer[@]:1}" --gpus 1 --deterministic --epochs 1 --batch 256 --out "$out/runs/$tool") >"$log" 2>&1
+    status=$?
+    # Libraries' kernels are reported too; ours carry the namespace in their names.
+    say "$tool: exit code $status; $(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//');\
+ $(grep -c 'rharness::scenarios' "$log") lines name our kernels"
+    { [ $status = 0 ] && grep -q 'ERROR SUMMARY: 0 errors\|RACECHECK SUMMARY: 0 hazards' "$log"; } || bad=1
+  done
+  return $bad
+}
+
+step_torch() {
+  local python=
+  for python in /usr/bin/python3 python3; do
+    "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null && break
+    python=
+  done
+  [ -n "$python" ] || { say "no python3 here has a PyTorch that finds the GPU"; return 77; }
+  local mode again bad=0
+  for mode in on off; do
+    for again in 1 2; do
+      mkdir -p "$out/runs/torch_$mode$again"
+      "$python" "$tree/scenarios/digits_torch/train.py" --data "$tree/scenarios/data/digits.csv" \
+        --device cuda --deterministic $mode --out "$out/runs/torch_$mode$again" \
+        >"$out/runs/torch_$mode$again/run.log" 2>&1 || bad=1
+    done
+    say "--deterministic $mode: two runs give $(cmp -s "$out/runs/torch_${mode}1/model.safetensors" \
+      "$out/runs/torch_${mode}2/model.safetensors" && echo equal || echo different) weights; median step \
+$(metric "$out/runs/torch_${mode}1/metrics.json" step_seconds_median) s"
+  done
+  cmp -s "$out/runs/torch_on1/model.safetensors" "$out/runs/torch_on2/model.safetensors" || bad=1
+  return $bad
+}
