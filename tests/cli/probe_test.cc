@@ -177,10 +177,11 @@ std::unique_ptr<ContainerWorld> ProbeInImage::world_;
 constexpr char kShell[] = "/bin/busybox sh";  // of the image "tiny"
 constexpr char kLoader[] = "lib64/ld-linux-x86-64.so.2";
 
-// What either program needs of an image; in glibc since 2.34 the last two are empty.
+// What either program needs of an image; in glibc since 2.34 the last three are empty.
 std::vector<std::string> GlibcFiles() {
   std::vector<std::string> files = {kLoader};
-  for (const char* library : {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}) {
+  for (const char* library :
+       {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"}) {
     files.push_back(std::string("lib/x86_64-linux-gnu/") + library);
   }
   return files;
