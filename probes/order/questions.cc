@@ -154,6 +154,7 @@ bool Questions::Packs(const GroupQuestions& group) const {
 Result<std::vector<int>> Questions::AskGroups(const std::vector<GroupQuestions>& groups,
                                               Revealed* revealed) {
   std::vector<std::vector<int>> answers;
+  answers.reserve(groups.size());
   for (const GroupQuestions& group : groups) answers.emplace_back(group.pairs.size(), 0);
   for (const Bundle& bundle : Pack(groups)) {
     if (bundle.groups.size() < 2) continue;

@@ -42,7 +42,7 @@ std::vector<int> StridesOf(const SumTree& tree) {
 // (smallest leaf, stride, count) to the node that has exactly these; leaves have every stride.
 class Ranges {
  public:
-  explicit Ranges(const SumTree& tree) : tree_(tree) {
+  explicit Ranges(const SumTree& tree) {
     const std::vector<int> strides = StridesOf(tree);
     for (int node = tree.leaves(); node < tree.nodes(); ++node) {
       if (strides[At(node)] > 0) {
@@ -58,7 +58,6 @@ class Ranges {
   }
 
  private:
-  const SumTree& tree_;
   std::map<std::tuple<int, int, int>, int> nodes_;
 };
 
