@@ -68,20 +68,30 @@ Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Finge
   return ParseFingerprint(json, "this machine");
 }
 
-// Whether what the changed probes showed on the candidate shows here, too.
-Status CheckHere(const FingerprintDifference& difference, const Fingerprint& candidate) {
-  Fingerprint there = candidate;
-  std::vector<std::string> names;
-  for (const ProbeDifference& probe : difference.probes) names.push_back(probe.probe);
-  std::erase_if(there.probes, [&](const FingerprintProbe& probe) {
-    return !probe.Ok() || std::ranges::find(names, probe.name) == names.end();
+// What tells the candidate from another machine: the probes that changed, as far as they work; else
+// all that show something.
+Fingerprint TellingProbes(const FingerprintDifference& difference, const Fingerprint& candidate) {
+  Fingerprint shown = candidate;
+  std::erase_if(shown.probes, [](const FingerprintProbe& probe) {
+    return probe.family == kIdentityFamily || !probe.Shows();
   });
+  Fingerprint changed = shown;
+  std::erase_if(changed.probes, [&](const FingerprintProbe& probe) {
+    return std::ranges::find(difference.probes, probe.name, &ProbeDifference::probe) ==
+           difference.probes.end();
+  });
+  return changed.probes.empty() ? shown : changed;
+}
+
+// Whether what these probes showed on the candidate shows here, too.
+Status CheckHere(const FingerprintDifference& difference, const Fingerprint& candidate) {
+  const Fingerprint there = TellingProbes(difference, candidate);
   if (there.probes.empty()) {
     return ProcessError(
-        "no probe that changed worked on the candidate, so that nothing tells whether this machine "
-        "is the candidate; --trust-here drills without that");
+        "no probe showed anything on the candidate, so that nothing tells whether this machine is "
+        "the candidate; --trust-here drills without that");
   }
-  names.clear();
+  std::vector<std::string> names;
   for (const FingerprintProbe& probe : there.probes) names.push_back(probe.name);
   LogInfo(fmt::format("probing this machine: {}", fmt::join(names, ", ")));
   ASSIGN_OR_RETURN(const Fingerprint here, ProbeHere(names, candidate));

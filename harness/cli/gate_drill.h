@@ -28,9 +28,10 @@ struct GateDrillOptions {
 Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 
 // Reruns the impacted runs, here and now, with the candidate's variables, and enters their verdicts
-// into the history. First takes the probes that changed on this machine: where they do not show
-// what the candidate showed, reruns here would say nothing of it. Errors: those of RunDrill;
-// process when this machine does not compute as the candidate does, or cannot be probed.
+// into the history. First takes the probes that changed on this machine, or all that showed
+// something if none of these does: where they do not show what the candidate showed, reruns here
+// would say nothing of it. Errors: those of RunDrill; process when this machine does not compute as
+// the candidate does, or cannot be probed.
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options);
 

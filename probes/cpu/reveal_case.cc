@@ -6,27 +6,9 @@
 #include <algorithm>
 
 #include "harness/base/digest.h"
+#include "probes/order/one_at_a_time.h"
 
 namespace rharness {
-namespace {
-
-// The same routine, asked one question at a time.
-class OneByOne final : public MaskedSum {
- public:
-  explicit OneByOne(MaskedSum& sum) : sum_(sum) {}
-  int size() const override { return sum_.size(); }
-  std::int64_t exact_count() const override { return sum_.exact_count(); }
-  Status Count(std::span<const MaskPair> pairs, UnitRange units,
-               std::span<double> counts) override {
-    return sum_.Count(pairs, units, counts);
-  }
-
- private:
-  MaskedSum& sum_;
-};
-
-}  // namespace
-
 void AddTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
              ProbeResult* result, int validate_pairs) {
   const RevealOptions options{.seed = context.seed,
@@ -34,8 +16,8 @@ void AddTree(const ProbeContext& context, const std::string& name, MaskedSum& su
                               .validate_pairs = validate_pairs};
   auto revealed = RevealTree(sum, options);
   if (revealed.ok() && !revealed->tree && revealed->deterministic && sum.max_batch() > 1) {
-    // Rows of one product may come from different kernels; the first row then speaks for itself.
-    OneByOne alone(sum);
+    // Rows of one product may come from different kernels.
+    OneAtATime alone(sum);
     const std::string why = revealed->why;
     revealed = RevealTree(alone, options);
     if (revealed.ok() && revealed->tree) {

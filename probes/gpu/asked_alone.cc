@@ -1,22 +1,10 @@
 // Questions one a launch.
 #include "probes/gpu/asked_alone.h"
 
+#include "probes/order/one_at_a_time.h"
+
 namespace rharness {
 namespace {
-
-class AskedAlone final : public MaskedSum {
- public:
-  explicit AskedAlone(MaskedSum& sum) : sum_(sum) {}
-  int size() const override { return sum_.size(); }
-  std::int64_t exact_count() const override { return sum_.exact_count(); }
-  Status Count(std::span<const MaskPair> pairs, UnitRange units,
-               std::span<double> counts) override {
-    return sum_.Count(pairs, units, counts);
-  }
-
- private:
-  MaskedSum& sum_;
-};
 
 void Merge(ProbeResult from, ProbeResult* into) {
   into->trees.merge(from.trees);
@@ -36,7 +24,7 @@ Status RecordTreeOfRows(const ProbeContext& context, const std::string& name, Ma
     return {};
   }
   ProbeResult alone;
-  AskedAlone one(sum);
+  OneAtATime one(sum);
   RETURN_IF_ERROR(RecordTree(context, name, one, &alone));
   if (!alone.trees.empty()) {
     for (const std::string& note : together.notes) {

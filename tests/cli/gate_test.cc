@@ -228,6 +228,22 @@ TEST_F(KernelRollout, DrillsWithTheCandidatesKernelAndFindsWhatTheDifferencePred
   }
 }
 
+TEST_F(KernelRollout, DrillsRunsOfAFamilyThatNothingComparedWhereNothingElseChanged) {
+  // Of products neither fingerprint says anything: their runs are drilled, after a look at the
+  // rest.
+  for (const auto& [kernel, out] :
+       {std::pair{"Prescott", "before.json"}, std::pair{"Nehalem", "after.json"}}) {
+    environment_["OPENBLAS_CORETYPE"] = kernel;
+    ASSERT_TRUE(Rharness({"--quiet", "probe", "run", "--probe", "fp_scalar", "--out", out})
+                    .outcome.Succeeded());
+    environment_.erase("OPENBLAS_CORETYPE");
+  }
+  EXPECT_EQ(Gate("before.json", "after.json", {"--history", "runs.db"}).outcome.exit_code, 3);
+  const ProcessResult result = Rollout("after.json");
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  EXPECT_EQ(StoredReport().runs.size(), 14U);
+}
+
 TEST_F(KernelRollout, RefusesToDrillWhereTheCandidatesArithmeticIsNot) {
   std::string text = Read(At("after.json"));
   for (std::size_t at = 0; (at = text.find("OPENBLAS_CORETYPE", at)) != text.npos; ++at) {
