@@ -13,27 +13,11 @@
 
 #include "probes/cpu/reveal_case.h"
 #include "probes/order/reveal.h"
+#include "tests/probes/order/known_tree.h"
 #include "tests/probes/order/routines.h"
 
 namespace rharness {
 namespace {
-
-class KnownTree final : public MaskedSum {
- public:
-  KnownTree(const SumTree& tree, int batch) : tree_(tree), batch_(batch) {}
-  int size() const override { return tree_.leaves(); }
-  int max_batch() const override { return batch_; }
-  Status Count(std::span<const MaskPair> pairs, UnitRange, std::span<double> counts) override {
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-      counts[k] = tree_.leaves() - tree_.LeavesUnderCommonAncestor(pairs[k].plus, pairs[k].minus);
-    }
-    return {};
-  }
-
- private:
-  const SumTree& tree_;
-  int batch_;
-};
 
 struct Shares {
   double probes = 0.0;

@@ -7,6 +7,7 @@
 
 #include "probes/order/replay.h"
 #include "probes/order/reveal.h"
+#include "tests/probes/order/known_tree.h"
 #include "tests/probes/order/routine_sum.h"
 #include "tests/probes/order/routines.h"
 
@@ -14,24 +15,6 @@ namespace rharness {
 namespace {
 
 using routines::TreeOf;
-
-// Answers out of a known tree, with units everywhere: not made for the blocks of a validation.
-class KnownTree final : public MaskedSum {
- public:
-  KnownTree(const SumTree& tree, int batch) : tree_(tree), batch_(batch) {}
-  int size() const override { return tree_.leaves(); }
-  int max_batch() const override { return batch_; }
-  Status Count(std::span<const MaskPair> pairs, UnitRange, std::span<double> counts) override {
-    for (std::size_t k = 0; k < pairs.size(); ++k) {
-      counts[k] = tree_.leaves() - tree_.LeavesUnderCommonAncestor(pairs[k].plus, pairs[k].minus);
-    }
-    return {};
-  }
-
- private:
-  const SumTree& tree_;
-  int batch_;
-};
 
 struct Named {
   std::string name;
