@@ -118,8 +118,8 @@ std::optional<ProcessStat> ReadProcessStat(int pid) {
   return stat;
 }
 
-ProcessTree::ProcessTree(int leader, std::string marker)
-    : leader_(leader), marker_(std::move(marker)), last_pid_(leader) {}
+ProcessTree::ProcessTree(int leader, std::string marker, bool group_only)
+    : leader_(leader), marker_(std::move(marker)), group_only_(group_only), last_pid_(leader) {}
 
 std::vector<int> ProcessTree::Candidates() {
   const int newest = NewestPid();
@@ -138,7 +138,9 @@ std::vector<int> ProcessTree::Candidates() {
 }
 
 bool ProcessTree::Adopt(const ProcessStat& stat, bool search_environments) const {
-  if (stat.pid == leader_ || stat.group == leader_ || members_.contains(stat.parent)) return true;
+  if (stat.pid == leader_ || stat.group == leader_) return true;
+  if (group_only_) return false;
+  if (members_.contains(stat.parent)) return true;
   if (!search_environments || marker_.empty() || stat.IsDead()) return false;
   const std::string environment =
       ReadProcFile(fmt::format("/proc/{}/environ", stat.pid), std::size_t{4} << 20);

@@ -33,8 +33,8 @@ std::optional<ProcessStat> ReadProcessStat(int pid);
 class ProcessTree {
  public:
   // `leader` leads a process group and must not be reaped while this object is in use. `marker`:
-  // "NAME=VALUE"; empty: no search by environment.
-  ProcessTree(int leader, std::string marker);
+  // "NAME=VALUE"; empty: no search by environment. `group_only`: the leader's group alone.
+  ProcessTree(int leader, std::string marker, bool group_only = false);
 
   // Looks for members again, among parents and groups and, if asked, in environments.
   void Refresh(bool search_environments);
@@ -55,6 +55,7 @@ class ProcessTree {
 
   int leader_;
   std::string marker_;
+  bool group_only_;
   int last_pid_ = 0;  // the newest process id at the last look
   bool wrapped_ = false;
   std::map<int, ProcessStat> members_;

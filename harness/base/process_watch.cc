@@ -144,7 +144,7 @@ Watcher::Watcher(StartedProcess child, const ProcessLimits& limits,
       pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, child_.pid, 0))),
       stdout_(std::move(child_.stdout_read), limits.output_bytes),
       stderr_(std::move(child_.stderr_read), limits.output_bytes),
-      tree_(child_.pid, child_.marker),
+      tree_(child_.pid, child_.marker, child_.group_only),
       memory_pace_(child_.started),
       disk_pace_(child_.started),
       next_cancel_(child_.started + kCancelInterval) {

@@ -13,6 +13,7 @@ namespace rharness {
 struct StartedProcess {
   int pid = 0;         // a child of this process and leader of its own group, not yet waited for
   std::string marker;  // "NAME=VALUE" of kJobMarker in its environment
+  bool group_only = false;
   Descriptor stdout_read;  // reading end of a pipe; invalid: not captured
   Descriptor stderr_read;
   std::chrono::steady_clock::time_point started;

@@ -279,6 +279,7 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
   if (std::string why = WhyUnusable(spec); !why.empty()) return NotStarted(std::move(why));
   StartedProcess child;
   child.marker = fmt::format("{}={}", kJobMarker, NewJobId());
+  child.group_only = spec.group_only;
   std::vector<std::string> environment = {child.marker};
   Launch launch;
   FillLaunch(spec, limits, &environment, &launch);

@@ -25,6 +25,9 @@ struct ProcessSpec {
   std::filesystem::path working_directory;  // empty: this process's own
   // The child's stdout and stderr are this process's own, live; nothing is captured or counted.
   bool inherit_stdio = false;
+  // What leaves the child's process group is not the job's, and neither counted nor killed: the
+  // monitors that a container engine's client starts and leaves behind.
+  bool group_only = false;
 };
 
 // The one variable that RunProcess adds to a child's environment, replacing one of that name. Its

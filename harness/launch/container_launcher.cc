@@ -65,6 +65,18 @@ std::map<std::string, std::string> EngineEnvironment() {
                           "no_proxy"});
 }
 
+// A call of the engine's client. The container's monitor, which the client starts and leaves
+// behind, belongs to the engine: were it killed, the engine would not know that the container
+// ended.
+ProcessSpec ClientSpec(std::vector<std::string> argv) {
+  ProcessSpec spec;
+  spec.argv = std::move(argv);
+  spec.environment = EngineEnvironment();
+  spec.working_directory = "/";
+  spec.group_only = true;
+  return spec;
+}
+
 std::uint64_t MemoryLimit(const Job& job) {
   return job.limits.memory_bytes > 0 ? job.limits.memory_bytes : job.resources.memory_bytes;
 }
@@ -179,31 +191,28 @@ Result<ProcessSpec> ContainerLauncher::BuildCommand(const Job& job) const {
   ASSIGN_OR_RETURN(const std::string reference, ImageReference(job.image));
   ASSIGN_OR_RETURN(const std::filesystem::path folder, WorkingDirectory(job));
   RETURN_IF_ERROR(CheckMountable(folder.string(), job));
-  ProcessSpec spec;
-  spec.argv = {std::string(engine_.name),
-               "run",
-               "--name=" + ContainerName(job),
-               "--pull=never",
-               "--network=none",
-               "--hostname=job",
-               "--read-only",
-               "--tmpfs=/tmp",
-               "--cap-drop=all",
-               "--security-opt=no-new-privileges",
-               "--log-driver=none",
-               "--entrypoint=",
-               "--workdir=" + folder.string()};
-  spec.argv.insert(spec.argv.end(), engine_.run_flags.begin(), engine_.run_flags.end());
-  spec.argv.push_back(engine_.maps_root ? std::string("--user=0:0")
-                                        : fmt::format("--user={}:{}", ::geteuid(), ::getegid()));
-  AddResources(job, engine_, &spec.argv);
-  RETURN_IF_ERROR(AddMounts(job, &spec.argv));
-  RETURN_IF_ERROR(AddEnvironment(job, &spec.argv));
-  spec.argv.push_back(reference);
-  spec.argv.insert(spec.argv.end(), job.command.begin(), job.command.end());
-  spec.environment = EngineEnvironment();
-  spec.working_directory = "/";
-  return spec;
+  std::vector<std::string> argv = {std::string(engine_.name),
+                                   "run",
+                                   "--name=" + ContainerName(job),
+                                   "--pull=never",
+                                   "--network=none",
+                                   "--hostname=job",
+                                   "--read-only",
+                                   "--tmpfs=/tmp",
+                                   "--cap-drop=all",
+                                   "--security-opt=no-new-privileges",
+                                   "--log-driver=none",
+                                   "--entrypoint=",
+                                   "--workdir=" + folder.string()};
+  argv.insert(argv.end(), engine_.run_flags.begin(), engine_.run_flags.end());
+  argv.push_back(engine_.maps_root ? std::string("--user=0:0")
+                                   : fmt::format("--user={}:{}", ::geteuid(), ::getegid()));
+  AddResources(job, engine_, &argv);
+  RETURN_IF_ERROR(AddMounts(job, &argv));
+  RETURN_IF_ERROR(AddEnvironment(job, &argv));
+  argv.push_back(reference);
+  argv.insert(argv.end(), job.command.begin(), job.command.end());
+  return ClientSpec(std::move(argv));
 }
 
 Result<ImageProof> ContainerLauncher::Finish(const Job& job, Outcome* outcome) {
@@ -218,15 +227,11 @@ Result<ImageProof> ContainerLauncher::Finish(const Job& job, Outcome* outcome) {
 
 ProcessResult ContainerLauncher::RunEngine(std::vector<std::string> arguments,
                                            std::chrono::nanoseconds timeout) const {
-  ProcessSpec spec;
-  spec.argv = std::move(arguments);
-  spec.argv.insert(spec.argv.begin(), std::string(engine_.name));
-  spec.environment = EngineEnvironment();
-  spec.working_directory = "/";
+  arguments.insert(arguments.begin(), std::string(engine_.name));
   ProcessLimits limits;
   limits.timeout = timeout;
   limits.output_bytes = kReplyBytes;
-  return RunProcess(spec, limits);
+  return RunProcess(ClientSpec(std::move(arguments)), limits);
 }
 
 // Both engines print "[]" and fail for what does not exist.
@@ -250,9 +255,15 @@ Result<std::optional<ContainerState>> ContainerLauncher::Inspect(
 Status ContainerLauncher::Remove(const std::string& container, bool running) const {
   // `rm --force` alone first asks a running container politely, for ten seconds.
   if (running) RunEngine({"kill", "--signal=KILL", container}, kReplyTimeout);
-  const ProcessResult result = RunEngine({"rm", "--force", "--volumes", container}, kReplyTimeout);
-  if (!result.outcome.Succeeded()) return EngineFailure(engine_, "rm", result);
-  return {};
+  // Where the container's monitor was killed, podman waits for its report in vain and fails once,
+  // but has then noted that the container stopped, and the next removal succeeds.
+  constexpr int kAttempts = 3;
+  ProcessResult result;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    result = RunEngine({"rm", "--force", "--volumes", container}, kReplyTimeout);
+    if (result.outcome.Succeeded()) return {};
+  }
+  return EngineFailure(engine_, "rm", result);
 }
 
 }  // namespace rharness

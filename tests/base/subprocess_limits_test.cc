@@ -71,6 +71,18 @@ TEST(Subprocess, KillsDaemonsAtTheTimeLimit) {
   EXPECT_FALSE(IsAlive(pids[0]));
 }
 
+TEST(Subprocess, LeavesWhatLeftTheGroupAloneWhereTheGroupIsAllThereIs) {
+  ProcessSpec spec = Child({"fork-daemon", "fork-hanging", "hang"});
+  spec.group_only = true;
+  const ProcessResult result = RunProcess(spec, Timeout(milliseconds(500)));
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::kTimedOut);
+  const std::vector<int> pids = Pids(result.stdout_text);
+  ASSERT_EQ(pids.size(), 2u);
+  EXPECT_TRUE(IsAlive(pids[0]));
+  EXPECT_FALSE(IsAlive(pids[1]));
+  ::kill(pids[0], SIGKILL);
+}
+
 TEST(Subprocess, APipeHeldOpenByAnEscapedDaemonDoesNotHoldTheCall) {
   const ProcessResult result = RunSteps({"fork-forgetful-daemon", "exit", "0"});
   EXPECT_EQ(result.outcome.kind, OutcomeKind::kExited);

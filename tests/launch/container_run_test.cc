@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
+#include <sstream>
 
 #include "harness/launch/container_launcher.h"
 #include "harness/launch/job.h"
@@ -58,13 +61,13 @@ class ContainerRun : public testing::TestWithParam<const char*> {
     return job;
   }
 
-  Done RunJob(const Job& job) {
+  Done RunJob(const Job& job, const ExecutionHooks& hooks = {}) {
     const Status prepared = launcher_->Prepare(job.image);
     EXPECT_TRUE(prepared.ok()) << prepared.error().ToString();
     const Result<ProcessSpec> spec = launcher_->BuildCommand(job);
     EXPECT_TRUE(spec.ok()) << spec.error().ToString();
     Done done;
-    done.process = MakeLocalExecutor()->Execute(*spec, job.limits, {});
+    done.process = MakeLocalExecutor()->Execute(*spec, job.limits, hooks);
     done.proof = launcher_->Finish(job, &done.process.outcome);
     EXPECT_FALSE(Exists(job)) << "the container was left behind";
     return done;
@@ -173,7 +176,25 @@ TEST_P(ContainerRun, ATimeoutRemovesTheContainer) {
   const Done done = RunJob(job);
   EXPECT_EQ(done.process.outcome.kind, OutcomeKind::kTimedOut);
   EXPECT_EQ(done.process.stdout_text, "up\n");
-  EXPECT_TRUE(done.proof.ok());
+  EXPECT_TRUE(done.proof.ok()) << done.proof.error().ToString();
+}
+
+TEST_P(ContainerRun, AContainerWhoseMonitorWasKilledIsRemoved) {
+  const Job job = MakeJob("trap '' TERM; /bin/busybox sleep 60");
+  const auto kill_monitor_and_container = [&job] {
+    const ProcessResult seen = ContainerWorld::Run(
+        {"podman", "container", "inspect",
+         "--format={{.State.Running}} {{.State.ConmonPid}} {{.State.Pid}}", ContainerName(job)});
+    std::istringstream words(seen.stdout_text);
+    std::string running;
+    std::array<pid_t, 2> pids{};
+    if (!(words >> running >> pids[0] >> pids[1]) || running != "true") return false;
+    for (const pid_t pid : pids) EXPECT_EQ(::kill(pid, SIGKILL), 0);
+    return true;  // the client would wait for the monitor's report
+  };
+  const Done done = RunJob(job, {.on_start = {}, .should_cancel = kill_monitor_and_container});
+  EXPECT_EQ(done.process.outcome.kind, OutcomeKind::kCancelled);
+  EXPECT_TRUE(done.proof.ok()) << done.proof.error().ToString();
 }
 
 TEST_P(ContainerRun, ACommandThatIsNotInTheImageIsTheJobsFailure) {
