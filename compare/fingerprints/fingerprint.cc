@@ -199,9 +199,10 @@ Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
   out.file = file;
   reader.ReadSchema(kSchema, kFingerprintVersion);
   RefuseUnknown(reader, {"schema", "stack", "suite", "repeats", "context", "probes"});
-  // When and where it was made; all but the host is for people.
-  reader.ReadObject("context", false,
-                    [&](JsonReader& context) { context.ReadOptional("host", &out.node); });
+  reader.ReadObject("context", false, [&](JsonReader& context) {
+    context.ReadOptional("host", &out.node);
+    context.ReadOptional("made", &out.made);
+  });
   reader.ReadObject("stack", true,
                     [&](JsonReader& stack) { Flatten("", stack.json(), 0, &out.stack); });
   reader.Read("suite", &out.suite);

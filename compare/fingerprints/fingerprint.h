@@ -51,6 +51,7 @@ struct FingerprintProbe {
 struct Fingerprint {
   std::string file;
   std::string node;  // the host that it was made on; may be empty
+  std::string made;  // when, as the file says it: "2026-11-20T17:56:05.770Z"; may be empty
   std::map<std::string, std::string>
       stack;                   // flattened: "libraries.cublas.version", "gpus.0.model"
   std::string hardware_class;  // GPU model, or CPU model without one; may be empty

@@ -39,6 +39,7 @@ class Decision {
     out_.impacted_runs = FindImpacted(out_.difference, ComparedFamilies(), in_.history);
     out_.unaffected_runs = static_cast<int>(in_.history.size() - out_.impacted_runs.size());
     JudgeEvidence();
+    JudgeMeasurements();
     JudgeRepeats();
     JudgeBaseline();
     JudgeRequired();
@@ -104,6 +105,16 @@ class Decision {
     if (out_.difference.comparable) return;
     Add(Ending::kNoEvidence, "nothing_compared", "fingerprints", kEvidenceRule,
         out_.difference.why);
+  }
+
+  // One measurement given twice agrees with itself. To gate what was just accepted as the baseline
+  // is no mistake: somebody has answered for it.
+  void JudgeMeasurements() {
+    const Fingerprint &was = in_.baseline, &is = in_.candidate;
+    if (is.made.empty() || is.made != was.made || is.node != was.node) return;
+    Add(in_.record ? Ending::kNotes : Ending::kNoEvidence, "same_measurement", "candidate",
+        "a candidate must have been measured",
+        fmt::format("candidate and baseline are one measurement, of {}", is.made));
   }
 
   // What was made less often than in the baseline may not repeat, and nobody saw.

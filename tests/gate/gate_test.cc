@@ -141,6 +141,18 @@ TEST(Gate, ClosesWhenTheCandidateWasTriedLessOften) {
   ExpectClosed(input, {"fewer_repeats"}, 3);
 }
 
+TEST(Gate, ClosesOnOneMeasurementGivenTwiceUnlessItIsTheAcceptedBaseline) {
+  GateInput input = Input(SampleStack(), SampleStack());
+  input.baseline.made = input.candidate.made = "2026-11-19T08:00:00.250Z";
+  ExpectClosed(input, {"same_measurement"}, 3);
+  input.record = BaselineRecord{.accepted_by = "ada", .expires = input.now + std::chrono::hours(1)};
+  EXPECT_TRUE(DecideGate(input).open);
+  EXPECT_TRUE(Notes(DecideGate(input), "same_measurement"));
+  input.record.reset();
+  input.candidate.node = "another";
+  EXPECT_TRUE(DecideGate(input).open) << "two nodes may be measured in the same millisecond";
+}
+
 TEST(Gate, ARequiredProbeMustShowSomethingThatRepeats) {
   const auto required = [](const FingerprintBuilder& build) {
     return Input(build, build, "version: 1\nrequire: [gemm_x]");
