@@ -13,6 +13,7 @@
 #include "harness/base/log.h"
 #include "harness/base/version.h"
 #include "harness/cli/gate_options.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/gate/gate.h"
 #include "reports/fingerprint_report.h"
@@ -63,6 +64,7 @@ std::string NodeOf(const fs::path& folder, const fs::path& file) {
 
 Result<int> Run(const FleetArguments& arguments) {
   ASSIGN_OR_RETURN(const std::vector<fs::path> files, FingerprintsIn(arguments.folder));
+  RETURN_IF_ERROR(CheckOutputs({arguments.html}, {files.begin(), files.end()}, arguments.json));
   std::vector<FleetMember> members;
   for (const fs::path& file : files) {
     auto fingerprint = LoadFingerprint(file);
@@ -72,12 +74,14 @@ Result<int> Run(const FleetArguments& arguments) {
     members.push_back({NodeOf(arguments.folder, file), std::move(*fingerprint)});
   }
   const Fleet fleet = CompareFleet(members);
-  if (!arguments.html.empty()) {
-    RETURN_IF_ERROR(WriteFileAtomic(arguments.html, WriteHtml(fleet, kVersion)));
-  }
+  const std::vector<Output> outputs = {
+      {arguments.html, [&fleet] { return WriteHtml(fleet, kVersion); }}};
+  RETURN_IF_ERROR(WriteFiles(outputs));
   int shown = kExitOk;
   if (arguments.json) {
     shown = PrintJson(ToJson(fleet));
+  } else if (const Output* output = OnStdout(outputs)) {
+    shown = Print(output->make());
   } else if (!Globals().quiet) {
     shown = Print(WriteTerminal(fleet, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
                                 ColorOn(STDOUT_FILENO)));
@@ -97,7 +101,7 @@ void AddGateFleet(CLI::App& gate_verb, Action* action) {
                    "Folder of fingerprints: NODE.json, or NODE/*.json for repeats of one node")
       ->required();
   verb->add_flag("--json", arguments->json, "Print rharness.fleet/v1 instead of text");
-  verb->add_option("--html", arguments->html, "Write a page");
+  verb->add_option("--html", arguments->html, "Write a page; - is stdout");
   verb->footer(
       "Exit codes: 0 all nodes of a hardware class compute alike, 1 some do not, 2 unreadable\n"
       "folder, 3 nothing to compare, or a fingerprint that shows nothing.");

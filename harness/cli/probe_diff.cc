@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/version.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/gate/gate.h"
 #include "reports/fingerprint_report.h"
@@ -24,11 +25,14 @@ struct DiffArguments {
   bool json = false;
 };
 
-int Show(const FingerprintDifference& difference, const DiffArguments& arguments) {
+int Show(const FingerprintDifference& difference, const std::vector<Output>& outputs,
+         const DiffArguments& arguments) {
   const int code = ExitCodeOf(difference);
   int shown = kExitOk;
   if (arguments.json) {
     shown = PrintJson(ToJson(difference));
+  } else if (const Output* output = OnStdout(outputs)) {
+    shown = Print(output->make());
   } else if (!Globals().quiet) {
     shown = Print(WriteTerminal(difference, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
                                 ColorOn(STDOUT_FILENO)));
@@ -48,14 +52,15 @@ Result<Fingerprint> LoadSide(const std::string& path) {
 }
 
 Result<int> Run(const DiffArguments& arguments) {
+  RETURN_IF_ERROR(
+      CheckOutputs({arguments.html}, {arguments.before, arguments.after}, arguments.json));
   ASSIGN_OR_RETURN(const Fingerprint before, LoadSide(arguments.before));
   ASSIGN_OR_RETURN(const Fingerprint after, LoadSide(arguments.after));
   const FingerprintDifference difference = DiffFingerprints(before, after);
-  if (!arguments.html.empty()) {
-    RETURN_IF_ERROR(
-        WriteFileAtomic(arguments.html, WriteHtml(difference, before, after, kVersion)));
-  }
-  return Show(difference, arguments);
+  const std::vector<Output> outputs = {
+      {arguments.html, [&] { return WriteHtml(difference, before, after, kVersion); }}};
+  RETURN_IF_ERROR(WriteFiles(outputs));
+  return Show(difference, outputs, arguments);
 }
 
 }  // namespace
@@ -67,7 +72,8 @@ void AddProbeDiff(CLI::App& probe_verb, Action* action) {
   verb->add_option("before", arguments->before, "Fingerprint of the stack before")->required();
   verb->add_option("after", arguments->after, "Fingerprint of the stack after")->required();
   verb->add_flag("--json", arguments->json, "Print rharness.fingerprint_diff/v1 instead of text");
-  verb->add_option("--html", arguments->html, "Write a page with the trees before and after");
+  verb->add_option("--html", arguments->html,
+                   "Write a page with the trees before and after; - is stdout");
   verb->footer("Exit codes: 0 the same, 1 changed, 2 unreadable input, 3 not comparable.");
   verb->callback([arguments, action] {
     *action = [arguments] {

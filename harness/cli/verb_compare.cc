@@ -4,11 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/comparison/bundle.h"
@@ -73,45 +73,19 @@ Status WriteCompareBundle(const ComparisonSet& set, const CompareArguments& argu
   return WriteBundle(arguments.bundle, members);
 }
 
-struct Output {
-  const std::string& path;
-  std::string (*write)(const ComparisonSet&);
-};
-
-std::array<Output, 4> OutputsOf(const CompareArguments& arguments) {
-  return {{{arguments.html, WriteHtml},
-           {arguments.junit, WriteJunit},
-           {arguments.markdown, WriteMarkdown},
-           {arguments.json_file, CompareJson}}};
+std::vector<Output> OutputsOf(const CompareArguments& arguments, const ComparisonSet& set) {
+  return {{arguments.html, [&set] { return WriteHtml(set); }},
+          {arguments.junit, [&set] { return WriteJunit(set); }},
+          {arguments.markdown, [&set] { return WriteMarkdown(set); }},
+          {arguments.json_file, [&set] { return CompareJson(set); }}};
 }
 
-Status WriteOutputs(const ComparisonSet& set, const CompareArguments& arguments) {
-  for (const Output& output : OutputsOf(arguments)) {
-    if (output.path.empty() || output.path == "-") continue;
-    RETURN_IF_ERROR(WriteFileAtomic(output.path, output.write(set)));
-  }
-  if (!arguments.bundle.empty()) RETURN_IF_ERROR(WriteCompareBundle(set, arguments));
-  return {};
-}
-
-// No output may take the place of an input or of another output.
-Status CheckOutputs(const CompareArguments& arguments) {
-  std::vector<std::string> taken = {arguments.a, arguments.b, arguments.rcp};
-  taken.insert(taken.end(), arguments.replicates.begin(), arguments.replicates.end());
-  std::vector<std::string> outputs = {arguments.bundle};
-  for (const Output& output : OutputsOf(arguments)) outputs.push_back(output.path);
-  for (const std::string& output : outputs) {
-    if (output.empty() || output == "-") continue;
-    for (const std::string& other : taken) {
-      std::error_code error;
-      if (other.empty()) continue;
-      if (fs::path(output).lexically_normal() == fs::path(other).lexically_normal() ||
-          fs::equivalent(output, other, error)) {
-        return InvalidInput("an output would take the place of " + other, output);
-      }
-    }
-    taken.push_back(output);
-  }
+Status Check(const CompareArguments& arguments) {
+  std::vector<std::string> inputs = {arguments.a, arguments.b, arguments.rcp};
+  inputs.insert(inputs.end(), arguments.replicates.begin(), arguments.replicates.end());
+  RETURN_IF_ERROR(CheckOutputs(
+      {arguments.bundle, arguments.html, arguments.junit, arguments.markdown, arguments.json_file},
+      inputs, arguments.json));
   return arguments.bundle.empty() ? Status() : CheckBundlePath(arguments.bundle);
 }
 
@@ -123,10 +97,7 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
     return InvalidInput("expected two things to compare, A and B, or --pairs DIR alone",
                         "rharness compare");
   }
-  RETURN_IF_ERROR(CheckOutputs(arguments));
-  int on_stdout = arguments.json ? 1 : 0;
-  for (const Output& output : OutputsOf(arguments)) on_stdout += output.path == "-" ? 1 : 0;
-  if (on_stdout > 1) return InvalidInput("only one output can go to stdout", "rharness compare");
+  RETURN_IF_ERROR(Check(arguments));
   request.a = arguments.a;
   request.b = arguments.b;
   request.pairs = arguments.pairs;
@@ -140,11 +111,10 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   return request;
 }
 
-int Show(const ComparisonSet& set, const CompareArguments& arguments) {
+int Show(const ComparisonSet& set, const std::vector<Output>& outputs,
+         const CompareArguments& arguments) {
   if (arguments.json) return Print(CompareJson(set));
-  for (const Output& output : OutputsOf(arguments)) {
-    if (output.path == "-") return Print(output.write(set));
-  }
+  if (const Output* output = OnStdout(outputs)) return Print(output->make());
   if (Globals().quiet) {
     if (set.exit_code != kExitOk) {
       const auto worst = std::ranges::find_if(set.comparisons, [](const Comparison& comparison) {
@@ -169,10 +139,11 @@ int RunCompare(const CompareArguments& arguments) {
   progress.Clear();
   if (!set.ok()) return FailWith(set.error());
   set->made = SystemClock().Now();
-  if (const Status written = WriteOutputs(*set, arguments); !written.ok()) {
-    return FailWith(written.error());
-  }
-  const int shown = Show(*set, arguments);
+  const std::vector<Output> outputs = OutputsOf(arguments, *set);
+  Status written = WriteFiles(outputs);
+  if (written.ok() && !arguments.bundle.empty()) written = WriteCompareBundle(*set, arguments);
+  if (!written.ok()) return FailWith(written.error());
+  const int shown = Show(*set, outputs, arguments);
   return shown == kExitOk ? set->exit_code : shown;
 }
 

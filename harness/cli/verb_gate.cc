@@ -11,6 +11,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/gate_drill.h"
 #include "harness/cli/gate_options.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/gate/gate_report.h"
@@ -95,6 +96,12 @@ Status Check(const GateArguments& arguments) {
     return InvalidInput("expected --baseline and --candidate, or the subcommand baseline or fleet",
                         "rharness gate");
   }
+  const fs::path baseline = arguments.baseline;  // perhaps a folder
+  RETURN_IF_ERROR(
+      CheckOutputs({arguments.json_file, arguments.html, arguments.junit, arguments.markdown},
+                   {arguments.baseline, baseline / kBaselineFile, baseline / kBaselineRecord,
+                    arguments.candidate, arguments.policy},
+                   arguments.json));
   if (arguments.drill != kImpacted) return {};
   if (arguments.run.history.empty() || arguments.run.out.empty()) {
     return InvalidInput("--drill impacted needs --history URL and --out DIR", "rharness gate");
@@ -138,19 +145,18 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
   return DecideGate(*input);
 }
 
-Status WriteOutputs(const GateDecision& decision, const GateInput& input,
-                    const GateArguments& arguments) {
-  const auto write = [](const std::string& path, const auto& make) -> Status {
-    return path.empty() ? Status() : WriteFileAtomic(path, make());
-  };
-  RETURN_IF_ERROR(write(arguments.json_file, [&] { return ToJson(decision).Dump(2) + "\n"; }));
-  RETURN_IF_ERROR(write(arguments.html, [&] { return WriteHtml(decision, input); }));
-  RETURN_IF_ERROR(write(arguments.junit, [&] { return WriteJunit(decision, input); }));
-  return write(arguments.markdown, [&] { return WriteMarkdown(decision); });
+std::vector<Output> OutputsOf(const GateArguments& arguments, const GateDecision& decision,
+                              const GateInput& input) {
+  return {{arguments.json_file, [&] { return ToJson(decision).Dump(2) + "\n"; }},
+          {arguments.html, [&] { return WriteHtml(decision, input); }},
+          {arguments.junit, [&] { return WriteJunit(decision, input); }},
+          {arguments.markdown, [&] { return WriteMarkdown(decision); }}};
 }
 
-int Show(const GateDecision& decision, const GateArguments& arguments) {
+int Show(const GateDecision& decision, const std::vector<Output>& outputs,
+         const GateArguments& arguments) {
   if (arguments.json) return PrintJson(ToJson(decision));
+  if (const Output* output = OnStdout(outputs)) return Print(output->make());
   if (!Globals().quiet) {
     return Print(WriteTerminal(decision, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
                                ColorOn(STDOUT_FILENO)));
@@ -163,8 +169,9 @@ Result<int> Run(const GateArguments& arguments) {
   RETURN_IF_ERROR(Check(arguments));
   ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments));
   ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
-  RETURN_IF_ERROR(WriteOutputs(decision, input, arguments));
-  const int shown = Show(decision, arguments);
+  const std::vector<Output> outputs = OutputsOf(arguments, decision, input);
+  RETURN_IF_ERROR(WriteFiles(outputs));
+  const int shown = Show(decision, outputs, arguments);
   return shown == kExitOk ? decision.exit_code : shown;
 }
 
@@ -198,10 +205,11 @@ void AddInputs(CLI::App* verb, GateArguments* arguments) {
 
 void AddOutputs(CLI::App* verb, GateArguments* arguments) {
   verb->add_flag("--json", arguments->json, "Print rharness.gate/v1 instead of text");
-  verb->add_option("--json-file", arguments->json_file, "Write that JSON to a file as well");
-  verb->add_option("--html", arguments->html, "Write a page");
-  verb->add_option("--junit", arguments->junit, "Write JUnit XML, a case a probe");
-  verb->add_option("--markdown", arguments->markdown, "Write a step summary");
+  verb->add_option("--json-file", arguments->json_file,
+                   "Write that JSON to a file as well; - is stdout");
+  verb->add_option("--html", arguments->html, "Write a page; - is stdout");
+  verb->add_option("--junit", arguments->junit, "Write JUnit XML, a case a probe; - is stdout");
+  verb->add_option("--markdown", arguments->markdown, "Write a step summary; - is stdout");
 }
 
 }  // namespace

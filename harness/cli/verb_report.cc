@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <vector>
 
 #include "harness/base/files.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "reports/comparison_report.h"
@@ -55,51 +58,30 @@ std::string RenderMetrics(const Report& report, const std::string& path) {
   return CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "");
 }
 
-int WriteTo(const std::string& path, const std::string& text) {
-  if (path == "-") return Print(text);
-  const Status written = WriteFileAtomic(path, text);
-  return written.ok() ? kExitOk : FailWith(written.error());
-}
-
-// stdout carries one thing; two would run into each other.
-int StdoutUses(const ReportOptions& options) {
-  int uses = options.terminal ? 1 : 0;
-  for (const std::string* path :
-       {&options.html, &options.junit, &options.json, &options.markdown, &options.metrics}) {
-    if (*path == "-") ++uses;
-  }
-  return uses;
-}
-
-// Writes what was asked for; `wrote` tells whether anything was.
 template <class Product>
-int RenderFiles(const Product& product, const ReportOptions& options, bool* wrote) {
-  struct Output {
-    const std::string& path;
-    std::string (*write)(const Product&);
-  };
-  const std::array<Output, 4> outputs = {{{options.html, WriteHtml},
-                                          {options.junit, WriteJunit},
-                                          {options.json, RenderJson<Product>},
-                                          {options.markdown, WriteMarkdown}}};
-  for (const Output& output : outputs) {
-    if (output.path.empty()) continue;
-    if (const int code = WriteTo(output.path, output.write(product)); code != kExitOk) return code;
-    *wrote = true;
-  }
-  return kExitOk;
+std::vector<Output> OutputsOf(const Product& product, const ReportOptions& options) {
+  return {{options.html, [&product] { return WriteHtml(product); }},
+          {options.junit, [&product] { return WriteJunit(product); }},
+          {options.json, [&product] { return RenderJson(product); }},
+          {options.markdown, [&product] { return WriteMarkdown(product); }}};
+}
+
+// Writes what was asked for, and prints the summary where that was asked for or nothing else was.
+int Render(const std::vector<Output>& outputs, const ReportOptions& options,
+           const std::function<std::string()>& summary) {
+  if (const Status written = WriteFiles(outputs); !written.ok()) return FailWith(written.error());
+  if (const Output* output = OnStdout(outputs)) return Print(output->make());
+  const bool wrote =
+      std::ranges::any_of(outputs, [](const Output& output) { return !output.path.empty(); });
+  return wrote && !options.terminal ? kExitOk : Print(summary());
 }
 
 int RenderDrill(const Report& report, const ReportOptions& options) {
-  bool wrote = false;
-  if (const int code = RenderFiles(report, options, &wrote); code != kExitOk) return code;
-  if (!options.metrics.empty()) {
-    const int code = WriteTo(options.metrics, RenderMetrics(report, options.metrics));
-    if (code != kExitOk) return code;
-    wrote = true;
-  }
-  if (wrote && !options.terminal) return kExitOk;
-  return Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  std::vector<Output> outputs = OutputsOf(report, options);
+  outputs.push_back({options.metrics, [&] { return RenderMetrics(report, options.metrics); }});
+  return Render(outputs, options, [&report] {
+    return WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+  });
 }
 
 int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
@@ -107,25 +89,18 @@ int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
     return FailWith(
         InvalidInput("--metrics are a drill's; expected a drill's report.json", options.source));
   }
-  bool wrote = false;
-  if (const int code = RenderFiles(set, options, &wrote); code != kExitOk) return code;
-  if (wrote && !options.terminal) return kExitOk;
-  return Print(WriteTerminal(set, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
-                             ColorOn(STDOUT_FILENO)));
+  return Render(OutputsOf(set, options), options, [&set] {
+    return WriteTerminal(set, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
+                         ColorOn(STDOUT_FILENO));
+  });
 }
 
 int RunReport(const ReportOptions& options) {
-  if (StdoutUses(options) > 1) {
-    return FailWith(InvalidInput("only one output can go to stdout", "rharness report"));
-  }
   const fs::path path = PathOf(options.source);
-  for (const std::string* output :
-       {&options.html, &options.junit, &options.markdown, &options.metrics}) {
-    std::error_code error;
-    if (!output->empty() && *output != "-" && fs::equivalent(*output, path, error)) {
-      return FailWith(InvalidInput("an output would take the place of the source", *output));
-    }
-  }
+  const Status usable =
+      CheckOutputs({options.html, options.junit, options.json, options.markdown, options.metrics},
+                   {path.string()}, options.terminal);
+  if (!usable.ok()) return FailWith(usable.error());
   const Result<Json> json = ReadJsonFile(path);
   if (!json.ok()) return FailWith(json.error());
   if (IsComparison(*json)) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/cli/drill_program.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
@@ -85,6 +86,32 @@ TEST_F(GateVerb, FollowsThePolicyAndWritesEveryReport) {
   EXPECT_NE(Read(At("o/g.xml")).find("<testcase"), std::string::npos);
   EXPECT_TRUE(Read(At("o/g.md")).starts_with("## ✓ Gate open"));
   EXPECT_EQ(ReadJsonFile(At("o/gate.json"))->Find("schema")->AsString(), "rharness.gate/v1");
+}
+
+TEST_F(GateVerb, WritesNoOutputOverAnotherOrAnInput) {
+  ASSERT_EQ(Accept("a.json", "2099-01-01").outcome.exit_code, 0);
+  const auto write = [this](const std::string& baseline, const std::string& page) {
+    const ProcessResult result = Gate(baseline, "b.json", {"--html", page});
+    EXPECT_NE(result.stderr_text.find("take the place of"), std::string::npos)
+        << result.stderr_text;
+    return result.outcome.exit_code;
+  };
+  EXPECT_EQ(write("a.json", "./a.json"), 2);
+  EXPECT_EQ(write("a.json", "b.json"), 2);
+  EXPECT_EQ(write("base", "base/baseline.json"), 2);
+  EXPECT_EQ(Gate("a.json", "b.json", {"--html", "g", "--junit", "./g"}).outcome.exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(At("g")));
+  EXPECT_EQ(Gate("a.json", "b.json", {"--junit", "-", "--json"}).outcome.exit_code, 2);
+  EXPECT_EQ(Rharness({"probe", "diff", "a.json", "b.json", "--html", "a.json"}).outcome.exit_code,
+            2);
+  EXPECT_EQ(Rharness({"probe", "diff", "a.json", "b.json"}).outcome.exit_code, 1);
+}
+
+TEST_F(GateVerb, PrintsOneReportInPlaceOfTheText) {
+  const ProcessResult result = Gate("a.json", "b.json", {"--junit", "-"});
+  EXPECT_EQ(result.outcome.exit_code, 1);
+  EXPECT_TRUE(result.stdout_text.starts_with("<?xml")) << result.stdout_text;
+  EXPECT_FALSE(std::filesystem::exists(At("-")));
 }
 
 TEST_F(GateVerb, SaysNothingWhenQuietAndOpenAndOneLineWhenNot) {

@@ -1,0 +1,33 @@
+// What a verb writes beside what it prints: a file each, or stdout for "-".
+#ifndef RHARNESS_HARNESS_CLI_OUTPUTS_H_
+#define RHARNESS_HARNESS_CLI_OUTPUTS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct Output {
+  std::string path;  // empty: not asked for; "-": stdout
+  std::function<std::string()> make;
+};
+
+// To be called before any work is done. `inputs` may hold empty paths; `stdout_taken`: something
+// else goes to stdout already. Errors: invalid_input where an output would take the place of an
+// input or of another output, or where two things would go to stdout.
+Status CheckOutputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs,
+                    bool stdout_taken);
+// The paths of these.
+std::vector<std::string> PathsOf(const std::vector<Output>& outputs);
+
+// Writes those that go to files, each whole or not at all.
+Status WriteFiles(const std::vector<Output>& outputs);
+// The one that goes to stdout; nullptr: none.
+const Output* OnStdout(const std::vector<Output>& outputs);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_CLI_OUTPUTS_H_
