@@ -10,7 +10,10 @@
 #include <charconv>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "compare/fingerprints/fingerprint.h"
 #include "harness/base/files.h"
@@ -153,12 +156,12 @@ Result<Json> ReadFingerprint(const ProcessResult& process, const ImageProof& pro
   return fingerprint.Set("context", std::move(described));
 }
 
-struct ImageRun {
-  Json fingerprint;
+struct ProbeRun {
+  std::optional<Json> fingerprint;  // none: the program said why
   int exit_code = kExitOk;
 };
 
-Result<ImageRun> RunInImage(const ProbeOptions& options) {
+Result<ProbeRun> RunInImage(const ProbeOptions& options) {
   ASSIGN_OR_RETURN(const ScopedTempDir workspace, ScopedTempDir::Make("rharness-probe-"));
   ASSIGN_OR_RETURN(const Job job, BuildJob(options, workspace.path()));
   ASSIGN_OR_RETURN(const std::unique_ptr<Launcher> launcher, MakeLauncher(options.launcher));
@@ -168,46 +171,60 @@ Result<ImageRun> RunInImage(const ProbeOptions& options) {
   ASSIGN_OR_RETURN(const ImageProof proof, launcher->Finish(job, &process.outcome));
   ASSIGN_OR_RETURN(Json fingerprint, ReadFingerprint(process, proof));
   if (process.outcome.exit_code != kExitOk) LogError(TerminalSafe(process.stderr_text));
-  return ImageRun{std::move(fingerprint), process.outcome.exit_code};
+  return ProbeRun{std::move(fingerprint), process.outcome.exit_code};
 }
 
 // Here, with the result in a file of our own until it is seen to be a fingerprint.
-Result<int> RunInto(const ProbeOptions& options) {
+Result<ProbeRun> RunBeside(const ProbeOptions& options) {
   ASSIGN_OR_RETURN(const ScopedTempDir folder, ScopedTempDir::Make("rharness-probe-"));
   const fs::path file = folder.path() / "fingerprint.json";
   std::vector<std::string> arguments = RunArguments(options);
   arguments.insert(arguments.end(), {"--out", file.string()});
-  const int code = RunHere(options, std::move(arguments));
-  if (code != kExitOk && code != kExitInfrastructure) return code;
+  ProbeRun run;
+  run.exit_code = RunHere(options, std::move(arguments));
+  if (run.exit_code != kExitOk && run.exit_code != kExitInfrastructure) return run;
   std::error_code missing;
   if (!fs::exists(file, missing)) {
-    if (code != kExitOk) return code;
+    if (run.exit_code != kExitOk) return run;
     return ProcessError("the program ended well and wrote no fingerprint", options.program);
   }
-  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(file, kMostFingerprintBytes));
-  const auto fingerprint = ParseFingerprint(json, "what the program wrote");
-  if (!fingerprint.ok()) return ProcessError(fingerprint.error().ToString(), options.program);
-  if (options.out.empty() || options.out == "-") {
-    const int printed = PrintJson(json);
-    return printed == kExitOk ? code : printed;
+  ASSIGN_OR_RETURN(run.fingerprint, ReadJsonFile(file, kMostFingerprintBytes));
+  return run;
+}
+
+// "24 probes: 22 ok, 2 absent".
+std::string CountsOf(const Fingerprint& fingerprint) {
+  std::map<std::string, int> counts;
+  for (const FingerprintProbe& probe : fingerprint.probes) ++counts[probe.status];
+  std::string text = fmt::format("{} probe{}", fingerprint.probes.size(),
+                                 fingerprint.probes.size() == 1 ? "" : "s");
+  const char* separator = ":";
+  for (const char* status : {"ok", "absent", "failed", "crashed", "timed_out"}) {
+    if (counts[status] == 0) continue;
+    text += fmt::format("{} {} {}", std::exchange(separator, ","), counts[status], status);
   }
-  RETURN_IF_ERROR(WriteJsonFile(options.out, json));
-  return code;
+  return text;
+}
+
+// Stdout gets the fingerprint, or a line about the file that it went to.
+int Deliver(const ProbeOptions& options, const Json& json) {
+  const auto fingerprint = ParseFingerprint(json, "what the program wrote");
+  if (!fingerprint.ok()) {
+    return FailWith(ProcessError(fingerprint.error().ToString(), options.program));
+  }
+  if (options.out.empty() || options.out == "-") return PrintJson(json);
+  const Status written = WriteJsonFile(options.out, json);
+  if (!written.ok()) return FailWith(written.error());
+  if (Globals().quiet) return kExitOk;
+  return Print(fmt::format("{}; written to {}\n", CountsOf(*fingerprint), options.out));
 }
 
 int Run(const ProbeOptions& options) {
-  if (options.image.empty()) {
-    const Result<int> code = RunInto(options);
-    return code.ok() ? *code : FailWith(code.error());
-  }
-  const Result<ImageRun> run = RunInImage(options);
+  const Result<ProbeRun> run = options.image.empty() ? RunBeside(options) : RunInImage(options);
   if (!run.ok()) return FailWith(run.error());
-  if (options.out.empty() || options.out == "-") {
-    if (const int code = PrintJson(run->fingerprint); code != kExitOk) return code;
-  } else if (const Status written = WriteJsonFile(options.out, run->fingerprint); !written.ok()) {
-    return FailWith(written.error());
-  }
-  return run->exit_code;
+  if (!run->fingerprint) return run->exit_code;
+  const int delivered = Deliver(options, *run->fingerprint);
+  return delivered == kExitOk ? run->exit_code : delivered;
 }
 
 void AddProgramOption(CLI::App* app, ProbeOptions* options) {

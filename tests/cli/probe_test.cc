@@ -86,6 +86,17 @@ TEST(ProbeVerb, RefusesALibraryPathThatIsNoFolderAndAProgramThatIsNoProbe) {
   EXPECT_EQ(ReadFile(out).value(), "the last one");
 }
 
+TEST(ProbeVerb, SaysWhatItWroteAndWhatWorked) {
+  const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
+  const std::string out = folder.path() / "f.json";
+  EXPECT_EQ(Probe({"run", "--probe", "convert_*", "--repeat", "1", "--out", out}).stdout_text,
+            fmt::format("1 probe: 1 ok; written to {}\n", out));
+  const ProcessResult absent =
+      Probe({"run", "--device", "cuda:999", "--probe", "env_ident_cuda", "--out", out});
+  EXPECT_EQ(absent.outcome.exit_code, 4);
+  EXPECT_EQ(absent.stdout_text, fmt::format("1 probe: 1 absent; written to {}\n", out));
+}
+
 TEST(ProbeVerb, SaysThatThereIsNothingToProbe) {
   const ProcessResult result = Probe({"run", "--device", "cuda:999", "--probe", "env_ident_cuda"});
   if (result.outcome.exit_code == 2) GTEST_SKIP() << "built without GPU probes";
@@ -194,6 +205,7 @@ TEST_F(ProbeInImage, FingerprintsTheImagesOwnStack) {
   const ProcessResult result =
       Probe({"run", "--image", image, "--probe", "env_ident", "--out", out});
   ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_EQ(result.stdout_text, fmt::format("1 probe: 1 ok; written to {}\n", out.string()));
   const Json json = ReadJsonFile(out).value();
   EXPECT_EQ(json.Find("suite")->AsString(), "ok");
   // The image has no os-release, this machine has one.
