@@ -1,6 +1,9 @@
 // What makes a machine the candidate, as far as a fingerprint and an evidence both tell it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "harness/gate/gate.h"
 
 namespace rharness {
@@ -16,6 +19,53 @@ std::string FactOf(const Fingerprint& fingerprint, const std::string& key) {
 // A fingerprint is a stranger's: of what it says only variables of numeric libraries reach a run.
 bool IsVariable(std::string_view key) {
   return key.starts_with(kVariable) && IsNumericVariable(key.substr(kVariable.size()));
+}
+
+// The first dotted number of a text: "0.3.21" of "OpenBLAS 0.3.21 DYNAMIC_ARCH"; empty: none.
+std::string VersionIn(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && (is_digit(text[end]) || (end > begin && text[end] == '.'))) ++end;
+    const std::string_view number = text.substr(begin, end - begin);
+    const std::size_t dot = number.find('.');
+    if (dot != number.npos && dot + 1 < number.size()) return std::string(number);
+    begin = std::max(end, begin + 1);
+  }
+  return "";
+}
+
+// As far as both go: 9.19 agrees with 9.19.0. What states no version contradicts none.
+bool VersionsAgree(const std::string& a, const std::string& b) {
+  const std::string &shorter = a.size() < b.size() ? a : b, &longer = a.size() < b.size() ? b : a;
+  if (!longer.starts_with(shorter)) return false;
+  return shorter.empty() || shorter.size() == longer.size() || longer[shorter.size()] == '.';
+}
+
+// What the candidate says of the library that a run calls "openblas": the versions that the loader
+// or the libraries gave, of libopenblas.so.0 and whatever other libopenblas.so there is.
+std::vector<std::string> LibraryVersions(const Fingerprint& candidate, const std::string& name) {
+  if (name == "glibc") return {VersionIn(FactOf(candidate, name))};
+  std::vector<std::string> versions;
+  const std::string before = fmt::format("libraries.lib{}.so", name);
+  for (auto it = candidate.stack.lower_bound(before);
+       it != candidate.stack.end() && it->first.starts_with(before); ++it) {
+    if (it->first.ends_with(".version")) versions.push_back(VersionIn(it->second));
+  }
+  return versions;
+}
+
+// Versions that a run stated of what it ran on, and that are not the candidate's.
+std::string WhyOtherSoftware(const Fingerprint& candidate, const Environment& environment) {
+  for (const auto& [name, text] : environment.software) {
+    const std::string seen = VersionIn(text);
+    const std::vector<std::string> there = LibraryVersions(candidate, name);
+    const auto agrees = [&seen](const std::string& one) { return VersionsAgree(one, seen); };
+    if (there.empty() || std::ranges::any_of(there, agrees)) continue;
+    return fmt::format("it was rerun on {} {}, and the candidate has {}", name, seen,
+                       there.front());
+  }
+  return "";
 }
 
 std::string VariableWords(const std::string& name, const std::optional<std::string>& value) {
@@ -59,7 +109,7 @@ std::string WhyElsewhere(const GateInput& input, const Environment& environment)
     if (there.empty() || seen.empty() || there == seen) continue;
     return fmt::format("it was rerun where {} is {}, and the candidate's is {}", key, seen, there);
   }
-  return "";
+  return WhyOtherSoftware(input.candidate, environment);
 }
 
 }  // namespace rharness

@@ -87,7 +87,9 @@ std::map<std::string, std::optional<std::string>> CandidateVariables(const Finge
                                                                      const Fingerprint& candidate);
 
 // Why a run that was rerun in this environment says nothing of the candidate: a variable, a driver,
-// a CPU or a GPU that is not the candidate's. Empty: nothing speaks against it.
+// a CPU, a GPU or the version of a library that is not the candidate's. A library counts where the
+// run states its version ("openblas", "cudnn") and the candidate's stack that of libNAME.so. Empty:
+// nothing speaks against it.
 std::string WhyElsewhere(const GateInput& input, const Environment& environment);
 
 inline constexpr int kGateVersion = 1;

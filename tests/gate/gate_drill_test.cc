@@ -78,6 +78,38 @@ TEST(Gate, TakesADrillOnTheCandidateAlone) {
   ExpectClosed(unknown, {"drill_elsewhere"}, 3);
 }
 
+TEST(Gate, TakesADrillOnTheCandidatesVersionsAlone) {
+  const auto decide = [](const std::string& name, const std::string& version) {
+    Environment place = Place("Nehalem", "590");
+    place.software[name] = version;
+    GateInput input = Drilled(place);
+    input.candidate.stack["glibc"] = "2.36";
+    input.candidate.stack["libraries.libcudnn.so.9.version"] = "9.19.0";
+    input.candidate.stack["libraries.libopenblas.so.0.version"] = "OpenBLAS 0.3.21 DYNAMIC_ARCH";
+    input.candidate.stack["libraries.libopenblas.so.0.sha256"] = "0.3.20";
+    input.candidate.stack["libraries.libnvrtc.so.13.version"] = "";
+    return DecideGate(input);
+  };
+  for (const auto& [name, version] : std::vector<std::pair<std::string, std::string>>{
+           {"glibc", "2.36"},
+           {"cudnn", "9.19"},
+           {"cudnn", "91900"},  // no dotted number: not understood, so nothing against it
+           {"openblas", "OpenBLAS 0.3.21 NO_LAPACKE Cooperlake"},
+           {"nvrtc", "12.4"},
+           {"torch", "2.1"}}) {
+    EXPECT_TRUE(decide(name, version).open) << name << ' ' << version;
+  }
+  for (const auto& [name, version] : std::vector<std::pair<std::string, std::string>>{
+           {"glibc", "2.31"},
+           {"cudnn", "9.1"},
+           {"cudnn", "9.19.1"},
+           {"openblas", "OpenBLAS 0.3.20 NO_LAPACKE Cooperlake"}}) {
+    const GateDecision decision = decide(name, version);
+    EXPECT_EQ(Closing(decision), Codes{"drill_elsewhere"}) << name << ' ' << version;
+    EXPECT_NE(decision.headline.find(name), std::string::npos) << decision.headline;
+  }
+}
+
 TEST(Gate, ARequiredDrillNeedsAHistoryThatSaysOfWhichRuns) {
   GateInput input = Drilled(Place("Nehalem", "590"));
   input.history.clear();
