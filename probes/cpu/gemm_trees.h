@@ -1,0 +1,29 @@
+// What the probes of BLAS matrix products, one a precision, have in common.
+#ifndef RHARNESS_PROBES_CPU_GEMM_TREES_H_
+#define RHARNESS_PROBES_CPU_GEMM_TREES_H_
+
+#include "probes/cpu/blas.h"
+
+namespace rharness {
+
+// The order in which the BLAS adds products of several shapes over their inner dimension.
+template <class T>
+ProbeResult RevealGemmTrees(const ProbeContext& context) {
+  return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
+    // Square, edges of tiles, one row or column, and few outputs over a long inner dimension.
+    const GemmShape shapes[] = {{64, 64, 64},    {64, 64, 1000}, {100, 33, 300},
+                                {256, 256, 500}, {64, 1, 1000},  {8, 8, 4096}};
+    for (const GemmShape& shape : shapes) {
+      GemmSum<T> sum(blas, shape, false);
+      AddTree(context, shape.Name(), sum, result);
+    }
+    // The old value of the output is the first summand.
+    const GemmShape shape{64, 64, 500};
+    GemmSum<T> sum(blas, shape, true);
+    AddTree(context, shape.Name() + " + C", sum, result);
+  });
+}
+
+}  // namespace rharness
+
+#endif  // RHARNESS_PROBES_CPU_GEMM_TREES_H_
