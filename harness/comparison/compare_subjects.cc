@@ -206,6 +206,8 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
   NoteFailure(b, "B", &comparison);
   if (a.results && b.results) {
     RETURN_IF_ERROR(CompareResultGroups(*a.results, *b.results, replicates, options, &comparison));
+  } else if (a.fingerprint && b.fingerprint) {
+    CompareFingerprints(*a.fingerprint, *b.fingerprint, &comparison);
   } else {
     JudgeComparison(&comparison);
   }

@@ -15,8 +15,8 @@
 namespace rharness {
 
 struct CompareOptions {
-  // Empty: bits are expected of checkpoints, environments and fingerprints, of manifests when both
-  // declare them, and of curves and results never.
+  // Empty: bits are expected of checkpoints and environments, of manifests when both declare them,
+  // and of curves and results never.
   std::optional<bool> expect_bitwise;
   CurveRules curves;
   std::optional<RcpSet> rcp;  // reference convergence points: the official checker's decision too
@@ -37,6 +37,10 @@ Result<std::vector<CheckpointComparison>> CompareWeights(const Subject& a, const
                                                          const CompareOptions& options);
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates);
+
+// Fingerprints decide by what their probes saw: fills verdict, headline and findings, one a changed
+// probe. That the stack around them changed is for layers and causes.
+void CompareFingerprints(const Fingerprint& a, const Fingerprint& b, Comparison* comparison);
 
 // MLPerf results decide by themselves: fills verdict, findings, metrics, curves and layers. Errors:
 // those of CheckRcp.

@@ -1,7 +1,7 @@
-// A fingerprint as facts: what the stack is, and what each probe saw it do.
+// The stack of a fingerprint as facts.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "compare/fingerprints/fingerprint.h"
 #include "harness/comparison/subject.h"
@@ -19,44 +19,23 @@ std::string KeyOf(std::string_view key) {
   return fmt::format("stack.{}", key);
 }
 
-void AddProbe(const FingerprintProbe& probe, std::vector<Fact>* facts) {
-  const auto add = [&](std::string_view what, std::string value) {
-    facts->push_back({Layer::kEnvironment, fmt::format("probe.{}.{}", probe.name, what),
-                      std::move(value), FactWeight::kContext});
-  };
-  add("status", probe.status);
-  add("deterministic", probe.deterministic ? "yes" : "no");
-  for (const auto& [name, choice] : probe.choices) add("choice." + name, choice);
-  for (const auto& [name, tree] : probe.trees) {
-    add("tree." + name, fmt::format("{} ({})", tree.name, tree.sha256.substr(0, 12)));
-  }
-  // The bits of a case that does not repeat are those of one moment.
-  for (const auto& [name, bits] : probe.bits) {
-    if (!probe.IsUnstable(name)) add("bits." + name, bits);
-  }
-}
-
 }  // namespace
 
-Result<std::vector<Fact>> FactsOfFingerprint(const Fingerprint& fingerprint) {
-  if (std::ranges::none_of(fingerprint.probes, &FingerprintProbe::Ok)) {
-    return InvalidInput("the fingerprint shows nothing: none of its probes is ok",
-                        fingerprint.file);
-  }
+std::vector<Fact> FactsOfFingerprint(const Fingerprint& fingerprint) {
   std::vector<Fact> facts;
   for (const auto& [key, value] : fingerprint.stack) {
     facts.push_back({LayerOfStack(key), KeyOf(key), value, FactWeight::kContext});
   }
-  for (const FingerprintProbe& probe : fingerprint.probes) AddProbe(probe, &facts);
   return facts;
 }
 
 Result<Subject> LoadFingerprintSubject(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const Fingerprint fingerprint, LoadFingerprint(path));
+  ASSIGN_OR_RETURN(Fingerprint fingerprint, LoadFingerprint(path));
   Subject subject;
-  ASSIGN_OR_RETURN(subject.facts, FactsOfFingerprint(fingerprint));
+  subject.facts = FactsOfFingerprint(fingerprint);
   subject.side = {path.string(), "fingerprint",
                   fmt::format("{} probes", fingerprint.probes.size())};
+  subject.fingerprint = std::move(fingerprint);
   return subject;
 }
 

@@ -45,6 +45,7 @@ struct Subject {
   // Of a manifest, or as much of one as evidence holds; empty run_id: neither was given.
   Manifest manifest;
   std::optional<ResultGroup> results;
+  std::optional<Fingerprint> fingerprint;
   std::optional<bool> declared_bitwise;  // of a manifest
   std::string failure;                   // of evidence: why the rerun did not end as it should
   std::vector<std::string> notes;        // what could not be had, and why
@@ -56,9 +57,8 @@ struct Subject {
 // invalid_input for a folder that is none of these, naming what it holds.
 Result<Subject> LoadSubject(const std::filesystem::path& path, const SubjectOptions& options);
 
-// The facts of a fingerprint: the stack's members, and of each probe its status and every case's
-// choice, tree and bits; all of them context. Errors: invalid_input when no probe is ok.
-Result<std::vector<Fact>> FactsOfFingerprint(const Fingerprint& fingerprint);
+// What a fingerprint says of its stack, under the keys that manifests use; all of it context.
+std::vector<Fact> FactsOfFingerprint(const Fingerprint& fingerprint);
 
 }  // namespace rharness
 

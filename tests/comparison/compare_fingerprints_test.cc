@@ -1,0 +1,67 @@
+// Fingerprints in `rharness compare`: their stacks as facts, their probes as what decides.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/comparison/compare_subjects.h"
+#include "tests/compare/fingerprints/build_fingerprint.h"
+
+namespace rharness {
+namespace {
+
+Subject SubjectOf(const FingerprintBuilder& build, const std::string& path) {
+  Subject subject;
+  subject.side = {path, "fingerprint", ""};
+  subject.fingerprint = build.Parse(path);
+  subject.facts = FactsOfFingerprint(*subject.fingerprint);
+  return subject;
+}
+
+Comparison Compare(const FingerprintBuilder& a, const FingerprintBuilder& b) {
+  return *CompareSubjects(SubjectOf(a, "a.json"), SubjectOf(b, "b.json"), {}, {});
+}
+
+FingerprintBuilder Rounded() {
+  return SampleStack().Probe("math_bits", "math").Bits("expf", "other");
+}
+
+TEST(FactsOfFingerprint, HaveTheKeysThatManifestsUse) {
+  Fingerprint fingerprint;
+  fingerprint.stack = {{"libraries.cublas.version", "13.1"}, {"environment.TZ", "UTC"}};
+  const std::vector<Fact> facts = FactsOfFingerprint(fingerprint);
+  ASSERT_EQ(facts.size(), 2U);
+  EXPECT_EQ(facts[0].key, "variable.TZ");
+  EXPECT_EQ(facts[1].key, "software.cublas.version");
+}
+
+TEST(CompareFingerprints, AreIdenticalWhateverElseTheStackIs) {
+  const Comparison same = Compare(SampleStack(), SampleStack().Stack("driver", "590"));
+  EXPECT_EQ(same.verdict, Verdict::kIdentical) << same.headline;
+  EXPECT_NE(same.headline.find("nothing changed"), std::string::npos) << same.headline;
+  ASSERT_EQ(same.findings.size(), 1U);
+  EXPECT_TRUE(same.findings[0].decisive);
+  const auto differs = [](const LayerComparison& layer) { return !layer.differences.empty(); };
+  EXPECT_EQ(std::ranges::count_if(same.layers, differs), 1) << "and the driver is still named";
+}
+
+TEST(CompareFingerprints, DriftByEveryProbeThatChanged) {
+  const Comparison drifted =
+      Compare(SampleStack(), Rounded().Probe("gemm_tree_fp16", "gemm").Unstable("64x64x32"));
+  EXPECT_EQ(drifted.verdict, Verdict::kDrifted);
+  ASSERT_EQ(drifted.findings.size(), 2U);
+  EXPECT_EQ(drifted.findings[0].code, "non_determinism_gained");
+  EXPECT_EQ(drifted.findings[0].layer, Layer::kRandomness);
+  EXPECT_EQ(drifted.findings[1].code, "rounding");
+  EXPECT_EQ(drifted.findings[1].subject, "probe math_bits");
+}
+
+TEST(CompareFingerprints, AreNotComparableWhereNothingWorkedOnBothSides) {
+  const Comparison none = Compare(SampleStack(), FingerprintBuilder());
+  EXPECT_EQ(none.verdict, Verdict::kNotComparable);
+  EXPECT_FALSE(none.headline.empty());
+  ASSERT_EQ(none.findings.size(), 1U);
+  EXPECT_TRUE(none.findings[0].decisive);
+}
+
+}  // namespace
+}  // namespace rharness
