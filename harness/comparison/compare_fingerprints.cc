@@ -54,6 +54,11 @@ void CompareFingerprints(const Fingerprint& a, const Fingerprint& b, Comparison*
   }
   comparison->verdict = difference.probes.empty() ? Verdict::kIdentical : Verdict::kDrifted;
   std::ranges::transform(difference.probes, std::back_inserter(comparison->findings), FindingOf);
+  const auto reordered = [](const ProbeDifference& probe) { return !probe.tree_cases.empty(); };
+  if (std::ranges::any_of(difference.probes, reordered)) {
+    comparison->notes.emplace_back(
+        "rharness probe diff --html draws the orders of addition before and after");
+  }
   if (difference.probes.empty()) {
     comparison->findings.push_back(
         AboutAll("same_behaviour", "what a probe sees must be the same", comparison->headline));

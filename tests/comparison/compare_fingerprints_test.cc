@@ -55,6 +55,13 @@ TEST(CompareFingerprints, DriftByEveryProbeThatChanged) {
   EXPECT_EQ(drifted.findings[1].subject, "probe math_bits");
 }
 
+TEST(CompareFingerprints, SayWhereTheTreesAreDrawn) {
+  EXPECT_TRUE(Compare(SampleStack(), Rounded()).notes.empty());
+  const FingerprintBuilder reordered =
+      SampleStack().Probe("gemm_tree_fp16", "gemm").Tree("64x64x32", FusedTree(32, 16));
+  ASSERT_EQ(Compare(SampleStack(), reordered).notes.size(), 1U);
+}
+
 TEST(CompareFingerprints, AreNotComparableWhereNothingWorkedOnBothSides) {
   const Comparison none = Compare(SampleStack(), FingerprintBuilder());
   EXPECT_EQ(none.verdict, Verdict::kNotComparable);
