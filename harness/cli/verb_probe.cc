@@ -21,6 +21,7 @@
 #include "harness/base/subprocess.h"
 #include "harness/cli/probe_diff.h"
 #include "harness/cli/probe_program.h"
+#include "harness/cli/python_libraries.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/launch/job.h"
@@ -39,6 +40,7 @@ struct ProbeOptions {
   int repeats = 3;
   int processes = 2;
   std::vector<std::string> library_paths;
+  std::string python;  // empty: its libraries are not asked for
   std::string out;
   std::string program;  // empty: the one beside rharness
   std::string image;
@@ -219,7 +221,22 @@ int Deliver(const ProbeOptions& options, const Json& json) {
   return Print(fmt::format("{}; written to {}\n", CountsOf(*fingerprint), options.out));
 }
 
-int Run(const ProbeOptions& options) {
+// The folders of a Python come after those that were named.
+Status AddPythonLibraries(ProbeOptions* options) {
+  if (options->python.empty()) return {};
+  if (!options->image.empty()) {
+    return InvalidInput("is a program of this machine, not of the image; expected --library-path",
+                        "--python");
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> folders, PythonLibraryFolders(options->python));
+  options->library_paths.insert(options->library_paths.end(), folders.begin(), folders.end());
+  return {};
+}
+
+int Run(ProbeOptions options) {
+  if (const Status added = AddPythonLibraries(&options); !added.ok()) {
+    return FailWith(added.error());
+  }
   const Result<ProbeRun> run = options.image.empty() ? RunBeside(options) : RunInImage(options);
   if (!run.ok()) return FailWith(run.error());
   if (!run->fingerprint) return run->exit_code;
@@ -259,6 +276,9 @@ void AddRun(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action
   run->add_option(
       "--library-path", options->library_paths,
       "Folders, in the image if there is one, searched for the stack's libraries first");
+  run->add_option("--python", options->python,
+                  "Search then the folders of the NVIDIA packages that this Python has, which are "
+                  "those that PyTorch loads");
   run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");
   AddProgramOption(run, options.get());
   run->add_option("--image", options->image,

@@ -21,6 +21,15 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
+// A part of cuDNN 9.28 that is loaded for any device needs the driver's library.
+Error WithoutDriver(const Error& error) {
+  return {error.code,
+          error.message +
+              "; there is no libcuda.so.1, which newer cuDNN needs: the toolkit's stub "
+              "will do, by --library-path to its folder",
+          error.where};
+}
+
 Result<ProbeResult> MeasureNamed(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto cudnn, Cudnn::Load(context.library_paths));
   if (cudnn->version() < kCudnnWithDeviceProperties) {
@@ -41,9 +50,10 @@ Result<ProbeResult> MeasureNamed(const ProbeContext& context) {
   result.libraries = cudnn->DescribeParts();
   for (const NamedDevice& named : NamedDevices()) {
     result.parameters.Set(named.name, named.properties);
-    ASSIGN_OR_RETURN(const CudnnDescriptor device, CudnnDevice(cudnn, named.properties));
+    const auto device = CudnnDevice(cudnn, named.properties);
+    if (!device.ok()) return driver.ok() ? device.error() : WithoutDriver(device.error());
     RETURN_IF_ERROR(
-        ListEngines(cudnn, fmt::format("{} ", named.name), &device, kNamedRanks, &result));
+        ListEngines(cudnn, fmt::format("{} ", named.name), &*device, kNamedRanks, &result));
   }
   if (result.choices.size() == 1) return InternalError("no engine for any operation");
   return result;

@@ -48,12 +48,12 @@ struct Limits {
   std::string_view name, model;
   int compute, multiprocessors;
   int shared_memory, blocks, threads;  // of a multiprocessor; shared memory that a block may have
-  int clock_khz, memory_khz;
+  int clock_khz, memory_khz, memory_bits;
   std::int64_t cache_bytes, memory_bytes;
 };
 
 Json PropertiesOf(const Limits& limits) {
-  // Every member that cuDNN 9.19 wants. The driver is of CUDA 13.0.
+  // Every member that cuDNN 9.19 or 9.28 wants. The driver is of CUDA 13.0.
   return Json::MakeObject()
       .Set("cudaDeviceId", 0)
       .Set("deviceVer", limits.compute)
@@ -75,6 +75,7 @@ Json PropertiesOf(const Limits& limits) {
       .Set("supportCoopLaunch", 1)
       .Set("smClockRateKHz", limits.clock_khz)
       .Set("memClockRateKHz", limits.memory_khz)
+      .Set("memoryBusWidth", limits.memory_bits)
       .Set("l2CacheSize", limits.cache_bytes)
       .Set("deviceName", limits.model)
       .Set("totalGlobalMem", limits.memory_bytes);
@@ -133,14 +134,14 @@ std::vector<CudnnOperation> ListedOperations() {
 
 std::vector<NamedDevice> NamedDevices() {
   constexpr std::int64_t kMega = std::int64_t{1} << 20, kGiga = std::int64_t{1} << 30;
-  const Limits known[] = {
-      {"A10G", "NVIDIA A10G", 860, 80, 101376, 16, 1536, 1710000, 6251000, 6 * kMega, 22 * kGiga},
-      {"A100", "NVIDIA A100-SXM4-80GB", 800, 108, 166912, 32, 2048, 1410000, 1593000, 40 * kMega,
-       79 * kGiga},
-      {"H100", "NVIDIA H100 80GB HBM3", 900, 132, 232448, 32, 2048, 1980000, 2619000, 50 * kMega,
-       79 * kGiga},
-      {"B200", "NVIDIA B200", 1000, 148, 232448, 32, 2048, 1965000, 3996000, 126 * kMega,
-       178 * kGiga}};
+  const Limits known[] = {{"A10G", "NVIDIA A10G", 860, 80, 101376, 16, 1536, 1710000, 6251000, 384,
+                           6 * kMega, 22 * kGiga},
+                          {"A100", "NVIDIA A100-SXM4-80GB", 800, 108, 166912, 32, 2048, 1410000,
+                           1593000, 5120, 40 * kMega, 79 * kGiga},
+                          {"H100", "NVIDIA H100 80GB HBM3", 900, 132, 232448, 32, 2048, 1980000,
+                           2619000, 5120, 50 * kMega, 79 * kGiga},
+                          {"B200", "NVIDIA B200", 1000, 148, 232448, 32, 2048, 1965000, 3996000,
+                           8192, 126 * kMega, 178 * kGiga}};
   std::vector<NamedDevice> devices;
   for (const Limits& limits : known) devices.push_back({limits.name, PropertiesOf(limits)});
   return devices;

@@ -97,6 +97,38 @@ TEST(ProbeVerb, SaysWhatItWroteAndWhatWorked) {
   EXPECT_EQ(absent.stdout_text, fmt::format("1 probe: 1 absent; written to {}\n", out));
 }
 
+TEST(ProbeVerb, SearchesTheFoldersThatAPythonsPackagesBring) {
+  const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
+  const fs::path site = folder.path() / "site";
+  for (const char* library : {"nccl/lib/libnccl.so.2", "cudnn/lib/libcudnn.so.9",
+                              "notes/lib/README", "cudnn/include/cudnn.h"}) {
+    const fs::path file = site / "nvidia" / library;
+    fs::create_directories(file.parent_path());
+    ASSERT_TRUE(WriteFileAtomic(file, "").ok());
+  }
+  const std::string program = MakeScript(folder.path() / "program", "echo $* >&2; exit 2");
+  const auto run = [&](const std::string& packages, const std::string& python) {
+    auto environment = ProcessEnvironment();
+    environment["PYTHONPATH"] = packages;
+    return RunProcess({.argv = {kProgram, "probe", "run", "--program", program, "--python", python,
+                                "--library-path", "named"},
+                       .environment = environment});
+  };
+  const std::string nvidia = (site / "nvidia").string();
+  const ProcessResult with = run(site, "python3");
+  if (with.stderr_text.find("No such file") != std::string::npos) GTEST_SKIP() << "no python3";
+  EXPECT_THAT(with.stderr_text, HasSubstr("--library-path named --library-path " + nvidia +
+                                          "/cudnn/lib --library-path " + nvidia + "/nccl/lib --"));
+  EXPECT_THAT(with.stderr_text, Not(HasSubstr("notes")));
+  EXPECT_EQ(run(folder.path() / "no-python", folder.path() / "no-python").outcome.exit_code, 4);
+  const std::string bare = MakeScript(folder.path() / "bare", "exit 0");
+  const ProcessResult without = run(site, bare);
+  EXPECT_EQ(without.outcome.exit_code, 2);
+  EXPECT_THAT(without.stderr_text, HasSubstr("nvidia-cudnn-cu13"));
+  const std::string image = "example.org/a@sha256:" + std::string(64, 'a');
+  EXPECT_EQ(Probe({"run", "--python", "python3", "--image", image}).outcome.exit_code, 2);
+}
+
 TEST(ProbeVerb, SaysThatThereIsNothingToProbe) {
   const ProcessResult result = Probe({"run", "--device", "cuda:999", "--probe", "env_ident_cuda"});
   if (result.outcome.exit_code == 2) GTEST_SKIP() << "built without GPU probes";
