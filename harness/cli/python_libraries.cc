@@ -18,9 +18,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kFindPackages[] =
-    "import importlib.util\n"
-    "found = importlib.util.find_spec('nvidia')\n"
-    "for folder in (found.submodule_search_locations or []) if found else []: print(folder)\n";
+    "from importlib.util import find_spec\n"
+    "for package in ('nvidia', 'numpy'):\n"
+    "    found = find_spec(package)\n"
+    "    for folder in (found.submodule_search_locations or []) if found else []:\n"
+    "        print(package, folder)\n";
+
+std::vector<fs::path> LibFoldersBelow(const fs::path& packages) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const fs::directory_entry& package : fs::directory_iterator(packages, error)) {
+    folders.push_back(package.path() / "lib");
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
 
 bool HoldsLibraries(const fs::path& folder) {
   std::error_code error;
@@ -44,19 +56,18 @@ Result<std::vector<std::string>> PythonLibraryFolders(const std::string& python)
   }
   std::vector<std::string> folders;
   std::istringstream lines(result.stdout_text);
-  for (std::string packages; std::getline(lines, packages);) {
-    std::error_code error;
-    for (const fs::directory_entry& package : fs::directory_iterator(packages, error)) {
-      const fs::path folder = package.path() / "lib";
-      if (HoldsLibraries(folder)) folders.push_back(folder.string());
+  std::string package, folder;
+  while (lines >> package && std::getline(lines >> std::ws, folder)) {
+    const std::vector<fs::path> candidates =
+        package == "numpy" ? std::vector<fs::path>{folder + ".libs"} : LibFoldersBelow(folder);
+    for (const fs::path& candidate : candidates) {
+      if (HoldsLibraries(candidate)) folders.push_back(candidate.string());
     }
   }
-  if (folders.empty()) {
-    return NotFound("brings no NVIDIA libraries; expected packages such as nvidia-cudnn-cu13",
-                    fmt::format("--python '{}'", TerminalSafe(python)));
-  }
-  std::ranges::sort(folders);
-  return folders;
+  if (!folders.empty()) return folders;
+  return NotFound(
+      "brings no libraries; expected packages such as nvidia-cudnn-cu13, or NumPy from a wheel",
+      fmt::format("--python '{}'", TerminalSafe(python)));
 }
 
 }  // namespace rharness

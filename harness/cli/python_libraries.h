@@ -1,5 +1,5 @@
 // The libraries of the stack that a Python brings with it: NVIDIA's packages for PyTorch and
-// others.
+// others, and NumPy's BLAS.
 #ifndef RHARNESS_HARNESS_CLI_PYTHON_LIBRARIES_H_
 #define RHARNESS_HARNESS_CLI_PYTHON_LIBRARIES_H_
 
@@ -10,10 +10,10 @@
 
 namespace rharness {
 
-// The folders `lib` with shared libraries in them, sorted, of the packages below the namespace
-// package `nvidia` (nvidia-cudnn-cu13, nvidia-nccl-cu13, ...), as this interpreter finds it. The
-// interpreter runs, with this process's environment. Errors: process, timeout when it fails,
-// not_found when it has no such package.
+// Folders with shared libraries in them, as this interpreter finds its packages: the `lib` folders
+// below the namespace package `nvidia` (nvidia-cudnn-cu13, nvidia-nccl-cu13, ...), sorted, and
+// numpy.libs, where NumPy's wheels keep their BLAS. The interpreter runs, with this process's
+// environment. Errors: process when it fails, not_found when it has none of them.
 Result<std::vector<std::string>> PythonLibraryFolders(const std::string& python);
 
 }  // namespace rharness

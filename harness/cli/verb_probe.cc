@@ -277,8 +277,8 @@ void AddRun(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action
       "--library-path", options->library_paths,
       "Folders, in the image if there is one, searched for the stack's libraries first");
   run->add_option("--python", options->python,
-                  "Search then the folders of the NVIDIA packages that this Python has, which are "
-                  "those that PyTorch loads");
+                  "Search then the libraries that this Python's packages bring: NVIDIA's, which "
+                  "PyTorch loads, and NumPy's BLAS");
   run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");
   AddProgramOption(run, options.get());
   run->add_option("--image", options->image,

@@ -3,44 +3,72 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstdint>
 #include <functional>
 
 namespace rharness {
 namespace {
 
-using SDot = float(const int*, const float*, const int*, const float*, const int*);
-using DDot = double(const int*, const double*, const int*, const double*, const int*);
-using SGemv = void(const char*, const int*, const int*, const float*, const float*, const int*,
-                   const float*, const int*, const float*, float*, const int*);
-template <class T>
-using GemmFunction = void(const char*, const char*, const int*, const int*, const int*, const T*,
-                          const T*, const int*, const T*, const int*, const T*, T*, const int*);
-using SSymv = void(const char*, const int*, const float*, const float*, const int*, const float*,
-                   const int*, const float*, float*, const int*);
+// Where a library has 32-bit integers it reads the lower half of these, which on a little-endian
+// machine comes first.
+using Integer = std::int64_t;
+static_assert(std::endian::native == std::endian::little);
 
-constexpr int kOne = 1;
+using SDot = float(const Integer*, const float*, const Integer*, const float*, const Integer*);
+using DDot = double(const Integer*, const double*, const Integer*, const double*, const Integer*);
+using SGemv = void(const char*, const Integer*, const Integer*, const float*, const float*,
+                   const Integer*, const float*, const Integer*, const float*, float*,
+                   const Integer*);
+template <class T>
+using GemmFunction = void(const char*, const char*, const Integer*, const Integer*, const Integer*,
+                          const T*, const T*, const Integer*, const T*, const Integer*, const T*,
+                          T*, const Integer*);
+using SSymv = void(const char*, const Integer*, const float*, const float*, const Integer*,
+                   const float*, const Integer*, const float*, float*, const Integer*);
+
+constexpr Integer kOne = 1;
+
+// The last four are in NumPy's and SciPy's wheels since 2.0, in NumPy's before, and older still.
+const std::vector<std::string>& LibraryNames() {
+  static const std::vector<std::string> names = {
+      "libopenblas.so.0",          "libblas.so.3",           "libmkl_rt.so.2",
+      "libscipy_openblas64_-*.so", "libscipy_openblas-*.so", "libopenblas64_p-*.so",
+      "libopenblasp-*.so"};
+  return names;
+}
 
 template <class T>
 void CallGemm(void* function, const GemmShape& s, const T* a, const T* b, T beta, T* c) {
   const T alpha = 1;
-  reinterpret_cast<GemmFunction<T>*>(function)("N", "N", &s.m, &s.n, &s.k, &alpha, a, &s.m, b, &s.k,
-                                               &beta, c, &s.m);
+  const Integer m = s.m, n = s.n, k = s.k;
+  reinterpret_cast<GemmFunction<T>*>(function)("N", "N", &m, &n, &k, &alpha, a, &m, b, &k, &beta, c,
+                                               &m);
 }
 
 }  // namespace
+
+template <class Function>
+Function* Blas::OpenBlas(std::string_view name) const {
+  return library_->Get<Function>(fmt::format("{}openblas_{}{}", prefix_, name, suffix_));
+}
 
 std::string GemmShape::Name() const { return fmt::format("{}x{}x{}", m, n, k); }
 
 Result<Blas> Blas::Open(const ProbeContext& context) {
   Blas blas;
-  ASSIGN_OR_RETURN(
-      blas.library_,
-      Library::Open({"libopenblas.so.0", "libblas.so.3", "libmkl_rt.so.2"}, context.library_paths));
+  ASSIGN_OR_RETURN(blas.library_, Library::Open(LibraryNames(), context.library_paths));
+  const std::pair<const char*, const char*> spellings[] = {
+      {"", ""}, {"", "64_"}, {"scipy_", "64_"}, {"scipy_", ""}};
+  for (const auto& [prefix, suffix] : spellings) {
+    blas.prefix_ = prefix, blas.suffix_ = suffix;
+    if (blas.library_->Find(fmt::format("{}sgemm_{}", prefix, suffix)) != nullptr) break;
+  }
   const std::pair<const char*, void**> symbols[] = {
       {"sdot_", &blas.sdot_},   {"ddot_", &blas.ddot_},   {"sgemv_", &blas.sgemv_},
       {"sgemm_", &blas.sgemm_}, {"dgemm_", &blas.dgemm_}, {"ssymv_", &blas.ssymv_}};
   for (const auto& [name, address] : symbols) {
-    *address = blas.library_->Find(name);
+    *address = blas.library_->Find(fmt::format("{}{}{}", blas.prefix_, name, blas.suffix_));
     if (*address == nullptr) {
       return Unsupported(fmt::format("{} has no {}", blas.library_->soname(), name));
     }
@@ -49,19 +77,20 @@ Result<Blas> Blas::Open(const ProbeContext& context) {
 }
 
 float Blas::Dot(std::span<const float> x, std::span<const float> y) const {
-  const int n = static_cast<int>(x.size());
+  const auto n = static_cast<Integer>(x.size());
   return reinterpret_cast<SDot*>(sdot_)(&n, x.data(), &kOne, y.data(), &kOne);
 }
 
 double Blas::Dot(std::span<const double> x, std::span<const double> y) const {
-  const int n = static_cast<int>(x.size());
+  const auto n = static_cast<Integer>(x.size());
   return reinterpret_cast<DDot*>(ddot_)(&n, x.data(), &kOne, y.data(), &kOne);
 }
 
 void Blas::Gemv(bool transposed, int m, int n, const float* a, const float* x, float* y) const {
   const float alpha = 1, beta = 0;
-  reinterpret_cast<SGemv*>(sgemv_)(transposed ? "T" : "N", &m, &n, &alpha, a, &m, x, &kOne, &beta,
-                                   y, &kOne);
+  const Integer rows = m, columns = n;
+  reinterpret_cast<SGemv*>(sgemv_)(transposed ? "T" : "N", &rows, &columns, &alpha, a, &rows, x,
+                                   &kOne, &beta, y, &kOne);
 }
 
 void Blas::Gemm(const GemmShape& shape, const float* a, const float* b, float beta,
@@ -76,25 +105,25 @@ void Blas::Gemm(const GemmShape& shape, const double* a, const double* b, double
 
 void Blas::Symv(int n, const float* a, const float* x, float* y) const {
   const float alpha = 1, beta = 0;
-  reinterpret_cast<SSymv*>(ssymv_)("L", &n, &alpha, a, &n, x, &kOne, &beta, y, &kOne);
+  const Integer size = n;
+  reinterpret_cast<SSymv*>(ssymv_)("L", &size, &alpha, a, &size, x, &kOne, &beta, y, &kOne);
 }
 
 bool Blas::SetThreads(int threads) const {
-  auto* set = library_->Get<void(int)>("openblas_set_num_threads");
+  auto* set = OpenBlas<void(int)>("set_num_threads");
   if (set == nullptr) return false;
   set(threads);
   return true;
 }
 
 int Blas::Threads() const {
-  auto* get = library_->Get<int()>("openblas_get_num_threads");
+  auto* get = OpenBlas<int()>("get_num_threads");
   return get == nullptr ? 0 : get();
 }
 
 Json Blas::Choice() const {
-  Json choice;
-  choice.Set("library", library_->soname());
-  if (auto* core = library_->Get<const char*()>("openblas_get_corename")) {
+  Json choice = Json::MakeObject();
+  if (auto* core = OpenBlas<const char*()>("get_corename")) {
     choice.Set("core", std::string(core()));
   }
   if (const int threads = Threads(); threads > 0) choice.Set("threads", threads);
@@ -102,8 +131,8 @@ Json Blas::Choice() const {
 }
 
 std::pair<std::string, Json> Blas::Description() const {
-  auto* config = library_->Get<const char*()>("openblas_get_config");
-  auto* core = library_->Get<const char*()>("openblas_get_corename");
+  auto* config = OpenBlas<const char*()>("get_config");
+  auto* core = OpenBlas<const char*()>("get_corename");
   std::string version = config == nullptr ? "" : config();
   // The kernel among the words is a choice, and no part of the build.
   const std::string chosen = core == nullptr ? "" : fmt::format(" {} ", core());

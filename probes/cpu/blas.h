@@ -1,5 +1,6 @@
 // The BLAS of the stack under test, through the loader: what the gemm, gemv, dot and symv probes
-// call. Column-major Fortran interface, 32-bit integers.
+// call. Column-major Fortran interface, with integers of 32 or 64 bits; the names that NumPy's and
+// SciPy's wheels give the symbols of their own OpenBLAS.
 #ifndef RHARNESS_PROBES_CPU_BLAS_H_
 #define RHARNESS_PROBES_CPU_BLAS_H_
 
@@ -25,8 +26,8 @@ struct GemmShape {
 
 class Blas {
  public:
-  // libopenblas.so.0, libblas.so.3 or libmkl_rt.so.2. Errors: not_found (none is there), io,
-  // unsupported (it has no BLAS symbols).
+  // libopenblas.so.0, libblas.so.3 or libmkl_rt.so.2, or what a wheel brings in a folder that is
+  // searched. Errors: not_found (none is there), io, unsupported (it has no BLAS symbols).
   static Result<Blas> Open(const ProbeContext& context);
 
   float Dot(std::span<const float> x, std::span<const float> y) const;
@@ -41,13 +42,20 @@ class Blas {
   // False when the library has no way to say so.
   bool SetThreads(int threads) const;
   int Threads() const;  // 0: it does not say
-  // {"library", "core", "config", "threads"}: which kernels the library chose for this CPU.
+  // {"core", "threads"}, as far as it says: which kernels the library chose for this CPU. Which
+  // library that is, is no choice of its own.
   Json Choice() const;
   // Its soname, and what DescribeLibrary says of the file.
   std::pair<std::string, Json> Description() const;
 
  private:
+  // An OpenBLAS function of this name, as this library spells it; nullptr: it has none.
+  template <class Function>
+  Function* OpenBlas(std::string_view name) const;
+
   std::shared_ptr<Library> library_;
+  std::string_view prefix_;  // of its symbols: "scipy_"
+  std::string_view suffix_;  // "64_" where integers have 64 bits
   void* sdot_ = nullptr;
   void* ddot_ = nullptr;
   void* sgemv_ = nullptr;

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
 #include "harness/base/digest.h"
+#include "harness/base/glob.h"
 
 namespace rharness {
 namespace {
@@ -33,11 +35,6 @@ Opened OpenFile(const std::string& name) {
   return opened;
 }
 
-// The text names the missing file first: a dependency that is missing is another matter.
-bool SaysNoSuchFile(const std::string& error, const std::string& soname) {
-  return error.starts_with(soname + ": cannot open shared object file: No such file");
-}
-
 const link_map* MapOf(void* handle) {
   link_map* map = nullptr;
   return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map : nullptr;
@@ -49,6 +46,47 @@ fs::path PathOf(void* handle) {
   std::error_code failed;
   const fs::path resolved = fs::canonical(map->l_name, failed);
   return failed ? fs::path(map->l_name) : resolved;
+}
+
+// The name before the loader's complaint that there is no such file; empty: another complaint.
+std::string MissingFile(const std::string& error) {
+  const std::size_t at = error.find(": cannot open shared object file: No such file");
+  return at == std::string::npos ? "" : error.substr(0, at);
+}
+
+// Opens a file in a folder that was named. What it needs and the loader does not find is taken
+// from the folders that were named, too: in a wheel, others know where that is.
+Opened OpenWithNeeded(const fs::path& file, const std::vector<fs::path>& paths, int depth = 0) {
+  constexpr int kMostNeeded = 64, kDeepest = 8;
+  Opened opened = OpenFile(file.string());
+  for (int i = 0; opened.handle == nullptr && i < kMostNeeded && depth < kDeepest; ++i) {
+    const std::string needed = MissingFile(opened.error);
+    if (needed.empty() || needed.find('/') != std::string::npos) break;
+    std::error_code ignored;
+    const auto folder = std::ranges::find_if(
+        paths, [&](const fs::path& path) { return fs::exists(path / needed, ignored); });
+    if (folder == paths.end()) break;
+    const fs::path first_file = fs::absolute(*folder, ignored) / needed;
+    const Opened first = OpenWithNeeded(first_file, paths, depth + 1);
+    if (first.handle == nullptr) return first;
+    opened = OpenFile(file.string());
+  }
+  return opened;
+}
+
+bool IsPattern(std::string_view soname) { return soname.find('*') != soname.npos; }
+
+// The file of this name in the folder; of a pattern, the first one by name. Empty: there is none.
+fs::path FileIn(const fs::path& folder, const std::string& soname) {
+  std::error_code ignored;
+  const fs::path whole = fs::absolute(folder, ignored);
+  if (!IsPattern(soname)) return fs::exists(whole / soname, ignored) ? whole / soname : fs::path();
+  std::string first;
+  for (const fs::directory_entry& entry : fs::directory_iterator(whole, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (GlobMatches(soname, name) && (first.empty() || name < first)) first = name;
+  }
+  return first.empty() ? fs::path() : whole / first;
 }
 
 Status CheckSoname(const std::string& soname) {
@@ -111,19 +149,20 @@ Result<std::shared_ptr<Library>> Library::Open(const std::vector<std::string>& s
   };
   for (const std::string& soname : sonames) {
     for (const fs::path& path : paths) {
-      std::error_code ignored;
-      const fs::path file = fs::absolute(path, ignored) / soname;
-      if (!fs::exists(file, ignored)) continue;
-      const Opened opened = OpenFile(file.string());
+      const fs::path file = FileIn(path, soname);
+      if (file.empty()) continue;
+      const Opened opened = OpenWithNeeded(file, paths);
       if (opened.handle == nullptr) return IoError(opened.error, file.string());
       return made(opened.handle, soname);
     }
     tried += (tried.empty() ? "" : ", ") + soname;
   }
   for (const std::string& soname : sonames) {
+    if (IsPattern(soname)) continue;
     const Opened opened = OpenFile(soname);
     if (opened.handle != nullptr) return made(opened.handle, soname);
-    if (!SaysNoSuchFile(opened.error, soname)) return IoError(opened.error, soname);
+    // That a dependency is missing is another matter.
+    if (MissingFile(opened.error) != soname) return IoError(opened.error, soname);
   }
   return NotFound(fmt::format("no {} in the {} library paths given nor where the loader looks",
                               tried, paths.size()));

@@ -20,7 +20,10 @@ namespace rharness {
 class Library {
  public:
   // Tries each soname ("libcublas.so.13", "libcublas.so.12") in each of `paths`, then by the
-  // loader's search. Errors: not_found (none is there; names what was tried), io (it is there and
+  // loader's search. A name with * in it ("libscipy_openblas64_-*.so": what packs libraries into a
+  // Python wheel puts a digest there) is looked for in `paths` alone, and soname() is that pattern:
+  // the first file by name. What a library of `paths` needs and the loader does not find is taken
+  // from `paths`, too. Errors: not_found (none is there; names what was tried), io (it is there and
   // cannot be loaded; with the loader's error text).
   static Result<std::shared_ptr<Library>> Open(const std::vector<std::string>& sonames,
                                                const std::vector<std::filesystem::path>& paths);

@@ -100,8 +100,9 @@ TEST(ProbeVerb, SaysWhatItWroteAndWhatWorked) {
 TEST(ProbeVerb, SearchesTheFoldersThatAPythonsPackagesBring) {
   const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
   const fs::path site = folder.path() / "site";
-  for (const char* library : {"nccl/lib/libnccl.so.2", "cudnn/lib/libcudnn.so.9",
-                              "notes/lib/README", "cudnn/include/cudnn.h"}) {
+  for (const char* library :
+       {"nccl/lib/libnccl.so.2", "cudnn/lib/libcudnn.so.9", "notes/lib/README",
+        "cudnn/include/cudnn.h", "../numpy/__init__.py", "../numpy.libs/libopenblas-1.so"}) {
     const fs::path file = site / "nvidia" / library;
     fs::create_directories(file.parent_path());
     ASSERT_TRUE(WriteFileAtomic(file, "").ok());
@@ -117,8 +118,10 @@ TEST(ProbeVerb, SearchesTheFoldersThatAPythonsPackagesBring) {
   const std::string nvidia = (site / "nvidia").string();
   const ProcessResult with = run(site, "python3");
   if (with.stderr_text.find("No such file") != std::string::npos) GTEST_SKIP() << "no python3";
-  EXPECT_THAT(with.stderr_text, HasSubstr("--library-path named --library-path " + nvidia +
-                                          "/cudnn/lib --library-path " + nvidia + "/nccl/lib --"));
+  EXPECT_THAT(
+      with.stderr_text,
+      HasSubstr("--library-path named --library-path " + nvidia + "/cudnn/lib --library-path " +
+                nvidia + "/nccl/lib --library-path " + (site / "numpy.libs").string()));
   EXPECT_THAT(with.stderr_text, Not(HasSubstr("notes")));
   EXPECT_EQ(run(folder.path() / "no-python", folder.path() / "no-python").outcome.exit_code, 4);
   const std::string bare = MakeScript(folder.path() / "bare", "exit 0");

@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 const fs::path kOne = RHARNESS_PROBED_DIR "/one";
 const fs::path kTwo = RHARNESS_PROBED_DIR "/two";
 const fs::path kUser = RHARNESS_PROBED_DIR "/user";
+const fs::path kGone = RHARNESS_PROBED_DIR "/gone";
 
 int Answer(const Library& library) {
   auto* answer = library.Get<int()>("ProbedAnswer");
@@ -30,6 +31,20 @@ TEST(Loader, TakesTheFirstFolderThatHasTheLibrary) {
   EXPECT_EQ(Answer(**found), 2);
   EXPECT_EQ((*found)->soname(), "libprobed.so.1");
   EXPECT_EQ((*found)->path(), fs::canonical(kTwo / "libprobed.so.1"));
+}
+
+TEST(Loader, FindsAPatternInTheFoldersGivenAlone) {
+  const ScopedTempDir folder = *ScopedTempDir::Make("loader-");
+  fs::copy_file(kTwo / "libprobed.so.1", folder.path() / "libprobed-9f00.so");
+  fs::copy_file(kOne / "libprobed.so.1", folder.path() / "libprobed-0a11.so");
+  const auto found = Library::Open({"libprobed-*.so"}, {"/nowhere", folder.path()});
+  ASSERT_TRUE(found.ok()) << found.error().ToString();
+  EXPECT_EQ(Answer(**found), 1) << "the first by name";
+  EXPECT_EQ((*found)->soname(), "libprobed-*.so");
+  EXPECT_EQ((*found)->path().filename(), "libprobed-0a11.so");
+  const auto none = Library::Open({"libm.so.*"}, {folder.path()});
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
 }
 
 TEST(Loader, TriesSonamesInOrder) {
@@ -95,6 +110,15 @@ TEST(Loader, NamesTheDependencyThatIsMissing) {
   EXPECT_EQ(found.error().code, ErrorCode::kIo);
   EXPECT_THAT(found.error().message,
               AllOf(HasSubstr("libprobed_gone.so.1"), HasSubstr("No such file")));
+}
+
+// In a process of its own, since what was loaded once is found by its name ever after.
+TEST(LoaderDeathTest, TakesADependencyFromTheFoldersGiven) {
+  const auto answer = [] {
+    const auto found = Library::Open({"libprobed_user.so.1"}, {kUser, kGone});
+    ::_exit(found.ok() && (*found)->Find("UserAnswer") != nullptr ? 7 : 1);
+  };
+  EXPECT_EXIT(answer(), ::testing::ExitedWithCode(7), "");
 }
 
 TEST(Loader, RefusesPathsForNames) {
