@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
 
 #include "harness/base/version.h"
 #include "harness/gate/gate_report.h"
@@ -64,16 +66,38 @@ bool Closes(const GateDecision& decision, std::string_view code) {
   });
 }
 
+// What is said of several subjects in the same words is said once.
+struct SharedReason {
+  const GateReason* first;
+  std::size_t more = 0;  // subjects beside the first one's
+};
+
+std::vector<SharedReason> Shared(const std::vector<GateReason>& reasons) {
+  std::vector<SharedReason> shared;
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view, bool>, std::size_t> at;
+  for (const GateReason& reason : reasons) {
+    const auto [found, fresh] =
+        at.try_emplace({reason.code, reason.message, reason.rule, reason.closes}, shared.size());
+    if (fresh) {
+      shared.push_back({&reason});
+    } else {
+      ++shared[found->second].more;
+    }
+  }
+  return shared;
+}
+
 void Table(const GateDecision& decision, std::string* out) {
   if (decision.reasons.empty()) return;
   *out += "| | Reason | Of | What | Rule |\n|---|---|---|---|---|\n";
   std::size_t shown = 0;
-  for (const GateReason& reason : decision.reasons) {
+  for (const auto& [reason, more] : Shared(decision.reasons)) {
     if (shown == kTableRows || out->size() > kMarkdownBytes) break;
-    *out += fmt::format("| {} | {} | {} | {} | {} |\n", reason.closes ? "✗" : "·",
-                        MarkdownCode(reason.code), MarkdownCode(reason.subject, 160),
-                        MarkdownText(reason.message, 500), MarkdownText(reason.rule, 300));
-    ++shown;
+    *out += fmt::format("| {} | {} | {}{} | {} | {} |\n", reason->closes ? "✗" : "·",
+                        MarkdownCode(reason->code), MarkdownCode(reason->subject, 160),
+                        more > 0 ? fmt::format(" and {} more", FormatCount(more)) : "",
+                        MarkdownText(reason->message, 500), MarkdownText(reason->rule, 300));
+    shown += 1 + more;
   }
   *out += "\n";
   if (shown < decision.reasons.size()) {
@@ -108,14 +132,19 @@ std::string NextStep(const GateDecision& decision) {
 }
 
 std::string WriteTerminal(const GateDecision& decision, int columns, int rows, bool color) {
-  std::vector<std::string> head = {
-      Painted(decision.open ? "OPEN" : "CLOSED", Colour(decision), color)};
-  head.front() += "  " + Line(decision.difference.summary, columns - 8);
+  const std::string_view answer = decision.open             ? "OPEN"
+                                  : decision.exit_code == 1 ? "CLOSED"
+                                                            : "CLOSED for want of evidence";
+  std::vector<std::string> head = {Painted(answer, Colour(decision), color)};
+  head.front() +=
+      "  " + Line(decision.difference.summary, columns - static_cast<int>(answer.size()) - 2);
   std::vector<std::string> items;
-  for (const GateReason& reason : decision.reasons) {
-    items.push_back(Line(fmt::format("{} {} | {} | {}", reason.closes ? "✗" : "·", reason.code,
-                                     SentenceOf(reason), reason.rule),
-                         columns));
+  for (const auto& [reason, more] : Shared(decision.reasons)) {
+    items.push_back(
+        Line(fmt::format(
+                 "{} {} | {}{} | {}", reason->closes ? "✗" : "·", reason->code, SentenceOf(*reason),
+                 more > 0 ? fmt::format(" (and of {} more)", FormatCount(more)) : "", reason->rule),
+             columns));
   }
   std::vector<std::string> tail;
   if (!decision.difference.stack.empty() && rows > kRowsForTheStack) {

@@ -280,5 +280,27 @@ TEST(GateSchema, DescribesExactlyWhatIsWritten) {
   }
 }
 
+TEST(GateTerminal, SaysOnceWhatHoldsOfManyRuns) {
+  GateInput input = SameInput();
+  Report drill;
+  for (const char* run : {"mlp-1", "mlp-2", "mlp-3"}) {
+    drill.runs.push_back(
+        {.run_id = run, .verdict = Verdict::kInfra, .headline = "no such program"});
+  }
+  drill.runs.push_back({.run_id = "mlp-4", .verdict = Verdict::kInfra, .headline = "no disk"});
+  Tally(&drill);
+  input.drill = drill;
+  const GateDecision decision = DecideGate(input);
+  EXPECT_EQ(decision.reasons.size(), 4U) << "and the JSON has every one";
+  const std::string screen = WriteTerminal(decision, 200, 40, false);
+  EXPECT_TRUE(screen.starts_with("CLOSED for want of evidence  ")) << screen;
+  EXPECT_NE(screen.find("mlp-1: infra: no such program (and of 2 more)"), std::string::npos)
+      << screen;
+  EXPECT_EQ(screen.find("mlp-2"), std::string::npos);
+  EXPECT_NE(screen.find("mlp-4: infra: no disk |"), std::string::npos) << screen;
+  const std::string text = WriteMarkdown(decision);
+  EXPECT_NE(text.find("<code>mlp-1</code> and 2 more |"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace rharness
