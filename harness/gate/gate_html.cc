@@ -35,7 +35,7 @@ std::string ReasonRow(const GateReason& reason) {
   return fmt::format(
       "<tr class=\"{}\"><td><span class=\"b\">{}</span></td><th scope=\"row\">{}</th>"
       "<td data-l=\"Reason\"><code>{}</code></td><td>{}</td><td data-l=\"Rule\">{}</td></tr>\n",
-      colour, word, HtmlName(reason.subject), HtmlText(reason.code, 60),
+      colour, word, HtmlName(reason.subject), HtmlName(reason.code),
       HtmlText(reason.message, 1200), HtmlText(reason.rule, 600));
 }
 
