@@ -15,7 +15,6 @@ namespace rharness {
 namespace {
 
 constexpr std::uint64_t kMostResultBytes = std::uint64_t{256} << 20;
-constexpr std::size_t kLongestCanonicalBytes = std::size_t{64} << 10;
 constexpr std::size_t kLongestLineBytes = 500;
 
 std::string_view DeviceName(ProbeDevice device) {

@@ -56,6 +56,10 @@ Result<Builder> Scan(std::string_view text) {
 }  // namespace
 
 Result<SumTree> ParseCanonicalTree(std::string_view text) {
+  if (text.size() > kLongestCanonicalBytes) {
+    return InvalidInput(fmt::format("a summation tree's text of {} bytes; expected at most {}",
+                                    text.size(), kLongestCanonicalBytes));
+  }
   ASSIGN_OR_RETURN(Builder builder, Scan(text));
   for (auto& children : builder.additions) {
     for (int& child : children) {

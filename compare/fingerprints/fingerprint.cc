@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include "compare/fingerprints/canonical_tree.h"
 #include "harness/base/digest.h"
@@ -50,18 +51,38 @@ void Flatten(const std::string& key, const Json& value, int depth,
   }
 }
 
-// Members in order of names, so that the order in which a library lists them is no change.
-Json Sorted(const Json& value) {
+// Members in order of names, so that the order in which a library lists them is no change. Written
+// without a sorted copy, which would take as much memory again as a stranger's document.
+void AppendSorted(const Json& value, std::string* text) {
+  std::string_view separator;
   if (value.IsArray()) {
-    Json array = Json::MakeArray();
-    for (const Json& element : value.AsArray()) array.Append(Sorted(element));
-    return array;
+    *text += '[';
+    for (const Json& element : value.AsArray()) {
+      *text += std::exchange(separator, ",");
+      AppendSorted(element, text);
+    }
+    *text += ']';
+  } else if (value.IsObject()) {
+    std::vector<const Json::Member*> members;
+    for (const Json::Member& member : value.AsObject()) members.push_back(&member);
+    std::ranges::sort(members, {},
+                      [](const auto* member) { return std::string_view(member->first); });
+    *text += '{';
+    for (const Json::Member* member : members) {
+      *text += std::exchange(separator, ",");
+      *text += Json(member->first).Dump() + ":";
+      AppendSorted(member->second, text);
+    }
+    *text += '}';
+  } else {
+    *text += value.Dump();
   }
-  if (!value.IsObject()) return value;
-  Json::Members members;
-  for (const auto& [name, member] : value.AsObject()) members.emplace_back(name, Sorted(member));
-  std::ranges::sort(members, {}, &Json::Member::first);
-  return Json::MakeObject(std::move(members));
+}
+
+std::string SortedText(const Json& value) {
+  std::string text;
+  AppendSorted(value, &text);
+  return text;
 }
 
 // The first value whose key has one of `parts` and ends in a model's name.
@@ -116,7 +137,7 @@ void ReadTree(JsonReader& reader, FingerprintTree* out) {
 
 void ReadBehaviour(JsonReader& reader, FingerprintProbe* out) {
   reader.ForEachMember("choice", [&](const std::string& name, JsonReader& value) {
-    out->choices[name] = Sorted(value.json()).Dump();
+    out->choices[name] = SortedText(value.json());
   });
   reader.ForEachMember("tree", [&](const std::string& name, JsonReader& value) {
     if (!value.json().IsObject()) return value.Fail("expected an object");
@@ -139,7 +160,7 @@ void ReadProbe(JsonReader& reader, FingerprintProbe* out) {
   reader.Read("status", &out->status);
   reader.ReadOptional("message", &out->message);
   reader.ForEachMember("parameters", [&](const std::string& name, JsonReader& value) {
-    out->parameters[name] = Sorted(value.json()).Dump();
+    out->parameters[name] = SortedText(value.json());
   });
   if (reader.ok() && out->name.empty()) reader.Fail("expected a name", "name");
   if (reader.ok() && std::ranges::find(kStatuses, out->status) == kStatuses.end()) {

@@ -38,10 +38,14 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool string(string_t& value) override { return Add(std::move(value)); }
   bool binary(binary_t&) override { return Refuse("binary values are not JSON"); }
-  bool start_object(std::size_t) override { return Open(Json::MakeObject()); }
-  bool end_object() override { return Close(); }
-  bool start_array(std::size_t) override { return Open(Json::MakeArray()); }
-  bool end_array() override { return Close(); }
+  bool start_object(std::size_t) override { return Open(Json::Kind::kObject); }
+  bool end_object() override {
+    return Close([](Level& level) { return Json::MakeObject(Fitted(std::move(level.members))); });
+  }
+  bool start_array(std::size_t) override { return Open(Json::Kind::kArray); }
+  bool end_array() override {
+    return Close([](Level& level) { return Json::MakeArray(Fitted(std::move(level.elements))); });
+  }
   bool key(string_t& value) override {
     if (!stack_.back().keys.insert(value).second) {
       return Refuse(fmt::format("duplicate key '{}'", Excerpt(value)));
@@ -63,10 +67,20 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   struct Level {
-    Json value;
+    Json::Kind kind = Json::Kind::kArray;
+    Json::Array elements;
+    Json::Members members;
     std::string key;
     std::unordered_set<std::string> keys;
   };
+
+  // Room that many small containers grew and do not use adds up; one large one never touched it.
+  template <class T>
+  static std::vector<T> Fitted(std::vector<T> values) {
+    constexpr std::size_t kSmall = 1024;
+    if (values.size() <= kSmall) values.shrink_to_fit();
+    return values;
+  }
 
   // The parser's reason without its prefixes and without the text that it read, which may be long.
   static std::string Reason(std::string_view text) {
@@ -83,15 +97,15 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     error_ = InvalidInput(std::move(message), file_ + ": " + Path());
     return false;
   }
-  bool Open(Json empty) {
+  bool Open(Json::Kind kind) {
     if (stack_.size() >= kMaxDepth) {
       return Refuse(fmt::format("nested more than {} levels deep", kMaxDepth));
     }
-    stack_.push_back(Level{std::move(empty), {}, {}});
+    stack_.push_back(Level{.kind = kind});
     return true;
   }
-  bool Close() {
-    Json value = std::move(stack_.back().value);
+  bool Close(Json (*value_of)(Level&)) {
+    Json value = value_of(stack_.back());
     stack_.pop_back();
     return Add(std::move(value));
   }
@@ -102,18 +116,18 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       return true;
     }
     Level& top = stack_.back();
-    if (top.value.IsArray()) {
-      top.value.Append(std::move(value));
+    if (top.kind == Json::Kind::kArray) {
+      top.elements.push_back(std::move(value));
     } else {
-      top.value.AppendMember(std::move(top.key), std::move(value));
+      top.members.emplace_back(std::move(top.key), std::move(value));
     }
     return true;
   }
   std::string Path() const {
     std::string path = "$";
     for (const Level& level : stack_) {
-      if (level.value.IsArray()) {
-        path += fmt::format("[{}]", level.value.AsArray().size());
+      if (level.kind == Json::Kind::kArray) {
+        path += fmt::format("[{}]", level.elements.size());
       } else if (!level.key.empty()) {
         path += "." + Excerpt(level.key);
       }

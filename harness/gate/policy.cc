@@ -2,11 +2,13 @@
 #include "harness/gate/policy.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <sstream>
 
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 1 << 20;
 constexpr std::size_t kMostEntries = 10'000;
+constexpr std::size_t kMostValues = 250'000;  // every alias counts as what it stands for
 constexpr int kVersion = 1;
 constexpr std::string_view kLastDay = "9999-01-01";  // later ones cannot all be written and read
 
@@ -26,17 +29,61 @@ struct Member {
   Handler read;
 };
 
+std::string TooMany() {
+  return fmt::format(
+      "more than {} values, with every alias as what it stands for; a policy has at "
+      "most that",
+      kMostValues);
+}
+
+// Sees what a parser reads before any of it is kept, and ends it when it is too much.
+class Counter : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Add(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Add(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    Add(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    Add(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    Add(mark);
+  }
+  void OnMapEnd() override {}
+
+ private:
+  void Add(const YAML::Mark& mark) {
+    if (++values_ > kMostValues) throw YAML::ParserException(mark, TooMany());
+  }
+
+  std::size_t values_ = 0;
+};
+
+// Looks at no more than two: of what follows "[]," the parser makes empty documents without end.
+bool HasSecondDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Counter counter;
+  return parser.HandleNextDocument(counter) && parser.HandleNextDocument(counter);
+}
+
 class Reader {
  public:
   explicit Reader(std::string_view file) : file_(file) {}
 
   Result<Policy> Read(std::string_view yaml) {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
-    if (documents.size() > 1) {
-      return InvalidInput(fmt::format("{} YAML documents; a policy is one", documents.size()),
-                          file_);
+    const std::string text(yaml);
+    if (HasSecondDocument(text)) {
+      return InvalidInput("a second YAML document; a policy is one", file_);
     }
-    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
+    const YAML::Node root = YAML::Load(text);
     Policy policy;
     int version = 0;
     RETURN_IF_ERROR(
@@ -69,8 +116,14 @@ class Reader {
   }
 
  private:
+  Status Count(const YAML::Node& node) {
+    if (++values_ <= kMostValues) return {};
+    return Fail(node.Mark(), TooMany());
+  }
+
   Status ReadMap(const YAML::Node& node, std::string_view what,
-                 const std::vector<Member>& members) const {
+                 const std::vector<Member>& members) {
+    RETURN_IF_ERROR(Count(node));
     if (!node.IsMap()) return Fail(node.Mark(), fmt::format("expected {} as a mapping", what));
     std::set<std::string> seen;
     for (const auto& pair : node) {
@@ -102,7 +155,8 @@ class Reader {
     return names;
   }
 
-  Status ReadList(const YAML::Node& node, std::string_view what, const Handler& read) const {
+  Status ReadList(const YAML::Node& node, std::string_view what, const Handler& read) {
+    RETURN_IF_ERROR(Count(node));
     if (!node.IsSequence()) return Fail(node.Mark(), fmt::format("expected {} as a list", what));
     if (node.size() > kMostEntries) {
       return Fail(node.Mark(), fmt::format("{} {}; at most {}", node.size(), what, kMostEntries));
@@ -111,7 +165,8 @@ class Reader {
     return {};
   }
 
-  Status ReadText(const YAML::Node& node, std::string_view what, std::string* out) const {
+  Status ReadText(const YAML::Node& node, std::string_view what, std::string* out) {
+    RETURN_IF_ERROR(Count(node));
     if (!node.IsScalar() || node.Scalar().find_first_not_of(" \t\r\n") == std::string::npos) {
       return Fail(node.Mark(), fmt::format("expected {} as text that is not empty", what));
     }
@@ -119,7 +174,7 @@ class Reader {
     return {};
   }
 
-  Status ReadVersion(const YAML::Node& node, int* version) const {
+  Status ReadVersion(const YAML::Node& node, int* version) {
     std::string text;
     RETURN_IF_ERROR(ReadText(node, "the version", &text));
     if (text != std::to_string(kVersion)) {
@@ -130,7 +185,7 @@ class Reader {
     return {};
   }
 
-  Status ReadRule(const YAML::Node& node, PolicyRule* rule) const {
+  Status ReadRule(const YAML::Node& node, PolicyRule* rule) {
     return ReadMap(
         node, "a rule",
         {{"probes", true, [&](const auto& one) { return ReadText(one, "a glob", &rule->probes); }},
@@ -139,7 +194,7 @@ class Reader {
           }}});
   }
 
-  Status Allow(const YAML::Node& node, PolicyRule* rule) const {
+  Status Allow(const YAML::Node& node, PolicyRule* rule) {
     std::string layer;
     RETURN_IF_ERROR(ReadText(node, "a layer", &layer));
     bool* allowed = layer == "choice" ? &rule->choice
@@ -154,7 +209,7 @@ class Reader {
     return {};
   }
 
-  Status ReadWaiver(const YAML::Node& node, Waiver* waiver) const {
+  Status ReadWaiver(const YAML::Node& node, Waiver* waiver) {
     const auto text = [this](std::string_view what, std::string* out) {
       return [this, what, out](const YAML::Node& one) { return ReadText(one, what, out); };
     };
@@ -165,7 +220,7 @@ class Reader {
                     {"until", true, [&](const auto& one) { return ReadDay(one, waiver); }}});
   }
 
-  Status ReadDay(const YAML::Node& node, Waiver* waiver) const {
+  Status ReadDay(const YAML::Node& node, Waiver* waiver) {
     std::string text;
     RETURN_IF_ERROR(ReadText(node, "a date", &text));
     const auto until = ParseEndOfDay(text);
@@ -174,7 +229,7 @@ class Reader {
     return {};
   }
 
-  Status ReadDrill(const YAML::Node& node, Policy* policy) const {
+  Status ReadDrill(const YAML::Node& node, Policy* policy) {
     std::string text;
     RETURN_IF_ERROR(ReadText(node, "drill", &text));
     if (text != "required" && text != "optional") {
@@ -186,6 +241,7 @@ class Reader {
   }
 
   std::string file_;
+  std::size_t values_ = 0;
 };
 
 }  // namespace

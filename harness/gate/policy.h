@@ -45,7 +45,8 @@ struct Policy {
 // drill: required         # or optional
 // require: ["gemm_*"]     # globs: probes that must be ok on both sides
 // Only the version must be there. Errors: invalid_input with file and line: an unknown key, one
-// twice, a missing one, a waiver without reason, signature or date; more than 1 MiB.
+// twice, a missing one, a waiver without reason, signature or date; more than 1 MiB, or 250,000
+// values with every alias as what it stands for.
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file);
 Result<Policy> LoadPolicy(const std::filesystem::path& path);
 

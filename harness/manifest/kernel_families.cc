@@ -12,6 +12,7 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kLongestName = std::size_t{64} << 10;
+constexpr std::size_t kMostFields = 1000;  // of a line; profilers write some twenty
 
 // Lower-case parts of names. The first row that matches decides, so the more special come first: an
 // implicit product of a convolution is a convolution, a fused attention is products and row sums.
@@ -96,6 +97,10 @@ Result<std::vector<std::string>> FieldsOf(std::string_view line, std::string_vie
     } else if (line[i] == '"') {
       quoted = !quoted;
     } else if (line[i] == ',' && !quoted) {
+      if (fields.size() == kMostFields) {
+        return InvalidInput(fmt::format("a line of more than {} fields", kMostFields),
+                            fmt::format("{}:{}", file, number));
+      }
       fields.emplace_back();
     } else {
       fields.back() += line[i];

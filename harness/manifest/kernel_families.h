@@ -24,8 +24,8 @@ struct KernelFamilies {
 // that header are skipped when they hold no comma. Copies and fills ("[CUDA memcpy HtoD]") compute
 // nothing and are left out. The names are those that cuBLAS, cuDNN, NCCL, CUTLASS, CUB, Triton and
 // PyTorch give their kernels; a name counts for every family that it tells.
-// Errors: invalid_input with the line, for a list without a kernel, a name longer than 64 KiB, or
-// a quote that is not closed.
+// Errors: invalid_input with the line, for a list without a kernel, a name longer than 64 KiB, a
+// quote that is not closed, or more than 1,000 fields.
 Result<KernelFamilies> FamiliesOfKernels(std::string_view text, std::string_view file);
 
 }  // namespace rharness

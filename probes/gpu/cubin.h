@@ -14,8 +14,8 @@
 namespace rharness {
 
 // The content of every section by its name; sections without content are left out. Errors:
-// integrity with the byte offset (not a 64-bit little-endian ELF file, a table or section beyond
-// the end).
+// integrity with the byte offset or the section's number (not a 64-bit little-endian ELF file, a
+// table or section beyond the end, sections that overlap and are together larger than the file).
 Result<std::map<std::string, std::string_view>> CubinSections(std::string_view cubin);
 
 // SHA-256 (hex) by kernel of its code and its constants (".text.NAME", ".nv.constant*.NAME").

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -15,7 +16,17 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
+constexpr std::size_t At(int index) { return static_cast<std::size_t>(index); }
+
+// Before anything is allocated by a stranger's count of leaves: as many numbers must be there.
+Status CheckCounts(int leaves, const Lists& inner) {
+  std::size_t children = 0;
+  for (const auto& list : inner) children += list.size();
+  if (children + 1 < At(leaves)) return InvalidInput("a summation tree with two roots");
+  constexpr auto kMostNodes = At(std::numeric_limits<int>::max());
+  if (inner.size() <= kMostNodes - At(leaves)) return {};
+  return InvalidInput(fmt::format("a summation tree of more than {} nodes", kMostNodes));
+}
 
 // Every node but the root is somebody's child exactly once. Returns the root.
 Result<int> CheckParents(int leaves, const Lists& inner) {
@@ -61,6 +72,7 @@ std::vector<int> FromRoot(int leaves, const Lists& inner, int root) {
 
 Result<SumTree> SumTree::Build(int leaves, Lists inner) {
   if (leaves < 1) return InvalidInput("a summation tree without a leaf");
+  RETURN_IF_ERROR(CheckCounts(leaves, inner));
   ASSIGN_OR_RETURN(const int root, CheckParents(leaves, inner));
   const std::vector<int> from_root = FromRoot(leaves, inner, root);
   if (from_root.size() != inner.size()) return InvalidInput("a cycle in a summation tree");

@@ -6,6 +6,7 @@
 #ifndef RHARNESS_PROBES_ORDER_SUM_TREE_H_
 #define RHARNESS_PROBES_ORDER_SUM_TREE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,6 +15,9 @@
 #include "harness/base/result.h"
 
 namespace rharness {
+
+// A fingerprint keeps no longer canonical text, and refuses to read one.
+inline constexpr std::size_t kLongestCanonicalBytes = std::size_t{64} << 10;
 
 class SumTree {
  public:

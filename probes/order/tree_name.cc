@@ -117,14 +117,18 @@ bool IsPairwise(const SumTree& tree) {
   return true;
 }
 
-std::string Describe(const SumTree& tree);
+// Of names within names, so that a tree made of ever smaller rests ends: beyond it is irregular.
+constexpr int kMostNested = 8;
+
+// `room`: names that may still be nested in this one.
+std::string Describe(const SumTree& tree, int room);
 
 // The one name of all these subtrees; empty when they differ. Sizes may.
-std::string CommonName(const SumTree& tree, const std::vector<int>& nodes) {
+std::string CommonName(const SumTree& tree, const std::vector<int>& nodes, int room) {
   std::string common;
   std::map<int, std::string> by_count;
   for (const int node : nodes) {
-    std::string name = Describe(tree.Subtree(node));
+    std::string name = Describe(tree.Subtree(node), room - 1);
     if (tree.count(node) < 3) continue;  // too small to tell one from another
     if (!common.empty() && name != common) return {};
     common = std::move(name);
@@ -139,7 +143,7 @@ std::string Term(const std::string& name) {
 
 constexpr int kMostWays = 1024;
 
-std::optional<std::string> DescribeStrided(const SumTree& tree, const Ranges& ranges) {
+std::optional<std::string> DescribeStrided(const SumTree& tree, const Ranges& ranges, int room) {
   const int n = tree.leaves();
   // Folded lanes are strided at every level: the lanes themselves are those that run in sequence.
   std::optional<std::string> coarser;
@@ -151,10 +155,10 @@ std::optional<std::string> DescribeStrided(const SumTree& tree, const Ranges& ra
       nodes.push_back(*node);
     }
     if (static_cast<int>(nodes.size()) != ways) continue;
-    const std::string inner = CommonName(tree, nodes);
+    const std::string inner = CommonName(tree, nodes, room);
     if (inner.empty()) continue;
     if (inner != "sequential" && coarser) continue;
-    const std::string outer = Describe(tree.Above(nodes));
+    const std::string outer = Describe(tree.Above(nodes), room - 1);
     auto name = fmt::format("{}-way strided{} + {}", ways,
                             inner == "sequential" ? "" : " " + Term(inner), outer);
     if (inner == "sequential") return name;
@@ -177,13 +181,14 @@ std::optional<int> ExtendedBy(const SumTree& tree, int body, int begin, int more
 }
 
 // The running sums of `ways`, of which one also has the last `more` terms; empty if it is not so.
-std::vector<int> UnevenLanes(const SumTree& tree, const Ranges& ranges, int ways, int more) {
+std::vector<int> UnevenLanes(const SumTree& tree, const Ranges& ranges, int ways, int more,
+                             int room) {
   const int n = tree.leaves();
   std::vector<int> lanes;
   int extended = 0;
   for (int residue = 0; residue < ways; ++residue) {
     const auto lane = ranges.Find(residue, ways, (n - more) / ways);
-    if (!lane || Describe(tree.Subtree(*lane)) != "sequential") return {};
+    if (!lane || Describe(tree.Subtree(*lane), room - 1) != "sequential") return {};
     const auto longer = ExtendedBy(tree, *lane, n - more, more);
     extended += longer.has_value() ? 1 : 0;
     lanes.push_back(longer.value_or(*lane));
@@ -192,7 +197,7 @@ std::vector<int> UnevenLanes(const SumTree& tree, const Ranges& ranges, int ways
 }
 
 // Running sums over whole vectors; the terms left over all go to one of them.
-std::optional<std::string> DescribeUneven(const SumTree& tree, const Ranges& ranges) {
+std::optional<std::string> DescribeUneven(const SumTree& tree, const Ranges& ranges, int room) {
   constexpr int kMostUnevenWays = 64;
   const int n = tree.leaves();
   // The terms at the end that join the same running sum, one after the other.
@@ -204,16 +209,16 @@ std::optional<std::string> DescribeUneven(const SumTree& tree, const Ranges& ran
   for (int ways = 2; ways <= std::min(n / 2, kMostUnevenWays); ++ways) {
     for (int more = n % ways; more <= tail && n - more >= 2 * ways; more += ways) {
       if (more == 0) continue;
-      const std::vector<int> lanes = UnevenLanes(tree, ranges, ways, more);
+      const std::vector<int> lanes = UnevenLanes(tree, ranges, ways, more, room);
       if (lanes.empty()) continue;
       return fmt::format("{}-way strided ({} more in one) + {}", ways, more,
-                         Describe(tree.Above(lanes)));
+                         Describe(tree.Above(lanes), room - 1));
     }
   }
   return std::nullopt;
 }
 
-std::optional<std::string> DescribeBlocks(const SumTree& tree, const Ranges& ranges) {
+std::optional<std::string> DescribeBlocks(const SumTree& tree, const Ranges& ranges, int room) {
   const int n = tree.leaves();
   // Block sizes to try: the subtrees that hold the first leaf, smallest first.
   for (int node = tree.parent(0); node != tree.root(); node = tree.parent(node)) {
@@ -226,9 +231,9 @@ std::optional<std::string> DescribeBlocks(const SumTree& tree, const Ranges& ran
       if (all) nodes.push_back(*block);
     }
     if (!all) continue;
-    const std::string inner = CommonName(tree, nodes);
+    const std::string inner = CommonName(tree, nodes, room);
     if (inner.empty()) continue;
-    const std::string outer = Describe(tree.Above(nodes));
+    const std::string outer = Describe(tree.Above(nodes), room - 1);
     if (outer == "sequential") return fmt::format("split-K {} of {}", nodes.size(), Term(inner));
     return fmt::format("{} blocks of {} + {}", nodes.size(), Term(inner), outer);
   }
@@ -251,7 +256,7 @@ bool IsInterleaved(const SumTree& tree) {
 }
 
 // The patterns that one node's children cannot be cut into parts of; empty if none holds.
-std::string DescribeWhole(const SumTree& tree) {
+std::string DescribeWhole(const SumTree& tree, int room) {
   const int n = tree.leaves();
   if (n == 1) return "one term";
   if (n == 2) return "sequential";
@@ -265,8 +270,8 @@ std::string DescribeWhole(const SumTree& tree) {
   if (IsPairwise(tree)) return "pairwise";
   if (IsInterleaved(tree)) return "interleaved pairwise";
   const Ranges ranges(tree);
-  if (auto name = DescribeStrided(tree, ranges)) return *name;
-  return DescribeUneven(tree, ranges).value_or("");
+  if (auto name = DescribeStrided(tree, ranges, room)) return *name;
+  return DescribeUneven(tree, ranges, room).value_or("");
 }
 
 // The two children when they are the first terms and the rest; else nothing.
@@ -285,13 +290,13 @@ struct Spine {
 };
 
 // Blocks of unequal length, one after the other; perhaps to a term that was there before.
-std::optional<std::string> DescribeSpine(const SumTree& tree) {
+std::optional<std::string> DescribeSpine(const SumTree& tree, int room) {
   Spine spine{.body = tree.root()};
   std::string common;
   while (const auto cut = CutOf(tree, spine.body)) {
     if (tree.IsLeaf(cut->second)) return std::nullopt;
     spine.added.push_back(cut->second);
-    const std::string name = DescribeWhole(tree.Subtree(cut->second));
+    const std::string name = DescribeWhole(tree.Subtree(cut->second), room);
     if (tree.count(cut->second) > 2) {
       if (name.empty() || (!common.empty() && name != common)) return std::nullopt;
       common = name;
@@ -302,7 +307,7 @@ std::optional<std::string> DescribeSpine(const SumTree& tree) {
       if (blocks == 1) return fmt::format("one term, then {}", Term(common));
       return fmt::format("one term, then split-K {} of {}", blocks, Term(common));
     }
-    if (!common.empty() && DescribeWhole(tree.Subtree(spine.body)) == common) {
+    if (!common.empty() && DescribeWhole(tree.Subtree(spine.body), room) == common) {
       return fmt::format("split-K {} of {}", blocks + 1, Term(common));
     }
   }
@@ -310,20 +315,20 @@ std::optional<std::string> DescribeSpine(const SumTree& tree) {
 }
 
 // A whole pattern, and the terms that its vectors left over, added one by one at the end.
-std::optional<std::string> DescribeTail(const SumTree& tree) {
+std::optional<std::string> DescribeTail(const SumTree& tree, int room) {
   int body = tree.root(), more = 0;
   for (auto cut = CutOf(tree, body); cut && tree.IsLeaf(cut->second); cut = CutOf(tree, body)) {
     body = cut->first;
     ++more;
   }
   if (more == 0 || tree.IsLeaf(body)) return std::nullopt;
-  const std::string name = DescribeWhole(tree.Subtree(body));
+  const std::string name = DescribeWhole(tree.Subtree(body), room);
   if (name.empty()) return std::nullopt;
   return fmt::format("{}, then {} more", name, more);
 }
 
 // Halves of halves, about equal, down to blocks of one pattern.
-std::optional<std::string> DescribeHalves(const SumTree& tree) {
+std::optional<std::string> DescribeHalves(const SumTree& tree, int room) {
   constexpr int kSlack = 16;  // terms by which halves differ, so that vectors stay whole
   std::vector<int> stack = {tree.root()};
   std::string common;
@@ -332,9 +337,9 @@ std::optional<std::string> DescribeHalves(const SumTree& tree) {
     const int node = stack.back();
     stack.pop_back();
     const SumTree part = tree.Subtree(node);
-    std::string name = DescribeWhole(part);
+    std::string name = DescribeWhole(part, room);
     if (name.empty()) {
-      const auto tail = DescribeTail(part);
+      const auto tail = DescribeTail(part, room);
       if (tail) name = tail->substr(0, tail->find(", then"));
     }
     if (name.empty()) {
@@ -354,28 +359,30 @@ std::optional<std::string> DescribeHalves(const SumTree& tree) {
 }
 
 // Two contiguous parts, each with a pattern of its own.
-std::optional<std::string> DescribeParts(const SumTree& tree) {
+std::optional<std::string> DescribeParts(const SumTree& tree, int room) {
   const auto cut = CutOf(tree, tree.root());
   if (!cut) return std::nullopt;
-  const std::string first = DescribeWhole(tree.Subtree(cut->first));
-  const std::string rest = DescribeWhole(tree.Subtree(cut->second));
+  const std::string first = DescribeWhole(tree.Subtree(cut->first), room);
+  const std::string rest = DescribeWhole(tree.Subtree(cut->second), room);
   if (first.empty() || rest.empty()) return std::nullopt;
   return fmt::format("{} terms {} + {} terms {}", tree.count(cut->first), Term(first),
                      tree.count(cut->second), Term(rest));
 }
 
-std::string Describe(const SumTree& tree) {
-  if (auto name = DescribeWhole(tree); !name.empty()) return name;
-  if (auto name = DescribeTail(tree)) return *name;
-  if (auto name = DescribeBlocks(tree, Ranges(tree))) return *name;
-  for (const auto describe : {DescribeSpine, DescribeHalves, DescribeParts}) {
-    if (auto name = describe(tree)) return *name;
+std::string Describe(const SumTree& tree, int room) {
+  if (room > 0) {
+    if (auto name = DescribeWhole(tree, room); !name.empty()) return name;
+    if (auto name = DescribeTail(tree, room)) return *name;
+    if (auto name = DescribeBlocks(tree, Ranges(tree), room)) return *name;
+    for (const auto describe : {DescribeSpine, DescribeHalves, DescribeParts}) {
+      if (auto name = describe(tree, room)) return *name;
+    }
   }
   return fmt::format("irregular, depth {}", tree.height(tree.root()));
 }
 
 }  // namespace
 
-std::string NameOf(const SumTree& tree) { return Describe(tree); }
+std::string NameOf(const SumTree& tree) { return Describe(tree, kMostNested); }
 
 }  // namespace rharness

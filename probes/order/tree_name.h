@@ -15,8 +15,9 @@ namespace rharness {
 // all go to one of the running sums), "split-K 4 of sequential" (contiguous blocks, added one after
 // the other), "one term, then X" (the old value of the output first), "4 blocks of X + pairwise",
 // "96 terms X + 4 terms Y", "(16+1)-way" (sixteen terms and the running sum in one fused addition),
-// "16-way" (one fused addition); else "irregular, depth 12". Names say the structure, not every
-// detail: two orders of one name may differ, and Canonical decides.
+// "16-way" (one fused addition); else, and for what is more than eight names deep, "irregular,
+// depth 12". Names say the structure, not every detail: two orders of one name may differ, and
+// Canonical decides.
 std::string NameOf(const SumTree& tree);
 
 // What a reader wants to know first. Empty for equal orders.

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cmath>
 #include <cstring>
@@ -10,6 +11,7 @@
 #include <random>
 
 #include "harness/base/json_reader.h"
+#include "tests/sanitized.h"
 
 namespace rharness {
 namespace {
@@ -94,6 +96,19 @@ TEST(ParseJson, RefusesMoreValuesThanItsMemoryLimitAllows) {
   for (int i = 0; i < (1 << 24); ++i) text += "0,";
   text += "0]";
   EXPECT_THAT(ErrorOf(text), HasSubstr("16777216 values"));
+}
+
+TEST(ParseJson, KeepsNoRoomThatContainersGrewAndDoNotUse) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's allocator does not count for mallinfo2";
+  constexpr std::size_t kArrays = 100'000, kEach = 5;
+  std::string text = "[";
+  for (std::size_t i = 0; i < kArrays; ++i) text += "[0,0,0,0,0],";
+  text += "0]";
+  const std::size_t before = mallinfo2().uordblks;
+  const auto json = ParseJson(text, "f");
+  const std::size_t used = mallinfo2().uordblks - before;
+  ASSERT_TRUE(json.ok());
+  EXPECT_LT(used, kArrays * (kEach + 1) * sizeof(Json) * 5 / 4);
 }
 
 TEST(ParseJson, QuotesOnlyTheStartOfAHugeText) {

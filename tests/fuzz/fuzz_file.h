@@ -16,12 +16,9 @@
 
 #include "compare/weights/checkpoint.h"
 #include "harness/base/result.h"
+#include "tests/fuzz/fuzz_check.h"
 
 namespace rharness {
-
-inline void Require(bool holds) {
-  if (!holds) std::abort();
-}
 
 // Path of a file with this content, until the next call.
 inline std::string FuzzFile(std::string_view content) {

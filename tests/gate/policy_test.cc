@@ -91,5 +91,44 @@ TEST(Policy, SurvivesHostileYaml) {
   EXPECT_FALSE(ParsePolicy(bomb, "p.yaml").ok());
 }
 
+TEST(Policy, IsOneDocument) {
+  EXPECT_TRUE(ParsePolicy("%YAML 1.2\n---\nversion: 1\n...\n", "p.yaml").ok());
+  // After a comma outside of any list the parser would find documents without end.
+  for (const char* two : {"version: 1\n---\nversion: 1\n", "[],", "{version: 1},"}) {
+    const auto policy = ParsePolicy(two, "p.yaml");
+    ASSERT_FALSE(policy.ok()) << two;
+    EXPECT_NE(policy.error().message.find("second YAML document"), std::string::npos)
+        << policy.error().message;
+  }
+}
+
+std::string Repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+TEST(Policy, CountsEveryAliasAsWhatItStandsFor) {
+  const std::string layers = "&l [bits" + Repeated(",bits", 9999) + "]";
+  const auto policy = ParsePolicy("version: 1\nrules:\n- {probes: x, allow: " + layers + "}\n" +
+                                      Repeated("- {probes: x, allow: *l}\n", 9999),
+                                  "p.yaml");
+  ASSERT_FALSE(policy.ok());
+  EXPECT_EQ(policy.error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(policy.error().where, "p.yaml:3");
+  EXPECT_NE(policy.error().message.find("more than 250000 values"), std::string::npos)
+      << policy.error().message;
+}
+
+TEST(Policy, MayBeAsLongAsItsFileMay) {
+  const auto policy = ParsePolicy(
+      "version: 1\nrules:\n" + Repeated("- {probes: x, allow: [choice, tree, bits]}\n", 10'000) +
+          "waivers:\n" +
+          Repeated("- {probes: x, reason: y, signed_by: z, until: 2026-12-31}\n", 10'000),
+      "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  EXPECT_EQ(policy->waivers.size(), 10'000U);
+}
+
 }  // namespace
 }  // namespace rharness

@@ -77,6 +77,42 @@ TEST(Cubin, RefusesATableBeyondTheEndOfNumbers) {
   EXPECT_FALSE(CubinSections(file).ok());
 }
 
+// Sections that all have one content, and of which each one's name ends the name before it.
+std::string Overlapping(int sections) {
+  std::string names, file(sizeof(Elf64_Ehdr), '\0');
+  for (int i = 0; i < sections; ++i) names += ".text.k";
+  names += '\0';
+  std::vector<Elf64_Shdr> table(static_cast<std::size_t>(sections));
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    table[i].sh_name = static_cast<Elf64_Word>(i * 7);
+    table[i].sh_type = SHT_PROGBITS;
+    table[i].sh_offset = sizeof(Elf64_Ehdr);
+    table[i].sh_size = names.size();
+  }
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shoff = sizeof(header) + names.size();
+  header.e_shnum = static_cast<Elf64_Half>(table.size());
+  std::memcpy(file.data(), &header, sizeof(header));
+  file += names;
+  file.append(reinterpret_cast<const char*>(table.data()), table.size() * sizeof(Elf64_Shdr));
+  return file;
+}
+
+TEST(Cubin, RefusesSectionsThatTogetherAreLargerThanTheFile) {
+  EXPECT_TRUE(CodeDigests(Overlapping(1)).ok());
+  for (const int sections : {50, 60'000}) {
+    const auto digests = CodeDigests(Overlapping(sections));
+    ASSERT_FALSE(digests.ok());
+    EXPECT_EQ(digests.error().code, ErrorCode::kIntegrity);
+    EXPECT_NE(digests.error().message.find("together larger than the file"), std::string::npos)
+        << digests.error().ToString();
+  }
+}
+
 TEST(Cubin, RefusesAFileWithoutCode) { EXPECT_FALSE(CodeDigests(Elf({{".data", "x"}})).ok()); }
 
 }  // namespace

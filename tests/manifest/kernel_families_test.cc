@@ -77,6 +77,14 @@ TEST(KernelFamilies, KernelsThatOnlyMoveDataTellNoFamily) {
   EXPECT_THAT(out->unknown, IsEmpty());
 }
 
+TEST(KernelFamilies, TakesNoMemoryForALineOfCommas) {
+  const std::string commas(100'000, ',');
+  const auto found = FamiliesOfKernels("Calls,Name\n1,a\n" + commas + "\n", "k");
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().where, "k:3");
+  EXPECT_THAT(found.error().message, testing::HasSubstr("more than 1000 fields"));
+}
+
 TEST(KernelFamilies, RefusesListsThatAreNone) {
   for (const std::string& text :
        {std::string(), std::string(" \n\n"), std::string("[CUDA memset]\n"),

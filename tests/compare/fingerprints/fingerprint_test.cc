@@ -119,6 +119,17 @@ TEST(CanonicalTree, ReadsBackWhatATreeWrites) {
   }
 }
 
+TEST(CanonicalTree, RefusesALongerTextThanAFingerprintKeepsBeforeItReadsIt) {
+  EXPECT_TRUE(ParseCanonicalTree(SequentialTree(9000).Canonical()).ok());
+  const std::string longer = SequentialTree(10000).Canonical();
+  ASSERT_GT(longer.size(), 65536U);
+  for (const std::string& text : {longer, std::string(100'000'000, '(')}) {
+    const auto tree = ParseCanonicalTree(text);
+    ASSERT_FALSE(tree.ok());
+    EXPECT_NE(tree.error().message.find("at most 65536"), std::string::npos);
+  }
+}
+
 TEST(CanonicalTree, RefusesOtherText) {
   for (const char* text : {"", "()", "(0)", "(0 1", "0 1)", "(0 1) 2", "((1 0) 2)", "(0 2)",
                            "(0 0)", "(0  1)", "(0 99999999999)", "(0 x)", "(0 -1)", "(0 (1 2) 3"}) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "probes/order/tree_name.h"
 #include "tests/probes/order/routines.h"
 
@@ -40,6 +42,12 @@ TEST(SumTree, RefusesWhatIsNoTree) {
   // Nodes 4 and 5 hold each other, beside a proper tree.
   EXPECT_EQ(ErrorOf(3, {{0, 1}, {5, 2}, {4, 3}}), "a summation tree without a root");
   EXPECT_EQ(ErrorOf(4, {{0, 1}, {2, 6}, {3, 5}}), "a cycle in a summation tree");
+}
+
+TEST(SumTree, TakesNoMemoryForLeavesThatAreOnlyClaimed) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  EXPECT_EQ(ErrorOf(kMost, {}), "a summation tree with two roots");
+  EXPECT_EQ(ErrorOf(kMost, {{0, 1}}), "a summation tree with two roots");
 }
 
 TEST(SumTree, CountsLeavesUnderTheCommonAncestor) {

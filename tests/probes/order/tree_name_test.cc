@@ -101,6 +101,23 @@ TEST(TreeName, NamesHalvesOfUnequalBlocks) {
             "9 blocks of (8-way strided + pairwise) + pairwise");
 }
 
+TEST(TreeName, EndsForAnOrderThatIsTheSameAgainWithFewerTermsDownToTheLast) {
+  // In turn one term and the sum of two join the running sum.
+  constexpr int kLeaves = 301;
+  std::vector<std::vector<int>> inner;
+  const auto last = [&] { return kLeaves + static_cast<int>(inner.size()) - 1; };
+  int sum = 0;
+  for (int leaf = 1; leaf < kLeaves; leaf += 3) {
+    inner.push_back({sum, leaf});
+    inner.push_back({leaf + 1, leaf + 2});
+    inner.push_back({last() - 1, last()});
+    sum = last();
+  }
+  const std::string name = NameOf(SumTree::Build(kLeaves, std::move(inner)).value());
+  EXPECT_NE(name.find("irregular"), std::string::npos) << name;
+  EXPECT_LT(name.size(), 200U) << name;
+}
+
 TEST(TreeName, SaysWhatChangedBetweenTwoOrders) {
   const SumTree eight = TreeOf(64, [](auto x) { return routines::Strided(x, 8); });
   const SumTree sixteen = TreeOf(64, [](auto x) { return routines::Strided(x, 16); });

@@ -1,0 +1,57 @@
+// Fuzzes the readers of manifests and of evidence, which share their fields: what is accepted is
+// written and read again as the same, with the same configuration key and the same findings.
+//
+// Run: rharness-manifest-fuzz -max_total_time=60 -dict=manifest.dict CORPUS manifest_seeds
+#include <string>
+
+#include "harness/manifest/admission.h"
+#include "harness/manifest/evidence.h"
+#include "harness/manifest/manifest.h"
+#include "tests/fuzz/fuzz_check.h"
+
+namespace rharness {
+namespace {
+
+std::string FindingsOf(const Manifest& manifest) {
+  std::string text;
+  for (const AdmissionFinding& finding : Admit(manifest)) {
+    Require(!finding.code.empty() && finding.path.starts_with("$") && !finding.message.empty());
+    text += finding.code + finding.path + finding.message;
+  }
+  return text;
+}
+
+void CheckManifest(const Json& json) {
+  const auto manifest = ParseManifest(json, "fuzz");
+  if (!manifest.ok()) {
+    return RequireError(manifest.error(), {ErrorCode::kInvalidInput}, "fuzz: $");
+  }
+  const Json written = ToJson(*manifest);
+  RequireReadable(written);
+  const auto again = ParseManifest(written, "written");
+  Require(again.ok() && ToJson(*again).Dump() == written.Dump());
+  Require(ConfigurationKey(*again) == ConfigurationKey(*manifest));
+  Require(FindingsOf(*again) == FindingsOf(*manifest));
+}
+
+void CheckEvidence(const Json& json) {
+  const auto evidence = ParseEvidence(json, "fuzz");
+  if (!evidence.ok()) {
+    return RequireError(evidence.error(), {ErrorCode::kInvalidInput}, "fuzz: $");
+  }
+  const Json written = ToJson(*evidence);
+  RequireReadable(written);
+  const auto again = ParseEvidence(written, "written");
+  Require(again.ok() && ToJson(*again).Dump() == written.Dump());
+}
+
+}  // namespace
+}  // namespace rharness
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto json = rharness::ParseJson(rharness::TextOf(data, size), "fuzz");
+  if (!json.ok()) return 0;
+  rharness::CheckManifest(*json);
+  rharness::CheckEvidence(*json);
+  return 0;
+}
