@@ -21,12 +21,13 @@ extra=()
 steps() {
   cat <<'EOT'
 machine 30 driver, libraries, GPUs and tools of this machine
-agreement 60 the first step of the GPU against the CPU in double precision, by tensor
+agreement 120 the first step of the GPU against the CPU in double precision, by tensor
 record 170 histories: deterministic with 3 seeds, each switch with 2; bitwise where equal runs must be equal
 switches 120 the deterministic run rerun under each switch: a table of verdicts
 timings 100 seconds a step: deterministic, each switch, and the floor
 drill 330 every recorded run rerun as it was recorded: twice, or six times where it is statistical
-probes 550 all probes on the GPU twice, compared; once more beside a second process
+probes 550 all probes on the GPU twice, compared
+loaded 220 the same beside a second process, compared
 bench 240 what revealing orders and comparing tensors costs on the GPU, against its own bounds
 torch 120 the PyTorch trainer on the GPU, deterministic and not
 sanitizers 200 memcheck, racecheck, initcheck and synccheck of the trainer
@@ -44,7 +45,7 @@ usage: $0 [--out DIR] [--bin DIR] [--lib DIR[:DIR...]] [--only STEP[,STEP...]] [
   --lib DIRS    where the driver's and CUDA's libraries are searched first; then LD_LIBRARY_PATH, what
                 the loader knows, /usr/local/nvidia, /usr/local/cuda, and the packages of python3
   --only STEPS  these steps alone; the summary keeps what earlier calls have left in DIR. switches and
-                drill need what record left
+                drill need what record left, loaded compares with what probes left
   --budget N    seconds for all steps together (default 570)
   --archive F   all of DIR but work trees and weights, as one .tar.gz, written anew after each step
   --device D    the GPU that the probes run on (default cuda:0)

@@ -35,7 +35,7 @@ using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation
                               cudaDataType, int, const void*, void*, cudaDataType, int,
                               cublasComputeType_t, cublasGemmAlgo_t);
 // The one of the overloads that the library exports.
-static_assert(static_cast<GemmEx*>(&::cublasGemmEx) != nullptr);
+static_assert(std::is_same_v<decltype(static_cast<GemmEx*>(&::cublasGemmEx)), GemmEx*>);
 static_assert(kSame<decltype(CublasFunctions::cublasGemmEx), GemmEx>);
 
 // cuEventElapsedTime is renamed by newer headers; its parameters have stayed.

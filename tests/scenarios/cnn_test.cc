@@ -377,9 +377,10 @@ TEST(RecordGpu, WritesDownEveryStepThatFailsAndGoesOn) {
   EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string()}, {path}), 1 << 8)
       << folder.Read("stderr");
   const std::string summary = folder.Read("gpu/summary.md");
-  for (const char* line : {"## machine: done", "## agreement: FAILED", "## record: FAILED",
-                           "## drill: FAILED", "## switches: FAILED", "## timings: FAILED",
-                           "## probes: FAILED", "## sanitizers: ", "## torch: "}) {
+  for (const char* line :
+       {"## machine: done", "## agreement: FAILED", "## record: FAILED", "## drill: FAILED",
+        "## switches: FAILED", "## timings: FAILED", "## probes: FAILED", "## loaded: FAILED",
+        "## sanitizers: ", "## torch: "}) {
     EXPECT_NE(summary.find(line), std::string::npos) << line << " in\n" << summary;
   }
   EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string(), "--only", "no"},
