@@ -28,6 +28,7 @@ struct CommandOptions {
   RunOptions run;
   std::vector<std::string> library_paths;
   std::string out;
+  int budget_seconds = 0;
   bool json = false;
   bool quiet = false;
 };
@@ -142,6 +143,7 @@ int RunSuite(CommandOptions options) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return Fail(IoError("cannot tell this program's own path: " + failed.message()));
   if (!options.quiet && ::isatty(STDERR_FILENO) != 0) options.run.progress = ShowProgress;
+  options.run.budget = std::chrono::seconds(options.budget_seconds);
   const Result<Json> fingerprint = RunProbes(self.string(), options.run);
   if (!fingerprint.ok()) return Fail(fingerprint.error());
   if (options.out.empty() || options.out == "-") {
@@ -171,6 +173,9 @@ void AddSubcommands(CLI::App* app, CommandOptions* options) {
   AddContextOptions(run, options);
   run->add_option("--processes", options->run.processes, "Fresh processes that each probe runs in")
       ->check(CLI::Range(1, 1000));
+  run->add_option("--budget", options->budget_seconds,
+                  "Seconds for all probes; what is not done by then has timed out; 0: no limit")
+      ->check(CLI::Range(0, 1000000));
   run->add_flag("-q,--quiet", options->quiet, "Show no progress");
   run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");
 }

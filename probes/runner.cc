@@ -17,6 +17,13 @@ namespace {
 constexpr std::uint64_t kMostResultBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kLongestLineBytes = 500;
 
+using Instant = std::chrono::steady_clock::time_point;
+Instant Now() { return std::chrono::steady_clock::now(); }
+// To a hundredth.
+double SecondsSince(Instant begin) {
+  return static_cast<double>((Now() - begin) / std::chrono::milliseconds(10)) / 100.0;
+}
+
 std::string_view DeviceName(ProbeDevice device) {
   return device == ProbeDevice::kCpu ? "cpu" : "gpu";
 }
@@ -112,10 +119,22 @@ Result<ProbeResult> ResultOf(const ProcessResult& process) {
   return result;
 }
 
+// When a budget ends.
+using Deadline = std::optional<Instant>;
+
 Result<ProbeResult> RunChild(const std::string& program, const Probe& probe,
-                             const RunOptions& options) {
+                             const RunOptions& options, const Deadline& deadline) {
   ProcessLimits limits;
   limits.timeout = probe.limit;
+  if (deadline) {
+    limits.timeout = std::min<std::chrono::nanoseconds>(limits.timeout, *deadline - Now());
+    if (limits.timeout <= std::chrono::nanoseconds(0)) {
+      ProbeResult late;
+      late.status = ProbeStatus::kTimedOut;
+      late.message = "not run to its end: the time for all probes was up";
+      return late;
+    }
+  }
   limits.output_bytes = kMostResultBytes;
   return ResultOf(
       RunProcess(ChildOf(program, probe, options.context), limits, {}, options.should_cancel));
@@ -146,11 +165,11 @@ void AddChangedCases(const ProbeResult& a, const ProbeResult& b, std::set<std::s
 // The first process's result, with the cases marked that other processes answered differently. The
 // first process that is not ok ends it: its result is the probe's.
 Result<ProbeResult> RunFresh(const std::string& program, const Probe& probe,
-                             const RunOptions& options) {
-  ASSIGN_OR_RETURN(ProbeResult first, RunChild(program, probe, options));
+                             const RunOptions& options, const Deadline& deadline) {
+  ASSIGN_OR_RETURN(ProbeResult first, RunChild(program, probe, options, deadline));
   std::set<std::string> unstable(first.unstable.begin(), first.unstable.end());
   for (int i = 2; i <= options.processes && first.status == ProbeStatus::kOk; ++i) {
-    ASSIGN_OR_RETURN(ProbeResult next, RunChild(program, probe, options));
+    ASSIGN_OR_RETURN(ProbeResult next, RunChild(program, probe, options, deadline));
     if (next.status != ProbeStatus::kOk) {
       next.message = fmt::format("in process {} of {}: {}", i, options.processes, next.message);
       return next;
@@ -211,10 +230,15 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
   std::string suite = "ok";
   Json probes = Json::MakeArray();
   std::map<std::string, Json> libraries;
+  Json seconds = Json::MakeObject();
+  const Deadline deadline =
+      options.budget.count() > 0 ? std::optional(Now() + options.budget) : std::nullopt;
   for (std::size_t i = 0; i < selected.size(); ++i) {
     const Probe& probe = selected[i];
     if (options.progress) options.progress(probe, i, selected.size());
-    ASSIGN_OR_RETURN(const ProbeResult result, RunFresh(program, probe, options));
+    const Instant began = Now();
+    ASSIGN_OR_RETURN(const ProbeResult result, RunFresh(program, probe, options, deadline));
+    seconds.Set(probe.name, SecondsSince(began));
     if (IsBrokenControl(probe, result) && suite == "ok") {
       suite = fmt::format(
           "{} must come out different from time to time and came out the same {} times in each of "
@@ -231,7 +255,7 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
       .Set("suite", suite)
       .Set("repeats",
            Json().Set("in_process", options.context.repeats).Set("processes", options.processes))
-      .Set("context", CaptureContext(environment))
+      .Set("context", CaptureContext(environment).Set("probe_seconds", std::move(seconds)))
       .Set("probes", std::move(probes));
 }
 

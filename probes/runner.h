@@ -5,6 +5,7 @@
 #ifndef RHARNESS_PROBES_RUNNER_H_
 #define RHARNESS_PROBES_RUNNER_H_
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -20,13 +21,15 @@ struct RunOptions {
   ProbeContext context;
   std::vector<std::string> globs;  // of probe names; empty: all of the device
   int processes = 2;               // fresh processes a probe, to find what changes between them
+  // Of all probes together; what is not done by then has timed out. 0: no limit but each probe's.
+  std::chrono::seconds budget{0};
   std::function<void(const Probe&, std::size_t done, std::size_t of)> progress;
   std::function<bool()> should_cancel;  // asked often; then the child is killed, and all ends
 };
 
 // The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its
 // libraries}, "suite": "ok" or what is broken, "repeats": {"in_process", "processes"}, "context":
-// {when, where: never compared}, "probes":
+// {when, where, "probe_seconds": {name: of all its processes}; never compared}, "probes":
 // [{"name", "family", "device", "status", "message", "parameters", "choice": {case: object},
 // "tree": {case: {"name", "leaves", "sha256", "canonical"}}, "bits": {case: sha256},
 // "deterministic", "unstable": [case], "counts", "notes"}]}. A tree's canonical text is left out

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What a machine with a GPU can show, in one command: records histories of digits_cnn_cuda, drills them as
 # recorded and under each switch, takes the catalogue of probes, times a step, and runs the sanitizers.
-# `record_gpu.sh --help` lists the steps. Run it after ./dev build. Each step has a time limit; one that
-# fails is written down and the rest goes on.
+# `record_gpu.sh --help` lists the steps. Run it after ./dev build, or from what bundle_gpu.sh packed: it
+# needs bash, the programs and the CUDA libraries, neither a compiler nor git. Each step has a time limit;
+# one that fails is written down and the rest goes on. It reads a device's settings and changes none.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -11,33 +12,42 @@ bin=$root/build/bin
 budget=570
 only=
 step=
+lib=
+archive=
 device=cuda:0
 extra=()
 
 # NAME LIMIT_SECONDS WHAT, in the order in which they run when time is short.
 steps() {
   cat <<'EOT'
-machine 15 driver, libraries, GPUs and tools of this machine
-agreement 40 the first step of the GPU against the CPU in double precision, by tensor
-record 90 histories: deterministic with 3 seeds, each switch with 2; bitwise where equal runs must be equal
-drill 240 every recorded run rerun as it was recorded: twice, or six times where it is statistical
-switches 90 the deterministic run rerun under each switch: a table of verdicts
-timings 60 seconds a step: deterministic, each switch, and the floor
-probes 200 all probes on the GPU twice, compared; once more beside a second process
-sanitizers 90 memcheck, racecheck, initcheck and synccheck of the trainer
-torch 60 the PyTorch trainer on the GPU, deterministic and not
+machine 30 driver, libraries, GPUs and tools of this machine
+agreement 120 the first step of the GPU against the CPU in double precision, by tensor
+record 170 histories: deterministic with 3 seeds, each switch with 2; bitwise where equal runs must be equal
+switches 120 the deterministic run rerun under each switch: a table of verdicts
+timings 100 seconds a step: deterministic, each switch, and the floor
+drill 330 every recorded run rerun as it was recorded: twice, or six times where it is statistical
+probes 550 all probes on the GPU twice, compared
+loaded 220 the same beside a second process, compared
+bench 240 what revealing orders and comparing tensors costs on the GPU, against its own bounds
+torch 120 the PyTorch trainer on the GPU, deterministic and not
+sanitizers 200 memcheck, racecheck, initcheck and synccheck of the trainer
 EOT
 }
 
 usage() {
   cat <<EOT
-usage: $0 [--out DIR] [--bin DIR] [--only STEP] [--budget SECONDS] [--device cuda:N] [-- OPTION...]
+usage: $0 [--out DIR] [--bin DIR] [--lib DIR[:DIR...]] [--only STEP[,STEP...]] [--budget SECONDS]
+       [--archive FILE] [--device cuda:N] [-- OPTION...]
 
   --out DIR     everything is written below it (default build/gpu); histories go to
                 DIR/scenarios/NAME/history, to be copied over the tree's when they are to be shipped
   --bin DIR     where rharness, rharness-probe and digits_cnn_cuda are (default build/bin)
-  --only STEP   one step alone; the summary keeps what earlier calls have left in DIR
+  --lib DIRS    where the driver's and CUDA's libraries are searched first; then LD_LIBRARY_PATH, what
+                the loader knows, /usr/local/nvidia, /usr/local/cuda, and the packages of python3
+  --only STEPS  these steps alone; the summary keeps what earlier calls have left in DIR. switches and
+                drill need what record left, loaded compares with what probes left
   --budget N    seconds for all steps together (default 570)
+  --archive F   all of DIR but work trees and weights, as one .tar.gz, written anew after each step
   --device D    the GPU that the probes run on (default cuda:0)
   -- OPTION...  more options for every run of the trainer, such as --channels 64
 
@@ -54,7 +64,7 @@ parse() {
     case $1 in
       --help|-h) usage; exit 0 ;;
       --) shift; extra=("$@"); return ;;
-      --out|--bin|--only|--budget|--device|--step)
+      --out|--bin|--lib|--only|--budget|--archive|--device|--step)
         [ $# -gt 1 ] || die "$1: expected a value" 2
         printf -v "${1#--}" %s "$2"
         shift 2 ;;
@@ -68,10 +78,43 @@ has_gpu() {
   compgen -G '/dev/nvidia[0-9]*' >/dev/null
 }
 
+# lacking: names of the shared libraries that the programs would not find, one a line.
+lacking() {
+  local name major folder
+  { LD_LIBRARY_PATH=$lib ldd "$bin/digits_cnn_cuda" "$bin/rharness" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p'; } 2>/dev/null
+  major=$(ldd "$bin/digits_cnn_cuda" 2>/dev/null | sed -n 's/.*libcublas\.so\.\([0-9]*\).*/\1/p' | head -n 1)
+  # Those that are opened by name: without the second no manifest knows its GPU.
+  for name in libcuda.so.1 libnvidia-ml.so.1 libcublas.so.${major:-13} libcublasLt.so.${major:-13} libcudnn.so.9 libnccl.so.2 \
+    libnvrtc.so.${major:-13} libnvJitLink.so.${major:-13}; do
+    ! ldconfig -p 2>/dev/null | grep -q "[[:space:]]$name " || continue
+    while IFS= read -r folder; do
+      [ -z "$folder" ] || [ ! -e "$folder/$name" ] || continue 2
+    done <<<"${lib//:/$'\n'}"
+    echo "$name"
+  done
+}
+
+# Adds to $lib the folders where these are commonly kept, as long as something is lacking.
+find_libraries() {
+  local folder
+  lib=${lib:+$lib${LD_LIBRARY_PATH:+:}}${LD_LIBRARY_PATH:-}
+  for folder in /usr/local/nvidia/lib64 /usr/local/nvidia/lib /usr/local/cuda/lib64 $(command -v python3 >/dev/null && python3 -c '
+import glob
+try:
+    import nvidia
+    print(*sorted(d for path in nvidia.__path__ for d in glob.glob(path + "/*/lib")))
+except ImportError:
+    pass' 2>/dev/null); do
+    [ -n "$(lacking)" ] || return 0
+    [ ! -d "$folder" ] || lib=${lib:+$lib:}$folder
+  done
+}
+
 # Runs see the same few variables whatever this shell holds; libraries may lie where only it knows.
 clean() {
   local keep=(PATH="${wrapped:+$wrapped:}$bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8) name
-  for name in LD_LIBRARY_PATH CUDA_VISIBLE_DEVICES HOME; do
+  [ -z "$lib" ] || keep+=(LD_LIBRARY_PATH="$lib")
+  for name in CUDA_VISIBLE_DEVICES HOME; do
     [ -z "${!name:-}" ] || keep+=("$name=${!name}")
   done
   env -i "${keep[@]}" "$@"
@@ -131,8 +174,8 @@ run() {
     return 1
   fi
   [ "$limit" -le $left ] || limit=$left
-  timeout -k 10 "$limit" bash "${BASH_SOURCE[0]}" --step "$name" --out "$out" --bin "$bin" --device "$device" \
-    -- "${extra[@]}" >"$out/notes/$name.log" 2>&1
+  timeout -k 10 "$limit" bash "${BASH_SOURCE[0]}" --step "$name" --out "$out" --bin "$bin" --lib "$lib" \
+    --budget "$limit" --device "$device" -- "${extra[@]}" >"$out/notes/$name.log" 2>&1
   status=$?
   case $status in
     0) state="done" ;;
@@ -166,11 +209,20 @@ summarize() {
   } >"$out/summary.md"
 }
 
+# Whole or not at all: whoever waits for the file may end this script at any time.
+pack() {
+  [ -n "$archive" ] || return 0
+  tar -C "$(dirname "$out")" --exclude="$(basename "$out")/tree" --exclude='*.safetensors' -czf "$archive.part" \
+    "$(basename "$out")" && mv -f "$archive.part" "$archive"
+}
+
 main() {
   parse "$@"
   has_gpu || die "no GPU is visible here (nvidia-smi lists none, or there is no /dev/nvidia0)" 3
   local name limit what needed bad=0
-  [ -z "$only" ] || steps | grep -q "^$only " || die "--only: there is no step '$only'; --help lists them" 2
+  for name in ${only//,/ }; do
+    steps | grep -q "^$name " || die "--only: there is no step '$name'; --help lists them" 2
+  done
   [[ $budget =~ ^[1-9][0-9]{0,5}$ ]] || die "--budget: expected seconds, got '$budget'" 2
   bin=$(cd "$bin" 2>/dev/null && pwd) || die "--bin: there is no such folder; run ./dev build first" 2
   for needed in rharness rharness-probe digits_cnn_cuda; do
@@ -181,14 +233,21 @@ main() {
     make_tree && "step_$step"
     return
   fi
+  if [ -n "$archive" ]; then
+    { mkdir -p "$(dirname "$archive")" && archive=$(cd "$(dirname "$archive")" && pwd)/$(basename "$archive"); } ||
+      die "--archive: $archive cannot be made" 2
+  fi
+  find_libraries
   rm -rf "$out/tree"
   deadline=$((SECONDS + budget))
   while read -r name limit what <&3; do
-    [ -z "$only" ] || [ "$only" = "$name" ] || continue
+    [ -z "$only" ] || [[ ",$only," == *",$name,"* ]] || continue
     run "$name" "$limit" || bad=1
+    summarize
+    pack || bad=1
   done 3< <(steps)
-  summarize
   echo "summary: $out/summary.md"
+  [ -z "$archive" ] || echo "archive: $archive, $(($(stat -c %s "$archive") >> 10)) KiB"
   return $bad
 }
 

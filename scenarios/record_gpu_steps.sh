@@ -21,11 +21,19 @@ train() {
 step_machine() {
   {
     uname -a
-    command -v nvidia-smi >/dev/null && nvidia-smi && nvidia-smi topo -m
+    ! command -v nvidia-smi >/dev/null || { nvidia-smi; nvidia-smi topo -m; }
     cat /proc/driver/nvidia/version
-    ldd "$bin/digits_cnn_cuda"
-    "$bin/rharness" --version
+    ! command -v nvidia-smi >/dev/null || nvidia-smi -q -d CLOCK,MEMORY,ECC,COMPUTE
+    echo "LD_LIBRARY_PATH of the runs: $lib"
+    clean ldd "$bin/digits_cnn_cuda" "$bin/rharness"
+    clean rharness --version
+    clean rharness-probe --version
   } >"$out/machine.txt" 2>&1
+  say "libraries by LD_LIBRARY_PATH=$lib"
+  # Those that are found nowhere: the probes of them will be absent, and the trainer may not start.
+  local absent
+  absent=$(lacking | sort -u | paste -sd ' ')
+  [ -z "$absent" ] || say "NOT FOUND: $absent"
   say "$(nvidia-smi -L 2>/dev/null | head -n 4)"
   local tool
   for tool in nvidia-smi compute-sanitizer ncu nsys python3 git; do
@@ -184,39 +192,63 @@ step_timings() {
   return $bad
 }
 
-# fingerprint NAME SECONDS
+# fingerprint NAME SECONDS PROCESSES: what is not done in time has timed out, and all else is written. In
+# the foreground, or the end of the step would not be its end.
 fingerprint() {
-  timeout -k 5 "$2" "$bin/rharness" probe run --device "$device" --out "$out/probes/$1.json" \
-    >"$out/probes/$1.log" 2>&1
-  local status=$?
+  clean timeout --foreground -k 5 $(($2 + 15)) rharness probe run --device "$device" --budget "$2" --processes "$3" \
+    --out "$out/probes/$1.json" >"$out/probes/$1.log" 2>&1
+  local status=$? line
   grep -q '"status": *"ok"' "$out/probes/$1.json" 2>/dev/null || status=1
   say "$1: exit code $status; $(grep -o '"status": *"[a-z_]*"' "$out/probes/$1.json" 2>/dev/null |
     sed 's/.*"\([a-z_]*\)"$/\1/' | sort | uniq -c | paste -sd ' ' | tr -s ' ')"
+  while IFS= read -r line; do say "$1: ${line:0:300}"; done < <(head -n 20 "$out/probes/$1.log")
+  return $status
+}
+
+# against_first NAME: whether the fingerprint shows what the first one does.
+against_first() {
+  [ -f "$out/probes/first.json" ] || { say "no first.json here: compare them where it is"; return 0; }
+  clean rharness probe diff "$out/probes/first.json" "$out/probes/$1.json" >"$out/probes/first_$1.txt" 2>&1
+  local status=$?
+  say "first against $1: exit code $status (0 the same, 1 changed)"
   return $status
 }
 
 step_probes() {
   mkdir -p "$out/probes"
+  local bad=0
+  # Of the seconds that the step has, the larger part.
+  fingerprint first $((budget * 3 / 5)) 2 || bad=1
+  # Of one process, with as many repeats in it.
+  fingerprint second $((budget - 25 - SECONDS)) 1 || bad=1
+  against_first second || bad=1
+  return $bad
+}
+
+step_loaded() {
+  mkdir -p "$out/probes" "$out/runs/load"
   local bad=0 load
-  fingerprint first 75 || bad=1
-  fingerprint second 60 || bad=1
-  make_tree
-  (cd "$tree" && exec env PATH="$bin:$PATH" "${trainer[@]}" --epochs 100000 --channels 64 --batch 1024 \
-    --out "$out/runs/load") >/dev/null 2>&1 &
+  (cd "$tree" && exec env LD_LIBRARY_PATH="$lib" PATH="$bin:$PATH" "${trainer[@]}" --epochs 100000 --channels 64 \
+    --batch 1024 --out "$out/runs/load") >"$out/runs/load/run.log" 2>&1 &
   load=$!
-  fingerprint loaded 60 || bad=1
-  kill -0 "$load" 2>/dev/null || { say "the process beside the third one ended early: no load"; bad=1; }
+  fingerprint loaded $((budget - 25)) 1 || bad=1
+  kill -0 "$load" 2>/dev/null || { say "the process beside the probes ended early: no load"; bad=1; }
   kill "$load" 2>/dev/null
   wait "$load" 2>/dev/null
-  local other status
-  for other in second loaded; do
-    "$bin/rharness" probe diff "$out/probes/first.json" "$out/probes/$other.json" \
-      >"$out/probes/first_$other.txt" 2>&1
-    status=$?
-    say "first against $other: exit code $status (0 the same, 1 changed)"
-    [ $status = 0 ] || bad=1
-  done
+  against_first loaded || bad=1
   return $bad
+}
+
+step_bench() {
+  local program=$bin/rharness-gpu-bench status
+  [ -x "$program" ] || program=$root/build-bench/bin/rharness-gpu-bench
+  [ -x "$program" ] || { say "there is no rharness-gpu-bench in $bin"; return 77; }
+  clean timeout --foreground -k 5 230 "$program" --device "$device" --limit-seconds 30 --json "$out/bench.json" \
+    >"$out/bench.txt" 2>&1
+  status=$?
+  say "exit code $status; $(grep -c '^G' "$out/bench.txt") rows"
+  { echo '```'; cat "$out/bench.txt"; echo '```'; } >"$out/bench.md"
+  return $status
 }
 
 step_sanitizers() {
@@ -225,8 +257,8 @@ step_sanitizers() {
   local tool bad=0 status log
   for tool in memcheck racecheck initcheck synccheck; do
     log=$out/sanitizers/$tool.log
-    (cd "$tree" && timeout -k 5 45 compute-sanitizer --tool "$tool" "$bin/digits_cnn_cuda" \
-      "${trainer[@]:1}" --gpus 1 --deterministic --epochs 1 --batch 256 --out "$out/runs/$tool") >"$log" 2>&1
+    (cd "$tree" && LD_LIBRARY_PATH=$lib timeout --foreground -k 5 45 compute-sanitizer --tool "$tool" \
+      "$bin/digits_cnn_cuda" "${trainer[@]:1}" --gpus 1 --deterministic --epochs 1 --batch 256 --out "$out/runs/$tool") >"$log" 2>&1
     status=$?
     # Libraries' kernels are reported too; ours carry the namespace in their names.
     say "$tool: exit code $status; $(grep -E 'SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//');\

@@ -39,6 +39,7 @@ struct ProbeOptions {
   std::string device = "cpu";
   int repeats = 3;
   int processes = 2;
+  int budget_seconds = 0;
   std::vector<std::string> library_paths;
   std::string python;  // empty: its libraries are not asked for
   std::string out;
@@ -57,6 +58,9 @@ std::vector<std::string> RunArguments(const ProbeOptions& options) {
                                         std::to_string(options.repeats),
                                         "--processes",
                                         std::to_string(options.processes)};
+  if (options.budget_seconds > 0) {
+    arguments.insert(arguments.end(), {"--budget", std::to_string(options.budget_seconds)});
+  }
   for (const std::string& glob : options.globs) {
     arguments.insert(arguments.end(), {"--probe", glob});
   }
@@ -273,6 +277,9 @@ void AddRun(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action
   run->add_option("--processes", options->processes, "Fresh processes that each probe runs in")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  run->add_option("--budget", options->budget_seconds,
+                  "Seconds for all probes; what is not done by then has timed out; 0: no limit")
+      ->check(CLI::Range(0, 1000000));
   run->add_option(
       "--library-path", options->library_paths,
       "Folders, in the image if there is one, searched for the stack's libraries first");

@@ -12,7 +12,7 @@ namespace rharness {
 // Case "PASS SHAPE MATH rank N": what is ranked. Case "PASS SHAPE MATH algorithm NAME": bits of the
 // backward algorithms that are documented to vary, and of algorithm 1, which is not, made
 // context.repeats times; a note when algorithm 1 did not repeat. A function that the library has no
-// more, or an algorithm that it has not for this, is a note.
+// more, or an algorithm that it has not for this, is a note; one that fails is RecordFailure's.
 Status RecordLegacyAlgorithms(const ProbeContext& context, const CudnnContext& cudnn,
                               const ConvolutionShape& shape, cudnnMathType_t math,
                               std::string_view math_name, ProbeResult* result);

@@ -1,5 +1,7 @@
 // Probe cudnn_conv_bits: the bits that each engine of cuDNN computes, whether it repeats them and
 // said so, and whether it is right.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "probes/gpu/cudnn_convolution.h"
@@ -26,11 +28,16 @@ Result<ProbeResult> Measure(const ProbeContext& given) {
                                        {T::kFp32, TensorLayout::kNhwc},
                                        {T::kFp16, TensorLayout::kNhwc},
                                        {T::kBf16, TensorLayout::kNhwc}}) {
-      RETURN_IF_ERROR(
-          RecordConvolutionBits(context, cudnn, pass, BitsShape(type, layout), kEngines, &result));
+      const ConvolutionShape shape = BitsShape(type, layout);
+      const Status done = RecordConvolutionBits(context, cudnn, pass, shape, kEngines, &result);
+      if (done.ok()) continue;
+      RecordFailure(fmt::format("{} {}", ConvolutionPassName(pass), shape.Name()), done.error(),
+                    &result);
     }
   }
-  if (result.bits.empty()) return InternalError("no engine of any convolution could be run");
+  if (result.bits.empty()) {
+    return InternalError("no engine of any convolution could be run: " + result.notes[0]);
+  }
   return result;
 }
 

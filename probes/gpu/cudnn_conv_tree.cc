@@ -27,7 +27,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
     RETURN_IF_ERROR(RecordConvolutionTrees(context, cudnn, ConvolutionPass::kBackwardFilter,
                                            gradient, kOrders, &result));
   }
-  if (result.choices.size() == 1) return InternalError("no engine of any convolution could be run");
+  if (result.choices.empty()) return InternalError("no engine of any convolution could be run");
   return result;
 }
 

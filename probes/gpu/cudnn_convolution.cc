@@ -109,11 +109,12 @@ Status RecordConvolutionBits(const ProbeContext& context, const CudnnContext& cu
     const std::string of_engine = fmt::format("{} {}", name, NameOfConfig(config));
     const Status done = RecordBitsOf(context, cudnn, question, config, of_engine, result);
     if (done.ok()) continue;
-    // One engine that fails must not hide what the others do; its failure is its own result.
-    if (done.error().code != ErrorCode::kUnsupported) {
-      result->choices[of_engine] = DescribeConfig(config).Set("failed", done.error().ToString());
+    if (done.error().code == ErrorCode::kUnsupported) {
+      result->notes.push_back(of_engine + ": " + done.error().ToString());
+      continue;
     }
-    result->notes.push_back(of_engine + ": " + done.error().ToString());
+    result->choices[of_engine] = DescribeConfig(config);
+    RecordFailure(of_engine, done.error(), result);
   }
   return {};
 }
@@ -136,7 +137,12 @@ Status RecordConvolutionTrees(const ProbeContext& context, const CudnnContext& c
     const Status done = RecordTreeOf(context, cudnn, memory, pass, config, name, result);
     // The next one is what a framework would take then.
     if (!done.ok() && done.error().code == ErrorCode::kUnsupported) continue;
-    RETURN_IF_ERROR(done);
+    if (!done.ok()) {
+      const std::string of_engine = fmt::format("{} {}", of_shape, NameOfConfig(config));
+      result->choices[of_engine] = DescribeConfig(config);
+      RecordFailure(of_engine, done.error(), result);
+      continue;
+    }
     ++recorded;
   }
   if (recorded == 0) result->notes.push_back(of_shape + ": no engine");

@@ -17,7 +17,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.parameters.Set("ranks", kRanks).Set("multiprocessors", cudnn.device->multiprocessors());
   result.libraries = cudnn.cudnn->DescribeParts();
   RETURN_IF_ERROR(ListEngines(cudnn.cudnn, "", nullptr, kRanks, &result));
-  if (result.choices.size() == 1) return InternalError("no engine for any operation");
+  if (result.choices.empty()) return InternalError("no engine for any operation");
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "probes/gpu/asked_alone.h"
 #include "probes/gpu/cudnn_operations.h"
+#include "probes/gpu/probe_tools.h"
 #include "probes/gpu/row_sum.h"
 
 namespace rharness {
@@ -99,9 +100,10 @@ Status RecordNormTrees(const ProbeContext& context, const CudnnContext& cudnn, i
       result->notes.push_back(of_engine + ": " + sum.error().ToString());
       continue;
     }
-    if (!sum.ok()) return sum.error();
     result->choices[of_engine] = DescribeConfig(config);
-    RETURN_IF_ERROR(RecordTreeOfRows(context, of_engine, **sum, result));
+    const Status done =
+        sum.ok() ? RecordTreeOfRows(context, of_engine, **sum, result) : Status(sum.error());
+    if (!done.ok()) RecordFailure(of_engine, done.error(), result);
   }
   return {};
 }

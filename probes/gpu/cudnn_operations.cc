@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "probes/gpu/convolution.h"
+#include "probes/gpu/probe_tools.h"
 
 namespace rharness {
 namespace {
@@ -81,20 +82,21 @@ Json PropertiesOf(const Limits& limits) {
       .Set("totalGlobalMem", limits.memory_bytes);
 }
 
-Status ListRanks(const CudnnGraph& graph, cudnnBackendHeurMode_t mode,
-                 const CudnnDescriptor* device, std::int64_t limit, const std::string& name,
-                 ProbeResult* result) {
+void ListRanks(const CudnnGraph& graph, cudnnBackendHeurMode_t mode, const CudnnDescriptor* device,
+               std::int64_t limit, const std::string& name, ProbeResult* result) {
   const auto ranked = graph.Rank(mode, limit, device);
-  if (!ranked.ok() && ranked.error().code != ErrorCode::kUnsupported) return ranked.error();
+  if (!ranked.ok() && ranked.error().code != ErrorCode::kUnsupported) {
+    RecordFailure(name, ranked.error(), result);
+    return;
+  }
   if (!ranked.ok() || ranked->empty()) {
     result->notes.push_back(fmt::format("{}: no engine{}{}", name, ranked.ok() ? "" : ": ",
                                         ranked.ok() ? "" : ranked.error().ToString()));
-    return {};
+    return;
   }
   for (std::size_t rank = 0; rank < ranked->size(); ++rank) {
     result->choices[fmt::format("{} rank {}", name, rank)] = DescribeConfig((*ranked)[rank]);
   }
-  return {};
 }
 
 }  // namespace
@@ -159,7 +161,7 @@ Status ListEngines(const std::shared_ptr<const Cudnn>& cudnn, const std::string&
     for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK}) {
       const std::string name =
           fmt::format("{}{} mode {}", prefix, operation.name, HeuristicModeName(mode));
-      RETURN_IF_ERROR(ListRanks(**graph, mode, device, limit, name, result));
+      ListRanks(**graph, mode, device, limit, name, result);
     }
   }
   return {};

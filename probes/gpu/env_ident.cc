@@ -83,23 +83,24 @@ void AddRuntimeView(const ProbeContext& context, int ordinal, ProbeResult* resul
                     failed == 0 ? fmt::format("{}.{}", major, minor) : std::string(text(failed)));
 }
 
-Status AddManagement(const ProbeContext& context, const std::string& bus, StackLibraries* libraries,
-                     ProbeResult* result) {
+void AddManagement(const ProbeContext& context, const std::string& bus, StackLibraries* libraries,
+                   ProbeResult* result) {
   const auto nvml = Nvml::Open(context.library_paths);
   if (!nvml.ok() && nvml.error().code == ErrorCode::kNotFound) {
     result->notes.push_back("settings and topology are not known: " + nvml.error().ToString());
-    return {};
+    return;
   }
   if (!nvml.ok()) {
     libraries->broken.push_back("NVML: " + nvml.error().ToString());
-    return {};
+    return;
   }
   AddLibrary("NVML", (*nvml)->library(), (*nvml)->version(), libraries);
-  ASSIGN_OR_RETURN(Json settings, (*nvml)->DescribeSettings(bus));
-  result->choices["settings"] = std::move(settings);
-  ASSIGN_OR_RETURN(Json topology, (*nvml)->DescribeTopology());
-  result->choices["topology"] = std::move(topology);
-  return {};
+  const auto add = [&](const std::string& name, const Result<Json>& described) {
+    if (!described.ok()) RecordFailure(name, described.error(), result);
+    if (described.ok()) result->choices[name] = *described;
+  };
+  add("settings", (*nvml)->DescribeSettings(bus));
+  add("topology", (*nvml)->DescribeTopology());
 }
 
 Result<ProbeResult> Measure(const ProbeContext& context) {
@@ -115,7 +116,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   AddLibrary("CUDA driver", device->driver().library(), CudaVersionText(device->driver().version()),
              &libraries);
   ASSIGN_OR_RETURN(const std::string bus, PciBusId(*device, handle));
-  RETURN_IF_ERROR(AddManagement(context, bus, &libraries, &result));
+  AddManagement(context, bus, &libraries, &result);
   result.choices.insert(libraries.named.begin(), libraries.named.end());
   AddRuntimeView(context, ordinal, &result);
   result.libraries = std::move(libraries.described);

@@ -76,7 +76,11 @@ class ColumnWriter {
   std::uint64_t plus_, minus_, unit_;
 };
 
-// C of question q is at (q, 0), or (q, q) in a diagonal scheme.
+// A vector has one row and many columns: asked one by one, its questions would take a launch each.
+bool AsksColumns(const DeviceGemmShape& shape, const MaskScheme& scheme) {
+  return !scheme.diagonal && shape.n > shape.m;
+}
+
 void WriteC(const DeviceGemmShape& shape, const MaskScheme& scheme, std::span<const MaskPair> pairs,
             UnitRange units, std::vector<std::byte>* c) {
   const std::size_t size = BytesOf(shape.output);
@@ -86,8 +90,7 @@ void WriteC(const DeviceGemmShape& shape, const MaskScheme& scheme, std::span<co
     if (pairs[q].plus == shape.k) value = scheme.mask();
     if (pairs[q].minus == shape.k) value = -scheme.mask();
     const std::uint64_t bits = Encode(shape.output, value);
-    const std::size_t column = scheme.diagonal ? q : 0;
-    std::memcpy(c->data() + (column * At(shape.m) + q) * size, &bits, size);
+    std::memcpy(c->data() + ElementOf(shape, scheme, q) * size, &bits, size);
   }
 }
 
@@ -180,41 +183,52 @@ Status Gemm::Multiply(bool with_c) const {
                     fmt::format("cublasGemmEx {} {}", NumberTypeName(shape_.input), shape_.Name()));
 }
 
+int MostQuestions(const DeviceGemmShape& shape, const MaskScheme& scheme) {
+  return scheme.diagonal ? std::min(shape.m, shape.n) : std::max(shape.m, shape.n);
+}
+
+std::size_t ElementOf(const DeviceGemmShape& shape, const MaskScheme& scheme,
+                      std::size_t question) {
+  const std::size_t column = scheme.diagonal || AsksColumns(shape, scheme) ? question : 0;
+  const std::size_t row = AsksColumns(shape, scheme) ? 0 : question;
+  return column * At(shape.m) + row;
+}
+
 MaskedMatrices BuildMasked(const DeviceGemmShape& shape, const MaskScheme& scheme, bool with_c,
                            std::span<const MaskPair> pairs, UnitRange units) {
   const std::size_t column = At(shape.k) * BytesOf(shape.input);
   MaskedMatrices matrices;
   matrices.a.resize(At(shape.m) * column);
   matrices.b.resize(At(shape.n) * column);
-  const ColumnWriter a(shape.input, scheme.mask_a, scheme.unit_a);
-  const ColumnWriter b(shape.input, scheme.mask_b, scheme.unit_b);
-  for (int q = 0; q < shape.m; ++q) {
-    std::byte* at = matrices.a.data() + At(q) * column;
-    a.WriteUnits(at, shape.k, units);
-    if (At(q) < pairs.size()) a.WriteMasks(at, shape.k, pairs[At(q)], false);
+  const bool columns = AsksColumns(shape, scheme);
+  std::vector<std::byte>& asked = columns ? matrices.b : matrices.a;
+  std::vector<std::byte>& other = columns ? matrices.a : matrices.b;
+  const ColumnWriter masks(shape.input, scheme.mask_a, scheme.unit_a);
+  const ColumnWriter factors(shape.input, scheme.mask_b, scheme.unit_b);
+  for (std::size_t q = 0; q * column < asked.size(); ++q) {
+    std::byte* at = asked.data() + q * column;
+    masks.WriteUnits(at, shape.k, units);
+    if (q < pairs.size()) masks.WriteMasks(at, shape.k, pairs[q], false);
   }
-  for (int q = 0; q < shape.n; ++q) {
-    std::byte* at = matrices.b.data() + At(q) * column;
-    // Zeros in A suffice to leave a summand out, and masks outside of the range need their factor.
-    b.WriteUnits(at, shape.k, {0, shape.k});
-    if (scheme.diagonal && At(q) < pairs.size()) b.WriteMasks(at, shape.k, pairs[At(q)], true);
+  for (std::size_t q = 0; q * column < other.size(); ++q) {
+    std::byte* at = other.data() + q * column;
+    // Zeros in one matrix suffice to leave a summand out, and masks outside of the range need their
+    // factor.
+    factors.WriteUnits(at, shape.k, {0, shape.k});
+    if (scheme.diagonal && q < pairs.size()) factors.WriteMasks(at, shape.k, pairs[q], true);
   }
   if (with_c) WriteC(shape, scheme, pairs, units, &matrices.c);
   return matrices;
 }
 
-int GemmSum::max_batch() const {
-  const DeviceGemmShape& shape = gemm_.shape();
-  return scheme_.diagonal ? std::min(shape.m, shape.n) : shape.m;
-}
+int GemmSum::max_batch() const { return MostQuestions(gemm_.shape(), scheme_); }
 
 Status GemmSum::Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) {
   const DeviceGemmShape& shape = gemm_.shape();
   const MaskedMatrices matrices = BuildMasked(shape, scheme_, with_c_, pairs, units);
   ASSIGN_OR_RETURN(const std::vector<std::byte> d, gemm_.Run(matrices.a, matrices.b, matrices.c));
   for (std::size_t q = 0; q < pairs.size(); ++q) {
-    const std::size_t column = scheme_.diagonal ? q : 0;
-    counts[q] = ElementAt(shape.output, d, column * At(shape.m) + q) / scheme_.unit();
+    counts[q] = ElementAt(shape.output, d, ElementOf(shape, scheme_, q)) / scheme_.unit();
   }
   return {};
 }

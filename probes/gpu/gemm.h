@@ -71,11 +71,15 @@ class Gemm {
   cublasLtMatmulAlgo_t algo_{};
 };
 
-// The matrices of a batch of questions, as stored: question q is row q of A (with column q of B in
-// a diagonal scheme); rows without a question are all units. Summand k, when there is one, is C.
+// The matrices of a batch of questions, as stored: question q is row q of A, or column q of B where
+// there are more of these, or both in a diagonal scheme; rows without a question are all units.
+// Summand k, when there is one, is C.
 struct MaskedMatrices {
   std::vector<std::byte> a, b, c;
 };
+// Questions of one batch at most, and the element of D and C, as stored, that belongs to one.
+int MostQuestions(const DeviceGemmShape& shape, const MaskScheme& scheme);
+std::size_t ElementOf(const DeviceGemmShape& shape, const MaskScheme& scheme, std::size_t question);
 MaskedMatrices BuildMasked(const DeviceGemmShape& shape, const MaskScheme& scheme, bool with_c,
                            std::span<const MaskPair> pairs, UnitRange units);
 

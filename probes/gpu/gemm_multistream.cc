@@ -18,11 +18,14 @@ constexpr int kM = 256, kN = 256, kK = 4096;
 constexpr int kProducts = 16;  // on each stream
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 
-// Two streams, destroyed with the object.
+// Two streams, destroyed with the object; the handle has the default one again by then, since it
+// waits for its stream when it ends.
 class TwoStreams {
  public:
-  explicit TwoStreams(const CudaDriver& driver) : driver_(driver) {}
+  explicit TwoStreams(const BlasContext& blas)
+      : driver_(blas.device->driver()), blas_(*blas.blas) {}
   ~TwoStreams() {
+    blas_.f.cublasSetStream(blas_.handle(), nullptr);
     for (const CUstream stream : streams_) {
       if (stream != nullptr) driver_.f.cuStreamDestroy(stream);
     }
@@ -41,6 +44,7 @@ class TwoStreams {
 
  private:
   const CudaDriver& driver_;
+  const Cublas& blas_;
   CUstream streams_[2] = {nullptr, nullptr};
 };
 
@@ -109,7 +113,7 @@ Result<std::vector<std::string>> Multiply(const BlasContext& blas, const TwoStre
 
 Result<ProbeResult> MeasureSetting(const ProbeContext& context, const std::string& setting) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
-  TwoStreams streams(blas.device->driver());
+  TwoStreams streams(blas);
   RETURN_IF_ERROR(streams.Create());
   ASSIGN_OR_RETURN(const Inputs all, Upload(context, *blas.device));
   ProbeResult result;

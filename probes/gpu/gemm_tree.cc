@@ -18,11 +18,24 @@ constexpr TreeShape kShapes[] = {
     {128, 128, 256, false}, {128, 128, 256, true}, {256, 256, 1024, false}, {16, 16, 2048, false}};
 constexpr TreeShape kVector = {1, 64, 1024, false};
 
-Status Record(const ProbeContext& context, const BlasContext& blas, const TreeShape& shape,
-              NumberType input, NumberType output, ProbeResult* result) {
-  ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, {shape.m, shape.n, shape.k, input, output}));
-  GemmSum sum(*gemm, shape.with_c);
-  return RecordTree(context, gemm->shape().Name() + (shape.with_c ? " with C" : ""), sum, result);
+Status Reveal(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
+              bool with_c, const std::string& name, ProbeResult* result) {
+  ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, shape));
+  GemmSum sum(*gemm, with_c);
+  return RecordTree(context, name, sum, result);
+}
+
+void Record(const ProbeContext& context, const BlasContext& blas, const TreeShape& shape,
+            NumberType input, NumberType output, ProbeResult* result) {
+  const DeviceGemmShape product{shape.m, shape.n, shape.k, input, output};
+  const std::string name = product.Name() + (shape.with_c ? " with C" : "");
+  const Status done = Reveal(context, blas, product, shape.with_c, name, result);
+  if (done.ok()) return;
+  if (done.error().code == ErrorCode::kNotFound) {
+    result->notes.push_back(name + ": " + done.error().ToString());
+  } else {
+    RecordFailure(name, done.error(), result);
+  }
 }
 
 template <NumberType kInput>
@@ -34,16 +47,18 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.parameters.Set("layout", "TN").Set("mask", scheme.mask()).Set("unit", scheme.unit());
   blas.Describe(&result);
   for (const TreeShape& shape : kShapes) {
-    RETURN_IF_ERROR(Record(context, blas, shape, kInput, wide, &result));
+    Record(context, blas, shape, kInput, wide, &result);
   }
   if (kInput != NumberType::kE4m3) {
-    RETURN_IF_ERROR(Record(context, blas, kVector, kInput, wide, &result));
+    Record(context, blas, kVector, kInput, wide, &result);
   }
   if (kInput == NumberType::kBf16 || kInput == NumberType::kFp16) {
     for (const TreeShape& shape : {kShapes[0], kShapes[3]}) {
-      RETURN_IF_ERROR(Record(context, blas, shape, kInput, kInput, &result));
+      Record(context, blas, shape, kInput, kInput, &result);
     }
   }
+  // Every product that was asked has a count of its questions.
+  if (result.counts.empty()) return InternalError("no product could be run: " + result.notes[0]);
   return result;
 }
 

@@ -9,10 +9,16 @@ namespace rharness {
 namespace {
 
 // The identifiers of algorithms are small numbers; which of them exist is the library's matter.
-constexpr int kAlgorithms = 80;
+constexpr int kAlgorithms = 128;
 constexpr int kSplits[] = {1, 4};
+// Of each generation of kernels: those of Ampere name a number of stages, those of Hopper leave it
+// to the kernel, the oldest have none. The first that an algorithm takes is its fixed one.
+constexpr cublasLtMatmulStages_t kStages[] = {
+    CUBLASLT_MATMUL_STAGES_32x3,    CUBLASLT_MATMUL_STAGES_64x3,
+    CUBLASLT_MATMUL_STAGES_64xAUTO, CUBLASLT_MATMUL_STAGES_128xAUTO,
+    CUBLASLT_MATMUL_STAGES_32xAUTO, CUBLASLT_MATMUL_STAGES_UNDEFINED};
 
-Json Configuration(int id, int split) {
+Json Configuration(int id, int split, cublasLtMatmulStages_t stages) {
   const int scheme =
       split > 1 ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_NONE;
   return Json::MakeObject()
@@ -22,9 +28,27 @@ Json Configuration(int id, int split) {
       .Set("reduction_scheme", scheme)
       .Set("cta_swizzling", 0)
       .Set("custom_option", 0)
-      .Set("stages", static_cast<int>(CUBLASLT_MATMUL_STAGES_32x3))
+      .Set("stages", static_cast<int>(stages))
       .Set("inner_shape", 0)
       .Set("cluster_shape", 0);
+}
+
+struct Fixed {
+  Json config;
+  cublasLtMatmulHeuristicResult_t algorithm{};
+};
+
+// Errors: not_found when the library has no such algorithm, or not for this product.
+Result<Fixed> Find(const LtProduct& product, int id, int split) {
+  Result<Fixed> found = NotFound("no configuration of it is known");
+  for (const cublasLtMatmulStages_t stages : kStages) {
+    Json config = Configuration(id, split, stages);
+    const auto known = product.Configure(config);
+    if (known.ok()) return Fixed{std::move(config), *known};
+    found = known.error();
+    if (known.error().code != ErrorCode::kNotFound) break;
+  }
+  return found;
 }
 
 Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
@@ -41,22 +65,24 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const Device
   ASSIGN_OR_RETURN(const DeviceBuffer workspace, device.Allocate(std::size_t{32} << 20));
   for (int id = 0; id < kAlgorithms; ++id) {
     for (const int split : kSplits) {
-      const auto known = product->Configure(Configuration(id, split));
+      const auto known = Find(*product, id, split);
       // Not there, or not for this product or workspace: a missing case, seen by comparison.
       if (!known.ok() && known.error().code == ErrorCode::kNotFound) continue;
       if (!known.ok()) return known.error();
-      if (known->workspaceSize > workspace.bytes()) continue;
+      if (known->algorithm.workspaceSize > workspace.bytes()) continue;
       const auto run = [&]() -> Result<std::vector<std::byte>> {
         RETURN_IF_ERROR(device.Zero(c));
-        RETURN_IF_ERROR(product->Run(known->algo, a.pointer(), b.pointer(), c.pointer(),
+        RETURN_IF_ERROR(product->Run(known->algorithm.algo, a.pointer(), b.pointer(), c.pointer(),
                                      c.pointer(), 0.0F, workspace.pointer(), workspace.bytes()));
         RETURN_IF_ERROR(device.Synchronize());
         return device.Read(c, bytes);
       };
       const std::string name = fmt::format("{} {} algorithm {} split {}",
                                            NumberTypeName(shape.input), shape.Name(), id, split);
+      result->choices[name] = known->config;
       const auto made = RecordBits(context, name, run, result);
-      if (!made.ok()) return made.error();
+      // What passes the library's check may still be refused when it is run.
+      if (!made.ok()) RecordFailure(name, made.error(), result);
     }
   }
   return {};
@@ -65,10 +91,7 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const Device
 Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
-  result.parameters.Set("layout", "TN")
-      .Set("seed", context.seed)
-      .Set("tile", "128x128")
-      .Set("stages", "32x3");
+  result.parameters.Set("layout", "TN").Set("seed", context.seed).Set("tile", "128x128");
   blas.Describe(&result);
   using T = NumberType;
   for (const DeviceGemmShape& shape : {DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},

@@ -176,10 +176,12 @@ Result<ProbeResult> Measure(const ProbeContext& context, bool warpgroup) {
     if (kernel.instruction.warpgroup != warpgroup) continue;
     in_device = in_device || kernel.image->Runs(device->compute());
     if (!Runs(*device, *kernel.image, kernel.instruction.kernel, &result)) continue;
-    RETURN_IF_ERROR(Record(context, *device, kernel, &result));
+    const Status done = Record(context, *device, kernel, &result);
+    if (!done.ok()) RecordFailure(std::string(kernel.instruction.kernel), done.error(), &result);
   }
   if (!warpgroup && Runs(*device, kMma80Kernels, "mma_f64_k4", &result)) {
-    RETURN_IF_ERROR(RecordFp64(context, *device, &result));
+    const Status done = RecordFp64(context, *device, &result);
+    if (!done.ok()) RecordFailure("mma_f64_k4", done.error(), &result);
   }
   if (!result.bits.empty()) return result;
   const std::string why = "none of the instructions: " + result.notes.front();

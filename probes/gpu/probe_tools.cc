@@ -9,6 +9,15 @@
 namespace rharness {
 namespace {
 
+constexpr char kFailedCases[] = "failed cases";
+
+bool ShowsAnything(const ProbeResult& result) {
+  return !result.bits.empty() || !result.trees.empty() || !result.unstable.empty() ||
+         std::ranges::any_of(result.choices, [](const auto& choice) {
+           return choice.second.Find("failed") == nullptr;
+         });
+}
+
 std::uint64_t SplitMix(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -19,9 +28,18 @@ std::uint64_t SplitMix(std::uint64_t value) {
 }  // namespace
 
 ProbeResult Finish(Result<ProbeResult> result) {
-  if (result.ok()) return std::move(*result);
+  if (result.ok()) {
+    const bool failed = result->counts.contains(kFailedCases) && !ShowsAnything(*result);
+    return failed ? FailedProbe("every case failed: " + result->notes.front()) : std::move(*result);
+  }
   const std::string text = result.error().ToString();
   return result.error().code == ErrorCode::kNotFound ? AbsentProbe(text) : FailedProbe(text);
+}
+
+void RecordFailure(const std::string& name, const Error& error, ProbeResult* result) {
+  result->choices[name].Set("failed", error.ToString());
+  result->notes.push_back(name + ": " + error.ToString());
+  ++result->counts[kFailedCases];
 }
 
 std::string HashOf(std::span<const std::byte> bytes) { return ToHex(Sha256Of(bytes)); }

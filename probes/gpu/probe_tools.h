@@ -16,8 +16,13 @@
 
 namespace rharness {
 
-// not_found is a library or device that is not there: absent. Every other error: failed.
+// not_found is a library or device that is not there: absent. Every other error: failed; and so is
+// a result of RecordFailure's alone.
 ProbeResult Finish(Result<ProbeResult> result);
+
+// One case that failed must not hide what the others say: its failure is its own result, choices
+// [name]["failed"], a note, and one more of counts["failed cases"].
+void RecordFailure(const std::string& name, const Error& error, ProbeResult* result);
 
 std::string HashOf(std::span<const std::byte> bytes);  // SHA-256, hex
 std::string HashOf(std::string_view text);
@@ -40,9 +45,9 @@ std::vector<std::uint32_t> StridedWords();
 // Multiples of 2^-7 in [-1, 1], by the counter-based splitmix64: exact in every type down to 8 bits
 // of significand, and the same on every machine.
 std::vector<float> SeededValues(std::size_t count, std::uint64_t seed);
-// Values whose sums and products round, so that another order shows in the last bits: all 24 bits of
-// significand, either sign, magnitudes from 2^-7 to 32: wide enough that even products of fp8 round
-// in an fp32 sum, and small enough that fp16 holds sums of thousands.
+// Values whose sums and products round, so that another order shows in the last bits: all 24 bits
+// of significand, either sign, magnitudes from 2^-7 to 32: wide enough that even products of fp8
+// round in an fp32 sum, and small enough that fp16 holds sums of thousands.
 std::vector<float> RoundingValues(std::size_t count, std::uint64_t seed);
 
 // Runs one kernel of signature (const uint32* in, uint32* out, int n) and returns its 2 n words.

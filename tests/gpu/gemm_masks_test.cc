@@ -21,20 +21,21 @@ class ModelSum : public MaskedSum {
         dot_(std::move(dot)) {}
 
   int size() const override { return shape_.k + (with_c_ ? 1 : 0); }
-  int max_batch() const override { return std::min(shape_.m, shape_.n); }
+  int max_batch() const override { return MostQuestions(shape_, scheme_); }
   std::int64_t exact_count() const override { return scheme_.exact_count; }
   Status Count(std::span<const MaskPair> pairs, UnitRange units,
                std::span<double> counts) override {
     const MaskedMatrices all = BuildMasked(shape_, scheme_, with_c_, pairs, units);
     const auto k = static_cast<std::size_t>(shape_.k);
     for (std::size_t q = 0; q < pairs.size(); ++q) {
-      const std::size_t column = scheme_.diagonal ? q : 0;
+      const std::size_t at = ElementOf(shape_, scheme_, q);
+      const std::size_t row = at % static_cast<std::size_t>(shape_.m);
+      const std::size_t column = at / static_cast<std::size_t>(shape_.m);
       std::vector<double> a, b;
       for (std::size_t i = 0; i < k; ++i) {
-        a.push_back(ElementAt(shape_.input, all.a, q * k + i));
+        a.push_back(ElementAt(shape_.input, all.a, row * k + i));
         b.push_back(ElementAt(shape_.input, all.b, column * k + i));
       }
-      const std::size_t at = column * static_cast<std::size_t>(shape_.m) + q;
       const double c = with_c_ ? ElementAt(shape_.output, all.c, at) : 0.0;
       counts[q] = dot_(a, b, c) / scheme_.unit();
     }
@@ -116,6 +117,30 @@ TEST(MaskedGemm, RevealsDoublesBackwards) {
   // C, the last summand, meets the last product first.
   EXPECT_EQ(revealed->tree->LeavesUnderCommonAncestor(65, 64), 2);
   EXPECT_EQ(revealed->tree->LeavesUnderCommonAncestor(65, 0), 66);
+}
+
+TEST(MaskedGemm, AsksAVectorProductInAllItsColumnsAtOnce) {
+  for (const NumberType type : {NumberType::kFp32, NumberType::kFp16, NumberType::kBf16}) {
+    const DeviceGemmShape shape{1, 16, 48, type, NumberType::kFp32};
+    const MaskScheme scheme = SchemeOf(type, NumberType::kFp32);
+    EXPECT_EQ(MostQuestions(shape, scheme), 16);
+    for (const bool with_c : {false, true}) {
+      ModelSum sum(shape, with_c, [](auto a, auto b, double c) {
+        auto total = static_cast<float>(c);
+        for (std::size_t i = 0; i < a.size(); ++i) total += static_cast<float>(a[i] * b[i]);
+        return static_cast<double>(total);
+      });
+      const auto revealed = RevealTree(sum);
+      ASSERT_TRUE(revealed.ok());
+      ASSERT_TRUE(revealed->tree.has_value()) << revealed->why;
+      const SumTree& tree = *revealed->tree;
+      // From the first product to the last, after C where there is one.
+      EXPECT_EQ(tree.LeavesUnderCommonAncestor(0, 1), with_c ? 3 : 2);
+      EXPECT_EQ(tree.LeavesUnderCommonAncestor(0, 47), with_c ? 49 : 48);
+      EXPECT_EQ(tree.height(tree.root()), with_c ? 48 : 47);
+      EXPECT_LT(revealed->launches, 48U);
+    }
+  }
 }
 
 }  // namespace

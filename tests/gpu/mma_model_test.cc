@@ -102,6 +102,16 @@ TEST(MmaFeatures, ReadBackTheWidthAndTheGroupOfAnyAddition) {
   }
 }
 
+TEST(MmaFeatures, CountAGroupWhoseProductsAreNotNeighbours) {
+  // As fp8 is emulated on Hopper: two additions of fp16, each of every other pair of products.
+  const MmaInstruction instruction{"mma_e4m3_k32", NumberType::kE4m3, 32};
+  std::map<std::string, float> answers;
+  for (int at = 2; at < 32; ++at) {
+    answers["group " + std::to_string(at)] = at % 4 < 2 ? 0.0F : 0x1p-18F;
+  }
+  EXPECT_EQ(ReadMmaFeatures(instruction, answers).Find("group")->ToInt64(), 16);
+}
+
 TEST(MmaFeatures, SeeARoundingToNearest) {
   auto answers = Answer(kInstructions[1], kH100);
   answers["1.5*2^-23"] = std::ldexp(1.0F, 9) + std::ldexp(1.0F, -13);

@@ -52,5 +52,21 @@ TEST(RoundingValues, AreTheSameForASeedAndOthersForAnother) {
   }
 }
 
+// One case that fails leaves the others' results; when nothing is left, the probe has failed.
+TEST(RecordFailure, IsTheCasesOwnResultUntilItIsTheOnlyOne) {
+  ProbeResult result;
+  RecordFailure("a", InternalError("cublasGemmEx: refused"), &result);
+  const ProbeResult alone = Finish(result);
+  EXPECT_EQ(alone.status, ProbeStatus::kFailed);
+  EXPECT_NE(alone.message.find("every case failed: a: "), std::string::npos) << alone.message;
+  EXPECT_NE(alone.message.find("refused"), std::string::npos) << alone.message;
+  result.choices["b"] = Json::MakeObject().Set("engine", 1);
+  const ProbeResult beside = Finish(result);
+  EXPECT_EQ(beside.status, ProbeStatus::kOk);
+  EXPECT_EQ(beside.counts.at("failed cases"), 1U);
+  EXPECT_NE(beside.choices.at("a").Find("failed")->AsString().find("refused"), std::string::npos);
+  EXPECT_EQ(Finish(ProbeResult()).status, ProbeStatus::kOk);
+}
+
 }  // namespace
 }  // namespace rharness

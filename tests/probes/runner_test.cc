@@ -67,6 +67,21 @@ TEST(ProbeRunner, KillsWhatHangs) {
   EXPECT_THAT(Text(ProbeOf(json), "message"), StartsWith("timed out after 1"));
 }
 
+TEST(ProbeRunner, SaysOfWhatABudgetLeftOutThatItTimedOutAndKeepsTheRest) {
+  // The first takes a second, which is all of it.
+  const Json json = Fingerprint({"--probe", "hang", "--probe", "steady", "--budget", "1"});
+  EXPECT_EQ(Text(ProbeOf(json, 0), "status"), "timed_out");
+  EXPECT_THAT(Text(ProbeOf(json, 0), "message"), StartsWith("timed out after "));
+  EXPECT_EQ(Text(ProbeOf(json, 1), "name"), "steady");
+  EXPECT_EQ(Text(ProbeOf(json, 1), "status"), "timed_out");
+  EXPECT_EQ(Text(ProbeOf(json, 1), "message"),
+            "not run to its end: the time for all probes was up");
+  const Json* seconds = json.Find("context")->Find("probe_seconds");
+  ASSERT_NE(seconds, nullptr);
+  EXPECT_GE(seconds->Find("hang")->ToDouble().value_or(0), 0.9);
+  EXPECT_LT(seconds->Find("steady")->ToDouble().value_or(1), 0.1);
+}
+
 TEST(ProbeRunner, TakesGarbageSilenceAndAnExitCodeForFailures) {
   const Json json = Fingerprint({"--probe", "garbage", "--probe", "silent", "--probe", "quit"});
   EXPECT_EQ(Text(ProbeOf(json, 0), "status"), "failed");

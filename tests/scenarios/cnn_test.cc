@@ -311,25 +311,76 @@ void WriteProgram(const std::filesystem::path& path, const std::string& line) {
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }
 
-TEST(RecordGpu, WritesDownEveryStepThatFailsAndGoesOn) {
-  const std::string bash = FindProgram("bash");
-  if (bash.empty() || FindProgram("timeout").empty()) GTEST_SKIP() << "no bash or no timeout";
-  const RunFolder folder;
+// A machine with nvidia-smi, and programs that all fail.
+std::filesystem::path MakeFalsePrograms(const RunFolder& folder) {
   const std::filesystem::path bin = folder.path() / "bin";
   std::filesystem::create_directory(bin);
   WriteProgram(bin / "nvidia-smi", "echo 'GPU 0: a false one'");
   for (const char* name : {"rharness", "rharness-probe", "digits_cnn_cuda"}) {
     WriteProgram(bin / name, "exit 1");
   }
+  return bin;
+}
+
+TEST(RecordGpu, TakesWhatBundleGpuPackedAndLeavesOneArchive) {
+  const std::string bash = FindProgram("bash"), tar = FindProgram("tar");
+  if (bash.empty() || tar.empty() || FindProgram("timeout").empty()) {
+    GTEST_SKIP() << "no bash, tar or timeout";
+  }
+  const RunFolder folder;
+  const std::filesystem::path bin = MakeFalsePrograms(folder);
+  // One that needs a library beside glibc, as bash does.
+  std::filesystem::copy_file(bash, bin / "rharness",
+                             std::filesystem::copy_options::overwrite_existing);
+  const std::string root = RHARNESS_SOURCE_DIR, bundle = (folder.path() / "b.tar.gz").string();
+  ASSERT_EQ(RunProgram(folder, {bash, root + "/scenarios/bundle_gpu.sh", "--bin", bin.string(),
+                                "--out", bundle}),
+            0)
+      << folder.Read("stderr");
+  ASSERT_EQ(RunProgram(folder, {tar, "-C", folder.path().string(), "-xzf", bundle}), 0);
+  const std::filesystem::path packed = folder.path() / "rharness-gpu";
+  std::string libraries;
+  for (const auto& entry : std::filesystem::directory_iterator(packed / "build/bin/lib")) {
+    libraries += entry.path().filename().string() + " ";
+  }
+  EXPECT_NE(libraries.find("libtinfo.so"), std::string::npos) << libraries;
+  EXPECT_EQ(libraries.find("libc.so"), std::string::npos) << libraries;
+  EXPECT_EQ(libraries.find("ld-linux"), std::string::npos) << libraries;
+  const std::string archive = (folder.path() / "out/a.tar.gz").string();
+  EXPECT_EQ(RunProgram(folder,
+                       {bash, (packed / "scenarios/record_gpu.sh").string(), "--out",
+                        (folder.path() / "gpu").string(), "--only", "machine,timings", "--archive",
+                        archive},
+                       {"PATH=" + bin.string() + ":" + getenv("PATH")}),
+            1 << 8)
+      << folder.Read("stderr");
+  ASSERT_EQ(RunProgram(folder, {tar, "-tzf", archive}), 0);
+  const std::string names = folder.Read("stdout");
+  for (const char* name : {"gpu/summary.md\n", "gpu/machine.txt\n", "gpu/timings.md\n"}) {
+    EXPECT_NE(names.find(name), std::string::npos) << names;
+  }
+  EXPECT_EQ(names.find("gpu/tree/"), std::string::npos);
+  const std::string summary = folder.Read("gpu/summary.md");
+  EXPECT_NE(summary.find("## machine: done"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("## timings: FAILED"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("## record: not run"), std::string::npos) << summary;
+}
+
+TEST(RecordGpu, WritesDownEveryStepThatFailsAndGoesOn) {
+  const std::string bash = FindProgram("bash");
+  if (bash.empty() || FindProgram("timeout").empty()) GTEST_SKIP() << "no bash or no timeout";
+  const RunFolder folder;
+  const std::filesystem::path bin = MakeFalsePrograms(folder);
   const std::string script = std::string(RHARNESS_SOURCE_DIR) + "/scenarios/record_gpu.sh";
   const std::string out = (folder.path() / "gpu").string();
   const std::string path = "PATH=" + bin.string() + ":" + getenv("PATH");
   EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string()}, {path}), 1 << 8)
       << folder.Read("stderr");
   const std::string summary = folder.Read("gpu/summary.md");
-  for (const char* line : {"## machine: done", "## agreement: FAILED", "## record: FAILED",
-                           "## drill: FAILED", "## switches: FAILED", "## timings: FAILED",
-                           "## probes: FAILED", "## sanitizers: ", "## torch: "}) {
+  for (const char* line :
+       {"## machine: done", "## agreement: FAILED", "## record: FAILED", "## drill: FAILED",
+        "## switches: FAILED", "## timings: FAILED", "## probes: FAILED", "## loaded: FAILED",
+        "## sanitizers: ", "## torch: "}) {
     EXPECT_NE(summary.find(line), std::string::npos) << line << " in\n" << summary;
   }
   EXPECT_EQ(RunProgram(folder, {bash, script, "--out", out, "--bin", bin.string(), "--only", "no"},

@@ -88,14 +88,19 @@ void Convolve(cudnnHandle_t handle, const char* name, int algorithm, const Opera
 
 // Two results: a fast one that is not deterministic, then one that is.
 template <typename Perf, typename Algorithm>
-void Measure(Perf* results, int* count, Algorithm fast, Algorithm deterministic) {
-  *count = 2;
-  results[0].algo = fast;
-  results[0].status = CUDNN_STATUS_SUCCESS;
-  results[0].determinism = CUDNN_NON_DETERMINISTIC;
-  results[1].algo = deterministic;
-  results[1].status = CUDNN_STATUS_SUCCESS;
-  results[1].determinism = CUDNN_DETERMINISTIC;
+void Measure(Perf* results, int* count, Algorithm tensor_cores, Algorithm fast,
+             Algorithm deterministic) {
+  *count = 3;
+  for (int i = 0; i < 3; ++i) {
+    results[i].status = CUDNN_STATUS_SUCCESS;
+    results[i].determinism = CUDNN_DETERMINISTIC;
+  }
+  // Fastest, but with a math type that is not the layer's: there is no such algorithm for it.
+  results[0].algo = tensor_cores;
+  results[0].mathType = CUDNN_TENSOR_OP_MATH;
+  results[1].algo = fast;
+  results[1].determinism = CUDNN_NON_DETERMINISTIC;
+  results[2].algo = deterministic;
 }
 
 float At(const float* matrix, int ld, cublasOperation_t op, int row, int column) {
@@ -219,23 +224,24 @@ cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t, cudnnMat
   Fake().math_modes.push_back(fmt::format("cudnn {}", static_cast<int>(type)));
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t, cudnnTensorDescriptor_t,
-                                                      cudnnFilterDescriptor_t,
-                                                      cudnnConvolutionDescriptor_t,
-                                                      cudnnTensorDescriptor_t,
-                                                      cudnnConvolutionFwdAlgo_t, size_t* bytes) {
+cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(
+    cudnnHandle_t, cudnnTensorDescriptor_t, cudnnFilterDescriptor_t, cudnnConvolutionDescriptor_t,
+    cudnnTensorDescriptor_t, cudnnConvolutionFwdAlgo_t algorithm, size_t* bytes) {
+  if (algorithm == CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD) return CUDNN_STATUS_NOT_SUPPORTED;
   *bytes = kWorkspaceBytes;
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
     cudnnHandle_t, cudnnTensorDescriptor_t, cudnnTensorDescriptor_t, cudnnConvolutionDescriptor_t,
-    cudnnFilterDescriptor_t, cudnnConvolutionBwdFilterAlgo_t, size_t* bytes) {
+    cudnnFilterDescriptor_t, cudnnConvolutionBwdFilterAlgo_t algorithm, size_t* bytes) {
+  if (algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD) return CUDNN_STATUS_NOT_SUPPORTED;
   *bytes = kWorkspaceBytes;
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(
     cudnnHandle_t, cudnnFilterDescriptor_t, cudnnTensorDescriptor_t, cudnnConvolutionDescriptor_t,
-    cudnnTensorDescriptor_t, cudnnConvolutionBwdDataAlgo_t, size_t* bytes) {
+    cudnnTensorDescriptor_t, cudnnConvolutionBwdDataAlgo_t algorithm, size_t* bytes) {
+  if (algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD) return CUDNN_STATUS_NOT_SUPPORTED;
   *bytes = kWorkspaceBytes;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -243,7 +249,7 @@ cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
     cudnnHandle_t, cudnnTensorDescriptor_t, const void*, cudnnFilterDescriptor_t, const void*,
     cudnnConvolutionDescriptor_t, cudnnTensorDescriptor_t, void*, int, int* count,
     cudnnConvolutionFwdAlgoPerf_t* results, void*, size_t) {
-  Measure(results, count, CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
+  Measure(results, count, CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, CUDNN_CONVOLUTION_FWD_ALGO_GEMM,
           CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM);
   return CUDNN_STATUS_SUCCESS;
 }
@@ -251,14 +257,16 @@ cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
     cudnnHandle_t, cudnnTensorDescriptor_t, const void*, cudnnTensorDescriptor_t, const void*,
     cudnnConvolutionDescriptor_t, cudnnFilterDescriptor_t, void*, int, int* count,
     cudnnConvolutionBwdFilterAlgoPerf_t* results, void*, size_t) {
-  Measure(results, count, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1);
+  Measure(results, count, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD,
+          CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
     cudnnHandle_t, cudnnFilterDescriptor_t, const void*, cudnnTensorDescriptor_t, const void*,
     cudnnConvolutionDescriptor_t, cudnnTensorDescriptor_t, void*, int, int* count,
     cudnnConvolutionBwdDataAlgoPerf_t* results, void*, size_t) {
-  Measure(results, count, CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, CUDNN_CONVOLUTION_BWD_DATA_ALGO_1);
+  Measure(results, count, CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD,
+          CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, CUDNN_CONVOLUTION_BWD_DATA_ALGO_1);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t handle, const void*, cudnnTensorDescriptor_t xd,

@@ -22,15 +22,19 @@ void SetMaps(cudnnTensorDescriptor_t descriptor, std::size_t images, std::size_t
 }
 
 // The algorithm of the first, and so fastest, result that worked, fits and is as deterministic as
-// it has to be; ends the program when there is none.
-template <typename Results>
+// it has to be; ends the program when there is none. cuDNN also measures with another math type
+// than the layer's: `workspace(algorithm, &bytes)` asks whether the layer, as it is set, can have
+// it.
+template <typename Results, typename Workspace>
 auto Fastest(const char* direction, const Results& results, int count,
-             const ConvolutionSettings& settings) {
+             const ConvolutionSettings& settings, const Workspace& workspace) {
   for (int i = 0; i < count; ++i) {
     const auto& result = results[static_cast<std::size_t>(i)];
-    if (result.status != CUDNN_STATUS_SUCCESS || result.memory > kTuningWorkspaceBytes) continue;
+    if (result.status != CUDNN_STATUS_SUCCESS) continue;
     if (settings.deterministic && result.determinism != CUDNN_DETERMINISTIC) continue;
-    return result.algo;
+    std::size_t bytes = 0;
+    if (workspace(result.algo, &bytes) != CUDNN_STATUS_SUCCESS) continue;
+    if (bytes <= kTuningWorkspaceBytes) return result.algo;
   }
   EndOnFailure(direction, "no algorithm that was measured may be taken");
   return results[0].algo;
@@ -90,6 +94,10 @@ void Convolution::Reserve(std::size_t bytes) {
 void Convolution::Forward(std::size_t images, const float* x, const float* filter, float* y) {
   Plan& plan = PlanFor(images);
   if (!plan.forward) {
+    const auto workspace = [&](cudnnConvolutionFwdAlgo_t algorithm, std::size_t* bytes) {
+      return cudnnGetConvolutionForwardWorkspaceSize(handle_, plan.x, filter_, convolution_, plan.y,
+                                                     algorithm, bytes);
+    };
     plan.forward = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
     if (settings_.autotune) {
       std::array<cudnnConvolutionFwdAlgoPerf_t, CUDNN_CONVOLUTION_FWD_ALGO_COUNT> results = {};
@@ -98,11 +106,10 @@ void Convolution::Forward(std::size_t images, const float* x, const float* filte
           handle_, plan.x, x, filter_, filter, convolution_, plan.y, y,
           static_cast<int>(results.size()), &count, results.data(), workspace_.data(),
           workspace_bytes_));
-      plan.forward = Fastest("convolution forward", results, count, settings_);
+      plan.forward = Fastest("convolution forward", results, count, settings_, workspace);
     }
     std::size_t bytes = 0;
-    RHARNESS_CUDA_CALL(cudnnGetConvolutionForwardWorkspaceSize(
-        handle_, plan.x, filter_, convolution_, plan.y, *plan.forward, &bytes));
+    RHARNESS_CUDA_CALL(workspace(*plan.forward, &bytes));
     Reserve(bytes);
   }
   RHARNESS_CUDA_CALL(cudnnConvolutionForward(handle_, &kOne, plan.x, x, filter_, filter,
@@ -114,6 +121,10 @@ void Convolution::FilterGradient(std::size_t images, const float* x, const float
                                  float* gradient) {
   Plan& plan = PlanFor(images);
   if (!plan.filter) {
+    const auto workspace = [&](cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t* bytes) {
+      return cudnnGetConvolutionBackwardFilterWorkspaceSize(handle_, plan.x, plan.y, convolution_,
+                                                            filter_, algorithm, bytes);
+    };
     plan.filter = settings_.deterministic ? CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1
                                           : CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0;
     if (settings_.autotune) {
@@ -124,11 +135,10 @@ void Convolution::FilterGradient(std::size_t images, const float* x, const float
           handle_, plan.x, x, plan.y, y_slope, convolution_, filter_, gradient,
           static_cast<int>(results.size()), &count, results.data(), workspace_.data(),
           workspace_bytes_));
-      plan.filter = Fastest("convolution backward filter", results, count, settings_);
+      plan.filter = Fastest("convolution backward filter", results, count, settings_, workspace);
     }
     std::size_t bytes = 0;
-    RHARNESS_CUDA_CALL(cudnnGetConvolutionBackwardFilterWorkspaceSize(
-        handle_, plan.x, plan.y, convolution_, filter_, *plan.filter, &bytes));
+    RHARNESS_CUDA_CALL(workspace(*plan.filter, &bytes));
     Reserve(bytes);
   }
   RHARNESS_CUDA_CALL(cudnnConvolutionBackwardFilter(handle_, &kOne, plan.x, x, plan.y, y_slope,
@@ -140,6 +150,10 @@ void Convolution::InputSlope(std::size_t images, const float* filter, const floa
                              float* x_slope) {
   Plan& plan = PlanFor(images);
   if (!plan.data) {
+    const auto workspace = [&](cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t* bytes) {
+      return cudnnGetConvolutionBackwardDataWorkspaceSize(handle_, filter_, plan.y, convolution_,
+                                                          plan.x, algorithm, bytes);
+    };
     plan.data = settings_.deterministic ? CUDNN_CONVOLUTION_BWD_DATA_ALGO_1
                                         : CUDNN_CONVOLUTION_BWD_DATA_ALGO_0;
     if (settings_.autotune) {
@@ -150,11 +164,10 @@ void Convolution::InputSlope(std::size_t images, const float* filter, const floa
           handle_, filter_, filter, plan.y, y_slope, convolution_, plan.x, x_slope,
           static_cast<int>(results.size()), &count, results.data(), workspace_.data(),
           workspace_bytes_));
-      plan.data = Fastest("convolution backward data", results, count, settings_);
+      plan.data = Fastest("convolution backward data", results, count, settings_, workspace);
     }
     std::size_t bytes = 0;
-    RHARNESS_CUDA_CALL(cudnnGetConvolutionBackwardDataWorkspaceSize(
-        handle_, filter_, plan.y, convolution_, plan.x, *plan.data, &bytes));
+    RHARNESS_CUDA_CALL(workspace(*plan.data, &bytes));
     Reserve(bytes);
   }
   RHARNESS_CUDA_CALL(cudnnConvolutionBackwardData(handle_, &kOne, filter_, filter, plan.y, y_slope,
