@@ -15,7 +15,8 @@ namespace {
 
 // Of a tensor's error in its first step, by its largest movement. A step that is wrong is off by
 // about as much as it moves. With inputs of 10 bits a few units and pooled pixels change sides, and
-// their whole slopes with them: at most 0.25 on the CPU in 600 batches of 32, against 1e-4 in float.
+// their whole slopes with them: at most 0.25 on the CPU in 600 batches of 32, against 1e-4 in
+// float.
 constexpr double kLimit = 1e-3, kTf32Limit = 0.5;
 
 std::unique_ptr<Network> MakeCpu(const CnnSetup& setup) {

@@ -125,6 +125,7 @@ bool LibrariesHaveAll() {
 
 // In a process of its own: the toolkit's stub would be the driver of every test after it.
 TEST(Symbols, AreAllInTheLibrariesOfThisMachine) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(::_exit(LibrariesHaveAll() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
