@@ -1,4 +1,5 @@
-// Whether the tests were built with a sanitizer, whose shadow memory defeats limits on memory.
+// Whether the tests were built with a sanitizer, whose shadow memory defeats limits on memory and
+// whose libraries a program then needs wherever it runs.
 #ifndef RHARNESS_TESTS_SANITIZED_H_
 #define RHARNESS_TESTS_SANITIZED_H_
 
