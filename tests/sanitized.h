@@ -11,6 +11,14 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
+// Whether vfork is an ordinary fork, as the thread sanitizer makes it: the child then has no way to
+// tell why it could not start its program.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kVforkIsFork = true;
+#else
+inline constexpr bool kVforkIsFork = false;
+#endif
+
 }  // namespace rharness
 
 #endif  // RHARNESS_TESTS_SANITIZED_H_
