@@ -12,7 +12,7 @@ inline constexpr bool kSanitized = false;
 #endif
 
 // Whether vfork is an ordinary fork, as the thread sanitizer makes it: the child then has no way to
-// tell why it could not start its program.
+// tell why it could not start its program, and may not yet be in its group when its start is told.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kVforkIsFork = true;
 #else

@@ -221,6 +221,7 @@ TEST(Subprocess, TellsThePidAndTheTimes) {
 }
 
 TEST(Subprocess, ALeftoverGroupIsKilledOnlyIfItIsTheSameProcess) {
+  if (kVforkIsFork) GTEST_SKIP() << "the thread sanitizer makes vfork a fork";
   ASSERT_TRUE(ProcessStartTicks(::getpid()).has_value());
   const ProcessResult other = RunProcess(Child({"exit", "3"}), Timeout(), [](int pid) {
     KillLeftoverGroup(pid, *ProcessStartTicks(pid) + 1);
