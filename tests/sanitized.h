@@ -1,4 +1,5 @@
-// Whether the tests were built with a sanitizer, whose shadow memory defeats limits on memory.
+// Whether the tests were built with a sanitizer, whose shadow memory defeats limits on memory and
+// whose libraries a program then needs wherever it runs.
 #ifndef RHARNESS_TESTS_SANITIZED_H_
 #define RHARNESS_TESTS_SANITIZED_H_
 
@@ -8,6 +9,14 @@ namespace rharness {
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
+#endif
+
+// Whether vfork is an ordinary fork, as the thread sanitizer makes it: the child then has no way to
+// tell why it could not start its program, and may not yet be in its group when its start is told.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kVforkIsFork = true;
+#else
+inline constexpr bool kVforkIsFork = false;
 #endif
 
 }  // namespace rharness

@@ -23,7 +23,7 @@ Status CudaDriver::Start() {
   if (started == CUDA_ERROR_NO_DEVICE || started == CUDA_ERROR_STUB_LIBRARY) {
     return NotFound(checked.error().message, checked.error().where);
   }
-  RETURN_IF_ERROR(checked);
+  if (!checked.ok()) return checked;
   RETURN_IF_ERROR(Check(f.cuDriverGetVersion(&version_), "cuDriverGetVersion"));
   int devices = 0;
   RETURN_IF_ERROR(Check(f.cuDeviceGetCount(&devices), "cuDeviceGetCount"));

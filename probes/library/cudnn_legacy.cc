@@ -64,7 +64,7 @@ Result<CudnnOwned<cudnnFilterDescriptor_t>> LegacyFilter(const std::shared_ptr<c
 
 }  // namespace
 
-Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(std::shared_ptr<const Cudnn> cudnn,
+Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(const std::shared_ptr<const Cudnn>& cudnn,
                                                          cudnnDataType_t type, TensorLayout layout,
                                                          const LegacyDims& dims) {
   const CudnnFunctions& f = cudnn->f;
@@ -79,7 +79,7 @@ Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(std::shared_ptr<const C
   return tensor;
 }
 
-Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(std::shared_ptr<const Cudnn> cudnn,
+Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(const std::shared_ptr<const Cudnn>& cudnn,
                                                          cudnnDataType_t type,
                                                          const std::vector<int>& dims) {
   const CudnnFunctions& f = cudnn->f;
@@ -97,9 +97,9 @@ Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(std::shared_ptr<const C
   return tensor;
 }
 
-Result<CudnnOwned<cudnnPoolingDescriptor_t>> LegacyPooling(std::shared_ptr<const Cudnn> cudnn,
-                                                           cudnnPoolingMode_t mode, int window,
-                                                           int padding, int stride) {
+Result<CudnnOwned<cudnnPoolingDescriptor_t>> LegacyPooling(
+    const std::shared_ptr<const Cudnn>& cudnn, cudnnPoolingMode_t mode, int window, int padding,
+    int stride) {
   const CudnnFunctions& f = cudnn->f;
   RETURN_IF_ERROR(
       cudnn->Need({{"cudnnSetPooling2dDescriptor", f.cudnnSetPooling2dDescriptor != nullptr}}));
@@ -114,7 +114,8 @@ Result<CudnnOwned<cudnnPoolingDescriptor_t>> LegacyPooling(std::shared_ptr<const
   return pooling;
 }
 
-Result<CudnnOwned<cudnnCTCLossDescriptor_t>> LegacyCtcLoss(std::shared_ptr<const Cudnn> cudnn) {
+Result<CudnnOwned<cudnnCTCLossDescriptor_t>> LegacyCtcLoss(
+    const std::shared_ptr<const Cudnn>& cudnn) {
   const CudnnFunctions& f = cudnn->f;
   RETURN_IF_ERROR(
       cudnn->Need({{"cudnnSetCTCLossDescriptorEx", f.cudnnSetCTCLossDescriptorEx != nullptr}}));
@@ -157,7 +158,7 @@ Json DescribeLegacyAlgorithm(const Cudnn& cudnn, ConvolutionPass pass,
       .Set("workspace_bytes", algorithm.workspace_bytes);
 }
 
-Result<LegacyConvolution> LegacyConvolution::Create(std::shared_ptr<const Cudnn> cudnn,
+Result<LegacyConvolution> LegacyConvolution::Create(const std::shared_ptr<const Cudnn>& cudnn,
                                                     cudnnDataType_t type, TensorLayout layout,
                                                     const LegacyDims& x, const LegacyDims& w,
                                                     const LegacyDims& y, int padding,

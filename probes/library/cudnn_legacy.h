@@ -26,19 +26,20 @@ using CudnnOwned = std::unique_ptr<std::remove_pointer_t<Handle>, std::function<
 // n, c, h, w; of filters k, c, r, s.
 using LegacyDims = std::array<int, 4>;
 
-Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(std::shared_ptr<const Cudnn> cudnn,
+Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(const std::shared_ptr<const Cudnn>& cudnn,
                                                          cudnnDataType_t type, TensorLayout layout,
                                                          const LegacyDims& dims);
 // Dense, the last dimension fastest.
-Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(std::shared_ptr<const Cudnn> cudnn,
+Result<CudnnOwned<cudnnTensorDescriptor_t>> LegacyTensor(const std::shared_ptr<const Cudnn>& cudnn,
                                                          cudnnDataType_t type,
                                                          const std::vector<int>& dims);
 // A square window, NaNs not carried on.
-Result<CudnnOwned<cudnnPoolingDescriptor_t>> LegacyPooling(std::shared_ptr<const Cudnn> cudnn,
-                                                           cudnnPoolingMode_t mode, int window,
-                                                           int padding, int stride);
+Result<CudnnOwned<cudnnPoolingDescriptor_t>> LegacyPooling(
+    const std::shared_ptr<const Cudnn>& cudnn, cudnnPoolingMode_t mode, int window, int padding,
+    int stride);
 // Inputs are scores, of which the loss takes the softmax itself.
-Result<CudnnOwned<cudnnCTCLossDescriptor_t>> LegacyCtcLoss(std::shared_ptr<const Cudnn> cudnn);
+Result<CudnnOwned<cudnnCTCLossDescriptor_t>> LegacyCtcLoss(
+    const std::shared_ptr<const Cudnn>& cudnn);
 
 // One entry of a list of algorithms.
 struct LegacyAlgorithm {
@@ -57,10 +58,10 @@ Json DescribeLegacyAlgorithm(const Cudnn& cudnn, ConvolutionPass pass,
 // A cross-correlation with sums in fp32, stride 1.
 class LegacyConvolution {
  public:
-  static Result<LegacyConvolution> Create(std::shared_ptr<const Cudnn> cudnn, cudnnDataType_t type,
-                                          TensorLayout layout, const LegacyDims& x,
-                                          const LegacyDims& w, const LegacyDims& y, int padding,
-                                          cudnnMathType_t math);
+  static Result<LegacyConvolution> Create(const std::shared_ptr<const Cudnn>& cudnn,
+                                          cudnnDataType_t type, TensorLayout layout,
+                                          const LegacyDims& x, const LegacyDims& w,
+                                          const LegacyDims& y, int padding, cudnnMathType_t math);
   // What the library's heuristic ranks, best first; nothing is timed.
   Result<std::vector<LegacyAlgorithm>> Rank(ConvolutionPass pass) const;
   Result<std::size_t> WorkspaceBytes(ConvolutionPass pass, int algorithm) const;

@@ -78,7 +78,7 @@ Status Nvml::Start() {
   if (started == kDriverNotLoaded) {
     return NotFound(checked.error().message, checked.error().where);
   }
-  RETURN_IF_ERROR(checked);
+  if (!checked.ok()) return checked;
   started_ = true;
   std::array<char, 128> text{};
   RETURN_IF_ERROR(

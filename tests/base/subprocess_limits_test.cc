@@ -8,6 +8,7 @@
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
 #include "tests/base/test_child.h"
+#include "tests/sanitized.h"
 
 namespace rharness {
 namespace {
@@ -111,6 +112,7 @@ TEST(Subprocess, TheMemoryOfGrandchildrenCounts) {
 }
 
 TEST(Subprocess, PagesSharedByForkedWorkersCountOnce) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's shadow memory counts, too";
   ProcessLimits limits = Timeout();
   limits.memory_bytes = 128 * kMiB;
   int asked = 0;

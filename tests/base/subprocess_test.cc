@@ -18,6 +18,7 @@
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "tests/base/test_child.h"
+#include "tests/sanitized.h"
 
 namespace rharness {
 namespace {
@@ -126,6 +127,7 @@ TEST(Subprocess, SignalsStartOutAtTheirDefaults) {
 TEST(Subprocess, WritesNoCoreFiles) { EXPECT_EQ(RunSteps({"core-limit"}).stdout_text, "0"); }
 
 TEST(Subprocess, AMissingProgramIsNotStarted) {
+  if (kVforkIsFork) GTEST_SKIP() << "the thread sanitizer makes vfork a fork";
   for (const char* program : {"no-such-program-anywhere", "/no/such/program"}) {
     ProcessSpec spec;
     spec.argv = {program};
@@ -140,6 +142,7 @@ TEST(Subprocess, AMissingProgramIsNotStarted) {
 }
 
 TEST(Subprocess, AFileThatCannotBeExecutedIsNotStarted) {
+  if (kVforkIsFork) GTEST_SKIP() << "the thread sanitizer makes vfork a fork";
   const Result<ScopedTempDir> folder = ScopedTempDir::Make();
   std::ofstream(folder->path() / "data") << "no program";
   ProcessSpec spec;
@@ -154,6 +157,7 @@ TEST(Subprocess, AFileThatCannotBeExecutedIsNotStarted) {
 }
 
 TEST(Subprocess, AMissingWorkingDirectoryIsNotStarted) {
+  if (kVforkIsFork) GTEST_SKIP() << "the thread sanitizer makes vfork a fork";
   ProcessSpec spec = Child({"exit", "0"});
   spec.working_directory = "/no/such/folder";
   const ProcessResult result = RunProcess(spec, Timeout());
@@ -162,6 +166,7 @@ TEST(Subprocess, AMissingWorkingDirectoryIsNotStarted) {
 }
 
 TEST(Subprocess, WhatExecveCannotTakeIsNotStarted) {
+  if (kVforkIsFork) GTEST_SKIP() << "the thread sanitizer makes vfork a fork";
   ProcessSpec empty;
   EXPECT_EQ(RunProcess(empty).outcome.kind, OutcomeKind::kNotStarted);
   ProcessSpec nul = Child({std::string("a\0b", 3)});
@@ -216,6 +221,7 @@ TEST(Subprocess, TellsThePidAndTheTimes) {
 }
 
 TEST(Subprocess, ALeftoverGroupIsKilledOnlyIfItIsTheSameProcess) {
+  if (kVforkIsFork) GTEST_SKIP() << "the thread sanitizer makes vfork a fork";
   ASSERT_TRUE(ProcessStartTicks(::getpid()).has_value());
   const ProcessResult other = RunProcess(Child({"exit", "3"}), Timeout(), [](int pid) {
     KillLeftoverGroup(pid, *ProcessStartTicks(pid) + 1);

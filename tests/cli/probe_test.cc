@@ -10,6 +10,7 @@
 #include "harness/manifest/environment.h"
 #include "tests/launch/container_world.h"
 #include "tests/reports/schema_validator.h"
+#include "tests/sanitized.h"
 
 namespace rharness {
 namespace {
@@ -235,6 +236,7 @@ std::vector<std::string> GlibcFiles() {
 
 TEST_F(ProbeInImage, FingerprintsTheImagesOwnStack) {
   if (!fs::exists(fs::path("/") / kLoader)) GTEST_SKIP() << "no " << kLoader << " to copy";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's libraries are not in the image";
   const std::string image = MakeImage("glibc", "/", GlibcFiles());
   const fs::path out = world_->folder() / "fingerprint.json";
   const ProcessResult result =
@@ -292,6 +294,7 @@ TEST_F(ProbeInImage, FingerprintsAnImageWithAnOlderGlibcByThePortableProgram) {
   EXPECT_EQ(json.Find("suite")->AsString(), "ok");
   EXPECT_EQ(json.Find("stack")->Find("glibc")->AsString(), "2.31");
   EXPECT_EQ(json.Find("probes")->AsArray()[0].Find("status")->AsString(), "ok");
+  if (kSanitized) GTEST_SKIP() << "this build: a sanitizer's libraries are not in the image";
   const ProcessResult own = run(RHARNESS_BIN_DIR "/rharness-probe");
   EXPECT_EQ(own.outcome.exit_code, 2);
   EXPECT_THAT(own.stderr_text, HasSubstr("the image's glibc is too old"));

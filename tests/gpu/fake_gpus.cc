@@ -10,15 +10,9 @@
 #include <cstring>
 #include <map>
 
+#include "tests/gpu/fake_memory.h"
+
 namespace {
-
-// Device d's memory is from (16 + d) * 2^40, so that its number can be read off an address.
-constexpr int kAddressBits = 40;
-constexpr std::uint64_t kFirstRegion = 16;
-
-int DeviceOf(CUdeviceptr address) {
-  return static_cast<int>((address >> kAddressBits) - kFirstRegion);
-}
 
 long Setting(const char* name, long otherwise) {
   const char* text = std::getenv(name);
@@ -33,7 +27,7 @@ std::map<int, CUdeviceptr> next_free;
 
 // Whether the range lies in one allocation of the device whose context is current.
 bool IsMine(CUdeviceptr address, std::size_t bytes) {
-  if (DeviceOf(address) != current_device) return false;
+  if (rharness::FakeDeviceOf(address) != current_device) return false;
   auto after = allocations.upper_bound(address);
   if (after == allocations.begin()) return false;
   const auto& [begin, size] = *--after;
@@ -110,7 +104,7 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   }
   CUdeviceptr& next = next_free[current_device];
   const auto device = static_cast<std::uint64_t>(current_device);
-  if (next == 0) next = (kFirstRegion + device) << kAddressBits;
+  if (next == 0) next = rharness::FakeMemoryOf(device);
   void* got = ::mmap(reinterpret_cast<void*>(next), bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;

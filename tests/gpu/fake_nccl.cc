@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "probes/gpu/number_type.h"
+#include "tests/gpu/fake_memory.h"
 
 namespace {
 
@@ -176,12 +177,16 @@ ncclResult_t RunGroup() {
   return ncclSuccess;
 }
 
-// Addresses name their device in fake_gpus.cc, and a stream is its device's number and one.
+bool IsOf(int device, const void* address) {
+  return rharness::FakeDeviceOf(reinterpret_cast<std::uintptr_t>(address)) == device;
+}
+
+// A stream of fake_gpus.cc is its device's number and one.
 ncclResult_t Add(const Call& call, cudaStream_t stream) {
-  const auto device = static_cast<std::uint64_t>(call.comm->device);
-  const bool right = reinterpret_cast<std::uintptr_t>(call.from) >> 40 == 16 + device &&
-                     reinterpret_cast<std::uintptr_t>(call.to) >> 40 == 16 + device &&
-                     reinterpret_cast<std::uintptr_t>(stream) == device + 1;
+  const int device = call.comm->device;
+  const bool right =
+      IsOf(device, call.from) && IsOf(device, call.to) &&
+      reinterpret_cast<std::uintptr_t>(stream) == static_cast<std::uintptr_t>(device) + 1;
   if (!right) return ncclInvalidArgument;
   calls.push_back(call);
   return depth == 0 ? RunGroup() : ncclSuccess;
