@@ -14,9 +14,9 @@ namespace rharness {
 // In the order in which a cause is looked for: identity, compiler output, choice, tree, bits.
 enum class BehaviourChange {
   kNone,
-  kNewlyWrong,  // ok before; failed, crashed or timed out now
-  kGone,        // ok before; absent or not probed now
-  kAppeared,    // not ok before; ok now
+  kNewlyWrong,      // ok before; failed, crashed or timed out now
+  kGone,            // ok before; absent or not probed now
+  kAppeared,        // not ok before; ok now
   kAskedOtherwise,  // ok on both sides and with other parameters: nothing can be said
   kNonDeterminismGained,
   kNonDeterminismLost,

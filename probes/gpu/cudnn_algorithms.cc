@@ -40,17 +40,6 @@ Result<LegacyConvolution> Describe(const CudnnContext& cudnn, const ConvolutionS
                                    LegacyDimsOf(shape, ConvolutionTensor::kY), shape.padding, math);
 }
 
-// A function that the library has no more, or a computation that it never had, is a note; what
-// fails is a result of its own.
-void OrNote(const Status& done, const std::string& name, ProbeResult* result) {
-  if (done.ok()) return;
-  if (done.error().code != ErrorCode::kUnsupported) {
-    RecordFailure(name, done.error(), result);
-  } else {
-    result->notes.push_back(name + ": " + done.error().ToString());
-  }
-}
-
 Status ListAlgorithms(const CudnnContext& cudnn, const LegacyConvolution& convolution,
                       ConvolutionPass pass, const std::string& name, ProbeResult* result) {
   ASSIGN_OR_RETURN(const auto ranked, convolution.Rank(pass));
@@ -91,21 +80,21 @@ Status RecordLegacyAlgorithms(const ProbeContext& context, const CudnnContext& c
   const std::string name = fmt::format("{} {}", shape.Name(), math_name);
   const auto convolution = Describe(cudnn, shape, math);
   if (!convolution.ok()) {
-    OrNote(convolution.error(), name, result);
+    NoteUnsupported(convolution.error(), name, result);
     return {};
   }
   for (const auto pass : {ConvolutionPass::kForward, ConvolutionPass::kBackwardData,
                           ConvolutionPass::kBackwardFilter}) {
     const std::string of_pass = fmt::format("{} {}", ConvolutionPassName(pass), name);
-    OrNote(ListAlgorithms(cudnn, *convolution, pass, of_pass, result), of_pass, result);
+    NoteUnsupported(ListAlgorithms(cudnn, *convolution, pass, of_pass, result), of_pass, result);
   }
   ASSIGN_OR_RETURN(const auto memory, ConvolutionMemory::Create(cudnn.device, shape));
   for (const Fixed& fixed : kFixed) {
     const std::string of_fixed =
         fmt::format("{} {} algorithm {}", ConvolutionPassName(fixed.pass), name,
                     LegacyAlgorithmName(fixed.pass, fixed.algorithm));
-    OrNote(RunFixed(context, cudnn, *convolution, memory, fixed, of_fixed, result), of_fixed,
-           result);
+    NoteUnsupported(RunFixed(context, cudnn, *convolution, memory, fixed, of_fixed, result),
+                    of_fixed, result);
   }
   return {};
 }

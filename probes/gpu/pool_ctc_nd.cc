@@ -125,15 +125,6 @@ Status RecordCtc(const ProbeContext& context, const CudnnContext& cudnn, cudnnCT
   return {};
 }
 
-void OrNote(const Status& done, const std::string& name, ProbeResult* result) {
-  if (done.ok()) return;
-  if (done.error().code != ErrorCode::kUnsupported) {
-    RecordFailure(name, done.error(), result);
-  } else {
-    result->notes.push_back(name + ": " + done.error().ToString());
-  }
-}
-
 Result<ProbeResult> Measure(const ProbeContext& given) {
   ProbeContext context = given;
   context.repeats = std::max(context.repeats, kLeastRepeats);
@@ -145,13 +136,13 @@ Result<ProbeResult> Measure(const ProbeContext& given) {
       {CUDNN_POOLING_MAX, "max pooling gradient"},
       {CUDNN_POOLING_MAX_DETERMINISTIC, "max pooling gradient, deterministic"}};
   for (const auto& [mode, name] : poolings) {
-    OrNote(RecordPooling(context, cudnn, mode, name, &result), name, &result);
+    NoteUnsupported(RecordPooling(context, cudnn, mode, name, &result), name, &result);
   }
   const std::pair<cudnnCTCLossAlgo_t, std::string> losses[] = {
       {CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC, "CTC loss"},
       {CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, "CTC loss, deterministic"}};
   for (const auto& [algo, name] : losses) {
-    OrNote(RecordCtc(context, cudnn, algo, name, &result), name, &result);
+    NoteUnsupported(RecordCtc(context, cudnn, algo, name, &result), name, &result);
   }
   return result;
 }

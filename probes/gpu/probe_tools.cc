@@ -42,6 +42,14 @@ void RecordFailure(const std::string& name, const Error& error, ProbeResult* res
   ++result->counts[kFailedCases];
 }
 
+void NoteUnsupported(const Status& done, const std::string& name, ProbeResult* result) {
+  if (done.ok()) return;
+  if (done.error().code != ErrorCode::kUnsupported) {
+    return RecordFailure(name, done.error(), result);
+  }
+  result->notes.push_back(name + ": " + done.error().ToString());
+}
+
 std::string HashOf(std::span<const std::byte> bytes) { return ToHex(Sha256Of(bytes)); }
 
 std::string HashOf(std::string_view text) { return Sha256HexOf(text); }

@@ -23,6 +23,9 @@ ProbeResult Finish(Result<ProbeResult> result);
 // One case that failed must not hide what the others say: its failure is its own result, choices
 // [name]["failed"], a note, and one more of counts["failed cases"].
 void RecordFailure(const std::string& name, const Error& error, ProbeResult* result);
+// A case that ended so: unsupported, a function that the library has no more or a computation that
+// it never had, is a note; every other error is recorded as a failure.
+void NoteUnsupported(const Status& done, const std::string& name, ProbeResult* result);
 
 std::string HashOf(std::span<const std::byte> bytes);  // SHA-256, hex
 std::string HashOf(std::string_view text);

@@ -78,8 +78,8 @@ TEST(ProbeRunner, SaysOfWhatABudgetLeftOutThatItTimedOutAndKeepsTheRest) {
             "not run to its end: the time for all probes was up");
   const Json* seconds = json.Find("context")->Find("probe_seconds");
   ASSERT_NE(seconds, nullptr);
-  EXPECT_GE(seconds->Find("hang")->ToDouble().value_or(0), 0.9);
-  EXPECT_LT(seconds->Find("steady")->ToDouble().value_or(1), 0.1);
+  EXPECT_GT(seconds->Find("hang")->ToDouble().value_or(0),
+            seconds->Find("steady")->ToDouble().value_or(1e9));
 }
 
 TEST(ProbeRunner, TakesGarbageSilenceAndAnExitCodeForFailures) {
