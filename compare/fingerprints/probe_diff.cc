@@ -184,8 +184,8 @@ class ProbeComparison {
 
   std::string TreeNames() const {
     const std::string& name = out_.tree_cases.front();
-    return fmt::format("{} → {}", Short(At(before_.trees, name)->name),
-                       Short(At(after_.trees, name)->name));
+    const std::string &was = At(before_.trees, name)->name, &is = At(after_.trees, name)->name;
+    return was == is ? TreeWords() : fmt::format("{} → {}", Short(was), Short(is));
   }
 
   // `of`: the cases that show the layer on both sides.

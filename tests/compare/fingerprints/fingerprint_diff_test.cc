@@ -79,6 +79,36 @@ TEST(FingerprintDiff, AnotherChoiceIsHeuristicDriftWhateverMovedBelowIt) {
   EXPECT_EQ(probe.bits_sentence, "gemm_tree_fp16: other bits in 1 of 2 cases (first: 64x64x32)");
 }
 
+// Two sequential parts of 8 + 4 terms, then of 6 + 6: one name, two orders.
+TEST(FingerprintDiff, TellsTwoOrdersOfOneNameApart) {
+  const auto split = [](int at) {
+    std::vector<std::vector<int>> inner;
+    for (const auto& [first, end] : {std::pair(0, at), std::pair(at, 12)}) {
+      inner.push_back({first, first + 1});
+      for (int leaf = first + 2; leaf < end; ++leaf) {
+        inner.push_back({12 + static_cast<int>(inner.size()) - 1, leaf});
+      }
+    }
+    inner.push_back({12 + at - 2, 12 + static_cast<int>(inner.size()) - 1});
+    return TreeOf(12, std::move(inner));
+  };
+  const auto stack = [&split](int at, const char* chosen) {
+    return SampleStack()
+        .Probe("gemm_tree_fp16")
+        .Choice("64x64x32", chosen)
+        .Tree("64x64x32", split(at));
+  };
+  const auto difference = DiffFingerprints(stack(8, R"({"algorithm": 1})").Parse("a"),
+                                           stack(6, R"({"algorithm": 2})").Parse("b"));
+  ASSERT_EQ(difference.probes.size(), 1U);
+  EXPECT_EQ(difference.probes[0].change, BehaviourChange::kHeuristicDrift);
+  EXPECT_NE(difference.probes[0].sentence.find("as before, in another arrangement"),
+            std::string::npos)
+      << difference.probes[0].sentence;
+  EXPECT_EQ(difference.probes[0].tree_sentence.find("→"), std::string::npos)
+      << difference.probes[0].tree_sentence;
+}
+
 TEST(FingerprintDiff, WhatAStackIsIsAFactAndNoBehaviour) {
   const auto with = [](const char* driver) {
     return SampleStack()
