@@ -17,7 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Without the folder that it runs in, which "-c" puts first and which is none of its packages.
 constexpr char kFindPackages[] =
+    "import sys\n"
+    "sys.path = [folder for folder in sys.path if folder]\n"
     "from importlib.util import find_spec\n"
     "for package in ('nvidia', 'numpy'):\n"
     "    found = find_spec(package)\n"
