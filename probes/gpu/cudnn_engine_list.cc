@@ -30,7 +30,8 @@ Error WithoutDriver(const Error& error) {
           error.where};
 }
 
-Result<ProbeResult> MeasureNamed(const ProbeContext& context) {
+// `driver_there`: whether a driver's library was.
+Result<ProbeResult> MeasureNamed(const ProbeContext& context, bool* driver_there) {
   ASSIGN_OR_RETURN(const auto cudnn, Cudnn::Load(context.library_paths));
   if (cudnn->version() < kCudnnWithDeviceProperties) {
     return NotFound(fmt::format("cuDNN {} knows the device that it runs on alone; since 9.8 others",
@@ -41,7 +42,7 @@ Result<ProbeResult> MeasureNamed(const ProbeContext& context) {
   // Engines that compile at run time are listed only when cuDNN can load a driver's library; the
   // toolkit's stub will do, and this is where one can be pointed at.
   const auto driver = Library::Open({"libcuda.so.1", "libcuda.so"}, context.library_paths);
-  result.choices["runtime-compiled engines"] = Json::MakeObject().Set("listed", driver.ok());
+  *driver_there = driver.ok();
   if (!driver.ok()) {
     result.notes.emplace_back(
         "without libcuda.so.1, or the toolkit's stub, cuDNN lists no engine "
@@ -55,12 +56,20 @@ Result<ProbeResult> MeasureNamed(const ProbeContext& context) {
     RETURN_IF_ERROR(
         ListEngines(cudnn, fmt::format("{} ", named.name), &*device, kNamedRanks, &result));
   }
-  if (result.choices.size() == 1) return InternalError("no engine for any operation");
+  if (result.choices.empty()) return InternalError("no engine for any operation");
   return result;
 }
 
 ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
-ProbeResult RunNamed(const ProbeContext& context) { return Finish(MeasureNamed(context)); }
+ProbeResult RunNamed(const ProbeContext& context) {
+  bool driver_there = false;
+  ProbeResult result = Finish(MeasureNamed(context, &driver_there));
+  // Only beside rankings: alone it would pass for something that the probe saw.
+  if (result.status == ProbeStatus::kOk) {
+    result.choices["runtime-compiled engines"] = Json::MakeObject().Set("listed", driver_there);
+  }
+  return result;
+}
 
 const RegisterProbe kProbe({.name = "cudnn_engine_list",
                             .family = "convolution",

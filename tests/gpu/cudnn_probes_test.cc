@@ -205,6 +205,12 @@ TEST(CudnnProbes, ListTheEnginesOfNamedDevices) {
   EXPECT_TRUE(result.choices.at("runtime-compiled engines").Find("listed")->AsBool());
 }
 
+TEST(CudnnProbes, FailForNamedDevicesWhereNoRankingCanBeHad) {
+  const ProbeResult result = RunProbe("cudnn_engine_list_named", FakeContext("unranked"));
+  EXPECT_EQ(result.status, ProbeStatus::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("no heuristics today"));
+}
+
 TEST(CudnnProbes, AreAbsentForNamedDevicesInVersion8) {
   const ProbeResult result = RunProbe("cudnn_engine_list_named", FakeContext("eight"));
   EXPECT_EQ(result.status, ProbeStatus::kAbsent) << result.message;

@@ -1,7 +1,8 @@
 // A cuDNN that runs on the host, for tests: graphs of one convolution or layer norm, engines that
 // are as they are asked to be, and plans that compute. Kinds: FAKE_full; FAKE_wrong, with an engine
 // that computes nonsense; FAKE_eight, which is version 8.9.7 and lacks what came later and what may
-// go; FAKE_incomplete, without cudnnBackendExecute; FAKE_broken, whose handle cannot be made.
+// go; FAKE_incomplete, without cudnnBackendExecute; FAKE_unranked, whose heuristics fail;
+// FAKE_broken, whose handle cannot be made.
 // Written against the documented attributes, and not with the code under test.
 #include <cudnn.h>
 
@@ -267,6 +268,11 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
       return Fail(CUDNN_STATUS_BAD_PARAM, "no deviceVer");
     }
   }
+#if defined(FAKE_unranked)
+  if (object->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR) {
+    return Fail(CUDNN_STATUS_INTERNAL_ERROR, "no heuristics today");
+  }
+#endif
   if (object->type != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) return CUDNN_STATUS_SUCCESS;
   object->engine = object->One(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)->engine;
   return object->engine == 14 ? Fail(kNotSupported, "not here") : CUDNN_STATUS_SUCCESS;
