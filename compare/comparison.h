@@ -1,7 +1,8 @@
 // Everything that was found between two things, and what it comes to: "rharness.comparison/v1".
 //
-// Role: the noun between comparing and reporting. The composition fills it, JudgeComparison and
-// Explain add verdict and causes, the writers of reports/ lay it out and do no arithmetic.
+// Role: the noun between comparing and reporting, of a drill (a record and its reruns) as of any two
+// things. The composition fills it, JudgeComparison and Explain add verdict and causes, the writers
+// of reports/ lay it out and do no arithmetic.
 #ifndef RHARNESS_COMPARE_COMPARISON_H_
 #define RHARNESS_COMPARE_COMPARISON_H_
 
@@ -52,11 +53,23 @@ struct CheckpointComparison {
   std::vector<std::string> prefixes;  // that would make the names of both sides agree
 };
 
+// One rerun of a record, as far as it came.
+struct RerunEnd {
+  enum class State { kCompared, kNotComparable, kFailed, kInfra };
+  int index = 0;  // 1, 2, ...
+  State state = State::kInfra;
+  std::string reason;          // of a state other than kCompared: one sentence
+  std::optional<Layer> layer;  // of kNotComparable
+};
+
 struct Comparison {
   std::string name;  // of the pair; "" for a single one
   ComparedSide a;
   ComparedSide b;
-  bool expect_bitwise = true;  // bits were promised, or asked for
+  bool expect_bitwise = true;      // bits were promised, or asked for
+  bool declared_bitwise = false;   // promised: the record says that it is deterministic
+  bool is_rerun = false;           // b stands for the reruns of the record a
+  std::vector<RerunEnd> ends;      // of is_rerun: how each rerun ended
   Verdict verdict = Verdict::kInconclusive;
   std::string headline;           // one sentence: the verdict and why
   std::vector<Finding> findings;  // the decisive ones first
@@ -66,6 +79,9 @@ struct Comparison {
   std::vector<CurveComparison> curves;
   std::vector<MetricDecision> metrics;
   std::vector<std::string> notes;  // what was left out, and why
+  // How many more reruns would decide, by the metric that needs most; 0: none would or needed.
+  int more_reruns = 0;
+  bool needs_confirmation = false;  // one more rerun is due before a drift is claimed
 };
 
 // What one call of `rharness compare` made: one comparison, or one a pair.
@@ -79,13 +95,21 @@ struct ComparisonSet {
   std::vector<Comparison> comparisons;
 };
 
-// Fills verdict, headline and findings (those already there stay) from the parts. The ladder:
+// Fills verdict, headline, more_reruns, needs_confirmation and findings (those already there stay)
+// from the parts. The ladder, first match wins:
+//   infra           no rerun could be carried out
 //   not_comparable  an identity fact differs (data, code, image), or there is nothing in common
-//   drifted         a non-finite value, a curve beyond its band, a metric's shift, or bits differ
-//                   where they were promised
-//   identical       everything that decides is equal bit for bit, and there is something
-//   equivalent      everything that decides is equal, within its band or its margin
+//   failed          a rerun crashed, hung or ended at a limit
+//   drifted         a value stopped being finite
+//   not_comparable  bits differ on another hardware class than the recorded one
+//   drifted         bits differ where they were promised or asked for; a metric's shift is shown, or
+//                   a loss beyond its band where no metric was tested
+//   identical       everything is equal bit for bit, times and memory left out, and there is something
+//   equivalent      every primary metric is shown to be within its margin, or equal; where none was
+//                   tested, every loss within its band
 //   inconclusive    none of these could be shown
+// A metric that was tested has error rates of its own family; beside it the bands of curves advise.
+// What is equal bit for bit is never drifted; as a single value beside other weights it shows nothing.
 void JudgeComparison(Comparison* comparison);
 
 // Fills counts and exit_code.

@@ -15,12 +15,17 @@ inline bool SameBits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-// Every value of both sides has the same bits.
+// Every value of both sides has the same bits; of a run and its reruns, every rerun that of the run.
 inline bool IsEqual(const MetricDecision& metric) {
-  if (metric.history.empty() || metric.reruns.empty()) return false;
-  const auto same = [&](double value) { return SameBits(value, metric.history.front()); };
-  return std::ranges::all_of(metric.history, same) && std::ranges::all_of(metric.reruns, same);
+  if (metric.reruns.empty() || (metric.history.empty() && !metric.recorded)) return false;
+  const double value = metric.recorded ? *metric.recorded : metric.history.front();
+  const auto same = [&](double other) { return SameBits(other, value); };
+  return std::ranges::all_of(metric.reruns, same) &&
+         (metric.recorded || std::ranges::all_of(metric.history, same));
 }
+
+// A test with stated error rates was made.
+inline bool IsTested(const MetricDecision& metric) { return metric.standard_error > 0.0; }
 
 inline bool HasNonFinite(const CheckpointDifference& difference) {
   return std::ranges::any_of(difference.differing, [](const TensorDifference& tensor) {

@@ -1,35 +1,29 @@
-// The ladder of a comparison of two things: what decides, in which order, and why.
+// The one ladder: what decides, in which order, and why.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "compare/comparison.h"
 #include "compare/comparison_predicates.h"
 #include "compare/describe_checkpoint.h"
+#include "compare/judge_findings.h"
+#include "compare/metrics/metric_set.h"
 
 namespace rharness {
 namespace {
 
-Finding Reason(std::string code, std::string subject, std::string observed, std::string limit,
-               std::string rule, std::string message, std::optional<Layer> layer = {}) {
-  return {.code = std::move(code),
-          .layer = layer,
-          .subject = std::move(subject),
-          .observed = std::move(observed),
-          .limit = std::move(limit),
-          .rule = std::move(rule),
-          .message = std::move(message)};
-}
+using EndState = RerunEnd::State;
 
-class ComparisonLadder {
+// The rungs look at the comparison and either decide (true) or pass it on.
+class Ladder {
  public:
-  explicit ComparisonLadder(Comparison* comparison) : c_(*comparison) {}
+  explicit Ladder(Comparison* comparison)
+      : c_(*comparison), significant_(DecideMetricSet(comparison->metrics).significant) {}
 
   void Climb() {
-    NoteVacuous();
-    const bool decided = Preset() || NotComparable() || NonFinite() || BeyondBand() || Shift() ||
-                         BitsDiffer() || Identical() || Equivalent();
+    Note(FindAsides(c_));
+    const bool decided = Preset() || Infra() || NotComparable() || Failed() || NonFinite() ||
+                         HardwareClass() || BitsDiffer() || Shift() || Identical() || Equivalent();
     if (!decided) Inconclusive();
     std::stable_partition(c_.findings.begin(), c_.findings.end(),
                           [](const Finding& finding) { return finding.decisive; });
@@ -43,85 +37,123 @@ class ComparisonLadder {
     c_.findings.push_back(std::move(finding));
     return true;
   }
-
-  // Whether this curve's bits count: where bits are promised a metric by step is as good as a loss.
-  bool Counts(const CurveComparison& curve) const {
-    return curve.kind == CurveKind::kLoss ||
-           (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
+  bool DecideAll(Verdict verdict, std::vector<Finding> findings) {
+    for (Finding& finding : findings) Decide(verdict, std::move(finding));
+    return !findings.empty();
   }
+  void Note(std::vector<Finding> findings) {
+    std::ranges::move(findings, std::back_inserter(c_.findings));
+  }
+
   // Something that decides is on one side alone; the composition says so.
   bool HasMissing() const {
     return std::ranges::any_of(
         c_.findings, [](const Finding& finding) { return finding.code.starts_with("missing_"); });
   }
   bool HasFactsOnly() const {
-    return c_.checkpoints.empty() && c_.curves.empty() && c_.metrics.empty();
+    return !c_.is_rerun && c_.checkpoints.empty() && c_.curves.empty() && c_.metrics.empty();
+  }
+  // The error rates of a test are stated for this family; a curve's band then only advises.
+  bool HasTestedMetric() const {
+    return std::ranges::any_of(
+        c_.metrics, [](const MetricDecision& metric) { return metric.primary && IsTested(metric); });
+  }
+  bool AnyBitsDiffer() const;
+  bool WeightsDiffer() const;
+  bool IsShift(std::size_t i) const {
+    const MetricDecision& metric = c_.metrics[i];
+    return metric.primary && metric.verdict == MetricVerdict::kDrifted && significant_[i] &&
+           !IsEqual(metric);
   }
 
-  void NoteVacuous();
   bool Preset();
+  bool Infra();
+  bool DecideByFacts(FactWeight weight, std::string_view rule, std::string_view consequence);
   bool NotComparable();
-  bool NonFinite();
-  bool BeyondBand();
-  bool Shift();
+  bool NothingInCommon();
+  bool Failed();
+  bool NonFinite() { return DecideAll(Verdict::kDrifted, FindNonFinite(c_)); }
+  bool HardwareClass();
   bool BitsDiffer();
-  bool FactsDiffer();
+  bool Shift();
   bool Identical();
   bool Equivalent();
+  bool CurvesWithin(int* within) const;
+  bool MetricsWithin(int* within) const;
   void Inconclusive();
+  void LeaveOpen();
+  void NoteMetrics(MetricVerdict but);
+  void NoteBands();
   std::string Headline() const;
 
   Comparison& c_;
+  const std::vector<bool> significant_;  // per metric: its difference counts family-wise
 };
 
-void ComparisonLadder::NoteVacuous() {
-  for (const CurveComparison& curve : c_.curves) {
-    if (curve.state != CurveState::kVacuous || curve.kind == CurveKind::kResource) continue;
-    c_.findings.push_back(Reason("vacuous_curve", "curve " + curve.name, curve.vacuity, {},
-                                 "a curve that cannot tell never passes", curve.message));
-  }
-  for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (!checkpoint.metadata.empty()) {
-      c_.findings.push_back(
-          Reason("metadata_differs", checkpoint.subject, checkpoint.metadata.front(), {},
-                 "what is kept beside the tensors never decides",
-                 fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
-                             checkpoint.metadata.size() == 1
-                                 ? ""
-                                 : fmt::format(" (and {} more)", checkpoint.metadata.size() - 1))));
-    }
-    if (!IsVacuous(checkpoint.difference)) continue;
-    c_.findings.push_back(Reason("vacuous_checkpoint", checkpoint.subject, "not one element", {},
-                                 "a checkpoint of nothing never passes",
-                                 checkpoint.subject + " holds no element: it shows nothing"));
-  }
-}
-
 // What the composition could not read or line up.
-bool ComparisonLadder::Preset() {
+bool Ladder::Preset() {
   const auto found = std::ranges::find_if(c_.findings, &Finding::decisive);
   if (found == c_.findings.end()) return false;
   c_.verdict = found->code == "run_failed" ? Verdict::kFailed : Verdict::kNotComparable;
   return true;
 }
 
-bool ComparisonLadder::NotComparable() {
+bool Ladder::Infra() {
+  if (!c_.is_rerun) return false;
+  if (c_.ends.empty()) {
+    return Decide(Verdict::kInfra, Reason("no_rerun", "run", {}, {}, "at least one rerun",
+                                          "no rerun was carried out"));
+  }
+  const bool any_came_far = std::ranges::any_of(
+      c_.ends, [](const RerunEnd& end) { return end.state != EndState::kInfra; });
+  for (const RerunEnd& end : c_.ends) {
+    if (end.state != EndState::kInfra) continue;
+    Finding finding =
+        Reason("infrastructure", fmt::format("rerun {}", end.index), {}, {},
+               "a rerun that could not be carried out says nothing about the run", end.reason);
+    finding.decisive = !any_came_far;
+    c_.findings.push_back(std::move(finding));
+  }
+  if (!any_came_far) c_.verdict = Verdict::kInfra;
+  return !any_came_far;
+}
+
+// Decides by every fact of this weight that differs.
+bool Ladder::DecideByFacts(FactWeight weight, std::string_view rule, std::string_view consequence) {
   bool decided = false;
-  int compared = 0;
   for (const LayerComparison& layer : c_.layers) {
-    compared += layer.compared;
     for (const FactDifference& difference : layer.differences) {
-      if (difference.weight != FactWeight::kIdentity) continue;
-      decided = Decide(
-          Verdict::kNotComparable,
-          Reason(fmt::format("{}_differs", LayerName(layer.layer)), difference.key,
-                 difference.observed.value_or("absent"), difference.recorded.value_or("absent"),
-                 "data, code, image and seeds must be the same",
-                 fmt::format("{} is not the same on both sides", difference.key), layer.layer));
+      if (difference.weight != weight) continue;
+      decided = Decide(Verdict::kNotComparable,
+                       FactFinding(difference, std::string(rule), consequence));
     }
   }
-  if (decided) return true;
-  bool shared = compared > 0 || !c_.metrics.empty();
+  return decided;
+}
+
+bool Ladder::NotComparable() {
+  bool decided = false;
+  for (const RerunEnd& end : c_.ends) {
+    if (end.state != EndState::kNotComparable) continue;
+    decided = Decide(
+        Verdict::kNotComparable,
+        Reason(fmt::format("{}_not_recorded", end.layer ? LayerName(*end.layer) : "inputs"),
+               fmt::format("rerun {}", end.index), {}, {},
+               "data, code, image and hardware must be the recorded ones", end.reason, end.layer));
+  }
+  if (c_.is_rerun) {
+    return DecideByFacts(FactWeight::kIdentity, "must be the recorded one",
+                         " is not the recorded one") ||
+           decided;
+  }
+  return DecideByFacts(FactWeight::kIdentity, "data, code, image and seeds must be the same",
+                       " is not the same on both sides") ||
+         NothingInCommon();
+}
+
+bool Ladder::NothingInCommon() {
+  bool shared = !c_.metrics.empty();
+  for (const LayerComparison& layer : c_.layers) shared |= layer.compared > 0;
   for (const CurveComparison& curve : c_.curves) shared |= !curve.steps.empty();
   for (const CheckpointComparison& one : c_.checkpoints) shared |= !NothingShared(one);
   if (shared) return false;
@@ -132,120 +164,83 @@ bool ComparisonLadder::NotComparable() {
              "the two sides have nothing in common that could be compared"));
 }
 
-bool ComparisonLadder::NonFinite() {
+bool Ladder::Failed() {
   bool decided = false;
-  for (const CurveComparison& curve : c_.curves) {
-    if (!curve.first_non_finite || curve.kind == CurveKind::kResource) continue;
-    decided = Decide(Verdict::kDrifted,
-                     Reason("non_finite", "curve " + curve.name,
-                            fmt::format("not finite at step {}", *curve.first_non_finite), "finite",
-                            "a curve that was finite must stay finite",
-                            fmt::format("{} is not finite at step {}; it was in A", curve.name,
-                                        *curve.first_non_finite)));
-  }
-  for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (!checkpoint.weights || !HasNonFinite(checkpoint.difference)) continue;
-    decided = Decide(
-        Verdict::kDrifted,
-        Reason("non_finite", checkpoint.subject, "finite on one side only", "finite on both sides",
-               "a weight must not change between finite and not finite",
-               fmt::format("{} changed between finite and not finite ({})",
-                           DescribeNonFinite(checkpoint.difference), checkpoint.subject)));
+  for (const RerunEnd& end : c_.ends) {
+    if (end.state != EndState::kFailed) continue;
+    decided = Decide(Verdict::kFailed,
+                     Reason("run_failed", fmt::format("rerun {}", end.index), {}, {},
+                            "the recorded run succeeded; its rerun must too", end.reason));
   }
   return decided;
 }
 
-bool ComparisonLadder::BeyondBand() {
-  bool decided = false;
-  for (const CurveComparison& curve : c_.curves) {
-    if (curve.state != CurveState::kBeyond || curve.kind != CurveKind::kLoss) continue;
-    decided =
-        Decide(Verdict::kDrifted, Reason("curve_beyond_band", "curve " + curve.name,
-                                         fmt::format("{:.3g} times the band", curve.statistic), "1",
-                                         curve.rule, curve.message));
-  }
-  return decided;
+bool Ladder::WeightsDiffer() const {
+  return std::ranges::any_of(c_.checkpoints, [](const CheckpointComparison& checkpoint) {
+    return checkpoint.weights && !IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
+  });
 }
 
-bool ComparisonLadder::Shift() {
-  bool decided = false;
-  for (const MetricDecision& metric : c_.metrics) {
-    if (!metric.primary || metric.verdict != MetricVerdict::kDrifted) continue;
-    if (!IsFinite(metric)) {
-      decided = Decide(Verdict::kDrifted,
-                       Reason("non_finite", "metric " + metric.name, "not finite", "finite",
-                              "a metric that was finite must stay finite",
-                              fmt::format("{} is not finite in B; it is {:.6g} in A", metric.name,
-                                          metric.history.empty() ? 0.0 : metric.history.front())));
-      continue;
-    }
-    decided =
-        Decide(Verdict::kDrifted,
-               Reason("metric_drifted", "metric " + metric.name,
-                      fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low,
-                                  metric.ci_high),
-                      metric.margin > 0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
-                      fmt::format("moderated t, difference at {:g}", metric.alpha_drift),
-                      fmt::format("{} moved by {:.3g} from {:.6g} (p = {:.2g})", metric.name,
-                                  metric.difference, metric.mean_history, metric.p_difference)));
-  }
-  return decided;
-}
-
-bool ComparisonLadder::BitsDiffer() {
-  if (!c_.expect_bitwise) return false;
-  if (HasFactsOnly()) return FactsDiffer();
-  bool decided = false;
-  const auto differs = [&](std::string subject, std::string observed, std::string message) {
-    decided =
-        Decide(Verdict::kDrifted,
-               Reason("bits_differ", std::move(subject), std::move(observed), "equal bit for bit",
-                      "bits were promised or asked for", std::move(message)));
+bool Ladder::AnyBitsDiffer() const {
+  const auto differs = [](const CurveComparison& curve) {
+    return curve.kind != CurveKind::kResource && curve.differing > 0;
   };
-  for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    if (IsSame(checkpoint) || IsVacuous(checkpoint.difference)) continue;
-    const std::string what = DescribeBits(checkpoint);
-    differs(checkpoint.subject, what, fmt::format("{}: {}", checkpoint.subject, what));
-  }
-  for (const CurveComparison& curve : c_.curves) {
-    if (!Counts(curve) || curve.differing == 0) continue;
-    differs(
-        "curve " + curve.name, fmt::format("{} of {} steps", curve.differing, curve.steps.size()),
-        fmt::format("{} differs in bits on {} of {} steps, first at step {}, by {:.2g} relative "
-                    "at most; equal bits were expected",
-                    curve.name, curve.differing, curve.steps.size(),
-                    curve.first_difference.value_or(0), curve.max_rel));
-  }
+  const auto moved = [](const MetricDecision& metric) {
+    return !metric.reruns.empty() && !metric.history.empty() && !IsEqual(metric);
+  };
+  return WeightsDiffer() || std::ranges::any_of(c_.curves, differs) ||
+         std::ranges::any_of(c_.metrics, moved);
+}
+
+bool Ladder::HardwareClass() {
+  if (HasFactsOnly() || !AnyBitsDiffer()) return false;
+  return DecideByFacts(FactWeight::kClass, "bits are promised on the recorded hardware class only",
+                       " is not that of the recorded hardware class, and bits differ");
+}
+
+bool Ladder::BitsDiffer() {
+  if (!c_.expect_bitwise) return false;
+  if (HasFactsOnly()) return DecideAll(Verdict::kDrifted, FindDifferingFacts(c_));
+  if (!DecideAll(Verdict::kDrifted, FindDifferingBits(c_))) return false;
+  // No statistics can excuse it, but they say how much it matters.
+  NoteBands();
   for (const MetricDecision& metric : c_.metrics) {
-    if (!metric.primary || IsEqual(metric) || metric.history.empty() || metric.reruns.empty()) {
-      continue;
-    }
-    differs("metric " + metric.name, fmt::format("{}", metric.reruns.front()),
-            fmt::format("{} is {} in A and {} in B", metric.name, metric.history.front(),
-                        metric.reruns.front()));
+    if (metric.primary && IsTested(metric)) c_.findings.push_back(MetricFinding(metric));
   }
+  return true;
+}
+
+void Ladder::NoteBands() {
+  for (const CurveComparison& curve : c_.curves) {
+    if (curve.kind == CurveKind::kLoss && curve.state == CurveState::kBeyond) {
+      c_.findings.push_back(BandFinding(curve));
+    }
+  }
+}
+
+void Ladder::NoteMetrics(MetricVerdict but) {
+  for (const MetricDecision& metric : c_.metrics) {
+    if (metric.primary && metric.verdict == but) continue;
+    if (metric.primary || IsTested(metric)) c_.findings.push_back(MetricFinding(metric));
+  }
+}
+
+bool Ladder::Shift() {
+  bool decided = false;
+  if (!HasTestedMetric()) {
+    for (const CurveComparison& curve : c_.curves) {
+      if (curve.state != CurveState::kBeyond || curve.kind != CurveKind::kLoss) continue;
+      decided = Decide(Verdict::kDrifted, BandFinding(curve));
+    }
+  }
+  for (std::size_t i = 0; i < c_.metrics.size(); ++i) {
+    if (IsShift(i)) decided = Decide(Verdict::kDrifted, MetricFinding(c_.metrics[i]));
+  }
+  if (decided) NoteMetrics(MetricVerdict::kDrifted);
   return decided;
 }
 
-// Two environments or fingerprints: the facts are all there is.
-bool ComparisonLadder::FactsDiffer() {
-  std::size_t count = 0;
-  const FactDifference* first = nullptr;
-  for (const LayerComparison& layer : c_.layers) {
-    count += layer.differences.size();
-    if (first == nullptr && !layer.differences.empty()) first = &layer.differences.front();
-  }
-  if (count == 0) return false;
-  return Decide(
-      Verdict::kDrifted,
-      Reason("facts_differ", first->key, first->observed.value_or("absent"),
-             first->recorded.value_or("absent"), "every fact known on both sides must be the same",
-             fmt::format("{} {}, first {}", count, count == 1 ? "fact differs" : "facts differ",
-                         first->key),
-             first->layer));
-}
-
-bool ComparisonLadder::Identical() {
+bool Ladder::Identical() {
   if (HasMissing()) return false;
   int equal = 0;
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
@@ -254,12 +249,11 @@ bool ComparisonLadder::Identical() {
     ++equal;
   }
   for (const CurveComparison& curve : c_.curves) {
-    if (!Counts(curve) || IsQuietlyVacuous(curve)) continue;
+    if (curve.kind == CurveKind::kResource || IsQuietlyVacuous(curve)) continue;
     if (curve.state != CurveState::kIdentical || curve.only_a + curve.only_b > 0) return false;
     ++equal;
   }
   for (const MetricDecision& metric : c_.metrics) {
-    if (!metric.primary) continue;
     if (!IsEqual(metric)) return false;
     if (IsFinite(metric)) ++equal;  // equal bits of a NaN show nothing
   }
@@ -272,98 +266,129 @@ bool ComparisonLadder::Identical() {
   if (equal == 0) return false;
   return Decide(
       Verdict::kIdentical,
-      Reason("bit_equal", "comparison", fmt::format("{} equal", equal), "equal bit for bit",
-             "everything that decides is equal bit for bit",
+      Reason("bit_equal", c_.is_rerun ? "run" : "comparison", fmt::format("{} equal", equal),
+             "equal bit for bit", "every tensor, metric and curve is equal bit for bit",
              HasFactsOnly() ? fmt::format("all {} facts are the same", equal)
-             : equal == 1   ? "what decides is equal bit for bit"
-                            : fmt::format("all {} that decide are equal bit for bit", equal)));
+             : equal == 1   ? "what was compared is equal bit for bit"
+                            : fmt::format("all {} that were compared are equal bit for bit", equal)));
 }
 
-bool ComparisonLadder::Equivalent() {
-  if (c_.expect_bitwise || HasMissing()) return false;
-  for (const CheckpointComparison& checkpoint : c_.checkpoints) {
-    // Rounding never renames or reshapes a tensor.
-    if (checkpoint.weights && !HasSameStructure(checkpoint.difference)) return false;
-  }
-  int within = 0;
+// Losses that are equal or within their band; false where one stands in the way.
+bool Ladder::CurvesWithin(int* within) const {
   for (const CurveComparison& curve : c_.curves) {
-    if (!Counts(curve) || IsQuietlyVacuous(curve)) continue;
+    if (curve.kind != CurveKind::kLoss || IsQuietlyVacuous(curve)) continue;
     const bool close = curve.state == CurveState::kIdentical || curve.state == CurveState::kWithin;
-    if (!close || curve.only_a + curve.only_b > 0) return false;
-    ++within;
+    if (close && curve.only_a + curve.only_b == 0) {
+      ++*within;
+    } else if (!HasTestedMetric()) {
+      return false;
+    }
   }
+  return true;
+}
+
+bool Ladder::MetricsWithin(int* within) const {
   for (const MetricDecision& metric : c_.metrics) {
     if (!metric.primary) continue;
-    if (!IsEqual(metric) && metric.verdict != MetricVerdict::kWithin) return false;
-    if (IsFinite(metric)) ++within;
+    const bool shown = metric.verdict == MetricVerdict::kWithin;
+    if (!shown && !IsEqual(metric)) return false;
+    // A single value that happens to be equal shows nothing where the weights are others.
+    if (IsFinite(metric) && (shown || !WeightsDiffer())) ++*within;
   }
-  if (within == 0) return false;
-  std::string reason = fmt::format("{} within what a mere reordering of sums does", within);
-  for (const CurveComparison& curve : c_.curves) {
-    if (curve.kind == CurveKind::kLoss && curve.state == CurveState::kWithin) {
-      reason = curve.message;
-      break;
-    }
-  }
-  return Decide(
-      Verdict::kEquivalent,
-      Reason("within_band", "comparison", fmt::format("{} within", within), "band or margin",
-             "every curve and metric that decides is within its band or margin",
-             std::move(reason)));
+  return true;
 }
 
-void ComparisonLadder::Inconclusive() {
-  const std::size_t before = c_.findings.size();
-  bool missing = false;
-  for (Finding& finding : c_.findings) {
-    if (!finding.code.starts_with("missing_")) continue;
-    finding.decisive = missing = true;
-    c_.verdict = Verdict::kInconclusive;
+bool Ladder::Equivalent() {
+  if (c_.expect_bitwise || HasMissing()) return false;
+  int within = 0;
+  for (const CheckpointComparison& checkpoint : c_.checkpoints) {
+    if (!checkpoint.weights) continue;
+    // Rounding never renames or reshapes a tensor.
+    if (!HasSameStructure(checkpoint.difference)) return false;
+    if (IsSame(checkpoint) && !IsVacuous(checkpoint.difference)) ++within;
   }
-  if (missing) return;
-  const auto open = [&](std::string code, std::string subject, std::string message) {
-    Decide(Verdict::kInconclusive,
-           Reason(std::move(code), std::move(subject), {}, {},
-                  "what decides must be equal, within or beyond", std::move(message)));
-  };
+  if (!CurvesWithin(&within) || !MetricsWithin(&within) || within == 0) return false;
+  bool said = false;
+  for (const MetricDecision& metric : c_.metrics) {
+    if (!metric.primary || metric.verdict != MetricVerdict::kWithin || !IsTested(metric)) continue;
+    said = Decide(Verdict::kEquivalent, MetricFinding(metric));
+  }
+  if (said) {
+    NoteMetrics(MetricVerdict::kWithin);
+    NoteBands();
+    return true;
+  }
+  std::string message = fmt::format("{} within what a mere reordering of sums does", within);
   for (const CurveComparison& curve : c_.curves) {
-    if (!Counts(curve)) continue;
-    if (curve.state == CurveState::kUndecided || curve.state == CurveState::kMissing) {
-      open("curve_undecided", "curve " + curve.name, curve.message);
-    } else if (curve.state == CurveState::kVacuous && !IsQuietlyVacuous(curve)) {
-      open("vacuous_curve", "curve " + curve.name, curve.message);
-    } else if (curve.only_a + curve.only_b > 0 && curve.state != CurveState::kVacuous) {
-      open("steps_missing", "curve " + curve.name,
-           fmt::format("{}: {} steps only in A and {} only in B; the common ones do not differ "
-                       "beyond their band",
-                       curve.name, curve.only_a, curve.only_b));
+    if (curve.kind != CurveKind::kLoss || curve.state != CurveState::kWithin) continue;
+    message = curve.message;
+    break;
+  }
+  return Decide(Verdict::kEquivalent,
+                Reason("within_band", "comparison", fmt::format("{} within", within),
+                       "band or margin",
+                       "every curve and metric that decides is within its band or margin",
+                       std::move(message)));
+}
+
+void Ladder::Inconclusive() {
+  c_.verdict = Verdict::kInconclusive;
+  for (const MetricDecision& metric : c_.metrics) {
+    if (!metric.primary || IsEqual(metric)) continue;
+    c_.needs_confirmation |= metric.verdict == MetricVerdict::kNeedsConfirmation;
+    c_.more_reruns = std::max(c_.more_reruns, metric.more_reruns);
+  }
+  if (c_.needs_confirmation) c_.more_reruns = 1;
+  LeaveOpen();
+  for (const MetricDecision& metric : c_.metrics) {
+    if (metric.verdict == MetricVerdict::kWithin || (!metric.primary && IsTested(metric))) {
+      c_.findings.push_back(MetricFinding(metric));
     }
+  }
+}
+
+// Names what stands open, the strongest kind of reason first; something is always named.
+void Ladder::LeaveOpen() {
+  bool open = false;
+  const auto name = [&](Finding finding) {
+    open = Decide(Verdict::kInconclusive, std::move(finding));
+  };
+  for (Finding& finding : c_.findings) {
+    if (finding.code.starts_with("missing_")) finding.decisive = open = true;
+  }
+  if (open) return;
+  const bool curves_decide = !HasTestedMetric();
+  for (const CurveComparison& curve : c_.curves) {
+    const bool counts = curve.kind == CurveKind::kLoss ||
+                        (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
+    if (!counts || !curves_decide) continue;
+    if (auto finding = OpenCurveFinding(curve)) name(std::move(*finding));
   }
   for (const MetricDecision& metric : c_.metrics) {
-    if (!metric.primary || IsEqual(metric) || metric.verdict == MetricVerdict::kWithin) continue;
-    open("metric_undecided", "metric " + metric.name,
-         fmt::format("{} moved by {:.3g}; neither a shift nor equivalence is shown{}", metric.name,
-                     metric.difference,
-                     metric.reason.empty() ? "" : " (" + DescribeReason(metric.reason) + ")"));
+    if (!metric.primary || metric.verdict == MetricVerdict::kWithin || IsEqual(metric)) continue;
+    name(MetricFinding(metric));
   }
-  if (c_.findings.size() > before) return;
+  if (open) return;
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
     if (IsSame(checkpoint) || IsVacuous(checkpoint.difference)) continue;
-    open("bits_differ", checkpoint.subject,
-         fmt::format("{}: {}; nothing else says whether that matters", checkpoint.subject,
-                     DescribeBits(checkpoint)));
+    name(Reason("bits_differ", checkpoint.subject, {}, {},
+                "what decides must be equal, within or beyond",
+                fmt::format("{}: {}; nothing else says whether that matters", checkpoint.subject,
+                            DescribeBits(checkpoint))));
   }
-  if (c_.findings.size() > before) return;
+  if (open) return;
   for (Finding& finding : c_.findings) {
-    const bool curve = finding.code == "vacuous_curve" || finding.code == "vacuous_checkpoint";
-    if (curve) finding.decisive = true, c_.verdict = Verdict::kInconclusive;
+    if (!finding.code.starts_with("vacuous_")) continue;
+    finding.decisive = open = true;
   }
-  if (std::ranges::any_of(c_.findings, &Finding::decisive)) return;
-  open("nothing_to_judge", "comparison",
-       "nothing that decides could be compared: no tensor, no loss curve, no primary metric");
+  if (open) return;
+  name(Reason("nothing_to_judge", c_.is_rerun ? "run" : "comparison", {}, {},
+              "a tensor, a loss curve or a primary metric must be there to decide by",
+              "nothing that decides could be compared: no tensor, no loss curve, no primary "
+              "metric"));
 }
 
-std::string ComparisonLadder::Headline() const {
+std::string Ladder::Headline() const {
   const auto decisive = std::ranges::count_if(c_.findings, &Finding::decisive);
   const auto first = std::ranges::find_if(c_.findings, &Finding::decisive);
   std::string text = first->message;
@@ -375,17 +400,6 @@ std::string ComparisonLadder::Headline() const {
 
 }  // namespace
 
-void JudgeComparison(Comparison* comparison) { ComparisonLadder(comparison).Climb(); }
-
-void Tally(ComparisonSet* set) {
-  set->counts.clear();
-  for (const Verdict verdict : kVerdicts) set->counts[std::string(VerdictName(verdict))] = 0;
-  std::vector<Verdict> verdicts;
-  for (const Comparison& comparison : set->comparisons) {
-    verdicts.push_back(comparison.verdict);
-    ++set->counts[std::string(VerdictName(comparison.verdict))];
-  }
-  set->exit_code = ExitCodeOf(verdicts);
-}
+void JudgeComparison(Comparison* comparison) { Ladder(comparison).Climb(); }
 
 }  // namespace rharness

@@ -1,13 +1,6 @@
-// From what was compared to one word with its reasons: the verdict ladder.
+// Verdicts, findings, and the exit codes that they come to.
 //
-// Role: pure decision over comparisons that others made. The ladder, first match wins:
-//   infra           no rerun could be carried out
-//   not_comparable  data, code, image or hardware class is not the recorded one
-//   failed          the run itself crashed, hung or ended at a limit
-//   drifted         a non-finite metric, a determinism violation, or a shift shown
-//   identical       every declared tensor, metric and curve is equal bit for bit
-//   equivalent      every primary metric is within its margin at the stated error rate
-//   inconclusive    none of these could be shown
+// Role: the words that everything which decides has in common. The ladder is in comparison.h.
 #ifndef RHARNESS_COMPARE_VERDICT_H_
 #define RHARNESS_COMPARE_VERDICT_H_
 
@@ -18,8 +11,6 @@
 #include <vector>
 
 #include "compare/facts.h"
-#include "compare/metrics/decision.h"
-#include "compare/weights/tensor_diff.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -54,47 +45,6 @@ struct Finding {
   std::string message;         // one sentence for people
   bool decisive = false;       // this finding decided the verdict
 };
-
-// Something that must be equal bit for bit in an exact comparison: weights, a curve, a metric.
-struct ExactComparison {
-  enum class State { kEqual, kDiffers, kMissing, kVacuous };
-  std::string subject;  // "weights model.safetensors", "curve train_loss", "metric test_accuracy"
-  State state = State::kMissing;
-  std::string first_difference;  // "tensor fc1.bias", "step 17"; empty if equal
-  std::string detail;            // for people: max abs, max ULP, both values
-  std::optional<TensorDifference>
-      tensor;  // of the first differing tensor, if its bytes were at hand
-};
-
-// One rerun of one historical run, as far as it came.
-struct RerunComparison {
-  enum class State { kCompared, kNotComparable, kFailed, kInfra };
-  int index = 0;  // 1, 2, ...
-  State state = State::kInfra;
-  std::string reason;          // of a state other than kCompared: one sentence
-  std::optional<Layer> layer;  // of kNotComparable
-  std::array<LayerComparison, 5> layers;
-  std::vector<ExactComparison> exact;
-  std::vector<Finding> findings;  // met on the way (input changed during the run, ...)
-};
-
-struct RunComparison {
-  std::string run_id;
-  std::string family;
-  bool declared_bitwise = false;
-  std::vector<RerunComparison> reruns;
-  std::vector<MetricDecision> metrics;  // over all compared reruns
-};
-
-struct Judgement {
-  Verdict verdict = Verdict::kInconclusive;
-  std::vector<Finding> findings;  // the decisive ones first
-  // How many more reruns would decide, by the metric that needs most; 0: none would or needed.
-  int more_reruns = 0;
-  bool needs_confirmation = false;  // one more rerun is due before a drift is claimed
-};
-
-Judgement Judge(const RunComparison& run);
 
 }  // namespace rharness
 

@@ -10,6 +10,7 @@
 #include "reports/comparison_html_parts.h"
 #include "reports/comparison_report.h"
 #include "reports/comparison_summary.h"
+#include "reports/detail_budget.h"
 #include "reports/html_escape.h"
 #include "reports/html_page.h"
 
@@ -17,7 +18,6 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kLargeSet = 500;      // pairs; above it reproduced ones have no details
-constexpr std::size_t kBriefBytes = 3'000;  // set aside for each pair that is still to come
 constexpr std::size_t kPageFrameBytes = 60'000;
 
 std::string_view PageClass(const ComparisonSet& set) {
@@ -73,31 +73,6 @@ struct Rows {
   std::size_t without_details = 0;
 };
 
-// The details that fit: full ones as long as every pair after can still be told in brief.
-class DetailBudget {
- public:
-  DetailBudget(std::size_t bytes, std::size_t pairs) : bytes_(bytes), pairs_(pairs) {}
-
-  std::string Take(const Comparison& comparison, const std::string& id) {
-    --pairs_;
-    const std::size_t reserved = pairs_ * kBriefBytes;
-    if (bytes_ > reserved) {
-      std::string full = DetailRow(comparison, id, HtmlExtent::kFull);
-      if (full.size() + reserved <= bytes_) return Spend(std::move(full));
-    }
-    std::string brief = DetailRow(comparison, id, HtmlExtent::kBrief);
-    return brief.size() <= bytes_ ? Spend(std::move(brief)) : "";
-  }
-
- private:
-  std::string Spend(std::string details) {
-    bytes_ -= details.size();
-    return details;
-  }
-  std::size_t bytes_;
-  std::size_t pairs_;  // that are still to come
-};
-
 Rows BuildRows(const ComparisonSet& set, const ComparisonSummary& summary) {
   std::vector<std::string> rows;
   std::size_t used = kPageFrameBytes;
@@ -117,7 +92,10 @@ Rows BuildRows(const ComparisonSet& set, const ComparisonSummary& summary) {
     const Comparison& comparison = *summary.order[i];
     const std::string id = fmt::format("pair-{}", place(&comparison));
     std::string details;
-    if (!(large && Reproduced(comparison.verdict))) details = budget.Take(comparison, id);
+    if (!(large && Reproduced(comparison.verdict))) {
+      details = budget.Take([&] { return DetailRow(comparison, id, HtmlExtent::kFull); },
+                            [&] { return DetailRow(comparison, id, HtmlExtent::kBrief); });
+    }
     if (details.empty()) ++result.without_details;
     const std::string anchor =
         seen.insert(comparison.verdict).second

@@ -40,14 +40,15 @@ std::string Row(std::string_view name, std::string_view value_html) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>", name, value_html);
 }
 
-std::string Numbers(const CurveComparison& curve) {
+std::string Numbers(const CurveComparison& curve, const SideWords& words) {
   std::string out = "<dl class=\"numbers\">";
   out += Row("Result", HtmlText(CurveWords(curve)));
   if (!curve.rule.empty()) out += Row("Rule", HtmlText(curve.rule, 600));
   out += Row("Basis", curve.basis.empty() ? "none" : HtmlText(curve.basis, 60));
-  out += Row("Steps", fmt::format("{} aligned, {} differ; {} only in A, {} only in B",
+  out += Row("Steps", fmt::format("{} aligned, {} differ; {} only in “{}”, {} only in “{}”",
                                   FormatCount(curve.steps.size()), FormatCount(curve.differing),
-                                  FormatCount(curve.only_a), FormatCount(curve.only_b)));
+                                  FormatCount(curve.only_a), words.a, FormatCount(curve.only_b),
+                                  words.b));
   out += Row("Largest distance",
              fmt::format("{} absolute; {} relative, at step {}", FormatNumber(curve.max_abs, 4),
                          FormatNumber(curve.max_rel, 4), curve.max_step));
@@ -60,23 +61,25 @@ std::string Numbers(const CurveComparison& curve) {
                                    : ", limit 1"));
   }
   if (curve.first_non_finite) {
-    out += Row("Not finite in B", fmt::format("from step {}", *curve.first_non_finite));
+    out += Row("Stops being finite", fmt::format("from step {}", *curve.first_non_finite));
   }
   return out + "</dl>";
 }
 
-std::string Pictured(const CurveComparison& curve, const std::string& id) {
+std::string Pictured(const CurveComparison& curve, const SideWords& words,
+                     const std::string& id) {
   const std::string both = SvgCurves(curve, id + "c");
   const std::string apart = SvgDivergence(curve, id + "d");
   std::string plots;
   if (!both.empty()) {
     plots += fmt::format(
-        "<figure>{}<figcaption>A is the broad line, B the thin dashed one{}.</figcaption></figure>",
-        both, curve.differing == 0 ? "; they are the same" : "");
+        "<figure>{}<figcaption>{} is the broad line, {} the thin dashed one{}.</figcaption>"
+        "</figure>",
+        both, words.a, words.b, curve.differing == 0 ? "; they are the same" : "");
   }
   if (!apart.empty()) {
     plots += fmt::format(
-        "<figure>{}<figcaption>Distance of B from A, |b − a|, on a log "
+        "<figure>{}<figcaption>Distance between the two, |b − a|, on a log "
         "axis.{}</figcaption></figure>",
         apart,
         curve.band.empty() ? " Nothing says how far a reordering would go."
@@ -85,7 +88,7 @@ std::string Pictured(const CurveComparison& curve, const std::string& id) {
   return fmt::format(
       "<div class=\"subject {}\"><h4>{} {}</h4>{}{}</div>", VerdictName(StateOf(curve).colour),
       HtmlCode(curve.name, 200), HtmlStateBadge(StateOf(curve)),
-      plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots), Numbers(curve));
+      plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots), Numbers(curve, words));
 }
 
 // Whether its course tells something: a curve that cannot tell, or time and memory, does not.
@@ -118,10 +121,10 @@ std::string HtmlCurves(const Comparison& comparison, std::string_view id) {
           "difference</th><th scope=\"col\" class=\"n\">First beyond</th><th scope=\"col\" "
           "class=\"n\">Max rel</th>",
       rows);
-  out += HtmlLeftOut(order.size(), kMostRows, kComparisonRecord);
+  out += HtmlLeftOut(order.size(), kMostRows, WordsOf(comparison).record);
   const std::vector<const CurveComparison*> pictured = ToPicture(order);
   for (std::size_t i = 0; i < std::min(pictured.size(), kMostPictured); ++i) {
-    out += Pictured(*pictured[i], fmt::format("{}-c{}", id, i + 1));
+    out += Pictured(*pictured[i], WordsOf(comparison), fmt::format("{}-c{}", id, i + 1));
   }
   if (pictured.size() > kMostPictured) {
     out += fmt::format("<p class=\"soft\">{} that differ have no picture here.</p>",

@@ -28,7 +28,7 @@ std::string Side(std::string_view name, const ComparedSide& side) {
       name, HtmlText(side.kind, 60), HtmlCode(side.path, 400), HtmlText(side.detail, 400));
 }
 
-std::string Evidence(const Cause& cause) {
+std::string Evidence(const Cause& cause, std::string_view record) {
   std::string items;
   const std::size_t shown = std::min(cause.evidence.size(), kMostEvidence);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -36,7 +36,7 @@ std::string Evidence(const Cause& cause) {
   }
   if (items.empty()) return "";
   return fmt::format("<ul>{}</ul>", items) +
-         HtmlLeftOut(cause.evidence.size(), shown, kComparisonRecord);
+         HtmlLeftOut(cause.evidence.size(), shown, record);
 }
 
 std::string Confirm(const Cause& cause) {
@@ -59,11 +59,11 @@ std::string Causes(const Comparison& comparison) {
         "<code>{}</code></span></p><p class=\"statement\">{}</p>{}{}</li>",
         cause.strength == "shown" ? "shown" : "guess", HtmlText(cause.strength, 40),
         LayerName(cause.layer), HtmlText(cause.code, 100), HtmlText(cause.statement),
-        Evidence(cause), Confirm(cause));
+        Evidence(cause, WordsOf(comparison).record), Confirm(cause));
   }
   return fmt::format("<h3>Causes, the most suspicious first</h3><ol class=\"causes\">{}</ol>",
                      cards) +
-         HtmlLeftOut(comparison.causes.size(), shown, kComparisonRecord);
+         HtmlLeftOut(comparison.causes.size(), shown, WordsOf(comparison).record);
 }
 
 // Whether a cut before `at` would part a word, a number or a character.
@@ -109,15 +109,15 @@ std::string Marked(const std::optional<std::string>& value,
                      escaped(text.substr(text.size() - end)));
 }
 
-std::string LayerRows(const LayerComparison& layer, std::size_t* all) {
+std::string LayerRows(const LayerComparison& layer, const SideWords& words, std::size_t* all) {
   std::string rows;
   for (const FactDifference& difference : layer.differences) {
     if (++*all > kMostListed) continue;
     rows += fmt::format(
-        "<tr><th scope=\"row\">{}<br><span class=\"soft\">{}</span></th><td data-l=\"A\">{}</td>"
-        "<td data-l=\"B\">{}</td></tr>",
+        "<tr><th scope=\"row\">{}<br><span class=\"soft\">{}</span></th><td data-l=\"{}\">{}</td>"
+        "<td data-l=\"{}\">{}</td></tr>",
         HtmlCode(difference.key, 300), NameIn(kFactWeightNames, difference.weight),
-        Marked(difference.recorded, difference.observed),
+        words.a, Marked(difference.recorded, difference.observed), words.b,
         Marked(difference.observed, difference.recorded));
   }
   return rows;
@@ -135,10 +135,11 @@ std::string LayerSentence(const Comparison& comparison) {
 
 std::string Layers(const Comparison& comparison) {
   const std::string sentence = LayerSentence(comparison);
+  const SideWords words = WordsOf(comparison);
   std::string bodies;
   std::size_t all = 0;
   for (const LayerComparison* layer : DifferingLayers(comparison)) {
-    const std::string rows = LayerRows(*layer, &all);
+    const std::string rows = LayerRows(*layer, words, &all);
     if (rows.empty()) continue;
     bodies += fmt::format(
         "<tbody class=\"{}\"><tr><th colspan=\"3\" scope=\"rowgroup\"><span class=\"b\">{}</span>"
@@ -147,11 +148,13 @@ std::string Layers(const Comparison& comparison) {
   }
   if (bodies.empty()) return "<h3>Five layers</h3>" + sentence;
   return fmt::format(
-             "<h3>What differs between the two sides</h3><div class=\"wide\"><table class=\"ab\">"
-             "<thead><tr><th scope=\"col\">Fact</th><th scope=\"col\">A</th><th scope=\"col\">B"
+             "<h3>{}</h3><div class=\"wide\"><table class=\"ab\">"
+             "<thead><tr><th scope=\"col\">Fact</th><th scope=\"col\">{}</th><th scope=\"col\">{}"
              "</th></tr></thead>{}</table></div>",
-             bodies) +
-         HtmlLeftOut(all, kMostListed, kComparisonRecord) + sentence;
+             comparison.is_rerun ? "What changed since the recording"
+                                 : "What differs between the two sides",
+             words.a, words.b, bodies) +
+         HtmlLeftOut(all, kMostListed, WordsOf(comparison).record) + sentence;
 }
 
 std::string Metrics(const Comparison& comparison, std::string_view id) {
@@ -163,7 +166,7 @@ std::string Metrics(const Comparison& comparison, std::string_view id) {
     out += HtmlMetric(*order[i], comparison.verdict == Verdict::kIdentical,
                       fmt::format("{}-m{}", id, i + 1));
   }
-  return out + HtmlLeftOut(order.size(), shown, kComparisonRecord);
+  return out + HtmlLeftOut(order.size(), shown, WordsOf(comparison).record);
 }
 
 std::string Notes(const Comparison& comparison) {
@@ -174,10 +177,15 @@ std::string Notes(const Comparison& comparison) {
   }
   if (items.empty()) return "";
   return fmt::format("<h3>Notes</h3><ul>{}</ul>", items) +
-         HtmlLeftOut(comparison.notes.size(), shown, kComparisonRecord);
+         HtmlLeftOut(comparison.notes.size(), shown, WordsOf(comparison).record);
 }
 
 }  // namespace
+
+SideWords WordsOf(const Comparison& comparison) {
+  return comparison.is_rerun ? SideWords{"Recorded", "Now", "report.json"}
+                             : SideWords{"A", "B", kComparisonRecord};
+}
 
 std::string HtmlStateBadge(const SubjectState& state) {
   return fmt::format("<span class=\"{}\"><span class=\"b\">{} {}</span></span>",
@@ -185,9 +193,14 @@ std::string HtmlStateBadge(const SubjectState& state) {
 }
 
 std::string HtmlComparison(const Comparison& comparison, std::string_view id, HtmlExtent extent) {
-  std::string out = fmt::format("<div class=\"sides\">{}{}</div>", Side("A", comparison.a),
-                                Side("B", comparison.b));
-  out += HtmlFindings("What was found", comparison.findings, kMostListed, kComparisonRecord);
+  const std::string_view record = WordsOf(comparison).record;
+  std::string out;
+  if (!comparison.is_rerun) {
+    out = fmt::format("<div class=\"sides\">{}{}</div>", Side("A", comparison.a),
+                      Side("B", comparison.b));
+  }
+  out += HtmlFindings(comparison.is_rerun ? "Why" : "What was found", comparison.findings,
+                      kMostListed, record);
   out += Causes(comparison);
   out += Layers(comparison);
   if (extent == HtmlExtent::kFull) {
@@ -196,9 +209,9 @@ std::string HtmlComparison(const Comparison& comparison, std::string_view id, Ht
     out += Metrics(comparison, id);
   } else {
     out += fmt::format(
-        "<p class=\"soft\">Weights, curves and metrics of this pair are left out to keep this page "
+        "<p class=\"soft\">Weights, curves and metrics of this {} are left out to keep this page "
         "small; they are in {}.</p>",
-        kComparisonRecord);
+        comparison.is_rerun ? "run" : "pair", record);
   }
   return out + Notes(comparison);
 }

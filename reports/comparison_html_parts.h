@@ -1,6 +1,7 @@
 // The pieces of a comparison on the page, one function each.
 //
-// Role: private to the page of comparisons. Ids are unique on the page by the `id` they start with.
+// Role: private to the pages of comparisons and of drills. Ids are unique on the page by the `id`
+// they start with.
 #ifndef RHARNESS_REPORTS_COMPARISON_HTML_PARTS_H_
 #define RHARNESS_REPORTS_COMPARISON_HTML_PARTS_H_
 
@@ -14,14 +15,23 @@ namespace rharness {
 
 inline constexpr std::string_view kComparisonRecord = "comparison.json";
 
+// What the page calls the two sides, and the file that has what the page leaves out.
+struct SideWords {
+  std::string_view a;
+  std::string_view b;
+  std::string_view record;
+};
+// "A" and "B" of two things, "Recorded" and "Now" of a run and its reruns.
+SideWords WordsOf(const Comparison& comparison);
+
 // How much of a comparison is laid out.
 enum class HtmlExtent {
   kFull,   // with pictures and lists
   kBrief,  // sides, findings, causes and layers: where many pairs share a page
 };
 
-// Everything below the answer: both sides, findings, causes, layers, weights, curves, metrics,
-// notes. Long lists are cut, with the number left out in words.
+// Everything below the answer: both sides (of two things), findings, causes, layers, weights, curves,
+// metrics, notes. Long lists are cut, with the number left out in words.
 std::string HtmlComparison(const Comparison& comparison, std::string_view id, HtmlExtent extent);
 
 // A badge in the colour of the state: "✗ beyond its band".

@@ -78,7 +78,7 @@ std::string TensorRow(const TensorDifference& tensor) {
 }
 
 // The tensors that moved furthest would need sorting; names keep those of one layer together.
-std::string Tensors(const CheckpointDifference& difference) {
+std::string Tensors(const CheckpointDifference& difference, std::string_view record) {
   if (difference.differing.empty()) return "";
   std::string rows;
   const std::size_t shown = std::min(difference.differing.size(), kMostTensors);
@@ -93,7 +93,7 @@ std::string Tensors(const CheckpointDifference& difference) {
                                 : fmt::format("The {} that differ",
                                               Counted(difference.differing.size(), "tensor")),
                      HtmlTable("Differing tensors, by name", head, rows),
-                     HtmlLeftOut(difference.differing.size(), shown, kComparisonRecord));
+                     HtmlLeftOut(difference.differing.size(), shown, record));
 }
 
 std::string Figure(const std::string& svg, std::string_view caption) {
@@ -115,7 +115,7 @@ std::string CheckpointPart(const CheckpointComparison& checkpoint, const Compari
       HtmlStateBadge(StateOf(checkpoint, comparison)),
       checkpoint.weights ? "" : " <span class=\"soft\">explains, does not decide</span>",
       Numbers(checkpoint), plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots),
-      Tensors(checkpoint.difference));
+      Tensors(checkpoint.difference, WordsOf(comparison).record));
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ std::string HtmlWeights(const Comparison& comparison, std::string_view id) {
   for (std::size_t i = 0; i < shown; ++i) {
     out += CheckpointPart(comparison.checkpoints[i], comparison, fmt::format("{}-w{}", id, i + 1));
   }
-  return out + HtmlLeftOut(comparison.checkpoints.size(), shown, kComparisonRecord);
+  return out + HtmlLeftOut(comparison.checkpoints.size(), shown, WordsOf(comparison).record);
 }
 
 }  // namespace rharness

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reports/detail_budget.h"
 #include "reports/html_escape.h"
 #include "reports/html_page.h"
 #include "reports/html_parts.h"
@@ -80,12 +81,12 @@ std::string Row(const ReportRun& run) {
       ComparedInShort(run), HtmlLayerMarks(run.layers), run.reruns.size(), RerunTime(run));
 }
 
-std::string DetailRow(const ReportRun& run, std::string_view id) {
+std::string DetailRow(const ReportRun& run, std::string_view id, HtmlExtent extent) {
   const std::string headline = run.headline.empty() ? "Details" : HtmlText(run.headline, 600);
   return fmt::format(
       "<tr class=\"d\"><td colspan=\"7\"><details><summary>{}</summary><div class=\"more\">{}"
       "</div></details></td></tr>",
-      headline, HtmlRunDetails(run, id));
+      headline, HtmlRunDetails(run, id, extent));
 }
 
 struct Rows {
@@ -101,20 +102,22 @@ Rows BuildRows(const Summary& summary) {
     index_bytes += rows.back().size() + 60;
   }
   const bool large = rows.size() > kLargeDrill;
-  std::size_t budget =
-      index_bytes + kLeastDetailBytes < kPageBytes ? kPageBytes - index_bytes : kLeastDetailBytes;
+  const auto open = std::ranges::count_if(
+      summary.order, [](const ReportRun* run) { return !Reproduced(run->verdict); });
+  DetailBudget budget(
+      index_bytes + kLeastDetailBytes < kPageBytes ? kPageBytes - index_bytes : kLeastDetailBytes,
+      large ? static_cast<std::size_t>(open) : rows.size());
   Rows result;
   std::set<Verdict> seen;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ReportRun& run = *summary.order[i];
     const std::string id = fmt::format("run-{}", i + 1);
     std::string details;
-    if (!(large && Reproduced(run.verdict)) && budget > 0) details = DetailRow(run, id);
-    if (details.empty() || details.size() > budget) {
-      ++result.without_details;
-      details.clear();
+    if (!(large && Reproduced(run.verdict))) {
+      details = budget.Take([&] { return DetailRow(run, id, HtmlExtent::kFull); },
+                            [&] { return DetailRow(run, id, HtmlExtent::kBrief); });
     }
-    budget -= details.size();
+    if (details.empty()) ++result.without_details;
     const std::string anchor = seen.insert(run.verdict).second
                                    ? fmt::format("<tr id=\"first-{}\">", VerdictName(run.verdict))
                                    : "<tr>";

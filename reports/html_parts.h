@@ -5,13 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "reports/comparison_html_parts.h"
 #include "reports/model.h"
 
 namespace rharness {
 
-// Everything a row expands to: reasons, exact comparisons, metrics, changed facts, reruns. `id` is
-// unique on the page. Long lists are cut, with the number left out in words.
-std::string HtmlRunDetails(const ReportRun& run, std::string_view id);
+// Everything a row expands to: the comparison, drawn as `rharness compare` draws one, and the reruns
+// with what they left. `id` is unique on the page. Long lists are cut, with the number left out in
+// words.
+std::string HtmlRunDetails(const ReportRun& run, std::string_view id, HtmlExtent extent);
 
 // One metric: its band and the numbers of its decision.
 // `bit_equal`: the run is identical, so that there was nothing left to decide.

@@ -15,7 +15,6 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostListed = 50;  // rows of one table of one run
-constexpr std::size_t kMostMetrics = 24;
 constexpr std::string_view kRecord = "report.json";
 
 std::string Exact(const ReportRun& run) {
@@ -37,43 +36,18 @@ std::string Exact(const ReportRun& run) {
          HtmlLeftOut(run.exact.size(), shown, kRecord);
 }
 
-std::string Metrics(const ReportRun& run, std::string_view id) {
-  if (run.metrics.empty()) return "";
-  std::string out = "<h3>Metrics</h3>";
-  const std::size_t shown = std::min(run.metrics.size(), kMostMetrics);
-  for (std::size_t i = 0; i < shown; ++i) {
-    out += HtmlMetric(run.metrics[i], run.verdict == Verdict::kIdentical,
-                      fmt::format("{}-m{}", id, i + 1));
-  }
-  return out + HtmlLeftOut(run.metrics.size(), shown, kRecord);
-}
-
-std::string Layers(const ReportRun& run) {
-  std::string rows;
-  std::size_t all = 0;
-  std::vector<std::string> words;
-  for (const LayerComparison& layer : run.layers) {
-    words.push_back(LayerWords(layer));
-    for (const FactDifference& difference : layer.differences) {
-      if (++all > kMostListed) continue;
-      rows += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                          LayerName(layer.layer), HtmlCode(difference.key),
-                          NameIn(kFactWeightNames, difference.weight),
-                          HtmlFactValue(difference.recorded), HtmlFactValue(difference.observed));
-    }
-  }
-  const std::string sentence =
-      fmt::format("<p class=\"soft\">Facts by layer: {}.</p>", fmt::join(words, "; "));
-  if (rows.empty()) return "<h3>What changed since the recording</h3>" + sentence;
-  return HtmlTable("What changed since the recording",
-                   HtmlHeads({"Layer", "Fact", "Weight", "Recorded", "Now"}), rows) +
-         HtmlLeftOut(all, kMostListed, kRecord) + sentence;
-}
-
-std::string Evidence(const std::string& path) {
+std::string Link(const std::string& path, std::string_view words) {
   const std::string href = RelativeHref(path);
   if (href.empty()) return HtmlCode(path);
-  return fmt::format("<a href=\"{}\"><code>{}</code></a>", href, HtmlText(path, 300));
+  return fmt::format("<a href=\"{}\">{}</a>", href, words);
+}
+
+// What a rerun left: its evidence and its output, each as a link where it may be one.
+std::string Links(const ReportRerun& rerun) {
+  std::string links = Link(rerun.evidence_path, "evidence");
+  if (!rerun.stdout_path.empty()) links += " · " + Link(rerun.stdout_path, "stdout");
+  if (!rerun.stderr_path.empty()) links += " · " + Link(rerun.stderr_path, "stderr");
+  return links;
 }
 
 std::string Reruns(const ReportRun& run) {
@@ -93,7 +67,7 @@ std::string Reruns(const ReportRun& run) {
         rerun.reason.empty() ? "" : "<br>", HtmlText(rerun.reason),
         FormatDuration(Seconds(rerun.wall_seconds)), FormatDuration(Seconds(rerun.cpu_seconds)),
         rerun.peak_memory_bytes == 0 ? "" : FormatBytes(rerun.peak_memory_bytes),
-        Evidence(rerun.evidence_path));
+        Links(rerun));
     if (rerun.stderr_tail.empty()) continue;
     logs += fmt::format(
         "<details><summary>Last lines of stderr of rerun {}</summary><pre tabindex=\"0\">{}</pre>"
@@ -104,31 +78,25 @@ std::string Reruns(const ReportRun& run) {
                    "<th scope=\"col\" class=\"n\">#</th><th scope=\"col\">State</th>"
                    "<th scope=\"col\">Outcome</th><th scope=\"col\" class=\"n\">Wall</th>"
                    "<th scope=\"col\" class=\"n\">CPU</th><th scope=\"col\" class=\"n\">Memory</th>"
-                   "<th scope=\"col\">Evidence</th>",
+                   "<th scope=\"col\">What it left</th>",
                    rows) +
          HtmlLeftOut(run.reruns.size(), shown, kRecord) + logs + recorded;
 }
 
-std::string Compared(const ReportRun& run) {
-  if (run.compared.empty() || !run.exact.empty()) return "";  // the table says the same
-  std::string items;
-  const std::size_t shown = std::min(run.compared.size(), kMostListed);
-  for (std::size_t i = 0; i < shown; ++i) {
-    items += fmt::format("<li>{}</li>", HtmlText(run.compared[i], 600));
-  }
-  return fmt::format("<h3>What was compared</h3><ul>{}</ul>", items) +
-         HtmlLeftOut(run.compared.size(), shown, kRecord);
-}
-
 }  // namespace
 
-std::string HtmlRunDetails(const ReportRun& run, std::string_view id) {
-  std::string out = HtmlFindings("Why", run.reasons, kMostListed, kRecord);
+std::string HtmlRunDetails(const ReportRun& run, std::string_view id, HtmlExtent extent) {
+  std::string out;
   if (run.more_reruns > 0) {
     out += fmt::format("<p>{} would decide.</p>",
                        Counted(static_cast<std::uint64_t>(run.more_reruns), "further rerun"));
   }
-  return out + Compared(run) + Metrics(run, id) + Exact(run) + Layers(run) + Reruns(run);
+  if (!run.comparison_path.empty()) {
+    out += fmt::format("<p>{}</p>", Link(run.comparison_path, "This run on a page of its own"));
+  }
+  out += HtmlComparison(run, id, extent);
+  if (run.checkpoints.empty() && run.curves.empty()) out += Exact(run);
+  return out + Reruns(run);
 }
 
 }  // namespace rharness

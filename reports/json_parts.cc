@@ -77,6 +77,7 @@ Json MetricJson(const MetricDecision& metric) {
       .Set("reason", metric.reason)
       .Set("history", PlainArray(metric.history))
       .Set("reruns", PlainArray(metric.reruns))
+      .Set("recorded", metric.recorded)
       .Set("mean_history", metric.mean_history)
       .Set("difference", metric.difference)
       .Set("standard_deviation", metric.standard_deviation)

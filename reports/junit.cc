@@ -32,8 +32,13 @@ std::string RerunLines(const ReportRun& run) {
 // The verdict and everything that led to it as text, because bodies are all that GitLab shows.
 std::string Body(const ReportRun& run, std::size_t limit_bytes) {
   std::string body = fmt::format("{}: {}\n", VerdictLabel(run.verdict), SafeText(run.headline));
-  for (const Finding& finding : run.reasons) body += "- " + FindingWords(finding) + "\n";
-  for (const std::string& line : run.compared) body += "- " + SafeText(line) + "\n";
+  for (const Finding& finding : run.findings) body += "- " + FindingWords(finding) + "\n";
+  for (const ExactComparison& exact : run.exact) {
+    body += fmt::format("- {}: {}\n", SafeText(exact.subject), SafeText(exact.detail));
+  }
+  for (const Cause& cause : run.causes) {
+    body += fmt::format("- {} cause: {}\n", cause.strength, SafeText(cause.statement));
+  }
   if (!Reproduced(run.verdict)) {
     body += DifferenceLines("what changed since the recording", run.layers);
     body += RerunLines(run);

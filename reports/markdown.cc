@@ -61,7 +61,11 @@ std::string Details(const ReportRun& run) {
   std::string out =
       fmt::format("<details><summary>{} {}: {}</summary>\n\n", VerdictBadge(run.verdict),
                   MarkdownCode(run.run_id, 160), MarkdownText(run.headline, 500));
-  out += MarkdownList(run.reasons, MarkdownFinding);
+  out += MarkdownList(run.findings, MarkdownFinding);
+  out += MarkdownList(run.causes, [](const Cause& cause) {
+    return fmt::format("{} cause ({}): {}", MarkdownText(cause.strength), LayerName(cause.layer),
+                       MarkdownText(cause.statement));
+  });
   std::vector<ExactComparison> unequal;
   std::copy_if(run.exact.begin(), run.exact.end(), std::back_inserter(unequal),
                [](const auto& e) { return e.state != ExactComparison::State::kEqual; });

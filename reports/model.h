@@ -13,9 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/facts.h"
-#include "compare/metrics/decision.h"
-#include "compare/verdict.h"
+#include "compare/comparison.h"
+#include "compare/exact.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
@@ -31,22 +30,20 @@ struct ReportRerun {
   std::string state;          // "compared", "not_comparable", "failed", "infra"
   std::string reason;         // one sentence; empty when compared
   std::string evidence_path;  // relative to the report's folder
-  std::string stderr_tail;    // last lines of a run that did not succeed, capped; else empty
+  std::string stdout_path;    // likewise; empty if there was no output
+  std::string stderr_path;
+  std::string stderr_tail;  // last lines of a run that did not succeed, capped; else empty
 };
 
-struct ReportRun {
+// A recorded run beside its reruns: a judged comparison, and what the drill adds to it. Of a run
+// that is identical `exact` alone says what was compared.
+struct ReportRun : Comparison {
   std::string run_id;
   std::string family;
-  Verdict verdict = Verdict::kInconclusive;
-  std::string declared;               // "bitwise" or "statistical"
-  std::string headline;               // one sentence: the verdict and why
-  std::vector<Finding> reasons;       // the decisive ones first
-  std::vector<std::string> compared;  // "weights model.safetensors: 4 tensors, bit-equal"
-  std::array<LayerComparison, 5> layers;
+  std::string declared;  // "bitwise" or "statistical"
   std::vector<ExactComparison> exact;
-  std::vector<MetricDecision> metrics;
   std::vector<ReportRerun> reruns;
-  int more_reruns = 0;
+  std::string comparison_path;    // of its own comparison page; empty: none was written
   double recorded_seconds = 0.0;  // duration of the historical run
   WallTime recorded{};
 };

@@ -1,6 +1,7 @@
 // The report as JSON, "rharness.report/v1" (report.schema.json): writing it, and the tally.
 #include <fmt/format.h>
 
+#include "reports/comparison_parts.h"
 #include "reports/json_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
@@ -28,6 +29,8 @@ Json RerunJson(const ReportRerun& rerun) {
       .Set("cpu_seconds", rerun.cpu_seconds)
       .Set("peak_memory_bytes", rerun.peak_memory_bytes)
       .Set("evidence_path", rerun.evidence_path)
+      .Set("stdout_path", rerun.stdout_path)
+      .Set("stderr_path", rerun.stderr_path)
       .Set("stderr_tail", rerun.stderr_tail);
   return json;
 }
@@ -39,11 +42,19 @@ Json RunJson(const ReportRun& run) {
       .Set("verdict", VerdictName(run.verdict))
       .Set("declared", run.declared)
       .Set("headline", run.headline)
-      .Set("reasons", ArrayOf(run.reasons, FindingJson))
-      .Set("compared", PlainArray(run.compared))
+      .Set("reasons", ArrayOf(run.findings, FindingJson))
+      .Set("causes", ArrayOf(run.causes, CauseJson))
+      .Set("compared", ArrayOf(run.exact,
+                               [](const ExactComparison& exact) {
+                                 return Json(exact.subject + ": " + exact.detail);
+                               }))
       .Set("layers", ArrayOf(run.layers, LayerJson))
       .Set("exact", ArrayOf(run.exact, ExactJson))
+      .Set("checkpoints", ArrayOf(run.checkpoints, CheckpointJson))
+      .Set("curves", ArrayOf(run.curves, CurveJson))
       .Set("metrics", ArrayOf(run.metrics, MetricJson))
+      .Set("notes", PlainArray(run.notes))
+      .Set("comparison_path", run.comparison_path)
       .Set("reruns", ArrayOf(run.reruns, RerunJson))
       .Set("more_reruns", run.more_reruns)
       .Set("recorded_seconds", run.recorded_seconds)

@@ -2,6 +2,7 @@
 // any other: what it claims in its counts must be what its runs say.
 #include <fmt/format.h>
 
+#include "reports/comparison_parts.h"
 #include "reports/json_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
@@ -30,6 +31,8 @@ ReportRerun ReadRerun(JsonReader& reader) {
   reader.ReadOptional("cpu_seconds", &rerun.cpu_seconds);
   reader.ReadOptional("peak_memory_bytes", &rerun.peak_memory_bytes);
   reader.ReadOptional("evidence_path", &rerun.evidence_path);
+  reader.ReadOptional("stdout_path", &rerun.stdout_path);
+  reader.ReadOptional("stderr_path", &rerun.stderr_path);
   reader.ReadOptional("stderr_tail", &rerun.stderr_tail);
   return rerun;
 }
@@ -41,11 +44,18 @@ ReportRun ReadRun(JsonReader& reader) {
   ReadAs(reader, "verdict", &run.verdict, ParseVerdict);
   reader.ReadOptional("declared", &run.declared);
   reader.ReadOptional("headline", &run.headline);
-  reader.ForEach("reasons", [&](JsonReader& r) { run.reasons.push_back(ReadFinding(r)); });
-  reader.ReadArray("compared", &run.compared);
+  run.is_rerun = true;
+  run.declared_bitwise = run.expect_bitwise = run.declared == "bitwise";
+  reader.ForEach("reasons", [&](JsonReader& r) { run.findings.push_back(ReadFinding(r)); });
+  reader.ForEach("causes", [&](JsonReader& r) { run.causes.push_back(ReadCause(r)); });
   ReadLayers(reader, &run.layers);
   reader.ForEach("exact", [&](JsonReader& r) { run.exact.push_back(ReadExact(r)); });
+  reader.ForEach("checkpoints",
+                 [&](JsonReader& r) { run.checkpoints.push_back(ReadCheckpoint(r)); });
+  reader.ForEach("curves", [&](JsonReader& r) { run.curves.push_back(ReadCurve(r)); });
   reader.ForEach("metrics", [&](JsonReader& r) { run.metrics.push_back(ReadMetric(r)); });
+  reader.ReadArray("notes", &run.notes);
+  reader.ReadOptional("comparison_path", &run.comparison_path);
   reader.ForEach("reruns", [&](JsonReader& r) { run.reruns.push_back(ReadRerun(r)); });
   reader.ReadOptional("more_reruns", &run.more_reruns);
   reader.ReadOptional("recorded_seconds", &run.recorded_seconds);

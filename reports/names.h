@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compare/curves/curve_comparison.h"
+#include "compare/exact.h"
 #include "compare/verdict.h"
 
 namespace rharness {
@@ -21,6 +22,12 @@ inline constexpr NameTable<ExactComparison::State, 4> kExactStateNames = {
      {ExactComparison::State::kDiffers, "differs"},
      {ExactComparison::State::kMissing, "missing"},
      {ExactComparison::State::kVacuous, "vacuous"}}};
+
+inline constexpr NameTable<RerunEnd::State, 4> kRerunStateNames = {
+    {{RerunEnd::State::kCompared, "compared"},
+     {RerunEnd::State::kNotComparable, "not_comparable"},
+     {RerunEnd::State::kFailed, "failed"},
+     {RerunEnd::State::kInfra, "infra"}}};
 
 inline constexpr NameTable<FactWeight, 3> kFactWeightNames = {{{FactWeight::kIdentity, "identity"},
                                                                {FactWeight::kClass, "class"},

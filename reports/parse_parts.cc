@@ -107,6 +107,7 @@ MetricDecision ReadMetric(JsonReader& reader) {
   reader.ReadOptional("reason", &metric.reason);
   reader.ReadArray("history", &metric.history);
   reader.ReadArray("reruns", &metric.reruns);
+  reader.ReadOptional("recorded", &metric.recorded);
   reader.Read("mean_history", &metric.mean_history);
   reader.Read("difference", &metric.difference);
   reader.Read("standard_deviation", &metric.standard_deviation);

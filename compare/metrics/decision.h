@@ -66,6 +66,7 @@ struct MetricDecision {
   std::string reason;
   std::vector<double> history;
   std::vector<double> reruns;
+  std::optional<double> recorded;  // of the run itself, where history holds others of its kind too
   double mean_history = 0.0;
   double difference = 0.0;          // mean(reruns) - mean(history), metric units
   double standard_deviation = 0.0;  // s~, moderated, with the quantum floor

@@ -83,11 +83,11 @@ void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
   for (const bool in_a : {true, false}) {
     const Subject& here = in_a ? a : b;
     const Subject& there = in_a ? b : a;
-    for (const SubjectWeights& weights : here.weights) {
-      const auto same_role = [&](const SubjectWeights& other) {
+    for (const RecordedCheckpoint& weights : here.weights) {
+      const auto same_role = [&](const RecordedCheckpoint& other) {
         return other.role == weights.role;
       };
-      const auto same = [&](const SubjectWeights& other) {
+      const auto same = [&](const RecordedCheckpoint& other) {
         return same_role(other) && other.path == weights.path;
       };
       const bool alone = std::ranges::count_if(here.weights, same_role) == 1 &&
@@ -190,8 +190,12 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
   comparison.a = a.side;
   comparison.b = b.side;
   comparison.expect_bitwise = ExpectsBits(a, b, options);
+  comparison.declared_bitwise = comparison.expect_bitwise && !options.expect_bitwise &&
+                                (a.declared_bitwise || b.declared_bitwise);
   CompareLayers(a, b, &comparison);
-  ASSIGN_OR_RETURN(comparison.checkpoints, CompareWeights(a, b, options));
+  ASSIGN_OR_RETURN(comparison.checkpoints,
+                   CompareCheckpoints(a.weights, b.weights,
+                                      {options.weights_only, options.threads}));
   std::vector<std::vector<CurveSeries>> replicate_curves;
   replicate_curves.reserve(replicates.size());
   for (const Subject& replicate : replicates) replicate_curves.push_back(replicate.curves);

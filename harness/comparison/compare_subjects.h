@@ -32,9 +32,7 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
                                    const std::vector<Subject>& replicates,
                                    const CompareOptions& options);
 
-// The parts, each for what both sides have of it.
-Result<std::vector<CheckpointComparison>> CompareWeights(const Subject& a, const Subject& b,
-                                                         const CompareOptions& options);
+// The metrics that both sides have.
 std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
                                            const std::vector<Subject>& replicates);
 

@@ -6,18 +6,16 @@
 #define RHARNESS_HARNESS_COMPARISON_SUBJECT_H_
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "compare/compare_checkpoints.h"
 #include "compare/comparison.h"
 #include "compare/curves/series.h"
 #include "compare/facts.h"
 #include "compare/fingerprints/fingerprint.h"
 #include "compare/results/result_group.h"
-#include "compare/weights/checkpoint.h"
-#include "compare/weights/tensor_digest.h"
 #include "harness/base/result.h"
 #include "harness/manifest/manifest.h"
 
@@ -28,19 +26,10 @@ struct SubjectOptions {
   std::vector<std::string> strip_prefixes;  // taken off tensor names: "module."
 };
 
-// A checkpoint of a subject: its bytes if they are at hand, else what was recorded of them.
-struct SubjectWeights {
-  std::string path;                        // as recorded or given
-  std::string role = "weights";            // "weights" or "optimizer", as recorded
-  std::shared_ptr<Checkpoint> checkpoint;  // null: only digests are known
-  std::vector<TensorDigest> recorded;      // sorted by name; empty if none were recorded
-  std::string recorded_digest;             // canonical root; empty if none was recorded
-};
-
 struct Subject {
   ComparedSide side;
   std::vector<Fact> facts;
-  std::vector<SubjectWeights> weights;
+  std::vector<RecordedCheckpoint> weights;
   std::vector<CurveSeries> curves;
   // Of a manifest, or as much of one as evidence holds; empty run_id: neither was given.
   Manifest manifest;

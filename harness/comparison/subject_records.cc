@@ -11,6 +11,7 @@
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/drill/facts_of.h"
+#include "harness/drill/record_parts.h"
 #include "harness/drill/workspace.h"
 
 namespace rharness {
@@ -26,53 +27,6 @@ Result<std::shared_ptr<Checkpoint>> Open(const fs::path& path, const SubjectOpti
   return std::shared_ptr<Checkpoint>(std::move(checkpoint));
 }
 
-// The recorded list of tensors; empty where it cannot stand for the checkpoint (an unknown dtype).
-// Errors: integrity when the list and the recorded root digest contradict each other.
-Result<std::vector<TensorDigest>> DigestsOf(const Artifact& artifact) {
-  std::vector<TensorDigest> digests;
-  for (const TensorRecord& record : artifact.tensors) {
-    const auto dtype = ParseDType(record.dtype);
-    if (!dtype.ok()) return std::vector<TensorDigest>();
-    digests.push_back({record.name, *dtype, record.shape, record.sha256});
-  }
-  std::ranges::sort(digests, {}, &TensorDigest::name);
-  if (!digests.empty() && !artifact.tensor_digest.empty() &&
-      CombineDigests(digests) != artifact.tensor_digest) {
-    return IntegrityError("the recorded tensors do not add up to the recorded tensor digest " +
-                              artifact.tensor_digest,
-                          artifact.path);
-  }
-  return digests;
-}
-
-// A recorded checkpoint, with its bytes where they were kept. Errors: integrity when what was kept
-// cannot be read any more.
-Result<SubjectWeights> WeightsOf(const Artifact& artifact, const std::optional<fs::path>& at,
-                                 const SubjectOptions& options, std::vector<std::string>* notes) {
-  SubjectWeights weights{
-      .path = artifact.path, .role = artifact.role, .recorded_digest = artifact.tensor_digest};
-  ASSIGN_OR_RETURN(weights.recorded, DigestsOf(artifact));
-  std::error_code error;
-  if (!at || !fs::exists(*at, error)) {
-    notes->push_back(
-        fmt::format("the bytes of {} are not at hand ({}); recorded digests are "
-                    "compared",
-                    artifact.path, artifact.location.empty() ? "not kept" : artifact.location));
-    return weights;
-  }
-  auto checkpoint = Open(*at, options);
-  if (!checkpoint.ok()) {
-    return IntegrityError("the kept checkpoint cannot be read: " + checkpoint.error().ToString(),
-                          artifact.path);
-  }
-  weights.checkpoint = std::move(*checkpoint);
-  return weights;
-}
-
-bool IsCheckpoint(const Artifact& artifact) {
-  return artifact.role == "weights" || artifact.role == "optimizer";
-}
-
 // Where evidence's artifacts lie: beside it, in "artifacts", below which locations are recorded
 // from the drill folder on. Nothing outside of the evidence's folder is read.
 std::optional<fs::path> FindBeside(const fs::path& folder, const std::string& location) {
@@ -83,35 +37,6 @@ std::optional<fs::path> FindBeside(const fs::path& folder, const std::string& lo
   const auto resolved = ResolveBelow(folder, *relative);
   if (!resolved.ok()) return std::nullopt;
   return *resolved;
-}
-
-std::vector<CurveSeries> CurvesOf(const std::vector<Curve>& curves) {
-  std::vector<CurveSeries> series;
-  series.reserve(curves.size());
-  for (const Curve& curve : curves) {
-    series.push_back({curve.name, curve.steps, curve.values, 0.0});
-  }
-  return series;
-}
-
-// Facts that a drill takes for granted, since it replays them, and two free runs do not share.
-void AddConfiguration(const Manifest& manifest, std::vector<Fact>* facts) {
-  for (const auto& [name, value] : manifest.hyperparameters) {
-    facts->push_back({Layer::kCode, "hyperparameter." + name, value.Dump(), FactWeight::kIdentity});
-  }
-  if (!manifest.family.empty()) {
-    facts->push_back({Layer::kCode, "family", manifest.family, FactWeight::kContext});
-  }
-  facts->push_back({Layer::kCode, "command", fmt::format("{}", fmt::join(manifest.command, " ")),
-                    FactWeight::kContext});
-  for (const auto& [name, value] : manifest.determinism.flags) {
-    facts->push_back({Layer::kRandomness, "determinism." + name, value, FactWeight::kContext});
-  }
-  for (const std::string& source : manifest.rng_sources) {
-    const bool seeded = manifest.seeds.contains(source);
-    facts->push_back({Layer::kRandomness, "rng." + source, seeded ? "seeded" : "not seeded",
-                      FactWeight::kContext});
-  }
 }
 
 std::string Plural(std::size_t count, std::string_view noun) {
@@ -151,7 +76,8 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
       const auto located = Locate(places, artifact.location);
       if (located.ok()) at = *located;
     }
-    ASSIGN_OR_RETURN(SubjectWeights weights, WeightsOf(artifact, at, options, &subject.notes));
+    ASSIGN_OR_RETURN(RecordedCheckpoint weights, OpenRecorded(artifact, at, options.strip_prefixes,
+                                                              &subject.notes));
     subject.weights.push_back(std::move(weights));
   }
   return subject;
@@ -180,9 +106,9 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
   }
   for (const Artifact& artifact : evidence.artifacts) {
     if (!IsCheckpoint(artifact)) continue;
-    ASSIGN_OR_RETURN(SubjectWeights weights,
-                     WeightsOf(artifact, FindBeside(path.parent_path(), artifact.location), options,
-                               &subject.notes));
+    ASSIGN_OR_RETURN(RecordedCheckpoint weights,
+                     OpenRecorded(artifact, FindBeside(path.parent_path(), artifact.location),
+                                  options.strip_prefixes, &subject.notes));
     subject.weights.push_back(std::move(weights));
   }
   return subject;
@@ -190,7 +116,7 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
 
 Result<Subject> LoadCheckpointSubject(const fs::path& path, const SubjectOptions& options) {
   Subject subject;
-  SubjectWeights weights{.path = path.filename().string()};
+  RecordedCheckpoint weights{.path = path.filename().string()};
   ASSIGN_OR_RETURN(weights.checkpoint, Open(path, options));
   subject.side = {path.string(), "checkpoint", DescribeCheckpoint(*weights.checkpoint)};
   subject.weights.push_back(std::move(weights));

@@ -4,243 +4,159 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <map>
 
-#include "compare/weights/checkpoint.h"
-#include "compare/weights/tensor_diff.h"
+#include "compare/compare_checkpoints.h"
 #include "harness/drill/facts_of.h"
+#include "harness/drill/record_parts.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-using State = ExactComparison::State;
-
-bool SameBits(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-
-std::vector<TensorDigest> DigestsOf(const Artifact& artifact) {
-  std::vector<TensorDigest> digests;
-  for (const TensorRecord& record : artifact.tensors) {
-    const auto dtype = ParseDType(record.dtype);
-    if (!dtype.ok()) return {};
-    digests.push_back(TensorDigest{record.name, *dtype, record.shape, record.sha256});
-  }
-  return digests;
-}
-
-std::string DescribeTensor(const TensorDifference& tensor) {
-  if (tensor.elements == 0) return "the original bytes are not at hand; digests differ";
-  std::string text = fmt::format(
-      "{} [{}], {} of {} elements differ, the first at index {}, max abs {:.3g}, max {} ULP",
-      DTypeName(tensor.dtype), fmt::join(tensor.shape, ", "), tensor.differing, tensor.elements,
-      tensor.first_index, tensor.max_abs, tensor.max_ulp);
-  if (tensor.non_finite_changes > 0) {
-    text += fmt::format(", {} changed between finite and not finite", tensor.non_finite_changes);
-  }
-  return text;
-}
-
-// The difference of two checkpoints by their bytes, if the original was kept and still is itself.
-std::optional<CheckpointDifference> DiffBytes(const Artifact& recorded, const Artifact& seen,
-                                              const Places& places, const fs::path& drill_folder) {
-  if (recorded.location.empty() || seen.location.empty()) return std::nullopt;
-  const auto original = Locate(places, recorded.location);
-  if (!original.ok()) return std::nullopt;
-  const auto a = OpenCheckpoint(*original);
-  const auto b = OpenCheckpoint(drill_folder / seen.location);
-  if (!a.ok() || !b.ok()) return std::nullopt;
-  const auto digest = DigestCheckpoint(**a);
-  if (!digest.ok() || digest->sha256 != recorded.tensor_digest) return std::nullopt;
-  auto difference = DiffCheckpoints(**a, **b);
-  if (!difference.ok()) return std::nullopt;
-  return std::move(*difference);
-}
-
-void DescribeDifference(const CheckpointDifference& difference, ExactComparison* exact) {
-  if (!difference.differing.empty()) {
-    const TensorDifference& first = difference.differing.front();
-    exact->tensor = first;
-    exact->first_difference = "tensor " + first.name;
-    const std::size_t count = difference.differing.size();
-    exact->detail =
-        fmt::format("{} {}; {}: {}", count, count == 1 ? "tensor differs" : "tensors differ",
-                    first.name, DescribeTensor(first));
-  } else if (!difference.shape_or_dtype.empty()) {
-    exact->first_difference = "tensor " + difference.shape_or_dtype.front();
-    exact->detail =
-        fmt::format("tensors of another shape or dtype: {}", difference.shape_or_dtype.size());
-  } else {
-    exact->detail = fmt::format("{} tensors only recorded, {} only in the rerun",
-                                difference.only_a.size(), difference.only_b.size());
-    const auto& names = difference.only_a.empty() ? difference.only_b : difference.only_a;
-    if (!names.empty()) exact->first_difference = "tensor " + names.front();
-  }
-}
-
-ExactComparison CompareWeights(const Artifact& recorded, const Evidence& evidence,
-                               const Places& places, const fs::path& drill_folder) {
-  ExactComparison exact{.subject = fmt::format("{} {}", recorded.role, recorded.path)};
-  const auto seen =
-      std::find_if(evidence.artifacts.begin(), evidence.artifacts.end(),
-                   [&](const Artifact& artifact) { return artifact.path == recorded.path; });
-  if (seen == evidence.artifacts.end() || seen->tensor_digest.empty() ||
-      recorded.tensor_digest.empty()) {
-    exact.state = State::kMissing;
-    exact.detail = recorded.tensor_digest.empty() ? "no tensor digest was recorded"
-                                                  : "the rerun did not write it";
-    return exact;
-  }
-  if (seen->tensor_digest == recorded.tensor_digest && seen->tensors.empty()) {
-    exact.state = State::kVacuous;
-    exact.detail = "neither checkpoint holds a tensor: it shows nothing";
-    return exact;
-  }
-  if (seen->tensor_digest == recorded.tensor_digest) {
-    exact.state = State::kEqual;
-    exact.detail = fmt::format("{} tensors equal bit for bit{}", seen->tensors.size(),
-                               seen->sha256 == recorded.sha256 ? "" : "; only metadata differs");
-    return exact;
-  }
-  exact.state = State::kDiffers;
-  const auto by_bytes = DiffBytes(recorded, *seen, places, drill_folder);
-  DescribeDifference(by_bytes ? *by_bytes : DiffDigests(DigestsOf(recorded), DigestsOf(*seen)),
-                     &exact);
-  return exact;
-}
-
-ExactComparison CompareMetric(const Metric& recorded, const Evidence& evidence) {
-  ExactComparison exact{.subject = "metric " + recorded.name};
-  const auto seen = evidence.metrics.metrics.find(recorded.name);
-  if (seen == evidence.metrics.metrics.end()) {
-    exact.state = State::kMissing;
-    exact.detail = "the rerun did not report it";
-    return exact;
-  }
-  exact.state = SameBits(recorded.value, seen->second) ? State::kEqual : State::kDiffers;
-  exact.detail = fmt::format("{} recorded, {} in the rerun", recorded.value, seen->second);
-  return exact;
-}
-
-// A curve that says nothing: fewer than two points, one value throughout, or never finite.
-bool IsVacuous(const Curve& curve) {
-  if (curve.values.size() < 2) return true;
-  const bool constant = std::all_of(curve.values.begin(), curve.values.end(), [&](double value) {
-    return SameBits(value, curve.values.front());
-  });
-  return constant || std::none_of(curve.values.begin(), curve.values.end(),
-                                  [](double value) { return std::isfinite(value); });
-}
-
-void CompareSteps(const Curve& recorded, const Curve& seen, ExactComparison* exact) {
-  const std::size_t common = std::min(recorded.steps.size(), seen.steps.size());
-  for (std::size_t i = 0; i < common; ++i) {
-    if (recorded.steps[i] == seen.steps[i] && SameBits(recorded.values[i], seen.values[i])) {
-      continue;
-    }
-    exact->state = State::kDiffers;
-    exact->first_difference = fmt::format("step {}", recorded.steps[i]);
-    exact->detail = fmt::format("{} recorded, {} in the rerun", recorded.values[i], seen.values[i]);
-    return;
-  }
-  if (recorded.steps.size() == seen.steps.size()) return;
-  exact->state = State::kDiffers;
-  exact->first_difference = fmt::format("point {}", common + 1);
-  exact->detail =
-      fmt::format("{} points recorded, {} in the rerun", recorded.steps.size(), seen.steps.size());
-}
-
-ExactComparison CompareCurve(const Curve& recorded, const Evidence& evidence) {
-  ExactComparison exact{.subject = "curve " + recorded.name};
-  const auto& curves = evidence.metrics.curves;
-  const auto seen = std::find_if(curves.begin(), curves.end(),
-                                 [&](const Curve& curve) { return curve.name == recorded.name; });
-  if (seen == curves.end()) {
-    exact.state = State::kMissing;
-    exact.detail = "the rerun did not report it";
-    return exact;
-  }
-  exact.state = State::kEqual;
-  exact.detail = fmt::format("{} points equal bit for bit", recorded.steps.size());
-  CompareSteps(recorded, *seen, &exact);
-  if (exact.state == State::kEqual && IsVacuous(recorded)) {
-    exact.state = State::kVacuous;
-    exact.detail = "equal, but constant, too short or never finite: it shows nothing";
-  }
-  return exact;
-}
 
 Finding FindingOf(const Remark& remark) {
   Finding finding{.code = remark.code,
+                  .layer = {},
                   .subject = remark.subject,
                   .observed = remark.observed,
                   .limit = remark.limit,
+                  .rule = {},
                   .message = remark.message};
   if (const auto layer = ParseLayer(remark.layer); layer.ok()) finding.layer = *layer;
   return finding;
 }
 
 // How far the rerun came, and why not further.
-void Classify(const Evidence& evidence, RerunComparison* comparison) {
-  using RerunState = RerunComparison::State;
-  const auto set = [&](RerunState state, std::string reason) {
-    comparison->state = state;
-    comparison->reason = std::move(reason);
+RerunEnd EndOf(const Evidence& evidence) {
+  RerunEnd end{.index = evidence.rerun, .state = RerunEnd::State::kCompared, .reason = {}, .layer = {}};
+  const auto stop = [&](RerunEnd::State state, std::string reason) {
+    end.state = state;
+    end.reason = std::move(reason);
+    return end;
   };
   if (!evidence.obstacle.empty()) {
     const auto layer = ParseLayer(evidence.obstacle_layer);
-    if (layer.ok()) comparison->layer = *layer;
-    return set(layer.ok() ? RerunState::kNotComparable : RerunState::kInfra, evidence.obstacle);
+    if (layer.ok()) end.layer = *layer;
+    return stop(layer.ok() ? RerunEnd::State::kNotComparable : RerunEnd::State::kInfra,
+                evidence.obstacle);
   }
   if (!evidence.outcome.Succeeded()) {
     const OutcomeKind kind = evidence.outcome.kind;
     const bool active = kind == OutcomeKind::kExited || kind == OutcomeKind::kTimedOut;
-    return set(RerunState::kFailed,
-               fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));
+    return stop(RerunEnd::State::kFailed,
+                fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));
   }
   for (const Remark& remark : evidence.remarks) {
     if (remark.code == "output_missing" || remark.code == "output_unreadable") {
-      return set(RerunState::kFailed, remark.message);
+      return stop(RerunEnd::State::kFailed, remark.message);
     }
     if (const auto layer = ParseLayer(remark.layer); layer.ok()) {
-      comparison->layer = *layer;
-      return set(RerunState::kNotComparable, remark.message);
+      end.layer = *layer;
+      return stop(RerunEnd::State::kNotComparable, remark.message);
     }
   }
-  set(RerunState::kCompared, "");
+  return end;
+}
+
+// Both sides with their bytes; an error says why they cannot be had.
+Result<std::vector<CheckpointComparison>> CompareBytes(const Artifact& recorded,
+                                                       const Artifact& seen, const Places& places,
+                                                       const fs::path& drill_folder) {
+  if (recorded.location.empty()) return NotFound("not kept", recorded.path);
+  if (seen.location.empty()) return NotFound("not kept of the rerun", recorded.path);
+  ASSIGN_OR_RETURN(const fs::path original, Locate(places, recorded.location));
+  std::vector<std::string> missing;
+  ASSIGN_OR_RETURN(RecordedCheckpoint a, OpenRecorded(recorded, original, {}, &missing));
+  ASSIGN_OR_RETURN(RecordedCheckpoint b,
+                   OpenRecorded(seen, drill_folder / seen.location, {}, &missing));
+  if (!missing.empty()) return NotFound(missing.front(), recorded.path);
+  return CompareCheckpoints({std::move(a)}, {std::move(b)}, {});
+}
+
+// By the digests that were recorded; where the list of tensors cannot be had by their roots.
+std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const Artifact& seen,
+                                                 std::vector<std::string>* notes) {
+  auto a = RecordedFrom(recorded);
+  auto b = RecordedFrom(seen);
+  for (const auto* side : {&a, &b}) {
+    if (!side->ok()) notes->push_back(side->error().ToString());
+  }
+  if (!a.ok() || !b.ok()) {
+    a = RecordedCheckpoint{.path = recorded.path, .role = recorded.role, .checkpoint = nullptr,
+                           .recorded = {}, .recorded_digest = recorded.tensor_digest};
+    b = *a;
+    b->recorded_digest = seen.tensor_digest;
+  }
+  auto compared = CompareCheckpoints({std::move(*a)}, {std::move(*b)}, {});
+  return compared.ok() ? std::move(*compared) : std::vector<CheckpointComparison>();
+}
+
+void CompareArtifact(const Artifact& recorded, const Evidence& evidence, const Places& places,
+                     const fs::path& drill_folder, Comparison* comparison) {
+  const std::string subject = fmt::format("{} {}", recorded.role, recorded.path);
+  const auto seen = std::ranges::find(evidence.artifacts, recorded.path, &Artifact::path);
+  const bool absent = seen == evidence.artifacts.end() || seen->tensor_digest.empty();
+  if (absent || recorded.tensor_digest.empty()) {
+    const std::string why = recorded.tensor_digest.empty() ? "no tensor digest was recorded"
+                                                           : "the rerun did not write it";
+    comparison->findings.push_back({.code = "missing_checkpoint",
+                                    .layer = {},
+                                    .subject = subject,
+                                    .observed = absent ? "absent" : "present",
+                                    .limit = "present",
+                                    .rule = "what decides must be on both sides",
+                                    .message = subject + ": " + why});
+    return;
+  }
+  std::vector<CheckpointComparison> parts;
+  if (seen->tensor_digest != recorded.tensor_digest) {
+    auto by_bytes = CompareBytes(recorded, *seen, places, drill_folder);
+    if (by_bytes.ok()) {
+      parts = std::move(*by_bytes);
+    } else {
+      comparison->notes.push_back(fmt::format("{} is compared by its digests: {}", subject,
+                                              by_bytes.error().message));
+    }
+  } else if (seen->sha256 != recorded.sha256) {
+    comparison->notes.push_back(
+        fmt::format("{}: every tensor is equal, only metadata differs", subject));
+  }
+  if (parts.empty()) parts = CompareRecords(recorded, *seen, &comparison->notes);
+  std::ranges::move(parts, std::back_inserter(comparison->checkpoints));
+}
+
+// Curves that the manifest does not declare are the rerun's own affair.
+std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Curve>& recorded) {
+  std::vector<Curve> declared;
+  for (const Curve& curve : seen) {
+    if (std::ranges::find(recorded, curve.name, &Curve::name) != recorded.end()) {
+      declared.push_back(curve);
+    }
+  }
+  return declared;
 }
 
 }  // namespace
 
-RerunComparison CompareRerun(const Manifest& manifest, const Evidence& evidence,
-                             const Places& places, const fs::path& drill_folder) {
-  RerunComparison comparison{.index = evidence.rerun};
-  Classify(evidence, &comparison);
+Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
+                        const fs::path& drill_folder) {
+  Comparison comparison;
+  comparison.name = manifest.run_id;
+  comparison.is_rerun = true;
+  comparison.declared_bitwise = manifest.determinism.declared == "bitwise";
+  comparison.expect_bitwise = comparison.declared_bitwise;
+  comparison.ends = {EndOf(evidence)};
   comparison.layers = CompareFacts(FactsOf(manifest), FactsOf(evidence, manifest));
   for (const Remark& remark : evidence.remarks) comparison.findings.push_back(FindingOf(remark));
-  if (comparison.state != RerunComparison::State::kCompared) return comparison;
+  if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   for (const Artifact& artifact : manifest.artifacts) {
-    if (artifact.role != "weights" && artifact.role != "optimizer") continue;
-    comparison.exact.push_back(CompareWeights(artifact, evidence, places, drill_folder));
+    if (IsCheckpoint(artifact)) {
+      CompareArtifact(artifact, evidence, places, drill_folder, &comparison);
+    }
   }
-  for (const Metric& metric : manifest.metrics) {
-    comparison.exact.push_back(CompareMetric(metric, evidence));
-  }
-  for (const Curve& curve : manifest.curves) {
-    comparison.exact.push_back(CompareCurve(curve, evidence));
-  }
+  comparison.curves = CompareCurves(
+      CurvesOf(manifest.curves), CurvesOf(Declared(evidence.metrics.curves, manifest.curves)), {}, {});
   return comparison;
-}
-
-std::vector<std::string> DescribeCompared(const RerunComparison& rerun) {
-  std::vector<std::string> lines;
-  for (const ExactComparison& exact : rerun.exact) {
-    lines.push_back(fmt::format("{}: {}", exact.subject, exact.detail));
-  }
-  return lines;
 }
 
 }  // namespace rharness

@@ -1,6 +1,6 @@
-// Manifest beside evidence: one rerun's comparison, and one run's over all its reruns.
+// Manifest beside evidence: one rerun's comparison, and the values that a run's metrics decide by.
 //
-// Role: turns records into what compare/ understands. Reads original weights where they were kept.
+// Role: turns records into what compare/ understands. Reads weights where they were kept.
 #ifndef RHARNESS_HARNESS_DRILL_COMPARE_RERUN_H_
 #define RHARNESS_HARNESS_DRILL_COMPARE_RERUN_H_
 
@@ -9,19 +9,21 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
+#include "compare/comparison.h"
 #include "harness/drill/workspace.h"
 #include "harness/manifest/evidence.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
 
-// Facts in five layers, and every declared checkpoint, metric and curve bit for bit. A rerun with
-// an obstacle is kNotComparable (with its layer) or kInfra; one that did not succeed, or whose
-// declared outputs are missing or unreadable, is kFailed; one whose inputs changed under it,
-// kNotComparable.
-RerunComparison CompareRerun(const Manifest& manifest, const Evidence& evidence,
-                             const Places& places, const std::filesystem::path& drill_folder);
+// Facts in five layers and, of a rerun that was carried out, every declared checkpoint and curve;
+// not judged yet, and without metrics, which all reruns of a run decide together. `ends` has the one
+// rerun: with an obstacle it is kNotComparable (with its layer) or kInfra; if it did not succeed, or
+// its declared outputs are missing or unreadable, kFailed; if its inputs changed under it,
+// kNotComparable. Checkpoints are compared by their bytes where the digests differ and the recorded
+// bytes were kept and still are themselves; else by digests, and a note says why.
+Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
+                        const std::filesystem::path& drill_folder);
 
 // The recorded values of a family's metrics, by configuration: what its noise is known from.
 class Family {
@@ -39,9 +41,6 @@ class Family {
 // configuration, with a variance prior from the family's other configurations.
 std::vector<MetricDecision> DecideMetrics(const Manifest& manifest, const Family& family,
                                           const std::vector<Evidence>& compared);
-
-// Sentences for a report's "what was compared": "weights model.safetensors: 4 tensors, equal".
-std::vector<std::string> DescribeCompared(const RerunComparison& rerun);
 
 }  // namespace rharness
 

@@ -48,6 +48,17 @@ MetricInput InputOf(const Metric& metric, const std::vector<Evidence>& compared)
   return input;
 }
 
+// As the reruns reported them: an infinity stays one.
+std::vector<double> ReportedValues(const std::string& metric,
+                                   const std::vector<Evidence>& compared) {
+  std::vector<double> values;
+  for (const Evidence& evidence : compared) {
+    const auto seen = evidence.metrics.metrics.find(metric);
+    if (seen != evidence.metrics.metrics.end()) values.push_back(seen->second);
+  }
+  return values;
+}
+
 }  // namespace
 
 Family::Family(const std::vector<Manifest>& members) {
@@ -77,7 +88,9 @@ std::vector<MetricDecision> DecideMetrics(const Manifest& manifest, const Family
       input.history = history->second;
     }
     input.prior = PriorOf(values, own);
-    decisions.push_back(DecideMetric(input));
+    MetricDecision& decision = decisions.emplace_back(DecideMetric(input));
+    decision.recorded = metric.value;
+    decision.reruns = ReportedValues(metric.name, compared);
   }
   return decisions;
 }

@@ -14,6 +14,7 @@
 #include "harness/drill/drill_report.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
+#include "harness/drill/judge_run.h"
 #include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
 #include "harness/history/location.h"
@@ -174,24 +175,22 @@ class Drill {
   }
 
   void JudgeAll() {
-    for (auto& [run_id, run] : runs_) JudgeRun(&run);
+    for (auto& [run_id, run] : runs_) Judge(&run);
   }
 
-  void JudgeRun(RunState* run) {
-    const Manifest& manifest = run->manifest;
-    run->comparison = RunComparison{.run_id = manifest.run_id,
-                                    .family = manifest.family,
-                                    .declared_bitwise = manifest.determinism.declared == "bitwise"};
+  void Judge(RunState* run) {
+    std::vector<Evidence> all;
     std::vector<Evidence> compared;
+    std::vector<Comparison> reruns;
     for (const auto& [rerun, evidence] : run->evidence) {
-      run->comparison.reruns.push_back(
-          CompareRerun(manifest, evidence, options_.places, options_.out));
-      if (run->comparison.reruns.back().state == RerunComparison::State::kCompared) {
+      all.push_back(evidence);
+      reruns.push_back(CompareRerun(run->manifest, evidence, options_.places, options_.out));
+      if (reruns.back().ends.front().state == RerunEnd::State::kCompared) {
         compared.push_back(evidence);
       }
     }
-    run->comparison.metrics = DecideMetrics(manifest, FamilyOf(manifest), compared);
-    run->judgement = Judge(run->comparison);
+    run->comparison = JudgeRun(run->manifest, all, reruns,
+                               DecideMetrics(run->manifest, FamilyOf(run->manifest), compared));
   }
 
   const Family& FamilyOf(const Manifest& manifest) {
@@ -211,7 +210,7 @@ class Drill {
     if (hooks_.should_stop && hooks_.should_stop()) return {};
     std::vector<PlannedRerun> reruns;
     for (const auto& [run_id, run] : runs_) {
-      if (!run.judgement.needs_confirmation) continue;
+      if (!run.comparison.needs_confirmation) continue;
       const int next = run.evidence.empty() ? 1 : run.evidence.rbegin()->first + 1;
       reruns.push_back(PlanRerun(run.manifest, next, options_.plan));
     }
@@ -219,7 +218,7 @@ class Drill {
     LogInfo(fmt::format("a drift is suspected in {} {}; rerunning once more to confirm",
                         reruns.size(), reruns.size() == 1 ? "run" : "runs"));
     RETURN_IF_ERROR(Execute(reruns));
-    for (const PlannedRerun& rerun : reruns) JudgeRun(&runs_.at(rerun.run_id));
+    for (const PlannedRerun& rerun : reruns) Judge(&runs_.at(rerun.run_id));
     return {};
   }
 

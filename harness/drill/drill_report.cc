@@ -10,6 +10,8 @@
 #include "harness/base/files.h"
 #include "harness/base/version.h"
 #include "harness/drill/report_of.h"
+#include "harness/drill/rerun.h"
+#include "reports/comparison_report.h"
 #include "reports/metrics.h"
 
 namespace rharness {
@@ -48,9 +50,48 @@ Report StartReport(const DrillEnd& end) {
   return report;
 }
 
+// A run that differs gets a page and a record of its own, whole where the drill's page is cut.
+constexpr std::size_t kMostPages = 500;
+
+std::string PagePath(const ReportRun& run) {
+  if (run.verdict == Verdict::kIdentical || (run.checkpoints.empty() && run.curves.empty())) {
+    return {};
+  }
+  return (RerunFolder({}, run.run_id, 1).parent_path() / "comparison.html").string();
+}
+
+// Beyond so many runs what is drawn on their own pages is not kept in the drill's report as well.
+void DropDrawn(Report* report) {
+  constexpr std::size_t kMostDrawn = 500;
+  if (report->runs.size() <= kMostDrawn) return;
+  for (ReportRun& run : report->runs) {
+    for (CurveComparison& curve : run.curves) {
+      curve.steps.clear();
+      curve.a.clear();
+      curve.b.clear();
+      curve.band.clear();
+    }
+  }
+}
+
+Status WritePages(const Report& report, const fs::path& folder) {
+  for (const ReportRun& run : report.runs) {
+    if (run.comparison_path.empty()) continue;
+    ComparisonSet set{.title = run.run_id + ", recorded against its reruns",
+                      .version = report.version,
+                      .made = report.ended};
+    set.comparisons.push_back(run);
+    Tally(&set);
+    const fs::path page = folder / run.comparison_path;
+    RETURN_IF_ERROR(WriteJsonFile(fs::path(page).replace_extension(".json"), ToJson(set)));
+    RETURN_IF_ERROR(WriteFileAtomic(page, WriteHtml(set)));
+  }
+  return {};
+}
+
 VerdictRecord VerdictOf(const ReportRun& run, const Report& report) {
   Json reasons = Json::MakeArray();
-  for (const Finding& finding : run.reasons) {
+  for (const Finding& finding : run.findings) {
     if (finding.decisive) reasons.Append(finding.code + ": " + finding.message);
   }
   return {.drill_id = report.drill_id,
@@ -73,9 +114,14 @@ Report BuildReport(const DrillEnd& end) {
     }
     std::vector<Evidence> evidence;
     for (const auto& [rerun, one] : run.evidence) evidence.push_back(one);
-    ReportRun reported = BuildReportRun(run.manifest, run.comparison, run.judgement, evidence);
+    ReportRun reported = BuildReportRun(run.manifest, run.comparison, evidence);
     AddStderr(end.settings.options.out, evidence, &reported);
+    reported.comparison_path = PagePath(reported);
     report.runs.push_back(std::move(reported));
+  }
+  std::size_t pages = 0;
+  for (ReportRun& run : report.runs) {
+    if (!run.comparison_path.empty() && ++pages > kMostPages) run.comparison_path.clear();
   }
   Tally(&report);
   // What was left out was not verified: a partial drill never looks like a whole one.
@@ -103,7 +149,9 @@ Status WriteHistory(const Report& report, const fs::path& drill_folder, HistoryS
   return history->AddDrill(report.drill_id, report.started, reruns, verdicts);
 }
 
-Status WriteReports(const Report& report, const fs::path& folder) {
+Status WriteReports(Report report, const fs::path& folder) {
+  RETURN_IF_ERROR(WritePages(report, folder));
+  DropDrawn(&report);
   RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", ToJson(report)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(report)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(report)));

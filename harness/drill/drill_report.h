@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
+#include "compare/comparison.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
 #include "harness/manifest/evidence.h"
@@ -23,8 +23,7 @@ namespace rharness {
 struct RunState {
   Manifest manifest;
   std::map<int, Evidence> evidence;  // by rerun
-  RunComparison comparison;
-  Judgement judgement;
+  Comparison comparison;
 };
 
 // A drill at its end; everything named here outlives the call.
@@ -42,9 +41,10 @@ struct DrillEnd {
 // code is that of the verdicts, raised to 4 when interrupted, and to 3 when runs were left out.
 Report BuildReport(const DrillEnd& end);
 
-// Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, each whole
-// or not at all. Errors: io.
-Status WriteReports(const Report& report, const std::filesystem::path& folder);
+// Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, and
+// comparison.html and comparison.json into the folder of each run that differs; each whole or not at
+// all. Errors: io.
+Status WriteReports(Report report, const std::filesystem::path& folder);
 
 // Enters every rerun and every verdict into the history. Errors: those of HistoryStore::AddDrill.
 Status WriteHistory(const Report& report, const std::filesystem::path& drill_folder,

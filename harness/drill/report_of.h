@@ -5,19 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "compare/verdict.h"
+#include "compare/comparison.h"
 #include "harness/manifest/evidence.h"
 #include "harness/manifest/manifest.h"
 #include "reports/model.h"
 
 namespace rharness {
 
-// `evidence` and comparison.reruns go together, one a rerun.
-ReportRun BuildReportRun(const Manifest& manifest, const RunComparison& comparison,
-                         const Judgement& judgement, const std::vector<Evidence>& evidence);
-
-// The layers of all reruns as one: a layer differs if it differs in any rerun.
-std::array<LayerComparison, 5> MergeLayers(const std::vector<RerunComparison>& reruns);
+// `comparison` is judged; `evidence` and its ends go together, one a rerun. What is equal has its
+// values left out: it is told by name.
+ReportRun BuildReportRun(const Manifest& manifest, const Comparison& comparison,
+                         const std::vector<Evidence>& evidence);
 
 // "AMD EPYC 9654, 2 cores, no GPU, Debian GNU/Linux 12".
 std::string DescribeHost(const Environment& environment);

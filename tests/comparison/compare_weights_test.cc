@@ -40,7 +40,7 @@ TEST(RecordedWeights, WithoutAListOfTensorsAreJudgedByTheirRoots) {
 
 TEST(RecordedWeights, OfNoTensorShowNothing) {
   const Subject empty = Recorded(CombineDigests({}));
-  const auto parts = CompareWeights(empty, empty, {});
+  const auto parts = CompareCheckpoints(empty.weights, empty.weights, {});
   ASSERT_TRUE(parts.ok());
   ASSERT_EQ(parts->size(), 1u);
   EXPECT_TRUE(parts->front().difference.vacuous);

@@ -6,13 +6,20 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/exact.h"
 #include "harness/drill/facts_of.h"
+#include "harness/drill/judge_run.h"
 
 namespace rharness {
 namespace {
 
 using ExactState = ExactComparison::State;
-using RerunState = RerunComparison::State;
+using RerunState = RerunEnd::State;
+
+// The root digest of one tensor whose own digest is 64 times this digit.
+std::string RootOf(char digit) {
+  return CombineDigests({{"w", DType::kF32, {2}, std::string(64, digit)}});
+}
 
 Manifest Recorded() {
   Manifest manifest;
@@ -21,11 +28,11 @@ Manifest Recorded() {
   manifest.command = {"train"};
   manifest.determinism.declared = "bitwise";
   manifest.metrics = {Metric{.name = "loss", .value = 0.5, .primary = true}};
-  manifest.curves = {Curve{"train_loss", {1, 2, 3}, {3.0, 2.0, 1.0}}};
+  manifest.curves = {Curve{"train_loss", {1, 2, 3, 4, 5}, {3.0, 2.0, 1.0, 0.5, 0.25}}};
   manifest.artifacts = {Artifact{.role = "weights",
                                  .path = "model.safetensors",
                                  .sha256 = std::string(64, 'a'),
-                                 .tensor_digest = std::string(64, 'b'),
+                                 .tensor_digest = RootOf('c'),
                                  .tensors = {{"w", "F32", {2}, std::string(64, 'c')}}}};
   return manifest;
 }
@@ -41,25 +48,31 @@ Evidence Seen(const Manifest& manifest) {
   return evidence;
 }
 
-RerunComparison Compare(const Manifest& manifest, const Evidence& evidence) {
-  return CompareRerun(manifest, evidence, Places{}, "/nowhere");
+Comparison Compare(const Manifest& manifest, const Evidence& evidence) {
+  Comparison comparison = CompareRerun(manifest, evidence, Places{}, "/nowhere");
+  comparison.metrics = DecideMetrics(manifest, Family({manifest}), {evidence});
+  return comparison;
 }
 
-const ExactComparison& Exact(const RerunComparison& comparison, const std::string& subject) {
-  for (const ExactComparison& exact : comparison.exact) {
+RerunEnd EndOf(const Manifest& manifest, const Evidence& evidence) {
+  return Compare(manifest, evidence).ends.at(0);
+}
+
+ExactComparison Exact(const Comparison& comparison, const std::string& subject) {
+  for (const ExactComparison& exact : ExactOf(comparison)) {
     if (exact.subject == subject) return exact;
   }
   ADD_FAILURE() << "no comparison of " << subject;
-  static const ExactComparison kNone;
-  return kNone;
+  return {};
 }
 
 TEST(CompareRerun, ComparesWeightsMetricsAndCurves) {
   const Manifest manifest = Recorded();
-  const RerunComparison comparison = Compare(manifest, Seen(manifest));
-  EXPECT_EQ(comparison.state, RerunState::kCompared);
-  ASSERT_EQ(comparison.exact.size(), 3U);
-  for (const ExactComparison& exact : comparison.exact) {
+  const Comparison comparison = Compare(manifest, Seen(manifest));
+  EXPECT_EQ(comparison.ends.at(0).state, RerunState::kCompared);
+  const auto list = ExactOf(comparison);
+  ASSERT_EQ(list.size(), 3U);
+  for (const ExactComparison& exact : list) {
     EXPECT_EQ(exact.state, ExactState::kEqual) << exact.subject;
   }
 }
@@ -97,7 +110,7 @@ TEST(CompareRerun, TellsZeroFromMinusZeroAndFindsNanEqualOnlyBitForBit) {
 TEST(CompareRerun, CallsAConstantCurveVacuous) {
   for (const double value : {1.0, std::numeric_limits<double>::quiet_NaN()}) {
     Manifest manifest = Recorded();
-    manifest.curves[0].values = {value, value, value};
+    manifest.curves[0].values.assign(5, value);
     EXPECT_EQ(Exact(Compare(manifest, Seen(manifest)), "curve train_loss").state,
               ExactState::kVacuous);
   }
@@ -106,6 +119,7 @@ TEST(CompareRerun, CallsAConstantCurveVacuous) {
 TEST(CompareRerun, CallsACheckpointWithoutTensorsVacuous) {
   Manifest manifest = Recorded();
   manifest.artifacts[0].tensors.clear();
+  manifest.artifacts[0].tensor_digest = CombineDigests({});
   EXPECT_EQ(Exact(Compare(manifest, Seen(manifest)), "weights model.safetensors").state,
             ExactState::kVacuous);
 }
@@ -113,10 +127,10 @@ TEST(CompareRerun, CallsACheckpointWithoutTensorsVacuous) {
 TEST(CompareRerun, NamesTheFirstDifferingTensorFromDigestsAlone) {
   const Manifest manifest = Recorded();
   Evidence evidence = Seen(manifest);
-  evidence.artifacts[0].tensor_digest = std::string(64, 'd');
+  evidence.artifacts[0].tensor_digest = RootOf('e');
   evidence.artifacts[0].tensors[0].sha256 = std::string(64, 'e');
   const auto comparison = Compare(manifest, evidence);
-  const ExactComparison& weights = Exact(comparison, "weights model.safetensors");
+  const ExactComparison weights = Exact(comparison, "weights model.safetensors");
   EXPECT_EQ(weights.state, ExactState::kDiffers);
   EXPECT_EQ(weights.first_difference, "tensor w");
 }
@@ -126,9 +140,9 @@ TEST(CompareRerun, FindsEqualTensorsInAFileWithOtherMetadata) {
   Evidence evidence = Seen(manifest);
   evidence.artifacts[0].sha256 = std::string(64, 'f');
   const auto comparison = Compare(manifest, evidence);
-  const ExactComparison& weights = Exact(comparison, "weights model.safetensors");
-  EXPECT_EQ(weights.state, ExactState::kEqual);
-  EXPECT_NE(weights.detail.find("only metadata"), std::string::npos);
+  EXPECT_EQ(Exact(comparison, "weights model.safetensors").state, ExactState::kEqual);
+  ASSERT_EQ(comparison.notes.size(), 1U);
+  EXPECT_NE(comparison.notes[0].find("only metadata differs"), std::string::npos);
 }
 
 TEST(CompareRerun, SaysWhatIsMissing) {
@@ -138,15 +152,58 @@ TEST(CompareRerun, SaysWhatIsMissing) {
   EXPECT_EQ(Exact(Compare(manifest, evidence), "metric loss").state, ExactState::kMissing);
 }
 
+TEST(CompareRerun, SaysWhichCheckpointWasNotWritten) {
+  const Manifest manifest = Recorded();
+  Evidence evidence = Seen(manifest);
+  evidence.artifacts.clear();
+  const auto comparison = Compare(manifest, evidence);
+  EXPECT_EQ(Exact(comparison, "weights model.safetensors").state, ExactState::kMissing);
+  ASSERT_FALSE(comparison.findings.empty());
+  EXPECT_EQ(comparison.findings[0].code, "missing_checkpoint");
+}
+
+TEST(CompareRerun, GoesByTheRootsWhereTheListOfTensorsContradictsThem) {
+  Manifest manifest = Recorded();
+  manifest.artifacts[0].tensor_digest = std::string(64, '1');
+  Evidence evidence = Seen(manifest);
+  EXPECT_EQ(Exact(Compare(manifest, evidence), "weights model.safetensors").state,
+            ExactState::kEqual);
+  evidence.artifacts[0].tensor_digest = std::string(64, '2');
+  const auto comparison = Compare(manifest, evidence);
+  EXPECT_EQ(Exact(comparison, "weights model.safetensors").state, ExactState::kDiffers);
+  EXPECT_FALSE(comparison.notes.empty()) << "and says so";
+}
+
+TEST(JudgeRun, TakesOfEachThingTheFirstRerunThatDiffersInIt) {
+  const Manifest manifest = Recorded();
+  Evidence second = Seen(manifest);
+  second.rerun = 2;
+  second.metrics.curves[0].values[3] = 0.625;
+  Evidence third = Seen(manifest);
+  third.rerun = 3;
+  third.artifacts[0].tensor_digest = RootOf('e');
+  third.artifacts[0].tensors[0].sha256 = std::string(64, 'e');
+  const std::vector<Evidence> evidence = {Seen(manifest), second, third};
+  std::vector<Comparison> reruns;
+  for (const Evidence& one : evidence) reruns.push_back(Compare(manifest, one));
+  const Comparison run =
+      JudgeRun(manifest, evidence, reruns, DecideMetrics(manifest, Family({manifest}), evidence));
+  EXPECT_EQ(run.verdict, Verdict::kDrifted);
+  EXPECT_EQ(run.ends.size(), 3U);
+  EXPECT_EQ(Exact(run, "curve train_loss").first_difference, "step 4");
+  EXPECT_EQ(Exact(run, "weights model.safetensors").first_difference, "tensor w");
+  EXPECT_EQ(Exact(run, "metric loss").state, ExactState::kEqual);
+}
+
 TEST(CompareRerun, IsFailedWhenTheRunOrItsOutputIs) {
   const Manifest manifest = Recorded();
   Evidence evidence = Seen(manifest);
   evidence.outcome = Outcome{.kind = OutcomeKind::kSignalled, .signal = 11};
-  EXPECT_EQ(Compare(manifest, evidence).state, RerunState::kFailed);
+  EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kFailed);
   evidence = Seen(manifest);
   evidence.remarks = {Remark{.code = "output_unreadable", .message = "cut off at byte 12"}};
-  EXPECT_EQ(Compare(manifest, evidence).state, RerunState::kFailed);
-  EXPECT_EQ(Compare(manifest, evidence).reason, "cut off at byte 12");
+  EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kFailed);
+  EXPECT_EQ(EndOf(manifest, evidence).reason, "cut off at byte 12");
 }
 
 TEST(CompareRerun, IsNotComparableWithTheLayerOfTheObstacleElseInfrastructure) {
@@ -154,18 +211,18 @@ TEST(CompareRerun, IsNotComparableWithTheLayerOfTheObstacleElseInfrastructure) {
   Evidence evidence = Seen(manifest);
   evidence.obstacle = "no such commit";
   evidence.obstacle_layer = "code";
-  EXPECT_EQ(Compare(manifest, evidence).state, RerunState::kNotComparable);
-  EXPECT_EQ(Compare(manifest, evidence).layer, Layer::kCode);
+  EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kNotComparable);
+  EXPECT_EQ(EndOf(manifest, evidence).layer, Layer::kCode);
   evidence.obstacle_layer.clear();
-  EXPECT_EQ(Compare(manifest, evidence).state, RerunState::kInfra);
+  EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kInfra);
 }
 
 TEST(CompareRerun, IsNotComparableWhenAnInputChangedUnderTheRun) {
   const Manifest manifest = Recorded();
   Evidence evidence = Seen(manifest);
   evidence.remarks = {Remark{.code = "data_changed_during_run", .layer = "data"}};
-  EXPECT_EQ(Compare(manifest, evidence).state, RerunState::kNotComparable);
-  EXPECT_EQ(Compare(manifest, evidence).layer, Layer::kData);
+  EXPECT_EQ(EndOf(manifest, evidence).state, RerunState::kNotComparable);
+  EXPECT_EQ(EndOf(manifest, evidence).layer, Layer::kData);
 }
 
 TEST(DecideMetrics, ComparesWithTheRunsOfTheSameConfigurationOnly) {

@@ -66,12 +66,22 @@ TEST(Html, OpensWithTheAnswerAndShowsEveryVerdictInWords) {
 TEST(Html, ShowsTheNumbersOfADecisionAndItsPicture) {
   const std::string html = WriteHtml(SampleReport());
   const HtmlFacts facts = CheckHtml(html);
-  // Two metrics on each of the equivalent run and the two shifted ones, one on the inconclusive.
-  EXPECT_EQ(facts.elements.at("svg"), 7);
+  // Two metrics on each of the equivalent run and the two shifted ones, one on the inconclusive; the
+  // curve of the run that breaks its promise, and how far it is apart.
+  EXPECT_EQ(facts.elements.at("svg"), 9);
   EXPECT_TRUE(Contains(facts.text, "0.06133 nats per token"));
   EXPECT_TRUE(Contains(facts.text, "n = 6, mean 3.41233"));
   EXPECT_TRUE(Contains(facts.text, "2, for a decision with 80 % probability"));
-  EXPECT_TRUE(Contains(facts.text, "88,213 of 100,352 elements differ, the first at 5"));
+  EXPECT_TRUE(Contains(facts.text, "88,213 of 101,770"));
+}
+
+TEST(Html, ExplainsAndDrawsARunAsAComparisonIs) {
+  const HtmlFacts facts = CheckHtml(WriteHtml(SampleReport()));
+  EXPECT_TRUE(Contains(facts.text, "Causes, the most suspicious first"));
+  EXPECT_TRUE(Contains(facts.text, "The driver changed between the recording and now."));
+  EXPECT_TRUE(Contains(facts.text, "Recorded is the broad line, Now the thin dashed one"));
+  EXPECT_TRUE(Contains(facts.text, "This run on a page of its own"));
+  EXPECT_TRUE(Contains(facts.text, "stderr"));
 }
 
 TEST(Html, ReachesNothingOutsideItself) {
@@ -127,7 +137,7 @@ TEST(Html, AnIndexRowTakesAtMostFiveHundredBytes) {
 TEST(Html, ALargeDrillKeepsTheDetailsOfWhatDrifted) {
   const HtmlFacts facts = CheckHtml(WriteHtml(LargeReport(1'000, 100)));
   EXPECT_EQ(facts.error, "");
-  EXPECT_EQ(facts.elements.at("details"), 10);
+  EXPECT_EQ(facts.elements.at("details"), 20) << "of each its row, and the list of its tensors";
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ void AddReruns(ReportRun* run, int count, double seconds) {
     rerun.peak_memory_bytes = 734'003'200;
     rerun.state = "compared";
     rerun.evidence_path = fmt::format("runs/{}/rerun-{}", run->run_id, i);
+    rerun.stderr_path = rerun.evidence_path + "/stderr.log";
     run->reruns.push_back(std::move(rerun));
   }
 }
@@ -107,8 +108,6 @@ ReportRun Identical(std::string id, std::string family) {
   run.declared = "bitwise";
   run.exact = {EqualWeights(),
                {"curve train_loss", ExactComparison::State::kEqual, "", "200 steps", std::nullopt}};
-  run.compared = {"weights model.safetensors: 6 tensors, bit-equal",
-                  "curve train_loss: 200 steps, bit-equal"};
   AddReruns(&run, 2, 40.8);
   return run;
 }
@@ -122,8 +121,6 @@ ReportRun Equivalent() {
              1.8),
       Metric("train_loss", "nats", MetricVerdict::kWithin, {0.0912, 0.0897, 0.0921, 0.0904, 0.0915},
              {0.0909, 0.0918, 0.0902}, 0.006, 0.0011, 1.8)};
-  run.compared = {"metric test_accuracy: 5 recorded, 3 reruns, within ±0.008",
-                  "metric train_loss: 5 recorded, 3 reruns, within ±0.006"};
   AddDifference(&run, DriverChange());
   AddReruns(&run, 3, 62.0);
   return run;
@@ -141,15 +138,43 @@ ReportRun DeterminismViolation() {
                 "recorded 0.41877103, now 0.41877106", std::nullopt},
                {"metric test_accuracy", ExactComparison::State::kEqual, "", "0.9708 on both sides",
                 std::nullopt}};
-  run.reasons = {
+  CheckpointComparison weights{.subject = "weights model.safetensors"};
+  weights.difference.compared = 6;
+  weights.difference.elements = 101'770;
+  weights.difference.differing = {tensor};
+  weights.digest_a = std::string(64, 'a');
+  weights.digest_b = std::string(64, 'b');
+  run.checkpoints = {weights};
+  CurveComparison curve{
+      .name = "train_loss", .kind = CurveKind::kLoss, .state = CurveState::kUndecided};
+  curve.basis = "none";
+  for (int i = 0; i < 20; ++i) {
+    curve.steps.push_back(i + 1);
+    curve.a.push_back(2.3 / (1 + i));
+    curve.b.push_back(2.3 / (1 + i) + (i < 16 ? 0.0 : 3e-8));
+  }
+  curve.differing = 4;
+  curve.first_difference = 17;
+  curve.max_rel = 2.6e-7;
+  curve.max_abs = 3e-8;
+  curve.max_step = 20;
+  curve.message = "train_loss differs from step 17 on";
+  run.curves = {curve};
+  run.causes = {{.code = "driver_changed",
+                 .layer = Layer::kEnvironment,
+                 .strength = "likely",
+                 .statement = "The driver changed between the recording and now.",
+                 .evidence = {"driver.version: 580.65.06 recorded, 590.12.01 now"},
+                 .confirm = "rerun with the recorded driver"}};
+  run.notes = {"the original is compared by its bytes"};
+  run.comparison_path = "runs/seed-3/comparison.html";
+  run.findings = {
       {"determinism_violation", Layer::kEnvironment, "tensor fc1.weight",
        "88,213 of 100,352 elements differ", "0 elements",
        "a run declared bitwise must be equal bit for bit",
        "Two reruns agree with each other and differ from the recording in the same bits.", true},
       {"detectable_shift", std::nullopt, "metric test_accuracy", "0", "±0.005",
        "equivalence at α = 0.05", "The accuracy itself has not moved.", false}};
-  run.compared = {"weights model.safetensors: 6 tensors, 2 differ",
-                  "curve train_loss: 200 steps, first difference at step 17"};
   AddDifference(&run, DriverChange());
   AddDifference(&run, Changed(Layer::kEnvironment, "library.cublas", FactWeight::kContext,
                               "13.0.2.14", "13.1.0.3"));
@@ -167,11 +192,10 @@ ReportRun Shifted(std::string id, double shift) {
                         {48120, 47890, 48310, 48055}, {48202, 48011, 48148}, 1500, 170, 1.8)};
   run.metrics[0].reason = "detectable_shift,material";
   run.metrics[1].primary = false;
-  run.reasons = {{"mean_shift", std::nullopt, "metric val_loss", fmt::format("+{:.4f}", shift),
+  run.findings = {{"mean_shift", std::nullopt, "metric val_loss", fmt::format("+{:.4f}", shift),
                   "±0.02", "|t| test at α = 0.01, not equivalent at α = 0.05",
                   "The mean of the reruns lies outside the margin around the recorded mean.",
                   true}};
-  run.compared = {"metric val_loss: 6 recorded, 3 reruns, outside ±0.02"};
   AddDifference(&run, DriverChange());
   run.layers[4].state = LayerState::kUnknown;
   run.layers[3].only_recorded = 2;
@@ -188,7 +212,7 @@ ReportRun Inconclusive() {
   run.metrics[0].more_reruns = 2;
   run.metrics[0].power = 0.44;
   run.more_reruns = 2;
-  run.reasons = {{"not_shown", std::nullopt, "metric test_accuracy", "interval reaches −0.0096",
+  run.findings = {{"not_shown", std::nullopt, "metric test_accuracy", "interval reaches −0.0096",
                   "±0.008", "equivalence at α = 0.025 for one rerun",
                   "The interval of the difference reaches beyond the margin on one side.", true}};
   AddReruns(&run, 1, 61.0);
@@ -198,7 +222,7 @@ ReportRun Inconclusive() {
 ReportRun NotComparable() {
   ReportRun run = Run("tabular-gbdt/2026-07-30", "tabular-gbdt", Verdict::kNotComparable,
                       "The data are not the recorded ones: train.parquet has another SHA-256.");
-  run.reasons = {{"data_changed", Layer::kData, "data train.parquet", "9b1c…e07a", "4f72…11d3",
+  run.findings = {{"data_changed", Layer::kData, "data train.parquet", "9b1c…e07a", "4f72…11d3",
                   "identity facts must be the recorded ones",
                   "train.parquet was rewritten on 2026-11-02.", true}};
   AddDifference(&run, Changed(Layer::kData, "data.train.sha256", FactWeight::kIdentity,
@@ -221,7 +245,7 @@ ReportRun Failed() {
         "    main()\n  File \"/src/train.py\", line 61, in main\n    model.to(device)\n"
         "RuntimeError: CUDA error: no kernel image is available for execution on the device\n";
   }
-  run.reasons = {{"run_failed", Layer::kEnvironment, "rerun 1", "exited with 1", "exited with 0",
+  run.findings = {{"run_failed", Layer::kEnvironment, "rerun 1", "exited with 1", "exited with 0",
                   "a run that does not end has nothing to compare",
                   "Both reruns ended with exit code 1.", true}};
   AddDifference(&run, DriverChange());
@@ -241,6 +265,14 @@ ReportRun Infra() {
   run.reruns[0].reason = "Pulling registry.example.com/vit@sha256:77aa… failed: 503.";
   run.reruns[0].peak_memory_bytes = 0;
   return run;
+}
+
+// What a run declares is what is expected of it.
+void Promise(Report* report) {
+  for (ReportRun& run : report->runs) {
+    run.is_rerun = true;
+    run.expect_bitwise = run.declared_bitwise = run.declared == "bitwise";
+  }
 }
 
 }  // namespace
@@ -270,6 +302,7 @@ Report SampleReport() {
                  Infra(),
                  Identical("order-stats/2026-10-01", "order-stats"),
                  Identical("order-stats/2026-10-02", "order-stats")};
+  Promise(&report);
   Tally(&report);
   return report;
 }
@@ -286,6 +319,7 @@ Report LargeReport(int runs, int drifted_every) {
     run.run_id = fmt::format("digits-mlp/2026-08-14/seed-{}", i);
     report.runs.push_back(std::move(run));
   }
+  Promise(&report);
   Tally(&report);
   return report;
 }
@@ -306,8 +340,9 @@ Report HostileReport(const std::string& text) {
   report.notes = {text, text};
   for (ReportRun& run : report.runs) {
     run.run_id = run.family = run.declared = run.headline = text;
-    run.compared = {text};
-    for (Finding& f : run.reasons) {
+    run.notes = {text};
+    run.comparison_path = text;
+    for (Finding& f : run.findings) {
       f.code = f.subject = f.observed = f.limit = f.rule = f.message = text;
     }
     for (LayerComparison& layer : run.layers) {
@@ -324,7 +359,19 @@ Report HostileReport(const std::string& text) {
       metric.name = metric.unit = metric.reason = metric.variance_basis = text;
       metric.reruns.push_back(std::numeric_limits<double>::quiet_NaN());
     }
+    for (Cause& cause : run.causes) {
+      cause.code = cause.strength = cause.statement = cause.confirm = text;
+      cause.evidence = {text};
+    }
+    for (CheckpointComparison& checkpoint : run.checkpoints) {
+      checkpoint.subject = checkpoint.digest_a = text;
+      checkpoint.difference.differing[0].name = text;
+    }
+    for (CurveComparison& curve : run.curves) {
+      curve.name = curve.message = curve.rule = curve.basis = text;
+    }
     for (ReportRerun& rerun : run.reruns) {
+      rerun.stdout_path = rerun.stderr_path = text;
       rerun.outcome = rerun.state = rerun.reason = rerun.evidence_path = rerun.stderr_tail = text;
     }
   }

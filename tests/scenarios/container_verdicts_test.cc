@@ -73,7 +73,7 @@ class PlantedImages : public testing::Test {
     const ReportRun& run = drilled.report.runs.front();
     EXPECT_EQ(VerdictName(run.verdict), VerdictName(verdict)) << run.headline;
     fmt::print("{:<48} {:<15} {:<38} exit {}\n", fault, VerdictName(verdict),
-               fmt::format("{} ({})", VerdictName(run.verdict), run.reasons.at(0).code),
+               fmt::format("{} ({})", VerdictName(run.verdict), run.findings.at(0).code),
                drilled.exit_code);
     return run;
   }

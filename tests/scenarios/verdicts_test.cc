@@ -31,9 +31,9 @@ ReportRun Expect(const Promise& promise, const DrillResult& drilled) {
   EXPECT_EQ(drilled.report.runs.size(), 1u) << promise.fault;
   if (drilled.report.runs.empty()) return {};
   const ReportRun& run = drilled.report.runs.front();
-  const bool has_reason = !run.reasons.empty();
+  const bool has_reason = !run.findings.empty();
   EXPECT_TRUE(has_reason) << promise.fault;
-  const Finding reason = has_reason ? run.reasons.front() : Finding();
+  const Finding reason = has_reason ? run.findings.front() : Finding();
   EXPECT_EQ(VerdictName(run.verdict), VerdictName(promise.verdict)) << run.headline;
   EXPECT_EQ(reason.code, promise.code) << reason.message;
   EXPECT_TRUE(reason.decisive) << reason.message;
@@ -107,11 +107,16 @@ TEST_F(PlantedFaults, AFlippedBitDriftsAndItsTensorIsNamed) {
   const ReportRun run =
       Expect({"one weight off by one ULP", Verdict::kDrifted, "determinism_violation", 1},
              world_.Drill({manifest}));
-  ASSERT_FALSE(run.reasons.empty());
-  EXPECT_THAT(run.reasons.front().message, HasSubstr("first in tensor fc2.weight"));
-  EXPECT_THAT(run.reasons.front().observed,
-              HasSubstr("1 tensor differs; fc2.weight: F32 [10, 64], 1 of 640 elements differ"));
-  EXPECT_THAT(run.reasons.front().observed, HasSubstr("max 1 ULP"));
+  ASSERT_FALSE(run.findings.empty());
+  EXPECT_THAT(run.findings.front().message, HasSubstr("first fc2.weight at index"));
+  EXPECT_THAT(run.findings.front().observed,
+              HasSubstr("1 of 4 tensors differs, first fc2.weight"));
+  EXPECT_THAT(run.findings.front().observed, HasSubstr("1 ULP apart"));
+  ASSERT_EQ(run.checkpoints.size(), 1u);
+  ASSERT_EQ(run.checkpoints[0].difference.differing.size(), 1u);
+  const TensorDifference& tensor = run.checkpoints[0].difference.differing[0];
+  EXPECT_EQ(tensor.elements, 640u);
+  EXPECT_EQ(tensor.differing, 1u);
 }
 
 TEST_F(PlantedFaults, CheckedOutCodeThatTheRunChangesIsNotComparable) {
@@ -175,8 +180,8 @@ TEST_F(PlantedFaults, ATimestampInTheMetadataIsIdentical) {
   const ReportRun run =
       DrillWith(Plant("timestamp-metadata"),
                 {"timestamp in the checkpoint's metadata", Verdict::kIdentical, "bit_equal", 0});
-  ASSERT_FALSE(run.compared.empty());
-  EXPECT_THAT(run.compared.front(), HasSubstr("only metadata differs"));
+  ASSERT_FALSE(run.notes.empty());
+  EXPECT_THAT(run.notes.front(), HasSubstr("only metadata differs"));
 }
 
 TEST_F(PlantedFaults, AHangFailsAtItsTimeLimit) {
@@ -221,7 +226,7 @@ TEST_F(PlantedFaults, AnInputChangedByTheRunItselfIsNotComparable) {
   const auto is_change = [](const Finding& finding) {
     return finding.code == "data_changed_during_run";
   };
-  EXPECT_TRUE(std::any_of(run.reasons.begin(), run.reasons.end(), is_change));
+  EXPECT_TRUE(std::any_of(run.findings.begin(), run.findings.end(), is_change));
   // The run had a copy: the data themselves are untouched.
   EXPECT_EQ(*ReadFile(world_.repository() / "data/digits.csv"),
             *ReadFile(RHARNESS_SOURCE_DIR "/scenarios/data/digits.csv"));

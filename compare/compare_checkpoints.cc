@@ -1,4 +1,6 @@
-// Checkpoints of two subjects, role by role: by their bytes, or by recorded digests.
+// Pairing up checkpoints and comparing each pair; see compare_checkpoints.h.
+#include "compare/compare_checkpoints.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,26 +10,27 @@
 
 #include "compare/weights/roles.h"
 #include "compare/weights/views.h"
-#include "harness/comparison/compare_subjects.h"
 
 namespace rharness {
 namespace {
 
 struct WeightsPair {
-  const SubjectWeights* a = nullptr;
-  const SubjectWeights* b = nullptr;
+  const RecordedCheckpoint* a = nullptr;
+  const RecordedCheckpoint* b = nullptr;
 };
 
-std::vector<const SubjectWeights*> OfRecordedRole(const Subject& subject, std::string_view role) {
-  std::vector<const SubjectWeights*> of_role;
-  for (const SubjectWeights& weights : subject.weights) {
+std::vector<const RecordedCheckpoint*> OfRecordedRole(
+    const std::vector<RecordedCheckpoint>& checkpoints, std::string_view role) {
+  std::vector<const RecordedCheckpoint*> of_role;
+  for (const RecordedCheckpoint& weights : checkpoints) {
     if (weights.role == role) of_role.push_back(&weights);
   }
   return of_role;
 }
 
 // By path; where each side has but one of a role, that one, whatever it is called.
-std::vector<WeightsPair> PairUp(const Subject& a, const Subject& b) {
+std::vector<WeightsPair> PairUp(const std::vector<RecordedCheckpoint>& a,
+                                const std::vector<RecordedCheckpoint>& b) {
   std::vector<WeightsPair> pairs;
   for (const std::string_view role : {"weights", "optimizer"}) {
     const auto of_a = OfRecordedRole(a, role), of_b = OfRecordedRole(b, role);
@@ -35,8 +38,8 @@ std::vector<WeightsPair> PairUp(const Subject& a, const Subject& b) {
       pairs.push_back({of_a.front(), of_b.front()});
       continue;
     }
-    for (const SubjectWeights* weights : of_a) {
-      const auto found = std::ranges::find(of_b, weights->path, &SubjectWeights::path);
+    for (const RecordedCheckpoint* weights : of_a) {
+      const auto found = std::ranges::find(of_b, weights->path, &RecordedCheckpoint::path);
       if (found != of_b.end()) {
         pairs.push_back({weights, *found});
       }
@@ -46,7 +49,7 @@ std::vector<WeightsPair> PairUp(const Subject& a, const Subject& b) {
 }
 
 // A kept checkpoint must be the one that was recorded.
-Status Verify(const SubjectWeights& weights, const CheckpointDigest& digest) {
+Status Verify(const RecordedCheckpoint& weights, const CheckpointDigest& digest) {
   if (weights.recorded_digest.empty() || weights.recorded_digest == digest.sha256) return {};
   return IntegrityError(
       fmt::format("the kept checkpoint is not the recorded one: tensor digest {}, "
@@ -62,7 +65,7 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
   std::array<std::vector<TensorDigest>, 2> tensors;
   std::array<std::string, 2> roots;
   std::size_t side = 0;
-  for (const SubjectWeights* weights : {pair.a, pair.b}) {
+  for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
     tensors[side] = weights->recorded;
     roots[side] = weights->recorded_digest;
     if (weights->checkpoint) {
@@ -135,7 +138,7 @@ Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, c
 
 // Bytes that were kept must be those that were recorded.
 Status VerifyBytes(const WeightsPair& pair, int threads) {
-  for (const SubjectWeights* weights : {pair.a, pair.b}) {
+  for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
     if (weights->recorded_digest.empty()) continue;
     ASSIGN_OR_RETURN(const CheckpointDigest digest,
                      DigestCheckpoint(*weights->checkpoint, threads));
@@ -181,8 +184,9 @@ Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, 
 
 }  // namespace
 
-Result<std::vector<CheckpointComparison>> CompareWeights(const Subject& a, const Subject& b,
-                                                         const CompareOptions& options) {
+Result<std::vector<CheckpointComparison>> CompareCheckpoints(
+    const std::vector<RecordedCheckpoint>& a, const std::vector<RecordedCheckpoint>& b,
+    const CheckpointOptions& options) {
   std::vector<CheckpointComparison> comparisons;
   for (const WeightsPair& pair : PairUp(a, b)) {
     if (!pair.a->checkpoint || !pair.b->checkpoint) {

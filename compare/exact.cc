@@ -1,0 +1,112 @@
+// A comparison as a list of things compared bit for bit; see exact.h.
+#include "compare/exact.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compare/comparison_predicates.h"
+#include "compare/describe_checkpoint.h"
+
+namespace rharness {
+namespace {
+
+using State = ExactComparison::State;
+
+std::string FirstOf(const CheckpointDifference& difference) {
+  if (!difference.differing.empty()) return difference.differing.front().name;
+  for (const auto* names :
+       {&difference.shape_or_dtype, &difference.only_a, &difference.only_b}) {
+    if (!names->empty()) return names->front();
+  }
+  return {};
+}
+
+ExactComparison Exact(const CheckpointComparison& checkpoint) {
+  ExactComparison exact{.subject = checkpoint.subject, .state = State::kEqual};
+  const CheckpointDifference& difference = checkpoint.difference;
+  if (IsVacuous(difference)) {
+    exact.state = State::kVacuous;
+    exact.detail = "neither checkpoint holds a tensor: it shows nothing";
+  } else if (IsSame(checkpoint)) {
+    exact.detail = difference.compared == 0
+                       ? "equal by its digest"
+                       : fmt::format("{} tensors equal bit for bit", difference.compared);
+  } else {
+    exact.state = State::kDiffers;
+    exact.detail = DescribeBits(checkpoint);
+    const std::string first = FirstOf(difference);
+    if (!first.empty()) exact.first_difference = "tensor " + first;
+    if (!difference.differing.empty() && difference.differing.front().elements > 0) {
+      exact.tensor = difference.differing.front();
+    }
+  }
+  return exact;
+}
+
+ExactComparison Exact(const CurveComparison& curve) {
+  ExactComparison exact{.subject = "curve " + curve.name, .state = State::kEqual};
+  const std::size_t points = curve.steps.size();
+  if (curve.state == CurveState::kMissing) {
+    exact.state = State::kMissing;
+    exact.detail = curve.message;
+  } else if (curve.differing > 0) {
+    exact.state = State::kDiffers;
+    if (curve.first_difference) {
+      exact.first_difference = fmt::format("step {}", *curve.first_difference);
+    }
+    exact.detail = fmt::format("{} of {} points differ, by {:.2g} relative at most",
+                               curve.differing, points, curve.max_rel);
+  } else if (curve.only_a + curve.only_b > 0) {
+    exact.state = State::kDiffers;
+    exact.first_difference = fmt::format("point {}", points + 1);
+    exact.detail = fmt::format("{} points recorded, {} in the rerun", points + curve.only_a,
+                               points + curve.only_b);
+  } else if (curve.state == CurveState::kVacuous) {
+    exact.state = State::kVacuous;
+    exact.detail = "equal, but constant, too short or never finite: it shows nothing";
+  } else {
+    exact.detail = fmt::format("{} points equal bit for bit", points);
+  }
+  return exact;
+}
+
+ExactComparison Exact(const MetricDecision& metric) {
+  ExactComparison exact{.subject = "metric " + metric.name, .state = State::kEqual};
+  if (metric.reruns.empty() || (metric.history.empty() && !metric.recorded)) {
+    exact.state = State::kMissing;
+    exact.detail = "on one side only";
+    return exact;
+  }
+  const double before = metric.recorded ? *metric.recorded : metric.history.front();
+  const auto other =
+      std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
+  if (!IsEqual(metric)) exact.state = State::kDiffers;
+  exact.detail = fmt::format("{} recorded, {} in the rerun", before,
+                             other == metric.reruns.end() ? metric.reruns.front() : *other);
+  return exact;
+}
+
+}  // namespace
+
+std::vector<ExactComparison> ExactOf(const Comparison& comparison) {
+  std::vector<ExactComparison> list;
+  for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
+    list.push_back(Exact(checkpoint));
+  }
+  for (const Finding& finding : comparison.findings) {
+    if (finding.code != "missing_checkpoint") continue;
+    list.push_back({.subject = finding.subject,
+                    .state = State::kMissing,
+                    .first_difference = {},
+                    .detail = finding.message,
+                    .tensor = {}});
+  }
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.kind != CurveKind::kResource) list.push_back(Exact(curve));
+  }
+  for (const MetricDecision& metric : comparison.metrics) list.push_back(Exact(metric));
+  return list;
+}
+
+}  // namespace rharness

@@ -1,0 +1,235 @@
+// Findings of the ladder, in words; see judge_findings.h.
+#include "compare/judge_findings.h"
+
+#include <fmt/format.h>
+
+#include "compare/comparison_predicates.h"
+#include "compare/describe_checkpoint.h"
+
+namespace rharness {
+namespace {
+
+// What of B is spoken of: the reruns of a record, or one of two things.
+std::string_view Now(const Comparison& comparison) {
+  return comparison.is_rerun ? "the rerun" : "B";
+}
+
+std::string_view Before(const Comparison& comparison) {
+  return comparison.is_rerun ? "the record" : "A";
+}
+
+double MeanOf(const MetricDecision& metric) {
+  double mean = 0.0;
+  for (const double value : metric.history) {
+    mean += value / static_cast<double>(metric.history.size());
+  }
+  return mean;
+}
+
+Finding BitsFinding(const Comparison& comparison, std::string subject, std::string observed,
+                    std::string message) {
+  const bool declared = comparison.declared_bitwise;
+  return Reason(declared ? "determinism_violation" : "bits_differ", std::move(subject),
+                std::move(observed), "equal bit for bit",
+                declared ? "a run declared deterministic must reproduce every bit"
+                         : "bits were promised or asked for",
+                (declared ? "declared bitwise, but " : "") + std::move(message));
+}
+
+std::string MetricMessage(const MetricDecision& metric) {
+  switch (metric.verdict) {
+    case MetricVerdict::kWithin:
+      return fmt::format("{} moved by {:.3g}, shown to be within ±{:.3g}", metric.name,
+                         metric.difference, metric.margin);
+    case MetricVerdict::kDrifted:
+    case MetricVerdict::kNeedsConfirmation:
+      return fmt::format("{} moved by {:.3g} from {}{:.6g} (p = {:.2g})", metric.name,
+                         metric.difference, metric.history.size() > 1 ? "a mean of " : "",
+                         metric.mean_history, metric.p_difference);
+    case MetricVerdict::kInconclusive:
+      break;
+  }
+  if (IsEqual(metric)) {
+    return fmt::format("{} is equal bit for bit, which says little beside weights that differ",
+                       metric.name);
+  }
+  return fmt::format("{} moved by {:.3g}; neither a shift nor equivalence is shown{}", metric.name,
+                     metric.difference,
+                     metric.reason.empty() ? "" : " (" + DescribeReason(metric.reason) + ")");
+}
+
+}  // namespace
+
+Finding Reason(std::string code, std::string subject, std::string observed, std::string limit,
+               std::string rule, std::string message, std::optional<Layer> layer) {
+  return {.code = std::move(code),
+          .layer = layer,
+          .subject = std::move(subject),
+          .observed = std::move(observed),
+          .limit = std::move(limit),
+          .rule = std::move(rule),
+          .message = std::move(message)};
+}
+
+std::vector<Finding> FindAsides(const Comparison& comparison) {
+  std::vector<Finding> findings;
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.state != CurveState::kVacuous || curve.kind == CurveKind::kResource) continue;
+    findings.push_back(Reason("vacuous_curve", "curve " + curve.name, curve.vacuity, {},
+                              "a curve that cannot tell never passes", curve.message));
+  }
+  for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
+    if (!checkpoint.metadata.empty()) {
+      const std::size_t more = checkpoint.metadata.size() - 1;
+      findings.push_back(
+          Reason("metadata_differs", checkpoint.subject, checkpoint.metadata.front(), {},
+                 "what is kept beside the tensors never decides",
+                 fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
+                             more == 0 ? "" : fmt::format(" (and {} more)", more))));
+    }
+    if (!IsVacuous(checkpoint.difference)) continue;
+    findings.push_back(Reason("vacuous_checkpoint", checkpoint.subject, "not one element", {},
+                              "a checkpoint of nothing never passes",
+                              checkpoint.subject + " holds no element: it shows nothing"));
+  }
+  return findings;
+}
+
+Finding FactFinding(const FactDifference& difference, std::string rule,
+                    std::string_view consequence) {
+  return Reason(fmt::format("{}_differs", LayerName(difference.layer)), difference.key,
+                difference.observed.value_or("absent"), difference.recorded.value_or("absent"),
+                std::move(rule), fmt::format("{}{}", difference.key, consequence),
+                difference.layer);
+}
+
+std::vector<Finding> FindNonFinite(const Comparison& comparison) {
+  std::vector<Finding> findings;
+  for (const MetricDecision& metric : comparison.metrics) {
+    const bool lost = metric.verdict == MetricVerdict::kDrifted &&
+                      !std::ranges::all_of(metric.reruns, [](double v) { return std::isfinite(v); });
+    if (!lost) continue;
+    findings.push_back(
+        Reason("non_finite", "metric " + metric.name, "not finite",
+               fmt::format("{:.6g}", MeanOf(metric)), "a metric that was finite must stay finite",
+               fmt::format("{} is not finite in {}; it is {:.6g} in {}", metric.name,
+                           Now(comparison), MeanOf(metric), Before(comparison))));
+  }
+  for (const CurveComparison& curve : comparison.curves) {
+    if (!curve.first_non_finite || curve.kind == CurveKind::kResource) continue;
+    findings.push_back(
+        Reason("non_finite", "curve " + curve.name,
+               fmt::format("not finite at step {}", *curve.first_non_finite), "finite",
+               "a curve that was finite must stay finite",
+               fmt::format("{} is not finite at step {}; it was in {}", curve.name,
+                           *curve.first_non_finite, Before(comparison))));
+  }
+  for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
+    if (!checkpoint.weights || !HasNonFinite(checkpoint.difference)) continue;
+    findings.push_back(
+        Reason("non_finite", checkpoint.subject, "finite on one side only", "finite on both sides",
+               "a weight must not change between finite and not finite",
+               fmt::format("{} changed between finite and not finite ({})",
+                           DescribeNonFinite(checkpoint.difference), checkpoint.subject)));
+  }
+  return findings;
+}
+
+std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
+  std::vector<Finding> findings;
+  for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
+    if (IsSame(checkpoint) || IsVacuous(checkpoint.difference)) continue;
+    const std::string what = DescribeBits(checkpoint);
+    findings.push_back(BitsFinding(comparison, checkpoint.subject, what,
+                                   fmt::format("{}: {}", checkpoint.subject, what)));
+  }
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.kind == CurveKind::kResource || curve.differing == 0) continue;
+    findings.push_back(BitsFinding(
+        comparison, "curve " + curve.name,
+        fmt::format("{} of {} steps", curve.differing, curve.steps.size()),
+        fmt::format("{} differs in bits on {} of {} steps, first at step {}, by {:.2g} relative at "
+                    "most; equal bits were expected",
+                    curve.name, curve.differing, curve.steps.size(),
+                    curve.first_difference.value_or(0), curve.max_rel)));
+  }
+  for (const CurveComparison& curve : comparison.curves) {
+    // A log may stop early; a curve of a run that is declared deterministic may not.
+    if (!comparison.declared_bitwise || curve.kind == CurveKind::kResource || curve.differing > 0 ||
+        curve.steps.empty() || curve.only_a + curve.only_b == 0) {
+      continue;
+    }
+    const std::string what = fmt::format("{} steps in {} alone, {} in {} alone", curve.only_a,
+                                         Before(comparison), curve.only_b, Now(comparison));
+    findings.push_back(BitsFinding(comparison, "curve " + curve.name, what,
+                                   fmt::format("{} has {}", curve.name, what)));
+  }
+  for (const MetricDecision& metric : comparison.metrics) {
+    const bool counts = metric.primary || comparison.declared_bitwise;
+    if (!counts || IsEqual(metric) || metric.history.empty() || metric.reruns.empty()) continue;
+    const double before = metric.recorded.value_or(metric.history.front());
+    const auto other = std::ranges::find_if(
+        metric.reruns, [&](double value) { return !SameBits(value, before); });
+    const double now = other == metric.reruns.end() ? metric.reruns.front() : *other;
+    findings.push_back(BitsFinding(comparison, "metric " + metric.name, fmt::format("{}", now),
+                                   fmt::format("{} is {} in {} and {} in {}", metric.name, before,
+                                               Before(comparison), now, Now(comparison))));
+  }
+  return findings;
+}
+
+std::vector<Finding> FindDifferingFacts(const Comparison& comparison) {
+  std::size_t count = 0;
+  const FactDifference* first = nullptr;
+  for (const LayerComparison& layer : comparison.layers) {
+    count += layer.differences.size();
+    if (first == nullptr && !layer.differences.empty()) first = &layer.differences.front();
+  }
+  if (count == 0) return {};
+  return {Reason("facts_differ", first->key, first->observed.value_or("absent"),
+                 first->recorded.value_or("absent"),
+                 "every fact known on both sides must be the same",
+                 fmt::format("{} {}, first {}", count,
+                             count == 1 ? "fact differs" : "facts differ", first->key),
+                 first->layer)};
+}
+
+Finding MetricFinding(const MetricDecision& metric) {
+  return Reason(fmt::format("metric_{}", MetricVerdictName(metric.verdict)),
+                "metric " + metric.name,
+                IsTested(metric) ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference,
+                                               metric.ci_low, metric.ci_high)
+                                 : fmt::format("{:.4g}", metric.difference),
+                metric.margin > 0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
+                fmt::format("moderated t, difference at {:g}, equivalence at {:g}",
+                            metric.alpha_drift, metric.alpha_equivalence),
+                MetricMessage(metric));
+}
+
+Finding BandFinding(const CurveComparison& curve) {
+  return Reason("curve_beyond_band", "curve " + curve.name,
+                fmt::format("{:.3g} times the band", curve.statistic), "1", curve.rule,
+                curve.message);
+}
+
+std::optional<Finding> OpenCurveFinding(const CurveComparison& curve) {
+  const auto open = [&](std::string code, std::string message) {
+    return Reason(std::move(code), "curve " + curve.name, {}, {},
+                  "what decides must be equal, within or beyond", std::move(message));
+  };
+  if (curve.state == CurveState::kUndecided || curve.state == CurveState::kMissing) {
+    return open("curve_undecided", curve.message);
+  }
+  if (curve.state == CurveState::kVacuous && !IsQuietlyVacuous(curve)) {
+    return open("vacuous_curve", curve.message);
+  }
+  if (curve.only_a + curve.only_b > 0 && curve.state != CurveState::kVacuous) {
+    return open("steps_missing",
+                fmt::format("{}: {} steps only in A and {} only in B; the common ones do not "
+                            "differ beyond their band",
+                            curve.name, curve.only_a, curve.only_b));
+  }
+  return std::nullopt;
+}
+
+}  // namespace rharness

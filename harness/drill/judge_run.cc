@@ -1,0 +1,113 @@
+// One comparison out of the reruns of a run; see judge_run.h.
+#include "harness/drill/judge_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compare/comparison_predicates.h"
+#include "compare/explain.h"
+#include "harness/drill/facts_of.h"
+#include "harness/drill/record_parts.h"
+#include "harness/drill/rerun.h"
+
+namespace rharness {
+namespace {
+
+void MergeLayers(const Comparison& rerun, std::array<LayerComparison, 5>* merged) {
+  for (std::size_t i = 0; i < kLayers.size(); ++i) {
+    const LayerComparison& layer = rerun.layers[i];
+    LayerComparison& into = (*merged)[i];
+    into.layer = kLayers[i];
+    if (layer.compared > into.compared) {
+      into.compared = layer.compared;
+      into.only_recorded = layer.only_recorded;
+    }
+    if (layer.state == LayerState::kDiffers && into.state != LayerState::kDiffers) {
+      into.state = LayerState::kDiffers;
+      into.differences = layer.differences;
+    } else if (layer.state == LayerState::kSame && into.state == LayerState::kUnknown) {
+      into.state = LayerState::kSame;
+    }
+  }
+}
+
+bool Differs(const CheckpointComparison& checkpoint) { return !IsSame(checkpoint); }
+
+bool Differs(const CurveComparison& curve) {
+  return curve.state != CurveState::kIdentical && !IsQuietlyVacuous(curve);
+}
+
+// Adds what is not there yet; a part that differs replaces one that does not.
+template <class Part, class Name>
+void MergeParts(const std::vector<Part>& parts, Name name, std::vector<Part>* merged) {
+  for (const Part& part : parts) {
+    const auto same = std::ranges::find(*merged, std::invoke(name, part), name);
+    if (same == merged->end()) {
+      merged->push_back(part);
+    } else if (Differs(part) && !Differs(*same)) {
+      *same = part;
+    }
+  }
+}
+
+bool SameFinding(const Finding& a, const Finding& b) {
+  return a.code == b.code && a.subject == b.subject && a.message == b.message;
+}
+
+// The evidence whose facts explain: of the first rerun that differs in anything, else of the first.
+const Evidence* Telling(const std::vector<Evidence>& evidence,
+                        const std::vector<Comparison>& reruns) {
+  for (std::size_t i = 0; i < reruns.size(); ++i) {
+    const auto differs = [](const auto& part) { return Differs(part); };
+    if (std::ranges::any_of(reruns[i].checkpoints, differs) ||
+        std::ranges::any_of(reruns[i].curves, differs)) {
+      return &evidence[i];
+    }
+  }
+  return evidence.empty() ? nullptr : &evidence.front();
+}
+
+}  // namespace
+
+Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& reruns) {
+  Comparison merged;
+  merged.is_rerun = true;
+  merged.declared_bitwise = manifest.determinism.declared == "bitwise";
+  merged.expect_bitwise = merged.declared_bitwise;
+  merged.a = {{}, "manifest", "run " + manifest.run_id};
+  merged.b = {RerunFolder({}, manifest.run_id, 1).parent_path().string(), "evidence",
+              fmt::format("{} rerun{}", reruns.size(), reruns.size() == 1 ? "" : "s")};
+  for (std::size_t i = 0; i < kLayers.size(); ++i) merged.layers[i].layer = kLayers[i];
+  for (const Comparison& rerun : reruns) {
+    std::ranges::copy(rerun.ends, std::back_inserter(merged.ends));
+    MergeLayers(rerun, &merged.layers);
+    MergeParts(rerun.checkpoints, &CheckpointComparison::subject, &merged.checkpoints);
+    MergeParts(rerun.curves, &CurveComparison::name, &merged.curves);
+    for (const Finding& finding : rerun.findings) {
+      const auto same = [&](const Finding& other) { return SameFinding(finding, other); };
+      if (std::ranges::none_of(merged.findings, same)) merged.findings.push_back(finding);
+    }
+    for (const std::string& note : rerun.notes) {
+      if (std::ranges::find(merged.notes, note) == merged.notes.end()) merged.notes.push_back(note);
+    }
+  }
+  return merged;
+}
+
+Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evidence,
+                    const std::vector<Comparison>& reruns, std::vector<MetricDecision> metrics) {
+  Comparison run = MergeReruns(manifest, reruns);
+  run.metrics = std::move(metrics);
+  JudgeComparison(&run);
+  const Evidence* telling = Telling(evidence, reruns);
+  if (telling == nullptr) return run;
+  std::vector<Fact> recorded = FactsOf(manifest);
+  std::vector<Fact> seen = FactsOf(*telling, manifest);
+  AddConfiguration(manifest, &recorded);
+  AddConfiguration(manifest, &seen);
+  run.causes = Explain(run, recorded, seen);
+  return run;
+}
+
+}  // namespace rharness
