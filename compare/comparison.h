@@ -1,8 +1,8 @@
 // Everything that was found between two things, and what it comes to: "rharness.comparison/v1".
 //
-// Role: the noun between comparing and reporting, of a drill (a record and its reruns) as of any two
-// things. The composition fills it, JudgeComparison and Explain add verdict and causes, the writers
-// of reports/ lay it out and do no arithmetic.
+// Role: the noun between comparing and reporting, of a drill (a record and its reruns) as of any
+// two things. The composition fills it, JudgeComparison and Explain add verdict and causes, the
+// writers of reports/ lay it out and do no arithmetic.
 #ifndef RHARNESS_COMPARE_COMPARISON_H_
 #define RHARNESS_COMPARE_COMPARISON_H_
 
@@ -66,10 +66,10 @@ struct Comparison {
   std::string name;  // of the pair; "" for a single one
   ComparedSide a;
   ComparedSide b;
-  bool expect_bitwise = true;      // bits were promised, or asked for
-  bool declared_bitwise = false;   // promised: the record says that it is deterministic
-  bool is_rerun = false;           // b stands for the reruns of the record a
-  std::vector<RerunEnd> ends;      // of is_rerun: how each rerun ended
+  bool expect_bitwise = true;     // bits were promised, or asked for
+  bool declared_bitwise = false;  // promised: the record says that it is deterministic
+  bool is_rerun = false;          // b stands for the reruns of the record a
+  std::vector<RerunEnd> ends;     // of is_rerun: how each rerun ended
   Verdict verdict = Verdict::kInconclusive;
   std::string headline;           // one sentence: the verdict and why
   std::vector<Finding> findings;  // the decisive ones first
@@ -102,14 +102,17 @@ struct ComparisonSet {
 //   failed          a rerun crashed, hung or ended at a limit
 //   drifted         a value stopped being finite
 //   not_comparable  bits differ on another hardware class than the recorded one
-//   drifted         bits differ where they were promised or asked for; a metric's shift is shown, or
+//   drifted         bits differ where they were promised or asked for; a metric's shift is shown,
+//   or
 //                   a loss beyond its band where no metric was tested
-//   identical       everything is equal bit for bit, times and memory left out, and there is something
-//   equivalent      every primary metric is shown to be within its margin, or equal; where none was
+//   identical       everything is equal bit for bit, times and memory left out, and there is
+//   something equivalent      every primary metric is shown to be within its margin, or equal;
+//   where none was
 //                   tested, every loss within its band
 //   inconclusive    none of these could be shown
 // A metric that was tested has error rates of its own family; beside it the bands of curves advise.
-// What is equal bit for bit is never drifted; as a single value beside other weights it shows nothing.
+// What is equal bit for bit is never drifted; as a single value beside other weights it shows
+// nothing.
 void JudgeComparison(Comparison* comparison);
 
 // Fills counts and exit_code.

@@ -15,7 +15,8 @@ inline bool SameBits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-// Every value of both sides has the same bits; of a run and its reruns, every rerun that of the run.
+// Every value of both sides has the same bits; of a run and its reruns, every rerun that of the
+// run.
 inline bool IsEqual(const MetricDecision& metric) {
   if (metric.reruns.empty() || (metric.history.empty() && !metric.recorded)) return false;
   const double value = metric.recorded ? *metric.recorded : metric.history.front();

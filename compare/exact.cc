@@ -15,8 +15,7 @@ using State = ExactComparison::State;
 
 std::string FirstOf(const CheckpointDifference& difference) {
   if (!difference.differing.empty()) return difference.differing.front().name;
-  for (const auto* names :
-       {&difference.shape_or_dtype, &difference.only_a, &difference.only_b}) {
+  for (const auto* names : {&difference.shape_or_dtype, &difference.only_a, &difference.only_b}) {
     if (!names->empty()) return names->front();
   }
   return {};

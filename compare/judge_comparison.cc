@@ -55,8 +55,9 @@ class Ladder {
   }
   // The error rates of a test are stated for this family; a curve's band then only advises.
   bool HasTestedMetric() const {
-    return std::ranges::any_of(
-        c_.metrics, [](const MetricDecision& metric) { return metric.primary && IsTested(metric); });
+    return std::ranges::any_of(c_.metrics, [](const MetricDecision& metric) {
+      return metric.primary && IsTested(metric);
+    });
   }
   bool AnyBitsDiffer() const;
   bool WeightsDiffer() const;
@@ -124,8 +125,8 @@ bool Ladder::DecideByFacts(FactWeight weight, std::string_view rule, std::string
   for (const LayerComparison& layer : c_.layers) {
     for (const FactDifference& difference : layer.differences) {
       if (difference.weight != weight) continue;
-      decided = Decide(Verdict::kNotComparable,
-                       FactFinding(difference, std::string(rule), consequence));
+      decided =
+          Decide(Verdict::kNotComparable, FactFinding(difference, std::string(rule), consequence));
     }
   }
   return decided;
@@ -264,13 +265,7 @@ bool Ladder::Identical() {
     }
   }
   if (equal == 0) return false;
-  return Decide(
-      Verdict::kIdentical,
-      Reason("bit_equal", c_.is_rerun ? "run" : "comparison", fmt::format("{} equal", equal),
-             "equal bit for bit", "every tensor, metric and curve is equal bit for bit",
-             HasFactsOnly() ? fmt::format("all {} facts are the same", equal)
-             : equal == 1   ? "what was compared is equal bit for bit"
-                            : fmt::format("all {} that were compared are equal bit for bit", equal)));
+  return Decide(Verdict::kIdentical, EqualFinding(c_, equal, HasFactsOnly()));
 }
 
 // Losses that are equal or within their band; false where one stands in the way.
@@ -324,11 +319,11 @@ bool Ladder::Equivalent() {
     message = curve.message;
     break;
   }
-  return Decide(Verdict::kEquivalent,
-                Reason("within_band", "comparison", fmt::format("{} within", within),
-                       "band or margin",
-                       "every curve and metric that decides is within its band or margin",
-                       std::move(message)));
+  return Decide(
+      Verdict::kEquivalent,
+      Reason("within_band", "comparison", fmt::format("{} within", within), "band or margin",
+             "every curve and metric that decides is within its band or margin",
+             std::move(message)));
 }
 
 void Ladder::Inconclusive() {
@@ -359,8 +354,8 @@ void Ladder::LeaveOpen() {
   if (open) return;
   const bool curves_decide = !HasTestedMetric();
   for (const CurveComparison& curve : c_.curves) {
-    const bool counts = curve.kind == CurveKind::kLoss ||
-                        (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
+    const bool counts =
+        curve.kind == CurveKind::kLoss || (c_.expect_bitwise && curve.kind == CurveKind::kMetric);
     if (!counts || !curves_decide) continue;
     if (auto finding = OpenCurveFinding(curve)) name(std::move(*finding));
   }

@@ -106,23 +106,23 @@ Finding FactFinding(const FactDifference& difference, std::string rule,
 std::vector<Finding> FindNonFinite(const Comparison& comparison) {
   std::vector<Finding> findings;
   for (const MetricDecision& metric : comparison.metrics) {
-    const bool lost = metric.verdict == MetricVerdict::kDrifted &&
-                      !std::ranges::all_of(metric.reruns, [](double v) { return std::isfinite(v); });
+    const bool lost =
+        metric.verdict == MetricVerdict::kDrifted &&
+        !std::ranges::all_of(metric.reruns, [](double v) { return std::isfinite(v); });
     if (!lost) continue;
-    findings.push_back(
-        Reason("non_finite", "metric " + metric.name, "not finite",
-               fmt::format("{:.6g}", MeanOf(metric)), "a metric that was finite must stay finite",
-               fmt::format("{} is not finite in {}; it is {:.6g} in {}", metric.name,
-                           Now(comparison), MeanOf(metric), Before(comparison))));
+    findings.push_back(Reason("non_finite", "metric " + metric.name, "not finite",
+                              fmt::format("{:.6g}", MeanOf(metric)),
+                              "a metric that was finite must stay finite",
+                              fmt::format("{} is not finite in {}; it is {:.6g} in {}", metric.name,
+                                          Now(comparison), MeanOf(metric), Before(comparison))));
   }
   for (const CurveComparison& curve : comparison.curves) {
     if (!curve.first_non_finite || curve.kind == CurveKind::kResource) continue;
-    findings.push_back(
-        Reason("non_finite", "curve " + curve.name,
-               fmt::format("not finite at step {}", *curve.first_non_finite), "finite",
-               "a curve that was finite must stay finite",
-               fmt::format("{} is not finite at step {}; it was in {}", curve.name,
-                           *curve.first_non_finite, Before(comparison))));
+    findings.push_back(Reason("non_finite", "curve " + curve.name,
+                              fmt::format("not finite at step {}", *curve.first_non_finite),
+                              "finite", "a curve that was finite must stay finite",
+                              fmt::format("{} is not finite at step {}; it was in {}", curve.name,
+                                          *curve.first_non_finite, Before(comparison))));
   }
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
     if (!checkpoint.weights || !HasNonFinite(checkpoint.difference)) continue;
@@ -168,14 +168,23 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
     const bool counts = metric.primary || comparison.declared_bitwise;
     if (!counts || IsEqual(metric) || metric.history.empty() || metric.reruns.empty()) continue;
     const double before = metric.recorded.value_or(metric.history.front());
-    const auto other = std::ranges::find_if(
-        metric.reruns, [&](double value) { return !SameBits(value, before); });
+    const auto other =
+        std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
     const double now = other == metric.reruns.end() ? metric.reruns.front() : *other;
     findings.push_back(BitsFinding(comparison, "metric " + metric.name, fmt::format("{}", now),
                                    fmt::format("{} is {} in {} and {} in {}", metric.name, before,
                                                Before(comparison), now, Now(comparison))));
   }
   return findings;
+}
+
+Finding EqualFinding(const Comparison& comparison, int count, bool facts) {
+  return Reason(
+      "bit_equal", comparison.is_rerun ? "run" : "comparison", fmt::format("{} equal", count),
+      "equal bit for bit", "every tensor, metric and curve is equal bit for bit",
+      facts        ? fmt::format("all {} facts are the same", count)
+      : count == 1 ? "what was compared is equal bit for bit"
+                   : fmt::format("all {} that were compared are equal bit for bit", count));
 }
 
 std::vector<Finding> FindDifferingFacts(const Comparison& comparison) {
@@ -189,21 +198,21 @@ std::vector<Finding> FindDifferingFacts(const Comparison& comparison) {
   return {Reason("facts_differ", first->key, first->observed.value_or("absent"),
                  first->recorded.value_or("absent"),
                  "every fact known on both sides must be the same",
-                 fmt::format("{} {}, first {}", count,
-                             count == 1 ? "fact differs" : "facts differ", first->key),
+                 fmt::format("{} {}, first {}", count, count == 1 ? "fact differs" : "facts differ",
+                             first->key),
                  first->layer)};
 }
 
 Finding MetricFinding(const MetricDecision& metric) {
-  return Reason(fmt::format("metric_{}", MetricVerdictName(metric.verdict)),
-                "metric " + metric.name,
-                IsTested(metric) ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference,
-                                               metric.ci_low, metric.ci_high)
-                                 : fmt::format("{:.4g}", metric.difference),
-                metric.margin > 0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
-                fmt::format("moderated t, difference at {:g}, equivalence at {:g}",
-                            metric.alpha_drift, metric.alpha_equivalence),
-                MetricMessage(metric));
+  return Reason(
+      fmt::format("metric_{}", MetricVerdictName(metric.verdict)), "metric " + metric.name,
+      IsTested(metric)
+          ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low, metric.ci_high)
+          : fmt::format("{:.4g}", metric.difference),
+      metric.margin > 0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
+      fmt::format("moderated t, difference at {:g}, equivalence at {:g}", metric.alpha_drift,
+                  metric.alpha_equivalence),
+      MetricMessage(metric));
 }
 
 Finding BandFinding(const CurveComparison& curve) {

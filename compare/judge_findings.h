@@ -17,7 +17,8 @@ Finding Reason(std::string code, std::string subject, std::string observed, std:
 // What never decides: vacuous curves and checkpoints, values beside the tensors.
 std::vector<Finding> FindAsides(const Comparison& comparison);
 
-// A fact that is not the same on both sides. `rule`: why that counts; `consequence`: follows its key.
+// A fact that is not the same on both sides. `rule`: why that counts; `consequence`: follows its
+// key.
 Finding FactFinding(const FactDifference& difference, std::string rule,
                     std::string_view consequence);
 
@@ -27,6 +28,9 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison);
 // Everything that counts and whose bits differ: checkpoints, curves, metrics, in this order. Of a
 // run that is declared deterministic the code is "determinism_violation", else "bits_differ".
 std::vector<Finding> FindDifferingBits(const Comparison& comparison);
+
+// That all `count` things that were compared, or facts, are equal.
+Finding EqualFinding(const Comparison& comparison, int count, bool facts);
 
 // Of two environments or fingerprints, whose facts are all there is: one finding, or none.
 std::vector<Finding> FindDifferingFacts(const Comparison& comparison);

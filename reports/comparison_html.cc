@@ -17,7 +17,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kLargeSet = 500;      // pairs; above it reproduced ones have no details
+constexpr std::size_t kLargeSet = 500;  // pairs; above it reproduced ones have no details
 constexpr std::size_t kPageFrameBytes = 60'000;
 
 std::string_view PageClass(const ComparisonSet& set) {

@@ -45,10 +45,10 @@ std::string Numbers(const CurveComparison& curve, const SideWords& words) {
   out += Row("Result", HtmlText(CurveWords(curve)));
   if (!curve.rule.empty()) out += Row("Rule", HtmlText(curve.rule, 600));
   out += Row("Basis", curve.basis.empty() ? "none" : HtmlText(curve.basis, 60));
-  out += Row("Steps", fmt::format("{} aligned, {} differ; {} only in “{}”, {} only in “{}”",
-                                  FormatCount(curve.steps.size()), FormatCount(curve.differing),
-                                  FormatCount(curve.only_a), words.a, FormatCount(curve.only_b),
-                                  words.b));
+  out += Row("Steps",
+             fmt::format("{} aligned, {} differ; {} only in “{}”, {} only in “{}”",
+                         FormatCount(curve.steps.size()), FormatCount(curve.differing),
+                         FormatCount(curve.only_a), words.a, FormatCount(curve.only_b), words.b));
   out += Row("Largest distance",
              fmt::format("{} absolute; {} relative, at step {}", FormatNumber(curve.max_abs, 4),
                          FormatNumber(curve.max_rel, 4), curve.max_step));
@@ -66,8 +66,7 @@ std::string Numbers(const CurveComparison& curve, const SideWords& words) {
   return out + "</dl>";
 }
 
-std::string Pictured(const CurveComparison& curve, const SideWords& words,
-                     const std::string& id) {
+std::string Pictured(const CurveComparison& curve, const SideWords& words, const std::string& id) {
   const std::string both = SvgCurves(curve, id + "c");
   const std::string apart = SvgDivergence(curve, id + "d");
   std::string plots;
@@ -85,10 +84,11 @@ std::string Pictured(const CurveComparison& curve, const SideWords& words,
         curve.band.empty() ? " Nothing says how far a reordering would go."
                            : " The shaded area is as far as a reordering goes.");
   }
-  return fmt::format(
-      "<div class=\"subject {}\"><h4>{} {}</h4>{}{}</div>", VerdictName(StateOf(curve).colour),
-      HtmlCode(curve.name, 200), HtmlStateBadge(StateOf(curve)),
-      plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots), Numbers(curve, words));
+  return fmt::format("<div class=\"subject {}\"><h4>{} {}</h4>{}{}</div>",
+                     VerdictName(StateOf(curve).colour), HtmlCode(curve.name, 200),
+                     HtmlStateBadge(StateOf(curve)),
+                     plots.empty() ? "" : fmt::format("<div class=\"plots\">{}</div>", plots),
+                     Numbers(curve, words));
 }
 
 // Whether its course tells something: a curve that cannot tell, or time and memory, does not.

@@ -35,8 +35,7 @@ std::string Evidence(const Cause& cause, std::string_view record) {
     items += fmt::format("<li>{}</li>", HtmlText(cause.evidence[i], 600));
   }
   if (items.empty()) return "";
-  return fmt::format("<ul>{}</ul>", items) +
-         HtmlLeftOut(cause.evidence.size(), shown, record);
+  return fmt::format("<ul>{}</ul>", items) + HtmlLeftOut(cause.evidence.size(), shown, record);
 }
 
 std::string Confirm(const Cause& cause) {
@@ -116,8 +115,8 @@ std::string LayerRows(const LayerComparison& layer, const SideWords& words, std:
     rows += fmt::format(
         "<tr><th scope=\"row\">{}<br><span class=\"soft\">{}</span></th><td data-l=\"{}\">{}</td>"
         "<td data-l=\"{}\">{}</td></tr>",
-        HtmlCode(difference.key, 300), NameIn(kFactWeightNames, difference.weight),
-        words.a, Marked(difference.recorded, difference.observed), words.b,
+        HtmlCode(difference.key, 300), NameIn(kFactWeightNames, difference.weight), words.a,
+        Marked(difference.recorded, difference.observed), words.b,
         Marked(difference.observed, difference.recorded));
   }
   return rows;

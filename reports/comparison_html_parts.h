@@ -30,8 +30,8 @@ enum class HtmlExtent {
   kBrief,  // sides, findings, causes and layers: where many pairs share a page
 };
 
-// Everything below the answer: both sides (of two things), findings, causes, layers, weights, curves,
-// metrics, notes. Long lists are cut, with the number left out in words.
+// Everything below the answer: both sides (of two things), findings, causes, layers, weights,
+// curves, metrics, notes. Long lists are cut, with the number left out in words.
 std::string HtmlComparison(const Comparison& comparison, std::string_view id, HtmlExtent extent);
 
 // A badge in the colour of the state: "✗ beyond its band".

@@ -10,9 +10,9 @@
 
 namespace rharness {
 
-// Everything a row expands to: the comparison, drawn as `rharness compare` draws one, and the reruns
-// with what they left. `id` is unique on the page. Long lists are cut, with the number left out in
-// words.
+// Everything a row expands to: the comparison, drawn as `rharness compare` draws one, and the
+// reruns with what they left. `id` is unique on the page. Long lists are cut, with the number left
+// out in words.
 std::string HtmlRunDetails(const ReportRun& run, std::string_view id, HtmlExtent extent);
 
 // One metric: its band and the numbers of its decision.

@@ -66,8 +66,7 @@ std::string Reruns(const ReportRun& run) {
         rerun.index, HtmlText(rerun.state, 60), HtmlText(rerun.outcome, 300),
         rerun.reason.empty() ? "" : "<br>", HtmlText(rerun.reason),
         FormatDuration(Seconds(rerun.wall_seconds)), FormatDuration(Seconds(rerun.cpu_seconds)),
-        rerun.peak_memory_bytes == 0 ? "" : FormatBytes(rerun.peak_memory_bytes),
-        Links(rerun));
+        rerun.peak_memory_bytes == 0 ? "" : FormatBytes(rerun.peak_memory_bytes), Links(rerun));
     if (rerun.stderr_tail.empty()) continue;
     logs += fmt::format(
         "<details><summary>Last lines of stderr of rerun {}</summary><pre tabindex=\"0\">{}</pre>"

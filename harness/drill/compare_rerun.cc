@@ -28,7 +28,8 @@ Finding FindingOf(const Remark& remark) {
 
 // How far the rerun came, and why not further.
 RerunEnd EndOf(const Evidence& evidence) {
-  RerunEnd end{.index = evidence.rerun, .state = RerunEnd::State::kCompared, .reason = {}, .layer = {}};
+  RerunEnd end{
+      .index = evidence.rerun, .state = RerunEnd::State::kCompared, .reason = {}, .layer = {}};
   const auto stop = [&](RerunEnd::State state, std::string reason) {
     end.state = state;
     end.reason = std::move(reason);
@@ -82,8 +83,11 @@ std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const
     if (!side->ok()) notes->push_back(side->error().ToString());
   }
   if (!a.ok() || !b.ok()) {
-    a = RecordedCheckpoint{.path = recorded.path, .role = recorded.role, .checkpoint = nullptr,
-                           .recorded = {}, .recorded_digest = recorded.tensor_digest};
+    a = RecordedCheckpoint{.path = recorded.path,
+                           .role = recorded.role,
+                           .checkpoint = nullptr,
+                           .recorded = {},
+                           .recorded_digest = recorded.tensor_digest};
     b = *a;
     b->recorded_digest = seen.tensor_digest;
   }
@@ -114,8 +118,8 @@ void CompareArtifact(const Artifact& recorded, const Evidence& evidence, const P
     if (by_bytes.ok()) {
       parts = std::move(*by_bytes);
     } else {
-      comparison->notes.push_back(fmt::format("{} is compared by its digests: {}", subject,
-                                              by_bytes.error().message));
+      comparison->notes.push_back(
+          fmt::format("{} is compared by its digests: {}", subject, by_bytes.error().message));
     }
   } else if (seen->sha256 != recorded.sha256) {
     comparison->notes.push_back(
@@ -154,8 +158,9 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
       CompareArtifact(artifact, evidence, places, drill_folder, &comparison);
     }
   }
-  comparison.curves = CompareCurves(
-      CurvesOf(manifest.curves), CurvesOf(Declared(evidence.metrics.curves, manifest.curves)), {}, {});
+  comparison.curves =
+      CompareCurves(CurvesOf(manifest.curves),
+                    CurvesOf(Declared(evidence.metrics.curves, manifest.curves)), {}, {});
   return comparison;
 }
 

@@ -17,11 +17,11 @@
 namespace rharness {
 
 // Facts in five layers and, of a rerun that was carried out, every declared checkpoint and curve;
-// not judged yet, and without metrics, which all reruns of a run decide together. `ends` has the one
-// rerun: with an obstacle it is kNotComparable (with its layer) or kInfra; if it did not succeed, or
-// its declared outputs are missing or unreadable, kFailed; if its inputs changed under it,
-// kNotComparable. Checkpoints are compared by their bytes where the digests differ and the recorded
-// bytes were kept and still are themselves; else by digests, and a note says why.
+// not judged yet, and without metrics, which all reruns of a run decide together. `ends` has the
+// one rerun: with an obstacle it is kNotComparable (with its layer) or kInfra; if it did not
+// succeed, or its declared outputs are missing or unreadable, kFailed; if its inputs changed under
+// it, kNotComparable. Checkpoints are compared by their bytes where the digests differ and the
+// recorded bytes were kept and still are themselves; else by digests, and a note says why.
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
                         const std::filesystem::path& drill_folder);
 

@@ -42,8 +42,8 @@ struct DrillEnd {
 Report BuildReport(const DrillEnd& end);
 
 // Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, and
-// comparison.html and comparison.json into the folder of each run that differs; each whole or not at
-// all. Errors: io.
+// comparison.html and comparison.json into the folder of each run that differs; each whole or not
+// at all. Errors: io.
 Status WriteReports(Report report, const std::filesystem::path& folder);
 
 // Enters every rerun and every verdict into the history. Errors: those of HistoryStore::AddDrill.

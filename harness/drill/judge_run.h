@@ -10,12 +10,12 @@
 
 namespace rharness {
 
-// What the reruns of one run come to as one comparison: of each checkpoint and curve the first rerun
-// that differs in it, else the first; a layer differs if it differs in any. Empty: no rerun.
+// What the reruns of one run come to as one comparison: of each checkpoint and curve the first
+// rerun that differs in it, else the first; a layer differs if it differs in any. Empty: no rerun.
 Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& reruns);
 
-// The judged comparison of a run, with its causes. `evidence` and `reruns` go together, one a rerun;
-// `metrics` are decided over all compared ones. Pure.
+// The judged comparison of a run, with its causes. `evidence` and `reruns` go together, one a
+// rerun; `metrics` are decided over all compared ones. Pure.
 Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evidence,
                     const std::vector<Comparison>& reruns, std::vector<MetricDecision> metrics);
 

@@ -100,7 +100,8 @@ TEST(JudgeReruns, NeverPassAComparisonOfNothing) {
   CheckpointComparison nothing{.subject = "weights m"};
   nothing.difference.vacuous = true;
   for (const bool bitwise : {true, false}) {
-    EXPECT_EQ(Judged(RunOf({}, bitwise)).verdict, Verdict::kInconclusive) << "facts alone say nothing";
+    EXPECT_EQ(Judged(RunOf({}, bitwise)).verdict, Verdict::kInconclusive)
+        << "facts alone say nothing";
     EXPECT_EQ(Judged(RunOf({nothing}, bitwise)).verdict, Verdict::kInconclusive);
   }
 }

@@ -42,20 +42,20 @@ TEST(Gate, ARunOfAFamilyThatNothingProbesDependsOnEverything) {
   input.policy.waivers.clear();
   // Its own reproduction is evidence, too.
   Report drill;
-  drill.runs = {{.run_id = "typo", .verdict = Verdict::kIdentical}};
+  drill.runs = {Drilled("typo", Verdict::kIdentical)};
   Tally(&drill);
   input.drill = drill;
   EXPECT_TRUE(DecideGate(input).open);
 }
 
 // A drill of one run that reproduced, and the history that has it.
-GateInput Drilled(const Environment& place) {
+GateInput DrilledAt(const Environment& place) {
   GateInput input = Input(SampleStack(), Rounded().Stack("gpu_driver", "590"),
                           "version: 1\ndrill: required\nrules: [{probes: '*', allow: [bits]}]");
   input.candidate.stack["environment.OPENBLAS_CORETYPE"] = "Nehalem";
   input.history = {RunOf("a", {})};
   Report drill;
-  drill.runs = {{.run_id = "a", .verdict = Verdict::kIdentical}};
+  drill.runs = {Drilled("a", Verdict::kIdentical)};
   Tally(&drill);
   input.drill = drill;
   input.drilled_in = {{"a", place}};
@@ -70,10 +70,10 @@ Environment Place(const std::string& kernel, const std::string& driver) {
 }
 
 TEST(Gate, TakesADrillOnTheCandidateAlone) {
-  EXPECT_TRUE(DecideGate(Drilled(Place("Nehalem", "590"))).open);
-  ExpectClosed(Drilled(Place("Haswell", "590")), {"drill_elsewhere"}, 3);
-  ExpectClosed(Drilled(Place("Nehalem", "580")), {"drill_elsewhere"}, 3);
-  GateInput unknown = Drilled(Place("Nehalem", "590"));
+  EXPECT_TRUE(DecideGate(DrilledAt(Place("Nehalem", "590"))).open);
+  ExpectClosed(DrilledAt(Place("Haswell", "590")), {"drill_elsewhere"}, 3);
+  ExpectClosed(DrilledAt(Place("Nehalem", "580")), {"drill_elsewhere"}, 3);
+  GateInput unknown = DrilledAt(Place("Nehalem", "590"));
   unknown.drilled_in->clear();
   ExpectClosed(unknown, {"drill_elsewhere"}, 3);
 }
@@ -82,7 +82,7 @@ TEST(Gate, TakesADrillOnTheCandidatesVersionsAlone) {
   const auto decide = [](const std::string& name, const std::string& version) {
     Environment place = Place("Nehalem", "590");
     place.software[name] = version;
-    GateInput input = Drilled(place);
+    GateInput input = DrilledAt(place);
     input.candidate.stack["glibc"] = "2.36";
     input.candidate.stack["libraries.libcudnn.so.9.version"] = "9.19.0";
     input.candidate.stack["libraries.libopenblas.so.0.version"] = "OpenBLAS 0.3.21 DYNAMIC_ARCH";
@@ -111,7 +111,7 @@ TEST(Gate, TakesADrillOnTheCandidatesVersionsAlone) {
 }
 
 TEST(Gate, ARequiredDrillNeedsAHistoryThatSaysOfWhichRuns) {
-  GateInput input = Drilled(Place("Nehalem", "590"));
+  GateInput input = DrilledAt(Place("Nehalem", "590"));
   input.history.clear();
   ExpectClosed(input, {"history_missing"}, 3);
 }

@@ -60,10 +60,18 @@ inline Manifest RunOf(const std::string& name, std::vector<std::string> families
   return manifest;
 }
 
+inline ReportRun Drilled(std::string name, Verdict verdict, std::string headline = {}) {
+  ReportRun run;
+  run.run_id = std::move(name);
+  run.verdict = verdict;
+  run.headline = std::move(headline);
+  return run;
+}
+
 inline Report DrillOf(const std::vector<std::pair<std::string, Verdict>>& runs) {
   Report report;
   for (const auto& [name, verdict] : runs) {
-    report.runs.push_back({.run_id = name, .verdict = verdict, .headline = "as it came"});
+    report.runs.push_back(Drilled(name, verdict, "as it came"));
   }
   Tally(&report);
   return report;

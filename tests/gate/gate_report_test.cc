@@ -49,7 +49,7 @@ GateInput RichInput() {
   b.run_id = "mlp-2", b.probe_families = {"convolution"};
   input.history = {a, b};
   Report drill;
-  drill.runs = {{.run_id = "mlp-1", .verdict = Verdict::kDrifted, .headline = "loss differs"}};
+  drill.runs = {Drilled("mlp-1", Verdict::kDrifted, "loss differs")};
   Tally(&drill);
   input.drill = drill;
   return input;
@@ -284,10 +284,9 @@ TEST(GateTerminal, SaysOnceWhatHoldsOfManyRuns) {
   GateInput input = SameInput();
   Report drill;
   for (const char* run : {"mlp-1", "mlp-2", "mlp-3"}) {
-    drill.runs.push_back(
-        {.run_id = run, .verdict = Verdict::kInfra, .headline = "no such program"});
+    drill.runs.push_back(Drilled(run, Verdict::kInfra, "no such program"));
   }
-  drill.runs.push_back({.run_id = "mlp-4", .verdict = Verdict::kInfra, .headline = "no disk"});
+  drill.runs.push_back(Drilled("mlp-4", Verdict::kInfra, "no disk"));
   Tally(&drill);
   input.drill = drill;
   const GateDecision decision = DecideGate(input);

@@ -66,8 +66,8 @@ TEST(Html, OpensWithTheAnswerAndShowsEveryVerdictInWords) {
 TEST(Html, ShowsTheNumbersOfADecisionAndItsPicture) {
   const std::string html = WriteHtml(SampleReport());
   const HtmlFacts facts = CheckHtml(html);
-  // Two metrics on each of the equivalent run and the two shifted ones, one on the inconclusive; the
-  // curve of the run that breaks its promise, and how far it is apart.
+  // Two metrics on each of the equivalent run and the two shifted ones, one on the inconclusive;
+  // the curve of the run that breaks its promise, and how far it is apart.
   EXPECT_EQ(facts.elements.at("svg"), 9);
   EXPECT_TRUE(Contains(facts.text, "0.06133 nats per token"));
   EXPECT_TRUE(Contains(facts.text, "n = 6, mean 3.41233"));

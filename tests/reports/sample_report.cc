@@ -193,9 +193,9 @@ ReportRun Shifted(std::string id, double shift) {
   run.metrics[0].reason = "detectable_shift,material";
   run.metrics[1].primary = false;
   run.findings = {{"mean_shift", std::nullopt, "metric val_loss", fmt::format("+{:.4f}", shift),
-                  "±0.02", "|t| test at α = 0.01, not equivalent at α = 0.05",
-                  "The mean of the reruns lies outside the margin around the recorded mean.",
-                  true}};
+                   "±0.02", "|t| test at α = 0.01, not equivalent at α = 0.05",
+                   "The mean of the reruns lies outside the margin around the recorded mean.",
+                   true}};
   AddDifference(&run, DriverChange());
   run.layers[4].state = LayerState::kUnknown;
   run.layers[3].only_recorded = 2;
@@ -213,8 +213,8 @@ ReportRun Inconclusive() {
   run.metrics[0].power = 0.44;
   run.more_reruns = 2;
   run.findings = {{"not_shown", std::nullopt, "metric test_accuracy", "interval reaches −0.0096",
-                  "±0.008", "equivalence at α = 0.025 for one rerun",
-                  "The interval of the difference reaches beyond the margin on one side.", true}};
+                   "±0.008", "equivalence at α = 0.025 for one rerun",
+                   "The interval of the difference reaches beyond the margin on one side.", true}};
   AddReruns(&run, 1, 61.0);
   return run;
 }
@@ -223,8 +223,8 @@ ReportRun NotComparable() {
   ReportRun run = Run("tabular-gbdt/2026-07-30", "tabular-gbdt", Verdict::kNotComparable,
                       "The data are not the recorded ones: train.parquet has another SHA-256.");
   run.findings = {{"data_changed", Layer::kData, "data train.parquet", "9b1c…e07a", "4f72…11d3",
-                  "identity facts must be the recorded ones",
-                  "train.parquet was rewritten on 2026-11-02.", true}};
+                   "identity facts must be the recorded ones",
+                   "train.parquet was rewritten on 2026-11-02.", true}};
   AddDifference(&run, Changed(Layer::kData, "data.train.sha256", FactWeight::kIdentity,
                               "4f72c8a09d3f5f6e1b7f5f5f0e2a8a4c6b0d9e8f7a6b5c4d3e2f1a0b9c8d11d3",
                               "9b1c7e5a3f2d1c0b9a8f7e6d5c4b3a2f1e0d9c8b7a6f5e4d3c2b1a0f9e8de07a"));
@@ -246,8 +246,8 @@ ReportRun Failed() {
         "RuntimeError: CUDA error: no kernel image is available for execution on the device\n";
   }
   run.findings = {{"run_failed", Layer::kEnvironment, "rerun 1", "exited with 1", "exited with 0",
-                  "a run that does not end has nothing to compare",
-                  "Both reruns ended with exit code 1.", true}};
+                   "a run that does not end has nothing to compare",
+                   "Both reruns ended with exit code 1.", true}};
   AddDifference(&run, DriverChange());
   return run;
 }
