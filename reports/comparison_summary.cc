@@ -39,7 +39,11 @@ std::string SetAnswer(const ComparisonSet& set) {
            "pass.";
   }
   if (open > 0) {
-    return Share(open, pairs) + " could not be decided; none drifted, but this is no pass.";
+    const bool all = static_cast<std::size_t>(open) == pairs && pairs > 1;
+    const std::string words =
+        all ? fmt::format("None of the {} pairs could be decided", FormatCount(pairs))
+            : Share(open, pairs) + " could not be decided";
+    return words + "; none drifted, but this is no pass.";
   }
   const int identical = counts[Verdict::kIdentical];
   if (static_cast<std::size_t>(identical) == pairs) {

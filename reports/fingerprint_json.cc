@@ -50,6 +50,16 @@ Json ClassJson(const FleetClass& one) {
   return json;
 }
 
+Json FleetFactJson(const FleetFact& fact) {
+  Json json;
+  json.Set("layer", LayerName(LayerOfStack(fact.key)))
+      .Set("key", fact.key)
+      .Set("here", fact.here)
+      .Set("majority", ArrayOf(fact.majority, [](const auto& value) { return Json(value); }))
+      .Set("of_machine", fact.of_machine);
+  return json;
+}
+
 Json OddJson(const OddNode& odd) {
   Json json;
   json.Set("node", odd.node)
@@ -57,6 +67,7 @@ Json OddJson(const OddNode& odd) {
       .Set("hardware_class", odd.hardware_class)
       .Set("suspect", SuspectName(odd.suspect))
       .Set("sentence", odd.sentence)
+      .Set("facts", ArrayOf(odd.facts, FleetFactJson))
       .Set("difference", DifferenceJson(odd.difference));
   return json;
 }

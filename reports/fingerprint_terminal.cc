@@ -73,23 +73,4 @@ std::string WriteTerminal(const FingerprintDifference& difference, int columns, 
   return FitLines(head, items, tail, "probe", rows);
 }
 
-std::string WriteTerminal(const Fleet& fleet, int columns, int rows, bool color) {
-  const std::vector<std::string> head = {
-      Badge(Line(fleet.summary, columns), fleet.exit_code, color)};
-  std::vector<std::string> items;
-  for (const OddNode& odd : fleet.odd) {
-    items.push_back(Line(
-        fmt::format("≠ {} | {} | {}", odd.node, odd.sentence, odd.difference.summary), columns));
-  }
-  for (const std::string& note : fleet.notes) items.push_back(Line("! " + note, columns));
-  for (const std::string& one : fleet.unusable) items.push_back(Line("? " + one, columns));
-  for (const FleetClass& one : fleet.classes) {
-    items.push_back(Line(fmt::format("{} {} | {} | {}: {}", one.majority ? "*" : " ",
-                                     one.hardware_class, one.arithmetic.substr(0, 12),
-                                     Counted(one.nodes.size(), "node"), fmt::join(one.nodes, ", ")),
-                         columns));
-  }
-  return FitLines(head, items, {}, "line", rows);
-}
-
 }  // namespace rharness

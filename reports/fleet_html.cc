@@ -16,6 +16,8 @@ constexpr std::size_t kMostClasses = 300;
 constexpr std::size_t kMostOdd = 200;
 constexpr std::size_t kNamedNodes = 60;
 constexpr std::size_t kMostProbes = 40;
+constexpr std::size_t kMostFacts = 40;
+constexpr std::size_t kMostValues = 4;
 
 std::string Names(const std::vector<std::string>& names) {
   std::string out;
@@ -49,6 +51,37 @@ std::string Classes(const Fleet& fleet) {
       HtmlLeftOut(fleet.classes.size(), shown, "the output of --json"));
 }
 
+std::string Values(const std::vector<std::optional<std::string>>& values) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(values.size(), kMostValues); ++i) {
+    out += (i > 0 ? " or " : "") + HtmlText(values[i].value_or("(absent)"), 200);
+  }
+  return out + (values.size() > kMostValues ? " or another" : "");
+}
+
+std::string FactRow(const FleetFact& fact) {
+  return fmt::format(
+      "<tr><th scope=\"row\"><code>{}</code></th><td data-l=\"Here\">{}</td>"
+      "<td data-l=\"In the majority\">{}</td><td data-l=\"Is of\">{}</td></tr>\n",
+      HtmlText(fact.key, 200), HtmlText(fact.here.value_or("(absent)"), 200), Values(fact.majority),
+      fact.of_machine ? "the hardware" : "the stack");
+}
+
+std::string FactTable(const OddNode& odd) {
+  if (odd.facts.empty()) {
+    return "<p class=\"soft\">No fact of its stack has a value that no node of the majority "
+           "has.</p>\n";
+  }
+  std::string rows;
+  const std::size_t shown = std::min(odd.facts.size(), kMostFacts);
+  for (std::size_t i = 0; i < shown; ++i) rows += FactRow(odd.facts[i]);
+  return fmt::format(
+      "<div class=\"wide\" tabindex=\"0\"><table class=\"stack\"><thead><tr>{}</tr></thead>"
+      "<tbody>\n{}</tbody></table></div>\n{}",
+      HtmlHeads({"What sets it apart", "Here", "In the majority", "Is of"}), rows,
+      HtmlLeftOut(odd.facts.size(), shown, "the output of --json"));
+}
+
 std::string OddHtml(const OddNode& odd) {
   std::string items;
   const auto& probes = odd.difference.probes;
@@ -59,13 +92,13 @@ std::string OddHtml(const OddNode& odd) {
   if (probes.size() > kMostProbes) {
     items += fmt::format("<li>and {} more probes</li>\n", probes.size() - kMostProbes);
   }
-  const auto stack = odd.difference.stack.size();
   return fmt::format(
       "<li class=\"drifted\"><p class=\"statement\">{} <span class=\"b\">suspect: {}</span></p>"
-      "<p>{}</p><p class=\"soft\">{} · {} of the stack differ from the majority’s</p>"
-      "<ul>{}</ul></li>\n",
+      "<p>{}</p><p class=\"soft\">{} · {}</p>{}"
+      "<p>Shown by:</p><ul>{}</ul></li>\n",
       HtmlText(odd.node, 120), SuspectName(odd.suspect), HtmlText(odd.sentence, 600),
-      HtmlText(odd.hardware_class, 200), Counted(stack, "fact"), items);
+      HtmlText(odd.hardware_class, 200), HtmlText(odd.difference.summary, 300), FactTable(odd),
+      items);
 }
 
 std::string Odd(const Fleet& fleet) {

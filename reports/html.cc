@@ -129,7 +129,9 @@ Rows BuildRows(const Summary& summary) {
 
 std::string Runs(const Report& report, const Summary& summary) {
   if (report.runs.empty()) {
-    return "<h2 id=\"runs\">Runs</h2>\n<p>No runs were selected.</p>\n";
+    return fmt::format("<h2 id=\"runs\">Runs</h2>\n<p>{}</p>\n",
+                       report.left_out.empty() ? "No runs were selected."
+                                               : "No selected run was rerun; the notes say why.");
   }
   const Rows rows = BuildRows(summary);
   std::string out = "<h2 id=\"runs\">Runs</h2>\n";

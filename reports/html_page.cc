@@ -149,12 +149,14 @@ std::string HtmlFindings(std::string_view title, const std::vector<Finding>& fin
     const Finding& finding = findings[i];
     rows += fmt::format(
         "<tr><td><code>{}</code>{}<br>{}</td><td data-l=\"Observed\">{}</td>"
-        "<td data-l=\"Limit\">{}</td><td data-l=\"Rule\">{}</td></tr>",
-        HtmlText(finding.code, 100), finding.decisive ? " <span class=\"flag\">decided</span>" : "",
-        HtmlText(finding.message), HtmlText(finding.observed, 600), HtmlText(finding.limit, 600),
+        "<td data-l=\"{}\">{}</td><td data-l=\"Rule\">{}</td></tr>",
+        HtmlText(finding.code, 100), finding.decisive ? " <span class=\"flag\">reason</span>" : "",
+        HtmlText(finding.message), HtmlText(finding.observed, 600),
+        finding.layer ? "Recorded" : "Limit", HtmlText(finding.limit, 600),
         HtmlText(finding.rule, 600));
   }
-  return HtmlTable(title, HtmlHeads({"Finding", "Observed", "Limit", "Rule"}), rows, "stack") +
+  return HtmlTable(title, HtmlHeads({"Finding", "Observed", "Limit or record", "Rule"}), rows,
+                   "stack") +
          HtmlLeftOut(findings.size(), shown, record);
 }
 

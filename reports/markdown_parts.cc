@@ -74,7 +74,10 @@ std::string MarkdownFinding(const Finding& finding) {
       fmt::format("{}: {}", MarkdownCode(finding.code), MarkdownText(finding.message));
   if (!finding.observed.empty())
     line += fmt::format(" Observed {}.", MarkdownCode(finding.observed));
-  if (!finding.limit.empty()) line += fmt::format(" Limit {}.", MarkdownCode(finding.limit));
+  if (!finding.limit.empty()) {
+    line +=
+        fmt::format(" {} {}.", finding.layer ? "Recorded" : "Limit", MarkdownCode(finding.limit));
+  }
   return line;
 }
 

@@ -30,6 +30,28 @@ std::string Share(int part, std::size_t whole) {
   return fmt::format("{} of {}", Count(part), Counted(whole, "run"));
 }
 
+// The same where the verb holds of none: "None of the 7 runs could be decided".
+std::string CouldNot(int part, std::size_t whole, std::string_view what) {
+  if (static_cast<std::size_t>(part) == whole && whole > 1) {
+    return fmt::format("None of the {} runs could be {}", FormatCount(whole), what);
+  }
+  return fmt::format("{} could not be {}", Share(part, whole), what);
+}
+
+// "all 3 drifted runs and in 1 of 5 that reproduced", the latter where any did.
+std::string ChangedIn(const SharedDifference& fact, int drifted, int reproduced) {
+  std::string words = "the one drifted run";
+  if (fact.drifted < drifted) {
+    words = fmt::format("{} of {} drifted runs", Count(fact.drifted), Count(drifted));
+  } else if (drifted > 1) {
+    words = fmt::format("all {} drifted runs", Count(drifted));
+  }
+  if (reproduced == 0) return words;
+  if (fact.reproduced == 0) return fmt::format("{} and in none that reproduced", words);
+  return fmt::format("{} and in {} of {} that reproduced", words, Count(fact.reproduced),
+                     Count(reproduced));
+}
+
 std::string AnswerWithoutDrift(const Report& report) {
   const std::size_t runs = report.runs.size();
   const int broken = CountOf(report, Verdict::kFailed) + CountOf(report, Verdict::kInfra);
@@ -40,8 +62,7 @@ std::string AnswerWithoutDrift(const Report& report) {
                        Share(broken, runs));
   }
   if (open > 0) {
-    return fmt::format("{} could not be decided; none drifted, but this is no pass.",
-                       Share(open, runs));
+    return CouldNot(open, runs, "decided") + "; none drifted, but this is no pass.";
   }
   if (!report.left_out.empty()) {
     return fmt::format(
@@ -53,8 +74,7 @@ std::string AnswerWithoutDrift(const Report& report) {
     return fmt::format("{} reproduced, but the drill ended with exit code {}.",
                        Share(static_cast<int>(runs), runs), report.exit_code);
   }
-  return fmt::format("{} reproduced; nothing here stands against the rollout.",
-                     Share(static_cast<int>(runs), runs));
+  return Share(static_cast<int>(runs), runs) + " reproduced.";
 }
 
 std::string Answer(const Report& report) {
@@ -65,8 +85,7 @@ std::string Answer(const Report& report) {
   } else if (report.runs.empty()) {
     answer = "No runs were selected, so nothing was shown.";
   } else if (drifted > 0) {
-    answer =
-        fmt::format("{} drifted; the rollout should wait.", Share(drifted, report.runs.size()));
+    answer = Share(drifted, report.runs.size()) + " drifted.";
   } else {
     answer = AnswerWithoutDrift(report);
   }
@@ -117,8 +136,8 @@ std::string NextAfterDrift(const Summary& summary) {
                                       summary.shared.front().reproduced * summary.drifted);
   if (!telling) {
     return fmt::format(
-        "Hold the rollout and start with {}; no recorded fact sets the drifted runs apart, so look "
-        "at what was not recorded.",
+        "Start with {}; no recorded fact sets the drifted runs apart, so look at what was not "
+        "recorded.",
         first);
   }
   const SharedDifference& likely = summary.shared.front();
@@ -127,14 +146,12 @@ std::string NextAfterDrift(const Summary& summary) {
         return other.drifted == likely.drifted && other.reproduced == likely.reproduced;
       });
   return fmt::format(
-      "Hold the rollout and look first at {} {} ({} → {}), which changed in {} of {} and in {} of "
-      "{} that reproduced{}.",
-      LayerName(likely.layer), likely.key, likely.recorded, likely.observed, Count(likely.drifted),
-      Counted(static_cast<std::uint64_t>(summary.drifted), "drifted run"), Count(likely.reproduced),
-      Count(summary.reproduced),
+      "Look first at {} {} ({} → {}), which changed in {}{}{}.", LayerName(likely.layer), likely.key,
+      likely.recorded, likely.observed, ChangedIn(likely, summary.drifted, summary.reproduced),
       as_often == 0 ? ""
                     : fmt::format(", as did {}",
-                                  Counted(static_cast<std::uint64_t>(as_often), "other fact")));
+                                  Counted(static_cast<std::uint64_t>(as_often), "other fact")),
+      summary.reproduced == 0 ? "; no run reproduced" : "");
 }
 
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {

@@ -26,7 +26,7 @@ struct SharedDifference {
 };
 
 struct Summary {
-  std::string answer;                    // "3 of 12 runs drifted; the rollout should wait."
+  std::string answer;                    // "3 of 12 runs drifted."
   std::string next_step;                 // one sentence, for people
   std::vector<const ReportRun*> order;   // worst first, else as in the report
   std::vector<SharedDifference> shared;  // at most 8, by (drifted - reproduced) share

@@ -45,7 +45,7 @@ TerminalSection Findings(const Comparison& comparison, int room) {
                                    : finding.rule;
     std::string text = SafeText(words.empty() ? finding.code : words, 600);
     if (!finding.observed.empty() && !finding.limit.empty()) {
-      text += fmt::format(" ({}; limit {})", SafeText(finding.observed, 200),
+      text += fmt::format(" ({}; {} {})", SafeText(finding.observed, 200), LimitWord(finding),
                           SafeText(finding.limit, 200));
     }
     const SubjectState state{comparison.verdict, finding.decisive ? VerdictSign(comparison.verdict)

@@ -206,11 +206,15 @@ std::string FactWords(const std::optional<std::string>& value, std::size_t limit
   return value ? SafeText(*value, limit_bytes) : "(absent)";
 }
 
+std::string_view LimitWord(const Finding& finding) { return finding.layer ? "recorded" : "limit"; }
+
 std::string FindingWords(const Finding& finding) {
   std::string line = fmt::format("{}: {}", SafeText(finding.code), SafeText(finding.message));
   std::vector<std::string> numbers;
   if (!finding.observed.empty()) numbers.push_back("observed " + SafeText(finding.observed));
-  if (!finding.limit.empty()) numbers.push_back("limit " + SafeText(finding.limit));
+  if (!finding.limit.empty()) {
+    numbers.push_back(fmt::format("{} {}", LimitWord(finding), SafeText(finding.limit)));
+  }
   if (!finding.rule.empty()) numbers.push_back("rule: " + SafeText(finding.rule));
   return numbers.empty() ? line : fmt::format("{} ({})", line, fmt::join(numbers, "; "));
 }

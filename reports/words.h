@@ -61,6 +61,8 @@ std::string CurveWords(const CurveComparison& curve);
 std::string MetricWords(const MetricDecision& metric);
 // "(absent)" for none.
 std::string FactWords(const std::optional<std::string>& value, std::size_t limit_bytes = 200);
+// What a finding's `limit` is: "limit", or "recorded" where a fact of a layer was compared.
+std::string_view LimitWord(const Finding& finding);
 // "code: message (observed ...; limit ...; rule: ...)", for people, one line.
 std::string FindingWords(const Finding& finding);
 

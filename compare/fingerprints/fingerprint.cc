@@ -198,6 +198,42 @@ Status CheckVersion(const Json& json, std::string_view file) {
                      fmt::format("{}: $.schema", file));
 }
 
+// What rharness writes beside fingerprints, by its schema.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kDocuments = {
+    {{"rharness.manifest", "the manifest of a run"},
+     {"rharness.evidence", "the evidence of a rerun"},
+     {"rharness.report", "the report of a drill"},
+     {"rharness.drill", "the settings of a drill"},
+     {"rharness.plan", "the plan of a drill"},
+     {"rharness.comparison", "a comparison"},
+     {"rharness.gate", "the decision of a gate"},
+     {"rharness.fleet", "a fleet"},
+     {"rharness.fingerprint_diff", "the difference of two fingerprints"},
+     {"rharness.baseline", "the record of a baseline"},
+     {"rharness.probes", "a list of probes"},
+     {"rharness.history", "a list of runs"}}};
+
+// "the manifest of a run (rharness.manifest/v1)"; empty for a fingerprint and for what is not ours.
+std::string OtherDocument(const Json& json) {
+  const Json* schema = json.Find("schema");
+  if (schema == nullptr || schema->kind() != Json::Kind::kString) return "";
+  const std::string& text = schema->AsString();
+  const std::string_view name = std::string_view(text).substr(0, text.find('/'));
+  if (name == kSchema || !name.starts_with("rharness.")) return "";
+  const auto known = std::ranges::find(kDocuments, name, &decltype(kDocuments)::value_type::first);
+  return fmt::format("{} ({})", known == kDocuments.end() ? "another document" : known->second,
+                     TerminalSafe(text.substr(0, 80)));
+}
+
+Status CheckDocument(const Json& json, std::string_view file) {
+  const std::string other = OtherDocument(json);
+  if (other.empty()) return {};
+  return InvalidInput(fmt::format("this is {}; expected a fingerprint ({}/v{}), which rharness "
+                                  "probe run --out FILE writes",
+                                  other, kSchema, kFingerprintVersion),
+                      fmt::format("{}: $.schema", file));
+}
+
 }  // namespace
 
 bool FingerprintProbe::IsUnstable(const std::string& name) const {
@@ -214,6 +250,7 @@ bool FingerprintProbe::Shows() const {
 }
 
 Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
+  RETURN_IF_ERROR(CheckDocument(json, file));
   RETURN_IF_ERROR(CheckVersion(json, file));
   JsonReader reader(json, std::string(file));
   Fingerprint out;
@@ -251,6 +288,27 @@ Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
 Result<Fingerprint> LoadFingerprint(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path, kMostBytes));
   return ParseFingerprint(json, path.string());
+}
+
+Fingerprint UnreadableFingerprint(std::string_view file, const Error& error) {
+  Fingerprint fingerprint;
+  fingerprint.file = file;
+  fingerprint.suite = "unreadable: " + error.ToString();
+  return fingerprint;
+}
+
+Result<Fingerprint> LoadAsEvidence(const std::filesystem::path& path) {
+  const auto unreadable = [&path](const Error& error) -> Result<Fingerprint> {
+    const bool understood =
+        error.code != ErrorCode::kInvalidInput && error.code != ErrorCode::kUnsupported;
+    if (understood) return error;
+    return UnreadableFingerprint(path.string(), error);
+  };
+  const auto json = ReadJsonFile(path, kMostBytes);
+  if (!json.ok()) return unreadable(json.error());
+  RETURN_IF_ERROR(CheckDocument(*json, path.string()));
+  auto fingerprint = ParseFingerprint(*json, path.string());
+  return fingerprint.ok() ? std::move(fingerprint) : unreadable(fingerprint.error());
 }
 
 Layer LayerOfStack(std::string_view key) {

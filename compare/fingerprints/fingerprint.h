@@ -68,11 +68,18 @@ inline constexpr std::string_view kIdentityFamily = "identity";
 
 inline constexpr int kFingerprintVersion = 1;
 // Errors: invalid_input with file and JSON path (also for unknown members, but for "x-...", a name
-// twice, a digest that is none, a tree whose text, leaves and digest disagree); unsupported for a
-// newer schema. A fingerprint without probes is valid here; that it shows nothing is for diff and
-// gate to say.
+// twice, a digest that is none, a tree whose text, leaves and digest disagree, another document of
+// rharness by its name); unsupported for a newer schema. A fingerprint without probes is valid
+// here; that it shows nothing is for diff and gate to say.
 Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file);
 Result<Fingerprint> LoadFingerprint(const std::filesystem::path& path);
+
+// A file that could not be read as a fingerprint: one that shows nothing, with the reason as its
+// suite's, so that a gate closes on it for want of evidence.
+Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
+// As LoadFingerprint, but what cannot be understood as a fingerprint is an unreadable one. Another
+// document of rharness, such as a manifest, was named by mistake: invalid_input.
+Result<Fingerprint> LoadAsEvidence(const std::filesystem::path& path);
 
 // The layer that a fact of the stack belongs to, by the words of its key.
 Layer LayerOfStack(std::string_view key);

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
+#include "compare/fingerprints/fleet_facts.h"
 #include "compare/fingerprints/probe_diff.h"
 #include "harness/base/digest.h"
 
@@ -38,23 +38,16 @@ void AddCase(const FingerprintProbe& probe, const std::string& name, Sha256* sha
   Field(sha, bits == probe.bits.end() ? "" : bits->second);
 }
 
-// "gpus.0.uuid", "host.name", "node".
-bool NamesOneMachine(std::string_view key) {
-  static constexpr std::array<std::string_view, 10> kWords = {
-      "uuid",       "serial", "hostname", "nodename", "node",
-      "machine_id", "pci",    "bus_id",   "address",  "boot_id"};
-  if (key == "host" || key == "host.name") return true;
-  const std::string_view last = key.substr(key.rfind('.') + 1);
-  return std::ranges::any_of(kWords, [&](std::string_view word) {
-    return last == word || last.starts_with(std::string(word) + "_") ||
-           last.ends_with("_" + std::string(word));
-  });
-}
-
 std::set<std::string> NodesOf(const SeenList& seen) {
   std::set<std::string> nodes;
   for (const Seen& one : seen) nodes.insert(one.member->node);
   return nodes;
+}
+
+std::vector<const Fingerprint*> FingerprintsOf(const SeenList& seen) {
+  std::vector<const Fingerprint*> fingerprints;
+  for (const Seen& one : seen) fingerprints.push_back(&one.member->fingerprint);
+  return fingerprints;
 }
 
 std::string Counted(std::size_t count, std::string_view noun) {
@@ -111,7 +104,18 @@ class HardwareGroup {
     note += ClassesAreStacks()
                 ? "; nodes with the same stack compute alike, so it is the stack, not a node"
                 : "; nodes with the same stack compute differently, so it is not the stack alone";
-    fleet->notes.push_back(std::move(note));
+    fleet->notes.push_back(note + FactsBetween(*order[0], *order[1]));
+  }
+
+  // "; gpu_driver: 580.65 on n1, 590 on n2"
+  static std::string FactsBetween(const SeenList& a, const SeenList& b) {
+    const std::vector<FleetFact> facts = FactsApart(FingerprintsOf(b), FingerprintsOf(a));
+    if (facts.empty()) return "";
+    const FleetFact& first = facts.front();
+    return fmt::format("; {}: {} on {}, {} on {}{}", first.key,
+                       first.majority.front().value_or("absent"), *NodesOf(a).begin(),
+                       first.here.value_or("absent"), *NodesOf(b).begin(),
+                       facts.size() > 1 ? fmt::format(" and {} more facts", facts.size() - 1) : "");
   }
 
   // One row a node and stack: repeats that agree say the same.
@@ -123,6 +127,7 @@ class HardwareGroup {
       odd.node = one.member->node;
       odd.file = one.member->fingerprint.file;
       odd.hardware_class = name_;
+      odd.facts = FactsApart(FingerprintsOf({one}), FingerprintsOf(*majority_));
       odd.difference = DiffFingerprints(Nearest(one).member->fingerprint, one.member->fingerprint);
       Suspicion(one, &odd);
       fleet->odd.push_back(std::move(odd));
@@ -178,12 +183,16 @@ class HardwareGroup {
 
   void Suspicion(const Seen& odd, OddNode* out) const {
     const Evidence evidence = Gather(odd);
+    const std::string facts = FactsInWords(out->facts);
     const auto say = [&](Suspect suspect, const std::string& why) {
       out->suspect = suspect;
       out->sentence = fmt::format("{}: {}", SuspectName(suspect), why);
       if (evidence.repeats > 1) {
         out->sentence += fmt::format("; {} repeats of it agree", evidence.repeats);
       }
+    };
+    const auto with_facts = [&](const std::string& why) {
+      return facts.empty() ? why : fmt::format("{}; {}", why, facts);
     };
     if (evidence.repeats_differ) {
       return say(Suspect::kNode, "repeats of this node on one stack differ from one another");
@@ -193,22 +202,42 @@ class HardwareGroup {
     }
     if (evidence.own_majority && evidence.unlike.empty()) {
       return say(Suspect::kStack,
-                 "before or after, on another stack, the same node is like the "
-                 "majority");
+                 with_facts("before or after, on another stack, the same node is like the "
+                            "majority"));
     }
     if (!evidence.unlike.empty() && evidence.alike.empty()) {
-      return say(Suspect::kNode, fmt::format("{} with the same stack differ from it",
-                                             Counted(evidence.unlike.size(), "other node")));
+      return say(Suspect::kNode, fmt::format("{} with the same stack differ{} from it",
+                                             Counted(evidence.unlike.size(), "other node"),
+                                             evidence.unlike.size() == 1 ? "s" : ""));
     }
     if (!evidence.alike.empty() && evidence.unlike.empty()) {
-      return say(Suspect::kStack, fmt::format("{} with the same stack compute like it",
-                                              Counted(evidence.alike.size(), "other node")));
+      return say(Suspect::kStack,
+                 with_facts(fmt::format("{} with the same stack compute{} like it",
+                                        Counted(evidence.alike.size(), "other node"),
+                                        evidence.alike.size() == 1 ? "s" : "")));
     }
     if (!evidence.alike.empty()) {
       return say(Suspect::kUnknown, "nodes with the same stack compute like it and others do not");
     }
-    say(Suspect::kUnknown,
-        "no other node has its stack; run it on the stack of the others, or its stack elsewhere");
+    say(SuspectOf(out->facts), WhyAlone(out->facts, facts));
+  }
+
+  // Of a node whose stack no other has: the facts alone.
+  static Suspect SuspectOf(const std::vector<FleetFact>& facts) {
+    const auto hardware = std::ranges::count_if(facts, &FleetFact::of_machine);
+    if (facts.empty()) return Suspect::kUnknown;
+    if (hardware == 0) return Suspect::kStack;
+    return hardware == std::ssize(facts) ? Suspect::kNode : Suspect::kUnknown;
+  }
+
+  static std::string WhyAlone(const std::vector<FleetFact>& facts, const std::string& words) {
+    constexpr std::string_view kToBeSure =
+        "no other node has its stack, so to be sure run it on the stack of the others, or its "
+        "stack elsewhere";
+    if (facts.empty()) {
+      return fmt::format("no single fact sets it apart, only all of them together; {}", kToBeSure);
+    }
+    return fmt::format("{}; {}", words, kToBeSure);
   }
 
   std::string name_;
@@ -217,19 +246,24 @@ class HardwareGroup {
   const SeenList* majority_ = nullptr;
 };
 
+std::string WhyUseless(const Fingerprint& fingerprint) {
+  if (fingerprint.suite.starts_with("unreadable: ")) return fingerprint.suite;
+  if (fingerprint.suite != "ok") return "its suite is broken: " + fingerprint.suite;
+  return "no probe worked and showed a case that repeats";
+}
+
 std::string SummaryOf(const Fleet& fleet, std::size_t hardware) {
   if (fleet.fingerprints == 0) return "no fingerprint shows anything: there is nothing to compare";
   if (fleet.nodes < 2) return "one node alone: there is nothing to compare it with";
   const std::string of =
       fmt::format("{} on {}", Counted(static_cast<std::size_t>(fleet.nodes), "node"),
                   fmt::format("{} hardware class{}", hardware, hardware == 1 ? "" : "es"));
-  const std::string plural = hardware == 1 ? "" : "es";
   if (fleet.classes.size() == hardware) {
-    return fmt::format("{}{} compute alike within each", of, plural);
+    return fmt::format("{} compute alike{}", of, hardware == 1 ? "" : " within each");
   }
   if (fleet.odd.empty()) {
-    return fmt::format("{}{} fall into {} classes, and no majority says which one is odd", of,
-                       plural, fleet.classes.size());
+    return fmt::format("{} fall into {} classes, and no majority says which one is odd", of,
+                       fleet.classes.size());
   }
   std::set<std::string> names;
   for (const OddNode& odd : fleet.odd) names.insert(odd.node);
@@ -237,7 +271,8 @@ std::string SummaryOf(const Fleet& fleet, std::size_t hardware) {
   std::vector<std::string> first(names.begin(), names.end());
   const std::size_t more = first.size() > kNamed ? first.size() - kNamed : 0;
   first.resize(first.size() - more);
-  return fmt::format("{} of {}{} differ from their majority: {}{}", names.size(), of, plural,
+  return fmt::format("{} of {} {} majority: {}{}", names.size(), of,
+                     names.size() == 1 ? "differs from its" : "differ from their",
                      fmt::join(first, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
@@ -272,16 +307,6 @@ std::string ArithmeticDigest(const Fingerprint& fingerprint) {
   return any ? ToHex(sha.Finish()) : "";
 }
 
-std::string StackDigest(const Fingerprint& fingerprint) {
-  Sha256 sha;
-  for (const auto& [key, value] : fingerprint.stack) {
-    if (NamesOneMachine(key)) continue;
-    Field(&sha, key);
-    Field(&sha, value);
-  }
-  return ToHex(sha.Finish());
-}
-
 Fleet CompareFleet(const std::vector<FleetMember>& members) {
   Fleet fleet;
   std::map<std::string, SeenList> hardware;
@@ -290,10 +315,8 @@ Fleet CompareFleet(const std::vector<FleetMember>& members) {
     const Fingerprint& fingerprint = member.fingerprint;
     std::string arithmetic = ArithmeticDigest(fingerprint);
     if (arithmetic.empty()) {
-      fleet.unusable.push_back(fmt::format("{} ({}): {}", member.node, fingerprint.file,
-                                           fingerprint.suite != "ok"
-                                               ? "its suite is broken: " + fingerprint.suite
-                                               : "no probe worked and showed a case that repeats"));
+      fleet.unusable.push_back(
+          fmt::format("{} ({}): {}", member.node, fingerprint.file, WhyUseless(fingerprint)));
       continue;
     }
     ++fleet.fingerprints;

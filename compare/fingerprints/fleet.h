@@ -5,6 +5,7 @@
 #ifndef RHARNESS_COMPARE_FINGERPRINTS_FLEET_H_
 #define RHARNESS_COMPARE_FINGERPRINTS_FLEET_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,13 +34,22 @@ struct FleetClass {
 enum class Suspect { kNode, kStack, kUnknown };
 std::string_view SuspectName(Suspect suspect);  // "node", "stack", "unknown"
 
+// A fact of the stack that sets a node apart: no node of the majority has this value.
+struct FleetFact {
+  std::string key;                                   // "gpu_driver", "environment.OMP_NUM_THREADS"
+  std::optional<std::string> here;                   // on the odd node; none: absent
+  std::vector<std::optional<std::string>> majority;  // values there, the most frequent first
+  bool of_machine = false;  // of the hardware, such as the CPU's model, not of what runs on it
+};
+
 // A node that has a fingerprint outside of the majority of its hardware class.
 struct OddNode {
   std::string node;
   std::string file;
   std::string hardware_class;
   Suspect suspect = Suspect::kUnknown;
-  std::string sentence;              // who is suspected, and by which evidence
+  std::string sentence;              // who is suspected, by which evidence, and which fact differs
+  std::vector<FleetFact> facts;      // what sets it apart, the most telling first
   FingerprintDifference difference;  // from a fingerprint of the majority to this one
 };
 
@@ -55,7 +65,9 @@ struct Fleet {
                       // or a fingerprint that shows nothing
 };
 
-// A tie between the largest classes names no majority, and so no odd node.
+// A tie between the largest classes names no majority, and so no odd node. Where no other node and
+// no repeat tells, the facts do: software that no node of the majority has makes the stack suspect,
+// hardware the node; both, or neither, leave it open.
 Fleet CompareFleet(const std::vector<FleetMember>& members);
 
 // SHA-256 over choices, trees and bits of all probes that are ok; of cases that do not repeat only

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
-#include <thread>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/python_libraries.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/rerun.h"
@@ -48,13 +47,23 @@ std::map<std::string, std::string> ProbedEnvironment(const Fingerprint& candidat
 }
 
 // The probes of these names, taken on this machine.
-Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Fingerprint& candidate) {
-  const char* named = std::getenv("RHARNESS_PROBE");
-  ASSIGN_OR_RETURN(const std::filesystem::path program,
-                   FindProbeProgram(named == nullptr ? "" : named, false));
+Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Fingerprint& candidate,
+                              const GateDrillOptions& options) {
+  ASSIGN_OR_RETURN(const std::filesystem::path program, FindProbeProgram(options.program, false));
+  std::vector<std::string> folders = options.library_paths;
+  if (!options.python.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> more, PythonLibraryFolders(options.python));
+    folders.insert(folders.end(), more.begin(), more.end());
+  }
   ProcessSpec spec;
   spec.argv = {program.string(), "run", "--quiet", "--device", DeviceOf(candidate)};
+  // As often as there: what is tried more often may be seen not to repeat.
+  for (const auto& [option, times] :
+       {std::pair("--repeat", candidate.repeats), {"--processes", candidate.processes}}) {
+    if (times > 0) spec.argv.insert(spec.argv.end(), {option, std::to_string(times)});
+  }
   for (const std::string& name : names) spec.argv.insert(spec.argv.end(), {"--probe", name});
+  for (const std::string& one : folders) spec.argv.insert(spec.argv.end(), {"--library-path", one});
   spec.environment = ProbedEnvironment(candidate);
   ProcessLimits limits;
   limits.timeout = kProbingLimit;
@@ -84,7 +93,8 @@ Fingerprint TellingProbes(const FingerprintDifference& difference, const Fingerp
 }
 
 // Whether what these probes showed on the candidate shows here, too.
-Status CheckHere(const FingerprintDifference& difference, const Fingerprint& candidate) {
+Status CheckHere(const FingerprintDifference& difference, const Fingerprint& candidate,
+                 const GateDrillOptions& options) {
   const Fingerprint there = TellingProbes(difference, candidate);
   if (there.probes.empty()) {
     return ProcessError(
@@ -94,13 +104,16 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
   std::vector<std::string> names;
   for (const FingerprintProbe& probe : there.probes) names.push_back(probe.name);
   LogInfo(fmt::format("probing this machine: {}", fmt::join(names, ", ")));
-  ASSIGN_OR_RETURN(const Fingerprint here, ProbeHere(names, candidate));
+  ASSIGN_OR_RETURN(const Fingerprint here, ProbeHere(names, candidate, options));
   const FingerprintDifference between = DiffFingerprints(there, here);
-  if (between.comparable && between.probes.empty()) return {};
+  const ProbeDifference* contradiction = FindContradiction(between);
+  if (between.comparable && contradiction == nullptr) return {};
+  const std::string stack = WhatDiffersHere(candidate, here);
   return ProcessError(fmt::format(
-      "this machine is not the candidate: {}; drill where {} was taken, then name that drill's "
+      "this machine is not the candidate: {}{}{}; drill where {} was taken, then name that drill's "
       "folder (--drill DIR)",
-      between.comparable ? between.probes.front().sentence : between.why, candidate.file));
+      between.comparable ? contradiction->sentence : between.why, stack.empty() ? "" : "; ", stack,
+      candidate.file));
 }
 
 }  // namespace
@@ -141,7 +154,7 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   DrillOptions drill;
   drill.environment = CandidateVariables(input.baseline, input.candidate);
   if (!options.trust_here) {
-    RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate));
+    RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate, options));
   }
   drill.history = options.history;
   drill.out = options.out;
@@ -149,7 +162,7 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   drill.places.root = options.root;
   drill.plan.jobs = options.jobs;
   drill.plan.reruns = options.reruns;
-  drill.plan.slots.cpus = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  drill.plan.slots = SlotsOf(CaptureEnvironment().hardware, options.gpus);
   ProgressLine line;
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line.Show(progress); },
                          .should_stop = [] { return interrupted.load(); }};

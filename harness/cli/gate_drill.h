@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_CLI_GATE_DRILL_H_
 #define RHARNESS_HARNESS_CLI_GATE_DRILL_H_
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "harness/drill/plan.h"
 #include "harness/gate/gate.h"
+#include "harness/manifest/environment.h"
 #include "harness/manifest/manifest.h"
 #include "reports/model.h"
 
@@ -20,18 +23,29 @@ struct GateDrillOptions {
   std::string out;      // the drill's folder
   std::string root = ".";
   bool trust_here = false;  // do not look whether this machine computes as the candidate does
-  int jobs = 0;             // 0: as many as fit
-  int reruns = 1;           // of each run
+  // How the candidate was probed, as `rharness probe run` was told.
+  std::string program;                     // empty: the one beside rharness
+  std::string python;                      // empty: no Python's libraries
+  std::vector<std::string> library_paths;  // searched first
+  int jobs = 0;                            // 0: as many as fit
+  int gpus = -1;                           // to share out; less than 0: all that are here
+  int reruns = 1;                          // of each run
 };
+
+// What a machine gives to that drill: its CPUs, and `gpus` of its GPUs, or all if that is below 0.
+inline Slots SlotsOf(const Hardware& hardware, int gpus) {
+  return {.cpus = std::max(1, hardware.cpu.logical_cores),
+          .gpus = gpus < 0 ? static_cast<int>(hardware.gpus.size()) : gpus};
+}
 
 // All runs of the history that are not retired. Errors: not_found, io, integrity.
 Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 
 // Reruns the impacted runs, here and now, with the candidate's variables, and enters their verdicts
 // into the history. First takes the probes that changed on this machine, or all that showed
-// something if none of these does: where they do not show what the candidate showed, reruns here
-// would say nothing of it. Errors: those of RunDrill; process when this machine does not compute as
-// the candidate does, or cannot be probed.
+// something if none of these does, in the libraries that the options name: where they do not show
+// what the candidate showed, reruns here would say nothing of it. Errors: those of RunDrill;
+// process when this machine does not compute as the candidate does, or cannot be probed.
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options);
 

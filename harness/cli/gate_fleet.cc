@@ -15,7 +15,6 @@
 #include "harness/cli/gate_options.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
-#include "harness/gate/gate.h"
 #include "reports/fingerprint_report.h"
 
 namespace rharness {

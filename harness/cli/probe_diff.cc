@@ -12,7 +12,6 @@
 #include "harness/base/version.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
-#include "harness/gate/gate.h"
 #include "reports/fingerprint_report.h"
 
 namespace rharness {

@@ -14,7 +14,8 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/gate/gate_report.h"
+#include "harness/gate/gate.h"
+#include "reports/gate_report.h"
 
 namespace rharness {
 namespace {
@@ -41,14 +42,6 @@ bool ClosesTheGate(const Error& error) {
   return error.code == ErrorCode::kInvalidInput || error.code == ErrorCode::kUnsupported;
 }
 
-Result<Fingerprint> LoadSide(const std::string& path) {
-  auto fingerprint = LoadFingerprint(path);
-  if (!fingerprint.ok() && ClosesTheGate(fingerprint.error())) {
-    return UnreadableFingerprint(path, fingerprint.error());
-  }
-  return fingerprint;
-}
-
 Status LoadBaselineInto(const std::string& path, GateInput* input) {
   std::error_code error;
   fs::path folder = path;
@@ -58,7 +51,7 @@ Status LoadBaselineInto(const std::string& path, GateInput* input) {
     folder = folder.parent_path().empty() ? fs::path(".") : folder.parent_path();
   }
   if (!fs::is_directory(folder, error)) {
-    ASSIGN_OR_RETURN(input->baseline, LoadSide(path));
+    ASSIGN_OR_RETURN(input->baseline, LoadAsEvidence(path));
     return {};
   }
   auto baseline = LoadBaseline(folder);
@@ -121,7 +114,7 @@ Result<GateInput> LoadInput(const GateArguments& arguments) {
   GateInput input;
   input.now = SystemClock().Now();
   RETURN_IF_ERROR(LoadBaselineInto(arguments.baseline, &input));
-  ASSIGN_OR_RETURN(input.candidate, LoadSide(arguments.candidate));
+  ASSIGN_OR_RETURN(input.candidate, LoadAsEvidence(arguments.candidate));
   if (!arguments.policy.empty()) {
     ASSIGN_OR_RETURN(input.policy, LoadPolicy(arguments.policy));
   }
@@ -148,8 +141,8 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
 std::vector<Output> OutputsOf(const GateArguments& arguments, const GateDecision& decision,
                               const GateInput& input) {
   return {{arguments.json_file, [&] { return ToJson(decision).Dump(2) + "\n"; }},
-          {arguments.html, [&] { return WriteHtml(decision, input); }},
-          {arguments.junit, [&] { return WriteJunit(decision, input); }},
+          {arguments.html, [&] { return WriteHtml(BuildReport(input, decision)); }},
+          {arguments.junit, [&] { return WriteJunit(BuildReport(input, decision)); }},
           {arguments.markdown, [&] { return WriteMarkdown(decision); }}};
 }
 
@@ -189,6 +182,9 @@ void AddInputs(CLI::App* verb, GateArguments* arguments) {
                    "Folder of a drill on the candidate, or `impacted`: rerun the impacted runs "
                    "here, on the candidate, and judge their verdicts")
       ->check(NotEmpty());
+}
+
+void AddDrillOptions(CLI::App* verb, GateArguments* arguments) {
   verb->add_option("--out", arguments->run.out, "Folder of that drill");
   verb->add_option("--root", arguments->run.root,
                    "Where relative data and code locations of that drill lie")
@@ -196,11 +192,24 @@ void AddInputs(CLI::App* verb, GateArguments* arguments) {
   verb->add_flag(
       "--trust-here", arguments->run.trust_here,
       "Do not probe, before that drill, that this machine computes as the candidate does");
+  verb->add_option("--program", arguments->run.program,
+                   "The rharness-probe for that; else the one beside rharness")
+      ->envname("RHARNESS_PROBE");
+  verb->add_option("--python", arguments->run.python,
+                   "Probe then the libraries that this Python's packages bring, as the candidate "
+                   "was probed with it")
+      ->check(NotEmpty());
+  verb->add_option("--library-path", arguments->run.library_paths,
+                   "Folders searched for that stack's libraries first, as for the candidate")
+      ->check(NotEmpty());
   verb->add_option("--jobs", arguments->run.jobs, "Reruns at a time; 0: as many as fit")
       ->check(CLI::Range(0, 100000));
   verb->add_option("--reruns", arguments->run.reruns, "Reruns of each run")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  verb->add_option("--gpus", arguments->run.gpus,
+                   "GPUs to share out among its reruns (default: all)")
+      ->check(CLI::Range(0, 100000));
 }
 
 void AddOutputs(CLI::App* verb, GateArguments* arguments) {
@@ -219,6 +228,7 @@ void AddGate(CLI::App& app, Action* action) {
   CLI::App* verb = app.add_subcommand(
       "gate", "Say whether a stack may roll out, by its fingerprint and those of the one in use");
   AddInputs(verb, arguments.get());
+  AddDrillOptions(verb, arguments.get());
   AddOutputs(verb, arguments.get());
   verb->require_subcommand(0, 1);
   AddGateBaseline(*verb, action);

@@ -1,7 +1,10 @@
 // What makes a machine the candidate, as far as a fingerprint and an evidence both tell it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <vector>
 
 #include "harness/gate/gate.h"
@@ -68,6 +71,22 @@ std::string WhyOtherSoftware(const Fingerprint& candidate, const Environment& en
   return "";
 }
 
+constexpr std::string_view kLibrary = "libraries.";
+
+// "libopenblas.so.0" of "libraries.libopenblas.so.0.version"; empty for what is of no library.
+std::string LibraryOf(std::string_view key) {
+  if (!key.starts_with(kLibrary)) return "";
+  const std::string_view rest = key.substr(kLibrary.size());
+  return std::string(rest.substr(0, rest.rfind('.')));
+}
+
+std::set<std::string> LibrariesOf(const Fingerprint& fingerprint) {
+  std::set<std::string> libraries;
+  for (const auto& [key, value] : fingerprint.stack) libraries.insert(LibraryOf(key));
+  libraries.erase("");
+  return libraries;
+}
+
 std::string VariableWords(const std::string& name, const std::optional<std::string>& value) {
   return value ? fmt::format("{}={}", name, *value) : fmt::format("{} unset", name);
 }
@@ -88,6 +107,39 @@ std::map<std::string, std::optional<std::string>> CandidateVariables(const Finge
     if (IsVariable(key) && differs) variables[key.substr(kVariable.size())] = value;
   }
   return variables;
+}
+
+const ProbeDifference* FindContradiction(const FingerprintDifference& between) {
+  const auto found = std::ranges::find_if(between.probes, [](const ProbeDifference& probe) {
+    return probe.change == BehaviourChange::kNewlyWrong ||
+           probe.change == BehaviourChange::kAskedOtherwise || !probe.gone_cases.empty() ||
+           !probe.choice_cases.empty() || !probe.tree_cases.empty() || !probe.bits_cases.empty();
+  });
+  return found == between.probes.end() ? nullptr : &*found;
+}
+
+std::string WhatDiffersHere(const Fingerprint& candidate, const Fingerprint& here) {
+  const std::set<std::string> ours = LibrariesOf(here), theirs = LibrariesOf(candidate);
+  std::vector<std::string> others;
+  std::ranges::set_difference(ours, theirs, std::back_inserter(others));
+  if (!others.empty()) {
+    return fmt::format(
+        "here the probes loaded {}, and the candidate's did not: where it was probed with --python "
+        "or --library-path, name the same here",
+        fmt::join(others, ", "));
+  }
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> facts;
+  for (const auto& [key, value] : here.stack) {
+    const auto there = candidate.stack.find(key);
+    if (there == candidate.stack.end() || there->second == value) continue;
+    facts.push_back(
+        fmt::format("{} is {} here and {} in the candidate", key, value, there->second));
+  }
+  const std::size_t more = facts.size() - std::min(facts.size(), kNamed);
+  facts.resize(facts.size() - more);
+  return fmt::format("{}{}", fmt::join(facts, ", "),
+                     more > 0 ? fmt::format(" and {} more fact{}", more, more > 1 ? "s" : "") : "");
 }
 
 std::string WhyElsewhere(const GateInput& input, const Environment& environment) {

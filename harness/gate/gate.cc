@@ -46,6 +46,7 @@ class Decision {
     for (const ProbeDifference& probe : out_.difference.probes) JudgeProbe(probe);
     JudgeUnprobed();
     JudgeDrill();
+    std::ranges::move(FindUnmatched(in_), std::back_inserter(out_.reasons));
     Conclude();
     return std::move(out_);
   }
@@ -93,8 +94,7 @@ class Decision {
     for (const auto& [family, runs] : unprobed) {
       const std::string message = fmt::format(
           "{} run{} of the history depend{} on {}, and no probe of it worked on both sides: "
-          "whether "
-          "they move is not shown",
+          "whether they move is not shown",
           runs.first, runs.first == 1 ? "" : "s", runs.first == 1 ? "s" : "", family);
       CloseUnlessWaived(runs.second == runs.first ? Ending::kNotes : Ending::kNoEvidence,
                         "family_not_probed", "family:" + family, family, kEvidenceRule, message);
@@ -353,14 +353,19 @@ class Decision {
   }
 
   void Conclude() {
-    std::ranges::stable_sort(out_.reasons, std::greater<>(), &GateReason::closes);
+    std::ranges::stable_sort(out_.reasons, std::greater<>(), [](const GateReason& reason) {
+      return std::pair(reason.closes, reason.warns);
+    });
     const auto closing = std::ranges::count_if(out_.reasons, &GateReason::closes);
     out_.open = closing == 0;
     out_.exit_code = out_.open ? 0 : changed_ ? 1 : 3;
     if (out_.open) {
       const auto waived = std::ranges::count(out_.reasons, "waived", &GateReason::code);
-      out_.headline = fmt::format("The gate is open: {}{}.", out_.difference.summary,
-                                  waived > 0 ? fmt::format("; {} waived", waived) : "");
+      const auto warnings = std::ranges::count_if(out_.reasons, &GateReason::warns);
+      out_.headline = fmt::format(
+          "The gate is open: {}{}{}.", out_.difference.summary,
+          waived > 0 ? fmt::format("; {} waived", waived) : "",
+          warnings > 0 ? fmt::format("; {} warning{}", warnings, warnings > 1 ? "s" : "") : "");
       return;
     }
     const GateReason& first = out_.reasons.front();
@@ -377,18 +382,6 @@ class Decision {
 
 }  // namespace
 
-std::string SentenceOf(const GateReason& reason) {
-  if (reason.message.find(reason.subject) != std::string::npos) return reason.message;
-  return fmt::format("{}: {}", reason.subject, reason.message);
-}
-
 GateDecision DecideGate(const GateInput& input) { return Decision(input).Run(); }
-
-Fingerprint UnreadableFingerprint(std::string_view file, const Error& error) {
-  Fingerprint fingerprint;
-  fingerprint.file = file;
-  fingerprint.suite = "unreadable: " + error.ToString();
-  return fingerprint;
-}
 
 }  // namespace rharness

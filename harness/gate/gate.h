@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "compare/fingerprints/fingerprint_diff.h"
@@ -19,38 +18,10 @@
 #include "harness/gate/policy.h"
 #include "harness/manifest/environment.h"
 #include "harness/manifest/manifest.h"
+#include "reports/gate_report.h"
 #include "reports/model.h"
 
 namespace rharness {
-
-struct GateReason {
-  std::string code;     // "tree_changed", "waived", "baseline_expired", "nothing_compared", ...
-  std::string subject;  // a probe, a run, the baseline
-  std::string rule;     // the rule of the policy that decided
-  std::string message;  // one sentence
-  bool closes = false;
-  bool lacks_evidence = false;  // it closes for want of evidence, not by a change
-};
-
-// A historical run whose arithmetic is expected to move, and the changed probes it depends on.
-struct ImpactedRun {
-  std::string run_id;
-  std::string family;
-  std::vector<std::string> probes;
-};
-
-// The reason in one sentence that names its subject.
-std::string SentenceOf(const GateReason& reason);
-
-struct GateDecision {
-  bool open = false;
-  int exit_code = 3;     // 0 open, 1 closed by a change, 3 closed for want of evidence
-  std::string headline;  // one sentence
-  FingerprintDifference difference;
-  std::vector<GateReason> reasons;  // those that close first
-  std::vector<ImpactedRun> impacted_runs;
-  int unaffected_runs = 0;
-};
 
 struct GateInput {
   Fingerprint baseline;
@@ -66,9 +37,8 @@ struct GateInput {
 };
 GateDecision DecideGate(const GateInput& input);
 
-// A file that could not be read as a fingerprint: one that shows nothing, with the reason as its
-// suite's, so that the gate closes on it for want of evidence.
-Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
+// What the page and JUnit tell: the decision with what it was made of.
+GateReport BuildReport(const GateInput& input, GateDecision decision);
 
 inline constexpr char kScalarFamily[] = "scalar";  // every run depends on it
 
@@ -81,19 +51,31 @@ std::vector<ImpactedRun> FindImpacted(const FingerprintDifference& difference,
                                       const std::set<std::string>& compared,
                                       const std::vector<Manifest>& history);
 
+// Rules and waivers of the policy that name no probe of either side, nor, in a waiver, a family
+// that a run depends on: misspelt, or left from a probe that is gone. They open nothing, and
+// whoever wrote them believes otherwise: a reason each that warns.
+std::vector<GateReason> FindUnmatched(const GateInput& input);
+
 // Variables whose value the candidate's stack states otherwise than the baseline's: a rerun on the
 // candidate needs them. Without a value: the candidate has it unset.
 std::map<std::string, std::optional<std::string>> CandidateVariables(const Fingerprint& baseline,
                                                                      const Fingerprint& candidate);
+
+// The first probe that shows something else here than on the candidate; nullptr: none does. That a
+// case repeats on one side and not on the other is chance as much as place, and more to see is no
+// contradiction. `between`: from the candidate to here.
+const ProbeDifference* FindContradiction(const FingerprintDifference& between);
+
+// What of the stack makes another machine of this one: libraries that its probes loaded and the
+// candidate's did not, with the options that name the candidate's; else facts of both that differ.
+// Of a fingerprint of fewer probes than the candidate's, too. Empty: nothing does.
+std::string WhatDiffersHere(const Fingerprint& candidate, const Fingerprint& here);
 
 // Why a run that was rerun in this environment says nothing of the candidate: a variable, a driver,
 // a CPU, a GPU or the version of a library that is not the candidate's. A library counts where the
 // run states its version ("openblas", "cudnn") and the candidate's stack that of libNAME.so. Empty:
 // nothing speaks against it.
 std::string WhyElsewhere(const GateInput& input, const Environment& environment);
-
-inline constexpr int kGateVersion = 1;
-Json ToJson(const GateDecision& decision);  // "rharness.gate/v1": "open", "reasons", ...
 
 }  // namespace rharness
 

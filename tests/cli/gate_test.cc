@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "harness/cli/gate_drill.h"
 #include "tests/cli/drill_program.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
 
@@ -40,6 +41,10 @@ class GateVerb : public DrillProgram {
     EXPECT_TRUE(json.ok()) << json.error().ToString();
     return json.ok() ? std::move(*json) : Json();
   }
+  void Script(const std::string& name, const std::string& text) const {
+    Write(name, "#!/bin/sh\n" + text + "\n");
+    std::filesystem::permissions(At(name), std::filesystem::perms::owner_all);
+  }
   ProcessResult Accept(const std::string& file, const std::string& expires,
                        const std::string& reason = "measured twice") const {
     return Rharness({"gate", "baseline", "accept", file, "--folder", "base", "--by", "ada",
@@ -73,6 +78,24 @@ TEST_F(GateVerb, EndsWithTwoOnWrongUse) {
   const ProcessResult result = Gate("a.json", "b.json", {"--policy", "bad.yaml"});
   EXPECT_EQ(result.outcome.exit_code, 2);
   EXPECT_NE(result.stderr_text.find("bad.yaml:2"), std::string::npos) << result.stderr_text;
+}
+
+TEST_F(GateVerb, RefusesAnotherDocumentInPlaceOfAFingerprint) {
+  Record("a", {});
+  const auto message = [this](const std::string& baseline, const std::string& candidate) {
+    const ProcessResult result = Gate(baseline, candidate);
+    EXPECT_EQ(result.outcome.exit_code, 2) << result.stdout_text;
+    EXPECT_EQ(result.stdout_text, "");
+    return result.stderr_text;
+  };
+  const std::string words =
+      "rharness: error: runs/a.json: $.schema: this is the manifest of a run "
+      "(rharness.manifest/v1); expected a "
+      "fingerprint (rharness.fingerprint/v1), which rharness probe run --out FILE writes\n";
+  EXPECT_EQ(message("runs/a.json", "a.json"), words);
+  EXPECT_EQ(message("a.json", "runs/a.json"), words);
+  ASSERT_EQ(Gate("a.json", "b.json", {"--json-file", "gate.json"}).outcome.exit_code, 1);
+  EXPECT_NE(message("a.json", "gate.json").find("is the decision of a gate"), std::string::npos);
 }
 
 TEST_F(GateVerb, FollowsThePolicyAndWritesEveryReport) {
@@ -156,6 +179,78 @@ TEST_F(GateVerb, RerunsOnlyTheImpactedRunsAndJudgesByThem) {
   drill = base;
   drill.insert(drill.end(), {"--drill", "out"});
   EXPECT_TRUE(GateJson("b.json", drill, 0).Find("open")->AsBool()) << "the same drill, as a folder";
+}
+
+TEST_F(GateVerb, TakesTheCandidatesProbesAgainInTheLibrariesOfItsPython) {
+  Record("a", {});
+  Add();
+  // A stack whose arithmetic is the candidate's in the libraries of a Python, and in no other.
+  const auto probed = [this](const std::string& name, const std::string& bits) {
+    WriteFingerprint(
+        name,
+        FingerprintBuilder().Probe("math_bits", "math").Bits("expf", bits).Bits("logf", "log"));
+  };
+  probed("loaders.json", "exp");
+  probed("pythons.json", "other");
+  Write("numpy.libs/libopenblas-1.so", "");
+  Script("python", "echo numpy \"$HOME/numpy\"");
+  Script("probe", R"(case "$*" in *numpy.libs*) cat pythons.json;; *) cat loaders.json;; esac)");
+  const std::vector<std::string> drill = {"--history", "runs.db", "--drill",   "impacted",
+                                          "--out",     "out",     "--program", At("probe")};
+  const ProcessResult refused = Gate("a.json", "b.json", drill);
+  EXPECT_EQ(refused.outcome.exit_code, 4) << refused.stdout_text;
+  EXPECT_NE(refused.stderr_text.find("this machine is not the candidate: math_bits"),
+            std::string::npos)
+      << refused.stderr_text;
+  std::vector<std::string> with_python = drill;
+  with_python.insert(with_python.end(), {"--python", At("python")});
+  const ProcessResult taken = Gate("a.json", "b.json", with_python);
+  EXPECT_EQ(taken.outcome.exit_code, 1) << taken.stderr_text;
+  EXPECT_NE(taken.stdout_text.find("drill_passed"), std::string::npos) << taken.stdout_text;
+  EXPECT_EQ(StoredReport().runs.size(), 1U);
+}
+
+TEST_F(GateVerb, TakesTheCandidatesProbesAgainAsOftenAsTheyWereTaken) {
+  Record("a", {});
+  Add();
+  Json json = Rounded().ToJson();
+  json.Set("repeats", Json().Set("in_process", 5).Set("processes", 7));
+  ASSERT_TRUE(WriteJsonFile(At("b.json"), json).ok());
+  Script("probe", "echo \"$*\" > asked; exit 4");
+  EXPECT_EQ(Gate("a.json", "b.json",
+                 {"--history", "runs.db", "--drill", "impacted", "--out", "out", "--program",
+                  At("probe")})
+                .outcome.exit_code,
+            4);
+  const std::string asked = Read(At("asked"));
+  EXPECT_NE(asked.find("--repeat 5 --processes 7"), std::string::npos) << asked;
+}
+
+TEST_F(GateVerb, PlansItsDrillWithTheGpusThatTheMachineHas) {
+  environment_["LD_LIBRARY_PATH"] = RHARNESS_FAKE_NVML;  // two of them
+  Record("a", {"--gpus", "2"});
+  Add();
+  const std::vector<std::string> drill = {"--history", "runs.db", "--drill",     "impacted",
+                                          "--out",     "out",     "--trust-here"};
+  EXPECT_EQ(Gate("a.json", "b.json", drill).outcome.exit_code, 1);
+  EXPECT_EQ(Calls(), 1);
+  EXPECT_TRUE(StoredReport().left_out.empty());
+
+  std::filesystem::remove_all(At("out"));
+  std::vector<std::string> one_gpu = drill;
+  one_gpu.insert(one_gpu.end(), {"--gpus", "1"});
+  EXPECT_EQ(Gate("a.json", "b.json", one_gpu).outcome.exit_code, 1);
+  EXPECT_EQ(StoredReport().left_out, std::vector<std::string>{"a"});
+}
+
+TEST(GateDrill, SharesOutAllThatTheMachineHasUnlessItIsTold) {
+  Hardware hardware;
+  hardware.cpu.logical_cores = 12;
+  hardware.gpus.resize(8);
+  EXPECT_EQ(SlotsOf(hardware, -1).cpus, 12);
+  EXPECT_EQ(SlotsOf(hardware, -1).gpus, 8);
+  EXPECT_EQ(SlotsOf(hardware, 0).gpus, 0);
+  EXPECT_EQ(SlotsOf(Hardware(), -1).cpus, 1) << "a machine that does not say has one";
 }
 
 TEST_F(GateVerb, ClosesOnADrillThatDrifted) {

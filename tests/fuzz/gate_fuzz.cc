@@ -8,7 +8,8 @@
 #include <string>
 
 #include "harness/base/files.h"
-#include "harness/gate/gate_report.h"
+#include "harness/gate/gate.h"
+#include "reports/gate_report.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
 #include "tests/fuzz/fuzz_check.h"
 #include "tests/reports/html_checker.h"
@@ -38,8 +39,8 @@ void CheckReports(const GateDecision& decision, const GateInput& input) {
   const std::string terminal = WriteTerminal(decision, kColumns, kRows, false);
   Require(TerminalSafe(terminal) == terminal);
   Require(std::ranges::count(terminal, '\n') <= kRows);
-  Require(CheckHtml(WriteHtml(decision, input)).error.empty());
-  Require(pugi::xml_document().load_string(WriteJunit(decision, input).c_str()));
+  Require(CheckHtml(WriteHtml(BuildReport(input, decision))).error.empty());
+  Require(pugi::xml_document().load_string(WriteJunit(BuildReport(input, decision)).c_str()));
   const std::string markdown = WriteMarkdown(decision);
   Require(TerminalSafe(markdown) == markdown && markdown.size() < (std::size_t{1} << 20));
 }

@@ -127,6 +127,39 @@ TEST(Gate, AppliesOnlyVariablesOfNumericLibrariesToRuns) {
   EXPECT_EQ(CandidateVariables(before, after), expected);
 }
 
+TEST(Gate, ChanceIsNoContradictionOfTheCandidate) {
+  const auto first = [](const FingerprintBuilder& there, const FingerprintBuilder& here) {
+    const FingerprintDifference between = DiffFingerprints(there.Parse(), here.Parse());
+    const ProbeDifference* found = FindContradiction(between);
+    return found == nullptr ? std::string() : found->probe;
+  };
+  const auto threads = [] {
+    return SampleStack().Probe("threads", "gemm").Bits("1", "one").Bits("2", "two");
+  };
+  EXPECT_EQ(first(threads(), threads().Unstable("2")), "");
+  EXPECT_EQ(first(threads().Unstable("2"), threads()), "");
+  EXPECT_EQ(first(threads(), threads().Bits("3", "three")), "");
+  EXPECT_EQ(first(SampleStack(), threads()), "") << "a probe more";
+  EXPECT_EQ(first(threads(), threads().Unstable("2").Bits("1", "other")), "threads")
+      << "what repeats on both sides still tells";
+  EXPECT_EQ(first(SampleStack(), Rounded()), "math_bits");
+  EXPECT_EQ(first(threads(), SampleStack()), "threads") << "gone";
+}
+
+TEST(Gate, SaysWhatOfTheStackMakesThisMachineAnother) {
+  Fingerprint candidate = SampleStack().Parse(), here = candidate;
+  EXPECT_EQ(WhatDiffersHere(candidate, here), "");
+  candidate.stack["libraries.libnccl.so.2.version"] = "2.29";
+  EXPECT_EQ(WhatDiffersHere(candidate, here), "") << "of a probe that was not taken again";
+  here.stack["driver"] = "570";
+  EXPECT_EQ(WhatDiffersHere(candidate, here), "driver is 570 here and 580.65 in the candidate");
+  candidate.stack["libraries.libscipy_openblas64_-*.so.version"] = "0.3.29";
+  here.stack["libraries.libopenblas.so.0.version"] = "0.3.21";
+  EXPECT_EQ(WhatDiffersHere(candidate, here),
+            "here the probes loaded libopenblas.so.0, and the candidate's did not: where it was "
+            "probed with --python or --library-path, name the same here");
+}
+
 TEST(Gate, EveryRunDependsOnScalarArithmetic) {
   const auto with = [](const std::string& bits) {
     return SampleStack().Probe("fp_scalar", "scalar").Bits("add", bits).Parse();

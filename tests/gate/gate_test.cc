@@ -205,6 +205,54 @@ FingerprintBuilder Random(std::mt19937& random) {
   return build;
 }
 
+// The reasons that warn, by code and subject.
+std::vector<std::string> Warnings(const GateDecision& decision) {
+  std::vector<std::string> warnings;
+  for (const GateReason& reason : decision.reasons) {
+    if (!reason.warns) continue;
+    EXPECT_FALSE(reason.closes || reason.lacks_evidence) << reason.code;
+    EXPECT_NE(SentenceOf(reason).find(reason.subject), std::string::npos) << reason.message;
+    warnings.push_back(reason.code + " " + reason.subject);
+  }
+  return warnings;
+}
+
+constexpr char kMisspelt[] = R"(version: 1
+rules: [{probes: gem_*, allow: [choice, tree, bits]}, {probes: "math_*", allow: [bits]},
+        {probes: gem_*, allow: [bits]}]
+waivers:
+  - {probes: "family:maths", reason: a slip, signed_by: ada, until: 2099-12-31}
+  - {probes: nccl_tree, reason: absent on both sides, signed_by: ada, until: 2099-12-31}
+)";
+
+TEST(Gate, WarnsByNameOfARuleOrWaiverThatMatchesNoProbeOfEitherSide) {
+  const GateDecision open = DecideGate(Input(SampleStack(), Rounded(), kMisspelt));
+  EXPECT_TRUE(open.open);
+  EXPECT_EQ(Warnings(open),
+            (Codes{"rule_matches_nothing gem_*", "waiver_matches_nothing family:maths"}));
+  EXPECT_TRUE(open.headline.ends_with("; 2 warnings.")) << open.headline;
+  const FingerprintBuilder more = SampleStack().Probe("gem_new", "maths").Bits("1", "x");
+  EXPECT_TRUE(Warnings(DecideGate(Input(SampleStack(), more, kMisspelt))).empty())
+      << "what only the candidate has is there, too";
+}
+
+TEST(Gate, AWaiverOfAFamilyThatRunsDependOnMatches) {
+  GateInput input = Input(SampleStack(), SampleStack(), kMisspelt);
+  input.history = {RunOf("a", {"maths"})};
+  EXPECT_EQ(Warnings(DecideGate(input)), Codes{"rule_matches_nothing gem_*"});
+}
+
+TEST(Gate, WhatMatchesNothingOpensNothing) {
+  const FingerprintBuilder tree =
+      SampleStack().Probe("gemm_tree_fp16").Tree("64x64x32", FusedTree(32, 16));
+  const GateDecision decision = DecideGate(Input(SampleStack(), tree, kMisspelt));
+  EXPECT_EQ(Closing(decision), Codes{"tree_changed"});
+  EXPECT_TRUE(decision.reasons[0].closes && decision.reasons[1].warns) << "and is told next";
+  EXPECT_TRUE(
+      Warnings(DecideGate(Input(FingerprintBuilder(), FingerprintBuilder(), kMisspelt))).empty())
+      << "two empty fingerprints say nothing of a policy";
+}
+
 // By the words of the rule alone: an ok probe on both sides that shows the same layer of a case,
 // which repeats on both.
 template <class T>

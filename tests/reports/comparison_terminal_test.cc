@@ -37,6 +37,29 @@ TEST(ComparisonTerminal, FitsEveryScreen) {
   }
 }
 
+TEST(ComparisonTerminal, SaysWhatWasRecordedOfAFactAndNoLimit) {
+  ComparisonSet set = IdenticalComparison();
+  Comparison& comparison = set.comparisons.front();
+  comparison.verdict = Verdict::kNotComparable;
+  comparison.headline = "seed.init is not the same on both sides";
+  comparison.findings = {{.code = "randomness_differs",
+                          .layer = Layer::kRandomness,
+                          .subject = "seed.init",
+                          .observed = "2",
+                          .limit = "1",
+                          .rule = "data, code, image and seeds must be the same",
+                          .message = comparison.headline,
+                          .decisive = true}};
+  const std::string words = "data, code, image and seeds must be the same (2; recorded 1)";
+  EXPECT_TRUE(Contains(WriteTerminal(set, 120, 50, false), words));
+  EXPECT_TRUE(Contains(WriteMarkdown(set), "Recorded"));
+  EXPECT_TRUE(Contains(WriteJunit(set), "observed 2; recorded 1; rule:"));
+  for (const std::string& text :
+       {WriteTerminal(set, 120, 50, false), WriteMarkdown(set), WriteJunit(set)}) {
+    EXPECT_FALSE(Contains(text, "imit 1") || Contains(text, "imit <code>1")) << text;
+  }
+}
+
 TEST(ComparisonTerminal, OpensWithTheVerdictAndTheHeadline) {
   const auto lines = LinesOf(WriteTerminal(RichComparison(), 100, 40, false));
   EXPECT_EQ(lines[0], "✗ drifted  runs/2026-08-14/seed-3 against runs/2026-11-20/seed-3");

@@ -56,7 +56,7 @@ TEST(Html, EveryInternalLinkHasItsTarget) {
 
 TEST(Html, OpensWithTheAnswerAndShowsEveryVerdictInWords) {
   const HtmlFacts facts = CheckHtml(WriteHtml(SampleReport()));
-  EXPECT_TRUE(Contains(facts.text, "3 of 12 runs drifted; the rollout should wait."));
+  EXPECT_TRUE(Contains(facts.text, "3 of 12 runs drifted."));
   for (const char* label : {"✓ identical", "≈ equivalent", "✗ drifted", "? inconclusive",
                             "≠ not comparable", "! failed", "∅ infrastructure"}) {
     EXPECT_TRUE(Contains(facts.text, label)) << label;
@@ -118,6 +118,14 @@ TEST(Html, SaysThatNothingWasSelected) {
   EXPECT_EQ(facts.error, "");
   EXPECT_TRUE(Contains(facts.text, "No runs were selected"));
   EXPECT_FALSE(facts.elements.contains("script"));
+}
+
+TEST(Html, SaysThatTheBudgetLeftOutAllThatWasSelected) {
+  Report report = EmptyReport();
+  report.left_out = {"slow-1"};
+  const HtmlFacts facts = CheckHtml(WriteHtml(report));
+  EXPECT_FALSE(Contains(facts.text, "No runs were selected"));
+  EXPECT_TRUE(Contains(facts.text, "No selected run was rerun"));
 }
 
 TEST(Html, TenThousandRunsStayBelowFiveMegabytes) {

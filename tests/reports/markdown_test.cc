@@ -36,8 +36,8 @@ int CountOf(std::string_view text, std::string_view part) {
 
 TEST(Markdown, OpensWithTheAnswerAndTheNextStep) {
   const std::string markdown = WriteMarkdown(SampleReport());
-  EXPECT_TRUE(markdown.starts_with(
-      "## Drill of 12 runs\n\n**3 of 12 runs drifted; the rollout should wait.**\n\nNext: Hold"));
+  EXPECT_TRUE(
+      markdown.starts_with("## Drill of 12 runs\n\n**3 of 12 runs drifted.**\n\nNext: Look"));
 }
 
 TEST(Markdown, EveryTableLineHasTheCellsOfItsHead) {

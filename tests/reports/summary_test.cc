@@ -18,13 +18,17 @@ Report Only(std::initializer_list<Verdict> kept) {
 }
 
 TEST(Summary, AnswersByTheWorstThatHappened) {
-  EXPECT_EQ(Summarize(SampleReport()).answer, "3 of 12 runs drifted; the rollout should wait.");
+  EXPECT_EQ(Summarize(SampleReport()).answer, "3 of 12 runs drifted.");
   EXPECT_EQ(Summarize(Only({Verdict::kIdentical, Verdict::kFailed, Verdict::kInfra})).answer,
             "2 of 6 runs failed or could not be run; none drifted, but this is no pass.");
   EXPECT_EQ(Summarize(Only({Verdict::kIdentical, Verdict::kInconclusive})).answer,
             "1 of 5 runs could not be decided; none drifted, but this is no pass.");
+  EXPECT_EQ(Summarize(Only({Verdict::kInconclusive})).answer,
+            "The one run could not be decided; none drifted, but this is no pass.");
+  EXPECT_EQ(Summarize(Only({Verdict::kInconclusive, Verdict::kNotComparable})).answer,
+            "None of the 2 runs could be decided; none drifted, but this is no pass.");
   EXPECT_EQ(Summarize(Only({Verdict::kIdentical, Verdict::kEquivalent})).answer,
-            "All 5 runs reproduced; nothing here stands against the rollout.");
+            "All 5 runs reproduced.");
   EXPECT_EQ(Summarize(EmptyReport()).answer, "No runs were selected, so nothing was shown.");
 }
 
@@ -51,8 +55,38 @@ TEST(Summary, FindsTheChangeThatTheDriftedRunsShare) {
   EXPECT_EQ(summary.shared[1].drifted, 1);
   EXPECT_EQ(
       summary.next_step,
-      "Hold the rollout and look first at environment driver.version (580.65.06 → 590.12.01), "
-      "which changed in 3 of 3 drifted runs and in 1 of 5 that reproduced.");
+      "Look first at environment driver.version (580.65.06 → 590.12.01), which changed in all 3 "
+      "drifted runs and in 1 of 5 that reproduced.");
+}
+
+TEST(Summary, CountsInWordsWhereThereIsNothingToCount) {
+  Report report = Only({Verdict::kDrifted});
+  EXPECT_TRUE(Summarize(report).next_step.ends_with("in all 3 drifted runs; no run reproduced."))
+      << Summarize(report).next_step;
+  report.runs.resize(1);
+  Tally(&report);
+  EXPECT_NE(Summarize(report).next_step.find("in the one drifted run, as did 1 other fact; no run"),
+            std::string::npos)
+      << Summarize(report).next_step;
+  Report other = Only({Verdict::kDrifted, Verdict::kIdentical});
+  for (ReportRun& run : other.runs) {
+    if (run.verdict == Verdict::kIdentical) run.layers = {};
+  }
+  EXPECT_NE(Summarize(other).next_step.find("in all 3 drifted runs and in none that reproduced"),
+            std::string::npos)
+      << Summarize(other).next_step;
+}
+
+TEST(Summary, OnlyAGateSpeaksOfARollout) {
+  for (const Report& report :
+       {SampleReport(), EmptyReport(), Only({Verdict::kIdentical}), Only({Verdict::kDrifted})}) {
+    for (const std::string& text :
+         {Summarize(report).answer, Summarize(report).next_step, WriteHtml(report),
+          WriteMarkdown(report), WriteTerminal(report, 100, false), WriteJunit(report)}) {
+      EXPECT_EQ(text.find("rollout"), std::string::npos) << text.substr(0, 300);
+      EXPECT_EQ(text.find("roll out"), std::string::npos) << text.substr(0, 300);
+    }
+  }
 }
 
 TEST(Summary, AChangeThatReproducedRunsHaveTooComesLast) {

@@ -56,8 +56,8 @@ TEST(Terminal, EndsWithCountsAnswerAndNextStep) {
   EXPECT_EQ(lines[n - 3],
             "4 identical, 1 equivalent, 3 drifted, 1 inconclusive, 1 not comparable, 1 failed, "
             "1 infrastructure");
-  EXPECT_EQ(lines[n - 2], "3 of 12 runs drifted; the rollout should wait.");
-  EXPECT_TRUE(lines[n - 1].starts_with("Next: Hold the rollout"));
+  EXPECT_EQ(lines[n - 2], "3 of 12 runs drifted.");
+  EXPECT_TRUE(lines[n - 1].starts_with("Next: Look first at"));
 }
 
 TEST(Terminal, ColoursAreOptionalAndAllThatColouringAdds) {

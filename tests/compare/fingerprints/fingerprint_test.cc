@@ -1,9 +1,11 @@
 // Reading fingerprints: what is taken, and what is refused where.
 #include "compare/fingerprints/fingerprint.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compare/fingerprints/canonical_tree.h"
+#include "harness/base/files.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
 
 namespace rharness {
@@ -135,6 +137,36 @@ TEST(CanonicalTree, RefusesOtherText) {
                            "(0 0)", "(0  1)", "(0 99999999999)", "(0 x)", "(0 -1)", "(0 (1 2) 3"}) {
     EXPECT_FALSE(ParseCanonicalTree(text).ok()) << text;
   }
+}
+
+TEST(Fingerprint, SaysWhichOtherDocumentItWasGiven) {
+  EXPECT_EQ(ErrorOf(R"({"schema": "rharness.manifest/v1", "run_id": "a"})"),
+            "f.json: $.schema: this is the manifest of a run (rharness.manifest/v1); expected a fingerprint "
+            "(rharness.fingerprint/v1), which rharness probe run --out FILE writes");
+  EXPECT_NE(ErrorOf(R"({"schema": "rharness.new_thing/v3"})").find("is another document"),
+            std::string::npos);
+  EXPECT_EQ(ErrorOf(R"({"schema": "mlflow.run/v1"})").find("is another document"),
+            std::string::npos);
+}
+
+TEST(Fingerprint, TakesAStrangersFileForAnUnreadableOneAndRefusesAnotherDocument) {
+  const ScopedTempDir folder = *ScopedTempDir::Make("fingerprint-");
+  const auto load = [&](const std::string& text) {
+    EXPECT_TRUE(WriteFileAtomic(folder.path() / "f.json", text).ok());
+    return LoadAsEvidence(folder.path() / "f.json");
+  };
+  EXPECT_EQ(load(SampleStack().ToJson().Dump())->suite, "ok");
+  for (const char* text : {"no JSON", "{}", R"({"schema": "rharness.fingerprint/v9"})"}) {
+    const auto unreadable = load(text);
+    ASSERT_TRUE(unreadable.ok()) << text;
+    EXPECT_TRUE(unreadable->suite.starts_with("unreadable: ")) << text;
+  }
+  for (const char* schema : {"manifest", "evidence", "report", "gate", "fingerprint_diff"}) {
+    const auto other = load(fmt::format(R"({{"schema": "rharness.{}/v1"}})", schema));
+    ASSERT_FALSE(other.ok()) << schema;
+    EXPECT_EQ(other.error().code, ErrorCode::kInvalidInput) << schema;
+  }
+  EXPECT_EQ(LoadAsEvidence(folder.path() / "none").error().code, ErrorCode::kNotFound);
 }
 
 }  // namespace

@@ -75,7 +75,12 @@ TEST(Fleet, OtherNodesOfTheSameOddStackSuspectTheStack) {
       {Member("n1", SampleStack()), Member("n2", SampleStack()), Member("n3", SampleStack()),
        Member("n4", OnDriver(Odd(), "590")), Member("n5", OnDriver(Odd(), "590"))});
   ASSERT_EQ(fleet.odd.size(), 2U);
-  for (const OddNode& odd : fleet.odd) EXPECT_EQ(odd.suspect, Suspect::kStack) << odd.sentence;
+  for (const OddNode& odd : fleet.odd) {
+    EXPECT_EQ(odd.suspect, Suspect::kStack) << odd.sentence;
+    EXPECT_EQ(odd.sentence,
+              "stack: 1 other node with the same stack computes like it; driver is 590 here and "
+              "580.65 in the majority");
+  }
 }
 
 TEST(Fleet, ANodeThatWasLikeTheOthersBeforeItsStackChangedSuspectsTheStack) {
@@ -93,11 +98,88 @@ TEST(Fleet, ANodeThatIsOddOnTheOthersStackTooIsSuspectItself) {
   for (const OddNode& odd : fleet.odd) EXPECT_EQ(odd.suspect, Suspect::kNode) << odd.sentence;
 }
 
-TEST(Fleet, ALoneStackLeavesItOpen) {
-  const Fleet fleet = CompareFleet({Member("n1", SampleStack()), Member("n2", SampleStack()),
-                                    Member("n3", OnDriver(Odd(), "590"))});
+// The one odd node of three, whose stack no other has.
+OddNode Alone(const FingerprintBuilder& odd) {
+  const Fleet fleet =
+      CompareFleet({Member("n1", SampleStack().Stack("hostname", "n1")),
+                    Member("n2", SampleStack().Stack("hostname", "n2")), Member("n3", odd)});
+  EXPECT_EQ(fleet.odd.size(), 1U);
+  return fleet.odd.empty() ? OddNode() : fleet.odd.front();
+}
+std::vector<std::string> KeysOf(const OddNode& odd) {
+  std::vector<std::string> keys;
+  for (const FleetFact& fact : odd.facts) keys.push_back(fact.key);
+  return keys;
+}
+using Keys = std::vector<std::string>;
+
+TEST(Fleet, NamesTheFactThatSetsALoneStackApart) {
+  const OddNode odd = Alone(OnDriver(Odd(), "590").Stack("hostname", "n3"));
+  ASSERT_EQ(KeysOf(odd), Keys{"driver"}) << "a host's name sets nobody apart";
+  EXPECT_EQ(odd.facts[0].here, "590");
+  ASSERT_EQ(odd.facts[0].majority.size(), 1U);
+  EXPECT_EQ(odd.facts[0].majority[0], "580.65");
+  EXPECT_EQ(odd.suspect, Suspect::kStack);
+  EXPECT_TRUE(odd.sentence.starts_with("stack: driver is 590 here and 580.65 in the majority; "))
+      << odd.sentence;
+  EXPECT_NE(odd.sentence.find("to be sure"), std::string::npos) << odd.sentence;
+}
+
+TEST(Fleet, SuspectsTheNodeWhereItsHardwareAloneIsAnother) {
+  const OddNode odd = Alone(Odd().Stack("cpu.microcode", "0x2b"));
+  ASSERT_EQ(KeysOf(odd), Keys{"cpu.microcode"});
+  EXPECT_TRUE(odd.facts[0].of_machine);
+  EXPECT_EQ(odd.suspect, Suspect::kNode);
+  EXPECT_NE(odd.sentence.find("cpu.microcode is 0x2b here and absent in the majority"),
+            std::string::npos)
+      << odd.sentence;
+}
+
+TEST(Fleet, LeavesItOpenWhereHardwareAndSoftwareBothDiffer) {
+  const OddNode odd = Alone(OnDriver(Odd(), "590").Stack("cpu.microcode", "0x2b"));
+  EXPECT_EQ(KeysOf(odd), (Keys{"driver", "cpu.microcode"}));
+  EXPECT_EQ(odd.suspect, Suspect::kUnknown);
+}
+
+TEST(Fleet, NamesWhatPeopleChangeBeforeVersionsAndDigestsLast) {
+  const OddNode odd = Alone(Odd()
+                                .Stack("libraries.libcublas.so.13.build_id", "b")
+                                .Stack("libraries.libcublas.so.13.version", "13.2")
+                                .Stack("kernel", "6.2")
+                                .Stack("libraries.libgomp.so.1.sha256", "c")
+                                .Stack("environment.OMP_NUM_THREADS", "3"));
+  EXPECT_EQ(KeysOf(odd), (Keys{"environment.OMP_NUM_THREADS", "libraries.libcublas.so.13.version",
+                               "kernel", "libraries.libgomp.so.1.sha256"}))
+      << "a digest beside its version tells nothing more";
+}
+
+TEST(Fleet, AFactThatSomeOfTheMajorityShareSetsNobodyApart) {
+  const Fleet fleet =
+      CompareFleet({Member("n1", SampleStack()), Member("n2", OnDriver(SampleStack(), "590")),
+                    Member("n3", OnDriver(Odd(), "590").Stack("cublas", "12"))});
   ASSERT_EQ(fleet.odd.size(), 1U);
-  EXPECT_EQ(fleet.odd[0].suspect, Suspect::kUnknown);
+  EXPECT_EQ(KeysOf(fleet.odd[0]), Keys{"cublas"});
+}
+
+TEST(Fleet, ATieNamesTheFactBetweenItsStacks) {
+  const Fleet fleet =
+      CompareFleet({Member("n1", SampleStack()), Member("n2", OnDriver(Odd(), "590"))});
+  ASSERT_EQ(fleet.notes.size(), 1U);
+  const auto either = [&](const char* words) {
+    return fleet.notes[0].find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(either("; driver: 580.65 on n1, 590 on n2") ||
+              either("; driver: 590 on n2, 580.65 on n1"))
+      << fleet.notes[0];
+}
+
+TEST(Fleet, SaysHowManyHardwareClassesThereAre) {
+  Json json = SampleStack().ToJson();
+  json.Set("stack", *ParseJson(R"({"gpus": [{"model": "NVIDIA A100"}]})", "stack"));
+  const Fleet fleet = CompareFleet({Member("n1", SampleStack()),
+                                    Member("n2", SampleStack()),
+                                    {"n3", *ParseFingerprint(json, "n3.json")}});
+  EXPECT_EQ(fleet.summary, "3 nodes on 2 hardware classes compute alike within each");
 }
 
 TEST(Fleet, ShowsNothingWithoutTwoNodesThatDo) {

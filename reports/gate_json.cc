@@ -1,8 +1,8 @@
 // "rharness.gate/v1" (gate.schema.json); keys in the order of the structs.
 #include <fmt/format.h>
 
-#include "harness/gate/gate.h"
 #include "reports/fingerprint_report.h"
+#include "reports/gate_report.h"
 #include "reports/json_parts.h"
 
 namespace rharness {
@@ -15,7 +15,8 @@ Json ReasonJson(const GateReason& reason) {
       .Set("rule", reason.rule)
       .Set("message", reason.message)
       .Set("closes", reason.closes)
-      .Set("lacks_evidence", reason.lacks_evidence);
+      .Set("lacks_evidence", reason.lacks_evidence)
+      .Set("warns", reason.warns);
   return json;
 }
 

@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "harness/base/version.h"
-#include "harness/gate/gate_report.h"
 #include "reports/fingerprint_grid.h"
 #include "reports/fingerprint_report.h"
+#include "reports/gate_report.h"
 #include "reports/markdown_parts.h"
 #include "reports/terminal_parts.h"
 #include "reports/text.h"
@@ -66,6 +66,11 @@ bool Closes(const GateDecision& decision, std::string_view code) {
   });
 }
 
+std::string_view SignOf(const GateReason& reason) {
+  if (reason.warns) return "!";
+  return reason.closes ? "✗" : "·";
+}
+
 // What is said of several subjects in the same words is said once.
 struct SharedReason {
   const GateReason* first;
@@ -93,7 +98,7 @@ void Table(const GateDecision& decision, std::string* out) {
   std::size_t shown = 0;
   for (const auto& [reason, more] : Shared(decision.reasons)) {
     if (shown == kTableRows || out->size() > kMarkdownBytes) break;
-    *out += fmt::format("| {} | {} | {}{} | {} | {} |\n", reason->closes ? "✗" : "·",
+    *out += fmt::format("| {} | {} | {}{} | {} | {} |\n", SignOf(*reason),
                         MarkdownCode(reason->code), MarkdownCode(reason->subject, 160),
                         more > 0 ? fmt::format(" and {} more", FormatCount(more)) : "",
                         MarkdownText(reason->message, 500), MarkdownText(reason->rule, 300));
@@ -107,6 +112,11 @@ void Table(const GateDecision& decision, std::string* out) {
 }
 
 }  // namespace
+
+std::string SentenceOf(const GateReason& reason) {
+  if (reason.message.find(reason.subject) != std::string::npos) return reason.message;
+  return fmt::format("{}: {}", reason.subject, reason.message);
+}
 
 std::string NextStep(const GateDecision& decision) {
   if (decision.open) return "Roll out, and accept the candidate as the next baseline.";
@@ -124,8 +134,7 @@ std::string NextStep(const GateDecision& decision) {
   }
   if (Closes(decision, "drill_drifted")) {
     return "Keep this stack back: runs drifted on it, and no policy or waiver allows that. The "
-           "drill's "
-           "report says where they differ first.";
+           "drill's report says where they differ first.";
   }
   if (decision.exit_code == 3) return "Get the missing evidence that the reasons name.";
   return "Keep this stack back, or allow the change in the policy, or sign a waiver for it.";
@@ -141,9 +150,9 @@ std::string WriteTerminal(const GateDecision& decision, int columns, int rows, b
   std::vector<std::string> items;
   for (const auto& [reason, more] : Shared(decision.reasons)) {
     items.push_back(
-        Line(fmt::format(
-                 "{} {} | {}{} | {}", reason->closes ? "✗" : "·", reason->code, SentenceOf(*reason),
-                 more > 0 ? fmt::format(" (and of {} more)", FormatCount(more)) : "", reason->rule),
+        Line(fmt::format("{} {} | {}{} | {}", SignOf(*reason), reason->code, SentenceOf(*reason),
+                         more > 0 ? fmt::format(" (and of {} more)", FormatCount(more)) : "",
+                         reason->rule),
              columns));
   }
   std::vector<std::string> tail;

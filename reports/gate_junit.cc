@@ -5,8 +5,8 @@
 #include <set>
 
 #include "harness/base/version.h"
-#include "harness/gate/gate_report.h"
 #include "reports/fingerprint_grid.h"
+#include "reports/gate_report.h"
 #include "reports/junit_file.h"
 #include "reports/text.h"
 
@@ -57,17 +57,18 @@ JunitCase ProbeCase(const GridRow& row, const ReasonsBySubject& reasons) {
 
 }  // namespace
 
-std::string WriteJunit(const GateDecision& decision, const GateInput& input) {
+std::string WriteJunit(const GateReport& report) {
+  const GateDecision& decision = report.decision;
   ReasonsBySubject reasons;
   for (const GateReason& reason : decision.reasons) reasons[reason.subject].push_back(&reason);
   JunitFile file;
   file.name = "rharness gate";
-  file.stamp = input.now;
+  file.stamp = report.made;
   file.properties = {{"rharness.version", kVersion},
                      {"rharness.headline", decision.headline},
                      {"rharness.exit_code", std::to_string(decision.exit_code)}};
   std::set<std::string> told;
-  for (const GridRow& row : BuildGrid(decision.difference, input.baseline, input.candidate)) {
+  for (const GridRow& row : BuildGrid(decision.difference, report.baseline, report.candidate)) {
     // One is kept for the answer.
     if (file.cases.size() + 1 == kMostJunitCases) break;
     told.insert(row.probe);

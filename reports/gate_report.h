@@ -1,0 +1,89 @@
+// The report of a gate: every number and every sentence of it, decided once, and its writers.
+//
+// Role: harness/gate fills it; the writers only lay it out, and escape what strangers wrote for
+// their format. "rharness.gate/v1" is the JSON form of the decision.
+#ifndef RHARNESS_REPORTS_GATE_REPORT_H_
+#define RHARNESS_REPORTS_GATE_REPORT_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/fingerprints/fingerprint.h"
+#include "compare/fingerprints/fingerprint_diff.h"
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+struct GateReason {
+  std::string code;     // "tree_changed", "waived", "baseline_expired", "nothing_compared", ...
+  std::string subject;  // a probe, a run, the baseline
+  std::string rule;     // the rule of the policy that decided
+  std::string message;  // one sentence
+  bool closes = false;
+  bool lacks_evidence = false;  // it closes for want of evidence, not by a change
+  bool warns = false;           // it closes nothing, and somebody should look at it
+};
+
+// A historical run whose arithmetic is expected to move, and the changed probes it depends on.
+struct ImpactedRun {
+  std::string run_id;
+  std::string family;
+  std::vector<std::string> probes;
+};
+
+struct GateDecision {
+  bool open = false;
+  int exit_code = 3;     // 0 open, 1 closed by a change, 3 closed for want of evidence
+  std::string headline;  // one sentence
+  FingerprintDifference difference;
+  std::vector<GateReason> reasons;  // those that close first, then those that warn
+  std::vector<ImpactedRun> impacted_runs;
+  int unaffected_runs = 0;
+};
+
+// Who answers for the baseline, why and until when.
+struct BaselineAcceptance {
+  std::string accepted_by;
+  std::string reason;
+  WallTime expires{};
+};
+
+// The decision, and what it was made of.
+struct GateReport {
+  GateDecision decision;
+  Fingerprint baseline;
+  Fingerprint candidate;
+  std::optional<BaselineAcceptance> acceptance;  // of the baseline, where somebody accepted it
+  std::size_t rules = 0;                         // of the policy
+  std::size_t waivers = 0;
+  bool drill_required = false;
+  bool has_history = false;                // without one no run is known to be impacted
+  std::map<std::string, Verdict> drilled;  // by run
+  WallTime made{};
+};
+
+inline constexpr int kGateVersion = 1;
+Json ToJson(const GateDecision& decision);  // "rharness.gate/v1": "open", "reasons", ...
+
+// The reason in one sentence that names its subject.
+std::string SentenceOf(const GateReason& reason);
+// What to do next: one sentence, for people.
+std::string NextStep(const GateDecision& decision);
+
+// At most `rows` lines of at most `columns` characters; what is left out is counted.
+std::string WriteTerminal(const GateDecision& decision, int columns, int rows, bool color);
+// A self-contained page: reasons, the grid of probes and layers, trees before and now, impacted
+// runs, the stack.
+std::string WriteHtml(const GateReport& report);
+// A case a probe, and one for every other reason that closes.
+std::string WriteJunit(const GateReport& report);
+// A step summary, below 1 MiB.
+std::string WriteMarkdown(const GateDecision& decision);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_GATE_REPORT_H_

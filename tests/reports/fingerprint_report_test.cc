@@ -1,0 +1,104 @@
+// What people and machines are shown of fingerprints: differences, the grid, fleets.
+#include "reports/fingerprint_report.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/base/files.h"
+#include "reports/fingerprint_grid.h"
+#include "tests/reports/sample_gate.h"
+#include "tests/reports/schema_validator.h"
+
+namespace rharness {
+namespace {
+
+TEST(FingerprintHtml, IsWellFormedForDifferencesAndFleets) {
+  const GateInput rich = RichInput();
+  Checked(WriteHtml(DiffFingerprints(rich.baseline, rich.candidate), rich.baseline, rich.candidate,
+                    "1"));
+  for (const std::string& text : HostileTexts()) {
+    const GateInput hostile = HostileInput(text);
+    Checked(WriteHtml(DiffFingerprints(hostile.baseline, hostile.candidate), hostile.baseline,
+                      hostile.candidate, "1"));
+    const Fleet fleet = CompareFleet({{text + "a", hostile.baseline},
+                                      {text + "b", hostile.baseline},
+                                      {text + "c", hostile.candidate},
+                                      {text, Fingerprint{.file = text, .suite = text}}});
+    EXPECT_EQ(fleet.odd.size(), 1U);
+    Checked(WriteHtml(fleet, "1"));
+    EXPECT_LE(std::ranges::count(WriteTerminal(fleet, 80, 4, false), '\n'), 4);
+  }
+}
+
+TEST(Grid, PutsChangesFirstAndCountsCases) {
+  const GateInput input = RichInput();
+  const FingerprintDifference difference = DiffFingerprints(input.baseline, input.candidate);
+  const std::vector<GridRow> rows = BuildGrid(difference, input.baseline, input.candidate);
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0].probe, "sum_tree_fp32") << "what no longer works comes first";
+  const auto gemm = std::ranges::find(rows, "gemm_tree_fp16", &GridRow::probe);
+  EXPECT_EQ(gemm->cells[2].Words(), "= 2");
+  EXPECT_EQ(gemm->cells[3].Words(), "≠ 1 of 2");
+  const auto jit = std::ranges::find(rows, "jit_driver_cubin", &GridRow::probe);
+  EXPECT_EQ(jit->cells[1].Words(), "≠ 1 of 1");
+  EXPECT_EQ(jit->cells[2].Words(), "–");
+}
+
+TEST(FingerprintDiffSchema, DescribesExactlyWhatIsWritten) {
+  const Result<Json> schema =
+      ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/fingerprint_diff.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const GateInput rich = RichInput(), same = SameInput();
+  for (const GateInput* input : {&rich, &same}) {
+    const Json json = ToJson(DiffFingerprints(input->baseline, input->candidate));
+    Validator(*schema).Check(json, *schema, "$");
+  }
+}
+
+// Three nodes, of which one has another variable and other bits.
+Fleet OddFleet() {
+  const FingerprintBuilder odd = SampleStack()
+                                     .Stack("environment.OMP_NUM_THREADS", "3")
+                                     .Probe("math_bits", "math")
+                                     .Bits("expf", "odd");
+  return CompareFleet({{"n1", SampleStack().Parse("n1.json")},
+                       {"n2", SampleStack().Parse("n2.json")},
+                       {"n3", odd.Parse("n3.json")}});
+}
+
+TEST(FleetReport, NamesNodeFactAndProbeOnTheScreenAndThePage) {
+  const std::string screen = WriteTerminal(OddFleet(), 100, 24, false);
+  for (const char* words :
+       {"1 of 3 nodes on 1 hardware class differs from its majority: n3\n",
+        "≠ n3 | stack: environment.OMP_NUM_THREADS is 3 here and absent in the majority",
+        "    environment.OMP_NUM_THREADS: 3 here, (absent) in the majority\n",
+        "    shown by math_bits (rounding, epilogue or math)\n"}) {
+    EXPECT_NE(screen.find(words), std::string::npos) << words << "\n" << screen;
+  }
+  const HtmlFacts page = Checked(WriteHtml(OddFleet(), "1"));
+  for (const char* words : {"What sets it apart", "environment.OMP_NUM_THREADS", "the stack",
+                            "Shown by:", "math_bits"}) {
+    EXPECT_NE(page.text.find(words), std::string::npos) << words;
+  }
+}
+
+TEST(FleetSchema, DescribesExactlyWhatIsWritten) {
+  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/fleet.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const FingerprintBuilder odd = SampleStack().Probe("math_bits", "math").Bits("expf", "odd");
+  const Fleet fleet = CompareFleet({{"a", SampleStack().Parse()},
+                                    {"b", SampleStack().Parse()},
+                                    {"c", odd.Parse()},
+                                    {"d", FingerprintBuilder().Parse()}});
+  EXPECT_EQ(fleet.odd.size(), 1U);
+  EXPECT_EQ(fleet.unusable.size(), 1U);
+  Validator(*schema).Check(ToJson(fleet), *schema, "$");
+  const Json apart = ToJson(OddFleet());
+  Validator(*schema).Check(apart, *schema, "$");
+  EXPECT_EQ(apart.Find("odd")->AsArray()[0].Find("facts")->AsArray().size(), 1U);
+  Validator(*schema).Check(ToJson(CompareFleet({})), *schema, "$");
+}
+
+}  // namespace
+}  // namespace rharness
