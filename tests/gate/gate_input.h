@@ -11,6 +11,7 @@
 
 #include "harness/gate/gate.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
+#include "tests/reports/drilled_run.h"
 
 namespace rharness {
 
@@ -58,14 +59,6 @@ inline Manifest RunOf(const std::string& name, std::vector<std::string> families
   manifest.family = "mlp";
   manifest.probe_families = std::move(families);
   return manifest;
-}
-
-inline ReportRun Drilled(std::string name, Verdict verdict, std::string headline = {}) {
-  ReportRun run;
-  run.run_id = std::move(name);
-  run.verdict = verdict;
-  run.headline = std::move(headline);
-  return run;
 }
 
 inline Report DrillOf(const std::vector<std::pair<std::string, Verdict>>& runs) {

@@ -166,9 +166,9 @@ TEST(GateTerminal, SaysOnceWhatHoldsOfManyRuns) {
   Report drill;
   for (const char* run : {"mlp-1", "mlp-2", "mlp-3"}) {
     drill.runs.push_back(
-        {.run_id = run, .verdict = Verdict::kInfra, .headline = "no such program"});
+        Drilled(run, Verdict::kInfra, "no such program"));
   }
-  drill.runs.push_back({.run_id = "mlp-4", .verdict = Verdict::kInfra, .headline = "no disk"});
+  drill.runs.push_back(Drilled("mlp-4", Verdict::kInfra, "no disk"));
   Tally(&drill);
   input.drill = drill;
   const GateDecision decision = DecideGate(input);

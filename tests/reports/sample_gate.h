@@ -11,6 +11,7 @@
 
 #include "harness/gate/gate.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
+#include "tests/reports/drilled_run.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/html_checker.h"
 
@@ -47,7 +48,7 @@ inline GateInput RichInput() {
   b.run_id = "mlp-2", b.probe_families = {"convolution"};
   input.history = {a, b};
   Report drill;
-  drill.runs = {{.run_id = "mlp-1", .verdict = Verdict::kDrifted, .headline = "loss differs"}};
+  drill.runs = {Drilled("mlp-1", Verdict::kDrifted, "loss differs")};
   Tally(&drill);
   input.drill = drill;
   return input;
