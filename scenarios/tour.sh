@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tour: the shipped history, rerun by the real program while another BLAS kernel computes and four things
-# are wrong; then what was planted where, and what rharness said of it. `./dev tour` builds and runs it.
+# The tour: the real program reruns the shipped history with another BLAS kernel and four faults; then what was
+# planted where, and what rharness said of it. `./dev tour` builds what it needs and runs it.
 #
 #   scenarios/tour.sh [--bin FOLDER] [--out FOLDER]     of the programs: build/bin; to work in: build/tour
 #
@@ -94,7 +94,7 @@ choose_kernel() {
     kernel=$candidate
     return
   done
-  say "leaving out the BLAS kernel: all that this CPU has give the bits that were recorded"
+  say "leaving out the BLAS kernel: every other one that this CPU has computes as the one it takes, or as recorded"
 }
 
 # spoil TRAINER SEED=OPTIONS...: puts a program before the trainer that adds these options to the run with
@@ -143,7 +143,7 @@ ask() {
 # run; one line more for each run of which it is not what must be said.
 wrong=0
 expect() {
-  local must=$1 must_code=$2 what=$3 where=$4 count run verdict code headline mark=ok lines=()
+  local must=$1 must_code=$2 what=$3 where=$4 count run line verdict code headline mark=ok lines=()
   shift 4
   count=$#
   for run in "$@"; do
@@ -160,7 +160,9 @@ expect() {
     fi
   done
   printf '%-5s  %s, in %s\n' "$mark" "$what" "$where"
-  printf '       %s\n' "${lines[@]}"
+  for line in "${lines[@]}"; do
+    fold -s -w 93 <<<"$line" | sed 's/^/       /; 2,$s/^/  /; s/ *$//'
+  done
 }
 
 # drill: its exit code must be that of its worst verdict, which is drift.

@@ -113,6 +113,32 @@ TEST_F(Tour, SaysThatItGoesWithoutABlas) {
   EXPECT_THAT(tour.stdout_text, Not(HasSubstr("digits_blas")));
 }
 
+TEST_F(Tour, TakesAnotherKernelThanTheMachinesOwn) {
+  const auto cpu = ReadFile("/proc/cpuinfo");
+  if (!fs::exists(At("programs/digits_blas")) || !cpu.ok() ||
+      cpu->find(" avx2 ") == std::string::npos) {
+    GTEST_SKIP() << "no digits_blas, or a CPU without the Haswell kernels";
+  }
+  Script("digits_blas",
+         "export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-Haswell}\n"
+         "exec " RHARNESS_BIN_DIR "/digits_blas \"$@\"");
+  const ProcessResult tour = Take();
+  EXPECT_EQ(tour.outcome.exit_code, 0) << tour.stdout_text << tour.stderr_text;
+  EXPECT_THAT(tour.stdout_text, HasSubstr("another BLAS kernel, Sandybridge, in 13 runs"));
+}
+
+TEST_F(Tour, SaysThatThereIsNoOtherKernel) {
+  if (!fs::exists(At("programs/digits_blas"))) GTEST_SKIP() << "digits_blas was not built";
+  Script("digits_blas",
+         "export OPENBLAS_CORETYPE=Prescott\n"
+         "exec " RHARNESS_BIN_DIR "/digits_blas \"$@\"");
+  const ProcessResult tour = Take();
+  EXPECT_EQ(tour.outcome.exit_code, 0) << tour.stdout_text << tour.stderr_text;
+  EXPECT_THAT(tour.stderr_text, HasSubstr("leaving out the BLAS kernel: every other one"));
+  EXPECT_THAT(tour.stdout_text, HasSubstr("a hundredth of the learning rate"));
+  EXPECT_THAT(tour.stdout_text, Not(HasSubstr("another BLAS kernel")));
+}
+
 TEST_F(Tour, LeavesAFolderOfOthersAlone) {
   ASSERT_TRUE(WriteFileAtomic(At("tour/thesis.txt"), "mine").ok());
   const ProcessResult tour = Take();
