@@ -8,10 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/progress.h"
 #include "harness/base/version.h"
 #include "probes/runner.h"
 
@@ -97,10 +99,6 @@ int List(const CommandOptions& options) {
   return PrintTo(STDOUT_FILENO, json.Dump(2) + "\n");
 }
 
-void ShowProgress(const Probe& probe, std::size_t done, std::size_t of) {
-  LogInfo(fmt::format("probe {} of {}: {}", done + 1, of, probe.name));
-}
-
 // One line for each probe that did not work, and for a broken suite.
 int Judge(const Json& fingerprint) {
   int code = kExitOk;
@@ -142,9 +140,15 @@ int RunSuite(CommandOptions options) {
   std::error_code failed;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return Fail(IoError("cannot tell this program's own path: " + failed.message()));
-  if (!options.quiet && ::isatty(STDERR_FILENO) != 0) options.run.progress = ShowProgress;
+  ProgressLine line(ProgressStyleHere(options.quiet, false));
+  const auto began = std::chrono::steady_clock::now();
+  options.run.progress = [&](const Probe& probe, std::size_t done, std::size_t of) {
+    const auto elapsed = std::chrono::steady_clock::now() - began;
+    line.Show(CountProgress("probes done", done, of, elapsed, probe.name));
+  };
   options.run.budget = std::chrono::seconds(options.budget_seconds);
   const Result<Json> fingerprint = RunProbes(self.string(), options.run);
+  line.Clear();
   if (!fingerprint.ok()) return Fail(fingerprint.error());
   if (options.out.empty() || options.out == "-") {
     if (const int code = PrintTo(STDOUT_FILENO, fingerprint->Dump(2) + "\n"); code != kExitOk) {

@@ -1,12 +1,12 @@
-// Writes messages to stderr, one write a line so that threads do not mix.
+// Messages with their level, through the one pen on stderr.
 #include "harness/base/log.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 
 #include "harness/base/files.h"
+#include "harness/base/stderr_line.h"
 
 namespace rharness {
 namespace {
@@ -24,8 +24,7 @@ void Write(LogLevel level, std::string_view label, std::string_view message) {
       text.push_back(c);
     }
   }
-  const std::string line = fmt::format("rharness: {}{}\n", label, text);
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  WriteMessage(fmt::format("rharness: {}{}\n", label, text));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   drill.plan.jobs = options.jobs;
   drill.plan.reruns = options.reruns;
   drill.plan.slots = SlotsOf(CaptureEnvironment().hardware, options.gpus);
-  ProgressLine line;
+  ProgressLine line(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line.Show(progress); },
                          .should_stop = [] { return interrupted.load(); }};
   auto report = RunDrill(drill, hooks, &SystemClock());

@@ -1,36 +1,18 @@
-// The one line of progress on a terminal; nothing anywhere else.
+// Room on a terminal or a pipe, and progress as the options before the verb want it.
 #ifndef RHARNESS_HARNESS_CLI_PROGRESS_LINE_H_
 #define RHARNESS_HARNESS_CLI_PROGRESS_LINE_H_
 
-#include <string>
-
-#include "harness/drill/scheduler.h"
+#include "harness/base/progress.h"
 
 namespace rharness {
 
-// Width of the terminal behind a file descriptor; 100 where it is none.
-int TerminalColumns(int fd);
 // Room for a report: the terminal's; on a pipe or file, where nothing need fit a screen, COLUMNS or
-// 200 columns, and 1,000 rows.
+// 1,000 columns, and 1,000 rows.
 int ReportColumns(int fd);
 int ReportRows(int fd);
 
-// Text of the line, at most `columns` wide: "5/12 done, 2 running, 0:42 elapsed, about 1:10 left".
-std::string FormatProgress(const Progress& progress, int columns);
-
-// Rewrites the line on stderr while it is a terminal and not --quiet; clears it when destroyed.
-class ProgressLine {
- public:
-  ProgressLine();
-  ~ProgressLine();
-  void Show(const Progress& progress);
-  void Show(std::string text);  // cut to the terminal's width
-  void Clear();
-
- private:
-  bool on_;
-  std::string shown_;
-};
+// How a verb shows its progress: by --quiet, --no-color and where stderr goes.
+ProgressStyle VerbProgress();
 
 }  // namespace rharness
 

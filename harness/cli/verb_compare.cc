@@ -131,9 +131,11 @@ int Show(const ComparisonSet& set, const std::vector<Output>& outputs,
 int RunCompare(const CompareArguments& arguments) {
   auto request = RequestOf(arguments);
   if (!request.ok()) return FailWith(request.error());
-  ProgressLine progress;
-  request->progress = [&](std::size_t done, std::size_t of) {
-    if (of > 1) progress.Show(fmt::format("{}/{} pairs compared", done, of));
+  ProgressLine progress(VerbProgress());
+  const auto began = SystemClock().Monotonic();
+  request->progress = [&](std::size_t done, std::size_t of, const std::string& pair) {
+    const auto elapsed = SystemClock().Monotonic() - began;
+    if (of > 1) progress.Show(CountProgress("pairs compared", done, of, elapsed, pair));
   };
   auto set = CompareAll(*request);
   progress.Clear();

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "harness/base/files.h"
+#include "harness/base/stderr_line.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/drill.h"
@@ -38,7 +39,9 @@ std::atomic<int> g_interrupts{0};
 
 // The first interrupt ends the drill in order; the second ends the process at once.
 void OnInterrupt(int) {
-  if (++g_interrupts > 1) std::_Exit(kExitInfrastructure);
+  if (++g_interrupts <= 1) return;
+  AbandonStatusLine();
+  std::_Exit(kExitInfrastructure);
 }
 
 Status Split(const std::string& text, const char* option, const char* form, std::string* left,
@@ -130,7 +133,7 @@ int Run(Arguments* arguments, const CLI::App& command) {
   if (arguments->dry_run) return ShowPlan(*arguments);
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGTERM, OnInterrupt);
-  auto line = std::make_unique<ProgressLine>();
+  auto line = std::make_unique<ProgressLine>(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
                          .should_stop = [] { return g_interrupts.load() > 0; }};
   const auto report = RunDrill(arguments->drill, hooks, &SystemClock());

@@ -103,6 +103,8 @@ Result<Job> BuildJob(const ProbeOptions& options, const fs::path& workspace) {
   job.name = "probe";
   job.command = RunArguments(options);
   job.command.insert(job.command.begin(), kTarget);
+  // What it says on stderr is kept for the case that it fails, and seen by nobody before.
+  if (!Globals().quiet) job.command.emplace_back("--quiet");
   job.workspace = workspace;
   job.mounts = {{.source = program, .target = kTarget}};
   ASSIGN_OR_RETURN(job.image, ParseImage(options.image));

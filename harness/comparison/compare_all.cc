@@ -107,8 +107,9 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
   }
   ComparisonSet set{.title = work.title, .version = kVersion};
   const std::size_t count = work.pairs.pairs.size();
+  std::size_t done = 0;
   for (const PathPair& pair : work.pairs.pairs) {
-    if (request.progress) request.progress(set.comparisons.size(), count);
+    if (request.progress) request.progress(done++, count, pair.name);
     auto comparison = CompareOne(pair, replicates, request);
     if (!comparison.ok() && work.skips_unknown && IsUnknown(pair, request)) {
       set.notes.push_back("left out, of no kind that is compared: " + pair.name);
@@ -121,7 +122,7 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
   for (const auto& [name, why] : work.pairs.unpaired) {
     set.comparisons.push_back(Undone(name, "unpaired", why));
   }
-  if (request.progress) request.progress(count, count);
+  if (request.progress) request.progress(count, count, "");
   Tally(&set);
   return set;
 }

@@ -24,8 +24,8 @@ struct ComparisonRequest {
   std::filesystem::path rcp;  // MLPerf reference convergence points; empty: none
   SubjectOptions subject;
   CompareOptions compare;
-  // Called before each pair: how many are done, of how many.
-  std::function<void(std::size_t, std::size_t)> progress;
+  // Called before each pair: how many are done, of how many, and its name; at the end without one.
+  std::function<void(std::size_t, std::size_t, const std::string&)> progress;
 };
 
 // One comparison, or one a pair. In a set of pairs a side that cannot be read makes its pair

@@ -43,6 +43,7 @@ class Drill {
     RETURN_IF_ERROR(KillLeftovers());
     Plan plan = BuildPlan(Manifests(), options_.plan);
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "plan.json", ToJson(plan)));
+    began_ = clock_.Monotonic();
     RETURN_IF_ERROR(Execute(plan.reruns));
     JudgeAll();
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
@@ -130,8 +131,13 @@ class Drill {
 
   Status Execute(const std::vector<PlannedRerun>& reruns) {
     std::vector<PlannedRerun> due;
+    std::vector<std::pair<double, MonotonicTime>> took;
     for (const PlannedRerun& rerun : reruns) {
       if (auto evidence = Finished(rerun)) {
+        ++done_;
+        if (evidence->outcome.Succeeded()) {
+          took.emplace_back(rerun.expected_seconds, evidence->outcome.wall);
+        }
         runs_.at(rerun.run_id).evidence[rerun.rerun] = std::move(*evidence);
       } else {
         due.push_back(rerun);
@@ -139,12 +145,24 @@ class Drill {
     }
     const RerunContext context = MakeContext();
     JobQueue queue(due, options_.plan.slots, options_.plan.jobs, options_.retry);
+    for (const auto& [expected_seconds, wall] : took) queue.Learn(expected_seconds, wall);
     SchedulerHooks hooks{
         .work = [&](const PlannedRerun& rerun, int attempt,
                     const std::vector<int>& gpus) { return Work(rerun, attempt, gpus, context); },
-        .progress = hooks_.progress,
+        .progress = [this](const Progress& progress) { ShowReruns(progress); },
         .should_stop = hooks_.should_stop};
-    return RunQueue(&queue, hooks, &clock_);
+    RETURN_IF_ERROR(RunQueue(&queue, hooks, &clock_));
+    done_ += queue.finished() - queue.dropped();
+    return {};
+  }
+
+  // A queue knows of its own reruns; the drill counts those of earlier queues and processes, too.
+  void ShowReruns(Progress progress) const {
+    if (!hooks_.progress) return;
+    progress.finished += done_;
+    progress.total += done_;
+    progress.elapsed = clock_.Monotonic() - began_;
+    hooks_.progress(progress);
   }
 
   RerunContext MakeContext() {
@@ -169,13 +187,26 @@ class Drill {
     LogDebug(fmt::format("{}: {}", rerun.job,
                          result.evidence.obstacle.empty() ? result.evidence.outcome.ToString()
                                                           : result.evidence.obstacle));
+    const bool succeeded = result.evidence.outcome.Succeeded();
     const std::scoped_lock lock(mutex_);
     run.evidence[rerun.rerun] = std::move(result.evidence);
-    return result.infrastructure ? AttemptEnd::kInfrastructure : AttemptEnd::kFinal;
+    if (result.infrastructure) return AttemptEnd::kInfrastructure;
+    return succeeded ? AttemptEnd::kFinal : AttemptEnd::kCutShort;
   }
 
   void JudgeAll() {
-    for (auto& [run_id, run] : runs_) Judge(&run);
+    const auto began = clock_.Monotonic();
+    std::size_t compared = 0;
+    for (auto& [run_id, run] : runs_) {
+      if (hooks_.progress) {
+        const auto spent = clock_.Monotonic() - began;
+        Progress progress = CountProgress("runs compared", compared, runs_.size(), spent, run_id);
+        progress.elapsed = clock_.Monotonic() - began_;
+        hooks_.progress(progress);
+      }
+      Judge(&run);
+      ++compared;
+    }
   }
 
   void Judge(RunState* run) {
@@ -232,6 +263,8 @@ class Drill {
   std::map<std::string, std::unique_ptr<Launcher>> launchers_;
   std::unique_ptr<Executor> executor_ = MakeLocalExecutor();
   ContentCache cache_;
+  MonotonicTime began_{0};
+  int done_ = 0;      // reruns of queues that have ended, and of earlier processes of this drill
   std::mutex mutex_;  // guards evidence while reruns are under way
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;

@@ -117,10 +117,12 @@ bool JobQueue::Retry(std::size_t index, MonotonicTime now) {
 }
 
 void JobQueue::Stop() {
+  stopped_ = true;
   for (Entry& entry : entries_) {
     if (entry.state != State::kWaiting) continue;
     entry.state = State::kFinished;
     ++finished_;
+    ++dropped_;
   }
 }
 
@@ -135,15 +137,39 @@ std::optional<MonotonicTime> JobQueue::NextWakeUp() const {
   return next;
 }
 
-std::chrono::nanoseconds JobQueue::Remaining(MonotonicTime now) const {
+MonotonicTime JobQueue::RanFor(std::size_t index, MonotonicTime now) const {
+  return now - entries_[index].started;
+}
+
+void JobQueue::Learn(double expected_seconds, MonotonicTime took) {
+  const double seconds = Seconds(took).count();
+  ++learned_.reruns;
+  learned_.all_seconds += seconds;
+  if (expected_seconds <= 0) return;
+  learned_.expected_seconds += expected_seconds;
+  learned_.took_seconds += seconds;
+}
+
+MonotonicTime JobQueue::Estimate(const PlannedRerun& rerun) const {
+  double seconds = rerun.expected_seconds;
+  if (seconds > 0 && learned_.expected_seconds > 0) {
+    seconds *= learned_.took_seconds / learned_.expected_seconds;
+  } else if (seconds <= 0 && learned_.reruns > 0) {
+    seconds = learned_.all_seconds / learned_.reruns;
+  }
+  return std::chrono::duration_cast<MonotonicTime>(Seconds(seconds));
+}
+
+MonotonicTime JobQueue::Remaining(MonotonicTime now) const {
   MonotonicTime work{0};
   MonotonicTime longest{0};
   int at_once = 0;
   for (const Entry& entry : entries_) {
     if (entry.state == State::kFinished) continue;
-    MonotonicTime left = Expected(entry.rerun);
+    MonotonicTime left = Estimate(entry.rerun);
     if (entry.state == State::kRunning) {
-      left = std::max(MonotonicTime(0), left - (now - entry.started));
+      const MonotonicTime ran = now - entry.started;
+      left = std::max(left - ran, ran / 10);
       ++at_once;
     }
     work += left;

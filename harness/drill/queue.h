@@ -44,17 +44,25 @@ class JobQueue {
   // It failed for reasons of infrastructure: resources are freed and it is queued again after a
   // wait. Returns false when its attempts are used up (it is then finished).
   bool Retry(std::size_t index, MonotonicTime now);
-  // No rerun that has not started will start any more.
+  // No rerun that has not started will start any more: it counts as finished, and as dropped.
   void Stop();
 
   bool Done() const;                                // nothing waits, nothing runs
   std::optional<MonotonicTime> NextWakeUp() const;  // end of the shortest back-off wait
   int running() const { return running_; }
   int finished() const { return finished_; }
+  int dropped() const { return dropped_; }
+  bool stopped() const { return stopped_; }
   int total() const { return static_cast<int>(entries_.size()); }
   const PlannedRerun& rerun(std::size_t index) const { return entries_[index].rerun; }
-  // Estimated time from `now` until everything is done, from expected and elapsed times.
-  std::chrono::nanoseconds Remaining(MonotonicTime now) const;
+  // How long a running rerun has been at it.
+  MonotonicTime RanFor(std::size_t index, MonotonicTime now) const;
+  // A rerun that was expected to take this long (0: not known) took that long: later estimates are
+  // scaled by what was seen so far.
+  void Learn(double expected_seconds, MonotonicTime took);
+  // Estimated time from `now` until everything is done, with as many at once as run now. A rerun
+  // that takes longer than expected is taken to need another tenth of its time.
+  MonotonicTime Remaining(MonotonicTime now) const;
 
  private:
   enum class State { kWaiting, kRunning, kFinished };
@@ -68,6 +76,7 @@ class JobQueue {
   };
 
   bool Fits(const Resources& needs) const;
+  MonotonicTime Estimate(const PlannedRerun& rerun) const;
   // When the blocked head could start, if every running rerun ends as expected.
   MonotonicTime ReservedFrom(const Resources& needs, MonotonicTime now) const;
   Start Take(std::size_t index, MonotonicTime now);
@@ -81,6 +90,14 @@ class JobQueue {
   std::vector<bool> gpu_taken_;
   int running_ = 0;
   int finished_ = 0;
+  int dropped_ = 0;
+  bool stopped_ = false;
+  struct {
+    int reruns = 0;
+    double expected_seconds = 0.0;  // of those of which it was known...
+    double took_seconds = 0.0;      // ...and what these took
+    double all_seconds = 0.0;       // what all took
+  } learned_;
 };
 
 }  // namespace rharness

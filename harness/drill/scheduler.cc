@@ -82,24 +82,29 @@ class Loop {
 
   void Settle(const Ended& ended) {
     threads_.erase(ended.index);  // joins
+    const MonotonicTime now = clock_.Monotonic();
     if (!ended.end.ok()) {
       if (!error_) error_ = ended.end.error();
       queue_.Finish(ended.index);
     } else if (*ended.end == AttemptEnd::kFinal) {
+      queue_.Learn(queue_.rerun(ended.index).expected_seconds, queue_.RanFor(ended.index, now));
+      queue_.Finish(ended.index);
+    } else if (*ended.end == AttemptEnd::kCutShort) {
       queue_.Finish(ended.index);
     } else {
-      queue_.Retry(ended.index, clock_.Monotonic());
+      queue_.Retry(ended.index, now);
     }
   }
 
   void Report() {
     if (!hooks_.progress) return;
     const auto now = clock_.Monotonic();
-    Progress progress{.finished = queue_.finished(),
+    Progress progress{.finished = queue_.finished() - queue_.dropped(),
                       .running = queue_.running(),
                       .total = queue_.total(),
                       .elapsed = now - began_,
-                      .remaining = queue_.Remaining(now)};
+                      .remaining = queue_.Remaining(now),
+                      .stopping = queue_.stopped()};
     for (const auto& [index, thread] : threads_) progress.jobs.push_back(queue_.rerun(index).job);
     hooks_.progress(progress);
   }

@@ -7,24 +7,16 @@
 #include <vector>
 
 #include "harness/base/clock.h"
+#include "harness/base/progress.h"
 #include "harness/base/result.h"
 #include "harness/drill/queue.h"
 
 namespace rharness {
 
 enum class AttemptEnd {
-  kFinal,           // the rerun has its answer, whatever it is
+  kFinal,           // the rerun ran to its end, and has its answer, whatever it is
+  kCutShort,        // it has its answer without that, and does not tell how long reruns take
   kInfrastructure,  // it may be tried again
-};
-
-// Where a drill stands; given to the progress display whenever it changes.
-struct Progress {
-  int finished = 0;
-  int running = 0;
-  int total = 0;
-  std::chrono::nanoseconds elapsed{0};
-  std::chrono::nanoseconds remaining{0};  // estimate
-  std::vector<std::string> jobs;          // that run now
 };
 
 struct SchedulerHooks {

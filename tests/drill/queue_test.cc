@@ -115,6 +115,43 @@ TEST(JobQueue, EstimatesWhatIsLeftFromExpectedAndElapsedTimes) {
   EXPECT_EQ(queue.Remaining(seconds(6)), MonotonicTime(seconds(14)));
 }
 
+TEST(JobQueue, ScalesItsEstimateByWhatRerunsTook) {
+  JobQueue queue({Rerun("a", 10), Rerun("b", 20), Rerun("c", 30)}, Slots{.cpus = 1}, 0, {});
+  StartAll(&queue, seconds(0));
+  queue.Learn(10, queue.RanFor(0, seconds(15)));
+  queue.Finish(0);
+  // Half as long again as recorded: 30 s and 45 s.
+  EXPECT_EQ(queue.Remaining(seconds(15)), MonotonicTime(seconds(75)));
+  StartAll(&queue, seconds(15));
+  EXPECT_EQ(queue.Remaining(seconds(21)), MonotonicTime(seconds(69)));
+}
+
+TEST(JobQueue, TakesWhatHasNoRecordedDurationToBeAsLongAsTheOthers) {
+  JobQueue queue({Rerun("a", 0), Rerun("b", 0), Rerun("c", 0)}, Slots{.cpus = 1}, 0, {});
+  EXPECT_EQ(queue.Remaining(seconds(0)), MonotonicTime(0));
+  queue.Learn(0, seconds(4));
+  queue.Learn(0, seconds(8));
+  EXPECT_EQ(queue.Remaining(seconds(0)), MonotonicTime(seconds(18)));
+}
+
+TEST(JobQueue, GivesARerunThatTakesLongerThanExpectedMoreTime) {
+  JobQueue queue({Rerun("a", 10)}, Slots{.cpus = 1}, 0, {});
+  StartAll(&queue, seconds(0));
+  EXPECT_EQ(queue.Remaining(seconds(10)), MonotonicTime(seconds(1)));
+  EXPECT_EQ(queue.Remaining(seconds(100)), MonotonicTime(seconds(10)));
+}
+
+TEST(JobQueue, CountsWhatItDroppedWhenStopped) {
+  JobQueue queue({Rerun("a", 1), Rerun("b", 1), Rerun("c", 1)}, Slots{.cpus = 1}, 0, {});
+  StartAll(&queue, seconds(0));
+  EXPECT_FALSE(queue.stopped());
+  queue.Stop();
+  queue.Finish(0);
+  EXPECT_TRUE(queue.stopped());
+  EXPECT_EQ(queue.finished(), 3);
+  EXPECT_EQ(queue.dropped(), 2);
+}
+
 TEST(JobQueue, EventuallyRunsEverythingWhateverTheMix) {
   std::vector<PlannedRerun> reruns;
   for (int i = 0; i < 200; ++i) {

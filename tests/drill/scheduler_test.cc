@@ -101,6 +101,45 @@ TEST(Scheduler, StartsNothingOnceItShouldStop) {
   EXPECT_EQ(calls.load(), 1);
 }
 
+TEST(Scheduler, ReportsNothingAsDoneThatItNeverStarted) {
+  JobQueue queue(Reruns(5), Slots{.cpus = 1}, 0, {});
+  std::atomic<int> calls{0};
+  Progress last;
+  SchedulerHooks hooks{
+      .work = [&](const PlannedRerun&, int, const std::vector<int>&) -> Result<AttemptEnd> {
+        ++calls;
+        return AttemptEnd::kFinal;
+      },
+      .progress = [&](const Progress& progress) { last = progress; },
+      .should_stop = [&] { return calls > 0; }};
+  FakeClock clock;
+  ASSERT_TRUE(RunQueue(&queue, hooks, &clock).ok());
+  EXPECT_EQ(last.finished, 1);
+  EXPECT_EQ(last.total, 5);
+  EXPECT_TRUE(last.stopping);
+}
+
+// Two of three reruns cannot be carried out and end at once: the third still takes its time.
+TEST(Scheduler, LearnsNothingFromARerunThatWasCutShort) {
+  std::vector<PlannedRerun> reruns = Reruns(3);
+  for (PlannedRerun& rerun : reruns) rerun.expected_seconds = 100;
+  JobQueue queue(std::move(reruns), Slots{.cpus = 1}, 0, {});
+  std::vector<std::chrono::nanoseconds> left;
+  SchedulerHooks hooks{
+      .work = [](const PlannedRerun&, int, const std::vector<int>&) -> Result<AttemptEnd> {
+        return AttemptEnd::kCutShort;
+      },
+      .progress =
+          [&](const Progress& progress) {
+            if (progress.finished == 2 && progress.running == 1)
+              left.push_back(*progress.remaining);
+          }};
+  FakeClock clock;
+  ASSERT_TRUE(RunQueue(&queue, hooks, &clock).ok());
+  ASSERT_FALSE(left.empty());
+  EXPECT_EQ(left.front(), std::chrono::seconds(100));
+}
+
 TEST(Scheduler, ReportsProgressUpToTheEnd) {
   JobQueue queue(Reruns(4), Slots{.cpus = 2}, 0, {});
   Workshop workshop(0);
