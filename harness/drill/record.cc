@@ -12,11 +12,13 @@
 #include "harness/base/files.h"
 #include "harness/drill/git_tree.h"
 #include "harness/drill/tensor_records.h"
+#include "harness/manifest/admission.h"
 
 namespace rharness {
 namespace {
 
 constexpr std::size_t kLongestKernelName = 200;
+constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
 
 namespace fs = std::filesystem;
 
@@ -163,12 +165,15 @@ void HashInputsAgain(const fs::path& folder, Recording* out) {
 }
 
 Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(folder / request.metrics_path));
-  ASSIGN_OR_RETURN(out->metrics, ParseRunMetrics(json, request.metrics_path));
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(folder / request.metrics_path, kMetricsLimitBytes));
+  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, request.metrics_path));
+  out->metrics = std::move(salvaged.metrics);
+  out->remarks.insert(out->remarks.end(), salvaged.left_out.begin(), salvaged.left_out.end());
   for (const Metric& metric : request.metrics) {
     if (out->metrics.metrics.contains(metric.name)) continue;
-    out->missing_outputs.push_back(
-        fmt::format("metric '{}' is not in {}", metric.name, request.metrics_path));
+    out->missing_outputs.push_back(fmt::format("metric '{}' {}: it is not in {}", metric.name,
+                                               kNotRecorded, request.metrics_path));
   }
   return {};
 }
@@ -208,13 +213,15 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
     const std::optional<std::string> now = IdentityOf(folder / path);
     if (now && now == before.at(path)) {
       out->missing_outputs.push_back(
-          fmt::format("output '{}' was there before the run and was not written by it", path));
+          fmt::format("output '{}' {}: it was there before the run and was not written by it", path,
+                      kNotRecorded));
       return;
     }
     const Status status = read();
     if (!status.ok()) {
       out->missing_outputs.push_back(
-          fmt::format("output '{}': {}", path, status.error().ToString()));
+          fmt::format("output '{}' {}: {}", path, kNotRecorded,
+                      now ? status.error().ToString() : "the run did not write it"));
     }
   };
   for (const Artifact& artifact : request.artifacts) {
@@ -227,21 +234,29 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
   measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
 }
 
-Status KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  if (request.keep.empty()) return {};
+Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifact* artifact) {
   std::error_code error;
-  for (Artifact& artifact : out->artifacts) {
-    const fs::path home = fs::absolute(request.keep / request.run_id / artifact.path, error);
-    RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
-    fs::copy_file(folder / artifact.path, home, error);
-    if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
-    ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
-    if (digest.sha256 != artifact.sha256) {
-      return IoError("the copy differs from the file that was hashed", home.string());
-    }
-    artifact.location = PlaceOf(fs::weakly_canonical(home, error), request.root);
+  const fs::path home = fs::absolute(request.keep / request.run_id / artifact->path, error);
+  RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
+  fs::copy_file(folder / artifact->path, home, error);
+  if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
+  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
+  if (digest.sha256 != artifact->sha256) {
+    return IoError("the copy differs from the file that was hashed", home.string());
   }
+  artifact->location = PlaceOf(fs::weakly_canonical(home, error), request.root);
   return {};
+}
+
+// The run is over: a copy that cannot be made costs no more than the copy.
+void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  if (request.keep.empty()) return;
+  for (Artifact& artifact : out->artifacts) {
+    const Status kept = KeepArtifact(request, folder, &artifact);
+    if (kept.ok()) continue;
+    out->missing_outputs.push_back(
+        fmt::format("output '{}' was not kept: {}", artifact.path, kept.error().ToString()));
+  }
 }
 
 }  // namespace
@@ -259,7 +274,7 @@ Result<Recording> RecordRun(const RecordRequest& request,
   RunCommand(request, should_cancel, &recording);
   HashInputsAgain(folder, &recording);
   MeasureOutputs(request, folder, outputs_before, &recording);
-  RETURN_IF_ERROR(KeepArtifacts(request, folder, &recording));
+  KeepArtifacts(request, folder, &recording);
   return recording;
 }
 

@@ -82,12 +82,19 @@ void CheckCode(const Code& code, Findings* out) {
   out->Require(!code.repository.empty(), "missing_repository", "code.repository",
                "missing; expected the folder or URL of the code");
   if (code.commit.empty() && code.files.empty()) {
-    out->Add("missing_commit", "code.commit", "missing, and no files are listed; expected either");
+    out->Add("missing_commit", "code.commit",
+             "missing, and no files are listed, so that there is nothing to rerun; expected a "
+             "commit, or the sources by name (`rharness record --code-file`)");
   }
   if (!code.commit.empty() && code.commit.size() != 40 && code.commit.size() != 64) {
     out->Add(
         "bad_hash", "code.commit",
         fmt::format("has {} characters; expected a full commit of 40 or 64", code.commit.size()));
+  }
+  if (code.dirty && !code.commit.empty() && code.files.empty()) {
+    out->Add("unpinned_code", "code.files",
+             "none, and the tree had changes that are in no commit, so that nobody can rerun this; "
+             "commit them and record again, or name the sources (`rharness record --code-file`)");
   }
   if (code.dirty) {
     out->RequireHash(code.diff_sha256, "missing_diff", "code.diff_sha256",
@@ -268,6 +275,17 @@ void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
   }
 }
 
+void CheckNotes(const std::vector<std::string>& notes, Findings* out) {
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const auto refuse = [&](std::string_view code) {
+      out->Add(code, fmt::format("notes[{}]", i), notes[i]);
+    };
+    if (notes[i].find(kChangedDuringRun) != std::string::npos) refuse("input_changed");
+    if (notes[i].find(kNotRecorded) != std::string::npos) refuse("output_not_recorded");
+    if (notes[i].starts_with(kCommandFailed)) refuse("failed_run");
+  }
+}
+
 }  // namespace
 
 std::vector<AdmissionFinding> Admit(const Manifest& manifest) {
@@ -282,10 +300,7 @@ std::vector<AdmissionFinding> Admit(const Manifest& manifest) {
   CheckMetrics(manifest, &findings);
   CheckCurves(manifest.curves, &findings);
   CheckArtifacts(manifest.artifacts, &findings);
-  for (std::size_t i = 0; i < manifest.notes.size(); ++i) {
-    if (manifest.notes[i].find(kChangedDuringRun) == std::string::npos) continue;
-    findings.Add("input_changed", fmt::format("notes[{}]", i), manifest.notes[i]);
-  }
+  CheckNotes(manifest.notes, &findings);
   return findings.Take();
 }
 
