@@ -170,6 +170,13 @@ TEST(Selection, GivesColumnAndExpectationForEveryError) {
   }
 }
 
+TEST(Selection, NamesTheFieldThatWasMeant) {
+  const auto selection = Selection::Parse("famly = mlp");
+  ASSERT_FALSE(selection.ok());
+  EXPECT_TRUE(selection.error().message.ends_with("; did you mean 'family'?"))
+      << selection.error().message;
+}
+
 TEST(Selection, RefusesNestingAndLengthBeyondItsLimits) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '(') + "run_id = a" + std::string(depth, ')');
