@@ -51,6 +51,7 @@ void WarnOf(const Manifest& manifest) {
   for (const std::string& note : manifest.notes) LogWarning(TerminalSafe(note));
   if (Globals().quiet) return;
   for (const AdmissionFinding& finding : Admit(manifest)) {
+    if (finding.path.starts_with("$.notes[")) continue;  // said above
     LogWarning(TerminalSafe(
         fmt::format("not admissible: {}: {}: {}", finding.path, finding.code, finding.message)));
   }
@@ -74,6 +75,9 @@ Result<std::filesystem::path> PlaceFor(const RecordOptions& options, const Recor
       std::filesystem::absolute(options.arguments.out, error).lexically_normal();
   if (error) return IoError("cannot find this folder: " + error.message(), "--out");
   RETURN_IF_ERROR(CheckOutputs({out.string()}, FilesOf(request), false));
+  if (!request.keep.empty()) {
+    RETURN_IF_ERROR(CheckOutputs({request.keep / request.run_id / "copy"}, {}, false));
+  }
   if (!options.overwrite && std::filesystem::exists(out, error)) {
     return InvalidInput("is there already; take another name, or --overwrite it", out.string());
   }

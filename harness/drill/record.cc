@@ -89,10 +89,18 @@ Status CheckRequest(const RecordRequest& request) {
   preview.data = request.data;
   preview.artifacts = request.artifacts;
   const auto manifest = ParseManifest(ToJson(BuildManifest(request, preview)), "the request");
-  if (!manifest.ok()) return manifest.error();
+  if (!manifest.ok()) {
+    Error error = manifest.error();
+    if (error.where.ends_with("$.run_id")) {
+      error.message += " (--run-id; without it the name of --out)";
+    }
+    return error;
+  }
   if (!request.metrics.empty() && request.metrics_path.empty()) {
-    return InvalidInput(fmt::format("metric '{}' is declared, but no metrics file is named",
-                                    request.metrics.front().name));
+    return InvalidInput(
+        fmt::format("metric '{}' is declared, but no metrics file is named; expected "
+                    "one (--metrics FILE)",
+                    request.metrics.front().name));
   }
   std::error_code error;
   const fs::path home = request.keep / request.run_id;

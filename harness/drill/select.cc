@@ -53,7 +53,10 @@ constexpr std::string_view kFieldExpected =
 
 // What a field is called, and which one `typed` may have meant.
 std::string FieldExpected(const std::string& typed) {
-  const std::string nearest = NearestName(typed, {std::begin(kFields), std::end(kFields)});
+  std::string nearest = NearestName(typed, {std::begin(kFields), std::end(kFields)});
+  for (const std::string_view field : kFields) {
+    if (nearest.empty() && field.ends_with("_" + typed)) nearest = field;
+  }
   return fmt::format("{}{}", kFieldExpected,
                      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
 }

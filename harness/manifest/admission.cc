@@ -61,7 +61,7 @@ class Uniqueness {
 void CheckRun(const Manifest& m, Findings* out) {
   out->Require(!m.run_id.empty(), "missing_run_id", "run_id", "missing; expected a name");
   out->Require(!m.family.empty(), "missing_family", "family",
-               "missing; expected the family of runs whose noise may be pooled");
+               "missing; expected the family of runs whose noise may be pooled (`--family`)");
   out->Require(m.started != WallTime{}, "missing_time", "started", "missing; expected a time");
   out->Require(m.ended != WallTime{}, "missing_time", "ended", "missing; expected a time");
   if (m.started == WallTime{} || m.ended == WallTime{}) return;
@@ -153,7 +153,7 @@ void CheckRandomness(const Manifest& m, Findings* out) {
   if (m.rng_sources.empty() && m.seeds.empty()) {
     out->Add("missing_rng_sources", "rng_sources",
              "neither sources of randomness nor seeds are recorded; expected those that the run "
-             "draws from");
+             "draws from (`--seed NAME=INTEGER`, `--rng NAME`)");
   }
   Uniqueness sources("duplicate_name", out);
   for (std::size_t i = 0; i < m.rng_sources.size(); ++i) {
@@ -201,7 +201,8 @@ void CheckPromise(const Manifest& m, Findings* out) {
                                    [](const Metric& metric) { return metric.primary; });
   if (m.determinism.declared == "statistical" && !primary) {
     out->Add("missing_primary", "metrics",
-             "a statistical comparison needs a primary metric; none is marked so");
+             "a statistical comparison needs a primary metric; none is marked so (`--metric "
+             "NAME,direction=...,margin=...,primary`)");
   }
 }
 

@@ -74,5 +74,31 @@ TEST_F(Outputs, RefuseAFileInTheWayBeforeAnythingIsMade) {
   EXPECT_FALSE(fs::exists(At("ran")));
 }
 
+TEST_F(Outputs, OfAReportWantAReport) {
+  ASSERT_TRUE(WriteFileAtomic(At("started/journal.jsonl"), "").ok());
+  ASSERT_TRUE(WriteFileAtomic(At("empty/a.txt"), "").ok());
+  ASSERT_TRUE(WriteFileAtomic(At("m.json"), R"({"schema": "rharness.manifest/v1"})").ok());
+  ASSERT_TRUE(WriteFileAtomic(At("list.json"), "[]").ok());
+  const std::vector<std::pair<const char*, const char*>> refused = {
+      {"none", "none: is not there; expected a drill's folder"},
+      {"empty", "empty: a folder without a report.json; expected a drill's folder"},
+      {"started", "started: a drill that has no report yet; `rharness drill --resume --out`"},
+      {"m.json", "m.json: is a rharness.manifest; expected a drill's folder"},
+      {"list.json", "list.json: is JSON of another kind; expected a drill's folder"}};
+  for (const auto& [source, expected] : refused) {
+    const ProcessResult result = Run({"report", source, "--html", "x.html"});
+    EXPECT_EQ(result.outcome.exit_code, 2) << source;
+    EXPECT_THAT(result.stderr_text, HasSubstr(expected));
+    EXPECT_FALSE(fs::exists(At("x.html"))) << source;
+  }
+}
+
+TEST_F(Outputs, OfAComparisonNameTheMembersThatWereLeftOut) {
+  ASSERT_TRUE(WriteFileAtomic(At("m.json"), R"({"metrics": {"a": 1}, "epochs": 3})").ok());
+  const ProcessResult result = Run({"compare", "m.json", "m.json"});
+  EXPECT_NE(result.outcome.exit_code, 2) << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("unknown member \"epochs\"; left out"));
+}
+
 }  // namespace
 }  // namespace rharness
