@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "harness/base/digest.h"
@@ -49,6 +52,53 @@ Result<std::string> RelativeTo(const fs::path& base, const fs::path& folder,
   return safe.string();
 }
 
+// Endings of files that programs read and hardly any writes.
+constexpr std::array<std::string_view, 12> kSourceEndings = {
+    ".py", ".sh", ".bash", ".R", ".jl", ".pl", ".lua", ".rb", ".yaml", ".yml", ".toml", ".ini"};
+
+bool IsSource(std::string_view name) {
+  return std::ranges::any_of(kSourceEndings,
+                             [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// The sources that the command names, as "train.py" or "--config=train.yaml", relative to `base`.
+std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const fs::path& base,
+                                const fs::path& folder) {
+  std::vector<fs::path> sources;
+  for (const std::string& argument : command) {
+    const auto equals = argument.starts_with('-') ? argument.find('=') : std::string::npos;
+    const fs::path named = equals == std::string::npos ? argument : argument.substr(equals + 1);
+    std::error_code error;
+    if (named.is_absolute() || !IsSource(named.string())) continue;
+    if (!fs::is_regular_file(folder / named, error)) continue;
+    fs::path below = (folder / named).lexically_normal().lexically_relative(base);
+    if (!below.empty() && *below.begin() != "..") sources.push_back(std::move(below));
+  }
+  return sources;
+}
+
+// A rerun has the listed files, or else those of the commit, and the data: a source that is none of
+// these it would not find.
+void NoteMissingSources(const RecordRequest& request, const std::optional<GitTree>& tree,
+                        const fs::path& base, const fs::path& folder, Recording* out) {
+  if (out->code.files.empty() && !tree) return;  // then nothing of the code is recorded
+  for (const fs::path& source : SourcesOf(request.command, base, folder)) {
+    const bool listed = std::ranges::find(out->code.files, source.string(), &CodeFile::path) !=
+                        out->code.files.end();
+    const bool data = std::ranges::any_of(request.data, [&](const DataItem& item) {
+      const fs::path rest =
+          (base / source).lexically_relative((folder / item.path).lexically_normal());
+      return !rest.empty() && *rest.begin() != "..";
+    });
+    const bool in_commit = out->code.files.empty() && tree && IsTracked(*tree, source);
+    if (listed || data || in_commit) continue;
+    out->remarks.push_back(fmt::format(
+        "the command's '{}' {}: {}; expected it among --code-file", source.string(), kNotRecorded,
+        out->code.files.empty() ? "it is in no commit"
+                                : "other code files are, and a rerun has no more"));
+  }
+}
+
 Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recording* out) {
   const std::optional<GitTree> tree = DescribeGitTree(folder);
   const fs::path base = tree ? tree->root : folder;
@@ -66,6 +116,7 @@ Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recordi
     ASSIGN_OR_RETURN(FileDigest digest, HashFile(base / path));
     out->code.files.push_back(CodeFile{std::move(path), std::move(digest.sha256)});
   }
+  NoteMissingSources(request, tree, base, folder, out);
   return {};
 }
 

@@ -282,7 +282,7 @@ void CheckNotes(const std::vector<std::string>& notes, Findings* out) {
       out->Add(code, fmt::format("notes[{}]", i), notes[i]);
     };
     if (notes[i].find(kChangedDuringRun) != std::string::npos) refuse("input_changed");
-    if (notes[i].find(kNotRecorded) != std::string::npos) refuse("output_not_recorded");
+    if (notes[i].find(kNotRecorded) != std::string::npos) refuse("not_recorded");
     if (notes[i].starts_with(kCommandFailed)) refuse("failed_run");
   }
 }

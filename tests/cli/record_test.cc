@@ -209,7 +209,7 @@ TEST_F(RecordProgram, WantsEveryDeclaredOutputAndKeepsTheRecordOfTheRest) {
     EXPECT_EQ(manifest->metrics.size(), row.script.starts_with("cp") ? 2u : 0u);
     const auto findings = Admit(*manifest);
     EXPECT_TRUE(std::ranges::any_of(findings, [](const AdmissionFinding& finding) {
-      return finding.code == "output_not_recorded";
+      return finding.code == "not_recorded";
     })) << row.note;
     fs::remove(At("m.json"));
   }
@@ -297,6 +297,36 @@ TEST_F(RecordProgram, RecordsTheStateOfAGitTree) {
   EXPECT_EQ(manifest->code.commit, made.stdout_text.substr(0, 40));
   EXPECT_TRUE(manifest->code.dirty);
   EXPECT_EQ(manifest->code.diff_sha256, Sha256HexOf(made.stdout_text.substr(41)));
+}
+
+TEST_F(RecordProgram, NamesASourceOfTheCommandThatARerunWouldNotHave) {
+  Write("tracked.sh", "true");
+  Write("new.sh", "true");
+  const auto notes = [&](const std::vector<std::string>& options, const std::string& script) {
+    std::vector<std::string> argv = {RHARNESS_BIN_DIR "/rharness", "record", "--overwrite", "--out",
+                                     "run.json"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    argv.insert(argv.end(), {"--", "sh", script});
+    EXPECT_EQ(Run(argv).outcome.exit_code, 0);
+    const auto manifest = LoadManifest(At("run.json"));
+    return manifest.ok() ? manifest->notes : std::vector<std::string>{"unreadable"};
+  };
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(notes({"--code-file", "new.sh"}, "new.sh"), Notes{});
+  EXPECT_EQ(notes({"--data", "new.sh", "--code-file", "data.bin"}, "new.sh"), Notes{});
+  EXPECT_EQ(
+      notes({"--code-file", "tracked.sh"}, "new.sh"),
+      Notes{"the command's 'new.sh' was not recorded: other code files are, and a rerun has no "
+            "more; expected it among --code-file"});
+  const ProcessResult made =
+      Run({"sh", "-c",
+           "git init -q . && git add tracked.sh && git -c user.name=a -c user.email=a@b commit -qm "
+           "one"});
+  if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
+  EXPECT_EQ(notes({}, "tracked.sh"), Notes{});
+  EXPECT_EQ(notes({}, "new.sh"),
+            Notes{"the command's 'new.sh' was not recorded: it is in no commit; "
+                  "expected it among --code-file"});
 }
 
 TEST_F(RecordProgram, HandsOptionsOfTheCommandOn) {

@@ -52,7 +52,7 @@ TEST(Admission, RefusesARunWhoseInputChangedUnderIt) {
 
 TEST(Admission, RefusesARunThatFailedOrDidNotLeaveWhatItShould) {
   ExpectEachAlone(
-      {{"output_not_recorded $.notes[0]",
+      {{"not_recorded $.notes[0]",
         [](Manifest& m) { m.notes = {"output 'model.npz' was not recorded: no such file"}; }},
        {"failed_run $.notes[0]",
         [](Manifest& m) { m.notes = {"the command failed: exited with 1"}; }}});
