@@ -26,14 +26,22 @@ bool SameFile(const fs::path& a, const fs::path& b) {
   return whole_a.lexically_normal() == whole_b.lexically_normal();
 }
 
+// /dev/stdout may lead to a regular file, and yet is no name to put another file in the place of.
+bool IsOfTheSystem(const fs::path& path) {
+  std::error_code error;
+  const std::string whole = fs::absolute(path, error).lexically_normal().string();
+  return whole.starts_with("/proc/") ||
+         (whole.starts_with("/dev/") && !whole.starts_with("/dev/shm/"));
+}
+
 // Whether a file can be made at `path`, as far as can be told without making one.
 Status CheckPlace(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     return InvalidInput("is a folder; expected the name of a file", path.string());
   }
-  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-    return InvalidInput("is no regular file; expected a file or a name that is free",
+  if ((fs::exists(path, error) && !fs::is_regular_file(path, error)) || IsOfTheSystem(path)) {
+    return InvalidInput("is no regular file; expected a file, a name that is free, or - for stdout",
                         path.string());
   }
   fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();

@@ -74,6 +74,13 @@ TEST_F(Outputs, RefuseAFileInTheWayBeforeAnythingIsMade) {
   EXPECT_FALSE(fs::exists(At("ran")));
 }
 
+TEST_F(Outputs, RefuseANameOfTheSystemThatLeadsToAFile) {
+  const ProcessResult result = Run({"report", "c.json", "--html", "/proc/self/exe"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("is no regular file; expected a file, a name that is "
+                                            "free, or - for stdout"));
+}
+
 TEST_F(Outputs, OfAReportWantAReport) {
   ASSERT_TRUE(WriteFileAtomic(At("started/journal.jsonl"), "").ok());
   ASSERT_TRUE(WriteFileAtomic(At("empty/a.txt"), "").ok());
