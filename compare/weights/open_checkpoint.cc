@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
 
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/gguf.h"
+#include "compare/weights/names.h"
 #include "compare/weights/npy.h"
 #include "compare/weights/safetensors.h"
 #include "compare/weights/sharded.h"
@@ -79,6 +83,41 @@ Result<std::string> HeadOf(const InputFile& file) {
   return head;
 }
 
+constexpr std::string_view kExpected =
+    "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, .npz or .npy file";
+
+bool IsText(std::string_view head) {
+  return std::ranges::all_of(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= 0x20 && byte != 0x7f) || byte == '\t' || byte == '\r' || byte == '\n';
+  });
+}
+
+// What a file is that begins like none of the formats.
+std::string Describe(std::string_view head) {
+  if (head.empty()) return "the file is empty";
+  if (IsText(head)) {
+    return fmt::format("text that begins with {}, and no checkpoint",
+                       Quoted(head.substr(0, head.find_first_of("\r\n"))));
+  }
+  std::string bytes;
+  for (const char c : head.substr(0, 8)) {
+    bytes += fmt::format(" {:02x}", static_cast<unsigned char>(c));
+  }
+  return fmt::format("a file that begins with the bytes{}, and no known kind of checkpoint", bytes);
+}
+
+// By the length of its header, the only mark that the format has: what is no checkpoint has one
+// beyond the file's end. A name of the format wants to hear what is wrong with it instead.
+bool MayBeSafetensors(std::string_view head, const InputFile& file) {
+  if (file.name().ends_with(".safetensors")) return true;
+  constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
+  if (head.size() < kLengthBytes) return false;
+  std::uint64_t length = 0;
+  std::memcpy(&length, head.data(), kLengthBytes);
+  return length <= file.size_bytes() - kLengthBytes;
+}
+
 template <class Row, std::size_t kRows>
 const Row* RowFor(const std::array<Row, kRows>& rows, std::string_view head) {
   const auto row = std::ranges::find_if(
@@ -96,12 +135,11 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
     return Unsupported("is a JSON file; expected one that holds tensors itself", file.name());
   }
   if (const ForeignFormat* format = RowFor(kForeignFormats, head)) {
-    return Unsupported(
-        fmt::format("is {}; expected a safetensors, PyTorch, GGUF, .npz or .npy file",
-                    format->name),
-        file.name());
+    return Unsupported(fmt::format("is {}; expected {}", format->name, kExpected), file.name());
   }
-  return OpenSafetensors(std::move(file));
+  if (MayBeSafetensors(head, file)) return OpenSafetensors(std::move(file));
+  return Unsupported(fmt::format("{}; expected {}", Describe(head), kExpected),
+                     file.name() + ": byte 0");
 }
 
 Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& path) {

@@ -19,8 +19,9 @@ class IndexParser {
     RETURN_IF_ERROR(ParseMembers());
     if (rows_.empty()) {
       return InvalidInput(
-          "lists no tensor; expected an object \"weight_map\" from tensor names to "
-          "file names",
+          "is JSON that lists no tensor; expected the index of a sharded checkpoint, with an "
+          "object "
+          "\"weight_map\" from tensor names to file names",
           At(text_));
     }
     RETURN_IF_ERROR(SortByName());

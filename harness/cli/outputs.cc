@@ -1,11 +1,16 @@
 // Two names of one file are found by the file system where it exists, else by the spelling.
 #include "harness/cli/outputs.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 
 namespace rharness {
 namespace {
@@ -19,6 +24,34 @@ bool SameFile(const fs::path& a, const fs::path& b) {
   if (fs::equivalent(a, b, error)) return true;
   const fs::path whole_a = fs::absolute(a, error), whole_b = fs::absolute(b, error);
   return whole_a.lexically_normal() == whole_b.lexically_normal();
+}
+
+// /dev/stdout may lead to a regular file, and yet is no name to put another file in the place of.
+bool IsOfTheSystem(const fs::path& path) {
+  std::error_code error;
+  const std::string whole = fs::absolute(path, error).lexically_normal().string();
+  return whole.starts_with("/proc/") ||
+         (whole.starts_with("/dev/") && !whole.starts_with("/dev/shm/"));
+}
+
+// Whether a file can be made at `path`, as far as can be told without making one.
+Status CheckPlace(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return InvalidInput("is a folder; expected the name of a file", path.string());
+  }
+  if ((fs::exists(path, error) && !fs::is_regular_file(path, error)) || IsOfTheSystem(path)) {
+    return InvalidInput("is no regular file; expected a file, a name that is free, or - for stdout",
+                        path.string());
+  }
+  fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();
+  while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  if (!fs::is_directory(folder, error)) {
+    return InvalidInput(fmt::format("{} is no folder; expected one to write in", folder.string()),
+                        path.string());
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return IoErrorFromErrno(fmt::format("cannot write in {}", folder.string()), errno, path.string());
 }
 
 }  // namespace
@@ -39,6 +72,7 @@ Status CheckOutputs(const std::vector<std::string>& outputs, const std::vector<s
     if (other != taken.end()) {
       return InvalidInput("an output would take the place of " + TerminalSafe(*other), output);
     }
+    RETURN_IF_ERROR(CheckPlace(output));
     taken.push_back(output);
   }
   return {};
@@ -50,9 +84,20 @@ std::vector<std::string> PathsOf(const std::vector<Output>& outputs) {
   return paths;
 }
 
+Status MakeFolderOf(const fs::path& path) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();
+  if (error) return IoError("cannot find its folder: " + error.message(), path.string());
+  if (fs::exists(folder, error)) return {};
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  LogInfo(fmt::format("made the folder {}", TerminalSafe(folder.string())));
+  return {};
+}
+
 Status WriteFiles(const std::vector<Output>& outputs) {
   for (const Output& output : outputs) {
     if (output.path.empty() || output.path == kStdout) continue;
+    RETURN_IF_ERROR(MakeFolderOf(output.path));
     RETURN_IF_ERROR(WriteFileAtomic(output.path, output.make()));
   }
   return {};

@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_CLI_OUTPUTS_H_
 #define RHARNESS_HARNESS_CLI_OUTPUTS_H_
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,13 +18,17 @@ struct Output {
 
 // To be called before any work is done. `inputs` may hold empty paths; `stdout_taken`: something
 // else goes to stdout already. Errors: invalid_input where an output would take the place of an
-// input or of another output, or where two things would go to stdout.
+// input or of another output, is a folder, or has a file where a folder would have to be, or where
+// two things would go to stdout; io where nothing can be written in its folder.
 Status CheckOutputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs,
                     bool stdout_taken);
 // The paths of these.
 std::vector<std::string> PathsOf(const std::vector<Output>& outputs);
 
-// Writes those that go to files, each whole or not at all.
+// Makes the folder that `path` lies in where it is missing, and says so: it may be a slip.
+Status MakeFolderOf(const std::filesystem::path& path);
+
+// Writes those that go to files, each whole or not at all, in folders that are made where missing.
 Status WriteFiles(const std::vector<Output>& outputs);
 // The one that goes to stdout; nullptr: none.
 const Output* OnStdout(const std::vector<Output>& outputs);

@@ -1,37 +1,116 @@
 // rharness admit: are these manifests complete and consistent? One line a finding.
+//
+// A folder stands for the manifests in it, however deep; there every manifest has a line, so that
+// it can be seen which were found.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
 #include "harness/manifest/admission.h"
+#include "harness/manifest/manifest.h"
 
 namespace rharness {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLongestManifest = std::uint64_t{256} << 20;
+
 struct AdmitOptions {
-  std::vector<std::string> files;
+  std::vector<std::string> paths;
   bool json = false;
 };
 
 struct FileFindings {
   std::string file;
   std::vector<AdmissionFinding> findings;
+  std::string run_id = {};  // empty: it could not be read
+  std::string sha256 = {};  // of the manifest, in one spelling
+  bool in_folder = false;
+};
+
+// What a command line of files and folders came to.
+struct Checked {
+  std::vector<FileFindings> files;
+  std::size_t skipped = 0;  // files in folders that are no manifests
 };
 
 // A file that cannot be read has one finding, at the place where reading ended.
 FileFindings CheckFile(const std::string& file) {
   const auto manifest = LoadManifest(file);
-  if (manifest.ok()) return {file, Admit(*manifest)};
+  if (manifest.ok()) {
+    return {file, Admit(*manifest), manifest->run_id,
+            Sha256HexOf(rharness::ToJson(*manifest).Dump())};
+  }
   std::string_view where = manifest.error().where;
   const std::string prefix = file + ": ";
   where = where.starts_with(prefix) ? where.substr(prefix.size()) : "$";
   return {file, {{"unreadable", std::string(where), manifest.error().message}}};
+}
+
+// By what it says of itself. A damaged manifest counts as one: it must not be passed by in silence.
+bool LooksLikeManifest(const std::string& file) {
+  constexpr std::string_view kSchema = "rharness.manifest/";
+  if (!file.ends_with(".json")) return false;
+  const auto text = ReadFile(file, kLongestManifest);
+  if (!text.ok()) return false;
+  const auto json = ParseJson(*text, file);
+  if (!json.ok()) return text->find(kSchema) != std::string::npos;
+  const Json* schema = json->Find("schema");
+  return schema != nullptr && schema->kind() == Json::Kind::kString &&
+         schema->AsString().starts_with(kSchema);
+}
+
+Status CheckFolder(const std::string& folder, Checked* checked) {
+  std::vector<std::string> files;
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder, error);
+  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    std::error_code unknown;
+    if (!it->is_directory(unknown)) files.push_back(it->path().string());
+  }
+  if (error) return IoError("cannot read the folder: " + error.message(), folder);
+  std::ranges::sort(files);
+  const std::size_t before = checked->files.size();
+  for (const std::string& file : files) {
+    if (!LooksLikeManifest(file)) {
+      ++checked->skipped;
+      continue;
+    }
+    checked->files.push_back(CheckFile(file));
+    checked->files.back().in_folder = true;
+  }
+  if (checked->files.size() > before) return {};
+  return NotFound("the folder holds no manifest; expected *.json files of rharness.manifest/v1",
+                  folder);
+}
+
+// Two runs of one name cannot both go into a history.
+void FindTwins(std::vector<FileFindings>* files) {
+  std::map<std::string, const FileFindings*> first;
+  for (FileFindings& file : *files) {
+    if (file.run_id.empty()) continue;
+    const auto [twin, is_new] = first.emplace(file.run_id, &file);
+    if (is_new || twin->second->sha256 == file.sha256) continue;
+    file.findings.push_back({"duplicate_run_id", "$.run_id",
+                             fmt::format("'{}' is that of {}, too, which is another run; expected "
+                                         "each once",
+                                         file.run_id, twin->second->file)});
+  }
 }
 
 // Names and values come from strangers: none may forge a line of its own.
@@ -53,28 +132,56 @@ Json ToJson(const FileFindings& file) {
                            {"findings", std::move(findings)}});
 }
 
-int PrintFindings(const std::vector<FileFindings>& files, bool json) {
+// What is admitted has a line only where it was found in a folder.
+std::string LinesOf(const FileFindings& file) {
+  std::string text;
+  for (const AdmissionFinding& finding : file.findings) text += Line(file.file, finding);
+  if (!text.empty() || !file.in_folder || Globals().quiet) return text;
+  text = TerminalSafe(file.file);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text + ": admitted\n";
+}
+
+int PrintFindings(const Checked& checked, bool json) {
   if (!json) {
     std::string text;
-    for (const FileFindings& file : files) {
-      for (const AdmissionFinding& finding : file.findings) text += Line(file.file, finding);
-    }
+    for (const FileFindings& file : checked.files) text += LinesOf(file);
     return Print(text);
   }
   Json list = Json::MakeArray();
-  for (const FileFindings& file : files) list.Append(ToJson(file));
-  return PrintJson(
-      Json::MakeObject({{"schema", "rharness.admission/v1"}, {"manifests", std::move(list)}}));
+  for (const FileFindings& file : checked.files) list.Append(ToJson(file));
+  return PrintJson(Json::MakeObject({{"schema", "rharness.admission/v1"},
+                                     {"manifests", std::move(list)},
+                                     {"skipped_files", checked.skipped}}));
+}
+
+Result<Checked> CheckAll(const std::vector<std::string>& paths) {
+  Checked checked;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      RETURN_IF_ERROR(CheckFolder(path, &checked));
+    } else {
+      checked.files.push_back(CheckFile(path));
+    }
+  }
+  FindTwins(&checked.files);
+  return checked;
 }
 
 int RunAdmit(const AdmitOptions& options) {
-  std::vector<FileFindings> files;
-  for (const std::string& file : options.files) files.push_back(CheckFile(file));
-  if (const int code = PrintFindings(files, options.json); code != kExitOk) return code;
-  const auto refused = static_cast<std::size_t>(std::count_if(
-      files.begin(), files.end(), [](const FileFindings& file) { return !file.findings.empty(); }));
+  const Result<Checked> checked = CheckAll(options.paths);
+  if (!checked.ok()) return FailWith(checked.error());
+  if (const int code = PrintFindings(*checked, options.json); code != kExitOk) return code;
+  const std::size_t all = checked->files.size();
+  const auto refused = static_cast<std::size_t>(std::ranges::count_if(
+      checked->files, [](const FileFindings& file) { return !file.findings.empty(); }));
   if (!Globals().quiet) {
-    LogInfo(fmt::format("{} of {} manifests admitted", files.size() - refused, files.size()));
+    const std::string skipped = checked->skipped == 0
+                                    ? ""
+                                    : fmt::format("; {} other {} skipped", checked->skipped,
+                                                  checked->skipped == 1 ? "file" : "files");
+    LogInfo(fmt::format("{} of {} manifests admitted{}", all - refused, all, skipped));
   }
   return refused == 0 ? kExitOk : kExitUsage;
 }
@@ -85,7 +192,8 @@ void AddAdmit(CLI::App& app, Action* action) {
   auto options = std::make_shared<AdmitOptions>();
   CLI::App* verb = app.add_subcommand(
       "admit", "Check that manifests are complete and consistent; one line a finding");
-  verb->add_option("manifests", options->files, "Manifest files")->required();
+  verb->add_option("manifests", options->paths, "Manifests, or folders of them, however deep")
+      ->required();
   verb->add_flag("--json", options->json, "Print the findings as JSON");
   verb->footer("Exit codes: 0 all admitted, 2 a manifest has findings or cannot be read.");
   verb->callback([options, action] { *action = [options] { return RunAdmit(*options); }; });

@@ -70,6 +70,7 @@ Status WriteCompareBundle(const ComparisonSet& set, const CompareArguments& argu
                                        {"junit.xml", WriteJunit(set)},
                                        {"summary.md", WriteMarkdown(set)}};
   AddInputs(set, arguments, &members);
+  RETURN_IF_ERROR(MakeFolderOf(arguments.bundle));
   return WriteBundle(arguments.bundle, members);
 }
 

@@ -19,6 +19,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/probe_diff.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/python_libraries.h"
@@ -221,7 +222,8 @@ int Deliver(const ProbeOptions& options, const Json& json) {
     return FailWith(ProcessError(fingerprint.error().ToString(), options.program));
   }
   if (options.out.empty() || options.out == "-") return PrintJson(json);
-  const Status written = WriteJsonFile(options.out, json);
+  Status written = MakeFolderOf(options.out);
+  if (written.ok()) written = WriteJsonFile(options.out, json);
   if (!written.ok()) return FailWith(written.error());
   if (Globals().quiet) return kExitOk;
   return Print(fmt::format("{}; written to {}\n", CountsOf(*fingerprint), options.out));
@@ -240,6 +242,9 @@ Status AddPythonLibraries(ProbeOptions* options) {
 }
 
 int Run(ProbeOptions options) {
+  if (const Status usable = CheckOutputs({options.out}, {}, false); !usable.ok()) {
+    return FailWith(usable.error());
+  }
   if (const Status added = AddPythonLibraries(&options); !added.ok()) {
     return FailWith(added.error());
   }

@@ -1,14 +1,19 @@
 // rharness record: run a command and write its manifest.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/manifest/admission.h"
@@ -25,9 +30,11 @@ struct RecordOptions {
 constexpr char kFooter[] =
     "The command runs here and now, with this environment; its stdout and stderr pass through and\n"
     "its stdin is empty. Data and code files are hashed before and after it.\n"
-    "Exit codes: 0 recorded; 2 usage; 4 the command failed or did not write an output it should\n"
-    "(no manifest, unless --keep-failed); 5 an input changed during the run (the manifest is\n"
-    "written, and its notes say so).";
+    "Exit codes: 0 recorded; 2 usage; 4 the command failed (no manifest, unless --keep-failed), "
+    "or\n"
+    "did not write an output it should, or one that cannot be read or kept; 5 an input changed\n"
+    "during the run. But for a failed command the manifest is written, with what can be said, and\n"
+    "its notes say what is amiss.";
 
 std::atomic<bool> interrupted{false};
 
@@ -44,36 +51,79 @@ void WarnOf(const Manifest& manifest) {
   for (const std::string& note : manifest.notes) LogWarning(TerminalSafe(note));
   if (Globals().quiet) return;
   for (const AdmissionFinding& finding : Admit(manifest)) {
+    if (finding.path.starts_with("$.notes[")) continue;  // said above
     LogWarning(TerminalSafe(
         fmt::format("not admissible: {}: {}: {}", finding.path, finding.code, finding.message)));
   }
 }
 
-Result<int> RecordAndWrite(const RecordOptions& options) {
-  ASSIGN_OR_RETURN(const RecordRequest request, BuildRequest(options.arguments));
+// What the command reads and writes: the manifest must not take the place of any of it.
+std::vector<std::string> FilesOf(const RecordRequest& request) {
+  std::vector<std::string> files = request.code_files;
+  files.insert(files.end(), {request.metrics_path, request.kernel_list});
+  for (const DataItem& item : request.data) files.push_back(item.path);
+  for (const Artifact& artifact : request.artifacts) files.push_back(artifact.path);
+  return files;
+}
+
+// Where the manifest goes. Errors, while nothing has run yet: a name that is taken, a folder that
+// cannot be written in.
+Result<std::filesystem::path> PlaceFor(const RecordOptions& options, const RecordRequest& request) {
   if (options.arguments.out.empty()) return InvalidInput("is empty; expected a file", "--out");
   std::error_code error;
-  const std::filesystem::path out =
+  std::filesystem::path out =
       std::filesystem::absolute(options.arguments.out, error).lexically_normal();
   if (error) return IoError("cannot find this folder: " + error.message(), "--out");
+  RETURN_IF_ERROR(CheckOutputs({out.string()}, FilesOf(request), false));
+  if (!request.keep.empty()) {
+    RETURN_IF_ERROR(CheckOutputs({request.keep / request.run_id / "copy"}, {}, false));
+  }
   if (!options.overwrite && std::filesystem::exists(out, error)) {
     return InvalidInput("is there already; take another name, or --overwrite it", out.string());
   }
-  RETURN_IF_ERROR(MakeDirectories(out.parent_path()));
+  RETURN_IF_ERROR(MakeFolderOf(out));
+  return out;
+}
+
+// Writes it, beside the temporary files where its own place is gone: the run may have taken hours.
+Status SaveManifest(const Manifest& manifest, const std::filesystem::path& out) {
+  const Json json = ToJson(manifest);
+  const Status written = WriteJsonFile(out, json);
+  if (written.ok()) {
+    if (!Globals().quiet) LogInfo(fmt::format("wrote {}", out.string()));
+    return {};
+  }
+  std::error_code error;
+  const auto refuge = std::filesystem::temp_directory_path(error) /
+                      fmt::format("rharness-{}-{}.json", manifest.run_id, ::getpid());
+  if (!error && WriteJsonFile(refuge, json).ok()) {
+    LogError(fmt::format("the manifest lies at {} instead", refuge.string()));
+  }
+  return written;
+}
+
+int ExitCodeOf(const Recording& recording) {
+  if (!recording.outcome.Succeeded() || !recording.missing_outputs.empty()) {
+    return kExitInfrastructure;
+  }
+  return recording.changed_inputs.empty() ? kExitOk : kExitIntegrity;
+}
+
+Result<int> RecordAndWrite(const RecordOptions& options) {
+  ASSIGN_OR_RETURN(const RecordRequest request, BuildRequest(options.arguments));
+  ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
   CatchInterrupts();
   ASSIGN_OR_RETURN(const Recording recording,
                    RecordRun(request, [] { return interrupted.load(); }));
-  const bool failed = !recording.outcome.Succeeded() || !recording.missing_outputs.empty();
   const Manifest manifest = BuildManifest(request, recording);
-  if (failed && !options.keep_failed) {
+  if (!recording.outcome.Succeeded() && !options.keep_failed) {
     for (const std::string& note : manifest.notes) LogError(TerminalSafe(note));
+    LogError("no manifest of a failed run is written; --keep-failed writes one");
     return kExitInfrastructure;
   }
-  RETURN_IF_ERROR(WriteJsonFile(out, ToJson(manifest)));
   WarnOf(manifest);
-  if (!Globals().quiet) LogInfo(fmt::format("wrote {}", out.string()));
-  if (failed) return kExitInfrastructure;
-  return recording.changed_inputs.empty() ? kExitOk : kExitIntegrity;
+  RETURN_IF_ERROR(SaveManifest(manifest, out));
+  return ExitCodeOf(recording);
 }
 
 // One value each time it is given; a list without end would swallow the "--" before the command.

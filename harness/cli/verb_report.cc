@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "harness/base/files.h"
@@ -34,16 +37,33 @@ struct ReportOptions {
   bool terminal = false;
 };
 
+constexpr std::string_view kExpected =
+    "expected a drill's folder or its report.json, or the JSON of a comparison";
+
 // The JSON file behind the argument: in a drill's folder it is report.json.
-fs::path PathOf(const std::string& source) {
+Result<fs::path> PathOf(const std::string& source) {
   std::error_code error;
-  return fs::is_directory(source, error) ? fs::path(source) / "report.json" : fs::path(source);
+  if (!fs::exists(source, error)) {
+    return NotFound(fmt::format("is not there; {}", kExpected), source);
+  }
+  if (!fs::is_directory(source, error)) return fs::path(source);
+  fs::path path = fs::path(source) / "report.json";
+  if (fs::exists(path, error)) return path;
+  if (fs::exists(fs::path(source) / "journal.jsonl", error)) {
+    return NotFound("a drill that has no report yet; `rharness drill --resume --out` ends it",
+                    source);
+  }
+  return NotFound(fmt::format("a folder without a report.json; {}", kExpected), source);
 }
 
-bool IsComparison(const Json& json) {
+// "comparison" of "rharness.comparison/v1"; empty where the file does not say.
+std::string KindOf(const Json& json) {
   const Json* schema = json.Find("schema");
-  return schema != nullptr && schema->kind() == Json::Kind::kString &&
-         schema->AsString().starts_with("rharness.comparison/");
+  if (schema == nullptr || schema->kind() != Json::Kind::kString) return "";
+  const std::string& text = schema->AsString();
+  constexpr std::string_view kPrefix = "rharness.";
+  return text.starts_with(kPrefix) ? text.substr(kPrefix.size(), text.find('/') - kPrefix.size())
+                                   : "";
 }
 
 template <class Product>
@@ -96,14 +116,22 @@ int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
 }
 
 int RunReport(const ReportOptions& options) {
-  const fs::path path = PathOf(options.source);
+  const Result<fs::path> found = PathOf(options.source);
+  if (!found.ok()) return FailWith(found.error());
+  const fs::path& path = *found;
   const Status usable =
       CheckOutputs({options.html, options.junit, options.json, options.markdown, options.metrics},
                    {path.string()}, options.terminal);
   if (!usable.ok()) return FailWith(usable.error());
   const Result<Json> json = ReadJsonFile(path);
   if (!json.ok()) return FailWith(json.error());
-  if (IsComparison(*json)) {
+  const std::string kind = KindOf(*json);
+  if (kind != "comparison" && kind != "report") {
+    const std::string what = kind.empty() ? "JSON of another kind" : "a rharness." + kind;
+    return FailWith(InvalidInput(
+        fmt::format("is {}; {}", TerminalSafe(what.substr(0, 80)), kExpected), path.string()));
+  }
+  if (kind == "comparison") {
     const auto set = ParseComparisonSet(*json, path.string());
     return set.ok() ? RenderComparison(*set, options) : FailWith(set.error());
   }

@@ -75,8 +75,10 @@ Result<Subject> LoadRecord(std::string_view schema, const fs::path& path,
 
 Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
   Subject subject;
-  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-  ASSIGN_OR_RETURN(const RunMetrics run, ParseRunMetrics(json, path.string()));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, path.string()));
+  subject.notes = std::move(salvaged.left_out);
+  const RunMetrics& run = salvaged.metrics;
   for (const auto& [name, value] : run.metrics) {
     subject.manifest.metrics.push_back({.name = name, .value = value, .primary = true});
   }

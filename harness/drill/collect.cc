@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -56,6 +58,28 @@ Result<Artifact> Measure(const Artifact& recorded, const fs::path& folder) {
   return seen;
 }
 
+// What the recording said already of this file need not be said again of each rerun.
+void CollectMetrics(const Manifest& manifest, const fs::path& folder, Evidence* evidence) {
+  if (manifest.metrics_path.empty()) return;
+  const auto path = ResolveBelow(folder, manifest.metrics_path);
+  const auto text =
+      path.ok() ? ReadFile(*path, kMetricsLimitBytes) : Result<std::string>(path.error());
+  auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
+                        : Result<SalvagedMetrics>(text.error());
+  if (!read.ok()) {
+    evidence->remarks.push_back(RemarkOf(manifest.metrics_path, read.error()));
+    return;
+  }
+  for (const std::string& sentence : read->left_out) {
+    if (std::ranges::find(manifest.notes, sentence) != manifest.notes.end()) continue;
+    evidence->remarks.push_back(OutputRemark("output_left_out", manifest.metrics_path, sentence));
+  }
+  evidence->metrics = std::move(read->metrics);
+  for (const auto& [name, version] : evidence->metrics.software) {
+    evidence->environment.software[name] = version;
+  }
+}
+
 }  // namespace
 
 Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, const fs::path& keep,
@@ -83,20 +107,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     }
     evidence->artifacts.push_back(std::move(*seen));
   }
-  if (manifest.metrics_path.empty()) return {};
-  const auto path = ResolveBelow(folder, manifest.metrics_path);
-  const auto json =
-      path.ok() ? ReadJsonFile(*path, kMetricsLimitBytes) : Result<Json>(path.error());
-  auto metrics =
-      json.ok() ? ParseRunMetrics(*json, manifest.metrics_path) : Result<RunMetrics>(json.error());
-  if (metrics.ok()) {
-    evidence->metrics = std::move(*metrics);
-    for (const auto& [name, version] : evidence->metrics.software) {
-      evidence->environment.software[name] = version;
-    }
-  } else {
-    evidence->remarks.push_back(RemarkOf(manifest.metrics_path, metrics.error()));
-  }
+  CollectMetrics(manifest, folder, evidence);
   return {};
 }
 

@@ -309,12 +309,16 @@ Status RefuseForeignFolder(const fs::path& folder) {
   return {};
 }
 
+// Selects before the folder is made: a slip in the selection must not use it up.
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
+  RETURN_IF_ERROR(RefuseForeignFolder(options.out));
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
-  ASSIGN_OR_RETURN(settings.run_ids, SelectRuns(options.selection, options.sample, options.seed,
-                                                settings.started, history.get()));
+  ASSIGN_OR_RETURN(settings.run_ids,
+                   SelectRunsToDrill(options.selection, options.sample, options.seed,
+                                     settings.started, history.get()));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
   Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal), {});
@@ -322,6 +326,12 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
 }
 
 Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
+  std::error_code error;
+  if (!fs::exists(options.out / "journal.jsonl", error)) {
+    return NotFound("no drill to resume; expected the --out of one that was interrupted",
+                    options.out.string());
+  }
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
   JournalContent past;
   ASSIGN_OR_RETURN(Journal journal, Journal::Open(options.out / "journal.jsonl", &past));
   ASSIGN_OR_RETURN(DrillSettings settings,
@@ -338,22 +348,15 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
 
 Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
-  ASSIGN_OR_RETURN(
-      const std::vector<std::string> run_ids,
-      SelectRuns(options.selection, options.sample, options.seed, clock->Now(), history.get()));
+  ASSIGN_OR_RETURN(const std::vector<std::string> run_ids,
+                   SelectRunsToDrill(options.selection, options.sample, options.seed, clock->Now(),
+                                     history.get()));
   ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history.get()));
   return BuildPlan(runs, options.plan);
 }
 
 Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Clock* clock) {
   ASSIGN_OR_RETURN(const DrillOptions options, Absolute(given));
-  std::error_code error;
-  if (options.resume && !fs::exists(options.out / "journal.jsonl", error)) {
-    return NotFound("no drill to resume; expected the --out of one that was interrupted",
-                    options.out.string());
-  }
-  if (!options.resume) RETURN_IF_ERROR(RefuseForeignFolder(options.out));
-  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
   return options.resume ? ResumeDrill(options, hooks, clock) : StartDrill(options, hooks, clock);
 }
 

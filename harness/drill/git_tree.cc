@@ -1,4 +1,4 @@
-// Four questions to git, each an argument vector.
+// Five questions to git, each an argument vector.
 #include "harness/drill/git_tree.h"
 
 #include <algorithm>
@@ -60,6 +60,11 @@ std::optional<GitTree> DescribeGitTree(const std::filesystem::path& folder) {
   if (head.outcome.Succeeded()) tree.commit = FirstLine(head.stdout_text);
   DescribeChanges(&tree);
   return tree;
+}
+
+bool IsTracked(const GitTree& tree, const std::filesystem::path& path) {
+  return Git(tree.root, {"ls-files", "--error-unmatch", "--", ":(top,literal)" + path.string()})
+      .outcome.Succeeded();
 }
 
 }  // namespace rharness

@@ -20,6 +20,9 @@ struct GitTree {
 // hooks, external diff programs, locks and prompts.
 std::optional<GitTree> DescribeGitTree(const std::filesystem::path& folder);
 
+// Whether git knows this file of the tree. `path`: relative to the tree's root.
+bool IsTracked(const GitTree& tree, const std::filesystem::path& path);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_DRILL_GIT_TREE_H_

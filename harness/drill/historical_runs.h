@@ -19,11 +19,18 @@ namespace rharness {
 // nothing wrong in it. Errors: not_found, and those of HistoryStore::Open.
 Result<std::unique_ptr<HistoryStore>> OpenHistory(const std::string& url);
 
-// The run ids for which the expression holds, or a sample of so many of them. Errors: invalid_input
-// (the expression), io.
+// The run ids for which the expression holds, or a sample of so many of them; retired runs are
+// never among them. Errors: invalid_input (the expression, or a value in it that no run has), io.
 Result<std::vector<std::string>> SelectRuns(const std::string& expression,
                                             std::optional<std::size_t> sample, std::uint64_t seed,
                                             WallTime now, HistoryStore* history);
+
+// The same for a drill, which must have something to do. Errors: those, and invalid_input that says
+// why there is nothing.
+Result<std::vector<std::string>> SelectRunsToDrill(const std::string& expression,
+                                                   std::optional<std::size_t> sample,
+                                                   std::uint64_t seed, WallTime now,
+                                                   HistoryStore* history);
 
 // The manifests of these runs, in their order. Errors: not_found, integrity, io.
 Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,

@@ -4,19 +4,24 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/drill/git_tree.h"
 #include "harness/drill/tensor_records.h"
+#include "harness/manifest/admission.h"
 
 namespace rharness {
 namespace {
 
 constexpr std::size_t kLongestKernelName = 200;
+constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
 
 namespace fs = std::filesystem;
 
@@ -47,6 +52,53 @@ Result<std::string> RelativeTo(const fs::path& base, const fs::path& folder,
   return safe.string();
 }
 
+// Endings of files that programs read and hardly any writes.
+constexpr std::array<std::string_view, 12> kSourceEndings = {
+    ".py", ".sh", ".bash", ".R", ".jl", ".pl", ".lua", ".rb", ".yaml", ".yml", ".toml", ".ini"};
+
+bool IsSource(std::string_view name) {
+  return std::ranges::any_of(kSourceEndings,
+                             [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+// The sources that the command names, as "train.py" or "--config=train.yaml", relative to `base`.
+std::vector<fs::path> SourcesOf(const std::vector<std::string>& command, const fs::path& base,
+                                const fs::path& folder) {
+  std::vector<fs::path> sources;
+  for (const std::string& argument : command) {
+    const auto equals = argument.starts_with('-') ? argument.find('=') : std::string::npos;
+    const fs::path named = equals == std::string::npos ? argument : argument.substr(equals + 1);
+    std::error_code error;
+    if (named.is_absolute() || !IsSource(named.string())) continue;
+    if (!fs::is_regular_file(folder / named, error)) continue;
+    fs::path below = (folder / named).lexically_normal().lexically_relative(base);
+    if (!below.empty() && *below.begin() != "..") sources.push_back(std::move(below));
+  }
+  return sources;
+}
+
+// A rerun has the listed files, or else those of the commit, and the data: a source that is none of
+// these it would not find.
+void NoteMissingSources(const RecordRequest& request, const std::optional<GitTree>& tree,
+                        const fs::path& base, const fs::path& folder, Recording* out) {
+  if (out->code.files.empty() && !tree) return;  // then nothing of the code is recorded
+  for (const fs::path& source : SourcesOf(request.command, base, folder)) {
+    const bool listed = std::ranges::find(out->code.files, source.string(), &CodeFile::path) !=
+                        out->code.files.end();
+    const bool data = std::ranges::any_of(request.data, [&](const DataItem& item) {
+      const fs::path rest =
+          (base / source).lexically_relative((folder / item.path).lexically_normal());
+      return !rest.empty() && *rest.begin() != "..";
+    });
+    const bool in_commit = out->code.files.empty() && tree && IsTracked(*tree, source);
+    if (listed || data || in_commit) continue;
+    out->remarks.push_back(fmt::format(
+        "the command's '{}' {}: {}; expected it among --code-file", source.string(), kNotRecorded,
+        out->code.files.empty() ? "it is in no commit"
+                                : "other code files are, and a rerun has no more"));
+  }
+}
+
 Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recording* out) {
   const std::optional<GitTree> tree = DescribeGitTree(folder);
   const fs::path base = tree ? tree->root : folder;
@@ -64,6 +116,7 @@ Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recordi
     ASSIGN_OR_RETURN(FileDigest digest, HashFile(base / path));
     out->code.files.push_back(CodeFile{std::move(path), std::move(digest.sha256)});
   }
+  NoteMissingSources(request, tree, base, folder, out);
   return {};
 }
 
@@ -87,10 +140,18 @@ Status CheckRequest(const RecordRequest& request) {
   preview.data = request.data;
   preview.artifacts = request.artifacts;
   const auto manifest = ParseManifest(ToJson(BuildManifest(request, preview)), "the request");
-  if (!manifest.ok()) return manifest.error();
+  if (!manifest.ok()) {
+    Error error = manifest.error();
+    if (error.where.ends_with("$.run_id")) {
+      error.message += " (--run-id; without it the name of --out)";
+    }
+    return error;
+  }
   if (!request.metrics.empty() && request.metrics_path.empty()) {
-    return InvalidInput(fmt::format("metric '{}' is declared, but no metrics file is named",
-                                    request.metrics.front().name));
+    return InvalidInput(
+        fmt::format("metric '{}' is declared, but no metrics file is named; expected "
+                    "one (--metrics FILE)",
+                    request.metrics.front().name));
   }
   std::error_code error;
   const fs::path home = request.keep / request.run_id;
@@ -163,12 +224,15 @@ void HashInputsAgain(const fs::path& folder, Recording* out) {
 }
 
 Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(folder / request.metrics_path));
-  ASSIGN_OR_RETURN(out->metrics, ParseRunMetrics(json, request.metrics_path));
+  ASSIGN_OR_RETURN(const std::string text,
+                   ReadFile(folder / request.metrics_path, kMetricsLimitBytes));
+  ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, request.metrics_path));
+  out->metrics = std::move(salvaged.metrics);
+  out->remarks.insert(out->remarks.end(), salvaged.left_out.begin(), salvaged.left_out.end());
   for (const Metric& metric : request.metrics) {
     if (out->metrics.metrics.contains(metric.name)) continue;
-    out->missing_outputs.push_back(
-        fmt::format("metric '{}' is not in {}", metric.name, request.metrics_path));
+    out->missing_outputs.push_back(fmt::format("metric '{}' {}: it is not in {}", metric.name,
+                                               kNotRecorded, request.metrics_path));
   }
   return {};
 }
@@ -208,13 +272,15 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
     const std::optional<std::string> now = IdentityOf(folder / path);
     if (now && now == before.at(path)) {
       out->missing_outputs.push_back(
-          fmt::format("output '{}' was there before the run and was not written by it", path));
+          fmt::format("output '{}' {}: it was there before the run and was not written by it", path,
+                      kNotRecorded));
       return;
     }
     const Status status = read();
     if (!status.ok()) {
       out->missing_outputs.push_back(
-          fmt::format("output '{}': {}", path, status.error().ToString()));
+          fmt::format("output '{}' {}: {}", path, kNotRecorded,
+                      now ? status.error().ToString() : "the run did not write it"));
     }
   };
   for (const Artifact& artifact : request.artifacts) {
@@ -227,21 +293,29 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
   measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
 }
 
-Status KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  if (request.keep.empty()) return {};
+Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifact* artifact) {
   std::error_code error;
-  for (Artifact& artifact : out->artifacts) {
-    const fs::path home = fs::absolute(request.keep / request.run_id / artifact.path, error);
-    RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
-    fs::copy_file(folder / artifact.path, home, error);
-    if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
-    ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
-    if (digest.sha256 != artifact.sha256) {
-      return IoError("the copy differs from the file that was hashed", home.string());
-    }
-    artifact.location = PlaceOf(fs::weakly_canonical(home, error), request.root);
+  const fs::path home = fs::absolute(request.keep / request.run_id / artifact->path, error);
+  RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
+  fs::copy_file(folder / artifact->path, home, error);
+  if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
+  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
+  if (digest.sha256 != artifact->sha256) {
+    return IoError("the copy differs from the file that was hashed", home.string());
   }
+  artifact->location = PlaceOf(fs::weakly_canonical(home, error), request.root);
   return {};
+}
+
+// The run is over: a copy that cannot be made costs no more than the copy.
+void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  if (request.keep.empty()) return;
+  for (Artifact& artifact : out->artifacts) {
+    const Status kept = KeepArtifact(request, folder, &artifact);
+    if (kept.ok()) continue;
+    out->missing_outputs.push_back(
+        fmt::format("output '{}' was not kept: {}", artifact.path, kept.error().ToString()));
+  }
 }
 
 }  // namespace
@@ -259,7 +333,7 @@ Result<Recording> RecordRun(const RecordRequest& request,
   RunCommand(request, should_cancel, &recording);
   HashInputsAgain(folder, &recording);
   MeasureOutputs(request, folder, outputs_before, &recording);
-  RETURN_IF_ERROR(KeepArtifacts(request, folder, &recording));
+  KeepArtifacts(request, folder, &recording);
   return recording;
 }
 

@@ -58,7 +58,7 @@ struct Recording {
   std::optional<KernelFamilies> kernels;
   std::vector<Artifact> artifacts;
   std::vector<std::string> changed_inputs;   // one sentence each
-  std::vector<std::string> missing_outputs;  // one sentence each
+  std::vector<std::string> missing_outputs;  // what could not be had, one sentence each
   std::vector<std::string> remarks;          // one sentence each
 };
 
@@ -71,7 +71,8 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
 // environment, stdout and stderr (stdin is /dev/null); hashes inputs again; measures outputs. An
 // output that the run did not write anew counts as missing. A command that fails is no Error.
 // Errors, all before the command starts: invalid_input for a request that would make no readable
-// manifest, not_found and io for inputs. After it: io when artifacts cannot be kept.
+// manifest, not_found and io for inputs. After it there is none: what cannot be read or kept then
+// is a sentence in the recording.
 Result<Recording> RecordRun(const RecordRequest& request,
                             const std::function<bool()>& should_cancel = {});
 

@@ -1,8 +1,11 @@
 // The pure half of recording: request and observations to manifest.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
 #include "harness/drill/record.h"
+#include "harness/manifest/admission.h"
 
 namespace rharness {
 namespace {
@@ -48,7 +51,7 @@ std::vector<std::string> JoinFamilies(const RecordRequest& request, const Record
 std::vector<std::string> JoinNotes(const Recording& recording) {
   std::vector<std::string> notes;
   if (!recording.outcome.Succeeded()) {
-    notes.push_back("the command failed: " + recording.outcome.ToString());
+    notes.push_back(fmt::format("{}: {}", kCommandFailed, recording.outcome.ToString()));
   }
   for (const auto* sentences :
        {&recording.changed_inputs, &recording.missing_outputs, &recording.remarks}) {

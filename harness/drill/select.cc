@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 #include <variant>
 
 #include "harness/base/glob.h"
+#include "harness/base/spelling.h"
 
 namespace rharness {
 namespace {
@@ -41,9 +44,22 @@ constexpr std::array<std::pair<std::string_view, TextField>, 5> kTextFields = {
      {"configuration", &HistoryEntry::configuration},
      {"declared", &HistoryEntry::declared},
      {"last_verdict", &HistoryEntry::last_verdict}}};
+constexpr std::string_view kFields[] = {"run_id",   "family",      "configuration",
+                                        "declared", "started",     "duration_seconds",
+                                        "verified", "last_verdict"};
 constexpr std::string_view kFieldExpected =
     "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
     "'not' or '('";
+
+// What a field is called, and which one `typed` may have meant.
+std::string FieldExpected(const std::string& typed) {
+  std::string nearest = NearestName(typed, {std::begin(kFields), std::end(kFields)});
+  for (const std::string_view field : kFields) {
+    if (nearest.empty() && field.ends_with("_" + typed)) nearest = field;
+  }
+  return fmt::format("{}{}", kFieldExpected,
+                     nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
+}
 
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxLength = std::size_t{64} << 10;
@@ -103,6 +119,7 @@ struct Selection::Node {
   std::variant<std::monostate, TextTest, NumberTest, TimeTest> test;
 
   bool Matches(const HistoryEntry& entry, WallTime now) const;
+  void AppendNamedValues(std::vector<NamedValue>* out) const;
 };
 
 bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
@@ -134,6 +151,15 @@ bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
     }
   }
   Abort("unknown kind of selection");
+}
+
+void Selection::Node::AppendNamedValues(std::vector<NamedValue>* out) const {
+  for (const Node& child : children) child.AppendNamedValues(out);
+  const auto* text = std::get_if<TextTest>(&test);
+  if (text == nullptr || text->op == Op::kGlob) return;
+  const auto row =
+      std::ranges::find(kTextFields, text->field, &std::pair<std::string_view, TextField>::second);
+  out->push_back({std::string(row->first), text->value});
 }
 
 namespace {
@@ -299,7 +325,7 @@ Result<Node> Parser::Comparison() {
     Next();
     return NumberComparison();
   }
-  if (!verified && !Is("started")) return Expected(kFieldExpected);
+  if (!verified && !Is("started")) return Expected(FieldExpected(token_.text));
   Next();
   return TimeComparison(verified);
 }
@@ -363,6 +389,12 @@ Result<Selection> Selection::Parse(std::string_view text) {
 
 bool Selection::Matches(const HistoryEntry& entry, WallTime now) const {
   return root_->Matches(entry, now);
+}
+
+std::vector<NamedValue> Selection::NamedValues() const {
+  std::vector<NamedValue> values;
+  root_->AppendNamedValues(&values);
+  return values;
 }
 
 }  // namespace rharness

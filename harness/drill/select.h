@@ -15,6 +15,12 @@
 
 namespace rharness {
 
+// "family = mlp", or the same with "!=".
+struct NamedValue {
+  std::string field;
+  std::string value;
+};
+
 // A parsed selection expression:
 //   expr   := term { "or" term }      term := factor { "and" factor }
 //   factor := "not" factor | "(" expr ")" | field op value
@@ -31,6 +37,8 @@ class Selection {
   Selection& operator=(Selection&&) noexcept;
   ~Selection();
   bool Matches(const HistoryEntry& entry, WallTime now) const;
+  // What it compares text with by name, in the order of the expression: not by patterns.
+  std::vector<NamedValue> NamedValues() const;
 
   struct Node;
 

@@ -61,7 +61,7 @@ class Uniqueness {
 void CheckRun(const Manifest& m, Findings* out) {
   out->Require(!m.run_id.empty(), "missing_run_id", "run_id", "missing; expected a name");
   out->Require(!m.family.empty(), "missing_family", "family",
-               "missing; expected the family of runs whose noise may be pooled");
+               "missing; expected the family of runs whose noise may be pooled (`--family`)");
   out->Require(m.started != WallTime{}, "missing_time", "started", "missing; expected a time");
   out->Require(m.ended != WallTime{}, "missing_time", "ended", "missing; expected a time");
   if (m.started == WallTime{} || m.ended == WallTime{}) return;
@@ -82,12 +82,19 @@ void CheckCode(const Code& code, Findings* out) {
   out->Require(!code.repository.empty(), "missing_repository", "code.repository",
                "missing; expected the folder or URL of the code");
   if (code.commit.empty() && code.files.empty()) {
-    out->Add("missing_commit", "code.commit", "missing, and no files are listed; expected either");
+    out->Add("missing_commit", "code.commit",
+             "missing, and no files are listed, so that there is nothing to rerun; expected a "
+             "commit, or the sources by name (`rharness record --code-file`)");
   }
   if (!code.commit.empty() && code.commit.size() != 40 && code.commit.size() != 64) {
     out->Add(
         "bad_hash", "code.commit",
         fmt::format("has {} characters; expected a full commit of 40 or 64", code.commit.size()));
+  }
+  if (code.dirty && !code.commit.empty() && code.files.empty()) {
+    out->Add("unpinned_code", "code.files",
+             "none, and the tree had changes that are in no commit, so that nobody can rerun this; "
+             "commit them and record again, or name the sources (`rharness record --code-file`)");
   }
   if (code.dirty) {
     out->RequireHash(code.diff_sha256, "missing_diff", "code.diff_sha256",
@@ -146,7 +153,7 @@ void CheckRandomness(const Manifest& m, Findings* out) {
   if (m.rng_sources.empty() && m.seeds.empty()) {
     out->Add("missing_rng_sources", "rng_sources",
              "neither sources of randomness nor seeds are recorded; expected those that the run "
-             "draws from");
+             "draws from (`--seed NAME=INTEGER`, `--rng NAME`)");
   }
   Uniqueness sources("duplicate_name", out);
   for (std::size_t i = 0; i < m.rng_sources.size(); ++i) {
@@ -194,7 +201,8 @@ void CheckPromise(const Manifest& m, Findings* out) {
                                    [](const Metric& metric) { return metric.primary; });
   if (m.determinism.declared == "statistical" && !primary) {
     out->Add("missing_primary", "metrics",
-             "a statistical comparison needs a primary metric; none is marked so");
+             "a statistical comparison needs a primary metric; none is marked so (`--metric "
+             "NAME,direction=...,margin=...,primary`)");
   }
 }
 
@@ -268,6 +276,17 @@ void CheckArtifacts(const std::vector<Artifact>& artifacts, Findings* out) {
   }
 }
 
+void CheckNotes(const std::vector<std::string>& notes, Findings* out) {
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const auto refuse = [&](std::string_view code) {
+      out->Add(code, fmt::format("notes[{}]", i), notes[i]);
+    };
+    if (notes[i].find(kChangedDuringRun) != std::string::npos) refuse("input_changed");
+    if (notes[i].find(kNotRecorded) != std::string::npos) refuse("not_recorded");
+    if (notes[i].starts_with(kCommandFailed)) refuse("failed_run");
+  }
+}
+
 }  // namespace
 
 std::vector<AdmissionFinding> Admit(const Manifest& manifest) {
@@ -282,10 +301,7 @@ std::vector<AdmissionFinding> Admit(const Manifest& manifest) {
   CheckMetrics(manifest, &findings);
   CheckCurves(manifest.curves, &findings);
   CheckArtifacts(manifest.artifacts, &findings);
-  for (std::size_t i = 0; i < manifest.notes.size(); ++i) {
-    if (manifest.notes[i].find(kChangedDuringRun) == std::string::npos) continue;
-    findings.Add("input_changed", fmt::format("notes[{}]", i), manifest.notes[i]);
-  }
+  CheckNotes(manifest.notes, &findings);
   return findings.Take();
 }
 

@@ -34,6 +34,18 @@ struct RunMetrics {
 // empty object is valid and empty: that nothing was measured is for the comparison to say.
 Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
 
+// What could be had of a metrics file.
+struct SalvagedMetrics {
+  RunMetrics metrics;
+  std::vector<std::string> left_out;  // a sentence each, naming file and member; ten at most
+};
+
+// As ParseRunMetrics, for a file that cost hours to write: a member that is unknown or not what it
+// should be is left out and named, and the rest is kept. NaN, Infinity and -Infinity without
+// quotes, as Python writes them, are read and named, too. Errors: invalid_input where the text is
+// no JSON object.
+Result<SalvagedMetrics> SalvageRunMetrics(std::string_view text, std::string_view file);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_MANIFEST_RUN_METRICS_H_

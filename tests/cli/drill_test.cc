@@ -174,10 +174,24 @@ TEST_F(DrillProgram, RefusesAHistoryThatIsNotThereAndMakesNone) {
   EXPECT_FALSE(fs::exists(At("misspelled.db")));
 }
 
-TEST_F(DrillProgram, EndsWithThreeWhenNothingWasSelected) {
-  RecordRuns(1);
-  EXPECT_EQ(Drill({"--select", "family = other"}).outcome.exit_code, 3);
-  EXPECT_EQ(StoredReport().exit_code, 3);
+TEST_F(DrillProgram, LeavesNoTraceWhereNothingIsSelected) {
+  RecordRuns(2);
+  const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
+      {{"--select", "family = tinny"}, "no run's family is \"tinny\"; expected \"tiny\""},
+      {{"--select", "family = tiny or run_id = c"}, "expected \"a\", \"b\""},
+      {{"--select", "verified < 30d and not verified = never"}, "none of the 2 runs"},
+      {{"--sample", "0"}, "expected at least 1"}};
+  for (const auto& [options, expected] : refused) {
+    for (const bool dry : {false, true}) {
+      std::vector<std::string> all = options;
+      if (dry) all.emplace_back("--dry-run");
+      const ProcessResult result = Drill(all);
+      EXPECT_EQ(result.outcome.exit_code, 2) << options[1];
+      EXPECT_THAT(result.stderr_text, HasSubstr(expected));
+      EXPECT_FALSE(fs::exists(At("out"))) << options[1];
+    }
+  }
+  EXPECT_EQ(Drill().outcome.exit_code, 0) << "the folder is as good as new";
 }
 
 TEST_F(DrillProgram, NamesTheColumnOfABadExpression) {

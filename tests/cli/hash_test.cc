@@ -124,6 +124,34 @@ TEST_F(HashProgram, FindsNoWeightsAnError) {
   EXPECT_THAT(Hash({"--weights-only", "o.safetensors"}).stderr_text, HasSubstr("has no weights"));
 }
 
+TEST_F(HashProgram, SaysWhatItIsThatIsNoCheckpointAndWhatIsRead) {
+  Write("x.csv", "step,loss\n1,2.5\n");
+  Write("empty.pt", "");
+  Write("program", std::string("\x7f") + "ELF" + std::string("\2\1\1\0\0\0\0\0", 8));
+  Write("metrics.json", R"({"metrics": {"a": 1}})");
+  Write("logs/a.txt", "abc");
+  constexpr char kRead[] = "expected a safetensors, PyTorch (.pt, .pth, .bin), GGUF, .npz or .npy";
+  const std::vector<std::pair<const char*, std::string>> files = {
+      {"x.csv",
+       std::string("x.csv: byte 0: text that begins with 'step,loss', and no checkpoint; ") +
+           kRead},
+      {"empty.pt", std::string("empty.pt: byte 0: the file is empty; ") + kRead},
+      {"program",
+       std::string(
+           "a file that begins with the bytes 7f 45 4c 46 02 01 01 00, and no known kind of "
+           "checkpoint; ") +
+           kRead},
+      {"metrics.json", "is JSON that lists no tensor; expected the index of a sharded checkpoint"},
+      {"logs", "logs: is a folder without a checkpoint; expected one *.index.json"},
+  };
+  for (const auto& [path, expected] : files) {
+    const ProcessResult result = Hash({"--weights-only", path});
+    EXPECT_EQ(result.outcome.exit_code, 2) << path;
+    EXPECT_THAT(result.stderr_text, HasSubstr(expected));
+    EXPECT_THAT(result.stderr_text, Not(HasSubstr("header length")));
+  }
+}
+
 TEST_F(HashProgram, AddsToItsJsonAndTakesNothingAway) {
   Write("x.safetensors", FileOf({Tensor("w", "wwww")}));
   Write("a.txt", "abc");

@@ -1,6 +1,7 @@
-// rharness record and admit as programs: what they write, what they say, how they end.
+// rharness record as a program: what they write, what they say, how they end.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -174,16 +175,97 @@ TEST_F(RecordProgram, DoesNotTakeAnOldOutputForANewOne) {
   const ProcessResult result = Record({"--weights", "model.st"}, "true");
   EXPECT_EQ(result.outcome.exit_code, 4);
   EXPECT_NE(result.stderr_text.find("was there before the run"), std::string::npos);
-  EXPECT_EQ(Record({"--weights", "model.st"}, "cp model.src model.st").outcome.exit_code, 0);
+  EXPECT_EQ(
+      Record({"--overwrite", "--weights", "model.st"}, "cp model.src model.st").outcome.exit_code,
+      0);
 }
 
-TEST_F(RecordProgram, WantsEveryDeclaredOutput) {
-  EXPECT_EQ(Record({"--weights", "model.st"}, "true").outcome.exit_code, 4);
-  EXPECT_EQ(Record({"--metrics", "m.json"}, "echo '{' > m.json").outcome.exit_code, 4);
-  EXPECT_EQ(
-      Record({"--metrics", "m.json", "--metric", "f1"}, "cp metrics.src m.json").outcome.exit_code,
-      4);
-  EXPECT_FALSE(fs::exists(At("run.json")));
+TEST_F(RecordProgram, WantsEveryDeclaredOutputAndKeepsTheRecordOfTheRest) {
+  struct Row {
+    std::vector<std::string> options;
+    std::string script;
+    std::string note;
+  };
+  const std::vector<Row> rows = {
+      {{"--weights", "none.st"},
+       "cp metrics.src m.json",
+       "output 'none.st' was not recorded: the run "
+       "did not write it"},
+      {{"--weights", "torn.st"},
+       "cp metrics.src m.json; mkdir torn.st",
+       "output 'torn.st' was not recorded: "},
+      {{"--metric", "f1"}, "cp metrics.src m.json", "metric 'f1' was not recorded: it is not in "},
+      {{}, "echo '{' > m.json", "output 'm.json' was not recorded: m.json: byte "}};
+  for (const Row& row : rows) {
+    std::vector<std::string> options = {"--overwrite", "--metrics", "m.json", "--seed", "init=1"};
+    options.insert(options.end(), row.options.begin(), row.options.end());
+    const ProcessResult result = Record(options, row.script);
+    EXPECT_EQ(result.outcome.exit_code, 4) << row.note;
+    EXPECT_NE(result.stderr_text.find(row.note), std::string::npos) << result.stderr_text;
+    const auto manifest = LoadManifest(At("run.json"));
+    ASSERT_TRUE(manifest.ok()) << row.note;
+    EXPECT_EQ(manifest->seeds.at("init"), 1);
+    EXPECT_EQ(manifest->notes.at(0).substr(0, row.note.size()), row.note);
+    EXPECT_EQ(manifest->metrics.size(), row.script.starts_with("cp") ? 2u : 0u);
+    const auto findings = Admit(*manifest);
+    EXPECT_TRUE(std::ranges::any_of(findings, [](const AdmissionFinding& finding) {
+      return finding.code == "not_recorded";
+    })) << row.note;
+    fs::remove(At("m.json"));
+  }
+}
+
+TEST_F(RecordProgram, LeavesUnknownMembersOfTheMetricsOutAndSaysSo) {
+  const ProcessResult result = Record(
+      {"--metrics", "m.json", "--metric", "accuracy,direction=higher,margin=0.1,primary"},
+      R"(printf '{"metrics": {"accuracy": 0.5, "loss": NaN, "table": [1]}, "epochs": 3}' > m.json)");
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_NE(result.stderr_text.find("unknown member \"epochs\"; left out"), std::string::npos)
+      << result.stderr_text;
+  const auto manifest = LoadManifest(At("run.json"));
+  ASSERT_TRUE(manifest.ok());
+  ASSERT_EQ(manifest->metrics.size(), 2u);
+  EXPECT_EQ(manifest->metrics[0].value, 0.5);
+  EXPECT_EQ(manifest->notes.size(), 3u);
+}
+
+TEST_F(RecordProgram, WritesTheManifestElsewhereWhereItsPlaceIsGone) {
+  const ProcessResult result =
+      Run({"sh", "-c",
+           "mkdir sub tmp && TMPDIR=$PWD/tmp " RHARNESS_BIN_DIR
+           "/rharness record --out sub/run.json --seed a=1 -- sh -c 'rmdir sub && touch sub'"});
+  EXPECT_EQ(result.outcome.exit_code, 4) << result.stderr_text;
+  EXPECT_NE(result.stderr_text.find("the manifest lies at "), std::string::npos)
+      << result.stderr_text;
+  std::size_t found = 0;
+  for (const auto& entry : fs::directory_iterator(At("tmp"))) {
+    const auto manifest = LoadManifest(entry.path());
+    ASSERT_TRUE(manifest.ok()) << entry.path();
+    EXPECT_EQ(manifest->run_id, "run");
+    ++found;
+  }
+  EXPECT_EQ(found, 1u);
+}
+
+TEST_F(RecordProgram, KeepsTheRecordWhereACopyCannotBeKept) {
+  const ProcessResult result =
+      Record({"--weights", "model.st", "--keep", "kept"}, "cp model.src model.st; touch kept");
+  EXPECT_EQ(result.outcome.exit_code, 4);
+  EXPECT_NE(result.stderr_text.find("output 'model.st' was not kept: "), std::string::npos)
+      << result.stderr_text;
+  const auto manifest = LoadManifest(At("run.json"));
+  ASSERT_TRUE(manifest.ok());
+  EXPECT_EQ(manifest->artifacts.at(0).tensor_digest, kTensorDigest);
+  EXPECT_EQ(manifest->artifacts.at(0).location, "");
+}
+
+TEST_F(RecordProgram, RefusesToTakeThePlaceOfWhatTheRunReadsOrWrites) {
+  const ProcessResult result = Run({RHARNESS_BIN_DIR "/rharness", "record", "--metrics", "m.json",
+                                    "--out", "m.json", "--", "touch", "ran"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_NE(result.stderr_text.find("would take the place of m.json"), std::string::npos)
+      << result.stderr_text;
+  EXPECT_FALSE(fs::exists(At("ran")));
 }
 
 TEST_F(RecordProgram, StopsTheCommandAtItsTimeLimit) {
@@ -217,38 +299,42 @@ TEST_F(RecordProgram, RecordsTheStateOfAGitTree) {
   EXPECT_EQ(manifest->code.diff_sha256, Sha256HexOf(made.stdout_text.substr(41)));
 }
 
+TEST_F(RecordProgram, NamesASourceOfTheCommandThatARerunWouldNotHave) {
+  Write("tracked.sh", "true");
+  Write("new.sh", "true");
+  const auto notes = [&](const std::vector<std::string>& options, const std::string& script) {
+    std::vector<std::string> argv = {RHARNESS_BIN_DIR "/rharness", "record", "--overwrite", "--out",
+                                     "run.json"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    argv.insert(argv.end(), {"--", "sh", script});
+    EXPECT_EQ(Run(argv).outcome.exit_code, 0);
+    const auto manifest = LoadManifest(At("run.json"));
+    return manifest.ok() ? manifest->notes : std::vector<std::string>{"unreadable"};
+  };
+  using Notes = std::vector<std::string>;
+  EXPECT_EQ(notes({"--code-file", "new.sh"}, "new.sh"), Notes{});
+  EXPECT_EQ(notes({"--data", "new.sh", "--code-file", "data.bin"}, "new.sh"), Notes{});
+  EXPECT_EQ(
+      notes({"--code-file", "tracked.sh"}, "new.sh"),
+      Notes{"the command's 'new.sh' was not recorded: other code files are, and a rerun has no "
+            "more; expected it among --code-file"});
+  const ProcessResult made =
+      Run({"sh", "-c",
+           "git init -q . && git add tracked.sh && git -c user.name=a -c user.email=a@b commit -qm "
+           "one"});
+  if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
+  EXPECT_EQ(notes({}, "tracked.sh"), Notes{});
+  EXPECT_EQ(notes({}, "new.sh"),
+            Notes{"the command's 'new.sh' was not recorded: it is in no commit; "
+                  "expected it among --code-file"});
+}
+
 TEST_F(RecordProgram, HandsOptionsOfTheCommandOn) {
   ASSERT_EQ(Run({RHARNESS_BIN_DIR "/rharness", "record", "--out", "run.json", "--", "sh", "-c",
                  "test \"$1\" = --data && test \"$2\" = --", "x", "--data", "--"})
                 .outcome.exit_code,
             0);
   EXPECT_EQ(LoadManifest(At("run.json"))->command.size(), 6u);
-}
-
-TEST_F(RecordProgram, AdmitChecksEveryFileAndForgesNoLine) {
-  Write("bad.json", "{");
-  Write("bare.json", R"({"schema": "rharness.manifest/v1", "run_id": "a", "command": ["true"],
-                         "rng_sources": ["x"], "hyperparameters": {"a\nb": 1}})");
-  const ProcessResult result =
-      Run({RHARNESS_BIN_DIR "/rharness", "admit", "bad.json", "bare.json", "none.json"});
-  EXPECT_EQ(result.outcome.exit_code, 2);
-  EXPECT_TRUE(result.stdout_text.starts_with("bad.json: byte ")) << result.stdout_text;
-  EXPECT_NE(result.stdout_text.find("\nbare.json: $.seeds.x: missing_seed: "), std::string::npos);
-  EXPECT_NE(result.stdout_text.find("\nnone.json: $: unreadable: "), std::string::npos);
-  EXPECT_EQ(result.stderr_text, "rharness: 0 of 3 manifests admitted\n");
-}
-
-TEST_F(RecordProgram, AdmitPrintsFindingsAsJson) {
-  Write("bare.json", R"({"schema": "rharness.manifest/v1", "run_id": "a", "command": ["true"]})");
-  const ProcessResult result =
-      Run({RHARNESS_BIN_DIR "/rharness", "--quiet", "admit", "--json", "bare.json"});
-  EXPECT_EQ(result.outcome.exit_code, 2);
-  EXPECT_EQ(result.stderr_text, "");
-  const auto json = ParseJson(result.stdout_text, "stdout");
-  ASSERT_TRUE(json.ok());
-  const Json& file = json->Find("manifests")->AsArray().at(0);
-  EXPECT_FALSE(file.Find("admitted")->AsBool());
-  EXPECT_EQ(file.Find("findings")->AsArray().at(0).Find("path")->AsString(), "$.family");
 }
 
 }  // namespace

@@ -170,6 +170,18 @@ TEST(Selection, GivesColumnAndExpectationForEveryError) {
   }
 }
 
+TEST(Selection, NamesTheFieldThatWasMeant) {
+  const std::pair<const char*, const char*> slips[] = {
+      {"famly = mlp", "; did you mean 'family'?"},
+      {"verdict = drifted", "; did you mean 'last_verdict'?"},
+      {"colour = red", "last_verdict, 'not' or '('"}};
+  for (const auto& [text, ending] : slips) {
+    const auto selection = Selection::Parse(text);
+    ASSERT_FALSE(selection.ok());
+    EXPECT_TRUE(selection.error().message.ends_with(ending)) << selection.error().message;
+  }
+}
+
 TEST(Selection, RefusesNestingAndLengthBeyondItsLimits) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '(') + "run_id = a" + std::string(depth, ')');

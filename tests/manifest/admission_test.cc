@@ -50,6 +50,15 @@ TEST(Admission, RefusesARunWhoseInputChangedUnderIt) {
                     }}});
 }
 
+TEST(Admission, RefusesARunThatFailedOrDidNotLeaveWhatItShould) {
+  ExpectEachAlone(
+      {{"not_recorded $.notes[0]",
+        [](Manifest& m) { m.notes = {"output 'model.npz' was not recorded: no such file"}; }},
+       {"failed_run $.notes[0]",
+        [](Manifest& m) { m.notes = {"the command failed: exited with 1"}; }}});
+  EXPECT_TRUE(FindingsAfter([](Manifest& m) { m.notes = {"no tensor digest: x"}; }).empty());
+}
+
 TEST(Admission, WantsRunTimesThatAgree) {
   using std::chrono::milliseconds;
   ExpectEachAlone({
@@ -82,13 +91,17 @@ TEST(Admission, WantsCodeThatCanBeFoundAgain) {
          m.code.files.clear();
        }},
       {"bad_hash $.code.commit", [](Manifest& m) { m.code.commit = "0123abc"; }},
+      {"unpinned_code $.code.files", [](Manifest& m) { m.code.files.clear(); }},
       {"missing_diff $.code.diff_sha256", [](Manifest& m) { m.code.diff_sha256.clear(); }},
       {"bad_hash $.code.diff_sha256", [](Manifest& m) { m.code.diff_sha256 = "11"; }},
       {"unpinned_code $.code.files[0].sha256", [](Manifest& m) { m.code.files[0].sha256 = ""; }},
       {"duplicate_path $.code.files[1].path",
        [](Manifest& m) { m.code.files.push_back(m.code.files[0]); }},
   });
-  EXPECT_TRUE(FindingsAfter([](Manifest& m) { m.code.files.clear(); }).empty());
+  EXPECT_TRUE(FindingsAfter([](Manifest& m) {
+                m.code.files.clear();
+                m.code.dirty = false;
+              }).empty());
   EXPECT_TRUE(FindingsAfter([](Manifest& m) { m.code.commit.clear(); }).empty());
 }
 

@@ -1,0 +1,143 @@
+// Reading the metrics file of a run that is over: strictly where that works, else member by member.
+#include "harness/manifest/run_metrics.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostSentences = 10;
+
+// How Python's json module writes what is not finite, and how a reader of ours wants it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBareNumbers = {
+    {{"-Infinity", "\"-inf\""}, {"Infinity", "\"inf\""}, {"NaN", "\"nan\""}}};
+
+// `text` with these words in quotes where they stand for numbers; empty where there are none.
+std::optional<std::string> WithQuotedNumbers(std::string_view text) {
+  std::string quoted;
+  bool found = false;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    std::size_t size = 1;
+    std::string_view replacement;
+    if (in_string && rest[0] == '\\' && rest.size() > 1) {
+      size = 2;
+    } else if (rest[0] == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      for (const auto& [bare, spelling] : kBareNumbers) {
+        if (!rest.starts_with(bare)) continue;
+        size = bare.size();
+        replacement = spelling;
+        found = true;
+        break;
+      }
+    }
+    quoted += replacement.empty() ? rest.substr(0, size) : replacement;
+    at += size;
+  }
+  if (!found) return std::nullopt;
+  return quoted;
+}
+
+class Salvage {
+ public:
+  explicit Salvage(std::string_view file) : file_(file) {}
+
+  void Say(std::string sentence) {
+    if (++sentences_ <= kMostSentences) result_.left_out.push_back(std::move(sentence));
+  }
+
+  void ReadSection(const std::string& section, const Json& json) {
+    if (json.IsNull()) return;
+    if (!json.IsObject()) return Keep(Json::MakeObject({{section, json}}));
+    for (const auto& [name, value] : json.AsObject()) {
+      Json usable = section == "curves" ? PointsOf(name, value) : value;
+      Keep(Json::MakeObject({{section, Json::MakeObject({{name, std::move(usable)}})}}));
+    }
+  }
+
+  // Takes what a strict reader makes of this part of the file, or says why it makes nothing of it.
+  void Keep(const Json& part) {
+    auto read = ParseRunMetrics(part, file_);
+    if (!read.ok()) return Say(read.error().ToString() + "; left out");
+    result_.metrics.metrics.merge(read->metrics);
+    result_.metrics.software.merge(read->software);
+    for (Curve& curve : read->curves) result_.metrics.curves.push_back(std::move(curve));
+  }
+
+  SalvagedMetrics Take(RunMetrics whole) {
+    result_.metrics = std::move(whole);
+    return Take();
+  }
+
+  SalvagedMetrics Take() {
+    if (sentences_ > kMostSentences) {
+      result_.left_out.back() =
+          fmt::format("{}: {} more members left out", file_, sentences_ - kMostSentences + 1);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // A curve without the members that a curve does not have.
+  Json PointsOf(const std::string& name, const Json& curve) {
+    if (!curve.IsObject()) return curve;
+    Json points = Json::MakeObject();
+    for (const auto& [key, value] : curve.AsObject()) {
+      if (key == "steps" || key == "values") {
+        points.AppendMember(key, value);
+      } else if (!key.starts_with("x-")) {
+        Say(fmt::format("{}: $.curves.{}: unknown member \"{}\"; left out", file_, name, key));
+      }
+    }
+    return points;
+  }
+
+  std::string file_;
+  std::size_t sentences_ = 0;
+  SalvagedMetrics result_;
+};
+
+// Where a number stands beside "metrics" and not in it, that is most likely where it belongs.
+std::string Unknown(std::string_view file, const std::string& name, const Json& value) {
+  return fmt::format("{}: $: unknown member \"{}\"; left out{}", file, name,
+                     value.ToDouble() ? "; a metric belongs in \"metrics\"" : "");
+}
+
+}  // namespace
+
+Result<SalvagedMetrics> SalvageRunMetrics(std::string_view text, std::string_view file) {
+  Salvage salvage(file);
+  Result<Json> json = ParseJson(text, file);
+  if (!json.ok()) {
+    const std::optional<std::string> quoted = WithQuotedNumbers(text);
+    Result<Json> again = quoted ? ParseJson(*quoted, file) : Result<Json>(json.error());
+    if (!again.ok()) return json.error();
+    json = std::move(again);
+    salvage.Say(fmt::format(
+        "{}: NaN and Infinity are no JSON; read as \"nan\" and \"inf\", which are", file));
+  }
+  if (auto whole = ParseRunMetrics(*json, file); whole.ok()) {
+    return salvage.Take(std::move(*whole));
+  }
+  if (!json->IsObject()) {
+    return InvalidInput(fmt::format("expected an object, found {}", json->KindName()),
+                        fmt::format("{}: $", file));
+  }
+  for (const auto& [name, value] : json->AsObject()) {
+    if (name == "metrics" || name == "curves" || name == "software") {
+      salvage.ReadSection(name, value);
+    } else if (!name.starts_with("x-")) {
+      salvage.Say(Unknown(file, name, value));
+    }
+  }
+  return salvage.Take();
+}
+
+}  // namespace rharness

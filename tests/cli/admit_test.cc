@@ -1,0 +1,121 @@
+// rharness admit as a program: of files and of folders.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "tests/manifest/example.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kBare[] =
+    R"({"schema": "rharness.manifest/v1", "run_id": "bare", "command": ["true"]})";
+
+class AdmitProgram : public testing::Test {
+ protected:
+  void Write(const std::string& name, const std::string& content) const {
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / name, content).ok());
+  }
+  static std::string Complete(const std::string& run_id) {
+    return Replaced(kExampleManifest, "digits-0007", run_id);
+  }
+  ProcessResult Admit(std::vector<std::string> arguments) const {
+    ProcessSpec spec;
+    spec.argv = {RHARNESS_BIN_DIR "/rharness", "admit"};
+    spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+    spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
+    spec.working_directory = folder_.path();
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(60);
+    return RunProcess(spec, limits);
+  }
+
+ private:
+  ScopedTempDir folder_ = std::move(ScopedTempDir::Make()).value();
+};
+
+TEST_F(AdmitProgram, ChecksEveryFileAndForgesNoLine) {
+  Write("bad.json", "{");
+  Write("bare.json", R"({"schema": "rharness.manifest/v1", "run_id": "a", "command": ["true"],
+                         "rng_sources": ["x"], "hyperparameters": {"a\nb": 1}})");
+  const ProcessResult result = Admit({"bad.json", "bare.json", "none.json"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_TRUE(result.stdout_text.starts_with("bad.json: byte ")) << result.stdout_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("\nbare.json: $.seeds.x: missing_seed: "));
+  EXPECT_THAT(result.stdout_text, HasSubstr("\nnone.json: $: unreadable: "));
+  EXPECT_EQ(result.stderr_text, "rharness: 0 of 3 manifests admitted\n");
+}
+
+TEST_F(AdmitProgram, PrintsFindingsAsJson) {
+  Write("bare.json", kBare);
+  const ProcessResult result = Admit({"--json", "bare.json"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  const auto json = ParseJson(result.stdout_text, "stdout");
+  ASSERT_TRUE(json.ok());
+  const Json& file = json->Find("manifests")->AsArray().at(0);
+  EXPECT_FALSE(file.Find("admitted")->AsBool());
+  EXPECT_EQ(file.Find("findings")->AsArray().at(0).Find("path")->AsString(), "$.family");
+}
+
+TEST_F(AdmitProgram, SaysNothingOfAFileThatIsAdmitted) {
+  Write("a.json", Complete("a"));
+  const ProcessResult result = Admit({"a.json"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_EQ(result.stdout_text, "");
+}
+
+TEST_F(AdmitProgram, RefusesAChangedTreeWithoutCodeFilesAndSaysWhatToDo) {
+  const std::string text = Complete("a");
+  const auto files = text.find("\"files\": [");
+  const auto end = text.find("}]", files);
+  Write("a.json", text.substr(0, files) + "\"files\": [" + text.substr(end + 1));
+  const ProcessResult result = Admit({"a.json"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stdout_text, HasSubstr("a.json: $.code.files: unpinned_code: "));
+  EXPECT_THAT(result.stdout_text, HasSubstr("--code-file"));
+}
+
+TEST_F(AdmitProgram, FindsTheManifestsOfAFolderHoweverDeep) {
+  Write("runs/b.json", Complete("b"));
+  Write("runs/2026/a.json", Complete("a"));
+  Write("runs/2026/torn.json", Complete("torn").substr(0, 300));
+  Write("runs/bare.json", kBare);
+  Write("runs/report.json", R"({"schema": "rharness.report/v1"})");
+  Write("runs/notes.txt", "abc");
+  const ProcessResult result = Admit({"runs"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_TRUE(
+      result.stdout_text.starts_with("runs/2026/a.json: admitted\n"
+                                     "runs/2026/torn.json: byte "))
+      << result.stdout_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("\nruns/b.json: admitted\nruns/bare.json: $.family: "));
+  EXPECT_EQ(result.stderr_text, "rharness: 2 of 4 manifests admitted; 2 other files skipped\n");
+}
+
+TEST_F(AdmitProgram, TakesAFolderWithoutManifestsForASlip) {
+  Write("runs/notes.txt", "abc");
+  const ProcessResult result = Admit({"runs"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stderr_text, HasSubstr("runs: the folder holds no manifest"));
+}
+
+TEST_F(AdmitProgram, RefusesTwoRunsOfOneName) {
+  Write("runs/a.json", Complete("a"));
+  Write("runs/copy.json", Complete("a"));
+  EXPECT_EQ(Admit({"runs"}).outcome.exit_code, 0) << "the same run twice";
+  Write("runs/other.json", Replaced(Complete("a"), "\"init\": 7", "\"init\": 9"));
+  const ProcessResult result = Admit({"runs"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_THAT(result.stdout_text, HasSubstr("runs/other.json: $.run_id: duplicate_run_id: 'a' is "
+                                            "that of runs/a.json"));
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,90 @@
+// What is saved of a metrics file that is not what it should be.
+#include "harness/manifest/run_metrics.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+SalvagedMetrics Salvaged(std::string_view text) {
+  auto salvaged = SalvageRunMetrics(text, "m.json");
+  EXPECT_TRUE(salvaged.ok()) << salvaged.error().ToString();
+  return salvaged.ok() ? std::move(*salvaged) : SalvagedMetrics();
+}
+
+TEST(SalvagedMetrics, AreAllOfAFileThatIsAsItShouldBe) {
+  const SalvagedMetrics salvaged = Salvaged(
+      R"({"metrics": {"a": 1}, "curves": {"l": {"steps": [1, 2], "values": [3, 4]}},
+          "software": {"torch": "2.1"}, "x-host": "n1"})");
+  EXPECT_THAT(salvaged.left_out, IsEmpty());
+  EXPECT_EQ(salvaged.metrics.metrics.at("a"), 1.0);
+  EXPECT_EQ(salvaged.metrics.curves.at(0).values, (std::vector<double>{3, 4}));
+  EXPECT_EQ(salvaged.metrics.software.at("torch"), "2.1");
+}
+
+TEST(SalvagedMetrics, KeepTheRestAndNameWhatIsUnknown) {
+  const SalvagedMetrics salvaged = Salvaged(
+      R"({"metrics": {"a": 1}, "epochs": 3, "host": {"name": "n1"},
+          "curves": {"l": {"steps": [1, 2], "values": [3, 4], "unit": "nats"}}})");
+  EXPECT_THAT(salvaged.left_out,
+              ElementsAre("m.json: $: unknown member \"epochs\"; left out; a metric belongs in "
+                          "\"metrics\"",
+                          "m.json: $: unknown member \"host\"; left out",
+                          "m.json: $.curves.l: unknown member \"unit\"; left out"));
+  EXPECT_EQ(salvaged.metrics.metrics.at("a"), 1.0);
+  EXPECT_EQ(salvaged.metrics.curves.at(0).steps, (std::vector<std::int64_t>{1, 2}));
+}
+
+TEST(SalvagedMetrics, KeepTheRestWhereAMemberIsNotWhatItShouldBe) {
+  const SalvagedMetrics salvaged = Salvaged(
+      R"({"metrics": {"a": 1, "table": [[1, 2]], "none": null},
+          "curves": {"short": {"steps": [1, 2], "values": [1]}, "l": {"steps": [1], "values": [2]}},
+          "software": {"torch": 2, "jax": "0.4"}})");
+  EXPECT_THAT(salvaged.left_out,
+              ElementsAre(HasSubstr("m.json: $.metrics.table: expected a number"),
+                          HasSubstr("m.json: $.metrics.none: "),
+                          HasSubstr("m.json: $.curves.short.values: has 1 values for 2 steps"),
+                          HasSubstr("m.json: $.software.torch: expected a string, found 2; left "
+                                    "out")));
+  EXPECT_THAT(salvaged.metrics.metrics, SizeIs(1));
+  EXPECT_THAT(salvaged.metrics.curves, SizeIs(1));
+  EXPECT_EQ(salvaged.metrics.software.at("jax"), "0.4");
+}
+
+TEST(SalvagedMetrics, TakeNotANumberAsPythonWritesIt) {
+  const SalvagedMetrics salvaged = Salvaged(
+      R"({"metrics": {"NaN of \"NaN\"": NaN, "b": Infinity},
+          "curves": {"l": {"steps": [1, 2], "values": [-Infinity, 2]}}})");
+  EXPECT_THAT(salvaged.left_out, ElementsAre(HasSubstr("NaN and Infinity are no JSON")));
+  EXPECT_TRUE(std::isnan(salvaged.metrics.metrics.at("NaN of \"NaN\"")));
+  EXPECT_EQ(salvaged.metrics.metrics.at("b"), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(salvaged.metrics.curves.at(0).values[0], -std::numeric_limits<double>::infinity());
+}
+
+TEST(SalvagedMetrics, NameTenMembersAndCountTheOthers) {
+  std::string text = R"({"metrics": {"a": 1})";
+  for (int i = 0; i < 12; ++i) text += ", \"m" + std::to_string(i) + "\": \"x\"";
+  const SalvagedMetrics salvaged = Salvaged(text + "}");
+  ASSERT_THAT(salvaged.left_out, SizeIs(10));
+  EXPECT_THAT(salvaged.left_out[8], HasSubstr("\"m8\""));
+  EXPECT_EQ(salvaged.left_out[9], "m.json: 3 more members left out");
+}
+
+TEST(SalvagedMetrics, AreNoneOfATextThatIsNoJsonObject) {
+  for (const char* text : {"", "{", R"({"metrics": {"a": NaN})", "[1]", "accuracy 0.5"}) {
+    const auto salvaged = SalvageRunMetrics(text, "m.json");
+    ASSERT_FALSE(salvaged.ok()) << text;
+    EXPECT_THAT(salvaged.error().ToString(), HasSubstr("m.json: ")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rharness
