@@ -20,11 +20,12 @@ Result<std::unique_ptr<HistoryStore>> OpenHistory(const std::string& url) {
 
 Result<std::vector<std::string>> SelectRuns(const std::string& expression,
                                             std::optional<std::size_t> sample, std::uint64_t seed,
-                                            WallTime now, HistoryStore* history) {
+                                            WallTime now, HistoryStore* history, bool by_wait) {
   ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(expression));
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, history->List(false));
   std::erase_if(entries, [&](const HistoryEntry& entry) { return !selection.Matches(entry, now); });
-  if (sample) entries = SampleUnverified(entries, *sample, seed, now);
+  if (sample) entries = SampleLongestWaiting(entries, *sample, seed);
+  if (by_wait) entries = OrderByWait(std::move(entries), seed);
   std::vector<std::string> run_ids;
   run_ids.reserve(entries.size());
   for (const HistoryEntry& entry : entries) run_ids.push_back(entry.run_id);

@@ -19,11 +19,13 @@ namespace rharness {
 // nothing wrong in it. Errors: not_found, and those of HistoryStore::Open.
 Result<std::unique_ptr<HistoryStore>> OpenHistory(const std::string& url);
 
-// The run ids for which the expression holds, or a sample of so many of them. Errors: invalid_input
-// (the expression), io.
+// The run ids for which the expression holds, or so many of them that have waited longest for a
+// drill. In the history's order; `by_wait`: the longest waiting first, for a plan that may not reach
+// them all. `seed` orders equal waits. Errors: invalid_input (the expression), io.
 Result<std::vector<std::string>> SelectRuns(const std::string& expression,
                                             std::optional<std::size_t> sample, std::uint64_t seed,
-                                            WallTime now, HistoryStore* history);
+                                            WallTime now, HistoryStore* history,
+                                            bool by_wait = false);
 
 // The manifests of these runs, in their order. Errors: not_found, integrity, io.
 Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,
