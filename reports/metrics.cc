@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "reports/model.h"
 #include "reports/summary.h"
@@ -40,14 +42,30 @@ std::string Value(double value) {
   return fmt::format("{}", value);
 }
 
-void Head(std::string* out, std::string_view name, std::string_view help) {
-  *out += fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
-}
+// The series of one drill, each with the label of its history.
+class Series {
+ public:
+  explicit Series(std::string_view history)
+      : history_(fmt::format("history=\"{}\"", Label(history))) {}
 
-void Gauge(std::string* out, std::string_view name, std::string_view help, double value) {
-  Head(out, name, help);
-  *out += fmt::format("{} {}\n", name, Value(value));
-}
+  void Head(std::string_view name, std::string_view help) {
+    out_ += fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
+  }
+  // `labels`: more of them, such as "verdict=\"drifted\""; may be empty.
+  void Sample(std::string_view name, std::string_view labels, double value) {
+    out_ += fmt::format("{}{{{}{}{}}} {}\n", name, history_, labels.empty() ? "" : ",", labels,
+                        Value(value));
+  }
+  void Gauge(std::string_view name, std::string_view help, double value) {
+    Head(name, help);
+    Sample(name, "", value);
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  std::string history_;
+  std::string out_;
+};
 
 double Timestamp(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -74,13 +92,13 @@ std::map<std::string, FamilyCounts> CountFamilies(const Report& report) {
   return families;
 }
 
-void FamilySeries(const Report& report, std::string* out) {
+void FamilySeries(const Report& report, Series* out) {
   const auto families = CountFamilies(report);
   if (families.empty()) return;
   const auto series = [&](std::string_view name, std::string_view help, auto value) {
-    Head(out, name, help);
+    out->Head(name, help);
     for (const auto& [family, counts] : families) {
-      *out += fmt::format("{}{{family=\"{}\"}} {}\n", name, Label(family), Value(value(counts)));
+      out->Sample(name, fmt::format("family=\"{}\"", Label(family)), value(counts));
     }
   };
   const auto ratio = [](int part, int whole) {
@@ -96,7 +114,7 @@ void FamilySeries(const Report& report, std::string* out) {
          [&](const FamilyCounts& f) { return ratio(f.runs - f.conclusive, f.runs); });
 }
 
-void RerunSeries(const Report& report, std::string* out) {
+void RerunSeries(const Report& report, Series* out) {
   std::map<std::string, int> states = {
       {"compared", 0}, {"not_comparable", 0}, {"failed", 0}, {"infra", 0}};
   double cpu_seconds = 0.0;
@@ -107,66 +125,81 @@ void RerunSeries(const Report& report, std::string* out) {
       cpu_seconds += rerun.cpu_seconds;
     }
   }
-  Head(out, "rharness_reruns", "Reruns of the last drill by how far they came.");
+  out->Head("rharness_reruns", "Reruns of the last drill by how far they came.");
   for (const auto& [state, count] : states) {
-    *out += fmt::format("rharness_reruns{{state=\"{}\"}} {}\n", state, count);
+    out->Sample("rharness_reruns", fmt::format("state=\"{}\"", state), count);
   }
-  Gauge(out, "rharness_reruns_cpu_seconds", "CPU time of all reruns of the last drill.",
-        cpu_seconds);
+  out->Gauge("rharness_reruns_cpu_seconds", "CPU time of all reruns of the last drill.",
+             cpu_seconds);
 }
 
-// The value of the last-success series in a textfile, 0 when it is not there.
-double LastSuccessIn(std::string_view text) {
+// Where the value of the last-success series lies in a textfile; npos for none.
+struct LastSuccess {
+  std::size_t at = std::string_view::npos;
+  std::size_t size = 0;
+  std::string_view labels;  // with their braces; empty: none
+  double seconds = 0.0;     // 0 where the value is no finite number
+};
+
+LastSuccess FindLastSuccess(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
+    const std::size_t start = at;
     at = end + 1;
-    if (!line.starts_with(kLastSuccess) || line.size() < kLastSuccess.size() + 2) continue;
-    const std::string_view value = line.substr(kLastSuccess.size() + 1);
+    if (!line.starts_with(kLastSuccess)) continue;
+    const std::size_t space = line.rfind(' ');
+    if (space == std::string_view::npos || space < kLastSuccess.size()) continue;
+    const std::string_view value = line.substr(space + 1);
+    LastSuccess found{start + space + 1, value.size(),
+                      line.substr(kLastSuccess.size(), space - kLastSuccess.size()), 0.0};
     double seconds = 0.0;
     const auto parsed = std::from_chars(value.data(), value.data() + value.size(), seconds);
-    return parsed.ec == std::errc() && std::isfinite(seconds) ? seconds : 0.0;
+    if (parsed.ec == std::errc() && std::isfinite(seconds)) found.seconds = seconds;
+    return found;
   }
-  return 0.0;
+  return {};
 }
 
 }  // namespace
 
 std::string WriteMetrics(const Report& report) {
-  std::string out;
-  Head(&out, "rharness_build_info", "Version of rharness that wrote this file; always 1.");
-  out += fmt::format("rharness_build_info{{version=\"{}\"}} 1\n", Label(report.version));
-  const double ended = Timestamp(report.ended);
+  Series out(report.history);
+  out.Head("rharness_build_info", "Version of rharness that wrote this file; always 1.");
+  out.Sample("rharness_build_info", fmt::format("version=\"{}\"", Label(report.version)), 1);
   const bool success = report.exit_code == 0 && !report.interrupted;
-  Gauge(&out, "rharness_last_run_timestamp_seconds", "End of the last drill, Unix time.", ended);
-  Gauge(&out, kLastSuccess,
-        "End of the last drill in which every run reproduced, Unix time; 0 when none is known.",
-        success ? ended : 0.0);
-  Gauge(&out, "rharness_duration_seconds", "Wall time of the last drill.",
-        std::chrono::duration<double>(report.ended - report.started).count());
-  Gauge(&out, "rharness_exit_code", "Exit code of the last drill; 0 when every run reproduced.",
-        report.exit_code);
-  Gauge(&out, "rharness_interrupted", "1 when the last drill was stopped before its end.",
-        report.interrupted ? 1 : 0);
-  Head(&out, "rharness_runs", "Runs of the last drill by verdict.");
+  const std::optional<WallTime> last = success ? report.ended : report.last_success;
+  out.Gauge("rharness_last_run_timestamp_seconds", "End of the last drill, Unix time.",
+            Timestamp(report.ended));
+  out.Gauge(kLastSuccess,
+            "End of the last drill of this history in which every run reproduced, Unix time; 0 "
+            "when none is known.",
+            last ? Timestamp(*last) : 0.0);
+  out.Gauge("rharness_duration_seconds", "Wall time of the last drill.",
+            std::chrono::duration<double>(report.ended - report.started).count());
+  out.Gauge("rharness_exit_code", "Exit code of the last drill; 0 when every run reproduced.",
+            report.exit_code);
+  out.Gauge("rharness_interrupted", "1 when the last drill was stopped before its end.",
+            report.interrupted ? 1 : 0);
+  out.Head("rharness_runs", "Runs of the last drill by verdict.");
   for (const Verdict verdict : kVerdicts) {
     const auto count = report.counts.find(std::string(VerdictName(verdict)));
-    out += fmt::format("rharness_runs{{verdict=\"{}\"}} {}\n", VerdictName(verdict),
-                       count == report.counts.end() ? 0 : count->second);
+    out.Sample("rharness_runs", fmt::format("verdict=\"{}\"", VerdictName(verdict)),
+               count == report.counts.end() ? 0 : count->second);
   }
   RerunSeries(report, &out);
   FamilySeries(report, &out);
-  return out;
+  return out.Take();
 }
 
 std::string CarryLastSuccess(std::string metrics, std::string_view previous) {
-  const double before = LastSuccessIn(previous);
-  if (before <= LastSuccessIn(metrics)) return metrics;
-  const std::string start = fmt::format("\n{} ", kLastSuccess);
-  const std::size_t line = metrics.find(start);
-  if (line == std::string::npos) return metrics;
-  const std::size_t value = line + start.size();
-  metrics.replace(value, metrics.find('\n', value) - value, Value(before));
+  const LastSuccess before = FindLastSuccess(previous);
+  const LastSuccess now = FindLastSuccess(metrics);
+  // A file that named no history yet is taken for one of this history.
+  if (!before.labels.empty() && before.labels != now.labels) return metrics;
+  if (now.at == std::string_view::npos || before.seconds <= now.seconds) return metrics;
+  const std::size_t at = now.at, size = now.size;
+  metrics.replace(at, size, Value(before.seconds));
   return metrics;
 }
 

@@ -8,9 +8,10 @@
 namespace rharness {
 
 // `metrics` as WriteMetrics returned it, with the last-success timestamp of `previous` (the text of
-// the file that is about to be replaced) where that is later. Without it, a drill that did not
-// succeed says 0, "never as far as this file knows", so that a staleness alert fires too early
-// rather than never. Text that does not hold the series leaves `metrics` as it is.
+// the file that is about to be replaced) where that is later and of the same history. A drill knows
+// it from its history; where a report does not, as those of older versions, and neither does the
+// file, it is 0, "never as far as is known", so that a staleness alert fires too early rather than
+// never. Text that does not hold the series leaves `metrics` as it is.
 std::string CarryLastSuccess(std::string metrics, std::string_view previous);
 
 }  // namespace rharness

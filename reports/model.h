@@ -59,6 +59,9 @@ struct Report {
   std::string launcher;
   std::string executor;
   std::string host;  // CPU, GPUs, OS in one line
+  // When the last drill of this history ended in which every run reproduced, this one included;
+  // empty: not known.
+  std::optional<WallTime> last_success;
   bool interrupted = false;
   int exit_code = 3;
   std::map<std::string, int> counts;  // by verdict name, all seven present

@@ -79,6 +79,8 @@ Json ToJson(const Report& report) {
       .Set("launcher", report.launcher)
       .Set("executor", report.executor)
       .Set("host", report.host)
+      .Set("last_success",
+           report.last_success ? Json(FormatTime(*report.last_success)) : Json())
       .Set("interrupted", report.interrupted)
       .Set("left_out", PlainArray(report.left_out))
       .Set("notes", PlainArray(report.notes))

@@ -74,6 +74,9 @@ void ReadFacts(JsonReader& reader, Report* report) {
   reader.ReadOptional("launcher", &report->launcher);
   reader.ReadOptional("executor", &report->executor);
   reader.ReadOptional("host", &report->host);
+  if (const Json* last = reader.json().Find("last_success"); last != nullptr && !last->IsNull()) {
+    ReadAs(reader, "last_success", &report->last_success.emplace(), ParseTime);
+  }
   reader.ReadOptional("interrupted", &report->interrupted);
   reader.ReadArray("left_out", &report->left_out);
   reader.ReadArray("notes", &report->notes);

@@ -1,11 +1,10 @@
-// Tables, summaries and JSON of a history's runs.
+// Tables of a history's runs, and one run's record as names and values.
 #include "harness/cli/history_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "harness/base/files.h"
 
@@ -58,44 +57,6 @@ std::string Aligned(const std::vector<TableRow>& rows) {
   return text;
 }
 
-std::optional<std::string> TimeText(const std::optional<WallTime>& time) {
-  if (!time) return std::nullopt;
-  return FormatTime(*time);
-}
-
-Json EntryAsJson(const HistoryEntry& entry) {
-  Json json;
-  json.Set("run_id", entry.run_id)
-      .Set("family", entry.family)
-      .Set("configuration", entry.configuration)
-      .Set("started", FormatTime(entry.started))
-      .Set("duration_seconds", entry.duration_seconds)
-      .Set("declared", entry.declared)
-      .Set("added", FormatTime(entry.added))
-      .Set("last_verdict", entry.last_verdict.empty() ? Json() : Json(entry.last_verdict))
-      .Set("verified", TimeText(entry.verified))
-      .Set("retired", entry.retired);
-  return json;
-}
-
-// Reasons are stored as JSON text; text that is none is shown as it is.
-Json ReasonsOf(const VerdictRecord& verdict) {
-  Result<Json> json = ParseJson(verdict.reasons, verdict.drill_id);
-  return json.ok() ? std::move(*json) : Json(verdict.reasons);
-}
-
-std::string ReasonLines(const VerdictRecord& verdict) {
-  const Json reasons = ReasonsOf(verdict);
-  if (!reasons.IsArray()) return {};
-  std::string text;
-  for (const Json& reason : reasons.AsArray()) {
-    const Json* message = reason.Find("message");
-    if (message == nullptr || message->kind() != Json::Kind::kString) continue;
-    text += fmt::format("      {}\n", TerminalSafe(message->AsString()));
-  }
-  return text;
-}
-
 std::string CodeText(const Code& code) {
   if (code.commit.empty()) return fmt::format("{} files by hash", code.files.size());
   return fmt::format("{} at {}{}", code.repository, code.commit.substr(0, 12),
@@ -126,67 +87,22 @@ std::string EntriesAsTable(const std::vector<HistoryEntry>& entries, WallTime no
   return aligned ? Aligned(rows) : JoinedByTabs(rows);
 }
 
-Json EntriesAsJson(const std::vector<HistoryEntry>& entries) {
-  Json runs = Json::MakeArray();
-  for (const HistoryEntry& entry : entries) runs.Append(EntryAsJson(entry));
-  Json json;
-  json.Set("schema", "rharness.history/v1").Set("runs", std::move(runs));
-  return json;
-}
-
-std::string RunAsText(const HistoryEntry& entry, const Manifest& manifest,
-                      const std::vector<VerdictRecord>& verdicts, WallTime now) {
-  std::string text;
-  const auto line = [&text](std::string_view name, std::string_view value) {
-    text += fmt::format("{:<14}{}\n", name, TerminalSafe(value));
-  };
-  line("run", entry.run_id);
-  line("family", entry.family);
-  line("configuration", entry.configuration);
-  line("started", FormatTime(entry.started));
-  line("duration", FormatDuration(Seconds(entry.duration_seconds)));
-  line("declared", entry.declared);
-  line("command", fmt::format("{}", fmt::join(manifest.command, " ")));
-  line("code", CodeText(manifest.code));
-  line("image", ImageText(manifest.image));
-  line("data", fmt::format("{} items", manifest.data.size()));
-  line("metrics", MetricsText(manifest.metrics));
-  line("artifacts", fmt::format("{} files", manifest.artifacts.size()));
-  line("added", FormatTime(entry.added));
-  line("verified", Ago(entry.verified, now));
-  if (entry.retired) line("retired", *entry.retired);
-  if (verdicts.empty()) {
-    line("verdicts", "none yet; 'rharness drill' reruns the run and judges it");
-    return text;
-  }
-  text += "verdicts\n";
-  for (const VerdictRecord& verdict : verdicts) {
-    text +=
-        TerminalSafe(fmt::format("  {}  {:<14}  {} reruns  drill {}", FormatTime(verdict.decided),
-                                 verdict.verdict, verdict.reruns, verdict.drill_id)) +
-        "\n" + ReasonLines(verdict);
-  }
-  return text;
-}
-
-Json RunAsJson(const HistoryEntry& entry, const Manifest& manifest,
-               const std::vector<VerdictRecord>& verdicts) {
-  Json list = Json::MakeArray();
-  for (const VerdictRecord& verdict : verdicts) {
-    Json item;
-    item.Set("drill_id", verdict.drill_id)
-        .Set("verdict", verdict.verdict)
-        .Set("decided", FormatTime(verdict.decided))
-        .Set("reruns", verdict.reruns)
-        .Set("reasons", ReasonsOf(verdict));
-    list.Append(std::move(item));
-  }
-  Json json;
-  json.Set("schema", "rharness.history_run/v1")
-      .Set("run", EntryAsJson(entry))
-      .Set("verdicts", std::move(list))
-      .Set("manifest", ToJson(manifest));
-  return json;
+std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& entry,
+                                                          const Manifest& manifest, WallTime now) {
+  return {{"run", entry.run_id},
+          {"family", entry.family},
+          {"configuration", entry.configuration},
+          {"started", FormatTime(entry.started)},
+          {"duration", FormatDuration(Seconds(entry.duration_seconds))},
+          {"declared", entry.declared},
+          {"command", fmt::format("{}", fmt::join(manifest.command, " "))},
+          {"code", CodeText(manifest.code)},
+          {"image", ImageText(manifest.image)},
+          {"data", fmt::format("{} items", manifest.data.size())},
+          {"metrics", MetricsText(manifest.metrics)},
+          {"artifacts", fmt::format("{} files", manifest.artifacts.size())},
+          {"added", FormatTime(entry.added)},
+          {"verified", Ago(entry.verified, now)}};
 }
 
 }  // namespace rharness

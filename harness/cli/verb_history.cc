@@ -14,13 +14,18 @@
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/version.h"
 #include "harness/cli/history_text.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
+#include "harness/drill/history_of.h"
 #include "harness/drill/select.h"
 #include "harness/history/location.h"
 #include "harness/history/store.h"
 #include "harness/manifest/admission.h"
 #include "harness/manifest/manifest.h"
+#include "reports/history_report.h"
 
 namespace rharness {
 namespace {
@@ -34,6 +39,10 @@ struct HistoryOptions {
   bool json = false;
   std::string run_id;
   std::string reason;
+  std::string name;  // of what is shown: a run or a family
+  bool family = false;
+  std::size_t last = 20;  // drills of a family
+  std::string html;
 };
 
 // Opens a history that is there already: a mistyped path must not become a new, empty history.
@@ -118,7 +127,10 @@ Result<int> ListRuns(const HistoryOptions& options) {
   const WallTime now = SystemClock().Now();
   const std::size_t all = entries.size();
   std::erase_if(entries, [&](const HistoryEntry& e) { return !selection->Matches(e, now); });
-  if (options.json) return PrintJson(EntriesAsJson(entries));
+  if (options.json) {
+    ASSIGN_OR_RETURN(const std::vector<HistoryRun> runs, HistoryRunsOf(entries));
+    return PrintJson(ToJson(runs));
+  }
   if (all == 0) {
     LogInfo("the history holds no runs; 'rharness history add --history URL M.json' adds some");
   } else if (entries.empty()) {
@@ -129,13 +141,51 @@ Result<int> ListRuns(const HistoryOptions& options) {
   return kExitOk;
 }
 
-Result<int> ShowRun(const HistoryOptions& options) {
+// Writes the page where one was asked for, and prints it: as JSON, or for people.
+template <class History>
+Result<int> Show(const History& history, const HistoryOptions& options) {
+  if (options.html == "-") return Print(WriteHtml(history, kVersion));
+  if (!options.html.empty()) {
+    RETURN_IF_ERROR(WriteFileAtomic(options.html, WriteHtml(history, kVersion)));
+  }
+  if (options.json) return PrintJson(ToJson(history));
+  return Print(WriteTerminal(history, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+}
+
+Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bool also_family,
+                    HistoryStore* store) {
+  ASSIGN_OR_RETURN(RunHistory history, LoadRunHistory(entry.run_id, store));
+  ASSIGN_OR_RETURN(const Manifest manifest, store->Get(entry.run_id));
+  history.history = options.url;
+  history.record = RecordOf(entry, manifest, SystemClock().Now());
+  if (also_family) {
+    history.notes.push_back(fmt::format(
+        "'{}' names a family, too; this is the run. For the family: --family", entry.run_id));
+  }
+  return Show(history, options);
+}
+
+Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
+  ASSIGN_OR_RETURN(FamilyHistory history, LoadFamilyHistory(options.name, options.last, store));
+  history.history = options.url;
+  return Show(history, options);
+}
+
+// A run or a family, whichever the history holds by that name; the run where it holds both.
+Result<int> ShowNamed(const HistoryOptions& options) {
+  RETURN_IF_ERROR(CheckOutputs({options.html}, {}, options.json));
   ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
-  ASSIGN_OR_RETURN(const Manifest manifest, store->Get(options.run_id));
-  ASSIGN_OR_RETURN(const std::vector<VerdictRecord> verdicts, store->Verdicts(options.run_id));
-  ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(options.run_id));
-  if (options.json) return PrintJson(RunAsJson(entry, manifest, verdicts));
-  return Print(RunAsText(entry, manifest, verdicts, SystemClock().Now()));
+  ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(options.name));
+  const Result<HistoryEntry> entry = store->Find(options.name);
+  if (!entry.ok() && entry.error().code != ErrorCode::kNotFound) return entry.error();
+  if (entry.ok() && !options.family) {
+    return ShowRun(*entry, options, !family.empty(), store.get());
+  }
+  if (!family.empty()) return ShowFamily(options, store.get());
+  return NotFound(fmt::format("'{}' is neither a run nor a family of the history; 'rharness "
+                              "history list' lists both",
+                              TerminalSafe(options.name)),
+                  TerminalSafe(options.url));
 }
 
 Result<int> RetireRun(const HistoryOptions& options) {
@@ -181,8 +231,15 @@ void AddHistory(CLI::App& app, Action* action) {
   list->add_flag("--retired", options->with_retired, "Retired runs, too");
   list->add_flag("--json", options->json, "As JSON");
 
-  CLI::App* show = AddStep(*history, options, action, "show", "Show a run", ShowRun);
-  show->add_option("run_id", options->run_id, "The run")->required();
+  CLI::App* show = AddStep(*history, options, action, "show",
+                           "Show a run or a family: verdict by date, since when, and what changed",
+                           ShowNamed);
+  show->add_option("name", options->name, "The run, or the family")->required();
+  show->add_flag("--family", options->family, "The family, where a run has that name, too");
+  show->add_option("--last", options->last, "A family's last drills to show")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  show->add_option("--html", options->html, "Write the page to this file, too; - is stdout");
   show->add_flag("--json", options->json, "As JSON");
 
   CLI::App* retire =

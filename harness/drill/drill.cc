@@ -48,14 +48,18 @@ class Drill {
     JudgeAll();
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
     const bool interrupted = hooks_.should_stop && hooks_.should_stop();
+    ASSIGN_OR_RETURN(const auto last_success, history_->LastSuccess());
     Report report = BuildReport({.settings = settings_,
                                  .plan = plan,
                                  .runs = runs_,
                                  .notes = notes_,
+                                 .last_success = last_success,
                                  .ended = clock_.Now(),
                                  .interrupted = interrupted});
     RETURN_IF_ERROR(WriteReports(report, options_.out));
-    if (!interrupted) RETURN_IF_ERROR(WriteHistory(report, options_.out, history_.get()));
+    if (!interrupted) {
+      RETURN_IF_ERROR(WriteHistory(report, runs_, options_.out, history_.get()));
+    }
     return report;
   }
 
@@ -309,15 +313,19 @@ Status RefuseForeignFolder(const fs::path& folder) {
   return {};
 }
 
+Result<std::vector<std::string>> Chosen(const DrillOptions& options, WallTime now,
+                                        HistoryStore* history) {
+  return SelectRunsToDrill(options.selection, options.sample, options.seed, now, history,
+                           options.plan.budget_seconds > 0);
+}
+
 // Selects before the folder is made: a slip in the selection must not use it up.
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
   RETURN_IF_ERROR(RefuseForeignFolder(options.out));
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
-  ASSIGN_OR_RETURN(settings.run_ids,
-                   SelectRunsToDrill(options.selection, options.sample, options.seed,
-                                     settings.started, history.get()));
+  ASSIGN_OR_RETURN(settings.run_ids, Chosen(options, settings.started, history.get()));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
@@ -349,8 +357,7 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
 Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
   ASSIGN_OR_RETURN(const std::vector<std::string> run_ids,
-                   SelectRunsToDrill(options.selection, options.sample, options.seed, clock->Now(),
-                                     history.get()));
+                   Chosen(options, clock->Now(), history.get()));
   ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history.get()));
   return BuildPlan(runs, options.plan);
 }

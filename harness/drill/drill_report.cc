@@ -11,6 +11,7 @@
 #include "harness/base/version.h"
 #include "harness/drill/report_of.h"
 #include "harness/drill/rerun.h"
+#include "harness/drill/surroundings.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
 
@@ -44,6 +45,7 @@ Report StartReport(const DrillEnd& end) {
                 .launcher = options.launcher,
                 .executor = options.executor,
                 .host = DescribeHost(CaptureEnvironment()),
+                .last_success = end.last_success,
                 .interrupted = end.interrupted,
                 .notes = end.notes};
   report.notes.insert(report.notes.end(), end.plan.notes.begin(), end.plan.notes.end());
@@ -128,10 +130,12 @@ Report BuildReport(const DrillEnd& end) {
   if (report.interrupted) report.exit_code = std::max(report.exit_code, 4);
   report.left_out = end.plan.left_out;
   if (!report.left_out.empty() && report.exit_code == 0) report.exit_code = 3;
+  if (report.exit_code == 0) report.last_success = report.ended;
   return report;
 }
 
-Status WriteHistory(const Report& report, const fs::path& drill_folder, HistoryStore* history) {
+Status WriteHistory(const Report& report, const std::map<std::string, RunState>& runs,
+                    const fs::path& drill_folder, HistoryStore* history) {
   std::vector<RerunRecord> reruns;
   std::vector<VerdictRecord> verdicts;
   for (const ReportRun& run : report.runs) {
@@ -143,10 +147,16 @@ Status WriteHistory(const Report& report, const fs::path& drill_folder, HistoryS
                         .rerun = rerun.index,
                         .outcome = rerun.outcome,
                         .wall_seconds = rerun.wall_seconds,
-                        .evidence_sha256 = text.ok() ? Sha256HexOf(*text) : ""});
+                        .evidence_sha256 = text.ok() ? Sha256HexOf(*text) : "",
+                        .surroundings =
+                            SurroundingsOf(runs.at(run.run_id).evidence.at(rerun.index))});
     }
   }
-  return history->AddDrill(report.drill_id, report.started, reruns, verdicts);
+  return history->AddDrill({.drill_id = report.drill_id,
+                            .started = report.started,
+                            .ended = report.ended,
+                            .exit_code = report.exit_code},
+                           reruns, verdicts);
 }
 
 Status WriteReports(Report report, const fs::path& folder) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct DrillEnd {
   const Plan& plan;
   const std::map<std::string, RunState>& runs;  // by run_id
   const std::vector<std::string>& notes;
+  std::optional<WallTime> last_success;  // of the history, before this drill
   WallTime ended;
   bool interrupted = false;
 };
@@ -46,9 +48,10 @@ Report BuildReport(const DrillEnd& end);
 // at all. Errors: io.
 Status WriteReports(Report report, const std::filesystem::path& folder);
 
-// Enters every rerun and every verdict into the history. Errors: those of HistoryStore::AddDrill.
-Status WriteHistory(const Report& report, const std::filesystem::path& drill_folder,
-                    HistoryStore* history);
+// Enters every rerun, where it ran, and every verdict into the history. `runs`: by run_id, those of
+// the report. Errors: those of HistoryStore::AddDrill.
+Status WriteHistory(const Report& report, const std::map<std::string, RunState>& runs,
+                    const std::filesystem::path& drill_folder, HistoryStore* history);
 
 }  // namespace rharness
 

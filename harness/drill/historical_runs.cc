@@ -24,14 +24,15 @@ Result<std::unique_ptr<HistoryStore>> OpenHistory(const std::string& url) {
 
 Result<std::vector<std::string>> SelectRuns(const std::string& expression,
                                             std::optional<std::size_t> sample, std::uint64_t seed,
-                                            WallTime now, HistoryStore* history) {
+                                            WallTime now, HistoryStore* history, bool by_wait) {
   ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(expression));
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, history->List(true));
   RETURN_IF_ERROR(CheckNamedValues(selection, entries));
   std::erase_if(entries, [&](const HistoryEntry& entry) {
     return entry.retired || !selection.Matches(entry, now);
   });
-  if (sample) entries = SampleUnverified(entries, *sample, seed, now);
+  if (sample) entries = SampleLongestWaiting(entries, *sample, seed);
+  if (by_wait) entries = OrderByWait(std::move(entries), seed);
   std::vector<std::string> run_ids;
   run_ids.reserve(entries.size());
   for (const HistoryEntry& entry : entries) run_ids.push_back(entry.run_id);
@@ -41,9 +42,9 @@ Result<std::vector<std::string>> SelectRuns(const std::string& expression,
 Result<std::vector<std::string>> SelectRunsToDrill(const std::string& expression,
                                                    std::optional<std::size_t> sample,
                                                    std::uint64_t seed, WallTime now,
-                                                   HistoryStore* history) {
+                                                   HistoryStore* history, bool by_wait) {
   ASSIGN_OR_RETURN(std::vector<std::string> run_ids,
-                   SelectRuns(expression, sample, seed, now, history));
+                   SelectRuns(expression, sample, seed, now, history, by_wait));
   if (!run_ids.empty()) return run_ids;
   ASSIGN_OR_RETURN(const std::vector<HistoryEntry> all, history->List(true));
   if (all.empty()) {

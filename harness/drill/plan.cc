@@ -94,6 +94,7 @@ PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& option
 
 Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options) {
   Plan plan;
+  plan.budget_seconds = options.budget_seconds;
   std::vector<const Manifest*> fitting;
   for (const Manifest& run : runs) {
     const std::string misfit = Misfit(PlanRerun(run, 1, options).resources, options.slots);
@@ -125,6 +126,10 @@ std::string DescribePlan(const Plan& plan) {
                     rerun.resources.gpus, FormatDuration(Seconds(rerun.resources.timeout_seconds)));
   }
   for (const std::string& note : plan.notes) text += "left out: " + note + "\n";
+  if (plan.budget_seconds > 0) {
+    text += fmt::format("within {}: the runs that have waited longest for a drill come first\n",
+                        FormatDuration(Seconds(plan.budget_seconds)));
+  }
   text += fmt::format("{} reruns, {} of run time, about {} here", plan.reruns.size(),
                       FormatDuration(Seconds(plan.run_seconds)),
                       FormatDuration(Seconds(plan.wall_seconds)));
@@ -153,6 +158,8 @@ Json ToJson(const Plan& plan) {
                            {"reruns", std::move(reruns)},
                            {"left_out", std::move(left_out)},
                            {"notes", std::move(notes)},
+                           {"budget_seconds", plan.budget_seconds},
+                           {"order", plan.budget_seconds > 0 ? "longest_waiting_first" : "history"},
                            {"run_seconds", plan.run_seconds},
                            {"wall_seconds", plan.wall_seconds},
                            {"gpu_hours", plan.gpu_hours}});

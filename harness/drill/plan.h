@@ -43,13 +43,15 @@ struct Plan {
   std::vector<PlannedRerun> reruns;   // longest first: that order ends soonest on several slots
   std::vector<std::string> left_out;  // run ids beyond the budget, or that no slot can hold
   std::vector<std::string> notes;     // why each of them is left out
+  double budget_seconds = 0.0;        // as given; 0: none
   double run_seconds = 0.0;           // summed over reruns
   double wall_seconds = 0.0;          // estimated, with the slots and jobs given
   double gpu_hours = 0.0;
 };
 
-// The first reruns of all runs come before second ones when the budget cuts, so that no run is
-// starved. A run whose needs exceed the slots is left out with a note.
+// The first reruns of all runs come before second ones when the budget cuts, and runs are taken in
+// the order given, so that no run is starved. A run whose needs exceed the slots is left out with a
+// note.
 Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options);
 
 // One more rerun of a run (confirmation of a suspected drift), planned like the others.

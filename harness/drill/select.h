@@ -1,4 +1,4 @@
-// Which runs to drill: an expression over fields, then a weighted sample with a seed. Pure.
+// Which runs to drill: an expression over fields, then those that have waited longest. Pure.
 #ifndef RHARNESS_HARNESS_DRILL_SELECT_H_
 #define RHARNESS_HARNESS_DRILL_SELECT_H_
 
@@ -47,12 +47,14 @@ class Selection {
   std::unique_ptr<Node> root_;
 };
 
-// `size` entries without replacement, the chance of each proportional to the days since it was last
-// verified (never verified: as the longest unverified one, and at least 30 days), reproducible from
-// `seed` on any machine. Returned in the order of `entries`. size >= entries: all of them.
-// Source: Efraimidis & Spirakis 2006, weighted random sampling with a reservoir.
-std::vector<HistoryEntry> SampleUnverified(const std::vector<HistoryEntry>& entries,
-                                           std::size_t size, std::uint64_t seed, WallTime now);
+// The entries in the order in which they have waited for a drill: those that no drill has judged
+// come first, then those that were judged longest ago, whatever the verdict was, so that a run that
+// never reaches a conclusion delays no other. Equal waits are ordered by a draw from `seed` and
+// run_id, alike on every machine and whatever the order of `entries`.
+std::vector<HistoryEntry> OrderByWait(std::vector<HistoryEntry> entries, std::uint64_t seed);
+// The first `size` of that order, returned in the order of `entries`. size >= entries: all of them.
+std::vector<HistoryEntry> SampleLongestWaiting(const std::vector<HistoryEntry>& entries,
+                                               std::size_t size, std::uint64_t seed);
 
 }  // namespace rharness
 

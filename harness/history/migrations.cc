@@ -89,6 +89,29 @@ std::vector<std::string> Standing(const Dialect& dialect) {
   return statements;
 }
 
+// What explains a change of verdict must outlive the folders of the drills, and who waits longest
+// for a drill must be known of every run.
+std::vector<std::string> Surroundings(const Dialect& dialect) {
+  std::vector<std::string> statements = {
+      "CREATE TABLE surroundings (sha256 TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL)",
+      "ALTER TABLE reruns ADD COLUMN surroundings_sha256 TEXT",
+      "ALTER TABLE drills ADD COLUMN ended_ms BIGINT",
+      "ALTER TABLE drills ADD COLUMN exit_code BIGINT",
+      "CREATE INDEX drills_by_start ON drills (started_ms, drill_id)",
+      "ALTER TABLE standing ADD COLUMN judged_ms BIGINT",
+      "UPDATE standing SET judged_ms = (SELECT MAX(v.decided_ms) FROM verdicts v "
+      "WHERE v.run_id = standing.run_id)",
+      dialect.after_insert({"standing_judged", "verdicts",
+                            "UPDATE standing SET judged_ms = NEW.decided_ms "
+                            "WHERE run_id = NEW.run_id "
+                            "AND (judged_ms IS NULL OR judged_ms < NEW.decided_ms)"}),
+  };
+  for (std::string& statement : dialect.refuse_changes({"surroundings", {"sha256"}})) {
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
 }  // namespace
 
 std::vector<Migration> Migrations(const Dialect& dialect) {
@@ -96,6 +119,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {1, "records", RecordTables()},
       {2, "append_only", AppendOnly(dialect)},
       {3, "standing", Standing(dialect)},
+      {4, "surroundings", Surroundings(dialect)},
   };
 }
 

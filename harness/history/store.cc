@@ -1,4 +1,4 @@
-// The history's reads and writes, in SQL over SOCI.
+// The history's runs, in SQL over SOCI. What drills made of them: drills.cc.
 #include "harness/history/store.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "harness/base/digest.h"
 #include "harness/history/database.h"
 #include "harness/history/location.h"
+#include "harness/history/sqlite_history.h"
 #include "harness/history/sqlite_store.h"
 
 namespace rharness {
@@ -18,11 +19,8 @@ constexpr std::chrono::seconds kBusyTimeout{30};
 
 constexpr const char* kSelectEntries =
     "SELECT r.run_id, r.family, r.configuration, r.declared, r.started_ms, r.duration_seconds, "
-    "r.added_ms, s.last_verdict, s.verified_ms, t.reason FROM standing s "
+    "r.added_ms, s.last_verdict, s.verified_ms, s.judged_ms, t.reason FROM standing s "
     "JOIN runs r ON r.run_id = s.run_id LEFT JOIN retirements t ON t.run_id = s.run_id ";
-
-long long ToMs(WallTime time) { return time.time_since_epoch().count(); }
-WallTime FromMs(long long ms) { return WallTime(std::chrono::milliseconds(ms)); }
 
 // The variables that one fetched row lands in.
 struct EntryRow {
@@ -30,8 +28,10 @@ struct EntryRow {
   long long started_ms = 0;
   long long added_ms = 0;
   long long verified_ms = 0;
+  long long judged_ms = 0;
   std::string reason;
   soci::indicator verified_state = soci::i_null;
+  soci::indicator judged_state = soci::i_null;
   soci::indicator reason_state = soci::i_null;
 
   void BindTo(soci::statement& query) {
@@ -44,6 +44,7 @@ struct EntryRow {
     query.exchange(soci::into(added_ms));
     query.exchange(soci::into(entry.last_verdict));
     query.exchange(soci::into(verified_ms, verified_state));
+    query.exchange(soci::into(judged_ms, judged_state));
     query.exchange(soci::into(reason, reason_state));
   }
 
@@ -52,65 +53,34 @@ struct EntryRow {
     result.started = FromMs(started_ms);
     result.added = FromMs(added_ms);
     if (verified_state == soci::i_ok) result.verified = FromMs(verified_ms);
+    if (judged_state == soci::i_ok) result.judged = FromMs(judged_ms);
     if (reason_state == soci::i_ok) result.retired = reason;
     return result;
   }
 };
 
-class SqliteStore : public HistoryStore {
- public:
-  explicit SqliteStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+}  // namespace
 
-  Result<AddOutcome> Add(const Manifest& manifest, WallTime now) override;
-  Result<Manifest> Get(const std::string& run_id) override;
-  Result<HistoryEntry> Find(const std::string& run_id) override;
-  Result<std::vector<HistoryEntry>> List(bool with_retired) override;
-  Result<std::vector<Manifest>> LoadFamily(const std::string& family) override;
-  Result<std::vector<HistoryEntry>> NextToDrill(std::size_t limit) override;
-  Result<std::vector<HistoryCount>> Summarize() override;
-  Status Retire(const std::string& run_id, const std::string& reason, WallTime now) override;
-  Status AddDrill(const std::string& drill_id, WallTime started,
-                  const std::vector<RerunRecord>& reruns,
-                  const std::vector<VerdictRecord>& verdicts) override;
-  Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) override;
+std::string SqliteHistory::Where(const std::string& run_id) const {
+  return fmt::format("{}: run {}", database_->path(), run_id);
+}
 
- private:
-  soci::session& sql() { return database_->sql(); }
-  std::string Where(const std::string& run_id) const {
-    return fmt::format("{}: run {}", database_->path(), run_id);
-  }
-  Error RunNotFound(const std::string& run_id) const {
-    return NotFound(fmt::format("run '{}' is not in the history", run_id), database_->path());
-  }
+Error SqliteHistory::RunNotFound(const std::string& run_id) const {
+  return NotFound(fmt::format("run '{}' is not in the history", run_id), database_->path());
+}
 
-  // The entries of kSelectEntries and `rest`, which names one variable, :value.
-  template <class T>
-  Result<std::vector<HistoryEntry>> Entries(const std::string& rest, const T& value);
-
-  // These throw; they are called inside Guard or Write.
-  bool HasRun(const std::string& run_id);
-  Status CheckRun(const std::string& run_id);
-  Result<Manifest> Load(const std::string& run_id);
-  Status CheckSameContent(const std::string& run_id, const std::string& body);
-  void Insert(const Manifest& manifest, const std::string& body, WallTime now);
-  void Insert(const RerunRecord& rerun);
-  void Insert(const VerdictRecord& verdict);
-
-  std::unique_ptr<Database> database_;
-};
-
-bool SqliteStore::HasRun(const std::string& run_id) {
+bool SqliteHistory::HasRun(const std::string& run_id) {
   int count = 0;
   sql() << "SELECT COUNT(*) FROM runs WHERE run_id = :run_id", soci::use(run_id), soci::into(count);
   return count != 0;
 }
 
-Status SqliteStore::CheckRun(const std::string& run_id) {
+Status SqliteHistory::CheckRun(const std::string& run_id) {
   if (HasRun(run_id)) return {};
   return RunNotFound(run_id);
 }
 
-Result<Manifest> SqliteStore::Load(const std::string& run_id) {
+Result<Manifest> SqliteHistory::Load(const std::string& run_id) {
   RETURN_IF_ERROR(CheckRun(run_id));
   std::string sha256;
   std::string body;
@@ -133,7 +103,7 @@ Result<Manifest> SqliteStore::Load(const std::string& run_id) {
 }
 
 // Compares what the stored body says today: a later version may write the same manifest otherwise.
-Status SqliteStore::CheckSameContent(const std::string& run_id, const std::string& body) {
+Status SqliteHistory::CheckSameContent(const std::string& run_id, const std::string& body) {
   ASSIGN_OR_RETURN(const Manifest held, Load(run_id));
   if (ToJson(held).Dump() == body) return {};
   return IntegrityError(fmt::format("run '{}' is in the history with other content; a run's "
@@ -142,7 +112,7 @@ Status SqliteStore::CheckSameContent(const std::string& run_id, const std::strin
                         database_->path());
 }
 
-void SqliteStore::Insert(const Manifest& manifest, const std::string& body, WallTime now) {
+void SqliteHistory::Insert(const Manifest& manifest, const std::string& body, WallTime now) {
   const std::string configuration = ConfigurationKey(manifest);
   const std::string sha256 = Sha256HexOf(body);
   const long long started_ms = ToMs(manifest.started);
@@ -157,22 +127,7 @@ void SqliteStore::Insert(const Manifest& manifest, const std::string& body, Wall
       soci::use(manifest.run_id), soci::use(body);
 }
 
-void SqliteStore::Insert(const RerunRecord& rerun) {
-  sql() << "INSERT INTO reruns (drill_id, run_id, rerun, outcome, wall_seconds, evidence_sha256) "
-           "VALUES (:drill_id, :run_id, :rerun, :outcome, :wall_seconds, :evidence_sha256)",
-      soci::use(rerun.drill_id), soci::use(rerun.run_id), soci::use(rerun.rerun),
-      soci::use(rerun.outcome), soci::use(rerun.wall_seconds), soci::use(rerun.evidence_sha256);
-}
-
-void SqliteStore::Insert(const VerdictRecord& verdict) {
-  const long long decided_ms = ToMs(verdict.decided);
-  sql() << "INSERT INTO verdicts (drill_id, run_id, verdict, decided_ms, reruns, reasons) "
-           "VALUES (:drill_id, :run_id, :verdict, :decided_ms, :reruns, :reasons)",
-      soci::use(verdict.drill_id), soci::use(verdict.run_id), soci::use(verdict.verdict),
-      soci::use(decided_ms), soci::use(verdict.reruns), soci::use(verdict.reasons);
-}
-
-Result<AddOutcome> SqliteStore::Add(const Manifest& manifest, WallTime now) {
+Result<AddOutcome> SqliteHistory::Add(const Manifest& manifest, WallTime now) {
   const std::string body = ToJson(manifest).Dump();
   // What is added stays, so it must be something that can be read again.
   ASSIGN_OR_RETURN(const Json json, ParseJson(body, Where(manifest.run_id)));
@@ -188,12 +143,12 @@ Result<AddOutcome> SqliteStore::Add(const Manifest& manifest, WallTime now) {
   });
 }
 
-Result<Manifest> SqliteStore::Get(const std::string& run_id) {
+Result<Manifest> SqliteHistory::Get(const std::string& run_id) {
   return database_->Guard([&] { return Load(run_id); });
 }
 
 template <class T>
-Result<std::vector<HistoryEntry>> SqliteStore::Entries(const std::string& rest, const T& value) {
+Result<std::vector<HistoryEntry>> SqliteHistory::Entries(const std::string& rest, const T& value) {
   return database_->Guard([&]() -> Result<std::vector<HistoryEntry>> {
     EntryRow row;
     soci::statement query(sql());
@@ -209,24 +164,28 @@ Result<std::vector<HistoryEntry>> SqliteStore::Entries(const std::string& rest, 
   });
 }
 
-Result<HistoryEntry> SqliteStore::Find(const std::string& run_id) {
+Result<HistoryEntry> SqliteHistory::Find(const std::string& run_id) {
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> found, Entries("WHERE s.run_id = :value", run_id));
   if (found.empty()) return RunNotFound(run_id);
   return std::move(found.front());
 }
 
-Result<std::vector<HistoryEntry>> SqliteStore::List(bool with_retired) {
+Result<std::vector<HistoryEntry>> SqliteHistory::List(bool with_retired) {
   return Entries("WHERE s.retired <= :value ORDER BY r.started_ms, r.run_id", with_retired ? 1 : 0);
 }
 
-Result<std::vector<HistoryEntry>> SqliteStore::NextToDrill(std::size_t limit) {
+Result<std::vector<HistoryEntry>> SqliteHistory::FamilyEntries(const std::string& family) {
+  return Entries("WHERE r.family = :value ORDER BY r.started_ms, r.run_id", family);
+}
+
+Result<std::vector<HistoryEntry>> SqliteHistory::NextToDrill(std::size_t limit) {
   return Entries(
       "WHERE s.retired = 0 ORDER BY s.verified_ms NULLS FIRST, s.started_ms, s.run_id "
       "LIMIT :value",
       static_cast<long long>(std::min<std::size_t>(limit, 1u << 30)));
 }
 
-Result<std::vector<HistoryCount>> SqliteStore::Summarize() {
+Result<std::vector<HistoryCount>> SqliteHistory::Summarize() {
   return database_->Guard([&]() -> Result<std::vector<HistoryCount>> {
     HistoryCount count;
     long long runs = 0;
@@ -244,7 +203,7 @@ Result<std::vector<HistoryCount>> SqliteStore::Summarize() {
   });
 }
 
-Result<std::vector<Manifest>> SqliteStore::LoadFamily(const std::string& family) {
+Result<std::vector<Manifest>> SqliteHistory::LoadFamily(const std::string& family) {
   return database_->Guard([&]() -> Result<std::vector<Manifest>> {
     std::vector<std::string> run_ids;
     {
@@ -266,7 +225,7 @@ Result<std::vector<Manifest>> SqliteStore::LoadFamily(const std::string& family)
   });
 }
 
-Status SqliteStore::Retire(const std::string& run_id, const std::string& reason, WallTime now) {
+Status SqliteHistory::Retire(const std::string& run_id, const std::string& reason, WallTime now) {
   if (reason.empty()) return InvalidInput("retiring a run needs a reason", Where(run_id));
   return database_->Write([&]() -> Status {
     RETURN_IF_ERROR(CheckRun(run_id));
@@ -284,62 +243,10 @@ Status SqliteStore::Retire(const std::string& run_id, const std::string& reason,
   });
 }
 
-Status SqliteStore::AddDrill(const std::string& drill_id, WallTime started,
-                             const std::vector<RerunRecord>& reruns,
-                             const std::vector<VerdictRecord>& verdicts) {
-  const auto check = [&](const auto& record) -> Status {
-    if (record.drill_id == drill_id) return CheckRun(record.run_id);
-    return InvalidInput(
-        fmt::format("a record of drill '{}' among those of drill '{}'", record.drill_id, drill_id),
-        Where(record.run_id));
-  };
-  return database_->Write([&]() -> Status {
-    int held = 0;
-    sql() << "SELECT COUNT(*) FROM drills WHERE drill_id = :drill_id", soci::use(drill_id),
-        soci::into(held);
-    if (held != 0) return {};
-    const long long started_ms = ToMs(started);
-    sql() << "INSERT INTO drills (drill_id, started_ms) VALUES (:drill_id, :started_ms)",
-        soci::use(drill_id), soci::use(started_ms);
-    for (const RerunRecord& rerun : reruns) {
-      RETURN_IF_ERROR(check(rerun));
-      Insert(rerun);
-    }
-    for (const VerdictRecord& verdict : verdicts) {
-      RETURN_IF_ERROR(check(verdict));
-      Insert(verdict);
-    }
-    return {};
-  });
-}
-
-Result<std::vector<VerdictRecord>> SqliteStore::Verdicts(const std::string& run_id) {
-  return database_->Guard([&]() -> Result<std::vector<VerdictRecord>> {
-    RETURN_IF_ERROR(CheckRun(run_id));
-    VerdictRecord verdict;
-    long long decided_ms = 0;
-    soci::statement query =
-        (sql().prepare << "SELECT drill_id, run_id, verdict, decided_ms, reruns, reasons "
-                          "FROM verdicts WHERE run_id = :run_id ORDER BY decided_ms, drill_id",
-         soci::use(run_id), soci::into(verdict.drill_id), soci::into(verdict.run_id),
-         soci::into(verdict.verdict), soci::into(decided_ms), soci::into(verdict.reruns),
-         soci::into(verdict.reasons));
-    query.execute();
-    std::vector<VerdictRecord> verdicts;
-    while (query.fetch()) {
-      verdict.decided = FromMs(decided_ms);
-      verdicts.push_back(verdict);
-    }
-    return verdicts;
-  });
-}
-
-}  // namespace
-
 Result<std::unique_ptr<HistoryStore>> OpenSqliteHistory(const std::filesystem::path& path,
                                                         std::chrono::milliseconds busy_timeout) {
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path, busy_timeout));
-  return std::unique_ptr<HistoryStore>(new SqliteStore(std::move(database)));
+  return std::unique_ptr<HistoryStore>(new SqliteHistory(std::move(database)));
 }
 
 Result<std::unique_ptr<HistoryStore>> HistoryStore::Open(const std::string& url) {

@@ -5,7 +5,9 @@
 #ifndef RHARNESS_HARNESS_HISTORY_STORE_H_
 #define RHARNESS_HARNESS_HISTORY_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,9 +29,21 @@ struct HistoryEntry {
   std::string declared;  // "bitwise" or "statistical"
   WallTime added{};
   std::optional<WallTime> verified;    // last conclusive verdict
+  std::optional<WallTime> judged;      // last verdict of any kind
   std::string last_verdict;            // "identical", ...; empty: never drilled
   std::optional<std::string> retired;  // the reason
 };
+
+struct DrillRecord {
+  std::string drill_id;
+  WallTime started{};
+  std::optional<WallTime> ended;  // these two are empty for drills of older versions
+  std::optional<int> exit_code;
+};
+
+// Where and from what a rerun ran, as its evidence has it: parts by name, each a JSON text. Equal
+// parts are kept once, however many reruns have them.
+using Surroundings = std::map<std::string, std::string>;
 
 struct VerdictRecord {
   std::string drill_id;
@@ -38,6 +52,8 @@ struct VerdictRecord {
   WallTime decided{};
   int reruns = 0;
   std::string reasons;  // the decisive findings, as JSON
+  // Read only: of the drill's first rerun that has some, for GetSurroundings. Empty: not kept.
+  std::string surroundings_sha256 = {};
 };
 
 struct RerunRecord {
@@ -47,6 +63,7 @@ struct RerunRecord {
   std::string outcome;  // Outcome::ToString
   double wall_seconds = 0.0;
   std::string evidence_sha256;
+  Surroundings surroundings = {};  // empty: nothing is kept of them
 };
 
 // How many runs of a family have this as their last verdict; retired runs are not counted.
@@ -83,11 +100,36 @@ class HistoryStore {
 
   // A drill's results in one transaction; writing the same drill_id again changes nothing.
   // Errors: not_found when a record speaks of a run that is not in the history.
-  virtual Status AddDrill(const std::string& drill_id, WallTime started,
-                          const std::vector<RerunRecord>& reruns,
+  virtual Status AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
                           const std::vector<VerdictRecord>& verdicts) = 0;
-  virtual Result<std::vector<VerdictRecord>> Verdicts(
-      const std::string& run_id) = 0;  // oldest first
+  // Of a drill of which no more is known.
+  Status AddDrill(const std::string& drill_id, WallTime started,
+                  const std::vector<RerunRecord>& reruns,
+                  const std::vector<VerdictRecord>& verdicts) {
+    return AddDrill(DrillRecord{drill_id, started, {}, {}}, reruns, verdicts);
+  }
+
+  // Oldest first. Errors: not_found.
+  virtual Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) = 0;
+  // The first drifted, failed or not comparable verdict after this time. Reads an index.
+  virtual Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
+                                                             WallTime time) = 0;
+  // Errors: not_found; integrity where it was changed.
+  virtual Result<Surroundings> GetSurroundings(const std::string& sha256) = 0;
+  // When the last drill ended in which every run reproduced. A drill of an older version counts as
+  // one where all verdicts that are held of it are identical or equivalent.
+  virtual Result<std::optional<WallTime>> LastSuccess() = 0;
+
+  // Of one family; retired runs are among them. Empty where there is no such family.
+  virtual Result<std::vector<HistoryEntry>> FamilyEntries(const std::string& family) = 0;
+  // The last `limit` drills that judged any of its runs, oldest first.
+  virtual Result<std::vector<DrillRecord>> FamilyDrills(const std::string& family,
+                                                        std::size_t limit) = 0;
+  // What one drill said of its runs, by run_id; reasons are left out.
+  virtual Result<std::vector<VerdictRecord>> FamilyVerdicts(const std::string& family,
+                                                            const std::string& drill_id) = 0;
+  // The last identical or equivalent verdict of each run that has one, by run_id; no reasons.
+  virtual Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) = 0;
 };
 
 }  // namespace rharness

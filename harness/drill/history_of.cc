@@ -1,0 +1,257 @@
+// Reading verdicts and surroundings out of the store, and comparing the latter as facts.
+#include "harness/drill/history_of.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "compare/facts.h"
+#include "harness/base/json.h"
+#include "harness/drill/facts_of.h"
+#include "harness/drill/surroundings.h"
+#include "reports/history_summary.h"
+
+namespace rharness {
+namespace {
+
+Result<Verdict> VerdictIn(const std::string& name, const std::string& run_id) {
+  const Result<Verdict> verdict = ParseVerdict(name);
+  if (verdict.ok()) return *verdict;
+  return IntegrityError(fmt::format("the history holds the verdict '{}', which is none that this "
+                                    "version knows",
+                                    name),
+                        "run " + run_id);
+}
+
+// Reasons are stored as JSON: sentences, or objects with one. Text that is no JSON stays as it is.
+std::vector<std::string> ReasonsIn(const std::string& text) {
+  if (text.empty()) return {};
+  const Result<Json> json = ParseJson(text, "reasons");
+  if (!json.ok() || !json->IsArray()) return {text};
+  std::vector<std::string> reasons;
+  for (const Json& one : json->AsArray()) {
+    const Json* message = one.IsObject() ? one.Find("message") : &one;
+    if (message == nullptr || message->kind() != Json::Kind::kString) continue;
+    reasons.push_back(message->AsString());
+  }
+  return reasons;
+}
+
+Result<HistoryVerdict> VerdictOf(const VerdictRecord& record) {
+  ASSIGN_OR_RETURN(const Verdict verdict, VerdictIn(record.verdict, record.run_id));
+  return HistoryVerdict{.drill_id = record.drill_id,
+                        .verdict = verdict,
+                        .decided = record.decided,
+                        .reruns = record.reruns,
+                        .reasons = ReasonsIn(record.reasons)};
+}
+
+// Of the variables watched by prefix only those that are set are recorded: what one drill saw and
+// another did not was not set there.
+void AddUnset(const std::vector<Fact>& others, std::vector<Fact>* facts) {
+  std::set<std::string_view> keys;
+  for (const Fact& fact : *facts) keys.insert(fact.key);
+  std::vector<Fact> unset;
+  for (const Fact& other : others) {
+    if (!other.key.starts_with("variable.") || keys.contains(other.key)) continue;
+    unset.push_back(other);
+    unset.back().value.reset();
+  }
+  facts->insert(facts->end(), unset.begin(), unset.end());
+}
+
+// Compares where two drills reran a run. What is kept is read once, since many runs share it.
+class Surveyor {
+ public:
+  explicit Surveyor(HistoryStore* store) : store_(*store) {}
+
+  // Empty: not known.
+  Result<std::optional<std::array<LayerComparison, 5>>> Compare(const std::string& run_id,
+                                                                const std::string& before,
+                                                                const std::string& after) {
+    std::optional<std::array<LayerComparison, 5>> none;
+    if (before.empty() || after.empty()) return none;
+    ASSIGN_OR_RETURN(const Manifest manifest, store_.Get(run_id));
+    ASSIGN_OR_RETURN(auto old_facts, Facts(before, manifest));
+    ASSIGN_OR_RETURN(auto new_facts, Facts(after, manifest));
+    if (!old_facts || !new_facts) return none;
+    AddUnset(*new_facts, &*old_facts);
+    AddUnset(*old_facts, &*new_facts);
+    return std::optional(CompareFacts(*old_facts, *new_facts));
+  }
+
+  // Why some of it could not be read.
+  std::vector<std::string> Notes() const { return {notes_.begin(), notes_.end()}; }
+
+ private:
+  Result<std::optional<std::vector<Fact>>> Facts(const std::string& sha256,
+                                                 const Manifest& manifest) {
+    auto found = read_.find(sha256);
+    if (found == read_.end()) {
+      ASSIGN_OR_RETURN(Surroundings parts, store_.GetSurroundings(sha256));
+      found = read_.emplace(sha256, std::move(parts)).first;
+    }
+    const Result<Evidence> evidence = EvidenceFrom(found->second, manifest, "surroundings");
+    // A newer version may have kept what this one cannot read; the verdicts are still worth telling.
+    if (!evidence.ok()) {
+      notes_.insert("what some drills ran on cannot be read: " + evidence.error().ToString());
+      return std::optional<std::vector<Fact>>();
+    }
+    return std::optional(FactsOf(*evidence, manifest));
+  }
+
+  HistoryStore& store_;
+  std::map<std::string, Surroundings> read_;
+  std::set<std::string> notes_;
+};
+
+Status Explain(const std::string& run_id, const std::vector<std::string>& places,
+               std::vector<VerdictChange>* changes, Surveyor* surveyor) {
+  for (VerdictChange& change : *changes) {
+    ASSIGN_OR_RETURN(const auto layers, surveyor->Compare(run_id, places.at(change.before),
+                                                          places.at(change.after)));
+    change.known = layers.has_value();
+    if (layers) change.layers = *layers;
+  }
+  return {};
+}
+
+// The grid of one family in the making: what each drill said of each run, and where it ran.
+struct Cell {
+  std::optional<Verdict> verdict;
+  std::string place;
+};
+using Grid = std::map<std::string, std::vector<Cell>>;  // by run_id, one cell a drill
+
+Result<Grid> LoadGrid(const FamilyHistory& family, HistoryStore* store) {
+  Grid grid;
+  for (std::size_t i = 0; i < family.drills.size(); ++i) {
+    ASSIGN_OR_RETURN(const auto records,
+                     store->FamilyVerdicts(family.family, family.drills[i].drill_id));
+    for (const VerdictRecord& record : records) {
+      std::vector<Cell>& cells = grid[record.run_id];
+      cells.resize(family.drills.size());
+      ASSIGN_OR_RETURN(cells[i].verdict, VerdictIn(record.verdict, record.run_id));
+      cells[i].place = record.surroundings_sha256;
+    }
+  }
+  return grid;
+}
+
+Status FillTurn(const std::map<std::string, VerdictRecord>& last_good, HistoryStore* store,
+                Surveyor* surveyor, FamilyRun* run) {
+  const std::string& run_id = run->run.run_id;
+  const auto good = last_good.find(run_id);
+  const WallTime after =
+      good == last_good.end() ? WallTime(std::chrono::milliseconds(-1)) : good->second.decided;
+  ASSIGN_OR_RETURN(const auto bad, store->FirstBadAfter(run_id, after));
+  if (good != last_good.end()) {
+    ASSIGN_OR_RETURN(run->last_good, VerdictOf(good->second));
+  }
+  if (!bad) return {};
+  ASSIGN_OR_RETURN(run->first_bad, VerdictOf(*bad));
+  if (good == last_good.end()) return {};
+  ASSIGN_OR_RETURN(const auto layers, surveyor->Compare(run_id, good->second.surroundings_sha256,
+                                                        bad->surroundings_sha256));
+  run->known = layers.has_value();
+  if (layers) run->layers = *layers;
+  return {};
+}
+
+Result<FamilyRun> BuildFamilyRun(const HistoryEntry& entry, std::vector<Cell> cells,
+                                 const std::map<std::string, VerdictRecord>& last_good,
+                                 HistoryStore* store, Surveyor* surveyor) {
+  FamilyRun run;
+  ASSIGN_OR_RETURN(run.run, HistoryRunOf(entry));
+  std::vector<std::string> places;
+  for (Cell& cell : cells) {
+    run.verdicts.push_back(cell.verdict);
+    places.push_back(std::move(cell.place));
+  }
+  run.changes = FindChanges(run.verdicts);
+  RETURN_IF_ERROR(Explain(entry.run_id, places, &run.changes, surveyor));
+  RETURN_IF_ERROR(FillTurn(last_good, store, surveyor, &run));
+  return run;
+}
+
+}  // namespace
+
+Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
+  HistoryRun run{.run_id = entry.run_id,
+                 .family = entry.family,
+                 .configuration = entry.configuration,
+                 .started = entry.started,
+                 .duration_seconds = entry.duration_seconds,
+                 .declared = entry.declared,
+                 .added = entry.added,
+                 .last_verdict = {},
+                 .verified = entry.verified,
+                 .retired = entry.retired};
+  if (!entry.last_verdict.empty()) {
+    ASSIGN_OR_RETURN(run.last_verdict, VerdictIn(entry.last_verdict, entry.run_id));
+  }
+  return run;
+}
+
+Result<std::vector<HistoryRun>> HistoryRunsOf(const std::vector<HistoryEntry>& entries) {
+  std::vector<HistoryRun> runs;
+  for (const HistoryEntry& entry : entries) {
+    ASSIGN_OR_RETURN(HistoryRun run, HistoryRunOf(entry));
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+Result<RunHistory> LoadRunHistory(const std::string& run_id, HistoryStore* store) {
+  RunHistory history;
+  ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(run_id));
+  ASSIGN_OR_RETURN(history.run, HistoryRunOf(entry));
+  ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run_id));
+  history.manifest = ToJson(manifest);
+  ASSIGN_OR_RETURN(const std::vector<VerdictRecord> records, store->Verdicts(run_id));
+  std::vector<std::optional<Verdict>> verdicts;
+  std::vector<std::string> places;
+  for (const VerdictRecord& record : records) {
+    ASSIGN_OR_RETURN(HistoryVerdict verdict, VerdictOf(record));
+    verdicts.emplace_back(verdict.verdict);
+    places.push_back(record.surroundings_sha256);
+    history.verdicts.push_back(std::move(verdict));
+  }
+  history.changes = FindChanges(verdicts);
+  Surveyor surveyor(store);
+  RETURN_IF_ERROR(Explain(run_id, places, &history.changes, &surveyor));
+  history.notes = surveyor.Notes();
+  return history;
+}
+
+Result<FamilyHistory> LoadFamilyHistory(const std::string& family, std::size_t drills,
+                                        HistoryStore* store) {
+  FamilyHistory history;
+  history.family = family;
+  ASSIGN_OR_RETURN(const std::vector<HistoryEntry> entries, store->FamilyEntries(family));
+  ASSIGN_OR_RETURN(const std::vector<DrillRecord> records, store->FamilyDrills(family, drills));
+  for (const DrillRecord& record : records) {
+    history.drills.push_back({record.drill_id, record.started, record.exit_code});
+  }
+  ASSIGN_OR_RETURN(Grid grid, LoadGrid(history, store));
+  ASSIGN_OR_RETURN(const std::vector<VerdictRecord> goods, store->FamilyLastGood(family));
+  std::map<std::string, VerdictRecord> last_good;
+  for (const VerdictRecord& good : goods) last_good.emplace(good.run_id, good);
+  Surveyor surveyor(store);
+  for (const HistoryEntry& entry : entries) {
+    std::vector<Cell> cells = std::move(grid[entry.run_id]);
+    cells.resize(history.drills.size());
+    ASSIGN_OR_RETURN(FamilyRun run, BuildFamilyRun(entry, std::move(cells), last_good, store,
+                                                   &surveyor));
+    history.runs.push_back(std::move(run));
+  }
+  history.notes = surveyor.Notes();
+  return history;
+}
+
+}  // namespace rharness

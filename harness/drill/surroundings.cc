@@ -1,0 +1,69 @@
+// Evidence taken apart by its own JSON, so that what it learns to say one day is kept as well.
+#include "harness/drill/surroundings.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "harness/base/json.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::array<std::string_view, 5> kParts = {"image_digest", "code_commit", "code_files",
+                                                    "data", "seeds"};
+constexpr std::string_view kEnvironment = "environment";
+
+bool IsEmpty(const Json& json) {
+  return json.IsNull() || (json.IsArray() && json.AsArray().empty()) ||
+         (json.IsObject() && json.AsObject().empty()) ||
+         (json.kind() == Json::Kind::kString && json.AsString().empty());
+}
+
+bool IsSurrounding(std::string_view name) {
+  for (const std::string_view part : kParts) {
+    if (name == part) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Surroundings SurroundingsOf(const Evidence& evidence) {
+  Surroundings surroundings;
+  const Json json = ToJson(evidence);
+  for (const auto& [name, value] : json.AsObject()) {
+    if (IsSurrounding(name) && !IsEmpty(value)) surroundings[name] = value.Dump();
+  }
+  // An environment in which nothing was looked at says nothing.
+  if (ToJson(evidence.environment).Dump() == ToJson(Environment()).Dump()) return surroundings;
+  for (const auto& [name, value] : json.Find(kEnvironment)->AsObject()) {
+    if (IsEmpty(value)) continue;
+    surroundings[std::string(kEnvironment) + "." + name] = value.Dump();
+  }
+  return surroundings;
+}
+
+Result<Evidence> EvidenceFrom(const Surroundings& surroundings, const Manifest& manifest,
+                              std::string_view where) {
+  Evidence empty;
+  empty.run_id = manifest.run_id;
+  empty.rerun = 1;
+  Json json = ToJson(empty);
+  Json environment = Json::MakeObject();
+  for (const auto& [name, text] : surroundings) {
+    ASSIGN_OR_RETURN(Json part, ParseJson(text, where));
+    const auto dot = name.find('.');
+    if (dot != name.npos && name.substr(0, dot) == kEnvironment) {
+      environment.Set(name.substr(dot + 1), std::move(part));
+    } else if (IsSurrounding(name)) {
+      json.Set(name, std::move(part));
+    } else {
+      return InvalidInput("'" + name + "' is no part of where a rerun ran", std::string(where));
+    }
+  }
+  json.Set(kEnvironment, std::move(environment));
+  return ParseEvidence(json, where);
+}
+
+}  // namespace rharness

@@ -1,0 +1,24 @@
+// Where and from what a rerun ran, as the history keeps it once the drill's folder is gone. Pure.
+#ifndef RHARNESS_HARNESS_DRILL_SURROUNDINGS_H_
+#define RHARNESS_HARNESS_DRILL_SURROUNDINGS_H_
+
+#include <string_view>
+
+#include "harness/base/result.h"
+#include "harness/history/store.h"
+#include "harness/manifest/evidence.h"
+
+namespace rharness {
+
+// The parts of the evidence that are facts: image, code, data, seeds and everything of the
+// environment, a part each. Nothing of what came out, and nothing that changes with every rerun.
+// Empty for a rerun that was not carried out and saw nothing.
+Surroundings SurroundingsOf(const Evidence& evidence);
+// Evidence of this run with these parts and nothing else; FactsOf reads it as it reads the whole.
+// Errors: invalid_input (`where` names the record) where the parts are no evidence's.
+Result<Evidence> EvidenceFrom(const Surroundings& surroundings, const Manifest& manifest,
+                              std::string_view where);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_SURROUNDINGS_H_

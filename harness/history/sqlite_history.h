@@ -1,0 +1,79 @@
+// The history as an SQLite file: what store.cc (the runs) and drills.cc (what became of them) share.
+//
+// Role: private to this folder. Not here: opening and migrating (database.h).
+#ifndef RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_
+#define RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/history/database.h"
+#include "harness/history/store.h"
+
+namespace rharness {
+
+inline long long ToMs(WallTime time) { return time.time_since_epoch().count(); }
+inline WallTime FromMs(long long ms) { return WallTime(std::chrono::milliseconds(ms)); }
+
+class SqliteHistory : public HistoryStore {
+ public:
+  explicit SqliteHistory(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  Result<AddOutcome> Add(const Manifest& manifest, WallTime now) override;
+  Result<Manifest> Get(const std::string& run_id) override;
+  Result<HistoryEntry> Find(const std::string& run_id) override;
+  Result<std::vector<HistoryEntry>> List(bool with_retired) override;
+  Result<std::vector<Manifest>> LoadFamily(const std::string& family) override;
+  Result<std::vector<HistoryEntry>> NextToDrill(std::size_t limit) override;
+  Result<std::vector<HistoryCount>> Summarize() override;
+  Status Retire(const std::string& run_id, const std::string& reason, WallTime now) override;
+  Status AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
+                  const std::vector<VerdictRecord>& verdicts) override;
+  Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) override;
+  Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
+                                                     WallTime time) override;
+  Result<Surroundings> GetSurroundings(const std::string& sha256) override;
+  Result<std::optional<WallTime>> LastSuccess() override;
+  Result<std::vector<HistoryEntry>> FamilyEntries(const std::string& family) override;
+  Result<std::vector<DrillRecord>> FamilyDrills(const std::string& family,
+                                                std::size_t limit) override;
+  Result<std::vector<VerdictRecord>> FamilyVerdicts(const std::string& family,
+                                                    const std::string& drill_id) override;
+  Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) override;
+
+ private:
+  soci::session& sql() { return database_->sql(); }
+  std::string Where(const std::string& run_id) const;
+  Error RunNotFound(const std::string& run_id) const;
+
+  // The entries of a fixed selection and `rest`, which names one variable, :value.
+  template <class T>
+  Result<std::vector<HistoryEntry>> Entries(const std::string& rest, const T& value);
+
+  // These throw; they are called inside Guard or Write.
+  bool HasRun(const std::string& run_id);
+  Status CheckRun(const std::string& run_id);
+  Result<Manifest> Load(const std::string& run_id);
+  Status CheckSameContent(const std::string& run_id, const std::string& body);
+  void Insert(const Manifest& manifest, const std::string& body, WallTime now);
+  void Insert(const DrillRecord& drill);
+  void Insert(const RerunRecord& rerun);
+  void Insert(const VerdictRecord& verdict);
+  // Returns the digest of the text, which is kept from now on.
+  std::string Keep(const std::string& text);
+  // The digest of these, kept; empty for none.
+  std::string Keep(const Surroundings& surroundings);
+  Result<std::string> Kept(const std::string& sha256);
+  Status InsertAll(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
+                   const std::vector<VerdictRecord>& verdicts);
+
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_

@@ -1,0 +1,106 @@
+// What a history says of its runs over many drills: models and writers.
+//
+// Role: pure; the drill fills the models from the store (harness/drill/history_of.h), numbers and
+// sentences are decided in history_summary.h. Not here: how a verdict came about (model.h).
+#ifndef RHARNESS_REPORTS_HISTORY_REPORT_H_
+#define RHARNESS_REPORTS_HISTORY_REPORT_H_
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compare/facts.h"
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+inline constexpr int kHistoryVersion = 1;
+
+// One recorded run, as a list of them shows it.
+struct HistoryRun {
+  std::string run_id;
+  std::string family;
+  std::string configuration;
+  WallTime started{};
+  double duration_seconds = 0.0;
+  std::string declared;
+  WallTime added{};
+  std::optional<Verdict> last_verdict;  // empty: no drill has judged it
+  std::optional<WallTime> verified;     // last conclusive verdict
+  std::optional<std::string> retired;   // why
+};
+
+struct HistoryVerdict {
+  std::string drill_id;
+  Verdict verdict = Verdict::kInconclusive;
+  WallTime decided{};
+  int reruns = 0;
+  std::vector<std::string> reasons;  // one sentence each
+};
+
+// Two verdicts of a run in a row, those that cannot tell left out, of which one is good and the
+// other bad; and what differs between where the two drills reran it.
+struct VerdictChange {
+  std::size_t before = 0;  // in the list of verdicts
+  std::size_t after = 0;
+  bool known = false;  // whether the history holds where both ran
+  std::array<LayerComparison, 5> layers;
+};
+
+struct RunHistory {
+  HistoryRun run;
+  std::string history;                                      // where it is kept
+  std::vector<std::pair<std::string, std::string>> record;  // what its manifest says, by name
+  std::vector<HistoryVerdict> verdicts;                     // oldest first
+  std::vector<VerdictChange> changes;                       // oldest first
+  std::vector<std::string> notes;
+  Json manifest;
+};
+
+struct FamilyDrill {
+  std::string drill_id;
+  WallTime started{};
+  std::optional<int> exit_code;
+};
+
+// One run of a family. `verdicts` has one element a drill of the family.
+struct FamilyRun {
+  HistoryRun run;
+  std::vector<std::optional<Verdict>> verdicts;  // empty: that drill did not judge it
+  std::vector<VerdictChange> changes;            // among those drills
+  std::optional<HistoryVerdict> last_good;       // of any drill
+  std::optional<HistoryVerdict> first_bad;       // after it
+  bool known = false;  // whether the history holds where these two ran
+  std::array<LayerComparison, 5> layers;
+};
+
+struct FamilyHistory {
+  std::string family;
+  std::string history;
+  std::vector<FamilyDrill> drills;  // the last ones that judged any of its runs, oldest first
+  std::vector<FamilyRun> runs;      // by start
+  std::vector<std::string> notes;
+};
+
+// "rharness.history/v1": a list of runs, a run and a family.
+Json ToJson(const std::vector<HistoryRun>& runs);
+Json ToJson(const RunHistory& history);
+Json ToJson(const FamilyHistory& history);
+
+// For a terminal of `columns` characters; `color`: ANSI colours. Long lists are cut, and say so.
+std::string WriteTerminal(const RunHistory& history, int columns, bool color);
+std::string WriteTerminal(const FamilyHistory& history, int columns, bool color);
+
+// Self-contained pages below 5 MB. `version`: of rharness.
+std::string WriteHtml(const RunHistory& history, std::string_view version);
+std::string WriteHtml(const FamilyHistory& history, std::string_view version);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_HISTORY_REPORT_H_

@@ -1,0 +1,280 @@
+// Reading a history: standings, changes, and what they come to.
+#include "reports/history_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "reports/json_parts.h"
+#include "reports/text.h"
+#include "reports/words.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostCauses = 12;
+
+std::vector<std::optional<Verdict>> VerdictsOf(const RunHistory& history) {
+  std::vector<std::optional<Verdict>> verdicts;
+  for (const HistoryVerdict& one : history.verdicts) verdicts.emplace_back(one.verdict);
+  return verdicts;
+}
+
+std::string When(const HistoryVerdict& verdict) { return FormatMinute(verdict.decided); }
+
+void FindTurn(const RunHistory& history, RunOutlook* outlook) {
+  for (std::size_t i = 0; i < history.verdicts.size(); ++i) {
+    const Standing standing = StandingOf(history.verdicts[i].verdict);
+    if (standing == Standing::kGood) {
+      outlook->last_good = i;
+      outlook->first_bad.reset();
+    } else if (standing == Standing::kBad && !outlook->first_bad) {
+      outlook->first_bad = i;
+    }
+  }
+  for (std::size_t i = 0; i < history.changes.size(); ++i) {
+    const Verdict before = history.verdicts.at(history.changes[i].before).verdict;
+    if (StandingOf(before) == Standing::kGood) outlook->broke = i;
+  }
+}
+
+std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
+  const auto& verdicts = history.verdicts;
+  if (verdicts.empty()) return "No drill has judged this run yet.";
+  if (outlook.first_bad) {
+    const HistoryVerdict& bad = verdicts[*outlook.first_bad];
+    const std::string since =
+        fmt::format("{} since {}", VerdictLabel(bad.verdict), When(bad));
+    std::string answer = fmt::format(
+        "{}; {}.", since,
+        outlook.last_good ? fmt::format("it last reproduced on {}", When(verdicts[*outlook.last_good]))
+                          : std::string("no drill has seen it reproduce"));
+    answer.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(answer.front())));
+    return answer;
+  }
+  if (!outlook.last_good) {
+    return fmt::format("No drill could tell whether it reproduces: {} so far.",
+                       Counted(verdicts.size(), "drill"));
+  }
+  const HistoryVerdict& good = verdicts[*outlook.last_good];
+  if (outlook.broke) {
+    return fmt::format("It reproduces again: {} on {}.", VerdictLabel(good.verdict), When(good));
+  }
+  return fmt::format("It reproduces: {} on {}.", VerdictLabel(good.verdict), When(good));
+}
+
+std::string NextOfBroken(const RunHistory& history, const RunOutlook& outlook) {
+  if (!outlook.broke) {
+    return "see what the drill's report says of it; no good drill is known to compare it with.";
+  }
+  const VerdictChange& broke = history.changes[*outlook.broke];
+  const std::vector<std::string> words = WordsOf(broke.layers);
+  if (!broke.known) {
+    return "what changed in between is not kept; compare the evidence of the two drills, if their "
+           "folders are still there (rharness compare).";
+  }
+  if (words.empty()) {
+    return "nothing that is recorded differs between the two drills: rerun it several times "
+           "(rharness drill --reruns 5) and see whether the reruns agree.";
+  }
+  return fmt::format("put back what changed, the first of these first: {}{}.", words.front(),
+                     words.size() > 1 ? fmt::format(" (and {} more)", words.size() - 1) : "");
+}
+
+std::string NextOf(const RunHistory& history, const RunOutlook& outlook) {
+  if (history.verdicts.empty()) return "rharness drill reruns it and judges it.";
+  if (outlook.first_bad) return NextOfBroken(history, outlook);
+  if (!outlook.last_good) return "look at why the last drills could not tell, and drill it again.";
+  if (outlook.steadiness.unexplained > 0) {
+    return "its verdict changes by itself: rerun it several times (rharness drill --reruns 5) and "
+           "look for a seed that is not set.";
+  }
+  return "nothing to do.";
+}
+
+bool AnyDiffers(const std::array<LayerComparison, 5>& layers) {
+  return std::ranges::any_of(
+      layers, [](const LayerComparison& layer) { return !layer.differences.empty(); });
+}
+
+// Severity of what is known of a run, the worst first.
+std::tuple<int, int, int> Rank(const FamilyRun& run) {
+  const int flaky = IsFlaky(run) ? 0 : 1;
+  switch (StandingNow(run)) {
+    case Standing::kBad:
+      return {0, run.first_bad ? Severity(run.first_bad->verdict) : 9, flaky};
+    case Standing::kOpen:
+      return {flaky == 0 ? 1 : 2, run.run.last_verdict ? 0 : 1, 0};
+    case Standing::kGood:
+      return {flaky == 0 ? 1 : 3, 0, 0};
+  }
+  Abort("unknown Standing");
+}
+
+std::vector<FamilyCause> CausesOf(const std::vector<const FamilyRun*>& broken) {
+  std::map<std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>,
+           FamilyCause>
+      causes;
+  for (const FamilyRun* run : broken) {
+    if (!run->known) continue;
+    for (const LayerComparison& layer : run->layers) {
+      for (const FactDifference& one : layer.differences) {
+        FamilyCause& cause =
+            causes.try_emplace({one.layer, one.key, one.recorded, one.observed}, FamilyCause{one})
+                .first->second;
+        ++cause.broken;
+      }
+    }
+  }
+  std::vector<FamilyCause> list;
+  for (auto& [key, cause] : causes) list.push_back(std::move(cause));
+  std::stable_sort(list.begin(), list.end(), [](const FamilyCause& a, const FamilyCause& b) {
+    return a.broken != b.broken ? a.broken > b.broken
+                                : a.difference.weight < b.difference.weight;
+  });
+  if (list.size() > kMostCauses) list.resize(kMostCauses);
+  return list;
+}
+
+void Describe(const FamilyHistory& history, FamilyOutlook* outlook) {
+  const std::string runs = Counted(history.runs.size(), "run");
+  const int bad = static_cast<int>(std::ranges::count_if(
+      history.runs, [](const FamilyRun& run) { return StandingNow(run) == Standing::kBad; }));
+  if (history.runs.empty() || outlook->never == static_cast<int>(history.runs.size())) {
+    outlook->answer = fmt::format("No drill has judged this family yet ({}).", runs);
+    outlook->next_step = "rharness drill reruns its runs and judges them.";
+    return;
+  }
+  outlook->answer =
+      bad == 0 ? fmt::format("None of {} is known to be broken.", runs)
+               : fmt::format("{} of {} {} not reproduce, of which {} did before.", bad, runs,
+                             bad == 1 ? "does" : "do", outlook->broken);
+  if (outlook->flaky > 0) outlook->answer += fmt::format(" {} flaky.", outlook->flaky);
+  if (!outlook->causes.empty()) {
+    const FamilyCause& first = outlook->causes.front();
+    outlook->next_step = fmt::format("look first at what {} of {} broken runs have in common: {}.",
+                                     first.broken, outlook->broken,
+                                     DifferenceWords(first.difference));
+  } else if (bad > 0) {
+    outlook->next_step =
+        outlook->explained > 0
+            ? "nothing that is recorded differs between the last good and the first bad drills: "
+              "rerun the broken runs several times (rharness drill --reruns 5)."
+            : "look at the broken runs one by one: rharness history show RUN.";
+  } else {
+    outlook->next_step = outlook->flaky > 0
+                             ? "rerun the flaky runs several times (rharness drill --reruns 5)."
+                             : "nothing to do.";
+  }
+}
+
+}  // namespace
+
+Standing StandingOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kIdentical:
+    case Verdict::kEquivalent:
+      return Standing::kGood;
+    case Verdict::kDrifted:
+    case Verdict::kFailed:
+    case Verdict::kNotComparable:
+      return Standing::kBad;
+    case Verdict::kInconclusive:
+    case Verdict::kInfra:
+      return Standing::kOpen;
+  }
+  Abort("unknown Verdict");
+}
+
+std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>& verdicts) {
+  std::vector<VerdictChange> changes;
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (!verdicts[i] || StandingOf(*verdicts[i]) == Standing::kOpen) continue;
+    if (last && StandingOf(*verdicts[*last]) != StandingOf(*verdicts[i])) {
+      changes.push_back({.before = *last, .after = i, .known = false, .layers = {}});
+    }
+    last = i;
+  }
+  return changes;
+}
+
+Steadiness SteadinessOf(const std::vector<std::optional<Verdict>>& verdicts,
+                        const std::vector<VerdictChange>& changes) {
+  const auto told = std::ranges::count_if(verdicts, [](const std::optional<Verdict>& verdict) {
+    return verdict && StandingOf(*verdict) != Standing::kOpen;
+  });
+  Steadiness steadiness{.steps = static_cast<std::size_t>(std::max<std::ptrdiff_t>(told - 1, 0)),
+                        .changes = changes.size()};
+  for (const VerdictChange& change : changes) {
+    if (!change.known) ++steadiness.not_known;
+    if (change.known && !AnyDiffers(change.layers)) ++steadiness.unexplained;
+  }
+  return steadiness;
+}
+
+std::vector<Streak> StreaksOf(const std::vector<HistoryVerdict>& verdicts) {
+  std::vector<Streak> streaks;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (i > 0 && verdicts[i].verdict == verdicts[i - 1].verdict) {
+      ++streaks.back().count;
+    } else {
+      streaks.push_back({i, 1});
+    }
+  }
+  return streaks;
+}
+
+RunOutlook Summarize(const RunHistory& history) {
+  RunOutlook outlook;
+  std::vector<Verdict> verdicts;
+  for (const HistoryVerdict& one : history.verdicts) verdicts.push_back(one.verdict);
+  outlook.counts = CountVerdicts(verdicts);
+  outlook.steadiness = SteadinessOf(VerdictsOf(history), history.changes);
+  FindTurn(history, &outlook);
+  outlook.answer = AnswerOf(history, outlook);
+  outlook.next_step = NextOf(history, outlook);
+  return outlook;
+}
+
+bool IsFlaky(const FamilyRun& run) {
+  return SteadinessOf(run.verdicts, run.changes).unexplained > 0;
+}
+
+Standing StandingNow(const FamilyRun& run) {
+  if (run.first_bad) return Standing::kBad;
+  return run.last_good ? Standing::kGood : Standing::kOpen;
+}
+
+FamilyOutlook Summarize(const FamilyHistory& history) {
+  FamilyOutlook outlook;
+  std::vector<Verdict> last;
+  std::vector<const FamilyRun*> broken;
+  for (const FamilyRun& run : history.runs) {
+    outlook.order.push_back(&run);
+    if (IsFlaky(run)) ++outlook.flaky;
+    if (run.first_bad && run.last_good) broken.push_back(&run);
+    if (run.run.last_verdict) {
+      last.push_back(*run.run.last_verdict);
+    } else {
+      ++outlook.never;
+    }
+  }
+  std::map<const FamilyRun*, std::tuple<int, int, int>> ranks;
+  for (const FamilyRun* run : outlook.order) ranks[run] = Rank(*run);
+  std::ranges::stable_sort(outlook.order, {}, [&](const FamilyRun* run) { return ranks.at(run); });
+  outlook.counts = CountVerdicts(last);
+  outlook.broken = static_cast<int>(broken.size());
+  outlook.explained = static_cast<int>(
+      std::ranges::count_if(broken, [](const FamilyRun* run) { return run->known; }));
+  outlook.causes = CausesOf(broken);
+  Describe(history, &outlook);
+  return outlook;
+}
+
+}  // namespace rharness

@@ -1,0 +1,175 @@
+// Histories on a terminal: what it comes to first, then verdict by date, oldest first.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/history_report.h"
+#include "reports/history_summary.h"
+#include "reports/terminal_parts.h"
+#include "reports/text.h"
+#include "reports/words.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostVerdicts = 60;
+constexpr std::size_t kMostRuns = 200;
+constexpr std::size_t kMostWords = 12;
+constexpr int kNameColumns = 14;
+constexpr int kLeastColumns = 40;
+
+// One named line of the head; a long value goes on below itself.
+std::string Named(std::string_view name, const std::string& value, int columns) {
+  const std::string text = Wrapped(value, std::max(columns, kLeastColumns), kNameColumns);
+  return Padded(std::string(name), kNameColumns) +
+         text.substr(static_cast<std::size_t>(kNameColumns));
+}
+
+std::string NamedList(std::string_view name, const std::vector<std::string>& words, int columns) {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(words.size(), kMostWords); ++i) {
+    out += Named(i == 0 ? name : "", words[i], columns);
+  }
+  if (words.size() > kMostWords) {
+    out += Named("", fmt::format("… and {} more", words.size() - kMostWords), columns);
+  }
+  return out;
+}
+
+std::string PlaceWords(const HistoryVerdict& verdict) {
+  return fmt::format("{}  {}  drill {}", FormatTime(verdict.decided), VerdictLabel(verdict.verdict),
+                     SafeText(verdict.drill_id, 200));
+}
+
+std::string VerdictLines(const HistoryVerdict& verdict, int columns, bool color) {
+  std::string out =
+      fmt::format("  {}  {}  {}  drill {}\n", FormatTime(verdict.decided),
+                  Painted(Padded(std::string(VerdictName(verdict.verdict)), kNameColumns),
+                          ColourOf(verdict.verdict), color),
+                  Counted(static_cast<std::uint64_t>(verdict.reruns), "rerun"),
+                  SafeText(verdict.drill_id, 200));
+  if (StandingOf(verdict.verdict) == Standing::kGood) return out;
+  for (const std::string& reason : verdict.reasons) {
+    out += Wrapped(SafeText(reason, 600), std::max(columns, kLeastColumns), 6);
+  }
+  return out;
+}
+
+std::string Verdicts(const RunHistory& history, int columns, bool color) {
+  std::string out = "verdicts\n";
+  const std::size_t all = history.verdicts.size();
+  const std::size_t first = all > kMostVerdicts ? all - kMostVerdicts : 0;
+  if (first > 0) {
+    out += fmt::format("  … {} earlier ones: --json or --html FILE shows all\n", FormatCount(first));
+  }
+  for (std::size_t i = first; i < all; ++i) {
+    out += VerdictLines(history.verdicts[i], columns, color);
+  }
+  return out;
+}
+
+std::string Outlook(const RunHistory& history, const RunOutlook& outlook, int columns) {
+  std::string out = Named("answer", outlook.answer, columns);
+  if (outlook.last_good) {
+    out += Named("last good", PlaceWords(history.verdicts[*outlook.last_good]), columns);
+  }
+  if (outlook.first_bad) {
+    out += Named("first bad", PlaceWords(history.verdicts[*outlook.first_bad]), columns);
+  }
+  if (outlook.broke) {
+    const VerdictChange& broke = history.changes[*outlook.broke];
+    const std::string_view name = outlook.first_bad ? "what changed" : "had changed";
+    out += NamedList(name, ChangeWords(broke.known, broke.layers), columns);
+  }
+  const std::string flaky = FlakyWords(outlook.steadiness);
+  if (!flaky.empty()) out += Named("flaky", flaky, columns);
+  return out + Named("next", outlook.next_step, columns);
+}
+
+std::string Strip(const std::vector<std::optional<Verdict>>& verdicts, bool color) {
+  std::string out;
+  for (const std::optional<Verdict>& verdict : verdicts) {
+    out += verdict ? Painted(VerdictSign(*verdict), ColourOf(*verdict), color) : "·";
+  }
+  return out;
+}
+
+std::string RunLine(const FamilyRun& run, int width, bool color) {
+  const std::optional<Verdict> last = run.run.last_verdict;
+  const std::string badge = Padded(last ? VerdictBadge(*last) : "never judged", 18);
+  return fmt::format(
+      "{}  {}  {}  {}  {}\n",
+      Padded(ElideMiddle(SafeText(run.run.run_id, 300), width), width),
+      last ? Painted(badge, ColourOf(*last), color) : badge,
+      Padded(run.last_good ? FormatMinute(run.last_good->decided) : std::string("–"), 20),
+      Padded(IsFlaky(run) ? "flaky" : "", 5), Strip(run.verdicts, color));
+}
+
+std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook, int columns,
+                 bool color) {
+  int width = 3;
+  const std::size_t shown = std::min(outlook.order.size(), kMostRuns);
+  for (std::size_t i = 0; i < shown; ++i) {
+    width = std::max(width, DisplayWidth(SafeText(outlook.order[i]->run.run_id, 300)));
+  }
+  const int others = 18 + 20 + 5 + 8 + static_cast<int>(history.drills.size());
+  width = std::min(width, std::max(columns - others, 20));
+  std::string out = fmt::format("\n{}  {}  {}  {}  {}\n", Padded("RUN", width),
+                                Padded("LAST VERDICT", 18), Padded("LAST GOOD", 20), "FLAKY",
+                                "DRILLS, NEWEST LAST");
+  for (std::size_t i = 0; i < shown; ++i) out += RunLine(*outlook.order[i], width, color);
+  if (shown < outlook.order.size()) {
+    out += fmt::format("… and {} more runs that are no worse: --json or --html FILE shows them\n",
+                       FormatCount(outlook.order.size() - shown));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
+  std::string out;
+  for (const auto& [name, value] : history.record) {
+    out += fmt::format("{}{}\n", Padded(name, kNameColumns), SafeText(value));
+  }
+  if (history.run.retired) {
+    out += fmt::format("{}{}\n", Padded("retired", kNameColumns), SafeText(*history.run.retired));
+  }
+  for (const std::string& note : history.notes) out += Named("note", SafeText(note), columns);
+  if (history.verdicts.empty()) {
+    return out + Padded("verdicts", kNameColumns) +
+           "none yet; 'rharness drill' reruns the run and judges it\n";
+  }
+  return out + Outlook(history, Summarize(history), columns) +
+         Verdicts(history, columns, color);
+}
+
+std::string WriteTerminal(const FamilyHistory& history, int columns, bool color) {
+  const FamilyOutlook outlook = Summarize(history);
+  std::string out = Named("family", SafeText(history.family, 300), columns);
+  std::string runs = CountsLine(outlook.counts, "judged run", columns, color);
+  if (outlook.never > 0) runs += fmt::format(", {} never judged", FormatCount(
+                                     static_cast<std::uint64_t>(outlook.never)));
+  out += fmt::format("{}{}\n", Padded("runs", kNameColumns), runs);
+  if (!history.drills.empty()) {
+    out += Named("drills",
+                 fmt::format("the last {} that judged any of them, {} to {}", history.drills.size(),
+                             FormatMinute(history.drills.front().started),
+                             FormatMinute(history.drills.back().started)),
+                 columns);
+  }
+  out += Named("answer", outlook.answer, columns);
+  std::vector<std::string> causes;
+  for (const FamilyCause& cause : outlook.causes) {
+    causes.push_back(fmt::format("{} of {} broken: {}: {}", cause.broken, outlook.broken,
+                                 LayerName(cause.difference.layer),
+                                 DifferenceWords(cause.difference)));
+  }
+  out += NamedList("what changed", causes, columns);
+  out += Named("next", outlook.next_step, columns);
+  for (const std::string& note : history.notes) out += Named("note", SafeText(note), columns);
+  if (history.runs.empty()) return out;
+  return out + Grid(history, outlook, columns, color);
+}
+
+}  // namespace rharness
