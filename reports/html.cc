@@ -55,6 +55,19 @@ std::string Shared(const Summary& summary) {
       rows);
 }
 
+std::string Told(const Summary& summary) {
+  constexpr std::size_t kMostTold = 40;
+  const std::vector<const ToldOnce*> told = ToldBesideShared(summary);
+  if (told.empty()) return "";
+  std::string items;
+  const std::size_t shown = std::min(told.size(), kMostTold);
+  for (std::size_t i = 0; i < shown; ++i) {
+    items += fmt::format("<li>{}</li>\n", HtmlText(ToldWords(*told[i]), 1200));
+  }
+  return fmt::format("<h2 id=\"alike\">The same in several runs</h2>\n<ul>\n{}</ul>\n{}", items,
+                     HtmlLeftOut(told.size(), shown, "report.json"));
+}
+
 std::string Facts(const Report& report) {
   std::string out = "<h2>The drill</h2>\n<dl class=\"facts\">\n";
   const auto fact = [&](std::string_view name, const std::string& value) {
@@ -168,6 +181,7 @@ std::string WriteHtml(const Report& report) {
   out += HtmlTiles(report.counts);
   out += HtmlNotes(report.notes);
   out += Shared(summary);
+  out += Told(summary);
   out += Runs(report, summary);
   out += Facts(report);
   return out + HtmlEnd(report.version, "report.json", !report.runs.empty());

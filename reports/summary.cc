@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "reports/text.h"
 
@@ -190,10 +192,17 @@ Summary Summarize(const Report& report) {
   summary.drifted = CountOf(report, Verdict::kDrifted);
   summary.reproduced = CountOf(report, Verdict::kIdentical) + CountOf(report, Verdict::kEquivalent);
   summary.order.reserve(report.runs.size());
-  for (const ReportRun& run : report.runs) summary.order.push_back(&run);
-  std::stable_sort(summary.order.begin(), summary.order.end(), [](const auto* a, const auto* b) {
-    return Severity(a->verdict) < Severity(b->verdict);
+  std::map<std::string_view, std::size_t> places;  // where each headline comes first
+  for (const ReportRun& run : report.runs) {
+    places.emplace(run.headline, summary.order.size());
+    summary.order.push_back(&run);
+  }
+  std::ranges::stable_sort(summary.order, {}, [&](const ReportRun* run) {
+    const bool alike = !Reproduced(run->verdict) && !run->headline.empty();
+    const auto own = static_cast<std::size_t>(run - report.runs.data());
+    return std::pair(Severity(run->verdict), alike ? places.at(run->headline) : own);
   });
+  summary.told = TellOnce(report);
   if (summary.drifted > 0) summary.shared = FindShared(report, summary.drifted, summary.reproduced);
   if (report.runs.empty() && !report.left_out.empty()) {
     summary.next_step = kRaiseBudget;
@@ -205,6 +214,20 @@ Summary Summarize(const Report& report) {
     summary.next_step = NextWithoutDrift(report, summary);
   }
   return summary;
+}
+
+std::vector<const ToldOnce*> ToldBesideShared(const Summary& summary) {
+  std::vector<const ToldOnce*> list;
+  for (const ToldOnce& told : summary.told) {
+    const bool in_table = told.kind == ToldKind::kChange &&
+                          std::ranges::any_of(summary.shared, [&](const SharedDifference& shared) {
+                            return SafeText(told.text, 1000) ==
+                                   fmt::format("{} {}: {} → {}", LayerName(shared.layer),
+                                               shared.key, shared.recorded, shared.observed);
+                          });
+    if (!in_table) list.push_back(&told);
+  }
+  return list;
 }
 
 double RerunSeconds(const ReportRun& run) {

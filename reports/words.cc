@@ -62,7 +62,10 @@ int Severity(Verdict verdict) {
 
 SubjectState StateOf(const LayerComparison& layer) {
   if (layer.state == LayerState::kSame) return {Verdict::kIdentical, "✓", "same", true};
-  if (layer.state == LayerState::kUnknown) return {Verdict::kInfra, "?", "unknown", false};
+  if (layer.state == LayerState::kUnknown) return {Verdict::kInfra, "?", "not known", false};
+  if (layer.state == LayerState::kPartlyKnown) {
+    return {Verdict::kInfra, "?", "same as far as known", false};
+  }
   const bool identity =
       std::any_of(layer.differences.begin(), layer.differences.end(),
                   [](const auto& d) { return d.weight == FactWeight::kIdentity; });
@@ -200,6 +203,17 @@ std::string MetricWords(const MetricDecision& metric) {
   }
   return metric.reason.empty() ? words
                                : words + ", " + SafeText(DescribeReason(metric.reason), 300);
+}
+
+std::string LayerSentence(const LayerComparison& layer) {
+  std::string words = fmt::format("{}: {}", LayerName(layer.layer), StateOf(layer).label);
+  if (layer.state != LayerState::kUnknown) {
+    words += fmt::format(" ({} compared", layer.compared);
+    if (layer.only_recorded > 0) words += fmt::format(", {} not seen again", layer.only_recorded);
+    words += ")";
+  }
+  if (layer.not_known.empty()) return words;
+  return words + "; not known: " + fmt::format("{}", fmt::join(layer.not_known, ", "));
 }
 
 std::string FactWords(const std::optional<std::string>& value, std::size_t limit_bytes) {
