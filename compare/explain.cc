@@ -141,7 +141,8 @@ void System(const ExplainInput& in, std::vector<Cause>* out) {
                     "The operating system or its kernel is another one.", std::move(system),
                     "rerun B on a machine with A's system"});
   }
-  std::vector<std::string> unused = ChangesOf(in.comparison, {Telling::kNotInUse});
+  std::vector<std::string> unused =
+      ChangesOf(in.comparison, {Telling::kDataPackage, Telling::kNotInUse});
   if (!unused.empty()) {
     out->push_back({"unused_package_changed", Layer::kEnvironment, "possible",
                     "Packages changed that no process of the run was seen to use.",

@@ -23,7 +23,7 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
 
 // What a green verdict stands in spite of: "Identical, although numpy went from 1.26.4 to 2.4.6,
 // and 2 more facts changed." The most telling change is named; digests, and packages that the run
-// was not seen to use, are neither named nor counted. Empty for any other verdict, and where
+// is not known to have used, are neither named nor counted. Empty for any other verdict, and where
 // nothing telling changed.
 std::string AlthoughSentence(const Comparison& comparison);
 // Adds it as a finding that does not decide ("facts_changed"), so that every writer shows it. For a

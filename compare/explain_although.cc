@@ -36,8 +36,7 @@ std::vector<FactDifference> TellingChanges(const Comparison& comparison) {
   std::vector<FactDifference> changes;
   for (const LayerComparison& layer : comparison.layers) {
     for (const FactDifference& difference : layer.differences) {
-      const Telling how = TellingOf(difference);
-      if (how != Telling::kDigest && how != Telling::kNotInUse) changes.push_back(difference);
+      if (TellsOfTheRun(difference)) changes.push_back(difference);
     }
   }
   std::ranges::stable_sort(changes, TellsMore);

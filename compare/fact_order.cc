@@ -12,6 +12,7 @@ namespace rharness {
 namespace {
 
 constexpr std::string_view kVariable = "variable.", kSoftware = "software.", kPackage = "package.";
+constexpr std::string_view kHostPackage = "package.dpkg.";
 constexpr std::string_view kHostPackages = "software.host_packages";
 
 bool StartsWithAny(std::string_view text, std::span<const std::string_view> prefixes) {
@@ -72,7 +73,18 @@ Telling TellingOf(const FactDifference& difference) {
     return difference.use == FactUse::kNotUsed ? Telling::kNotInUse : Telling::kOther;
   }
   if (key.starts_with(kSoftware) || difference.use == FactUse::kUsed) return Telling::kInUse;
-  return key.starts_with(kPackage) ? Telling::kMaybeInUse : Telling::kOther;
+  if (!key.starts_with(kPackage)) return Telling::kOther;
+  const bool of_host = key.starts_with(kHostPackage) && !PackageOf(key).starts_with("python");
+  return of_host ? Telling::kDataPackage : Telling::kMaybeInUse;
+}
+
+bool TellsOfTheRun(const FactDifference& difference) {
+  return TellingOf(difference) < Telling::kDataPackage;
+}
+
+bool IsUnusedPackage(const FactDifference& difference) {
+  const Telling telling = TellingOf(difference);
+  return telling == Telling::kDataPackage || telling == Telling::kNotInUse;
 }
 
 bool TellsMore(const FactDifference& a, const FactDifference& b) {
@@ -88,7 +100,7 @@ bool TellsMore(const FactDifference& a, const FactDifference& b) {
 
 void DropExplained(std::vector<FactDifference>* differences) {
   const auto names_package = [](const FactDifference& difference) {
-    return difference.key.starts_with("package.dpkg.");
+    return difference.key.starts_with(kHostPackage);
   };
   const bool named = std::ranges::any_of(*differences, names_package);
   const std::vector<FactDifference> all = *differences;

@@ -19,10 +19,18 @@ enum class Telling {
   kMaybeInUse,          // a package of which that is not known: pure Python leaves no trace
   kDriver,              // GPU driver, kernel
   kOther,
-  kNotInUse,  // a package that no process of the run was seen to use
-  kDigest,    // says that something differs, and not what
+  kDataPackage,  // a package of the host without a program or library: it may have been read
+  kNotInUse,     // a package that no process of the run was seen to use
+  kDigest,       // says that something differs, and not what
 };
 Telling TellingOf(const FactDifference& difference);
+
+// Whether it is in use, or may be: neither a package that nothing of the run is known to have used
+// nor a digest.
+bool TellsOfTheRun(const FactDifference& difference);
+
+// A package that nothing of the run is known to have used: many of them say no more than one.
+bool IsUnusedPackage(const FactDifference& difference);
 
 // A variable that changes which kernel runs, in which order it adds or how many threads it has:
 // OPENBLAS_CORETYPE, OMP_..., CUDA_..., XLA_FLAGS.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compare/fact_order.h"
 #include "reports/markdown_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
@@ -112,6 +113,7 @@ std::string Details(const ReportRun& run, const ToldSet& told) {
     std::vector<FactDifference> changes;
     std::ranges::copy_if(layer.differences, std::back_inserter(changes),
                          [&](const FactDifference& difference) {
+                           if (IsUnusedPackage(difference)) return false;
                            return !told.contains({ToldKind::kChange, ChangeWords(difference)});
                          });
     out += MarkdownList(changes, [&](const FactDifference& difference) {
@@ -120,6 +122,11 @@ std::string Details(const ReportRun& run, const ToldSet& told) {
                          MarkdownCode(difference.recorded.value_or("(absent)")),
                          MarkdownCode(difference.observed.value_or("(absent)")));
     });
+    const std::string unused = UnusedPackageWords(layer);
+    const std::string in_layer = fmt::format("{} {}", LayerName(layer.layer), unused);
+    if (!unused.empty() && !told.contains({ToldKind::kChange, in_layer})) {
+      out += fmt::format("- {}\n\n", MarkdownText(in_layer));
+    }
   }
   for (const ReportRerun& rerun : run.reruns) {
     if (rerun.stderr_tail.empty()) continue;

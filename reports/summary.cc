@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compare/fact_order.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -95,39 +96,59 @@ std::string Answer(const Report& report) {
   return answer;
 }
 
-std::vector<SharedDifference> FindShared(const Report& report, int drifted, int reproduced) {
+struct CountedChange {
+  SharedDifference shared;
+  FactDifference difference;
+};
+
+// Every change of a drifted run with its counts. Packages that the runs are not known to have used
+// are left out where there is anything else to look at.
+std::vector<CountedChange> CountChanges(const Report& report) {
   using Key =
       std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>;
-  std::map<Key, SharedDifference> found;
+  std::map<Key, CountedChange> found;
   for (const ReportRun& run : report.runs) {
     const bool has_drifted = run.verdict == Verdict::kDrifted;
     if (!has_drifted && !Reproduced(run.verdict)) continue;
     for (const LayerComparison& layer : run.layers) {
       for (const FactDifference& difference : layer.differences) {
-        auto& shared =
+        CountedChange& one =
             found[{layer.layer, difference.key, difference.recorded, difference.observed}];
-        ++(has_drifted ? shared.drifted : shared.reproduced);
+        one.difference = difference;
+        ++(has_drifted ? one.shared.drifted : one.shared.reproduced);
       }
     }
   }
-  std::vector<SharedDifference> list;
-  for (auto& [key, shared] : found) {
-    if (shared.drifted == 0) continue;
-    shared.layer = std::get<0>(key);
-    shared.key = SafeText(std::get<1>(key), 200);
-    shared.recorded = FactWords(std::get<2>(key));
-    shared.observed = FactWords(std::get<3>(key));
-    list.push_back(std::move(shared));
+  std::vector<CountedChange> list;
+  for (auto& [key, one] : found) {
+    if (one.shared.drifted > 0) list.push_back(std::move(one));
   }
+  const auto is_unused = [](const CountedChange& one) { return IsUnusedPackage(one.difference); };
+  if (!std::ranges::all_of(list, is_unused)) std::erase_if(list, is_unused);
+  return list;
+}
+
+std::vector<SharedDifference> FindShared(const Report& report, int drifted, int reproduced) {
+  std::vector<CountedChange> list = CountChanges(report);
   const auto excess = [&](const SharedDifference& s) {
     return static_cast<double>(s.drifted) / std::max(drifted, 1) -
            static_cast<double>(s.reproduced) / std::max(reproduced, 1);
   };
-  std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
-    return std::pair(excess(a), a.drifted) > std::pair(excess(b), b.drifted);
+  std::ranges::stable_sort(list, [&](const CountedChange& a, const CountedChange& b) {
+    const auto left = std::pair(excess(a.shared), a.shared.drifted);
+    const auto right = std::pair(excess(b.shared), b.shared.drifted);
+    return left != right ? left > right : TellsMore(a.difference, b.difference);
   });
   if (list.size() > kMostShared) list.resize(kMostShared);
-  return list;
+  std::vector<SharedDifference> shared;
+  for (CountedChange& one : list) {
+    one.shared.layer = one.difference.layer;
+    one.shared.key = SafeText(one.difference.key, 200);
+    one.shared.recorded = FactWords(one.difference.recorded);
+    one.shared.observed = FactWords(one.difference.observed);
+    shared.push_back(std::move(one.shared));
+  }
+  return shared;
 }
 
 std::string NextAfterDrift(const Summary& summary) {

@@ -32,8 +32,9 @@ struct Summary {
   // Worst first; runs with one headline together, from where the first of them is; else as in the
   // report.
   std::vector<const ReportRun*> order;
-  std::vector<SharedDifference> shared;  // at most 8, by (drifted - reproduced) share
-  std::vector<ToldOnce> told;            // what several runs say alike; see told_once.h
+  std::vector<SharedDifference>
+      shared;                  // at most 8, by (drifted - reproduced) share, then as telling
+  std::vector<ToldOnce> told;  // what several runs say alike; see told_once.h
   int drifted = 0;
   int reproduced = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "compare/fact_order.h"
@@ -20,7 +21,7 @@ constexpr std::string_view kFactsChanged = "facts_changed";
 struct Group {
   ToldOnce told;
   bool alone_too = false;
-  FactDifference change;  // of kChange
+  std::optional<FactDifference> change;  // of kChange; none: of packages beside the run
 };
 
 // Groups by kind and text, in the order of their first run.
@@ -63,10 +64,15 @@ void AddRun(const ReportRun& run, Groups* groups) {
   for (const Cause& cause : run.causes) groups->Add(ToldKind::kCause, CauseWords(cause), run);
   for (const LayerComparison& layer : run.layers) {
     for (const std::string& part : layer.not_known) {
-      groups->Add(ToldKind::kNotKnown,
-                  fmt::format("{} not known: {}", LayerName(layer.layer), part), run);
+      const std::string words = fmt::format("{} not known: {}", LayerName(layer.layer), part);
+      groups->Add(ToldKind::kNotKnown, words, run);
+      groups->Of(ToldKind::kNotKnown, words).alone_too = true;
+    }
+    if (const std::string unused = UnusedPackageWords(layer); !unused.empty()) {
+      groups->Add(ToldKind::kChange, fmt::format("{} {}", LayerName(layer.layer), unused), run);
     }
     for (const FactDifference& difference : layer.differences) {
+      if (IsUnusedPackage(difference)) continue;
       const std::string words = ChangeWords(difference);
       groups->Add(ToldKind::kChange, words, run);
       groups->Of(ToldKind::kChange, words).change = difference;
@@ -80,7 +86,8 @@ bool Before(const Group& a, const Group& b) {
     return Severity(a.told.verdict) < Severity(b.told.verdict);
   }
   if (a.told.runs.size() != b.told.runs.size()) return a.told.runs.size() > b.told.runs.size();
-  return a.told.kind == ToldKind::kChange && TellsMore(a.change, b.change);
+  if (!a.change || !b.change) return a.change.has_value() && !b.change;
+  return TellsMore(*a.change, *b.change);
 }
 
 }  // namespace

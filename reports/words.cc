@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/fact_order.h"
 #include "reports/names.h"
 
 namespace rharness {
@@ -214,6 +215,21 @@ std::string LayerSentence(const LayerComparison& layer) {
   }
   if (layer.not_known.empty()) return words;
   return words + "; not known: " + fmt::format("{}", fmt::join(layer.not_known, ", "));
+}
+
+std::string UnusedPackageWords(const LayerComparison& layer) {
+  constexpr std::size_t kMostNames = 3;
+  std::vector<std::string> names;
+  std::size_t all = 0;
+  for (const FactDifference& difference : layer.differences) {
+    if (!IsUnusedPackage(difference)) continue;
+    if (++all <= kMostNames) names.push_back(SafeText(FactName(difference.key), 80));
+  }
+  if (all == 0) return "";
+  return fmt::format(
+      "{} changed that the run is not known to have used: {}{}", Counted(all, "package"),
+      fmt::join(names, ", "),
+      all == names.size() ? "" : fmt::format(" and {} more", FormatCount(all - names.size())));
 }
 
 std::string FactWords(const std::optional<std::string>& value, std::size_t limit_bytes) {

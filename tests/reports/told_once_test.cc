@@ -90,6 +90,21 @@ TEST(ToldOnce, NamesTheMostTellingOfSharedChangesFirst) {
                    "2 runs (a-1, a-2): environment software.host_packages: a → b"}));
 }
 
+TEST(ToldOnce, CountsPackagesBesideTheRunTogether) {
+  Report report;
+  AddRuns(&report, 2, "a", Verdict::kDrifted, "");
+  for (ReportRun& run : report.runs) {
+    for (const char* name : {"a2ps", "htop", "tzdata", "wget"}) {
+      run.layers[2].differences.push_back({Layer::kEnvironment,
+                                           fmt::format("package.dpkg.{}:amd64", name),
+                                           FactWeight::kContext, "1", "2", FactUse::kNotUsed});
+    }
+  }
+  EXPECT_EQ(WordsOf(report),
+            Texts{"2 runs (a-1, a-2): environment 4 packages changed that the run is not known to "
+                  "have used: a2ps, htop, tzdata and 1 more"});
+}
+
 TEST(ToldOnce, StandsOnceInEveryFormat) {
   const Report report = FortyRuns();
   const std::string headline = "the data is not the recorded one";
