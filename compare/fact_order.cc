@@ -12,6 +12,7 @@ namespace rharness {
 namespace {
 
 constexpr std::string_view kVariable = "variable.", kSoftware = "software.", kPackage = "package.";
+constexpr std::string_view kStack = "stack.";
 constexpr std::string_view kHostPackage = "package.dpkg.";
 constexpr std::string_view kHostPackages = "software.host_packages";
 
@@ -116,8 +117,9 @@ void DropExplained(std::vector<FactDifference>* differences) {
 }
 
 std::string FactName(std::string_view key) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kNames = {
       {{"gpu.driver", "the GPU driver"},
+       {"stack.driver", "the driver"},
        {"gpu.model", "the GPU"},
        {"cpu.model", "the CPU"},
        {"cpu.microcode", "the CPU's microcode"},
@@ -129,7 +131,7 @@ std::string FactName(std::string_view key) {
   for (const auto& [of, name] : kNames) {
     if (of == key) return std::string(name);
   }
-  for (const std::string_view prefix : {kVariable, kSoftware}) {
+  for (const std::string_view prefix : {kVariable, kSoftware, kStack}) {
     if (key.starts_with(prefix)) return std::string(key.substr(prefix.size()));
   }
   if (const std::string_view package = PackageOf(key); !package.empty()) {
