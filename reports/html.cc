@@ -158,7 +158,8 @@ std::string Runs(const Report& report, const Summary& summary) {
   out += fmt::format(
       "<div class=\"wide\"><table class=\"runs\"><caption>{}, the worst first. Layers: data, code, "
       "env(ironment), hw (hardware), rng (randomness); = as recorded, ≠ changed, ? not "
-      "known.</caption>\n<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Run</th>"
+      "known, all or in part.</caption>\n<thead><tr><th scope=\"col\">Verdict</th><th "
+      "scope=\"col\">Run</th>"
       "<th scope=\"col\">Family</th><th scope=\"col\">Compared</th><th scope=\"col\">Layers</th>"
       "<th scope=\"col\" class=\"n\">Reruns</th><th scope=\"col\" class=\"n\">Time</th></tr>"
       "</thead>\n{}</table></div>\n",

@@ -99,7 +99,8 @@ std::string Details(const ReportRun& run, const ToldSet& told) {
   std::ranges::copy_if(run.causes, std::back_inserter(own_causes), [&](const Cause& cause) {
     return !told.contains({ToldKind::kCause, CauseWords(cause)});
   });
-  out += MarkdownList(own_causes, [](const Cause& cause) { return MarkdownText(CauseWords(cause)); });
+  out +=
+      MarkdownList(own_causes, [](const Cause& cause) { return MarkdownText(CauseWords(cause)); });
   std::vector<ExactComparison> unequal;
   std::copy_if(run.exact.begin(), run.exact.end(), std::back_inserter(unequal),
                [](const auto& e) { return e.state != ExactComparison::State::kEqual; });

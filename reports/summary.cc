@@ -169,11 +169,12 @@ std::string NextAfterDrift(const Summary& summary) {
         return other.drifted == likely.drifted && other.reproduced == likely.reproduced;
       });
   return fmt::format(
-      "Look first at {} {} ({} → {}), which changed in {}{}{}.", LayerName(likely.layer), likely.key,
-      likely.recorded, likely.observed, ChangedIn(likely, summary.drifted, summary.reproduced),
-      as_often == 0 ? ""
-                    : fmt::format(", as did {}",
-                                  Counted(static_cast<std::uint64_t>(as_often), "other fact")),
+      "Look first at {} {} ({} → {}), which changed in {}{}{}.", LayerName(likely.layer),
+      likely.key, likely.recorded, likely.observed,
+      ChangedIn(likely, summary.drifted, summary.reproduced),
+      as_often == 0
+          ? ""
+          : fmt::format(", as did {}", Counted(static_cast<std::uint64_t>(as_often), "other fact")),
       summary.reproduced == 0 ? "; no run reproduced" : "");
 }
 

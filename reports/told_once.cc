@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMostNames = 3;
 constexpr std::string_view kFactsChanged = "facts_changed";
+constexpr std::string_view kRerunsDiffer = "reruns_differ";
 
 struct Group {
   ToldOnce told;
@@ -57,11 +58,14 @@ void AddRun(const ReportRun& run, Groups* groups) {
     if (finding.message.empty() || run.headline.starts_with(finding.message)) continue;
     if (finding.decisive && Reproduced(run.verdict)) continue;  // what a green row says already
     groups->Add(ToldKind::kFinding, finding.message, run);
-    if (finding.code == kFactsChanged) {
+    if (finding.code == kFactsChanged || finding.code == kRerunsDiffer) {
       groups->Of(ToldKind::kFinding, finding.message).alone_too = true;
     }
   }
-  for (const Cause& cause : run.causes) groups->Add(ToldKind::kCause, CauseWords(cause), run);
+  for (const Cause& cause : run.causes) {
+    if (cause.code == kRerunsDiffer) continue;  // a finding says it
+    groups->Add(ToldKind::kCause, CauseWords(cause), run);
+  }
   for (const LayerComparison& layer : run.layers) {
     for (const std::string& part : layer.not_known) {
       const std::string words = fmt::format("{} not known: {}", LayerName(layer.layer), part);
@@ -93,8 +97,8 @@ bool Before(const Group& a, const Group& b) {
 }  // namespace
 
 std::string CauseWords(const Cause& cause) {
-  std::string words = fmt::format("{} cause ({}): {}", cause.strength, LayerName(cause.layer),
-                                  cause.statement);
+  std::string words =
+      fmt::format("{} cause ({}): {}", cause.strength, LayerName(cause.layer), cause.statement);
   return cause.evidence.empty() ? words : words + " " + cause.evidence.front();
 }
 

@@ -28,11 +28,12 @@ struct ToldOnce {
   std::vector<const ReportRun*> runs;     // the most severe first, else as in the report
 };
 
-// Every headline, finding and change that at least two runs have; unknown parts, and what a run
-// that reproduced says of changed facts ("facts_changed"), even of one run: its row has no room for
-// it. Packages that a run is not known to have used are one change together. By kind, then the most
-// severe, then those of most runs; changes as telling (see compare/fact_order.h). `report` must
-// outlive the result. Cost: linear in runs, findings and differences.
+// Every headline, finding, cause and change that at least two runs have. Unknown parts, reruns that
+// differ among themselves and what a run that reproduced says of changed facts ("facts_changed")
+// are told even of one run: its row has no room for them. Packages that a run is not known to have
+// used are one change together. By kind, then the most severe, then those of most runs; changes as
+// telling (see compare/fact_order.h). `report` must outlive the result. Cost: linear in runs,
+// findings and differences.
 std::vector<ToldOnce> TellOnce(const Report& report);
 
 // "40 runs (digits-01, digits-02, digits-03 and 37 more): TEXT", safe but not escaped; one run is

@@ -34,6 +34,21 @@ TEST(FactsOfFingerprint, HaveTheKeysThatManifestsUse) {
   EXPECT_EQ(facts[1].key, "software.cublas.version");
 }
 
+TEST(FactsOfFingerprint, CompareNoSecretsOfTwoKeys) {
+  const auto of = [](const std::string& value) {
+    Fingerprint fingerprint;
+    fingerprint.stack = {{"environment.JAX_URL", value}, {"environment.TZ", "UTC"}};
+    return FactsOfFingerprint(fingerprint);
+  };
+  const auto state = [&](const std::string& a, const std::string& b) {
+    return CompareFacts(of(a), of(b))[2].state;
+  };
+  EXPECT_EQ(state("withheld:hmac-sha256:1:aa", "withheld:hmac-sha256:1:aa"), LayerState::kSame);
+  EXPECT_EQ(state("withheld:hmac-sha256:1:aa", "withheld:hmac-sha256:2:bb"),
+            LayerState::kPartlyKnown);
+  EXPECT_EQ(state("withheld:redacted", "withheld:redacted"), LayerState::kPartlyKnown);
+}
+
 TEST(CompareFingerprints, AreIdenticalWhateverElseTheStackIs) {
   const Comparison same = Compare(SampleStack(), SampleStack().Stack("driver", "590"));
   EXPECT_EQ(same.verdict, Verdict::kIdentical) << same.headline;

@@ -76,6 +76,29 @@ TEST(ToldOnce, TellsOfGreenRunsWhatChangedEvenOfOne) {
       << "that both are equal is no news";
 }
 
+TEST(ToldOnce, TellsOfRerunsThatDifferEvenOfOneRun) {
+  Report report;
+  AddRuns(&report, 1, "a", Verdict::kDrifted, "bits differ");
+  report.runs[0].findings.push_back({.code = "reruns_differ", .message = "The reruns differ."});
+  report.runs[0].causes.push_back({.code = "reruns_differ", .statement = "The reruns differ."});
+  EXPECT_EQ(WordsOf(report), Texts{"a-1: The reruns differ."});
+}
+
+TEST(ToldOnce, TellsOneCauseOfManyRunsOnce) {
+  Report report;
+  AddRuns(&report, 3, "a", Verdict::kDrifted, "");
+  for (ReportRun& run : report.runs) {
+    run.causes.push_back({.code = "variable_changed",
+                          .layer = Layer::kEnvironment,
+                          .strength = "likely",
+                          .statement = "OMP_NUM_THREADS changed.",
+                          .evidence = {"variable.OMP_NUM_THREADS: 1 in A, 2 in B"}});
+  }
+  EXPECT_EQ(WordsOf(report),
+            Texts{"3 runs (a-1, a-2, a-3): likely cause (environment): OMP_NUM_THREADS changed. "
+                  "variable.OMP_NUM_THREADS: 1 in A, 2 in B"});
+}
+
 TEST(ToldOnce, NamesTheMostTellingOfSharedChangesFirst) {
   Report report;
   AddRuns(&report, 2, "a", Verdict::kDrifted, "");
