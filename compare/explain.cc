@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compare/explain_rules.h"
+#include "compare/fact_order.h"
 
 namespace rharness {
 namespace {
@@ -84,7 +85,7 @@ void Code(const ExplainInput& in, std::vector<Cause>* out) {
 void Image(const ExplainInput& in, std::vector<Cause>* out) {
   auto evidence = Changes(in.comparison, Layer::kEnvironment, {"image."});
   if (evidence.empty()) return;
-  auto packages = Changes(in.comparison, Layer::kEnvironment, {"software."});
+  auto packages = Changes(in.comparison, Layer::kEnvironment, {"software.", "package."});
   const bool named = !packages.empty();
   evidence.insert(evidence.end(), packages.begin(), packages.end());
   out->push_back({"image_changed", Layer::kEnvironment, "shown",
@@ -94,20 +95,66 @@ void Image(const ExplainInput& in, std::vector<Cause>* out) {
                   "rerun on the recorded image digest: rharness drill --launcher podman"});
 }
 
-// Libraries and drivers decide which kernel runs and in which order it adds.
+// Of the environment's differences those that are as telling as this, most telling first.
+std::vector<std::string> ChangesOf(const Comparison& comparison,
+                                   std::initializer_list<Telling> telling) {
+  std::vector<std::string> changes;
+  for (const FactDifference& difference : LayerOf(comparison, Layer::kEnvironment).differences) {
+    if (difference.key.starts_with("image.") || difference.key.starts_with("variable.")) continue;
+    if (difference.key.starts_with("probe.")) continue;
+    if (std::ranges::find(telling, TellingOf(difference)) == telling.end()) continue;
+    changes.push_back(Change(difference));
+  }
+  return changes;
+}
+
+// Libraries decide which kernel runs and in which order it adds.
 void Software(const ExplainInput& in, std::vector<Cause>* out) {
   if (!Changes(in.comparison, Layer::kEnvironment, {"image."}).empty()) return;  // said there
-  auto evidence = Changes(in.comparison, Layer::kEnvironment, {"software.", "setting."});
-  auto driver = Changes(in.comparison, Layer::kHardware, {"gpu.driver"});
-  evidence.insert(evidence.end(), driver.begin(), driver.end());
+  auto evidence = ChangesOf(in.comparison, {Telling::kInUse, Telling::kMaybeInUse});
+  auto settings = Changes(in.comparison, Layer::kEnvironment, {"setting."});
+  evidence.insert(evidence.end(), settings.begin(), settings.end());
   if (evidence.empty()) return;
-  out->push_back({driver.empty() ? "library_changed" : "driver_changed", Layer::kEnvironment,
-                  "likely",
-                  driver.empty() ? "Libraries changed version: their kernels may add in another "
-                                   "order."
-                                 : "The GPU driver changed, and with it what it compiles.",
+  out->push_back({"library_changed", Layer::kEnvironment, "likely",
+                  "Libraries changed version: their kernels may add in another order.",
                   std::move(evidence),
                   "rerun with the version of A alone put back; if the bits return, it was this"});
+}
+
+void Driver(const ExplainInput& in, std::vector<Cause>* out) {
+  auto evidence = Changes(in.comparison, Layer::kHardware, {"gpu.driver"});
+  auto cuda = Changes(in.comparison, Layer::kEnvironment, {"software.cuda_driver"});
+  evidence.insert(evidence.end(), cuda.begin(), cuda.end());
+  if (evidence.empty()) return;
+  out->push_back({"driver_changed", Layer::kEnvironment, "likely",
+                  "The GPU driver changed, and with it what it compiles.", std::move(evidence),
+                  "rerun with the version of A alone put back; if the bits return, it was this"});
+}
+
+// The rest of the system: its kernel, packages that nothing used, digests of what is not named.
+void System(const ExplainInput& in, std::vector<Cause>* out) {
+  const bool image = !Changes(in.comparison, Layer::kEnvironment, {"image."}).empty();
+  std::vector<std::string> system =
+      Changes(in.comparison, Layer::kEnvironment, {"software.kernel", "software.os", "stack."});
+  if (!system.empty() && !image) {
+    out->push_back({"system_changed", Layer::kEnvironment, "possible",
+                    "The operating system or its kernel is another one.", std::move(system),
+                    "rerun B on a machine with A's system"});
+  }
+  std::vector<std::string> unused =
+      ChangesOf(in.comparison, {Telling::kDataPackage, Telling::kNotInUse});
+  if (!unused.empty()) {
+    out->push_back({"unused_package_changed", Layer::kEnvironment, "possible",
+                    "Packages changed that no process of the run was seen to use.",
+                    std::move(unused), "look here last: put them back, and rerun"});
+  }
+  std::vector<std::string> digests = ChangesOf(in.comparison, {Telling::kDigest});
+  if (!digests.empty() && !image) {
+    out->push_back({"packages_changed", Layer::kEnvironment, "possible",
+                    "The host's packages are not the same; which ones was not recorded by name.",
+                    std::move(digests),
+                    "record the run again: package names and versions are kept"});
+  }
 }
 
 void Variables(const ExplainInput& in, std::vector<Cause>* out) {
@@ -115,13 +162,16 @@ void Variables(const ExplainInput& in, std::vector<Cause>* out) {
     constexpr std::string_view kPrefix = "variable.";
     if (!difference.key.starts_with(kPrefix)) continue;
     const std::string name = difference.key.substr(kPrefix.size());
+    const bool numeric = ChangesArithmetic(name);
     const std::string back = difference.recorded
                                  ? fmt::format("--env {}={}", name, Shown(difference.recorded))
                                  : name + " unset";
     out->push_back({"variable_changed",
                     Layer::kEnvironment,
-                    "likely",
-                    fmt::format("{} changed; it is one that numeric libraries read.", name),
+                    numeric ? "likely" : "possible",
+                    fmt::format("{} changed{}", name,
+                                numeric ? "; it is one that numeric libraries read."
+                                        : "; it may change what the run reads or writes."),
                     {Change(difference)},
                     "rharness drill with " + back});
   }
@@ -206,8 +256,8 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   std::vector<Cause> causes;
   if (comparison.verdict == Verdict::kIdentical) return causes;
   const ExplainInput input{comparison, facts_a, facts_b};
-  for (const auto rule : {Data, Hyperparameters, Command, Code, Image, Software, Variables,
-                          HardwareClass, Seeds, Determinism}) {
+  for (const auto rule : {Data, Hyperparameters, Command, Code, Image, Variables, Software, Driver,
+                          System, HardwareClass, Seeds, Determinism}) {
     rule(input, &causes);
   }
   for (const auto rule : PatternRules()) rule(input, &causes);

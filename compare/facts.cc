@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+
+#include "compare/fact_order.h"
 
 namespace rharness {
 namespace {
@@ -19,31 +20,115 @@ FactsByKey FactsOfLayer(const std::vector<Fact>& facts, Layer layer) {
   return by_key;
 }
 
-LayerComparison CompareLayer(Layer layer, const FactsByKey& recorded, const FactsByKey& observed) {
-  LayerComparison comparison;
-  comparison.layer = layer;
-  for (const auto& [key, fact] : recorded) {
-    const auto other = observed.find(key);
-    if (other == observed.end()) {
-      ++comparison.only_recorded;
-      continue;
-    }
-    ++comparison.compared;
-    if (fact->value == other->second->value) continue;
-    comparison.differences.push_back({layer, fact->key,
-                                      std::min(fact->weight, other->second->weight), fact->value,
-                                      other->second->value});
-  }
-  std::ranges::sort(comparison.differences, {}, [](const FactDifference& difference) {
-    const bool is_effect = difference.key.starts_with("probe.");
-    return std::make_tuple(difference.weight, is_effect, std::string_view(difference.key));
+// Whether a marker of this kind covers the key.
+bool Covers(const FactsByKey& facts, FactKind kind, std::string_view key) {
+  return std::ranges::any_of(facts, [&](const auto& entry) {
+    return entry.second->kind == kind && key.starts_with(entry.first);
   });
-  if (!comparison.differences.empty()) {
-    comparison.state = LayerState::kDiffers;
-  } else if (comparison.compared > 0) {
-    comparison.state = LayerState::kSame;
+}
+
+bool IsComparable(const Fact& a, const Fact& b) {
+  if (!a.value || !b.value) return true;  // set or not is known of a hidden value as well
+  return a.realm == b.realm && a.realm != kRedacted;
+}
+
+// One layer in the making.
+class LayerOfFacts {
+ public:
+  LayerOfFacts(Layer layer, const FactsByKey& recorded, const FactsByKey& observed)
+      : recorded_(recorded), observed_(observed) {
+    out_.layer = layer;
   }
-  return comparison;
+
+  LayerComparison Compare() {
+    for (const auto& [key, fact] : recorded_) {
+      if (fact->kind == FactKind::kValue) CompareRecorded(*fact);
+      if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not recorded");
+    }
+    for (const auto& [key, fact] : observed_) {
+      const auto other = recorded_.find(key);
+      const bool alone = other == recorded_.end() || other->second->kind != fact->kind;
+      if (!alone) continue;
+      if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not seen again");
+      if (fact->kind != FactKind::kValue) continue;
+      if (Covers(recorded_, FactKind::kComplete, key)) Add(*fact, std::nullopt, fact->value);
+    }
+    DropExplained(&out_.differences);
+    std::ranges::sort(out_.differences, TellsMore);
+    Decide();
+    return std::move(out_);
+  }
+
+ private:
+  void CompareRecorded(const Fact& fact) {
+    const auto other = observed_.find(fact.key);
+    if (other == observed_.end() || other->second->kind != FactKind::kValue) {
+      if (Covers(observed_, FactKind::kComplete, fact.key)) {
+        return Add(fact, fact.value, std::nullopt);
+      }
+      ++out_.only_recorded;
+      if (!fact.realm.empty()) Hidden(fact);
+      return;
+    }
+    if (!IsComparable(fact, *other->second)) return Hidden(fact);
+    ++out_.compared;
+    if (fact.value == other->second->value) return;
+    const FactUse other_use = other->second->use;
+    const bool used = fact.use == FactUse::kUsed || other_use == FactUse::kUsed;
+    out_.differences.push_back({out_.layer, fact.key, std::min(fact.weight, other->second->weight),
+                                fact.value, other->second->value,
+                                used                    ? FactUse::kUsed
+                                : fact.use == other_use ? fact.use
+                                                        : FactUse::kNotKnown});
+  }
+
+  // On one side alone, and known to be absent on the other.
+  void Add(const Fact& fact, std::optional<std::string> recorded,
+           std::optional<std::string> observed) {
+    ++out_.compared;
+    out_.differences.push_back(
+        {out_.layer, fact.key, fact.weight, std::move(recorded), std::move(observed), fact.use});
+  }
+
+  void Hidden(const Fact& fact) {
+    out_.not_known.push_back(FactName(fact.key) + " (its value is not written down)");
+  }
+  void NotKnown(const Fact& fact, std::string_view why) {
+    out_.not_known.push_back(fact.value.value_or(fact.key) + " " + std::string(why));
+  }
+
+  void Decide() {
+    if (!out_.differences.empty()) {
+      out_.state = LayerState::kDiffers;
+    } else if (out_.compared > 0) {
+      out_.state = out_.not_known.empty() ? LayerState::kSame : LayerState::kPartlyKnown;
+    }
+  }
+
+  const FactsByKey& recorded_;
+  const FactsByKey& observed_;
+  LayerComparison out_;
+};
+
+// How much a state claims: what differs outweighs what is not known, and that what is the same.
+int Claim(LayerState state) {
+  constexpr std::array kRising = {LayerState::kUnknown, LayerState::kSame, LayerState::kPartlyKnown,
+                                  LayerState::kDiffers};
+  return static_cast<int>(std::ranges::find(kRising, state) - kRising.begin());
+}
+
+void MergeLayer(const LayerComparison& from, LayerComparison* to) {
+  if (from.compared > to->compared) {
+    to->compared = from.compared;
+    to->only_recorded = from.only_recorded;
+  }
+  for (const std::string& part : from.not_known) {
+    if (std::ranges::find(to->not_known, part) == to->not_known.end())
+      to->not_known.push_back(part);
+  }
+  if (Claim(from.state) <= Claim(to->state)) return;
+  to->state = from.state;
+  to->differences = from.differences;
 }
 
 }  // namespace
@@ -80,6 +165,8 @@ std::string_view LayerStateName(LayerState state) {
       return "differs";
     case LayerState::kUnknown:
       return "unknown";
+    case LayerState::kPartlyKnown:
+      return "partly_known";
   }
   Abort("unknown LayerState");
 }
@@ -88,10 +175,24 @@ std::array<LayerComparison, 5> CompareFacts(const std::vector<Fact>& recorded,
                                             const std::vector<Fact>& observed) {
   std::array<LayerComparison, 5> comparisons;
   for (std::size_t i = 0; i < kLayers.size(); ++i) {
-    comparisons[i] = CompareLayer(kLayers[i], FactsOfLayer(recorded, kLayers[i]),
-                                  FactsOfLayer(observed, kLayers[i]));
+    const FactsByKey of_recorded = FactsOfLayer(recorded, kLayers[i]);
+    const FactsByKey of_observed = FactsOfLayer(observed, kLayers[i]);
+    comparisons[i] = LayerOfFacts(kLayers[i], of_recorded, of_observed).Compare();
   }
   return comparisons;
+}
+
+std::array<LayerComparison, 5> MergeLayers(
+    const std::vector<std::array<LayerComparison, 5>>& reruns) {
+  std::array<LayerComparison, 5> merged;
+  for (std::size_t i = 0; i < kLayers.size(); ++i) {
+    merged[i].layer = kLayers[i];
+    for (const auto& rerun : reruns) MergeLayer(rerun[i], &merged[i]);
+    if (merged[i].state == LayerState::kSame && !merged[i].not_known.empty()) {
+      merged[i].state = LayerState::kPartlyKnown;
+    }
+  }
+  return merged;
 }
 
 }  // namespace rharness

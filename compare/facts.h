@@ -28,13 +28,32 @@ enum class FactWeight {
   kContext,   // may differ; explains a drift (a driver version)
 };
 
+// Whether a process of the run used what the fact speaks of: a package that was mapped.
+enum class FactUse { kNotKnown, kUsed, kNotUsed };
+
+enum class FactKind {
+  kValue,
+  // Nothing is known of the facts whose keys begin with `key`; `value` names them in words
+  // ("Python packages").
+  kNotKnown,
+  // All facts whose keys begin with `key` are there: one that the other side alone has is absent
+  // here.
+  kComplete,
+};
+
 // One observation. `value` empty: known to be absent (an unset variable).
 struct Fact {
   Layer layer = Layer::kEnvironment;
-  std::string key;  // "data.digits.sha256", "environment.OMP_NUM_THREADS", "gpu.model"
+  std::string key;  // "data.digits.sha256", "variable.OMP_NUM_THREADS", "package.python.numpy"
   std::optional<std::string> value;
   FactWeight weight = FactWeight::kContext;
+  FactUse use = FactUse::kNotKnown;
+  FactKind kind = FactKind::kValue;
+  // What a value stands in for itself by, if it does: the id of the key of a keyed digest. Values
+  // of different realms cannot be compared, and those of kRedacted with none.
+  std::string realm;
 };
+inline constexpr std::string_view kRedacted = "redacted";
 
 struct FactDifference {
   Layer layer = Layer::kEnvironment;
@@ -42,30 +61,41 @@ struct FactDifference {
   FactWeight weight = FactWeight::kContext;
   std::optional<std::string> recorded;  // empty: recorded as absent
   std::optional<std::string> observed;
+  FactUse use = FactUse::kNotKnown;  // used if it was used on either side
 };
 
 enum class LayerState {
   kSame,  // at least one fact on both sides, none differs
   kDiffers,
-  kUnknown,  // nothing was recorded or nothing was seen: no claim
+  kUnknown,      // nothing was recorded or nothing was seen: no claim
+  kPartlyKnown,  // none that is known differs, and some are not known: no claim beyond that
 };
-std::string_view LayerStateName(LayerState state);  // "same", "differs", "unknown"
+std::string_view LayerStateName(LayerState state);  // "same", "differs", "unknown", "partly_known"
 
 struct LayerComparison {
   Layer layer = Layer::kData;
   LayerState state = LayerState::kUnknown;
   int compared = 0;       // facts present on both sides
   int only_recorded = 0;  // recorded, but not looked at in the rerun
-  // Identity first, then class, then context; what probes saw ("probe.") after what may have caused
-  // it; then by key.
+  // The most telling first; see TellingOrder in fact_order.h.
   std::vector<FactDifference> differences;
+  // What could not be compared, in words: "Python packages not recorded".
+  std::vector<std::string> not_known;
 };
 
-// Compares by (layer, key). A fact on one side only is no difference; one recorded alone is
-// counted. Of two facts with one key on a side the first counts. Where the sides give different
-// weights the difference has the stricter one. Returns the five layers in the order of kLayers.
+// Compares by (layer, key). A fact on one side only is no difference, unless the other side's facts
+// of its kind are complete; one recorded alone is counted. Of two facts with one key on a side the
+// first counts. Where the sides give different weights the difference has the stricter one. A
+// difference that says no more than another one is left out: the digest of a list that is compared
+// by name, and a package whose version the run itself named. Returns the five layers in the order
+// of kLayers.
 std::array<LayerComparison, 5> CompareFacts(const std::vector<Fact>& recorded,
                                             const std::vector<Fact>& observed);
+
+// The layers of several reruns of one run as one: a layer differs if it differs in any rerun (the
+// differences are those of the first such rerun), and what is not known of one rerun is not known.
+std::array<LayerComparison, 5> MergeLayers(
+    const std::vector<std::array<LayerComparison, 5>>& reruns);
 
 }  // namespace rharness
 

@@ -34,7 +34,7 @@ JunitCase MakeSubject(std::string classname, std::string name, const SubjectStat
 JunitCase LayerSubject(const LayerComparison& layer) {
   SubjectState state = StateOf(layer);
   // Nothing is known of it, which is no pass.
-  if (layer.state == LayerState::kUnknown) state = {Verdict::kInconclusive, "?", "unknown", true};
+  if (layer.state == LayerState::kUnknown) state = {Verdict::kInconclusive, "?", "not known", true};
   JunitCase subject =
       MakeSubject("layers", fmt::format("layer {}", LayerName(layer.layer)), state,
                   layer.state == LayerState::kUnknown
@@ -42,6 +42,9 @@ JunitCase LayerSubject(const LayerComparison& layer) {
                       : fmt::format("{} compared, {} differ",
                                     Counted(static_cast<std::uint64_t>(layer.compared), "fact"),
                                     layer.differences.size()));
+  for (const std::string& part : layer.not_known) {
+    subject.body += fmt::format("- not known: {}\n", SafeText(part));
+  }
   for (const FactDifference& difference : layer.differences) {
     subject.body += fmt::format("- {}: {} → {}\n", SafeText(difference.key),
                                 FactWords(difference.recorded), FactWords(difference.observed));

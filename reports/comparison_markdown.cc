@@ -62,9 +62,16 @@ std::string Facts(const Comparison& comparison) {
                       MarkdownCode(FactWords(difference.observed)));
     }
   }
-  if (rows.empty()) return "";
+  std::string not_known;
+  for (const LayerComparison& layer : comparison.layers) {
+    for (const std::string& part : layer.not_known) {
+      not_known += fmt::format("- {} not known: {}\n", LayerName(layer.layer), MarkdownText(part));
+    }
+  }
+  if (!not_known.empty()) not_known += "\n";
+  if (rows.empty()) return not_known.empty() ? "" : "#### Layers\n\n" + not_known;
   return "#### Layers\n\n| Layer | Fact | A | B |\n|---|---|---|---|\n" + rows +
-         LeftOut(all, kMostRows);
+         LeftOut(all, kMostRows) + not_known;
 }
 
 std::string CheckpointLine(const CheckpointComparison& checkpoint, const Comparison& comparison) {

@@ -55,6 +55,19 @@ std::string Shared(const Summary& summary) {
       rows);
 }
 
+std::string Told(const Summary& summary) {
+  constexpr std::size_t kMostTold = 40;
+  const std::vector<const ToldOnce*> told = ToldBesideShared(summary);
+  if (told.empty()) return "";
+  std::string items;
+  const std::size_t shown = std::min(told.size(), kMostTold);
+  for (std::size_t i = 0; i < shown; ++i) {
+    items += fmt::format("<li>{}</li>\n", HtmlText(ToldWords(*told[i]), 1200));
+  }
+  return fmt::format("<h2 id=\"alike\">The same in several runs</h2>\n<ul>\n{}</ul>\n{}", items,
+                     HtmlLeftOut(told.size(), shown, "report.json"));
+}
+
 std::string Facts(const Report& report) {
   std::string out = "<h2>The drill</h2>\n<dl class=\"facts\">\n";
   const auto fact = [&](std::string_view name, const std::string& value) {
@@ -145,7 +158,8 @@ std::string Runs(const Report& report, const Summary& summary) {
   out += fmt::format(
       "<div class=\"wide\"><table class=\"runs\"><caption>{}, the worst first. Layers: data, code, "
       "env(ironment), hw (hardware), rng (randomness); = as recorded, ≠ changed, ? not "
-      "known.</caption>\n<thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\">Run</th>"
+      "known, all or in part.</caption>\n<thead><tr><th scope=\"col\">Verdict</th><th "
+      "scope=\"col\">Run</th>"
       "<th scope=\"col\">Family</th><th scope=\"col\">Compared</th><th scope=\"col\">Layers</th>"
       "<th scope=\"col\" class=\"n\">Reruns</th><th scope=\"col\" class=\"n\">Time</th></tr>"
       "</thead>\n{}</table></div>\n",
@@ -168,6 +182,7 @@ std::string WriteHtml(const Report& report) {
   out += HtmlTiles(report.counts);
   out += HtmlNotes(report.notes);
   out += Shared(summary);
+  out += Told(summary);
   out += Runs(report, summary);
   out += Facts(report);
   return out + HtmlEnd(report.version, "report.json", !report.runs.empty());

@@ -106,6 +106,7 @@ std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers) {
         out += fmt::format("<i class=\"x\">≠{}</i>", name);
         break;
       case LayerState::kUnknown:
+      case LayerState::kPartlyKnown:
         out += fmt::format("<i class=\"u\">?{}</i>", name);
         break;
     }
@@ -160,12 +161,6 @@ std::string HtmlFindings(std::string_view title, const std::vector<Finding>& fin
          HtmlLeftOut(findings.size(), shown, record);
 }
 
-std::string LayerWords(const LayerComparison& layer) {
-  std::string words = fmt::format("{}: {}", LayerName(layer.layer), LayerStateName(layer.state));
-  if (layer.state == LayerState::kUnknown) return words;
-  words += fmt::format(" ({} compared", layer.compared);
-  if (layer.only_recorded > 0) words += fmt::format(", {} not seen again", layer.only_recorded);
-  return words + ")";
-}
+std::string LayerWords(const LayerComparison& layer) { return SafeText(LayerSentence(layer), 600); }
 
 }  // namespace rharness

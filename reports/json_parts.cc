@@ -12,6 +12,7 @@ Json DifferenceJson(const FactDifference& difference) {
       .Set("weight", NameIn(kFactWeightNames, difference.weight))
       .Set("recorded", difference.recorded)
       .Set("observed", difference.observed);
+  if (difference.use != FactUse::kNotKnown) json.Set("use", NameIn(kFactUseNames, difference.use));
   return json;
 }
 
@@ -43,6 +44,7 @@ Json LayerJson(const LayerComparison& layer) {
       .Set("compared", layer.compared)
       .Set("only_recorded", layer.only_recorded)
       .Set("differences", ArrayOf(layer.differences, DifferenceJson));
+  if (!layer.not_known.empty()) json.Set("not_known", PlainArray(layer.not_known));
   return json;
 }
 

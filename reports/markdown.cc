@@ -2,7 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
 
+#include "compare/fact_order.h"
 #include "reports/markdown_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
@@ -36,16 +41,40 @@ void Shared(const Summary& summary, std::string* out) {
   *out += "\n";
 }
 
+void Told(const Summary& summary, std::string* out) {
+  const std::vector<const ToldOnce*> list = ToldBesideShared(summary);
+  if (list.empty()) return;
+  *out += "### The same in several runs\n\n";
+  *out +=
+      MarkdownList(list, [](const ToldOnce* told) { return MarkdownText(ToldWords(*told), 900); });
+}
+
+// A headline of several runs stands above, once.
+std::string Why(const ReportRun& run, const Summary& summary) {
+  const std::size_t runs = RunsWithHeadline(summary.told, run.headline);
+  if (runs < 2) return MarkdownText(run.headline, 300);
+  return fmt::format("as in {}, see above", Counted(runs, "run"));
+}
+
+// What is told above of several runs, by kind and words.
+using ToldSet = std::set<std::pair<ToldKind, std::string_view>>;
+
+ToldSet ToldAbove(const Summary& summary) {
+  ToldSet told;
+  for (const ToldOnce& one : summary.told) told.emplace(one.kind, one.text);
+  return told;
+}
+
 void Table(const Summary& summary, std::string* out) {
   *out += "### Runs\n\n| Verdict | Run | Family | Compared | Reruns | Time | Why |\n";
   *out += "|---|---|---|---|--:|--:|---|\n";
   const std::size_t start = out->size();
   std::size_t shown = 0;
   for (const ReportRun* run : summary.order) {
-    const std::string row = fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |\n", VerdictBadge(run->verdict),
-        MarkdownCode(run->run_id, 160), MarkdownText(run->family, 100), ComparedInShort(*run),
-        run->reruns.size(), RerunTime(*run), MarkdownText(run->headline, 300));
+    const std::string row =
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", VerdictBadge(run->verdict),
+                    MarkdownCode(run->run_id, 160), MarkdownText(run->family, 100),
+                    ComparedInShort(*run), run->reruns.size(), RerunTime(*run), Why(*run, summary));
     if (out->size() - start + row.size() > kTableBytes) break;
     *out += row;
     ++shown;
@@ -57,15 +86,21 @@ void Table(const Summary& summary, std::string* out) {
   }
 }
 
-std::string Details(const ReportRun& run) {
+std::string Details(const ReportRun& run, const ToldSet& told) {
   std::string out =
       fmt::format("<details><summary>{} {}: {}</summary>\n\n", VerdictBadge(run.verdict),
                   MarkdownCode(run.run_id, 160), MarkdownText(run.headline, 500));
-  out += MarkdownList(run.findings, MarkdownFinding);
-  out += MarkdownList(run.causes, [](const Cause& cause) {
-    return fmt::format("{} cause ({}): {}", MarkdownText(cause.strength), LayerName(cause.layer),
-                       MarkdownText(cause.statement));
+  std::vector<Finding> own;
+  std::ranges::copy_if(run.findings, std::back_inserter(own), [&](const Finding& finding) {
+    return !told.contains({ToldKind::kFinding, finding.message});
   });
+  out += MarkdownList(own, MarkdownFinding);
+  std::vector<Cause> own_causes;
+  std::ranges::copy_if(run.causes, std::back_inserter(own_causes), [&](const Cause& cause) {
+    return !told.contains({ToldKind::kCause, CauseWords(cause)});
+  });
+  out +=
+      MarkdownList(own_causes, [](const Cause& cause) { return MarkdownText(CauseWords(cause)); });
   std::vector<ExactComparison> unequal;
   std::copy_if(run.exact.begin(), run.exact.end(), std::back_inserter(unequal),
                [](const auto& e) { return e.state != ExactComparison::State::kEqual; });
@@ -76,12 +111,23 @@ std::string Details(const ReportRun& run) {
   });
   out += MarkdownList(run.metrics, MarkdownMetric);
   for (const LayerComparison& layer : run.layers) {
-    out += MarkdownList(layer.differences, [&](const FactDifference& difference) {
+    std::vector<FactDifference> changes;
+    std::ranges::copy_if(layer.differences, std::back_inserter(changes),
+                         [&](const FactDifference& difference) {
+                           if (IsUnusedPackage(difference)) return false;
+                           return !told.contains({ToldKind::kChange, ChangeWords(difference)});
+                         });
+    out += MarkdownList(changes, [&](const FactDifference& difference) {
       return fmt::format("{} {}: recorded {}, now {}", LayerName(layer.layer),
                          MarkdownCode(difference.key),
                          MarkdownCode(difference.recorded.value_or("(absent)")),
                          MarkdownCode(difference.observed.value_or("(absent)")));
     });
+    const std::string unused = UnusedPackageWords(layer);
+    const std::string in_layer = fmt::format("{} {}", LayerName(layer.layer), unused);
+    if (!unused.empty() && !told.contains({ToldKind::kChange, in_layer})) {
+      out += fmt::format("- {}\n\n", MarkdownText(in_layer));
+    }
   }
   for (const ReportRerun& rerun : run.reruns) {
     if (rerun.stderr_tail.empty()) continue;
@@ -93,10 +139,11 @@ std::string Details(const ReportRun& run) {
 }
 
 void AllDetails(const Summary& summary, std::string* out) {
+  const ToldSet told = ToldAbove(summary);
   std::size_t left_out = 0;
   for (const ReportRun* run : summary.order) {
     if (Reproduced(run->verdict)) continue;
-    const std::string details = left_out > 0 ? "" : Details(*run);
+    const std::string details = left_out > 0 ? "" : Details(*run, told);
     if (left_out > 0 || out->size() + details.size() > kMarkdownBytes) {
       ++left_out;
       continue;
@@ -116,6 +163,7 @@ std::string WriteMarkdown(const Report& report) {
   std::string out;
   Header(report, summary, &out);
   Shared(summary, &out);
+  Told(summary, &out);
   if (!report.runs.empty()) Table(summary, &out);
   AllDetails(summary, &out);
   out += fmt::format("<sub>{} · {} · took {} · {} · rharness {} · exit code {}</sub>\n",

@@ -33,6 +33,9 @@ inline constexpr NameTable<FactWeight, 3> kFactWeightNames = {{{FactWeight::kIde
                                                                {FactWeight::kClass, "class"},
                                                                {FactWeight::kContext, "context"}}};
 
+inline constexpr NameTable<FactUse, 3> kFactUseNames = {
+    {{FactUse::kNotKnown, "not_known"}, {FactUse::kUsed, "used"}, {FactUse::kNotUsed, "not_used"}}};
+
 // A table from the function that names an enumeration where it is declared.
 template <class T, std::size_t n>
 NameTable<T, n> NamesFrom(std::string_view (*name)(T), const std::array<T, n>& values) {

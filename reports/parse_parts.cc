@@ -7,7 +7,8 @@ namespace rharness {
 namespace {
 
 Result<LayerState> ParseLayerState(std::string_view text) {
-  for (const auto state : {LayerState::kSame, LayerState::kDiffers, LayerState::kUnknown}) {
+  for (const auto state :
+       {LayerState::kSame, LayerState::kDiffers, LayerState::kUnknown, LayerState::kPartlyKnown}) {
     if (LayerStateName(state) == text) return state;
   }
   return InvalidInput(fmt::format("unknown layer state '{}'", text));
@@ -58,6 +59,7 @@ void ReadLayers(JsonReader& run, std::array<LayerComparison, 5>* layers) {
     ReadAs(reader, "state", &comparison.state, ParseLayerState);
     reader.ReadOptional("compared", &comparison.compared);
     reader.ReadOptional("only_recorded", &comparison.only_recorded);
+    reader.ReadArray("not_known", &comparison.not_known);
     reader.ForEach("differences", [&](JsonReader& member) {
       FactDifference difference;
       difference.layer = comparison.layer;
@@ -65,6 +67,7 @@ void ReadLayers(JsonReader& run, std::array<LayerComparison, 5>* layers) {
       ReadAs(member, "weight", &difference.weight, ParserOf(kFactWeightNames));
       member.ReadOptional("recorded", &difference.recorded);
       member.ReadOptional("observed", &difference.observed);
+      if (member.Has("use")) ReadAs(member, "use", &difference.use, ParserOf(kFactUseNames));
       comparison.differences.push_back(std::move(difference));
     });
     if (!reader.ok()) return;

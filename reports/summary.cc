@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
+#include "compare/fact_order.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -93,39 +96,59 @@ std::string Answer(const Report& report) {
   return answer;
 }
 
-std::vector<SharedDifference> FindShared(const Report& report, int drifted, int reproduced) {
+struct CountedChange {
+  SharedDifference shared;
+  FactDifference difference;
+};
+
+// Every change of a drifted run with its counts. Packages that the runs are not known to have used
+// are left out where there is anything else to look at.
+std::vector<CountedChange> CountChanges(const Report& report) {
   using Key =
       std::tuple<Layer, std::string, std::optional<std::string>, std::optional<std::string>>;
-  std::map<Key, SharedDifference> found;
+  std::map<Key, CountedChange> found;
   for (const ReportRun& run : report.runs) {
     const bool has_drifted = run.verdict == Verdict::kDrifted;
     if (!has_drifted && !Reproduced(run.verdict)) continue;
     for (const LayerComparison& layer : run.layers) {
       for (const FactDifference& difference : layer.differences) {
-        auto& shared =
+        CountedChange& one =
             found[{layer.layer, difference.key, difference.recorded, difference.observed}];
-        ++(has_drifted ? shared.drifted : shared.reproduced);
+        one.difference = difference;
+        ++(has_drifted ? one.shared.drifted : one.shared.reproduced);
       }
     }
   }
-  std::vector<SharedDifference> list;
-  for (auto& [key, shared] : found) {
-    if (shared.drifted == 0) continue;
-    shared.layer = std::get<0>(key);
-    shared.key = SafeText(std::get<1>(key), 200);
-    shared.recorded = FactWords(std::get<2>(key));
-    shared.observed = FactWords(std::get<3>(key));
-    list.push_back(std::move(shared));
+  std::vector<CountedChange> list;
+  for (auto& [key, one] : found) {
+    if (one.shared.drifted > 0) list.push_back(std::move(one));
   }
+  const auto is_unused = [](const CountedChange& one) { return IsUnusedPackage(one.difference); };
+  if (!std::ranges::all_of(list, is_unused)) std::erase_if(list, is_unused);
+  return list;
+}
+
+std::vector<SharedDifference> FindShared(const Report& report, int drifted, int reproduced) {
+  std::vector<CountedChange> list = CountChanges(report);
   const auto excess = [&](const SharedDifference& s) {
     return static_cast<double>(s.drifted) / std::max(drifted, 1) -
            static_cast<double>(s.reproduced) / std::max(reproduced, 1);
   };
-  std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
-    return std::pair(excess(a), a.drifted) > std::pair(excess(b), b.drifted);
+  std::ranges::stable_sort(list, [&](const CountedChange& a, const CountedChange& b) {
+    const auto left = std::pair(excess(a.shared), a.shared.drifted);
+    const auto right = std::pair(excess(b.shared), b.shared.drifted);
+    return left != right ? left > right : TellsMore(a.difference, b.difference);
   });
   if (list.size() > kMostShared) list.resize(kMostShared);
-  return list;
+  std::vector<SharedDifference> shared;
+  for (CountedChange& one : list) {
+    one.shared.layer = one.difference.layer;
+    one.shared.key = SafeText(one.difference.key, 200);
+    one.shared.recorded = FactWords(one.difference.recorded);
+    one.shared.observed = FactWords(one.difference.observed);
+    shared.push_back(std::move(one.shared));
+  }
+  return shared;
 }
 
 std::string NextAfterDrift(const Summary& summary) {
@@ -146,11 +169,12 @@ std::string NextAfterDrift(const Summary& summary) {
         return other.drifted == likely.drifted && other.reproduced == likely.reproduced;
       });
   return fmt::format(
-      "Look first at {} {} ({} → {}), which changed in {}{}{}.", LayerName(likely.layer), likely.key,
-      likely.recorded, likely.observed, ChangedIn(likely, summary.drifted, summary.reproduced),
-      as_often == 0 ? ""
-                    : fmt::format(", as did {}",
-                                  Counted(static_cast<std::uint64_t>(as_often), "other fact")),
+      "Look first at {} {} ({} → {}), which changed in {}{}{}.", LayerName(likely.layer),
+      likely.key, likely.recorded, likely.observed,
+      ChangedIn(likely, summary.drifted, summary.reproduced),
+      as_often == 0
+          ? ""
+          : fmt::format(", as did {}", Counted(static_cast<std::uint64_t>(as_often), "other fact")),
       summary.reproduced == 0 ? "; no run reproduced" : "");
 }
 
@@ -190,10 +214,17 @@ Summary Summarize(const Report& report) {
   summary.drifted = CountOf(report, Verdict::kDrifted);
   summary.reproduced = CountOf(report, Verdict::kIdentical) + CountOf(report, Verdict::kEquivalent);
   summary.order.reserve(report.runs.size());
-  for (const ReportRun& run : report.runs) summary.order.push_back(&run);
-  std::stable_sort(summary.order.begin(), summary.order.end(), [](const auto* a, const auto* b) {
-    return Severity(a->verdict) < Severity(b->verdict);
+  std::map<std::string_view, std::size_t> places;  // where each headline comes first
+  for (const ReportRun& run : report.runs) {
+    places.emplace(run.headline, summary.order.size());
+    summary.order.push_back(&run);
+  }
+  std::ranges::stable_sort(summary.order, {}, [&](const ReportRun* run) {
+    const bool alike = !Reproduced(run->verdict) && !run->headline.empty();
+    const auto own = static_cast<std::size_t>(run - report.runs.data());
+    return std::pair(Severity(run->verdict), alike ? places.at(run->headline) : own);
   });
+  summary.told = TellOnce(report);
   if (summary.drifted > 0) summary.shared = FindShared(report, summary.drifted, summary.reproduced);
   if (report.runs.empty() && !report.left_out.empty()) {
     summary.next_step = kRaiseBudget;
@@ -205,6 +236,20 @@ Summary Summarize(const Report& report) {
     summary.next_step = NextWithoutDrift(report, summary);
   }
   return summary;
+}
+
+std::vector<const ToldOnce*> ToldBesideShared(const Summary& summary) {
+  std::vector<const ToldOnce*> list;
+  for (const ToldOnce& told : summary.told) {
+    const bool in_table = told.kind == ToldKind::kChange &&
+                          std::ranges::any_of(summary.shared, [&](const SharedDifference& shared) {
+                            return SafeText(told.text, 1000) ==
+                                   fmt::format("{} {}: {} → {}", LayerName(shared.layer),
+                                               shared.key, shared.recorded, shared.observed);
+                          });
+    if (!in_table) list.push_back(&told);
+  }
+  return list;
 }
 
 double RerunSeconds(const ReportRun& run) {

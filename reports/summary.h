@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reports/model.h"
+#include "reports/told_once.h"
 #include "reports/words.h"
 
 namespace rharness {
@@ -26,16 +27,23 @@ struct SharedDifference {
 };
 
 struct Summary {
-  std::string answer;                    // "3 of 12 runs drifted."
-  std::string next_step;                 // one sentence, for people
-  std::vector<const ReportRun*> order;   // worst first, else as in the report
-  std::vector<SharedDifference> shared;  // at most 8, by (drifted - reproduced) share
+  std::string answer;     // "3 of 12 runs drifted."
+  std::string next_step;  // one sentence, for people
+  // Worst first; runs with one headline together, from where the first of them is; else as in the
+  // report.
+  std::vector<const ReportRun*> order;
+  std::vector<SharedDifference>
+      shared;                  // at most 8, by (drifted - reproduced) share, then as telling
+  std::vector<ToldOnce> told;  // what several runs say alike; see told_once.h
   int drifted = 0;
   int reproduced = 0;
 };
 
 // `report` must outlive the result. Cost: linear in runs and differences.
 Summary Summarize(const Report& report);
+
+// What is told once, without the changes that `shared` lists with their counts.
+std::vector<const ToldOnce*> ToldBesideShared(const Summary& summary);
 
 // Wall time of all reruns of a run, seconds; and the same for people, "–" where there was none.
 double RerunSeconds(const ReportRun& run);

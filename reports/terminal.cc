@@ -19,6 +19,7 @@ constexpr int kLeastNameColumns = 12;
 constexpr int kGap = 2;
 constexpr std::size_t kMostPassing = 30;  // beyond: counted, not listed
 constexpr std::size_t kMostOthers = 200;
+constexpr std::size_t kMostTold = 6;
 
 struct Layout {
   int columns = 80;
@@ -39,7 +40,7 @@ Layout LayoutOf(const Summary& summary, int columns) {
   return layout;
 }
 
-// One line a run, and the headline below it where there is something to explain.
+// One line a run.
 void Row(const ReportRun& run, const Layout& layout, bool color, std::string* out) {
   const std::string badge = Painted(Padded(ElideEnd(VerdictBadge(run.verdict), layout.columns),
                                            layout.table ? kVerdictColumns : 0),
@@ -52,9 +53,20 @@ void Row(const ReportRun& run, const Layout& layout, bool color, std::string* ou
   } else {
     *out += fmt::format("{}\n  {}\n", badge, name);
   }
+}
+
+// Below the last listed of the runs that it is the headline of, where there is something to
+// explain.
+void Headline(const ReportRun& run, const ReportRun* next, const Summary& summary,
+              const Layout& layout, std::string* out) {
   if (Reproduced(run.verdict) || run.headline.empty()) return;
+  const bool goes_on =
+      next != nullptr && next->verdict == run.verdict && next->headline == run.headline;
+  if (goes_on) return;
+  const std::size_t runs = RunsWithHeadline(summary.told, run.headline);
   const int indent = layout.table ? kVerdictColumns + kGap : kGap;
-  *out += Wrapped(SafeText(run.headline, 400), layout.columns, indent);
+  *out += Wrapped((runs > 1 ? Counted(runs, "run") + ": " : "") + SafeText(run.headline, 400),
+                  layout.columns, indent);
 }
 
 void Heading(const Layout& layout, std::string* out) {
@@ -68,11 +80,14 @@ void Rows(const Summary& summary, const Layout& layout, bool color, std::string*
   if (!summary.order.empty()) Heading(layout, out);
   std::size_t others = 0;
   std::size_t passing = 0;
-  for (const ReportRun* run : summary.order) {
+  for (std::size_t i = 0; i < summary.order.size(); ++i) {
+    const ReportRun* run = summary.order[i];
+    const std::size_t most = Reproduced(run->verdict) ? kMostPassing : kMostOthers;
     std::size_t& listed = Reproduced(run->verdict) ? passing : others;
-    if (++listed <= (Reproduced(run->verdict) ? kMostPassing : kMostOthers)) {
-      Row(*run, layout, color, out);
-    }
+    if (++listed > most) continue;
+    Row(*run, layout, color, out);
+    const bool last = listed == most || i + 1 == summary.order.size();
+    Headline(*run, last ? nullptr : summary.order[i + 1], summary, layout, out);
   }
   if (others > kMostOthers) {
     *out += ElideEnd(fmt::format("… and {} that did not reproduce",
@@ -89,6 +104,27 @@ void Rows(const Summary& summary, const Layout& layout, bool color, std::string*
   if (!summary.order.empty()) *out += "\n";
 }
 
+// What several runs say alike, but for headlines, which stand below their rows.
+void Told(const Summary& summary, const Layout& layout, std::string* out) {
+  std::size_t shown = 0;
+  std::size_t left_out = 0;
+  for (const ToldOnce& told : summary.told) {
+    if (told.kind == ToldKind::kHeadline) continue;
+    if (shown == kMostTold) {
+      ++left_out;
+      continue;
+    }
+    ++shown;
+    *out += Wrapped(ToldWords(told), layout.columns);
+  }
+  if (left_out > 0) {
+    *out += Wrapped(fmt::format("… and {} that several runs share; see the page",
+                                Counted(left_out, "more thing")),
+                    layout.columns);
+  }
+  if (shown > 0) *out += "\n";
+}
+
 }  // namespace
 
 std::string WriteTerminal(const Report& report, int columns, bool color) {
@@ -96,6 +132,7 @@ std::string WriteTerminal(const Report& report, int columns, bool color) {
   const Layout layout = LayoutOf(summary, columns);
   std::string out;
   Rows(summary, layout, color, &out);
+  Told(summary, layout, &out);
   for (const std::string& note : report.notes) {
     out += Wrapped("Note: " + SafeText(note, 500), layout.columns);
   }

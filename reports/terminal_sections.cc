@@ -93,6 +93,15 @@ TerminalSection Layers(const Comparison& comparison, int room) {
                            room - 2),
                 room)});
   }
+  for (const LayerComparison& layer : comparison.layers) {
+    if (layer.not_known.empty()) continue;
+    const std::string parts = fmt::format("{}", fmt::join(layer.not_known, ", "));
+    section.items.push_back({Signed(
+        {Verdict::kInfra, "?"},
+        fmt::format("{} not known: {}", Padded(std::string(LayerName(layer.layer)), kLayerColumns),
+                    SafeText(parts, 400)),
+        room)});
+  }
   section.all = section.items.size();
   return section;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/fact_order.h"
 #include "reports/names.h"
 
 namespace rharness {
@@ -62,7 +63,10 @@ int Severity(Verdict verdict) {
 
 SubjectState StateOf(const LayerComparison& layer) {
   if (layer.state == LayerState::kSame) return {Verdict::kIdentical, "✓", "same", true};
-  if (layer.state == LayerState::kUnknown) return {Verdict::kInfra, "?", "unknown", false};
+  if (layer.state == LayerState::kUnknown) return {Verdict::kInfra, "?", "not known", false};
+  if (layer.state == LayerState::kPartlyKnown) {
+    return {Verdict::kInfra, "?", "same as far as known", false};
+  }
   const bool identity =
       std::any_of(layer.differences.begin(), layer.differences.end(),
                   [](const auto& d) { return d.weight == FactWeight::kIdentity; });
@@ -200,6 +204,32 @@ std::string MetricWords(const MetricDecision& metric) {
   }
   return metric.reason.empty() ? words
                                : words + ", " + SafeText(DescribeReason(metric.reason), 300);
+}
+
+std::string LayerSentence(const LayerComparison& layer) {
+  std::string words = fmt::format("{}: {}", LayerName(layer.layer), StateOf(layer).label);
+  if (layer.state != LayerState::kUnknown) {
+    words += fmt::format(" ({} compared", layer.compared);
+    if (layer.only_recorded > 0) words += fmt::format(", {} not seen again", layer.only_recorded);
+    words += ")";
+  }
+  if (layer.not_known.empty()) return words;
+  return words + "; not known: " + fmt::format("{}", fmt::join(layer.not_known, ", "));
+}
+
+std::string UnusedPackageWords(const LayerComparison& layer) {
+  constexpr std::size_t kMostNames = 3;
+  std::vector<std::string> names;
+  std::size_t all = 0;
+  for (const FactDifference& difference : layer.differences) {
+    if (!IsUnusedPackage(difference)) continue;
+    if (++all <= kMostNames) names.push_back(SafeText(FactName(difference.key), 80));
+  }
+  if (all == 0) return "";
+  return fmt::format(
+      "{} changed that the run is not known to have used: {}{}", Counted(all, "package"),
+      fmt::join(names, ", "),
+      all == names.size() ? "" : fmt::format(" and {} more", FormatCount(all - names.size())));
 }
 
 std::string FactWords(const std::optional<std::string>& value, std::size_t limit_bytes) {

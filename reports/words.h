@@ -59,6 +59,11 @@ std::string FirstTensor(const CheckpointDifference& difference);
 std::string CurveWords(const CurveComparison& curve);
 // "difference 0.061 nats, margin ±0.02, p 0.0004"
 std::string MetricWords(const MetricDecision& metric);
+// "environment: same as far as known (43 compared); not known: Python packages not recorded"
+std::string LayerSentence(const LayerComparison& layer);
+// "36 packages changed that the run is not known to have used: htop, tzdata, wget and 33 more";
+// empty without any.
+std::string UnusedPackageWords(const LayerComparison& layer);
 // "(absent)" for none.
 std::string FactWords(const std::optional<std::string>& value, std::size_t limit_bytes = 200);
 // What a finding's `limit` is: "limit", or "recorded" where a fact of a layer was compared.

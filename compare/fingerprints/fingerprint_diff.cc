@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "compare/fingerprints/probe_diff.h"
@@ -48,13 +50,20 @@ std::string WhyUseless(const Fingerprint& fingerprint, std::string_view side) {
   return fmt::format("no probe of the {} fingerprint worked: {}", side, words);
 }
 
+// Notes in the place of values, made with two keys or by two rules: no difference can be read off.
+bool CannotCompare(const std::optional<std::string>& a, const std::optional<std::string>& b) {
+  constexpr std::string_view kNote = "withheld:";
+  if (!a || !b || !a->starts_with(kNote) || !b->starts_with(kNote)) return false;
+  return a->substr(0, a->rfind(':')) != b->substr(0, b->rfind(':'));
+}
+
 std::vector<FactDifference> CompareStacks(const Fingerprint& before, const Fingerprint& after) {
   std::vector<FactDifference> out;
   std::map<std::string, std::pair<std::optional<std::string>, std::optional<std::string>>> facts;
   for (const auto& [key, value] : before.stack) facts[key].first = value;
   for (const auto& [key, value] : after.stack) facts[key].second = value;
   for (const auto& [key, values] : facts) {
-    if (values.first == values.second) continue;
+    if (values.first == values.second || CannotCompare(values.first, values.second)) continue;
     out.push_back({.layer = LayerOfStack(key),
                    .key = key,
                    .weight = FactWeight::kContext,

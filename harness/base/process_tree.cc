@@ -191,6 +191,14 @@ std::uint64_t ProcessTree::ProportionalBytes() const {
   return sum;
 }
 
+std::vector<int> ProcessTree::LivingMembers() const {
+  std::vector<int> pids;
+  for (const auto& [pid, stat] : members_) {
+    if (!stat.IsDead()) pids.push_back(pid);
+  }
+  return pids;
+}
+
 void ProcessTree::Signal(int signal) const {
   ::kill(-leader_, signal);
   for (const auto& [pid, stat] : members_) {

@@ -43,6 +43,8 @@ class ProcessTree {
   // Now: every page shared between processes counted in proportion (smaps_rollup; resident size
   // where that cannot be read). Slow: the kernel walks the page tables.
   std::uint64_t ProportionalBytes() const;
+  // Process ids of those that live, as of the last Refresh.
+  std::vector<int> LivingMembers() const;
   // Sends to the group and to every member outside it.
   void Signal(int signal) const;
   // SIGKILL to everything until nothing that lives is found, for a second at most.

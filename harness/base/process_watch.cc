@@ -36,6 +36,7 @@ constexpr nanoseconds kFirstSample = milliseconds(5);
 constexpr nanoseconds kShortestInterval = milliseconds(50);
 constexpr nanoseconds kLongestInterval = std::chrono::seconds(2);
 constexpr int kCostShare = 100;  // a sampler may use one part in this many of a core
+constexpr int kFootprintCostShare = 400;
 constexpr int kDiskEntriesPerStep = 1000;
 constexpr std::size_t kReadBlock = std::size_t{1} << 16;
 
@@ -55,7 +56,8 @@ nanoseconds ToDuration(const timeval& time) {
 // cost allows.
 class Pace {
  public:
-  explicit Pace(SteadyTime start) : start_(start), due_(start + kFirstSample) {}
+  explicit Pace(SteadyTime start, int cost_share = kCostShare)
+      : start_(start), due_(start + kFirstSample), cost_share_(cost_share) {}
   SteadyTime due() const { return due_; }
   template <class F>
   void RunIfDue(SteadyTime now, F&& measure) {
@@ -64,13 +66,14 @@ class Pace {
     measure();
     const nanoseconds cost = ThreadCpu() - before;
     const nanoseconds interval =
-        std::clamp<nanoseconds>(kCostShare * cost, kShortestInterval, kLongestInterval);
+        std::clamp<nanoseconds>(cost_share_ * cost, kShortestInterval, kLongestInterval);
     due_ = now + std::min<nanoseconds>(interval, std::max<nanoseconds>(now - start_, kFirstSample));
   }
 
  private:
   SteadyTime start_;
   SteadyTime due_;
+  int cost_share_;
 };
 
 // One captured stream.
@@ -111,6 +114,7 @@ class Watcher {
   void CheckLimits(SteadyTime now);
   void CheckMemory();
   void CheckDisk();
+  void LookAtFiles();
   void Stop(OutcomeKind reason, std::string detail);
   void Escalate(SteadyTime now);
   void Reap(Outcome* outcome);
@@ -127,6 +131,8 @@ class Watcher {
   std::optional<DiskMeter> disk_;
   Pace memory_pace_;
   Pace disk_pace_;
+  Pace footprint_pace_;
+  Footprint footprint_;
   SteadyTime next_cancel_;
   bool ended_ = false;
   std::optional<OutcomeKind> reason_;  // why rharness stops it
@@ -147,6 +153,7 @@ Watcher::Watcher(StartedProcess child, const ProcessLimits& limits,
       tree_(child_.pid, child_.marker, child_.group_only),
       memory_pace_(child_.started),
       disk_pace_(child_.started),
+      footprint_pace_(child_.started, kFootprintCostShare),
       next_cancel_(child_.started + kCancelInterval) {
   if (limits.disk_bytes > 0) disk_.emplace(limits.disk_root);
 }
@@ -174,7 +181,8 @@ ProcessResult Watcher::Run() {
           .stdout_text = stdout_.buffer.Text(),
           .stderr_text = stderr_.buffer.Text(),
           .stdout_bytes = stdout_.buffer.total_bytes(),
-          .stderr_bytes = stderr_.buffer.total_bytes()};
+          .stderr_bytes = stderr_.buffer.total_bytes(),
+          .footprint = std::move(footprint_)};
 }
 
 SteadyTime Watcher::NextMoment() const {
@@ -182,6 +190,7 @@ SteadyTime Watcher::NextMoment() const {
   if (reason_) return next;
   next = std::min(next, memory_pace_.due());
   if (disk_) next = std::min(next, disk_pace_.due());
+  if (limits_.footprint) next = std::min(next, footprint_pace_.due());
   if (limits_.timeout > nanoseconds{0}) next = std::min(next, child_.started + limits_.timeout);
   if (should_cancel_) next = std::min(next, next_cancel_);
   return next;
@@ -218,6 +227,7 @@ void Watcher::CheckLimits(SteadyTime now) {
   }
   memory_pace_.RunIfDue(now, [this] { CheckMemory(); });
   if (disk_ && !reason_) disk_pace_.RunIfDue(now, [this] { CheckDisk(); });
+  if (limits_.footprint && !reason_) footprint_pace_.RunIfDue(now, [this] { LookAtFiles(); });
 }
 
 void Watcher::CheckMemory() {
@@ -237,6 +247,13 @@ void Watcher::CheckDisk() {
   if (disk_->used_bytes() > limits_.disk_bytes) {
     Stop(OutcomeKind::kDiskLimit,
          fmt::format("used {} bytes; the limit is {}", disk_->used_bytes(), limits_.disk_bytes));
+  }
+}
+
+// After memory was looked at, which finds the members.
+void Watcher::LookAtFiles() {
+  for (const int pid : tree_.LivingMembers()) {
+    AddProcess(pid, limits_.footprint_variables, &footprint_);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/footprint.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -41,6 +42,10 @@ struct ProcessLimits {
   std::uint64_t disk_bytes = 0;         // blocks below `disk_root`, and size of any file; 0: none
   std::filesystem::path disk_root;
   std::uint64_t output_bytes = std::uint64_t{1} << 20;  // kept of each of stdout and stderr
+  // Whether to look, from time to time, at the programs and libraries of the tree. Of each program
+  // these variables are kept.
+  bool footprint = false;
+  std::vector<std::string> footprint_variables;
 };
 
 // What the child did. Never an Error.
@@ -78,6 +83,9 @@ struct ProcessResult {
   std::string stderr_text;
   std::uint64_t stdout_bytes = 0;  // written in all
   std::uint64_t stderr_bytes = 0;
+  // As sampled; what lived for less than some milliseconds, or was mapped at the very end, may be
+  // missing.
+  Footprint footprint;
 };
 
 // Starts the child in a process group of its own, with stdin from /dev/null, and watches it to its

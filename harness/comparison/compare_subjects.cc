@@ -33,9 +33,18 @@ bool MustBeOnBoth(const Fact& fact) {
 // `all`: of two environments or fingerprints every fact must be on both sides.
 void AddMissing(const std::vector<Fact>& from, bool all, std::vector<Fact>* to) {
   std::set<std::string> known;
-  for (const Fact& fact : *to) known.insert(fact.key);
+  std::vector<std::string> not_known;  // what the keys of such facts begin with
+  for (const Fact& fact : *to) {
+    known.insert(fact.key);
+    if (fact.kind == FactKind::kNotKnown) not_known.push_back(fact.key);
+  }
   for (const Fact& fact : from) {
     if ((!all && !MustBeOnBoth(fact)) || known.contains(fact.key)) continue;
+    if (fact.kind != FactKind::kValue || !fact.realm.empty()) continue;
+    if (std::ranges::any_of(not_known,
+                            [&](const std::string& keys) { return fact.key.starts_with(keys); })) {
+      continue;
+    }
     to->push_back({fact.layer, fact.key, std::nullopt, fact.weight});
   }
 }
@@ -102,6 +111,23 @@ void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
         continue;
       }
       note("missing_metric", "metric " + metric.name, in_a);
+    }
+  }
+}
+
+// Two environments are their facts: with a part that is not known they are not called identical.
+void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
+  if (a.side.kind != "environment" || b.side.kind != "environment") return;
+  for (const LayerComparison& layer : comparison->layers) {
+    for (const std::string& part : layer.not_known) {
+      comparison->findings.push_back(
+          {.code = "missing_facts",
+           .layer = layer.layer,
+           .subject = std::string(LayerName(layer.layer)),
+           .observed = part,
+           .limit = "known on both sides",
+           .rule = "what is not known is never called the same",
+           .message = fmt::format("{} not known: {}", LayerName(layer.layer), part)});
     }
   }
 }
@@ -206,6 +232,7 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
   }
   comparison.metrics = CompareMetrics(a, b, replicates);
   NoteMissing(a, b, &comparison);
+  NoteUnknown(a, b, &comparison);
   NoteFailure(a, "A", &comparison);
   NoteFailure(b, "B", &comparison);
   if (a.results && b.results) {
@@ -216,6 +243,7 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
     JudgeComparison(&comparison);
   }
   comparison.causes = Explain(comparison, a.facts, b.facts);
+  NoteAlthough(&comparison);
   return comparison;
 }
 

@@ -6,6 +6,7 @@
 #include "compare/fingerprints/fingerprint.h"
 #include "harness/comparison/subject.h"
 #include "harness/comparison/subject_records.h"
+#include "harness/manifest/environment_secrets.h"
 
 namespace rharness {
 namespace {
@@ -24,7 +25,10 @@ std::string KeyOf(std::string_view key) {
 std::vector<Fact> FactsOfFingerprint(const Fingerprint& fingerprint) {
   std::vector<Fact> facts;
   for (const auto& [key, value] : fingerprint.stack) {
-    facts.push_back({LayerOfStack(key), KeyOf(key), value, FactWeight::kContext});
+    facts.push_back({.layer = LayerOfStack(key),
+                     .key = KeyOf(key),
+                     .value = value,
+                     .realm = RealmOf(value)});
   }
   return facts;
 }

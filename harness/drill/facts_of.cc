@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/manifest/environment_secrets.h"
+#include "harness/manifest/packages.h"
+
 namespace rharness {
 namespace {
 
@@ -18,6 +21,14 @@ class Collector {
   void AddKnown(Layer layer, std::string key, const std::string& value, FactWeight weight) {
     if (!value.empty()) Add(layer, std::move(key), value, weight);
   }
+  // Nothing is known of the facts with these keys.
+  void AddNotKnown(Layer layer, std::string keys, std::string in_words) {
+    facts_.push_back(Fact{.layer = layer,
+                          .key = std::move(keys),
+                          .value = std::move(in_words),
+                          .kind = FactKind::kNotKnown});
+  }
+  void Add(Fact fact) { facts_.push_back(std::move(fact)); }
   std::vector<Fact> Take() { return std::move(facts_); }
 
  private:
@@ -48,12 +59,51 @@ void AddSeeds(const std::map<std::string, std::int64_t>& seeds, Collector* out) 
 }
 
 void AddVariables(const Environment& environment, Collector* out) {
+  if (environment.variables.empty()) {
+    out->AddNotKnown(Layer::kEnvironment, "variable.", "environment variables");
+  }
   for (const auto& [name, value] : environment.variables) {
-    out->Add(Layer::kEnvironment, "variable." + name, value, FactWeight::kContext);
+    out->Add({.layer = Layer::kEnvironment,
+              .key = "variable." + name,
+              .value = value,
+              .realm = value ? RealmOf(*value) : ""});
   }
   for (const auto& [name, value] : environment.software) {
     out->AddKnown(Layer::kEnvironment, "software." + name, value, FactWeight::kContext);
   }
+}
+
+FactUse UseOf(PackageUse use) {
+  switch (use) {
+    case PackageUse::kNotKnown:
+      return FactUse::kNotKnown;
+    case PackageUse::kUsed:
+      return FactUse::kUsed;
+    case PackageUse::kNotUsed:
+      return FactUse::kNotUsed;
+  }
+  Abort("unknown PackageUse");
+}
+
+// `host_digest`: of the host's whole list, where that alone was recorded.
+void AddPackages(const Environment& environment, const std::string& host_digest, Collector* out) {
+  const auto add = [&](const char* manager, const char* in_words, bool is_known_otherwise) {
+    const std::string prefix = fmt::format("package.{}.", manager);
+    const auto list = environment.packages.find(manager);
+    if (list == environment.packages.end()) {
+      if (!is_known_otherwise) out->AddNotKnown(Layer::kEnvironment, prefix, in_words);
+      return;
+    }
+    out->Add({.layer = Layer::kEnvironment, .key = prefix, .kind = FactKind::kComplete});
+    for (const auto& [name, package] : list->second) {
+      out->Add({.layer = Layer::kEnvironment,
+                .key = prefix + name,
+                .value = package.version,
+                .use = UseOf(package.use)});
+    }
+  };
+  add(kPython, "Python packages", false);
+  add(kDpkg, "the host's packages", !host_digest.empty());
 }
 
 void AddHardware(const Hardware& hardware, bool uses_gpus, bool cpu_is_class, Collector* out) {
@@ -98,6 +148,10 @@ std::vector<Fact> FactsOf(const Manifest& manifest) {
   out.AddKnown(Layer::kEnvironment, "software.host_packages", manifest.image.packages_sha256,
                FactWeight::kContext);
   AddVariables(manifest.environment, &out);
+  // An image is known by its digest, with everything in it.
+  if (manifest.image.kind == "host") {
+    AddPackages(manifest.environment, manifest.image.packages_sha256, &out);
+  }
   AddHardware(manifest.environment.hardware, UsesGpus(manifest), CpuIsClass(manifest), &out);
   AddSeeds(manifest.seeds, &out);
   return out.Take();
@@ -109,6 +163,11 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   AddCode(evidence.code_files, evidence.code_commit, FactWeight::kIdentity, &out);
   out.AddKnown(Layer::kEnvironment, "image.digest", evidence.image_digest, FactWeight::kIdentity);
   AddVariables(evidence.environment, &out);
+  if (manifest.image.kind == "host" && evidence.image_digest.empty()) {
+    const auto digest = evidence.environment.software.find("host_packages");
+    AddPackages(evidence.environment,
+                digest == evidence.environment.software.end() ? "" : digest->second, &out);
+  }
   AddHardware(evidence.environment.hardware, UsesGpus(manifest), CpuIsClass(manifest), &out);
   AddSeeds(evidence.seeds, &out);
   return out.Take();

@@ -12,7 +12,8 @@ namespace rharness {
 
 // Weights: data hashes, code identity, image digest and seeds are kIdentity. GPU model and count
 // are kClass; without GPUs the architecture is, and the CPU model where the bits are promised on
-// one hardware class only. Variables, software, drivers and the rest are kContext.
+// one hardware class only. Variables, software, packages, drivers and the rest are kContext. What a
+// record does not hold (packages, in those of before) is a fact of its own: not known.
 std::vector<Fact> FactsOf(const Manifest& manifest);
 // `manifest` says which keys to speak of.
 std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest);

@@ -10,27 +10,10 @@
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
 #include "harness/drill/rerun.h"
+#include "harness/drill/rerun_outputs.h"
 
 namespace rharness {
 namespace {
-
-void MergeLayers(const Comparison& rerun, std::array<LayerComparison, 5>* merged) {
-  for (std::size_t i = 0; i < kLayers.size(); ++i) {
-    const LayerComparison& layer = rerun.layers[i];
-    LayerComparison& into = (*merged)[i];
-    into.layer = kLayers[i];
-    if (layer.compared > into.compared) {
-      into.compared = layer.compared;
-      into.only_recorded = layer.only_recorded;
-    }
-    if (layer.state == LayerState::kDiffers && into.state != LayerState::kDiffers) {
-      into.state = LayerState::kDiffers;
-      into.differences = layer.differences;
-    } else if (layer.state == LayerState::kSame && into.state == LayerState::kUnknown) {
-      into.state = LayerState::kSame;
-    }
-  }
-}
 
 bool Differs(const CheckpointComparison& checkpoint) { return !IsSame(checkpoint); }
 
@@ -78,10 +61,11 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
   merged.a = {{}, "manifest", "run " + manifest.run_id};
   merged.b = {RerunFolder({}, manifest.run_id, 1).parent_path().string(), "evidence",
               fmt::format("{} rerun{}", reruns.size(), reruns.size() == 1 ? "" : "s")};
-  for (std::size_t i = 0; i < kLayers.size(); ++i) merged.layers[i].layer = kLayers[i];
+  std::vector<std::array<LayerComparison, 5>> layers;
+  for (const Comparison& rerun : reruns) layers.push_back(rerun.layers);
+  merged.layers = MergeLayers(layers);
   for (const Comparison& rerun : reruns) {
     std::ranges::copy(rerun.ends, std::back_inserter(merged.ends));
-    MergeLayers(rerun, &merged.layers);
     MergeParts(rerun.checkpoints, &CheckpointComparison::subject, &merged.checkpoints);
     MergeParts(rerun.curves, &CurveComparison::name, &merged.curves);
     for (const Finding& finding : rerun.findings) {
@@ -107,6 +91,12 @@ Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evide
   AddConfiguration(manifest, &recorded);
   AddConfiguration(manifest, &seen);
   run.causes = Explain(run, recorded, seen);
+  std::vector<RerunOutputs> outputs;
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    if (run.ends[i].state == RerunEnd::State::kCompared) outputs.push_back(OutputsOf(evidence[i]));
+  }
+  AddRerunsCause(outputs, &run);
+  NoteAlthough(&run);
   return run;
 }
 

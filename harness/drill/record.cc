@@ -16,6 +16,7 @@
 #include "harness/drill/git_tree.h"
 #include "harness/drill/tensor_records.h"
 #include "harness/manifest/admission.h"
+#include "harness/manifest/packages.h"
 
 namespace rharness {
 namespace {
@@ -195,9 +196,13 @@ void RunCommand(const RecordRequest& request, const std::function<bool()>& shoul
   ProcessLimits limits;
   limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
       Seconds(request.resources.timeout_seconds));
+  limits.footprint = true;
+  limits.footprint_variables = FootprintVariables();
   out->started = SystemClock().Now();
-  out->outcome = RunProcess(spec, limits, {}, should_cancel).outcome;
+  const ProcessResult result = RunProcess(spec, limits, {}, should_cancel);
   out->ended = SystemClock().Now();
+  out->outcome = result.outcome;
+  out->environment.packages = CapturePackages(result.footprint);
   out->duration = out->outcome.wall;
 }
 

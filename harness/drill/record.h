@@ -49,7 +49,7 @@ struct Recording {
   Code code;
   std::vector<DataItem> data;  // as hashed before the run
   std::string packages_sha256;
-  Environment environment;
+  Environment environment;  // with the packages that the command could use
   WallTime started{};
   WallTime ended{};
   Seconds duration{0};

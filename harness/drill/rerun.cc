@@ -12,6 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/drill/collect.h"
+#include "harness/manifest/packages.h"
 
 namespace rharness {
 namespace {
@@ -128,6 +129,9 @@ class Attempt {
     job.limits.memory_bytes = planned_.resources.memory_bytes;
     job.limits.disk_bytes = planned_.resources.disk_bytes;
     job.limits.disk_root = job.workspace;
+    // What runs in an image is known by the image.
+    job.limits.footprint = manifest_.image.kind == "host";
+    job.limits.footprint_variables = FootprintVariables();
     return job;
   }
 
@@ -165,6 +169,9 @@ class Attempt {
                          .should_cancel = context_.should_cancel};
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
+    if (job.limits.footprint) {
+      evidence_.environment.packages = CapturePackages(result.footprint);
+    }
     // Before anything that can fail: it also takes the container away.
     const auto proof = launcher->Finish(job, &evidence_.outcome);
     if (!journalled.ok()) return journalled.error();

@@ -2,38 +2,28 @@
 // what the driver says nvml.h's.
 #include "harness/manifest/environment.h"
 
-#include <fmt/format.h>
 #include <gnu/libc-version.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/host.h"
 #include "harness/manifest/nvml.h"
 
 namespace rharness {
 namespace {
 
-constexpr std::string_view kWithheld = "withheld:sha256:";
+constexpr std::string_view kWithheld = "withheld:";
 
 std::string ContentOf(const char* path) {
   auto content = ReadFile(path);
   return content.ok() ? std::move(*content) : std::string();
-}
-
-bool NamesSecret(std::string_view name) {
-  std::string upper(name);
-  for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  for (const char* word : {"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL"}) {
-    if (upper.find(word) != std::string::npos) return true;
-  }
-  return false;
 }
 
 bool HasWatchedPrefix(std::string_view name) {
@@ -47,11 +37,11 @@ std::map<std::string, std::optional<std::string>> PickVariables(
   std::map<std::string, std::optional<std::string>> picked;
   for (const auto& [name, value] : all) {
     if (!HasWatchedPrefix(name)) continue;
-    picked[name] = NamesSecret(name) ? fmt::format("{}{}", kWithheld, Sha256HexOf(value)) : value;
+    picked[name] = Withheld(name, value);
   }
   for (const std::string& name : WatchedVariables()) {
     const auto found = all.find(name);
-    picked[name] = found == all.end() ? std::nullopt : std::optional(found->second);
+    picked[name] = found == all.end() ? std::nullopt : std::optional(Withheld(name, found->second));
   }
   return picked;
 }

@@ -38,11 +38,23 @@ struct Hardware {
   std::string interconnect;  // "nvlink", "pcie" or empty
 };
 
+// Whether a process of the run was seen to use a package.
+enum class PackageUse { kNotKnown, kUsed, kNotUsed };
+
+struct Package {
+  std::string version;
+  PackageUse use = PackageUse::kNotKnown;
+};
+using PackageList = std::map<std::string, Package>;  // by name
+
 struct Environment {
   // Every variable that matters by name: its value, or empty for one known to be unset.
   std::map<std::string, std::optional<std::string>> variables;
   std::map<std::string, std::string> software;  // "cuda": "13.0", "glibc": "2.36", "os": ...
   Hardware hardware;
+  // By package manager: "python", "dpkg". One that is missing was not looked at; an empty list: it
+  // was, and there is none. See packages.h.
+  std::map<std::string, PackageList> packages;
 };
 
 // The variables that change arithmetic or randomness: exact names always recorded, set or unset,
@@ -54,9 +66,8 @@ const std::vector<std::string>& WatchedPrefixes();
 // NCCL_...), which can change what a given program on given hardware computes.
 bool IsNumericVariable(std::string_view name);
 
-// Variables found by prefix whose name speaks of a secret (TOKEN, SECRET, PASSWORD, KEY, ...) are
-// recorded as a note with the SHA-256 of the value: equal secrets stay equal, none is written down.
-// True for such a note, which is no value to pass on.
+// A variable whose name or value speaks of a secret is recorded as a note in the value's place; see
+// environment_secrets.h. True for such a note, which is no value to pass on.
 bool IsWithheld(std::string_view value);
 
 // This process's environment variables, all of them.
@@ -67,8 +78,7 @@ std::map<std::string, std::string> ProcessEnvironment();
 // one. `variables`: the environment to look at; empty pointer: this process's own.
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr);
 
-// SHA-256 over the host's sorted package list (dpkg or rpm), cached per process; empty if there is
-// neither.
+// SHA-256 over the host's sorted package list (dpkg), cached per process; empty if there is none.
 std::string HostPackagesSha256();
 
 Json ToJson(const Environment& environment);

@@ -1,4 +1,7 @@
 // The environment as JSON; a variable known to be unset is null.
+#include <array>
+#include <utility>
+
 #include "harness/base/json_reader.h"
 #include "harness/manifest/environment.h"
 #include "harness/manifest/fields.h"
@@ -43,6 +46,39 @@ void ReadVariable(const std::string& name, JsonReader& reader,
   if (value->find('\0') != std::string::npos) reader.Fail("contains a NUL byte");
 }
 
+constexpr std::array<std::pair<PackageUse, std::string_view>, 3> kUseNames = {
+    {{PackageUse::kUsed, "used"},
+     {PackageUse::kNotUsed, "not_used"},
+     {PackageUse::kNotKnown, "not_known"}}};
+
+void ReadPackages(JsonReader& reader, PackageList* out) {
+  RefuseUnknownMembers(reader, {"used", "not_used", "not_known"});
+  for (const auto& [use, key] : kUseNames) {
+    reader.ForEachMember(key, [&](const std::string& name, JsonReader& value) {
+      if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
+      Package& package = (*out)[name];
+      package.use = use;
+      value.Get(&package.version);
+    });
+  }
+}
+
+Json PackagesToJson(const std::map<std::string, PackageList>& packages) {
+  Json json = Json::MakeObject();
+  for (const auto& [manager, list] : packages) {
+    Json by_use = Json::MakeObject();
+    for (const auto& [use, key] : kUseNames) {
+      Json versions = Json::MakeObject();
+      for (const auto& [name, package] : list) {
+        if (package.use == use) versions.AppendMember(name, package.version);
+      }
+      if (!versions.AsObject().empty()) by_use.Set(std::string(key), std::move(versions));
+    }
+    json.AppendMember(manager, std::move(by_use));
+  }
+  return json;
+}
+
 Json CpuToJson(const Cpu& cpu) {
   return Json::MakeObject({{"architecture", cpu.architecture},
                            {"model", cpu.model},
@@ -72,13 +108,18 @@ Json ToJson(const Environment& environment) {
   for (const auto& [name, value] : environment.variables) variables.AppendMember(name, value);
   Json software = Json::MakeObject();
   for (const auto& [name, version] : environment.software) software.AppendMember(name, version);
-  return Json::MakeObject({{"variables", std::move(variables)},
-                           {"software", std::move(software)},
-                           {"hardware", HardwareToJson(environment.hardware)}});
+  Json json = Json::MakeObject({{"variables", std::move(variables)},
+                                {"software", std::move(software)},
+                                {"hardware", HardwareToJson(environment.hardware)}});
+  // Left out where not captured, so that a record of before keeps its bytes.
+  if (!environment.packages.empty()) {
+    json.AppendMember("packages", PackagesToJson(environment.packages));
+  }
+  return json;
 }
 
 void ReadEnvironment(JsonReader& reader, Environment* out) {
-  RefuseUnknownMembers(reader, {"variables", "software", "hardware"});
+  RefuseUnknownMembers(reader, {"variables", "software", "hardware", "packages"});
   reader.ForEachMember("variables", [&](const std::string& name, JsonReader& value) {
     ReadVariable(name, value, &out->variables);
   });
@@ -87,6 +128,13 @@ void ReadEnvironment(JsonReader& reader, Environment* out) {
     value.Get(&out->software[name]);
   });
   reader.ReadObject("hardware", false, [&](JsonReader& r) { ReadHardware(r, &out->hardware); });
+  reader.ReadObject("packages", false, [&](JsonReader& packages) {
+    for (const auto& [manager, list] : packages.json().AsObject()) {
+      if (!IsName(manager)) return packages.Fail("expected the name of a package manager");
+      packages.ReadObject(manager, true,
+                          [&](JsonReader& r) { ReadPackages(r, &out->packages[manager]); });
+    }
+  });
 }
 
 }  // namespace rharness

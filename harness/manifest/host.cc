@@ -88,14 +88,14 @@ std::string PrettyNameOf(std::string_view os_release) {
   return name;
 }
 
-std::string InstalledPackages(std::string_view dpkg_status) {
-  std::set<std::string> lines;
+std::map<std::string, std::string> ParseDpkgStatus(std::string_view dpkg_status) {
+  std::map<std::string, std::string> packages;
   std::string name;
   std::string architecture;
   std::string version;
   bool installed = false;
   const auto finish = [&] {
-    if (installed) lines.insert(name + ":" + architecture + "=" + version + "\n");
+    if (installed) packages[name + ":" + architecture] = version;
     installed = false;
     name.clear();
     architecture.clear();
@@ -109,6 +109,14 @@ std::string InstalledPackages(std::string_view dpkg_status) {
     if (key == "Status") installed = value.ends_with(" installed");
   });
   finish();
+  return packages;
+}
+
+std::string InstalledPackages(std::string_view dpkg_status) {
+  std::set<std::string> lines;
+  for (const auto& [name, version] : ParseDpkgStatus(dpkg_status)) {
+    lines.insert(name + "=" + version + "\n");
+  }
   std::string list;
   for (const std::string& line : lines) list += line;
   return list;

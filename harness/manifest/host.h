@@ -4,6 +4,7 @@
 #define RHARNESS_HARNESS_MANIFEST_HOST_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,10 @@ std::uint64_t MemoryOf(std::string_view meminfo);
 // PRETTY_NAME of an os-release file without its quotes, or empty.
 std::string PrettyNameOf(std::string_view os_release);
 
-// "name:architecture=version" of every installed package in a dpkg status file, sorted, a line
-// each.
+// The versions of the installed packages in a dpkg status file, by "name:architecture".
+std::map<std::string, std::string> ParseDpkgStatus(std::string_view dpkg_status);
+
+// The same as text: "name:architecture=version", sorted, a line each.
 std::string InstalledPackages(std::string_view dpkg_status);
 
 }  // namespace rharness

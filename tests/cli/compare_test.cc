@@ -183,12 +183,35 @@ TEST_F(CompareVerb, PairsTwoFoldersByTheNamesInThem) {
 
 TEST_F(CompareVerb, ComparesEnvironmentsLayerByLayer) {
   const std::string a = Write("a.json", R"({"variables": {"OMP_NUM_THREADS": "1"},
-      "software": {"cudnn": "9.1"}, "hardware": {}})");
+      "software": {"cudnn": "9.1"}, "hardware": {}, "packages": {"python": {}, "dpkg": {}}})");
   const std::string b = Write("b.json", R"({"variables": {"OMP_NUM_THREADS": "2"},
-      "software": {"cudnn": "9.2"}, "hardware": {}})");
+      "software": {"cudnn": "9.2"}, "hardware": {}, "packages": {"python": {}, "dpkg": {}}})");
   EXPECT_EQ(Compare({a, a}).outcome.exit_code, 0);
   const Json json = CompareJson({a, b}, 1);
   EXPECT_EQ(json.Find("causes")->AsArray().size(), 2u);
+}
+
+TEST_F(CompareVerb, CallsNoEnvironmentTheSameOfWhichAPartWasNotRecorded) {
+  const std::string before = Write("before.json", R"({"variables": {"OMP_NUM_THREADS": "1"},
+      "software": {"glibc": "2.36"}, "hardware": {}})");
+  const ProcessResult result = Compare({before, before});
+  EXPECT_EQ(result.outcome.exit_code, 3);
+  EXPECT_NE(result.stdout_text.find("environment not known: Python packages not recorded"),
+            std::string::npos)
+      << result.stdout_text;
+}
+
+TEST_F(CompareVerb, SaysOnGreenWhatChangedAllTheSame) {
+  const auto with_numpy = [&](const std::string& name, const std::string& version) {
+    return Write(name, R"({"metrics": {"loss": 0.5}, "software": {"numpy": ")" + version +
+                           R"("}, "curves": {"loss": {"steps": [1, 2], "values": [1.0, 0.5]}}})");
+  };
+  const ProcessResult result =
+      Compare({with_numpy("a.json", "1.26.4"), with_numpy("b.json", "2.4.6")});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text;
+  EXPECT_NE(result.stdout_text.find("Identical, although numpy went from 1.26.4 to 2.4.6."),
+            std::string::npos)
+      << result.stdout_text;
 }
 
 TEST_F(CompareVerb, NeverPassesWhatOneSideAloneHas) {

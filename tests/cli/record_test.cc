@@ -118,6 +118,26 @@ TEST_F(RecordProgram, ReadsTheFamiliesOfProbesOffTheKernelsThatRan) {
   EXPECT_EQ(families("sgemm_128\\nsecret\\n"), Families{}) << "a kernel that tells nothing";
 }
 
+TEST_F(RecordProgram, KeepsThePackagesOfThePythonThatRan) {
+  // A shell by the name of an interpreter, in a virtual environment with one package.
+  const std::string script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+  Write("venv/pyvenv.cfg", "home = /usr/bin\n");
+  Write("venv/lib/python3.9/site-packages/numpy-1.26.4.dist-info/RECORD", "numpy/x.so,,\n");
+  ASSERT_TRUE(Run({"sh", "-c", "mkdir venv/bin; cp \"$(command -v sh)\" venv/bin/python3.9"})
+                  .outcome.Succeeded());
+  ASSERT_EQ(Run({RHARNESS_BIN_DIR "/rharness", "record", "--out", "run.json", "--",
+                 "venv/bin/python3.9", "-c", script})
+                .outcome.exit_code,
+            0);
+  const auto manifest = LoadManifest(At("run.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
+  const auto& packages = manifest->environment.packages;
+  ASSERT_TRUE(packages.contains("python"));
+  EXPECT_EQ(packages.at("python").at("numpy").version, "1.26.4");
+  EXPECT_EQ(packages.at("python").at("numpy").use, PackageUse::kNotUsed);
+  EXPECT_EQ(packages.at("python").size(), 1u);
+}
+
 TEST_F(RecordProgram, WritesNoManifestOfACommandThatFails) {
   const ProcessResult result = Record({}, "exit 3");
   EXPECT_EQ(result.outcome.exit_code, 4);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compare/explain_reruns.h"
+
 namespace rharness {
 namespace {
 
@@ -161,6 +163,101 @@ TEST(Explain, SaysHowToPutAVariableBack) {
   ASSERT_EQ(causes.size(), 2u);
   EXPECT_EQ(causes[0].confirm, "rharness drill with --env OPENBLAS_CORETYPE=Haswell");
   EXPECT_EQ(causes[1].confirm, "rharness drill with OMP_NUM_THREADS unset");
+}
+
+void DifferInUse(Comparison* comparison, const std::string& key, FactUse use, std::string a,
+                 std::string b) {
+  Differ(comparison, Layer::kEnvironment, key, std::move(a), std::move(b));
+  comparison->layers[2].differences.back().use = use;
+}
+
+TEST(Explain, NamesAPackageThatNothingUsedBehindEverythingElse) {
+  Comparison comparison;
+  DifferInUse(&comparison, "package.dpkg.htop:amd64", FactUse::kNotUsed, "3.2", "3.3");
+  Differ(&comparison, Layer::kEnvironment, "software.host_packages", "aaaa", "bbbb");
+  Differ(&comparison, Layer::kEnvironment, "variable.LANG", "C", "de");
+  DifferInUse(&comparison, "package.python.numpy", FactUse::kUsed, "1.26.4", "2.4.6");
+  Differ(&comparison, Layer::kHardware, "gpu.driver", "570", "580");
+  Differ(&comparison, Layer::kEnvironment, "variable.OPENBLAS_CORETYPE", "Haswell", "Nehalem");
+  comparison.verdict = Verdict::kDrifted;
+  const auto causes = Explain(comparison, {}, {});
+  EXPECT_EQ(CodesOf(causes),
+            (Codes{"variable_changed", "library_changed", "driver_changed", "variable_changed",
+                   "unused_package_changed", "packages_changed"}));
+  EXPECT_TRUE(causes[0].statement.starts_with("OPENBLAS_CORETYPE changed"));
+  EXPECT_EQ(causes[1].evidence, Codes{"package.python.numpy: 1.26.4 in A, 2.4.6 in B"});
+}
+
+TEST(Although, NamesTheMostTellingChangeOnGreen) {
+  Comparison comparison;
+  comparison.verdict = Verdict::kIdentical;
+  EXPECT_EQ(AlthoughSentence(comparison), "");
+  DifferInUse(&comparison, "package.dpkg.htop:amd64", FactUse::kNotUsed, "3.2", "3.3");
+  Differ(&comparison, Layer::kEnvironment, "software.host_packages", "aaaa", "bbbb");
+  EXPECT_EQ(AlthoughSentence(comparison), "") << "neither says anything of the run";
+  DifferInUse(&comparison, "package.python.numpy", FactUse::kUsed, "1.26.4", "2.4.6");
+  EXPECT_EQ(AlthoughSentence(comparison), "Identical, although numpy went from 1.26.4 to 2.4.6.");
+  Differ(&comparison, Layer::kHardware, "cpu.model", "EPYC 9654", "EPYC 9755");
+  Differ(&comparison, Layer::kEnvironment, "software.kernel", "6.1", "6.12");
+  EXPECT_EQ(AlthoughSentence(comparison),
+            "Identical, although numpy went from 1.26.4 to 2.4.6, and 2 more facts changed.");
+  Differ(&comparison, Layer::kEnvironment, "variable.OMP_NUM_THREADS", std::nullopt, "4");
+  comparison.verdict = Verdict::kEquivalent;
+  EXPECT_EQ(AlthoughSentence(comparison),
+            "Equivalent, although OMP_NUM_THREADS was set to 4, and 3 more facts changed.");
+  comparison.verdict = Verdict::kDrifted;
+  EXPECT_EQ(AlthoughSentence(comparison), "");
+}
+
+TEST(Although, IsAFindingThatDoesNotDecide) {
+  Comparison comparison;
+  comparison.verdict = Verdict::kIdentical;
+  NoteAlthough(&comparison);
+  EXPECT_TRUE(comparison.findings.empty());
+  Differ(&comparison, Layer::kHardware, "gpu.driver", "570", "580");
+  NoteAlthough(&comparison);
+  ASSERT_EQ(comparison.findings.size(), 1u);
+  EXPECT_EQ(comparison.findings[0].code, "facts_changed");
+  EXPECT_EQ(comparison.findings[0].message,
+            "Identical, although the GPU driver went from 570 to 580.");
+  EXPECT_FALSE(comparison.findings[0].decisive);
+}
+
+RerunOutputs Output(int rerun, const std::string& group, const std::string& weights) {
+  return {.rerun = rerun, .group = group, .digests = {{"weights w", weights}, {"metric m", "1"}}};
+}
+
+TEST(Reruns, ThatDifferAmongThemselvesAreFound) {
+  EXPECT_TRUE(DifferAmongReruns({}).empty());
+  EXPECT_TRUE(DifferAmongReruns({Output(1, "h", "a")}).empty());
+  EXPECT_TRUE(DifferAmongReruns({Output(1, "h", "a"), Output(2, "h", "a")}).empty());
+  EXPECT_TRUE(DifferAmongReruns({Output(1, "h", "a"), Output(2, "other machine", "b")}).empty());
+  RerunOutputs lacking{.rerun = 4, .group = "h", .digests = {}};
+  const auto differences =
+      DifferAmongReruns({Output(1, "h", "a"), Output(2, "h", "b"), Output(3, "h", "a"), lacking});
+  ASSERT_EQ(differences.size(), 1u);
+  EXPECT_EQ(differences[0].subject, "weights w");
+  EXPECT_EQ(differences[0].reruns, 3);
+  EXPECT_EQ(differences[0].ways, 2);
+}
+
+TEST(Reruns, ThatDifferAmongThemselvesAreNamedBeforeTheEnvironment) {
+  Comparison comparison;
+  comparison.verdict = Verdict::kDrifted;
+  Differ(&comparison, Layer::kData, "data.x.sha256", "a", "b", FactWeight::kIdentity);
+  Differ(&comparison, Layer::kEnvironment, "image.digest", "a", "b", FactWeight::kIdentity);
+  Differ(&comparison, Layer::kEnvironment, "variable.OMP_NUM_THREADS", "1", "2");
+  const std::vector<RerunOutputs> reruns = {Output(1, "h", "a"), Output(2, "h", "b")};
+  comparison.causes = Explain(comparison, {}, {});
+  AddRerunsCause(reruns, &comparison);
+  EXPECT_EQ(CodesOf(comparison.causes),
+            (Codes{"data_changed", "reruns_differ", "image_changed", "variable_changed"}));
+  ASSERT_EQ(comparison.findings.size(), 1u);
+  EXPECT_EQ(comparison.findings[0].code, "reruns_differ");
+  EXPECT_NE(comparison.findings[0].message.find("a seed that is not passed on"), std::string::npos);
+  Comparison agreeing;
+  AddRerunsCause({Output(1, "h", "a"), Output(2, "h", "a")}, &agreeing);
+  EXPECT_TRUE(agreeing.causes.empty() && agreeing.findings.empty());
 }
 
 }  // namespace

@@ -108,5 +108,149 @@ TEST(Facts, CountTheFirstOfTwoWithOneKey) {
   EXPECT_EQ(EnvironmentOf(comparisons).compared, 1);
 }
 
+// Python packages as a record has them: all there are, by name and version.
+std::vector<Fact> Packages(const std::vector<std::pair<std::string, std::string>>& versions) {
+  std::vector<Fact> facts = {
+      {.layer = Layer::kEnvironment, .key = "package.python.", .kind = FactKind::kComplete}};
+  for (const auto& [name, version] : versions) {
+    facts.push_back(Environment("package.python." + name, version));
+  }
+  return facts;
+}
+
+Fact NoPackages() {
+  return {.layer = Layer::kEnvironment,
+          .key = "package.python.",
+          .value = "Python packages",
+          .kind = FactKind::kNotKnown};
+}
+
+std::vector<Fact> Joined(std::vector<Fact> facts, const std::vector<Fact>& more) {
+  facts.insert(facts.end(), more.begin(), more.end());
+  return facts;
+}
+
+std::vector<std::string> KeysOf(const LayerComparison& layer) {
+  std::vector<std::string> keys;
+  for (const FactDifference& difference : layer.differences) keys.push_back(difference.key);
+  return keys;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Facts, CallNothingTheSameOfWhichAPartWasNotRecorded) {
+  const Fact known = Environment("variable.LANG", "C");
+  const auto before =
+      CompareFacts({known, NoPackages()}, Joined(Packages({{"jax", "1"}}), {known}));
+  EXPECT_EQ(EnvironmentOf(before).state, LayerState::kPartlyKnown);
+  EXPECT_EQ(EnvironmentOf(before).not_known, Texts{"Python packages not recorded"});
+  EXPECT_EQ(EnvironmentOf(before).compared, 1);
+  const auto after = CompareFacts(Joined(Packages({{"jax", "1"}}), {known}), {known, NoPackages()});
+  EXPECT_EQ(EnvironmentOf(after).state, LayerState::kPartlyKnown);
+  EXPECT_EQ(EnvironmentOf(after).not_known, Texts{"Python packages not seen again"});
+  EXPECT_EQ(LayerStateName(LayerState::kPartlyKnown), "partly_known");
+  // Said once where neither side knows, and no claim at all where there is nothing else.
+  const auto neither = CompareFacts({NoPackages()}, {NoPackages()});
+  EXPECT_EQ(EnvironmentOf(neither).not_known.size(), 1u);
+  EXPECT_EQ(EnvironmentOf(neither).state, LayerState::kUnknown);
+  const auto both = CompareFacts(Joined(Packages({{"jax", "1"}}), {known}),
+                                 Joined(Packages({{"jax", "1"}}), {known}));
+  EXPECT_EQ(EnvironmentOf(both).state, LayerState::kSame);
+}
+
+TEST(Facts, CompareCompleteListsByNameAndVersion) {
+  const auto comparisons =
+      CompareFacts(Packages({{"jax", "0.10.2"}, {"numpy", "1.26.4"}, {"old", "3"}, {"wheel", "1"}}),
+                   Packages({{"jax", "0.4.35"}, {"numpy", "2.4.6"}, {"new", "4"}, {"wheel", "1"}}));
+  const LayerComparison& layer = EnvironmentOf(comparisons);
+  EXPECT_EQ(KeysOf(layer), (Texts{"package.python.jax", "package.python.numpy",
+                                  "package.python.new", "package.python.old"}));
+  EXPECT_EQ(layer.compared, 5);
+  EXPECT_EQ(layer.only_recorded, 0);
+  EXPECT_FALSE(layer.differences[2].recorded.has_value());
+  EXPECT_EQ(layer.differences[2].observed, "4");
+  EXPECT_FALSE(layer.differences[3].observed.has_value());
+}
+
+TEST(Facts, NeverCompareWhatStandsForAValueByTwoKeys) {
+  const auto noted = [](std::string value, std::string realm) {
+    Fact fact = Environment("variable.JAX_URL", std::move(value));
+    fact.realm = std::move(realm);
+    return fact;
+  };
+  const auto state = [](const Fact& a, const Fact& b) {
+    return EnvironmentOf(CompareFacts({a, Environment("k", "1")}, {b, Environment("k", "1")}))
+        .state;
+  };
+  EXPECT_EQ(state(noted("aa", "key 1"), noted("aa", "key 1")), LayerState::kSame);
+  EXPECT_EQ(state(noted("aa", "key 1"), noted("bb", "key 1")), LayerState::kDiffers);
+  EXPECT_EQ(state(noted("aa", "key 1"), noted("bb", "key 2")), LayerState::kPartlyKnown);
+  EXPECT_EQ(state(noted("aa", "sha256"), noted("bb", "key 2")), LayerState::kPartlyKnown);
+  EXPECT_EQ(state(noted("redacted", "redacted"), noted("redacted", "redacted")),
+            LayerState::kPartlyKnown);
+  EXPECT_EQ(state(noted("redacted", "redacted"), Environment("variable.JAX_URL", std::nullopt)),
+            LayerState::kDiffers)
+      << "set or not is known";
+  const auto alone =
+      CompareFacts({noted("aa", "redacted"), Environment("k", "1")}, {Environment("k", "1")});
+  EXPECT_EQ(EnvironmentOf(alone).not_known, Texts{"JAX_URL (its value is not written down)"});
+}
+
+TEST(Facts, NameWhatTellsMostFirstAndDigestsLast) {
+  std::vector<Fact> recorded, observed;
+  const auto add = [&](const char* key, FactUse use = FactUse::kNotKnown,
+                       FactWeight weight = FactWeight::kContext) {
+    Fact fact = Environment(key, "old", weight);
+    fact.use = use;
+    recorded.push_back(fact);
+    fact.value = "new";
+    observed.push_back(fact);
+  };
+  add("software.lock_sha256");
+  add("package.python.unrelated", FactUse::kNotUsed);
+  add("package.dpkg.tzdata:all");
+  add("package.python.cowsay");
+  add("package.python.certifi", FactUse::kUsed);
+  add("package.python.numpy", FactUse::kUsed);
+  add("software.kernel");
+  add("variable.LANG");
+  add("variable.OPENBLAS_CORETYPE");
+  add("setting.z", FactUse::kNotKnown, FactWeight::kIdentity);
+  EXPECT_EQ(
+      KeysOf(EnvironmentOf(CompareFacts(recorded, observed))),
+      (Texts{"setting.z", "variable.OPENBLAS_CORETYPE", "package.python.numpy",
+             "package.python.certifi", "package.python.cowsay", "software.kernel", "variable.LANG",
+             "package.dpkg.tzdata:all", "package.python.unrelated", "software.lock_sha256"}));
+}
+
+TEST(Facts, LeaveOutWhatAnotherDifferenceSaysAlready) {
+  const std::vector<Fact> recorded = {
+      Environment("software.host_packages", "aaaa"), Environment("package.dpkg.htop:amd64", "3.2"),
+      Environment("software.numpy", "1.26.4"), Environment("package.python.numpy", "1.26.4")};
+  std::vector<Fact> observed = {
+      Environment("software.host_packages", "bbbb"), Environment("package.dpkg.htop:amd64", "3.3"),
+      Environment("software.numpy", "2.4.6"), Environment("package.python.numpy", "2.4.6")};
+  EXPECT_EQ(KeysOf(EnvironmentOf(CompareFacts(recorded, observed))),
+            (Texts{"software.numpy", "package.dpkg.htop:amd64"}));
+  observed[1].value = "3.2";  // nothing explains the digest any more
+  EXPECT_EQ(KeysOf(EnvironmentOf(CompareFacts(recorded, observed))),
+            (Texts{"software.numpy", "software.host_packages"}));
+}
+
+TEST(Facts, OfSeveralRerunsClaimNoMoreThanAllOfThemShow) {
+  const Fact known = Environment("variable.LANG", "C"), other = Environment("variable.LANG", "de");
+  const auto same = CompareFacts({known}, {known});
+  const auto partly = CompareFacts({known}, {known, NoPackages()});
+  const auto differs = CompareFacts({known}, {other});
+  EXPECT_EQ(EnvironmentOf(MergeLayers({same, same})).state, LayerState::kSame);
+  EXPECT_EQ(EnvironmentOf(MergeLayers({same, partly})).state, LayerState::kPartlyKnown);
+  EXPECT_EQ(EnvironmentOf(MergeLayers({same, partly})).not_known.size(), 1u);
+  const auto merged = MergeLayers({partly, differs, same});
+  EXPECT_EQ(EnvironmentOf(merged).state, LayerState::kDiffers);
+  EXPECT_EQ(KeysOf(EnvironmentOf(merged)), Texts{"variable.LANG"});
+  EXPECT_EQ(EnvironmentOf(MergeLayers({})).state, LayerState::kUnknown);
+  EXPECT_EQ(EnvironmentOf(MergeLayers({})).layer, Layer::kEnvironment);
+}
+
 }  // namespace
 }  // namespace rharness

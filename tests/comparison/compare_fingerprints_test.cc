@@ -34,12 +34,30 @@ TEST(FactsOfFingerprint, HaveTheKeysThatManifestsUse) {
   EXPECT_EQ(facts[1].key, "software.cublas.version");
 }
 
+TEST(FactsOfFingerprint, CompareNoSecretsOfTwoKeys) {
+  const auto of = [](const std::string& value) {
+    Fingerprint fingerprint;
+    fingerprint.stack = {{"environment.JAX_URL", value}, {"environment.TZ", "UTC"}};
+    return FactsOfFingerprint(fingerprint);
+  };
+  const auto state = [&](const std::string& a, const std::string& b) {
+    return CompareFacts(of(a), of(b))[2].state;
+  };
+  EXPECT_EQ(state("withheld:hmac-sha256:1:aa", "withheld:hmac-sha256:1:aa"), LayerState::kSame);
+  EXPECT_EQ(state("withheld:hmac-sha256:1:aa", "withheld:hmac-sha256:2:bb"),
+            LayerState::kPartlyKnown);
+  EXPECT_EQ(state("withheld:redacted", "withheld:redacted"), LayerState::kPartlyKnown);
+}
+
 TEST(CompareFingerprints, AreIdenticalWhateverElseTheStackIs) {
   const Comparison same = Compare(SampleStack(), SampleStack().Stack("driver", "590"));
   EXPECT_EQ(same.verdict, Verdict::kIdentical) << same.headline;
   EXPECT_NE(same.headline.find("nothing changed"), std::string::npos) << same.headline;
-  ASSERT_EQ(same.findings.size(), 1U);
+  ASSERT_EQ(same.findings.size(), 2U);
   EXPECT_TRUE(same.findings[0].decisive);
+  EXPECT_FALSE(same.findings[1].decisive);
+  EXPECT_EQ(same.findings[1].message.find("Identical, although the driver went from"), 0U)
+      << same.findings[1].message;
   const auto differs = [](const LayerComparison& layer) { return !layer.differences.empty(); };
   EXPECT_EQ(std::ranges::count_if(same.layers, differs), 1) << "and the driver is still named";
 }

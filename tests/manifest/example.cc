@@ -44,7 +44,9 @@ const std::string_view kExampleManifest = R"({
       "gpus": [{"model": "NVIDIA H200", "memory_bytes": 150754820096, "uuid": "GPU-0"}],
       "gpu_driver": "580.65.06",
       "interconnect": "nvlink"
-    }
+    },
+    "packages": {"python": {"used": {"numpy": "1.26.4"}, "not_known": {"jax": "0.4.35"}},
+                 "dpkg": {"not_used": {"htop:amd64": "3.2.2-2"}}}
   },
   "determinism": {"declared": "bitwise", "scope": "architecture",
                   "flags": {"torch.use_deterministic_algorithms": "true"}},
@@ -88,7 +90,8 @@ const std::string_view kExampleEvidence = R"({
             "sha256": "4444444444444444444444444444444444444444444444444444444444444444"}],
   "remarks": [{"code": "output_missing", "layer": "code", "subject": "out/a.bin",
                "observed": "missing", "limit": "present", "message": "out/a.bin was not written"}],
-  "environment": {"variables": {"TZ": null}, "software": {"glibc": "2.36"}},
+  "environment": {"variables": {"TZ": null}, "software": {"glibc": "2.36"},
+                  "packages": {"python": {"used": {"numpy": "2.4.6"}}}},
   "seeds": {"init": 7},
   "metrics": {"metrics": {"accuracy": 0.75, "loss": "nan"},
               "curves": {"loss": {"steps": [1, 2], "values": [0.5, "inf"]}}},

@@ -99,6 +99,24 @@ TEST(Summary, AChangeThatReproducedRunsHaveTooComesLast) {
   EXPECT_EQ(summary.shared[2].key, "host.name");  // 3 of 3 against 4 of 4 tells nothing
 }
 
+TEST(Summary, LooksAtAVariableBeforeAnUnrelatedPackage) {
+  Report report = Only({Verdict::kDrifted});
+  for (ReportRun& run : report.runs) {
+    run.layers[2].differences = {
+        {Layer::kEnvironment, "package.dpkg.htop:amd64", FactWeight::kContext, "3.2", "3.3",
+         FactUse::kNotUsed},
+        {Layer::kEnvironment, "software.host_packages", FactWeight::kContext, "aaaa", "bbbb"},
+        {Layer::kEnvironment, "variable.OPENBLAS_CORETYPE", FactWeight::kContext, "Haswell",
+         "Nehalem"}};
+    run.layers[3].differences.clear();
+  }
+  const Summary summary = Summarize(report);
+  ASSERT_EQ(summary.shared.size(), 2U);
+  EXPECT_EQ(summary.shared[0].key, "variable.OPENBLAS_CORETYPE");
+  EXPECT_EQ(summary.shared[1].key, "software.host_packages");
+  EXPECT_NE(summary.next_step.find("OPENBLAS_CORETYPE (Haswell → Nehalem)"), std::string::npos);
+}
+
 TEST(Summary, SaysWhatTheBudgetLeftOut) {
   Report report = Only({Verdict::kIdentical});
   report.left_out = {"slow-1", "slow-2"};

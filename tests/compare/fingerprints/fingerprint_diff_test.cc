@@ -51,6 +51,18 @@ TEST(FingerprintDiff, NamesFactsOfTheStackThatAloneChangedNothing) {
             "nothing changed in what 4 probes saw, although 2 facts of the stack did");
 }
 
+TEST(FingerprintDiff, ReadsNoDifferenceOffSecretsOfTwoKeys) {
+  const auto differ = [](const char* a, const char* b) {
+    return !Diff(SampleStack().Stack("environment.JAX_URL", b),
+                 SampleStack().Stack("environment.JAX_URL", a))
+                .stack.empty();
+  };
+  EXPECT_TRUE(differ("withheld:hmac-sha256:1:aa", "withheld:hmac-sha256:1:bb"));
+  EXPECT_FALSE(differ("withheld:hmac-sha256:1:aa", "withheld:hmac-sha256:2:bb"));
+  EXPECT_FALSE(differ("withheld:sha256:aa", "withheld:hmac-sha256:2:bb"));
+  EXPECT_TRUE(differ("plain", "withheld:sha256:aa"));
+}
+
 TEST(FingerprintDiff, SaysInOneLineThatEverythingChanged) {
   FingerprintBuilder before, after;
   before.Probe("a").Bits("c", "1").Probe("b").Bits("c", "1");

@@ -1,0 +1,143 @@
+// The order of facts, as tables of their keys.
+#include "compare/fact_order.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace rharness {
+namespace {
+
+constexpr std::string_view kVariable = "variable.", kSoftware = "software.", kPackage = "package.";
+constexpr std::string_view kStack = "stack.";
+constexpr std::string_view kHostPackage = "package.dpkg.";
+constexpr std::string_view kHostPackages = "software.host_packages";
+
+bool StartsWithAny(std::string_view text, std::span<const std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes,
+                             [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+// "numpy" of "package.python.numpy"; empty for any other key.
+std::string_view PackageOf(std::string_view key) {
+  if (!key.starts_with(kPackage)) return {};
+  const auto dot = key.find('.', kPackage.size());
+  return dot == key.npos ? std::string_view() : key.substr(dot + 1);
+}
+
+bool IsDigest(std::string_view key) {
+  return key == kHostPackages || key.ends_with("sha256") || key.ends_with(".digest");
+}
+
+bool IsDriver(std::string_view key) {
+  constexpr std::array<std::string_view, 5> kKeys = {
+      "gpu.driver", "software.cuda_driver", "software.kernel", "stack.driver", "stack.kernel"};
+  return StartsWithAny(key, kKeys);
+}
+
+// Of packages and libraries: whether numeric work is made of it.
+bool IsNumeric(std::string_view key) {
+  constexpr std::array<std::string_view, 22> kWords = {
+      "numpy", "scipy", "torch",   "jax",   "tensorflow", "blas",   "lapack", "mkl",
+      "cuda",  "cudnn", "cublas",  "nccl",  "nvidia",     "triton", "xla",    "onednn",
+      "libc6", "glibc", "libgomp", "eigen", "oneapi",     "rocm"};
+  std::string lower(key);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
+bool ChangesArithmetic(std::string_view variable) {
+  constexpr std::array<std::string_view, 38> kPrefixes = {
+      "ATEN_",     "BLIS_",   "CUBLAS",   "CUDA_",    "CUDNN_",  "DNNL_", "FLAGS_", "GLIBC_TUN",
+      "GOMP_",     "GOTO_",   "HIP_",     "HSA_",     "JAX_",    "KMP_",  "LD_",    "MIOPEN_",
+      "MKL_",      "NCCL_",   "NPY_",     "NUMEXPR_", "NVIDIA",  "NVTE_", "OMP_",   "ONEDNN_",
+      "OPENBLAS_", "PYTHONH", "PYTORCH_", "RCCL_",    "ROCBLAS", "ROCM_", "TF_",    "TORCH_",
+      "TRITON_",   "UCX_",    "VECLIB_",  "XLA_",     "TPU_",    "ARM_PL"};
+  return StartsWithAny(variable, kPrefixes);
+}
+
+Telling TellingOf(const FactDifference& difference) {
+  const std::string_view key = difference.key;
+  if (IsDigest(key)) return Telling::kDigest;
+  if (key.starts_with(kVariable)) {
+    return ChangesArithmetic(key.substr(kVariable.size())) ? Telling::kArithmeticVariable
+                                                           : Telling::kOther;
+  }
+  if (IsDriver(key)) return Telling::kDriver;
+  if (key == "software.os" || difference.use == FactUse::kNotUsed) {
+    return difference.use == FactUse::kNotUsed ? Telling::kNotInUse : Telling::kOther;
+  }
+  if (key.starts_with(kSoftware) || difference.use == FactUse::kUsed) return Telling::kInUse;
+  if (!key.starts_with(kPackage)) return Telling::kOther;
+  const bool of_host = key.starts_with(kHostPackage) && !PackageOf(key).starts_with("python");
+  return of_host ? Telling::kDataPackage : Telling::kMaybeInUse;
+}
+
+bool TellsOfTheRun(const FactDifference& difference) {
+  return TellingOf(difference) < Telling::kDataPackage;
+}
+
+bool IsUnusedPackage(const FactDifference& difference) {
+  const Telling telling = TellingOf(difference);
+  return telling == Telling::kDataPackage || telling == Telling::kNotInUse;
+}
+
+bool TellsMore(const FactDifference& a, const FactDifference& b) {
+  const auto order = [](const FactDifference& difference) {
+    const bool is_effect = difference.key.starts_with("probe.");
+    const bool is_software =
+        difference.key.starts_with(kPackage) || difference.key.starts_with(kSoftware);
+    return std::tuple(difference.weight, is_effect, TellingOf(difference),
+                      is_software && !IsNumeric(difference.key), std::string_view(difference.key));
+  };
+  return order(a) < order(b);
+}
+
+void DropExplained(std::vector<FactDifference>* differences) {
+  const auto names_package = [](const FactDifference& difference) {
+    return difference.key.starts_with(kHostPackage);
+  };
+  const bool named = std::ranges::any_of(*differences, names_package);
+  const std::vector<FactDifference> all = *differences;
+  std::erase_if(*differences, [&](const FactDifference& difference) {
+    if (difference.weight == FactWeight::kIdentity) return false;
+    if (difference.key == kHostPackages) return named;
+    const std::string_view package = PackageOf(difference.key);
+    return !package.empty() && std::ranges::any_of(all, [&](const FactDifference& other) {
+      return other.key == std::string(kSoftware) + std::string(package) &&
+             other.recorded == difference.recorded && other.observed == difference.observed;
+    });
+  });
+}
+
+std::string FactName(std::string_view key) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kNames = {
+      {{"gpu.driver", "the GPU driver"},
+       {"stack.driver", "the driver"},
+       {"gpu.model", "the GPU"},
+       {"cpu.model", "the CPU"},
+       {"cpu.microcode", "the CPU's microcode"},
+       {"software.kernel", "the kernel"},
+       {"software.os", "the operating system"},
+       {"software.cuda_driver", "the driver's CUDA"},
+       {"image.digest", "the image"},
+       {kHostPackages, "the host's package list"}}};
+  for (const auto& [of, name] : kNames) {
+    if (of == key) return std::string(name);
+  }
+  for (const std::string_view prefix : {kVariable, kSoftware, kStack}) {
+    if (key.starts_with(prefix)) return std::string(key.substr(prefix.size()));
+  }
+  if (const std::string_view package = PackageOf(key); !package.empty()) {
+    return std::string(package.substr(0, package.find(':')));
+  }
+  return std::string(key);
+}
+
+}  // namespace rharness

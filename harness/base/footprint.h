@@ -1,0 +1,41 @@
+// What living processes are made of: the programs they run and the libraries they have mapped.
+//
+// Role: read from /proc while a process tree is watched; what a file belongs to is for others to
+// say. A file that is only read, such as a Python source, leaves no trace here.
+#ifndef RHARNESS_HARNESS_BASE_FOOTPRINT_H_
+#define RHARNESS_HARNESS_BASE_FOOTPRINT_H_
+
+#include <compare>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rharness {
+
+// One way in which a program was started.
+struct SeenProgram {
+  std::string executable;  // the file itself, links resolved
+  std::string invoked_as;  // argv[0]
+  std::string working_directory;
+  std::map<std::string, std::string> variables;  // those asked for that are set
+
+  auto operator<=>(const SeenProgram&) const = default;
+};
+
+struct Footprint {
+  std::set<std::string> mapped;  // files mapped as code, absolute, links resolved
+  std::set<SeenProgram> programs;
+};
+
+// Looks at one process, now; one that is gone or not ours to read adds nothing.
+void AddProcess(int pid, const std::vector<std::string>& variables, Footprint* footprint);
+
+// Pure: the files that /proc/PID/maps shows with the right to execute; what was deleted since and
+// what is no file is left out.
+std::set<std::string> MappedCode(std::string_view maps);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_BASE_FOOTPRINT_H_

@@ -1,0 +1,16 @@
+// What a rerun wrote, as digests that can be compared with another rerun's. Pure.
+#ifndef RHARNESS_HARNESS_DRILL_RERUN_OUTPUTS_H_
+#define RHARNESS_HARNESS_DRILL_RERUN_OUTPUTS_H_
+
+#include "compare/explain_reruns.h"
+#include "harness/manifest/evidence.h"
+
+namespace rharness {
+
+// Checkpoints by their tensor digests, metrics and curves by their bits; times and memory are left
+// out. Reruns of one CPU and GPU model with the same data, code and seeds are one group.
+RerunOutputs OutputsOf(const Evidence& evidence);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_RERUN_OUTPUTS_H_

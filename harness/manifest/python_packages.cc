@@ -1,0 +1,244 @@
+// Python's distributions, from the folders in which the interpreters of a run looked for them.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/manifest/packages.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ContentOf(const fs::path& path) {
+  auto content = ReadFile(path);
+  return content.ok() ? std::move(*content) : std::string();
+}
+
+std::string_view TakeLine(std::string_view* text) {
+  const std::string_view line = text->substr(0, text->find('\n'));
+  text->remove_prefix(std::min(text->size(), line.size() + 1));
+  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
+// The names in a folder that begin with this, sorted.
+std::vector<std::string> NamesIn(const fs::path& folder, std::string_view prefix) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (name.starts_with(prefix)) names.push_back(std::move(name));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+bool IsPython(const SeenProgram& program) {
+  const std::string name = fs::path(program.executable).filename().string();
+  return name.starts_with("python") || name.starts_with("pypy");
+}
+
+std::string VariableOf(const SeenProgram& program, const char* name) {
+  const auto found = program.variables.find(name);
+  return found == program.variables.end() ? std::string() : found->second;
+}
+
+std::vector<fs::path> SplitPath(const SeenProgram& program, const char* name) {
+  std::vector<fs::path> folders;
+  const std::string value = VariableOf(program, name);
+  std::string_view rest = value;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    if (!folder.empty()) folders.push_back(fs::path(program.working_directory) / folder);
+  }
+  return folders;
+}
+
+// The file that was started, links not followed: a virtual environment's python is a link out of
+// it.
+fs::path InvokedFile(const SeenProgram& program) {
+  const fs::path name = program.invoked_as;
+  if (name.has_parent_path()) return fs::path(program.working_directory) / name;
+  std::error_code error;
+  for (const fs::path& folder : SplitPath(program, "PATH")) {
+    if (!name.empty() && fs::exists(folder / name, error)) return folder / name;
+  }
+  return program.executable;
+}
+
+void AddBelow(const fs::path& library, const std::string& python, std::vector<fs::path>* out) {
+  for (const char* leaf : {"site-packages", "dist-packages"}) {
+    out->push_back(library / python / leaf);
+  }
+}
+
+void AddPrefix(const fs::path& prefix, std::vector<fs::path>* out) {
+  for (const char* library : {"lib", "lib64"}) {
+    for (const std::string& python : NamesIn(prefix / library, "python")) {
+      AddBelow(prefix / library, python, out);
+    }
+  }
+}
+
+bool SeesSystemPackages(const fs::path& pyvenv_cfg) {
+  const std::string text = ContentOf(pyvenv_cfg);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view line = TakeLine(&rest);
+    if (line.starts_with("include-system-site-packages")) return line.ends_with("true");
+  }
+  return false;
+}
+
+// "python3.11" of "/usr/bin/python3.11"; "python3" where the file does not say more.
+std::string VersionedName(const SeenProgram& program) {
+  const std::string name = fs::path(program.executable).filename().string();
+  const auto end = name.find_first_not_of("0123456789.", name.find_first_of("0123456789"));
+  return name.substr(0, end);
+}
+
+void AddBase(const SeenProgram& program, std::vector<fs::path>* out) {
+  const fs::path prefix = fs::path(program.executable).parent_path().parent_path();
+  const std::string python = VersionedName(program);
+  if (const std::string home = VariableOf(program, "HOME"); !home.empty()) {
+    AddBelow(fs::path(home) / ".local/lib", python, out);
+  }
+  if (prefix == "/usr") AddBelow("/usr/local/lib", python, out);
+  AddBelow(prefix / "lib", python, out);
+  AddBelow(prefix / "lib", "python3", out);
+}
+
+void AddFoldersOf(const SeenProgram& program, std::vector<fs::path>* out) {
+  for (const fs::path& folder : SplitPath(program, "PYTHONPATH")) out->push_back(folder);
+  const fs::path prefix = InvokedFile(program).parent_path().parent_path().lexically_normal();
+  std::error_code error;
+  const bool is_virtual = fs::exists(prefix / "pyvenv.cfg", error);
+  if (is_virtual) AddPrefix(prefix, out);
+  if (!is_virtual || SeesSystemPackages(prefix / "pyvenv.cfg")) AddBase(program, out);
+}
+
+// ".../site-packages" of a file below it.
+std::optional<fs::path> PackageFolderOf(std::string_view mapped) {
+  std::size_t end = std::string_view::npos;
+  for (const std::string_view leaf : {"/site-packages/", "/dist-packages/"}) {
+    const auto at = mapped.rfind(leaf);
+    if (at != mapped.npos && (end == mapped.npos || at + leaf.size() > end)) end = at + leaf.size();
+  }
+  if (end == std::string_view::npos) return std::nullopt;
+  return fs::path(mapped.substr(0, end - 1));
+}
+
+struct Distribution {
+  std::string name;
+  std::string version;
+  bool has_code = false;
+  bool used = false;
+};
+
+// What a metadata file says in its head: "Name: x".
+std::string HeaderOf(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const std::string_view line = TakeLine(&text);
+    if (line.empty()) break;
+    if (line.starts_with(key) && line.substr(key.size()).starts_with(": ")) {
+      return std::string(line.substr(key.size() + 2));
+    }
+  }
+  return "";
+}
+
+// From "NAME-VERSION.dist-info" or "NAME-VERSION-pyX.Y.egg-info"; else from the file inside.
+Distribution DistributionOf(const fs::path& info) {
+  std::string stem = info.stem().string();
+  if (const auto tag = stem.find("-py"); tag != stem.npos && info.extension() == ".egg-info") {
+    stem.resize(tag);
+  }
+  if (const auto dash = stem.rfind('-'); dash != stem.npos && dash > 0) {
+    return {NormalPythonName(stem.substr(0, dash)), stem.substr(dash + 1)};
+  }
+  std::string text = ContentOf(info / "METADATA");
+  if (text.empty()) text = ContentOf(info / "PKG-INFO");
+  if (text.empty()) text = ContentOf(info);
+  return {NormalPythonName(HeaderOf(text, "Name")), HeaderOf(text, "Version")};
+}
+
+// Which of its files are libraries, and whether one of them is mapped.
+void ReadUse(const fs::path& info, const std::set<std::string_view>& mapped, Distribution* out) {
+  const std::string record = ContentOf(info / "RECORD");
+  std::string_view rest = record;
+  while (!rest.empty()) {
+    std::string_view path = TakeLine(&rest);
+    path = path.substr(0, path.find(','));
+    if (path.find(".so") == path.npos) continue;
+    out->has_code = true;
+    out->used = out->used || mapped.contains(path);
+  }
+  if (!record.empty()) return;
+  // Without a list of files: a library below a folder of its name.
+  out->used = std::ranges::any_of(mapped, [&](std::string_view path) {
+    return NormalPythonName(path.substr(0, path.find('/'))) == out->name;
+  });
+}
+
+}  // namespace
+
+std::string NormalPythonName(std::string_view name) {
+  std::string normal;
+  for (const char c : name) {
+    const bool separates = c == '-' || c == '_' || c == '.';
+    if (!separates) {
+      normal += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (normal.empty() || normal.back() != '-') {
+      normal += '-';
+    }
+  }
+  return normal;
+}
+
+std::vector<fs::path> PackageFolders(const Footprint& footprint) {
+  std::vector<fs::path> candidates;
+  for (const SeenProgram& program : footprint.programs) {
+    if (IsPython(program)) AddFoldersOf(program, &candidates);
+  }
+  for (const std::string& path : footprint.mapped) {
+    if (auto folder = PackageFolderOf(path)) candidates.push_back(std::move(*folder));
+  }
+  std::vector<fs::path> folders;
+  std::set<fs::path> known;
+  std::error_code error;
+  for (const fs::path& candidate : candidates) {
+    const fs::path real = fs::canonical(candidate, error);
+    if (!error && fs::is_directory(real, error) && known.insert(real).second) {
+      folders.push_back(real);
+    }
+  }
+  return folders;
+}
+
+void AddPythonPackages(const fs::path& folder, const Footprint& footprint, PackageList* packages) {
+  const std::string prefix = folder.string() + "/";
+  std::set<std::string_view> mapped;  // relative to the folder
+  for (const std::string& path : footprint.mapped) {
+    if (path.starts_with(prefix)) mapped.insert(std::string_view(path).substr(prefix.size()));
+  }
+  for (const std::string& name : NamesIn(folder, "")) {
+    if (!name.ends_with(".dist-info") && !name.ends_with(".egg-info")) continue;
+    Distribution found = DistributionOf(folder / name);
+    if (found.name.empty() || found.version.empty()) continue;
+    ReadUse(folder / name, mapped, &found);
+    const bool is_known = packages->contains(found.name);
+    if (is_known && !found.used) continue;
+    Package& package = (*packages)[found.name];
+    package.version = found.version;
+    package.use = found.used       ? PackageUse::kUsed
+                  : found.has_code ? PackageUse::kNotUsed
+                                   : PackageUse::kNotKnown;
+  }
+}
+
+}  // namespace rharness

@@ -1,0 +1,100 @@
+// Which fields of a record are facts, and which are known not to be known.
+#include "harness/drill/facts_of.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/manifest/environment_secrets.h"
+
+namespace rharness {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// A run as a record of before has it: variables and a digest, and no packages.
+Manifest RecordedBefore() {
+  Manifest manifest;
+  manifest.run_id = "r";
+  manifest.image.packages_sha256 = std::string(64, 'a');
+  manifest.environment.variables["OMP_NUM_THREADS"] = "1";
+  manifest.environment.software["glibc"] = "2.36";
+  return manifest;
+}
+
+Environment WithPackages(Environment environment, const std::string& jax,
+                         const std::string& numpy) {
+  environment.packages["python"] = {{"jax", {jax, PackageUse::kNotKnown}},
+                                    {"numpy", {numpy, PackageUse::kUsed}}};
+  environment.packages["dpkg"] = {{"htop:amd64", {"3", PackageUse::kNotUsed}}};
+  return environment;
+}
+
+Evidence Seen(const Environment& environment) {
+  Evidence evidence;
+  evidence.environment = environment;
+  evidence.environment.software["host_packages"] = std::string(64, 'a');
+  return evidence;
+}
+
+LayerComparison Compared(const Manifest& manifest, const Evidence& evidence) {
+  return CompareFacts(FactsOf(manifest), FactsOf(evidence, manifest))[2];
+}
+
+TEST(FactsOf, ARecordWithoutPackagesAreNotKnownAndNeverTheSame) {
+  const Manifest manifest = RecordedBefore();
+  const LayerComparison layer =
+      Compared(manifest, Seen(WithPackages(manifest.environment, "0.4.35", "2.4.6")));
+  EXPECT_EQ(layer.state, LayerState::kPartlyKnown);
+  EXPECT_EQ(layer.not_known, Texts{"Python packages not recorded"})
+      << "the host's are known by their digest";
+  EXPECT_TRUE(layer.differences.empty());
+}
+
+TEST(FactsOf, ARecordWithPackagesNameThoseThatChanged) {
+  Manifest manifest = RecordedBefore();
+  const Environment plain = manifest.environment;
+  manifest.environment = WithPackages(plain, "0.10.2", "1.26.4");
+  EXPECT_EQ(Compared(manifest, Seen(manifest.environment)).state, LayerState::kSame);
+  const LayerComparison layer = Compared(manifest, Seen(WithPackages(plain, "0.4.35", "2.4.6")));
+  ASSERT_EQ(layer.state, LayerState::kDiffers);
+  ASSERT_EQ(layer.differences.size(), 2u);
+  EXPECT_EQ(layer.differences[0].key, "package.python.numpy");
+  EXPECT_EQ(layer.differences[0].recorded, "1.26.4");
+  EXPECT_EQ(layer.differences[0].observed, "2.4.6");
+  EXPECT_EQ(layer.differences[0].use, FactUse::kUsed);
+  EXPECT_EQ(layer.differences[1].key, "package.python.jax");
+}
+
+TEST(FactsOf, ARunInAnImageAreKnownByTheImage) {
+  Manifest manifest = RecordedBefore();
+  manifest.image.kind = "oci";
+  manifest.image.digest = "sha256:a";
+  Evidence evidence = Seen(manifest.environment);
+  evidence.image_digest = "sha256:a";
+  EXPECT_EQ(Compared(manifest, evidence).state, LayerState::kSame);
+}
+
+TEST(FactsOf, AWithheldValueAreComparedByOneKeyAlone) {
+  Manifest manifest = RecordedBefore();
+  manifest.environment = WithPackages(manifest.environment, "1", "1");
+  manifest.environment.variables["JAX_URL"] = KeyedNote("one", "http://u:p@h");
+  Evidence evidence = Seen(manifest.environment);
+  EXPECT_EQ(Compared(manifest, evidence).state, LayerState::kSame);
+  evidence.environment.variables["JAX_URL"] = KeyedNote("one", "http://u:q@h");
+  EXPECT_EQ(Compared(manifest, evidence).state, LayerState::kDiffers);
+  evidence.environment.variables["JAX_URL"] = KeyedNote("two", "http://u:p@h");
+  EXPECT_EQ(Compared(manifest, evidence).state, LayerState::kPartlyKnown);
+  EXPECT_EQ(Compared(manifest, evidence).not_known,
+            Texts{"JAX_URL (its value is not written down)"});
+}
+
+TEST(FactsOf, AnEmptyRecordSayThatTheVariablesAreNotKnown) {
+  const LayerComparison layer = Compared(Manifest{}, Seen(WithPackages({}, "1", "1")));
+  EXPECT_EQ(layer.not_known,
+            (Texts{"the host's packages not recorded", "Python packages not recorded",
+                   "environment variables not recorded"}));
+}
+
+}  // namespace
+}  // namespace rharness

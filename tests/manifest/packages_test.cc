@@ -1,0 +1,149 @@
+// Packages by name and version, found from what the processes of a run were made of.
+#include "harness/manifest/packages.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "harness/base/files.h"
+#include "harness/base/json_reader.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Packages : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = ScopedTempDir::Make();
+    ASSERT_TRUE(folder.ok());
+    folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+    root_ = fs::canonical(folder_->path());
+  }
+  fs::path At(const std::string& path) const { return root_ / path; }
+  void Write(const std::string& path, const std::string& content) const {
+    ASSERT_TRUE(WriteFileAtomic(At(path), content).ok());
+  }
+  // A distribution with these files in the folder.
+  void Install(const std::string& folder, const std::string& name, const std::string& version,
+               const std::string& record) const {
+    Write(folder + "/" + name + "-" + version + ".dist-info/RECORD", record);
+  }
+  SeenProgram Python(const std::string& executable, const std::string& invoked_as) const {
+    return {.executable = At(executable).string(),
+            .invoked_as = invoked_as,
+            .working_directory = root_.string(),
+            .variables = {}};
+  }
+
+ private:
+  std::unique_ptr<ScopedTempDir> folder_;
+  fs::path root_;
+};
+
+TEST_F(Packages, OfAVirtualEnvironmentAreFoundFromThePythonThatRan) {
+  const std::string site = "venv/lib/python3.11/site-packages";
+  Write("base/bin/python3.11", "");
+  Install("base/lib/python3.11/site-packages", "outside", "1.0", "outside.py,,\n");
+  Write("venv/pyvenv.cfg", "home = base/bin\ninclude-system-site-packages = false\n");
+  fs::create_directories(At("venv/bin"));
+  fs::create_symlink(At("base/bin/python3.11"), At("venv/bin/python"));
+  Install(site, "numpy", "1.26.4", "numpy/core/_umath.so,sha256=x,1\nnumpy/a.py,,\n");
+  Install(site, "ujson", "5.0", "ujson.cpython-311.so,,\n");
+  Install(site, "Jax_Like", "0.4.35", "jax_like/__init__.py,,\n");
+  Footprint footprint;
+  footprint.programs.insert(Python("base/bin/python3.11", "venv/bin/python"));
+  footprint.mapped.insert(At(site + "/numpy/core/_umath.so").string());
+  const auto packages = CapturePackages(footprint, At("no dpkg here"));
+  ASSERT_EQ(packages.size(), 1u);
+  const PackageList& python = packages.at("python");
+  ASSERT_EQ(python.size(), 3u);
+  EXPECT_EQ(python.at("numpy").version, "1.26.4");
+  EXPECT_EQ(python.at("numpy").use, PackageUse::kUsed);
+  EXPECT_EQ(python.at("ujson").use, PackageUse::kNotUsed);
+  EXPECT_EQ(python.at("jax-like").version, "0.4.35");
+  EXPECT_EQ(python.at("jax-like").use, PackageUse::kNotKnown) << "pure Python leaves no trace";
+}
+
+TEST_F(Packages, AreSearchedInTheOrderOfThePython) {
+  Write("base/bin/python3.11", "");
+  Install("extra", "numpy", "2.4.6", "");
+  Install("base/lib/python3.11/site-packages", "numpy", "1.26.4", "");
+  Write("base/lib/python3.11/site-packages/PyYAML-6.0-py3.11.egg-info", "Name: PyYAML\n");
+  Write("base/lib/python3.11/site-packages/six.egg-info/PKG-INFO",
+        "Metadata-Version: 2.1\nName: six\nVersion: 1.16.0\n\nVersion: 9\n");
+  Footprint footprint;
+  SeenProgram python = Python("base/bin/python3.11", "python3");
+  python.variables = {{"PATH", At("base/bin").string()}, {"PYTHONPATH", "extra:none"}};
+  footprint.programs.insert(python);
+  EXPECT_EQ(PackageFolders(footprint),
+            (std::vector<fs::path>{At("extra"), At("base/lib/python3.11/site-packages")}));
+  const PackageList list = CapturePackages(footprint, At("none")).at("python");
+  EXPECT_EQ(list.at("numpy").version, "2.4.6");
+  EXPECT_EQ(list.at("pyyaml").version, "6.0");
+  EXPECT_EQ(list.at("six").version, "1.16.0");
+}
+
+TEST_F(Packages, OfAnEmbeddedPythonAreFoundFromWhatWasMapped) {
+  Install("app/site-packages", "torch", "2.1.0", "torch/lib/libtorch.so,,\n");
+  Footprint footprint;
+  footprint.programs.insert(Python("app/server", "app/server"));
+  footprint.mapped.insert(At("app/site-packages/torch/lib/libtorch.so").string());
+  EXPECT_EQ(CapturePackages(footprint, At("none")).at("python").at("torch").use, PackageUse::kUsed);
+}
+
+TEST_F(Packages, AreNotKnownWhereNoProcessWasSeen) {
+  const auto packages = CapturePackages(Footprint{}, At("none"));
+  EXPECT_FALSE(packages.contains("python")) << "an empty list would say that there are none";
+  Footprint shell;
+  shell.programs.insert(Python("bin/sh", "sh"));
+  EXPECT_TRUE(CapturePackages(shell, At("none")).at("python").empty());
+}
+
+TEST_F(Packages, OfTheHostAreInUseWhereAFileOfThemWasMapped) {
+  const auto package = [](const std::string& name) {
+    return "Package: " + name + "\nStatus: install ok installed\nArchitecture: amd64\nVersion: 1-" +
+           name + "\n\n";
+  };
+  Write("var/lib/dpkg/status", package("libblas3") + package("htop") + package("tzdata"));
+  Write("var/lib/dpkg/info/libblas3:amd64.list", "/.\n/lib/x86_64-linux-gnu/libblas.so.3.11\n");
+  Write("var/lib/dpkg/info/htop.list", "/.\n/usr/bin/htop\n");
+  Write("var/lib/dpkg/info/tzdata.list", "/.\n/usr/share/zoneinfo/UTC\n");
+  Footprint footprint;
+  footprint.programs.insert(Python("bin/train", "train"));
+  footprint.mapped = {"/usr/lib/x86_64-linux-gnu/libblas.so.3.11"};
+  PackageList list = CapturePackages(footprint, At("")).at("dpkg");
+  EXPECT_EQ(list.at("libblas3:amd64").version, "1-libblas3");
+  EXPECT_EQ(list.at("libblas3:amd64").use, PackageUse::kUsed) << "/lib is /usr/lib";
+  EXPECT_EQ(list.at("htop:amd64").use, PackageUse::kNotUsed);
+  EXPECT_EQ(list.at("tzdata:amd64").use, PackageUse::kNotKnown) << "data is read, not mapped";
+  list = CapturePackages(Footprint{}, At("")).at("dpkg");
+  EXPECT_EQ(list.at("htop:amd64").use, PackageUse::kNotKnown) << "nothing was seen at all";
+}
+
+TEST_F(Packages, ComeBackFromJsonAndAreLeftOutWhereNotCaptured) {
+  Environment environment;
+  environment.packages["python"] = {{"numpy", {"1.26.4", PackageUse::kUsed}},
+                                    {"jax", {"0.4.35", PackageUse::kNotKnown}},
+                                    {"ujson", {"5", PackageUse::kNotUsed}}};
+  environment.packages["dpkg"] = {};
+  const Json json = ToJson(environment);
+  Environment again;
+  JsonReader reader(json, "e.json");
+  ReadEnvironment(reader, &again);
+  ASSERT_TRUE(reader.ok()) << reader.status().error().ToString();
+  EXPECT_TRUE(again.packages.contains("dpkg"));
+  EXPECT_EQ(again.packages.at("python").at("ujson").use, PackageUse::kNotUsed);
+  EXPECT_EQ(again.packages.at("python").at("jax").version, "0.4.35");
+  EXPECT_EQ(ToJson(again).Dump(), json.Dump());
+  EXPECT_EQ(ToJson(Environment{}).Dump().find("packages"), std::string::npos);
+}
+
+TEST(PythonNames, AreNormalised) {
+  EXPECT_EQ(NormalPythonName("Foo.Bar_baz"), "foo-bar-baz");
+  EXPECT_EQ(NormalPythonName("a--_.b"), "a-b");
+}
+
+}  // namespace
+}  // namespace rharness
