@@ -194,6 +194,14 @@ TEST_F(DrillProgram, LeavesNoTraceWhereNothingIsSelected) {
   EXPECT_EQ(Drill().outcome.exit_code, 0) << "the folder is as good as new";
 }
 
+TEST_F(DrillProgram, ReproducesARunWhoseMetricsHaveAMemberThatWasLeftOut) {
+  Write("value", R"(0.75}, "extra": {"a": 1)");
+  RecordRuns(1);
+  EXPECT_EQ(Drill().outcome.exit_code, 0);
+  EXPECT_EQ(EvidenceOf("a").metrics.metrics.at("accuracy"), 0.75);
+  EXPECT_TRUE(EvidenceOf("a").remarks.empty()) << "its manifest says it already";
+}
+
 TEST_F(DrillProgram, NamesTheColumnOfABadExpression) {
   RecordRuns(1);
   const ProcessResult result = Drill({"--select", "family = tiny and colour = red"});
