@@ -20,10 +20,28 @@ FactsByKey FactsOfLayer(const std::vector<Fact>& facts, Layer layer) {
   return by_key;
 }
 
-// Whether a marker of this kind covers the key.
-bool Covers(const FactsByKey& facts, FactKind kind, std::string_view key) {
+bool HasValueBelow(const FactsByKey& facts, std::string_view keys) {
   return std::ranges::any_of(facts, [&](const auto& entry) {
-    return entry.second->kind == kind && key.starts_with(entry.first);
+    return entry.second->kind == FactKind::kValue && entry.first.starts_with(keys);
+  });
+}
+
+// Whether a list that is complete and empty stands beside one that is not: what should have filled
+// it, such as a Python that lived for some milliseconds, may not have been seen.
+bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_view keys) {
+  const auto is_complete = [&](const FactsByKey& of) {
+    const auto marker = of.find(keys);
+    return marker != of.end() && marker->second->kind == FactKind::kComplete;
+  };
+  return is_complete(facts) && is_complete(others) && !HasValueBelow(facts, keys) &&
+         HasValueBelow(others, keys);
+}
+
+// Whether what the other side has below a complete list is absent here.
+bool IsAbsent(const FactsByKey& here, const FactsByKey& there, std::string_view key) {
+  return std::ranges::any_of(here, [&](const auto& entry) {
+    return entry.second->kind == FactKind::kComplete && key.starts_with(entry.first) &&
+           !MissesAll(here, there, entry.first);
   });
 }
 
@@ -44,6 +62,9 @@ class LayerOfFacts {
     for (const auto& [key, fact] : recorded_) {
       if (fact->kind == FactKind::kValue) CompareRecorded(*fact);
       if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not recorded");
+      if (fact->kind != FactKind::kComplete) continue;
+      if (MissesAll(recorded_, observed_, key)) NotKnown(*fact, "not recorded");
+      if (MissesAll(observed_, recorded_, key)) NotKnown(*fact, "not seen again");
     }
     for (const auto& [key, fact] : observed_) {
       const auto other = recorded_.find(key);
@@ -51,7 +72,7 @@ class LayerOfFacts {
       if (!alone) continue;
       if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not seen again");
       if (fact->kind != FactKind::kValue) continue;
-      if (Covers(recorded_, FactKind::kComplete, key)) Add(*fact, std::nullopt, fact->value);
+      if (IsAbsent(recorded_, observed_, key)) Add(*fact, std::nullopt, fact->value);
     }
     DropExplained(&out_.differences);
     std::ranges::sort(out_.differences, TellsMore);
@@ -63,7 +84,7 @@ class LayerOfFacts {
   void CompareRecorded(const Fact& fact) {
     const auto other = observed_.find(fact.key);
     if (other == observed_.end() || other->second->kind != FactKind::kValue) {
-      if (Covers(observed_, FactKind::kComplete, fact.key)) {
+      if (IsAbsent(observed_, recorded_, fact.key)) {
         return Add(fact, fact.value, std::nullopt);
       }
       ++out_.only_recorded;

@@ -37,7 +37,8 @@ enum class FactKind {
   // ("Python packages").
   kNotKnown,
   // All facts whose keys begin with `key` are there: one that the other side alone has is absent
-  // here.
+  // here. But a list that is empty on one side alone is not known there: nothing may have been seen.
+  // `value` names them in words.
   kComplete,
 };
 

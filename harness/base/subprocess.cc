@@ -271,6 +271,25 @@ void FillLaunch(const ProcessSpec& spec, const ProcessLimits& limits,
   }
 }
 
+// The program that was started is known, even if it ended before anybody looked.
+void AddStarted(const fs::path& program, const ProcessSpec& spec, const ProcessLimits& limits,
+                Footprint* footprint) {
+  std::error_code error;
+  SeenProgram started{.executable = fs::canonical(spec.working_directory / program, error).string(),
+                      .invoked_as = spec.argv.front(),
+                      .working_directory = spec.working_directory.string(),
+                      .variables = {}};
+  if (error) return;
+  if (started.working_directory.empty()) {
+    started.working_directory = fs::current_path(error).string();
+  }
+  for (const std::string& name : limits.footprint_variables) {
+    const auto found = spec.environment.find(name);
+    if (found != spec.environment.end()) started.variables.insert(*found);
+  }
+  footprint->programs.insert(std::move(started));
+}
+
 }  // namespace
 
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
@@ -314,7 +333,9 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
   child.stdout_read = std::move(out.read);
   child.stderr_read = std::move(err.read);
   if (on_start) on_start(child.pid);
-  return WatchProcess(std::move(child), limits, should_cancel);
+  ProcessResult result = WatchProcess(std::move(child), limits, should_cancel);
+  if (limits.footprint) AddStarted(launch.program, spec, limits, &result.footprint);
+  return result;
 }
 
 }  // namespace rharness

@@ -83,8 +83,8 @@ struct ProcessResult {
   std::string stderr_text;
   std::uint64_t stdout_bytes = 0;  // written in all
   std::uint64_t stderr_bytes = 0;
-  // As sampled; what lived for less than some milliseconds, or was mapped at the very end, may be
-  // missing.
+  // The program that was started, and what was seen in samples: what lived for less than some
+  // milliseconds, or was mapped at the very end, may be missing.
   Footprint footprint;
 };
 

@@ -94,7 +94,10 @@ void AddPackages(const Environment& environment, const std::string& host_digest,
       if (!is_known_otherwise) out->AddNotKnown(Layer::kEnvironment, prefix, in_words);
       return;
     }
-    out->Add({.layer = Layer::kEnvironment, .key = prefix, .kind = FactKind::kComplete});
+    out->Add({.layer = Layer::kEnvironment,
+              .key = prefix,
+              .value = in_words,
+              .kind = FactKind::kComplete});
     for (const auto& [name, package] : list->second) {
       out->Add({.layer = Layer::kEnvironment,
                 .key = prefix + name,

@@ -78,7 +78,7 @@ PackageList HostList(const HostPackages& host, const Footprint& footprint) {
         package.code, [&](const std::string& path) { return mapped.contains(path); });
     PackageUse use = PackageUse::kNotKnown;
     if (used) use = PackageUse::kUsed;
-    if (!used && !package.code.empty() && !footprint.programs.empty()) use = PackageUse::kNotUsed;
+    if (!used && !package.code.empty() && !footprint.mapped.empty()) use = PackageUse::kNotUsed;
     list[name] = {package.version, use};
   }
   return list;

@@ -235,9 +235,9 @@ void AddPythonPackages(const fs::path& folder, const Footprint& footprint, Packa
     if (is_known && !found.used) continue;
     Package& package = (*packages)[found.name];
     package.version = found.version;
-    package.use = found.used       ? PackageUse::kUsed
-                  : found.has_code ? PackageUse::kNotUsed
-                                   : PackageUse::kNotKnown;
+    package.use = found.used                                    ? PackageUse::kUsed
+                  : found.has_code && !footprint.mapped.empty() ? PackageUse::kNotUsed
+                                                                : PackageUse::kNotKnown;
   }
 }
 

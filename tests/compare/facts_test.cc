@@ -110,8 +110,10 @@ TEST(Facts, CountTheFirstOfTwoWithOneKey) {
 
 // Python packages as a record has them: all there are, by name and version.
 std::vector<Fact> Packages(const std::vector<std::pair<std::string, std::string>>& versions) {
-  std::vector<Fact> facts = {
-      {.layer = Layer::kEnvironment, .key = "package.python.", .kind = FactKind::kComplete}};
+  std::vector<Fact> facts = {{.layer = Layer::kEnvironment,
+                              .key = "package.python.",
+                              .value = "Python packages",
+                              .kind = FactKind::kComplete}};
   for (const auto& [name, version] : versions) {
     facts.push_back(Environment("package.python." + name, version));
   }
@@ -170,6 +172,19 @@ TEST(Facts, CompareCompleteListsByNameAndVersion) {
   EXPECT_FALSE(layer.differences[2].recorded.has_value());
   EXPECT_EQ(layer.differences[2].observed, "4");
   EXPECT_FALSE(layer.differences[3].observed.has_value());
+}
+
+TEST(Facts, TakeAnEmptyListBesideAFullOneForNotSeen) {
+  const Fact known = Environment("variable.LANG", "C");
+  const auto full = Joined(Packages({{"jax", "1"}, {"numpy", "2"}}), {known});
+  const auto empty = Joined(Packages({}), {known});
+  const auto later = EnvironmentOf(CompareFacts(full, empty));
+  EXPECT_EQ(later.state, LayerState::kPartlyKnown);
+  EXPECT_EQ(later.not_known, Texts{"Python packages not seen again"});
+  const auto before = EnvironmentOf(CompareFacts(empty, full));
+  EXPECT_EQ(before.not_known, Texts{"Python packages not recorded"});
+  EXPECT_TRUE(before.differences.empty());
+  EXPECT_EQ(EnvironmentOf(CompareFacts(empty, empty)).state, LayerState::kSame);
 }
 
 TEST(Facts, NeverCompareWhatStandsForAValueByTwoKeys) {
