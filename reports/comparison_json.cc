@@ -1,61 +1,96 @@
-// Comparisons as JSON, "rharness.comparison/v1" (comparison.schema.json). Keys come in the order of
-// the structs; numbers that are not finite are strings.
+// Comparisons as JSON, "rharness.comparison/v1" (comparison.schema.json), and back, with errors
+// that name the JSON path. Members come in the order of the structs; numbers that are not finite
+// are strings. It is input like any other: what its counts claim must be what its verdicts say.
+#include <fmt/format.h>
+
 #include "reports/comparison_parts.h"
 #include "reports/comparison_report.h"
 #include "reports/comparison_summary.h"
+#include "reports/json_nouns.h"
 #include "reports/json_parts.h"
 
 namespace rharness {
-namespace {
 
-Json SideJson(const ComparedSide& side) {
-  Json json;
-  json.Set("path", side.path).Set("kind", side.kind).Set("detail", side.detail);
-  return json;
+template <class Io, Is<ComparedSide> T>
+void Members(Io& io, T& side) {
+  io.May("path", side.path);
+  io.May("kind", side.kind);
+  io.May("detail", side.detail);
 }
 
-void AddComparison(const Comparison& comparison, Json* json) {
-  json->Set("name", comparison.name)
-      .Set("a", SideJson(comparison.a))
-      .Set("b", SideJson(comparison.b))
-      .Set("expect_bitwise", comparison.expect_bitwise)
-      .Set("verdict", VerdictName(comparison.verdict))
-      .Set("headline", comparison.headline)
-      .Set("findings", ArrayOf(comparison.findings, FindingJson))
-      .Set("causes", ArrayOf(comparison.causes, CauseJson))
-      .Set("layers", ArrayOf(comparison.layers, LayerJson))
-      .Set("checkpoints", ArrayOf(comparison.checkpoints, CheckpointJson))
-      .Set("curves", ArrayOf(comparison.curves, CurveJson))
-      .Set("metrics", ArrayOf(comparison.metrics, MetricJson))
-      .Set("notes", PlainArray(comparison.notes));
-  if (!comparison.is_rerun) return;
-  json->Set("reruns", ArrayOf(comparison.ends, EndJson))
-      .Set("declared_bitwise", comparison.declared_bitwise)
-      .Set("more_reruns", comparison.more_reruns);
+template <class Io, Is<Comparison> T>
+void Members(Io& io, T& comparison) {
+  io.May("name", comparison.name);
+  io.MayObject("a", comparison.a);
+  io.MayObject("b", comparison.b);
+  io.May("expect_bitwise", comparison.expect_bitwise);
+  io.Text("verdict", comparison.verdict, VerdictName, ParseVerdict);
+  io.May("headline", comparison.headline);
+  io.List("findings", comparison.findings);
+  io.List("causes", comparison.causes);
+  LayerMembers(io, comparison.layers);
+  io.List("checkpoints", comparison.checkpoints);
+  io.List("curves", comparison.curves);
+  io.List("metrics", comparison.metrics);
+  io.Plain("notes", comparison.notes);
+  if constexpr (Io::kWrites) {
+    if (!comparison.is_rerun) return;
+  } else {
+    comparison.is_rerun = io.json().Has("reruns");
+  }
+  io.List("reruns", comparison.ends);
+  io.May("declared_bitwise", comparison.declared_bitwise);
+  io.May("more_reruns", comparison.more_reruns);
 }
 
-}  // namespace
+// What stands above one comparison as above many.
+template <class Io, Is<ComparisonSet> T>
+void Members(Io& io, T& set) {
+  io.May("title", set.title);
+  io.May("version", set.version);
+  io.MayText("made", set.made, FormatTime, ParseTime);
+  io.Must("exit_code", set.exit_code);
+}
 
 Json ToJson(const ComparisonSet& set) {
   Json json;
-  json.Set("schema", fmt::format("rharness.comparison/v{}", kComparisonVersion))
-      .Set("title", set.title)
-      .Set("version", set.version)
-      .Set("made", FormatTime(set.made))
-      .Set("exit_code", set.exit_code);
+  json.Set("schema", fmt::format("rharness.comparison/v{}", kComparisonVersion));
+  MemberWriter io(&json);
+  Members(io, set);
   if (IsSingle(set)) {
-    json.Set("set_notes", PlainArray(set.notes));
-    AddComparison(set.comparisons.front(), &json);
-    return json;
+    io.Plain("set_notes", set.notes);
+    Members(io, set.comparisons.front());
+  } else {
+    json.Set("counts", CountsJson(set.counts));
+    io.Plain("notes", set.notes);
+    io.List("comparisons", set.comparisons);
   }
-  json.Set("counts", CountsJson(set.counts))
-      .Set("notes", PlainArray(set.notes))
-      .Set("comparisons", ArrayOf(set.comparisons, [](const Comparison& comparison) {
-             Json member;
-             AddComparison(comparison, &member);
-             return member;
-           }));
   return json;
+}
+
+Result<ComparisonSet> ParseComparisonSet(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  ComparisonSet set;
+  reader.ReadSchema("rharness.comparison", kComparisonVersion);
+  MemberReader io(&reader);
+  Members(io, set);
+  if (reader.ok() && !reader.Has("verdict") && !reader.Has("comparisons")) {
+    reader.Fail("missing; expected a verdict, or 'comparisons' of a set", "verdict");
+  }
+  if (reader.Has("comparisons")) {
+    ReadCounts(reader, &set.counts);
+    io.Plain("notes", set.notes);
+    io.List("comparisons", set.comparisons);
+  } else {
+    io.Plain("set_notes", set.notes);
+    MemberReader::ReadInto(reader, set.comparisons.emplace_back());
+    set.counts = CountVerdicts({set.comparisons.front().verdict});
+  }
+  std::vector<Verdict> verdicts;
+  for (const Comparison& comparison : set.comparisons) verdicts.push_back(comparison.verdict);
+  CheckTally(reader, verdicts, set.counts, set.exit_code);
+  RETURN_IF_ERROR(reader.status());
+  return set;
 }
 
 }  // namespace rharness

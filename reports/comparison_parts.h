@@ -1,25 +1,100 @@
-// What comparison.json and report.json have in common of a comparison: causes, checkpoints, curves.
+// What comparison.json and report.json have in common of a comparison: causes, checkpoints, curves,
+// how reruns ended.
 //
-// Role: private to reports/. Readers leave their errors in the reader that they are given; the
-// vectors of a curve must have one length.
+// Role: private to reports/; each list is how the noun is written and how it is read.
 #ifndef RHARNESS_REPORTS_COMPARISON_PARTS_H_
 #define RHARNESS_REPORTS_COMPARISON_PARTS_H_
 
 #include "compare/comparison.h"
-#include "harness/base/json.h"
-#include "harness/base/json_reader.h"
+#include "reports/json_members.h"
+#include "reports/json_nouns.h"
+#include "reports/names.h"
 
 namespace rharness {
 
-Json CauseJson(const Cause& cause);
-Json CheckpointJson(const CheckpointComparison& checkpoint);
-Json CurveJson(const CurveComparison& curve);
-Json EndJson(const RerunEnd& end);
+template <class Io, Is<Cause> T>
+void Members(Io& io, T& cause) {
+  io.Must("code", cause.code);
+  io.Text("layer", cause.layer, LayerName, ParseLayer);
+  io.May("strength", cause.strength);
+  io.Must("statement", cause.statement);
+  io.Plain("evidence", cause.evidence);
+  io.May("confirm", cause.confirm);
+}
 
-Cause ReadCause(JsonReader& reader);
-CheckpointComparison ReadCheckpoint(JsonReader& reader);
-CurveComparison ReadCurve(JsonReader& reader);
-RerunEnd ReadEnd(JsonReader& reader);
+template <class Io, Is<GroupDifference> T>
+void Members(Io& io, T& group) {
+  io.Must("group", group.group);
+  io.May("tensors", group.tensors);
+  io.May("differing_tensors", group.differing_tensors);
+  io.May("elements", group.elements);
+  io.May("differing", group.differing);
+  io.May("max_abs", group.max_abs);
+  io.May("max_rel", group.max_rel);
+  io.May("max_ulp", group.max_ulp);
+  io.May("relative_norm", group.relative_norm);
+}
+
+template <class Io, Is<CheckpointDifference> T>
+void Members(Io& io, T& difference) {
+  io.Must("bit_equal", difference.bit_equal);
+  io.Must("vacuous", difference.vacuous);
+  io.Must("compared", difference.compared);
+  io.May("elements", difference.elements);
+  io.Plain("only_a", difference.only_a);
+  io.Plain("only_b", difference.only_b);
+  io.Plain("shape_or_dtype", difference.shape_or_dtype);
+  io.List("differing", difference.differing);
+  io.List("groups", difference.groups);
+}
+
+template <class Io, Is<CheckpointComparison> T>
+void Members(Io& io, T& checkpoint) {
+  io.Must("subject", checkpoint.subject);
+  io.May("weights", checkpoint.weights);
+  io.Object("difference", checkpoint.difference);
+  io.May("digest_a", checkpoint.digest_a);
+  io.May("digest_b", checkpoint.digest_b);
+  io.May("from_digests", checkpoint.from_digests);
+  io.Plain("metadata", checkpoint.metadata);
+}
+
+template <class Io, Is<CurveComparison> T>
+void Members(Io& io, T& curve) {
+  io.Must("name", curve.name);
+  io.Name("kind", curve.kind, kCurveKindNames);
+  io.Name("state", curve.state, kCurveStateNames);
+  io.May("vacuity", curve.vacuity);
+  io.May("basis", curve.basis);
+  io.Plain("steps", curve.steps);
+  io.Plain("a", curve.a);
+  io.Plain("b", curve.b);
+  io.Plain("band", curve.band);
+  io.May("only_a", curve.only_a);
+  io.May("only_b", curve.only_b);
+  io.May("differing", curve.differing);
+  io.May("first_difference", curve.first_difference);
+  io.May("first_beyond", curve.first_beyond);
+  io.May("first_non_finite", curve.first_non_finite);
+  io.May("max_abs", curve.max_abs);
+  io.May("max_rel", curve.max_rel);
+  io.May("max_step", curve.max_step);
+  io.May("statistic", curve.statistic);
+  io.May("false_alarm", curve.false_alarm);
+  io.May("rule", curve.rule);
+  io.May("message", curve.message);
+}
+
+// The vectors of a curve must have one length.
+void CheckRead(JsonReader& reader, const CurveComparison& curve);
+
+template <class Io, Is<RerunEnd> T>
+void Members(Io& io, T& end) {
+  io.Must("index", end.index);
+  io.Name("state", end.state, kRerunStateNames);
+  io.May("reason", end.reason);
+  io.MayText("layer", end.layer, LayerName, ParseLayer);
+}
 
 }  // namespace rharness
 

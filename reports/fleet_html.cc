@@ -16,7 +16,8 @@ constexpr std::size_t kMostClasses = 300;
 constexpr std::size_t kMostOdd = 200;
 constexpr std::size_t kNamedNodes = 60;
 constexpr std::size_t kMostProbes = 40;
-constexpr std::size_t kMostFacts = 40;
+constexpr std::size_t kMostFacts = 40;  // of a node
+constexpr std::size_t kMostRows = 1000;
 constexpr std::size_t kMostValues = 4;
 
 std::string Names(const std::vector<std::string>& names) {
@@ -59,27 +60,41 @@ std::string Values(const std::vector<std::optional<std::string>>& values) {
   return out + (values.size() > kMostValues ? " or another" : "");
 }
 
-std::string FactRow(const FleetFact& fact) {
+// The node's name stands in the first row of its facts.
+std::string FactRow(const OddNode& odd, const FleetFact* fact, bool first) {
+  const std::string name = first ? HtmlText(odd.node, 120) : "";
+  const std::string suspect =
+      first ? fmt::format("<span class=\"b\">{}</span>", SuspectName(odd.suspect)) : "";
+  const std::string cells =
+      fact == nullptr
+          ? "<td colspan=\"3\" class=\"soft\">no fact of its stack that no node of the majority "
+            "has</td>"
+          : fmt::format(
+                "<td data-l=\"Fact\"><code>{}</code></td><td data-l=\"Here\">{}</td>"
+                "<td data-l=\"In the majority\">{}</td>",
+                HtmlName(fact->key), HtmlText(fact->here.value_or("(absent)"), 200),
+                Values(fact->majority));
   return fmt::format(
-      "<tr><th scope=\"row\"><code>{}</code></th><td data-l=\"Here\">{}</td>"
-      "<td data-l=\"In the majority\">{}</td><td data-l=\"Is of\">{}</td></tr>\n",
-      HtmlText(fact.key, 200), HtmlText(fact.here.value_or("(absent)"), 200), Values(fact.majority),
-      fact.of_machine ? "the hardware" : "the stack");
+      "<tr class=\"drifted\"><th scope=\"row\">{}</th><td data-l=\"Suspect\">{}</td>{}</tr>\n",
+      name, suspect, cells);
 }
 
-std::string FactTable(const OddNode& odd) {
-  if (odd.facts.empty()) {
-    return "<p class=\"soft\">No fact of its stack has a value that no node of the majority "
-           "has.</p>\n";
-  }
+std::string FactTable(const Fleet& fleet) {
   std::string rows;
-  const std::size_t shown = std::min(odd.facts.size(), kMostFacts);
-  for (std::size_t i = 0; i < shown; ++i) rows += FactRow(odd.facts[i]);
+  std::size_t all = 0, shown = 0;
+  for (const OddNode& odd : fleet.odd) {
+    const std::size_t facts = std::max<std::size_t>(odd.facts.size(), 1);
+    all += facts;
+    for (std::size_t i = 0; i < std::min(facts, kMostFacts) && shown < kMostRows; ++i, ++shown) {
+      rows += FactRow(odd, odd.facts.empty() ? nullptr : &odd.facts[i], i == 0);
+    }
+  }
   return fmt::format(
-      "<div class=\"wide\" tabindex=\"0\"><table class=\"stack\"><thead><tr>{}</tr></thead>"
+      "<h2 id=\"odd\">What sets odd nodes apart</h2>\n<div class=\"wide\" tabindex=\"0\" "
+      "role=\"region\" aria-labelledby=\"odd\"><table class=\"stack\"><thead><tr>{}</tr></thead>"
       "<tbody>\n{}</tbody></table></div>\n{}",
-      HtmlHeads({"What sets it apart", "Here", "In the majority", "Is of"}), rows,
-      HtmlLeftOut(odd.facts.size(), shown, "the output of --json"));
+      HtmlHeads({"Node", "Suspect", "Fact of its stack", "Here", "In the majority"}), rows,
+      HtmlLeftOut(all, shown, "the output of --json"));
 }
 
 std::string OddHtml(const OddNode& odd) {
@@ -94,11 +109,9 @@ std::string OddHtml(const OddNode& odd) {
   }
   return fmt::format(
       "<li class=\"drifted\"><p class=\"statement\">{} <span class=\"b\">suspect: {}</span></p>"
-      "<p>{}</p><p class=\"soft\">{} · {}</p>{}"
-      "<p>Shown by:</p><ul>{}</ul></li>\n",
+      "<p>{}</p><p class=\"soft\">{} · {}</p><p>Shown by:</p><ul>{}</ul></li>\n",
       HtmlText(odd.node, 120), SuspectName(odd.suspect), HtmlText(odd.sentence, 600),
-      HtmlText(odd.hardware_class, 200), HtmlText(odd.difference.summary, 300), FactTable(odd),
-      items);
+      HtmlText(odd.hardware_class, 200), HtmlText(odd.difference.summary, 300), items);
 }
 
 std::string Odd(const Fleet& fleet) {
@@ -106,7 +119,8 @@ std::string Odd(const Fleet& fleet) {
   std::string items;
   const std::size_t shown = std::min(fleet.odd.size(), kMostOdd);
   for (std::size_t i = 0; i < shown; ++i) items += OddHtml(fleet.odd[i]);
-  return fmt::format("<h2 id=\"odd\">Odd nodes</h2>\n<ul class=\"causes\">\n{}</ul>\n{}", items,
+  return FactTable(fleet) +
+         fmt::format("<h2>Which probes show it</h2>\n<ul class=\"causes\">\n{}</ul>\n{}", items,
                      HtmlLeftOut(fleet.odd.size(), shown, "the output of --json"));
 }
 

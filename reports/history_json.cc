@@ -5,6 +5,7 @@
 
 #include "reports/history_report.h"
 #include "reports/history_summary.h"
+#include "reports/json_nouns.h"
 #include "reports/json_parts.h"
 
 namespace rharness {
@@ -68,7 +69,7 @@ Json SteadinessJson(const Steadiness& steadiness) {
 }
 
 Json LayersJson(bool known, const std::array<LayerComparison, 5>& layers) {
-  return known ? ArrayOf(layers, LayerJson) : Json();
+  return known ? ArrayOf(layers, MemberWriter::Written<LayerComparison>) : Json();
 }
 
 }  // namespace

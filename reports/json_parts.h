@@ -1,22 +1,19 @@
-// The pieces that report.json and comparison.json have in common, as JSON and back.
+// What every record of reports is written and read with: arrays, names, tallies.
 //
-// Role: private to reports/. Readers leave their errors in the reader that they are given.
+// Role: private to reports/. Readers leave their errors in the reader that they are given. What a
+// noun consists of: json_nouns.h.
 #ifndef RHARNESS_REPORTS_JSON_PARTS_H_
 #define RHARNESS_REPORTS_JSON_PARTS_H_
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "compare/facts.h"
-#include "compare/metrics/decision.h"
 #include "compare/verdict.h"
-#include "compare/weights/tensor_diff.h"
 #include "harness/base/json.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/result.h"
@@ -36,14 +33,6 @@ template <class T>
 Json PlainArray(const std::vector<T>& values) {
   return ArrayOf(values, [](const T& value) { return Json(value); });
 }
-
-Json FindingJson(const Finding& finding);
-Json LayerJson(const LayerComparison& layer);
-// The histogram without the zeros behind its last count.
-Json TensorJson(const TensorDifference& tensor);
-Json MetricJson(const MetricDecision& metric);
-// An object with one member a verdict of the map.
-Json CountsJson(const std::map<std::string, int>& counts);
 
 // Reads a member as text and turns it into *out with `parse`, which returns a Result<T>.
 template <class T, class F>
@@ -66,17 +55,15 @@ auto ParserOf(const NameTable<T, n>& table) {
   };
 }
 
-Finding ReadFinding(JsonReader& reader);
-// The member "layers"; those that it lacks stay unknown.
-void ReadLayers(JsonReader& reader, std::array<LayerComparison, 5>* layers);
-TensorDifference ReadTensor(JsonReader& reader);
-MetricDecision ReadMetric(JsonReader& reader);
+// What a tally of these verdicts counts: all seven names are present.
+std::map<std::string, int> CountVerdicts(const std::vector<Verdict>& verdicts);
+// An object with one member a verdict of the map, and back.
+Json CountsJson(const std::map<std::string, int>& counts);
+void ReadCounts(JsonReader& reader, std::map<std::string, int>* counts);
 // The counts and the exit code must follow from the verdicts; only the failing exit codes may say
 // more than the verdicts do (something was interrupted).
 void CheckTally(JsonReader& reader, const std::vector<Verdict>& verdicts,
                 const std::map<std::string, int>& counts, int exit_code);
-// What a tally of these verdicts counts: all seven names are present.
-std::map<std::string, int> CountVerdicts(const std::vector<Verdict>& verdicts);
 
 }  // namespace rharness
 

@@ -1,7 +1,10 @@
-// The report as JSON, "rharness.report/v1" (report.schema.json): writing it, and the tally.
+// The report as JSON, "rharness.report/v1" (report.schema.json), and back, with errors that name
+// the JSON path; and the tally. A report is input like any other: what it claims in its counts must
+// be what its runs say.
 #include <fmt/format.h>
 
 #include "reports/comparison_parts.h"
+#include "reports/json_nouns.h"
 #include "reports/json_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
@@ -9,83 +12,112 @@
 namespace rharness {
 namespace {
 
-Json ExactJson(const ExactComparison& exact) {
-  Json json;
-  json.Set("subject", exact.subject)
-      .Set("state", NameIn(kExactStateNames, exact.state))
-      .Set("first_difference", exact.first_difference)
-      .Set("detail", exact.detail);
-  if (exact.tensor) json.Set("tensor", TensorJson(*exact.tensor));
-  return json;
-}
-
-Json RerunJson(const ReportRerun& rerun) {
-  Json json;
-  json.Set("index", rerun.index)
-      .Set("outcome", rerun.outcome)
-      .Set("state", rerun.state)
-      .Set("reason", rerun.reason)
-      .Set("wall_seconds", rerun.wall_seconds)
-      .Set("cpu_seconds", rerun.cpu_seconds)
-      .Set("peak_memory_bytes", rerun.peak_memory_bytes)
-      .Set("evidence_path", rerun.evidence_path)
-      .Set("stdout_path", rerun.stdout_path)
-      .Set("stderr_path", rerun.stderr_path)
-      .Set("stderr_tail", rerun.stderr_tail);
-  return json;
-}
-
-Json RunJson(const ReportRun& run) {
-  Json json;
-  json.Set("run_id", run.run_id)
-      .Set("family", run.family)
-      .Set("verdict", VerdictName(run.verdict))
-      .Set("declared", run.declared)
-      .Set("headline", run.headline)
-      .Set("reasons", ArrayOf(run.findings, FindingJson))
-      .Set("causes", ArrayOf(run.causes, CauseJson))
-      .Set("compared", ArrayOf(run.exact,
-                               [](const ExactComparison& exact) {
-                                 return Json(exact.subject + ": " + exact.detail);
-                               }))
-      .Set("layers", ArrayOf(run.layers, LayerJson))
-      .Set("exact", ArrayOf(run.exact, ExactJson))
-      .Set("checkpoints", ArrayOf(run.checkpoints, CheckpointJson))
-      .Set("curves", ArrayOf(run.curves, CurveJson))
-      .Set("metrics", ArrayOf(run.metrics, MetricJson))
-      .Set("notes", PlainArray(run.notes))
-      .Set("comparison_path", run.comparison_path)
-      .Set("reruns", ArrayOf(run.reruns, RerunJson))
-      .Set("more_reruns", run.more_reruns)
-      .Set("recorded_seconds", run.recorded_seconds)
-      .Set("recorded", FormatTime(run.recorded));
-  return json;
+// "weights model.safetensors: 4 tensors, bit-equal": for people, and read by nobody.
+std::vector<std::string> WordsOf(const std::vector<ExactComparison>& exact) {
+  std::vector<std::string> words;
+  for (const ExactComparison& one : exact) words.push_back(one.subject + ": " + one.detail);
+  return words;
 }
 
 }  // namespace
+
+template <class Io, Is<ExactComparison> T>
+void Members(Io& io, T& exact) {
+  io.Must("subject", exact.subject);
+  io.Name("state", exact.state, kExactStateNames);
+  io.May("first_difference", exact.first_difference);
+  io.May("detail", exact.detail);
+  io.MayObject("tensor", exact.tensor);
+}
+
+template <class Io, Is<ReportRerun> T>
+void Members(Io& io, T& rerun) {
+  io.Must("index", rerun.index);
+  io.May("outcome", rerun.outcome);
+  io.Must("state", rerun.state);
+  io.May("reason", rerun.reason);
+  io.May("wall_seconds", rerun.wall_seconds);
+  io.May("cpu_seconds", rerun.cpu_seconds);
+  io.May("peak_memory_bytes", rerun.peak_memory_bytes);
+  io.May("evidence_path", rerun.evidence_path);
+  io.May("stdout_path", rerun.stdout_path);
+  io.May("stderr_path", rerun.stderr_path);
+  io.May("stderr_tail", rerun.stderr_tail);
+}
+
+template <class Io, Is<ReportRun> T>
+void Members(Io& io, T& run) {
+  io.Must("run_id", run.run_id);
+  io.Must("family", run.family);
+  io.Text("verdict", run.verdict, VerdictName, ParseVerdict);
+  io.May("declared", run.declared);
+  io.May("headline", run.headline);
+  io.List("reasons", run.findings);
+  io.List("causes", run.causes);
+  if constexpr (Io::kWrites) {
+    io.Plain("compared", WordsOf(run.exact));
+  } else {
+    run.is_rerun = true;
+    run.declared_bitwise = run.expect_bitwise = run.declared == "bitwise";
+  }
+  LayerMembers(io, run.layers);
+  io.List("exact", run.exact);
+  io.List("checkpoints", run.checkpoints);
+  io.List("curves", run.curves);
+  io.List("metrics", run.metrics);
+  io.Plain("notes", run.notes);
+  io.May("comparison_path", run.comparison_path);
+  io.List("reruns", run.reruns);
+  io.May("more_reruns", run.more_reruns);
+  io.May("recorded_seconds", run.recorded_seconds);
+  io.MayText("recorded", run.recorded, FormatTime, ParseTime);
+}
+
+// What stands between the counts and the runs.
+template <class Io, Is<Report> T>
+void Members(Io& io, T& report) {
+  io.May("title", report.title);
+  io.May("drill_id", report.drill_id);
+  io.May("version", report.version);
+  io.MayText("started", report.started, FormatTime, ParseTime);
+  io.MayText("ended", report.ended, FormatTime, ParseTime);
+  io.May("history", report.history);
+  io.May("selection", report.selection);
+  io.May("launcher", report.launcher);
+  io.May("executor", report.executor);
+  io.May("host", report.host);
+  io.TextOrNull("last_success", report.last_success, FormatTime, ParseTime);
+  io.May("interrupted", report.interrupted);
+  io.Plain("left_out", report.left_out);
+  io.Plain("notes", report.notes);
+}
 
 Json ToJson(const Report& report) {
   Json json;
   json.Set("schema", fmt::format("rharness.report/v{}", kReportVersion))
       .Set("exit_code", report.exit_code)
-      .Set("counts", CountsJson(report.counts))
-      .Set("title", report.title)
-      .Set("drill_id", report.drill_id)
-      .Set("version", report.version)
-      .Set("started", FormatTime(report.started))
-      .Set("ended", FormatTime(report.ended))
-      .Set("history", report.history)
-      .Set("selection", report.selection)
-      .Set("launcher", report.launcher)
-      .Set("executor", report.executor)
-      .Set("host", report.host)
-      .Set("last_success",
-           report.last_success ? Json(FormatTime(*report.last_success)) : Json())
-      .Set("interrupted", report.interrupted)
-      .Set("left_out", PlainArray(report.left_out))
-      .Set("notes", PlainArray(report.notes))
-      .Set("runs", ArrayOf(report.runs, RunJson));
+      .Set("counts", CountsJson(report.counts));
+  MemberWriter io(&json);
+  Members(io, report);
+  io.List("runs", report.runs);
   return json;
+}
+
+Result<Report> ParseReport(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  Report report;
+  reader.ReadSchema("rharness.report", kReportVersion);
+  reader.Read("exit_code", &report.exit_code);
+  ReadCounts(reader, &report.counts);
+  MemberReader io(&reader);
+  Members(io, report);
+  if (reader.ok() && !reader.Has("runs")) reader.Fail("missing; expected an array", "runs");
+  io.List("runs", report.runs);
+  std::vector<Verdict> verdicts;
+  for (const ReportRun& run : report.runs) verdicts.push_back(run.verdict);
+  CheckTally(reader, verdicts, report.counts, report.exit_code);
+  RETURN_IF_ERROR(reader.status());
+  return report;
 }
 
 void Tally(Report* report) {

@@ -9,6 +9,8 @@
 
 #include "compare/curves/curve_comparison.h"
 #include "compare/exact.h"
+#include "compare/facts.h"
+#include "compare/metrics/decision.h"
 #include "compare/verdict.h"
 
 namespace rharness {
@@ -44,6 +46,12 @@ NameTable<T, n> NamesFrom(std::string_view (*name)(T), const std::array<T, n>& v
   return table;
 }
 
+inline const NameTable<LayerState, 4> kLayerStateNames = NamesFrom<LayerState, 4>(
+    LayerStateName,
+    {LayerState::kSame, LayerState::kDiffers, LayerState::kUnknown, LayerState::kPartlyKnown});
+inline const NameTable<MetricVerdict, 4> kMetricVerdictNames = NamesFrom<MetricVerdict, 4>(
+    MetricVerdictName, {MetricVerdict::kWithin, MetricVerdict::kDrifted,
+                        MetricVerdict::kNeedsConfirmation, MetricVerdict::kInconclusive});
 inline const NameTable<CurveState, 6> kCurveStateNames = NamesFrom<CurveState, 6>(
     CurveStateName, {CurveState::kIdentical, CurveState::kWithin, CurveState::kBeyond,
                      CurveState::kUndecided, CurveState::kVacuous, CurveState::kMissing});

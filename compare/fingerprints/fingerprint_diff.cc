@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "compare/fingerprints/probe_diff.h"
+#include "compare/fingerprints/stack_facts.h"
 
 namespace rharness {
 namespace {
@@ -50,13 +51,6 @@ std::string WhyUseless(const Fingerprint& fingerprint, std::string_view side) {
   return fmt::format("no probe of the {} fingerprint worked: {}", side, words);
 }
 
-// Notes in the place of values, made with two keys or by two rules: no difference can be read off.
-bool CannotCompare(const std::optional<std::string>& a, const std::optional<std::string>& b) {
-  constexpr std::string_view kNote = "withheld:";
-  if (!a || !b || !a->starts_with(kNote) || !b->starts_with(kNote)) return false;
-  return a->substr(0, a->rfind(':')) != b->substr(0, b->rfind(':'));
-}
-
 std::vector<FactDifference> CompareStacks(const Fingerprint& before, const Fingerprint& after) {
   std::vector<FactDifference> out;
   std::map<std::string, std::pair<std::optional<std::string>, std::optional<std::string>>> facts;
@@ -70,6 +64,8 @@ std::vector<FactDifference> CompareStacks(const Fingerprint& before, const Finge
                    .recorded = values.first,
                    .observed = values.second});
   }
+  std::ranges::stable_sort(out, {},
+                           [](const FactDifference& fact) { return TellingRank(fact.key); });
   return out;
 }
 

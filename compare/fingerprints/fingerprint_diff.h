@@ -47,7 +47,7 @@ struct FingerprintDifference {
   // At least one probe is ok on both sides and has a case in common that repeats on both.
   bool comparable = false;
   std::string why;                      // it is not comparable: one sentence
-  std::vector<FactDifference> stack;    // identity: versions, build ids, devices
+  std::vector<FactDifference> stack;    // identity, what tells most first and digests last
   std::vector<ProbeDifference> probes;  // those that changed, by name
   int same = 0;                         // probes that are the same
   int compared = 0;                     // probes ok on both sides with a case in common

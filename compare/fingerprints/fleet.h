@@ -73,8 +73,8 @@ Fleet CompareFleet(const std::vector<FleetMember>& members);
 // SHA-256 over choices, trees and bits of all probes that are ok; of cases that do not repeat only
 // that they do not. Empty when there is no case that repeats, or the suite is broken.
 std::string ArithmeticDigest(const Fingerprint& fingerprint);
-// SHA-256 over the stack without what names the one machine: UUIDs, serial numbers, host and node
-// names, addresses.
+// SHA-256 over the stack without what names the one machine (UUIDs, serial numbers, host and node
+// names, addresses) and without withheld values, whose notes each machine makes with its own key.
 std::string StackDigest(const Fingerprint& fingerprint);
 
 }  // namespace rharness

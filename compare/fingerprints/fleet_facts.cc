@@ -1,15 +1,15 @@
-// Facts by their keys: what names a machine, what is of it, and what tells people most.
+// Values that one side has throughout and the other nowhere.
 #include "compare/fingerprints/fleet_facts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
 
+#include "compare/fingerprints/stack_facts.h"
 #include "harness/base/digest.h"
 
 namespace rharness {
@@ -17,42 +17,6 @@ namespace {
 
 constexpr std::size_t kMostInWords = 3;
 constexpr std::size_t kMostValue = 100;  // bytes of a value quoted in a sentence
-
-std::string_view LastPart(std::string_view key) { return key.substr(key.rfind('.') + 1); }
-
-// "gpus.0.uuid", "host.name", "node".
-bool NamesOneMachine(std::string_view key) {
-  static constexpr std::array<std::string_view, 10> kWords = {
-      "uuid",       "serial", "hostname", "nodename", "node",
-      "machine_id", "pci",    "bus_id",   "address",  "boot_id"};
-  if (key == "host" || key == "host.name") return true;
-  const std::string_view last = LastPart(key);
-  return std::ranges::any_of(kWords, [&](std::string_view word) {
-    return last == word || last.starts_with(std::string(word) + "_") ||
-           last.ends_with("_" + std::string(word));
-  });
-}
-
-// The hardware, which no roll-out changes; a driver is software.
-bool IsOfMachine(std::string_view key) {
-  return key.starts_with("cpu.") || key.starts_with("gpus.") || key.starts_with("memory") ||
-         key.find(".device.") != key.npos;
-}
-
-bool IsDigest(std::string_view key) {
-  static constexpr std::array<std::string_view, 5> kDigests = {"build_id", "sha256", "path",
-                                                               "soname", "digest"};
-  return std::ranges::find(kDigests, LastPart(key)) != kDigests.end();
-}
-
-// What people change, what a machine is, what is left: where to look first has the lowest.
-int Rank(std::string_view key) {
-  if (IsDigest(key)) return 3;
-  const std::string_view last = LastPart(key);
-  if (key.starts_with("environment.")) return 0;
-  if (last == "version" || last.ends_with("driver") || last.ends_with("model")) return 1;
-  return 2;
-}
 
 using Value = std::optional<std::string>;
 
@@ -100,7 +64,10 @@ std::vector<FleetFact> FactsApart(std::span<const Fingerprint* const> ours,
   for (const std::string& key : keys) {
     if (NamesOneMachine(key)) continue;
     const Value here = ValueOf(*ours.front(), key);
-    const auto is_here = [&](const Fingerprint* one) { return ValueOf(*one, key) == here; };
+    const auto is_here = [&](const Fingerprint* one) {
+      const Value there = ValueOf(*one, key);
+      return there == here || CannotCompare(there, here);
+    };
     if (!std::ranges::all_of(ours, is_here) || std::ranges::any_of(theirs, is_here)) continue;
     std::map<Value, int> counts;
     for (const Fingerprint* one : theirs) ++counts[ValueOf(*one, key)];
@@ -110,7 +77,7 @@ std::vector<FleetFact> FactsApart(std::span<const Fingerprint* const> ours,
                              [&](const Value& value) { return counts[value]; });
     facts.push_back(std::move(fact));
   }
-  std::ranges::stable_sort(facts, {}, [](const FleetFact& fact) { return Rank(fact.key); });
+  std::ranges::stable_sort(facts, {}, [](const FleetFact& fact) { return TellingRank(fact.key); });
   DropDigestsOfTold(&facts);
   return facts;
 }
@@ -139,7 +106,7 @@ std::string StackDigest(const Fingerprint& fingerprint) {
     sha.Update(text);
   };
   for (const auto& [key, value] : fingerprint.stack) {
-    if (NamesOneMachine(key)) continue;
+    if (NamesOneMachine(key) || IsWithheldNote(value)) continue;
     field(key);
     field(value);
   }

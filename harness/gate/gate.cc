@@ -126,8 +126,9 @@ class Decision {
     if (!fewer(is.repeats, was.repeats) && !fewer(is.processes, was.processes)) return;
     Add(Ending::kNoEvidence, "fewer_repeats", "candidate",
         "repeatability must be tried as often as before",
-        fmt::format("each result was made {} times in {} processes; in the baseline {} times in {}",
-                    is.repeats, is.processes, was.repeats, was.processes));
+        fmt::format("repeats of each result in a process: {}, in the baseline {}; processes: {}, "
+                    "in the baseline {}",
+                    is.repeats, was.repeats, is.processes, was.processes));
   }
 
   void JudgeBaseline() {

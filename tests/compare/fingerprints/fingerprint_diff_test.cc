@@ -63,6 +63,21 @@ TEST(FingerprintDiff, ReadsNoDifferenceOffSecretsOfTwoKeys) {
   EXPECT_TRUE(differ("plain", "withheld:sha256:aa"));
 }
 
+TEST(FingerprintDiff, NamesVariablesAndVersionsOfTheStackBeforeDigests) {
+  const FingerprintBuilder after = SampleStack()
+                                       .Stack("libraries.libcublas.so.13.build_id", "b")
+                                       .Stack("libraries.libcublas.so.13.version", "13.2")
+                                       .Stack("kernel", "6.2")
+                                       .Stack("environment.OMP_NUM_THREADS", "3");
+  std::vector<std::string> keys;
+  for (const auto& fact : DiffFingerprints(SampleStack().Parse(), after.Parse()).stack) {
+    keys.push_back(fact.key);
+  }
+  EXPECT_EQ(keys, (std::vector<std::string>{"environment.OMP_NUM_THREADS",
+                                            "libraries.libcublas.so.13.version", "kernel",
+                                            "libraries.libcublas.so.13.build_id"}));
+}
+
 TEST(FingerprintDiff, SaysInOneLineThatEverythingChanged) {
   FingerprintBuilder before, after;
   before.Probe("a").Bits("c", "1").Probe("b").Bits("c", "1");

@@ -141,7 +141,8 @@ TEST(CanonicalTree, RefusesOtherText) {
 
 TEST(Fingerprint, SaysWhichOtherDocumentItWasGiven) {
   EXPECT_EQ(ErrorOf(R"({"schema": "rharness.manifest/v1", "run_id": "a"})"),
-            "f.json: $.schema: this is the manifest of a run (rharness.manifest/v1); expected a fingerprint "
+            "f.json: $.schema: this is the manifest of a run (rharness.manifest/v1); expected a "
+            "fingerprint "
             "(rharness.fingerprint/v1), which rharness probe run --out FILE writes");
   EXPECT_NE(ErrorOf(R"({"schema": "rharness.new_thing/v3"})").find("is another document"),
             std::string::npos);

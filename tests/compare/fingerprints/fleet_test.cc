@@ -161,6 +161,21 @@ TEST(Fleet, AFactThatSomeOfTheMajorityShareSetsNobodyApart) {
   EXPECT_EQ(KeysOf(fleet.odd[0]), Keys{"cublas"});
 }
 
+TEST(Fleet, SecretsNotedWithTheKeysOfTwoMachinesSetNobodyApart) {
+  const OddNode odd = Alone(Odd().Stack("environment.NCCL_TOKEN", "withheld:hmac-sha256:3:cc"));
+  EXPECT_EQ(KeysOf(odd), Keys{"environment.NCCL_TOKEN"}) << "absent is not withheld";
+  EXPECT_EQ(odd.suspect, Suspect::kNode) << "others with the same stack differ from it";
+  const auto with = [](FingerprintBuilder build, const std::string& note) {
+    return build.Stack("environment.NCCL_TOKEN", note);
+  };
+  const Fleet fleet = CompareFleet({Member("n1", with(SampleStack(), "withheld:hmac-sha256:1:aa")),
+                                    Member("n2", with(SampleStack(), "withheld:hmac-sha256:2:bb")),
+                                    Member("n3", with(Odd(), "withheld:hmac-sha256:3:cc"))});
+  ASSERT_EQ(fleet.odd.size(), 1U);
+  EXPECT_TRUE(fleet.odd[0].facts.empty());
+  EXPECT_EQ(fleet.odd[0].suspect, Suspect::kNode);
+}
+
 TEST(Fleet, ATieNamesTheFactBetweenItsStacks) {
   const Fleet fleet =
       CompareFleet({Member("n1", SampleStack()), Member("n2", OnDriver(Odd(), "590"))});
