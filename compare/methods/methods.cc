@@ -10,28 +10,13 @@
 #include <utility>
 
 #include "compare/methods/families.h"
+#include "harness/base/spelling.h"
 
 namespace rharness {
 namespace {
 
 constexpr std::size_t kNearest = 3;
 constexpr std::size_t kLongestName = 100;
-
-// Levenshtein's distance.
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
 
 // The path of the first number that is no answer.
 std::optional<std::string> NoAnswer(const Json& value, const std::string& path,

@@ -1,7 +1,6 @@
 // `rharness gate baseline accept`: somebody takes a fingerprint as the baseline, for a while.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "harness/base/files.h"
@@ -33,26 +32,23 @@ Result<int> Accept(const AcceptArguments& arguments) {
 
 }  // namespace
 
-void AddGateBaseline(CLI::App& gate_verb, Action* action) {
-  CLI::App* verb = gate_verb.add_subcommand("baseline", "Accepted fingerprints");
-  verb->require_subcommand(1);
+void AddGateBaseline(Command& gate) {
   auto arguments = std::make_shared<AcceptArguments>();
-  CLI::App* accept =
-      verb->add_subcommand("accept", "Accept a fingerprint as the baseline: who, why, until when");
-  accept->add_option("fingerprint", arguments->fingerprint, "Fingerprint to accept")->required();
-  accept->add_option("--folder", arguments->folder, "Folder of the baseline and its record")
-      ->required();
-  accept->add_option("--by", arguments->by, "Who accepts it")->required();
-  accept->add_option("--reason", arguments->reason, "Why")->required();
-  accept
-      ->add_option("--expires", arguments->expires,
-                   "Last day on which it holds, such as 2026-12-31 (UTC)")
-      ->required();
-  accept->callback([arguments, action] {
-    *action = [arguments] {
-      const auto code = Accept(*arguments);
-      return code.ok() ? *code : FailWith(code.error());
-    };
+  Command& verb =
+      gate.AddVerb("baseline", "Accepted fingerprints")
+          .AddVerb("accept", "Accept a fingerprint as the baseline: who, why, until when");
+  verb.Add("fingerprint", &arguments->fingerprint, "Fingerprint to accept").File().Required();
+  verb.Add("--folder", &arguments->folder, "Folder of the baseline and its record")
+      .Folder()
+      .Required();
+  verb.Add("--by", &arguments->by, "Who accepts it").Required();
+  verb.Add("--reason", &arguments->reason, "Why").Required();
+  verb.Add("--expires", &arguments->expires, "Last day on which it holds, such as 2026-12-31 (UTC)")
+      .Value("DATE")
+      .Required();
+  verb.Do([arguments] {
+    const auto code = Accept(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
   });
 }
 

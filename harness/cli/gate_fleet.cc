@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -92,23 +91,23 @@ Result<int> Run(const FleetArguments& arguments) {
 
 }  // namespace
 
-void AddGateFleet(CLI::App& gate_verb, Action* action) {
+void AddGateFleet(Command& gate) {
   auto arguments = std::make_shared<FleetArguments>();
-  CLI::App* verb = gate_verb.add_subcommand(
-      "fleet", "Find nodes that compute otherwise than others of their hardware");
-  verb->add_option("folder", arguments->folder,
-                   "Folder of fingerprints: NODE.json, or NODE/*.json for repeats of one node")
-      ->required();
-  verb->add_flag("--json", arguments->json, "Print rharness.fleet/v1 instead of text");
-  verb->add_option("--html", arguments->html, "Write a page; - is stdout");
-  verb->footer(
-      "Exit codes: 0 all nodes of a hardware class compute alike, 1 some do not, 2 unreadable\n"
-      "folder, 3 nothing to compare, or a fingerprint that shows nothing.");
-  verb->callback([arguments, action] {
-    *action = [arguments] {
-      const auto code = Run(*arguments);
-      return code.ok() ? *code : FailWith(code.error());
-    };
+  Command& verb =
+      gate.AddVerb("fleet", "Find nodes that compute otherwise than others of their hardware");
+  verb.Add("folder", &arguments->folder,
+           "Folder of fingerprints: NODE.json, or NODE/*.json for repeats of one node")
+      .Folder()
+      .Required();
+  verb.Add("--json", &arguments->json, "Print rharness.fleet/v1 instead of text");
+  verb.Add("--html", &arguments->html, "Write a page; - is stdout").File();
+  verb.ExitCode(kExitOk, "all nodes of a hardware class compute alike");
+  verb.ExitCode(kExitDrift, "some do not");
+  verb.ExitCode(kExitUsage, "unreadable folder");
+  verb.ExitCode(kExitInconclusive, "nothing to compare, or a fingerprint that shows nothing");
+  verb.Do([arguments] {
+    const auto code = Run(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
   });
 }
 

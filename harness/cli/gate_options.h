@@ -7,8 +7,8 @@
 namespace rharness {
 
 // `gate baseline accept` and `gate fleet`, below the verb.
-void AddGateBaseline(CLI::App& gate_verb, Action* action);
-void AddGateFleet(CLI::App& gate_verb, Action* action);
+void AddGateBaseline(Command& gate);
+void AddGateFleet(Command& gate);
 
 }  // namespace rharness
 

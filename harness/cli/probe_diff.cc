@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "harness/base/files.h"
@@ -64,21 +63,22 @@ Result<int> Run(const DiffArguments& arguments) {
 
 }  // namespace
 
-void AddProbeDiff(CLI::App& probe_verb, Action* action) {
+void AddProbeDiff(Command& probe) {
   auto arguments = std::make_shared<DiffArguments>();
-  CLI::App* verb = probe_verb.add_subcommand(
+  Command& verb = probe.AddVerb(
       "diff", "Say which behaviours changed between two fingerprints: choice, tree, bits");
-  verb->add_option("before", arguments->before, "Fingerprint of the stack before")->required();
-  verb->add_option("after", arguments->after, "Fingerprint of the stack after")->required();
-  verb->add_flag("--json", arguments->json, "Print rharness.fingerprint_diff/v1 instead of text");
-  verb->add_option("--html", arguments->html,
-                   "Write a page with the trees before and after; - is stdout");
-  verb->footer("Exit codes: 0 the same, 1 changed, 2 unreadable input, 3 not comparable.");
-  verb->callback([arguments, action] {
-    *action = [arguments] {
-      const auto code = Run(*arguments);
-      return code.ok() ? *code : FailWith(code.error());
-    };
+  verb.Add("before", &arguments->before, "Fingerprint of the stack before").File().Required();
+  verb.Add("after", &arguments->after, "Fingerprint of the stack after").File().Required();
+  verb.Add("--json", &arguments->json, "Print rharness.fingerprint_diff/v1 instead of text");
+  verb.Add("--html", &arguments->html, "Write a page with the trees before and after; - is stdout")
+      .File();
+  verb.ExitCode(kExitOk, "the same");
+  verb.ExitCode(kExitDrift, "changed");
+  verb.ExitCode(kExitUsage, "unreadable input");
+  verb.ExitCode(kExitInconclusive, "not comparable");
+  verb.Do([arguments] {
+    const auto code = Run(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
   });
 }
 

@@ -6,7 +6,7 @@
 
 namespace rharness {
 
-void AddProbeDiff(CLI::App& probe_verb, Action* action);
+void AddProbeDiff(Command& probe);
 
 }  // namespace rharness
 

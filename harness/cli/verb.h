@@ -1,20 +1,15 @@
 // What every verb of the command line shares: its shape, exit codes, and how an Error ends it.
 //
-// Each verb is one file, verb_NAME.cc, that declares its options on a CLI11 subcommand and hands
-// back the action to run after parsing. main.cc holds the list of verbs.
+// Each verb is one file, verb_NAME.cc, that declares its options and what it does (command.h).
+// main.cc holds the list of verbs.
 #ifndef RHARNESS_HARNESS_CLI_VERB_H_
 #define RHARNESS_HARNESS_CLI_VERB_H_
 
-#include <functional>
-#include <string>
 #include <string_view>
 
 #include "harness/base/json.h"
 #include "harness/base/result.h"
-
-namespace CLI {
-class App;
-}
+#include "harness/cli/command.h"
 
 namespace rharness {
 
@@ -44,20 +39,17 @@ int FailWith(const Error& error);
 int Print(std::string_view text);
 int PrintJson(const Json& json);
 
-// The work of a verb once its options are parsed; returns the exit code.
-using Action = std::function<int()>;
-
-// Each adds its subcommand to `app`; parsing that subcommand sets *action.
-void AddAdmit(CLI::App& app, Action* action);
-void AddCompare(CLI::App& app, Action* action);
-void AddDrill(CLI::App& app, Action* action);
-void AddGate(CLI::App& app, Action* action);
-void AddHash(CLI::App& app, Action* action);
-void AddHistory(CLI::App& app, Action* action);
-void AddProbe(CLI::App& app, Action* action);
-void AddRecord(CLI::App& app, Action* action);
-void AddReport(CLI::App& app, Action* action);
-void AddStats(CLI::App& app, Action* action);
+// Each adds its verb.
+void AddAdmit(Command& root);
+void AddCompare(Command& root);
+void AddDrill(Command& root);
+void AddGate(Command& root);
+void AddHash(Command& root);
+void AddHistory(Command& root);
+void AddProbe(Command& root);
+void AddRecord(Command& root);
+void AddReport(Command& root);
+void AddStats(Command& root);
 
 }  // namespace rharness
 

@@ -4,7 +4,6 @@
 // it can be seen which were found.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -188,15 +187,17 @@ int RunAdmit(const AdmitOptions& options) {
 
 }  // namespace
 
-void AddAdmit(CLI::App& app, Action* action) {
+void AddAdmit(Command& root) {
   auto options = std::make_shared<AdmitOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "admit", "Check that manifests are complete and consistent; one line a finding");
-  verb->add_option("manifests", options->paths, "Manifests, or folders of them, however deep")
-      ->required();
-  verb->add_flag("--json", options->json, "Print the findings as JSON");
-  verb->footer("Exit codes: 0 all admitted, 2 a manifest has findings or cannot be read.");
-  verb->callback([options, action] { *action = [options] { return RunAdmit(*options); }; });
+  Command& verb =
+      root.AddVerb("admit", "Check that manifests are complete and consistent; one line a finding");
+  verb.Add("manifests", &options->paths, "Manifests, or folders of them, however deep")
+      .Path()
+      .Required();
+  verb.Add("--json", &options->json, "Print the findings as JSON");
+  verb.ExitCode(kExitOk, "all admitted");
+  verb.ExitCode(kExitUsage, "a manifest has findings or cannot be read");
+  verb.Do([options] { return RunAdmit(*options); });
 }
 
 }  // namespace rharness

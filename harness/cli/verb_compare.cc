@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -150,73 +150,69 @@ int RunCompare(const CompareArguments& arguments) {
   return shown == kExitOk ? set->exit_code : shown;
 }
 
-void AddInputOptions(CLI::App* verb, CompareArguments* arguments) {
-  verb->add_option("A", arguments->a,
-                   "Manifest, evidence, checkpoint, curves, folder of MLPerf results, environment, "
-                   "fingerprint, or a folder of such files");
-  verb->add_option("B", arguments->b,
-                   "The same of the other side; of two folders, equal names pair");
-  verb->add_option("--pairs", arguments->pairs,
-                   "Compare before.* with after.* in every folder below DIR")
-      ->type_name("DIR");
-  verb->add_option("--replicate", arguments->replicates,
-                   "A further run of A's configuration, or of A with one bit changed: how far "
-                   "rounding alone goes; may be repeated")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
-  verb->add_option("--rcp", arguments->rcp,
-                   "MLPerf reference convergence points, for the official checker's decision")
-      ->type_name("FILE");
-  verb->add_option("--root", arguments->root, "Where relative locations in manifests begin")
-      ->type_name("DIR")
-      ->capture_default_str();
-  verb->add_option("--strip-prefix", arguments->prefixes,
-                   "Take this off tensor names, such as module.; may be repeated")
-      ->type_name("PREFIX")
-      ->allow_extra_args(false);
-  verb->add_flag("--weights-only", arguments->weights_only,
-                 "Of checkpoints with optimizer state, compare the weights alone");
-  verb->add_option("--expect", arguments->expect,
-                   "bitwise: any differing bit is a drift; statistical: what matters is the bands. "
-                   "Without it: bitwise for checkpoints and for manifests that promise it")
-      ->check(CLI::IsMember({"bitwise", "statistical"}));
-  verb->add_option("-j,--jobs", arguments->jobs, "Threads; 0 is one a core")
-      ->check(CLI::Range(0, 64))
-      ->capture_default_str();
+void AddInputOptions(Command* verb, CompareArguments* arguments) {
+  verb->Add("A", &arguments->a,
+            "Manifest, evidence, checkpoint, curves, folder of MLPerf results, environment, "
+            "fingerprint, or a folder of such files")
+      .Path();
+  verb->Add("B", &arguments->b, "The same of the other side; of two folders, equal names pair")
+      .Path();
+  verb->Add("--pairs", &arguments->pairs, "Compare before.* with after.* in every folder below DIR")
+      .Folder();
+  verb->Add("--replicate", &arguments->replicates,
+            "A further run of A's configuration, or of A with one bit changed: how far rounding "
+            "alone goes; may be repeated")
+      .Path()
+      .OneEach();
+  verb->Add("--rcp", &arguments->rcp,
+            "MLPerf reference convergence points, for the official checker's decision")
+      .File();
+  verb->Add("--root", &arguments->root, "Where relative locations in manifests begin")
+      .Folder()
+      .ShowDefault();
+  verb->Add("--strip-prefix", &arguments->prefixes,
+            "Take this off tensor names, such as module.; may be repeated")
+      .Value("PREFIX")
+      .OneEach();
+  verb->Add("--weights-only", &arguments->weights_only,
+            "Of checkpoints with optimizer state, compare the weights alone");
+  verb->Add("--expect", &arguments->expect,
+            "bitwise: any differing bit is a drift; statistical: what matters is the bands. "
+            "Without it: bitwise for checkpoints and for manifests that promise it")
+      .Choices({"bitwise", "statistical"});
+  verb->Add("-j,--jobs", &arguments->jobs, "Threads; 0 is one a core").Between(0, 64).ShowDefault();
 }
 
-void AddOutputOptions(CLI::App* verb, CompareArguments* arguments) {
-  verb->add_flag("--json", arguments->json, "Print rharness.comparison/v1 instead of text");
-  verb->add_option("--json-file", arguments->json_file, "Write that JSON to a file as well")
-      ->type_name("FILE");
-  verb->add_option("--html", arguments->html, "Write a page with plots; - is stdout")
-      ->type_name("FILE");
-  verb->add_option("--junit", arguments->junit, "Write JUnit XML; - is stdout")->type_name("FILE");
-  verb->add_option("--markdown", arguments->markdown, "Write a step summary; - is stdout")
-      ->type_name("FILE");
-  verb->add_option(
-          "--bundle", arguments->bundle,
-          "Write all of these, and the compared files of at most 16 MiB but for checkpoints, "
-          "to FILE.tar.zst")
-      ->type_name("FILE");
+void AddOutputOptions(Command* verb, CompareArguments* arguments) {
+  verb->Heading("Output");
+  verb->Add("--json", &arguments->json, "Print rharness.comparison/v1 instead of text");
+  verb->Add("--json-file", &arguments->json_file, "Write that JSON to a file as well").File();
+  verb->Add("--html", &arguments->html, "Write a page with plots; - is stdout").File();
+  verb->Add("--junit", &arguments->junit, "Write JUnit XML; - is stdout").File();
+  verb->Add("--markdown", &arguments->markdown, "Write a step summary; - is stdout").File();
+  verb->Add("--bundle", &arguments->bundle,
+            "Write all of these, and the compared files of at most 16 MiB but for checkpoints, "
+            "to FILE.tar.zst")
+      .File();
 }
 
 }  // namespace
 
-void AddCompare(CLI::App& app, Action* action) {
-  auto* verb = app.add_subcommand(
+void AddCompare(Command& root) {
+  Command& verb = root.AddVerb(
       "compare", "Says what differs between A and B, where first, how much, and the likely cause");
-  verb->footer(
-      "Exit codes: 0 identical or equivalent, 1 drifted, 2 usage or unreadable input,\n"
-      "3 inconclusive or not comparable, 5 a kept checkpoint is not the recorded one.\n\n"
-      "Examples:\n"
-      "  rharness compare model-a.safetensors model-b.pt\n"
-      "  rharness compare manifest.json out/runs/RUN/1/evidence.json --html report.html\n"
-      "  rharness compare --pairs golden/ --junit junit.xml");
   auto arguments = std::make_shared<CompareArguments>();
-  AddInputOptions(verb, arguments.get());
-  AddOutputOptions(verb, arguments.get());
-  verb->callback([arguments, action] { *action = [arguments] { return RunCompare(*arguments); }; });
+  AddInputOptions(&verb, arguments.get());
+  AddOutputOptions(&verb, arguments.get());
+  verb.ExitCode(kExitOk, "identical or equivalent");
+  verb.ExitCode(kExitDrift, "drifted");
+  verb.ExitCode(kExitUsage, "usage or unreadable input");
+  verb.ExitCode(kExitInconclusive, "inconclusive or not comparable");
+  verb.ExitCode(kExitIntegrity, "a kept checkpoint is not the recorded one");
+  verb.Example("rharness compare model-a.safetensors model-b.pt");
+  verb.Example("rharness compare manifest.json out/runs/RUN/1/evidence.json --html report.html");
+  verb.Example("rharness compare --pairs golden/ --junit junit.xml");
+  verb.Do([arguments] { return RunCompare(*arguments); });
 }
 
 }  // namespace rharness

@@ -2,10 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
-#include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -28,7 +25,6 @@ struct Arguments {
   std::string root = ".";
   std::vector<std::string> maps;
   std::vector<std::string> environment;
-  std::size_t sample = 0;
   double budget_hours = 0.0;
   bool no_confirm = false;
   bool dry_run = false;
@@ -55,7 +51,7 @@ Status Split(const std::string& text, const char* option, const char* form, std:
   return {};
 }
 
-Status Complete(Arguments* arguments, const CLI::App& command) {
+Status Complete(Arguments* arguments, const Command& command) {
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;
   drill.places.root = arguments->root;
@@ -73,14 +69,12 @@ Status Complete(Arguments* arguments, const CLI::App& command) {
     drill.environment[unset ? text : name] =
         unset ? std::nullopt : std::optional<std::string>(value);
   }
-  if (command.count("--sample") > 0) drill.sample = arguments->sample;
   drill.plan.budget_seconds = arguments->budget_hours * 3600;
   drill.confirm = !arguments->no_confirm;
   if (drill.plan.slots.cpus == 0) {
     drill.plan.slots.cpus = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   }
-  if (drill.resume &&
-      (arguments->dry_run || command.count("--select") > 0 || command.count("--sample") > 0)) {
+  if (drill.resume && (arguments->dry_run || command.Given("--select") || drill.sample)) {
     return InvalidInput(
         "--resume goes on with the drill's own plan; it takes no --dry-run, "
         "--select or --sample");
@@ -126,7 +120,7 @@ int Finish(const Report& report, const Arguments& arguments) {
   return report.exit_code;
 }
 
-int Run(Arguments* arguments, const CLI::App& command) {
+int Run(Arguments* arguments, const Command& command) {
   if (const Status status = Complete(arguments, command); !status.ok()) {
     return FailWith(status.error());
   }
@@ -142,142 +136,107 @@ int Run(Arguments* arguments, const CLI::App& command) {
   return Finish(*report, *arguments);
 }
 
-// Refuses what the parsers behind it would wrap or saturate: signs, and numbers above 2^64 - 1.
-CLI::Validator Unsigned() {
-  return CLI::Validator(
-      [](std::string& text) {
-        std::uint64_t value = 0;
-        const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-        return result.ec == std::errc() ? std::string()
-                                        : "'" + text + "' is no number from 0 to 2^64 - 1";
-      },
-      "");
-}
-
-// Refuses NaN and infinity, which compare as no number does.
-CLI::Validator Finite() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        char* end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        return std::isfinite(value) && value >= 0 && *end == '\0'
-                   ? std::string()
-                   : "'" + text + "' is no finite number from 0 on";
-      },
-      "NUMBER");
-}
-
-void AddSelectionOptions(CLI::App* command, Arguments* arguments) {
+void AddSelectionOptions(Command* command, Arguments* arguments) {
   DrillOptions& drill = arguments->drill;
-  command->add_option("--history", drill.history, "Store to drill: a path or sqlite:PATH")
-      ->envname("RHARNESS_HISTORY");
-  command->add_option("--out", arguments->out, "Folder of this drill; must not hold another one")
-      ->capture_default_str()
-      ->envname("RHARNESS_OUT");
-  command->add_option("--select", drill.selection,
-                      "Runs to drill, such as 'family = mlp and (verified = never or verified < "
-                      "30d)'; 30d is 30 days ago");
+  command->Heading("What to rerun");
+  command->Add("--history", &drill.history, "Store to drill: a path or sqlite:PATH")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
   command
-      ->add_option("--sample", arguments->sample,
-                   "Draw this many of them, long unverified ones more likely")
-      ->transform(Unsigned());
-  command->add_option("--seed", drill.seed, "Seed of the sample")
-      ->transform(Unsigned())
-      ->capture_default_str();
-  command->add_option("--reruns", drill.plan.reruns, "Reruns of each run")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_flag("--no-confirm", arguments->no_confirm,
-                    "Do not rerun a suspected drift once more");
+      ->Add("--select", &drill.selection,
+            "Runs to drill, such as 'family = mlp and (verified = never or verified < "
+            "30d)'; 30d is 30 days ago")
+      .Value("EXPRESSION");
+  command->Add("--sample", &drill.sample,
+               "Draw this many of them, long unverified ones more likely");
+  command->Add("--seed", &drill.seed, "Seed of the sample").ShowDefault();
+  command->Add("--reruns", &drill.plan.reruns, "Reruns of each run").Between(1, 1000).ShowDefault();
+  command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
+  command->Add("--resume", &drill.resume,
+               "Go on with the interrupted drill in --out, with its own settings");
 }
 
-void AddResourceOptions(CLI::App* command, Arguments* arguments) {
+void AddResourceOptions(Command* command, Arguments* arguments) {
   PlanOptions& plan = arguments->drill.plan;
-  command->add_option("--jobs", plan.jobs, "Reruns at a time; 0: as many as the slots allow")
-      ->check(CLI::Range(0, 100000))
-      ->capture_default_str();
-  command->add_option("--cpus", plan.slots.cpus, "CPUs to share out (default: all)")
-      ->check(CLI::Range(1, 100000));
-  command->add_option("--gpus", plan.slots.gpus, "GPUs to share out")
-      ->check(CLI::Range(0, 100000))
-      ->capture_default_str();
+  command->Heading("What reruns share");
+  command->Add("--jobs", &plan.jobs, "Reruns at a time; 0: as many as the slots allow")
+      .Between(0, 100000)
+      .ShowDefault();
+  command->Add("--cpus", &plan.slots.cpus, "CPUs to share out (default: all)").Between(1, 100000);
+  command->Add("--gpus", &plan.slots.gpus, "GPUs to share out").Between(0, 100000).ShowDefault();
   command
-      ->add_option("--memory", plan.slots.memory_bytes,
-                   "Memory to share out, such as 16GiB (default: not limited)")
-      ->transform(CLI::AsSizeValue(false))
-      ->transform(Unsigned());
+      ->Add("--memory", &plan.slots.memory_bytes,
+            "Memory to share out, such as 16GiB (default: not limited)")
+      .Size();
+  command->Add("--budget", &arguments->budget_hours, "Run time to spend at most; 0: no limit")
+      .Duration(TimeUnit::kHours);
+  command->Heading("Limits of a rerun whose manifest states none");
+  command->Add("--rerun-memory", &plan.memory_bytes, "Memory").Size();
+  command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
   command
-      ->add_option("--budget", arguments->budget_hours,
-                   "Hours of run time to spend at most; 0: no limit")
-      ->check(Finite());
-  command
-      ->add_option("--rerun-memory", plan.memory_bytes,
-                   "Memory limit of a rerun whose manifest states none")
-      ->transform(CLI::AsSizeValue(false))
-      ->transform(Unsigned());
-  command
-      ->add_option("--rerun-disk", plan.disk_bytes,
-                   "Disk limit of a rerun whose manifest states none (default: 10GiB)")
-      ->transform(CLI::AsSizeValue(false))
-      ->transform(Unsigned());
-  command
-      ->add_option("--timeout-factor", plan.timeout_factor,
-                   "Time limit where none is stated: this times the recorded duration...")
-      ->check(CLI::PositiveNumber)
-      ->check(Finite())
-      ->capture_default_str();
-  command->add_option("--timeout-floor", plan.timeout_floor_seconds, "...but at least, seconds")
-      ->check(Finite())
-      ->capture_default_str();
+      ->Add("--timeout-factor", &plan.timeout_factor, "Time: this times the recorded duration...")
+      .Positive()
+      .ShowDefault();
+  command->Add("--timeout-floor", &plan.timeout_floor_seconds, "...but at least this")
+      .Duration(TimeUnit::kSeconds)
+      .ShowDefault();
 }
 
-void AddPlaceOptions(CLI::App* command, Arguments* arguments) {
+void AddPlaceOptions(Command* command, Arguments* arguments) {
   DrillOptions& drill = arguments->drill;
-  command->add_option("--root", arguments->root, "Where relative data and code locations lie")
-      ->capture_default_str();
+  command->Heading("Where and how to rerun");
+  command->Add("--root", &arguments->root, "Where relative data and code locations lie")
+      .Folder()
+      .ShowDefault();
   command
-      ->add_option("--map", arguments->maps,
-                   "FROM=TO: a recorded location or repository lies here at TO; repeatable")
-      ->allow_extra_args(false);
+      ->Add("--map", &arguments->maps,
+            "FROM=TO: a recorded location or repository lies here at TO; repeatable")
+      .OneEach();
   command
-      ->add_option("--env", arguments->environment,
-                   "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
-                   "repeatable")
-      ->allow_extra_args(false);
+      ->Add("--env", &arguments->environment,
+            "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
+            "repeatable")
+      .OneEach();
   command
-      ->add_option("--launcher", drill.launcher,
-                   "auto (by each manifest's image), host, podman or docker")
-      ->check(CLI::IsMember({"auto", "host", "podman", "docker"}))
-      ->capture_default_str();
-  command->add_option("--executor", drill.executor, "local")
-      ->check(CLI::IsMember({"local"}))
-      ->capture_default_str();
-  command->add_flag("--keep-workspaces", drill.keep_workspaces,
-                    "Keep the folders that reruns worked in");
+      ->Add("--launcher", &drill.launcher,
+            "auto (by each manifest's image), host, podman or docker")
+      .Choices({"auto", "host", "podman", "docker"})
+      .ShowDefault();
+  command->Add("--executor", &drill.executor, "local").Choices({"local"}).ShowDefault();
+  command->Add("--keep-workspaces", &drill.keep_workspaces,
+               "Keep the folders that reruns worked in");
+}
+
+void AddOutputOptions(Command* command, Arguments* arguments) {
+  command->Heading("Output");
+  command->Add("--out", &arguments->out, "Folder of this drill; must not hold another one")
+      .Folder()
+      .ShowDefault()
+      .Env("RHARNESS_OUT");
+  command->Add("--dry-run", &arguments->dry_run, "Print the plan and its cost; run nothing");
+  command->Add("--json", &arguments->json, "Print the plan or the report as JSON");
 }
 
 }  // namespace
 
-void AddDrill(CLI::App& app, Action* action) {
+void AddDrill(Command& root) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "drill", "Rerun recorded runs, compare what comes out, and report the verdicts");
+  Command& verb =
+      root.AddVerb("drill", "Rerun recorded runs, compare what comes out, and report the verdicts");
   arguments->drill.plan.slots.cpus = 0;
-  AddSelectionOptions(command, arguments.get());
-  AddResourceOptions(command, arguments.get());
-  AddPlaceOptions(command, arguments.get());
-  command->add_flag("--dry-run", arguments->dry_run, "Print the plan and its cost; run nothing");
-  command->add_flag("--resume", arguments->drill.resume,
-                    "Go on with the interrupted drill in --out, with its own settings");
-  command->add_flag("--json", arguments->json, "Print the plan or the report as JSON");
-  command->footer(
-      "Exit codes: 0 all identical or equivalent; 1 drift; 2 usage or invalid input; 3 "
-      "inconclusive\n"
-      "or not comparable; 4 infrastructure, a failed run or an interrupt; 5 integrity.\n"
+  AddSelectionOptions(&verb, arguments.get());
+  AddResourceOptions(&verb, arguments.get());
+  AddPlaceOptions(&verb, arguments.get());
+  AddOutputOptions(&verb, arguments.get());
+  verb.Note(
       "The folder --out gets report.html, report.json, junit.xml, summary.md and metrics.prom.");
-  command->callback([arguments, command, action] {
-    *action = [arguments, command] { return Run(arguments.get(), *command); };
-  });
+  verb.ExitCode(kExitOk, "all identical or equivalent");
+  verb.ExitCode(kExitDrift, "drift");
+  verb.ExitCode(kExitUsage, "usage or invalid input");
+  verb.ExitCode(kExitInconclusive, "inconclusive or not comparable");
+  verb.ExitCode(kExitInfrastructure, "infrastructure, a failed run or an interrupt");
+  verb.ExitCode(kExitIntegrity, "integrity");
+  verb.Do([arguments, &verb] { return Run(arguments.get(), verb); });
 }
 
 }  // namespace rharness

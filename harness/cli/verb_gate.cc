@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -74,14 +73,6 @@ Status LoadDrillInto(const std::string& source, GateInput* input) {
   // A report alone does not say where its runs were rerun.
   input->drilled_in = DrilledIn(*input->drill, folder ? fs::path(source) : path.parent_path());
   return {};
-}
-
-// An option that names nothing, such as a variable that is not set, is not one that was left out.
-CLI::Validator NotEmpty() {
-  return {[](const std::string& text) {
-            return text.empty() ? std::string("names nothing") : std::string();
-          },
-          ""};
 }
 
 Status Check(const GateArguments& arguments) {
@@ -168,82 +159,87 @@ Result<int> Run(const GateArguments& arguments) {
   return shown == kExitOk ? decision.exit_code : shown;
 }
 
-void AddInputs(CLI::App* verb, GateArguments* arguments) {
-  verb->add_option("--baseline", arguments->baseline,
-                   "Fingerprint in use, or the folder of an accepted baseline")
-      ->check(NotEmpty());
-  verb->add_option("--candidate", arguments->candidate, "Fingerprint of what shall roll out");
-  verb->add_option("--policy", arguments->policy,
-                   "YAML: what may change, waivers, required probes; none: nothing may change")
-      ->check(NotEmpty());
-  verb->add_option("--history", arguments->run.history, "Store of runs, to find the impacted ones")
-      ->envname("RHARNESS_HISTORY");
-  verb->add_option("--drill", arguments->drill,
-                   "Folder of a drill on the candidate, or `impacted`: rerun the impacted runs "
-                   "here, on the candidate, and judge their verdicts")
-      ->check(NotEmpty());
+void AddInputs(Command* verb, GateArguments* arguments) {
+  verb->Add("--baseline", &arguments->baseline,
+            "Fingerprint in use, or the folder of an accepted baseline")
+      .Path()
+      .NotEmpty();
+  verb->Add("--candidate", &arguments->candidate, "Fingerprint of what shall roll out").File();
+  verb->Add("--policy", &arguments->policy,
+            "YAML: what may change, waivers, required probes; none: nothing may change")
+      .File()
+      .NotEmpty();
+  verb->Add("--history", &arguments->run.history, "Store of runs, to find the impacted ones")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  verb->Add("--drill", &arguments->drill,
+            "Folder of a drill on the candidate, or `impacted`: rerun the impacted runs here, on "
+            "the candidate, and judge their verdicts")
+      .Folder()
+      .NotEmpty();
 }
 
-void AddDrillOptions(CLI::App* verb, GateArguments* arguments) {
-  verb->add_option("--out", arguments->run.out, "Folder of that drill");
-  verb->add_option("--root", arguments->run.root,
-                   "Where relative data and code locations of that drill lie")
-      ->capture_default_str();
-  verb->add_flag(
-      "--trust-here", arguments->run.trust_here,
-      "Do not probe, before that drill, that this machine computes as the candidate does");
-  verb->add_option("--program", arguments->run.program,
-                   "The rharness-probe for that; else the one beside rharness")
-      ->envname("RHARNESS_PROBE");
-  verb->add_option("--python", arguments->run.python,
-                   "Probe then the libraries that this Python's packages bring, as the candidate "
-                   "was probed with it")
-      ->check(NotEmpty());
-  verb->add_option("--library-path", arguments->run.library_paths,
-                   "Folders searched for that stack's libraries first, as for the candidate")
-      ->check(NotEmpty());
-  verb->add_option("--jobs", arguments->run.jobs, "Reruns at a time; 0: as many as fit")
-      ->check(CLI::Range(0, 100000));
-  verb->add_option("--reruns", arguments->run.reruns, "Reruns of each run")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_option("--gpus", arguments->run.gpus,
-                   "GPUs to share out among its reruns (default: all)")
-      ->check(CLI::Range(0, 100000));
+void AddDrillOptions(Command* verb, GateArguments* arguments) {
+  verb->Heading("A drill of the impacted runs");
+  verb->Add("--out", &arguments->run.out, "Folder of that drill").Folder();
+  verb->Add("--root", &arguments->run.root,
+            "Where relative data and code locations of that drill lie")
+      .Folder()
+      .ShowDefault();
+  verb->Add("--trust-here", &arguments->run.trust_here,
+            "Do not probe, before that drill, that this machine computes as the candidate does");
+  verb->Add("--program", &arguments->run.program,
+            "The rharness-probe for that; else the one beside rharness")
+      .File()
+      .Env("RHARNESS_PROBE");
+  verb->Add("--python", &arguments->run.python,
+            "Probe then the libraries that this Python's packages bring, as the candidate was "
+            "probed with it")
+      .File("PROGRAM")
+      .NotEmpty();
+  verb->Add("--library-path", &arguments->run.library_paths,
+            "Folders searched for that stack's libraries first, as for the candidate")
+      .Folder()
+      .NotEmpty();
+  verb->Add("--jobs", &arguments->run.jobs, "Reruns at a time; 0: as many as fit")
+      .Between(0, 100000);
+  verb->Add("--reruns", &arguments->run.reruns, "Reruns of each run")
+      .Between(1, 1000)
+      .ShowDefault();
+  verb->Add("--gpus", &arguments->run.gpus, "GPUs to share out among its reruns (default: all)")
+      .Between(0, 100000);
 }
 
-void AddOutputs(CLI::App* verb, GateArguments* arguments) {
-  verb->add_flag("--json", arguments->json, "Print rharness.gate/v1 instead of text");
-  verb->add_option("--json-file", arguments->json_file,
-                   "Write that JSON to a file as well; - is stdout");
-  verb->add_option("--html", arguments->html, "Write a page; - is stdout");
-  verb->add_option("--junit", arguments->junit, "Write JUnit XML, a case a probe; - is stdout");
-  verb->add_option("--markdown", arguments->markdown, "Write a step summary; - is stdout");
+void AddOutputs(Command* verb, GateArguments* arguments) {
+  verb->Heading("Output");
+  verb->Add("--json", &arguments->json, "Print rharness.gate/v1 instead of text");
+  verb->Add("--json-file", &arguments->json_file, "Write that JSON to a file as well; - is stdout")
+      .File();
+  verb->Add("--html", &arguments->html, "Write a page; - is stdout").File();
+  verb->Add("--junit", &arguments->junit, "Write JUnit XML, a case a probe; - is stdout").File();
+  verb->Add("--markdown", &arguments->markdown, "Write a step summary; - is stdout").File();
 }
 
 }  // namespace
 
-void AddGate(CLI::App& app, Action* action) {
+void AddGate(Command& root) {
   auto arguments = std::make_shared<GateArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Command& verb = root.AddVerb(
       "gate", "Say whether a stack may roll out, by its fingerprint and those of the one in use");
-  AddInputs(verb, arguments.get());
-  AddDrillOptions(verb, arguments.get());
-  AddOutputs(verb, arguments.get());
-  verb->require_subcommand(0, 1);
-  AddGateBaseline(*verb, action);
-  AddGateFleet(*verb, action);
-  verb->footer(
-      "Exit codes: 0 open, 1 closed by a change, 2 usage or unreadable input, 3 closed for want "
-      "of\n"
-      "evidence, 4 the drill could not be carried out, 5 the baseline is not the accepted one.");
-  verb->callback([arguments, action, verb] {
-    // Runs after the callback of a subcommand, whose action stands.
-    if (!verb->get_subcommands().empty()) return;
-    *action = [arguments] {
-      const auto code = Run(*arguments);
-      return code.ok() ? *code : FailWith(code.error());
-    };
+  AddInputs(&verb, arguments.get());
+  AddDrillOptions(&verb, arguments.get());
+  AddOutputs(&verb, arguments.get());
+  AddGateBaseline(verb);
+  AddGateFleet(verb);
+  verb.ExitCode(kExitOk, "open");
+  verb.ExitCode(kExitDrift, "closed by a change");
+  verb.ExitCode(kExitUsage, "usage or unreadable input");
+  verb.ExitCode(kExitInconclusive, "closed for want of evidence");
+  verb.ExitCode(kExitInfrastructure, "the drill could not be carried out");
+  verb.ExitCode(kExitIntegrity, "the baseline is not the accepted one");
+  verb.Do([arguments] {
+    const auto code = Run(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
   });
 }
 

@@ -5,7 +5,6 @@
 // kind of digest is one more member of Entry and one more line in each writer.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -289,18 +288,19 @@ int Hash(const Options& options) {
 
 }  // namespace
 
-void AddHash(CLI::App& app, Action* action) {
+void AddHash(Command& root) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("hash", kHelp);
-  verb->add_option("PATH", options->paths, "Files and folders")->required();
-  verb->add_option("--threads", options->threads, "Threads to hash with; 0: one per core")
-      ->check(CLI::Range(0, 1024))
-      ->envname("RHARNESS_THREADS");
-  verb->add_flag("--weights-only", options->weights_only,
-                 "Print the digests of the weights, of the optimizer's state and of all tensors "
-                 "instead, each on a line; every path must be a checkpoint with weights");
-  verb->add_flag("--json", options->json, "Print one JSON document (rharness.hash/v1)");
-  verb->callback([options, action] { *action = [options] { return Hash(*options); }; });
+  Command& verb = root.AddVerb("hash", "Prints digests of files, folders and checkpoints' tensors");
+  verb.Describe(kHelp);
+  verb.Add("PATH", &options->paths, "Files and folders").Path().Required();
+  verb.Add("--threads", &options->threads, "Threads to hash with; 0: one per core")
+      .Between(0, 1024)
+      .Env("RHARNESS_THREADS");
+  verb.Add("--weights-only", &options->weights_only,
+           "Print the digests of the weights, of the optimizer's state and of all tensors "
+           "instead, each on a line; every path must be a checkpoint with weights");
+  verb.Add("--json", &options->json, "Print one JSON document (rharness.hash/v1)");
+  verb.Do([options] { return Hash(*options); });
 }
 
 }  // namespace rharness

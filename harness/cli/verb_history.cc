@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -196,58 +195,57 @@ Result<int> RetireRun(const HistoryOptions& options) {
 }
 
 // One of the verbs below `history`.
-CLI::App* AddStep(CLI::App& history, const std::shared_ptr<HistoryOptions>& options, Action* action,
-                  const char* name, const char* description,
-                  Result<int> (*run)(const HistoryOptions&)) {
-  CLI::App* step = history.add_subcommand(name, description);
-  step->add_option("--history", options->url, "The history: sqlite:PATH or the path of its file")
-      ->envname("RHARNESS_HISTORY")
-      ->required();
-  step->callback([options, action, run] {
-    *action = [options, run] {
-      const Result<int> code = run(*options);
-      return code.ok() ? *code : FailWith(code.error());
-    };
+Command& AddStep(Command& history, const std::shared_ptr<HistoryOptions>& options, const char* name,
+                 const char* summary, Result<int> (*run)(const HistoryOptions&)) {
+  Command& step = history.AddVerb(name, summary);
+  step.Add("--history", &options->url, "The history: sqlite:PATH or the path of its file")
+      .File("URL")
+      .Env("RHARNESS_HISTORY")
+      .Required();
+  step.Do([options, run] {
+    const Result<int> code = run(*options);
+    return code.ok() ? *code : FailWith(code.error());
   });
   return step;
 }
 
 }  // namespace
 
-void AddHistory(CLI::App& app, Action* action) {
+void AddHistory(Command& root) {
   const auto options = std::make_shared<HistoryOptions>();
-  CLI::App* history = app.add_subcommand("history", "Keep recorded runs and their verdicts");
-  history->require_subcommand(1);
+  Command& history = root.AddVerb("history", "Keep recorded runs and their verdicts");
 
-  CLI::App* add = AddStep(*history, options, action, "add", "Store manifests", AddManifests);
-  add->add_option("manifests", options->paths, "Manifests, or folders of *.json manifests")
-      ->required();
-  add->add_flag("--force", options->force, "Store manifests that are not admitted, too");
+  Command& add = AddStep(history, options, "add", "Store manifests", AddManifests);
+  add.Add("manifests", &options->paths, "Manifests, or folders of *.json manifests")
+      .Path()
+      .Required();
+  add.Add("--force", &options->force, "Store manifests that are not admitted, too");
 
-  CLI::App* list = AddStep(*history, options, action, "list", "List the runs", ListRuns);
-  list->add_option("--select", options->select,
-                   "Only the runs for which this holds, such as "
-                   "'family = resnet50 and (verified = never or verified < 30d)'");
-  list->add_flag("--retired", options->with_retired, "Retired runs, too");
-  list->add_flag("--json", options->json, "As JSON");
+  Command& list = AddStep(history, options, "list", "List the runs", ListRuns);
+  list.Add("--select", &options->select,
+           "Only the runs for which this holds, such as "
+           "'family = resnet50 and (verified = never or verified < 30d)'")
+      .Value("EXPRESSION");
+  list.Add("--retired", &options->with_retired, "Retired runs, too");
+  list.Add("--json", &options->json, "As JSON");
 
-  CLI::App* show = AddStep(*history, options, action, "show",
-                           "Show a run or a family: verdict by date, since when, and what changed",
-                           ShowNamed);
-  show->add_option("name", options->name, "The run, or the family")->required();
-  show->add_flag("--family", options->family, "The family, where a run has that name, too");
-  show->add_option("--last", options->last, "A family's last drills to show")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  show->add_option("--html", options->html, "Write the page to this file, too; - is stdout");
-  show->add_flag("--json", options->json, "As JSON");
+  Command& show = AddStep(history, options, "show",
+                          "Show a run or a family: verdict by date, since when, and what changed",
+                          ShowNamed);
+  show.Add("name", &options->name, "The run, or the family").Required();
+  show.Add("--family", &options->family, "The family, where a run has that name, too");
+  show.Add("--last", &options->last, "A family's last drills to show")
+      .Between(1, 1000)
+      .ShowDefault();
+  show.Add("--html", &options->html, "Write the page to this file, too; - is stdout").File();
+  show.Add("--json", &options->json, "As JSON");
 
-  CLI::App* retire =
-      AddStep(*history, options, action, "retire",
+  Command& retire =
+      AddStep(history, options, "retire",
               "Take a run out of drills and of its family's statistics; it stays in the history",
               RetireRun);
-  retire->add_option("run_id", options->run_id, "The run")->required();
-  retire->add_option("--reason", options->reason, "Why, for those who ask later")->required();
+  retire.Add("run_id", &options->run_id, "The run").Required();
+  retire.Add("--reason", &options->reason, "Why, for those who ask later").Required();
 }
 
 }  // namespace rharness

@@ -4,7 +4,6 @@
 // own.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -255,67 +254,72 @@ int Run(ProbeOptions options) {
   return delivered == kExitOk ? run->exit_code : delivered;
 }
 
-void AddProgramOption(CLI::App* app, ProbeOptions* options) {
-  app->add_option("--program", options->program,
-                  "The rharness-probe to start; else the one beside rharness, in an image "
-                  "rharness-probe-portable if that lies there")
-      ->envname("RHARNESS_PROBE");
+void AddProgramOption(Command* verb, ProbeOptions* options) {
+  verb->Add("--program", &options->program,
+            "The rharness-probe to start; else the one beside rharness, in an image "
+            "rharness-probe-portable if that lies there")
+      .File()
+      .Env("RHARNESS_PROBE");
 }
 
-void AddList(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action* action) {
-  CLI::App* list = verb->add_subcommand("list", "Names the probes");
-  AddProgramOption(list, options.get());
-  list->add_flag("--json", options->json, "Print one JSON document (rharness.probes/v1)");
-  list->callback([options, action] {
-    *action = [options] {
-      return RunHere(*options, options->json ? std::vector<std::string>{"list", "--json"}
-                                             : std::vector<std::string>{"list"});
-    };
+void AddList(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
+  Command& list = probe.AddVerb("list", "Names the probes");
+  AddProgramOption(&list, options.get());
+  list.Add("--json", &options->json, "Print one JSON document (rharness.probes/v1)");
+  list.Do([options] {
+    return RunHere(*options, options->json ? std::vector<std::string>{"list", "--json"}
+                                           : std::vector<std::string>{"list"});
   });
 }
 
-void AddRun(CLI::App* verb, const std::shared_ptr<ProbeOptions>& options, Action* action) {
-  CLI::App* run = verb->add_subcommand("run", "Fingerprints this stack, or an image's");
-  run->add_option("--probe", options->globs, "Names of probes; * and ? match");
-  run->add_option("--device", options->device, "cpu or cuda:N")->capture_default_str();
-  run->add_option("--repeat", options->repeats, "Times that each result is made in a process")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  run->add_option("--processes", options->processes, "Fresh processes that each probe runs in")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  run->add_option("--budget", options->budget_seconds,
-                  "Seconds for all probes; what is not done by then has timed out; 0: no limit")
-      ->check(CLI::Range(0, 1000000));
-  run->add_option(
-      "--library-path", options->library_paths,
-      "Folders, in the image if there is one, searched for the stack's libraries first");
-  run->add_option("--python", options->python,
-                  "Search then the libraries that this Python's packages bring: NVIDIA's, which "
-                  "PyTorch loads, and NumPy's BLAS");
-  run->add_option("--out", options->out, "Write the fingerprint to this file, not to stdout");
-  AddProgramOption(run, options.get());
-  run->add_option("--image", options->image,
-                  "Run in this image instead of here: REFERENCE@sha256:DIGEST");
-  run->add_option("--launcher", options->launcher, "podman or docker, for --image")
-      ->check(CLI::IsMember({"podman", "docker"}))
-      ->capture_default_str();
-  run->add_option("--timeout", options->timeout_seconds,
-                  "Seconds that all of it may take in an image")
-      ->check(CLI::Range(1.0, 1e6))
-      ->capture_default_str();
-  run->callback([options, action] { *action = [options] { return Run(*options); }; });
+void AddRunOptions(Command* run, ProbeOptions* options) {
+  run->Add("--probe", &options->globs, "Names of probes; * and ? match").Value("GLOB");
+  run->Add("--device", &options->device, "cpu or cuda:N").ShowDefault();
+  run->Add("--repeat", &options->repeats, "Times that each result is made in a process")
+      .Between(1, 1000)
+      .ShowDefault();
+  run->Add("--processes", &options->processes, "Fresh processes that each probe runs in")
+      .Between(1, 1000)
+      .ShowDefault();
+  run->Add("--budget", &options->budget_seconds,
+           "For all probes; what is not done by then has timed out; 0: no limit")
+      .Duration(TimeUnit::kSeconds)
+      .Between(0, 1000000);
+  run->Add("--library-path", &options->library_paths,
+           "Folders, in the image if there is one, searched for the stack's libraries first")
+      .Folder();
+  run->Add("--python", &options->python,
+           "Search then the libraries that this Python's packages bring: NVIDIA's, which "
+           "PyTorch loads, and NumPy's BLAS")
+      .File("PROGRAM");
+  run->Add("--out", &options->out, "Write the fingerprint to this file, not to stdout").File();
+}
+
+void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
+  Command& run = probe.AddVerb("run", "Fingerprints this stack, or an image's");
+  AddRunOptions(&run, options.get());
+  AddProgramOption(&run, options.get());
+  run.Heading("In an image");
+  run.Add("--image", &options->image, "Run in this image instead of here: REFERENCE@sha256:DIGEST")
+      .Value("IMAGE");
+  run.Add("--launcher", &options->launcher, "podman or docker, for --image")
+      .Choices({"podman", "docker"})
+      .ShowDefault();
+  run.Add("--timeout", &options->timeout_seconds, "What all of it may take in an image")
+      .Duration(TimeUnit::kSeconds)
+      .Between(1.0, 1e6)
+      .ShowDefault();
+  run.Do([options] { return Run(*options); });
 }
 
 }  // namespace
 
-void AddProbe(CLI::App& app, Action* action) {
+void AddProbe(Command& root) {
   auto options = std::make_shared<ProbeOptions>();
-  CLI::App* verb = app.add_subcommand("probe", "Fingerprints the arithmetic of a stack");
-  verb->require_subcommand(1);
-  AddList(verb, options, action);
-  AddRun(verb, options, action);
-  AddProbeDiff(*verb, action);
+  Command& verb = root.AddVerb("probe", "Fingerprints the arithmetic of a stack");
+  AddList(verb, options);
+  AddRun(verb, options);
+  AddProbeDiff(verb);
 }
 
 }  // namespace rharness

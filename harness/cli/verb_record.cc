@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -26,15 +25,6 @@ struct RecordOptions {
   bool keep_failed = false;
   bool overwrite = false;
 };
-
-constexpr char kFooter[] =
-    "The command runs here and now, with this environment; its stdout and stderr pass through and\n"
-    "its stdin is empty. Data and code files are hashed before and after it.\n"
-    "Exit codes: 0 recorded; 2 usage; 4 the command failed (no manifest, unless --keep-failed), "
-    "or\n"
-    "did not write an output it should, or one that cannot be read or kept; 5 an input changed\n"
-    "during the run. But for a failed command the manifest is written, with what can be said, and\n"
-    "its notes say what is amiss.";
 
 std::atomic<bool> interrupted{false};
 
@@ -127,71 +117,88 @@ Result<int> RecordAndWrite(const RecordOptions& options) {
 }
 
 // One value each time it is given; a list without end would swallow the "--" before the command.
-void AddRepeatable(CLI::App* verb, const std::string& name, std::vector<std::string>* values,
-                   const std::string& help) {
-  verb->add_option(name, *values, help + "; repeatable")->allow_extra_args(false);
+Option& AddRepeatable(Command* verb, const char* name, std::vector<std::string>* values,
+                      const std::string& help) {
+  return verb->Add(name, values, help + "; repeatable").OneEach();
 }
 
-void AddInputs(CLI::App* verb, RecordArguments* a) {
-  verb->add_option("--image", a->image, "Image this runs in: REFERENCE@sha256:DIGEST");
-  AddRepeatable(verb, "--data", &a->data, "Input files and folders: [NAME=]PATH");
-  AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on");
+void AddInputs(Command* verb, RecordArguments* a) {
+  verb->Heading("What the run reads");
+  verb->Add("--image", &a->image, "Image this runs in: REFERENCE@sha256:DIGEST").Value("IMAGE");
+  AddRepeatable(verb, "--data", &a->data, "Input files and folders: [NAME=]PATH").Path();
+  AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on").File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a recorded seed");
   AddRepeatable(verb, "--hyper", &a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");
-  verb->add_option("--root", a->root, "Record folders below this one relative to it");
+  verb->Add("--root", &a->root, "Record folders below this one relative to it").Folder();
 }
 
-void AddOutputs(CLI::App* verb, RecordArguments* a) {
-  AddRepeatable(verb, "--weights", &a->weights, "Checkpoints that the command writes");
+void AddOutputs(Command* verb, RecordArguments* a) {
+  verb->Heading("What it writes");
+  AddRepeatable(verb, "--weights", &a->weights, "Checkpoints that the command writes").Path();
   AddRepeatable(verb, "--artifact", &a->artifacts,
                 "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
-  verb->add_option("--metrics", a->metrics_path, "Metrics file that the command writes");
+  verb->Add("--metrics", &a->metrics_path, "Metrics file that the command writes").File();
   AddRepeatable(verb, "--metric", &a->metrics,
                 "What a metric means: NAME,direction=higher,unit=1,margin=0.01,primary");
-  verb->add_option("--keep", a->keep, "Copy the outputs below this folder, under the run's name");
+  verb->Add("--keep", &a->keep, "Copy the outputs below this folder, under the run's name")
+      .Folder();
 }
 
-void AddPromises(CLI::App* verb, RecordArguments* a) {
-  verb->add_option("--determinism", a->determinism, "What a rerun must meet")
-      ->check(CLI::IsMember({"bitwise", "statistical"}))
-      ->capture_default_str();
-  verb->add_option("--scope", a->scope, "Where the bits hold")
-      ->check(CLI::IsMember({"hardware_class", "architecture"}))
-      ->capture_default_str();
+void AddPromises(Command* verb, RecordArguments* a) {
+  verb->Heading("What a rerun must meet and needs");
+  verb->Add("--determinism", &a->determinism, "What a rerun must meet")
+      .Choices({"bitwise", "statistical"})
+      .ShowDefault();
+  verb->Add("--scope", &a->scope, "Where the bits hold")
+      .Choices({"hardware_class", "architecture"})
+      .ShowDefault();
   AddRepeatable(verb, "--flag", &a->flags, "Determinism switches that are on: NAME=VALUE");
   AddRepeatable(verb, "--probe-family", &a->probe_families,
                 "Families of probes that the run depends on, such as gemm; none given: all");
-  verb->add_option("--kernel-list", a->kernel_list,
-                   "File that the command writes, of the GPU kernels it launched, to find those "
-                   "families: a name a line, or a profiler's CSV");
-  verb->add_option("--timeout", a->timeout_seconds, "Time limit in seconds; 0: none")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_option("--cpus", a->cpus, "Cores that a rerun needs")->check(CLI::NonNegativeNumber);
-  verb->add_option("--gpus", a->gpus, "GPUs that a rerun needs")->check(CLI::NonNegativeNumber);
+  verb->Add("--kernel-list", &a->kernel_list,
+            "File that the command writes, of the GPU kernels it launched, to find those "
+            "families: a name a line, or a profiler's CSV")
+      .File();
+  verb->Add("--timeout", &a->timeout_seconds, "Time limit; 0: none").Duration(TimeUnit::kSeconds);
+  verb->Add("--cpus", &a->cpus, "Cores that a rerun needs").FromZero();
+  verb->Add("--gpus", &a->gpus, "GPUs that a rerun needs").FromZero();
+}
+
+void AddNotes(Command* verb) {
+  verb->Note(
+      "The command runs here and now, with this environment; its stdout and stderr pass through "
+      "and its stdin is empty. Data and code files are hashed before and after it.");
+  verb->Note(
+      "But for a failed command the manifest is written, with what can be said, and its notes say "
+      "what is amiss.");
+  verb->ExitCode(kExitOk, "recorded");
+  verb->ExitCode(kExitUsage, "usage");
+  verb->ExitCode(kExitInfrastructure,
+                 "the command failed (no manifest, unless --keep-failed), or did not write an "
+                 "output it should, or one that cannot be read or kept");
+  verb->ExitCode(kExitIntegrity, "an input changed during the run");
 }
 
 }  // namespace
 
-void AddRecord(CLI::App& app, Action* action) {
+void AddRecord(Command& root) {
   auto options = std::make_shared<RecordOptions>();
   RecordArguments* a = &options->arguments;
-  CLI::App* verb = app.add_subcommand("record", "Run a command and write its manifest");
-  verb->add_option("--out", a->out, "Manifest to write")->required();
-  verb->add_option("--run-id", a->run_id, "Name of the run; default: that of the manifest file");
-  verb->add_option("--family", a->family, "Runs whose noise may be pooled");
-  AddInputs(verb, a);
-  AddOutputs(verb, a);
-  AddPromises(verb, a);
-  verb->add_flag("--overwrite", options->overwrite, "Replace a manifest that is there already");
-  verb->add_flag("--keep-failed", options->keep_failed, "Write a manifest of a failed run, too");
-  verb->add_option("command", a->command, "The command and its arguments, after --")->required();
-  verb->footer(kFooter);
-  verb->callback([options, action] {
-    *action = [options] {
-      const auto code = RecordAndWrite(*options);
-      return code.ok() ? *code : FailWith(code.error());
-    };
+  Command& verb = root.AddVerb("record", "Run a command and write its manifest");
+  verb.Add("--out", &a->out, "Manifest to write").File().Required();
+  verb.Add("--run-id", &a->run_id, "Name of the run; default: that of the manifest file");
+  verb.Add("--family", &a->family, "Runs whose noise may be pooled");
+  verb.Add("--overwrite", &options->overwrite, "Replace a manifest that is there already");
+  verb.Add("--keep-failed", &options->keep_failed, "Write a manifest of a failed run, too");
+  AddInputs(&verb, a);
+  AddOutputs(&verb, a);
+  AddPromises(&verb, a);
+  verb.Add("command", &a->command, "The command and its arguments, after --").Required();
+  AddNotes(&verb);
+  verb.Do([options] {
+    const auto code = RecordAndWrite(*options);
+    return code.ok() ? *code : FailWith(code.error());
   });
 }
 

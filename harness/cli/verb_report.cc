@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -141,19 +141,19 @@ int RunReport(const ReportOptions& options) {
 
 }  // namespace
 
-void AddReport(CLI::App& app, Action* action) {
-  auto* verb = app.add_subcommand("report", "Renders a drill or a comparison again from its JSON");
+void AddReport(Command& root) {
+  Command& verb = root.AddVerb("report", "Renders a drill or a comparison again from its JSON");
   auto options = std::make_shared<ReportOptions>();
-  verb->add_option("source", options->source,
-                   "Drill folder, its report.json, or the JSON of a comparison")
-      ->required();
-  verb->add_option("--html", options->html, "Write the page to this file; - is stdout");
-  verb->add_option("--junit", options->junit, "Write JUnit XML to this file; - is stdout");
-  verb->add_option("--json", options->json, "Write report.json to this file; - is stdout");
-  verb->add_option("--markdown", options->markdown, "Write a step summary; - is stdout");
-  verb->add_option("--metrics", options->metrics, "Write a Prometheus textfile; - is stdout");
-  verb->add_flag("--terminal", options->terminal, "Print the summary, beside any files written");
-  verb->callback([options, action] { *action = [options] { return RunReport(*options); }; });
+  verb.Add("source", &options->source, "Drill folder, its report.json, or the JSON of a comparison")
+      .Path()
+      .Required();
+  verb.Add("--html", &options->html, "Write the page to this file; - is stdout").File();
+  verb.Add("--junit", &options->junit, "Write JUnit XML to this file; - is stdout").File();
+  verb.Add("--json", &options->json, "Write report.json to this file; - is stdout").File();
+  verb.Add("--markdown", &options->markdown, "Write a step summary; - is stdout").File();
+  verb.Add("--metrics", &options->metrics, "Write a Prometheus textfile; - is stdout").File();
+  verb.Add("--terminal", &options->terminal, "Print the summary, beside any files written");
+  verb.Do([options] { return RunReport(*options); });
 }
 
 }  // namespace rharness

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -108,15 +107,17 @@ int RunStats(const StatsOptions& options) {
 
 }  // namespace
 
-void AddStats(CLI::App& app, Action* action) {
+void AddStats(Command& root) {
   auto options = std::make_shared<StatsOptions>();
-  CLI::App* verb = app.add_subcommand("stats", kHelp);
-  verb->add_option("METHOD", options->method, "Name of the method");
-  verb->add_option("--in", options->file, "File of inputs; stdin without it");
-  verb->add_flag("--list", options->list, "List all methods with their inputs and units");
-  verb->add_flag("--json", options->json, "List as JSON (results always are)");
-  verb->footer("Exit codes: 0 computed, 2 unknown method or unfitting inputs.");
-  verb->callback([options, action] { *action = [options] { return RunStats(*options); }; });
+  Command& verb = root.AddVerb("stats", "Runs one statistical method on a JSON object of inputs");
+  verb.Describe(kHelp);
+  verb.Add("METHOD", &options->method, "Name of the method");
+  verb.Add("--in", &options->file, "File of inputs; stdin without it").File();
+  verb.Add("--list", &options->list, "List all methods with their inputs and units");
+  verb.Add("--json", &options->json, "List as JSON (results always are)");
+  verb.ExitCode(kExitOk, "computed");
+  verb.ExitCode(kExitUsage, "unknown method or unfitting inputs");
+  verb.Do([options] { return RunStats(*options); });
 }
 
 }  // namespace rharness
