@@ -46,6 +46,10 @@ void AddGateBaseline(Command& gate) {
   verb.Add("--expires", &arguments->expires, "Last day on which it holds, such as 2026-12-31 (UTC)")
       .Value("DATE")
       .Required();
+  verb.Example(
+      "rharness gate baseline accept now.json --folder baseline --by ada --reason \"in use since "
+      "May\" "
+      "--expires 2026-12-31");
   verb.Do([arguments] {
     const auto code = Accept(*arguments);
     return code.ok() ? *code : FailWith(code.error());

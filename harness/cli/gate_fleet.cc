@@ -105,6 +105,7 @@ void AddGateFleet(Command& gate) {
   verb.ExitCode(kExitDrift, "some do not");
   verb.ExitCode(kExitUsage, "unreadable folder");
   verb.ExitCode(kExitInconclusive, "nothing to compare, or a fingerprint that shows nothing");
+  verb.Example("rharness gate fleet fingerprints/");
   verb.Do([arguments] {
     const auto code = Run(*arguments);
     return code.ok() ? *code : FailWith(code.error());

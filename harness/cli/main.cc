@@ -20,6 +20,18 @@ void AddGlobals(Command& root) {
       .Env("RHARNESS_QUIET");
   root.Add("-v,--verbose", &Globals().verbose, "Say of each rerun when it starts and how it ended");
   root.Add("--no-color", &Globals().no_color, "Never colour the output");
+  root.Note(
+      "`rharness help VERB` is as `rharness VERB --help`; `rharness help` also knows the topics "
+      "select, config and environment.");
+  root.ExitCode(kExitOk, "everything is identical or equivalent; the gate is open");
+  root.ExitCode(kExitDrift, "something drifted; the gate is closed");
+  root.ExitCode(kExitUsage, "usage or invalid input");
+  root.ExitCode(kExitInconclusive, "inconclusive or not comparable");
+  root.ExitCode(kExitInfrastructure, "infrastructure, or the run itself failed");
+  root.ExitCode(kExitIntegrity, "a record was tampered with");
+  root.Example("rharness record --out runs/a.json --metrics metrics.json -- python3 train.py");
+  root.Example("rharness history add --history runs.db runs/a.json");
+  root.Example("rharness drill --history runs.db --out tonight");
 }
 
 void AddVerbs(Command& root) {
@@ -34,6 +46,9 @@ void AddVerbs(Command& root) {
   AddReport(root);
   AddHash(root);
   AddStats(root);
+  AddVersion(root);
+  AddDocuments(root);
+  AddHelp(root, Program());
 }
 
 int Run(int argc, char** argv) {

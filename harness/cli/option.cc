@@ -213,6 +213,11 @@ Option& Option::Choices(std::vector<std::string> choices) {
   return Label(list);
 }
 
+Option& Option::Offer(std::vector<std::string> words) {
+  facts_.choices = std::move(words);
+  return *this;
+}
+
 Option& Option::Between(double least, double most) {
   const bool whole = std::holds_alternative<int*>(facts_.target);
   Check([least, most, whole](std::string* text) -> std::string {

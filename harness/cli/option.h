@@ -33,7 +33,7 @@ struct OptionFacts {
   std::string group = "Options";  // its heading in the help
   std::string value;              // the word for its value; by the target's type unless given
   std::string label;              // the values it takes, which the help shows in place of that word
-  std::vector<std::string> choices;
+  std::vector<std::string> choices;  // what it completes to
   std::string env;  // the variable that is asked where the command line says nothing
   Completes completes = Completes::kNothing;
   bool required = false;
@@ -70,6 +70,7 @@ class Option {
   Option& Path(std::string word = "PATH");  // a file or a folder
 
   Option& Choices(std::vector<std::string> choices);
+  Option& Offer(std::vector<std::string> words);  // completes to these, and takes others, too
   Option& Between(double least, double most);
   Option& FromZero();  // a finite number, at least 0
   Option& Positive();  // a finite number above 0

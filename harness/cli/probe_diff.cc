@@ -76,6 +76,7 @@ void AddProbeDiff(Command& probe) {
   verb.ExitCode(kExitDrift, "changed");
   verb.ExitCode(kExitUsage, "unreadable input");
   verb.ExitCode(kExitInconclusive, "not comparable");
+  verb.Example("rharness probe diff now.json next.json");
   verb.Do([arguments] {
     const auto code = Run(*arguments);
     return code.ok() ? *code : FailWith(code.error());

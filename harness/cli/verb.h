@@ -10,6 +10,7 @@
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
+#include "harness/cli/command_line.h"
 
 namespace rharness {
 
@@ -39,17 +40,20 @@ int FailWith(const Error& error);
 int Print(std::string_view text);
 int PrintJson(const Json& json);
 
-// Each adds its verb.
+// Each adds its verb. `help` knows the verbs that were added before it.
 void AddAdmit(Command& root);
 void AddCompare(Command& root);
+void AddDocuments(Command& root);
 void AddDrill(Command& root);
 void AddGate(Command& root);
 void AddHash(Command& root);
+void AddHelp(Command& root, const ProgramFacts& program);
 void AddHistory(Command& root);
 void AddProbe(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddStats(Command& root);
+void AddVersion(Command& root);
 
 }  // namespace rharness
 

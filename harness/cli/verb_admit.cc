@@ -197,6 +197,7 @@ void AddAdmit(Command& root) {
   verb.Add("--json", &options->json, "Print the findings as JSON");
   verb.ExitCode(kExitOk, "all admitted");
   verb.ExitCode(kExitUsage, "a manifest has findings or cannot be read");
+  verb.Example("rharness admit runs/*.json");
   verb.Do([options] { return RunAdmit(*options); });
 }
 

@@ -236,6 +236,9 @@ void AddDrill(Command& root) {
   verb.ExitCode(kExitInconclusive, "inconclusive or not comparable");
   verb.ExitCode(kExitInfrastructure, "infrastructure, a failed run or an interrupt");
   verb.ExitCode(kExitIntegrity, "integrity");
+  verb.Example("rharness drill --history runs.db --out tonight");
+  verb.Example("rharness drill --history runs.db --select 'verified < 30d' --budget 90m --dry-run");
+  verb.Example("rharness drill --resume --out tonight");
   verb.Do([arguments, &verb] { return Run(arguments.get(), verb); });
 }
 

@@ -237,6 +237,10 @@ void AddGate(Command& root) {
   verb.ExitCode(kExitInconclusive, "closed for want of evidence");
   verb.ExitCode(kExitInfrastructure, "the drill could not be carried out");
   verb.ExitCode(kExitIntegrity, "the baseline is not the accepted one");
+  verb.Example("rharness gate --baseline baseline --candidate next.json --policy policy.yaml");
+  verb.Example(
+      "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "
+      "d");
   verb.Do([arguments] {
     const auto code = Run(*arguments);
     return code.ok() ? *code : FailWith(code.error());

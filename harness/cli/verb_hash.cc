@@ -300,6 +300,8 @@ void AddHash(Command& root) {
            "Print the digests of the weights, of the optimizer's state and of all tensors "
            "instead, each on a line; every path must be a checkpoint with weights");
   verb.Add("--json", &options->json, "Print one JSON document (rharness.hash/v1)");
+  verb.Example("rharness hash train.csv checkpoints/1000");
+  verb.Example("rharness hash --weights-only model.safetensors model.pt");
   verb.Do([options] { return Hash(*options); });
 }
 

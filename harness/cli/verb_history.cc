@@ -219,6 +219,7 @@ void AddHistory(Command& root) {
   add.Add("manifests", &options->paths, "Manifests, or folders of *.json manifests")
       .Path()
       .Required();
+  add.Example("rharness history add --history runs.db runs/");
   add.Add("--force", &options->force, "Store manifests that are not admitted, too");
 
   Command& list = AddStep(history, options, "list", "List the runs", ListRuns);
@@ -226,18 +227,21 @@ void AddHistory(Command& root) {
            "Only the runs for which this holds, such as "
            "'family = resnet50 and (verified = never or verified < 30d)'")
       .Value("EXPRESSION");
+  list.Example("rharness history list --history runs.db --select 'family = mlp'");
   list.Add("--retired", &options->with_retired, "Retired runs, too");
   list.Add("--json", &options->json, "As JSON");
 
-  Command& show = AddStep(history, options, "show",
-                          "Show a run or a family: verdict by date, since when, and what changed",
-                          ShowNamed);
+  Command& show =
+      AddStep(history, options, "show",
+              "Show a run or a family: verdict by date, since when, and what changed", ShowNamed);
   show.Add("name", &options->name, "The run, or the family").Required();
   show.Add("--family", &options->family, "The family, where a run has that name, too");
   show.Add("--last", &options->last, "A family's last drills to show")
       .Between(1, 1000)
       .ShowDefault();
   show.Add("--html", &options->html, "Write the page to this file, too; - is stdout").File();
+  show.Example("rharness history show --history runs.db mlp-1");
+  show.Example("rharness history show --history runs.db mlp --last 5 --html mlp.html");
   show.Add("--json", &options->json, "As JSON");
 
   Command& retire =
@@ -245,6 +249,7 @@ void AddHistory(Command& root) {
               "Take a run out of drills and of its family's statistics; it stays in the history",
               RetireRun);
   retire.Add("run_id", &options->run_id, "The run").Required();
+  retire.Example("rharness history retire --history runs.db mlp-1 --reason \"its data is gone\"");
   retire.Add("--reason", &options->reason, "Why, for those who ask later").Required();
 }
 

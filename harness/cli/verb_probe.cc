@@ -266,6 +266,7 @@ void AddList(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
   Command& list = probe.AddVerb("list", "Names the probes");
   AddProgramOption(&list, options.get());
   list.Add("--json", &options->json, "Print one JSON document (rharness.probes/v1)");
+  list.Example("rharness probe list");
   list.Do([options] {
     return RunHere(*options, options->json ? std::vector<std::string>{"list", "--json"}
                                            : std::vector<std::string>{"list"});
@@ -309,6 +310,8 @@ void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
       .Duration(TimeUnit::kSeconds)
       .Between(1.0, 1e6)
       .ShowDefault();
+  run.Example("rharness probe run --out here.json");
+  run.Example("rharness probe run --device cuda:0 --python python3 --budget 10m --out torch.json");
   run.Do([options] { return Run(*options); });
 }
 
@@ -317,6 +320,11 @@ void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
 void AddProbe(Command& root) {
   auto options = std::make_shared<ProbeOptions>();
   Command& verb = root.AddVerb("probe", "Fingerprints the arithmetic of a stack");
+  verb.Note(
+      "What is done, is done by the program rharness-probe, each probe in processes of its own, so "
+      "that a crash or a hang is its answer. It also runs alone, where nothing of ours is: "
+      "`rharness-probe list` and `rharness-probe run`, with --probe, --device, --repeat, "
+      "--processes, --budget in seconds, --library-path, --quiet and --out as here.");
   AddList(verb, options);
   AddRun(verb, options);
   AddProbeDiff(verb);

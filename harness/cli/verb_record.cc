@@ -196,6 +196,8 @@ void AddRecord(Command& root) {
   AddPromises(&verb, a);
   verb.Add("command", &a->command, "The command and its arguments, after --").Required();
   AddNotes(&verb);
+  verb.Example(
+      "rharness record --out a.json --data train.csv --code-file train.py -- python3 train.py");
   verb.Do([options] {
     const auto code = RecordAndWrite(*options);
     return code.ok() ? *code : FailWith(code.error());

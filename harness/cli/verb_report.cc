@@ -153,6 +153,7 @@ void AddReport(Command& root) {
   verb.Add("--markdown", &options->markdown, "Write a step summary; - is stdout").File();
   verb.Add("--metrics", &options->metrics, "Write a Prometheus textfile; - is stdout").File();
   verb.Add("--terminal", &options->terminal, "Print the summary, beside any files written");
+  verb.Example("rharness report tonight --html page.html --junit junit.xml");
   verb.Do([options] { return RunReport(*options); });
 }
 

@@ -117,6 +117,8 @@ void AddStats(Command& root) {
   verb.Add("--json", &options->json, "List as JSON (results always are)");
   verb.ExitCode(kExitOk, "computed");
   verb.ExitCode(kExitUsage, "unknown method or unfitting inputs");
+  verb.Example("rharness stats --list");
+  verb.Example("rharness stats welch_t --in inputs.json");
   verb.Do([options] { return RunStats(*options); });
 }
 

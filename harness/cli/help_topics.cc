@@ -1,0 +1,130 @@
+// The texts of the topics; that of the environment is made of the options that ask it.
+#include "harness/cli/help_topics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "harness/cli/help_text.h"
+
+namespace rharness {
+namespace {
+
+constexpr char kSelect[] = R"text(
+An expression says which runs of a history are meant, for `drill --select` and `history list --select`. Without one, all runs are meant that are not retired.
+
+  expression := term { "or" term }
+  term       := factor { "and" factor }
+  factor     := "not" factor | "(" expression ")" | field operator value
+  operator   := "=" | "!=" | "<" | "<=" | ">" | ">=" | "~"
+  value      := a bare word | "quoted" | 'quoted'
+
+The fields are these. Text takes = and !=, and ~ for a pattern in which * and ? match.
+
+  run_id            text    the name of the run
+  family            text    runs whose noise may be pooled
+  configuration     text    the key of runs that differ in nothing but seeds
+  declared          text    bitwise or statistical: what a rerun must meet
+  last_verdict      text    identical, equivalent, drifted, ...; "" before the first drill
+  started           time    when the run was recorded
+  verified          time    when a drill last gave a verdict; never: none has
+  duration_seconds  number  how long the recorded run took
+
+A time is written 2026-11-20T08:03:00Z, or as what has passed since: 90m, 12h, 30d or 2w ago (s, m, h, d, w). Earlier is less: `verified < 30d` means longer than 30 days ago. A run that was never verified counts as verified before every time. `verified = never` and `verified != never` ask for just that.
+
+  rharness history list --select 'family = mlp'
+  rharness drill --select 'verified = never or verified < 30d'
+  rharness drill --select 'run_id ~ "resnet-*" and not last_verdict = identical'
+  rharness drill --select 'declared = bitwise and duration_seconds <= 600'
+)text";
+
+constexpr char kConfig[] = R"text(
+Options can stand in a file, which --config FILE or the variable RHARNESS_CONFIG names. Without either no file is read. What the command line says goes before the environment, and that before the file.
+
+The file is TOML, or INI. Options of the whole program stand first, by their long names without dashes; those of a verb stand in a section of its name, those of a verb below a verb in a section such as [history.list]. A flag is true or false, an option that may be repeated takes a list. Sections of other verbs than the one that runs do no harm; a name that is no option or no verb is refused.
+
+  # rharness.toml
+  quiet = true
+
+  [drill]
+  history = "/srv/runs.db"
+  out = "/srv/drills/latest"
+  budget = "2h"
+  map = ["/mnt/data=/srv/data", "/mnt/code=/srv/code"]
+
+  [history.list]
+  history = "/srv/runs.db"
+  retired = true
+)text";
+
+// Those that no option asks.
+constexpr std::pair<const char*, const char*> kOtherVariables[] = {
+    {"COLUMNS", "How wide reports are that go to a pipe or a file"},
+    {"NO_COLOR", "Set to anything: no colour, as --no-color"},
+    {"PATH", "Where commands, podman, docker and git are looked for"},
+    {"RHARNESS_CONFIG", "File of options, as --config; see CONFIGURATION"},
+    {"TERM", "\"dumb\": no colour"},
+    {"TMPDIR", "Where short-lived folders are made; /tmp without it"},
+};
+
+// The lines below the one that opens the literal.
+std::string Below(std::string_view literal) { return std::string(literal.substr(1)); }
+
+// Variable to "history list --history".
+void CollectOptions(const Command& command, const std::string& path,
+                    std::multimap<std::string, std::string>* found) {
+  for (const auto& option : command.options()) {
+    if (option->facts().env.empty()) continue;
+    found->emplace(option->facts().env,
+                   path + (path.empty() ? "" : " ") + option->facts().LongName());
+  }
+  for (const auto& verb : command.verbs()) {
+    if (verb->hidden()) continue;
+    CollectOptions(*verb, path + (path.empty() ? "" : " ") + verb->name(), found);
+  }
+}
+
+std::string EnvironmentText(const Command& root) {
+  std::string text =
+      "Each of these stands in for an option that the command line does not give. A variable that "
+      "is set to nothing counts as not set.\n\n";
+  for (const auto& [name, meaning] : EnvironmentVariables(root)) {
+    std::string wrapped = Wrap(meaning, kHelpColumns - 20);
+    for (auto at = wrapped.find('\n'); at != wrapped.npos; at = wrapped.find('\n', at + 1)) {
+      wrapped.insert(at + 1, 20, ' ');
+    }
+    text += fmt::format("  {:<17} {}\n", name, wrapped);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> OptionVariables(const Command& command) {
+  std::multimap<std::string, std::string> options;
+  CollectOptions(command, "", &options);
+  std::map<std::string, std::string> variables;
+  for (const auto& [variable, option] : options) {
+    std::string& meaning = variables[variable];
+    meaning += (meaning.empty() ? "As " : ", ") + option;
+  }
+  return {variables.begin(), variables.end()};
+}
+
+std::vector<std::pair<std::string, std::string>> EnvironmentVariables(const Command& root) {
+  std::vector<std::pair<std::string, std::string>> variables = OptionVariables(root);
+  variables.insert(variables.end(), std::begin(kOtherVariables), std::end(kOtherVariables));
+  std::ranges::sort(variables);
+  return variables;
+}
+
+std::vector<HelpTopic> HelpTopics(const Command& root) {
+  return {
+      {"select", "Selecting runs", "the language that selects runs of a history", Below(kSelect)},
+      {"config", "Configuration", "the file that options can stand in", Below(kConfig)},
+      {"environment", "Environment", "the variables that are asked", EnvironmentText(root)}};
+}
+
+}  // namespace rharness

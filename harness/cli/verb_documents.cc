@@ -1,0 +1,101 @@
+// rharness documents: writes the manual pages and the completion, for whoever installs or packages.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "harness/base/clock.h"
+#include "harness/base/files.h"
+#include "harness/base/version.h"
+#include "harness/cli/completion.h"
+#include "harness/cli/manual.h"
+#include "harness/cli/verb.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DocumentsOptions {
+  fs::path man;
+  fs::path completion;
+};
+
+// What parses adds these to every command, or to the program.
+std::vector<OptionFacts> ProgramOptions() {
+  static bool flag = false;
+  static std::string file;
+  return {Option("-h,--help", &flag, "Print help and exit").facts(),
+          Option("--version", &flag, "Print the version and exit").facts(),
+          Option("--config", &file, "Read options from this file; see CONFIGURATION")
+              .File()
+              .Env("RHARNESS_CONFIG")
+              .facts()};
+}
+
+// Of SOURCE_DATE_EPOCH, so that pages can be built alike twice; empty without it.
+// Source: reproducible-builds.org/specs/source-date-epoch.
+std::string Date() {
+  const char* text = std::getenv("SOURCE_DATE_EPOCH");
+  if (text == nullptr || *text == '\0') return "";
+  const WallTime time{std::chrono::seconds(std::strtoll(text, nullptr, 10))};
+  return FormatTime(time).substr(0, 10);
+}
+
+Status WriteTo(const fs::path& folder, const std::string& name, const std::string& text) {
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  return WriteFileAtomic(folder / name, text);
+}
+
+Status WriteManual(const Command& root, const fs::path& folder) {
+  const ManualFacts facts = {.version = kVersion,
+                             .date = Date(),
+                             .program_options = ProgramOptions(),
+                             .topics = HelpTopics(root)};
+  RETURN_IF_ERROR(WriteTo(folder, root.name() + ".1", ProgramPage(root, facts)));
+  for (const auto& verb : root.verbs()) {
+    if (verb->hidden()) continue;
+    RETURN_IF_ERROR(WriteTo(folder, fmt::format("{}-{}.1", root.name(), verb->name()),
+                            VerbPage(root, *verb, facts)));
+  }
+  return {};
+}
+
+// In folders named as those below the share/ of a system.
+Status WriteCompletion(const Command& root, const fs::path& folder) {
+  const std::vector<OptionFacts> options = ProgramOptions();
+  RETURN_IF_ERROR(WriteTo(folder / "bash-completion" / "completions", root.name(),
+                          BashCompletion(root, options)));
+  RETURN_IF_ERROR(
+      WriteTo(folder / "zsh" / "site-functions", "_" + root.name(), ZshCompletion(root, options)));
+  return WriteTo(folder / "fish" / "vendor_completions.d", root.name() + ".fish",
+                 FishCompletion(root, options));
+}
+
+Status WriteDocuments(const Command& root, const DocumentsOptions& options) {
+  if (options.man.empty() && options.completion.empty()) {
+    return InvalidInput("expected --documentation DIR or --completion DIR", "rharness documents");
+  }
+  if (!options.man.empty()) RETURN_IF_ERROR(WriteManual(root, options.man));
+  if (!options.completion.empty()) RETURN_IF_ERROR(WriteCompletion(root, options.completion));
+  return {};
+}
+
+}  // namespace
+
+void AddDocuments(Command& root) {
+  auto options = std::make_shared<DocumentsOptions>();
+  Command& verb = root.AddVerb("documents", "Write the manual pages and the completion");
+  verb.Hide();
+  verb.Add("--documentation", &options->man, "Folder of the pages").Folder();
+  verb.Add("--completion", &options->completion,
+           "Folder such as share/, in which each shell has its own")
+      .Folder();
+  verb.Do([options, &root] {
+    const Status written = WriteDocuments(root, *options);
+    return written.ok() ? kExitOk : FailWith(written.error());
+  });
+}
+
+}  // namespace rharness

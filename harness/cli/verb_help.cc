@@ -1,0 +1,58 @@
+// rharness help: as --help of a verb, or a topic that belongs to several of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "harness/base/spelling.h"
+#include "harness/cli/help_text.h"
+#include "harness/cli/help_topics.h"
+#include "harness/cli/verb.h"
+
+namespace rharness {
+namespace {
+
+// Names of topics go before those of verbs, of which none has the same.
+Result<std::string> TextOf(Command& root, const ProgramFacts& program,
+                           const std::vector<std::string>& words) {
+  const std::vector<HelpTopic> topics = HelpTopics(root);
+  if (words.size() == 1) {
+    const auto topic = std::ranges::find(topics, words.front(), &HelpTopic::name);
+    if (topic != topics.end()) {
+      return fmt::format("{}: {}\n\n{}", topic->title, topic->summary,
+                         Wrap(topic->text, kHelpColumns));
+    }
+    std::vector<std::string> names;
+    std::ranges::transform(topics, std::back_inserter(names), &HelpTopic::name);
+    const std::string nearest = NearestName(words.front(), names);
+    if (!nearest.empty() && root.Find(words.front()) == nullptr) {
+      return NotFound(fmt::format("'{}' is no topic; did you mean {}? expected a verb or one of {}",
+                                  words.front(), nearest, fmt::join(names, ", ")));
+    }
+  }
+  return HelpOf(root, program, words);
+}
+
+}  // namespace
+
+void AddHelp(Command& root, const ProgramFacts& program) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  Command& verb = root.AddVerb("help", "Help with a verb, or with a topic");
+  std::vector<std::string> names = root.VerbNames();
+  std::string topics = "Topics:";
+  for (const HelpTopic& topic : HelpTopics(root)) {
+    names.push_back(topic.name);
+    topics += fmt::format("\n  {:<27} {}", topic.name, topic.summary);
+  }
+  verb.Add("topic", words.get(), "A verb such as `history add`, or one of the topics below")
+      .Offer(std::move(names));
+  verb.Note(topics);
+  verb.Example("rharness help drill");
+  verb.Example("rharness help select");
+  verb.Do([words, &root, &program] {
+    const auto text = TextOf(root, program, *words);
+    return text.ok() ? Print(*text) : FailWith(text.error());
+  });
+}
+
+}  // namespace rharness

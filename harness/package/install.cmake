@@ -1,0 +1,36 @@
+# What `cmake --install build` puts where, in components: programs, documentation, completion. Below
+# --prefix, as GNU has it; a component alone by --component NAME.
+include(GNUInstallDirs)
+set(programs_folder ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+
+# rharness finds rharness-probe beside it.
+install(TARGETS rharness rharness-probe
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
+# Here a link into another build folder; there the program itself.
+install(CODE "
+  if(EXISTS \"${programs_folder}/rharness-probe-portable\")
+    file(REAL_PATH \"${programs_folder}/rharness-probe-portable\" portable)
+    file(INSTALL \"\${portable}\" TYPE PROGRAM RENAME rharness-probe-portable
+         DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+  endif()" COMPONENT programs)
+
+# The program writes its own pages.
+set(documents ${PROJECT_BINARY_DIR}/documents)
+foreach(component documentation completion)
+  install(CODE "
+    file(REMOVE_RECURSE \"${documents}/${component}\")
+    execute_process(COMMAND \"${programs_folder}/rharness\" documents --${component}
+                    \"${documents}/${component}\" COMMAND_ERROR_IS_FATAL ANY)"
+          COMPONENT ${component})
+endforeach()
+install(DIRECTORY ${documents}/documentation/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        COMPONENT documentation)
+install(DIRECTORY ${documents}/completion/ DESTINATION ${CMAKE_INSTALL_DATADIR}
+        COMPONENT completion)
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+install(FILES
+  compare/fingerprints/fingerprint.schema.json harness/gate/gate.schema.json
+  harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
+  reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
+  reports/report.schema.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -1,0 +1,95 @@
+// What `cmake --install` puts below a prefix, and that it runs from there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+class Install : public testing::Test {
+ protected:
+  Install() : prefix_(*ScopedTempDir::Make("rharness-install-")) {}
+
+  static ProcessResult Execute(const std::vector<std::string>& argv) {
+    ProcessLimits limits;
+    limits.timeout = std::chrono::seconds(100);
+    return RunProcess({argv, PickEnvironment({"PATH", "TMPDIR"}), "/"}, limits);
+  }
+  void InstallInto(const std::string& folder, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> argv = {"cmake", "--install", RHARNESS_BIN_DIR "/..", "--prefix",
+                                     At(folder)};
+    argv.insert(argv.end(), options.begin(), options.end());
+    const ProcessResult result = Execute(argv);
+    ASSERT_TRUE(result.outcome.Succeeded()) << result.stdout_text << result.stderr_text;
+  }
+  std::string At(const std::string& path) const { return (prefix_.path() / path).string(); }
+
+  ScopedTempDir prefix_;
+};
+
+TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
+  InstallInto("all");
+  for (const char* path :
+       {"bin/rharness", "bin/rharness-probe", "share/man/man1/rharness.1",
+        "share/man/man1/rharness-drill.1", "share/doc/rharness/README.md",
+        "share/doc/rharness/LICENSE", "share/rharness/schemas/manifest.schema.json",
+        "share/bash-completion/completions/rharness", "share/zsh/site-functions/_rharness",
+        "share/fish/vendor_completions.d/rharness.fish"}) {
+    EXPECT_TRUE(fs::is_regular_file(At(std::string("all/") + path))) << path;
+  }
+  const ProcessResult version = Execute({At("all/bin/rharness"), "--version"});
+  EXPECT_EQ(version.stdout_text, "0.1.0\n") << version.stderr_text;
+  // It finds the other program beside it.
+  const ProcessResult list = Execute({At("all/bin/rharness"), "probe", "list"});
+  EXPECT_TRUE(list.outcome.Succeeded()) << list.stderr_text;
+  EXPECT_THAT(list.stdout_text, HasSubstr("cpu"));
+}
+
+TEST_F(Install, LooksForLibrariesBesideItselfAndNowhereInTheBuild) {
+  InstallInto("p", {"--component", "programs"});
+  const ProcessResult result = Execute({"readelf", "-d", At("p/bin/rharness")});
+  ASSERT_TRUE(result.outcome.Succeeded());
+  EXPECT_THAT(result.stdout_text, HasSubstr("[$ORIGIN/../lib]"));
+  EXPECT_THAT(result.stdout_text, Not(HasSubstr(RHARNESS_BIN_DIR)));
+}
+
+TEST_F(Install, TakesAComponentAlone) {
+  InstallInto("d", {"--component", "documentation"});
+  EXPECT_FALSE(fs::exists(At("d/bin")));
+  EXPECT_FALSE(fs::exists(At("d/share/fish")));
+  EXPECT_TRUE(fs::exists(At("d/share/man/man1/rharness.1")));
+  InstallInto("c", {"--component", "completion"});
+  EXPECT_FALSE(fs::exists(At("c/share/man")));
+  EXPECT_TRUE(fs::exists(At("c/share/fish")));
+}
+
+// Every schema of the tree is among what is installed.
+TEST_F(Install, LeavesNoSchemaOut) {
+  InstallInto("d", {"--component", "documentation"});
+  std::vector<std::string> schemas;
+  for (const char* folder : {"compare", "harness", "reports", "probes"}) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(RHARNESS_SOURCE_DIR) / folder)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(".schema.json")) schemas.push_back(name);
+    }
+  }
+  EXPECT_GE(schemas.size(), 8U);
+  for (const std::string& name : schemas) {
+    EXPECT_TRUE(fs::exists(At("d/share/rharness/schemas/" + name))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rharness
