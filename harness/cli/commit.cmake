@@ -1,5 +1,7 @@
 # Writes OUT, a source with the commit of the sources in SOURCE: "-dirty" where a tracked file differs,
 # "unknown" where they are no checkout of their own. Leaves OUT alone where nothing changed.
+cmake_minimum_required(VERSION 3.22)
+
 function(git_output variable)
   execute_process(COMMAND git --no-optional-locks -C ${SOURCE} ${ARGN}
                   OUTPUT_VARIABLE output ERROR_QUIET RESULT_VARIABLE failed

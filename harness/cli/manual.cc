@@ -5,13 +5,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
+#include <sstream>
 #include <string_view>
 
 #include "harness/cli/help_text.h"
 
 namespace rharness {
 namespace {
+
+constexpr std::size_t kSourceColumns = 78;
 
 // `bold` is on between backquotes.
 std::string EscapeInline(std::string_view text) {
@@ -46,9 +48,16 @@ std::string EscapeInline(std::string_view text) {
 }
 
 // A line that begins with a dot would be a request.
-std::string Line(std::string_view text) {
-  const std::string escaped = EscapeInline(text);
+std::string Guarded(const std::string& escaped) {
   return (escaped.starts_with('.') ? "\\&" : "") + escaped + "\n";
+}
+
+// In lines of the length that mandoc wants, which are filled anew in the page.
+std::string Filled(std::string_view text) {
+  std::string lines;
+  std::istringstream wrapped(Wrap(EscapeInline(text), kSourceColumns));
+  for (std::string line; std::getline(wrapped, line);) lines += Guarded(line);
+  return lines;
 }
 
 std::string Bold(std::string_view text) { return "\\fB" + EscapeInline(text) + "\\fR"; }
@@ -80,7 +89,7 @@ std::string Item(std::string_view tag, std::string_view body) {
 std::string Argument(std::string_view text) { return "\"" + EscapeInline(text) + "\""; }
 
 std::string Title(const std::string& page, const ManualFacts& facts) {
-  return fmt::format(".TH {} 1 {} {} {}\n", Argument(Upper(page)), Argument(facts.date),
+  return fmt::format(".TH {} 1 {} {} {}\n.nh\n.ad l\n", Argument(Upper(page)), Argument(facts.date),
                      Argument("rharness " + facts.version), Argument("User Commands"));
 }
 
@@ -89,16 +98,17 @@ std::string TagOf(const OptionFacts& option) {
   for (const std::string& name : option.Names()) tag += (tag.empty() ? "" : ", ") + Bold(name);
   if (option.IsPositional()) tag = Italic(option.names);
   if (option.IsPositional() || option.IsFlag()) return tag;
-  return tag + " " + Italic(ValueText(option));
+  return tag + " " + Italic(option.choices.empty() ? option.ValueWord() : ValueText(option));
 }
 
 std::string Sentence(std::string text) { return text.ends_with('.') ? text : text + "."; }
 
 std::string BodyOf(const OptionFacts& option) {
   std::string body = Sentence(option.help);
+  if (option.choices.empty() && !option.label.empty()) body += fmt::format(" {}.", option.label);
   if (option.required) body += " Required.";
   if (option.IsPositional() && option.IsRepeatable()) body += " One or more.";
-  if (option.shows_default) body += fmt::format(" Default: {}.", option.TargetText());
+  if (option.shows_default) body += fmt::format(" Default: `{}`.", option.TargetText());
   if (!option.env.empty()) body += fmt::format(" Else the variable {}.", option.env);
   return body;
 }
@@ -202,11 +212,12 @@ std::string RoffOf(std::string_view text) {
       continue;
     }
     const bool indented = line.starts_with("  ");
-    if (indented != literal) roff += indented ? ".PP\n.nf\n.RS 4\n" : ".RE\n.fi\n.PP\n";
+    if (indented && !literal) roff += std::string(roff.empty() ? "" : ".PP\n") + ".nf\n.RS 4\n";
+    if (!indented && literal) roff += ".RE\n.fi\n.PP\n";
     if (gap && indented == literal) roff += literal ? "\n" : ".PP\n";
     gap = false;
     literal = indented;
-    roff += Line(indented ? line.substr(2) : line);
+    roff += indented ? Guarded(EscapeInline(line.substr(2))) : Filled(line);
   }
   return literal ? roff + ".RE\n.fi\n" : roff;
 }
@@ -215,7 +226,7 @@ std::string VerbPage(const Command& root, const Command& verb, const ManualFacts
   const std::string page = root.name() + "-" + verb.name();
   const std::string path = root.name() + " " + verb.name();
   std::string text = Title(page, facts) + Section("Name") + EscapeInline(page) + " \\- " +
-                     EscapeInline(LowerFirst(verb.summary())) + "\n" + Section("Synopsis");
+                     Filled(LowerFirst(verb.summary())) + Section("Synopsis");
   const auto leaves = Leaves(path, verb);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     text += (i > 0 ? ".br\n" : "") + Usage(leaves[i].first, *leaves[i].second);
@@ -250,8 +261,8 @@ std::string VerbPage(const Command& root, const Command& verb, const ManualFacts
 
 std::string ProgramPage(const Command& root, const ManualFacts& facts) {
   std::string text = Title(root.name(), facts) + Section("Name") + root.name() + " \\- " +
-                     EscapeInline(LowerFirst(root.summary())) + "\n" + Section("Synopsis") +
-                     Bold(root.name()) + " [" + Italic("OPTION") + "...] " + Italic("VERB") + " [" +
+                     Filled(LowerFirst(root.summary())) + Section("Synopsis") + Bold(root.name()) +
+                     " [" + Italic("OPTION") + "...] " + Italic("VERB") + " [" +
                      Italic("ARGUMENT") + "...]\n" + Section("Description") +
                      RoffOf(root.description());
   for (const std::string& paragraph : root.notes().paragraphs) text += ".PP\n" + RoffOf(paragraph);

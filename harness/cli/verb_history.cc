@@ -231,14 +231,17 @@ void AddHistory(Command& root) {
   list.Add("--retired", &options->with_retired, "Retired runs, too");
   list.Add("--json", &options->json, "As JSON");
 
-  Command& show = AddStep(history, options, "show",
-                          "Show a run or a family: verdict by date, since when, and what changed",
-                          ShowNamed);
+  Command& show =
+      AddStep(history, options, "show",
+              "Show a run or a family: verdict by date, since when, and what changed", ShowNamed);
   show.Add("name", &options->name, "The run, or the family").Required();
-  show.Example("rharness history show --history runs.db mlp-1");
   show.Add("--family", &options->family, "The family, where a run has that name, too");
-  show.Add("--last", &options->last, "A family's last drills to show").Between(1, 1000).ShowDefault();
+  show.Add("--last", &options->last, "A family's last drills to show")
+      .Between(1, 1000)
+      .ShowDefault();
   show.Add("--html", &options->html, "Write the page to this file, too; - is stdout").File();
+  show.Example("rharness history show --history runs.db mlp-1");
+  show.Example("rharness history show --history runs.db mlp --last 5 --html mlp.html");
   show.Add("--json", &options->json, "As JSON");
 
   Command& retire =

@@ -10,14 +10,21 @@
 namespace rharness {
 namespace {
 
-std::string VersionText() {
-  std::string text = fmt::format("rharness {}\ncommit {}\nbuild {} for {}, {}\nlibraries\n",
-                                 kVersion, kCommit, BuildType(), BuiltFor(), Compiler());
+std::string LibrariesText(bool loaded) {
+  std::string text;
   for (const LibraryFacts& library : LinkedLibraries()) {
-    text += fmt::format("  {:<14} {}{}\n", library.name, library.version,
-                        library.loaded ? "" : " (compiled in, or as found then)");
+    if (library.loaded != loaded) continue;
+    text += fmt::format("  {:<14} {}\n", library.name, library.version);
   }
   return text;
+}
+
+std::string VersionText() {
+  return fmt::format(
+      "rharness {}\ncommit {}\nbuild {} for {}, {}\nlibraries, as they are loaded\n{}"
+      "libraries, as they were compiled with\n{}",
+      kVersion, kCommit, BuildType(), BuiltFor(), Compiler(), LibrariesText(true),
+      LibrariesText(false));
 }
 
 Json VersionJson() {

@@ -29,8 +29,8 @@ install(DIRECTORY ${documents}/completion/ DESTINATION ${CMAKE_INSTALL_DATADIR}
         COMPONENT completion)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
 install(FILES
-  compare/fingerprints/fingerprint.schema.json harness/gate/gate.schema.json
+  compare/fingerprints/fingerprint.schema.json
   harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
   reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
-  reports/report.schema.json
+  reports/gate.schema.json reports/report.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

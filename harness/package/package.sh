@@ -31,12 +31,19 @@ needs() {
   done | sort -u
 }
 
+# owner LIBRARY: the package that it is of. Where /lib is a link to /usr/lib, dpkg may know it by either.
+owner() {
+  local path
+  path=$(readlink -f "$1")
+  { dpkg-query -S "$path" 2>/dev/null || dpkg-query -S "${path#/usr}"; } | head -n 1 | cut -d : -f 1
+}
+
 make_deb() {
   local stage=$work/deb installed_kib depends programs
   install_into "$stage/usr"
   # Here the system's libraries are where the loader looks first.
   printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/usr/bin/rharness" >"$work/rpath.cmake"
-  cmake -P "$work/rpath.cmake"
+  cmake -P "$work/rpath.cmake" >/dev/null
   mkdir -p "$stage/usr/share/zsh/vendor-completions"
   mv "$stage"/usr/share/zsh/site-functions/* "$stage/usr/share/zsh/vendor-completions/"
   rmdir "$stage/usr/share/zsh/site-functions"
@@ -81,9 +88,8 @@ make_tarball() {
   # As built: the loader finds there what the installed copy would look for beside itself.
   while IFS= read -r library; do
     cp -L "$library" "$stage/lib/"
-    package=$(dpkg-query -S "$(readlink -f "$library")" 2>/dev/null | head -n 1 | cut -d : -f 1) || continue
-    [ ! -f "/usr/share/doc/$package/copyright" ] ||
-      cp "/usr/share/doc/$package/copyright" "$stage/share/doc/rharness/licenses/$package"
+    package=$(owner "$library")
+    cp "/usr/share/doc/$package/copyright" "$stage/share/doc/rharness/licenses/$package"
   done < <(needs "$build/bin/rharness")
   chmod 644 "$stage"/lib/*
   cp "$root/LICENSE" "$stage/"

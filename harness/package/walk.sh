@@ -4,8 +4,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-# Two things apart: what ran, and as whom.
-echo "walk: $(id -un 2>/dev/null || id -u) runs $(command -v rharness)"
+echo "walk: user $(id -u) runs $(command -v rharness)"
 rharness version | head -n 2
 cat >train.sh <<'EOT'
 read -r value <value
