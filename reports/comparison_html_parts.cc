@@ -182,7 +182,7 @@ std::string Notes(const Comparison& comparison) {
 }  // namespace
 
 SideWords WordsOf(const Comparison& comparison) {
-  return comparison.is_rerun ? SideWords{"Recorded", "Now", "report.json"}
+  return comparison.is_rerun ? SideWords{"Recorded (A)", "Now (B)", "report.json"}
                              : SideWords{"A", "B", kComparisonRecord};
 }
 

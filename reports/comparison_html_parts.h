@@ -21,7 +21,7 @@ struct SideWords {
   std::string_view b;
   std::string_view record;
 };
-// "A" and "B" of two things, "Recorded" and "Now" of a run and its reruns.
+// "A" and "B" of two things, "Recorded (A)" and "Now (B)" of a run and its reruns.
 SideWords WordsOf(const Comparison& comparison);
 
 // How much of a comparison is laid out.

@@ -79,7 +79,7 @@ TEST(Html, ExplainsAndDrawsARunAsAComparisonIs) {
   const HtmlFacts facts = CheckHtml(WriteHtml(SampleReport()));
   EXPECT_TRUE(Contains(facts.text, "Causes, the most suspicious first"));
   EXPECT_TRUE(Contains(facts.text, "The driver changed between the recording and now."));
-  EXPECT_TRUE(Contains(facts.text, "Recorded is the broad line, Now the thin dashed one"));
+  EXPECT_TRUE(Contains(facts.text, "Recorded (A) is the broad line, Now (B) the thin dashed one"));
   EXPECT_TRUE(Contains(facts.text, "This run on a page of its own"));
   EXPECT_TRUE(Contains(facts.text, "stderr"));
 }
