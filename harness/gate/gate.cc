@@ -338,7 +338,10 @@ class Decision {
                       drill.runs.size()));
     } else if (passed == drill.runs.size()) {
       Add(Ending::kNotes, "drill_passed", "drill", "a drilled run must reproduce",
-          fmt::format("all {} drilled runs reproduced: {}", passed, CountsOf(verdicts)));
+          fmt::format(
+              "{} reproduced: {}",
+              passed == 1 ? "the one drilled run" : fmt::format("all {} drilled runs", passed),
+              CountsOf(verdicts)));
     }
   }
 
