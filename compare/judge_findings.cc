@@ -39,6 +39,10 @@ Finding BitsFinding(const Comparison& comparison, std::string subject, std::stri
 std::string MetricMessage(const MetricDecision& metric) {
   switch (metric.verdict) {
     case MetricVerdict::kWithin:
+      if (metric.recorded && IsEqual(metric)) {
+        return fmt::format("{} is equal to its record bit for bit, and within ±{:.3g} of its kind",
+                           metric.name, metric.margin);
+      }
       return fmt::format("{} moved by {:.3g}, shown to be within ±{:.3g}", metric.name,
                          metric.difference, metric.margin);
     case MetricVerdict::kDrifted:

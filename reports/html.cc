@@ -33,6 +33,12 @@ std::string_view PageClass(const Report& report) {
 
 std::string Shared(const Summary& summary) {
   if (summary.shared.empty()) return "";
+  const SharedDifference& first = summary.shared.front();
+  // What reproduced runs have as often sets nothing apart.
+  if (summary.reproduced > 0 &&
+      first.drifted * summary.reproduced <= first.reproduced * summary.drifted) {
+    return "";
+  }
   std::string rows;
   for (const SharedDifference& shared : summary.shared) {
     rows += fmt::format(
