@@ -63,7 +63,7 @@ std::string Strip(const FamilyRun& run) {
   for (const std::optional<Verdict>& verdict : run.verdicts) {
     cells += verdict ? fmt::format("<i class=\"{}\">{}</i>", VerdictName(*verdict),
                                    VerdictSign(*verdict))
-                     : std::string("<i>·</i>");
+                     : std::string("<i class=\"no\">·</i>");
   }
   return fmt::format("<span class=\"cells\">{}</span>", cells);
 }
@@ -73,8 +73,8 @@ std::string Row(const FamilyRun& run, bool first) {
   const std::string flaky =
       steadiness.unexplained == 0
           ? std::string()
-          : fmt::format("<span class=\"flag\">flaky</span> {} of {}", steadiness.unexplained,
-                        steadiness.steps);
+          : fmt::format("<span class=\"inconclusive\"><span class=\"flag\">flaky</span></span> {} of {}",
+                        steadiness.unexplained, steadiness.steps);
   const std::string_view verdict = RowClass(run);
   return fmt::format(
       "<tbody class=\"{0}\"><tr{1}><td>{2}</td><th scope=\"row\">{3}</th>"
@@ -111,18 +111,17 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook) {
         history.runs.size() - shown == 1 ? "is" : "are", kRecord);
   }
   const std::string drills =
-      history.drills.empty() ? std::string("Drills")
-                             : fmt::format("{}, {} to {}, newest last",
-                                           Counted(history.drills.size(), "drill"),
-                                           FormatMinute(history.drills.front().started),
-                                           FormatMinute(history.drills.back().started));
+      history.drills.empty()
+          ? std::string()
+          : fmt::format(" One cell a drill, from {} to {}; · where it did not judge the run.",
+                        FormatMinute(history.drills.front().started),
+                        FormatMinute(history.drills.back().started));
   return out + HtmlFilter("Find a run", outlook.counts) +
          fmt::format(
-             "<div class=\"wide\"><table class=\"runs grid\"><caption>{}, the worst first. One cell "
-             "a drill, · where it did not judge the run.</caption>\n<thead><tr>{}</tr></thead>\n{}"
-             "</table></div>\n",
-             Counted(history.runs.size(), "run"),
-             HtmlHeads({"Last verdict", "Run", "Last good", "Flaky", drills}), rows);
+             "<div class=\"wide\"><table class=\"runs grid\"><caption>{}, the worst first.{}"
+             "</caption>\n<thead><tr>{}</tr></thead>\n{}</table></div>\n",
+             Counted(history.runs.size(), "run"), drills,
+             HtmlHeads({"Last verdict", "Run", "Last good", "Flaky", "Drills, newest last"}), rows);
 }
 
 std::string Drills(const FamilyHistory& history) {

@@ -23,7 +23,7 @@ constexpr std::string_view kRecord = "the output of --json";
 
 std::string_view PageClass(const RunHistory& history, const RunOutlook& outlook) {
   if (outlook.first_bad) return VerdictName(history.verdicts[*outlook.first_bad].verdict);
-  return outlook.last_good ? "identical" : "inconclusive";
+  return outlook.last_good && outlook.steadiness.unexplained == 0 ? "identical" : "inconclusive";
 }
 
 // One cell a drill, the newest last.
@@ -91,21 +91,32 @@ std::string Streaks(const RunHistory& history) {
                      HtmlLeftOut(streaks.size(), shown, kRecord));
 }
 
-std::string Changes(const RunHistory& history) {
+std::string ChangeSection(const RunHistory& history, const VerdictChange& change) {
+  const HistoryVerdict& before = history.verdicts.at(change.before);
+  const HistoryVerdict& after = history.verdicts.at(change.after);
+  return fmt::format(
+      "<section class=\"turn {}\"><h3>{} on {}, {} before on {}</h3>\n<p>{}</p>\n{}</section>\n",
+      VerdictName(after.verdict), VerdictLabel(after.verdict), FormatMinute(after.decided),
+      VerdictLabel(before.verdict), FormatMinute(before.decided), HtmlLayerMarks(change.layers),
+      HtmlDifferences(change.known, change.layers));
+}
+
+// The changes over which something differs, newest first; the others are counted.
+std::string Changes(const RunHistory& history, const Steadiness& steadiness) {
   if (history.changes.empty()) return "";
-  const std::size_t all = history.changes.size();
-  const std::size_t shown = std::min(all, kMostChanges);
   std::string out = "<h2 id=\"changes\">What changed when the verdict did</h2>\n";
-  for (std::size_t i = 0; i < shown; ++i) {
-    const VerdictChange& change = history.changes[all - 1 - i];
-    const HistoryVerdict& before = history.verdicts.at(change.before);
-    const HistoryVerdict& after = history.verdicts.at(change.after);
-    out += fmt::format(
-        "<section class=\"turn {}\"><h3>{} on {}, {} before on {}</h3>\n<p>{}</p>\n{}</section>\n",
-        VerdictName(after.verdict), VerdictLabel(after.verdict), FormatMinute(after.decided),
-        VerdictLabel(before.verdict), FormatMinute(before.decided),
-        change.known ? HtmlLayerMarks(change.layers) : "",
-        HtmlDifferences(change.known, change.layers));
+  const auto say = [&](std::size_t count, std::string_view words) {
+    if (count > 0) out += fmt::format("<p>{} {}.</p>\n", Counted(count, "change of verdict"), words);
+  };
+  say(steadiness.unexplained, "although nothing that is recorded differed");
+  say(steadiness.not_known, "over what is not known: the history does not hold where both ran");
+  std::size_t all = 0, shown = 0;
+  for (std::size_t i = history.changes.size(); i-- > 0;) {
+    const VerdictChange& change = history.changes[i];
+    if (!change.known || WordsOf(change.layers).empty()) continue;
+    if (++all > kMostChanges) continue;
+    ++shown;
+    out += ChangeSection(history, change);
   }
   return out + HtmlLeftOut(all, shown, kRecord);
 }
@@ -178,7 +189,7 @@ std::string WriteHtml(const RunHistory& history, std::string_view version) {
   if (history.run.retired) notes.push_back("retired: " + *history.run.retired);
   out += HtmlNotes(notes);
   if (!history.verdicts.empty()) {
-    out += Turn(history, outlook) + Timeline(history) + Streaks(history) + Changes(history);
+    out += Turn(history, outlook) + Timeline(history) + Streaks(history) + Changes(history, outlook.steadiness);
   }
   return out + Record(history) + HtmlEnd(version, kRecord, false);
 }

@@ -44,7 +44,7 @@ struct HistoryVerdict {
   std::vector<std::string> reasons;  // one sentence each
 };
 
-// Two verdicts of a run in a row, those that cannot tell left out, of which one is good and the
+// Two verdicts of a run in a row, those that say nothing left out, of which one is good and the
 // other bad; and what differs between where the two drills reran it.
 struct VerdictChange {
   std::size_t before = 0;  // in the list of verdicts

@@ -62,10 +62,9 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
                        Counted(verdicts.size(), "drill"));
   }
   const HistoryVerdict& good = verdicts[*outlook.last_good];
-  if (outlook.broke) {
-    return fmt::format("It reproduces again: {} on {}.", VerdictLabel(good.verdict), When(good));
-  }
-  return fmt::format("It reproduces: {} on {}.", VerdictLabel(good.verdict), When(good));
+  return fmt::format("It reproduces{}: {} on {}{}.", outlook.broke ? " again" : "",
+                     VerdictLabel(good.verdict), When(good),
+                     outlook.steadiness.unexplained > 0 ? "; but it is flaky" : "");
 }
 
 std::string NextOfBroken(const RunHistory& history, const RunOutlook& outlook) {
@@ -82,7 +81,7 @@ std::string NextOfBroken(const RunHistory& history, const RunOutlook& outlook) {
     return "nothing that is recorded differs between the two drills: rerun it several times "
            "(rharness drill --reruns 5) and see whether the reruns agree.";
   }
-  return fmt::format("put back what changed, the first of these first: {}{}.", words.front(),
+  return fmt::format("put back what changed, one at a time, beginning with {}{}.", words.front(),
                      words.size() > 1 ? fmt::format(" (and {} more)", words.size() - 1) : "");
 }
 
@@ -143,18 +142,24 @@ std::vector<FamilyCause> CausesOf(const std::vector<const FamilyRun*>& broken) {
 
 void Describe(const FamilyHistory& history, FamilyOutlook* outlook) {
   const std::string runs = Counted(history.runs.size(), "run");
-  const int bad = static_cast<int>(std::ranges::count_if(
-      history.runs, [](const FamilyRun& run) { return StandingNow(run) == Standing::kBad; }));
+  const auto count = [&](Standing standing) {
+    return std::ranges::count_if(
+        history.runs, [&](const FamilyRun& run) { return StandingNow(run) == standing; });
+  };
+  const auto good = count(Standing::kGood), bad = count(Standing::kBad);
   if (history.runs.empty() || outlook->never == static_cast<int>(history.runs.size())) {
     outlook->answer = fmt::format("No drill has judged this family yet ({}).", runs);
     outlook->next_step = "rharness drill reruns its runs and judges them.";
     return;
   }
   outlook->answer =
-      bad == 0 ? fmt::format("None of {} is known to be broken.", runs)
-               : fmt::format("{} of {} {} not reproduce, of which {} did before.", bad, runs,
-                             bad == 1 ? "does" : "do", outlook->broken);
-  if (outlook->flaky > 0) outlook->answer += fmt::format(" {} flaky.", outlook->flaky);
+      bad == 0 ? fmt::format("Every run that was judged reproduces: {} of {}.", good, runs)
+               : fmt::format("{} of {} {} not shown to reproduce; {} of them did before.", bad, runs,
+                             bad == 1 ? "is" : "are", outlook->broken);
+  if (outlook->flaky > 0) {
+    outlook->answer +=
+        fmt::format(" {} {} flaky.", outlook->flaky, outlook->flaky == 1 ? "is" : "are");
+  }
   if (!outlook->causes.empty()) {
     const FamilyCause& first = outlook->causes.front();
     outlook->next_step = fmt::format("look first at what {} of {} broken runs have in common: {}.",
@@ -181,10 +186,10 @@ Standing StandingOf(Verdict verdict) {
     case Verdict::kEquivalent:
       return Standing::kGood;
     case Verdict::kDrifted:
+    case Verdict::kInconclusive:
     case Verdict::kFailed:
     case Verdict::kNotComparable:
       return Standing::kBad;
-    case Verdict::kInconclusive:
     case Verdict::kInfra:
       return Standing::kOpen;
   }

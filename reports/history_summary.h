@@ -16,8 +16,8 @@
 
 namespace rharness {
 
-// Whether a verdict says that a run reproduces. Open ones (inconclusive, infrastructure) cannot
-// tell and are passed over.
+// Good: shown to reproduce. Bad: it ran, or would not run as recorded, and that was not shown. Open:
+// it could not be run for want of a machine; that says nothing of the run and is passed over.
 enum class Standing { kGood, kBad, kOpen };
 Standing StandingOf(Verdict verdict);
 

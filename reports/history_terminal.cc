@@ -76,14 +76,27 @@ std::string Outlook(const RunHistory& history, const RunOutlook& outlook, int co
   if (outlook.first_bad) {
     out += Named("first bad", PlaceWords(history.verdicts[*outlook.first_bad]), columns);
   }
-  if (outlook.broke) {
+  if (outlook.broke && outlook.first_bad) {
     const VerdictChange& broke = history.changes[*outlook.broke];
-    const std::string_view name = outlook.first_bad ? "what changed" : "had changed";
-    out += NamedList(name, ChangeWords(broke.known, broke.layers), columns);
+    out += NamedList("what changed", ChangeWords(broke.known, broke.layers), columns);
   }
   const std::string flaky = FlakyWords(outlook.steadiness);
   if (!flaky.empty()) out += Named("flaky", flaky, columns);
   return out + Named("next", outlook.next_step, columns);
+}
+
+std::string Counts(const FamilyHistory& history, const FamilyOutlook& outlook, bool color) {
+  std::string counts = fmt::format("{}", history.runs.size());
+  std::string_view before = ": ";
+  for (const Verdict verdict : kVerdicts) {
+    const int count = outlook.counts.at(std::string(VerdictName(verdict)));
+    if (count == 0) continue;
+    counts += before;
+    counts += Painted(fmt::format("{} {}", count, VerdictLabel(verdict)), ColourOf(verdict), color);
+    before = ", ";
+  }
+  if (outlook.never > 0) counts += fmt::format("{}{} never judged", before, outlook.never);
+  return counts;
 }
 
 std::string Strip(const std::vector<std::optional<Verdict>>& verdicts, bool color) {
@@ -147,10 +160,7 @@ std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
 std::string WriteTerminal(const FamilyHistory& history, int columns, bool color) {
   const FamilyOutlook outlook = Summarize(history);
   std::string out = Named("family", SafeText(history.family, 300), columns);
-  std::string runs = CountsLine(outlook.counts, "judged run", columns, color);
-  if (outlook.never > 0) runs += fmt::format(", {} never judged", FormatCount(
-                                     static_cast<std::uint64_t>(outlook.never)));
-  out += fmt::format("{}{}\n", Padded("runs", kNameColumns), runs);
+  out += fmt::format("{}{}\n", Padded("runs", kNameColumns), Counts(history, outlook, color));
   if (!history.drills.empty()) {
     out += Named("drills",
                  fmt::format("the last {} that judged any of them, {} to {}", history.drills.size(),

@@ -12,7 +12,7 @@ namespace rharness {
 namespace {
 
 constexpr const char* kGood = "('identical', 'equivalent')";
-constexpr const char* kBad = "('drifted', 'failed', 'not_comparable')";
+constexpr const char* kGoodOrOpen = "('identical', 'equivalent', 'infra')";
 
 // A verdict with what its first rerun ran on; `reasons` may be left out, as they are long.
 std::string SelectVerdicts(const char* reasons, const std::string& rest) {
@@ -151,8 +151,8 @@ Result<std::optional<VerdictRecord>> SqliteHistory::FirstBadAfter(const std::str
         sql(),
         SelectVerdicts("v.reasons",
                        fmt::format("WHERE v.run_id = :run_id AND v.decided_ms > :after_ms AND "
-                                   "v.verdict IN {} ORDER BY v.decided_ms, v.drill_id LIMIT 1",
-                                   kBad)),
+                                   "v.verdict NOT IN {} ORDER BY v.decided_ms, v.drill_id LIMIT 1",
+                                   kGoodOrOpen)),
         [&](soci::statement& query) {
           query.exchange(soci::use(run_id));
           query.exchange(soci::use(after_ms));

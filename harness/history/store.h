@@ -111,7 +111,8 @@ class HistoryStore {
 
   // Oldest first. Errors: not_found.
   virtual Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) = 0;
-  // The first drifted, failed or not comparable verdict after this time. Reads an index.
+  // The first verdict after this time that says it was not shown to reproduce: none of identical,
+  // equivalent and infra. Reads an index.
   virtual Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
                                                              WallTime time) = 0;
   // Errors: not_found; integrity where it was changed.
