@@ -208,11 +208,44 @@ TEST_F(HistoryVerb, ShowsVerdictsWithTheirReasons) {
   const Result<Json> json = ParseJson(History({"show", "a", "--json"}).out, "stdout");
   ASSERT_TRUE(json.ok()) << json.error().ToString();
   EXPECT_EQ(json->AsObject().front().first, "schema");
-  EXPECT_EQ(json->Find("schema")->AsString(), "rharness.history_run/v1");
+  EXPECT_EQ(json->Find("schema")->AsString(), "rharness.history/v1");
+  EXPECT_EQ(json->Find("kind")->AsString(), "run");
   EXPECT_EQ(json->Find("run")->Find("last_verdict")->AsString(), "drifted");
   EXPECT_EQ(json->Find("run")->Find("verified")->AsString(), "2026-11-21T00:00:00.000Z");
   EXPECT_EQ(json->Find("verdicts")->AsArray().at(0).Find("reruns")->ToInt64(), 3);
   EXPECT_EQ(json->Find("manifest")->Find("run_id")->AsString(), "a");
+}
+
+TEST_F(HistoryVerb, ShowsAFamilyAndTheRunWhereBothHaveThatName) {
+  for (const char* id : {"a", "digits-mlp/epyc"}) {
+    ASSERT_EQ(History({"add", WriteManifest(std::string(1, id[0]) + ".json", id)}).code, 0);
+  }
+  const WallTime first = ParseTime("2026-11-21T00:00:00Z").value();
+  const WallTime second = ParseTime("2026-11-22T00:00:00Z").value();
+  {
+    const auto store = std::move(HistoryStore::Open(Path("history.db"))).value();
+    ASSERT_TRUE(store->AddDrill("d1", first, {}, {{"d1", "a", "identical", first, 1, "[]"}}).ok());
+    ASSERT_TRUE(store->AddDrill("d2", second, {}, {{"d2", "a", "drifted", second, 1, "[]"}}).ok());
+  }
+  const Output run = History({"show", "digits-mlp/epyc"});
+  EXPECT_TRUE(Contains(run.out, "names a family, too; this is the run")) << run.out;
+  EXPECT_TRUE(Contains(run.out, "none yet; 'rharness drill'")) << run.out;
+  const Output family = History({"show", "digits-mlp/epyc", "--family"});
+  EXPECT_EQ(family.code, 0) << family.err;
+  EXPECT_TRUE(Contains(family.out, "2: 1 drifted, 1 never judged")) << family.out;
+  EXPECT_TRUE(Contains(family.out, "✓✗")) << family.out;
+  EXPECT_TRUE(Contains(History({"show", "a"}).out, "last good     2026-11-21T00:00:00.000Z"));
+
+  const Output page = History({"show", "digits-mlp/epyc", "--family", "--html", Path("page.html")});
+  EXPECT_EQ(page.code, 0) << page.err;
+  EXPECT_TRUE(Contains(ReadFile(Path("page.html")).value(), "1 of 2 runs is not shown"));
+  const Json json =
+      ParseJson(History({"show", "digits-mlp/epyc", "--family", "--json"}).out, "stdout").value();
+  EXPECT_EQ(json.Find("kind")->AsString(), "family");
+  EXPECT_EQ(json.Find("runs")->AsArray().size(), 2u);
+  const Output nobody = History({"show", "nobody"});
+  EXPECT_TRUE(Contains(nobody.err, "neither a run nor a family")) << nobody.err;
+  EXPECT_EQ(History({"show", "a", "--html", "-", "--json"}).code, 2);
 }
 
 TEST_F(HistoryVerb, ListsAsJsonAlsoWhenEmpty) {

@@ -197,100 +197,60 @@ TEST(Selection, RefusesNestingAndLengthBeyondItsLimits) {
   EXPECT_FALSE(Selects(chain, MakeEntry("a")));
 }
 
-// A: verified `a_days` ago, B: `b_days` ago, C: never.
-std::vector<HistoryEntry> ThreeEntries(int a_days, int b_days) {
-  std::vector<HistoryEntry> entries = {MakeEntry("A"), MakeEntry("B"), MakeEntry("C")};
-  entries[0].verified = Now() - days(a_days);
-  entries[1].verified = Now() - days(b_days);
-  entries[2].verified.reset();
-  return entries;
-}
-
-// How often each run is drawn over `rounds` seeds.
-std::map<std::string, int> CountDraws(const std::vector<HistoryEntry>& entries, std::size_t size,
-                                      int rounds) {
-  std::map<std::string, int> counts;
-  for (int seed = 0; seed < rounds; ++seed) {
-    for (const HistoryEntry& entry :
-         SampleUnverified(entries, size, static_cast<std::uint64_t>(seed), Now())) {
-      ++counts[entry.run_id];
-    }
-  }
-  return counts;
-}
-
-// Within four standard errors of a binomial share; the seeds are fixed, so this cannot flake.
-void ExpectShare(int count, int rounds, double probability) {
-  const double error = std::sqrt(probability * (1 - probability) / rounds);
-  EXPECT_NEAR(static_cast<double>(count) / rounds, probability, 4 * error);
-}
-
-TEST(SampleUnverified, DrawsOneInProportionToTheDaysUnverified) {
-  constexpr int kRounds = 40000;
-  // C weighs as much as the longest unverified: 10 : 60 : 60.
-  const auto counts = CountDraws(ThreeEntries(10, 60), 1, kRounds);
-  ExpectShare(counts.at("A"), kRounds, 10.0 / 130);
-  ExpectShare(counts.at("B"), kRounds, 60.0 / 130);
-  ExpectShare(counts.at("C"), kRounds, 60.0 / 130);
-}
-
-TEST(SampleUnverified, TakesNeverVerifiedForAtLeastThirtyDays) {
-  constexpr int kRounds = 40000;
-  const auto counts = CountDraws(ThreeEntries(5, 10), 1, kRounds);
-  ExpectShare(counts.at("A"), kRounds, 5.0 / 45);
-  ExpectShare(counts.at("B"), kRounds, 10.0 / 45);
-  ExpectShare(counts.at("C"), kRounds, 30.0 / 45);
-}
-
-TEST(SampleUnverified, DrawsTwoAsSuccessiveDrawsWithoutReplacementWould) {
-  constexpr int kRounds = 40000;
-  const auto counts = CountDraws(ThreeEntries(10, 20), 2, kRounds);
-  // Weights 10 : 20 : 30; P(in) = P(first) + sum over another first of P(that) * P(second | that).
-  const double a = 10.0 / 60 + 20.0 / 60 * 10.0 / 40 + 30.0 / 60 * 10.0 / 30;
-  const double b = 20.0 / 60 + 10.0 / 60 * 20.0 / 50 + 30.0 / 60 * 20.0 / 30;
-  const double c = 30.0 / 60 + 10.0 / 60 * 30.0 / 50 + 20.0 / 60 * 30.0 / 40;
-  ExpectShare(counts.at("A"), kRounds, a);
-  ExpectShare(counts.at("B"), kRounds, b);
-  ExpectShare(counts.at("C"), kRounds, c);
-}
-
 std::vector<std::string> IdsOf(const std::vector<HistoryEntry>& entries) {
   std::vector<std::string> ids;
   for (const HistoryEntry& entry : entries) ids.push_back(entry.run_id);
   return ids;
 }
 
+// Fifty cohorts, each judged on a day of its own.
 std::vector<HistoryEntry> ManyEntries(int count) {
   std::vector<HistoryEntry> entries;
   for (int i = 0; i < count; ++i) {
     entries.push_back(MakeEntry("run-" + std::to_string(1000 + i)));
-    entries.back().verified = Now() - days(1 + i % 50);
+    entries.back().judged = Now() - days(1 + i % 50);
   }
   return entries;
 }
 
-TEST(SampleUnverified, DrawsTheSameRunsFromTheSameSeedInAnyInputOrder) {
+HistoryEntry JudgedAgo(const std::string& run_id, int ago, const std::string& verdict) {
+  HistoryEntry entry = MakeEntry(run_id);
+  entry.judged = Now() - days(ago);
+  entry.last_verdict = verdict;
+  entry.verified.reset();
+  return entry;
+}
+
+TEST(OrderByWait, TakesTheNeverJudgedFirstAndThenTheLongestWaiting) {
+  HistoryEntry never = MakeEntry("never");
+  never.judged.reset();
+  const std::vector<HistoryEntry> entries = {
+      JudgedAgo("yesterday", 1, "identical"), JudgedAgo("month", 30, "drifted"), never,
+      JudgedAgo("week", 7, "failed")};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_EQ(IdsOf(OrderByWait(entries, seed)),
+              (std::vector<std::string>{"never", "month", "week", "yesterday"}));
+  }
+}
+
+TEST(OrderByWait, LetsNoRunThatNeverConcludesDelayTheOthers) {
+  // Never verified, but tried last night.
+  const std::vector<HistoryEntry> entries = {JudgedAgo("stuck", 1, "infra"),
+                                             JudgedAgo("fine", 2, "identical")};
+  EXPECT_EQ(IdsOf(OrderByWait(entries, 0)), (std::vector<std::string>{"fine", "stuck"}));
+}
+
+TEST(OrderByWait, OrdersEqualWaitsBySeedAndRunAloneInAnyInputOrder) {
   std::vector<HistoryEntry> entries = ManyEntries(200);
-  const auto sample = IdsOf(SampleUnverified(entries, 20, 7, Now()));
-  EXPECT_EQ(sample.size(), 20u);
-  EXPECT_TRUE(std::is_sorted(sample.begin(), sample.end()));
-  EXPECT_EQ(IdsOf(SampleUnverified(entries, 20, 7, Now())), sample);
-  EXPECT_NE(IdsOf(SampleUnverified(entries, 20, 8, Now())), sample);
+  const auto order = IdsOf(OrderByWait(entries, 7));
+  EXPECT_NE(IdsOf(OrderByWait(entries, 8)), order);
   std::reverse(entries.begin(), entries.end());
-  auto reversed = IdsOf(SampleUnverified(entries, 20, 7, Now()));
-  std::reverse(reversed.begin(), reversed.end());
-  EXPECT_EQ(reversed, sample);
+  EXPECT_EQ(IdsOf(OrderByWait(entries, 7)), order);
+  EXPECT_EQ(std::set<std::string>(order.begin(), order.end()).size(), 200u);
 }
 
-TEST(SampleUnverified, NestsSmallerSamplesInLargerOnes) {
-  const auto entries = ManyEntries(100);
-  const auto small = IdsOf(SampleUnverified(entries, 5, 3, Now()));
-  const auto large = IdsOf(SampleUnverified(entries, 30, 3, Now()));
-  EXPECT_TRUE(std::includes(large.begin(), large.end(), small.begin(), small.end()));
-}
-
-// The draw, recomputed with an independent generator's published definition and libm's log2.
-TEST(SampleUnverified, AgreesWithFloatingPointKeysOfThePaper) {
+// The draw, recomputed with an independent spelling of the generator's published definition.
+TEST(OrderByWait, DrawsWithSplitMix64AndFnv1a) {
   const auto splitmix = [](std::uint64_t z) {
     z += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -299,37 +259,58 @@ TEST(SampleUnverified, AgreesWithFloatingPointKeysOfThePaper) {
   };
   // SplitMix64's published first output from state 0.
   ASSERT_EQ(splitmix(0), 0xE220A8397B1DCDAFu);
-  const auto entries = ManyEntries(500);
-  std::vector<std::pair<long double, std::string>> keys;
-  for (const HistoryEntry& entry : entries) {
+  std::vector<HistoryEntry> entries;
+  std::vector<std::pair<std::uint64_t, std::string>> draws;
+  for (int i = 0; i < 300; ++i) {
+    entries.push_back(MakeEntry("run-" + std::to_string(i)));
+    entries.back().judged.reset();
     std::uint64_t hash = 0xCBF29CE484222325u;
-    for (const char c : entry.run_id) {
+    for (const char c : entries.back().run_id) {
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
     }
-    const long double u =
-        static_cast<long double>(splitmix(splitmix(11) ^ splitmix(hash))) / 0x1p64L;
-    const auto weight = static_cast<long double>((Now() - *entry.verified).count());
-    keys.emplace_back(std::pow(u, 1e9L / weight), entry.run_id);
+    draws.emplace_back(splitmix(splitmix(11) ^ splitmix(hash)), entries.back().run_id);
   }
-  std::sort(keys.rbegin(), keys.rend());
-  std::set<std::string> expected;
-  for (std::size_t i = 0; i < 50; ++i) expected.insert(keys[i].second);
-  const auto sample = IdsOf(SampleUnverified(entries, 50, 11, Now()));
-  EXPECT_EQ(std::set<std::string>(sample.begin(), sample.end()), expected);
+  std::sort(draws.begin(), draws.end());
+  const auto order = IdsOf(OrderByWait(entries, 11));
+  for (std::size_t i = 0; i < draws.size(); ++i) EXPECT_EQ(order[i], draws[i].second) << i;
 }
 
-TEST(SampleUnverified, ReturnsAllWhenAskedForAsManyOrMoreAndNoneForZero) {
+TEST(SampleLongestWaiting, TakesTheStartOfThatOrderInTheOrderGiven) {
+  std::vector<HistoryEntry> entries = ManyEntries(200);
+  const auto sample = IdsOf(SampleLongestWaiting(entries, 20, 7));
+  EXPECT_EQ(sample.size(), 20u);
+  EXPECT_TRUE(std::is_sorted(sample.begin(), sample.end()));
+  const auto order = IdsOf(OrderByWait(entries, 7));
+  EXPECT_EQ(std::set<std::string>(sample.begin(), sample.end()),
+            std::set<std::string>(order.begin(), order.begin() + 20));
+}
+
+TEST(SampleLongestWaiting, GoesRoundTheWholeHistoryNightByNight) {
+  std::vector<HistoryEntry> entries = ManyEntries(23);
+  std::map<std::string, int> drilled;
+  for (int night = 1; night <= 10; ++night) {
+    const WallTime now = Now() + days(night);
+    for (const HistoryEntry& chosen :
+         SampleLongestWaiting(entries, 5, static_cast<std::uint64_t>(night))) {
+      ++drilled[chosen.run_id];
+      for (HistoryEntry& entry : entries) {
+        if (entry.run_id == chosen.run_id) entry.judged = now;
+      }
+    }
+    // Nobody a second time before everybody had a first one.
+    for (const auto& [run_id, times] : drilled) {
+      EXPECT_LE(times, 1 + (5 * (night - 1)) / 23) << run_id << " in night " << night;
+    }
+  }
+  EXPECT_EQ(drilled.size(), 23u);
+}
+
+TEST(SampleLongestWaiting, ReturnsAllWhenAskedForAsManyOrMoreAndNoneForZero) {
   const auto entries = ManyEntries(3);
-  EXPECT_EQ(IdsOf(SampleUnverified(entries, 3, 1, Now())), IdsOf(entries));
-  EXPECT_EQ(IdsOf(SampleUnverified(entries, 9, 1, Now())), IdsOf(entries));
-  EXPECT_TRUE(SampleUnverified(entries, 0, 1, Now()).empty());
-  EXPECT_TRUE(SampleUnverified({}, 5, 1, Now()).empty());
-}
-
-TEST(SampleUnverified, TakesATimeInTheFutureAsJustVerified) {
-  auto entries = ThreeEntries(40, 40);
-  entries[0].verified = Now() + hours(5);
-  EXPECT_EQ(CountDraws(entries, 1, 2000).count("A"), 0u);
+  EXPECT_EQ(IdsOf(SampleLongestWaiting(entries, 3, 1)), IdsOf(entries));
+  EXPECT_EQ(IdsOf(SampleLongestWaiting(entries, 9, 1)), IdsOf(entries));
+  EXPECT_TRUE(SampleLongestWaiting(entries, 0, 1).empty());
+  EXPECT_TRUE(SampleLongestWaiting({}, 5, 1).empty());
 }
 
 }  // namespace

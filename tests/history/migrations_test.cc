@@ -55,6 +55,8 @@ TEST_F(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
     ASSERT_EQ(entries.size(), 2u);
     EXPECT_EQ(entries[0].last_verdict, "infra");
     EXPECT_EQ(FormatTime(*entries[0].verified), "1970-01-01T00:00:03.000Z");
+    EXPECT_EQ(FormatTime(*entries[0].judged), "1970-01-01T00:00:04.000Z");
+    EXPECT_FALSE(entries[1].judged.has_value());
     EXPECT_EQ(entries[1].retired, "old");
     EXPECT_EQ((*store)->NextToDrill(9)->size(), 1u);
   }

@@ -15,6 +15,8 @@
 namespace rharness {
 namespace {
 
+constexpr char kHistory[] = "postgresql://ci-db.example.com/rharness";  // of the sample report
+
 // A reader of the text exposition format, as its specification has it: HELP and TYPE once, before
 // the samples of their metric, which stand together; unique label sets; no timestamp.
 class Exposition {
@@ -24,13 +26,25 @@ class Exposition {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) Line(line);
   }
-  double Value(const std::string& series) const {
+  // `labels`: those beside the history's.
+  double Value(const std::string& name, const std::string& labels = "",
+               const std::string& history = kHistory) const {
+    const std::string series =
+        name + "{history=\"" + history + "\"" + (labels.empty() ? "" : "," + labels) + "}";
     const auto at = samples_.find(series);
     if (at == samples_.end()) {
       ADD_FAILURE() << "no series " << series;
       return -1;
     }
     return at->second;
+  }
+  // Of the one series with this ending, whatever its history is.
+  double ValueEnding(const std::string& name, const std::string& ending) const {
+    for (const auto& [series, value] : samples_) {
+      if (series.starts_with(name + "{") && series.ends_with(ending)) return value;
+    }
+    ADD_FAILURE() << "no series " << name << " with " << ending;
+    return -1;
   }
   std::size_t size() const { return samples_.size(); }
 
@@ -62,12 +76,16 @@ class Exposition {
 
   // Returns the position behind the closing brace.
   static std::size_t Labels(const std::string& line, std::size_t at) {
-    const std::size_t quote = line.find("=\"", at);
-    EXPECT_NE(quote, std::string::npos) << line;
-    for (at = quote + 2; at < line.size() && line[at] != '"'; ++at) {
-      if (line[at] != '\\') continue;
-      ++at;
-      EXPECT_TRUE(line[at] == '\\' || line[at] == '"' || line[at] == 'n') << line;
+    for (;;) {
+      const std::size_t quote = line.find("=\"", at);
+      EXPECT_NE(quote, std::string::npos) << line;
+      for (at = quote + 2; at < line.size() && line[at] != '"'; ++at) {
+        if (line[at] != '\\') continue;
+        ++at;
+        EXPECT_TRUE(line[at] == '\\' || line[at] == '"' || line[at] == 'n') << line;
+      }
+      if (line.substr(at, 2) != "\",") break;
+      at += 2;
     }
     EXPECT_EQ(line.substr(at, 2), "\"}") << line;
     return at + 2;
@@ -80,29 +98,29 @@ class Exposition {
 
 TEST(Metrics, SayWhatTheDrillCameTo) {
   const Exposition metrics(WriteMetrics(SampleReport()));
-  EXPECT_EQ(metrics.Value("rharness_build_info{version=\"0.1.0\"}"), 1);
-  EXPECT_EQ(metrics.Value("rharness_runs{verdict=\"drifted\"}"), 3);
-  EXPECT_EQ(metrics.Value("rharness_runs{verdict=\"not_comparable\"}"), 1);
+  EXPECT_EQ(metrics.Value("rharness_build_info", "version=\"0.1.0\""), 1);
+  EXPECT_EQ(metrics.Value("rharness_runs", "verdict=\"drifted\""), 3);
+  EXPECT_EQ(metrics.Value("rharness_runs", "verdict=\"not_comparable\""), 1);
   EXPECT_EQ(metrics.Value("rharness_exit_code"), 1);
   EXPECT_EQ(metrics.Value("rharness_duration_seconds"), 20493.65);
   // date -u -d 2026-11-20T06:41:37.9Z +%s.%1N
   EXPECT_EQ(metrics.Value("rharness_last_run_timestamp_seconds"), 1795156897.9);
   EXPECT_EQ(metrics.Value("rharness_last_success_timestamp_seconds"), 0);
-  EXPECT_EQ(metrics.Value("rharness_reruns{state=\"failed\"}"), 2);
+  EXPECT_EQ(metrics.Value("rharness_reruns", "state=\"failed\""), 2);
 }
 
 TEST(Metrics, DriftRatioIsOverTheConclusiveRunsOfAFamily) {
   const Exposition metrics(WriteMetrics(SampleReport()));
-  EXPECT_EQ(metrics.Value("rharness_drift_ratio{family=\"digits-mlp\"}"), 1.0 / 3.0);
-  EXPECT_EQ(metrics.Value("rharness_drift_ratio{family=\"lm-small\"}"), 1);
-  EXPECT_TRUE(std::isnan(metrics.Value("rharness_drift_ratio{family=\"tabular-gbdt\"}")));
-  EXPECT_EQ(metrics.Value("rharness_undecided_ratio{family=\"digits-cnn\"}"), 0.5);
+  EXPECT_EQ(metrics.Value("rharness_drift_ratio", "family=\"digits-mlp\""), 1.0 / 3.0);
+  EXPECT_EQ(metrics.Value("rharness_drift_ratio", "family=\"lm-small\""), 1);
+  EXPECT_TRUE(std::isnan(metrics.Value("rharness_drift_ratio", "family=\"tabular-gbdt\"")));
+  EXPECT_EQ(metrics.Value("rharness_undecided_ratio", "family=\"digits-cnn\""), 0.5);
 }
 
 TEST(Metrics, HostileTextOpensNoSeriesAndBreaksNoLine) {
   for (const std::string& text : HostileTexts()) {
     const Exposition metrics(WriteMetrics(HostileReport(text)));
-    EXPECT_EQ(metrics.Value("rharness_runs{verdict=\"drifted\"}"), 3);
+    EXPECT_EQ(metrics.ValueEnding("rharness_runs", ",verdict=\"drifted\"}"), 3);
     EXPECT_LT(metrics.size(), 40U);
   }
 }
@@ -114,16 +132,37 @@ TEST(Metrics, CardinalityIsBoundedWhateverTheFamiliesAre) {
   }
   const Exposition metrics(WriteMetrics(report));
   EXPECT_LT(metrics.size(), 400U);
-  EXPECT_EQ(metrics.Value("rharness_family_runs{family=\"(other)\"}"), 4'900);
+  EXPECT_EQ(metrics.Value("rharness_family_runs", "family=\"(other)\"", ""), 4'900);
 }
 
 TEST(Metrics, KeepTheLastSuccessOfTheFileTheyReplace) {
-  const std::string good = WriteMetrics(LargeReport(3, 0));
+  Report fine = LargeReport(3, 0);
+  fine.history = kHistory;
+  const std::string good = WriteMetrics(fine);
   const double success = Exposition(good).Value("rharness_last_success_timestamp_seconds");
   EXPECT_EQ(success, 1795158000);  // date -u -d 2026-11-20T07:00:00Z +%s
   const Exposition carried(CarryLastSuccess(WriteMetrics(SampleReport()), good));
   EXPECT_EQ(carried.Value("rharness_last_success_timestamp_seconds"), success);
   EXPECT_EQ(carried.Value("rharness_exit_code"), 1);
+}
+
+TEST(Metrics, TakeTheLastSuccessFromTheHistory) {
+  Report report = SampleReport();
+  report.last_success = ParseTime("2026-11-19T02:00:00Z").value();
+  const Exposition metrics(WriteMetrics(report));
+  // date -u -d 2026-11-19T02:00:00Z +%s
+  EXPECT_EQ(metrics.Value("rharness_last_success_timestamp_seconds"), 1795053600);
+  EXPECT_EQ(metrics.Value("rharness_exit_code"), 1);
+}
+
+TEST(Metrics, KeepNoSuccessOfAnotherHistoryButThatOfAFileWithoutLabels) {
+  Report other = LargeReport(3, 0);
+  other.history = "/srv/other.db";
+  const Exposition metrics(CarryLastSuccess(WriteMetrics(SampleReport()), WriteMetrics(other)));
+  EXPECT_EQ(metrics.Value("rharness_last_success_timestamp_seconds"), 0);
+  const Exposition carried(CarryLastSuccess(
+      WriteMetrics(SampleReport()), "rharness_last_success_timestamp_seconds 1795158000\n"));
+  EXPECT_EQ(carried.Value("rharness_last_success_timestamp_seconds"), 1795158000);
 }
 
 TEST(Metrics, IgnoreAPreviousFileThatHoldsNoNumber) {
@@ -138,9 +177,9 @@ TEST(Metrics, IgnoreAPreviousFileThatHoldsNoNumber) {
 
 TEST(Metrics, AnEmptyDrillIsNoSuccess) {
   const Exposition metrics(WriteMetrics(EmptyReport()));
-  EXPECT_EQ(metrics.Value("rharness_exit_code"), 3);
-  EXPECT_EQ(metrics.Value("rharness_runs{verdict=\"identical\"}"), 0);
-  EXPECT_EQ(metrics.Value("rharness_last_success_timestamp_seconds"), 0);
+  EXPECT_EQ(metrics.Value("rharness_exit_code", "", ""), 3);
+  EXPECT_EQ(metrics.Value("rharness_runs", "verdict=\"identical\"", ""), 0);
+  EXPECT_EQ(metrics.Value("rharness_last_success_timestamp_seconds", "", ""), 0);
 }
 
 }  // namespace

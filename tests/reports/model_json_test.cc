@@ -118,6 +118,13 @@ TEST(ReportJson, HostileTextSurvivesAsText) {
   }
 }
 
+TEST(ReportJson, KeepsTheLastSuccessOfItsHistory) {
+  EXPECT_FALSE(Reparsed(SampleReport())->last_success.has_value());
+  Report report = SampleReport();
+  report.last_success = ParseTime("2026-11-19T02:00:00Z").value();
+  EXPECT_EQ(Reparsed(report)->last_success, report.last_success);
+}
+
 TEST(Tally, CountsEveryVerdictAndTakesTheExitCode) {
   const Report empty = EmptyReport();
   EXPECT_EQ(empty.exit_code, 3);

@@ -70,9 +70,12 @@ TEST_F(ReportVerb, AnUnwritablePlaceIsAnInfrastructureError) {
 }
 
 TEST_F(ReportVerb, CarriesTheLastSuccessOverToTheNewMetrics) {
-  ASSERT_TRUE(WriteFileAtomic(dir_ / "m.prom", WriteMetrics(LargeReport(2, 0))).ok());
+  Report fine = LargeReport(2, 0);
+  fine.history = SampleReport().history;
+  ASSERT_TRUE(WriteFileAtomic(dir_ / "m.prom", WriteMetrics(fine)).ok());
   EXPECT_EQ(Run(". --metrics m.prom"), 0);
-  EXPECT_NE(Read("m.prom").find("rharness_last_success_timestamp_seconds 1795158000\n"),
+  EXPECT_NE(Read("m.prom").find("rharness_last_success_timestamp_seconds{history=\"postgresql://"
+                                "ci-db.example.com/rharness\"} 1795158000\n"),
             std::string::npos);
 }
 

@@ -1,0 +1,149 @@
+// What the history keeps of drills: where reruns ran, the last success, one family over many nights.
+#include <gtest/gtest.h>
+
+#include "harness/base/digest.h"
+#include "tests/history/store_fixture.h"
+
+namespace rharness {
+namespace {
+
+const char* const kDay1 = "2026-01-01T00:00:00.000Z";
+const char* const kDay2 = "2026-01-02T00:00:00.000Z";
+const char* const kDay3 = "2026-01-03T00:00:00.000Z";
+const char* const kDay4 = "2026-01-04T00:00:00.000Z";
+
+const Surroundings kHere = {{"data", "[1]"}, {"environment.variables", "{\"A\":\"1\"}"}};
+const Surroundings kThere = {{"data", "[1]"}, {"environment.variables", "{\"A\":\"2\"}"}};
+
+class DrillsTest : public HistoryTest {
+ protected:
+  void SetUp() override {
+    store_ = OpenStore();
+    ASSERT_TRUE(store_->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
+    ASSERT_TRUE(store_->Add(MakeManifest("b", kDay2), At(kDay1)).ok());
+    ASSERT_TRUE(store_->Add(MakeManifest("other", kDay1, "other"), At(kDay1)).ok());
+  }
+  void AddDrill(const std::string& drill_id, const std::string& day,
+                const std::vector<std::pair<std::string, std::string>>& verdicts,
+                std::optional<int> exit_code = {}, const Surroundings& surroundings = {}) {
+    std::vector<RerunRecord> reruns;
+    std::vector<VerdictRecord> records;
+    for (const auto& [run_id, verdict] : verdicts) {
+      reruns.push_back({drill_id, run_id, 1, "exited with 0", 1.0, "e", surroundings});
+      records.push_back(MakeVerdict(drill_id, run_id, verdict, day));
+    }
+    const DrillRecord drill{drill_id, At(day), exit_code ? std::optional(At(day)) : std::nullopt,
+                            exit_code};
+    ASSERT_TRUE(store_->AddDrill(drill, reruns, records).ok());
+  }
+
+  std::unique_ptr<HistoryStore> store_;
+};
+
+std::string LastSuccessOf(HistoryStore& store) {
+  const auto last = store.LastSuccess();
+  EXPECT_TRUE(last.ok());
+  return *last ? FormatTime(**last) : "never";
+}
+
+TEST_F(DrillsTest, KeepsWhereARerunRanOnceForAllThatRanThere) {
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}}, 0, kHere);
+  const auto rows = [&] {
+    return RawDatabase(Path()).Rows("SELECT COUNT(*) FROM surroundings").front();
+  };
+  EXPECT_EQ(rows(), "3");  // two parts, and the text that names them
+  for (int i = 0; i < 20; ++i) {
+    AddDrill("again-" + std::to_string(i), kDay2, {{"a", "identical"}, {"b", "drifted"}}, 1, kHere);
+  }
+  EXPECT_EQ(rows(), "3");
+  AddDrill("d2", kDay3, {{"a", "drifted"}}, 1, kThere);
+  EXPECT_EQ(rows(), "5");
+  const auto verdicts = store_->Verdicts("a").value();
+  EXPECT_EQ(store_->GetSurroundings(verdicts.front().surroundings_sha256).value(), kHere);
+  EXPECT_EQ(store_->GetSurroundings(verdicts.back().surroundings_sha256).value(), kThere);
+}
+
+TEST_F(DrillsTest, KnowsNothingOfWhereRerunsOfOlderVersionsRan) {
+  AddDrill("d1", kDay1, {{"a", "identical"}});
+  EXPECT_EQ(store_->Verdicts("a")->front().surroundings_sha256, "");
+  EXPECT_EQ(store_->GetSurroundings(std::string(64, '0')).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(DrillsTest, NoticesChangedSurroundings) {
+  AddDrill("d1", kDay1, {{"a", "identical"}}, 0, kHere);
+  const std::string sha256 = store_->Verdicts("a")->front().surroundings_sha256;
+  {
+    RawDatabase raw(Path());
+    ASSERT_EQ(raw.Run("DROP TRIGGER surroundings_no_update"), "");
+    ASSERT_EQ(raw.Run("UPDATE surroundings SET body = '[2]' WHERE body = '[1]'"), "");
+  }
+  EXPECT_EQ(store_->GetSurroundings(sha256).error().code, ErrorCode::kIntegrity);
+}
+
+TEST_F(DrillsTest, TellsTheLastDrillThatEndedWell) {
+  EXPECT_EQ(LastSuccessOf(*store_), "never");
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "equivalent"}}, 0);
+  AddDrill("d2", kDay2, {{"a", "drifted"}, {"b", "identical"}}, 1);
+  // All that it reached reproduced, but it left runs out.
+  AddDrill("d3", kDay3, {{"a", "identical"}}, 3);
+  AddDrill("d4", kDay4, {}, 3);
+  EXPECT_EQ(LastSuccessOf(*store_), kDay1);
+}
+
+TEST_F(DrillsTest, TellsItOfDrillsOfOlderVersionsByTheirVerdicts) {
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}});
+  AddDrill("d2", kDay2, {{"a", "identical"}, {"b", "equivalent"}});
+  AddDrill("d3", kDay3, {{"a", "identical"}, {"b", "inconclusive"}});
+  AddDrill("d4", kDay4, {});
+  EXPECT_EQ(LastSuccessOf(*store_), kDay2);
+}
+
+TEST_F(DrillsTest, FindsTheFirstBadVerdictAfterATime) {
+  AddDrill("d1", kDay1, {{"a", "drifted"}});
+  AddDrill("d2", kDay2, {{"a", "identical"}});
+  AddDrill("d3", kDay3, {{"a", "infra"}});
+  AddDrill("d4", kDay4, {{"a", "failed"}});
+  EXPECT_EQ(store_->FirstBadAfter("a", WallTime{})->value().drill_id, "d1");
+  EXPECT_EQ(store_->FirstBadAfter("a", At(kDay1))->value().drill_id, "d4");
+  EXPECT_FALSE(store_->FirstBadAfter("a", At(kDay4))->has_value());
+  EXPECT_FALSE(store_->FirstBadAfter("b", WallTime{})->has_value());
+}
+
+TEST_F(DrillsTest, ShowsAFamilyOverItsLastDrillsAndNoOther) {
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}}, 0, kHere);
+  AddDrill("d2", kDay2, {{"other", "drifted"}}, 1);
+  AddDrill("d3", kDay3, {{"a", "drifted"}, {"other", "identical"}}, 1, kThere);
+  AddDrill("d4", kDay4, {{"b", "infra"}}, 4);
+  const auto ids = [&](std::size_t limit) {
+    std::string text;
+    const auto drills = store_->FamilyDrills("digits-mlp/cpu", limit).value();
+    for (const DrillRecord& drill : drills) text += drill.drill_id + " ";
+    return text;
+  };
+  EXPECT_EQ(ids(10), "d1 d3 d4 ");
+  EXPECT_EQ(ids(2), "d3 d4 ");
+  EXPECT_EQ(store_->FamilyDrills("digits-mlp/cpu", 1)->front().exit_code, 4);
+  const auto third = store_->FamilyVerdicts("digits-mlp/cpu", "d3").value();
+  ASSERT_EQ(third.size(), 1u);
+  EXPECT_EQ(third[0].run_id, "a");
+  EXPECT_EQ(store_->GetSurroundings(third[0].surroundings_sha256).value(), kThere);
+  const auto good = store_->FamilyLastGood("digits-mlp/cpu").value();
+  ASSERT_EQ(good.size(), 2u);
+  EXPECT_EQ(good[0].drill_id + good[1].drill_id, "d1d1");
+  EXPECT_EQ(store_->FamilyEntries("digits-mlp/cpu")->size(), 2u);
+  EXPECT_TRUE(store_->FamilyEntries("nobody")->empty());
+  EXPECT_TRUE(store_->FamilyDrills("nobody", 9)->empty());
+}
+
+TEST_F(DrillsTest, TellsWhenARunWasLastJudgedWhateverCameOut) {
+  EXPECT_FALSE(store_->Find("a")->judged.has_value());
+  AddDrill("d1", kDay1, {{"a", "identical"}});
+  AddDrill("d2", kDay3, {{"a", "infra"}});
+  AddDrill("d3", kDay2, {{"a", "drifted"}});
+  const HistoryEntry entry = store_->Find("a").value();
+  EXPECT_EQ(entry.judged, At(kDay3));
+  EXPECT_EQ(entry.verified, At(kDay2));
+}
+
+}  // namespace
+}  // namespace rharness

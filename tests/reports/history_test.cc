@@ -1,0 +1,215 @@
+// Histories of runs and families: what they come to, and how every format says it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/base/files.h"
+#include "reports/history_report.h"
+#include "reports/history_summary.h"
+#include "tests/reports/hostile.h"
+#include "tests/reports/html_checker.h"
+#include "tests/reports/sample_history.h"
+#include "tests/reports/schema_validator.h"
+
+namespace rharness {
+namespace {
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+TEST(RunHistory, NamesTheLastGoodDrillAndTheFirstBadOneAfterIt) {
+  const RunHistory history = SampleRunHistory("didiixxdfd", true, NumpyUpgrade());
+  const RunOutlook outlook = Summarize(history);
+  EXPECT_EQ(outlook.last_good, 4u);
+  EXPECT_EQ(outlook.first_bad, 7u);  // lost machines tell nothing
+  EXPECT_EQ(history.changes.at(*outlook.broke).before, 4u);
+  EXPECT_EQ(history.changes.at(*outlook.broke).after, 7u);
+  EXPECT_EQ(outlook.answer,
+            "Drifted since 2026-11-08 02:00 UTC; it last reproduced on 2026-11-05 02:00 UTC.");
+  EXPECT_TRUE(Contains(outlook.next_step, "numpy went from 1.26.4 to 2.4.6 (and 1 more)"))
+      << outlook.next_step;
+}
+
+TEST(RunHistory, TakesWhatIsNotShownForNoSuccess) {
+  const RunOutlook outlook = Summarize(SampleRunHistory("ie??", true, NothingDiffers()));
+  EXPECT_EQ(outlook.last_good, 1u);
+  EXPECT_EQ(outlook.first_bad, 2u);
+  EXPECT_TRUE(outlook.answer.starts_with("Inconclusive since 2026-11-03")) << outlook.answer;
+}
+
+TEST(RunHistory, SaysWhenItReproducesAgainOrNeverDid) {
+  EXPECT_EQ(Summarize(SampleRunHistory("idi", true, NumpyUpgrade())).answer,
+            "It reproduces again: identical on 2026-11-03 02:00 UTC.");
+  EXPECT_EQ(Summarize(SampleRunHistory("ie", true, NumpyUpgrade())).answer,
+            "It reproduces: equivalent on 2026-11-02 02:00 UTC.");
+  EXPECT_EQ(Summarize(SampleRunHistory("ff", true, NumpyUpgrade())).answer,
+            "Failed since 2026-11-01 02:00 UTC; no drill has seen it reproduce.");
+  EXPECT_EQ(Summarize(SampleRunHistory("xx", true, NumpyUpgrade())).answer,
+            "No drill could tell whether it reproduces: 2 drills so far.");
+}
+
+TEST(RunHistory, CallsFlakyWhatChangesThoughNothingDiffers) {
+  const auto of = [](const char* letters, bool known, const std::array<LayerComparison, 5>& layers) {
+    return Summarize(SampleRunHistory(letters, known, layers)).steadiness;
+  };
+  const Steadiness flaky = of("iixdiid", true, NothingDiffers());
+  EXPECT_EQ(flaky.steps, 5u);  // six nights could tell
+  EXPECT_EQ(flaky.changes, 3u);
+  EXPECT_EQ(flaky.unexplained, 3u);
+  EXPECT_TRUE(FlakyWords(flaky).starts_with("3 of 5 times")) << FlakyWords(flaky);
+  EXPECT_EQ(FlakyWords(of("iiddi", true, NumpyUpgrade())), "");
+  const Steadiness unknown = of("iiddi", false, {});
+  EXPECT_EQ(unknown.not_known, 2u);
+  EXPECT_EQ(FlakyWords(unknown), "");
+  EXPECT_EQ(FlakyWords(of("ieieie", true, NothingDiffers())), "");  // good either way
+}
+
+TEST(RunHistory, TellsDifferencesInWords) {
+  const auto words = [](const char* key, std::optional<std::string> before,
+                        std::optional<std::string> after) {
+    return DifferenceWords(
+        {Layer::kEnvironment, key, FactWeight::kContext, std::move(before), std::move(after)});
+  };
+  EXPECT_EQ(words("software.numpy", "1.26.4", "2.4.6"), "numpy went from 1.26.4 to 2.4.6");
+  EXPECT_EQ(words("gpu.driver", "535.183", "550.54"), "the GPU driver went from 535.183 to 550.54");
+  EXPECT_EQ(words("variable.OMP_NUM_THREADS", std::nullopt, "7"),
+            "OMP_NUM_THREADS was not set and is 7 now");
+  EXPECT_EQ(words("variable.OMP_NUM_THREADS", "7", std::nullopt),
+            "OMP_NUM_THREADS was 7 and is not set now");
+  EXPECT_EQ(words("data.digits.sha256", std::string(64, 'a'), std::string(64, 'b')),
+            "the data 'digits' went from aaaaaaaaaaaa… to bbbbbbbbbbbb…");
+  EXPECT_EQ(words("seed.init", "1", "2"), "the seed 'init' went from 1 to 2");
+}
+
+TEST(RunHistory, WritesThePageThatAnswersSinceWhenAndOverWhat) {
+  const HtmlFacts facts =
+      CheckHtml(WriteHtml(SampleRunHistory("iiidd", true, NumpyUpgrade()), "1.0"));
+  EXPECT_EQ(facts.error, "");
+  EXPECT_EQ(std::set<std::string>(facts.ids.begin(), facts.ids.end()).size(), facts.ids.size());
+  for (const char* part :
+       {"Drifted since 2026-11-04 02:00 UTC", "last good drill", "night-2", "night-3",
+        "numpy went from 1.26.4 to 2.4.6", "OPENBLAS_CORETYPE was not set and is Haswell now",
+        "✓ identical", "✗ drifted", "moved: mlp-1"}) {
+    EXPECT_TRUE(Contains(facts.text, part)) << part;
+  }
+}
+
+TEST(RunHistory, SaysThatNoDrillHasJudgedItYet) {
+  const RunHistory empty = SampleRunHistory("", true, {});
+  const HtmlFacts facts = CheckHtml(WriteHtml(empty, "1.0"));
+  EXPECT_EQ(facts.error, "");
+  EXPECT_TRUE(Contains(facts.text, "No drill has judged this run yet."));
+  EXPECT_TRUE(Contains(WriteTerminal(empty, 80, false), "none yet; 'rharness drill' reruns"));
+}
+
+TEST(RunHistory, StaysSmallOverAThousandDrills) {
+  std::string letters;
+  for (int i = 0; i < 500; ++i) letters += "id";
+  const RunHistory history = SampleRunHistory(letters, true, NothingDiffers());
+  const std::string page = WriteHtml(history, "1.0");
+  EXPECT_EQ(CheckHtml(page).error, "");
+  EXPECT_LT(page.size(), 1'000'000u);
+  const std::string text = WriteTerminal(history, 100, false);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 120);
+  EXPECT_TRUE(Contains(text, "940 earlier ones")) << text;
+}
+
+TEST(FamilyHistory, FindsWhatBrokenRunsHaveInCommon) {
+  const FamilyHistory family = SampleFamily();
+  const FamilyOutlook outlook = Summarize(family);
+  EXPECT_EQ(outlook.broken, 2);
+  EXPECT_EQ(outlook.flaky, 1);
+  EXPECT_EQ(outlook.never, 1);
+  ASSERT_EQ(outlook.causes.size(), 2u);
+  EXPECT_EQ(outlook.causes[0].broken, 2);
+  EXPECT_EQ(outlook.answer,
+            "2 of 6 runs are not shown to reproduce; 2 of them did before. 1 is flaky.");
+  std::vector<std::string> order;
+  for (const FamilyRun* run : outlook.order) order.push_back(run->run.run_id);
+  EXPECT_EQ(order, (std::vector<std::string>{"broken-1", "broken-2", "flicker", "unlucky", "never",
+                                             "steady"}));
+}
+
+TEST(FamilyHistory, DrawsAGridOfRunsByDrills) {
+  const std::string text = WriteTerminal(SampleFamily(), 120, false);
+  for (const char* part : {"✓✓✓✓✗✗", "✓✓✓✓✓!", "✓✗✓✓≈✓", "······",
+                           "2 of 2 broken: environment: numpy went from 1.26.4 to 2.4.6"}) {
+    EXPECT_TRUE(Contains(text, part)) << part << "\n" << text;
+  }
+  const HtmlFacts facts = CheckHtml(WriteHtml(SampleFamily(), "1.0"));
+  EXPECT_EQ(facts.error, "");
+  EXPECT_EQ(std::set<std::string>(facts.ids.begin(), facts.ids.end()).size(), facts.ids.size());
+  EXPECT_EQ(facts.elements.at("i"), 36);  // a cell a run and drill
+  for (const std::string& href : facts.hrefs) {
+    EXPECT_EQ(std::count(facts.ids.begin(), facts.ids.end(), href.substr(1)), 1) << href;
+  }
+}
+
+TEST(FamilyHistory, SaysWhenNothingHasJudgedIt) {
+  FamilyHistory family;
+  family.family = "mlp";
+  family.runs.push_back({.run = SampleHistoryRun("never")});
+  EXPECT_TRUE(Contains(WriteTerminal(family, 80, false), "No drill has judged this family yet"));
+  EXPECT_EQ(CheckHtml(WriteHtml(family, "1.0")).error, "");
+}
+
+TEST(FamilyHistory, StaysSmallWithTenThousandRuns) {
+  FamilyHistory family = SampleFamily();
+  for (int i = 0; i < 10'000; ++i) {
+    family.runs.push_back(SampleFamilyRun("resnet50-seed-" + std::to_string(i),
+                                          i % 10 == 0 ? "iiiidd" : "iiiiii", NumpyUpgrade()));
+  }
+  const std::string page = WriteHtml(family, "1.0");
+  EXPECT_EQ(CheckHtml(page).error, "");
+  EXPECT_LT(page.size(), 1'500'000u);
+  EXPECT_TRUE(Contains(page, "are left out to keep this page small"));
+  const std::string text = WriteTerminal(family, 100, false);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 230);
+  for (FamilyRun& run : family.runs) run = SampleFamilyRun(run.run.run_id, "iiiidd", NumpyUpgrade());
+  EXPECT_LT(WriteHtml(family, "1.0").size(), 5'000'000u);
+}
+
+TEST(HistoryReport, HostileTextOpensNothing) {
+  for (const std::string& text : HostileTexts()) {
+    const HtmlFacts run =
+        CheckHtml(WriteHtml(SampleRunHistory("iid", true, NumpyUpgrade(), text), text));
+    EXPECT_EQ(run.error, "");
+    EXPECT_FALSE(run.elements.contains("script"));
+    EXPECT_FALSE(run.elements.contains("img"));
+    FamilyHistory family = SampleFamily(text);
+    for (FamilyRun& one : family.runs) one.run.run_id = one.run.retired.emplace(text);
+    const HtmlFacts page = CheckHtml(WriteHtml(family, text));
+    EXPECT_EQ(page.error, "");
+    EXPECT_EQ(page.elements.at("script"), 1);
+    EXPECT_FALSE(page.elements.contains("img"));
+    for (const std::string& printed :
+         {WriteTerminal(family, 80, false),
+          WriteTerminal(SampleRunHistory("iid", true, NumpyUpgrade(), text), 80, false)}) {
+      EXPECT_FALSE(Contains(printed, "\x1b"));
+      EXPECT_FALSE(Contains(printed, "\x07"));
+    }
+  }
+}
+
+TEST(HistorySchema, DescribesExactlyWhatIsWritten) {
+  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/history.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const auto check = [&](const Json& json, const char* form) {
+    EXPECT_EQ(json.AsObject().front().first, "schema");
+    Validator(*schema).Check(json, *schema->Find("$defs")->Find(form), "$");
+  };
+  HistoryRun retired = SampleHistoryRun("a");
+  retired.retired = "gone";
+  retired.verified = NightOf(1);
+  check(ToJson(std::vector<HistoryRun>{retired, SampleHistoryRun("b")}), "runs");
+  check(ToJson(SampleRunHistory("iidx", true, NumpyUpgrade())), "run");
+  check(ToJson(SampleRunHistory("iidi", false, {})), "run");
+  check(ToJson(SampleRunHistory("", true, {})), "run");
+  check(ToJson(SampleFamily()), "family");
+  check(ToJson(FamilyHistory{.family = "none"}), "family");
+}
+
+}  // namespace
+}  // namespace rharness
