@@ -299,7 +299,7 @@ TEST(SampleLongestWaiting, GoesRoundTheWholeHistoryNightByNight) {
     }
     // Nobody a second time before everybody had a first one.
     for (const auto& [run_id, times] : drilled) {
-      EXPECT_LE(times, 1 + (5 * (night - 1)) / 23) << run_id << " in night " << night;
+      EXPECT_LE(times, 1 + (5 * night - 1) / 23) << run_id << " in night " << night;
     }
   }
   EXPECT_EQ(drilled.size(), 23u);
