@@ -108,7 +108,7 @@ std::string Changes(const RunHistory& history, const Steadiness& steadiness) {
   const auto say = [&](std::size_t count, std::string_view words) {
     if (count > 0) out += fmt::format("<p>{} {}.</p>\n", Counted(count, "change of verdict"), words);
   };
-  say(steadiness.unexplained, "although nothing that is recorded differed");
+  say(steadiness.unexplained, "although nothing differed that is recorded of what it uses");
   say(steadiness.not_known, "over what is not known: the history does not hold where both ran");
   std::size_t all = 0, shown = 0;
   for (std::size_t i = history.changes.size(); i-- > 0;) {

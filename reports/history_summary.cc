@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "compare/fact_order.h"
 #include "reports/json_parts.h"
 #include "reports/text.h"
 #include "reports/words.h"
@@ -96,9 +97,13 @@ std::string NextOf(const RunHistory& history, const RunOutlook& outlook) {
   return "nothing to do.";
 }
 
-bool AnyDiffers(const std::array<LayerComparison, 5>& layers) {
-  return std::ranges::any_of(
-      layers, [](const LayerComparison& layer) { return !layer.differences.empty(); });
+// Packages that no process of the run was seen to use explain nothing: hosts change every night.
+bool AnyExplains(const std::array<LayerComparison, 5>& layers) {
+  return std::ranges::any_of(layers, [](const LayerComparison& layer) {
+    return std::ranges::any_of(layer.differences, [](const FactDifference& difference) {
+      return TellingOf(difference) != Telling::kNotInUse;
+    });
+  });
 }
 
 // Severity of what is known of a run, the worst first.
@@ -218,7 +223,7 @@ Steadiness SteadinessOf(const std::vector<std::optional<Verdict>>& verdicts,
                         .changes = changes.size()};
   for (const VerdictChange& change : changes) {
     if (!change.known) ++steadiness.not_known;
-    if (change.known && !AnyDiffers(change.layers)) ++steadiness.unexplained;
+    if (change.known && !AnyExplains(change.layers)) ++steadiness.unexplained;
   }
   return steadiness;
 }

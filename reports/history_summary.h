@@ -26,11 +26,11 @@ Standing StandingOf(Verdict verdict);
 std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>& verdicts);
 
 // How steady a verdict is. A run is flaky when its verdict changed between two drills although
-// nothing that is kept of where they ran differs.
+// nothing differs that is kept of where they ran; packages that it was not seen to use do not count.
 struct Steadiness {
   std::size_t steps = 0;        // from one drill that could tell to the next
   std::size_t changes = 0;      // of them, good to bad or back
-  std::size_t unexplained = 0;  // of the changes: nothing differs
+  std::size_t unexplained = 0;  // of the changes: nothing that it uses differs
   std::size_t not_known = 0;    // of the changes: what differs is not kept
 };
 Steadiness SteadinessOf(const std::vector<std::optional<Verdict>>& verdicts,

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "compare/fact_order.h"
 #include "reports/history_summary.h"
 #include "reports/text.h"
 
@@ -15,19 +16,13 @@ constexpr std::size_t kValueBytes = 160;
 
 bool IsSet(const FactDifference& difference) { return difference.key.starts_with("variable."); }
 
-// "numpy" for "software.numpy", "the data 'digits'" for "data.digits.sha256".
+// As FactName, and "the data 'digits'" for "data.digits.sha256".
 std::string TitleOf(std::string_view key) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTitles = {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTitles = {
       {{"code.commit", "the commit"},
-       {"image.digest", "the image"},
-       {"cpu.model", "the CPU"},
        {"cpu.architecture", "the CPU's architecture"},
-       {"cpu.microcode", "the CPU's microcode"},
        {"cpu.isa", "the CPU's instruction sets"},
-       {"cpu.logical_cores", "the number of CPU cores"},
-       {"gpu.model", "the GPU"},
-       {"gpu.driver", "the GPU driver"},
-       {"software.host_packages", "the host's package list"}}};
+       {"cpu.logical_cores", "the number of CPU cores"}}};
   for (const auto& [of, title] : kTitles) {
     if (key == of) return std::string(title);
   }
@@ -46,10 +41,7 @@ std::string TitleOf(std::string_view key) {
   if (const auto name = between("seed.", ""); !name.empty()) {
     return fmt::format("the seed '{}'", name);
   }
-  for (const std::string_view start : {"variable.", "software."}) {
-    if (const auto name = between(start, ""); !name.empty()) return std::string(name);
-  }
-  return std::string(key);
+  return FactName(key);
 }
 
 bool IsDigest(std::string_view text) {
@@ -104,7 +96,7 @@ std::string FlakyWords(const Steadiness& steadiness) {
   if (steadiness.unexplained == 0) return "";
   return fmt::format(
       "{} of {} times its verdict was another one than that of the drill before, although nothing "
-      "that is recorded differed",
+      "differed that is recorded of what it uses",
       FormatCount(steadiness.unexplained), FormatCount(steadiness.steps));
 }
 

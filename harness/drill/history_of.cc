@@ -53,16 +53,15 @@ Result<HistoryVerdict> VerdictOf(const VerdictRecord& record) {
 
 // Of the variables watched by prefix only those that are set are recorded: what one drill saw and
 // another did not was not set there.
-void AddUnset(const std::vector<Fact>& others, std::vector<Fact>* facts) {
-  std::set<std::string_view> keys;
-  for (const Fact& fact : *facts) keys.insert(fact.key);
-  std::vector<Fact> unset;
-  for (const Fact& other : others) {
-    if (!other.key.starts_with("variable.") || keys.contains(other.key)) continue;
-    unset.push_back(other);
-    unset.back().value.reset();
-  }
-  facts->insert(facts->end(), unset.begin(), unset.end());
+void MarkComplete(std::vector<Fact>* facts) {
+  constexpr std::string_view kVariables = "variable.";
+  const bool looked = std::ranges::any_of(*facts, [&](const Fact& fact) {
+    return fact.kind == FactKind::kValue && fact.key.starts_with(kVariables);
+  });
+  if (!looked) return;
+  facts->push_back({.layer = Layer::kEnvironment,
+                    .key = std::string(kVariables),
+                    .kind = FactKind::kComplete});
 }
 
 // Compares where two drills reran a run. What is kept is read once, since many runs share it.
@@ -80,8 +79,8 @@ class Surveyor {
     ASSIGN_OR_RETURN(auto old_facts, Facts(before, manifest));
     ASSIGN_OR_RETURN(auto new_facts, Facts(after, manifest));
     if (!old_facts || !new_facts) return none;
-    AddUnset(*new_facts, &*old_facts);
-    AddUnset(*old_facts, &*new_facts);
+    MarkComplete(&*old_facts);
+    MarkComplete(&*new_facts);
     return std::optional(CompareFacts(*old_facts, *new_facts));
   }
 

@@ -66,6 +66,24 @@ TEST(RunHistory, CallsFlakyWhatChangesThoughNothingDiffers) {
   EXPECT_EQ(FlakyWords(of("ieieie", true, NothingDiffers())), "");  // good either way
 }
 
+TEST(RunHistory, TakesNoPackageThatItDoesNotUseForAnExplanation) {
+  const auto upgraded = [](FactUse use) {
+    const auto fact = [&](const char* version) {
+      return Fact{.layer = Layer::kEnvironment,
+                  .key = "package.dpkg.cowsay",
+                  .value = version,
+                  .use = use};
+    };
+    return CompareFacts({fact("1")}, {fact("2")});
+  };
+  const auto unexplained = [&](FactUse use) {
+    return Summarize(SampleRunHistory("idi", true, upgraded(use))).steadiness.unexplained;
+  };
+  EXPECT_EQ(unexplained(FactUse::kNotUsed), 2u);
+  EXPECT_EQ(unexplained(FactUse::kUsed), 0u);
+  EXPECT_EQ(unexplained(FactUse::kNotKnown), 0u);
+}
+
 TEST(RunHistory, TellsDifferencesInWords) {
   const auto words = [](const char* key, std::optional<std::string> before,
                         std::optional<std::string> after) {
@@ -80,6 +98,9 @@ TEST(RunHistory, TellsDifferencesInWords) {
             "OMP_NUM_THREADS was 7 and is not set now");
   EXPECT_EQ(words("data.digits.sha256", std::string(64, 'a'), std::string(64, 'b')),
             "the data 'digits' went from aaaaaaaaaaaa… to bbbbbbbbbbbb…");
+  EXPECT_EQ(words("package.python.numpy", "1.26.4", "2.4.6"), "numpy went from 1.26.4 to 2.4.6");
+  EXPECT_EQ(words("package.dpkg.libopenblas0:amd64", std::nullopt, "0.3.21"),
+            "libopenblas0 0.3.21 was not there before");
   EXPECT_EQ(words("seed.init", "1", "2"), "the seed 'init' went from 1 to 2");
 }
 
