@@ -65,8 +65,9 @@ TEST_F(ReportVerb, RefusesWhatIsNoReport) {
   EXPECT_NE(Read("err.txt").find("rharness.report/v9"), std::string::npos);
 }
 
-TEST_F(ReportVerb, AnUnwritablePlaceIsAnInfrastructureError) {
-  EXPECT_EQ(Run(". --html report.json/below.html"), 4);
+TEST_F(ReportVerb, RefusesAPlaceBelowAFileBeforeAnyWork) {
+  EXPECT_EQ(Run(". --html report.json/below.html"), 2);
+  EXPECT_NE(Read("err.txt").find("report.json"), std::string::npos) << Read("err.txt");
 }
 
 TEST_F(ReportVerb, CarriesTheLastSuccessOverToTheNewMetrics) {
