@@ -1,7 +1,7 @@
 // The five layers of reproducibility, and facts in them: what was recorded against what was seen.
 //
 // Role: the drill turns manifests and evidence into facts; everything that reports a cause speaks
-// in them. Not here: what a difference means for the verdict (verdict.h).
+// in them. Not here: what a difference means for the verdict (comparison.h).
 #ifndef RHARNESS_COMPARE_FACTS_H_
 #define RHARNESS_COMPARE_FACTS_H_
 
@@ -37,8 +37,8 @@ enum class FactKind {
   // ("Python packages").
   kNotKnown,
   // All facts whose keys begin with `key` are there: one that the other side alone has is absent
-  // here. But a list that is empty on one side alone is not known there: nothing may have been seen.
-  // `value` names them in words.
+  // here. But a list that is empty on one side alone is not known there: nothing may have been
+  // seen. `value` names them in words.
   kComplete,
 };
 

@@ -73,8 +73,9 @@ std::string Row(const FamilyRun& run, bool first) {
   const std::string flaky =
       steadiness.unexplained == 0
           ? std::string()
-          : fmt::format("<span class=\"inconclusive\"><span class=\"flag\">flaky</span></span> {} of {}",
-                        steadiness.unexplained, steadiness.steps);
+          : fmt::format(
+                "<span class=\"inconclusive\"><span class=\"flag\">flaky</span></span> {} of {}",
+                steadiness.unexplained, steadiness.steps);
   const std::string_view verdict = RowClass(run);
   return fmt::format(
       "<tbody class=\"{0}\"><tr{1}><td>{2}</td><th scope=\"row\">{3}</th>"
@@ -82,7 +83,8 @@ std::string Row(const FamilyRun& run, bool first) {
       verdict, first ? fmt::format(" id=\"first-{}\"", verdict) : "",
       run.run.last_verdict ? HtmlBadge(*run.run.last_verdict)
                            : std::string("<span class=\"soft\">never judged</span>"),
-      HtmlText(run.run.run_id, 120) + (run.run.retired ? " <span class=\"soft\">retired</span>" : ""),
+      HtmlText(run.run.run_id, 120) +
+          (run.run.retired ? " <span class=\"soft\">retired</span>" : ""),
       run.last_good ? FormatMinute(run.last_good->decided) : "never", flaky, Strip(run));
 }
 
@@ -105,7 +107,8 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook) {
   std::string out = "<h2 id=\"runs\">Runs</h2>\n";
   if (shown < history.runs.size()) {
     out += fmt::format(
-        "<p class=\"soft\">{} {} left out to keep this page small, steady good ones first; they are "
+        "<p class=\"soft\">{} {} left out to keep this page small, steady good ones first; they "
+        "are "
         "in {}.</p>\n",
         Counted(history.runs.size() - shown, "run"),
         history.runs.size() - shown == 1 ? "is" : "are", kRecord);
@@ -146,7 +149,8 @@ std::string Drills(const FamilyHistory& history) {
   }
   return fmt::format(
       "<h2 id=\"drills\">Drills</h2>\n<div class=\"wide\"><table class=\"stack\"><thead><tr>{}"
-      "<th scope=\"col\" class=\"n\">Exit code</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
+      "<th scope=\"col\" class=\"n\">Exit "
+      "code</th></tr></thead><tbody>\n{}</tbody></table></div>\n",
       HtmlHeads({"Started", "Drill", "Runs of this family"}), rows);
 }
 
@@ -154,13 +158,11 @@ std::string Drills(const FamilyHistory& history) {
 
 std::string WriteHtml(const FamilyHistory& history, std::string_view version) {
   const FamilyOutlook outlook = Summarize(history);
-  std::string out =
-      HtmlHead(fmt::format("{} – {}", SafeText(history.family, 200), outlook.answer));
+  std::string out = HtmlHead(fmt::format("{} – {}", SafeText(history.family, 200), outlook.answer));
   out += HtmlTop({.page_class = PageClass(outlook),
-                  .eyebrow_html =
-                      fmt::format("History of the family {} · {} · {}",
-                                  HtmlText(history.family, 200),
-                                  Counted(history.runs.size(), "run"), HtmlText(history.history, 300)),
+                  .eyebrow_html = fmt::format(
+                      "History of the family {} · {} · {}", HtmlText(history.family, 200),
+                      Counted(history.runs.size(), "run"), HtmlText(history.history, 300)),
                   .answer = outlook.answer,
                   .next_html = HtmlText(outlook.next_step),
                   .skip_id = "runs",

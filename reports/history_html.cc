@@ -33,9 +33,9 @@ std::string Timeline(const RunHistory& history) {
   std::string cells;
   for (std::size_t i = first; i < all; ++i) {
     const HistoryVerdict& one = history.verdicts[i];
-    cells += fmt::format("<li class=\"{}\" title=\"{}: {}\">{}</li>", VerdictName(one.verdict),
-                         FormatMinute(one.decided), VerdictLabel(one.verdict),
-                         VerdictSign(one.verdict));
+    cells +=
+        fmt::format("<li class=\"{}\" title=\"{}: {}\">{}</li>", VerdictName(one.verdict),
+                    FormatMinute(one.decided), VerdictLabel(one.verdict), VerdictSign(one.verdict));
   }
   return fmt::format(
       "<h2 id=\"verdicts\">Verdict by date</h2>\n<p class=\"soft\">One cell a drill, from {} to "
@@ -60,10 +60,10 @@ std::string DrillsOf(const RunHistory& history, const Streak& streak) {
   const std::size_t shown = std::min(streak.count, kMostOfStreak);
   for (std::size_t i = 0; i < shown; ++i) {
     const HistoryVerdict& one = history.verdicts[streak.first + streak.count - 1 - i];
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td data-l=\"Drill\">{}</td>"
-                        "<td class=\"n\" data-l=\"Reruns\">{}</td><td>{}</td></tr>",
-                        FormatMinute(one.decided), HtmlText(one.drill_id, 120), one.reruns,
-                        Reasons(one));
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td data-l=\"Drill\">{}</td>"
+        "<td class=\"n\" data-l=\"Reruns\">{}</td><td>{}</td></tr>",
+        FormatMinute(one.decided), HtmlText(one.drill_id, 120), one.reruns, Reasons(one));
   }
   return HtmlTable("Drills", HtmlHeads({"Decided", "Drill", "Reruns", "Because"}), rows, "stack") +
          HtmlLeftOut(streak.count, shown, kRecord);
@@ -82,9 +82,9 @@ std::string Streaks(const RunHistory& history) {
         "<li class=\"{}\"><details><summary>{} <b>{}</b> {}</summary><div class=\"more\">{}</div>"
         "</details></li>\n",
         VerdictName(last.verdict), HtmlBadge(last.verdict), Counted(streak.count, "drill"),
-        streak.count == 1 ? FormatMinute(last.decided)
-                          : fmt::format("from {} to {}", FormatMinute(first.decided),
-                                        FormatMinute(last.decided)),
+        streak.count == 1
+            ? FormatMinute(last.decided)
+            : fmt::format("from {} to {}", FormatMinute(first.decided), FormatMinute(last.decided)),
         DrillsOf(history, streak));
   }
   return fmt::format("<ul class=\"streaks\">\n{}</ul>\n{}", rows,
@@ -106,7 +106,8 @@ std::string Changes(const RunHistory& history, const Steadiness& steadiness) {
   if (history.changes.empty()) return "";
   std::string out = "<h2 id=\"changes\">What changed when the verdict did</h2>\n";
   const auto say = [&](std::size_t count, std::string_view words) {
-    if (count > 0) out += fmt::format("<p>{} {}.</p>\n", Counted(count, "change of verdict"), words);
+    if (count > 0)
+      out += fmt::format("<p>{} {}.</p>\n", Counted(count, "change of verdict"), words);
   };
   say(steadiness.unexplained, "although nothing differed that is recorded of what it uses");
   say(steadiness.not_known, "over what is not known: the history does not hold where both ran");
@@ -167,16 +168,17 @@ std::string HtmlDifferences(bool known, const std::array<LayerComparison, 5>& la
     }
   }
   if (rows.empty()) return fmt::format("<p>{}.</p>", HtmlText(ChangeWords(known, layers).front()));
-  return fmt::format("<div class=\"wide\"><table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n"
-                     "{}</tbody></table></div>\n{}",
-                     HtmlHeads({"Layer", "What changed", "Before", "After"}), rows,
-                     HtmlLeftOut(all, shown, kRecord));
+  return fmt::format(
+      "<div class=\"wide\"><table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n"
+      "{}</tbody></table></div>\n{}",
+      HtmlHeads({"Layer", "What changed", "Before", "After"}), rows,
+      HtmlLeftOut(all, shown, kRecord));
 }
 
 std::string WriteHtml(const RunHistory& history, std::string_view version) {
   const RunOutlook outlook = Summarize(history);
-  std::string out = HtmlHead(fmt::format("{} – {}", SafeText(history.run.run_id, 200),
-                                         outlook.answer));
+  std::string out =
+      HtmlHead(fmt::format("{} – {}", SafeText(history.run.run_id, 200), outlook.answer));
   out += HtmlTop({.page_class = PageClass(history, outlook),
                   .eyebrow_html = fmt::format("History of the run {} · family {}",
                                               HtmlText(history.run.run_id, 200),
@@ -189,7 +191,8 @@ std::string WriteHtml(const RunHistory& history, std::string_view version) {
   if (history.run.retired) notes.push_back("retired: " + *history.run.retired);
   out += HtmlNotes(notes);
   if (!history.verdicts.empty()) {
-    out += Turn(history, outlook) + Timeline(history) + Streaks(history) + Changes(history, outlook.steadiness);
+    out += Turn(history, outlook) + Timeline(history) + Streaks(history) +
+           Changes(history, outlook.steadiness);
   }
   return out + Record(history) + HtmlEnd(version, kRecord, false);
 }

@@ -11,9 +11,7 @@
 namespace rharness {
 namespace {
 
-Json Time(const std::optional<WallTime>& time) {
-  return time ? Json(FormatTime(*time)) : Json();
-}
+Json Time(const std::optional<WallTime>& time) { return time ? Json(FormatTime(*time)) : Json(); }
 
 Json Name(const std::optional<Verdict>& verdict) {
   return verdict ? Json(VerdictName(*verdict)) : Json();

@@ -76,7 +76,7 @@ struct FamilyRun {
   std::vector<VerdictChange> changes;            // among those drills
   std::optional<HistoryVerdict> last_good;       // of any drill
   std::optional<HistoryVerdict> first_bad;       // after it
-  bool known = false;  // whether the history holds where these two ran
+  bool known = false;                            // whether the history holds where these two ran
   std::array<LayerComparison, 5> layers;
 };
 

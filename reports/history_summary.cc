@@ -49,12 +49,12 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
   if (verdicts.empty()) return "No drill has judged this run yet.";
   if (outlook.first_bad) {
     const HistoryVerdict& bad = verdicts[*outlook.first_bad];
-    const std::string since =
-        fmt::format("{} since {}", VerdictLabel(bad.verdict), When(bad));
+    const std::string since = fmt::format("{} since {}", VerdictLabel(bad.verdict), When(bad));
     std::string answer = fmt::format(
         "{}; {}.", since,
-        outlook.last_good ? fmt::format("it last reproduced on {}", When(verdicts[*outlook.last_good]))
-                          : std::string("no drill has seen it reproduce"));
+        outlook.last_good
+            ? fmt::format("it last reproduced on {}", When(verdicts[*outlook.last_good]))
+            : std::string("no drill has seen it reproduce"));
     answer.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(answer.front())));
     return answer;
   }
@@ -138,8 +138,7 @@ std::vector<FamilyCause> CausesOf(const std::vector<const FamilyRun*>& broken) {
   std::vector<FamilyCause> list;
   for (auto& [key, cause] : causes) list.push_back(std::move(cause));
   std::stable_sort(list.begin(), list.end(), [](const FamilyCause& a, const FamilyCause& b) {
-    return a.broken != b.broken ? a.broken > b.broken
-                                : a.difference.weight < b.difference.weight;
+    return a.broken != b.broken ? a.broken > b.broken : a.difference.weight < b.difference.weight;
   });
   if (list.size() > kMostCauses) list.resize(kMostCauses);
   return list;
@@ -157,19 +156,19 @@ void Describe(const FamilyHistory& history, FamilyOutlook* outlook) {
     outlook->next_step = "rharness drill reruns its runs and judges them.";
     return;
   }
-  outlook->answer =
-      bad == 0 ? fmt::format("Every run that was judged reproduces: {} of {}.", good, runs)
-               : fmt::format("{} of {} {} not shown to reproduce; {} of them did before.", bad, runs,
-                             bad == 1 ? "is" : "are", outlook->broken);
+  outlook->answer = bad == 0
+                        ? fmt::format("Every run that was judged reproduces: {} of {}.", good, runs)
+                        : fmt::format("{} of {} {} not shown to reproduce; {} of them did before.",
+                                      bad, runs, bad == 1 ? "is" : "are", outlook->broken);
   if (outlook->flaky > 0) {
     outlook->answer +=
         fmt::format(" {} {} flaky.", outlook->flaky, outlook->flaky == 1 ? "is" : "are");
   }
   if (!outlook->causes.empty()) {
     const FamilyCause& first = outlook->causes.front();
-    outlook->next_step = fmt::format("look first at what {} of {} broken runs have in common: {}.",
-                                     first.broken, outlook->broken,
-                                     DifferenceWords(first.difference));
+    outlook->next_step =
+        fmt::format("look first at what {} of {} broken runs have in common: {}.", first.broken,
+                    outlook->broken, DifferenceWords(first.difference));
   } else if (bad > 0) {
     outlook->next_step =
         outlook->explained > 0

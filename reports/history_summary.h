@@ -16,8 +16,8 @@
 
 namespace rharness {
 
-// Good: shown to reproduce. Bad: it ran, or would not run as recorded, and that was not shown. Open:
-// it could not be run for want of a machine; that says nothing of the run and is passed over.
+// Good: shown to reproduce. Bad: it ran, or would not run as recorded, and that was not shown.
+// Open: it could not be run for want of a machine; that says nothing of the run and is passed over.
 enum class Standing { kGood, kBad, kOpen };
 Standing StandingOf(Verdict verdict);
 
@@ -26,7 +26,8 @@ Standing StandingOf(Verdict verdict);
 std::vector<VerdictChange> FindChanges(const std::vector<std::optional<Verdict>>& verdicts);
 
 // How steady a verdict is. A run is flaky when its verdict changed between two drills although
-// nothing differs that is kept of where they ran; packages that it was not seen to use do not count.
+// nothing differs that is kept of where they ran; packages that it was not seen to use do not
+// count.
 struct Steadiness {
   std::size_t steps = 0;        // from one drill that could tell to the next
   std::size_t changes = 0;      // of them, good to bad or back
@@ -71,10 +72,10 @@ struct FamilyCause {
 struct FamilyOutlook {
   std::string answer;
   std::string next_step;
-  std::map<std::string, int> counts;    // by the last verdict of each run
-  int never = 0;                        // runs that no drill has judged
-  int broken = 0;                       // bad now, and good once
-  int explained = 0;                    // of them, those whose last good drill can be compared
+  std::map<std::string, int> counts;  // by the last verdict of each run
+  int never = 0;                      // runs that no drill has judged
+  int broken = 0;                     // bad now, and good once
+  int explained = 0;                  // of them, those whose last good drill can be compared
   int flaky = 0;
   std::vector<const FamilyRun*> order;  // worst first, flaky ones before steady ones
   std::vector<FamilyCause> causes;      // most common first, at most 12

@@ -60,7 +60,8 @@ std::string Verdicts(const RunHistory& history, int columns, bool color) {
   const std::size_t all = history.verdicts.size();
   const std::size_t first = all > kMostVerdicts ? all - kMostVerdicts : 0;
   if (first > 0) {
-    out += fmt::format("  … {} earlier ones: --json or --html FILE shows all\n", FormatCount(first));
+    out +=
+        fmt::format("  … {} earlier ones: --json or --html FILE shows all\n", FormatCount(first));
   }
   for (std::size_t i = first; i < all; ++i) {
     out += VerdictLines(history.verdicts[i], columns, color);
@@ -111,8 +112,7 @@ std::string RunLine(const FamilyRun& run, int width, bool color) {
   const std::optional<Verdict> last = run.run.last_verdict;
   const std::string badge = Padded(last ? VerdictBadge(*last) : "never judged", 18);
   return fmt::format(
-      "{}  {}  {}  {}  {}\n",
-      Padded(ElideMiddle(SafeText(run.run.run_id, 300), width), width),
+      "{}  {}  {}  {}  {}\n", Padded(ElideMiddle(SafeText(run.run.run_id, 300), width), width),
       last ? Painted(badge, ColourOf(*last), color) : badge,
       Padded(run.last_good ? FormatMinute(run.last_good->decided) : std::string("–"), 20),
       Padded(IsFlaky(run) ? "flaky" : "", 5), Strip(run.verdicts, color));
@@ -127,9 +127,9 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook, int
   }
   const int others = 18 + 20 + 5 + 8 + static_cast<int>(history.drills.size());
   width = std::min(width, std::max(columns - others, 20));
-  std::string out = fmt::format("\n{}  {}  {}  {}  {}\n", Padded("RUN", width),
-                                Padded("LAST VERDICT", 18), Padded("LAST GOOD", 20), "FLAKY",
-                                "DRILLS, NEWEST LAST");
+  std::string out =
+      fmt::format("\n{}  {}  {}  {}  {}\n", Padded("RUN", width), Padded("LAST VERDICT", 18),
+                  Padded("LAST GOOD", 20), "FLAKY", "DRILLS, NEWEST LAST");
   for (std::size_t i = 0; i < shown; ++i) out += RunLine(*outlook.order[i], width, color);
   if (shown < outlook.order.size()) {
     out += fmt::format("… and {} more runs that are no worse: --json or --html FILE shows them\n",
@@ -153,8 +153,7 @@ std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
     return out + Padded("verdicts", kNameColumns) +
            "none yet; 'rharness drill' reruns the run and judges it\n";
   }
-  return out + Outlook(history, Summarize(history), columns) +
-         Verdicts(history, columns, color);
+  return out + Outlook(history, Summarize(history), columns) + Verdicts(history, columns, color);
 }
 
 std::string WriteTerminal(const FamilyHistory& history, int columns, bool color) {

@@ -27,8 +27,8 @@ std::string TitleOf(std::string_view key) {
     if (key == of) return std::string(title);
   }
   const auto between = [key](std::string_view start, std::string_view end) {
-    const bool fits = key.size() > start.size() + end.size() && key.starts_with(start) &&
-                      key.ends_with(end);
+    const bool fits =
+        key.size() > start.size() + end.size() && key.starts_with(start) && key.ends_with(end);
     return fits ? key.substr(start.size(), key.size() - start.size() - end.size())
                 : std::string_view();
   };
@@ -76,8 +76,7 @@ std::vector<std::string> WordsOf(const std::array<LayerComparison, 5>& layers) {
   std::vector<std::string> words;
   for (const LayerComparison& layer : layers) {
     for (const FactDifference& difference : layer.differences) {
-      words.push_back(
-          fmt::format("{}: {}", LayerName(layer.layer), DifferenceWords(difference)));
+      words.push_back(fmt::format("{}: {}", LayerName(layer.layer), DifferenceWords(difference)));
     }
   }
   return words;

@@ -30,8 +30,8 @@ Progress CountProgress(std::string_view what, std::size_t finished, std::size_t 
                        std::chrono::nanoseconds elapsed, std::string_view job);
 
 // "5/12 reruns done, 2 running, 0:42 elapsed, about 1:10 left: a.1 b.1", at most `columns` - 1
-// wide, or 20 where that is less. Times are [h:]m:ss, what is left rounded up. What is left is not said when all is done, nor
-// when stopping.
+// wide, or 20 where that is less. Times are [h:]m:ss, what is left rounded up. What is left is not
+// said when all is done, nor when stopping.
 std::string FormatProgress(const Progress& progress, int columns);
 
 // When a log gets a line: when another quarter of the first kind of work is done, but for all of

@@ -219,9 +219,9 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
   comparison.declared_bitwise = comparison.expect_bitwise && !options.expect_bitwise &&
                                 (a.declared_bitwise || b.declared_bitwise);
   CompareLayers(a, b, &comparison);
-  ASSIGN_OR_RETURN(comparison.checkpoints,
-                   CompareCheckpoints(a.weights, b.weights,
-                                      {options.weights_only, options.threads}));
+  ASSIGN_OR_RETURN(
+      comparison.checkpoints,
+      CompareCheckpoints(a.weights, b.weights, {options.weights_only, options.threads}));
   std::vector<std::vector<CurveSeries>> replicate_curves;
   replicate_curves.reserve(replicates.size());
   for (const Subject& replicate : replicates) replicate_curves.push_back(replicate.curves);

@@ -25,10 +25,8 @@ std::string KeyOf(std::string_view key) {
 std::vector<Fact> FactsOfFingerprint(const Fingerprint& fingerprint) {
   std::vector<Fact> facts;
   for (const auto& [key, value] : fingerprint.stack) {
-    facts.push_back({.layer = LayerOfStack(key),
-                     .key = KeyOf(key),
-                     .value = value,
-                     .realm = RealmOf(value)});
+    facts.push_back(
+        {.layer = LayerOfStack(key), .key = KeyOf(key), .value = value, .realm = RealmOf(value)});
   }
   return facts;
 }

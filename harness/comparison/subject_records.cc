@@ -76,8 +76,8 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
       const auto located = Locate(places, artifact.location);
       if (located.ok()) at = *located;
     }
-    ASSIGN_OR_RETURN(RecordedCheckpoint weights, OpenRecorded(artifact, at, options.strip_prefixes,
-                                                              &subject.notes));
+    ASSIGN_OR_RETURN(RecordedCheckpoint weights,
+                     OpenRecorded(artifact, at, options.strip_prefixes, &subject.notes));
     subject.weights.push_back(std::move(weights));
   }
   return subject;

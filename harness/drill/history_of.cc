@@ -59,9 +59,8 @@ void MarkComplete(std::vector<Fact>* facts) {
     return fact.kind == FactKind::kValue && fact.key.starts_with(kVariables);
   });
   if (!looked) return;
-  facts->push_back({.layer = Layer::kEnvironment,
-                    .key = std::string(kVariables),
-                    .kind = FactKind::kComplete});
+  facts->push_back(
+      {.layer = Layer::kEnvironment, .key = std::string(kVariables), .kind = FactKind::kComplete});
 }
 
 // Compares where two drills reran a run. What is kept is read once, since many runs share it.
@@ -96,7 +95,8 @@ class Surveyor {
       found = read_.emplace(sha256, std::move(parts)).first;
     }
     const Result<Evidence> evidence = EvidenceFrom(found->second, manifest, "surroundings");
-    // A newer version may have kept what this one cannot read; the verdicts are still worth telling.
+    // A newer version may have kept what this one cannot read; the verdicts are still worth
+    // telling.
     if (!evidence.ok()) {
       notes_.insert("what some drills ran on cannot be read: " + evidence.error().ToString());
       return std::optional<std::vector<Fact>>();
@@ -112,8 +112,8 @@ class Surveyor {
 Status Explain(const std::string& run_id, const std::vector<std::string>& places,
                std::vector<VerdictChange>* changes, Surveyor* surveyor) {
   for (VerdictChange& change : *changes) {
-    ASSIGN_OR_RETURN(const auto layers, surveyor->Compare(run_id, places.at(change.before),
-                                                          places.at(change.after)));
+    ASSIGN_OR_RETURN(const auto layers,
+                     surveyor->Compare(run_id, places.at(change.before), places.at(change.after)));
     change.known = layers.has_value();
     if (layers) change.layers = *layers;
   }
@@ -245,8 +245,8 @@ Result<FamilyHistory> LoadFamilyHistory(const std::string& family, std::size_t d
   for (const HistoryEntry& entry : entries) {
     std::vector<Cell> cells = std::move(grid[entry.run_id]);
     cells.resize(history.drills.size());
-    ASSIGN_OR_RETURN(FamilyRun run, BuildFamilyRun(entry, std::move(cells), last_good, store,
-                                                   &surveyor));
+    ASSIGN_OR_RETURN(FamilyRun run,
+                     BuildFamilyRun(entry, std::move(cells), last_good, store, &surveyor));
     history.runs.push_back(std::move(run));
   }
   history.notes = surveyor.Notes();

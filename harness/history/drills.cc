@@ -256,12 +256,12 @@ Result<std::vector<VerdictRecord>> SqliteHistory::FamilyLastGood(const std::stri
   return database_->Guard([&]() -> Result<std::vector<VerdictRecord>> {
     return FetchVerdicts(
         sql(),
-        SelectVerdicts("''", fmt::format(
-                                 "JOIN runs r ON r.run_id = v.run_id WHERE r.family = :family AND "
-                                 "v.drill_id = (SELECT g.drill_id FROM verdicts g WHERE g.run_id = "
-                                 "r.run_id AND g.verdict IN {} ORDER BY g.decided_ms DESC, "
-                                 "g.drill_id DESC LIMIT 1) ORDER BY v.run_id",
-                                 kGood)),
+        SelectVerdicts(
+            "''", fmt::format("JOIN runs r ON r.run_id = v.run_id WHERE r.family = :family AND "
+                              "v.drill_id = (SELECT g.drill_id FROM verdicts g WHERE g.run_id = "
+                              "r.run_id AND g.verdict IN {} ORDER BY g.decided_ms DESC, "
+                              "g.drill_id DESC LIMIT 1) ORDER BY v.run_id",
+                              kGood)),
         [&](soci::statement& query) { query.exchange(soci::use(family)); });
   });
 }

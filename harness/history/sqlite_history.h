@@ -1,4 +1,5 @@
-// The history as an SQLite file: what store.cc (the runs) and drills.cc (what became of them) share.
+// The history as an SQLite file: what store.cc (the runs) and drills.cc (what became of them)
+// share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_

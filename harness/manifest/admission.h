@@ -15,8 +15,8 @@ struct AdmissionFinding {
   std::string message;  // what is wrong and what was expected
 };
 
-// In a note of `record`: something that the run needs or should have left behind could not be had. A
-// rerun would not have it, or could not be held to it.
+// In a note of `record`: something that the run needs or should have left behind could not be had.
+// A rerun would not have it, or could not be held to it.
 inline constexpr char kNotRecorded[] = "was not recorded";
 // Begins a note of `record --keep-failed`.
 inline constexpr char kCommandFailed[] = "the command failed";

@@ -26,8 +26,8 @@ const std::vector<std::string>& FootprintVariables();  // PATH, PYTHONPATH, HOME
 // Both lists of this host, for a run with this footprint; reads dpkg's files below `root` and the
 // metadata in the folders that PackageFolders names. A host without dpkg has no list of it. A
 // footprint without any program: the Python list is missing; with programs of which none is a
-// Python: that list is empty. One without mapped files: the use of packages is not known. Cost: some
-// 50 ms, most of it once a process.
+// Python: that list is empty. One without mapped files: the use of packages is not known. Cost:
+// some 50 ms, most of it once a process.
 std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
                                                    const std::filesystem::path& root = "/");
 

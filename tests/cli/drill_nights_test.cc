@@ -29,14 +29,15 @@ class DrillNights : public DrillProgram {
   // The runs that a drill into this folder judged.
   std::set<std::string> Night(const std::string& out, const std::vector<std::string>& options,
                               int exit_code) {
-    std::vector<std::string> argv = {kRharness, "--quiet", "drill",  "--history",
+    std::vector<std::string> argv = {kRharness, "--quiet", "drill",   "--history",
                                      "runs.db", "--out",   "n/" + out};
     argv.insert(argv.end(), options.begin(), options.end());
     const ProcessResult result = Run(argv);
     EXPECT_EQ(result.outcome.exit_code, exit_code) << result.stderr_text << result.stdout_text;
     const Json json = ReadJsonFile(At("n/" + out + "/report.json")).value();
     std::set<std::string> runs;
-    for (const Json& run : json.Find("runs")->AsArray()) runs.insert(run.Find("run_id")->AsString());
+    for (const Json& run : json.Find("runs")->AsArray())
+      runs.insert(run.Find("run_id")->AsString());
     return runs;
   }
   Json Show(const std::string& name) {
@@ -89,7 +90,9 @@ TEST_F(DrillNights, TellTheLastSuccessOfTheHistoryAfterAFailingNight) {
     const std::string text = Read(At("n/" + night + "/metrics.prom"));
     const auto at = text.find(name);
     EXPECT_NE(at, text.npos) << text;
-    return at == text.npos ? "" : text.substr(at + name.size(), text.find('\n', at + 1) - at - name.size());
+    return at == text.npos
+               ? ""
+               : text.substr(at + name.size(), text.find('\n', at + 1) - at - name.size());
   };
   EXPECT_NE(value("good"), "0");
   Write("train.sh", "exit 1\n");  // another program: not comparable

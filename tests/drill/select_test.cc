@@ -224,9 +224,9 @@ HistoryEntry JudgedAgo(const std::string& run_id, int ago, const std::string& ve
 TEST(OrderByWait, TakesTheNeverJudgedFirstAndThenTheLongestWaiting) {
   HistoryEntry never = MakeEntry("never");
   never.judged.reset();
-  const std::vector<HistoryEntry> entries = {
-      JudgedAgo("yesterday", 1, "identical"), JudgedAgo("month", 30, "drifted"), never,
-      JudgedAgo("week", 7, "failed")};
+  const std::vector<HistoryEntry> entries = {JudgedAgo("yesterday", 1, "identical"),
+                                             JudgedAgo("month", 30, "drifted"), never,
+                                             JudgedAgo("week", 7, "failed")};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     EXPECT_EQ(IdsOf(OrderByWait(entries, seed)),
               (std::vector<std::string>{"never", "month", "week", "yesterday"}));

@@ -1,4 +1,5 @@
-// What the history keeps of drills: where reruns ran, the last success, one family over many nights.
+// What the history keeps of drills: where reruns ran, the last success, one family over many
+// nights.
 #include <gtest/gtest.h>
 
 #include "harness/base/digest.h"

@@ -28,7 +28,8 @@ TEST(RunHistory, NamesTheLastGoodDrillAndTheFirstBadOneAfterIt) {
   EXPECT_EQ(history.changes.at(*outlook.broke).after, 7u);
   EXPECT_EQ(outlook.answer,
             "Drifted since 2026-11-08 02:00 UTC; it last reproduced on 2026-11-05 02:00 UTC.");
-  EXPECT_TRUE(Contains(outlook.next_step, "OPENBLAS_CORETYPE was not set and is Haswell now (and 1 more)"))
+  EXPECT_TRUE(
+      Contains(outlook.next_step, "OPENBLAS_CORETYPE was not set and is Haswell now (and 1 more)"))
       << outlook.next_step;
 }
 
@@ -51,7 +52,8 @@ TEST(RunHistory, SaysWhenItReproducesAgainOrNeverDid) {
 }
 
 TEST(RunHistory, CallsFlakyWhatChangesThoughNothingDiffers) {
-  const auto of = [](const char* letters, bool known, const std::array<LayerComparison, 5>& layers) {
+  const auto of = [](const char* letters, bool known,
+                     const std::array<LayerComparison, 5>& layers) {
     return Summarize(SampleRunHistory(letters, known, layers)).steadiness;
   };
   const Steadiness flaky = of("iixdiid", true, NothingDiffers());
@@ -69,10 +71,8 @@ TEST(RunHistory, CallsFlakyWhatChangesThoughNothingDiffers) {
 TEST(RunHistory, TakesNoPackageThatItDoesNotUseForAnExplanation) {
   const auto upgraded = [](FactUse use) {
     const auto fact = [&](const char* version) {
-      return Fact{.layer = Layer::kEnvironment,
-                  .key = "package.dpkg.cowsay",
-                  .value = version,
-                  .use = use};
+      return Fact{
+          .layer = Layer::kEnvironment, .key = "package.dpkg.cowsay", .value = version, .use = use};
     };
     return CompareFacts({fact("1")}, {fact("2")});
   };
@@ -188,7 +188,8 @@ TEST(FamilyHistory, StaysSmallWithTenThousandRuns) {
   EXPECT_TRUE(Contains(page, "are left out to keep this page small"));
   const std::string text = WriteTerminal(family, 100, false);
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 230);
-  for (FamilyRun& run : family.runs) run = SampleFamilyRun(run.run.run_id, "iiiidd", NumpyUpgrade());
+  for (FamilyRun& run : family.runs)
+    run = SampleFamilyRun(run.run.run_id, "iiiidd", NumpyUpgrade());
   EXPECT_LT(WriteHtml(family, "1.0").size(), 5'000'000u);
 }
 

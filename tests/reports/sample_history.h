@@ -44,17 +44,15 @@ inline std::vector<std::optional<Verdict>> VerdictsFrom(const std::string& lette
 
 // What CompareFacts says of numpy 1.26.4 there and 2.4.6 here, and of a variable that is new.
 inline std::array<LayerComparison, 5> NumpyUpgrade() {
-  return CompareFacts({{Layer::kEnvironment, "software.numpy", "1.26.4", FactWeight::kContext},
-                       {Layer::kEnvironment, "variable.OPENBLAS_CORETYPE", std::nullopt,
-                        FactWeight::kContext}},
-                      {{Layer::kEnvironment, "software.numpy", "2.4.6", FactWeight::kContext},
-                       {Layer::kEnvironment, "variable.OPENBLAS_CORETYPE", "Haswell",
-                        FactWeight::kContext}});
+  return CompareFacts(
+      {{Layer::kEnvironment, "software.numpy", "1.26.4", FactWeight::kContext},
+       {Layer::kEnvironment, "variable.OPENBLAS_CORETYPE", std::nullopt, FactWeight::kContext}},
+      {{Layer::kEnvironment, "software.numpy", "2.4.6", FactWeight::kContext},
+       {Layer::kEnvironment, "variable.OPENBLAS_CORETYPE", "Haswell", FactWeight::kContext}});
 }
 inline std::array<LayerComparison, 5> NothingDiffers() {
-  return CompareFacts(
-      {{Layer::kEnvironment, "software.numpy", "1.26.4", FactWeight::kContext}},
-      {{Layer::kEnvironment, "software.numpy", "1.26.4", FactWeight::kContext}});
+  return CompareFacts({{Layer::kEnvironment, "software.numpy", "1.26.4", FactWeight::kContext}},
+                      {{Layer::kEnvironment, "software.numpy", "1.26.4", FactWeight::kContext}});
 }
 
 // A run with these verdicts; `text` stands in every place that a stranger fills.
@@ -68,8 +66,11 @@ inline RunHistory SampleRunHistory(const std::string& letters, bool known,
   history.manifest = Json::MakeObject({{"run_id", text}});
   const auto verdicts = VerdictsFrom(letters);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    history.verdicts.push_back({fmt::format("night-{}", i), *verdicts[i],
-                                NightOf(static_cast<int>(i)), 1, {"moved: " + text}});
+    history.verdicts.push_back({fmt::format("night-{}", i),
+                                *verdicts[i],
+                                NightOf(static_cast<int>(i)),
+                                1,
+                                {"moved: " + text}});
     history.run.last_verdict = verdicts[i];
   }
   history.changes = FindChanges(verdicts);
@@ -100,7 +101,8 @@ inline FamilyHistory SampleFamily(const std::string& text = "mlp") {
   history.family = text;
   history.history = text;
   for (int night = 0; night < 6; ++night) {
-    history.drills.push_back({fmt::format("{}-{}", text, night), NightOf(night), night > 3 ? 1 : 0});
+    history.drills.push_back(
+        {fmt::format("{}-{}", text, night), NightOf(night), night > 3 ? 1 : 0});
   }
   history.runs = {SampleFamilyRun("steady", "iiiiii", NothingDiffers()),
                   SampleFamilyRun("broken-1", "iiiidd", NumpyUpgrade()),

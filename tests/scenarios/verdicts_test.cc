@@ -109,8 +109,7 @@ TEST_F(PlantedFaults, AFlippedBitDriftsAndItsTensorIsNamed) {
              world_.Drill({manifest}));
   ASSERT_FALSE(run.findings.empty());
   EXPECT_THAT(run.findings.front().message, HasSubstr("first fc2.weight at index"));
-  EXPECT_THAT(run.findings.front().observed,
-              HasSubstr("1 of 4 tensors differs, first fc2.weight"));
+  EXPECT_THAT(run.findings.front().observed, HasSubstr("1 of 4 tensors differs, first fc2.weight"));
   EXPECT_THAT(run.findings.front().observed, HasSubstr("1 ULP apart"));
   ASSERT_EQ(run.checkpoints.size(), 1u);
   ASSERT_EQ(run.checkpoints[0].difference.differing.size(), 1u);
