@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 
 #include "compare/comparison.h"
 
@@ -15,10 +16,24 @@ inline bool SameBits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
+// A rerun did not report it; DecideMetric says so in its reason.
+inline bool IsMissing(const MetricDecision& metric) {
+  std::string_view rest = metric.reason;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view word = rest.substr(0, comma);
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    if (word == "missing") return true;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return false;
+}
+
 // Every value of both sides has the same bits; of a run and its reruns, every rerun that of the
 // run.
 inline bool IsEqual(const MetricDecision& metric) {
-  if (metric.reruns.empty() || (metric.history.empty() && !metric.recorded)) return false;
+  if (IsMissing(metric) || metric.reruns.empty()) return false;
+  if (metric.history.empty() && !metric.recorded) return false;
   const double value = metric.recorded ? *metric.recorded : metric.history.front();
   const auto same = [&](double other) { return SameBits(other, value); };
   return std::ranges::all_of(metric.reruns, same) &&
@@ -69,6 +84,24 @@ inline bool NothingShared(const CheckpointComparison& checkpoint) {
       checkpoint.from_digests && !checkpoint.digest_a.empty() && !checkpoint.digest_b.empty();
   return !roots && difference.compared == 0 && difference.shape_or_dtype.empty() &&
          !difference.vacuous;
+}
+
+inline bool WeightsDiffer(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.checkpoints, [](const CheckpointComparison& checkpoint) {
+    return checkpoint.weights && !IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
+  });
+}
+
+// Of weights, curves or metrics; times and memory left out.
+inline bool AnyBitsDiffer(const Comparison& comparison) {
+  const auto differs = [](const CurveComparison& curve) {
+    return curve.kind != CurveKind::kResource && curve.differing > 0;
+  };
+  const auto moved = [](const MetricDecision& metric) {
+    return !metric.reruns.empty() && !metric.history.empty() && !IsEqual(metric);
+  };
+  return WeightsDiffer(comparison) || std::ranges::any_of(comparison.curves, differs) ||
+         std::ranges::any_of(comparison.metrics, moved);
 }
 
 }  // namespace rharness

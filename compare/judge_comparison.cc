@@ -50,8 +50,11 @@ class Ladder {
     return std::ranges::any_of(
         c_.findings, [](const Finding& finding) { return finding.code.starts_with("missing_"); });
   }
+  // Two environments. Records without outputs are not: their facts show nothing of a result.
   bool HasFactsOnly() const {
-    return !c_.is_rerun && c_.checkpoints.empty() && c_.curves.empty() && c_.metrics.empty();
+    const bool records = c_.a.kind == "manifest" || c_.a.kind == "evidence";
+    return !c_.is_rerun && !records && c_.a.kind == c_.b.kind && c_.checkpoints.empty() &&
+           c_.curves.empty() && c_.metrics.empty();
   }
   // The error rates of a test are stated for this family; a curve's band then only advises.
   bool HasTestedMetric() const {
@@ -59,8 +62,6 @@ class Ladder {
       return metric.primary && IsTested(metric);
     });
   }
-  bool AnyBitsDiffer() const;
-  bool WeightsDiffer() const;
   bool IsShift(std::size_t i) const {
     const MetricDecision& metric = c_.metrics[i];
     return metric.primary && metric.verdict == MetricVerdict::kDrifted && significant_[i] &&
@@ -85,6 +86,7 @@ class Ladder {
   void LeaveOpen();
   void NoteMetrics(MetricVerdict but);
   void NoteBands();
+  void NoteOpenCurves();
   std::string Headline() const;
 
   Comparison& c_;
@@ -176,25 +178,8 @@ bool Ladder::Failed() {
   return decided;
 }
 
-bool Ladder::WeightsDiffer() const {
-  return std::ranges::any_of(c_.checkpoints, [](const CheckpointComparison& checkpoint) {
-    return checkpoint.weights && !IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
-  });
-}
-
-bool Ladder::AnyBitsDiffer() const {
-  const auto differs = [](const CurveComparison& curve) {
-    return curve.kind != CurveKind::kResource && curve.differing > 0;
-  };
-  const auto moved = [](const MetricDecision& metric) {
-    return !metric.reruns.empty() && !metric.history.empty() && !IsEqual(metric);
-  };
-  return WeightsDiffer() || std::ranges::any_of(c_.curves, differs) ||
-         std::ranges::any_of(c_.metrics, moved);
-}
-
 bool Ladder::HardwareClass() {
-  if (HasFactsOnly() || !AnyBitsDiffer()) return false;
+  if (HasFactsOnly() || !AnyBitsDiffer(c_)) return false;
   return DecideByFacts(FactWeight::kClass, "bits are promised on the recorded hardware class only",
                        " is not that of the recorded hardware class, and bits differ");
 }
@@ -219,10 +204,18 @@ void Ladder::NoteBands() {
   }
 }
 
+// Curves that say nothing beside metrics that were tested are told all the same.
+void Ladder::NoteOpenCurves() {
+  for (const CurveComparison& curve : c_.curves) {
+    if (curve.kind == CurveKind::kResource) continue;
+    if (auto finding = OpenCurveFinding(curve)) c_.findings.push_back(std::move(*finding));
+  }
+}
+
 void Ladder::NoteMetrics(MetricVerdict but) {
   for (const MetricDecision& metric : c_.metrics) {
     if (metric.primary && metric.verdict == but) continue;
-    if (metric.primary || IsTested(metric)) c_.findings.push_back(MetricFinding(metric));
+    if (metric.primary || !IsEqual(metric)) c_.findings.push_back(MetricFinding(metric));
   }
 }
 
@@ -288,7 +281,7 @@ bool Ladder::MetricsWithin(int* within) const {
     const bool shown = metric.verdict == MetricVerdict::kWithin;
     if (!shown && !IsEqual(metric)) return false;
     // A single value that happens to be equal shows nothing where the weights are others.
-    if (IsFinite(metric) && (shown || !WeightsDiffer())) ++*within;
+    if (IsFinite(metric) && (shown || !WeightsDiffer(c_))) ++*within;
   }
   return true;
 }
@@ -311,9 +304,12 @@ bool Ladder::Equivalent() {
   if (said) {
     NoteMetrics(MetricVerdict::kWithin);
     NoteBands();
+    NoteOpenCurves();
     return true;
   }
-  std::string message = fmt::format("{} within what a mere reordering of sums does", within);
+  std::string message = AnyBitsDiffer(c_)
+                            ? fmt::format("{} within what a mere reordering of sums does", within)
+                            : fmt::format("{} that decide are equal bit for bit", within);
   for (const CurveComparison& curve : c_.curves) {
     if (curve.kind != CurveKind::kLoss || curve.state != CurveState::kWithin) continue;
     message = curve.message;

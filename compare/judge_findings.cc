@@ -18,6 +18,24 @@ std::string_view Before(const Comparison& comparison) {
   return comparison.is_rerun ? "the record" : "A";
 }
 
+std::vector<Finding> FindUnreported(const Comparison& comparison) {
+  std::vector<Finding> findings;
+  if (!comparison.is_rerun) return findings;
+  const auto missing = [&](std::string code, std::string subject) {
+    std::string message = fmt::format("a rerun did not report {}", subject);
+    findings.push_back(Reason(std::move(code), std::move(subject), "absent", "present",
+                              "what was declared must be on both sides", std::move(message)));
+  };
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.state != CurveState::kMissing || curve.kind == CurveKind::kResource) continue;
+    missing("missing_curve", "curve " + curve.name);
+  }
+  for (const MetricDecision& metric : comparison.metrics) {
+    if (IsMissing(metric)) missing("missing_metric", "metric " + metric.name);
+  }
+  return findings;
+}
+
 double MeanOf(const MetricDecision& metric) {
   double mean = 0.0;
   for (const double value : metric.history) {
@@ -53,6 +71,9 @@ std::string MetricMessage(const MetricDecision& metric) {
     case MetricVerdict::kInconclusive:
       break;
   }
+  if (IsMissing(metric)) {
+    return fmt::format("{}: {}", metric.name, DescribeReason(metric.reason));
+  }
   if (IsEqual(metric)) {
     return fmt::format("{} is equal bit for bit, which says little beside weights that differ",
                        metric.name);
@@ -76,7 +97,7 @@ Finding Reason(std::string code, std::string subject, std::string observed, std:
 }
 
 std::vector<Finding> FindAsides(const Comparison& comparison) {
-  std::vector<Finding> findings;
+  std::vector<Finding> findings = FindUnreported(comparison);
   for (const CurveComparison& curve : comparison.curves) {
     if (curve.state != CurveState::kVacuous || curve.kind == CurveKind::kResource) continue;
     findings.push_back(Reason("vacuous_curve", "curve " + curve.name, curve.vacuity, {},
@@ -174,7 +195,8 @@ std::vector<Finding> FindDifferingBits(const Comparison& comparison) {
     const double before = metric.recorded.value_or(metric.history.front());
     const auto other =
         std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
-    const double now = other == metric.reruns.end() ? metric.reruns.front() : *other;
+    if (other == metric.reruns.end()) continue;  // one that is missing is told apart
+    const double now = *other;
     findings.push_back(BitsFinding(comparison, "metric " + metric.name, fmt::format("{}", now),
                                    fmt::format("{} is {} in {} and {} in {}", metric.name, before,
                                                Before(comparison), now, Now(comparison))));

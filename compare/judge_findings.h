@@ -14,7 +14,8 @@ namespace rharness {
 Finding Reason(std::string code, std::string subject, std::string observed, std::string limit,
                std::string rule, std::string message, std::optional<Layer> layer = {});
 
-// What never decides: vacuous curves and checkpoints, values beside the tensors.
+// Vacuous curves and checkpoints, values beside the tensors; and what a rerun did not report, which
+// never passes.
 std::vector<Finding> FindAsides(const Comparison& comparison);
 
 // A fact that is not the same on both sides. `rule`: why that counts; `consequence`: follows its

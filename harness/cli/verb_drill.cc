@@ -148,8 +148,8 @@ void AddSelectionOptions(Command* command, Arguments* arguments) {
             "30d)'; 30d is 30 days ago")
       .Value("EXPRESSION");
   command->Add("--sample", &drill.sample,
-               "Draw this many of them, long unverified ones more likely");
-  command->Add("--seed", &drill.seed, "Seed of the sample").ShowDefault();
+               "Take this many of them, those that have waited longest for a drill");
+  command->Add("--seed", &drill.seed, "Orders runs that have waited equally long").ShowDefault();
   command->Add("--reruns", &drill.plan.reruns, "Reruns of each run").Between(1, 1000).ShowDefault();
   command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
   command->Add("--resume", &drill.resume,

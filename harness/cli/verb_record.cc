@@ -37,8 +37,11 @@ void CatchInterrupts() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
-void WarnOf(const Manifest& manifest) {
-  for (const std::string& note : manifest.notes) LogWarning(TerminalSafe(note));
+// `failed`: the record says why it ends with an error, which --quiet does not hide.
+void WarnOf(const Manifest& manifest, bool failed) {
+  for (const std::string& note : manifest.notes) {
+    failed ? LogError(TerminalSafe(note)) : LogWarning(TerminalSafe(note));
+  }
   if (Globals().quiet) return;
   for (const AdmissionFinding& finding : Admit(manifest)) {
     if (finding.path.starts_with("$.notes[")) continue;  // said above
@@ -111,7 +114,7 @@ Result<int> RecordAndWrite(const RecordOptions& options) {
     LogError("no manifest of a failed run is written; --keep-failed writes one");
     return kExitInfrastructure;
   }
-  WarnOf(manifest);
+  WarnOf(manifest, ExitCodeOf(recording) != kExitOk);
   RETURN_IF_ERROR(SaveManifest(manifest, out));
   return ExitCodeOf(recording);
 }

@@ -106,8 +106,10 @@ void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
       }
     }
     for (const Metric& metric : here.manifest.metrics) {
-      if (!metric.primary || std::ranges::find(there.manifest.metrics, metric.name,
-                                               &Metric::name) != there.manifest.metrics.end()) {
+      // What evidence has beside the record's metrics is the rerun's own affair.
+      const bool counts = metric.primary || here.side.kind == "manifest";
+      if (!counts || std::ranges::find(there.manifest.metrics, metric.name, &Metric::name) !=
+                         there.manifest.metrics.end()) {
         continue;
       }
       note("missing_metric", "metric " + metric.name, in_a);

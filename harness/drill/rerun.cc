@@ -145,6 +145,14 @@ class Attempt {
   void CaptureJobEnvironment() {
     const std::map<std::string, std::string> variables = JobEnvironment();
     evidence_.environment = CaptureEnvironment(&variables);
+    for (const auto& [name, value] : context_.environment) {
+      // By name alone: a value may be a secret, and what changes arithmetic is captured with it.
+      evidence_.remarks.push_back(
+          {.code = "environment_overridden",
+           .subject = "variable " + name,
+           .observed = value ? "set" : "unset",
+           .message = fmt::format("the drill {} {} (--env)", value ? "set" : "unset", name)});
+    }
     auto& software = evidence_.environment.software;
     if (manifest_.image.kind == "host") {
       if (const std::string packages = HostPackagesSha256(); !packages.empty()) {

@@ -181,6 +181,17 @@ TEST(JudgeComparison, ComparesEnvironmentsByTheirFacts) {
   EXPECT_EQ(judged.findings.front().subject, "software.cuda");
 }
 
+TEST(JudgeComparison, FindsNothingShownByTheFactsOfRecordsOrOfUnlikeThings) {
+  Comparison comparison;
+  comparison.layers[2] = {.layer = Layer::kEnvironment, .state = LayerState::kSame, .compared = 3};
+  comparison.a.kind = comparison.b.kind = "environment";
+  EXPECT_EQ(Judged(comparison).verdict, Verdict::kIdentical);
+  comparison.b.kind = "fingerprint";
+  EXPECT_EQ(Judged(comparison).verdict, Verdict::kInconclusive);
+  comparison.a.kind = comparison.b.kind = "manifest";
+  EXPECT_EQ(Judged(comparison).verdict, Verdict::kInconclusive);
+}
+
 TEST(Tally, CountsEveryVerdictAndTakesTheWorstExitCode) {
   ComparisonSet set;
   set.comparisons.resize(3);

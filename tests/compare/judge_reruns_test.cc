@@ -246,6 +246,39 @@ TEST(JudgeReruns, NothingThatIsBitEqualToItsRecordDrifts) {
       << "and an equal value beside other weights shows nothing";
 }
 
+TEST(JudgeReruns, NeverPassWhereOneRerunDidNotReportADeclaredValue) {
+  for (const bool bitwise : {true, false}) {
+    for (const bool primary : {true, false}) {
+      Comparison run = RunOf({Weights(Bits::kEqual)}, bitwise);
+      run.metrics = {Metric(MetricVerdict::kInconclusive)};
+      run.metrics[0].reruns = {0.95, 0.95};  // of three
+      run.metrics[0].primary = primary;
+      EXPECT_EQ(Judged(run).verdict, Verdict::kIdentical);
+      run.metrics[0].reason = "no_margin, missing";
+      const Comparison judged = Judged(run);
+      EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
+      EXPECT_EQ(judged.findings.front().code, "missing_metric");
+    }
+  }
+  Comparison run = RunOf({Weights(Bits::kDiffer)});
+  run.metrics = {Metric(MetricVerdict::kWithin)};
+  run.curves = {{.name = "train_loss", .kind = CurveKind::kLoss, .state = CurveState::kMissing}};
+  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(Judged(run).findings.front().code, "missing_curve");
+}
+
+TEST(JudgeReruns, TellOfTheCurveThatTestedMetricsOutrank) {
+  Comparison run = RunOf({Weights(Bits::kDiffer)});
+  run.metrics = {Metric(MetricVerdict::kWithin)};
+  run.curves = {{.name = "train_loss", .kind = CurveKind::kLoss, .state = CurveState::kUndecided}};
+  run.curves[0].steps = {1, 2, 3};
+  run.curves[0].differing = 3;
+  run.curves[0].message = "apart by 27480 %";
+  const Comparison judged = Judged(run);
+  EXPECT_EQ(judged.verdict, Verdict::kEquivalent);
+  EXPECT_EQ(judged.findings.back().message, "apart by 27480 %");
+}
+
 TEST(JudgeReruns, LetsTestedMetricsDecideWhereACurveCannot) {
   Comparison run = RunOf({Weights(Bits::kDiffer)});
   run.curves = {{.name = "train_loss", .kind = CurveKind::kLoss, .state = CurveState::kUndecided}};
