@@ -244,6 +244,7 @@ TEST(Reruns, ThatDifferAmongThemselvesAreFound) {
 TEST(Reruns, ThatDifferAmongThemselvesAreNamedBeforeTheEnvironment) {
   Comparison comparison;
   comparison.verdict = Verdict::kDrifted;
+  comparison.declared_bitwise = true;
   Differ(&comparison, Layer::kData, "data.x.sha256", "a", "b", FactWeight::kIdentity);
   Differ(&comparison, Layer::kEnvironment, "image.digest", "a", "b", FactWeight::kIdentity);
   Differ(&comparison, Layer::kEnvironment, "variable.OMP_NUM_THREADS", "1", "2");
@@ -255,6 +256,11 @@ TEST(Reruns, ThatDifferAmongThemselvesAreNamedBeforeTheEnvironment) {
   ASSERT_EQ(comparison.findings.size(), 1u);
   EXPECT_EQ(comparison.findings[0].code, "reruns_differ");
   EXPECT_NE(comparison.findings[0].message.find("a seed that is not passed on"), std::string::npos);
+  Comparison spread;  // of a statistical run, whose shift was tested against it
+  spread.verdict = Verdict::kDrifted;
+  AddRerunsCause(reruns, &spread);
+  EXPECT_TRUE(spread.causes.empty());
+  EXPECT_EQ(spread.findings.size(), 1u) << "it is told all the same";
   Comparison agreeing;
   AddRerunsCause({Output(1, "h", "a"), Output(2, "h", "a")}, &agreeing);
   EXPECT_TRUE(agreeing.causes.empty() && agreeing.findings.empty());
