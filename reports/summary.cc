@@ -157,6 +157,10 @@ std::string NextAfterDrift(const Summary& summary) {
       !summary.shared.empty() &&
       (summary.reproduced == 0 || summary.shared.front().drifted * summary.reproduced >
                                       summary.shared.front().reproduced * summary.drifted);
+  if (!telling && !summary.order.front()->causes.empty()) {
+    return fmt::format("Start with {}. Its most suspicious cause: {}", first,
+                       SafeText(summary.order.front()->causes.front().statement, 300));
+  }
   if (!telling) {
     return fmt::format(
         "Start with {}; no recorded fact sets the drifted runs apart, so look at what was not "
