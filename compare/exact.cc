@@ -71,16 +71,19 @@ ExactComparison Exact(const CurveComparison& curve) {
 }
 
 ExactComparison Exact(const MetricDecision& metric) {
-  ExactComparison exact{.subject = "metric " + metric.name, .state = State::kEqual};
+  ExactComparison exact{.subject = "metric " + metric.name, .state = State::kMissing};
   if (metric.reruns.empty() || (metric.history.empty() && !metric.recorded)) {
-    exact.state = State::kMissing;
     exact.detail = "on one side only";
+    return exact;
+  }
+  if (IsMissing(metric)) {
+    exact.detail = "a rerun did not report it";
     return exact;
   }
   const double before = metric.recorded ? *metric.recorded : metric.history.front();
   const auto other =
       std::ranges::find_if(metric.reruns, [&](double value) { return !SameBits(value, before); });
-  if (!IsEqual(metric)) exact.state = State::kDiffers;
+  exact.state = IsEqual(metric) ? State::kEqual : State::kDiffers;
   exact.detail = fmt::format("{} recorded, {} in the rerun", before,
                              other == metric.reruns.end() ? metric.reruns.front() : *other);
   return exact;

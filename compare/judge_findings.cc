@@ -36,7 +36,9 @@ std::vector<Finding> FindUnreported(const Comparison& comparison) {
   return findings;
 }
 
-double MeanOf(const MetricDecision& metric) {
+// The run's own value, else the mean of its kind.
+double ValueBefore(const MetricDecision& metric) {
+  if (metric.recorded) return *metric.recorded;
   double mean = 0.0;
   for (const double value : metric.history) {
     mean += value / static_cast<double>(metric.history.size());
@@ -135,11 +137,11 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison) {
         metric.verdict == MetricVerdict::kDrifted &&
         !std::ranges::all_of(metric.reruns, [](double v) { return std::isfinite(v); });
     if (!lost) continue;
-    findings.push_back(Reason("non_finite", "metric " + metric.name, "not finite",
-                              fmt::format("{:.6g}", MeanOf(metric)),
-                              "a metric that was finite must stay finite",
-                              fmt::format("{} is not finite in {}; it is {:.6g} in {}", metric.name,
-                                          Now(comparison), MeanOf(metric), Before(comparison))));
+    findings.push_back(Reason(
+        "non_finite", "metric " + metric.name, "not finite",
+        fmt::format("{:.6g}", ValueBefore(metric)), "a metric that was finite must stay finite",
+        fmt::format("{} is not finite in {}; it is {:.6g} in {}", metric.name, Now(comparison),
+                    ValueBefore(metric), Before(comparison))));
   }
   for (const CurveComparison& curve : comparison.curves) {
     if (!curve.first_non_finite || curve.kind == CurveKind::kResource) continue;

@@ -195,6 +195,15 @@ TEST(JudgeRun, TakesOfEachThingTheFirstRerunThatDiffersInIt) {
   EXPECT_EQ(Exact(run, "metric loss").state, ExactState::kEqual);
 }
 
+TEST(CompareRerun, CallsAMetricMissingThatOneOfManyRerunsDidNotReport) {
+  const Manifest manifest = Recorded();
+  Evidence silent = Seen(manifest);
+  silent.metrics.metrics.clear();
+  Comparison run;
+  run.metrics = DecideMetrics(manifest, Family({manifest}), {Seen(manifest), silent});
+  EXPECT_EQ(Exact(run, "metric loss").state, ExactState::kMissing);
+}
+
 TEST(CompareRerun, IsFailedWhenTheRunOrItsOutputIs) {
   const Manifest manifest = Recorded();
   Evidence evidence = Seen(manifest);
