@@ -210,8 +210,9 @@ Finding EqualFinding(const Comparison& comparison, int count, bool facts) {
   return Reason(
       "bit_equal", comparison.is_rerun ? "run" : "comparison", fmt::format("{} equal", count),
       "equal bit for bit", "every tensor, metric and curve is equal bit for bit",
-      facts        ? fmt::format("all {} facts are the same", count)
-      : count == 1 ? "what was compared is equal bit for bit"
+      facts        ? fmt::format("{} are the same",
+                          count == 1 ? "the facts" : fmt::format("all {} facts", count))
+             : count == 1 ? "what was compared is equal bit for bit"
                    : fmt::format("all {} that were compared are equal bit for bit", count));
 }
 

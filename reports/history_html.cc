@@ -107,7 +107,9 @@ std::string Changes(const RunHistory& history, const Steadiness& steadiness) {
   std::string out = "<h2 id=\"changes\">What changed when the verdict did</h2>\n";
   const auto say = [&](std::size_t count, std::string_view words) {
     if (count > 0)
-      out += fmt::format("<p>{} {}.</p>\n", Counted(count, "change of verdict"), words);
+      out += fmt::format(
+          "<p>{} {}.</p>\n",
+          count == 1 ? "One change of verdict" : FormatCount(count) + " changes of verdict", words);
   };
   say(steadiness.unexplained, "although nothing differed that is recorded of what it uses");
   say(steadiness.not_known, "over what is not known: the history does not hold where both ran");

@@ -61,7 +61,8 @@ std::string Shared(const Summary& summary) {
       rows);
 }
 
-std::string Told(const Summary& summary) {
+// Folded on a green night: then it is context, and nothing to act on.
+std::string Told(const Summary& summary, bool all_reproduced) {
   constexpr std::size_t kMostTold = 40;
   const std::vector<const ToldOnce*> told = ToldBesideShared(summary);
   if (told.empty()) return "";
@@ -70,8 +71,15 @@ std::string Told(const Summary& summary) {
   for (std::size_t i = 0; i < shown; ++i) {
     items += fmt::format("<li>{}</li>\n", HtmlText(ToldWords(*told[i]), 1200));
   }
-  return fmt::format("<h2 id=\"alike\">The same in several runs</h2>\n<ul>\n{}</ul>\n{}", items,
-                     HtmlLeftOut(told.size(), shown, "report.json"));
+  const std::string left_out = HtmlLeftOut(told.size(), shown, "report.json");
+  if (!all_reproduced) {
+    return fmt::format("<h2 id=\"alike\">The same in several runs</h2>\n<ul>\n{}</ul>\n{}", items,
+                       left_out);
+  }
+  return fmt::format(
+      "<details id=\"alike\"><summary>The same in several runs: {}</summary>\n<ul>\n{}</ul>\n{}"
+      "</details>\n",
+      Counted(told.size(), "remark"), items, left_out);
 }
 
 std::string Facts(const Report& report) {
@@ -188,7 +196,7 @@ std::string WriteHtml(const Report& report) {
   out += HtmlTiles(report.counts);
   out += HtmlNotes(report.notes);
   out += Shared(summary);
-  out += Told(summary);
+  out += Told(summary, report.exit_code == 0);
   out += Runs(report, summary);
   out += Facts(report);
   return out + HtmlEnd(report.version, "report.json", !report.runs.empty());

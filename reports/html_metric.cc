@@ -55,18 +55,23 @@ std::string MoreWords(const MetricDecision& metric) {
   return fmt::format("{}, for a decision with 80 % probability", metric.more_reruns);
 }
 
+std::string DifferenceWords(const MetricDecision& metric, bool tested, const std::string& unit) {
+  if (metric.history.empty() || metric.reruns.empty()) return "none: a side has no value";
+  if (!tested) return fmt::format("{}{} (interval not known)", Short(metric.difference), unit);
+  return fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
+                     IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high));
+}
+
 std::string Numbers(const MetricDecision& metric) {
   const std::string unit = metric.unit.empty() ? "" : " " + HtmlText(metric.unit, 40);
   std::string out = "<dl class=\"numbers\">";
   const bool tested = metric.standard_error > 0;
-  out +=
-      Row("Difference",
-          tested ? fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
-                               IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high))
-                 : fmt::format("{}{} (interval not known)", Short(metric.difference), unit));
+  out += Row("Difference", DifferenceWords(metric, tested, unit));
   out += Row("Margin", MarginWords(metric, unit));
-  out += Row("Recorded", fmt::format("n = {}, mean {}{}", metric.history.size(),
-                                     FormatNumber(metric.mean_history), unit));
+  out += Row("Recorded", metric.history.empty()
+                             ? "n = 0"
+                             : fmt::format("n = {}, mean {}{}", metric.history.size(),
+                                           FormatNumber(metric.mean_history), unit));
   out += Row("Reruns", fmt::format("k = {}", metric.reruns.size()));
   if (!tested) {
     return out + Row("Test", "none: " + HtmlText(DescribeReason(metric.reason), 300)) + "</dl>";

@@ -41,12 +41,17 @@ void Shared(const Summary& summary, std::string* out) {
   *out += "\n";
 }
 
-void Told(const Summary& summary, std::string* out) {
+// Folded on a green night: then it is context, and nothing to act on.
+void Told(const Summary& summary, bool all_reproduced, std::string* out) {
   const std::vector<const ToldOnce*> list = ToldBesideShared(summary);
   if (list.empty()) return;
-  *out += "### The same in several runs\n\n";
+  *out += all_reproduced
+              ? fmt::format("<details><summary>The same in several runs: {}</summary>\n\n",
+                            Counted(list.size(), "remark"))
+              : "### The same in several runs\n\n";
   *out +=
       MarkdownList(list, [](const ToldOnce* told) { return MarkdownText(ToldWords(*told), 900); });
+  if (all_reproduced) *out += "\n</details>\n\n";
 }
 
 // A headline of several runs stands above, once.
@@ -163,7 +168,7 @@ std::string WriteMarkdown(const Report& report) {
   std::string out;
   Header(report, summary, &out);
   Shared(summary, &out);
-  Told(summary, &out);
+  Told(summary, report.exit_code == 0, &out);
   if (!report.runs.empty()) Table(summary, &out);
   AllDetails(summary, &out);
   out += fmt::format("<sub>{} · {} · took {} · {} · rharness {} · exit code {}</sub>\n",

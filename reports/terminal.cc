@@ -104,13 +104,15 @@ void Rows(const Summary& summary, const Layout& layout, bool color, std::string*
   if (!summary.order.empty()) *out += "\n";
 }
 
-// What several runs say alike, but for headlines, which stand below their rows.
-void Told(const Summary& summary, const Layout& layout, std::string* out) {
+// What several runs say alike, but for headlines, which stand below their rows. Of a green night
+// only what its runs found: facts that changed without effect are context, and the page has them.
+void Told(const Summary& summary, bool all_reproduced, const Layout& layout, std::string* out) {
   std::size_t shown = 0;
   std::size_t left_out = 0;
   for (const ToldOnce& told : summary.told) {
     if (told.kind == ToldKind::kHeadline) continue;
-    if (shown == kMostTold) {
+    const bool is_context = told.kind == ToldKind::kNotKnown || told.kind == ToldKind::kChange;
+    if (shown == kMostTold || (all_reproduced && is_context)) {
       ++left_out;
       continue;
     }
@@ -122,7 +124,7 @@ void Told(const Summary& summary, const Layout& layout, std::string* out) {
                                 Counted(left_out, "more thing")),
                     layout.columns);
   }
-  if (shown > 0) *out += "\n";
+  if (shown + left_out > 0) *out += "\n";
 }
 
 }  // namespace
@@ -132,7 +134,7 @@ std::string WriteTerminal(const Report& report, int columns, bool color) {
   const Layout layout = LayoutOf(summary, columns);
   std::string out;
   Rows(summary, layout, color, &out);
-  Told(summary, layout, &out);
+  Told(summary, report.exit_code == 0, layout, &out);
   for (const std::string& note : report.notes) {
     out += Wrapped("Note: " + SafeText(note, 500), layout.columns);
   }

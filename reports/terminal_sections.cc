@@ -42,7 +42,7 @@ TerminalSection Findings(const Comparison& comparison, int room) {
     // What the headline says already is not said twice: then the rule stands here.
     const std::string& words = finding.message != comparison.headline || finding.rule.empty()
                                    ? finding.message
-                                   : finding.rule;
+                                   : "rule: " + finding.rule;
     std::string text = SafeText(words.empty() ? finding.code : words, 600);
     if (!finding.observed.empty() && !finding.limit.empty()) {
       text += fmt::format(" ({}; {} {})", SafeText(finding.observed, 200), LimitWord(finding),
@@ -167,7 +167,7 @@ TerminalSection Curves(const Comparison& comparison, int room) {
   }
   if (advising == 0) return section;
   TerminalLine line =
-      Plain(fmt::format("· {} decide nothing; {} of them are not equal or within a band",
+      Plain(fmt::format("· {} without a say in the verdict; not equal or within a band: {}",
                         Counted(advising, "further curve"), FormatCount(apart)),
             room);
   if (section.items.empty()) {

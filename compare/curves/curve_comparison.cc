@@ -168,7 +168,8 @@ Band BandOf(CurveKind kind, const std::vector<CurveSeries>& replicates, const Ju
   Band none;
   none.rule = "no band without further runs" + LeftOut(usable);
   none.source = why + LeftOut(usable) +
-                ": give --replicate with further runs of A, or a run with one ULP planted";
+                "; it needs replicates: further runs as A is, or one with one ULP planted "
+                "(`rharness compare --replicate`)";
   return none;
 }
 

@@ -190,6 +190,13 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   request.determinism.declared = arguments.determinism;
   request.determinism.scope = arguments.scope;
   request.code_files = arguments.code_files;
+  for (const std::string& name : arguments.variables) {
+    if (name.empty() || name.find('=') != std::string::npos) {
+      return InvalidInput(fmt::format("expected the name of a variable, found '{}'", name),
+                          "--variable");
+    }
+    request.variables.insert(name);
+  }
   request.resources.timeout_seconds = arguments.timeout_seconds;
   request.resources.cpus = arguments.cpus;
   request.resources.gpus = arguments.gpus;

@@ -29,6 +29,7 @@ struct RecordArguments {
   std::string scope = "hardware_class";
   std::vector<std::string> flags;
   std::vector<std::string> code_files;
+  std::vector<std::string> variables;
   std::vector<std::string> probe_families;
   std::string kernel_list;
   double timeout_seconds = 0.0;

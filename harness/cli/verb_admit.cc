@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
 #include "harness/manifest/admission.h"
 #include "harness/manifest/manifest.h"
@@ -26,8 +26,6 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kLongestManifest = std::uint64_t{256} << 20;
 
 struct AdmitOptions {
   std::vector<std::string> paths;
@@ -61,41 +59,14 @@ FileFindings CheckFile(const std::string& file) {
   return {file, {{"unreadable", std::string(where), manifest.error().message}}};
 }
 
-// By what it says of itself. A damaged manifest counts as one: it must not be passed by in silence.
-bool LooksLikeManifest(const std::string& file) {
-  constexpr std::string_view kSchema = "rharness.manifest/";
-  if (!file.ends_with(".json")) return false;
-  const auto text = ReadFile(file, kLongestManifest);
-  if (!text.ok()) return false;
-  const auto json = ParseJson(*text, file);
-  if (!json.ok()) return text->find(kSchema) != std::string::npos;
-  const Json* schema = json->Find("schema");
-  return schema != nullptr && schema->kind() == Json::Kind::kString &&
-         schema->AsString().starts_with(kSchema);
-}
-
 Status CheckFolder(const std::string& folder, Checked* checked) {
-  std::vector<std::string> files;
-  std::error_code error;
-  fs::recursive_directory_iterator it(folder, error);
-  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    std::error_code unknown;
-    if (!it->is_directory(unknown)) files.push_back(it->path().string());
-  }
-  if (error) return IoError("cannot read the folder: " + error.message(), folder);
-  std::ranges::sort(files);
-  const std::size_t before = checked->files.size();
-  for (const std::string& file : files) {
-    if (!LooksLikeManifest(file)) {
-      ++checked->skipped;
-      continue;
-    }
+  ASSIGN_OR_RETURN(const ManifestFiles found, FindManifests(folder));
+  checked->skipped += found.skipped;
+  for (const std::string& file : found.files) {
     checked->files.push_back(CheckFile(file));
     checked->files.back().in_folder = true;
   }
-  if (checked->files.size() > before) return {};
-  return NotFound("the folder holds no manifest; expected *.json files of rharness.manifest/v1",
-                  folder);
+  return {};
 }
 
 // Two runs of one name cannot both go into a history.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "harness/base/files.h"
 #include "harness/base/spelling.h"
 #include "harness/cli/help_text.h"
 #include "harness/cli/help_topics.h"
@@ -24,10 +25,14 @@ Result<std::string> TextOf(Command& root, const ProgramFacts& program,
     }
     std::vector<std::string> names;
     std::ranges::transform(topics, std::back_inserter(names), &HelpTopic::name);
-    const std::string nearest = NearestName(words.front(), names);
-    if (!nearest.empty() && root.Find(words.front()) == nullptr) {
-      return NotFound(fmt::format("'{}' is no topic; did you mean {}? expected a verb or one of {}",
-                                  words.front(), nearest, fmt::join(names, ", ")));
+    std::vector<std::string> both = root.VerbNames();
+    both.insert(both.end(), names.begin(), names.end());
+    const std::string nearest = NearestName(words.front(), both);
+    if (root.Find(words.front()) == nullptr) {
+      return NotFound(fmt::format(
+          "'{}' is neither a verb nor a topic{} expected one of {}", TerminalSafe(words.front()),
+          nearest.empty() ? ";" : fmt::format("; did you mean {}?", nearest),
+          fmt::join(both, ", ")));
     }
   }
   return HelpOf(root, program, words);

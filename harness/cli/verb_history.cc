@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -13,8 +14,10 @@
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/spelling.h"
 #include "harness/base/version.h"
 #include "harness/cli/history_text.h"
+#include "harness/cli/manifest_files.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
@@ -25,6 +28,7 @@
 #include "harness/manifest/admission.h"
 #include "harness/manifest/manifest.h"
 #include "reports/history_report.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -54,8 +58,8 @@ Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url) {
   return HistoryStore::Open(url);
 }
 
-// A directory stands for the *.json files right in it, sorted by name.
-Result<std::vector<std::filesystem::path>> FindManifests(const std::vector<std::string>& paths) {
+// A folder stands for the manifests in it, however deep.
+Result<std::vector<std::filesystem::path>> FilesOf(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> files;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -63,16 +67,8 @@ Result<std::vector<std::filesystem::path>> FindManifests(const std::vector<std::
       files.emplace_back(path);
       continue;
     }
-    const std::size_t before = files.size();
-    std::filesystem::directory_iterator it(path, error);
-    for (; !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
-      if (it->path().extension() == ".json") files.push_back(it->path());
-    }
-    if (error) return IoError("cannot read the folder: " + error.message(), path);
-    if (files.size() == before) {
-      return NotFound("the folder holds no *.json file; expected manifests", path);
-    }
-    std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
+    ASSIGN_OR_RETURN(const ManifestFiles found, FindManifests(path));
+    files.insert(files.end(), found.files.begin(), found.files.end());
   }
   return files;
 }
@@ -101,18 +97,46 @@ Result<std::optional<std::vector<Manifest>>> LoadAdmitted(
   return std::optional<std::vector<Manifest>>();
 }
 
+// A run's manifest never changes: all or nothing is stored, and what is in the way is named.
+Status CheckAgainstStore(const std::vector<std::filesystem::path>& files,
+                         const std::vector<Manifest>& manifests, HistoryStore* store) {
+  std::map<std::string, std::size_t> first;
+  for (std::size_t i = 0; i < manifests.size(); ++i) {
+    const std::string& run_id = manifests[i].run_id;
+    const std::string body = ToJson(manifests[i]).Dump();
+    const auto [twin, is_new] = first.emplace(run_id, i);
+    if (!is_new && ToJson(manifests[twin->second]).Dump() != body) {
+      return IntegrityError(
+          fmt::format("run '{}' is also that of {}, with other content; nothing was stored", run_id,
+                      files[twin->second].string()),
+          files[i].string());
+    }
+    const auto held = store->Get(run_id);
+    if (!held.ok() && held.error().code == ErrorCode::kNotFound) continue;
+    RETURN_IF_ERROR(held);
+    if (ToJson(*held).Dump() == body) continue;
+    return IntegrityError(
+        fmt::format("run '{}' is in the history with other content; a run's manifest never "
+                    "changes, so give the new one another run_id; nothing was stored",
+                    run_id),
+        files[i].string());
+  }
+  return {};
+}
+
 Result<int> AddManifests(const HistoryOptions& options) {
-  ASSIGN_OR_RETURN(const auto files, FindManifests(options.paths));
+  ASSIGN_OR_RETURN(const auto files, FilesOf(options.paths));
   ASSIGN_OR_RETURN(const auto manifests, LoadAdmitted(files, options.force));
   if (!manifests) return kExitUsage;
   ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(options.url));
+  RETURN_IF_ERROR(CheckAgainstStore(files, *manifests, store.get()));
   std::size_t added = 0;
   for (const Manifest& manifest : *manifests) {
     ASSIGN_OR_RETURN(const AddOutcome outcome, store->Add(manifest, SystemClock().Now()));
     if (outcome == AddOutcome::kAdded) ++added;
   }
   if (!Globals().quiet) {
-    LogInfo(fmt::format("added {} runs; {} were in the history already", added,
+    LogInfo(fmt::format("added {}; already in the history: {}", Counted(added, "run"),
                         manifests->size() - added));
   }
   return kExitOk;
@@ -181,10 +205,19 @@ Result<int> ShowNamed(const HistoryOptions& options) {
     return ShowRun(*entry, options, !family.empty(), store.get());
   }
   if (!family.empty()) return ShowFamily(options, store.get());
-  return NotFound(fmt::format("'{}' is neither a run nor a family of the history; 'rharness "
-                              "history list' lists both",
-                              TerminalSafe(options.name)),
-                  TerminalSafe(options.url));
+  ASSIGN_OR_RETURN(const auto entries, store->List(true));
+  std::vector<std::string> names;
+  for (const HistoryEntry& one : entries) {
+    names.push_back(one.run_id);
+    names.push_back(one.family);
+  }
+  const std::string nearest = NearestName(options.name, names);
+  return NotFound(
+      fmt::format("'{}' is neither a run nor a family of the history{} 'rharness history list' "
+                  "lists both",
+                  TerminalSafe(options.name),
+                  nearest.empty() ? ";" : fmt::format("; did you mean {}?", TerminalSafe(nearest))),
+      TerminalSafe(options.url));
 }
 
 Result<int> RetireRun(const HistoryOptions& options) {

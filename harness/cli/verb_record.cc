@@ -133,6 +133,9 @@ void AddInputs(Command* verb, RecordArguments* a) {
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a recorded seed");
   AddRepeatable(verb, "--hyper", &a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");
+  AddRepeatable(verb, "--variable", &a->variables,
+                "Environment variables that the command reads, by name; those of numeric libraries "
+                "are recorded anyway, and a rerun gets no others");
   verb->Add("--root", &a->root, "Record folders below this one relative to it").Folder();
 }
 

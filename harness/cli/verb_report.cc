@@ -50,7 +50,9 @@ Result<fs::path> PathOf(const std::string& source) {
   fs::path path = fs::path(source) / "report.json";
   if (fs::exists(path, error)) return path;
   if (fs::exists(fs::path(source) / "journal.jsonl", error)) {
-    return NotFound("a drill that has no report yet; `rharness drill --resume --out` ends it",
+    return NotFound(fmt::format("a drill that has no report yet; `rharness drill --resume "
+                                "--out {}` ends it",
+                                source),
                     source);
   }
   return NotFound(fmt::format("a folder without a report.json; {}", kExpected), source);

@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/comparison/subject_records.h"
 #include "harness/manifest/run_metrics.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -89,15 +90,16 @@ Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
   if (!run.curves.empty()) {
     ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
   }
-  subject.side = {path.string(), "curves",
-                  fmt::format("{} curves, {} metrics", run.curves.size(), run.metrics.size())};
+  subject.side = {
+      path.string(), "curves",
+      Counted(run.curves.size(), "curve") + ", " + Counted(run.metrics.size(), "metric")};
   return subject;
 }
 
 Result<Subject> LoadCurveSubject(const fs::path& path) {
   Subject subject;
   ASSIGN_OR_RETURN(subject.curves, LoadCurves(path));
-  subject.side = {path.string(), "curves", fmt::format("{} curves", subject.curves.size())};
+  subject.side = {path.string(), "curves", Counted(subject.curves.size(), "curve")};
   return subject;
 }
 

@@ -150,7 +150,7 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   comparison.declared_bitwise = manifest.determinism.declared == "bitwise";
   comparison.expect_bitwise = comparison.declared_bitwise;
   comparison.ends = {EndOf(evidence)};
-  comparison.layers = CompareFacts(FactsOf(manifest), FactsOf(evidence, manifest));
+  comparison.layers = CompareFacts(FactsAsRerun(manifest, evidence), FactsOf(evidence, manifest));
   for (const Remark& remark : evidence.remarks) comparison.findings.push_back(FindingOf(remark));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   for (const Artifact& artifact : manifest.artifacts) {

@@ -160,6 +160,17 @@ std::vector<Fact> FactsOf(const Manifest& manifest) {
   return out.Take();
 }
 
+std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidence) {
+  std::vector<Fact> facts = FactsOf(manifest);
+  for (const Remark& remark : evidence.remarks) {
+    if (remark.code != kEnvironmentOverridden) continue;
+    const std::string name = remark.subject.substr(remark.subject.find(' ') + 1);
+    if (manifest.environment.variables.contains(name)) continue;
+    facts.push_back({.layer = Layer::kEnvironment, .key = "variable." + name});
+  }
+  return facts;
+}
+
 std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   Collector out;
   AddData(evidence.data, &out);

@@ -15,6 +15,9 @@ namespace rharness {
 // one hardware class only. Variables, software, packages, drivers and the rest are kContext. What a
 // record does not hold (packages, in those of before) is a fact of its own: not known.
 std::vector<Fact> FactsOf(const Manifest& manifest);
+// As the record stands for a rerun: what the drill overrides (--env) and the record does not name
+// would have been unset.
+std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidence);
 // `manifest` says which keys to speak of.
 std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest);
 

@@ -86,7 +86,7 @@ Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evide
   JudgeComparison(&run);
   const Evidence* telling = Telling(evidence, reruns);
   if (telling == nullptr) return run;
-  std::vector<Fact> recorded = FactsOf(manifest);
+  std::vector<Fact> recorded = FactsAsRerun(manifest, *telling);
   std::vector<Fact> seen = FactsOf(*telling, manifest);
   AddConfiguration(manifest, &recorded);
   AddConfiguration(manifest, &seen);

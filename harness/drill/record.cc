@@ -332,7 +332,7 @@ Result<Recording> RecordRun(const RecordRequest& request,
   Recording recording;
   RETURN_IF_ERROR(CaptureCode(request, folder, &recording));
   RETURN_IF_ERROR(CaptureData(request, folder, &recording));
-  recording.environment = CaptureEnvironment();
+  recording.environment = CaptureEnvironment(nullptr, request.variables);
   recording.packages_sha256 = HostPackagesSha256();
   const auto outputs_before = IdentifyOutputs(request, folder);
   RunCommand(request, should_cancel, &recording);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct RecordRequest {
   std::vector<std::string> rng_sources;  // beyond those that have seeds
   std::map<std::string, Json> hyperparameters;
   Determinism determinism;
+  std::set<std::string> variables;      // recorded beside those that are watched
   std::vector<std::string> code_files;  // relative to the current folder
   Resources resources;                  // timeout_seconds is enforced
   std::vector<std::string> probe_families;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <system_error>
 
 #include "harness/base/digest.h"
@@ -144,11 +145,14 @@ class Attempt {
   // runs on the host.
   void CaptureJobEnvironment() {
     const std::map<std::string, std::string> variables = JobEnvironment();
-    evidence_.environment = CaptureEnvironment(&variables);
+    // What the record names, and what the drill changes.
+    std::set<std::string> named;
+    for (const auto& [name, value] : manifest_.environment.variables) named.insert(name);
+    for (const auto& [name, value] : context_.environment) named.insert(name);
+    evidence_.environment = CaptureEnvironment(&variables, named);
     for (const auto& [name, value] : context_.environment) {
-      // By name alone: a value may be a secret, and what changes arithmetic is captured with it.
       evidence_.remarks.push_back(
-          {.code = "environment_overridden",
+          {.code = std::string(kEnvironmentOverridden),
            .subject = "variable " + name,
            .observed = value ? "set" : "unset",
            .message = fmt::format("the drill {} {} (--env)", value ? "set" : "unset", name)});

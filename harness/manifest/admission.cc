@@ -250,6 +250,8 @@ void CheckCurves(const std::vector<Curve>& curves, Findings* out) {
     if (values.size() < 2) {
       out->Add("vacuous_curve", at + ".values",
                fmt::format("has {} points; expected at least 2", values.size()));
+    } else if (first == values.end()) {
+      out->Add("vacuous_curve", at + ".values", "has no finite value: nothing can be shown by it");
     } else if (!varies) {
       out->Add("vacuous_curve", at + ".values", "never changes: it would agree with anything");
     }

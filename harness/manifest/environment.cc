@@ -33,16 +33,18 @@ bool HasWatchedPrefix(std::string_view name) {
 }
 
 std::map<std::string, std::optional<std::string>> PickVariables(
-    const std::map<std::string, std::string>& all) {
+    const std::map<std::string, std::string>& all, const std::set<std::string>& named) {
   std::map<std::string, std::optional<std::string>> picked;
   for (const auto& [name, value] : all) {
     if (!HasWatchedPrefix(name)) continue;
     picked[name] = Withheld(name, value);
   }
-  for (const std::string& name : WatchedVariables()) {
+  const auto pick = [&](const std::string& name) {
     const auto found = all.find(name);
     picked[name] = found == all.end() ? std::nullopt : std::optional(Withheld(name, found->second));
-  }
+  };
+  std::ranges::for_each(WatchedVariables(), pick);
+  std::ranges::for_each(named, pick);
   return picked;
 }
 
@@ -173,9 +175,11 @@ bool IsNumericVariable(std::string_view name) {
          });
 }
 
-Environment CaptureEnvironment(const std::map<std::string, std::string>* variables) {
+Environment CaptureEnvironment(const std::map<std::string, std::string>* variables,
+                               const std::set<std::string>& named) {
   Environment environment;
-  environment.variables = PickVariables(variables != nullptr ? *variables : ProcessEnvironment());
+  environment.variables =
+      PickVariables(variables != nullptr ? *variables : ProcessEnvironment(), named);
   environment.software = ThisHost().software;
   environment.hardware.cpu = ThisHost().cpu;
   environment.hardware.memory_bytes = ThisHost().memory_bytes;

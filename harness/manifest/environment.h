@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,8 +76,10 @@ std::map<std::string, std::string> ProcessEnvironment();
 
 // Reads this process's environment, /proc, /sys, os-release and (dlopened, if there) NVML.
 // Software, CPU and memory are read by the first call of a process, variables and GPUs by every
-// one. `variables`: the environment to look at; empty pointer: this process's own.
-Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr);
+// one. `variables`: the environment to look at; empty pointer: this process's own. `named`:
+// variables that are recorded beside the watched ones, set or unset.
+Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr,
+                               const std::set<std::string>& named = {});
 
 // SHA-256 over the host's sorted package list (dpkg), cached per process; empty if there is none.
 std::string HostPackagesSha256();

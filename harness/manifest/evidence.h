@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/subprocess.h"
@@ -22,6 +23,9 @@ struct Remark {
   std::string limit;  // what was recorded or expected
   std::string message;
 };
+
+// The remark on a variable that the drill sets or unsets (--env); its subject is "variable NAME".
+inline constexpr std::string_view kEnvironmentOverridden = "environment_overridden";
 
 // What one rerun saw and made. Written by the drill, read by compare, report and resume.
 struct Evidence {

@@ -203,6 +203,9 @@ TEST(Help, NamesTheNearestVerbOrTopic) {
   const ProcessResult verb = Execute({kRharness, "help", "drlil"});
   EXPECT_EQ(verb.outcome.exit_code, 2);
   EXPECT_THAT(verb.stderr_text, HasSubstr("did you mean drill?"));
+  const ProcessResult none = Execute({kRharness, "help", "nosuch"});
+  EXPECT_EQ(none.outcome.exit_code, 2);
+  EXPECT_THAT(none.stderr_text, HasSubstr("version, help, select, config, environment"));
 }
 
 TEST(Help, OfSelectHasExamplesThatTheLanguageTakes) {

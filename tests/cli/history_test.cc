@@ -104,7 +104,7 @@ TEST_F(HistoryVerb, AddsFilesAndFoldersAndListsThemByStart) {
   EXPECT_EQ(added.code, 0) << added.err;
   EXPECT_EQ(added.out, "");
   EXPECT_TRUE(Contains(added.err, "added 3 runs")) << added.err;
-  EXPECT_TRUE(Contains(History({"add", late}).err, "added 0 runs; 1 were in the history already"));
+  EXPECT_TRUE(Contains(History({"add", late}).err, "added 0 runs; already in the history: 1"));
 
   const Output listed = History({"list"});
   EXPECT_EQ(listed.code, 0) << listed.err;
@@ -115,6 +115,37 @@ TEST_F(HistoryVerb, AddsFilesAndFoldersAndListsThemByStart) {
             "early\tdigits-mlp/epyc\t2026-11-18T08:00:00.000Z\t1 min 31 s\tbitwise\t-\tnever");
   EXPECT_EQ(lines[2].substr(0, 7), "middle\t");
   EXPECT_EQ(lines[3].substr(0, 5), "late\t");
+}
+
+TEST_F(HistoryVerb, TakesManifestsOfDeeperFoldersAndNoOtherJson) {
+  std::filesystem::create_directories(Path("runs/2026/11"));
+  WriteManifest("runs/2026/11/a.json", "a");
+  WriteManifest("runs/b.json", "b");
+  ASSERT_TRUE(WriteFileAtomic(Path("runs/metrics.json"), "{\"loss\": 1}").ok());
+  const Output added = History({"add", Path("runs")});
+  EXPECT_EQ(added.code, 0) << added.err;
+  EXPECT_TRUE(Contains(added.err, "added 2 runs")) << added.err;
+}
+
+TEST_F(HistoryVerb, StoresNothingWhenOneRunIsAnotherUnderAKnownName) {
+  ASSERT_EQ(History({"add", WriteManifest("b.json", "b")}).code, 0);
+  const std::string first = WriteManifest("a.json", "a");
+  const std::string other = WriteManifest("other.json", "b", "21");
+  const Output refused = History({"add", first, other});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_TRUE(Contains(refused.err, "other.json: run 'b' is in the history")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "nothing was stored")) << refused.err;
+  const std::string twin = WriteManifest("twin.json", "a", "21");
+  const Output twins = History({"add", first, twin});
+  EXPECT_EQ(twins.code, 5);
+  EXPECT_TRUE(Contains(twins.err, "twin.json: run 'a' is also that of ")) << twins.err;
+  EXPECT_EQ(Lines(History({"list"}).out).size(), 2u);
+}
+
+TEST_F(HistoryVerb, SuggestsTheNearestNameOfARunOrFamily) {
+  ASSERT_EQ(History({"add", WriteManifest("b.json", "digits-12")}).code, 0);
+  EXPECT_TRUE(Contains(History({"show", "digits-21"}).err, "did you mean digits-12?"));
+  EXPECT_FALSE(Contains(History({"show", "mnist"}).err, "did you mean"));
 }
 
 TEST_F(HistoryVerb, StoresNothingWhenOneManifestIsNotAdmittedUnlessForced) {
@@ -142,7 +173,7 @@ TEST_F(HistoryVerb, EndsWithTwoOnWrongInput) {
   EXPECT_EQ(History({"frobnicate"}).code, 2);
   EXPECT_EQ(History({"retire", "good"}).code, 2);
   EXPECT_TRUE(Contains(History({"add", Path("broken.json")}).err, "broken.json"));
-  EXPECT_TRUE(Contains(History({"add", Path("empty")}).err, "no *.json file"));
+  EXPECT_TRUE(Contains(History({"add", Path("empty")}).err, "the folder holds no manifest"));
   EXPECT_TRUE(Contains(History({"add", Path("absent.json")}).err, "absent.json"));
   EXPECT_EQ(History({"add", Path("broken.json")}).code, 2);
   EXPECT_EQ(History({"add", Path("empty")}).code, 2);

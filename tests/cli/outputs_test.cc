@@ -89,7 +89,8 @@ TEST_F(Outputs, OfAReportWantAReport) {
   const std::vector<std::pair<const char*, const char*>> refused = {
       {"none", "none: is not there; expected a drill's folder"},
       {"empty", "empty: a folder without a report.json; expected a drill's folder"},
-      {"started", "started: a drill that has no report yet; `rharness drill --resume --out`"},
+      {"started",
+       "started: a drill that has no report yet; `rharness drill --resume --out started`"},
       {"m.json", "m.json: is a rharness.manifest; expected a drill's folder"},
       {"list.json", "list.json: is JSON of another kind; expected a drill's folder"}};
   for (const auto& [source, expected] : refused) {

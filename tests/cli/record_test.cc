@@ -102,6 +102,23 @@ TEST_F(RecordProgram, WritesAManifestThatIsAdmitted) {
   }
 }
 
+TEST_F(RecordProgram, RecordsTheVariablesThatTheCommandReadsByName) {
+  const ProcessResult result =
+      Run({"env", "BATCH=64", RHARNESS_BIN_DIR "/rharness", "record", "--variable", "BATCH",
+           "--variable", "ABSENT", "--seed", "init=1", "--out", "run.json", "--", "true"});
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  const auto manifest = LoadManifest(At("run.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.error().ToString();
+  const auto& variables = manifest->environment.variables;
+  EXPECT_EQ(variables.at("BATCH"), "64");
+  EXPECT_EQ(variables.at("ABSENT"), std::nullopt);
+  const ProcessResult wrong = Record({"--variable", "BATCH=64"}, "true");
+  EXPECT_EQ(wrong.outcome.exit_code, 2);
+  EXPECT_NE(wrong.stderr_text.find("expected the name of a variable, found 'BATCH=64'"),
+            std::string::npos)
+      << wrong.stderr_text;
+}
+
 TEST_F(RecordProgram, ReadsTheFamiliesOfProbesOffTheKernelsThatRan) {
   const auto families = [&](const std::string& kernels) {
     const ProcessResult result =

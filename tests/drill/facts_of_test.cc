@@ -41,6 +41,28 @@ LayerComparison Compared(const Manifest& manifest, const Evidence& evidence) {
   return CompareFacts(FactsOf(manifest), FactsOf(evidence, manifest))[2];
 }
 
+TEST(FactsAsRerun, WhatTheDrillOverridesWouldHaveBeenUnset) {
+  const Manifest manifest = RecordedBefore();
+  Evidence evidence = Seen(manifest.environment);
+  evidence.environment.variables["BATCH"] = "2";
+  evidence.environment.variables["OMP_NUM_THREADS"] = "4";
+  for (const char* name : {"BATCH", "OMP_NUM_THREADS"}) {
+    evidence.remarks.push_back(
+        {.code = std::string(kEnvironmentOverridden), .subject = std::string("variable ") + name});
+  }
+  const LayerComparison layer =
+      CompareFacts(FactsAsRerun(manifest, evidence), FactsOf(evidence, manifest))[2];
+  ASSERT_EQ(layer.differences.size(), 2u);
+  const auto batch = std::ranges::find(layer.differences, "variable.BATCH", &FactDifference::key);
+  ASSERT_NE(batch, layer.differences.end());
+  EXPECT_EQ(batch->recorded, std::nullopt);
+  EXPECT_EQ(batch->observed, "2");
+  const auto threads =
+      std::ranges::find(layer.differences, "variable.OMP_NUM_THREADS", &FactDifference::key);
+  ASSERT_NE(threads, layer.differences.end());
+  EXPECT_EQ(threads->recorded, "1");
+}
+
 TEST(FactsOf, ARecordWithoutPackagesAreNotKnownAndNeverTheSame) {
   const Manifest manifest = RecordedBefore();
   const LayerComparison layer =

@@ -223,6 +223,19 @@ TEST(Admission, WantsFiniteNamedMetricsAndTheirFile) {
   });
 }
 
+TEST(Admission, TellsACurveWithoutFiniteValuesFromOneThatNeverChanges) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto message = [](std::vector<double> values) {
+    Manifest manifest = ExampleManifest();
+    manifest.curves[0].values = std::move(values);
+    const std::vector<AdmissionFinding> findings = Admit(manifest);
+    return findings.empty() ? "" : findings.front().message;
+  };
+  EXPECT_EQ(message({nan, inf, nan}), "has no finite value: nothing can be shown by it");
+  EXPECT_EQ(message({0.5, nan, 0.5}), "never changes: it would agree with anything");
+}
+
 TEST(Admission, RefusesCurvesThatWouldAgreeWithAnything) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   ExpectEachAlone({

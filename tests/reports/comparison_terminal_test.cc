@@ -88,7 +88,7 @@ TEST(ComparisonTerminal, SaysWhereWeightsDifferFirstAndHowFar) {
 TEST(ComparisonTerminal, ListsDecidingCurvesAndCountsTheOthers) {
   const std::string text = WriteTerminal(RichComparison(), 100, 50, false);
   EXPECT_TRUE(Contains(text, "curves   ✗ lm loss: "));
-  EXPECT_TRUE(Contains(text, "· 3 further curves decide nothing"));
+  EXPECT_TRUE(Contains(text, "· 3 further curves without a say in the verdict"));
   EXPECT_FALSE(Contains(text, "iteration-time"));
 }
 

@@ -144,6 +144,25 @@ TEST(ToldOnce, StandsOnceInEveryFormat) {
   EXPECT_EQ(CountIn(page, "40 runs (digits-1, digits-2, digits-3 and 37 more)"), 1u);
 }
 
+TEST(ToldOnce, IsFoldedOnAGreenNight) {
+  Report report;
+  AddRuns(&report, 2, "a", Verdict::kIdentical, "Identical.");
+  for (ReportRun& run : report.runs) run.layers[2].not_known = {"Python packages not recorded"};
+  Tally(&report);
+  const std::string words = "2 runs (a-1, a-2): environment not known";
+  const std::string terminal = WriteTerminal(report, 200, false);
+  EXPECT_EQ(CountIn(terminal, words), 0u);
+  EXPECT_EQ(CountIn(terminal, "1 more thing"), 1u);
+  const std::string folded = "<summary>The same in several runs: 1 remark</summary>";
+  EXPECT_EQ(CountIn(WriteHtml(report), folded), 1u);
+  EXPECT_EQ(CountIn(WriteMarkdown(report), folded), 1u);
+  report.runs[0].verdict = Verdict::kFailed;
+  Tally(&report);
+  EXPECT_EQ(CountIn(WriteTerminal(report, 200, false), words), 1u);
+  EXPECT_EQ(CountIn(WriteHtml(report), folded), 0u);
+  EXPECT_EQ(CountIn(WriteMarkdown(report), folded), 0u);
+}
+
 TEST(ToldOnce, PutsRunsWithOneHeadlineTogether) {
   Report report;
   AddRuns(&report, 1, "a", Verdict::kFailed, "x");

@@ -1,0 +1,57 @@
+// Walking a folder for manifests; see manifest_files.h.
+#include "harness/cli/manifest_files.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLongestManifest = std::uint64_t{256} << 20;
+
+bool LooksLikeManifest(const std::string& file) {
+  constexpr std::string_view kSchema = "rharness.manifest/";
+  if (!file.ends_with(".json")) return false;
+  const auto text = ReadFile(file, kLongestManifest);
+  if (!text.ok()) return false;
+  const auto json = ParseJson(*text, file);
+  if (!json.ok()) return text->find(kSchema) != std::string::npos;
+  const Json* schema = json->Find("schema");
+  return schema != nullptr && schema->kind() == Json::Kind::kString &&
+         schema->AsString().starts_with(kSchema);
+}
+
+}  // namespace
+
+Result<ManifestFiles> FindManifests(const std::string& folder) {
+  ManifestFiles found;
+  std::vector<std::string> all;
+  std::error_code error;
+  fs::recursive_directory_iterator it(folder, error);
+  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    std::error_code unknown;
+    if (!it->is_directory(unknown)) all.push_back(it->path().string());
+  }
+  if (error) return IoError("cannot read the folder: " + error.message(), folder);
+  std::ranges::sort(all);
+  for (std::string& file : all) {
+    if (LooksLikeManifest(file)) {
+      found.files.push_back(std::move(file));
+    } else {
+      ++found.skipped;
+    }
+  }
+  if (!found.files.empty()) return found;
+  return NotFound("the folder holds no manifest; expected *.json files of rharness.manifest/v1",
+                  folder);
+}
+
+}  // namespace rharness

@@ -1,0 +1,25 @@
+// Which files of a folder are manifests, for the verbs that take a folder for the manifests in it.
+#ifndef RHARNESS_HARNESS_CLI_MANIFEST_FILES_H_
+#define RHARNESS_HARNESS_CLI_MANIFEST_FILES_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct ManifestFiles {
+  std::vector<std::string> files;  // sorted by path
+  std::size_t skipped = 0;         // other files of the folder
+};
+
+// Every *.json file below the folder, however deep, that says of itself that it is a manifest. A
+// damaged one counts: it must not be passed by in silence. Links to folders are not followed.
+// Errors: io; not_found where there is none.
+Result<ManifestFiles> FindManifests(const std::string& folder);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_CLI_MANIFEST_FILES_H_
