@@ -13,6 +13,7 @@
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/drill.h"
+#include "harness/manifest/environment.h"
 
 namespace rharness {
 namespace {
@@ -73,6 +74,9 @@ Status Complete(Arguments* arguments, const Command& command) {
   drill.confirm = !arguments->no_confirm;
   if (drill.plan.slots.cpus == 0) {
     drill.plan.slots.cpus = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+  if (!command.Given("--gpus")) {
+    drill.plan.slots.gpus = static_cast<int>(CaptureEnvironment().hardware.gpus.size());
   }
   if (drill.resume && (arguments->dry_run || command.Given("--select") || drill.sample)) {
     return InvalidInput(
@@ -163,7 +167,7 @@ void AddResourceOptions(Command* command, Arguments* arguments) {
       .Between(0, 100000)
       .ShowDefault();
   command->Add("--cpus", &plan.slots.cpus, "CPUs to share out (default: all)").Between(1, 100000);
-  command->Add("--gpus", &plan.slots.gpus, "GPUs to share out").Between(0, 100000).ShowDefault();
+  command->Add("--gpus", &plan.slots.gpus, "GPUs to share out (default: all)").Between(0, 100000);
   command
       ->Add("--memory", &plan.slots.memory_bytes,
             "Memory to share out, such as 16GiB (default: not limited)")

@@ -23,6 +23,7 @@
 #include "harness/cli/verb.h"
 #include "harness/drill/history_of.h"
 #include "harness/drill/select.h"
+#include "harness/drill/selection_check.h"
 #include "harness/history/location.h"
 #include "harness/history/store.h"
 #include "harness/manifest/admission.h"
@@ -146,7 +147,11 @@ Result<int> ListRuns(const HistoryOptions& options) {
   Result<Selection> selection = Selection::Parse(options.select);
   if (!selection.ok()) return selection.error();
   ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
-  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, store->List(options.with_retired));
+  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, store->List(true));
+  RETURN_IF_ERROR(CheckNamedValues(*selection, entries));
+  if (!options.with_retired) {
+    std::erase_if(entries, [](const HistoryEntry& entry) { return entry.retired.has_value(); });
+  }
   const WallTime now = SystemClock().Now();
   const std::size_t all = entries.size();
   std::erase_if(entries, [&](const HistoryEntry& e) { return !selection->Matches(e, now); });

@@ -142,6 +142,14 @@ TEST_F(HistoryVerb, StoresNothingWhenOneRunIsAnotherUnderAKnownName) {
   EXPECT_EQ(Lines(History({"list"}).out).size(), 2u);
 }
 
+TEST_F(HistoryVerb, RefusesToSelectByAValueThatNoRunHas) {
+  ASSERT_EQ(History({"add", WriteManifest("b.json", "b")}).code, 0);
+  const Output unknown = History({"list", "--select", "family = nope"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_TRUE(Contains(unknown.err, "no run's family is")) << unknown.err;
+  EXPECT_EQ(History({"list", "--select", "run_id = b"}).code, 0);
+}
+
 TEST_F(HistoryVerb, SuggestsTheNearestNameOfARunOrFamily) {
   ASSERT_EQ(History({"add", WriteManifest("b.json", "digits-12")}).code, 0);
   EXPECT_TRUE(Contains(History({"show", "digits-21"}).err, "did you mean digits-12?"));
@@ -199,7 +207,7 @@ TEST_F(HistoryVerb, SaysWhatToDoWhenNothingIsThereOrSelected) {
   EXPECT_EQ(empty.out, "");
   EXPECT_TRUE(Contains(empty.err, "rharness history add")) << empty.err;
   ASSERT_EQ(History({"add", WriteManifest("a.json", "a")}).code, 0);
-  const Output none = History({"list", "--select", "run_id = b"});
+  const Output none = History({"list", "--select", "duration_seconds > 1000000"});
   EXPECT_EQ(none.code, 0);
   EXPECT_TRUE(Contains(none.err, "none of 1 runs")) << none.err;
   EXPECT_TRUE(Contains(History({"show", "a"}).out, "none yet; 'rharness drill'"));
