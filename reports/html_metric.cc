@@ -37,7 +37,7 @@ std::string_view ColourClass(MetricVerdict verdict) {
 // Statistics are estimates; more than four digits of them are noise.
 std::string Short(double value) { return FormatNumber(value, 4); }
 
-std::string Row(std::string_view name, std::string_view value) {
+std::string MetricRow(std::string_view name, std::string_view value) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
 }
 
@@ -59,32 +59,34 @@ std::string Numbers(const MetricDecision& metric) {
   const std::string unit = metric.unit.empty() ? "" : " " + HtmlText(metric.unit, 40);
   std::string out = "<dl class=\"numbers\">";
   const bool tested = metric.standard_error > 0;
-  out +=
-      Row("Difference",
-          tested ? fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
-                               IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high))
-                 : fmt::format("{}{} (interval not known)", Short(metric.difference), unit));
-  out += Row("Margin", MarginWords(metric, unit));
-  out += Row("Recorded", fmt::format("n = {}, mean {}{}", metric.history.size(),
-                                     FormatNumber(metric.mean_history), unit));
-  out += Row("Reruns", fmt::format("k = {}", metric.reruns.size()));
+  out += MetricRow(
+      "Difference",
+      tested ? fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
+                           IntervalLevel(metric), Short(metric.ci_low), Short(metric.ci_high))
+             : fmt::format("{}{} (interval not known)", Short(metric.difference), unit));
+  out += MetricRow("Margin", MarginWords(metric, unit));
+  out += MetricRow("Recorded", fmt::format("n = {}, mean {}{}", metric.history.size(),
+                                           FormatNumber(metric.mean_history), unit));
+  out += MetricRow("Reruns", fmt::format("k = {}", metric.reruns.size()));
   if (!tested) {
-    return out + Row("Test", "none: " + HtmlText(DescribeReason(metric.reason), 300)) + "</dl>";
+    return out + MetricRow("Test", "none: " + HtmlText(DescribeReason(metric.reason), 300)) +
+           "</dl>";
   }
-  out += Row(
+  out += MetricRow(
       "Spread",
       fmt::format("s = {}, standard error {}, ν = {} (basis: {})", Short(metric.standard_deviation),
                   Short(metric.standard_error), Short(metric.df),
                   metric.variance_basis.empty() ? "none" : HtmlText(metric.variance_basis, 60)));
-  out +=
-      Row("Test of difference", fmt::format("t = {}, p = {} against α = {}", Short(metric.t),
-                                            Short(metric.p_difference), Short(metric.alpha_drift)));
-  out += Row("Power", fmt::format("{:.0f} % to show equivalence at α = {}", 100.0 * metric.power,
-                                  Short(metric.alpha_equivalence)));
-  out += Row("Smallest shift found",
-             fmt::format("{}{} (80 % probability)", Short(metric.minimum_detectable), unit));
-  out += Row("Further reruns", MoreWords(metric));
-  if (!metric.reason.empty()) out += Row("Remarks", HtmlText(DescribeReason(metric.reason), 300));
+  out += MetricRow("Test of difference",
+                   fmt::format("t = {}, p = {} against α = {}", Short(metric.t),
+                               Short(metric.p_difference), Short(metric.alpha_drift)));
+  out += MetricRow("Power", fmt::format("{:.0f} % to show equivalence at α = {}",
+                                        100.0 * metric.power, Short(metric.alpha_equivalence)));
+  out += MetricRow("Smallest shift found",
+                   fmt::format("{}{} (80 % probability)", Short(metric.minimum_detectable), unit));
+  out += MetricRow("Further reruns", MoreWords(metric));
+  if (!metric.reason.empty())
+    out += MetricRow("Remarks", HtmlText(DescribeReason(metric.reason), 300));
   return out + "</dl>";
 }
 
