@@ -160,7 +160,7 @@ void Roles(const ExplainInput& in, std::vector<Cause>* out) {
 }
 
 // Values that a checkpoint keeps beside its tensors: a step counter, a learning rate.
-void State(const ExplainInput& in, std::vector<Cause>* out) {
+void CarriedState(const ExplainInput& in, std::vector<Cause>* out) {
   constexpr std::size_t kMost = 8;
   std::vector<std::string> evidence;
   for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
@@ -278,7 +278,7 @@ void NamesOrTypes(const ExplainInput& in, std::vector<Cause>* out) {
 const std::vector<ExplainRule>& PatternRules() {
   static const std::vector<ExplainRule> rules = {
       FromTheStart, FromLater,     NotFinite, BeyondBand, Schedule,    Roles,
-      State,        SingleElement, Unrelated, LastBits,   NamesOrTypes};
+      CarriedState, SingleElement, Unrelated, LastBits,   NamesOrTypes};
   return rules;
 }
 

@@ -49,7 +49,7 @@ std::string Layers(const Comparison& comparison) {
   return unknown ? "<span class=\"soft\">no facts</span>" : HtmlLayerMarks(comparison.layers);
 }
 
-std::string Row(const Comparison& comparison, std::size_t place) {
+std::string PairRow(const Comparison& comparison, std::size_t place) {
   return fmt::format(
       "<tr><td>{}</td><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>"
       "<td class=\"n\" data-l=\"first step\">{}</td><td class=\"n\" data-l=\"max "
@@ -59,7 +59,7 @@ std::string Row(const Comparison& comparison, std::size_t place) {
       FirstStep(comparison), LargestUlp(comparison));
 }
 
-std::string DetailRow(const Comparison& comparison, const std::string& id, HtmlExtent extent) {
+std::string PairDetailRow(const Comparison& comparison, const std::string& id, HtmlExtent extent) {
   const std::string headline =
       comparison.headline.empty() ? "Details" : HtmlText(comparison.headline, 600);
   return fmt::format(
@@ -68,33 +68,33 @@ std::string DetailRow(const Comparison& comparison, const std::string& id, HtmlE
       headline, HtmlComparison(comparison, id, extent));
 }
 
-struct Rows {
+struct PairRows {
   std::string html;
   std::size_t without_details = 0;
 };
 
-Rows BuildRows(const ComparisonSet& set, const ComparisonSummary& summary) {
+PairRows BuildPairRows(const ComparisonSet& set, const ComparisonSummary& summary) {
   std::vector<std::string> rows;
   std::size_t used = kPageFrameBytes;
   const auto place = [&](const Comparison* comparison) {
     return static_cast<std::size_t>(comparison - set.comparisons.data()) + 1;
   };
   for (const Comparison* comparison : summary.order) {
-    rows.push_back(Row(*comparison, place(comparison)));
+    rows.push_back(PairRow(*comparison, place(comparison)));
     used += rows.back().size() + 80;
   }
   const bool large = rows.size() > kLargeSet;
   DetailBudget budget(used < kPageBytes ? kPageBytes - used : 0,
                       large ? static_cast<std::size_t>(summary.open) : rows.size());
-  Rows result;
+  PairRows result;
   std::set<Verdict> seen;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Comparison& comparison = *summary.order[i];
     const std::string id = fmt::format("pair-{}", place(&comparison));
     std::string details;
     if (!(large && Reproduced(comparison.verdict))) {
-      details = budget.Take([&] { return DetailRow(comparison, id, HtmlExtent::kFull); },
-                            [&] { return DetailRow(comparison, id, HtmlExtent::kBrief); });
+      details = budget.Take([&] { return PairDetailRow(comparison, id, HtmlExtent::kFull); },
+                            [&] { return PairDetailRow(comparison, id, HtmlExtent::kBrief); });
     }
     if (details.empty()) ++result.without_details;
     const std::string anchor =
@@ -129,7 +129,7 @@ std::string SharedCauses(const ComparisonSummary& summary) {
 
 std::string Pairs(const ComparisonSet& set, const ComparisonSummary& summary) {
   if (set.comparisons.empty()) return "<h2 id=\"parts\">Pairs</h2>\n<p>There were none.</p>\n";
-  const Rows rows = BuildRows(set, summary);
+  const PairRows rows = BuildPairRows(set, summary);
   std::string out = "<h2 id=\"parts\">Pairs</h2>\n";
   if (rows.without_details > 0) {
     out += fmt::format(

@@ -13,7 +13,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostRows = 50;
+constexpr std::size_t kMostCurveRows = 50;
 constexpr std::size_t kMostPictured = 6;
 
 std::string StepOf(const std::optional<std::int64_t>& step) {
@@ -36,24 +36,24 @@ std::string TableRow(const CurveComparison& curve) {
       Measured(curve, FormatNumber(curve.max_rel, 3)));
 }
 
-std::string Row(std::string_view name, std::string_view value_html) {
+std::string CurveRow(std::string_view name, std::string_view value_html) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>", name, value_html);
 }
 
 std::string Numbers(const CurveComparison& curve, const SideWords& words) {
   std::string out = "<dl class=\"numbers\">";
-  out += Row("Result", HtmlText(CurveWords(curve)));
-  if (!curve.rule.empty()) out += Row("Rule", HtmlText(curve.rule, 600));
-  out += Row("Basis", curve.basis.empty() ? "none" : HtmlText(curve.basis, 60));
-  out += Row("Steps",
-             fmt::format("{} aligned, {} differ; {} only in “{}”, {} only in “{}”",
-                         FormatCount(curve.steps.size()), FormatCount(curve.differing),
-                         FormatCount(curve.only_a), words.a, FormatCount(curve.only_b), words.b));
-  out += Row("Largest distance",
-             fmt::format("{} absolute; {} relative, at step {}", FormatNumber(curve.max_abs, 4),
-                         FormatNumber(curve.max_rel, 4), curve.max_step));
+  out += CurveRow("Result", HtmlText(CurveWords(curve)));
+  if (!curve.rule.empty()) out += CurveRow("Rule", HtmlText(curve.rule, 600));
+  out += CurveRow("Basis", curve.basis.empty() ? "none" : HtmlText(curve.basis, 60));
+  out += CurveRow(
+      "Steps", fmt::format("{} aligned, {} differ; {} only in “{}”, {} only in “{}”",
+                           FormatCount(curve.steps.size()), FormatCount(curve.differing),
+                           FormatCount(curve.only_a), words.a, FormatCount(curve.only_b), words.b));
+  out += CurveRow("Largest distance", fmt::format("{} absolute; {} relative, at step {}",
+                                                  FormatNumber(curve.max_abs, 4),
+                                                  FormatNumber(curve.max_rel, 4), curve.max_step));
   if (!curve.band.empty()) {
-    out += Row(
+    out += CurveRow(
         "Largest share of the band",
         FormatNumber(curve.statistic, 4) +
             (curve.false_alarm > 0 ? fmt::format(", limit 1 (false alarms: {} of mere reorderings)",
@@ -61,7 +61,7 @@ std::string Numbers(const CurveComparison& curve, const SideWords& words) {
                                    : ", limit 1"));
   }
   if (curve.first_non_finite) {
-    out += Row("Stops being finite", fmt::format("from step {}", *curve.first_non_finite));
+    out += CurveRow("Stops being finite", fmt::format("from step {}", *curve.first_non_finite));
   }
   return out + "</dl>";
 }
@@ -113,7 +113,8 @@ std::string HtmlCurves(const Comparison& comparison, std::string_view id) {
   if (comparison.curves.empty()) return "";
   const std::vector<const CurveComparison*> order = OrderedCurves(comparison);
   std::string rows;
-  for (std::size_t i = 0; i < std::min(order.size(), kMostRows); ++i) rows += TableRow(*order[i]);
+  for (std::size_t i = 0; i < std::min(order.size(), kMostCurveRows); ++i)
+    rows += TableRow(*order[i]);
   std::string out = HtmlTable(
       "Curves",
       HtmlHeads({"Curve", "Kind", "Result"}) +
@@ -121,7 +122,7 @@ std::string HtmlCurves(const Comparison& comparison, std::string_view id) {
           "difference</th><th scope=\"col\" class=\"n\">First beyond</th><th scope=\"col\" "
           "class=\"n\">Max rel</th>",
       rows);
-  out += HtmlLeftOut(order.size(), kMostRows, WordsOf(comparison).record);
+  out += HtmlLeftOut(order.size(), kMostCurveRows, WordsOf(comparison).record);
   const std::vector<const CurveComparison*> pictured = ToPicture(order);
   for (std::size_t i = 0; i < std::min(pictured.size(), kMostPictured); ++i) {
     out += Pictured(*pictured[i], WordsOf(comparison), fmt::format("{}-c{}", id, i + 1));

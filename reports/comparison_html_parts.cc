@@ -15,8 +15,8 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostListed = 50;  // rows of one table
-constexpr std::size_t kMostCauses = 12;
+constexpr std::size_t kMostTableRows = 50;  // rows of one table
+constexpr std::size_t kMostPageCauses = 12;
 constexpr std::size_t kMostEvidence = 8;  // of one cause
 constexpr std::size_t kMostMetrics = 24;
 constexpr std::size_t kMostValueBytes = 400;
@@ -47,10 +47,10 @@ std::string Confirm(const Cause& cause) {
                      HtmlText(cause.confirm));
 }
 
-std::string Causes(const Comparison& comparison) {
+std::string CauseList(const Comparison& comparison) {
   if (comparison.causes.empty()) return "";
   std::string cards;
-  const std::size_t shown = std::min(comparison.causes.size(), kMostCauses);
+  const std::size_t shown = std::min(comparison.causes.size(), kMostPageCauses);
   for (std::size_t i = 0; i < shown; ++i) {
     const Cause& cause = comparison.causes[i];
     cards += fmt::format(
@@ -111,7 +111,7 @@ std::string Marked(const std::optional<std::string>& value,
 std::string LayerRows(const LayerComparison& layer, const SideWords& words, std::size_t* all) {
   std::string rows;
   for (const FactDifference& difference : layer.differences) {
-    if (++*all > kMostListed) continue;
+    if (++*all > kMostTableRows) continue;
     rows += fmt::format(
         "<tr><th scope=\"row\">{}<br><span class=\"soft\">{}</span></th><td data-l=\"{}\">{}</td>"
         "<td data-l=\"{}\">{}</td></tr>",
@@ -132,7 +132,7 @@ std::string LayerSentence(const Comparison& comparison) {
   return fmt::format("<p class=\"soft\">Facts by layer: {}.</p>", fmt::join(words, "; "));
 }
 
-std::string Layers(const Comparison& comparison) {
+std::string LayerTable(const Comparison& comparison) {
   const std::string sentence = LayerSentence(comparison);
   const SideWords words = WordsOf(comparison);
   std::string bodies;
@@ -153,7 +153,7 @@ std::string Layers(const Comparison& comparison) {
              comparison.is_rerun ? "What changed since the recording"
                                  : "What differs between the two sides",
              words.a, words.b, bodies) +
-         HtmlLeftOut(all, kMostListed, WordsOf(comparison).record) + sentence;
+         HtmlLeftOut(all, kMostTableRows, WordsOf(comparison).record) + sentence;
 }
 
 std::string Metrics(const Comparison& comparison, std::string_view id) {
@@ -170,7 +170,7 @@ std::string Metrics(const Comparison& comparison, std::string_view id) {
 
 std::string Notes(const Comparison& comparison) {
   std::string items;
-  const std::size_t shown = std::min(comparison.notes.size(), kMostListed);
+  const std::size_t shown = std::min(comparison.notes.size(), kMostTableRows);
   for (std::size_t i = 0; i < shown; ++i) {
     items += fmt::format("<li>{}</li>", HtmlText(comparison.notes[i], 600));
   }
@@ -199,9 +199,9 @@ std::string HtmlComparison(const Comparison& comparison, std::string_view id, Ht
                       Side("B", comparison.b));
   }
   out += HtmlFindings(comparison.is_rerun ? "Why" : "What was found", comparison.findings,
-                      kMostListed, record);
-  out += Causes(comparison);
-  out += Layers(comparison);
+                      kMostTableRows, record);
+  out += CauseList(comparison);
+  out += LayerTable(comparison);
   if (extent == HtmlExtent::kFull) {
     out += HtmlWeights(comparison, id);
     out += HtmlCurves(comparison, id);

@@ -15,7 +15,7 @@ constexpr std::size_t kMostTensors = 50;  // rows of one table
 constexpr std::size_t kMostNames = 20;    // of tensors on one side only
 constexpr std::size_t kMostCheckpoints = 16;
 
-std::string Row(std::string_view name, std::string_view value_html) {
+std::string WeightRow(std::string_view name, std::string_view value_html) {
   return value_html.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>", name, value_html);
 }
 
@@ -34,28 +34,29 @@ std::string Numbers(const CheckpointComparison& checkpoint) {
   const CheckpointDifference& difference = checkpoint.difference;
   const CheckpointTotals totals = TotalsOf(difference);
   std::string out = "<dl class=\"numbers\">";
-  out += Row("Compared", HtmlText(CheckpointWords(checkpoint)));
-  out += Row("First difference", HtmlCode(FirstTensor(difference)));
+  out += WeightRow("Compared", HtmlText(CheckpointWords(checkpoint)));
+  out += WeightRow("First difference", HtmlCode(FirstTensor(difference)));
   if (totals.measured) {
-    out += Row("Values that differ", fmt::format("{} of {}", FormatCount(totals.differing),
-                                                 FormatCount(difference.elements)));
-    out += Row("Largest distance",
-               fmt::format("{} absolute, {} relative, {} ULP", FormatNumber(totals.max_abs, 4),
-                           FormatNumber(totals.max_rel, 4), FormatCount(totals.max_ulp)));
+    out += WeightRow("Values that differ", fmt::format("{} of {}", FormatCount(totals.differing),
+                                                       FormatCount(difference.elements)));
+    out +=
+        WeightRow("Largest distance",
+                  fmt::format("{} absolute, {} relative, {} ULP", FormatNumber(totals.max_abs, 4),
+                              FormatNumber(totals.max_rel, 4), FormatCount(totals.max_ulp)));
   }
   if (totals.non_finite_changes > 0) {
-    out += Row("Became or ceased to be finite", FormatCount(totals.non_finite_changes));
+    out += WeightRow("Became or ceased to be finite", FormatCount(totals.non_finite_changes));
   }
-  out += Row("Only in A", Names(difference.only_a));
-  out += Row("Only in B", Names(difference.only_b));
-  out += Row("Other shape or type", Names(difference.shape_or_dtype));
+  out += WeightRow("Only in A", Names(difference.only_a));
+  out += WeightRow("Only in B", Names(difference.only_b));
+  out += WeightRow("Other shape or type", Names(difference.shape_or_dtype));
   if (!checkpoint.digest_a.empty() && checkpoint.digest_a == checkpoint.digest_b) {
-    out += Row("Digest of both", HtmlCode(checkpoint.digest_a, 200));
+    out += WeightRow("Digest of both", HtmlCode(checkpoint.digest_a, 200));
   } else {
-    out += Row("Digest of A", HtmlCode(checkpoint.digest_a, 200));
-    out += Row("Digest of B", HtmlCode(checkpoint.digest_b, 200));
+    out += WeightRow("Digest of A", HtmlCode(checkpoint.digest_a, 200));
+    out += WeightRow("Digest of B", HtmlCode(checkpoint.digest_b, 200));
   }
-  out += Row("Metadata that differ", Names(checkpoint.metadata));
+  out += WeightRow("Metadata that differ", Names(checkpoint.metadata));
   return out + "</dl>";
 }
 

@@ -13,7 +13,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostTensors = 20;  // named in one body
+constexpr std::size_t kMostNamedTensors = 20;  // named in one body
 
 // What explains or advises never fails and is never skipped: its words stand in a passed case.
 JunitKind KindOfSubject(const SubjectState& state) {
@@ -53,11 +53,11 @@ JunitCase LayerSubject(const LayerComparison& layer) {
 }
 
 void AppendNames(std::string_view what, const std::vector<std::string>& names, std::string* body) {
-  for (std::size_t i = 0; i < std::min(names.size(), kMostTensors); ++i) {
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNamedTensors); ++i) {
     *body += fmt::format("- {}: {}\n", what, SafeText(names[i], 300));
   }
-  if (names.size() > kMostTensors) {
-    *body += fmt::format("- {}: {} more\n", what, FormatCount(names.size() - kMostTensors));
+  if (names.size() > kMostNamedTensors) {
+    *body += fmt::format("- {}: {} more\n", what, FormatCount(names.size() - kMostNamedTensors));
   }
 }
 
@@ -65,13 +65,13 @@ JunitCase CheckpointSubject(const CheckpointComparison& checkpoint, const Compar
   JunitCase subject = MakeSubject("weights", checkpoint.subject, StateOf(checkpoint, comparison),
                                   CheckpointWords(checkpoint));
   const CheckpointDifference& difference = checkpoint.difference;
-  for (std::size_t i = 0; i < std::min(difference.differing.size(), kMostTensors); ++i) {
+  for (std::size_t i = 0; i < std::min(difference.differing.size(), kMostNamedTensors); ++i) {
     const TensorDifference& tensor = difference.differing[i];
     subject.body += fmt::format("- {}: {}\n", SafeText(tensor.name, 300), TensorWords(tensor));
   }
-  if (difference.differing.size() > kMostTensors) {
+  if (difference.differing.size() > kMostNamedTensors) {
     subject.body += fmt::format("- {} more tensors differ\n",
-                                FormatCount(difference.differing.size() - kMostTensors));
+                                FormatCount(difference.differing.size() - kMostNamedTensors));
   }
   AppendNames("only in A", difference.only_a, &subject.body);
   AppendNames("only in B", difference.only_b, &subject.body);

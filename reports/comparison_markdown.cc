@@ -13,9 +13,9 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kTableBytes = 400'000;  // budget of the table of pairs
-constexpr std::size_t kMostRows = 20;         // of one table of one comparison
-constexpr std::size_t kStripCells = 60;
+constexpr std::size_t kPairTableBytes = 400'000;  // budget of the table of pairs
+constexpr std::size_t kMostRows = 20;             // of one table of one comparison
+constexpr std::size_t kMarkdownStripCells = 60;
 
 void Header(const ComparisonSet& set, const ComparisonSummary& summary, std::string* out) {
   *out += fmt::format("## {}\n\n", MarkdownText(set.title));
@@ -33,7 +33,7 @@ std::string LeftOut(std::size_t all, std::size_t shown) {
   return fmt::format("\n_{} more are in comparison.json._\n\n", FormatCount(all - shown));
 }
 
-std::string Causes(const Comparison& comparison) {
+std::string CauseItems(const Comparison& comparison) {
   if (comparison.causes.empty()) return "";
   std::string out = "#### Causes\n\n";
   for (std::size_t i = 0; i < std::min(comparison.causes.size(), kMostRows); ++i) {
@@ -88,7 +88,7 @@ std::string CheckpointLine(const CheckpointComparison& checkpoint, const Compari
   if (LastBin(totals.histogram) >= 0) {
     line += fmt::format("; ULP <code>{}</code>", UlpSparkline(totals.histogram));
   }
-  const HeatStrip strip = BuildHeatStrip(checkpoint.difference.groups, kStripCells);
+  const HeatStrip strip = BuildHeatStrip(checkpoint.difference.groups, kMarkdownStripCells);
   if (!strip.cells.empty()) line += fmt::format("; layers <code>{}</code>", HeatSparkline(strip));
   return line;
 }
@@ -101,7 +101,7 @@ std::string CurveLine(const CurveComparison& curve) {
 
 std::string Parts(const Comparison& comparison) {
   std::string out = MarkdownList(comparison.findings, MarkdownFinding);
-  out += Causes(comparison);
+  out += CauseItems(comparison);
   out += Facts(comparison);
   out += MarkdownList(comparison.checkpoints, [&](const CheckpointComparison& checkpoint) {
     return CheckpointLine(checkpoint, comparison);
@@ -141,7 +141,7 @@ void Table(const ComparisonSet& set, const ComparisonSummary& summary, std::stri
         fmt::format("| {} | {} | {} | {} | {} | {} |\n", VerdictBadge(comparison->verdict),
                     NameOf(set, comparison), ComparedInShort(*comparison), FirstStep(*comparison),
                     LargestUlp(*comparison), MarkdownText(comparison->headline, 300));
-    if (out->size() - start + row.size() > kTableBytes) break;
+    if (out->size() - start + row.size() > kPairTableBytes) break;
     *out += row;
     ++shown;
   }

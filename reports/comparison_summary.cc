@@ -12,10 +12,10 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostCauses = 8;
+constexpr std::size_t kMostSharedCauses = 8;
 constexpr char kNone[] = "–";
 
-std::string Share(int part, std::size_t whole) {
+std::string PairShare(int part, std::size_t whole) {
   if (static_cast<std::size_t>(part) == whole) {
     return whole == 1 ? "The one pair" : fmt::format("All {} pairs", FormatCount(whole));
   }
@@ -31,10 +31,10 @@ std::string SetAnswer(const ComparisonSet& set) {
   const int open = counts[Verdict::kInconclusive] + counts[Verdict::kNotComparable];
   if (pairs == 0) return "Nothing was compared, so nothing was shown.";
   if (counts[Verdict::kDrifted] > 0) {
-    return Share(counts[Verdict::kDrifted], pairs) + " drifted.";
+    return PairShare(counts[Verdict::kDrifted], pairs) + " drifted.";
   }
   if (broken > 0) {
-    return Share(broken, pairs) +
+    return PairShare(broken, pairs) +
            " failed or could not be compared; none drifted, but this is no "
            "pass.";
   }
@@ -42,19 +42,19 @@ std::string SetAnswer(const ComparisonSet& set) {
     const bool all = static_cast<std::size_t>(open) == pairs && pairs > 1;
     const std::string words =
         all ? fmt::format("None of the {} pairs could be decided", FormatCount(pairs))
-            : Share(open, pairs) + " could not be decided";
+            : PairShare(open, pairs) + " could not be decided";
     return words + "; none drifted, but this is no pass.";
   }
   const int identical = counts[Verdict::kIdentical];
   if (static_cast<std::size_t>(identical) == pairs) {
-    return Share(identical, pairs) + (pairs == 1 ? " is" : " are") + " identical bit for bit.";
+    return PairShare(identical, pairs) + (pairs == 1 ? " is" : " are") + " identical bit for bit.";
   }
   return fmt::format("{} agree: {} identical, {} equivalent.",
-                     Share(static_cast<int>(pairs), pairs), identical,
+                     PairShare(static_cast<int>(pairs), pairs), identical,
                      counts[Verdict::kEquivalent]);
 }
 
-std::string CauseWords(const Cause& cause) {
+std::string FirstCauseWords(const Cause& cause) {
   const std::string statement = SafeText(cause.statement, 400);
   const std::string kind = cause.strength == "shown"    ? "Cause"
                            : cause.strength == "likely" ? "Likely cause"
@@ -95,7 +95,7 @@ std::vector<SharedCause> FindCauses(const ComparisonSummary& summary) {
     return std::pair(-a.pairs, StrengthRank(a.strength)) <
            std::pair(-b.pairs, StrengthRank(b.strength));
   });
-  if (list.size() > kMostCauses) list.resize(kMostCauses);
+  if (list.size() > kMostSharedCauses) list.resize(kMostSharedCauses);
   return list;
 }
 
@@ -150,7 +150,7 @@ bool HasFinding(const Comparison& comparison, std::string_view code) {
 
 std::string NextStep(const Comparison& comparison) {
   if (Reproduced(comparison.verdict)) return "Nothing is left to do.";
-  if (!comparison.causes.empty()) return CauseWords(comparison.causes.front());
+  if (!comparison.causes.empty()) return FirstCauseWords(comparison.causes.front());
   switch (comparison.verdict) {
     case Verdict::kNotComparable:
       if (HasFinding(comparison, "unreadable")) return "Look at the file that could not be read.";

@@ -14,10 +14,10 @@
 namespace rharness {
 namespace {
 
-constexpr int kLeastColumns = 20;
-constexpr int kTitleColumns = 9;        // "findings" and a space
-constexpr int kLeastTitleColumns = 40;  // of the screen; below it sections have no titles
-constexpr int kVerdictColumns = 16;     // "≠ not comparable"
+constexpr int kLeastPairColumns = 20;
+constexpr int kTitleColumns = 9;         // "findings" and a space
+constexpr int kLeastTitleColumns = 40;   // of the screen; below it sections have no titles
+constexpr int kPairVerdictColumns = 16;  // "≠ not comparable"
 constexpr int kMostNameColumns = 32;
 constexpr int kHeadlineLines = 2;
 constexpr std::size_t kFewPairs = 10;  // that are listed even when they agree
@@ -122,9 +122,9 @@ std::string RestWords(const ComparisonSummary& summary, std::size_t shown) {
 void AddRow(const ComparisonSet& set, const Comparison& comparison, int name_columns,
             Screen* screen) {
   const auto place = static_cast<std::size_t>(&comparison - set.comparisons.data()) + 1;
-  const std::string badge = Painted(Padded(VerdictBadge(comparison.verdict), kVerdictColumns),
+  const std::string badge = Painted(Padded(VerdictBadge(comparison.verdict), kPairVerdictColumns),
                                     ColourOf(comparison.verdict), screen->color);
-  const int room = screen->columns - kVerdictColumns - name_columns - 4;
+  const int room = screen->columns - kPairVerdictColumns - name_columns - 4;
   const std::string name = ElideMiddle(PairName(comparison, place), name_columns);
   screen->lines.push_back(room < 8
                               ? badge + "  " + name
@@ -139,7 +139,7 @@ int NameColumns(const ComparisonSet& set, const ComparisonSummary& summary, std:
     const auto place = static_cast<std::size_t>(summary.order[i] - set.comparisons.data()) + 1;
     longest = std::max(longest, DisplayWidth(PairName(*summary.order[i], place)));
   }
-  return std::min({longest, kMostNameColumns, std::max(columns - kVerdictColumns - 2, 1)});
+  return std::min({longest, kMostNameColumns, std::max(columns - kPairVerdictColumns - 2, 1)});
 }
 
 void WritePairs(const ComparisonSet& set, const ComparisonSummary& summary, Screen* screen) {
@@ -177,7 +177,7 @@ void WritePairs(const ComparisonSet& set, const ComparisonSummary& summary, Scre
 
 std::string WriteTerminal(const ComparisonSet& set, int columns, int rows, bool color) {
   const ComparisonSummary summary = Summarize(set);
-  Screen screen{std::max(columns, kLeastColumns), std::max(rows, 1), color, {}};
+  Screen screen{std::max(columns, kLeastPairColumns), std::max(rows, 1), color, {}};
   IsSingle(set) ? WriteSingle(set, summary, &screen) : WritePairs(set, summary, &screen);
   std::string out;
   const std::size_t shown = std::min(screen.lines.size(), static_cast<std::size_t>(screen.rows));

@@ -12,9 +12,9 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostRows = 400;   // of the grid
-constexpr std::size_t kMostFacts = 200;  // of the stack
-constexpr std::size_t kMostTrees = 16;   // pairs drawn
+constexpr std::size_t kMostGridRows = 400;    // of the grid
+constexpr std::size_t kMostStackFacts = 200;  // of the stack
+constexpr std::size_t kMostTrees = 16;        // pairs drawn
 constexpr std::size_t kTreeBytes = 1'500'000;
 
 std::string CellHtml(std::string_view layer, const GridCell& cell) {
@@ -96,7 +96,7 @@ std::string HtmlGrid(const FingerprintDifference& difference, const Fingerprint&
                      const Fingerprint& after) {
   const std::vector<GridRow> rows = BuildGrid(difference, before, after);
   std::string body = StackRow(difference);
-  const std::size_t shown = std::min(rows.size(), kMostRows);
+  const std::size_t shown = std::min(rows.size(), kMostGridRows);
   for (std::size_t i = 0; i < shown; ++i) body += RowHtml(rows[i]);
   std::string heads = "<th scope=\"col\">Probe</th>";
   for (const std::string_view layer : kGridLayers) {
@@ -144,7 +144,7 @@ std::string HtmlTrees(const FingerprintDifference& difference, const Fingerprint
 std::string HtmlStack(const FingerprintDifference& difference, std::string_view record) {
   if (difference.stack.empty()) return "";
   std::string rows;
-  const std::size_t shown = std::min(difference.stack.size(), kMostFacts);
+  const std::size_t shown = std::min(difference.stack.size(), kMostStackFacts);
   for (std::size_t i = 0; i < shown; ++i) {
     const FactDifference& fact = difference.stack[i];
     rows += fmt::format(

@@ -12,11 +12,11 @@
 namespace rharness {
 namespace {
 
-constexpr int kLeastColumns = 20;
+constexpr int kLeastProbeColumns = 20;
 constexpr std::size_t kMostStackLines = 4;
 
-std::string Line(std::string_view text, int columns) {
-  return ElideEnd(SafeText(text), std::max(columns, kLeastColumns));
+std::string ProbeLine(std::string_view text, int columns) {
+  return ElideEnd(SafeText(text), std::max(columns, kLeastProbeColumns));
 }
 
 std::string Badge(std::string_view text, int exit_code, bool color) {
@@ -27,9 +27,9 @@ std::string Badge(std::string_view text, int exit_code, bool color) {
 }
 
 std::string FactLine(const FactDifference& fact, int columns) {
-  return Line(fmt::format("  {}: {} → {}", fact.key, fact.recorded.value_or("(absent)"),
-                          fact.observed.value_or("(absent)")),
-              columns);
+  return ProbeLine(fmt::format("  {}: {} → {}", fact.key, fact.recorded.value_or("(absent)"),
+                               fact.observed.value_or("(absent)")),
+                   columns);
 }
 
 }  // namespace
@@ -52,17 +52,18 @@ std::string FitLines(const std::vector<std::string>& head, const std::vector<std
 std::string WriteTerminal(const FingerprintDifference& difference, int columns, int rows,
                           bool color) {
   const std::vector<std::string> head = {
-      Badge(Line(difference.summary, columns), ExitCodeOf(difference), color)};
+      Badge(ProbeLine(difference.summary, columns), ExitCodeOf(difference), color)};
   std::vector<std::string> items;
   for (const ProbeDifference& probe : difference.probes) {
     items.push_back(
-        Line(fmt::format("≠ {} | {}", ChangeWords(probe.change), probe.sentence), columns));
+        ProbeLine(fmt::format("≠ {} | {}", ChangeWords(probe.change), probe.sentence), columns));
   }
   std::vector<std::string> tail;
   if (!difference.stack.empty()) {
-    tail.push_back(Line(fmt::format("the stack: {} {}", Counted(difference.stack.size(), "fact"),
-                                    difference.stack.size() == 1 ? "differs" : "differ"),
-                        columns));
+    tail.push_back(
+        ProbeLine(fmt::format("the stack: {} {}", Counted(difference.stack.size(), "fact"),
+                              difference.stack.size() == 1 ? "differs" : "differ"),
+                  columns));
     for (std::size_t i = 0; i < std::min(difference.stack.size(), kMostStackLines); ++i) {
       tail.push_back(FactLine(difference.stack[i], columns));
     }

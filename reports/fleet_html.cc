@@ -16,11 +16,11 @@ constexpr std::size_t kMostClasses = 300;
 constexpr std::size_t kMostOdd = 200;
 constexpr std::size_t kNamedNodes = 60;
 constexpr std::size_t kMostProbes = 40;
-constexpr std::size_t kMostFacts = 40;  // of a node
-constexpr std::size_t kMostRows = 1000;
+constexpr std::size_t kMostNodeFacts = 40;  // of a node
+constexpr std::size_t kMostFleetRows = 1000;
 constexpr std::size_t kMostValues = 4;
 
-std::string Names(const std::vector<std::string>& names) {
+std::string NodeNames(const std::vector<std::string>& names) {
   std::string out;
   const std::size_t shown = std::min(names.size(), kNamedNodes);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -36,7 +36,7 @@ std::string ClassRow(const FleetClass& one) {
       "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Class\"><code>{}</code> {}</td>"
       "<td class=\"n\" data-l=\"Nodes\">{}</td><td data-l=\"Which\">{}</td></tr>\n",
       one.majority ? "identical" : "inconclusive", HtmlText(one.hardware_class, 200),
-      HtmlText(one.arithmetic.substr(0, 12), 40), badge, one.nodes.size(), Names(one.nodes));
+      HtmlText(one.arithmetic.substr(0, 12), 40), badge, one.nodes.size(), NodeNames(one.nodes));
 }
 
 std::string Classes(const Fleet& fleet) {
@@ -85,7 +85,8 @@ std::string FactTable(const Fleet& fleet) {
   for (const OddNode& odd : fleet.odd) {
     const std::size_t facts = std::max<std::size_t>(odd.facts.size(), 1);
     all += facts;
-    for (std::size_t i = 0; i < std::min(facts, kMostFacts) && shown < kMostRows; ++i, ++shown) {
+    for (std::size_t i = 0; i < std::min(facts, kMostNodeFacts) && shown < kMostFleetRows;
+         ++i, ++shown) {
       rows += FactRow(odd, odd.facts.empty() ? nullptr : &odd.facts[i], i == 0);
     }
   }

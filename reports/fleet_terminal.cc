@@ -15,15 +15,15 @@
 namespace rharness {
 namespace {
 
-constexpr int kLeastColumns = 20;
-constexpr std::size_t kMostFacts = 4;
-constexpr std::size_t kMostProbes = 6;
+constexpr int kLeastFleetColumns = 20;
+constexpr std::size_t kMostFactLines = 4;
+constexpr std::size_t kMostProbeWords = 6;
 
-std::string Line(std::string_view text, int columns) {
-  return ElideEnd(SafeText(text), std::max(columns, kLeastColumns));
+std::string FleetLine(std::string_view text, int columns) {
+  return ElideEnd(SafeText(text), std::max(columns, kLeastFleetColumns));
 }
 
-std::string Values(const std::vector<std::optional<std::string>>& values) {
+std::string MajorityWords(const std::vector<std::optional<std::string>>& values) {
   std::vector<std::string> words;
   for (const auto& value : values) words.push_back(FactWords(value));
   return fmt::format("{}", fmt::join(words, " or "));
@@ -32,7 +32,7 @@ std::string Values(const std::vector<std::optional<std::string>>& values) {
 std::string ProbesLine(const OddNode& odd) {
   const auto& probes = odd.difference.probes;
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < std::min(probes.size(), kMostProbes); ++i) {
+  for (std::size_t i = 0; i < std::min(probes.size(), kMostProbeWords); ++i) {
     words.push_back(fmt::format("{} ({})", probes[i].probe, ChangeWords(probes[i].change)));
   }
   const std::size_t more = probes.size() - words.size();
@@ -41,25 +41,26 @@ std::string ProbesLine(const OddNode& odd) {
 }
 
 void AddOdd(const OddNode& odd, int columns, std::vector<std::string>* lines) {
-  lines->push_back(Line(fmt::format("≠ {} | {}", odd.node, odd.sentence), columns));
-  for (std::size_t i = 0; i < std::min(odd.facts.size(), kMostFacts); ++i) {
+  lines->push_back(FleetLine(fmt::format("≠ {} | {}", odd.node, odd.sentence), columns));
+  for (std::size_t i = 0; i < std::min(odd.facts.size(), kMostFactLines); ++i) {
     const FleetFact& fact = odd.facts[i];
-    lines->push_back(Line(fmt::format("    {}: {} here, {} in the majority", fact.key,
-                                      FactWords(fact.here), Values(fact.majority)),
-                          columns));
+    lines->push_back(FleetLine(fmt::format("    {}: {} here, {} in the majority", fact.key,
+                                           FactWords(fact.here), MajorityWords(fact.majority)),
+                               columns));
   }
-  if (odd.facts.size() > kMostFacts) {
-    lines->push_back(Line(
-        fmt::format("    … and {}", Counted(odd.facts.size() - kMostFacts, "more fact")), columns));
+  if (odd.facts.size() > kMostFactLines) {
+    lines->push_back(FleetLine(
+        fmt::format("    … and {}", Counted(odd.facts.size() - kMostFactLines, "more fact")),
+        columns));
   }
-  if (!odd.difference.probes.empty()) lines->push_back(Line(ProbesLine(odd), columns));
+  if (!odd.difference.probes.empty()) lines->push_back(FleetLine(ProbesLine(odd), columns));
 }
 
 std::string ClassLine(const FleetClass& one, int columns) {
-  return Line(fmt::format("{} {} | {} | {}: {}", one.majority ? "*" : " ", one.hardware_class,
-                          one.arithmetic.substr(0, 12), Counted(one.nodes.size(), "node"),
-                          fmt::join(one.nodes, ", ")),
-              columns);
+  return FleetLine(fmt::format("{} {} | {} | {}: {}", one.majority ? "*" : " ", one.hardware_class,
+                               one.arithmetic.substr(0, 12), Counted(one.nodes.size(), "node"),
+                               fmt::join(one.nodes, ", ")),
+                   columns);
 }
 
 }  // namespace
@@ -69,11 +70,11 @@ std::string WriteTerminal(const Fleet& fleet, int columns, int rows, bool color)
                           : fleet.exit_code == 1 ? Verdict::kDrifted
                                                  : Verdict::kNotComparable;
   const std::vector<std::string> head = {
-      Painted(Line(fleet.summary, columns), ColourOf(verdict), color)};
+      Painted(FleetLine(fleet.summary, columns), ColourOf(verdict), color)};
   std::vector<std::string> items;
   for (const OddNode& odd : fleet.odd) AddOdd(odd, columns, &items);
-  for (const std::string& note : fleet.notes) items.push_back(Line("! " + note, columns));
-  for (const std::string& one : fleet.unusable) items.push_back(Line("? " + one, columns));
+  for (const std::string& note : fleet.notes) items.push_back(FleetLine("! " + note, columns));
+  for (const std::string& one : fleet.unusable) items.push_back(FleetLine("? " + one, columns));
   for (const FleetClass& one : fleet.classes) items.push_back(ClassLine(one, columns));
   return FitLines(head, items, {}, "line", rows);
 }

@@ -14,10 +14,10 @@
 namespace rharness {
 namespace {
 
-constexpr char kRecord[] = "the output of --json";
+constexpr char kGateRecord[] = "the output of --json";
 constexpr std::size_t kMostReasons = 500;
 constexpr std::size_t kOpenNotes = 6;  // that neither close nor warn; more are folded
-constexpr std::size_t kMostRuns = 1000;
+constexpr std::size_t kMostImpactedRuns = 1000;
 constexpr std::size_t kNamedProbes = 12;
 
 std::string_view PageClass(const GateDecision& decision) {
@@ -50,7 +50,7 @@ std::string ReasonTable(std::span<const GateReason> reasons) {
       "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"reasons\"><table "
       "class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table></div>\n{}",
       HtmlHeads({"", "Of", "Reason", "What was seen", "Rule that decided"}), rows,
-      HtmlLeftOut(reasons.size(), shown, kRecord));
+      HtmlLeftOut(reasons.size(), shown, kGateRecord));
 }
 
 // Those that close come first, then those that warn; many notes are folded away.
@@ -93,7 +93,7 @@ std::string Runs(const GateReport& report) {
   if (!report.has_history) return "";
   const GateDecision& decision = report.decision;
   std::string rows;
-  const std::size_t shown = std::min(decision.impacted_runs.size(), kMostRuns);
+  const std::size_t shown = std::min(decision.impacted_runs.size(), kMostImpactedRuns);
   for (std::size_t i = 0; i < shown; ++i) {
     rows += RunRow(decision.impacted_runs[i], report.drilled);
   }
@@ -111,7 +111,7 @@ std::string Runs(const GateReport& report) {
                    "<table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table>"
                    "</div>\n{}",
                    HtmlHeads({"Run", "Family", "Depends on", "Drill"}), rows,
-                   HtmlLeftOut(decision.impacted_runs.size(), shown, kRecord));
+                   HtmlLeftOut(decision.impacted_runs.size(), shown, kGateRecord));
 }
 
 std::string Facts(const GateReport& report) {
@@ -149,9 +149,9 @@ std::string WriteHtml(const GateReport& report) {
   out += HtmlGrid(decision.difference, report.baseline, report.candidate);
   out += HtmlTrees(decision.difference, report.baseline, report.candidate);
   out += Runs(report);
-  out += HtmlStack(decision.difference, kRecord);
+  out += HtmlStack(decision.difference, kGateRecord);
   out += Facts(report);
-  return out + HtmlEnd(kVersion, kRecord, false);
+  return out + HtmlEnd(kVersion, kGateRecord, false);
 }
 
 }  // namespace rharness

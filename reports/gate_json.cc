@@ -20,7 +20,7 @@ Json ReasonJson(const GateReason& reason) {
   return json;
 }
 
-Json RunJson(const ImpactedRun& run) {
+Json ImpactedRunJson(const ImpactedRun& run) {
   Json json;
   json.Set("run_id", run.run_id).Set("family", run.family).Set("probes", PlainArray(run.probes));
   return json;
@@ -35,7 +35,7 @@ Json ToJson(const GateDecision& decision) {
       .Set("exit_code", decision.exit_code)
       .Set("headline", decision.headline)
       .Set("reasons", ArrayOf(decision.reasons, ReasonJson))
-      .Set("impacted_runs", ArrayOf(decision.impacted_runs, RunJson))
+      .Set("impacted_runs", ArrayOf(decision.impacted_runs, ImpactedRunJson))
       .Set("unaffected_runs", decision.unaffected_runs)
       .Set("difference", DifferenceJson(decision.difference));
   return json;

@@ -18,12 +18,12 @@
 namespace rharness {
 namespace {
 
-constexpr int kLeastColumns = 20;
+constexpr int kLeastGateColumns = 20;
 constexpr int kRowsForTheStack = 8;  // with fewer the reasons come first
 constexpr std::size_t kTableRows = 200;
 
-std::string Line(std::string_view text, int columns) {
-  return ElideEnd(SafeText(text), std::max(columns, kLeastColumns));
+std::string GateLine(std::string_view text, int columns) {
+  return ElideEnd(SafeText(text), std::max(columns, kLeastGateColumns));
 }
 
 std::string_view Colour(const GateDecision& decision) {
@@ -146,23 +146,23 @@ std::string WriteTerminal(const GateDecision& decision, int columns, int rows, b
                                                             : "CLOSED for want of evidence";
   std::vector<std::string> head = {Painted(answer, Colour(decision), color)};
   head.front() +=
-      "  " + Line(decision.difference.summary, columns - static_cast<int>(answer.size()) - 2);
+      "  " + GateLine(decision.difference.summary, columns - static_cast<int>(answer.size()) - 2);
   std::vector<std::string> items;
   for (const auto& [reason, more] : Shared(decision.reasons)) {
-    items.push_back(
-        Line(fmt::format("{} {} | {}{} | {}", SignOf(*reason), reason->code, SentenceOf(*reason),
-                         more > 0 ? fmt::format(" (and of {} more)", FormatCount(more)) : "",
-                         reason->rule),
-             columns));
+    items.push_back(GateLine(
+        fmt::format("{} {} | {}{} | {}", SignOf(*reason), reason->code, SentenceOf(*reason),
+                    more > 0 ? fmt::format(" (and of {} more)", FormatCount(more)) : "",
+                    reason->rule),
+        columns));
   }
   std::vector<std::string> tail;
   if (!decision.difference.stack.empty() && rows > kRowsForTheStack) {
-    tail.push_back(Line(StackLine(decision.difference.stack), columns));
+    tail.push_back(GateLine(StackLine(decision.difference.stack), columns));
   }
   if (!decision.impacted_runs.empty() || decision.unaffected_runs > 0) {
-    tail.push_back(Line(RunsLine(decision), columns));
+    tail.push_back(GateLine(RunsLine(decision), columns));
   }
-  tail.push_back(Line("Next: " + NextStep(decision), columns));
+  tail.push_back(GateLine("Next: " + NextStep(decision), columns));
   return FitLines(head, items, tail, "reason", rows);
 }
 

@@ -16,8 +16,8 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kLargeFamily = 500;  // runs; above it steady good ones are counted only
-constexpr std::size_t kMostRows = 5000;
-constexpr std::string_view kRecord = "the output of --json";
+constexpr std::size_t kMostFamilyRows = 5000;
+constexpr std::string_view kFamilyRecord = "the output of --json";
 
 std::string_view PageClass(const FamilyOutlook& outlook) {
   if (outlook.order.empty()) return "inconclusive";
@@ -97,7 +97,8 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook) {
   for (const FamilyRun* run : outlook.order) {
     const bool steady = StandingNow(*run) == Standing::kGood && !IsFlaky(*run);
     const bool first = !seen.contains(RowClass(*run));
-    if (!first && ((large && steady) || shown >= kMostRows || rows.size() > kPageBytes - 600'000)) {
+    if (!first &&
+        ((large && steady) || shown >= kMostFamilyRows || rows.size() > kPageBytes - 600'000)) {
       continue;
     }
     seen.insert(RowClass(*run));
@@ -111,7 +112,7 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook) {
         "are "
         "in {}.</p>\n",
         Counted(history.runs.size() - shown, "run"),
-        history.runs.size() - shown == 1 ? "is" : "are", kRecord);
+        history.runs.size() - shown == 1 ? "is" : "are", kFamilyRecord);
   }
   const std::string drills =
       history.drills.empty()
@@ -175,7 +176,7 @@ std::string WriteHtml(const FamilyHistory& history, std::string_view version) {
                                 outlook.never == 1 ? "was" : "were"));
   }
   out += HtmlNotes(notes) + Causes(outlook) + Grid(history, outlook) + Drills(history);
-  return out + HtmlEnd(version, kRecord, !history.runs.empty());
+  return out + HtmlEnd(version, kFamilyRecord, !history.runs.empty());
 }
 
 }  // namespace rharness

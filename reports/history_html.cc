@@ -14,12 +14,12 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostCells = 2000;
+constexpr std::size_t kMostHistoryCells = 2000;
 constexpr std::size_t kMostStreaks = 500;
 constexpr std::size_t kMostOfStreak = 40;
-constexpr std::size_t kMostReasons = 8;
+constexpr std::size_t kMostVerdictReasons = 8;
 constexpr std::size_t kMostChanges = 50;
-constexpr std::string_view kRecord = "the output of --json";
+constexpr std::string_view kHistoryRecord = "the output of --json";
 
 std::string_view PageClass(const RunHistory& history, const RunOutlook& outlook) {
   if (outlook.first_bad) return VerdictName(history.verdicts[*outlook.first_bad].verdict);
@@ -29,7 +29,7 @@ std::string_view PageClass(const RunHistory& history, const RunOutlook& outlook)
 // One cell a drill, the newest last.
 std::string Timeline(const RunHistory& history) {
   const std::size_t all = history.verdicts.size();
-  const std::size_t first = all > kMostCells ? all - kMostCells : 0;
+  const std::size_t first = all > kMostHistoryCells ? all - kMostHistoryCells : 0;
   std::string cells;
   for (std::size_t i = first; i < all; ++i) {
     const HistoryVerdict& one = history.verdicts[i];
@@ -41,18 +41,18 @@ std::string Timeline(const RunHistory& history) {
       "<h2 id=\"verdicts\">Verdict by date</h2>\n<p class=\"soft\">One cell a drill, from {} to "
       "{}; the newest is the last.</p>\n<ol class=\"strip\">{}</ol>\n{}",
       FormatMinute(history.verdicts[first].decided), FormatMinute(history.verdicts.back().decided),
-      cells, HtmlLeftOut(all, all - first, kRecord));
+      cells, HtmlLeftOut(all, all - first, kHistoryRecord));
 }
 
 std::string Reasons(const HistoryVerdict& verdict) {
   std::string items;
-  const std::size_t shown = std::min(verdict.reasons.size(), kMostReasons);
+  const std::size_t shown = std::min(verdict.reasons.size(), kMostVerdictReasons);
   for (std::size_t i = 0; i < shown; ++i) {
     items += fmt::format("<li>{}</li>", HtmlText(verdict.reasons[i], 600));
   }
   return items.empty() ? ""
                        : fmt::format("<ul>{}</ul>{}", items,
-                                     HtmlLeftOut(verdict.reasons.size(), shown, kRecord));
+                                     HtmlLeftOut(verdict.reasons.size(), shown, kHistoryRecord));
 }
 
 std::string DrillsOf(const RunHistory& history, const Streak& streak) {
@@ -66,7 +66,7 @@ std::string DrillsOf(const RunHistory& history, const Streak& streak) {
         FormatMinute(one.decided), HtmlText(one.drill_id, 120), one.reruns, Reasons(one));
   }
   return HtmlTable("Drills", HtmlHeads({"Decided", "Drill", "Reruns", "Because"}), rows, "stack") +
-         HtmlLeftOut(streak.count, shown, kRecord);
+         HtmlLeftOut(streak.count, shown, kHistoryRecord);
 }
 
 // The newest streak first: that is what somebody came for.
@@ -88,7 +88,7 @@ std::string Streaks(const RunHistory& history) {
         DrillsOf(history, streak));
   }
   return fmt::format("<ul class=\"streaks\">\n{}</ul>\n{}", rows,
-                     HtmlLeftOut(streaks.size(), shown, kRecord));
+                     HtmlLeftOut(streaks.size(), shown, kHistoryRecord));
 }
 
 std::string ChangeSection(const RunHistory& history, const VerdictChange& change) {
@@ -121,7 +121,7 @@ std::string Changes(const RunHistory& history, const Steadiness& steadiness) {
     ++shown;
     out += ChangeSection(history, change);
   }
-  return out + HtmlLeftOut(all, shown, kRecord);
+  return out + HtmlLeftOut(all, shown, kHistoryRecord);
 }
 
 std::string Record(const RunHistory& history) {
@@ -174,7 +174,7 @@ std::string HtmlDifferences(bool known, const std::array<LayerComparison, 5>& la
       "<div class=\"wide\"><table class=\"stack\"><thead><tr>{}</tr></thead><tbody>\n"
       "{}</tbody></table></div>\n{}",
       HtmlHeads({"Layer", "What changed", "Before", "After"}), rows,
-      HtmlLeftOut(all, shown, kRecord));
+      HtmlLeftOut(all, shown, kHistoryRecord));
 }
 
 std::string WriteHtml(const RunHistory& history, std::string_view version) {
@@ -196,7 +196,7 @@ std::string WriteHtml(const RunHistory& history, std::string_view version) {
     out += Turn(history, outlook) + Timeline(history) + Streaks(history) +
            Changes(history, outlook.steadiness);
   }
-  return out + Record(history) + HtmlEnd(version, kRecord, false);
+  return out + Record(history) + HtmlEnd(version, kHistoryRecord, false);
 }
 
 }  // namespace rharness

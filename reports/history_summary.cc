@@ -18,7 +18,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostCauses = 12;
+constexpr std::size_t kMostFamilyCauses = 12;
 
 std::vector<std::optional<Verdict>> VerdictsOf(const RunHistory& history) {
   std::vector<std::optional<Verdict>> verdicts;
@@ -140,7 +140,7 @@ std::vector<FamilyCause> CausesOf(const std::vector<const FamilyRun*>& broken) {
   std::stable_sort(list.begin(), list.end(), [](const FamilyCause& a, const FamilyCause& b) {
     return a.broken != b.broken ? a.broken > b.broken : a.difference.weight < b.difference.weight;
   });
-  if (list.size() > kMostCauses) list.resize(kMostCauses);
+  if (list.size() > kMostFamilyCauses) list.resize(kMostFamilyCauses);
   return list;
 }
 

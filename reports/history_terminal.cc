@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t kMostVerdicts = 60;
 constexpr std::size_t kMostRuns = 200;
 constexpr std::size_t kMostWords = 12;
-constexpr int kNameColumns = 14;
-constexpr int kLeastColumns = 40;
+constexpr int kRunNameColumns = 14;
+constexpr int kLeastHistoryColumns = 40;
 
 // One named line of the head; a long value goes on below itself.
 std::string Named(std::string_view name, const std::string& value, int columns) {
-  const std::string text = Wrapped(value, std::max(columns, kLeastColumns), kNameColumns);
-  return Padded(std::string(name), kNameColumns) +
-         text.substr(static_cast<std::size_t>(kNameColumns));
+  const std::string text = Wrapped(value, std::max(columns, kLeastHistoryColumns), kRunNameColumns);
+  return Padded(std::string(name), kRunNameColumns) +
+         text.substr(static_cast<std::size_t>(kRunNameColumns));
 }
 
 std::string NamedList(std::string_view name, const std::vector<std::string>& words, int columns) {
@@ -44,13 +44,13 @@ std::string PlaceWords(const HistoryVerdict& verdict) {
 std::string VerdictLines(const HistoryVerdict& verdict, int columns, bool color) {
   std::string out =
       fmt::format("  {}  {}  {}  drill {}\n", FormatTime(verdict.decided),
-                  Painted(Padded(std::string(VerdictName(verdict.verdict)), kNameColumns),
+                  Painted(Padded(std::string(VerdictName(verdict.verdict)), kRunNameColumns),
                           ColourOf(verdict.verdict), color),
                   Counted(static_cast<std::uint64_t>(verdict.reruns), "rerun"),
                   SafeText(verdict.drill_id, 200));
   if (StandingOf(verdict.verdict) == Standing::kGood) return out;
   for (const std::string& reason : verdict.reasons) {
-    out += Wrapped(SafeText(reason, 600), std::max(columns, kLeastColumns), 6);
+    out += Wrapped(SafeText(reason, 600), std::max(columns, kLeastHistoryColumns), 6);
   }
   return out;
 }
@@ -143,14 +143,15 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook, int
 std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
   std::string out;
   for (const auto& [name, value] : history.record) {
-    out += fmt::format("{}{}\n", Padded(name, kNameColumns), SafeText(value));
+    out += fmt::format("{}{}\n", Padded(name, kRunNameColumns), SafeText(value));
   }
   if (history.run.retired) {
-    out += fmt::format("{}{}\n", Padded("retired", kNameColumns), SafeText(*history.run.retired));
+    out +=
+        fmt::format("{}{}\n", Padded("retired", kRunNameColumns), SafeText(*history.run.retired));
   }
   for (const std::string& note : history.notes) out += Named("note", SafeText(note), columns);
   if (history.verdicts.empty()) {
-    return out + Padded("verdicts", kNameColumns) +
+    return out + Padded("verdicts", kRunNameColumns) +
            "none yet; 'rharness drill' reruns the run and judges it\n";
   }
   return out + Outlook(history, Summarize(history), columns) + Verdicts(history, columns, color);
@@ -159,7 +160,7 @@ std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
 std::string WriteTerminal(const FamilyHistory& history, int columns, bool color) {
   const FamilyOutlook outlook = Summarize(history);
   std::string out = Named("family", SafeText(history.family, 300), columns);
-  out += fmt::format("{}{}\n", Padded("runs", kNameColumns), Counts(history, outlook, color));
+  out += fmt::format("{}{}\n", Padded("runs", kRunNameColumns), Counts(history, outlook, color));
   if (!history.drills.empty()) {
     out += Named("drills",
                  fmt::format("the last {} that judged any of them, {} to {}", history.drills.size(),

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kLargeDrill = 500;  // runs; above it reproduced runs have no details
 constexpr std::size_t kLeastDetailBytes = 300'000;
 
-std::string Count(int count) { return FormatCount(static_cast<std::uint64_t>(count)); }
+std::string RunCount(int count) { return FormatCount(static_cast<std::uint64_t>(count)); }
 
 // The verdict whose colour the whole page takes.
 std::string_view PageClass(const Report& report) {
@@ -45,8 +45,8 @@ std::string Shared(const Summary& summary) {
         "<tr><td>{}</td><th scope=\"row\"><code>{}</code></th><td><code>{}</code></td>"
         "<td><code>{}</code></td><td class=\"n\">{} of {}</td><td class=\"n\">{} of {}</td></tr>\n",
         LayerName(shared.layer), HtmlText(shared.key, 300), HtmlText(shared.recorded, 600),
-        HtmlText(shared.observed, 600), Count(shared.drifted), Count(summary.drifted),
-        Count(shared.reproduced), Count(summary.reproduced));
+        HtmlText(shared.observed, 600), RunCount(shared.drifted), RunCount(summary.drifted),
+        RunCount(shared.reproduced), RunCount(summary.reproduced));
   }
   return fmt::format(
       "<h2 id=\"changed\">What changed in the drifted runs</h2>\n"

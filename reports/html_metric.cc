@@ -37,7 +37,7 @@ std::string_view ColourClass(MetricVerdict verdict) {
 // Statistics are estimates; more than four digits of them are noise.
 std::string Short(double value) { return FormatNumber(value, 4); }
 
-std::string Row(std::string_view name, std::string_view value) {
+std::string MetricRow(std::string_view name, std::string_view value) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>", name, value);
 }
 
@@ -55,7 +55,8 @@ std::string MoreWords(const MetricDecision& metric) {
   return fmt::format("{}, for a decision with 80 % probability", metric.more_reruns);
 }
 
-std::string DifferenceWords(const MetricDecision& metric, bool tested, const std::string& unit) {
+std::string MetricDifferenceWords(const MetricDecision& metric, bool tested,
+                                  const std::string& unit) {
   if (metric.history.empty() || metric.reruns.empty()) return "none: a side has no value";
   if (!tested) return fmt::format("{}{} (interval not known)", Short(metric.difference), unit);
   return fmt::format("{}{} ({} interval {} to {})", Short(metric.difference), unit,
@@ -66,30 +67,32 @@ std::string Numbers(const MetricDecision& metric) {
   const std::string unit = metric.unit.empty() ? "" : " " + HtmlText(metric.unit, 40);
   std::string out = "<dl class=\"numbers\">";
   const bool tested = metric.standard_error > 0;
-  out += Row("Difference", DifferenceWords(metric, tested, unit));
-  out += Row("Margin", MarginWords(metric, unit));
-  out += Row("Recorded", metric.history.empty()
-                             ? "n = 0"
-                             : fmt::format("n = {}, mean {}{}", metric.history.size(),
-                                           FormatNumber(metric.mean_history), unit));
-  out += Row("Reruns", fmt::format("k = {}", metric.reruns.size()));
+  out += MetricRow("Difference", MetricDifferenceWords(metric, tested, unit));
+  out += MetricRow("Margin", MarginWords(metric, unit));
+  out += MetricRow("Recorded", metric.history.empty()
+                                   ? "n = 0"
+                                   : fmt::format("n = {}, mean {}{}", metric.history.size(),
+                                                 FormatNumber(metric.mean_history), unit));
+  out += MetricRow("Reruns", fmt::format("k = {}", metric.reruns.size()));
   if (!tested) {
-    return out + Row("Test", "none: " + HtmlText(DescribeReason(metric.reason), 300)) + "</dl>";
+    return out + MetricRow("Test", "none: " + HtmlText(DescribeReason(metric.reason), 300)) +
+           "</dl>";
   }
-  out += Row(
+  out += MetricRow(
       "Spread",
       fmt::format("s = {}, standard error {}, ν = {} (basis: {})", Short(metric.standard_deviation),
                   Short(metric.standard_error), Short(metric.df),
                   metric.variance_basis.empty() ? "none" : HtmlText(metric.variance_basis, 60)));
-  out +=
-      Row("Test of difference", fmt::format("t = {}, p = {} against α = {}", Short(metric.t),
-                                            Short(metric.p_difference), Short(metric.alpha_drift)));
-  out += Row("Power", fmt::format("{:.0f} % to show equivalence at α = {}", 100.0 * metric.power,
-                                  Short(metric.alpha_equivalence)));
-  out += Row("Smallest shift found",
-             fmt::format("{}{} (80 % probability)", Short(metric.minimum_detectable), unit));
-  out += Row("Further reruns", MoreWords(metric));
-  if (!metric.reason.empty()) out += Row("Remarks", HtmlText(DescribeReason(metric.reason), 300));
+  out += MetricRow("Test of difference",
+                   fmt::format("t = {}, p = {} against α = {}", Short(metric.t),
+                               Short(metric.p_difference), Short(metric.alpha_drift)));
+  out += MetricRow("Power", fmt::format("{:.0f} % to show equivalence at α = {}",
+                                        100.0 * metric.power, Short(metric.alpha_equivalence)));
+  out += MetricRow("Smallest shift found",
+                   fmt::format("{}{} (80 % probability)", Short(metric.minimum_detectable), unit));
+  out += MetricRow("Further reruns", MoreWords(metric));
+  if (!metric.reason.empty())
+    out += MetricRow("Remarks", HtmlText(DescribeReason(metric.reason), 300));
   return out + "</dl>";
 }
 

@@ -14,13 +14,13 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostListed = 50;  // rows of one table of one run
-constexpr std::string_view kRecord = "report.json";
+constexpr std::size_t kMostRunRows = 50;  // rows of one table of one run
+constexpr std::string_view kReportRecord = "report.json";
 
 std::string Exact(const ReportRun& run) {
   if (run.exact.empty()) return "";
   std::string rows;
-  const std::size_t shown = std::min(run.exact.size(), kMostListed);
+  const std::size_t shown = std::min(run.exact.size(), kMostRunRows);
   for (std::size_t i = 0; i < shown; ++i) {
     const ExactComparison& exact = run.exact[i];
     const bool equal = exact.state == ExactComparison::State::kEqual;
@@ -33,7 +33,7 @@ std::string Exact(const ReportRun& run) {
   }
   return HtmlTable("Compared bit for bit",
                    HtmlHeads({"Subject", "Result", "First difference", "Detail"}), rows) +
-         HtmlLeftOut(run.exact.size(), shown, kRecord);
+         HtmlLeftOut(run.exact.size(), shown, kReportRecord);
 }
 
 std::string Link(const std::string& path, std::string_view words) {
@@ -57,7 +57,7 @@ std::string Reruns(const ReportRun& run) {
   if (run.reruns.empty()) return "<h3>Reruns</h3><p>There was none.</p>" + recorded;
   std::string rows;
   std::string logs;
-  const std::size_t shown = std::min(run.reruns.size(), kMostListed);
+  const std::size_t shown = std::min(run.reruns.size(), kMostRunRows);
   for (std::size_t i = 0; i < shown; ++i) {
     const ReportRerun& rerun = run.reruns[i];
     rows += fmt::format(
@@ -79,7 +79,7 @@ std::string Reruns(const ReportRun& run) {
                    "<th scope=\"col\" class=\"n\">CPU</th><th scope=\"col\" class=\"n\">Memory</th>"
                    "<th scope=\"col\">What it left</th>",
                    rows) +
-         HtmlLeftOut(run.reruns.size(), shown, kRecord) + logs + recorded;
+         HtmlLeftOut(run.reruns.size(), shown, kReportRecord) + logs + recorded;
 }
 
 }  // namespace

@@ -13,15 +13,15 @@ namespace rharness {
 namespace {
 
 // Layout in SVG units; the picture is scaled to its column.
-constexpr double kWidth = 480.0;
-constexpr double kLeft = 70.0;
-constexpr double kRight = 470.0;
-constexpr double kTop = 8.0;
+constexpr double kBandWidth = 480.0;
+constexpr double kBandLeft = 70.0;
+constexpr double kBandRight = 470.0;
+constexpr double kBandTop = 8.0;
 constexpr double kHistoryLane = 26.0;
 constexpr double kRerunLane = 54.0;
 constexpr double kIntervalLane = 80.0;
 constexpr double kAxis = 98.0;
-constexpr std::size_t kMostPoints = 200;
+constexpr std::size_t kBandMostPoints = 200;
 
 std::vector<double> FiniteOf(const std::vector<double>& values) {
   std::vector<double> finite;
@@ -31,7 +31,7 @@ std::vector<double> FiniteOf(const std::vector<double>& values) {
   return finite;
 }
 
-struct Picture {
+struct BandPicture {
   std::vector<double> history;
   std::vector<double> reruns;
   bool has_band = false;
@@ -39,8 +39,8 @@ struct Picture {
   SvgScale scale;
 };
 
-Picture Arrange(const MetricDecision& metric) {
-  Picture picture;
+BandPicture Arrange(const MetricDecision& metric) {
+  BandPicture picture;
   picture.history = FiniteOf(metric.history);
   picture.reruns = FiniteOf(metric.reruns);
   const double mean = metric.mean_history;
@@ -60,13 +60,13 @@ Picture Arrange(const MetricDecision& metric) {
   double room = (*high - *low) * 0.06;
   // Equal values would make a range of nothing; any visible one will do.
   if (room == 0.0) room = std::max(std::fabs(*low) * 0.01, 1e-9);
-  picture.scale = SvgScale{*low - room, *high + room, kLeft, kRight};
+  picture.scale = SvgScale{*low - room, *high + room, kBandLeft, kBandRight};
   return picture;
 }
 
 std::string Axis(const SvgScale& scale, std::string_view unit) {
-  std::string out =
-      fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kLeft, kAxis, kRight);
+  std::string out = fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kBandLeft,
+                                kAxis, kBandRight);
   const double step = NiceStep(scale.high - scale.low);
   const double first = std::ceil(scale.low / step);
   for (int i = 0; i < 8; ++i) {
@@ -80,12 +80,12 @@ std::string Axis(const SvgScale& scale, std::string_view unit) {
   }
   if (!unit.empty()) {
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
-                       (kLeft + kRight) / 2, kAxis + 33, HtmlText(unit, 60));
+                       (kBandLeft + kBandRight) / 2, kAxis + 33, HtmlText(unit, 60));
   }
   return out;
 }
 
-std::string Band(const MetricDecision& metric, const Picture& picture) {
+std::string Band(const MetricDecision& metric, const BandPicture& picture) {
   const double mean = picture.scale.At(metric.mean_history);
   std::string out;
   if (picture.has_band) {
@@ -94,10 +94,10 @@ std::string Band(const MetricDecision& metric, const Picture& picture) {
     out += fmt::format(
         "<rect class=\"band\" x=\"{0:.1f}\" y=\"{1:.0f}\" width=\"{2:.1f}\" height=\"{3:.0f}\"/>"
         "<path class=\"edge\" d=\"M{0:.1f} {1:.0f}v{3:.0f}M{4:.1f} {1:.0f}v{3:.0f}\"/>",
-        low, kTop, high - low, kAxis - kTop, high);
+        low, kBandTop, high - low, kAxis - kBandTop, high);
   }
   if (!picture.history.empty() && std::isfinite(mean)) {
-    out += fmt::format("<path class=\"mean\" d=\"M{:.1f} {:.0f}V{:.0f}\"/>", mean, kTop, kAxis);
+    out += fmt::format("<path class=\"mean\" d=\"M{:.1f} {:.0f}V{:.0f}\"/>", mean, kBandTop, kAxis);
   }
   return out;
 }
@@ -105,20 +105,20 @@ std::string Band(const MetricDecision& metric, const Picture& picture) {
 // Neighbours are set apart a little in height, so that equal values stay countable.
 double LaneY(double lane, std::size_t i) { return lane + (static_cast<double>(i % 3) - 1.0) * 4.0; }
 
-std::string Points(const Picture& picture) {
+std::string Points(const BandPicture& picture) {
   std::string out;
-  for (std::size_t i = 0; i < std::min(picture.history.size(), kMostPoints); ++i) {
+  for (std::size_t i = 0; i < std::min(picture.history.size(), kBandMostPoints); ++i) {
     out += fmt::format("<circle class=\"old\" cx=\"{:.1f}\" cy=\"{:.0f}\" r=\"4\"/>",
                        picture.scale.At(picture.history[i]), LaneY(kHistoryLane, i));
   }
-  for (std::size_t i = 0; i < std::min(picture.reruns.size(), kMostPoints); ++i) {
+  for (std::size_t i = 0; i < std::min(picture.reruns.size(), kBandMostPoints); ++i) {
     out += fmt::format("<path class=\"new\" d=\"M{:.1f} {:.0f}l6 6l-6 6l-6 -6z\"/>",
                        picture.scale.At(picture.reruns[i]), LaneY(kRerunLane, i) - 6.0);
   }
   return out;
 }
 
-std::string Interval(const MetricDecision& metric, const Picture& picture) {
+std::string Interval(const MetricDecision& metric, const BandPicture& picture) {
   if (!picture.has_interval) return "";
   const double low = picture.scale.At(metric.mean_history + metric.ci_low);
   const double high = picture.scale.At(metric.mean_history + metric.ci_high);
@@ -129,10 +129,10 @@ std::string Interval(const MetricDecision& metric, const Picture& picture) {
       low, high, kIntervalLane - 5, kIntervalLane, middle, kIntervalLane - 3);
 }
 
-std::string LaneLabels(const MetricDecision& metric, const Picture& picture) {
+std::string LaneLabels(const MetricDecision& metric, const BandPicture& picture) {
   const auto label = [](double y, std::string_view text) {
-    return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>", kLeft - 10,
-                       y + 4, text);
+    return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>",
+                       kBandLeft - 10, y + 4, text);
   };
   std::string out = label(kHistoryLane, "history") + label(kRerunLane, "reruns");
   if (picture.has_interval) out += label(kIntervalLane, IntervalLevel(metric));
@@ -149,7 +149,7 @@ std::string RangeWords(std::string_view what, const std::vector<double>& finite,
   return words;
 }
 
-std::string Description(const MetricDecision& metric, const Picture& picture) {
+std::string Description(const MetricDecision& metric, const BandPicture& picture) {
   std::string words =
       fmt::format("{}; {}.", RangeWords("recorded value", picture.history, metric.history.size()),
                   RangeWords("rerun value", picture.reruns, metric.reruns.size()));
@@ -174,12 +174,12 @@ std::string IntervalLevel(const MetricDecision& metric) {
 }
 
 std::string SvgBand(const MetricDecision& metric, std::string_view id) {
-  const Picture picture = Arrange(metric);
+  const BandPicture picture = Arrange(metric);
   if (picture.history.empty() && picture.reruns.empty()) return "";
   if (!picture.scale.Usable()) return "";
   const double height = kAxis + (metric.unit.empty() ? 22.0 : 39.0);
   std::string out =
-      SvgOpen(kWidth, height, id, SafeText(metric.name, 200) + ": reruns against history",
+      SvgOpen(kBandWidth, height, id, SafeText(metric.name, 200) + ": reruns against history",
               Description(metric, picture));
   out += Band(metric, picture);
   out += Axis(picture.scale, metric.unit);

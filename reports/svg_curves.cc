@@ -11,12 +11,12 @@
 namespace rharness {
 namespace {
 
-constexpr double kWidth = 560.0;
-constexpr double kHeight = 244.0;
-constexpr double kLeft = 52.0;
-constexpr double kRight = 550.0;
-constexpr double kTop = 26.0;
-constexpr double kBottom = 204.0;
+constexpr double kCurvesWidth = 560.0;
+constexpr double kCurvesHeight = 244.0;
+constexpr double kCurvesLeft = 52.0;
+constexpr double kCurvesRight = 550.0;
+constexpr double kCurvesTop = 26.0;
+constexpr double kCurvesBottom = 204.0;
 constexpr std::size_t kMostStretches = 120;  // of one line, two drawn steps each
 
 // The lowest and the highest of each stretch, so that no spike is lost.
@@ -44,7 +44,7 @@ std::string Line(const std::vector<std::int64_t>& steps, const std::vector<doubl
   for (const std::size_t i : Thinned(values)) {
     const double at = x.At(static_cast<double>(steps[i]));
     if (!std::isfinite(values[i])) {
-      crosses += fmt::format("M{:.1f} {:.0f}l6 6m0 -6l-6 6", at - 3, kTop - 3);
+      crosses += fmt::format("M{:.1f} {:.0f}l6 6m0 -6l-6 6", at - 3, kCurvesTop - 3);
       joined = false;
       continue;
     }
@@ -61,7 +61,7 @@ std::string Legend() {
   return fmt::format(
       "<path class=\"la\" d=\"M{0:.0f} 11h24\"/><text x=\"{1:.0f}\" y=\"15\">A</text>"
       "<path class=\"lb\" d=\"M{2:.0f} 11h24\"/><text x=\"{3:.0f}\" y=\"15\">B</text>",
-      kLeft, kLeft + 29, kLeft + 52, kLeft + 81);
+      kCurvesLeft, kCurvesLeft + 29, kCurvesLeft + 52, kCurvesLeft + 81);
 }
 
 SvgScale ValueScale(const CurveComparison& curve, std::size_t n) {
@@ -77,7 +77,7 @@ SvgScale ValueScale(const CurveComparison& curve, std::size_t n) {
   double room = (high - low) * 0.05;
   // A constant curve would make a range of nothing; any visible one will do.
   if (room == 0.0) room = std::max(std::fabs(low) * 0.01, 1e-9);
-  return {low - room, high + room, kBottom, kTop};
+  return {low - room, high + room, kCurvesBottom, kCurvesTop};
 }
 
 }  // namespace
@@ -88,16 +88,16 @@ std::string SvgCurves(const CurveComparison& curve, std::string_view id) {
   const SvgScale y = ValueScale(curve, n);
   const auto first = static_cast<double>(curve.steps.front());
   const auto last = static_cast<double>(curve.steps[n - 1]);
-  const SvgScale x = {first, last > first ? last : first + 1.0, kLeft, kRight};
+  const SvgScale x = {first, last > first ? last : first + 1.0, kCurvesLeft, kCurvesRight};
   if (!y.Usable() || !x.Usable()) return "";
   std::string out =
-      SvgOpen(kWidth, kHeight, id, SafeText(curve.name, 200) + ": A and B by step",
+      SvgOpen(kCurvesWidth, kCurvesHeight, id, SafeText(curve.name, 200) + ": A and B by step",
               fmt::format("{} from {} to {}; A goes from {} to {}, B from {} to {}.",
                           Counted(n, "aligned step"), curve.steps.front(), curve.steps[n - 1],
                           FormatNumber(curve.a.front()), FormatNumber(curve.a[n - 1]),
                           FormatNumber(curve.b.front()), FormatNumber(curve.b[n - 1])));
-  out += SvgValueAxis(y, kLeft, kRight);
-  out += SvgStepAxis(x, kBottom);
+  out += SvgValueAxis(y, kCurvesLeft, kCurvesRight);
+  out += SvgStepAxis(x, kCurvesBottom);
   const auto end = static_cast<std::ptrdiff_t>(n);
   out += Line(curve.steps, {curve.a.begin(), curve.a.begin() + end}, x, y, "la");
   out += Line(curve.steps, {curve.b.begin(), curve.b.begin() + end}, x, y, "lb");

@@ -11,17 +11,17 @@
 namespace rharness {
 namespace {
 
-constexpr double kWidth = 560.0;
-constexpr double kHeight = 244.0;
-constexpr double kLeft = 52.0;
-constexpr double kRight = 550.0;
-constexpr double kTop = 44.0;
-constexpr double kBottom = 190.0;  // of the log axis
-constexpr double kFloor = 204.0;   // where equal steps lie
-constexpr std::size_t kMostPoints = 240;
+constexpr double kDivergenceWidth = 560.0;
+constexpr double kDivergenceHeight = 244.0;
+constexpr double kDivergenceLeft = 52.0;
+constexpr double kDivergenceRight = 550.0;
+constexpr double kDivergenceTop = 44.0;
+constexpr double kDivergenceBottom = 190.0;  // of the log axis
+constexpr double kFloor = 204.0;             // where equal steps lie
+constexpr std::size_t kDivergenceMostPoints = 240;
 constexpr double kMostDecades = 16.0;  // of doubles, below which all is rounding
 
-struct Picture {
+struct DivergencePicture {
   std::vector<double> distance;  // by aligned step; NaN: not finite on one side
   std::vector<std::size_t> drawn;
   SvgScale x;
@@ -33,11 +33,12 @@ struct Picture {
 SvgScale LogScale(double low, double high) {
   const double last = std::ceil(std::log10(high) + 1e-12);
   const double first = std::max(std::floor(std::log10(low)), last - kMostDecades);
-  return {std::pow(10.0, first), std::pow(10.0, std::max(last, first + 1.0)), kBottom, kTop, true};
+  return {std::pow(10.0, first), std::pow(10.0, std::max(last, first + 1.0)), kDivergenceBottom,
+          kDivergenceTop, true};
 }
 
-Picture Arrange(const CurveComparison& curve) {
-  Picture picture;
+DivergencePicture Arrange(const CurveComparison& curve) {
+  DivergencePicture picture;
   const std::size_t n = std::min({curve.steps.size(), curve.a.size(), curve.b.size()});
   picture.has_band = n > 0 && curve.band.size() >= n;
   double low = 0.0;
@@ -53,19 +54,19 @@ Picture Arrange(const CurveComparison& curve) {
     take(distance);
     if (picture.has_band) take(curve.band[i]);
   }
-  picture.drawn = ThinByLargest(picture.distance, kMostPoints);
+  picture.drawn = ThinByLargest(picture.distance, kDivergenceMostPoints);
   if (high == 0.0) return picture;
   picture.y = LogScale(low, high);
   const auto first = static_cast<double>(curve.steps.front());
   const auto last = static_cast<double>(curve.steps[n - 1]);
-  picture.x = {first, last > first ? last : first + 1.0, kLeft, kRight};
+  picture.x = {first, last > first ? last : first + 1.0, kDivergenceLeft, kDivergenceRight};
   return picture;
 }
 
-std::string Band(const CurveComparison& curve, const Picture& picture) {
+std::string Band(const CurveComparison& curve, const DivergencePicture& picture) {
   if (!picture.has_band) return "";
   std::string edge;
-  double last_x = kLeft;
+  double last_x = kDivergenceLeft;
   for (const std::size_t i : picture.drawn) {
     const double limit = curve.band[i];
     if (std::isnan(limit)) continue;
@@ -81,7 +82,7 @@ std::string Band(const CurveComparison& curve, const Picture& picture) {
       edge, last_x, kFloor, first_x);
 }
 
-std::string Line(const CurveComparison& curve, const Picture& picture) {
+std::string Line(const CurveComparison& curve, const DivergencePicture& picture) {
   std::string line;
   std::string crosses;
   bool joined = false;
@@ -89,7 +90,7 @@ std::string Line(const CurveComparison& curve, const Picture& picture) {
     const double x = picture.x.At(static_cast<double>(curve.steps[i]));
     const double distance = picture.distance[i];
     if (std::isnan(distance)) {
-      crosses += fmt::format("M{:.1f} {:.0f}l6 6m0 -6l-6 6", x - 3, kTop - 3);
+      crosses += fmt::format("M{:.1f} {:.0f}l6 6m0 -6l-6 6", x - 3, kDivergenceTop - 3);
       joined = false;
       continue;
     }
@@ -104,10 +105,10 @@ std::string Line(const CurveComparison& curve, const Picture& picture) {
 }
 
 // A dashed line at a step, its words at the top; `row` keeps two labels apart.
-std::string Mark(const Picture& picture, std::int64_t step, std::string_view words, int row,
-                 std::string_view style) {
+std::string Mark(const DivergencePicture& picture, std::int64_t step, std::string_view words,
+                 int row, std::string_view style) {
   const double x = picture.x.At(static_cast<double>(step));
-  const bool left_half = x < (kLeft + kRight) / 2;
+  const bool left_half = x < (kDivergenceLeft + kDivergenceRight) / 2;
   const double y = 12.0 + 14.0 * row;
   return fmt::format(
       "<path class=\"mark {0}\" d=\"M{1:.1f} {2:.0f}V{3:.0f}\"/><text class=\"{0}\" x=\"{4:.1f}\" "
@@ -116,7 +117,7 @@ std::string Mark(const Picture& picture, std::int64_t step, std::string_view wor
       step);
 }
 
-std::string Description(const CurveComparison& curve, const Picture& picture) {
+std::string Description(const CurveComparison& curve, const DivergencePicture& picture) {
   std::string words =
       fmt::format("{} of {} differ; the largest distance is {}.", FormatCount(curve.differing),
                   Counted(picture.distance.size(), "aligned step"), FormatNumber(curve.max_abs));
@@ -140,16 +141,16 @@ std::string Description(const CurveComparison& curve, const Picture& picture) {
 }  // namespace
 
 std::string SvgDivergence(const CurveComparison& curve, std::string_view id) {
-  const Picture picture = Arrange(curve);
+  const DivergencePicture picture = Arrange(curve);
   if (!picture.y.Usable() || !picture.y.log || curve.differing == 0) return "";
   if (!picture.x.Usable()) return "";
-  std::string out =
-      SvgOpen(kWidth, kHeight, id, SafeText(curve.name, 200) + ": distance of B from A by step",
-              Description(curve, picture));
+  std::string out = SvgOpen(kDivergenceWidth, kDivergenceHeight, id,
+                            SafeText(curve.name, 200) + ": distance of B from A by step",
+                            Description(curve, picture));
   out += Band(curve, picture);
-  out += SvgValueAxis(picture.y, kLeft, kRight);
-  out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">0</text>", kLeft - 6,
-                     kFloor + 4);
+  out += SvgValueAxis(picture.y, kDivergenceLeft, kDivergenceRight);
+  out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">0</text>",
+                     kDivergenceLeft - 6, kFloor + 4);
   out += SvgStepAxis(picture.x, kFloor);
   out += Line(curve, picture);
   if (curve.first_difference) {

@@ -12,11 +12,11 @@
 namespace rharness {
 namespace {
 
-constexpr double kWidth = 560.0;
-constexpr double kHeight = 124.0;
-constexpr double kLeft = 10.0;
-constexpr double kRight = 550.0;
-constexpr double kTop = 8.0;
+constexpr double kStripWidth = 560.0;
+constexpr double kStripHeight = 124.0;
+constexpr double kStripLeft = 10.0;
+constexpr double kStripRight = 550.0;
+constexpr double kStripTop = 8.0;
 constexpr double kBase = 62.0;  // foot of the cells
 constexpr double kFlat = 6.0;   // height of a cell without a level
 constexpr double kLegendTop = 92.0;
@@ -37,21 +37,21 @@ std::string CellTitle(const std::vector<GroupDifference>& groups, const HeatCell
 }
 
 std::string Cells(const std::vector<GroupDifference>& groups, const HeatStrip& strip) {
-  const double slot = (kRight - kLeft) / static_cast<double>(strip.cells.size());
+  const double slot = (kStripRight - kStripLeft) / static_cast<double>(strip.cells.size());
   const double gap = slot > 4.0 ? 1.0 : 0.0;
   std::string out;
   for (std::size_t i = 0; i < strip.cells.size(); ++i) {
     const HeatCell& cell = strip.cells[i];
     const double height =
-        cell.level == 0 ? kFlat : kFlat + (kBase - kTop - kFlat) * cell.level / kHeatLevels;
+        cell.level == 0 ? kFlat : kFlat + (kBase - kStripTop - kFlat) * cell.level / kHeatLevels;
     out += fmt::format(
         "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{}"
         "</title></rect>",
         cell.level > 0 ? fmt::format("h{}", cell.level)
         : cell.differs ? "hu"
                        : "h0",
-        kLeft + slot * static_cast<double>(i), kBase - height, std::max(slot - gap, 0.5), height,
-        CellTitle(groups, cell));
+        kStripLeft + slot * static_cast<double>(i), kBase - height, std::max(slot - gap, 0.5),
+        height, CellTitle(groups, cell));
   }
   return out;
 }
@@ -62,11 +62,11 @@ std::string Legend(const HeatStrip& strip) {
       "<rect class=\"h0\" x=\"{0:.0f}\" y=\"{1:.0f}\" width=\"16\" height=\"12\"/><text "
       "x=\"{2:.0f}\" "
       "y=\"{3:.0f}\">equal</text>",
-      kLeft, kLegendTop, kLeft + 22, kLegendTop + 10);
+      kStripLeft, kLegendTop, kStripLeft + 22, kLegendTop + 10);
   const bool unmeasured = std::any_of(strip.cells.begin(), strip.cells.end(), [](const auto& cell) {
     return cell.differs && cell.level == 0;
   });
-  double x = kLeft + 70;
+  double x = kStripLeft + 70;
   if (unmeasured) {
     out += fmt::format(
         "<rect class=\"hu\" x=\"{0:.0f}\" y=\"{1:.0f}\" width=\"16\" height=\"12\"/><text "
@@ -116,16 +116,18 @@ std::string Description(const std::vector<GroupDifference>& groups) {
 std::string SvgHeatStrip(const std::vector<GroupDifference>& groups, std::string_view id) {
   if (groups.empty()) return "";
   const HeatStrip strip = BuildHeatStrip(groups, kMostCells);
-  std::string out = SvgOpen(kWidth, kHeight, id, "Difference by layer", Description(groups));
+  std::string out =
+      SvgOpen(kStripWidth, kStripHeight, id, "Difference by layer", Description(groups));
   out += Cells(groups, strip);
-  out += fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kLeft, kBase, kRight);
+  out += fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kStripLeft, kBase,
+                     kStripRight);
   const auto name = [&](const GroupDifference& group, double x, std::string_view anchor) {
     return fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"{}\">{}</text>", x,
                        kBase + 16, anchor,
                        HtmlText(ElideMiddle(SafeText(group.group, 200), kNameColumns)));
   };
-  out += name(groups.front(), kLeft, "start");
-  if (groups.size() > 1) out += name(groups.back(), kRight, "end");
+  out += name(groups.front(), kStripLeft, "start");
+  if (groups.size() > 1) out += name(groups.back(), kStripRight, "end");
   return out + Legend(strip) + "</svg>";
 }
 

@@ -12,12 +12,12 @@
 namespace rharness {
 namespace {
 
-constexpr double kWidth = 560.0;
-constexpr double kHeight = 200.0;
-constexpr double kLeft = 52.0;
-constexpr double kRight = 550.0;
-constexpr double kTop = 12.0;
-constexpr double kBottom = 158.0;
+constexpr double kHistogramWidth = 560.0;
+constexpr double kHistogramHeight = 200.0;
+constexpr double kHistogramLeft = 52.0;
+constexpr double kHistogramRight = 550.0;
+constexpr double kHistogramTop = 12.0;
+constexpr double kHistogramBottom = 158.0;
 constexpr int kLeastBins = 8;  // so that one bar does not fill the picture
 constexpr int kMostLabels = 12;
 
@@ -40,13 +40,13 @@ std::string Labels(int bins, double slot) {
   std::string out;
   for (int bin = 0; bin < bins; bin += stride) {
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
-                       kLeft + slot * (bin + 0.5), kBottom + 16, BinLabel(bin));
+                       kHistogramLeft + slot * (bin + 0.5), kHistogramBottom + 16, BinLabel(bin));
   }
   return out +
          fmt::format(
              "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">distance, ULP (from this "
              "power of two up to the next)</text>",
-             (kLeft + kRight) / 2, kBottom + 34);
+             (kHistogramLeft + kHistogramRight) / 2, kHistogramBottom + 34);
 }
 
 }  // namespace
@@ -57,15 +57,16 @@ std::string SvgHistogram(const UlpHistogram& histogram, std::string_view id) {
   const std::uint64_t most = *std::max_element(histogram.begin(), histogram.end());
   const std::uint64_t all = std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0});
   // From half a count, so that a single one still has a bar.
-  const SvgScale y = {0.5, std::max(10.0, static_cast<double>(most)) * 1.3, kBottom, kTop, true};
+  const SvgScale y = {0.5, std::max(10.0, static_cast<double>(most)) * 1.3, kHistogramBottom,
+                      kHistogramTop, true};
   const int bins = std::max(last + 1, kLeastBins);
-  const double slot = (kRight - kLeft) / bins;
+  const double slot = (kHistogramRight - kHistogramLeft) / bins;
   const auto fullest = std::max_element(histogram.begin(), histogram.end()) - histogram.begin();
   std::string out = SvgOpen(
-      kWidth, kHeight, id, "Differing elements by distance in ULP",
+      kHistogramWidth, kHistogramHeight, id, "Differing elements by distance in ULP",
       fmt::format("{}; the most, {}, lie {} apart, the farthest {}.", Counted(all, "finite pair"),
                   FormatCount(most), BinWords(static_cast<int>(fullest)), BinWords(last)));
-  out += SvgValueAxis(y, kLeft, kRight);
+  out += SvgValueAxis(y, kHistogramLeft, kHistogramRight);
   for (int bin = 0; bin <= last; ++bin) {
     const std::uint64_t count = histogram[static_cast<std::size_t>(bin)];
     if (count == 0) continue;
@@ -73,10 +74,11 @@ std::string SvgHistogram(const UlpHistogram& histogram, std::string_view id) {
     out += fmt::format(
         "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>"
         "{}: {}</title></rect>",
-        kLeft + slot * (bin + 0.1), top, slot * 0.8, kBottom - top, BinWords(bin),
+        kHistogramLeft + slot * (bin + 0.1), top, slot * 0.8, kHistogramBottom - top, BinWords(bin),
         Counted(count, "element"));
   }
-  out += fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kLeft, kBottom, kRight);
+  out += fmt::format("<path class=\"axis\" d=\"M{:.0f} {:.0f}H{:.0f}\"/>", kHistogramLeft,
+                     kHistogramBottom, kHistogramRight);
   return out + Labels(bins, slot) + "</svg>";
 }
 

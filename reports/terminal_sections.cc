@@ -19,7 +19,7 @@ constexpr int kStrengthColumns = 8;     // "possible"
 constexpr int kLayerColumns = 11;       // "environment"
 constexpr std::size_t kStripCells = 48;
 
-using Lines = std::vector<TerminalLine>;
+using TerminalLines = std::vector<TerminalLine>;
 
 TerminalLine Plain(const std::string& text, int room) {
   return {"", std::nullopt, ElideEnd(text, room)};
@@ -63,7 +63,7 @@ TerminalSection Causes(const Comparison& comparison, int room) {
   const int indent = kStrengthColumns + 1;
   for (const Cause& cause : comparison.causes) {
     if (section.items.size() == kMostCauses) break;
-    Lines lines;
+    TerminalLines lines;
     const std::string strength = ElideEnd(SafeText(cause.strength, 40), kStrengthColumns);
     lines.push_back(Plain(
         fmt::format("{} {}", Padded(strength, kStrengthColumns), SafeText(cause.statement, 600)),
@@ -106,9 +106,10 @@ TerminalSection Layers(const Comparison& comparison, int room) {
   return section;
 }
 
-Lines WeightLines(const CheckpointComparison& checkpoint, const Comparison& comparison, int room) {
+TerminalLines WeightLines(const CheckpointComparison& checkpoint, const Comparison& comparison,
+                          int room) {
   const CheckpointDifference& difference = checkpoint.difference;
-  Lines lines = {Signed(
+  TerminalLines lines = {Signed(
       StateOf(checkpoint, comparison),
       fmt::format("{}: {}", SafeText(checkpoint.subject, 200), CheckpointWords(checkpoint)), room)};
   if (difference.differing.empty()) return lines;

@@ -15,7 +15,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostNames = 3;
+constexpr std::size_t kMostNamedRuns = 3;
 constexpr std::string_view kFactsChanged = "facts_changed";
 constexpr std::string_view kRerunsDiffer = "reruns_differ";
 
@@ -125,7 +125,7 @@ std::vector<ToldOnce> TellOnce(const Report& report) {
 std::string ToldWords(const ToldOnce& told) {
   std::vector<std::string> names;
   for (const ReportRun* run : told.runs) {
-    if (names.size() == kMostNames) break;
+    if (names.size() == kMostNamedRuns) break;
     names.push_back(SafeText(run->run_id, 80));
   }
   const std::string text = SafeText(told.text, 600);

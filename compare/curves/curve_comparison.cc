@@ -55,7 +55,7 @@ struct UsableReplicates {
   std::size_t constant = 0;
 };
 
-bool IsConstant(const std::vector<double>& values) {
+bool AllEqual(const std::vector<double>& values) {
   return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
 }
 
@@ -65,7 +65,7 @@ UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judg
     std::vector<double> values = ValuesAt(replicate, judged.steps);
     if (values.empty()) {
       ++usable.incomplete;
-    } else if (IsConstant(values)) {
+    } else if (AllEqual(values)) {
       ++usable.constant;
     } else if (values == judged.b) {
       ++usable.same_as_b;

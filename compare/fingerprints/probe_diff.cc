@@ -14,7 +14,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostValue = 120;  // bytes of a value quoted in a sentence
+constexpr std::size_t kMostProbeValue = 120;  // bytes of a value quoted in a sentence
 
 constexpr std::size_t kMostMembers = 3;  // of a choice, named in a sentence
 
@@ -23,7 +23,7 @@ std::string TextOf(const Json& json) {
 }
 
 std::string Short(const std::string& text) {
-  return text.size() <= kMostValue ? text : text.substr(0, kMostValue) + "...";
+  return text.size() <= kMostProbeValue ? text : text.substr(0, kMostProbeValue) + "...";
 }
 
 template <class T>

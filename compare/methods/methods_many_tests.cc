@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostRuns = 100000;
+constexpr std::size_t kMostTests = 100000;
 
 Result<Json> MultipleTesting(const Inputs& in) {
   const std::string& method = in.Text("method");
@@ -119,20 +119,20 @@ Result<Json> FleetSizeOf(const Inputs& in) {
 }
 
 std::vector<InputSpec> EffectInputs() {
-  return {NumbersInput("effects", "one shift a run", kAnyNumber, 2, kMostRuns),
-          NumbersInput("variances", "their sampling variances", kPositive, 2, kMostRuns)};
+  return {NumbersInput("effects", "one shift a run", kAnyNumber, 2, kMostTests),
+          NumbersInput("variances", "their sampling variances", kPositive, 2, kMostTests)};
 }
 
 std::vector<InputSpec> FleetInputs() {
   return {
       NumbersInput("shifts", "(reruns - history) / deviation of each run, positive is better",
-                   kAnyNumber, 3, kMostRuns),
-      NumbersInput("variances", "1/n + 1/k of each run", kPositive, 3, kMostRuns),
-      NumbersInput("p", "two-sided p-value of each run", kFrom0To1, 3, kMostRuns).Optional(),
+                   kAnyNumber, 3, kMostTests),
+      NumbersInput("variances", "1/n + 1/k of each run", kPositive, 3, kMostTests),
+      NumbersInput("p", "two-sided p-value of each run", kFrom0To1, 3, kMostTests).Optional(),
       NumbersInput("control_shifts", "the same of reruns under the old driver", kAnyNumber, 3,
-                   kMostRuns)
+                   kMostTests)
           .Optional(),
-      NumbersInput("control_variances", "theirs", kPositive, 3, kMostRuns).Optional(),
+      NumbersInput("control_variances", "theirs", kPositive, 3, kMostTests).Optional(),
       NumberInput("margin", "of the shared shift, standard deviations (0.5)", kPositive).Optional(),
       NumberInput("alpha_drift", "error rate of the drift claim (0.01)", kErrorRate).Optional(),
       NumberInput("alpha_equiv", "error rate of equivalence (0.05)", kErrorRate).Optional(),

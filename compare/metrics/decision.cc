@@ -18,7 +18,7 @@ namespace {
 using stats::MeanTest;
 using stats::Moments;
 
-constexpr double kMaxPriorDf = 30.0;
+constexpr double kMostPriorDf = 30.0;
 constexpr int kMinFamilyConfigurations = 5;
 constexpr double kMinFamilyDf = 8.0;
 constexpr double kDefaultMarginInPriorDeviations = 3.0;
@@ -42,7 +42,7 @@ void AddReason(std::string_view token, MetricDecision* decision) {
 
 stats::ScaledInverseChiSquared UsablePrior(const VariancePrior& prior) {
   if (!(prior.s0_squared > 0.0) || !std::isfinite(prior.s0_squared) || !(prior.df > 0.0)) return {};
-  return {prior.s0_squared, std::min(prior.df, kMaxPriorDf)};
+  return {prior.s0_squared, std::min(prior.df, kMostPriorDf)};
 }
 
 double VarianceFloor(double quantum) {
@@ -254,7 +254,7 @@ VariancePrior FitVariancePrior(const std::vector<double>& variances,
   const auto configurations = static_cast<int>(usable.size());
   if (configurations < kMinFamilyConfigurations || total_df < kMinFamilyDf) return {};
   const stats::ScaledInverseChiSquared fit = stats::FitScaledInverseChiSquared(usable, usable_dfs);
-  return {fit.s0_squared, std::min(fit.df, kMaxPriorDf), configurations};
+  return {fit.s0_squared, std::min(fit.df, kMostPriorDf), configurations};
 }
 
 std::string_view MetricVerdictName(MetricVerdict verdict) {

@@ -19,7 +19,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxRcpBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMaxRecords = 10'000;
 constexpr std::size_t kMaxCounts = 10'000;
 // What the checker takes for a run that did not converge, and for an unlimited batch size.
@@ -100,7 +100,7 @@ Result<RcpSet> ParseRcpSet(std::string_view text, std::string_view file) {
 }
 
 Result<RcpSet> LoadRcpSet(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path, kMaxFileBytes));
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path, kMaxRcpBytes));
   return BuildSet(json, path.string());
 }
 

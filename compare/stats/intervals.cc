@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxWilksSize = 1000000;
 
-bool IsOpenProbability(double p) { return p > 0.0 && p < 1.0; }
+bool IsCoverage(double p) { return p > 0.0 && p < 1.0; }
 
 // The half width around a centre that is off by x, in standard deviations, which holds `coverage`.
 double HalfWidthHolding(double coverage, double x) {
@@ -50,8 +50,7 @@ double ToleranceFactorHowe(double n, double df, double coverage, double confiden
 }
 
 double ToleranceFactorExact(double n, double df, double coverage, double confidence) {
-  if (!(n >= 1.0) || !(df > 0.0) || !IsOpenProbability(coverage) ||
-      !IsOpenProbability(confidence)) {
+  if (!(n >= 1.0) || !(df > 0.0) || !IsCoverage(coverage) || !IsCoverage(confidence)) {
     return std::nan("");
   }
   const double root_n = std::sqrt(n);
@@ -81,14 +80,14 @@ double ToleranceFactorOneSidedNatrella(double n, double coverage, double confide
 }
 
 std::optional<int> WilksSampleSize(double coverage, double confidence, int order) {
-  if (!IsOpenProbability(coverage) || !IsOpenProbability(confidence) || order < 1) return {};
+  if (!IsCoverage(coverage) || !IsCoverage(confidence) || order < 1) return {};
   return SmallestSize(order, [&](int n) {
     return 1.0 - BinomialCdf(order - 1.0, n, 1.0 - coverage) >= confidence;
   });
 }
 
 std::optional<int> WilksSampleSizeTwoSided(double coverage, double confidence) {
-  if (!IsOpenProbability(coverage) || !IsOpenProbability(confidence)) return {};
+  if (!IsCoverage(coverage) || !IsCoverage(confidence)) return {};
   return SmallestSize(2, [&](int n) { return WilksConfidenceTwoSided(n, coverage) >= confidence; });
 }
 

@@ -9,7 +9,7 @@
 namespace rharness::stats {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -32,13 +32,13 @@ Moments ComputeMoments(const std::vector<double>& values) {
   result.sum_of_squares =
       std::isfinite(result.sum_of_squares)
           ? std::max(0.0, result.sum_of_squares - residual * residual / result.count)
-          : kNaN;
+          : kUndefined;
   return result;
 }
 
 double Lag1Autocorrelation(const std::vector<double>& values) {
   const Moments moments = ComputeMoments(values);
-  if (!(moments.sum_of_squares > 0.0)) return kNaN;
+  if (!(moments.sum_of_squares > 0.0)) return kUndefined;
   double sum = 0.0;
   for (std::size_t i = 0; i + 1 < values.size(); ++i) {
     sum += (values[i] - moments.mean) * (values[i + 1] - moments.mean);
@@ -47,12 +47,12 @@ double Lag1Autocorrelation(const std::vector<double>& values) {
 }
 
 double EffectiveSampleSizeAr1(double n, double rho) {
-  return std::fabs(rho) < 1.0 ? n * (1.0 - rho) / (1.0 + rho) : kNaN;
+  return std::fabs(rho) < 1.0 ? n * (1.0 - rho) / (1.0 + rho) : kUndefined;
 }
 
 double OlympicMean(std::vector<double> values, int reject) {
   const auto drop = static_cast<std::ptrdiff_t>(reject);
-  if (reject < 0 || static_cast<std::ptrdiff_t>(values.size()) <= 2 * drop) return kNaN;
+  if (reject < 0 || static_cast<std::ptrdiff_t>(values.size()) <= 2 * drop) return kUndefined;
   std::sort(values.begin(), values.end());
   return ComputeMoments({values.begin() + drop, values.end() - drop}).mean;
 }

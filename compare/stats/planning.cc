@@ -20,7 +20,7 @@ double StandardErrorOf(int n, int k) { return std::sqrt(1.0 / n + 1.0 / k); }
 
 double DfOf(int n, int k, double prior_df) { return prior_df + n + k - 2.0; }
 
-bool IsRate(double alpha) { return alpha > 0.0 && alpha < 0.5; }
+bool IsErrorRate(double alpha) { return alpha > 0.0 && alpha < 0.5; }
 
 Status Check(const RerunQuestion& question) {
   if (question.n < 1 || question.n > kMaxHistory) {
@@ -34,7 +34,7 @@ Status Check(const RerunQuestion& question) {
   if (!(question.delta > 0.0) || !std::isfinite(question.delta)) {
     return InvalidInput(fmt::format("margin {}; expected one above 0", question.delta));
   }
-  if (!IsRate(question.alpha_drift) || !IsRate(question.alpha_equivalence)) {
+  if (!IsErrorRate(question.alpha_drift) || !IsErrorRate(question.alpha_equivalence)) {
     return InvalidInput("error rates must lie between 0 and 0.5");
   }
   if (!(question.power > question.alpha_equivalence) || !(question.power < 1.0) ||
@@ -88,7 +88,7 @@ PlannedLook PlanLook(const RerunQuestion& question, const LookSchedule& schedule
 
 double SmallestMargin(int n, int k, double prior_df, double alpha, double power) {
   const double df = DfOf(n, k, prior_df);
-  if (n < 1 || k < 1 || !(df > 0.0) || !IsRate(alpha) || !(power > 0.0) || !(power < 1.0)) {
+  if (n < 1 || k < 1 || !(df > 0.0) || !IsErrorRate(alpha) || !(power > 0.0) || !(power < 1.0)) {
     return std::nan("");
   }
   const double se = StandardErrorOf(n, k);

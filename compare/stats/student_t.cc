@@ -11,12 +11,12 @@
 namespace rharness::stats {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUntestable = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
 MeanTest MakeMeanTest(double difference, double standard_error, double df) {
-  MeanTest test{difference, standard_error, df, kNaN, kNaN};
+  MeanTest test{difference, standard_error, df, kUntestable, kUntestable};
   if (standard_error > 0.0 && df > 0.0) {
     test.t = difference / standard_error;
     test.p_two_sided = StudentTTwoSided(test.t, df);
@@ -28,7 +28,7 @@ MeanTest PooledTest(const Moments& a, const Moments& b) { return ModeratedTest(a
 
 MeanTest WelchTest(const Moments& a, const Moments& b) {
   const double difference = a.mean - b.mean;
-  if (a.count < 2.0 || b.count < 2.0) return MakeMeanTest(difference, kNaN, kNaN);
+  if (a.count < 2.0 || b.count < 2.0) return MakeMeanTest(difference, kUntestable, kUntestable);
   const double share_a = a.Variance() / a.count;
   const double share_b = b.Variance() / b.count;
   const double total = share_a + share_b;
@@ -40,17 +40,18 @@ MeanTest WelchTest(const Moments& a, const Moments& b) {
 MeanTest ModeratedTest(const Moments& a, const Moments& b, const ScaledInverseChiSquared& prior,
                        double variance_floor) {
   const double difference = a.mean - b.mean;
-  if (a.count < 1.0 || b.count < 1.0) return MakeMeanTest(kNaN, kNaN, kNaN);
+  if (a.count < 1.0 || b.count < 1.0) return MakeMeanTest(kUntestable, kUntestable, kUntestable);
   const double df = prior.df + a.count + b.count - 2.0;
-  if (!(df > 0.0)) return MakeMeanTest(difference, kNaN, 0.0);
+  if (!(df > 0.0)) return MakeMeanTest(difference, kUntestable, 0.0);
   const double sum = prior.df * prior.s0_squared + a.sum_of_squares + b.sum_of_squares;
-  if (!std::isfinite(sum)) return MakeMeanTest(difference, kNaN, df);
+  if (!std::isfinite(sum)) return MakeMeanTest(difference, kUntestable, df);
   const double variance = std::max(variance_floor, sum / df);
   return MakeMeanTest(difference, std::sqrt(variance * (1.0 / a.count + 1.0 / b.count)), df);
 }
 
 MeanTest PairedTest(const std::vector<double>& x, const std::vector<double>& y) {
-  if (x.size() != y.size() || x.size() < 2) return MakeMeanTest(kNaN, kNaN, kNaN);
+  if (x.size() != y.size() || x.size() < 2)
+    return MakeMeanTest(kUntestable, kUntestable, kUntestable);
   std::vector<double> differences(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) differences[i] = x[i] - y[i];
   const Moments moments = ComputeMoments(differences);
@@ -64,7 +65,7 @@ Interval ConfidenceInterval(const MeanTest& test, double alpha) {
 }
 
 double VarianceRatioP(double variance_a, double df_a, double variance_b, double df_b) {
-  if (!(df_a >= 1.0) || !(df_b >= 1.0) || !(variance_a + variance_b > 0.0)) return kNaN;
+  if (!(df_a >= 1.0) || !(df_b >= 1.0) || !(variance_a + variance_b > 0.0)) return kUntestable;
   const double one_way = FisherFUpper(variance_a / variance_b, df_a, df_b);
   const double other_way = FisherFUpper(variance_b / variance_a, df_b, df_a);
   return std::min(1.0, 2.0 * std::min(one_way, other_way));

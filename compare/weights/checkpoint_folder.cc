@@ -40,7 +40,7 @@ std::vector<std::string> AllOf(const FolderContents& contents) {
   return names;
 }
 
-constexpr std::string_view kExpected =
+constexpr std::string_view kExpectedFolder =
     "expected one *.index.json, a .metadata file, one checkpoint file, or *.safetensors files that "
     "belong together";
 
@@ -97,7 +97,7 @@ Result<FolderContents> ListFolder(const fs::path& folder) {
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const fs::path& folder) {
   ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(folder));
   if (contents.empty()) {
-    return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpected),
+    return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpectedFolder),
                     folder.string());
   }
   if (contents.indexes.size() == 1 && !contents.distributed) {
@@ -115,9 +115,9 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const fs::path& folder)
     for (const std::string& name : names) paths.push_back(folder / name);
     return OpenUnion(paths);
   }
-  return InvalidInput(
-      fmt::format("is a folder with {}; {}, or name one of its files", Some(names), kExpected),
-      folder.string());
+  return InvalidInput(fmt::format("is a folder with {}; {}, or name one of its files", Some(names),
+                                  kExpectedFolder),
+                      folder.string());
 }
 
 }  // namespace rharness

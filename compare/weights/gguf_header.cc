@@ -68,7 +68,7 @@ std::string ScalarText(std::uint32_t kind, std::uint64_t bits) {
 }
 
 // One tensor as the header states it.
-struct Entry {
+struct GgufEntry {
   TensorInfo info;
   std::uint64_t offset = 0;         // from the start of the data
   std::uint64_t header_offset = 0;  // of its description, for messages
@@ -85,7 +85,7 @@ class Parser {
     for (std::uint64_t i = 0; i < tensors_; ++i) RETURN_IF_ERROR(ReadTensor());
     RETURN_IF_ERROR(CheckLayout());
     RETURN_IF_ERROR(SortByName());
-    for (Entry& entry : entries_) {
+    for (GgufEntry& entry : entries_) {
       header_.offsets.push_back(data_begin_ + entry.offset);
       header_.tensors.push_back(std::move(entry.info));
     }
@@ -93,7 +93,7 @@ class Parser {
   }
 
  private:
-  Error Refuse(const Entry& entry, std::string_view message) const {
+  Error Refuse(const GgufEntry& entry, std::string_view message) const {
     return InvalidInput(fmt::format("tensor {}: {}", Quoted(entry.info.name), message),
                         in_.At(entry.header_offset));
   }
@@ -108,8 +108,8 @@ class Parser {
   Status ReadAlignment(std::uint32_t kind, const std::string& text, std::uint64_t offset);
   Status CheckKeys(std::vector<std::pair<std::string_view, std::uint64_t>> keys) const;
   Status ReadTensor();
-  Status ReadShape(Entry* entry);
-  Status ReadType(Entry* entry);
+  Status ReadShape(GgufEntry* entry);
+  Status ReadType(GgufEntry* entry);
   Status CheckLayout();
   Status SortByName();
 
@@ -118,7 +118,7 @@ class Parser {
   std::uint64_t pairs_ = 0;
   std::uint64_t alignment_bytes_ = kDefaultGgufAlignmentBytes;
   std::uint64_t data_begin_ = 0;
-  std::vector<Entry> entries_;
+  std::vector<GgufEntry> entries_;
   GgufHeader header_;
 };
 
@@ -266,7 +266,7 @@ Status Parser::ReadAlignment(std::uint32_t kind, const std::string& text, std::u
 }
 
 Status Parser::ReadTensor() {
-  Entry entry;
+  GgufEntry entry;
   entry.header_offset = in_.position();
   ASSIGN_OR_RETURN(entry.info.name, ReadName(kMaxGgufNameBytes, "a tensor name"));
   RETURN_IF_ERROR(ReadShape(&entry));
@@ -280,7 +280,7 @@ Status Parser::ReadTensor() {
   return {};
 }
 
-Status Parser::ReadShape(Entry* entry) {
+Status Parser::ReadShape(GgufEntry* entry) {
   TensorInfo& info = entry->info;
   ASSIGN_OR_RETURN(const std::uint32_t rank, in_.U32("the number of dimensions"));
   if (rank > kMaxGgufRank) {
@@ -297,7 +297,7 @@ Status Parser::ReadShape(Entry* entry) {
   return {};
 }
 
-Status Parser::ReadType(Entry* entry) {
+Status Parser::ReadType(GgufEntry* entry) {
   TensorInfo& info = entry->info;
   ASSIGN_OR_RETURN(const std::uint32_t number, in_.U32("the type of a tensor"));
   const GgufType* type = FindGgufType(number);
@@ -325,13 +325,13 @@ Status Parser::ReadType(Entry* entry) {
 Status Parser::CheckLayout() {
   const std::uint64_t past = in_.position() % alignment_bytes_;
   data_begin_ = in_.position() + (past == 0 ? 0 : alignment_bytes_ - past);
-  std::ranges::sort(entries_, {}, [](const Entry& entry) {
+  std::ranges::sort(entries_, {}, [](const GgufEntry& entry) {
     return std::pair(entry.offset, entry.info.size_bytes);
   });
   const std::uint64_t data_bytes =
       data_begin_ < in_.file_bytes() ? in_.file_bytes() - data_begin_ : 0;
   std::uint64_t end = 0;
-  for (const Entry& entry : entries_) {
+  for (const GgufEntry& entry : entries_) {
     const std::uint64_t size = entry.info.size_bytes;
     if (entry.offset > data_bytes || size > data_bytes - entry.offset) {
       return Refuse(entry, fmt::format("{} bytes at offset {} end after the file's {} bytes of "
@@ -348,11 +348,11 @@ Status Parser::CheckLayout() {
 }
 
 Status Parser::SortByName() {
-  const auto name_of = [](const Entry& entry) -> const std::string& { return entry.info.name; };
+  const auto name_of = [](const GgufEntry& entry) -> const std::string& { return entry.info.name; };
   std::ranges::sort(entries_, {}, name_of);
   const auto twin = std::ranges::adjacent_find(entries_, {}, name_of);
   if (twin == entries_.end()) return {};
-  const Entry& second = twin->header_offset > (twin + 1)->header_offset ? *twin : *(twin + 1);
+  const GgufEntry& second = twin->header_offset > (twin + 1)->header_offset ? *twin : *(twin + 1);
   return Refuse(second, "the name occurs twice; expected unique names");
 }
 

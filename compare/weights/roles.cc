@@ -54,14 +54,14 @@ bool Has(const Table& table, std::string_view component) {
   return std::ranges::find(table, component) != table.end();
 }
 
-bool IsNumber(std::string_view text) {
+bool IsDigits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool IsOptimizer(std::string_view component) {
   constexpr std::string_view kChained = "chained_";
   return Has(kOptimizerAnywhere, component) ||
-         (component.starts_with(kChained) && IsNumber(component.substr(kChained.size())));
+         (component.starts_with(kChained) && IsDigits(component.substr(kChained.size())));
 }
 
 std::vector<std::string_view> Components(std::string_view name) {
@@ -96,7 +96,7 @@ TensorRole RoleOf(std::string_view name) {
   const auto is_random = [](std::string_view part) { return Has(kRandomnessAnywhere, part); };
   if (first == "rng" || std::ranges::any_of(components, is_random)) return TensorRole::kRandomness;
   if (std::ranges::any_of(components, IsOptimizer)) return TensorRole::kOptimizer;
-  if (first == "state" && components.size() > 2 && IsNumber(components[1])) {
+  if (first == "state" && components.size() > 2 && IsDigits(components[1])) {
     return TensorRole::kOptimizer;
   }
   return Has(kOtherFirst, first) ? TensorRole::kOther : TensorRole::kWeight;

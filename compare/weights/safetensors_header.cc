@@ -22,14 +22,14 @@ std::optional<std::uint64_t> WrittenInteger(const Json& json) {
 constexpr std::uint64_t kHeaderBegin = 8;  // where the header starts in the file
 
 // One tensor as the header states it.
-struct Entry {
+struct HeaderEntry {
   TensorInfo info;
   std::uint64_t begin = 0;  // from the start of the data
   std::uint64_t end = 0;
   std::uint64_t file_offset = 0;  // of its value in the header, for messages
 };
 
-std::string Quoted(std::string_view name) {
+std::string QuotedName(std::string_view name) {
   const bool cut = name.size() > 200;
   return fmt::format("'{}{}'", TerminalSafe(name.substr(0, 200)), cut ? "..." : "");
 }
@@ -43,7 +43,7 @@ class HeaderParser {
     RETURN_IF_ERROR(ParseMembers());
     RETURN_IF_ERROR(CheckLayout());
     RETURN_IF_ERROR(SortByName());
-    for (Entry& entry : entries_) {
+    for (HeaderEntry& entry : entries_) {
       header_.offsets.push_back(entry.begin);
       header_.tensors.push_back(std::move(entry.info));
     }
@@ -57,8 +57,8 @@ class HeaderParser {
   std::uint64_t OffsetOf(std::string_view slice) const {
     return kHeaderBegin + static_cast<std::uint64_t>(slice.data() - text_.data());
   }
-  Error Refuse(const Entry& entry, std::string_view message) const {
-    return InvalidInput(fmt::format("tensor {}: {}", Quoted(entry.info.name), message),
+  Error Refuse(const HeaderEntry& entry, std::string_view message) const {
+    return InvalidInput(fmt::format("tensor {}: {}", QuotedName(entry.info.name), message),
                         At(entry.file_offset));
   }
   Error BadStructure(const JsonMembersError& error, std::uint64_t object_offset) const {
@@ -88,16 +88,16 @@ class HeaderParser {
   Status ParseMembers();
   Status ParseMetadata(std::string_view object);
   Status ParseEntry(std::string name, std::string_view value);
-  Status ReadFields(const Json& json, Entry* entry) const;
-  Status ReadShape(const Json& json, Entry* entry) const;
-  Status ReadOffsets(const Json& json, Entry* entry) const;
+  Status ReadFields(const Json& json, HeaderEntry* entry) const;
+  Status ReadShape(const Json& json, HeaderEntry* entry) const;
+  Status ReadOffsets(const Json& json, HeaderEntry* entry) const;
   Status CheckLayout();
   Status SortByName();
 
   std::string_view text_;
   std::uint64_t data_bytes_;
   std::string_view file_;
-  std::vector<Entry> entries_;
+  std::vector<HeaderEntry> entries_;
   bool has_metadata_ = false;
   SafetensorsHeader header_;
 };
@@ -139,8 +139,9 @@ Status HeaderParser::ParseMetadata(std::string_view object) {
     }
     ASSIGN_OR_RETURN(std::string key,
                      ParseString(member->key, kMaxSafetensorsEntryBytes, "a metadata key"));
-    ASSIGN_OR_RETURN(std::string value, ParseString(member->value, kMaxSafetensorsMetadataBytes,
-                                                    fmt::format("metadata value {}", Quoted(key))));
+    ASSIGN_OR_RETURN(std::string value,
+                     ParseString(member->value, kMaxSafetensorsMetadataBytes,
+                                 fmt::format("metadata value {}", QuotedName(key))));
     header_.metadata.emplace_back(std::move(key), std::move(value));
     key_offsets.push_back(OffsetOf(member->key));
   }
@@ -154,12 +155,12 @@ Status HeaderParser::ParseMetadata(std::string_view object) {
   std::ranges::stable_sort(order, {}, key_of);
   const auto twin = std::ranges::adjacent_find(order, {}, key_of);
   if (twin == order.end()) return {};
-  return InvalidInput(fmt::format("__metadata__ has duplicate key {}", Quoted(key_of(*twin))),
+  return InvalidInput(fmt::format("__metadata__ has duplicate key {}", QuotedName(key_of(*twin))),
                       At(key_offsets[*(twin + 1)]));
 }
 
 Status HeaderParser::ParseEntry(std::string name, std::string_view value) {
-  Entry entry;
+  HeaderEntry entry;
   entry.info.name = std::move(name);
   entry.file_offset = OffsetOf(value);
   if (entries_.size() == kMaxSafetensorsTensors) {
@@ -169,7 +170,7 @@ Status HeaderParser::ParseEntry(std::string name, std::string_view value) {
   const Result<Json> json = ParseSlice(value, kMaxSafetensorsEntryBytes);
   if (!json.ok()) {
     Error error = json.error();
-    error.message = fmt::format("tensor {}: {}", Quoted(entry.info.name), error.message);
+    error.message = fmt::format("tensor {}: {}", QuotedName(entry.info.name), error.message);
     return error;
   }
   RETURN_IF_ERROR(ReadFields(*json, &entry));
@@ -177,7 +178,7 @@ Status HeaderParser::ParseEntry(std::string name, std::string_view value) {
   return {};
 }
 
-Status HeaderParser::ReadFields(const Json& json, Entry* entry) const {
+Status HeaderParser::ReadFields(const Json& json, HeaderEntry* entry) const {
   if (!json.IsObject()) {
     return Refuse(*entry, fmt::format("is {}; expected an object", json.KindName()));
   }
@@ -200,15 +201,16 @@ Status HeaderParser::ReadFields(const Json& json, Entry* entry) const {
   return ReadOffsets(*offsets, entry);
 }
 
-Status HeaderParser::ReadShape(const Json& json, Entry* entry) const {
+Status HeaderParser::ReadShape(const Json& json, HeaderEntry* entry) const {
   TensorInfo& info = entry->info;
   if (!json.IsArray()) {
     return Refuse(*entry, fmt::format("shape is {}; expected an array", json.KindName()));
   }
   if (json.AsArray().size() > kMaxSafetensorsRank) {
-    return Unsupported(fmt::format("tensor {}: {} dimensions; expected at most {}",
-                                   Quoted(info.name), json.AsArray().size(), kMaxSafetensorsRank),
-                       At(entry->file_offset));
+    return Unsupported(
+        fmt::format("tensor {}: {} dimensions; expected at most {}", QuotedName(info.name),
+                    json.AsArray().size(), kMaxSafetensorsRank),
+        At(entry->file_offset));
   }
   info.shape.reserve(json.AsArray().size());
   for (const Json& dimension : json.AsArray()) {
@@ -232,7 +234,7 @@ Status HeaderParser::ReadShape(const Json& json, Entry* entry) const {
   return {};
 }
 
-Status HeaderParser::ReadOffsets(const Json& json, Entry* entry) const {
+Status HeaderParser::ReadOffsets(const Json& json, HeaderEntry* entry) const {
   const bool is_pair = json.IsArray() && json.AsArray().size() == 2;
   const auto begin = is_pair ? WrittenInteger(json.AsArray()[0]) : std::nullopt;
   const auto end = is_pair ? WrittenInteger(json.AsArray()[1]) : std::nullopt;
@@ -257,9 +259,9 @@ Status HeaderParser::ReadOffsets(const Json& json, Entry* entry) const {
 // Sorted by offsets, the tensors must follow one another from 0 to the end of the file.
 Status HeaderParser::CheckLayout() {
   std::ranges::sort(entries_, {},
-                    [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
+                    [](const HeaderEntry& entry) { return std::pair(entry.begin, entry.end); });
   std::uint64_t expected = 0;
-  for (const Entry& entry : entries_) {
+  for (const HeaderEntry& entry : entries_) {
     if (entry.begin != expected) {
       return Refuse(
           entry,
@@ -280,11 +282,13 @@ Status HeaderParser::CheckLayout() {
 }
 
 Status HeaderParser::SortByName() {
-  const auto name_of = [](const Entry& entry) -> const std::string& { return entry.info.name; };
+  const auto name_of = [](const HeaderEntry& entry) -> const std::string& {
+    return entry.info.name;
+  };
   std::ranges::sort(entries_, {}, name_of);
   const auto twin = std::ranges::adjacent_find(entries_, {}, name_of);
   if (twin == entries_.end()) return {};
-  const Entry& second = twin->file_offset > (twin + 1)->file_offset ? *twin : *(twin + 1);
+  const HeaderEntry& second = twin->file_offset > (twin + 1)->file_offset ? *twin : *(twin + 1);
   return Refuse(second, "the name occurs twice; expected unique names");
 }
 

@@ -13,7 +13,7 @@
 namespace rharness {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 // Walks two name-sorted lists; what is on one side only goes to `difference`.
 template <class Tensor>
@@ -61,16 +61,16 @@ void DescribeSums(const TensorSums& sums, TensorDifference* difference) {
   difference->norm_b = std::sqrt(sums.b_squared);
   difference->norm_difference = std::sqrt(sums.difference_squared);
   const double cosine = sums.product / difference->norm_a / difference->norm_b;
-  difference->cosine = std::isnan(cosine) ? kNan : std::clamp(cosine, -1.0, 1.0);
+  difference->cosine = std::isnan(cosine) ? kUndefined : std::clamp(cosine, -1.0, 1.0);
 }
 
 void ForgetDistances(TensorDifference* difference) {
-  difference->max_abs = difference->max_rel = kNan;
+  difference->max_abs = difference->max_rel = kUndefined;
 }
 
 void ForgetNorms(TensorDifference* difference) {
-  difference->norm_a = difference->norm_b = difference->norm_difference = kNan;
-  difference->cosine = kNan;
+  difference->norm_a = difference->norm_b = difference->norm_difference = kUndefined;
+  difference->cosine = kUndefined;
 }
 
 TensorDifference Describe(const TensorInfo& info, const RangeDifference& measured) {

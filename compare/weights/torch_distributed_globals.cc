@@ -11,26 +11,27 @@ struct TorchDType {
   std::string_view global;
   DType dtype;
 };
-constexpr auto kDTypes = std::to_array<TorchDType>({{"torch bool", DType::kBool},
-                                                    {"torch uint8", DType::kU8},
-                                                    {"torch int8", DType::kI8},
-                                                    {"torch uint16", DType::kU16},
-                                                    {"torch int16", DType::kI16},
-                                                    {"torch uint32", DType::kU32},
-                                                    {"torch int32", DType::kI32},
-                                                    {"torch uint64", DType::kU64},
-                                                    {"torch int64", DType::kI64},
-                                                    {"torch float16", DType::kF16},
-                                                    {"torch bfloat16", DType::kBF16},
-                                                    {"torch float32", DType::kF32},
-                                                    {"torch float64", DType::kF64},
-                                                    {"torch complex64", DType::kC64},
-                                                    {"torch complex128", DType::kC128},
-                                                    {"torch float8_e4m3fn", DType::kF8E4M3},
-                                                    {"torch float8_e5m2", DType::kF8E5M2},
-                                                    {"torch float8_e4m3fnuz", DType::kF8E4M3Fnuz},
-                                                    {"torch float8_e5m2fnuz", DType::kF8E5M2Fnuz},
-                                                    {"torch float8_e8m0fnu", DType::kF8E8M0}});
+constexpr auto kTorchDTypes =
+    std::to_array<TorchDType>({{"torch bool", DType::kBool},
+                               {"torch uint8", DType::kU8},
+                               {"torch int8", DType::kI8},
+                               {"torch uint16", DType::kU16},
+                               {"torch int16", DType::kI16},
+                               {"torch uint32", DType::kU32},
+                               {"torch int32", DType::kI32},
+                               {"torch uint64", DType::kU64},
+                               {"torch int64", DType::kI64},
+                               {"torch float16", DType::kF16},
+                               {"torch bfloat16", DType::kBF16},
+                               {"torch float32", DType::kF32},
+                               {"torch float64", DType::kF64},
+                               {"torch complex64", DType::kC64},
+                               {"torch complex128", DType::kC128},
+                               {"torch float8_e4m3fn", DType::kF8E4M3},
+                               {"torch float8_e5m2", DType::kF8E5M2},
+                               {"torch float8_e4m3fnuz", DType::kF8E4M3Fnuz},
+                               {"torch float8_e5m2fnuz", DType::kF8E5M2Fnuz},
+                               {"torch float8_e8m0fnu", DType::kF8E8M0}});
 
 // The classes that are read; kInert's are let pass as values that nothing looks at.
 constexpr auto kClasses = std::to_array<std::string_view>(
@@ -58,13 +59,13 @@ constexpr auto kInert = std::to_array<std::string_view>(
 std::vector<std::string_view> DistributedGlobals() {
   std::vector<std::string_view> globals(kClasses.begin(), kClasses.end());
   globals.insert(globals.end(), kInert.begin(), kInert.end());
-  for (const TorchDType& row : kDTypes) globals.push_back(row.global);
+  for (const TorchDType& row : kTorchDTypes) globals.push_back(row.global);
   return globals;
 }
 
 std::optional<DType> DTypeOfTorchGlobal(std::string_view global) {
-  const auto row = std::ranges::find(kDTypes, global, &TorchDType::global);
-  if (row == kDTypes.end()) return std::nullopt;
+  const auto row = std::ranges::find(kTorchDTypes, global, &TorchDType::global);
+  if (row == kTorchDTypes.end()) return std::nullopt;
   return row->dtype;
 }
 

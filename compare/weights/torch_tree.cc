@@ -12,8 +12,6 @@
 namespace rharness {
 namespace {
 
-using Kind = PickleKind;
-
 class Flattener {
  public:
   Flattener(const Pickle& pickle, TorchTensors* tensors, std::string_view where)
@@ -34,7 +32,7 @@ class Flattener {
         fmt::format("{}: byte {}", where_, pickle_.offset(id)));
   }
   bool HasKeys(PickleId id) const {
-    return pickle_.kind(id) == Kind::kDict || pickle_.kind(id) == Kind::kObject;
+    return pickle_.kind(id) == PickleKind::kDict || pickle_.kind(id) == PickleKind::kObject;
   }
   std::size_t Children(PickleId id) const {
     return HasKeys(id) ? pickle_.Entries(id).size() / 2 : pickle_.Items(id).size();
@@ -65,7 +63,7 @@ class Flattener {
 
 Result<TorchTree> Flattener::Flatten() {
   const PickleId root = pickle_.root();
-  const bool one_tensor = pickle_.kind(root) == Kind::kObject && tensors_.IsTensor(root);
+  const bool one_tensor = pickle_.kind(root) == PickleKind::kObject && tensors_.IsTensor(root);
   if (one_tensor) name_ = "tensor";
   RETURN_IF_ERROR(Visit(root));
   while (!frames_.empty()) RETURN_IF_ERROR(VisitNext());
@@ -98,13 +96,13 @@ Status Flattener::VisitNext() {
 }
 
 Status Flattener::AppendKey(PickleId key) {
-  if (pickle_.kind(key) == Kind::kString) {
+  if (pickle_.kind(key) == PickleKind::kString) {
     if (pickle_.Text(key).size() >
         kMaxTorchNameBytes - std::min(name_.size(), kMaxTorchNameBytes)) {
       return NotRead(key, fmt::format("a name of more than {} bytes", kMaxTorchNameBytes));
     }
     name_ += pickle_.Text(key);
-  } else if (pickle_.kind(key) == Kind::kInt) {
+  } else if (pickle_.kind(key) == PickleKind::kInt) {
     name_ += fmt::format_int(pickle_.Int(key)).str();
   } else {
     return NotRead(key, fmt::format("a key that is {}; expected a string or an integer of 64 bits",
@@ -115,15 +113,15 @@ Status Flattener::AppendKey(PickleId key) {
 
 Status Flattener::Visit(PickleId id) {
   switch (pickle_.kind(id)) {
-    case Kind::kDict:
-    case Kind::kList:
-    case Kind::kTuple:
+    case PickleKind::kDict:
+    case PickleKind::kList:
+    case PickleKind::kTuple:
       return Enter(id);
-    case Kind::kObject:
+    case PickleKind::kObject:
       return VisitObject(id);
-    case Kind::kSet:
+    case PickleKind::kSet:
       return VisitSet(id);
-    case Kind::kPersistent:
+    case PickleKind::kPersistent:
       return NotRead(id, "a storage outside of a tensor; expected tensors");
     default:
       if (HasRoomForMetadata()) AddMetadata(TextOf(id));
@@ -148,7 +146,8 @@ Status Flattener::VisitObject(PickleId id) {
 // Sets have no order from which a tensor could have its name.
 Status Flattener::VisitSet(PickleId id) {
   for (const PickleId item : pickle_.Items(id)) {
-    if (pickle_.kind(item) == Kind::kObject || pickle_.kind(item) == Kind::kPersistent) {
+    if (pickle_.kind(item) == PickleKind::kObject ||
+        pickle_.kind(item) == PickleKind::kPersistent) {
       return NotRead(item, "an object in a set; expected plain values there");
     }
   }
@@ -193,22 +192,22 @@ void Flattener::AddMetadata(std::string_view value) {
 
 std::string Flattener::TextOf(PickleId id) const {
   switch (pickle_.kind(id)) {
-    case Kind::kNone:
+    case PickleKind::kNone:
       return "None";
-    case Kind::kBool:
+    case PickleKind::kBool:
       return pickle_.Bool(id) ? "True" : "False";
-    case Kind::kInt:
+    case PickleKind::kInt:
       return fmt::to_string(pickle_.Int(id));
-    case Kind::kFloat:
+    case PickleKind::kFloat:
       return fmt::format("{}", pickle_.Float(id));
-    case Kind::kString:
+    case PickleKind::kString:
       if (pickle_.Text(id).size() <= kMaxTorchTextBytes) return std::string(pickle_.Text(id));
       [[fallthrough]];
-    case Kind::kLong:
-    case Kind::kBytes:
+    case PickleKind::kLong:
+    case PickleKind::kBytes:
       return fmt::format("<{} of {} bytes>", PickleKindName(pickle_.kind(id)),
                          pickle_.Text(id).size());
-    case Kind::kGlobal:
+    case PickleKind::kGlobal:
       return std::string(TorchGlobalAt(pickle_.Global(id)).name);
     default:
       return fmt::format("<{}>", PickleKindName(pickle_.kind(id)));

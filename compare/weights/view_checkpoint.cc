@@ -22,12 +22,12 @@ constexpr std::size_t kBandBytes = std::size_t{4} << 20;
 constexpr std::size_t kBands = 16;
 constexpr std::size_t kIdleStreams = 32;
 
-std::size_t ItemBytes(DType dtype) { return static_cast<std::size_t>(BitsOf(dtype)) / 8; }
+std::size_t ElementBytes(DType dtype) { return static_cast<std::size_t>(BitsOf(dtype)) / 8; }
 
 // Bytes whose order is reversed together: a complex number has two.
 std::size_t NumberBytes(DType dtype) {
   const bool complex = dtype == DType::kC64 || dtype == DType::kC128;
-  return ItemBytes(dtype) / (complex ? 2 : 1);
+  return ElementBytes(dtype) / (complex ? 2 : 1);
 }
 
 // Deflated members, read by anybody from anywhere: an idle stream that is not yet past the place
@@ -151,7 +151,7 @@ Status ViewCheckpoint::ReadBands(std::size_t index, std::uint64_t offset,
 Status ViewCheckpoint::LoadBand(std::size_t index, std::uint64_t offset, Band* band) const {
   const TensorInfo& info = tensors_[index];
   const Place& place = places_[index];
-  const std::size_t item = ItemBytes(info.dtype);
+  const std::size_t item = ElementBytes(info.dtype);
   GatherBand box = BandOf(info.shape, place.strides, offset / item, kBandBytes / item);
   std::vector<std::byte> bytes(box.count * item);
   band->bytes.clear();
@@ -237,7 +237,7 @@ Result<TensorInfo> Builder::InfoOf(const View& view) {
       return Refuse(view, "the product of its shape is above 2^64 - 1");
     }
   }
-  if (__builtin_mul_overflow(info.elements, ItemBytes(info.dtype), &info.size_bytes) ||
+  if (__builtin_mul_overflow(info.elements, ElementBytes(info.dtype), &info.size_bytes) ||
       __builtin_add_overflow(total_bytes_, info.size_bytes, &total_bytes_) ||
       total_bytes_ / kMaxViewMultiple > available_bytes_) {
     return TooMuch(view, fmt::format("{} elements; expected all tensors together to have at most "
@@ -258,7 +258,7 @@ Status Builder::CheckBounds(const View& view, const TensorInfo& info) const {
   }
   std::uint64_t end = 0;
   overflow |= __builtin_add_overflow(last, 1, &last);
-  overflow |= __builtin_mul_overflow(last, ItemBytes(view.dtype), &end);
+  overflow |= __builtin_mul_overflow(last, ElementBytes(view.dtype), &end);
   overflow |= __builtin_add_overflow(end, view.offset_bytes, &end);
   const std::uint64_t room = parts_.sources.at(view.source).size_bytes;
   if (!overflow && end <= room) return {};

@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 constexpr std::string_view kInnerPrefix = "_orig_mod.";
 
 // Some tensors of a checkpoint, perhaps under other names.
-class View : public Checkpoint {
+class RenamedView : public Checkpoint {
  public:
   struct Row {
     TensorInfo info;
@@ -24,7 +24,7 @@ class View : public Checkpoint {
   };
 
   // `rows` are sorted by name. `owned` keeps `below` alive where the view owns it.
-  View(const Checkpoint& below, std::unique_ptr<Checkpoint> owned, std::vector<Row> rows)
+  RenamedView(const Checkpoint& below, std::unique_ptr<Checkpoint> owned, std::vector<Row> rows)
       : below_(below), owned_(std::move(owned)) {
     for (Row& row : rows) {
       tensors_.push_back(std::move(row.info));
@@ -103,12 +103,14 @@ std::string NameWithoutPrefixes(std::string_view name, const Names& prefixes) {
 Result<std::unique_ptr<Checkpoint>> WithoutPrefixes(std::unique_ptr<Checkpoint> checkpoint,
                                                     const Names& prefixes) {
   const Checkpoint& below = *checkpoint;
-  std::vector<View::Row> rows;
+  std::vector<RenamedView::Row> rows;
   for (std::size_t i = 0; i < below.tensors().size(); ++i) {
     rows.push_back({below.tensors()[i], i});
     rows.back().info.name = NameWithoutPrefixes(rows.back().info.name, prefixes);
   }
-  const auto name_of = [](const View::Row& row) -> const std::string& { return row.info.name; };
+  const auto name_of = [](const RenamedView::Row& row) -> const std::string& {
+    return row.info.name;
+  };
   std::ranges::stable_sort(rows, {}, name_of);
   const auto twin = std::ranges::adjacent_find(rows, {}, name_of);
   if (twin != rows.end()) {
@@ -119,17 +121,17 @@ Result<std::unique_ptr<Checkpoint>> WithoutPrefixes(std::unique_ptr<Checkpoint> 
         Quoted(twin->info.name), fmt::join(prefixes, " ")));
   }
   return std::unique_ptr<Checkpoint>(
-      std::make_unique<View>(below, std::move(checkpoint), std::move(rows)));
+      std::make_unique<RenamedView>(below, std::move(checkpoint), std::move(rows)));
 }
 
 std::unique_ptr<Checkpoint> OfRole(const Checkpoint& checkpoint,
                                    const std::set<TensorRole>& roles) {
-  std::vector<View::Row> rows;
+  std::vector<RenamedView::Row> rows;
   for (std::size_t i = 0; i < checkpoint.tensors().size(); ++i) {
     const TensorInfo& info = checkpoint.tensors()[i];
     if (roles.contains(RoleOf(info.name))) rows.push_back({info, i});
   }
-  return std::make_unique<View>(checkpoint, nullptr, std::move(rows));
+  return std::make_unique<RenamedView>(checkpoint, nullptr, std::move(rows));
 }
 
 Names SuggestPrefixes(const Checkpoint& a, const Checkpoint& b) {

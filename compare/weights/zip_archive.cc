@@ -32,7 +32,7 @@ constexpr std::uint64_t kKnownFlags = kFlagDescriptor | kFlagUtf8 | 0b110;  // a
 constexpr std::uint64_t kMaxDeflateRatio = 1032;  // a match of 258 bytes takes two bits
 
 // A member and what only its own checks need.
-struct Entry {
+struct CentralEntry {
   ZipMember member;
   std::uint64_t directory_offset = 0;  // of its central header
   std::uint64_t flags = 0;
@@ -47,7 +47,7 @@ class DirectoryReader {
   Result<ZipDirectory> Read() {
     ASSIGN_OR_RETURN(const ZipDirectoryPlace place, FindZipDirectory(file_, begin_, end_));
     RETURN_IF_ERROR(ReadCentral(place));
-    for (Entry& entry : entries_) RETURN_IF_ERROR(CheckLocal(place.offset, &entry));
+    for (CentralEntry& entry : entries_) RETURN_IF_ERROR(CheckLocal(place.offset, &entry));
     RETURN_IF_ERROR(CheckOverlaps());
     return SortedByName();
   }
@@ -56,26 +56,26 @@ class DirectoryReader {
   std::string At(std::uint64_t offset) const {
     return fmt::format("{}: byte {}", file_.name(), offset);
   }
-  Error Refuse(const Entry& entry, std::uint64_t offset, std::string_view message) const {
+  Error Refuse(const CentralEntry& entry, std::uint64_t offset, std::string_view message) const {
     return InvalidInput(fmt::format("{}: {}", ZipMemberText(entry.member), message), At(offset));
   }
 
   Status ReadCentral(const ZipDirectoryPlace& place);
-  Status ParseCentral(std::string_view header, std::string_view extra, Entry* entry) const;
-  Status CheckMethod(std::uint64_t method, const Entry& entry) const;
-  Status CheckName(const Entry& entry) const;
-  Status ReadZip64Extra(std::string_view extra, const Entry& entry, std::uint64_t offset,
+  Status ParseCentral(std::string_view header, std::string_view extra, CentralEntry* entry) const;
+  Status CheckMethod(std::uint64_t method, const CentralEntry& entry) const;
+  Status CheckName(const CentralEntry& entry) const;
+  Status ReadZip64Extra(std::string_view extra, const CentralEntry& entry, std::uint64_t offset,
                         std::span<std::uint64_t* const> values) const;
-  Status CheckLocal(std::uint64_t directory_offset, Entry* entry) const;
-  Status CheckLocalNumbers(std::string_view header, const Entry& entry) const;
-  Status CheckDescriptor(std::uint64_t directory_offset, Entry* entry) const;
+  Status CheckLocal(std::uint64_t directory_offset, CentralEntry* entry) const;
+  Status CheckLocalNumbers(std::string_view header, const CentralEntry& entry) const;
+  Status CheckDescriptor(std::uint64_t directory_offset, CentralEntry* entry) const;
   Status CheckOverlaps();
   Result<ZipDirectory> SortedByName();
 
   const InputFile& file_;
   std::uint64_t begin_;
   std::uint64_t end_;
-  std::vector<Entry> entries_;
+  std::vector<CentralEntry> entries_;
 };
 
 Status DirectoryReader::ReadCentral(const ZipDirectoryPlace& place) {
@@ -83,7 +83,7 @@ Status DirectoryReader::ReadCentral(const ZipDirectoryPlace& place) {
   std::string_view rest = bytes;
   entries_.reserve(place.members);
   for (std::uint64_t i = 0; i < place.members; ++i) {
-    Entry entry;
+    CentralEntry entry;
     entry.directory_offset = place.offset + (bytes.size() - rest.size());
     if (rest.size() < kZipCentralHeaderBytes || ZipNumber(rest, 0, 4) != kCentralSignature) {
       return InvalidInput(
@@ -111,7 +111,7 @@ Status DirectoryReader::ReadCentral(const ZipDirectoryPlace& place) {
 }
 
 Status DirectoryReader::ParseCentral(std::string_view header, std::string_view extra,
-                                     Entry* entry) const {
+                                     CentralEntry* entry) const {
   ZipMember& member = entry->member;
   entry->flags = ZipNumber(header, 8, 2);
   RETURN_IF_ERROR(CheckName(*entry));
@@ -146,7 +146,7 @@ Status DirectoryReader::ParseCentral(std::string_view header, std::string_view e
   return {};
 }
 
-Status DirectoryReader::CheckMethod(std::uint64_t method, const Entry& entry) const {
+Status DirectoryReader::CheckMethod(std::uint64_t method, const CentralEntry& entry) const {
   if ((entry.flags & kFlagEncrypted) != 0) {
     return Unsupported(
         fmt::format("{}: is encrypted; expected a plain member", ZipMemberText(entry.member)),
@@ -163,7 +163,7 @@ Status DirectoryReader::CheckMethod(std::uint64_t method, const Entry& entry) co
                      At(entry.directory_offset));
 }
 
-Status DirectoryReader::CheckName(const Entry& entry) const {
+Status DirectoryReader::CheckName(const CentralEntry& entry) const {
   std::string_view name = entry.member.name;
   if (name.ends_with('/')) name.remove_suffix(1);
   const auto path = SafeRelativePath(name, At(entry.directory_offset));
@@ -181,7 +181,7 @@ Status DirectoryReader::CheckName(const Entry& entry) const {
 }
 
 // Replaces those of `values` that are saturated by the 64-bit numbers of the zip64 extra field.
-Status DirectoryReader::ReadZip64Extra(std::string_view extra, const Entry& entry,
+Status DirectoryReader::ReadZip64Extra(std::string_view extra, const CentralEntry& entry,
                                        std::uint64_t offset,
                                        std::span<std::uint64_t* const> values) const {
   const auto saturated = [](const std::uint64_t* value) { return *value == kSaturated32; };
@@ -208,7 +208,7 @@ Status DirectoryReader::ReadZip64Extra(std::string_view extra, const Entry& entr
 }
 
 // `directory_offset` ends the room of all members.
-Status DirectoryReader::CheckLocal(std::uint64_t directory_offset, Entry* entry) const {
+Status DirectoryReader::CheckLocal(std::uint64_t directory_offset, CentralEntry* entry) const {
   ZipMember& member = entry->member;
   const std::uint64_t room = directory_offset - begin_;
   const std::uint64_t fixed = kLocalBytes + member.name.size();
@@ -240,7 +240,8 @@ Status DirectoryReader::CheckLocal(std::uint64_t directory_offset, Entry* entry)
                                                : Status();
 }
 
-Status DirectoryReader::CheckLocalNumbers(std::string_view header, const Entry& entry) const {
+Status DirectoryReader::CheckLocalNumbers(std::string_view header,
+                                          const CentralEntry& entry) const {
   const ZipMember& member = entry.member;
   const auto contradicts = [&](std::string_view what, std::uint64_t local, std::uint64_t central) {
     return Refuse(entry, member.header_offset,
@@ -268,7 +269,7 @@ Status DirectoryReader::CheckLocalNumbers(std::string_view header, const Entry& 
 }
 
 // With or without a signature, with sizes of 4 bytes or 8: the format leaves it open.
-Status DirectoryReader::CheckDescriptor(std::uint64_t directory_offset, Entry* entry) const {
+Status DirectoryReader::CheckDescriptor(std::uint64_t directory_offset, CentralEntry* entry) const {
   const ZipMember& member = entry->member;
   const std::uint64_t room = std::min<std::uint64_t>(24, directory_offset - entry->end);
   ASSIGN_OR_RETURN(const std::string bytes, ReadZipBytes(file_, entry->end, room));
@@ -292,11 +293,11 @@ Status DirectoryReader::CheckDescriptor(std::uint64_t directory_offset, Entry* e
 }
 
 Status DirectoryReader::CheckOverlaps() {
-  std::ranges::sort(entries_, {}, [](const Entry& entry) {
+  std::ranges::sort(entries_, {}, [](const CentralEntry& entry) {
     return std::pair(entry.member.header_offset, entry.end);
   });
   for (std::size_t i = 1; i < entries_.size(); ++i) {
-    const Entry& before = entries_[i - 1];
+    const CentralEntry& before = entries_[i - 1];
     if (entries_[i].member.header_offset >= before.end) continue;
     return Refuse(entries_[i], entries_[i].member.header_offset,
                   fmt::format("overlaps {}, which ends at byte {}", ZipMemberText(before.member),
@@ -306,7 +307,9 @@ Status DirectoryReader::CheckOverlaps() {
 }
 
 Result<ZipDirectory> DirectoryReader::SortedByName() {
-  const auto name_of = [](const Entry& entry) -> const std::string& { return entry.member.name; };
+  const auto name_of = [](const CentralEntry& entry) -> const std::string& {
+    return entry.member.name;
+  };
   std::ranges::stable_sort(entries_, {}, name_of);
   const auto twin = std::ranges::adjacent_find(entries_, {}, name_of);
   if (twin != entries_.end()) {
@@ -315,7 +318,7 @@ Result<ZipDirectory> DirectoryReader::SortedByName() {
   }
   ZipDirectory directory;
   directory.members.reserve(entries_.size());
-  for (Entry& entry : entries_) directory.members.push_back(std::move(entry.member));
+  for (CentralEntry& entry : entries_) directory.members.push_back(std::move(entry.member));
   return directory;
 }
 

@@ -20,7 +20,7 @@ constexpr std::size_t kZip64EndBytes = 56;
 constexpr std::size_t kZip64LocatorBytes = 20;
 constexpr std::size_t kMaxCommentBytes = 0xffff;
 
-constexpr std::uint32_t kSaturated32 = 0xffffffff;  // "see the zip64 record"
+constexpr std::uint32_t kSeeZip64Record = 0xffffffff;  // "see the zip64 record"
 
 class EndReader {
  public:
@@ -113,8 +113,8 @@ Result<ZipDirectoryPlace> EndReader::ReadZip64End(std::uint64_t locator_offset,
   const auto agrees = [](std::uint64_t plain, std::uint64_t wide, std::uint64_t saturated) {
     return plain == wide || plain == saturated;
   };
-  if (!agrees(stated.offset, place.offset, kSaturated32) ||
-      !agrees(stated.size_bytes, place.size_bytes, kSaturated32) ||
+  if (!agrees(stated.offset, place.offset, kSeeZip64Record) ||
+      !agrees(stated.size_bytes, place.size_bytes, kSeeZip64Record) ||
       !agrees(stated.members, place.members, 0xffff)) {
     return InvalidInput("the zip64 end record contradicts the plain one; expected the same numbers",
                         At(offset));

@@ -22,9 +22,9 @@
 namespace rharness {
 namespace {
 
-std::atomic<bool> interrupted{false};
+std::atomic<bool> gate_interrupted{false};
 
-void Interrupt(int) { interrupted = true; }
+void InterruptGate(int) { gate_interrupted = true; }
 
 constexpr std::string_view kVariable = "environment.";
 constexpr std::chrono::minutes kProbingLimit{60};
@@ -68,7 +68,8 @@ Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Finge
   ProcessLimits limits;
   limits.timeout = kProbingLimit;
   limits.output_bytes = kMostFingerprintBytes;
-  const ProcessResult process = RunProcess(spec, limits, {}, [] { return interrupted.load(); });
+  const ProcessResult process =
+      RunProcess(spec, limits, {}, [] { return gate_interrupted.load(); });
   if (process.stdout_text.empty()) {
     return ProcessError(fmt::format("probing this machine: {}: {}", process.outcome.ToString(),
                                     TerminalSafe(process.stderr_text)));
@@ -150,7 +151,7 @@ std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all) {
 
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, Interrupt);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, InterruptGate);
   DrillOptions drill;
   drill.environment = CandidateVariables(input.baseline, input.candidate);
   if (!options.trust_here) {
@@ -165,7 +166,7 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   drill.plan.slots = SlotsOf(CaptureEnvironment().hardware, options.gpus);
   ProgressLine line(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line.Show(progress); },
-                         .should_stop = [] { return interrupted.load(); }};
+                         .should_stop = [] { return gate_interrupted.load(); }};
   auto report = RunDrill(drill, hooks, &SystemClock());
   line.Clear();
   return report;

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kHelp[] =
+constexpr char kHashHelp[] =
     "Prints the SHA-256 of files, one line a path, as sha256sum does. A folder is printed with a "
     "slash at its end; its digest (rharness.tree/v1) covers the names and contents of every file "
     "below it, and neither times, modes, owners nor empty folders. Where a path is a checkpoint "
@@ -291,7 +291,7 @@ int Hash(const Options& options) {
 void AddHash(Command& root) {
   auto options = std::make_shared<Options>();
   Command& verb = root.AddVerb("hash", "Prints digests of files, folders and checkpoints' tensors");
-  verb.Describe(kHelp);
+  verb.Describe(kHashHelp);
   verb.Add("PATH", &options->paths, "Files and folders").Path().Required();
   verb.Add("--threads", &options->threads, "Threads to hash with; 0: one per core")
       .Between(0, 1024)

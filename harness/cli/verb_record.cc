@@ -26,14 +26,14 @@ struct RecordOptions {
   bool overwrite = false;
 };
 
-std::atomic<bool> interrupted{false};
+std::atomic<bool> record_interrupted{false};
 
-void Interrupt(int) { interrupted = true; }
+void InterruptRecord(int) { record_interrupted = true; }
 
 // An interrupt ends the command first, so that nothing of it stays behind.
 void CatchInterrupts() {
   struct sigaction action {};
-  action.sa_handler = Interrupt;
+  action.sa_handler = InterruptRecord;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
@@ -107,7 +107,7 @@ Result<int> RecordAndWrite(const RecordOptions& options) {
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
   CatchInterrupts();
   ASSIGN_OR_RETURN(const Recording recording,
-                   RecordRun(request, [] { return interrupted.load(); }));
+                   RecordRun(request, [] { return record_interrupted.load(); }));
   const Manifest manifest = BuildManifest(request, recording);
   if (!recording.outcome.Succeeded() && !options.keep_failed) {
     for (const std::string& note : manifest.notes) LogError(TerminalSafe(note));

@@ -9,6 +9,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/drill/record_parts.h"
 #include "harness/drill/tensor_records.h"
 
 namespace rharness {
@@ -16,11 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMetricsLimitBytes = std::uint64_t{256} << 20;
-
-bool IsCheckpoint(const Artifact& artifact) {
-  return artifact.role == "weights" || artifact.role == "optimizer";
-}
+constexpr std::uint64_t kMetricsFileBytes = std::uint64_t{256} << 20;
 
 Remark OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
   return Remark{.code = std::string(code),
@@ -63,7 +60,7 @@ void CollectMetrics(const Manifest& manifest, const fs::path& folder, Evidence* 
   if (manifest.metrics_path.empty()) return;
   const auto path = ResolveBelow(folder, manifest.metrics_path);
   const auto text =
-      path.ok() ? ReadFile(*path, kMetricsLimitBytes) : Result<std::string>(path.error());
+      path.ok() ? ReadFile(*path, kMetricsFileBytes) : Result<std::string>(path.error());
   auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
                         : Result<SalvagedMetrics>(text.error());
   if (!read.ok()) {

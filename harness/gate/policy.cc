@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1 << 20;
 constexpr std::size_t kMostEntries = 10'000;
 constexpr std::size_t kMostValues = 250'000;  // every alias counts as what it stands for
-constexpr int kVersion = 1;
+constexpr int kPolicyVersion = 1;
 constexpr std::string_view kLastDay = "9999-01-01";  // later ones cannot all be written and read
 
 using Handler = std::function<Status(const YAML::Node&)>;
@@ -177,11 +177,11 @@ class Reader {
   Status ReadVersion(const YAML::Node& node, int* version) {
     std::string text;
     RETURN_IF_ERROR(ReadText(node, "the version", &text));
-    if (text != std::to_string(kVersion)) {
+    if (text != std::to_string(kPolicyVersion)) {
       return Fail(node.Mark(), fmt::format("version '{}' of a policy; this program reads {}",
-                                           TerminalSafe(text), kVersion));
+                                           TerminalSafe(text), kPolicyVersion));
     }
-    *version = kVersion;
+    *version = kPolicyVersion;
     return {};
   }
 

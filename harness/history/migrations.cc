@@ -91,7 +91,7 @@ std::vector<std::string> Standing(const Dialect& dialect) {
 
 // What explains a change of verdict must outlive the folders of the drills, and who waits longest
 // for a drill must be known of every run.
-std::vector<std::string> Surroundings(const Dialect& dialect) {
+std::vector<std::string> SurroundingsTables(const Dialect& dialect) {
   std::vector<std::string> statements = {
       "CREATE TABLE surroundings (sha256 TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL)",
       "ALTER TABLE reruns ADD COLUMN surroundings_sha256 TEXT",
@@ -119,7 +119,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {1, "records", RecordTables()},
       {2, "append_only", AppendOnly(dialect)},
       {3, "standing", Standing(dialect)},
-      {4, "surroundings", Surroundings(dialect)},
+      {4, "surroundings", SurroundingsTables(dialect)},
   };
 }
 

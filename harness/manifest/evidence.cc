@@ -41,7 +41,7 @@ void ReadOutcome(JsonReader& reader, Outcome* out) {
   reader.ReadOptional("peak_memory_bytes", &out->peak_memory_bytes);
 }
 
-Json ToJson(const Outcome& outcome) {
+Json OutcomeToJson(const Outcome& outcome) {
   return Json::MakeObject({{"kind", OutcomeKindName(outcome.kind)},
                            {"exit_code", outcome.exit_code},
                            {"signal", outcome.signal},
@@ -132,7 +132,7 @@ Json ToJson(const Evidence& evidence) {
                            {"attempt", evidence.attempt},
                            {"started", FormatTime(evidence.started)},
                            {"ended", FormatTime(evidence.ended)},
-                           {"outcome", ToJson(evidence.outcome)},
+                           {"outcome", OutcomeToJson(evidence.outcome)},
                            {"obstacle", evidence.obstacle},
                            {"obstacle_layer", evidence.obstacle_layer},
                            {"image_digest", evidence.image_digest},

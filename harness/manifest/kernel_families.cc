@@ -110,7 +110,7 @@ Result<std::vector<std::string>> FieldsOf(std::string_view line, std::string_vie
   return fields;
 }
 
-std::string_view Trim(std::string_view text) {
+std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
     text.remove_prefix(1);
   }
@@ -124,7 +124,7 @@ std::vector<std::pair<std::size_t, std::string_view>> LinesOf(std::string_view t
   std::vector<std::pair<std::size_t, std::string_view>> lines;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = Trim(text.substr(0, end));
+    const std::string_view line = Trimmed(text.substr(0, end));
     if (!line.empty()) lines.emplace_back(number, line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -158,7 +158,7 @@ Result<std::vector<std::string>> NamesOf(std::string_view text, std::string_view
   }
   for (++at; at < lines.size(); ++at) {
     ASSIGN_OR_RETURN(const auto fields, FieldsOf(lines[at].second, file, lines[at].first));
-    if (*column < fields.size()) names.emplace_back(Trim(fields[*column]));
+    if (*column < fields.size()) names.emplace_back(Trimmed(fields[*column]));
   }
   return names;
 }

@@ -6,7 +6,7 @@
 namespace rharness {
 namespace {
 
-Json ToJson(const Code& code) {
+Json CodeToJson(const Code& code) {
   return Json::MakeObject({{"repository", code.repository},
                            {"commit", code.commit},
                            {"dirty", code.dirty},
@@ -14,7 +14,7 @@ Json ToJson(const Code& code) {
                            {"files", ToJsonArray(code.files)}});
 }
 
-Json ToJson(const Image& image) {
+Json ImageToJson(const Image& image) {
   return Json::MakeObject({{"kind", image.kind},
                            {"registry", image.registry},
                            {"repository", image.repository},
@@ -24,7 +24,7 @@ Json ToJson(const Image& image) {
                            {"packages_sha256", image.packages_sha256}});
 }
 
-Json ToJson(const Determinism& determinism) {
+Json DeterminismToJson(const Determinism& determinism) {
   Json flags = Json::MakeObject();
   for (const auto& [name, value] : determinism.flags) flags.AppendMember(name, value);
   return Json::MakeObject({{"declared", determinism.declared},
@@ -32,7 +32,7 @@ Json ToJson(const Determinism& determinism) {
                            {"flags", std::move(flags)}});
 }
 
-Json ToJson(const Resources& resources) {
+Json ResourcesToJson(const Resources& resources) {
   return Json::MakeObject({{"cpus", resources.cpus},
                            {"gpus", resources.gpus},
                            {"memory_bytes", resources.memory_bytes},
@@ -53,8 +53,8 @@ Json ToJson(const Manifest& manifest) {
                                 {"started", FormatTime(manifest.started)},
                                 {"ended", FormatTime(manifest.ended)},
                                 {"duration_seconds", manifest.duration_seconds},
-                                {"code", ToJson(manifest.code)},
-                                {"image", ToJson(manifest.image)},
+                                {"code", CodeToJson(manifest.code)},
+                                {"image", ImageToJson(manifest.image)},
                                 {"data", ToJsonArray(manifest.data)},
                                 {"command", ToJson(manifest.command)},
                                 {"working_directory", manifest.working_directory},
@@ -62,12 +62,12 @@ Json ToJson(const Manifest& manifest) {
                                 {"seeds", ToJson(manifest.seeds)},
                                 {"rng_sources", ToJson(manifest.rng_sources)},
                                 {"environment", ToJson(manifest.environment)},
-                                {"determinism", ToJson(manifest.determinism)},
+                                {"determinism", DeterminismToJson(manifest.determinism)},
                                 {"metrics_path", manifest.metrics_path},
                                 {"metrics", ToJsonArray(manifest.metrics)},
                                 {"curves", ToJsonArray(manifest.curves)},
                                 {"artifacts", ToJsonArray(manifest.artifacts)},
-                                {"resources", ToJson(manifest.resources)},
+                                {"resources", ResourcesToJson(manifest.resources)},
                                 {"notes", ToJson(manifest.notes)}});
   // Left out where not declared, so that a record of before keeps its bytes, by which a history
   // knows it.

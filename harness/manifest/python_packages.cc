@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string ContentOf(const fs::path& path) {
+std::string ContentIfRead(const fs::path& path) {
   auto content = ReadFile(path);
   return content.ok() ? std::move(*content) : std::string();
 }
@@ -86,7 +86,7 @@ void AddPrefix(const fs::path& prefix, std::vector<fs::path>* out) {
 }
 
 bool SeesSystemPackages(const fs::path& pyvenv_cfg) {
-  const std::string text = ContentOf(pyvenv_cfg);
+  const std::string text = ContentIfRead(pyvenv_cfg);
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::string_view line = TakeLine(&rest);
@@ -161,15 +161,15 @@ Distribution DistributionOf(const fs::path& info) {
   if (const auto dash = stem.rfind('-'); dash != stem.npos && dash > 0) {
     return {NormalPythonName(stem.substr(0, dash)), stem.substr(dash + 1)};
   }
-  std::string text = ContentOf(info / "METADATA");
-  if (text.empty()) text = ContentOf(info / "PKG-INFO");
-  if (text.empty()) text = ContentOf(info);
+  std::string text = ContentIfRead(info / "METADATA");
+  if (text.empty()) text = ContentIfRead(info / "PKG-INFO");
+  if (text.empty()) text = ContentIfRead(info);
   return {NormalPythonName(HeaderOf(text, "Name")), HeaderOf(text, "Version")};
 }
 
 // Which of its files are libraries, and whether one of them is mapped.
 void ReadUse(const fs::path& info, const std::set<std::string_view>& mapped, Distribution* out) {
-  const std::string record = ContentOf(info / "RECORD");
+  const std::string record = ContentIfRead(info / "RECORD");
   std::string_view rest = record;
   while (!rest.empty()) {
     std::string_view path = TakeLine(&rest);

@@ -33,7 +33,7 @@ float AtomicSum(std::span<const float> terms) {
   return sum;
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunAtomicSpread(const ProbeContext& context) {
   ProbeResult result;
   result.parameters = Json::MakeObject(
       {{"threads", kThreads}, {"terms_each", kTermsEach}, {"most_runs", kMostRuns}});
@@ -44,11 +44,11 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe registered({.name = "atomic_spread",
-                                .family = "reduction",
-                                .summary = "atomic float adds of threads: must be unstable",
-                                .run = Run,
-                                .must_be_unstable = true});
+const RegisterProbe kAtomicSpreadProbe({.name = "atomic_spread",
+                                        .family = "reduction",
+                                        .summary = "atomic float adds of threads: must be unstable",
+                                        .run = RunAtomicSpread,
+                                        .must_be_unstable = true});
 
 }  // namespace
 }  // namespace rharness

@@ -35,7 +35,7 @@ std::string Runs(const std::vector<int>& sorted) {
   return text;
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunBatchInvariance(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     std::vector<std::string> order;  // of first appearance
     std::map<std::string, std::vector<int>> classes;
@@ -54,10 +54,11 @@ ProbeResult Run(const ProbeContext& context) {
   });
 }
 
-const RegisterProbe registered({.name = "batch_invariance",
-                                .family = "gemm",
-                                .summary = "whether a row's bits depend on the rows beside it",
-                                .run = Run});
+const RegisterProbe kBatchInvarianceProbe(
+    {.name = "batch_invariance",
+     .family = "gemm",
+     .summary = "whether a row's bits depend on the rows beside it",
+     .run = RunBatchInvariance});
 
 }  // namespace
 }  // namespace rharness

@@ -15,18 +15,18 @@ void AddDot(const ProbeContext& context, const Blas& blas, const std::string& ty
       [&](std::span<const T> x) { return blas.Dot(x, std::span<const T>(ones)); }, result);
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunBlasDotTree(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     for (const int n : {16, 100, 1024, 10'016}) AddDot<float>(context, blas, "fp32", n, result);
     for (const int n : {16, 100, 1024}) AddDot<double>(context, blas, "fp64", n, result);
   });
 }
 
-const RegisterProbe registered({.name = "blas_dot_tree",
-                                .family = "gemm",
-                                .summary = "order of addition of BLAS dot products",
-                                .run = Run,
-                                .limit = std::chrono::seconds(600)});
+const RegisterProbe kBlasDotTreeProbe({.name = "blas_dot_tree",
+                                       .family = "gemm",
+                                       .summary = "order of addition of BLAS dot products",
+                                       .run = RunBlasDotTree,
+                                       .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

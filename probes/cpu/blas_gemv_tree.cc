@@ -36,7 +36,7 @@ class GemvSum final : public MaskedSum {
   int outputs_, terms_;
 };
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunBlasGemvTree(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     for (const bool transposed : {false, true}) {
       for (const auto& [outputs, terms] : {std::pair{8, 8}, {64, 100}, {64, 1024}, {1, 1024}}) {
@@ -49,11 +49,12 @@ ProbeResult Run(const ProbeContext& context) {
   });
 }
 
-const RegisterProbe registered({.name = "blas_gemv_tree",
-                                .family = "gemm",
-                                .summary = "order of addition of BLAS matrix-vector products",
-                                .run = Run,
-                                .limit = std::chrono::seconds(600)});
+const RegisterProbe kBlasGemvTreeProbe(
+    {.name = "blas_gemv_tree",
+     .family = "gemm",
+     .summary = "order of addition of BLAS matrix-vector products",
+     .run = RunBlasGemvTree,
+     .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

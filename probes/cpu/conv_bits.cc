@@ -4,7 +4,7 @@
 namespace rharness {
 namespace {
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunConvBits(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     using C = Convolution;
     const std::vector<float> image = RandomFloats(context.seed, C::kChannels * C::kSide * C::kSide);
@@ -14,10 +14,10 @@ ProbeResult Run(const ProbeContext& context) {
   });
 }
 
-const RegisterProbe registered({.name = "conv_bits",
-                                .family = "convolution",
-                                .summary = "bits of a convolution by unfolded patches",
-                                .run = Run});
+const RegisterProbe kConvBitsProbe({.name = "conv_bits",
+                                    .family = "convolution",
+                                    .summary = "bits of a convolution by unfolded patches",
+                                    .run = RunConvBits});
 
 }  // namespace
 }  // namespace rharness

@@ -30,17 +30,17 @@ class ConvolutionSum final : public MaskedSum {
   const Blas& blas_;
 };
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunConvTree(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     ConvolutionSum sum(blas);
     AddTree(context, "fp32 16x12x12 by 32x3x3", sum, result);
   });
 }
 
-const RegisterProbe registered({.name = "conv_tree",
-                                .family = "convolution",
-                                .summary = "order of addition of a convolution",
-                                .run = Run});
+const RegisterProbe kConvTreeProbe({.name = "conv_tree",
+                                    .family = "convolution",
+                                    .summary = "order of addition of a convolution",
+                                    .run = RunConvTree});
 
 }  // namespace
 }  // namespace rharness

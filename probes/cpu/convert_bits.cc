@@ -106,7 +106,7 @@ void AddOtherFp16(const ProbeContext& context, ProbeResult* result) {
   }
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunConvertBits(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("strided_inputs", kStrided);
   for (const FloatFormat& format : {kFp16, kBf16, kE5m2, kE4m3}) {
@@ -116,10 +116,11 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe kProbe({.name = "convert_bits",
-                            .family = "math",
-                            .summary = "conversions of fp32 to fp16, bf16, e5m2, e4m3 and back",
-                            .run = Run});
+const RegisterProbe kConvertBitsProbe(
+    {.name = "convert_bits",
+     .family = "math",
+     .summary = "conversions of fp32 to fp16, bf16, e5m2, e4m3 and back",
+     .run = RunConvertBits});
 
 }  // namespace
 }  // namespace rharness

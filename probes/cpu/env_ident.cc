@@ -39,7 +39,7 @@ Json FloatingPointState() {
       .Set("takes_subnormals_for_zero", read == 0.0);
 }
 
-ProbeResult Run(const ProbeContext&) {
+ProbeResult RunEnvIdent(const ProbeContext&) {
   ProbeResult result;
   // Already in this process: a library path cannot put another one in their place.
   for (const char* soname : {"libc.so.6", "libm.so.6"}) {
@@ -53,10 +53,10 @@ ProbeResult Run(const ProbeContext&) {
   return result;
 }
 
-const RegisterProbe kProbe({.name = "env_ident",
-                            .family = "identity",
-                            .summary = "C library, rounding mode, treatment of subnormals",
-                            .run = Run});
+const RegisterProbe kEnvIdentProbe({.name = "env_ident",
+                                    .family = "identity",
+                                    .summary = "C library, rounding mode, treatment of subnormals",
+                                    .run = RunEnvIdent});
 
 }  // namespace
 }  // namespace rharness

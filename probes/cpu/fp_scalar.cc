@@ -199,7 +199,7 @@ void AddType(std::string_view type, const ProbeContext& context, ProbeResult* re
   result->parameters.Set(fmt::format("{} operands", type), operands.size());
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunFpScalar(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("seed", context.seed);
   AddType<float>("fp32", context, &result);
@@ -207,10 +207,11 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe kProbe({.name = "fp_scalar",
-                            .family = "scalar",
-                            .summary = "scalar operations of fp32 and fp64, subnormals, NaNs",
-                            .run = Run});
+const RegisterProbe kFpScalarProbe(
+    {.name = "fp_scalar",
+     .family = "scalar",
+     .summary = "scalar operations of fp32 and fp64, subnormals, NaNs",
+     .run = RunFpScalar});
 
 }  // namespace
 }  // namespace rharness

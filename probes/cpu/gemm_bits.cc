@@ -33,7 +33,7 @@ std::map<std::string, std::string> TilesOf(const GemmShape& s, const std::vector
   return tiles;
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunGemmBits(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     for (const GemmShape& s : {GemmShape{256, 192, 300}, {100, 100, 100}, {8, 8, 4096}}) {
       const auto first = TilesOf(s, Product(blas, s, context.seed));
@@ -49,10 +49,10 @@ ProbeResult Run(const ProbeContext& context) {
   });
 }
 
-const RegisterProbe registered({.name = "gemm_bits",
-                                .family = "gemm",
-                                .summary = "bits of fp32 matrix products, by tile",
-                                .run = Run});
+const RegisterProbe kGemmBitsProbe({.name = "gemm_bits",
+                                    .family = "gemm",
+                                    .summary = "bits of fp32 matrix products, by tile",
+                                    .run = RunGemmBits});
 
 }  // namespace
 }  // namespace rharness

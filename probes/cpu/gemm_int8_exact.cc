@@ -32,7 +32,7 @@ std::uint64_t WrongElements(const Blas& blas, const GemmShape& s, std::uint64_t 
   return wrong;
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunGemmInt8Exact(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     for (const GemmShape& s : {GemmShape{64, 64, 1024}, {100, 33, 300}, {1, 257, 77}}) {
       const std::uint64_t wrong = WrongElements(blas, s, context.seed);
@@ -44,10 +44,10 @@ ProbeResult Run(const ProbeContext& context) {
   });
 }
 
-const RegisterProbe registered({.name = "gemm_int8_exact",
-                                .family = "gemm",
-                                .summary = "products of small integers are exact",
-                                .run = Run});
+const RegisterProbe kGemmInt8ExactProbe({.name = "gemm_int8_exact",
+                                         .family = "gemm",
+                                         .summary = "products of small integers are exact",
+                                         .run = RunGemmInt8Exact});
 
 }  // namespace
 }  // namespace rharness

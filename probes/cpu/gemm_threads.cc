@@ -6,7 +6,7 @@
 namespace rharness {
 namespace {
 
-std::vector<float> Product(const Blas& blas, const GemmShape& s, std::uint64_t seed) {
+std::vector<float> ThreadedProduct(const Blas& blas, const GemmShape& s, std::uint64_t seed) {
   const auto m = static_cast<std::size_t>(s.m), n = static_cast<std::size_t>(s.n);
   const auto k = static_cast<std::size_t>(s.k);
   const std::vector<float> a = RandomFloats(seed, m * k), b = RandomFloats(seed + 1, k * n);
@@ -17,7 +17,7 @@ std::vector<float> Product(const Blas& blas, const GemmShape& s, std::uint64_t s
 
 constexpr int kMostForTree = 64 * 64 * 1000;
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunGemmThreads(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     const int before = blas.Threads();
     if (!blas.SetThreads(1)) {
@@ -30,7 +30,7 @@ ProbeResult Run(const ProbeContext& context) {
         blas.SetThreads(threads);
         const std::string name = fmt::format("{} threads {}", s.Name(), threads);
         AddBits(
-            context, name, [&] { return Product(blas, s, context.seed); }, result);
+            context, name, [&] { return ThreadedProduct(blas, s, context.seed); }, result);
         // Where rows differ in their order every question costs a product of its own.
         if (s.m * s.n * s.k > kMostForTree) continue;
         GemmSum<float> sum(blas, s, false);
@@ -45,11 +45,12 @@ ProbeResult Run(const ProbeContext& context) {
   });
 }
 
-const RegisterProbe registered({.name = "gemm_threads",
-                                .family = "gemm",
-                                .summary = "fp32 matrix products with one and with two threads",
-                                .run = Run,
-                                .limit = std::chrono::seconds(600)});
+const RegisterProbe kGemmThreadsProbe(
+    {.name = "gemm_threads",
+     .family = "gemm",
+     .summary = "fp32 matrix products with one and with two threads",
+     .run = RunGemmThreads,
+     .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

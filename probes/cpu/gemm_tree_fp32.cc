@@ -4,11 +4,11 @@
 namespace rharness {
 namespace {
 
-const RegisterProbe registered({.name = "gemm_tree_fp32",
-                                .family = "gemm",
-                                .summary = "order of addition of fp32 matrix products",
-                                .run = RevealGemmTrees<float>,
-                                .limit = std::chrono::seconds(600)});
+const RegisterProbe kGemmTreeFp32Probe({.name = "gemm_tree_fp32",
+                                        .family = "gemm",
+                                        .summary = "order of addition of fp32 matrix products",
+                                        .run = RevealGemmTrees<float>,
+                                        .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

@@ -4,11 +4,11 @@
 namespace rharness {
 namespace {
 
-const RegisterProbe registered({.name = "gemm_tree_fp64",
-                                .family = "gemm",
-                                .summary = "order of addition of fp64 matrix products",
-                                .run = RevealGemmTrees<double>,
-                                .limit = std::chrono::seconds(600)});
+const RegisterProbe kGemmTreeFp64Probe({.name = "gemm_tree_fp64",
+                                        .family = "gemm",
+                                        .summary = "order of addition of fp64 matrix products",
+                                        .run = RevealGemmTrees<double>,
+                                        .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

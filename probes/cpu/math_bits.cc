@@ -81,7 +81,7 @@ void AddType(std::string_view type, const ProbeContext& context, ProbeResult* re
       [&](std::uint32_t i) { return std::pow(W{base(i)}, W{power(i)}); });
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunMathBits(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("inputs", kInputs);
   AddType<float>("fp32", context, &result);
@@ -89,10 +89,10 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe kProbe({.name = "math_bits",
-                            .family = "math",
-                            .summary = "functions of libm over 65,536 inputs each",
-                            .run = Run});
+const RegisterProbe kMathBitsProbe({.name = "math_bits",
+                                    .family = "math",
+                                    .summary = "functions of libm over 65,536 inputs each",
+                                    .run = RunMathBits});
 
 }  // namespace
 }  // namespace rharness

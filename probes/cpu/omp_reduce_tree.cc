@@ -17,7 +17,7 @@ float Sum(std::span<const float> x, int threads) {
   return sum;
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunOmpReduceTree(const ProbeContext& context) {
   ProbeResult result;
   result.parameters = Json::MakeObject({{"terms", kTerms}, {"schedule", "static"}});
   for (const int threads : {1, 2, 4}) {
@@ -28,11 +28,11 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe registered({.name = "omp_reduce_tree",
-                                .family = "reduction",
-                                .summary = "order of an OpenMP reduction, by threads",
-                                .run = Run,
-                                .limit = std::chrono::seconds(600)});
+const RegisterProbe kOmpReduceTreeProbe({.name = "omp_reduce_tree",
+                                         .family = "reduction",
+                                         .summary = "order of an OpenMP reduction, by threads",
+                                         .run = RunOmpReduceTree,
+                                         .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

@@ -16,7 +16,7 @@ void AddCases(const ProbeContext& context, const std::string& type, ProbeResult*
   }
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunOwnReduceTree(const ProbeContext& context) {
   ProbeResult result;
   result.parameters = Json::MakeObject({{"lanes", kLanes}, {"block", kBlock}});
   AddCases<float>(context, "fp32", &result);
@@ -24,10 +24,10 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe registered({.name = "own_reduce_tree",
-                                .family = "compiler",
-                                .summary = "order of reductions of our own: a control",
-                                .run = Run});
+const RegisterProbe kOwnReduceTreeProbe({.name = "own_reduce_tree",
+                                         .family = "compiler",
+                                         .summary = "order of reductions of our own: a control",
+                                         .run = RunOwnReduceTree});
 
 }  // namespace
 }  // namespace rharness

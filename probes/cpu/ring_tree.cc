@@ -110,7 +110,7 @@ void AddClasses(const ProbeContext& context, const std::string& name, RankFuncti
   result->choices[name] = Json::MakeObject({{"case_by_offset", std::move(classes)}});
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunRingTree(const ProbeContext& context) {
   ProbeResult result;
   result.parameters = Json::MakeObject({{"ranks", kRanks}, {"elements", kElements}});
   AddClasses(context, "ring", RingRank, &result);
@@ -118,10 +118,10 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe registered({.name = "ring_tree",
-                                .family = "collective",
-                                .summary = "order of ring and tree all-reduce among threads",
-                                .run = Run});
+const RegisterProbe kRingTreeProbe({.name = "ring_tree",
+                                    .family = "collective",
+                                    .summary = "order of ring and tree all-reduce among threads",
+                                    .run = RunRingTree});
 
 }  // namespace
 }  // namespace rharness

@@ -24,7 +24,7 @@ std::vector<float> BlockScan(const std::vector<float>& x) {
   return out;
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunScanBits(const ProbeContext& context) {
   ProbeResult result;
   result.parameters = Json::MakeObject({{"seed", context.seed}, {"terms", kTerms}});
   const std::vector<float> x = RandomFloats(context.seed, kTerms);
@@ -41,8 +41,10 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe registered(
-    {.name = "scan_bits", .family = "reduction", .summary = "bits of prefix sums", .run = Run});
+const RegisterProbe kScanBitsProbe({.name = "scan_bits",
+                                    .family = "reduction",
+                                    .summary = "bits of prefix sums",
+                                    .run = RunScanBits});
 
 }  // namespace
 }  // namespace rharness

@@ -18,7 +18,7 @@ float SoftmaxSum(std::span<const float> row) {
          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunSoftmaxNormTree(const ProbeContext& context) {
   ProbeResult result;
   for (const int n : {768, 1000}) {
     AddTree<float>(context, fmt::format("layer norm {}", n), n, LayerNormSum, &result);
@@ -27,10 +27,11 @@ ProbeResult Run(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe registered({.name = "softmax_norm_tree",
-                                .family = "reduction",
-                                .summary = "order of the row sums of layer norm and softmax",
-                                .run = Run});
+const RegisterProbe kSoftmaxNormTreeProbe(
+    {.name = "softmax_norm_tree",
+     .family = "reduction",
+     .summary = "order of the row sums of layer norm and softmax",
+     .run = RunSoftmaxNormTree});
 
 }  // namespace
 }  // namespace rharness

@@ -16,7 +16,7 @@ T EigenSum(std::span<const T> x) {
 }
 
 template <class T>
-void AddCases(const ProbeContext& context, const std::string& type, ProbeResult* result) {
+void AddStdCases(const ProbeContext& context, const std::string& type, ProbeResult* result) {
   for (const int n : {100, 1000}) {
     AddTree<T>(
         context, fmt::format("{} std::accumulate {}", type, n), n,
@@ -28,20 +28,21 @@ void AddCases(const ProbeContext& context, const std::string& type, ProbeResult*
   }
 }
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunStdReduceTree(const ProbeContext& context) {
   ProbeResult result;
   result.choices["Eigen"] =
       Json::MakeObject({{"version", fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION,
                                                 EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION)}});
-  AddCases<float>(context, "fp32", &result);
-  AddCases<double>(context, "fp64", &result);
+  AddStdCases<float>(context, "fp32", &result);
+  AddStdCases<double>(context, "fp64", &result);
   return result;
 }
 
-const RegisterProbe registered({.name = "std_reduce_tree",
-                                .family = "reduction",
-                                .summary = "order of std::reduce, std::accumulate and Eigen sums",
-                                .run = Run});
+const RegisterProbe kStdReduceTreeProbe(
+    {.name = "std_reduce_tree",
+     .family = "reduction",
+     .summary = "order of std::reduce, std::accumulate and Eigen sums",
+     .run = RunStdReduceTree});
 
 }  // namespace
 }  // namespace rharness

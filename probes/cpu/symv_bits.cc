@@ -6,7 +6,7 @@
 namespace rharness {
 namespace {
 
-ProbeResult Run(const ProbeContext& context) {
+ProbeResult RunSymvBits(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     for (const int n : {64, 100, 500}) {
       const auto size = static_cast<std::size_t>(n);
@@ -24,10 +24,10 @@ ProbeResult Run(const ProbeContext& context) {
   });
 }
 
-const RegisterProbe registered({.name = "symv_bits",
-                                .family = "gemm",
-                                .summary = "bits of symmetric matrix-vector products",
-                                .run = Run});
+const RegisterProbe kSymvBitsProbe({.name = "symv_bits",
+                                    .family = "gemm",
+                                    .summary = "bits of symmetric matrix-vector products",
+                                    .run = RunSymvBits});
 
 }  // namespace
 }  // namespace rharness

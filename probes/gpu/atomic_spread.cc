@@ -8,10 +8,10 @@
 namespace rharness {
 namespace {
 
-constexpr int kLeastRepeats = 50;
+constexpr int kLeastSpreadRepeats = 50;
 constexpr unsigned int kBlocks = 512, kThreads = 256;
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureAtomicSpread(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ASSIGN_OR_RETURN(const CUmodule module, device->Load(kReduceKernels));
   ASSIGN_OR_RETURN(const CUfunction kernel, device->Find(module, "reduce_atomic"));
@@ -21,7 +21,7 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const DeviceBuffer in, device->Upload(values));
   ASSIGN_OR_RETURN(const DeviceBuffer out, device->Allocate(sizeof(float)));
   std::set<std::vector<std::byte>> seen;
-  const int repeats = std::max(kLeastRepeats, context.repeats);
+  const int repeats = std::max(kLeastSpreadRepeats, context.repeats);
   for (int repeat = 0; repeat < repeats; ++repeat) {
     RETURN_IF_ERROR(device->Zero(out));
     CUdeviceptr in_at = in.address(), out_at = out.address();
@@ -40,14 +40,16 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunAtomicSpread(const ProbeContext& context) {
+  return Finish(MeasureAtomicSpread(context));
+}
 
-const RegisterProbe kProbe({.name = "atomic_spread_cuda",
-                            .family = "reduction",
-                            .summary = "a sum by atomics, which must not repeat itself",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .must_be_unstable = true});
+const RegisterProbe kAtomicSpreadProbe({.name = "atomic_spread_cuda",
+                                        .family = "reduction",
+                                        .summary = "a sum by atomics, which must not repeat itself",
+                                        .device = ProbeDevice::kGpu,
+                                        .run = RunAtomicSpread,
+                                        .must_be_unstable = true});
 
 }  // namespace
 }  // namespace rharness

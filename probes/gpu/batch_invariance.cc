@@ -11,9 +11,9 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<int, 17> kRows = {1,  2,  3,  4,  8,   9,   16,  17, 32,
-                                       33, 64, 65, 96, 128, 129, 192, 256};
-constexpr int kColumns = 256, kDepth = 1024;
+constexpr std::array<int, 17> kBatchRows = {1,  2,  3,  4,  8,   9,   16,  17, 32,
+                                            33, 64, 65, 96, 128, 129, 192, 256};
+constexpr int kBatchColumns = 256, kDepth = 1024;
 
 std::vector<std::byte> FirstRow(const DeviceGemmShape& shape, const std::vector<std::byte>& d) {
   const std::size_t size = BytesOf(shape.output);
@@ -26,12 +26,12 @@ std::vector<std::byte> FirstRow(const DeviceGemmShape& shape, const std::vector<
   return row;
 }
 
-Status Record(const ProbeContext& context, const BlasContext& blas, NumberType input,
-              NumberType output, ProbeResult* result) {
+Status RecordBatch(const ProbeContext& context, const BlasContext& blas, NumberType input,
+                   NumberType output, ProbeResult* result) {
   std::map<std::string, int> classes;  // row 0's hash to the class, numbered as first seen
   Json by_rows = Json::MakeObject();
-  for (const int rows : kRows) {
-    const DeviceGemmShape shape{rows, kColumns, kDepth, input, output};
+  for (const int rows : kBatchRows) {
+    const DeviceGemmShape shape{rows, kBatchColumns, kDepth, input, output};
     ASSIGN_OR_RETURN(const auto gemm, Gemm::Create(blas, shape));
     // The same seed: row 0 of A and all of B are the same for every number of rows.
     const auto a = EncodeAll(input, RoundingValues(shape.a_size(), context.seed));
@@ -51,26 +51,28 @@ Status Record(const ProbeContext& context, const BlasContext& blas, NumberType i
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureBatchInvariance(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
-  result.parameters.Set("n", kColumns).Set("k", kDepth).Set("seed", context.seed);
+  result.parameters.Set("n", kBatchColumns).Set("k", kDepth).Set("seed", context.seed);
   using T = NumberType;
   constexpr std::pair<T, T> types[] = {
       {T::kFp32, T::kFp32}, {T::kTf32, T::kFp32}, {T::kBf16, T::kBf16}, {T::kFp16, T::kFp16}};
   for (const auto& [input, output] : types) {
-    RETURN_IF_ERROR(Record(context, blas, input, output, &result));
+    RETURN_IF_ERROR(RecordBatch(context, blas, input, output, &result));
   }
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunBatchInvariance(const ProbeContext& context) {
+  return Finish(MeasureBatchInvariance(context));
+}
 
-const RegisterProbe kProbe({.name = "batch_invariance_cuda",
-                            .family = "gemm",
-                            .summary = "row 0 of a cuBLAS product as rows are added",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kBatchInvarianceProbe({.name = "batch_invariance_cuda",
+                                           .family = "gemm",
+                                           .summary = "row 0 of a cuBLAS product as rows are added",
+                                           .device = ProbeDevice::kGpu,
+                                           .run = RunBatchInvariance});
 
 }  // namespace
 }  // namespace rharness

@@ -4,7 +4,7 @@
 namespace rharness {
 namespace {
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureConvertBits(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ProbeResult result;
   result.parameters.Set("inputs", "2^16 bit patterns, stride 65537");
@@ -22,13 +22,15 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunConvertBits(const ProbeContext& context) {
+  return Finish(MeasureConvertBits(context));
+}
 
-const RegisterProbe kProbe({.name = "convert_bits_cuda",
-                            .family = "math",
-                            .summary = "fp32 to fp16, bf16, tf32 and fp8 on the device",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kConvertBitsProbe({.name = "convert_bits_cuda",
+                                       .family = "math",
+                                       .summary = "fp32 to fp16, bf16, tf32 and fp8 on the device",
+                                       .device = ProbeDevice::kGpu,
+                                       .run = RunConvertBits});
 
 }  // namespace
 }  // namespace rharness

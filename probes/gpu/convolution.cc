@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-std::uint64_t SplitMix(std::uint64_t value) {
+std::uint64_t MixedBits(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
   value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
@@ -45,7 +45,7 @@ ConvolutionData Fill(const ConvolutionShape& shape, std::uint64_t seed, Make mak
   for (const auto tensor : {ConvolutionTensor::kX, ConvolutionTensor::kW, ConvolutionTensor::kY}) {
     std::vector<float>& values = data.at(tensor);
     values.resize(ElementsOf(shape, tensor));
-    for (float& value : values) value = make(SplitMix(stream++));
+    for (float& value : values) value = make(MixedBits(stream++));
   }
   return data;
 }

@@ -110,7 +110,7 @@ Status RecordType(const ProbeContext& context, const Device& device, ProbeResult
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureCubReduceTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ASSIGN_OR_RETURN(const int ordinal, DeviceOrdinal(context.device));
   RETURN_IF_ERROR(StartCub(ordinal, device->driver().version()));
@@ -123,14 +123,17 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunCubReduceTree(const ProbeContext& context) {
+  return Finish(MeasureCubReduceTree(context));
+}
 
-const RegisterProbe kProbe({.name = "cub_reduce_tree_cuda",
-                            .family = "reduction",
-                            .summary = "order and bits of CUB's sums, at each promise of its order",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kCubReduceTreeProbe(
+    {.name = "cub_reduce_tree_cuda",
+     .family = "reduction",
+     .summary = "order and bits of CUB's sums, at each promise of its order",
+     .device = ProbeDevice::kGpu,
+     .run = RunCubReduceTree,
+     .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

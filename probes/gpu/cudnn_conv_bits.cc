@@ -14,7 +14,7 @@ constexpr std::size_t kEngines = 4;  // of a mode
 // An order that varies need not vary in three runs.
 constexpr int kLeastRepeats = 10;
 
-Result<ProbeResult> Measure(const ProbeContext& given) {
+Result<ProbeResult> MeasureCudnnConvBits(const ProbeContext& given) {
   ProbeContext context = given;
   context.repeats = std::max(context.repeats, kLeastRepeats);
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
@@ -41,14 +41,17 @@ Result<ProbeResult> Measure(const ProbeContext& given) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunCudnnConvBits(const ProbeContext& context) {
+  return Finish(MeasureCudnnConvBits(context));
+}
 
-const RegisterProbe kProbe({.name = "cudnn_conv_bits",
-                            .family = "convolution",
-                            .summary = "bits of cuDNN's convolution engines, and what they say",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kCudnnConvBitsProbe(
+    {.name = "cudnn_conv_bits",
+     .family = "convolution",
+     .summary = "bits of cuDNN's convolution engines, and what they say",
+     .device = ProbeDevice::kGpu,
+     .run = RunCudnnConvBits,
+     .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

@@ -9,7 +9,7 @@ namespace {
 constexpr int kQuestions = 64;      // a launch: images, or channels
 constexpr std::size_t kOrders = 3;  // engines of a type whose order is revealed
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureCudnnConvTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
   ProbeResult result;
   result.parameters.Set("questions", kQuestions).Set("orders_of_a_type", kOrders);
@@ -31,14 +31,16 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunCudnnConvTree(const ProbeContext& context) {
+  return Finish(MeasureCudnnConvTree(context));
+}
 
-const RegisterProbe kProbe({.name = "cudnn_conv_tree",
-                            .family = "convolution",
-                            .summary = "order of addition in cuDNN convolutions",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kCudnnConvTreeProbe({.name = "cudnn_conv_tree",
+                                         .family = "convolution",
+                                         .summary = "order of addition in cuDNN convolutions",
+                                         .device = ProbeDevice::kGpu,
+                                         .run = RunCudnnConvTree,
+                                         .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kRanks = 8, kNamedRanks = 3;
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureCudnnEngineList(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
   ProbeResult result;
   result.parameters.Set("ranks", kRanks).Set("multiprocessors", cudnn.device->multiprocessors());
@@ -60,7 +60,9 @@ Result<ProbeResult> MeasureNamed(const ProbeContext& context, bool* driver_there
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunCudnnEngineList(const ProbeContext& context) {
+  return Finish(MeasureCudnnEngineList(context));
+}
 ProbeResult RunNamed(const ProbeContext& context) {
   bool driver_there = false;
   ProbeResult result = Finish(MeasureNamed(context, &driver_there));
@@ -71,11 +73,11 @@ ProbeResult RunNamed(const ProbeContext& context) {
   return result;
 }
 
-const RegisterProbe kProbe({.name = "cudnn_engine_list",
-                            .family = "convolution",
-                            .summary = "the engines that cuDNN ranks first",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kCudnnEngineListProbe({.name = "cudnn_engine_list",
+                                           .family = "convolution",
+                                           .summary = "the engines that cuDNN ranks first",
+                                           .device = ProbeDevice::kGpu,
+                                           .run = RunCudnnEngineList});
 const RegisterProbe kNamed({.name = "cudnn_engine_list_named",
                             .family = "convolution",
                             .summary = "the engines that cuDNN ranks first for named devices",

@@ -18,9 +18,9 @@ file(WRITE "${OUT}" "// Made by embed_fatbin.cmake.
 #include \"probes/gpu/fat_kernels.h\"
 namespace rharness {
 namespace {
-alignas(16) constexpr unsigned char kBytes[] = {${bytes}};
+alignas(16) constexpr unsigned char ${SYMBOL}Bytes[] = {${bytes}};
 }  // namespace
 extern const FatKernels ${SYMBOL};
-const FatKernels ${SYMBOL} = {&${IMAGE}, kBytes, \"${ARCHITECTURES}\", ${TOOLKIT}};
+const FatKernels ${SYMBOL} = {&${IMAGE}, ${SYMBOL}Bytes, \"${ARCHITECTURES}\", ${TOOLKIT}};
 }  // namespace rharness
 ")

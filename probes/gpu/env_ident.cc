@@ -103,7 +103,7 @@ void AddManagement(const ProbeContext& context, const std::string& bus, StackLib
   add("topology", (*nvml)->DescribeTopology());
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureEnvIdent(const ProbeContext& context) {
   // Before a library changes or reads them.
   Json variables = NumericVariables(environ);
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
@@ -127,14 +127,15 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunEnvIdent(const ProbeContext& context) { return Finish(MeasureEnvIdent(context)); }
 
-const RegisterProbe kProbe({.name = "env_ident_cuda",
-                            .family = "identity",
-                            .summary = "libraries, device, its settings, topology, variables",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kEnvIdentProbe(
+    {.name = "env_ident_cuda",
+     .family = "identity",
+     .summary = "libraries, device, its settings, topology, variables",
+     .device = ProbeDevice::kGpu,
+     .run = RunEnvIdent,
+     .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

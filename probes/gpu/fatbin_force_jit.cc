@@ -10,21 +10,21 @@
 namespace rharness {
 namespace {
 
-constexpr int kRows = 8, kRowSize = 4096;
+constexpr int kForcedRows = 8, kRowSize = 4096;
 constexpr const FatKernels* kFiles[] = {&kReduceFat, &kCorpusFat, &kMathFat};
 
 // The sums of rows in a fixed order; reduce_atomic has none, and is left out.
 Status RecordReductions(const ProbeContext& context, const Device& device, CUmodule module,
                         const std::string& prefix, ProbeResult* result) {
-  ASSIGN_OR_RETURN(const DeviceBuffer in,
-                   device.Upload(RoundingValues(std::size_t{kRows} * kRowSize, context.seed)));
-  ASSIGN_OR_RETURN(const DeviceBuffer out, device.Allocate(kRows * sizeof(float)));
+  ASSIGN_OR_RETURN(const DeviceBuffer in, device.Upload(RoundingValues(
+                                              std::size_t{kForcedRows} * kRowSize, context.seed)));
+  ASSIGN_OR_RETURN(const DeviceBuffer out, device.Allocate(kForcedRows * sizeof(float)));
   for (const auto& [kernel, threads] : {std::pair{"reduce_rows", 256U}, {"reduce_serial", 1U}}) {
     ASSIGN_OR_RETURN(const CUfunction function, device.Find(module, kernel));
     const auto sum = [&]() -> Result<std::vector<std::byte>> {
       CUdeviceptr in_at = in.address(), out_at = out.address();
       int n = kRowSize;
-      RETURN_IF_ERROR(device.Launch(function, {kRows, threads}, {&in_at, &out_at, &n}));
+      RETURN_IF_ERROR(device.Launch(function, {kForcedRows, threads}, {&in_at, &out_at, &n}));
       return device.Read(out, out.bytes());
     };
     const auto made = RecordBits(context, prefix + kernel, sum, result);
@@ -77,7 +77,7 @@ Result<ProbeResult> MeasureForced(const ProbeContext& context) {
   return result;
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureFatbinForceJit(const ProbeContext& context) {
   struct Part {
     std::string name;
     std::vector<VariableChange> variables;
@@ -103,14 +103,17 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunFatbinForceJit(const ProbeContext& context) {
+  return Finish(MeasureFatbinForceJit(context));
+}
 
-const RegisterProbe kProbe({.name = "fatbin_force_jit",
-                            .family = "compiler",
-                            .summary = "our machine code against the driver's code of its PTX",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(120)});
+const RegisterProbe kFatbinForceJitProbe(
+    {.name = "fatbin_force_jit",
+     .family = "compiler",
+     .summary = "our machine code against the driver's code of its PTX",
+     .device = ProbeDevice::kGpu,
+     .run = RunFatbinForceJit,
+     .limit = std::chrono::seconds(120)});
 
 }  // namespace
 }  // namespace rharness

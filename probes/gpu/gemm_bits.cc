@@ -27,8 +27,8 @@ std::vector<std::byte> TileOf(const std::vector<std::byte>& d, const DeviceGemmS
   return tile;
 }
 
-Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
-              ProbeResult* result) {
+Status RecordGemmBits(const ProbeContext& context, const BlasContext& blas,
+                      const DeviceGemmShape& shape, ProbeResult* result) {
   const std::string name = fmt::format("{} {}", NumberTypeName(shape.input), shape.Name());
   const auto gemm = Gemm::Create(blas, shape);
   if (!gemm.ok() && gemm.error().code == ErrorCode::kNotFound) {
@@ -50,7 +50,7 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const Device
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureGemmBits(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   result.parameters.Set("layout", "TN").Set("seed", context.seed).Set("tile", kTile);
@@ -60,19 +60,19 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
       {T::kFp32, T::kFp32}, {T::kTf32, T::kFp32}, {T::kBf16, T::kFp32}, {T::kBf16, T::kBf16},
       {T::kFp16, T::kFp32}, {T::kFp16, T::kFp16}, {T::kE4m3, T::kFp32}, {T::kFp64, T::kFp64}};
   for (const auto& [input, output] : types) {
-    RETURN_IF_ERROR(Record(context, blas, {256, 256, 1024, input, output}, &result));
-    RETURN_IF_ERROR(Record(context, blas, {16, 16, 4096, input, output}, &result));
+    RETURN_IF_ERROR(RecordGemmBits(context, blas, {256, 256, 1024, input, output}, &result));
+    RETURN_IF_ERROR(RecordGemmBits(context, blas, {16, 16, 4096, input, output}, &result));
   }
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunGemmBits(const ProbeContext& context) { return Finish(MeasureGemmBits(context)); }
 
-const RegisterProbe kProbe({.name = "gemm_bits_cuda",
-                            .family = "gemm",
-                            .summary = "bits of cuBLAS matrix products of seeded data",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kGemmBitsProbe({.name = "gemm_bits_cuda",
+                                    .family = "gemm",
+                                    .summary = "bits of cuBLAS matrix products of seeded data",
+                                    .device = ProbeDevice::kGpu,
+                                    .run = RunGemmBits});
 
 }  // namespace
 }  // namespace rharness

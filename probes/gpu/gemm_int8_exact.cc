@@ -25,7 +25,7 @@ std::uint64_t WrongEntries(const DeviceGemmShape& shape, const std::vector<std::
   return wrong;
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureGemmInt8Exact(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   result.parameters.Set("layout", "TN").Set("seed", context.seed);
@@ -51,13 +51,15 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunGemmInt8Exact(const ProbeContext& context) {
+  return Finish(MeasureGemmInt8Exact(context));
+}
 
-const RegisterProbe kProbe({.name = "gemm_int8_exact_cuda",
-                            .family = "gemm",
-                            .summary = "int8 matrix products against exact integers",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kGemmInt8ExactProbe({.name = "gemm_int8_exact_cuda",
+                                         .family = "gemm",
+                                         .summary = "int8 matrix products against exact integers",
+                                         .device = ProbeDevice::kGpu,
+                                         .run = RunGemmInt8Exact});
 
 }  // namespace
 }  // namespace rharness

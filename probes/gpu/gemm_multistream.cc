@@ -137,7 +137,7 @@ Result<ProbeResult> MeasureSetting(const ProbeContext& context, const std::strin
   return result;
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureGemmMultistream(const ProbeContext& context) {
   ProbeResult result;
   result.parameters.Set("m", kM).Set("n", kN).Set("k", kK).Set("products", 2 * kProducts);
   const std::pair<std::string, std::optional<std::string>> settings[] = {
@@ -151,14 +151,17 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunGemmMultistream(const ProbeContext& context) {
+  return Finish(MeasureGemmMultistream(context));
+}
 
-const RegisterProbe kProbe({.name = "gemm_multistream",
-                            .family = "gemm",
-                            .summary = "equal products on two streams of one cuBLAS handle",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(180)});
+const RegisterProbe kGemmMultistreamProbe(
+    {.name = "gemm_multistream",
+     .family = "gemm",
+     .summary = "equal products on two streams of one cuBLAS handle",
+     .device = ProbeDevice::kGpu,
+     .run = RunGemmMultistream,
+     .limit = std::chrono::seconds(180)});
 
 }  // namespace
 }  // namespace rharness

@@ -25,8 +25,8 @@ Status Reveal(const ProbeContext& context, const BlasContext& blas, const Device
   return RecordTree(context, name, sum, result);
 }
 
-void Record(const ProbeContext& context, const BlasContext& blas, const TreeShape& shape,
-            NumberType input, NumberType output, ProbeResult* result) {
+void RecordGemmTree(const ProbeContext& context, const BlasContext& blas, const TreeShape& shape,
+                    NumberType input, NumberType output, ProbeResult* result) {
   const DeviceGemmShape product{shape.m, shape.n, shape.k, input, output};
   const std::string name = product.Name() + (shape.with_c ? " with C" : "");
   const Status done = Reveal(context, blas, product, shape.with_c, name, result);
@@ -39,7 +39,7 @@ void Record(const ProbeContext& context, const BlasContext& blas, const TreeShap
 }
 
 template <NumberType kInput>
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureGemmTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   const NumberType wide = kInput == NumberType::kFp64 ? kInput : NumberType::kFp32;
@@ -47,14 +47,14 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   result.parameters.Set("layout", "TN").Set("mask", scheme.mask()).Set("unit", scheme.unit());
   blas.Describe(&result);
   for (const TreeShape& shape : kShapes) {
-    Record(context, blas, shape, kInput, wide, &result);
+    RecordGemmTree(context, blas, shape, kInput, wide, &result);
   }
   if (kInput != NumberType::kE4m3) {
-    Record(context, blas, kVector, kInput, wide, &result);
+    RecordGemmTree(context, blas, kVector, kInput, wide, &result);
   }
   if (kInput == NumberType::kBf16 || kInput == NumberType::kFp16) {
     for (const TreeShape& shape : {kShapes[0], kShapes[3]}) {
-      Record(context, blas, shape, kInput, kInput, &result);
+      RecordGemmTree(context, blas, shape, kInput, kInput, &result);
     }
   }
   // Every product that was asked has a count of its questions.
@@ -63,8 +63,8 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
 }
 
 template <NumberType kInput>
-ProbeResult Run(const ProbeContext& context) {
-  return Finish(Measure<kInput>(context));
+ProbeResult RunGemmTree(const ProbeContext& context) {
+  return Finish(MeasureGemmTree<kInput>(context));
 }
 
 Probe TreeProbe(std::string_view name, ProbeResult (*run)(const ProbeContext&)) {
@@ -76,12 +76,12 @@ Probe TreeProbe(std::string_view name, ProbeResult (*run)(const ProbeContext&)) 
           .limit = std::chrono::seconds(180)};
 }
 
-const RegisterProbe kFp32(TreeProbe("gemm_tree_fp32_cuda", Run<NumberType::kFp32>));
-const RegisterProbe kTf32(TreeProbe("gemm_tree_tf32_cuda", Run<NumberType::kTf32>));
-const RegisterProbe kBf16(TreeProbe("gemm_tree_bf16_cuda", Run<NumberType::kBf16>));
-const RegisterProbe kFp16(TreeProbe("gemm_tree_fp16_cuda", Run<NumberType::kFp16>));
-const RegisterProbe kFp8(TreeProbe("gemm_tree_fp8_cuda", Run<NumberType::kE4m3>));
-const RegisterProbe kFp64(TreeProbe("gemm_tree_fp64_cuda", Run<NumberType::kFp64>));
+const RegisterProbe kFp32(TreeProbe("gemm_tree_fp32_cuda", RunGemmTree<NumberType::kFp32>));
+const RegisterProbe kTf32(TreeProbe("gemm_tree_tf32_cuda", RunGemmTree<NumberType::kTf32>));
+const RegisterProbe kBf16(TreeProbe("gemm_tree_bf16_cuda", RunGemmTree<NumberType::kBf16>));
+const RegisterProbe kFp16(TreeProbe("gemm_tree_fp16_cuda", RunGemmTree<NumberType::kFp16>));
+const RegisterProbe kFp8(TreeProbe("gemm_tree_fp8_cuda", RunGemmTree<NumberType::kE4m3>));
+const RegisterProbe kFp64(TreeProbe("gemm_tree_fp64_cuda", RunGemmTree<NumberType::kFp64>));
 
 }  // namespace
 }  // namespace rharness

@@ -28,8 +28,8 @@ Result<Matrices> Upload(const ProbeContext& context, const Device& device,
   return all;
 }
 
-Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
-              ProbeResult* result) {
+Status RecordWorkspace(const ProbeContext& context, const BlasContext& blas,
+                       const DeviceGemmShape& shape, ProbeResult* result) {
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
   ASSIGN_OR_RETURN(const Matrices all, Upload(context, *blas.device, shape));
   for (const std::size_t workspace : kWorkspaces) {
@@ -57,7 +57,7 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const Device
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureGemmWorkspace(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   result.parameters.Set("layout", "TN").Set("seed", context.seed);
@@ -66,18 +66,21 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   for (const DeviceGemmShape& shape : {DeviceGemmShape{16, 16, 4096, T::kBf16, T::kBf16},
                                        DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
                                        DeviceGemmShape{16, 16, 4096, T::kFp32, T::kFp32}}) {
-    RETURN_IF_ERROR(Record(context, blas, shape, &result));
+    RETURN_IF_ERROR(RecordWorkspace(context, blas, shape, &result));
   }
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunGemmWorkspace(const ProbeContext& context) {
+  return Finish(MeasureGemmWorkspace(context));
+}
 
-const RegisterProbe kProbe({.name = "gemm_workspace",
-                            .family = "gemm",
-                            .summary = "cuBLASLt's choice and bits by workspace and alignment",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kGemmWorkspaceProbe(
+    {.name = "gemm_workspace",
+     .family = "gemm",
+     .summary = "cuBLASLt's choice and bits by workspace and alignment",
+     .device = ProbeDevice::kGpu,
+     .run = RunGemmWorkspace});
 
 }  // namespace
 }  // namespace rharness

@@ -31,7 +31,7 @@ Result<std::string> DriverCubin(const CudaDriver& driver, const KernelImage& ima
   return copy;
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureJitDriverCubin(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ProbeResult result;
   result.parameters.Set("sources", Json::MakeArray({"corpus", "reduce"}));
@@ -53,14 +53,17 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunJitDriverCubin(const ProbeContext& context) {
+  return Finish(MeasureJitDriverCubin(context));
+}
 
-const RegisterProbe kProbe({.name = "jit_driver_cubin",
-                            .family = "compiler",
-                            .summary = "machine code that the driver makes of fixed PTX",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(120)});
+const RegisterProbe kJitDriverCubinProbe(
+    {.name = "jit_driver_cubin",
+     .family = "compiler",
+     .summary = "machine code that the driver makes of fixed PTX",
+     .device = ProbeDevice::kGpu,
+     .run = RunJitDriverCubin,
+     .limit = std::chrono::seconds(120)});
 
 }  // namespace
 }  // namespace rharness

@@ -16,7 +16,7 @@ bool IsInteger(const std::string& kernel) {
   return false;
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureJitToolkitBits(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ASSIGN_OR_RETURN(const auto linker, NvJitLink::Open(context.library_paths));
   ProbeResult result;
@@ -41,14 +41,17 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunJitToolkitBits(const ProbeContext& context) {
+  return Finish(MeasureJitToolkitBits(context));
+}
 
-const RegisterProbe kProbe({.name = "jit_toolkit_bits",
-                            .family = "compiler",
-                            .summary = "what nvJitLink's code computes, O0 against O3",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(120)});
+const RegisterProbe kJitToolkitBitsProbe(
+    {.name = "jit_toolkit_bits",
+     .family = "compiler",
+     .summary = "what nvJitLink's code computes, O0 against O3",
+     .device = ProbeDevice::kGpu,
+     .run = RunJitToolkitBits,
+     .limit = std::chrono::seconds(120)});
 
 }  // namespace
 }  // namespace rharness

@@ -32,7 +32,7 @@ Status Assemble(const ProbeContext& context, const NvJitLink& linker, const Kern
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureJitToolkitCubin(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto linker, NvJitLink::Open(context.library_paths));
   ProbeResult result;
   result.parameters.Set("sources", Json::MakeArray({"corpus", "reduce"}));
@@ -57,14 +57,17 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunJitToolkitCubin(const ProbeContext& context) {
+  return Finish(MeasureJitToolkitCubin(context));
+}
 
-const RegisterProbe kProbe({.name = "jit_toolkit_cubin",
-                            .family = "compiler",
-                            .summary = "machine code that nvJitLink makes of fixed PTX, O0 and O3",
-                            .device = ProbeDevice::kCpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kJitToolkitCubinProbe(
+    {.name = "jit_toolkit_cubin",
+     .family = "compiler",
+     .summary = "machine code that nvJitLink makes of fixed PTX, O0 and O3",
+     .device = ProbeDevice::kCpu,
+     .run = RunJitToolkitCubin,
+     .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

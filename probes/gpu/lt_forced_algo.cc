@@ -51,8 +51,8 @@ Result<Fixed> Find(const LtProduct& product, int id, int split) {
   return found;
 }
 
-Status Record(const ProbeContext& context, const BlasContext& blas, const DeviceGemmShape& shape,
-              ProbeResult* result) {
+Status RecordForced(const ProbeContext& context, const BlasContext& blas,
+                    const DeviceGemmShape& shape, ProbeResult* result) {
   const Device& device = *blas.device;
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
   const auto upload = [&](std::size_t size, std::uint64_t seed) {
@@ -88,7 +88,7 @@ Status Record(const ProbeContext& context, const BlasContext& blas, const Device
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureLtForcedAlgo(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   result.parameters.Set("layout", "TN").Set("seed", context.seed).Set("tile", "128x128");
@@ -97,21 +97,23 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   for (const DeviceGemmShape& shape : {DeviceGemmShape{256, 256, 1024, T::kBf16, T::kBf16},
                                        DeviceGemmShape{256, 256, 1024, T::kTf32, T::kFp32},
                                        DeviceGemmShape{256, 256, 1024, T::kFp32, T::kFp32}}) {
-    RETURN_IF_ERROR(Record(context, blas, shape, &result));
+    RETURN_IF_ERROR(RecordForced(context, blas, shape, &result));
   }
   result.counts["configurations"] = result.bits.size();
   if (result.bits.empty()) result.notes.emplace_back("the library has none of the configurations");
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunLtForcedAlgo(const ProbeContext& context) {
+  return Finish(MeasureLtForcedAlgo(context));
+}
 
-const RegisterProbe kProbe({.name = "lt_forced_algo",
-                            .family = "gemm",
-                            .summary = "bits of fixed cuBLASLt configurations",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(120)});
+const RegisterProbe kLtForcedAlgoProbe({.name = "lt_forced_algo",
+                                        .family = "gemm",
+                                        .summary = "bits of fixed cuBLASLt configurations",
+                                        .device = ProbeDevice::kGpu,
+                                        .run = RunLtForcedAlgo,
+                                        .limit = std::chrono::seconds(120)});
 
 }  // namespace
 }  // namespace rharness

@@ -7,11 +7,12 @@
 namespace rharness {
 namespace {
 
-constexpr int kRanks = 8;
+constexpr int kHeuristicRanks = 8;
 
-Status Record(const BlasContext& blas, const DeviceGemmShape& shape, ProbeResult* result) {
+Status RecordHeuristics(const BlasContext& blas, const DeviceGemmShape& shape,
+                        ProbeResult* result) {
   ASSIGN_OR_RETURN(const auto product, LtProduct::Create(blas.lt, ToLtShape(shape)));
-  ASSIGN_OR_RETURN(const auto found, product->Heuristic({}, kRanks));
+  ASSIGN_OR_RETURN(const auto found, product->Heuristic({}, kHeuristicRanks));
   const std::string name = fmt::format("{} {}", NumberTypeName(shape.input), shape.Name());
   if (found.empty()) result->notes.push_back(name + ": no algorithm");
   for (std::size_t rank = 0; rank < found.size(); ++rank) {
@@ -22,7 +23,7 @@ Status Record(const BlasContext& blas, const DeviceGemmShape& shape, ProbeResult
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureLtHeuristic(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   ProbeResult result;
   const LtLimits limits;
@@ -37,19 +38,21 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   for (const auto& [input, output] : types) {
     for (const auto& [m, n, k] :
          {std::array{128, 128, 256}, {256, 256, 1024}, {16, 16, 2048}, {4096, 4096, 4096}}) {
-      RETURN_IF_ERROR(Record(blas, {m, n, k, input, output}, &result));
+      RETURN_IF_ERROR(RecordHeuristics(blas, {m, n, k, input, output}, &result));
     }
   }
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunLtHeuristic(const ProbeContext& context) {
+  return Finish(MeasureLtHeuristic(context));
+}
 
-const RegisterProbe kProbe({.name = "lt_heuristic",
-                            .family = "gemm",
-                            .summary = "the eight algorithms that cuBLASLt ranks first",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kLtHeuristicProbe({.name = "lt_heuristic",
+                                       .family = "gemm",
+                                       .summary = "the eight algorithms that cuBLASLt ranks first",
+                                       .device = ProbeDevice::kGpu,
+                                       .run = RunLtHeuristic});
 
 }  // namespace
 }  // namespace rharness

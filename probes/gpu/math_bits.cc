@@ -7,7 +7,7 @@
 namespace rharness {
 namespace {
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureMathBits(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ASSIGN_OR_RETURN(const CUmodule module, device->Load(kMathKernels));
   ProbeResult result;
@@ -24,13 +24,14 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunMathBits(const ProbeContext& context) { return Finish(MeasureMathBits(context)); }
 
-const RegisterProbe kProbe({.name = "math_bits_cuda",
-                            .family = "math",
-                            .summary = "exp, log, sin, ... on the device, single, double and fast",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kMathBitsProbe(
+    {.name = "math_bits_cuda",
+     .family = "math",
+     .summary = "exp, log, sin, ... on the device, single, double and fast",
+     .device = ProbeDevice::kGpu,
+     .run = RunMathBits});
 
 }  // namespace
 }  // namespace rharness

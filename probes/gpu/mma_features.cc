@@ -85,8 +85,8 @@ void CompareWithPublished(const MmaInstruction& instruction, const Device& devic
   features->Set("published", ReadMmaFeatures(instruction, expected));
 }
 
-Status Record(const ProbeContext& context, const Device& device, const Kernel& kernel,
-              ProbeResult* result) {
+Status RecordFeatures(const ProbeContext& context, const Device& device, const Kernel& kernel,
+                      ProbeResult* result) {
   const MmaInstruction& instruction = kernel.instruction;
   const std::string name(instruction.kernel);
   ASSIGN_OR_RETURN(const CUmodule module, device.Load(*kernel.image));
@@ -167,7 +167,7 @@ bool Runs(const Device& device, const KernelImage& image, std::string_view kerne
   return false;
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context, bool warpgroup) {
+Result<ProbeResult> MeasureMmaFeatures(const ProbeContext& context, bool warpgroup) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ProbeResult result;
   result.parameters.Set("compute", device->compute());
@@ -176,7 +176,7 @@ Result<ProbeResult> Measure(const ProbeContext& context, bool warpgroup) {
     if (kernel.instruction.warpgroup != warpgroup) continue;
     in_device = in_device || kernel.image->Runs(device->compute());
     if (!Runs(*device, *kernel.image, kernel.instruction.kernel, &result)) continue;
-    const Status done = Record(context, *device, kernel, &result);
+    const Status done = RecordFeatures(context, *device, kernel, &result);
     if (!done.ok()) RecordFailure(std::string(kernel.instruction.kernel), done.error(), &result);
   }
   if (!warpgroup && Runs(*device, kMma80Kernels, "mma_f64_k4", &result)) {
@@ -188,8 +188,12 @@ Result<ProbeResult> Measure(const ProbeContext& context, bool warpgroup) {
   return in_device ? Unsupported(why) : NotFound(why);
 }
 
-ProbeResult RunMma(const ProbeContext& context) { return Finish(Measure(context, false)); }
-ProbeResult RunWgmma(const ProbeContext& context) { return Finish(Measure(context, true)); }
+ProbeResult RunMma(const ProbeContext& context) {
+  return Finish(MeasureMmaFeatures(context, false));
+}
+ProbeResult RunWgmma(const ProbeContext& context) {
+  return Finish(MeasureMmaFeatures(context, true));
+}
 
 const RegisterProbe kMmaProbe({.name = "mma_features",
                                .family = "gemm",

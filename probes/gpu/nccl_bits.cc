@@ -46,14 +46,14 @@ std::vector<float> ValuesOf(const ProbeContext& context, int rank, std::size_t c
 }
 
 // What ranks send, and what any order of addition must come near to.
-struct Inputs {
+struct RankInputs {
   std::vector<std::vector<std::byte>> of_rank;
   std::vector<double> sum, magnitude;
 };
 
-Inputs InputsOf(const ProbeContext& context, const Case& one, int ranks) {
-  Inputs inputs{.sum = std::vector<double>(one.elements, 0.0),
-                .magnitude = std::vector<double>(one.elements, 0.0)};
+RankInputs InputsOf(const ProbeContext& context, const Case& one, int ranks) {
+  RankInputs inputs{.sum = std::vector<double>(one.elements, 0.0),
+                    .magnitude = std::vector<double>(one.elements, 0.0)};
   for (int rank = 0; rank < ranks; ++rank) {
     inputs.of_rank.push_back(EncodeAll(one.type, ValuesOf(context, rank, one.elements)));
     for (std::size_t i = 0; i < one.elements; ++i) {
@@ -66,7 +66,7 @@ Inputs InputsOf(const ProbeContext& context, const Case& one, int ranks) {
 }
 
 // Each of the additions may err by one unit in the last place of the largest partial sum.
-Status CheckSum(const Case& one, const Inputs& inputs, const std::vector<std::byte>& bits) {
+Status CheckSum(const Case& one, const RankInputs& inputs, const std::vector<std::byte>& bits) {
   const auto ranks = static_cast<double>(inputs.of_rank.size());
   for (std::size_t i = 0; i < one.elements; ++i) {
     const double got = ElementAt(one.type, bits, i);
@@ -107,14 +107,14 @@ class Reducer {
 
  private:
   // The same with every communicator, and slow to make.
-  const Inputs& InputsFor(const Case& one) {
+  const RankInputs& InputsFor(const Case& one) {
     const auto found = inputs_.find(one.Name());
     if (found != inputs_.end()) return found->second;
     return inputs_.emplace(one.Name(), InputsOf(context_, one, ranks_.size())).first->second;
   }
 
   Status MeasureCase(const std::string& history, const Communicator& world, const Case& one) {
-    const Inputs& inputs = InputsFor(one);
+    const RankInputs& inputs = InputsFor(one);
     for (int rank = 0; rank < ranks_.size(); ++rank) {
       RETURN_IF_ERROR(from_.Write(rank, inputs.of_rank[static_cast<std::size_t>(rank)]));
     }
@@ -145,10 +145,10 @@ class Reducer {
   const RankBuffers& from_;
   const RankBuffers& to_;
   ProbeResult* result_;
-  std::map<std::string, Inputs> inputs_;
+  std::map<std::string, RankInputs> inputs_;
 };
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureNcclBits(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto ranks, NcclRanks::Open(context));
   ProbeResult result;
   result.parameters.Set("collective", "all_reduce").Set("seed", context.seed);
@@ -165,14 +165,14 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunNcclBits(const ProbeContext& context) { return Finish(MeasureNcclBits(context)); }
 
-const RegisterProbe kProbe({.name = "nccl_bits",
-                            .family = "collective",
-                            .summary = "bits of NCCL's all-reduce, alike on all ranks",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kNcclBitsProbe({.name = "nccl_bits",
+                                    .family = "collective",
+                                    .summary = "bits of NCCL's all-reduce, alike on all ranks",
+                                    .device = ProbeDevice::kGpu,
+                                    .run = RunNcclBits,
+                                    .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

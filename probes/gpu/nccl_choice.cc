@@ -32,8 +32,8 @@ Result<std::vector<TuningChoice>> ChoicesOf(const NcclRanks& ranks, const Commun
   return ranks.log().Take(collective);
 }
 
-Status Record(const ProbeContext& context, const NcclRanks& ranks, const Communicator& world,
-              const RankBuffers& buffers, ProbeResult* result) {
+Status RecordChoices(const ProbeContext& context, const NcclRanks& ranks, const Communicator& world,
+                     const RankBuffers& buffers, ProbeResult* result) {
   std::uint64_t silent = 0, calls = 0;
   for (const Collective collective : kCollectives) {
     for (std::size_t bytes = kLeastBytes; bytes <= buffers.bytes(); bytes *= 2) {
@@ -61,7 +61,7 @@ Status Record(const ProbeContext& context, const NcclRanks& ranks, const Communi
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureNcclChoice(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto ranks, NcclRanks::Open(context));
   ProbeResult result;
   result.parameters.Set("type", "fp32")
@@ -73,18 +73,21 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto buffers, AllocateLargest(*ranks, &result));
   // The tables that the library writes when it starts.
   RETURN_IF_ERROR(ranks->log().Take(Collective::kAllReduce));
-  RETURN_IF_ERROR(Record(context, *ranks, *world, *buffers, &result));
+  RETURN_IF_ERROR(RecordChoices(context, *ranks, *world, *buffers, &result));
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunNcclChoice(const ProbeContext& context) {
+  return Finish(MeasureNcclChoice(context));
+}
 
-const RegisterProbe kProbe({.name = "nccl_choice",
-                            .family = "collective",
-                            .summary = "algorithm, protocol and channels that NCCL chooses by size",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kNcclChoiceProbe(
+    {.name = "nccl_choice",
+     .family = "collective",
+     .summary = "algorithm, protocol and channels that NCCL chooses by size",
+     .device = ProbeDevice::kGpu,
+     .run = RunNcclChoice,
+     .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

@@ -13,16 +13,16 @@ namespace rharness {
 namespace {
 
 // Asked on every stack. What lies between is asked where algorithm or protocol is another one.
-constexpr std::size_t kSizes[] = {std::size_t{1} << 10, std::size_t{1} << 16, std::size_t{1} << 20,
-                                  std::size_t{1} << 22};
-constexpr std::size_t kMostBytes = std::size_t{1} << 24;
+constexpr std::size_t kRankSizes[] = {std::size_t{1} << 10, std::size_t{1} << 16,
+                                      std::size_t{1} << 20, std::size_t{1} << 22};
+constexpr std::size_t kMostTreeBytes = std::size_t{1} << 24;
 
 struct TypeOfRanks {
   NumberType type;
   ncclDataType_t nccl;
 };
-constexpr TypeOfRanks kTypes[] = {{NumberType::kFp32, ncclFloat32},
-                                  {NumberType::kBf16, ncclBfloat16}};
+constexpr TypeOfRanks kRankTypes[] = {{NumberType::kFp32, ncclFloat32},
+                                      {NumberType::kBf16, ncclBfloat16}};
 
 struct Question {
   TypeOfRanks type;
@@ -38,8 +38,8 @@ class MaskedReduce {
  public:
   static Result<std::unique_ptr<MaskedReduce>> Create(const NcclRanks& ranks) {
     std::unique_ptr<MaskedReduce> made(new MaskedReduce(ranks));
-    ASSIGN_OR_RETURN(made->from_, RankBuffers::Allocate(ranks, kMostBytes));
-    ASSIGN_OR_RETURN(made->to_, RankBuffers::Allocate(ranks, kMostBytes));
+    ASSIGN_OR_RETURN(made->from_, RankBuffers::Allocate(ranks, kMostTreeBytes));
+    ASSIGN_OR_RETURN(made->to_, RankBuffers::Allocate(ranks, kMostTreeBytes));
     return made;
   }
   const RankBuffers& from() const { return *from_; }
@@ -117,7 +117,7 @@ Result<std::vector<Question>> Questions(const NcclRanks& ranks, const Communicat
                                         const TypeOfRanks& type, MaskedReduce* reduce,
                                         std::map<std::string, Json>* choices) {
   std::map<std::size_t, std::string> kind_of;
-  for (std::size_t bytes = std::size_t{1} << 8; bytes <= kMostBytes; bytes *= 2) {
+  for (std::size_t bytes = std::size_t{1} << 8; bytes <= kMostTreeBytes; bytes *= 2) {
     const Question question{type, bytes};
     RETURN_IF_ERROR(ranks.log().Take(Collective::kAllReduce));
     RETURN_IF_ERROR(reduce->Reduce(question, world));
@@ -127,7 +127,7 @@ Result<std::vector<Question>> Questions(const NcclRanks& ranks, const Communicat
   }
   std::vector<Question> questions;
   std::set<std::string> seen;
-  for (const std::size_t bytes : kSizes) {
+  for (const std::size_t bytes : kRankSizes) {
     questions.push_back({type, bytes});
     if (kind_of.contains(bytes)) seen.insert(kind_of[bytes]);
   }
@@ -138,7 +138,7 @@ Result<std::vector<Question>> Questions(const NcclRanks& ranks, const Communicat
   return questions;
 }
 
-void Record(const Question& question, const Answer& answer, Json choice, ProbeResult* result) {
+void RecordOrder(const Question& question, const Answer& answer, Json choice, ProbeResult* result) {
   const std::string name = question.Name();
   if (answer.why == kNotFixed) result->unstable.push_back(name);
   if (!answer.why.empty()) result->notes.push_back(name + ": tree not revealed: " + answer.why);
@@ -174,7 +174,7 @@ class Asker {
                        Ask(ranks_, world, reduce_, question, first ? context_.repeats : 1));
       ++result_->counts["sizes asked"];
       if (first) {
-        Record(question, answer, choices_[question.Name()], result_);
+        RecordOrder(question, answer, choices_[question.Name()], result_);
         answers_.push_back(std::move(answer));
         continue;
       }
@@ -200,7 +200,7 @@ class Asker {
   }
 
   Status Choose(const Communicator& world) {
-    for (const TypeOfRanks& type : kTypes) {
+    for (const TypeOfRanks& type : kRankTypes) {
       ASSIGN_OR_RETURN(const auto questions, Questions(ranks_, world, type, reduce_, &choices_));
       questions_.insert(questions_.end(), questions.begin(), questions.end());
     }
@@ -216,10 +216,10 @@ class Asker {
   std::map<std::string, Json> choices_;
 };
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureNcclTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto ranks, NcclRanks::Open(context));
   ProbeResult result;
-  result.parameters.Set("collective", "all_reduce").Set("most_bytes", kMostBytes);
+  result.parameters.Set("collective", "all_reduce").Set("most_bytes", kMostTreeBytes);
   ranks->Describe(&result);
   if (ranks->size() < 2) return result;
   if (ranks->size() == 2) result.notes.push_back("two ranks have but one order of addition");
@@ -232,14 +232,15 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunNcclTree(const ProbeContext& context) { return Finish(MeasureNcclTree(context)); }
 
-const RegisterProbe kProbe({.name = "nccl_tree",
-                            .family = "collective",
-                            .summary = "order in which NCCL's all-reduce adds ranks, by offset",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(600)});
+const RegisterProbe kNcclTreeProbe(
+    {.name = "nccl_tree",
+     .family = "collective",
+     .summary = "order in which NCCL's all-reduce adds ranks, by offset",
+     .device = ProbeDevice::kGpu,
+     .run = RunNcclTree,
+     .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

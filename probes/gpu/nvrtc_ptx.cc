@@ -49,7 +49,7 @@ Status Compile(const ProbeContext& context, const Nvrtc& nvrtc, const KernelImag
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureNvrtcPtx(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto nvrtc, Nvrtc::Open(context.library_paths));
   ProbeResult result;
   result.parameters.Set("sources", Json::MakeArray({"corpus", "math", "reduce"}));
@@ -69,14 +69,14 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunNvrtcPtx(const ProbeContext& context) { return Finish(MeasureNvrtcPtx(context)); }
 
-const RegisterProbe kProbe({.name = "nvrtc_ptx",
-                            .family = "compiler",
-                            .summary = "PTX that NVRTC makes of fixed sources, by kernel",
-                            .device = ProbeDevice::kCpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(300)});
+const RegisterProbe kNvrtcPtxProbe({.name = "nvrtc_ptx",
+                                    .family = "compiler",
+                                    .summary = "PTX that NVRTC makes of fixed sources, by kernel",
+                                    .device = ProbeDevice::kCpu,
+                                    .run = RunNvrtcPtx,
+                                    .limit = std::chrono::seconds(300)});
 
 }  // namespace
 }  // namespace rharness

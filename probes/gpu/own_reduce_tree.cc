@@ -7,7 +7,7 @@
 namespace rharness {
 namespace {
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureOwnReduceTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ASSIGN_OR_RETURN(const CUmodule module, device->Load(kReduceKernels));
   ProbeResult result;
@@ -21,13 +21,16 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunOwnReduceTree(const ProbeContext& context) {
+  return Finish(MeasureOwnReduceTree(context));
+}
 
-const RegisterProbe kProbe({.name = "own_reduce_tree_cuda",
-                            .family = "reduction",
-                            .summary = "order of our own reductions, which must be the source's",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kOwnReduceTreeProbe(
+    {.name = "own_reduce_tree_cuda",
+     .family = "reduction",
+     .summary = "order of our own reductions, which must be the source's",
+     .device = ProbeDevice::kGpu,
+     .run = RunOwnReduceTree});
 
 }  // namespace
 }  // namespace rharness

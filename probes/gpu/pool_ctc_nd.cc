@@ -12,7 +12,7 @@
 namespace rharness {
 namespace {
 
-constexpr int kLeastRepeats = 10;
+constexpr int kLeastPoolRepeats = 10;
 // Windows of 5 that move by 1: a maximum is that of up to 25 windows, whose gradients meet in it.
 constexpr int kWindow = 5, kPadding = 2;
 constexpr LegacyDims kImages = {4, 16, 64, 64};
@@ -125,9 +125,9 @@ Status RecordCtc(const ProbeContext& context, const CudnnContext& cudnn, cudnnCT
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& given) {
+Result<ProbeResult> MeasurePoolCtcNd(const ProbeContext& given) {
   ProbeContext context = given;
-  context.repeats = std::max(context.repeats, kLeastRepeats);
+  context.repeats = std::max(context.repeats, kLeastPoolRepeats);
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
   ProbeResult result;
   result.parameters.Set("seed", context.seed).Set("window", kWindow).Set("steps", kSteps);
@@ -147,13 +147,13 @@ Result<ProbeResult> Measure(const ProbeContext& given) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunPoolCtcNd(const ProbeContext& context) { return Finish(MeasurePoolCtcNd(context)); }
 
-const RegisterProbe kProbe({.name = "pool_ctc_nd",
-                            .family = "convolution",
-                            .summary = "cuDNN routines that are documented not to repeat",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kPoolCtcNdProbe({.name = "pool_ctc_nd",
+                                     .family = "convolution",
+                                     .summary = "cuDNN routines that are documented not to repeat",
+                                     .device = ProbeDevice::kGpu,
+                                     .run = RunPoolCtcNd});
 
 }  // namespace
 }  // namespace rharness

@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-constexpr int kMaskExponent = 120;
+constexpr int kRowMaskExponent = 120;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::vector<float> MaskedRows(std::span<const MaskPair> pairs, UnitRange units, 
 
 Status RowSum::Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) {
   ASSIGN_OR_RETURN(const DeviceBuffer in,
-                   device_.Upload(MaskedRows(pairs, units, n_, kMaskExponent)));
+                   device_.Upload(MaskedRows(pairs, units, n_, kRowMaskExponent)));
   ASSIGN_OR_RETURN(const DeviceBuffer out, device_.Allocate(pairs.size() * sizeof(float)));
   CUdeviceptr in_at = in.address(), out_at = out.address();
   int length = n_;

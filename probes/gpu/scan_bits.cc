@@ -11,7 +11,7 @@ namespace {
 // One block, several, and more than the device runs at once.
 constexpr int kSizes[] = {1000, 100'000, 10'000'000};
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureScanBits(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto device, Device::Open(context));
   ASSIGN_OR_RETURN(const int ordinal, DeviceOrdinal(context.device));
   RETURN_IF_ERROR(StartCub(ordinal, device->driver().version()));
@@ -38,13 +38,13 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunScanBits(const ProbeContext& context) { return Finish(MeasureScanBits(context)); }
 
-const RegisterProbe kProbe({.name = "scan_bits_cuda",
-                            .family = "reduction",
-                            .summary = "bits of CUB's prefix sums",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kScanBitsProbe({.name = "scan_bits_cuda",
+                                    .family = "reduction",
+                                    .summary = "bits of CUB's prefix sums",
+                                    .device = ProbeDevice::kGpu,
+                                    .run = RunScanBits});
 
 }  // namespace
 }  // namespace rharness

@@ -14,19 +14,19 @@ namespace {
 
 // Powers of two, so that a mean is a sum's exact share.
 constexpr int kColumns[] = {256, 1024};
-constexpr int kRows = 64;
-constexpr std::size_t kEngines = 2;  // of a mode
+constexpr int kNormRows = 64;
+constexpr std::size_t kNormEngines = 2;  // of a mode
 
 Status RecordSoftmax(const ProbeContext& context, const CudnnContext& cudnn,
                      cudnnSoftmaxAlgorithm_t algorithm, const std::string& name,
                      ProbeResult* result) {
   constexpr int kTerms = 1000;
-  constexpr std::size_t kValues = std::size_t{kRows} * kTerms;
+  constexpr std::size_t kValues = std::size_t{kNormRows} * kTerms;
   const Cudnn& library = *cudnn.cudnn;
   RETURN_IF_ERROR(
       library.Need({{"cudnnSoftmaxForward", library.f.cudnnSoftmaxForward != nullptr}}));
   ASSIGN_OR_RETURN(const auto tensor, LegacyTensor(cudnn.cudnn, CUDNN_DATA_FLOAT,
-                                                   TensorLayout::kNchw, {kRows, kTerms, 1, 1}));
+                                                   TensorLayout::kNchw, {kNormRows, kTerms, 1, 1}));
   const Device& device = *cudnn.device;
   ASSIGN_OR_RETURN(const DeviceBuffer x, device.Upload(SeededValues(kValues, context.seed)));
   ASSIGN_OR_RETURN(const DeviceBuffer y, device.Allocate(kValues * sizeof(float)));
@@ -57,14 +57,14 @@ Status RecordOwn(const ProbeContext& context, const Device& device, ProbeResult*
   return {};
 }
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureSoftmaxNormTree(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto cudnn, CudnnContext::Open(context));
   ProbeResult result;
-  result.parameters.Set("seed", context.seed).Set("rows", kRows);
+  result.parameters.Set("seed", context.seed).Set("rows", kNormRows);
   result.libraries = cudnn.cudnn->Describe();
   RETURN_IF_ERROR(RecordOwn(context, *cudnn.device, &result));
   for (const int columns : kColumns) {
-    RETURN_IF_ERROR(RecordNormTrees(context, cudnn, kRows, columns, kEngines, &result));
+    RETURN_IF_ERROR(RecordNormTrees(context, cudnn, kNormRows, columns, kNormEngines, &result));
   }
   const std::pair<cudnnSoftmaxAlgorithm_t, std::string> algorithms[] = {
       {CUDNN_SOFTMAX_FAST, "cudnn softmax fast"},
@@ -79,14 +79,17 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunSoftmaxNormTree(const ProbeContext& context) {
+  return Finish(MeasureSoftmaxNormTree(context));
+}
 
-const RegisterProbe kProbe({.name = "softmax_norm_tree_cuda",
-                            .family = "reduction",
-                            .summary = "order of the row sums of layer norm and softmax",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run,
-                            .limit = std::chrono::seconds(120)});
+const RegisterProbe kSoftmaxNormTreeProbe(
+    {.name = "softmax_norm_tree_cuda",
+     .family = "reduction",
+     .summary = "order of the row sums of layer norm and softmax",
+     .device = ProbeDevice::kGpu,
+     .run = RunSoftmaxNormTree,
+     .limit = std::chrono::seconds(120)});
 
 }  // namespace
 }  // namespace rharness

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kSize = 2049;
 
-Result<ProbeResult> Measure(const ProbeContext& context) {
+Result<ProbeResult> MeasureSymvAtomics(const ProbeContext& context) {
   ASSIGN_OR_RETURN(const auto blas, BlasContext::Open(context));
   const Device& device = *blas.device;
   const auto n = static_cast<std::size_t>(kSize);
@@ -42,13 +42,15 @@ Result<ProbeResult> Measure(const ProbeContext& context) {
   return result;
 }
 
-ProbeResult Run(const ProbeContext& context) { return Finish(Measure(context)); }
+ProbeResult RunSymvAtomics(const ProbeContext& context) {
+  return Finish(MeasureSymvAtomics(context));
+}
 
-const RegisterProbe kProbe({.name = "symv_atomics",
-                            .family = "gemm",
-                            .summary = "cuBLAS symv with atomics and without",
-                            .device = ProbeDevice::kGpu,
-                            .run = Run});
+const RegisterProbe kSymvAtomicsProbe({.name = "symv_atomics",
+                                       .family = "gemm",
+                                       .summary = "cuBLAS symv with atomics and without",
+                                       .device = ProbeDevice::kGpu,
+                                       .run = RunSymvAtomics});
 
 }  // namespace
 }  // namespace rharness

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "probes/order/at.h"
 #include "probes/order/tree_name.h"
 
 namespace rharness {
@@ -11,8 +12,6 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 360, kMargin = 24;
 constexpr int kDrawnLeaves = 64;
-
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
 // What is drawn as one: a leaf, or a subtree that is too fine to show.
 std::vector<int> FrontierOf(const SumTree& tree) {

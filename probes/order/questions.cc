@@ -14,10 +14,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "probes/order/at.h"
+
 namespace rharness {
 namespace {
-
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
 // Counts of units and the witness lie below this. A power of two, so that the weights are, too,
 // and every floating-point type has them.

@@ -9,12 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "probes/order/at.h"
 #include "probes/order/questions.h"
 
 namespace rharness {
 namespace {
-
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
 // Leaves that are children, whole or in parts, of one node which has `above` leaves in all.
 struct Task {

@@ -10,13 +10,12 @@
 #include <numeric>
 
 #include "harness/base/digest.h"
+#include "probes/order/at.h"
 
 namespace rharness {
 namespace {
 
 using Lists = std::vector<std::vector<int>>;
-
-constexpr std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
 // Before anything is allocated by a stranger's count of leaves: as many numbers must be there.
 Status CheckCounts(int leaves, const Lists& inner) {

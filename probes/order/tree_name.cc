@@ -9,10 +9,10 @@
 #include <optional>
 #include <tuple>
 
+#include "probes/order/at.h"
+
 namespace rharness {
 namespace {
-
-std::size_t At(int index) { return static_cast<std::size_t>(index); }
 
 // Of every node: its leaves are smallest, smallest + stride, ... (count of them), or stride is 0.
 std::vector<int> StridesOf(const SumTree& tree) {

@@ -68,7 +68,7 @@ void AddDifference(Comparison* run, Layer layer, std::string key, FactWeight wei
 }
 
 // Judged, with a first finding that is decisive and says something.
-Comparison Judged(Comparison run) {
+Comparison JudgedRerun(Comparison run) {
   JudgeComparison(&run);
   EXPECT_FALSE(run.findings.empty());
   if (!run.findings.empty()) {
@@ -81,28 +81,28 @@ Comparison Judged(Comparison run) {
 TEST(JudgeReruns, OfNoRerunIsInfra) {
   Comparison run = RunOf({});
   run.ends.clear();
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInfra);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInfra);
 }
 
 TEST(JudgeReruns, OfEqualBitsIsIdenticalWhateverWasDeclared) {
   for (const bool bitwise : {true, false}) {
-    EXPECT_EQ(Judged(RunOf({Weights(Bits::kEqual)}, bitwise)).verdict, Verdict::kIdentical);
+    EXPECT_EQ(JudgedRerun(RunOf({Weights(Bits::kEqual)}, bitwise)).verdict, Verdict::kIdentical);
   }
 }
 
 TEST(JudgeReruns, OfEqualBitsOnOtherHardwareIsStillIdentical) {
   Comparison run = RunOf({Weights(Bits::kEqual)}, true);
   AddDifference(&run, Layer::kHardware, "cpu.model", FactWeight::kClass);
-  EXPECT_EQ(Judged(run).verdict, Verdict::kIdentical);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kIdentical);
 }
 
 TEST(JudgeReruns, NeverPassAComparisonOfNothing) {
   CheckpointComparison nothing{.subject = "weights m"};
   nothing.difference.vacuous = true;
   for (const bool bitwise : {true, false}) {
-    EXPECT_EQ(Judged(RunOf({}, bitwise)).verdict, Verdict::kInconclusive)
+    EXPECT_EQ(JudgedRerun(RunOf({}, bitwise)).verdict, Verdict::kInconclusive)
         << "facts alone say nothing";
-    EXPECT_EQ(Judged(RunOf({nothing}, bitwise)).verdict, Verdict::kInconclusive);
+    EXPECT_EQ(JudgedRerun(RunOf({nothing}, bitwise)).verdict, Verdict::kInconclusive);
   }
 }
 
@@ -110,13 +110,13 @@ TEST(JudgeReruns, IsNotIdenticalWhenADeclaredOutputIsMissing) {
   Comparison run = RunOf({Weights(Bits::kEqual)});
   run.findings.push_back({.code = "missing_checkpoint", .message = "optimizer o.pt: not written"});
   run.metrics = {Metric(MetricVerdict::kWithin)};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
 }
 
 TEST(JudgeReruns, OfDifferentBitsInADeterministicRunIsADeterminismViolation) {
   Comparison run = RunOf({Weights(Bits::kDiffer)}, true);
   run.metrics = {Metric(MetricVerdict::kWithin)};  // no statistics can excuse it
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kDrifted);
   EXPECT_EQ(judged.findings.front().code, "determinism_violation");
   EXPECT_EQ(judged.findings.back().code, "metric_within") << "severity is graded all the same";
@@ -126,17 +126,17 @@ TEST(JudgeReruns, OfADeterministicRunThatEndsEarlyIsADeterminismViolation) {
   Comparison run = RunOf({Weights(Bits::kEqual)}, true);
   run.curves = {{.name = "train_loss", .kind = CurveKind::kLoss, .state = CurveState::kIdentical}};
   run.curves[0].steps = {1, 2, 3};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kIdentical);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kIdentical);
   run.curves[0].only_a = 2;
-  EXPECT_EQ(Judged(run).verdict, Verdict::kDrifted);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kDrifted);
   run.declared_bitwise = run.expect_bitwise = false;
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
 }
 
 TEST(JudgeReruns, OfDifferentBitsOnAnotherHardwareClassIsNotComparable) {
   Comparison run = RunOf({Weights(Bits::kDiffer)}, true);
   AddDifference(&run, Layer::kHardware, "gpu.model", FactWeight::kClass);
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kNotComparable);
   EXPECT_EQ(judged.findings.front().layer, Layer::kHardware);
 }
@@ -144,7 +144,7 @@ TEST(JudgeReruns, OfDifferentBitsOnAnotherHardwareClassIsNotComparable) {
 TEST(JudgeReruns, IsNotComparableWhenAnIdentityDiffersEvenIfBitsAreEqual) {
   Comparison run = RunOf({Weights(Bits::kEqual)}, true);
   AddDifference(&run, Layer::kData, "data.train.sha256", FactWeight::kIdentity);
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kNotComparable);
   EXPECT_EQ(judged.findings.front().layer, Layer::kData);
   EXPECT_EQ(judged.findings.front().observed, "new");
@@ -155,13 +155,14 @@ TEST(JudgeReruns, IsNotComparableWhenAnIdentityDiffersEvenIfBitsAreEqual) {
 TEST(JudgeReruns, IgnoresContextThatDiffers) {
   Comparison run = RunOf({Weights(Bits::kEqual)}, true);
   AddDifference(&run, Layer::kEnvironment, "software.glibc", FactWeight::kContext);
-  EXPECT_EQ(Judged(run).verdict, Verdict::kIdentical);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kIdentical);
 }
 
 TEST(JudgeReruns, FollowsTheEndOfTheReruns) {
-  EXPECT_EQ(Judged(Stopped(State::kInfra, "registry down")).verdict, Verdict::kInfra);
-  EXPECT_EQ(Judged(Stopped(State::kFailed, "killed by SIGSEGV")).verdict, Verdict::kFailed);
-  const Comparison judged = Judged(Stopped(State::kNotComparable, "data changed", Layer::kData));
+  EXPECT_EQ(JudgedRerun(Stopped(State::kInfra, "registry down")).verdict, Verdict::kInfra);
+  EXPECT_EQ(JudgedRerun(Stopped(State::kFailed, "killed by SIGSEGV")).verdict, Verdict::kFailed);
+  const Comparison judged =
+      JudgedRerun(Stopped(State::kNotComparable, "data changed", Layer::kData));
   EXPECT_EQ(judged.verdict, Verdict::kNotComparable);
   EXPECT_EQ(judged.findings.front().layer, Layer::kData);
   EXPECT_EQ(judged.findings.front().message, "data changed");
@@ -170,7 +171,7 @@ TEST(JudgeReruns, FollowsTheEndOfTheReruns) {
 TEST(JudgeReruns, GoesByTheRerunsThatCameFarWhenOthersDidNot) {
   Comparison run = RunOf({Weights(Bits::kEqual)}, true);
   run.ends.push_back({.index = 2, .state = State::kInfra, .reason = "lost"});
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kIdentical);
   EXPECT_EQ(judged.findings.back().code, "infrastructure") << "the lost rerun is not hidden";
 }
@@ -178,16 +179,16 @@ TEST(JudgeReruns, GoesByTheRerunsThatCameFarWhenOthersDidNot) {
 TEST(JudgeReruns, OfAFailedRerunIsFailedEvenBesideAGoodOne) {
   Comparison run = RunOf({Weights(Bits::kEqual)}, true);
   run.ends.push_back({.index = 2, .state = State::kFailed, .reason = "timed out"});
-  EXPECT_EQ(Judged(run).verdict, Verdict::kFailed);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kFailed);
 }
 
 TEST(JudgeReruns, IsEquivalentOnlyWhenEveryPrimaryMetricIsWithin) {
   Comparison run = RunOf({Weights(Bits::kDiffer)});
   run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kWithin)};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kEquivalent);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent);
   run.metrics[1].verdict = MetricVerdict::kInconclusive;
   run.metrics[1].more_reruns = 7;
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
   EXPECT_EQ(judged.more_reruns, 7);
 }
@@ -196,22 +197,22 @@ TEST(JudgeReruns, IgnoresSecondaryMetrics) {
   Comparison run = RunOf({Weights(Bits::kDiffer)});
   run.metrics = {Metric(MetricVerdict::kWithin), Metric(MetricVerdict::kDrifted, 1e-9)};
   run.metrics[1].primary = false;
-  EXPECT_EQ(Judged(run).verdict, Verdict::kEquivalent);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent);
 }
 
 TEST(JudgeReruns, ASecondaryMetricThatDiffersIsNotIdentical) {
   Comparison run = RunOf({Weights(Bits::kEqual)});
   run.metrics = {Metric(MetricVerdict::kInconclusive)};
   run.metrics[0].primary = false;
-  EXPECT_EQ(Judged(run).verdict, Verdict::kEquivalent) << "the model is the same bit for bit";
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent) << "the model is the same bit for bit";
   run.declared_bitwise = run.expect_bitwise = true;
-  EXPECT_EQ(Judged(run).verdict, Verdict::kDrifted) << "every declared value was promised";
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kDrifted) << "every declared value was promised";
 }
 
 TEST(JudgeReruns, AsksForOneMoreRerunBeforeADriftSeenOnceIsClaimed) {
   Comparison run = RunOf({Weights(Bits::kDiffer)});
   run.metrics = {Metric(MetricVerdict::kNeedsConfirmation, 1e-6)};
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
   EXPECT_TRUE(judged.needs_confirmation);
   EXPECT_EQ(judged.more_reruns, 1);
@@ -222,16 +223,16 @@ TEST(JudgeReruns, HoldsSeveralPrimaryMetricsToTheFamilyWiseLevel) {
   // 0.008 passes 0.01 alone; among four metrics Holm's first step asks for 0.0025.
   run.metrics = {Metric(MetricVerdict::kDrifted, 0.008), Metric(MetricVerdict::kWithin, 0.9),
                  Metric(MetricVerdict::kWithin, 0.9), Metric(MetricVerdict::kWithin, 0.9)};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
   run.metrics[0].p_difference = 0.002;
-  EXPECT_EQ(Judged(run).verdict, Verdict::kDrifted);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kDrifted);
 }
 
 TEST(JudgeReruns, OfANonFiniteMetricIsDriftedWhateverTheBitsSay) {
   Comparison run = RunOf({Weights(Bits::kEqual)});
   run.metrics = {Metric(MetricVerdict::kDrifted, 1.0)};
   run.metrics[0].reruns = {std::numeric_limits<double>::infinity()};
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kDrifted);
   EXPECT_EQ(judged.findings.front().code, "non_finite");
 }
@@ -240,9 +241,9 @@ TEST(JudgeReruns, OfANonFiniteMetricIsDriftedWhateverTheBitsSay) {
 TEST(JudgeReruns, NothingThatIsBitEqualToItsRecordDrifts) {
   Comparison run = RunOf({Weights(Bits::kDiffer)});
   run.metrics = {Metric(MetricVerdict::kDrifted, 1e-9)};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kDrifted);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kDrifted);
   run.metrics[0].reruns = {0.95, 0.95};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive)
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive)
       << "and an equal value beside other weights shows nothing";
 }
 
@@ -253,9 +254,9 @@ TEST(JudgeReruns, NeverPassWhereOneRerunDidNotReportADeclaredValue) {
       run.metrics = {Metric(MetricVerdict::kInconclusive)};
       run.metrics[0].reruns = {0.95, 0.95};  // of three
       run.metrics[0].primary = primary;
-      EXPECT_EQ(Judged(run).verdict, Verdict::kIdentical);
+      EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kIdentical);
       run.metrics[0].reason = "no_margin, missing";
-      const Comparison judged = Judged(run);
+      const Comparison judged = JudgedRerun(run);
       EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
       EXPECT_EQ(judged.findings.front().code, "missing_metric");
     }
@@ -263,8 +264,8 @@ TEST(JudgeReruns, NeverPassWhereOneRerunDidNotReportADeclaredValue) {
   Comparison run = RunOf({Weights(Bits::kDiffer)});
   run.metrics = {Metric(MetricVerdict::kWithin)};
   run.curves = {{.name = "train_loss", .kind = CurveKind::kLoss, .state = CurveState::kMissing}};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive);
-  EXPECT_EQ(Judged(run).findings.front().code, "missing_curve");
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgedRerun(run).findings.front().code, "missing_curve");
 }
 
 TEST(JudgeReruns, TellOfTheCurveThatTestedMetricsOutrank) {
@@ -274,7 +275,7 @@ TEST(JudgeReruns, TellOfTheCurveThatTestedMetricsOutrank) {
   run.curves[0].steps = {1, 2, 3};
   run.curves[0].differing = 3;
   run.curves[0].message = "apart by 27480 %";
-  const Comparison judged = Judged(run);
+  const Comparison judged = JudgedRerun(run);
   EXPECT_EQ(judged.verdict, Verdict::kEquivalent);
   EXPECT_EQ(judged.findings.back().message, "apart by 27480 %");
 }
@@ -285,11 +286,11 @@ TEST(JudgeReruns, LetsTestedMetricsDecideWhereACurveCannot) {
   run.curves[0].steps = {1, 2, 3};
   run.curves[0].differing = 3;
   run.curves[0].message = "nothing says how far a reordering goes";
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
   run.metrics = {Metric(MetricVerdict::kWithin)};
-  EXPECT_EQ(Judged(run).verdict, Verdict::kEquivalent);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kEquivalent);
   run.metrics[0].standard_error = 0.0;  // a single value that no test was made of
-  EXPECT_EQ(Judged(run).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(JudgedRerun(run).verdict, Verdict::kInconclusive);
 }
 
 }  // namespace

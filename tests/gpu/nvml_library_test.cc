@@ -6,12 +6,12 @@
 namespace rharness {
 namespace {
 
-Result<std::shared_ptr<Nvml>> OpenFake(const std::string& kind) {
+Result<std::shared_ptr<Nvml>> OpenFakeNvml(const std::string& kind) {
   return Nvml::Open({std::string(FAKE_CUDA_DIR) + "/" + kind});
 }
 
 TEST(Nvml, NamesTheFunctionThatTheLibraryLacks) {
-  const auto nvml = OpenFake("incomplete");
+  const auto nvml = OpenFakeNvml("incomplete");
   ASSERT_FALSE(nvml.ok());
   EXPECT_EQ(nvml.error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(nvml.error().ToString(),
@@ -19,21 +19,21 @@ TEST(Nvml, NamesTheFunctionThatTheLibraryLacks) {
 }
 
 TEST(Nvml, IsNotFoundWithoutADriver) {
-  const auto nvml = OpenFake("no_device");
+  const auto nvml = OpenFakeNvml("no_device");
   ASSERT_FALSE(nvml.ok());
   EXPECT_EQ(nvml.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(nvml.error().message, "nvmlInit_v2: Driver Not Loaded (9)");
 }
 
 TEST(Nvml, FailsWithItsOwnTextBesideAnotherDriver) {
-  const auto nvml = OpenFake("broken");
+  const auto nvml = OpenFakeNvml("broken");
   ASSERT_FALSE(nvml.ok());
   EXPECT_EQ(nvml.error().code, ErrorCode::kInternal);
   EXPECT_EQ(nvml.error().message, "nvmlInit_v2: Driver/library version mismatch (18)");
 }
 
 TEST(Nvml, LeavesOutWhatDeviceOrLibraryDoNotKnow) {
-  const auto nvml = OpenFake("working");
+  const auto nvml = OpenFakeNvml("working");
   ASSERT_TRUE(nvml.ok()) << nvml.error().ToString();
   EXPECT_EQ((*nvml)->version(), "13.580.65.06");
   const auto settings = (*nvml)->DescribeSettings("00000000:1b:00.0");
@@ -46,7 +46,7 @@ TEST(Nvml, LeavesOutWhatDeviceOrLibraryDoNotKnow) {
 }
 
 TEST(Nvml, TellsHowDevicesAreJoined) {
-  const auto nvml = OpenFake("working");
+  const auto nvml = OpenFakeNvml("working");
   ASSERT_TRUE(nvml.ok()) << nvml.error().ToString();
   const auto topology = (*nvml)->DescribeTopology();
   ASSERT_TRUE(topology.ok()) << topology.error().ToString();

@@ -7,8 +7,6 @@
 namespace rharness {
 namespace {
 
-const char* const kDay1 = "2026-01-01T00:00:00.000Z";
-
 class AppendOnlyTest : public HistoryTest {
  protected:
   void SetUp() override {

@@ -12,7 +12,6 @@ namespace rharness {
 namespace {
 
 constexpr int kRunsEach = 25;
-const char* const kDay1 = "2026-01-01T00:00:00.000Z";
 
 using ConcurrencyTest = HistoryTest;
 

@@ -8,9 +8,6 @@
 namespace rharness {
 namespace {
 
-const char* const kDay1 = "2026-01-01T00:00:00.000Z";
-const char* const kDay2 = "2026-01-02T00:00:00.000Z";
-const char* const kDay3 = "2026-01-03T00:00:00.000Z";
 const char* const kDay4 = "2026-01-04T00:00:00.000Z";
 
 const Surroundings kHere = {{"data", "[1]"}, {"environment.variables", "{\"A\":\"1\"}"}};

@@ -11,8 +11,6 @@
 namespace rharness {
 namespace {
 
-const char* const kDay1 = "2026-01-01T00:00:00.000Z";
-
 using FaultTest = HistoryTest;
 
 void Fill(HistoryStore& store, int runs) {

@@ -11,9 +11,7 @@
 namespace rharness {
 namespace {
 
-const char* const kDay1 = "2026-01-01T00:00:00.000Z";
-const char* const kDay2 = "2026-01-02T00:00:00.123Z";
-const char* const kDay3 = "2026-01-03T00:00:00.000Z";
+const char* const kWithinDay2 = "2026-01-02T00:00:00.123Z";
 const char* const kDay9 = "2026-01-09T00:00:00.000Z";
 
 using StoreTest = HistoryTest;
@@ -50,8 +48,8 @@ TEST_F(StoreTest, TakesTheSameManifestTwiceAndRefusesOtherContent) {
 TEST_F(StoreTest, ListsByStartThenRunIdWithEveryField) {
   const auto store = OpenStore();
   EXPECT_TRUE(store->List(true)->empty());
-  const Manifest b = MakeManifest("b", kDay2);
-  for (const Manifest& manifest : {MakeManifest("c", kDay3), b, MakeManifest("a", kDay2)}) {
+  const Manifest b = MakeManifest("b", kWithinDay2);
+  for (const Manifest& manifest : {MakeManifest("c", kDay3), b, MakeManifest("a", kWithinDay2)}) {
     ASSERT_TRUE(store->Add(manifest, At(kDay9)).ok());
   }
   const auto entries = store->List(false).value();
@@ -59,7 +57,7 @@ TEST_F(StoreTest, ListsByStartThenRunIdWithEveryField) {
   const HistoryEntry& entry = entries[1];
   EXPECT_EQ(entry.family, "digits-mlp/cpu");
   EXPECT_EQ(entry.configuration, ConfigurationKey(b));
-  EXPECT_EQ(FormatTime(entry.started), kDay2);
+  EXPECT_EQ(FormatTime(entry.started), kWithinDay2);
   EXPECT_EQ(entry.duration_seconds, 90.125);
   EXPECT_EQ(entry.declared, "bitwise");
   EXPECT_EQ(FormatTime(entry.added), kDay9);
@@ -108,7 +106,7 @@ TEST_F(StoreTest, SaysWhichRunIsNotThere) {
 TEST_F(StoreTest, RetiresOnceWithAReasonAndKeepsTheRun) {
   const auto store = OpenStore();
   for (const char* id : {"a", "b"})
-    ASSERT_TRUE(store->Add(MakeManifest(id, kDay1), At(kDay2)).ok());
+    ASSERT_TRUE(store->Add(MakeManifest(id, kDay1), At(kWithinDay2)).ok());
   EXPECT_EQ(store->Retire("a", "", At(kDay3)).error().code, ErrorCode::kInvalidInput);
   ASSERT_TRUE(store->Retire("a", "data were deleted", At(kDay3)).ok());
   const Error again = store->Retire("a", "twice", At(kDay3)).error();
@@ -127,7 +125,7 @@ TEST_F(StoreTest, LoadsAFamilyByStart) {
   const auto store = OpenStore();
   ASSERT_TRUE(store->Add(MakeManifest("late", kDay3), At(kDay9)).ok());
   ASSERT_TRUE(store->Add(MakeManifest("early", kDay1), At(kDay9)).ok());
-  ASSERT_TRUE(store->Add(MakeManifest("other", kDay2, "bert"), At(kDay9)).ok());
+  ASSERT_TRUE(store->Add(MakeManifest("other", kWithinDay2, "bert"), At(kDay9)).ok());
   EXPECT_EQ(IdsOf(*store->LoadFamily("digits-mlp/cpu")), (Ids{"early", "late"}));
   EXPECT_TRUE(store->LoadFamily("gpt")->empty());
 }
@@ -140,7 +138,7 @@ TEST_F(StoreTest, CountsIdenticalEquivalentAndDriftedAsVerified) {
   for (const auto& [verdict, conclusive] : verdicts) {
     ASSERT_TRUE(store->Add(MakeManifest(verdict, kDay1), At(kDay1)).ok());
     ASSERT_TRUE(store
-                    ->AddDrill("drill-" + verdict, At(kDay2), {},
+                    ->AddDrill("drill-" + verdict, At(kWithinDay2), {},
                                {MakeVerdict("drill-" + verdict, verdict, verdict, kDay3)})
                     .ok());
     const HistoryEntry entry = store->Find(verdict).value();
@@ -157,16 +155,16 @@ TEST_F(StoreTest, TakesLastVerdictAndVerifiedByTimeDecidedNotByTimeWritten) {
     ASSERT_TRUE(store->AddDrill(id, At(kDay1), {}, {MakeVerdict(id, "a", verdict, decided)}).ok());
   };
   drill("d3", "failed", kDay3);
-  drill("d2", "identical", kDay2);
+  drill("d2", "identical", kWithinDay2);
   drill("d1", "drifted", kDay1);
   const HistoryEntry entry = store->Find("a").value();
   EXPECT_EQ(entry.last_verdict, "failed");
-  EXPECT_EQ(FormatTime(*entry.verified), kDay2);
+  EXPECT_EQ(FormatTime(*entry.verified), kWithinDay2);
   const auto verdicts = store->Verdicts("a").value();
   ASSERT_EQ(verdicts.size(), 3u);
   EXPECT_EQ(verdicts[0].drill_id, "d1");
   EXPECT_EQ(verdicts[1].verdict, "identical");
-  EXPECT_EQ(FormatTime(verdicts[1].decided), kDay2);
+  EXPECT_EQ(FormatTime(verdicts[1].decided), kWithinDay2);
   EXPECT_EQ(verdicts[1].reruns, 2);
   EXPECT_EQ(verdicts[1].reasons, R"([{"message": "because"}])");
   EXPECT_EQ(verdicts[2].verdict, "failed");
@@ -177,12 +175,12 @@ TEST_F(StoreTest, WritesADrillOnceAndWholeOrNotAtAll) {
   ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
   const std::vector<RerunRecord> reruns = {{"d", "a", 1, "exited with 0", 12.5, "e1"},
                                            {"d", "a", 2, "timed out after 12 s", 12.0, "e2"}};
-  const auto verdict = MakeVerdict("d", "a", "identical", kDay2);
-  auto stray = MakeVerdict("other", "a", "identical", kDay2);
-  EXPECT_EQ(store->AddDrill("d", At(kDay2), reruns, {stray}).error().code,
+  const auto verdict = MakeVerdict("d", "a", "identical", kWithinDay2);
+  auto stray = MakeVerdict("other", "a", "identical", kWithinDay2);
+  EXPECT_EQ(store->AddDrill("d", At(kWithinDay2), reruns, {stray}).error().code,
             ErrorCode::kInvalidInput);
   EXPECT_TRUE(store->Verdicts("a")->empty());
-  ASSERT_TRUE(store->AddDrill("d", At(kDay2), reruns, {verdict}).ok());
+  ASSERT_TRUE(store->AddDrill("d", At(kWithinDay2), reruns, {verdict}).ok());
   ASSERT_TRUE(store->AddDrill("d", At(kDay3), {}, {MakeVerdict("d", "a", "drifted", kDay3)}).ok());
   EXPECT_EQ(store->Find("a")->last_verdict, "identical");
   RawDatabase raw(Path());
@@ -197,9 +195,9 @@ TEST_F(StoreTest, PutsTheLongestUnverifiedFirstToDrill) {
     ASSERT_TRUE(store->Add(MakeManifest(id, kDay1), At(kDay1)).ok());
   }
   ASSERT_TRUE(store
-                  ->AddDrill("d", At(kDay2), {},
+                  ->AddDrill("d", At(kWithinDay2), {},
                              {MakeVerdict("d", "new", "drifted", kDay3),
-                              MakeVerdict("d", "old", "identical", kDay2),
+                              MakeVerdict("d", "old", "identical", kWithinDay2),
                               MakeVerdict("d", "tried", "inconclusive", kDay9)})
                   .ok());
   EXPECT_EQ(IdsOf(*store->NextToDrill(10)), (Ids{"never-1", "never-2", "tried", "old", "new"}));
@@ -213,8 +211,9 @@ TEST_F(StoreTest, SummarizesByFamilyAndLastVerdict) {
     ASSERT_TRUE(store->Add(MakeManifest(id, kDay1, "bert"), At(kDay1)).ok());
   }
   ASSERT_TRUE(store->Add(MakeManifest("z", kDay1, "ale"), At(kDay1)).ok());
-  ASSERT_TRUE(store->Retire("gone", "old", At(kDay2)).ok());
-  ASSERT_TRUE(store->AddDrill("d", At(kDay2), {}, {MakeVerdict("d", "a", "drifted", kDay3)}).ok());
+  ASSERT_TRUE(store->Retire("gone", "old", At(kWithinDay2)).ok());
+  ASSERT_TRUE(
+      store->AddDrill("d", At(kWithinDay2), {}, {MakeVerdict("d", "a", "drifted", kDay3)}).ok());
   std::vector<std::string> lines;
   const std::vector<HistoryCount> counts = store->Summarize().value();
   for (const HistoryCount& count : counts) {

@@ -8,19 +8,10 @@
 #include "tests/reports/hostile.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/sample_comparison.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-int CountOf(std::string_view text, std::string_view part) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; ++at) ++count;
-  return count;
-}
 
 std::vector<ComparisonSet> Samples() {
   return {RichComparison(),  IdenticalComparison(), InconclusiveComparison(),

@@ -4,13 +4,10 @@
 #include "reports/comparison_report.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/sample_comparison.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 TEST(ComparisonMarkdown, OpensWithTheAnswerAndGoesOnToItsReasons) {
   const std::string text = WriteMarkdown(RichComparison());

@@ -7,13 +7,10 @@
 #include "reports/text.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/sample_comparison.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;

@@ -50,28 +50,28 @@ TEST(GateHtml, KeepsHostileTextAsText) {
   }
 }
 
-pugi::xml_document Parsed(const std::string& xml) {
+pugi::xml_document ParsedGate(const std::string& xml) {
   pugi::xml_document document;
   EXPECT_TRUE(document.load_buffer(xml.data(), xml.size()));
   return document;
 }
-pugi::xml_node CaseOf(const pugi::xml_document& document, const char* name) {
+pugi::xml_node GateCaseOf(const pugi::xml_document& document, const char* name) {
   return document.first_child().first_child().find_child_by_attribute("testcase", "name", name);
 }
 
 TEST(GateJunit, HasACaseAProbeAndOneForEveryOtherReasonThatCloses) {
   GateInput input = RichInput();
   input.record->expires = input.now;
-  const pugi::xml_document document = Parsed(WriteJunit(ReportOf(input)));
+  const pugi::xml_document document = ParsedGate(WriteJunit(ReportOf(input)));
   const auto result = [&](const char* name) {
-    return std::string(CaseOf(document, name).last_child().name());
+    return std::string(GateCaseOf(document, name).last_child().name());
   };
   EXPECT_EQ(result("gemm_tree_fp16"), "failure");
   EXPECT_EQ(result("sum_tree_fp32"), "failure");
   EXPECT_EQ(result("mlp-1"), "failure");
   EXPECT_EQ(result("baseline"), "error");
   EXPECT_EQ(result("math_bits"), "system-out") << "waived";
-  const std::string body = CaseOf(document, "gemm_tree_fp16").last_child().text().get();
+  const std::string body = GateCaseOf(document, "gemm_tree_fp16").last_child().text().get();
   EXPECT_NE(body.find("tree_changed"), std::string::npos) << body;
 }
 
@@ -81,11 +81,11 @@ TEST(GateJunit, FailsWheneverTheGateIsClosed) {
         SampleStack().Without("math_bits").Parse()}) {
     GateInput input = SameInput();
     input.candidate = candidate;
-    const pugi::xml_document document = Parsed(WriteJunit(ReportOf(input)));
+    const pugi::xml_document document = ParsedGate(WriteJunit(ReportOf(input)));
     EXPECT_FALSE(document.select_nodes("//failure|//error").empty());
   }
   const GateInput same = SameInput();
-  const pugi::xml_document document = Parsed(WriteJunit(ReportOf(same)));
+  const pugi::xml_document document = ParsedGate(WriteJunit(ReportOf(same)));
   EXPECT_TRUE(document.select_nodes("//failure|//error").empty());
   EXPECT_EQ(document.select_nodes("//testcase").size(), 5U);
   EXPECT_EQ(document.select_nodes("//skipped").size(), 1U) << "absent on both sides";
@@ -94,7 +94,7 @@ TEST(GateJunit, FailsWheneverTheGateIsClosed) {
 TEST(GateJunit, IsWellFormedForHostileNames) {
   for (const std::string& text : HostileTexts()) {
     const GateInput input = HostileInput(text);
-    Parsed(WriteJunit(ReportOf(input)));
+    ParsedGate(WriteJunit(ReportOf(input)));
   }
 }
 

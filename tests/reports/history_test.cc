@@ -11,13 +11,10 @@
 #include "tests/reports/html_checker.h"
 #include "tests/reports/sample_history.h"
 #include "tests/reports/schema_validator.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 TEST(RunHistory, NamesTheLastGoodDrillAndTheFirstBadOneAfterIt) {
   const RunHistory history = SampleRunHistory("didiixxdfd", true, NumpyUpgrade());

@@ -9,13 +9,10 @@
 #include "tests/reports/hostile.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/sample_report.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 TEST(HtmlEscape, EscapesEverythingThatHtmlGivesAMeaning) {
   EXPECT_EQ(HtmlText("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");

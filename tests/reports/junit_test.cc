@@ -12,7 +12,7 @@ namespace rharness {
 namespace {
 
 // Parses, and fails on the character references that XML 1.0 forbids and pugixml lets through.
-pugi::xml_document Parsed(const std::string& xml) {
+pugi::xml_document ParsedReport(const std::string& xml) {
   pugi::xml_document document;
   const pugi::xml_parse_result result = document.load_buffer(xml.data(), xml.size());
   EXPECT_TRUE(result) << result.description() << " at byte " << result.offset;
@@ -27,14 +27,14 @@ pugi::xml_document Parsed(const std::string& xml) {
   return document;
 }
 
-pugi::xml_node CaseOf(const pugi::xml_document& document, const char* name) {
+pugi::xml_node ReportCaseOf(const pugi::xml_document& document, const char* name) {
   return document.first_child().first_child().find_child_by_attribute("testcase", "name", name);
 }
 
 TEST(Junit, MapsVerdictsToElementsWithTheReasonsInTheBody) {
-  const pugi::xml_document document = Parsed(WriteJunit(SampleReport()));
+  const pugi::xml_document document = ParsedReport(WriteJunit(SampleReport()));
   const auto body = [&](const char* run, const char* element) {
-    return std::string(CaseOf(document, run).child(element).text().get());
+    return std::string(ReportCaseOf(document, run).child(element).text().get());
   };
   const std::string drifted = body("digits-mlp/2026-08-14/seed-3", "failure");
   EXPECT_TRUE(drifted.starts_with("drifted: Declared bitwise"));
@@ -44,11 +44,11 @@ TEST(Junit, MapsVerdictsToElementsWithTheReasonsInTheBody) {
   EXPECT_NE(body("vision-vit/2026-06-01/seed-1", "error"), "");
   EXPECT_NE(body("digits-cnn/2026-09-02/seed-11", "skipped"), "");
   EXPECT_NE(body("tabular-gbdt/2026-07-30", "skipped"), "");
-  EXPECT_TRUE(CaseOf(document, "order-stats/2026-10-01").child("failure").empty());
+  EXPECT_TRUE(ReportCaseOf(document, "order-stats/2026-10-01").child("failure").empty());
 }
 
 TEST(Junit, CountsWhatItHolds) {
-  const pugi::xml_document document = Parsed(WriteJunit(SampleReport()));
+  const pugi::xml_document document = ParsedReport(WriteJunit(SampleReport()));
   for (const pugi::xml_node node :
        {document.child("testsuites"), document.child("testsuites").child("testsuite")}) {
     EXPECT_EQ(node.attribute("tests").as_int(), 12);
@@ -61,8 +61,8 @@ TEST(Junit, CountsWhatItHolds) {
 }
 
 TEST(Junit, NamesAreTheFamilyAndTheRunAlone) {
-  const pugi::xml_document document = Parsed(WriteJunit(SampleReport()));
-  const pugi::xml_node test = CaseOf(document, "tabular-gbdt/2026-07-30");
+  const pugi::xml_document document = ParsedReport(WriteJunit(SampleReport()));
+  const pugi::xml_node test = ReportCaseOf(document, "tabular-gbdt/2026-07-30");
   EXPECT_STREQ(test.attribute("classname").value(), "tabular-gbdt");
 }
 
@@ -72,9 +72,9 @@ TEST(Junit, AnUndecidedDrillHasAFailingCaseOfItsOwn) {
     return run.verdict != Verdict::kInconclusive && run.verdict != Verdict::kIdentical;
   });
   Tally(&report);
-  const pugi::xml_document document = Parsed(WriteJunit(report));
+  const pugi::xml_document document = ParsedReport(WriteJunit(report));
   EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 1);
-  EXPECT_NE(std::string(CaseOf(document, "the drill reached a verdict on every run")
+  EXPECT_NE(std::string(ReportCaseOf(document, "the drill reached a verdict on every run")
                             .child("failure")
                             .text()
                             .get())
@@ -83,21 +83,21 @@ TEST(Junit, AnUndecidedDrillHasAFailingCaseOfItsOwn) {
 }
 
 TEST(Junit, APassingDrillHasNoCaseOfItsOwn) {
-  const pugi::xml_document document = Parsed(WriteJunit(LargeReport(3, 0)));
+  const pugi::xml_document document = ParsedReport(WriteJunit(LargeReport(3, 0)));
   EXPECT_EQ(document.child("testsuites").attribute("tests").as_int(), 3);
   EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 0);
 }
 
 TEST(Junit, AnEmptyDrillFails) {
   const std::string xml = WriteJunit(EmptyReport());
-  const pugi::xml_document document = Parsed(xml);
+  const pugi::xml_document document = ParsedReport(xml);
   EXPECT_EQ(document.child("testsuites").attribute("failures").as_int(), 1);
   EXPECT_NE(xml.find("No runs were selected"), std::string::npos);
 }
 
 TEST(Junit, HostileTextStaysInsideItsElementAndNamesStayUnique) {
   for (const std::string& text : HostileTexts()) {
-    const pugi::xml_document document = Parsed(WriteJunit(HostileReport(text)));
+    const pugi::xml_document document = ParsedReport(WriteJunit(HostileReport(text)));
     const pugi::xml_node suite = document.child("testsuites").child("testsuite");
     std::set<std::string> names;
     int cases = 0;
@@ -116,7 +116,7 @@ TEST(Junit, HostileTextStaysInsideItsElementAndNamesStayUnique) {
 TEST(Junit, TwentyThousandRunsStayWithinTheLimitsOfTheViewers) {
   const std::string xml = WriteJunit(LargeReport(20'000, 3));
   EXPECT_LE(xml.size(), 20'000'000U);
-  const pugi::xml_document document = Parsed(xml);
+  const pugi::xml_document document = ParsedReport(xml);
   const pugi::xml_node suite = document.child("testsuites").child("testsuite");
   EXPECT_EQ(suite.attribute("tests").as_int(), 10'000);
   EXPECT_EQ(suite.attribute("failures").as_int(), 6'667);  // all of them: the worst come first

@@ -7,13 +7,10 @@
 #include "reports/model.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/sample_report.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 // Cells of a table line: unescaped pipes, less the outer ones.
 int Cells(const std::string& line) {
@@ -26,12 +23,6 @@ int Cells(const std::string& line) {
     }
   }
   return pipes - 1;
-}
-
-int CountOf(std::string_view text, std::string_view part) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; ++at) ++count;
-  return count;
 }
 
 TEST(Markdown, OpensWithTheAnswerAndTheNextStep) {

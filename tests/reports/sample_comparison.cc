@@ -12,8 +12,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-FactDifference Changed(Layer layer, std::string key, FactWeight weight, std::string a,
-                       std::optional<std::string> b) {
+FactDifference DifferingFact(Layer layer, std::string key, FactWeight weight, std::string a,
+                             std::optional<std::string> b) {
   return {layer, std::move(key), weight, std::move(a), std::move(b)};
 }
 
@@ -181,7 +181,7 @@ std::vector<CurveComparison> RichCurves() {
   return {advice, resource, vacuous, missing, BeyondCurve()};
 }
 
-MetricDecision Metric(std::string name, MetricVerdict verdict, double shift) {
+MetricDecision ComparedMetric(std::string name, MetricVerdict verdict, double shift) {
   MetricDecision metric;
   metric.name = std::move(name);
   metric.unit = "nats per token";
@@ -245,20 +245,20 @@ Comparison RichPair() {
        "Two keys of the metadata differ.", false}};
   pair.causes = RichCauses();
   SetLayers(&pair);
-  AddDifference(&pair, Changed(Layer::kEnvironment, "library.cublas", FactWeight::kContext,
-                               "13.0.2.14", "13.1.0.3"));
-  AddDifference(&pair, Changed(Layer::kEnvironment, "driver.version", FactWeight::kContext,
-                               "580.65.06", "590.12.01"));
-  AddDifference(&pair, Changed(Layer::kRandomness, "randomness.loader.seed", FactWeight::kContext,
-                               "17", std::nullopt));
-  AddDifference(&pair, Changed(Layer::kHardware, "gpu.model", FactWeight::kClass,
-                               "NVIDIA H100 80GB HBM3", "NVIDIA H200"));
+  AddDifference(&pair, DifferingFact(Layer::kEnvironment, "library.cublas", FactWeight::kContext,
+                                     "13.0.2.14", "13.1.0.3"));
+  AddDifference(&pair, DifferingFact(Layer::kEnvironment, "driver.version", FactWeight::kContext,
+                                     "580.65.06", "590.12.01"));
+  AddDifference(&pair, DifferingFact(Layer::kRandomness, "randomness.loader.seed",
+                                     FactWeight::kContext, "17", std::nullopt));
+  AddDifference(&pair, DifferingFact(Layer::kHardware, "gpu.model", FactWeight::kClass,
+                                     "NVIDIA H100 80GB HBM3", "NVIDIA H200"));
   pair.layers[0].state = LayerState::kUnknown;
   pair.layers[1].only_recorded = 2;
   pair.checkpoints = {Weights(), Optimizer()};
   pair.curves = RichCurves();
-  pair.metrics = {Metric("tokens_per_second", MetricVerdict::kWithin, 0.001),
-                  Metric("val_loss", MetricVerdict::kDrifted, 0.061)};
+  pair.metrics = {ComparedMetric("tokens_per_second", MetricVerdict::kWithin, 0.001),
+                  ComparedMetric("val_loss", MetricVerdict::kDrifted, 0.061)};
   pair.metrics[0].primary = false;
   pair.metrics[1].reruns.push_back(kNan);
   pair.metrics[1].reason = "detectable_shift,material";
@@ -328,7 +328,7 @@ ComparisonSet IdenticalComparison() {
   weights.digest_b = weights.digest_a;
   weights.metadata.clear();
   pair.checkpoints = {weights};
-  pair.metrics = {Metric("val_loss", MetricVerdict::kInconclusive, 0.0)};
+  pair.metrics = {ComparedMetric("val_loss", MetricVerdict::kInconclusive, 0.0)};
   pair.expect_bitwise = true;
   SetLayers(&pair);
   pair.headline = "290 tensors, 1 curve and 1 metric are equal bit for bit.";

@@ -13,9 +13,9 @@
 namespace rharness {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kBroken = std::numeric_limits<double>::quiet_NaN();
 
-pugi::xml_document Parsed(const std::string& svg) {
+pugi::xml_document ParsedPlot(const std::string& svg) {
   pugi::xml_document document;
   EXPECT_TRUE(document.load_buffer(svg.data(), svg.size())) << svg;
   return document;
@@ -29,7 +29,7 @@ std::string PathOf(const pugi::xml_document& document, const char* style) {
 }
 
 // Equal at step 0, then 1e-4, 1e-3 and 1e-2 apart, with a band of 1e-3.
-CurveComparison Known() {
+CurveComparison KnownCurve() {
   CurveComparison curve;
   curve.name = "loss";
   curve.steps = {0, 10, 20, 30};
@@ -44,7 +44,7 @@ CurveComparison Known() {
 }
 
 TEST(SvgDivergence, PlacesDistancesOnALogAxisOfWholeDecades) {
-  const pugi::xml_document document = Parsed(SvgDivergence(Known(), "id"));
+  const pugi::xml_document document = ParsedPlot(SvgDivergence(KnownCurve(), "id"));
   // 1e-4 to 1e-1 over 190 to 44: 48.67 units a decade; steps 0 to 30 over 52 to 550.
   EXPECT_EQ(PathOf(document, "gap"), "M52.0 204.0h.1L218.0 190.0L384.0 141.3L550.0 92.7");
   EXPECT_EQ(PathOf(document, "edge"), "M52.0 141.3L218.0 141.3L384.0 141.3L550.0 141.3");
@@ -53,7 +53,7 @@ TEST(SvgDivergence, PlacesDistancesOnALogAxisOfWholeDecades) {
 }
 
 TEST(SvgDivergence, SaysInWordsWhatItShows) {
-  const pugi::xml_document document = Parsed(SvgDivergence(Known(), "id"));
+  const pugi::xml_document document = ParsedPlot(SvgDivergence(KnownCurve(), "id"));
   const std::string words = document.child("svg").child("desc").text().get();
   EXPECT_EQ(words,
             "3 of 4 aligned steps differ; the largest distance is 0.01. First difference at step "
@@ -62,36 +62,36 @@ TEST(SvgDivergence, SaysInWordsWhatItShows) {
 }
 
 TEST(SvgDivergence, DrawsNonFiniteStepsAsCrosses) {
-  CurveComparison curve = Known();
-  curve.b[1] = kNan;
+  CurveComparison curve = KnownCurve();
+  curve.b[1] = kBroken;
   curve.b[2] = std::numeric_limits<double>::infinity();
-  const pugi::xml_document document = Parsed(SvgDivergence(curve, "id"));
+  const pugi::xml_document document = ParsedPlot(SvgDivergence(curve, "id"));
   EXPECT_EQ(PathOf(document, "cross"), "M215.0 41l6 6m0 -6l-6 6M381.0 41l6 6m0 -6l-6 6");
 }
 
 TEST(SvgDivergence, IsEmptyWhereNothingDiffersOrNothingIsFinite) {
-  CurveComparison curve = Known();
+  CurveComparison curve = KnownCurve();
   curve.differing = 0;
   EXPECT_EQ(SvgDivergence(curve, "id"), "");
-  curve = Known();
-  curve.b = {kNan, kNan, kNan, kNan};
+  curve = KnownCurve();
+  curve.b = {kBroken, kBroken, kBroken, kBroken};
   curve.band.clear();
   EXPECT_EQ(SvgDivergence(curve, "id"), "");
   EXPECT_EQ(SvgDivergence(CurveComparison{}, "id"), "");
 }
 
 TEST(SvgDivergence, HoldsTheExtremesOfDoubles) {
-  CurveComparison curve = Known();
+  CurveComparison curve = KnownCurve();
   curve.a = {0, -1e308, 0, 0};
   curve.b = {5e-324, 1e308, 1e300, 1e-300};
   const std::string svg = SvgDivergence(curve, "id");
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(svg.find("inf"), std::string::npos);
-  Parsed(svg);
+  ParsedPlot(svg);
 }
 
 TEST(SvgCurves, DrawsBothCurvesOverOneScale) {
-  const pugi::xml_document document = Parsed(SvgCurves(Known(), "id"));
+  const pugi::xml_document document = ParsedPlot(SvgCurves(KnownCurve(), "id"));
   // 0 to 0.01 with 5 % room on both sides, over 204 to 26.
   EXPECT_EQ(PathOf(document, "la"), "M52.0 195.9h.1L218.0 195.9L384.0 195.9L550.0 195.9");
   EXPECT_EQ(PathOf(document, "lb"), "M52.0 195.9h.1L218.0 194.3L384.0 179.7L550.0 34.1");
@@ -108,14 +108,14 @@ TEST(SvgCurves, KeepsASpikeOfALongCurve) {
   const std::string svg = SvgCurves(curve, "id");
   EXPECT_LT(svg.size(), 15'000U);
   // 9 lies at 5 % room below the top of 26: 26 + 178 * 0.05 / 1.1 = 34.1.
-  EXPECT_NE(PathOf(Parsed(svg), "lb").find(" 34.1"), std::string::npos);
+  EXPECT_NE(PathOf(ParsedPlot(svg), "lb").find(" 34.1"), std::string::npos);
 }
 
 TEST(SvgHistogram, DrawsABarAPowerOfTwoOnALogAxis) {
   UlpHistogram histogram{};
   histogram[0] = 100;
   histogram[3] = 1;
-  const pugi::xml_document document = Parsed(SvgHistogram(histogram, "id"));
+  const pugi::xml_document document = ParsedPlot(SvgHistogram(histogram, "id"));
   std::vector<pugi::xml_node> bars;
   for (pugi::xml_node bar : document.child("svg").children("rect")) bars.push_back(bar);
   ASSERT_EQ(bars.size(), 2U);
@@ -143,7 +143,7 @@ TEST(SvgHeatStrip, NamesEveryCellAndItsShade) {
   groups[0].group = "layers.0";
   groups[1] = {"layers.1", 9, 2, 100, 10, 1e-6, 1e-5, 4, 1e-6};
   groups[2] = {"layers.2", 9, 9, 100, 10, 1e-2, 1e-1, 64, 1e-2};
-  const pugi::xml_document document = Parsed(SvgHeatStrip(groups, "id"));
+  const pugi::xml_document document = ParsedPlot(SvgHeatStrip(groups, "id"));
   const pugi::xml_node first = document.child("svg").child("rect");
   EXPECT_STREQ(first.attribute("class").value(), "h0");
   EXPECT_STREQ(first.child("title").text().get(), "layers.0: equal");
@@ -172,7 +172,7 @@ TEST(SvgHeatStrip, ThousandsOfLayersShareCells) {
 TEST(SvgAxis, ThinningKeepsTheEndsTheLargestAndWhatIsNoNumber) {
   std::vector<double> keys(1'000, 1.0);
   keys[123] = 7.0;
-  keys[456] = kNan;
+  keys[456] = kBroken;
   const std::vector<std::size_t> kept = ThinByLargest(keys, 10);
   EXPECT_LE(kept.size(), 12U);
   EXPECT_EQ(kept.front(), 0U);

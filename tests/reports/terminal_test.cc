@@ -7,15 +7,12 @@
 #include "reports/text.h"
 #include "tests/reports/hostile.h"
 #include "tests/reports/sample_report.h"
+#include "tests/reports/text_parts.h"
 
 namespace rharness {
 namespace {
 
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::vector<std::string> LinesOf(const std::string& text) {
+std::vector<std::string> ReportLinesOf(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -24,14 +21,14 @@ std::vector<std::string> LinesOf(const std::string& text) {
 
 TEST(Terminal, EveryLineFitsTheColumns) {
   for (const int columns : {20, 40, 60, 80, 100, 200}) {
-    for (const std::string& line : LinesOf(WriteTerminal(SampleReport(), columns, false))) {
+    for (const std::string& line : ReportLinesOf(WriteTerminal(SampleReport(), columns, false))) {
       EXPECT_LE(DisplayWidth(line), columns) << line;
     }
   }
 }
 
 TEST(Terminal, ColumnsAreAligned) {
-  const std::vector<std::string> lines = LinesOf(WriteTerminal(SampleReport(), 100, false));
+  const std::vector<std::string> lines = ReportLinesOf(WriteTerminal(SampleReport(), 100, false));
   const int width = DisplayWidth(lines[0]);
   int rows = 0;
   for (const std::string& line : lines) {
@@ -51,7 +48,7 @@ TEST(Terminal, LongNamesLoseTheirMiddle) {
 }
 
 TEST(Terminal, EndsWithCountsAnswerAndNextStep) {
-  const std::vector<std::string> lines = LinesOf(WriteTerminal(SampleReport(), 200, false));
+  const std::vector<std::string> lines = ReportLinesOf(WriteTerminal(SampleReport(), 200, false));
   const std::size_t n = lines.size();
   EXPECT_EQ(lines[n - 3],
             "4 identical, 1 equivalent, 3 drifted, 1 inconclusive, 1 not comparable, 1 failed, "
@@ -73,14 +70,14 @@ TEST(Terminal, HostileTextMovesNoCursorAndFits) {
     const std::string out = WriteTerminal(HostileReport(text), 80, false);
     for (const char c : out) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
     EXPECT_FALSE(Contains(out, "\u202E"));
-    for (const std::string& line : LinesOf(out)) EXPECT_LE(DisplayWidth(line), 80) << line;
+    for (const std::string& line : ReportLinesOf(out)) EXPECT_LE(DisplayWidth(line), 80) << line;
     EXPECT_LT(out.size(), 100'000U);
   }
 }
 
 TEST(Terminal, ALargeDrillIsCountedAndNotListed) {
   const std::string text = WriteTerminal(LargeReport(10'000, 2), 100, false);
-  EXPECT_LT(LinesOf(text).size(), 500U);
+  EXPECT_LT(ReportLinesOf(text).size(), 500U);
   EXPECT_TRUE(Contains(text, "… and 4,800 more runs that did not reproduce"));
   EXPECT_TRUE(Contains(text, "… and 4,970 more runs that reproduced"));
 }

@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 using Steps = std::vector<std::int64_t>;
 using Values = std::vector<double>;
 
-std::vector<CurveSeries> Parsed(std::string_view text) {
+std::vector<CurveSeries> ParsedLines(std::string_view text) {
   auto curves = ParseCurves(text, "f");
   EXPECT_TRUE(curves.ok()) << curves.error().ToString();
   return curves.ok() ? *curves : std::vector<CurveSeries>();
 }
 
-std::string ErrorOf(std::string_view text) {
+std::string LineErrorOf(std::string_view text) {
   const auto curves = ParseCurves(text, "f");
   if (curves.ok()) return "no error";
   EXPECT_EQ(curves.error().code, ErrorCode::kInvalidInput);
@@ -50,7 +50,7 @@ TEST(PrintedNumber, HasThePlaceOfItsLastDigit) {
 }
 
 TEST(JsonLines, BecomeCurvesByTheirStep) {
-  const auto curves = Parsed(
+  const auto curves = ParsedLines(
       "{\"step\": 1, \"loss\": 2.5, \"epoch\": 0.1, \"phase\": \"train\", \"done\": false}\r\n"
       "\r\n"
       "{\"step\": 2, \"loss\": NaN, \"lr\": 0.001}\r\n"
@@ -71,40 +71,41 @@ TEST(JsonLines, BecomeCurvesByTheirStep) {
 
 TEST(JsonLines, TakeTheOtherNamesOfAStep) {
   for (const char* name : {"iteration", "global_step", "epoch"}) {
-    const auto curves = Parsed(fmt::format("{{\"{}\": 7, \"loss\": 1}}\n", name));
+    const auto curves = ParsedLines(fmt::format("{{\"{}\": 7, \"loss\": 1}}\n", name));
     ASSERT_EQ(curves.size(), 1u) << name;
     EXPECT_EQ(curves[0].steps, (Steps{7})) << name;
   }
 }
 
 TEST(JsonLines, AreRefusedWithTheLine) {
-  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 1, \"loss\": 3}\n"),
+  EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 1, \"loss\": 3}\n"),
             "f: line 2: step 1 of 'loss' is there twice; steps must increase");
-  EXPECT_EQ(ErrorOf("{\"step\": 9, \"loss\": 2}\n\n{\"step\": 5, \"loss\": 3}\n"),
+  EXPECT_EQ(LineErrorOf("{\"step\": 9, \"loss\": 2}\n\n{\"step\": 5, \"loss\": 3}\n"),
             "f: line 3: step 5 of 'loss' comes after step 9; steps must increase");
   EXPECT_EQ(
-      ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"loss\": 3}\n"),
+      LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"loss\": 3}\n"),
       "f: line 2: 'loss' without a step; expected \"step\", \"iteration\", \"global_step\" or "
       "\"epoch\"");
-  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": \"low\"}\n"),
+  EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 2, \"loss\": \"low\"}\n"),
             "f: line 2: 'loss': expected a number, found string");
-  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 1.5, \"loss\": 3}\n"),
+  EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\": 1.5, \"loss\": 3}\n"),
             "f: line 2: expected an integer as the step");
-  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n[1]\n"),
+  EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n[1]\n"),
             "f: line 2: expected an object, found array");
-  EXPECT_TRUE(ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\"\n").starts_with("f: line 2: byte "))
-      << ErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\"\n");
-  EXPECT_EQ(ErrorOf("{\"step\": 1}\n"), "f: no curve; expected numbers by step");
+  EXPECT_TRUE(
+      LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\"\n").starts_with("f: line 2: byte "))
+      << LineErrorOf("{\"step\": 1, \"loss\": 2}\n{\"step\"\n");
+  EXPECT_EQ(LineErrorOf("{\"step\": 1}\n"), "f: no curve; expected numbers by step");
 }
 
 TEST(JsonLines, RefuseOneHugeLine) {
   const std::string huge((std::size_t{16} << 20) + 1, ' ');
-  EXPECT_EQ(ErrorOf("{\"step\": 1, \"loss\": 2}\n{" + huge + "}\n"),
+  EXPECT_EQ(LineErrorOf("{\"step\": 1, \"loss\": 2}\n{" + huge + "}\n"),
             "f: line 2: a line of 16777219 bytes; at most 16777216 are read");
 }
 
 TEST(Csv, BecomesCurvesByItsStepColumn) {
-  const auto curves = Parsed(
+  const auto curves = ParsedLines(
       "\xef\xbb\xbf\"step\",\"loss, train\",note,\"a \"\"b\"\"\",epoch\r\n"
       "10,2.50,warm,1,1\r\n"
       "20.0,,\"x, y\",nan,1\r\n"
@@ -120,30 +121,30 @@ TEST(Csv, BecomesCurvesByItsStepColumn) {
 }
 
 TEST(Csv, CountsLinesWhereThereIsNoStep) {
-  const auto curves = Parsed("loss\n2.5\n2.25\n");
+  const auto curves = ParsedLines("loss\n2.5\n2.25\n");
   ASSERT_EQ(curves.size(), 1u);
   EXPECT_EQ(curves[0].steps, (Steps{2, 3}));
 }
 
 TEST(Csv, IsRefusedWithTheLine) {
-  EXPECT_EQ(ErrorOf("step,loss\n1,2\n1,3\n"),
+  EXPECT_EQ(LineErrorOf("step,loss\n1,2\n1,3\n"),
             "f: line 3: step 1 of 'loss' is there twice; steps must increase");
-  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,3,4\n"), "f: line 3: 3 cells; the header has 2");
-  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,high\n"),
+  EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2,3,4\n"), "f: line 3: 3 cells; the header has 2");
+  EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2,high\n"),
             "f: line 3: 'loss': expected a number, found 'high'");
-  EXPECT_EQ(ErrorOf("step,loss\n1,2\ntwo,3\n"),
+  EXPECT_EQ(LineErrorOf("step,loss\n1,2\ntwo,3\n"),
             "f: line 3: expected an integer as the step, found 'two'");
-  EXPECT_EQ(ErrorOf("step,loss,loss\n1,2,3\n"), "f: line 1: two columns 'loss'");
-  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,\"3\n"),
+  EXPECT_EQ(LineErrorOf("step,loss,loss\n1,2,3\n"), "f: line 1: two columns 'loss'");
+  EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2,\"3\n"),
             "f: line 3: expected cells with quotes closed on their line and nothing after them but "
             "a comma");
-  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2,1e999\n"),
+  EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2,1e999\n"),
             "f: line 3: 'loss': expected a number, found '1e999'");
-  EXPECT_EQ(ErrorOf("step,note\n1,a\n"), "f: no curve; expected numbers by step");
+  EXPECT_EQ(LineErrorOf("step,note\n1,a\n"), "f: no curve; expected numbers by step");
 }
 
 TEST(Csv, RefusesOneHugeLine) {
-  EXPECT_EQ(ErrorOf("step,loss\n1,2\n2," + std::string(std::size_t{16} << 20, '1') + "\n"),
+  EXPECT_EQ(LineErrorOf("step,loss\n1,2\n2," + std::string(std::size_t{16} << 20, '1') + "\n"),
             "f: line 3: a line of 16777218 bytes; at most 16777216 are read");
 }
 
@@ -158,7 +159,7 @@ constexpr std::string_view kMllog =
     "{\"epoch_num\": 24, \"samples_count\": 24512}}\n";
 
 TEST(Mllog, BecomesCurvesBySamplesOrEpochs) {
-  const auto curves = Parsed(kMllog);
+  const auto curves = ParsedLines(kMllog);
   ASSERT_EQ(curves.size(), 2u);
   EXPECT_EQ(curves[0].name, "eval_accuracy");
   EXPECT_EQ(curves[0].steps, (Steps{12256, 24512}));
@@ -169,15 +170,15 @@ TEST(Mllog, BecomesCurvesBySamplesOrEpochs) {
 
 TEST(Mllog, IsRefusedWithTheLine) {
   const std::string log(kMllog);
-  EXPECT_EQ(ErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
-                          "{\"samples_count\": 24512}}\n"),
+  EXPECT_EQ(LineErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
+                              "{\"samples_count\": 24512}}\n"),
             "f: line 6: step 24512 of 'eval_accuracy' is there twice; steps must increase");
-  EXPECT_EQ(ErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
-                          "{\"epoch_num\": 3}}\n"),
+  EXPECT_EQ(LineErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
+                              "{\"epoch_num\": 3}}\n"),
             "f: line 6: 'eval_accuracy': expected an integer as metadata.samples_count");
-  EXPECT_EQ(ErrorOf(log + ":::MLLOG {\"value\": 4}\n"),
+  EXPECT_EQ(LineErrorOf(log + ":::MLLOG {\"value\": 4}\n"),
             "f: line 6: expected an object with \"key\" (a string) and \"value\"");
-  EXPECT_TRUE(ErrorOf(log + ":::MLLOG {\"key\": \n").starts_with("f: line 6: byte "));
+  EXPECT_TRUE(LineErrorOf(log + ":::MLLOG {\"key\": \n").starts_with("f: line 6: byte "));
 }
 
 TEST(Mllog, OfPublishedResultsIsRead) {

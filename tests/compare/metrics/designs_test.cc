@@ -26,7 +26,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 // Smallest delta and detectable shift in standard deviations, prior df 15, power 0.8, rates 0.05
 // (0.025 at one rerun) and 0.01; computed independently (scipy) and printed to two digits.
@@ -123,7 +123,7 @@ TEST(DecideAtLook, StopsForFutilityWhenNeitherVerdictIsInSight) {
 TEST(DecideAtLook, RefusesALookThatWasNotPlanned) {
   EXPECT_THAT(DecideAtLook(UnitNoise({0, 0, 0, 0}), {}).error().message, HasSubstr("1, 2, 3, 5"));
   EXPECT_FALSE(DecideAtLook(UnitNoise({0}), {.looks = {1, 11}}).ok());
-  EXPECT_FALSE(DecideAtLook(UnitNoise({0}), {.futility = kNaN}).ok());
+  EXPECT_FALSE(DecideAtLook(UnitNoise({0}), {.futility = kNoValue}).ok());
   MetricInput missing = UnitNoise({0});
   missing.missing = 1;  // two reruns were made, one of them reported nothing
   EXPECT_EQ(DecideAtLook(missing, {})->k, 2);
@@ -172,7 +172,7 @@ TEST(Bands, UseThePooledDegreesOfFreedom) {
   EXPECT_DOUBLE_EQ(smoke.standard_deviation, 1.0);
   EXPECT_NEAR(smoke.factor, 2.0738730679 * std::sqrt(4.0 / 3.0), 1e-8);  // t(0.975; 22)
   EXPECT_TRUE(smoke.Holds(4.0));
-  EXPECT_FALSE(smoke.Holds(kNaN));
+  EXPECT_FALSE(smoke.Holds(kNoValue));
   // z sqrt(nu (1 + 1/n) / chi2), with z = 1.959964 and the 5 % points 0.00393214 and 0.10258659.
   EXPECT_NEAR(FrozenBand({.values = {1, 2}}, 0.95, 0.95)->factor,
               1.959964 * std::sqrt(1.5 / 0.00393214), 1e-3);
@@ -185,7 +185,7 @@ TEST(Bands, RefuseWhatWouldHaveNoWidthOrNoBasis) {
   EXPECT_FALSE(SmokeBand({.values = {1.0}}, 1, 0.05).ok());
   EXPECT_FALSE(SmokeBand({.values = {1.0, 1.0}}, 1, 0.05).ok());
   EXPECT_TRUE(SmokeBand({.values = {1.0, 1.0}, .quantum = 0.1}, 1, 0.05).ok());
-  EXPECT_FALSE(SmokeBand({.values = {1.0, kNaN}}, 1, 0.05).ok());
+  EXPECT_FALSE(SmokeBand({.values = {1.0, kNoValue}}, 1, 0.05).ok());
   EXPECT_FALSE(SmokeBand({.values = {}}, 1, 0.05).ok());
   EXPECT_FALSE(SmokeBand({.values = {1.0, 2.0}}, 0, 0.05).ok());
   EXPECT_FALSE(FrozenBand({.values = {1.0, 2.0}}, 1.0, 0.95).ok());
@@ -249,7 +249,7 @@ TEST(ExampleFloor, BoundsTheStandardErrorOfOneRunAgainstOne) {
 
 TEST(TimeToTarget, IsReadFromTheFirstEvaluationThatReachesIt) {
   EXPECT_EQ(SamplesToTarget({10, 20, 30}, {0.5, 0.8, 0.7}, 0.75, true)->value(), 20.0);
-  EXPECT_EQ(SamplesToTarget({10, 20, 30}, {kNaN, 2.0, 1.0}, 1.5, false)->value(), 30.0);
+  EXPECT_EQ(SamplesToTarget({10, 20, 30}, {kNoValue, 2.0, 1.0}, 1.5, false)->value(), 30.0);
   EXPECT_FALSE(SamplesToTarget({10, 20}, {0.1, 0.2}, 0.9, true)->has_value());
   EXPECT_FALSE(SamplesToTarget({20, 10}, {0.1, 0.2}, 0.9, true).ok());
   EXPECT_FALSE(SamplesToTarget({}, {}, 0.9, true).ok());
@@ -300,7 +300,7 @@ TEST(Throughput, CallsOnlySlowerADrift) {
   EXPECT_THAT(DecideThroughput(input)->reason, HasSubstr("faster"));
   input.reruns = {{1.00, ""}, {1.01, ""}};
   EXPECT_EQ(DecideThroughput(input)->verdict, MetricVerdict::kWithin);
-  input.reruns = {{1.00, ""}, {kNaN, ""}};
+  input.reruns = {{1.00, ""}, {kNoValue, ""}};
   EXPECT_EQ(DecideThroughput(input)->reason, "non_finite");
   input.margin_fraction = 0.0;
   EXPECT_FALSE(DecideThroughput(input).ok());

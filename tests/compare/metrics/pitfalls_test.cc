@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotFinite = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 MetricInput Loss(std::vector<double> history, std::vector<double> reruns) {
@@ -66,7 +66,7 @@ TEST(Pitfalls, TheQuantumIsAFloorAlsoUnderTheFamilyVariance) {
 }
 
 TEST(Pitfalls, NanOnBothSidesNeverPasses) {
-  for (double value : {kNaN, kInfinity, -kInfinity}) {
+  for (double value : {kNotFinite, kInfinity, -kInfinity}) {
     const MetricDecision decision = DecideMetric(Loss({value, value}, {value, value}));
     EXPECT_EQ(decision.verdict, MetricVerdict::kInconclusive) << value;
     EXPECT_EQ(decision.reason, "non_finite_history") << value;
@@ -74,13 +74,13 @@ TEST(Pitfalls, NanOnBothSidesNeverPasses) {
 }
 
 TEST(Pitfalls, ANonFiniteHistoryIsNeverPassedAndNeverTrimmed) {
-  const MetricDecision decision = DecideMetric(Loss({2.1, kNaN, 2.1, 2.1}, {2.1, 2.1, 2.1}));
+  const MetricDecision decision = DecideMetric(Loss({2.1, kNotFinite, 2.1, 2.1}, {2.1, 2.1, 2.1}));
   EXPECT_EQ(decision.verdict, MetricVerdict::kInconclusive);
   EXPECT_EQ(decision.reason, "non_finite_history");
 }
 
 TEST(Pitfalls, ANonFiniteRerunOfAFiniteHistoryIsADrift) {
-  for (double value : {kNaN, kInfinity, -kInfinity}) {
+  for (double value : {kNotFinite, kInfinity, -kInfinity}) {
     const MetricDecision decision = DecideMetric(Loss({2.104, 2.111, 2.098}, {value, 2.1}));
     EXPECT_EQ(decision.verdict, MetricVerdict::kDrifted) << value;
     EXPECT_EQ(decision.reason, "non_finite") << value;
@@ -89,7 +89,7 @@ TEST(Pitfalls, ANonFiniteRerunOfAFiniteHistoryIsADrift) {
 
 TEST(Pitfalls, ADivergentRerunIsNotTrimmedAmongManyGoodOnes) {
   std::vector<double> reruns(20, 2.104);
-  reruns[7] = kNaN;
+  reruns[7] = kNotFinite;
   EXPECT_EQ(DecideMetric(Loss({2.104, 2.111, 2.098}, reruns)).verdict, MetricVerdict::kDrifted);
 }
 

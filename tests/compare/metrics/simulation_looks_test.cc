@@ -18,7 +18,7 @@
 namespace rharness {
 namespace {
 
-constexpr int kTrials = 8000;
+constexpr int kLookTrials = 8000;
 constexpr int kHistory = 3;
 constexpr double kMargin = 3.0;
 
@@ -64,18 +64,18 @@ Ended Peeking(const MetricInput& all, const LookPlan& plan) {
   return {MetricVerdict::kInconclusive, plan.looks.back()};
 }
 
-struct Rates {
+struct LookRates {
   double drifted = 0.0;
   double within = 0.0;
   double mean_reruns = 0.0;
 };
 
 template <class Rule>
-Rates Simulate(const Rule& rule, double shift, std::uint64_t seed) {
+LookRates Simulate(const Rule& rule, double shift, std::uint64_t seed) {
   NormalSource source(seed);
   const LookPlan plan;
-  Rates rates;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  LookRates rates;
+  for (int trial = 0; trial < kLookTrials; ++trial) {
     MetricInput input;
     input.prior = DrawFamily(&source);
     input.margin = kMargin;
@@ -83,14 +83,14 @@ Rates Simulate(const Rule& rule, double shift, std::uint64_t seed) {
     input.history = source.Sample(kHistory, 0.0, deviation);
     input.reruns = source.Sample(plan.looks.back(), shift, deviation);
     const Ended ended = rule(input, plan);
-    rates.drifted += ended.verdict == MetricVerdict::kDrifted ? 1.0 / kTrials : 0.0;
-    rates.within += ended.verdict == MetricVerdict::kWithin ? 1.0 / kTrials : 0.0;
-    rates.mean_reruns += static_cast<double>(ended.reruns) / kTrials;
+    rates.drifted += ended.verdict == MetricVerdict::kDrifted ? 1.0 / kLookTrials : 0.0;
+    rates.within += ended.verdict == MetricVerdict::kWithin ? 1.0 / kLookTrials : 0.0;
+    rates.mean_reruns += static_cast<double>(ended.reruns) / kLookTrials;
   }
   return rates;
 }
 
-void Print(const char* rule, const Rates& null, const Rates& margin, const Rates& far) {
+void Print(const char* rule, const LookRates& null, const LookRates& margin, const LookRates& far) {
   std::printf(
       "%-8s false alarm %.4f, false accept %.4f, within unchanged %.3f (%.2f reruns), "
       "drift at twice the margin %.3f (%.2f reruns)\n",
@@ -99,38 +99,38 @@ void Print(const char* rule, const Rates& null, const Rates& margin, const Rates
 }
 
 TEST(ErrorRates, HoldOverPlannedLooksAndAgreeWithTheReference) {
-  const Rates null = Simulate(Planned, 0.0, 301);
-  const Rates margin = Simulate(Planned, kMargin, 302);
-  const Rates far = Simulate(Planned, 2.0 * kMargin, 303);
+  const LookRates null = Simulate(Planned, 0.0, 301);
+  const LookRates margin = Simulate(Planned, kMargin, 302);
+  const LookRates far = Simulate(Planned, 2.0 * kMargin, 303);
   Print("planned", null, margin, far);
-  EXPECT_LE(null.drifted, Bound(0.01, kTrials));
-  EXPECT_LE(margin.within, Bound(0.05, kTrials));
-  EXPECT_NEAR(null.drifted, 0.0107, FourErrors(0.0107, kTrials));
-  EXPECT_NEAR(margin.within, 0.0297, FourErrors(0.0297, kTrials));
-  EXPECT_NEAR(null.within, 0.834, FourErrors(0.834, kTrials));
+  EXPECT_LE(null.drifted, Bound(0.01, kLookTrials));
+  EXPECT_LE(margin.within, Bound(0.05, kLookTrials));
+  EXPECT_NEAR(null.drifted, 0.0107, FourErrors(0.0107, kLookTrials));
+  EXPECT_NEAR(margin.within, 0.0297, FourErrors(0.0297, kLookTrials));
+  EXPECT_NEAR(null.within, 0.834, FourErrors(0.834, kLookTrials));
   EXPECT_NEAR(null.mean_reruns, 3.15, 0.08);  // four errors of a count with a deviation of 1.5
-  EXPECT_NEAR(far.drifted, 0.994, FourErrors(0.994, kTrials));
+  EXPECT_NEAR(far.drifted, 0.994, FourErrors(0.994, kLookTrials));
 }
 
 TEST(ErrorRates, AreNotRaisedByGivingUpEarly) {
-  const Rates null = Simulate(GivingUp, 0.0, 304);
-  const Rates margin = Simulate(GivingUp, kMargin, 305);
-  const Rates far = Simulate(GivingUp, 2.0 * kMargin, 306);
+  const LookRates null = Simulate(GivingUp, 0.0, 304);
+  const LookRates margin = Simulate(GivingUp, kMargin, 305);
+  const LookRates far = Simulate(GivingUp, 2.0 * kMargin, 306);
   Print("futility", null, margin, far);
-  EXPECT_LE(null.drifted, Bound(0.01, kTrials));
-  EXPECT_LE(margin.within, Bound(0.05, kTrials));
+  EXPECT_LE(null.drifted, Bound(0.01, kLookTrials));
+  EXPECT_LE(margin.within, Bound(0.05, kLookTrials));
   EXPECT_GT(far.drifted, 0.95);
 }
 
 TEST(ErrorRates, AreBrokenByPeekingAsTheReferenceSays) {
-  const Rates null = Simulate(Peeking, 0.0, 311);
-  const Rates margin = Simulate(Peeking, kMargin, 312);
-  const Rates far = Simulate(Peeking, 2.0 * kMargin, 313);
+  const LookRates null = Simulate(Peeking, 0.0, 311);
+  const LookRates margin = Simulate(Peeking, kMargin, 312);
+  const LookRates far = Simulate(Peeking, 2.0 * kMargin, 313);
   Print("peeking", null, margin, far);
-  EXPECT_GT(null.drifted, Bound(0.01, kTrials));
-  EXPECT_GT(margin.within, Bound(0.05, kTrials));
-  EXPECT_NEAR(null.drifted, 0.0268, FourErrors(0.0268, kTrials));
-  EXPECT_NEAR(margin.within, 0.0993, FourErrors(0.0993, kTrials));
+  EXPECT_GT(null.drifted, Bound(0.01, kLookTrials));
+  EXPECT_GT(margin.within, Bound(0.05, kLookTrials));
+  EXPECT_NEAR(null.drifted, 0.0268, FourErrors(0.0268, kLookTrials));
+  EXPECT_NEAR(margin.within, 0.0993, FourErrors(0.0993, kLookTrials));
 }
 
 TEST(ErrorRates, OfTheMixtureProcessHoldAtAllTimesTogether) {

@@ -35,7 +35,7 @@ class TorchZips : public CheckpointFiles {
   }
 };
 
-const std::string kFloats = BytesOf<float>({0, 1, 2, 3, 4, 5});
+const std::string kTorchFloats = BytesOf<float>({0, 1, 2, 3, 4, 5});
 const std::string kStorage = PStorage("FloatStorage", "0", 6);
 const std::string kPlainTensor = PTensor(kStorage, 0, {2, 3}, {3, 1});
 
@@ -53,7 +53,7 @@ TEST_F(TorchZips, FlattensDictsAndListsIntoNames) {
              {"lr", std::string("G\x3f\xe0\0\0\0\0\0\0", 9)},
              {"none", "N"},
              {"device", PCall("torch", "device", {PStr("cuda"), "K\1"})}}),
-      {kFloats});
+      {kTorchFloats});
   EXPECT_EQ(NamesOf(*checkpoint),
             (std::vector<std::string>{"list.0", "list.1.0", "model.fc1.weight",
                                       "optimizer.state.0.exp_avg"}));
@@ -65,21 +65,22 @@ TEST_F(TorchZips, FlattensDictsAndListsIntoNames) {
       {"none", "None"},
       {"device", "torch device(cuda, 1)"}};
   EXPECT_EQ(checkpoint->metadata(), metadata);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(ReadAll(*checkpoint, i), kFloats);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(ReadAll(*checkpoint, i), kTorchFloats);
 }
 
 TEST_F(TorchZips, NamesASingleTensorAndTakesParametersForTheirTensors) {
   const std::string parameter =
       PCall("torch._utils", "_rebuild_parameter",
             {kPlainTensor, "\x88", PCall("collections", "OrderedDict", {})});
-  EXPECT_EQ(NamesOf(*MustOpenPickle(parameter, {kFloats})), std::vector<std::string>{"tensor"});
+  EXPECT_EQ(NamesOf(*MustOpenPickle(parameter, {kTorchFloats})),
+            std::vector<std::string>{"tensor"});
   const std::string typed = PCall(
       "torch._tensor", "_rebuild_from_type_v2",
       {PGlobal("torch._utils", "_rebuild_tensor_v2"), PGlobal("torch.nn.parameter", "Parameter"),
        PTuple({kStorage, "K\1", PInts({2}), PInts({2}), "\x89",
                PCall("collections", "OrderedDict", {})}),
        "}"});
-  const auto checkpoint = MustOpenPickle(PDict({{"p", typed}}), {kFloats});
+  const auto checkpoint = MustOpenPickle(PDict({{"p", typed}}), {kTorchFloats});
   EXPECT_EQ(ReadAll(*checkpoint, 0), BytesOf<float>({1, 3}));
 }
 
@@ -90,7 +91,7 @@ TEST_F(TorchZips, ReadsViewsInCOrder) {
                             {"expanded", PTensor(kStorage, 5, {2, 2}, {0, 0})},
                             {"scalar", PTensor(kStorage, 4, {}, {})},
                             {"transposed", PTensor(kStorage, 0, {3, 2}, {1, 3})}}),
-                     {kFloats});
+                     {kTorchFloats});
   EXPECT_EQ(ReadAll(*checkpoint, 0), BytesOf<float>({1, 4}));
   EXPECT_EQ(ReadAll(*checkpoint, 1), "");
   EXPECT_EQ(ReadAll(*checkpoint, 2), BytesOf<float>({5, 5, 5, 5}));
@@ -154,20 +155,20 @@ TEST_F(TorchZips, RefusesViewsBeyondTheirStorage) {
         PTensor(kStorage, 0, {2}, {6}), PTensor(kStorage, 6, {}, {}),
         PTensor(kStorage, 0, {2, 2}, {INT64_MAX, INT64_MAX}),
         PTensor(kStorage, INT64_MAX / 4, {2}, {1})}) {
-    ExpectPickleRefused(PDict({{"w", tensor}}), invalid, "tensor 'w': shape", {kFloats});
+    ExpectPickleRefused(PDict({{"w", tensor}}), invalid, "tensor 'w': shape", {kTorchFloats});
   }
   ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {INT64_MAX, 4}, {0, 0})}}), invalid,
-                      "product of its shape", {kFloats});
+                      "product of its shape", {kTorchFloats});
   ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {INT64_MAX}, {0})}}),
-                      ErrorCode::kUnsupported, "64 times the file's bytes", {kFloats});
+                      ErrorCode::kUnsupported, "64 times the file's bytes", {kTorchFloats});
   ExpectPickleRefused(PDict({{"w", PTensor(kStorage, -1, {1}, {1})}}), invalid, "not negative",
-                      {kFloats});
+                      {kTorchFloats});
   ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {-1}, {1})}}), invalid, "size: expected",
-                      {kFloats});
+                      {kTorchFloats});
   ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {1}, {-1})}}), invalid, "stride: expected",
-                      {kFloats});
+                      {kTorchFloats});
   ExpectPickleRefused(PDict({{"w", PTensor(kStorage, 0, {1}, {})}}), invalid, "0 strides",
-                      {kFloats});
+                      {kTorchFloats});
 }
 
 TEST_F(TorchZips, RefusesStoragesThatAreNotWhatThePickleSays) {
@@ -178,12 +179,12 @@ TEST_F(TorchZips, RefusesStoragesThatAreNotWhatThePickleSays) {
                       "its storage '0' has 8 bytes; expected 6 elements of 4", {"12345678"});
   ExpectPickleRefused(
       PDict({{"w", PTensor(PStorage("FloatStorage", "0", 6, "meta"), 0, {1}, {1})}}),
-      ErrorCode::kUnsupported, "device 'meta'", {kFloats});
+      ErrorCode::kUnsupported, "device 'meta'", {kTorchFloats});
   ExpectPickleRefused(PDict({{"w", PTensor(PStorage("QInt8Storage", "0", 24), 0, {1}, {1})}}),
-                      ErrorCode::kUnsupported, "class torch.QInt8Storage", {kFloats});
+                      ErrorCode::kUnsupported, "class torch.QInt8Storage", {kTorchFloats});
   ExpectPickleRefused(PDict({{"w", PTensor("N", 0, {1}, {1})}}), invalid, "laid over None");
   ExpectPickleRefused(PDict({{"w", kStorage}}), ErrorCode::kUnsupported,
-                      "'w': a storage outside of a tensor", {kFloats});
+                      "'w': a storage outside of a tensor", {kTorchFloats});
 }
 
 TEST_F(TorchZips, NamesTheClassOrTensorThatItDoesNotRead) {
@@ -197,17 +198,18 @@ TEST_F(TorchZips, NamesTheClassOrTensorThatItDoesNotRead) {
   }
   ExpectPickleRefused(PDict({{"a", "}NNs"}}), unsupported, "'a.': a key that is None");
   ExpectPickleRefused("\x8f(" + kPlainTensor + "\x90", unsupported, "an object in a set",
-                      {kFloats});
+                      {kTorchFloats});
   ExpectPickleRefused(
       PDict({{"w", PCall("torch._utils", "_rebuild_tensor_v2",
                          {kStorage, "K\1", PInts({1}), PInts({1}), "\x89",
                           PCall("collections", "OrderedDict", {}), PDict({{"conj", "\x88"}})})}}),
-      unsupported, "conjugated", {kFloats});
+      unsupported, "conjugated", {kTorchFloats});
 }
 
 TEST_F(TorchZips, RefusesNamesThatAreEqualOnceJoined) {
   ExpectPickleRefused(PDict({{"a.b", kPlainTensor}, {"a", PDict({{"b", kPlainTensor}})}}),
-                      ErrorCode::kInvalidInput, "tensor 'a.b': the name occurs twice", {kFloats});
+                      ErrorCode::kInvalidInput, "tensor 'a.b': the name occurs twice",
+                      {kTorchFloats});
 }
 
 TEST_F(TorchZips, EndsWalksOverValuesThatContainThemselvesOrMultiply) {
@@ -253,25 +255,27 @@ TEST_F(TorchZips, RefusesTorchScriptBigEndianAndTheOldFormat) {
 }
 
 TEST_F(TorchZips, ReadsARepackedArchive) {
-  const auto checkpoint = MustOpen(ZipOf({{.name = "data/0", .content = kFloats, .deflate = true},
-                                          {.name = "data.pkl",
-                                           .content = PickleOf(PDict({{"w", kPlainTensor}})),
-                                           .deflate = true}}),
-                                   "x.pt");
-  EXPECT_EQ(ReadAll(*checkpoint, 0), kFloats);
+  const auto checkpoint =
+      MustOpen(ZipOf({{.name = "data/0", .content = kTorchFloats, .deflate = true},
+                      {.name = "data.pkl",
+                       .content = PickleOf(PDict({{"w", kPlainTensor}})),
+                       .deflate = true}}),
+               "x.pt");
+  EXPECT_EQ(ReadAll(*checkpoint, 0), kTorchFloats);
 }
 
 TEST_F(TorchZips, HasTheDigestOfTheSameTensorsInSafetensors) {
   const auto torch = MustOpenPickle(
-      PDict({{"w", kPlainTensor}, {"t", PTensor(kStorage, 0, {3, 2}, {1, 3})}}), {kFloats});
-  const auto safetensors = MustOpen(FileOf(
-      {{"w", "F32", "[2,3]", kFloats}, {"t", "F32", "[3,2]", BytesOf<float>({0, 3, 1, 4, 2, 5})}}));
+      PDict({{"w", kPlainTensor}, {"t", PTensor(kStorage, 0, {3, 2}, {1, 3})}}), {kTorchFloats});
+  const auto safetensors =
+      MustOpen(FileOf({{"w", "F32", "[2,3]", kTorchFloats},
+                       {"t", "F32", "[3,2]", BytesOf<float>({0, 3, 1, 4, 2, 5})}}));
   EXPECT_EQ(DigestCheckpoint(*torch)->sha256, DigestCheckpoint(*safetensors)->sha256);
 }
 
 TEST_F(TorchZips, SurvivesEveryTruncationAndEveryChangedByte) {
   const std::string pickle = PickleOf(PDict({{"w", kPlainTensor}, {"n", "K\5"}}));
-  const std::string whole = TorchFileOf(pickle, {kFloats});
+  const std::string whole = TorchFileOf(pickle, {kTorchFloats});
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto checkpoint = Open(whole.substr(0, size), "x.pt");
     ASSERT_FALSE(checkpoint.ok()) << size;
@@ -300,7 +304,7 @@ TEST_F(TorchZips, SurvivesEveryTruncationAndEveryChangedByte) {
     for (const int change : {0x01, 0x04, 0x80, 0xff}) {
       std::string changed = pickle;
       changed[at] = static_cast<char>(changed[at] ^ change);
-      read(TorchFileOf(changed, {kFloats}));
+      read(TorchFileOf(changed, {kTorchFloats}));
     }
   }
 }
