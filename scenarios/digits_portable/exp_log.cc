@@ -18,7 +18,7 @@ static_assert(std::numeric_limits<double>::is_iec559);
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kInverseLn2 = 0x1.71547652b82fep+0;
-constexpr double kBeyond = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // 1/2!, 1/3!, ..., 1/14!; the factorials are exact.
 constexpr std::array<double, 13> kInverseFactorials = {
@@ -47,7 +47,7 @@ double PowerOfTwo(int k) {
 
 double PortableExp(double x) {
   if (x != x) return x;
-  if (x > 709.79) return kBeyond;
+  if (x > 709.79) return kInfinity;
   if (x < -745.14) return 0;
   const int k = static_cast<int>(x * kInverseLn2 + (x < 0 ? -0.5 : 0.5));
   const double r = (x - k * kLn2High) - k * kLn2Low;
@@ -57,8 +57,8 @@ double PortableExp(double x) {
 }
 
 double PortableLog(double x) {
-  if (x != x || x == kBeyond) return x;
-  if (x == 0) return -kBeyond;
+  if (x != x || x == kInfinity) return x;
+  if (x == 0) return -kInfinity;
   if (x < 0) return std::numeric_limits<double>::quiet_NaN();
   int k = 0;
   if (x < std::numeric_limits<double>::min()) {
