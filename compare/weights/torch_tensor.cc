@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compare/weights/torch_numpy.h"
 #include "harness/base/files.h"
 
 namespace rharness {
@@ -145,6 +146,33 @@ Result<View> TorchTensors::Read(PickleId object, std::string name) {
     return Refuse(call, "expected an offset in elements that is not negative");
   }
   view.name = std::move(name);
+  return view;
+}
+
+std::optional<View> TorchTensors::ReadArray(PickleId object, std::string name) {
+  auto array = ReadPickledArray(pickle_, object);
+  if (!array || array->shape.size() > kMaxViewRank) return std::nullopt;
+  const auto known = source_by_data_.find(array->data);
+  std::size_t source = sources_.size();
+  if (known != source_by_data_.end()) {
+    source = known->second;
+  } else {
+    auto bytes = BytesOfArray(pickle_, *array);
+    if (!bytes) return std::nullopt;
+    const auto memory = std::make_shared<const std::string>(std::move(*bytes));
+    sources_.push_back({.size_bytes = memory->size(), .memory = memory});
+    source_by_data_.emplace(array->data, source);
+  }
+  std::uint64_t size_bytes = ItemBytes(array->dtype);
+  for (const std::uint64_t size : array->shape) {
+    if (__builtin_mul_overflow(size_bytes, size, &size_bytes)) return std::nullopt;
+  }
+  if (size_bytes != sources_[source].size_bytes) return std::nullopt;
+  View view{.name = std::move(name), .dtype = array->dtype, .source = source};
+  view.strides = DenseStrides(array->shape, array->fortran);
+  view.shape = std::move(array->shape);
+  view.swapped = array->swapped;
+  view.stated_at = pickle_.offset(object);
   return view;
 }
 

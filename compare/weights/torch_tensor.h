@@ -45,6 +45,8 @@ class TorchTensors {
   // The object, which IsTensor, as a view. Errors: invalid_input, unsupported (a kind of tensor or
   // dtype that is not read); the message names the tensor.
   Result<View> Read(PickleId object, std::string name);
+  // The object as a view if it is a numpy array of numbers; empty: it is none.
+  std::optional<View> ReadArray(PickleId object, std::string name);
   std::vector<ViewSource> TakeSources() { return std::move(sources_); }
 
  private:
@@ -81,6 +83,7 @@ class TorchTensors {
   std::string_view where_;
   std::vector<ViewSource> sources_;
   std::unordered_map<std::string_view, std::size_t> source_by_key_;
+  std::unordered_map<PickleId, std::size_t> source_by_data_;  // of arrays
 };
 
 }  // namespace rharness

@@ -56,6 +56,7 @@ class Flattener {
   Status VisitObject(PickleId id);
   Status VisitForeign(PickleId id);
   Status VisitTensor(PickleId id);
+  Status AddView(PickleId id, View view);
   Status VisitValue(PickleId id);
   Status Enter(PickleId id);
   Status AddUnread(PickleId id, std::string why);
@@ -186,6 +187,7 @@ Status Flattener::VisitObject(PickleId id) {
   if (tensors_.IsTensor(id)) return VisitTensor(id);
   if (IsOrderedDict(id)) return Enter(id);
   if (tensors_.CalleeOf(id).kind == TorchGlobalKind::kPlain) return VisitValue(id);
+  if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_)) return AddView(id, std::move(*array));
   return VisitForeign(id);
 }
 
@@ -233,18 +235,20 @@ Status Flattener::AddUnread(PickleId id, std::string why) {
 }
 
 Status Flattener::VisitTensor(PickleId id) {
+  Result<View> view = tensors_.Read(id, name_);
+  if (view.ok()) return AddView(id, std::move(*view));
+  if (view.error().code != ErrorCode::kUnsupported) return view.error();
+  return AddUnread(id, view.error().message);
+}
+
+Status Flattener::AddView(PickleId id, View view) {
   name_bytes_ += name_.size();
   if (tree_.views.size() == kMaxViews || name_bytes_ > kMaxViewNameBytes) {
     return NotRead(id, fmt::format("more than {} tensors, or more than {} bytes of names",
                                    kMaxViews, kMaxViewNameBytes));
   }
-  Result<View> view = tensors_.Read(id, name_);
-  if (view.ok()) {
-    tree_.views.push_back(std::move(*view));
-    return {};
-  }
-  if (view.error().code != ErrorCode::kUnsupported) return view.error();
-  return AddUnread(id, view.error().message);
+  tree_.views.push_back(std::move(view));
+  return {};
 }
 
 Status Flattener::Enter(PickleId id) {

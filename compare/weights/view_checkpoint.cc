@@ -127,6 +127,11 @@ class ViewCheckpoint : public Checkpoint {
 
   Status ReadSourceAt(std::size_t source, std::uint64_t offset, std::span<std::byte> out) const {
     const ViewSource& from = sources_[source];
+    if (from.memory != nullptr) {
+      std::ranges::copy(std::as_bytes(std::span(*from.memory)).subspan(offset, out.size()),
+                        out.begin());
+      return {};
+    }
     if (from.deflated) return inflaters_.Read(file_, *from.deflated, offset, out);
     return file_.ReadAt(from.begin + offset, out);
   }

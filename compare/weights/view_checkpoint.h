@@ -34,7 +34,8 @@ inline constexpr std::uint64_t kInflatedFloor = std::uint64_t{1} << 30;  // the 
 struct ViewSource {
   std::uint64_t begin = 0;  // in the file; 0 for a deflated member
   std::uint64_t size_bytes = 0;
-  std::optional<ZipMember> deflated;  // the member to inflate
+  std::optional<ZipMember> deflated;          // the member to inflate
+  std::shared_ptr<const std::string> memory;  // bytes that are not in the file as they are
 };
 
 struct View {
