@@ -10,6 +10,8 @@
 
 #include "compare/weights/roles.h"
 #include "compare/weights/views.h"
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
 
 namespace rharness {
 namespace {
@@ -73,6 +75,11 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
       RETURN_IF_ERROR(Verify(*weights, digest));
       tensors[side] = std::move(digest.tensors);
       roots[side] = std::move(digest.sha256);
+      for (const UnreadPart& part : weights->checkpoint->unread()) {
+        comparison.not_compared.push_back(
+            fmt::format("{} was not compared, digests cover tensors alone: {}",
+                        TerminalSafe(part.name), part.why));
+      }
     }
     ++side;
   }
@@ -89,19 +96,36 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
   return comparison;
 }
 
-// "epoch: 3 in A, 4 in B", a line a key.
+// At most `size` bytes of a value from `from` on, no character cut in two.
+std::string Excerpt(std::string_view text, std::size_t from, std::size_t size) {
+  const auto is_inside = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  std::size_t end = std::min(from + size, text.size());
+  while (from > 0 && is_inside(from)) --from;
+  while (end > from && is_inside(end)) --end;
+  return fmt::format("{}{}{}", from > 0 ? "..." : "", text.substr(from, end - from),
+                     end < text.size() ? "..." : "");
+}
+
+// "epoch: 3 in A, 4 in B", a line a key; of long values the place where they part.
 std::vector<std::string> DifferingMetadata(const Checkpoint& a, const Checkpoint& b) {
-  constexpr std::size_t kLongest = 60, kMost = 200;
+  constexpr std::size_t kLongest = 60, kBefore = 20, kMost = 200;
   std::map<std::string, std::array<std::string, 2>> values;
   for (const auto& [key, value] : a.metadata()) values[key][0] = value;
   for (const auto& [key, value] : b.metadata()) values[key][1] = value;
   std::vector<std::string> lines;
   for (const auto& [key, sides] : values) {
     if (sides[0] == sides[1] || lines.size() == kMost) continue;
-    const auto shown = [](const std::string& value) {
-      return value.empty() ? "absent" : value.substr(0, kLongest);
+    const auto parted =
+        static_cast<std::size_t>(std::ranges::mismatch(sides[0], sides[1]).in1 - sides[0].begin());
+    const bool late = parted + kBefore > kLongest;
+    const auto shown = [&](const std::string& value) {
+      if (value.empty()) return std::string("absent");
+      return Excerpt(value, late ? std::min(parted - kBefore, value.size()) : 0, kLongest);
     };
-    lines.push_back(fmt::format("{}: {} in A, {} in B", key, shown(sides[0]), shown(sides[1])));
+    lines.push_back(fmt::format("{}: {} in A, {} in B", key.empty() ? "the value" : key,
+                                shown(sides[0]), shown(sides[1])));
   }
   return lines;
 }
@@ -134,6 +158,35 @@ Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, c
     part.prefixes = SuggestPrefixes(a, b);
   }
   return part;
+}
+
+// A sentence for every part that is not read, unless both sides have the same bytes of it.
+Result<std::vector<std::string>> NotCompared(const Checkpoint& a, const Checkpoint& b,
+                                             bool weights_only) {
+  // By name, and by which of several of one name.
+  std::map<std::pair<std::string_view, int>, std::array<const UnreadPart*, 2>> parts;
+  for (const std::size_t side : {0, 1}) {
+    std::map<std::string_view, int> seen;
+    for (const UnreadPart& part : (side == 0 ? a : b).unread()) {
+      parts[{part.name, seen[part.name]++}][side] = &part;
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [key, sides] : parts) {
+    const std::string_view name = key.first;
+    if (weights_only && RoleOf(name) != TensorRole::kWeight) continue;
+    std::string how = fmt::format("this is so in {} alone", sides[0] != nullptr ? "A" : "B");
+    if (sides[0] != nullptr && sides[1] != nullptr) {
+      ASSIGN_OR_RETURN(const bool same, SameBytes(*sides[0], *sides[1]));
+      if (same) continue;
+      const bool bytes = sides[0]->file != nullptr && sides[1]->file != nullptr;
+      how = bytes ? "the bytes differ" : "there are no bytes to compare";
+    }
+    const UnreadPart& part = sides[0] != nullptr ? *sides[0] : *sides[1];
+    sentences.push_back(
+        fmt::format("{} was not compared, and {}: {}", TerminalSafe(name), how, part.why));
+  }
+  return sentences;
 }
 
 // Bytes that were kept must be those that were recorded.
@@ -177,6 +230,7 @@ Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, 
     }
   }
   parts.front().metadata = DifferingMetadata(a, b);
+  ASSIGN_OR_RETURN(parts.front().not_compared, NotCompared(a, b, weights_only_wanted));
   parts.front().digest_a = pair.a->recorded_digest;
   parts.front().digest_b = pair.b->recorded_digest;
   return parts;
@@ -199,6 +253,24 @@ Result<std::vector<CheckpointComparison>> CompareCheckpoints(
     std::ranges::move(parts, std::back_inserter(comparisons));
   }
   return comparisons;
+}
+
+Result<CheckpointComparison> CompareUnread(const std::filesystem::path& a,
+                                           const std::filesystem::path& b, std::string_view why) {
+  ASSIGN_OR_RETURN(const FileDigest digest_a, HashFile(a));
+  ASSIGN_OR_RETURN(const FileDigest digest_b, HashFile(b));
+  const std::string name = TerminalSafe(a.filename().string());
+  CheckpointComparison comparison{.subject = "file " + name,
+                                  .digest_a = digest_a.sha256,
+                                  .digest_b = digest_b.sha256,
+                                  .from_digests = true};
+  comparison.difference.bit_equal = digest_a.sha256 == digest_b.sha256;
+  comparison.difference.vacuous = !comparison.difference.bit_equal;
+  if (!comparison.difference.bit_equal) {
+    comparison.not_compared.push_back(
+        fmt::format("{} was not compared, and the bytes differ: {}", name, why));
+  }
+  return comparison;
 }
 
 }  // namespace rharness

@@ -2,8 +2,10 @@
 #ifndef RHARNESS_COMPARE_COMPARE_CHECKPOINTS_H_
 #define RHARNESS_COMPARE_COMPARE_CHECKPOINTS_H_
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/comparison.h"
@@ -29,11 +31,17 @@ struct CheckpointOptions {
 
 // One comparison a pair of the same role and path (where each side has but one of a role, that one,
 // whatever it is called), two where a checkpoint holds optimizer state beside the weights. By bytes
-// where both are at hand, else by digests. Errors: those of Checkpoint::Read and CheckUnchanged,
-// integrity when a kept checkpoint is not the recorded one.
+// where both are at hand, else by digests. What a checkpoint holds and no reader reads is compared
+// byte by byte, and named where it is not the same. Errors: those of Checkpoint::Read and
+// CheckUnchanged, integrity when a kept checkpoint is not the recorded one.
 Result<std::vector<CheckpointComparison>> CompareCheckpoints(
     const std::vector<RecordedCheckpoint>& a, const std::vector<RecordedCheckpoint>& b,
     const CheckpointOptions& options);
+
+// Two files that no reader opens, by the SHA-256 of their bytes: bit_equal where it is the same,
+// else vacuous and not_compared, with `why` they are not read. Errors: those of HashFile.
+Result<CheckpointComparison> CompareUnread(const std::filesystem::path& a,
+                                           const std::filesystem::path& b, std::string_view why);
 
 }  // namespace rharness
 

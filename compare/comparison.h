@@ -44,11 +44,15 @@ struct CheckpointComparison {
   bool weights =
       true;  // false: optimizer state and the rest, which explain but do not decide alone
   CheckpointDifference difference;
-  std::string digest_a;  // canonical tensor digest; empty if it was not computed
+  // Canonical tensor digest, of a file that is not read that of its bytes; empty: not computed.
+  std::string digest_a;
   std::string digest_b;
   bool from_digests = false;  // no bytes were at hand: which tensors differ is all there is
   // Metadata that differs, as "epoch: 3 in A, 4 in B": never decisive.
   std::vector<std::string> metadata;
+  // What lies beside the tensors, is not read and is not the same bytes on both sides, a sentence
+  // each: with any of these the comparison never passes.
+  std::vector<std::string> not_compared;
   std::string first_shape_or_dtype;   // "fc1.weight: F32 [64, 64] in A, BF16 [64, 64] in B"
   std::vector<std::string> prefixes;  // that would make the names of both sides agree
 };

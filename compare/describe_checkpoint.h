@@ -12,8 +12,8 @@ namespace rharness {
 // and shapes where tensors cannot be compared. For checkpoints that are not equal.
 std::string DescribeBits(const CheckpointComparison& checkpoint);
 
-// "3 elements of fc1.weight, 1 element of fc2.bias": those that changed between finite and not
-// finite. At most three tensors are named.
+// "3 elements of fc1.weight, 1 element of fc2.bias": those that are not finite on a side
+// and another kind of number on the other. At most three tensors are named.
 std::string DescribeNonFinite(const CheckpointDifference& difference);
 
 }  // namespace rharness

@@ -188,6 +188,9 @@ void SingleElement(const ExplainInput& in, std::vector<Cause>* out) {
   const auto& differing = checkpoint->difference.differing;
   if (differing.size() != 1 || differing.front().differing != 1) return;
   const TensorDifference& tensor = differing.front();
+  // Of a step counter or a bias of two, one element is a large part.
+  constexpr std::uint64_t kMany = 1000;
+  if (tensor.elements < kMany) return;
   out->push_back(
       {"single_element",
        Layer::kHardware,

@@ -45,11 +45,11 @@ class Ladder {
     std::ranges::move(findings, std::back_inserter(c_.findings));
   }
 
-  // Something that decides is on one side alone; the composition says so.
-  bool HasMissing() const {
-    return std::ranges::any_of(
-        c_.findings, [](const Finding& finding) { return finding.code.starts_with("missing_"); });
+  // Something that decides is on one side alone, as the composition says, or could not be read.
+  static bool KeepsOpen(const Finding& finding) {
+    return finding.code.starts_with("missing_") || finding.code == "not_compared";
   }
+  bool HasMissing() const { return std::ranges::any_of(c_.findings, KeepsOpen); }
   // Two environments. Records without outputs are not: their facts show nothing of a result.
   bool HasFactsOnly() const {
     const bool records = c_.a.kind == "manifest" || c_.a.kind == "evidence";
@@ -345,7 +345,7 @@ void Ladder::LeaveOpen() {
     open = Decide(Verdict::kInconclusive, std::move(finding));
   };
   for (Finding& finding : c_.findings) {
-    if (finding.code.starts_with("missing_")) finding.decisive = open = true;
+    if (KeepsOpen(finding)) finding.decisive = open = true;
   }
   if (open) return;
   const bool curves_decide = !HasTestedMetric();

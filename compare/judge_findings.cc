@@ -114,7 +114,11 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
                  fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
                              more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
-    if (!IsVacuous(checkpoint.difference)) continue;
+    for (const std::string& part : checkpoint.not_compared) {
+      findings.push_back(Reason("not_compared", checkpoint.subject, "not read", "equal bytes",
+                                "what is not read and has other bytes never passes", part));
+    }
+    if (!IsVacuous(checkpoint.difference) || !checkpoint.not_compared.empty()) continue;
     findings.push_back(Reason("vacuous_checkpoint", checkpoint.subject, "not one element", {},
                               "a checkpoint of nothing never passes",
                               checkpoint.subject + " holds no element: it shows nothing"));
@@ -154,9 +158,9 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison) {
   for (const CheckpointComparison& checkpoint : comparison.checkpoints) {
     if (!checkpoint.weights || !HasNonFinite(checkpoint.difference)) continue;
     findings.push_back(
-        Reason("non_finite", checkpoint.subject, "finite on one side only", "finite on both sides",
-               "a weight must not change between finite and not finite",
-               fmt::format("{} changed between finite and not finite ({})",
+        Reason("non_finite", checkpoint.subject, "not finite on a side", "the same on both sides",
+               "a weight must not become infinite or not-a-number, nor another of these",
+               fmt::format("{} changed to, from or among infinities and not-a-number ({})",
                            DescribeNonFinite(checkpoint.difference), checkpoint.subject)));
   }
   return findings;

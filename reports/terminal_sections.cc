@@ -120,7 +120,8 @@ TerminalLines WeightLines(const CheckpointComparison& checkpoint, const Comparis
   }
   lines.push_back(Plain("  first " + ElideMiddle(FirstTensor(difference), room - 8), room));
   lines.push_back(
-      Plain(fmt::format("  {} differ, max abs {}, max {} ULP", Counted(totals.differing, "value"),
+      Plain(fmt::format("  {} {}, max abs {}, max {} ULP", Counted(totals.differing, "value"),
+                        totals.differing == 1 ? "differs" : "differ",
                         FormatNumber(totals.max_abs, 3), FormatCount(totals.max_ulp)),
             room));
   if (const int last = LastBin(totals.histogram); last >= 0) {

@@ -160,13 +160,20 @@ CheckpointTotals TotalsOf(const CheckpointDifference& difference) {
 
 std::string CheckpointWords(const CheckpointComparison& checkpoint) {
   const CheckpointDifference& difference = checkpoint.difference;
+  if (!checkpoint.not_compared.empty() && difference.vacuous)
+    return "not read, and the bytes differ";
   if (difference.vacuous) return "not one element on one side or both: nothing was compared";
   const std::string source = checkpoint.from_digests ? " (from digests alone)" : "";
+  if (difference.bit_equal && checkpoint.subject.starts_with("file ")) {
+    return "not read, and the same bytes";
+  }
   if (difference.bit_equal) return Counted(difference.compared, "tensor") + ", bit-equal" + source;
   std::vector<std::string> parts;
   if (!difference.differing.empty()) {
-    parts.push_back(fmt::format("{} of {} differ", FormatCount(difference.differing.size()),
-                                Counted(difference.compared, "tensor")));
+    const std::size_t count = difference.differing.size();
+    parts.push_back(fmt::format("{} of {} {}", FormatCount(count),
+                                Counted(difference.compared, "tensor"),
+                                count == 1 ? "differs" : "differ"));
   } else {
     parts.push_back(fmt::format("{} in common", Counted(difference.compared, "tensor")));
   }

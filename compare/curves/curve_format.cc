@@ -44,7 +44,7 @@ class ObjectScan {
   std::optional<CurveFormat> Format() const {
     // A record of another kind that happens to hold curves says so.
     if (schema_) return std::nullopt;
-    if (step_ || another_) return CurveFormat::kJsonLines;
+    if ((step_ || another_) && !spread_) return CurveFormat::kJsonLines;
     if (curves_) return CurveFormat::kRunMetrics;
     if (golden_) return CurveFormat::kMegatronGolden;
     if (array_) return CurveFormat::kJsonArrays;
@@ -56,6 +56,7 @@ class ObjectScan {
     int depth = 0;
     for (std::size_t i = 0; i < text_.size(); ++i) {
       const char c = text_[i];
+      if (c == '\n' && depth > 0) spread_ = true;
       if (c == '"') {
         i = String(i, depth);
       } else if (c == '{' || c == '[') {
@@ -101,6 +102,7 @@ class ObjectScan {
   bool schema_ = false;
   bool step_ = false;
   bool another_ = false;  // a second object follows
+  bool spread_ = false;   // over several lines, as no object of JSON Lines is
   bool curves_ = false;
   bool golden_ = false;
   bool array_ = false;

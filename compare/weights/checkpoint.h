@@ -60,6 +60,18 @@ struct TensorInfo {
 // What the element bytes mean: the block format of kBlocks, DTypeName otherwise.
 std::string_view FormatName(const TensorInfo& info);
 
+class InputFile;
+
+// What a checkpoint holds beside its tensors and this version does not read: a file of another
+// format beside an index, a tensor of a kind that is not read.
+struct UnreadPart {
+  std::string name;                       // under which it is looked for on the other side
+  std::string why;                        // one clause: "is an HDF5 file; expected ..."
+  std::shared_ptr<const InputFile> file;  // where its bytes lie; null: there are none
+  std::uint64_t begin = 0;
+  std::uint64_t size_bytes = 0;
+};
+
 // An open checkpoint. Safe to read from several threads.
 //
 // Bytes are copied into the caller's buffer (pread) rather than mapped: another process may cut the
@@ -80,7 +92,13 @@ class Checkpoint {
   virtual Status CheckUnchanged() const = 0;
   // Metadata that is not part of the weights: a timestamp, a framework version.
   virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
+  // Sorted by name. Equal tensors show nothing about these.
+  virtual const std::vector<UnreadPart>& unread() const;
 };
+
+// Whether two parts have the same bytes, read block by block; false where one has none. Errors: io,
+// integrity (a file that changed).
+Result<bool> SameBytes(const UnreadPart& a, const UnreadPart& b);
 
 // A good size for Read: a whole number of elements of every dtype (a multiple of 16 and of 3), and
 // two blocks fit a core's L2 cache.

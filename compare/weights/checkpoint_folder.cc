@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 
+#include "compare/weights/foreign_formats.h"
 #include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
 #include "compare/weights/sharded.h"
 #include "compare/weights/torch_distributed.h"
+#include "compare/weights/union_checkpoint.h"
 
 namespace rharness {
 namespace {
@@ -44,10 +46,77 @@ constexpr std::string_view kExpectedFolder =
     "expected one *.index.json, a .metadata file, one checkpoint file, or *.safetensors files that "
     "belong together";
 
+// What a folder is, and the files that make it up.
+struct Main {
+  std::unique_ptr<Checkpoint> checkpoint;
+  std::vector<std::string> files;
+};
+
+Result<Main> OpenMain(const fs::path& folder, const FolderContents& contents) {
+  Main main;
+  if (contents.declared() && contents.distributed) {
+    ASSIGN_OR_RETURN(main.checkpoint, OpenTorchDistributed(folder, &main.files));
+    return main;
+  }
+  if (contents.declared()) {
+    ASSIGN_OR_RETURN(InputFile index, InputFile::Open(folder / contents.indexes.front()));
+    ASSIGN_OR_RETURN(main.checkpoint, OpenShardIndex(std::move(index), &main.files));
+    return main;
+  }
+  main.files = AllOf(contents);
+  if (main.files.size() == 1) {
+    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / main.files.front()));
+    ASSIGN_OR_RETURN(main.checkpoint, OpenCheckpointFile(std::move(file)));
+    return main;
+  }
+  if (contents.safetensors.size() == main.files.size()) {
+    std::vector<fs::path> paths;
+    for (const std::string& name : main.files) paths.push_back(folder / name);
+    ASSIGN_OR_RETURN(main.checkpoint, OpenUnion(paths));
+    return main;
+  }
+  return InvalidInput(
+      fmt::format("is a folder with {}; {}, or name one of its files", Some(main.files), kExpected),
+      folder.string());
+}
+
+// Tensors that lie beside an index are no less of the folder than those that it lists.
+Result<std::unique_ptr<Checkpoint>> WithFilesBeside(const fs::path& folder,
+                                                    const FolderContents& contents, Main main) {
+  std::vector<CheckpointPart> parts;
+  std::vector<UnreadPart> unread;
+  const auto pool = std::make_shared<DescriptorPool>();
+  std::ranges::sort(main.files);
+  for (const auto* list : {&contents.safetensors, &contents.others, &contents.foreign}) {
+    for (const std::string& name : *list) {
+      if (std::ranges::binary_search(main.files, name)) continue;
+      ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / name, pool));
+      UnreadPart whole{.name = name, .size_bytes = file.size_bytes()};
+      auto beside = OpenCheckpointFile(file);
+      if (beside.ok()) {
+        parts.push_back({name, name + "/", std::move(*beside)});
+        continue;
+      }
+      whole.why = beside.error().message;
+      whole.file = std::make_shared<const InputFile>(std::move(file));
+      unread.push_back(std::move(whole));
+    }
+  }
+  if (parts.empty() && unread.empty()) return std::move(main.checkpoint);
+  parts.insert(parts.begin(), {"the checkpoint itself", "", std::move(main.checkpoint)});
+  ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {}, {}, std::move(unread),
+                                                     folder.string()));
+  return std::unique_ptr<Checkpoint>(std::move(whole));
+}
+
 }  // namespace
 
 bool FolderContents::empty() const {
   return !distributed && indexes.empty() && safetensors.empty() && others.empty();
+}
+
+bool FolderContents::declared() const {
+  return distributed ? indexes.empty() : indexes.size() == 1;
 }
 
 bool IsCheckpointName(std::string_view name) {
@@ -67,9 +136,12 @@ FolderContents SortContents(const std::vector<std::string>& names) {
       contents.safetensors.push_back(name);
     } else if (IsCheckpointName(name)) {
       contents.others.push_back(name);
+    } else if (!ForeignFormatByName(name).empty()) {
+      contents.foreign.push_back(name);
     }
   }
-  for (auto* list : {&contents.indexes, &contents.safetensors, &contents.others}) {
+  for (auto* list :
+       {&contents.indexes, &contents.safetensors, &contents.others, &contents.foreign}) {
     std::ranges::sort(*list);
   }
   return contents;
@@ -100,24 +172,8 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const fs::path& folder)
     return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpectedFolder),
                     folder.string());
   }
-  if (contents.indexes.size() == 1 && !contents.distributed) {
-    ASSIGN_OR_RETURN(InputFile index, InputFile::Open(folder / contents.indexes.front()));
-    return OpenShardIndex(std::move(index));
-  }
-  if (contents.distributed && contents.indexes.empty()) return OpenTorchDistributed(folder);
-  const std::vector<std::string> names = AllOf(contents);
-  if (names.size() == 1) {
-    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / names.front()));
-    return OpenCheckpointFile(std::move(file));
-  }
-  if (contents.safetensors.size() == names.size()) {
-    std::vector<fs::path> paths;
-    for (const std::string& name : names) paths.push_back(folder / name);
-    return OpenUnion(paths);
-  }
-  return InvalidInput(fmt::format("is a folder with {}; {}, or name one of its files", Some(names),
-                                  kExpectedFolder),
-                      folder.string());
+  ASSIGN_OR_RETURN(Main main, OpenMain(folder, contents));
+  return WithFilesBeside(folder, contents, std::move(main));
 }
 
 }  // namespace rharness

@@ -19,8 +19,10 @@ struct FolderContents {
   bool distributed = false;          // .metadata, of PyTorch's distributed checkpoints
   std::vector<std::string> indexes;  // *.index.json
   std::vector<std::string> safetensors;
-  std::vector<std::string> others;  // other names that checkpoint files have: *.pt, *.gguf, ...
-  bool empty() const;
+  std::vector<std::string> others;   // other names that checkpoint files have: *.pt, *.gguf, ...
+  std::vector<std::string> foreign;  // of formats that are not read: *.h5, *.onnx, ...
+  bool empty() const;                // but for foreign files
+  bool declared() const;             // an index or .metadata says what the checkpoint is
 };
 FolderContents SortContents(const std::vector<std::string>& names);
 
@@ -31,8 +33,10 @@ bool IsCheckpointName(std::string_view name);
 Result<FolderContents> ListFolder(const std::filesystem::path& folder);
 
 // Opens the folder's one index; its .metadata; its one checkpoint file; or all of its safetensors
-// files together. Errors: not_found when there is nothing of these, invalid_input when it is not
-// clear what is meant (both list what the folder holds), and those of the readers.
+// files together. Checkpoint files beside these are opened too, with "FILE/" before their names;
+// what cannot be read is among unread(). Errors: not_found when there is nothing of these,
+// invalid_input when it is not clear what is meant (both list what the folder holds), and those of
+// the readers.
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const std::filesystem::path& folder);
 
 }  // namespace rharness

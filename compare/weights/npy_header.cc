@@ -128,19 +128,19 @@ Status LiteralParser::TakeDescr() {
   }
   ASSIGN_OR_RETURN(const std::string_view descr, TakeString("a dtype in quotes"));
   const std::string_view format = descr.substr(std::min<std::size_t>(1, descr.size()));
-  const auto row = std::ranges::find(kDescrs, format, &DescrRow::descr);
+  const auto dtype = DTypeOfNpyFormat(format);
   const char order = descr.empty() ? '\0' : descr[0];
   const bool has_order = order == '<' || order == '>' || order == '|';
-  if (row == kDescrs.end() || !has_order) {
+  if (!dtype || !has_order) {
     return Unsupported(fmt::format("dtype '{}'{}; expected a bool, integer, float or complex dtype "
                                    "such as '<f4'",
                                    TerminalSafe(descr.substr(0, 40)),
                                    format.starts_with('O') ? " (pickled objects)" : ""),
                        where);
   }
-  if (order == '|' && BitsOf(row->dtype) != 8)
+  if (order == '|' && BitsOf(*dtype) != 8)
     return Expected("'<' or '>' before " + std::string(format));
-  header_.dtype = row->dtype;
+  header_.dtype = *dtype;
   header_.swapped = order == '>';
   return {};
 }
@@ -184,6 +184,12 @@ std::optional<std::uint64_t> DataBytes(const NpyHeader& header) {
 }
 
 }  // namespace
+
+std::optional<DType> DTypeOfNpyFormat(std::string_view format) {
+  const auto row = std::ranges::find(kDescrs, format, &DescrRow::descr);
+  if (row == kDescrs.end()) return std::nullopt;
+  return row->dtype;
+}
 
 Result<NpyHeader> ReadNpyHeader(const ReadSource& read, std::uint64_t size_bytes,
                                 std::string_view where) {

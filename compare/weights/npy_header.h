@@ -6,6 +6,7 @@
 #define RHARNESS_COMPARE_WEIGHTS_NPY_HEADER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct NpyHeader {
   std::vector<std::uint64_t> shape;
   std::uint64_t data_offset = 0;  // from the magic string
 };
+
+// Of "f4", kind and bytes an element; empty for what has no counterpart here.
+std::optional<DType> DTypeOfNpyFormat(std::string_view format);
 
 // Reads the header of an array that fills `size_bytes` bytes, through `read` in ascending order.
 // That the data are as long as dtype and shape say is checked, too. Errors: those of `read`;

@@ -10,11 +10,13 @@
 #include <string>
 
 #include "compare/weights/checkpoint_folder.h"
+#include "compare/weights/foreign_formats.h"
 #include "compare/weights/gguf.h"
 #include "compare/weights/names.h"
 #include "compare/weights/npy.h"
 #include "compare/weights/safetensors.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/torch_legacy.h"
 #include "compare/weights/torch_zip.h"
 #include "compare/weights/zip_archive.h"
 
@@ -27,9 +29,11 @@ Result<std::unique_ptr<Checkpoint>> OpenZip(InputFile file) {
   ASSIGN_OR_RETURN(const ZipDirectory directory, ReadZipDirectory(file));
   if (IsTorchZip(directory)) return OpenTorchZip(std::move(file), directory);
   if (IsNpz(directory)) return OpenNpz(std::move(file), directory);
+  const std::string_view format = ForeignArchive(directory);
   return Unsupported(
-      "is a zip archive without data.pkl (PyTorch) or .npy members (numpy); expected "
-      "one of these",
+      fmt::format("is {}; expected an archive with data.pkl (PyTorch) or .npy members "
+                  "(numpy)",
+                  format.empty() ? "a zip archive without data.pkl or .npy members" : format),
       file.name());
 }
 
@@ -39,28 +43,11 @@ struct Reader {
   Result<std::unique_ptr<Checkpoint>> (*open)(InputFile file);
 };
 
-constexpr std::array<Reader, 3> kReaders = {{
+constexpr std::array<Reader, 4> kReaders = {{
     {"PK\x03\x04"sv, OpenZip},
+    {kTorchLegacyMagic, OpenTorchLegacy},
     {"\x93NUMPY"sv, OpenNpy},
     {"GGUF"sv, OpenGguf},
-}};
-
-// A format that is named and refused.
-struct ForeignFormat {
-  std::string_view first_bytes;
-  std::string_view name;
-};
-
-constexpr std::array<ForeignFormat, 8> kForeignFormats = {{
-    {"PK\x05\x06"sv, "an empty zip archive"},
-    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9"sv,
-     "a PyTorch file in the old format, a Python pickle without a zip archive"},
-    {"\x80\x02"sv, "a Python pickle"},
-    {"\x80\x03"sv, "a Python pickle"},
-    {"\x80\x04"sv, "a Python pickle"},
-    {"\x80\x05"sv, "a Python pickle"},
-    {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file, such as Keras weights"},
-    {"\x1f\x8b"sv, "a gzip file"},
 }};
 
 // The first bytes of a header length below 2^32 may happen to be those of another format; what
@@ -85,13 +72,6 @@ Result<std::string> HeadOf(const InputFile& file) {
 
 constexpr std::string_view kExpected =
     "a safetensors, PyTorch (.pt, .pth, .bin), GGUF, .npz or .npy file";
-
-bool IsText(std::string_view head) {
-  return std::ranges::all_of(head, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte >= 0x20 && byte != 0x7f) || byte == '\t' || byte == '\r' || byte == '\n';
-  });
-}
 
 // What a file is that begins like none of the formats.
 std::string Describe(std::string_view head) {
@@ -118,24 +98,30 @@ bool MayBeSafetensors(std::string_view head, const InputFile& file) {
   return length <= file.size_bytes() - kLengthBytes;
 }
 
-template <class Row, std::size_t kRows>
-const Row* RowFor(const std::array<Row, kRows>& rows, std::string_view head) {
-  const auto row = std::ranges::find_if(
-      rows, [&](const Row& candidate) { return head.starts_with(candidate.first_bytes); });
-  return row == rows.end() ? nullptr : &*row;
-}
-
 }  // namespace
+
+bool IsText(std::string_view head) {
+  return std::ranges::all_of(head, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= 0x20 && byte != 0x7f) || byte == '\t' || byte == '\r' || byte == '\n';
+  });
+}
 
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
   if (LooksLikeSafetensors(head)) return OpenSafetensors(std::move(file));
-  if (const Reader* reader = RowFor(kReaders, head)) return reader->open(std::move(file));
+  const auto reader = std::ranges::find_if(
+      kReaders, [&](const Reader& row) { return head.starts_with(row.first_bytes); });
+  // A part of a distributed checkpoint may look like the last archive in it.
+  const bool part = file.name().ends_with(kDistributedEnding);
+  if (reader != kReaders.end() && !part) return reader->open(std::move(file));
   if (LooksLikeJson(head)) {
     return Unsupported("is a JSON file; expected one that holds tensors itself", file.name());
   }
-  if (const ForeignFormat* format = RowFor(kForeignFormats, head)) {
-    return Unsupported(fmt::format("is {}; expected {}", format->name, kExpected), file.name());
+  ASSIGN_OR_RETURN(std::string_view format, ForeignFormatOf(file, head));
+  if (format.empty()) format = ForeignFormatByName(file.name());
+  if (!format.empty()) {
+    return Unsupported(fmt::format("is {}; expected {}", format, kExpected), file.name());
   }
   if (MayBeSafetensors(head, file)) return OpenSafetensors(std::move(file));
   return Unsupported(fmt::format("{}; expected {}", Describe(head), kExpected),

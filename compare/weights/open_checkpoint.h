@@ -5,6 +5,7 @@
 #define RHARNESS_COMPARE_WEIGHTS_OPEN_CHECKPOINT_H_
 
 #include <memory>
+#include <string_view>
 
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/input_file.h"
@@ -14,6 +15,9 @@ namespace rharness {
 // Opens a file that holds tensors itself, by its content; the index of a sharded checkpoint does
 // not. Errors: those of OpenCheckpoint.
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file);
+
+// Whether a file's first bytes are text: no control character but tabs and line ends.
+bool IsText(std::string_view head);
 
 }  // namespace rharness
 

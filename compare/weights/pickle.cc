@@ -30,9 +30,18 @@ std::string_view Pickle::Text(PickleId id) const {
   return std::string_view(bytes_).substr(place >> 32, place & 0xffffffff);
 }
 
+std::string Pickle::GlobalName(PickleId id) const {
+  ValueOf(id, PickleKind::kGlobal);
+  const std::vector<PickleId>& names = nodes_[id].items;
+  return std::string(Text(names[0])) + "." + std::string(Text(names[1]));
+}
+
 std::span<const PickleId> Pickle::Items(PickleId id) const {
   const Node& node = nodes_.at(id);
   switch (node.kind) {
+    case PickleKind::kObject:
+      if (node.value >> 32 == 0) return {};
+      return nodes_[static_cast<PickleId>((node.value >> 32) - 1)].items;
     case PickleKind::kTuple:
     case PickleKind::kList:
     case PickleKind::kSet:
@@ -71,7 +80,7 @@ std::span<const PickleId> Pickle::Arguments(PickleId id) const {
 }
 
 std::optional<PickleId> Pickle::State(PickleId id) const {
-  const std::int64_t state = ValueOf(id, PickleKind::kObject);
+  const std::int64_t state = ValueOf(id, PickleKind::kObject) & 0xffffffff;
   if (state == 0) return std::nullopt;
   return static_cast<PickleId>(state - 1);
 }

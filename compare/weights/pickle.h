@@ -1,9 +1,9 @@
 // A Python pickle as inert values: a restricted unpickler that executes nothing.
 //
-// Role: under the readers of PyTorch's formats. Globals are looked up in the caller's table and
-// never imported; REDUCE, NEWOBJ and BUILD become nodes that say which call was asked for, and the
-// caller decides what it means. Source: Python's Lib/pickletools.py (opcodes of protocols 2 to 5)
-// and Lib/pickle.py. Not here: any knowledge of PyTorch; opcodes of protocols 0 and 1 that no
+// Role: under the readers of PyTorch's formats. Globals are names, looked up in the caller's table
+// and never imported; REDUCE, NEWOBJ and BUILD become nodes that say which call was asked for, and
+// the caller decides what it means. Source: Python's Lib/pickletools.py (opcodes of protocols 2 to
+// 5) and Lib/pickle.py. Not here: any knowledge of PyTorch; opcodes of protocols 0 and 1 that no
 // pickler writes at protocol 2, extension codes, out-of-band buffers (refused by name).
 #ifndef RHARNESS_COMPARE_WEIGHTS_PICKLE_H_
 #define RHARNESS_COMPARE_WEIGHTS_PICKLE_H_
@@ -42,8 +42,8 @@ enum class PickleKind : std::uint8_t {
   kList,
   kSet,  // set or frozenset
   kDict,
-  kGlobal,      // a name of the caller's table
-  kObject,      // the call of a callable, made by REDUCE or NEWOBJ, with its entries and state
+  kGlobal,      // a class or function, by its name
+  kObject,      // the call of a callable, made by REDUCE or NEWOBJ, with its items, entries, state
   kPersistent,  // BINPERSID: a thing outside the pickle, of which Items()[0] is the id
 };
 std::string_view PickleKindName(PickleKind kind);  // as in a message: "a tuple", "an object"
@@ -66,11 +66,13 @@ class Pickle {
   std::int64_t Int(PickleId id) const { return ValueOf(id, PickleKind::kInt); }
   double Float(PickleId id) const { return std::bit_cast<double>(ValueOf(id, PickleKind::kFloat)); }
   std::string_view Text(PickleId id) const;  // of a string, bytes, long; lives as long as *this
-  std::size_t Global(PickleId id) const {    // index in the caller's table
+  std::size_t Global(PickleId id) const {    // index in the caller's table; its size: not there
     return static_cast<std::size_t>(ValueOf(id, PickleKind::kGlobal));
   }
+  std::string GlobalName(PickleId id) const;  // of a kGlobal: "argparse.Namespace"
 
-  // Elements of a tuple, list or set; empty for other kinds but kPersistent.
+  // Elements of a tuple, list or set, or those that APPEND(S) or ADDITEMS gave an object; empty for
+  // other kinds but kPersistent.
   std::span<const PickleId> Items(PickleId id) const;
   // Keys and values of a dict, or those that SETITEM(S) gave an object: k0, v0, k1, v1, ... in the
   // order of the pickle, repeated keys included; empty for other kinds.
@@ -79,7 +81,8 @@ class Pickle {
   std::optional<PickleId> Find(PickleId id, std::string_view key) const;
 
   // Of an object; abort otherwise.
-  PickleId Callable(PickleId id) const;  // a kGlobal
+  // A kGlobal; a kObject: what another call made; a kPersistent: a class with its source.
+  PickleId Callable(PickleId id) const;
   std::span<const PickleId> Arguments(PickleId id) const;
   std::optional<PickleId> State(PickleId id) const;  // what BUILD gave it
 
@@ -88,8 +91,10 @@ class Pickle {
   struct Node {
     PickleKind kind = PickleKind::kNone;
     std::uint32_t offset = 0;
-    std::int64_t value = 0;       // of the kind; text: begin << 32 | size; object: state + 1
-    std::vector<PickleId> items;  // object: callable, tuple of arguments, then entries
+    // Of the kind; text: begin << 32 | size; object: list of items + 1 << 32 | state + 1.
+    std::int64_t value = 0;
+    // Object: callable, tuple of arguments, then entries. Global: module and name.
+    std::vector<PickleId> items;
   };
 
   std::int64_t ValueOf(PickleId id, PickleKind kind) const;
@@ -99,12 +104,17 @@ class Pickle {
   PickleId root_ = 0;
 };
 
-// Parses one pickle that fills `bytes`. `globals` lists what GLOBAL and STACK_GLOBAL may name, as
-// "module name" with one space between: "collections OrderedDict". `where` begins the `where` of
-// errors, which go on ": byte N" of the pickle. Errors: invalid_input (malformed), unsupported (an
-// opcode or a global that is not listed, named; a limit above).
+// Parses one pickle that fills `bytes`. `globals` lists what the caller knows of what GLOBAL and
+// STACK_GLOBAL may name, as "module name" with one space between: "collections OrderedDict".
+// `where` begins the `where` of errors, which go on ": byte N" of the pickle. Errors: invalid_input
+// (malformed), unsupported (an opcode that is not read, named; a limit above).
 Result<Pickle> ParsePickle(std::string bytes, std::span<const std::string_view> globals,
                            std::string_view where);
+
+// The same of a pickle that `bytes` begin with; *size becomes its own. Offsets count from the
+// beginning of `bytes`.
+Result<Pickle> ParsePickleAtFront(std::string bytes, std::span<const std::string_view> globals,
+                                  std::string_view where, std::size_t* size);
 
 }  // namespace rharness
 

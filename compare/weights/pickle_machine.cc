@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "harness/base/files.h"
-
 namespace rharness {
 namespace {
 
@@ -90,18 +88,16 @@ Status PickleMachine::PushText(Kind kind, std::string_view text) {
   return PushNew(kind, static_cast<std::int64_t>(begin << 32 | text.size()));
 }
 
-Status PickleMachine::PushGlobal(std::string_view module, std::string_view name) {
+Status PickleMachine::PushGlobal(PickleId module, PickleId name) {
+  const std::string_view in = pickle_.Text(module), what = pickle_.Text(name);
   const auto is_it = [&](std::string_view global) {
-    return global.size() == module.size() + 1 + name.size() && global.starts_with(module) &&
-           global[module.size()] == ' ' && global.ends_with(name);
+    return global.size() == in.size() + 1 + what.size() && global.starts_with(in) &&
+           global[in.size()] == ' ' && global.ends_with(what);
   };
   const auto found = std::ranges::find_if(globals_, is_it);
-  if (found != globals_.end()) return PushNew(Kind::kGlobal, found - globals_.begin());
-  return Unsupported(
-      fmt::format("global '{} {}' is not among those that are read; expected plain "
-                  "data",
-                  TerminalSafe(module.substr(0, 200)), TerminalSafe(name.substr(0, 200))),
-      Where());
+  ASSIGN_OR_RETURN(const PickleId id, Make(Kind::kGlobal, found - globals_.begin()));
+  pickle_.nodes_[id].items = {module, name};
+  return Push(id);
 }
 
 Result<PickleId> PickleMachine::Top() const {
@@ -245,14 +241,25 @@ Status PickleMachine::AppendsToMark(int kind) {
 }
 
 Status PickleMachine::AddItems(Kind kind, std::span<const PickleId> items) {
-  ASSIGN_OR_RETURN(const PickleId target, Top());
-  Node& node = pickle_.nodes_[target];
-  if (node.kind != kind) {
-    return Refuse(fmt::format("adds items to {}; expected {}", PickleKindName(node.kind),
+  ASSIGN_OR_RETURN(PickleId target, Top());
+  if (pickle_.kind(target) == Kind::kObject) {
+    ASSIGN_OR_RETURN(target, ItemListOf(target));
+  } else if (pickle_.kind(target) != kind) {
+    return Refuse(fmt::format("adds items to {}; expected {}", PickleKindName(pickle_.kind(target)),
                               PickleKindName(kind)));
   }
-  node.items.insert(node.items.end(), items.begin(), items.end());
+  std::vector<PickleId>& all = pickle_.nodes_[target].items;
+  all.insert(all.end(), items.begin(), items.end());
   return {};
+}
+
+// A deque is made by a call and then filled: its items lie in a list of their own.
+Result<PickleId> PickleMachine::ItemListOf(PickleId object) {
+  const std::int64_t known = pickle_.nodes_[object].value >> 32;
+  if (known != 0) return static_cast<PickleId>(known - 1);
+  ASSIGN_OR_RETURN(const PickleId list, Make(Kind::kList, 0));
+  pickle_.nodes_[object].value |= (std::int64_t{list} + 1) << 32;
+  return list;
 }
 
 Status PickleMachine::SetItem(int) {
@@ -280,7 +287,11 @@ Status PickleMachine::AddEntries(std::span<const PickleId> entries) {
 Status PickleMachine::GlobalByLines(int) {
   ASSIGN_OR_RETURN(const std::string_view module, TakeLine());
   ASSIGN_OR_RETURN(const std::string_view name, TakeLine());
-  return PushGlobal(module, name);
+  for (const std::string_view text : {module, name}) {
+    if (!IsUtf8(text)) return Refuse("a name that is not UTF-8; expected UTF-8");
+    RETURN_IF_ERROR(PushText(Kind::kString, text));
+  }
+  return GlobalByStack(0);
 }
 
 Status PickleMachine::GlobalByStack(int) {
@@ -291,28 +302,53 @@ Status PickleMachine::GlobalByStack(int) {
           fmt::format("named by {}; expected two strings", PickleKindName(pickle_.kind(name))));
     }
   }
-  return PushGlobal(pickle_.Text(names[0]), pickle_.Text(names[1]));
+  return PushGlobal(names[0], names[1]);
 }
 
 Status PickleMachine::Call(int) {
   ASSIGN_OR_RETURN(std::vector<PickleId> call, PopItems(2));
-  if (pickle_.kind(call[0]) != Kind::kGlobal || pickle_.kind(call[1]) != Kind::kTuple) {
+  const Kind callee = pickle_.kind(call[0]);
+  const bool callable =
+      callee == Kind::kGlobal || callee == Kind::kObject || callee == Kind::kPersistent;
+  if (!callable || pickle_.kind(call[1]) != Kind::kTuple) {
     return Refuse(fmt::format("calls {} with {}; expected a global and a tuple",
-                              PickleKindName(pickle_.kind(call[0])),
-                              PickleKindName(pickle_.kind(call[1]))));
+                              PickleKindName(callee), PickleKindName(pickle_.kind(call[1]))));
   }
   return PushItems(Kind::kObject, std::move(call));
+}
+
+// The keywords become entries of the object.
+Status PickleMachine::CallWithKeywords(int) {
+  ASSIGN_OR_RETURN(const PickleId keywords, Pop());
+  if (pickle_.kind(keywords) != Kind::kDict) {
+    return Refuse(
+        fmt::format("keywords are {}; expected a dict", PickleKindName(pickle_.kind(keywords))));
+  }
+  RETURN_IF_ERROR(Call(0));
+  const std::vector<PickleId> entries = pickle_.nodes_[keywords].items;
+  return AddEntries(entries);
+}
+
+Status PickleMachine::Drop(int) {
+  RETURN_IF_ERROR(Pop());
+  return {};
+}
+
+Status PickleMachine::DropToMark(int) {
+  RETURN_IF_ERROR(PopToMark());
+  return {};
 }
 
 Status PickleMachine::Build(int) {
   ASSIGN_OR_RETURN(const PickleId state, Pop());
   ASSIGN_OR_RETURN(const PickleId target, Top());
   Node& node = pickle_.nodes_[target];
-  if (node.kind != Kind::kObject || node.value != 0) {
+  const bool has_state = node.kind == Kind::kObject && (node.value & 0xffffffff) != 0;
+  if (node.kind != Kind::kObject || has_state) {
     return Refuse(fmt::format("sets the state of {}{}; expected an object without one",
-                              PickleKindName(node.kind), node.value != 0 ? " with a state" : ""));
+                              PickleKindName(node.kind), has_state ? " with a state" : ""));
   }
-  node.value = std::int64_t{state} + 1;
+  node.value |= std::int64_t{state} + 1;
   return {};
 }
 

@@ -26,7 +26,9 @@ class PickleMachine {
       : globals_(globals), where_(where) {
     pickle_.bytes_ = std::move(bytes);
   }
+  // Until STOP; what follows it is not looked at.
   Result<Pickle> Run();
+  std::size_t position() const { return position_; }  // behind STOP, after Run
 
   // The opcodes, by families that share a function: its argument is a width, a count or a kind.
   Status Proto(int);
@@ -49,6 +51,9 @@ class PickleMachine {
   Status GlobalByLines(int);
   Status GlobalByStack(int);
   Status Call(int);
+  Status CallWithKeywords(int);
+  Status Drop(int);
+  Status DropToMark(int);
   Status Build(int);
   Status PersistentId(int);
   Status Put(int width);
@@ -69,7 +74,7 @@ class PickleMachine {
   Status Push(PickleId id);
   Status PushNew(Kind kind, std::int64_t value);
   Status PushText(Kind kind, std::string_view text);
-  Status PushGlobal(std::string_view module, std::string_view name);
+  Status PushGlobal(PickleId module, PickleId name);
   Status PushItems(Kind kind, std::vector<PickleId> items);
   Result<PickleId> Pop();
   Result<std::vector<PickleId>> PopItems(std::size_t count);
@@ -78,6 +83,7 @@ class PickleMachine {
   Status Remember(std::uint64_t index);
   Status AddEntries(std::span<const PickleId> entries);
   Status AddItems(Kind kind, std::span<const PickleId> items);
+  Result<PickleId> ItemListOf(PickleId object);
 
   Pickle pickle_;
   std::span<const std::string_view> globals_;

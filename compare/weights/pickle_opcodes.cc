@@ -48,7 +48,10 @@ void OpcodeTable::AddStructure() {
   Set(0x93, "STACK_GLOBAL", &Machine::GlobalByStack);
   Set('R', "REDUCE", &Machine::Call);
   Set(0x81, "NEWOBJ", &Machine::Call);
+  Set(0x92, "NEWOBJ_EX", &Machine::CallWithKeywords);
   Set('b', "BUILD", &Machine::Build);
+  Set('0', "POP", &Machine::Drop);
+  Set('1', "POP_MARK", &Machine::DropToMark);
   Set('Q', "BINPERSID", &Machine::PersistentId);
   Set('q', "BINPUT", &Machine::Put, 1);
   Set('r', "LONG_BINPUT", &Machine::Put, 4);
@@ -88,10 +91,10 @@ void OpcodeTable::AddValues() {
 }
 
 void OpcodeTable::AddRefused() {
-  Set('0', "POP"), Set('1', "POP_MARK"), Set('2', "DUP"), Set('F', "FLOAT"), Set('I', "INT");
+  Set('2', "DUP"), Set('F', "FLOAT"), Set('I', "INT");
   Set('L', "LONG"), Set('P', "PERSID"), Set('S', "STRING"), Set('V', "UNICODE"), Set('d', "DICT");
   Set('g', "GET"), Set('i', "INST"), Set('l', "LIST"), Set('o', "OBJ"), Set('p', "PUT");
-  Set(0x82, "EXT1"), Set(0x83, "EXT2"), Set(0x84, "EXT4"), Set(0x92, "NEWOBJ_EX");
+  Set(0x82, "EXT1"), Set(0x83, "EXT2"), Set(0x84, "EXT4");
   Set(0x97, "NEXT_BUFFER"), Set(0x98, "READONLY_BUFFER");
 }
 
@@ -130,14 +133,25 @@ Result<Pickle> PickleMachine::Run() {
       return error;
     }
   }
-  opcode_at_ = position_;
-  if (position_ == bytes.size()) return std::move(pickle_);
-  return Refuse(fmt::format("{} bytes after STOP; expected none", bytes.size() - position_));
+  return std::move(pickle_);
+}
+
+Result<Pickle> ParsePickleAtFront(std::string bytes, std::span<const std::string_view> globals,
+                                  std::string_view where, std::size_t* size) {
+  PickleMachine machine(std::move(bytes), globals, where);
+  ASSIGN_OR_RETURN(Pickle pickle, machine.Run());
+  *size = machine.position();
+  return pickle;
 }
 
 Result<Pickle> ParsePickle(std::string bytes, std::span<const std::string_view> globals,
                            std::string_view where) {
-  return PickleMachine(std::move(bytes), globals, where).Run();
+  const std::size_t all = bytes.size();
+  std::size_t size = 0;
+  ASSIGN_OR_RETURN(Pickle pickle, ParsePickleAtFront(std::move(bytes), globals, where, &size));
+  if (size == all) return pickle;
+  return InvalidInput(fmt::format("{} bytes after STOP; expected none", all - size),
+                      fmt::format("{}: byte {}", where, size));
 }
 
 }  // namespace rharness

@@ -44,10 +44,29 @@ constexpr auto kOptimizerAnywhere =
                                      "grad_avg",
                                      "acc_delta"});
 
-constexpr auto kOtherFirst = std::to_array<std::string_view>(
-    {"step", "global_step", "global_steps", "iteration", "epoch", "loops", "scaler", "grad_scaler",
-     "scheduler", "schedulers", "lr_scheduler", "lr_schedulers", "opt_param_scheduler",
-     "train_state", "trainer_state", "dataloader", "args", "client_state"});
+constexpr auto kOtherFirst = std::to_array<std::string_view>({"step",
+                                                              "global_step",
+                                                              "global_steps",
+                                                              "iteration",
+                                                              "epoch",
+                                                              "loops",
+                                                              "scaler",
+                                                              "grad_scaler",
+                                                              "callbacks",
+                                                              "hyper_parameters",
+                                                              "native_amp_scaling_state",
+                                                              "amp_scaling_state",
+                                                              "training_args",
+                                                              "scheduler",
+                                                              "schedulers",
+                                                              "lr_scheduler",
+                                                              "lr_schedulers",
+                                                              "opt_param_scheduler",
+                                                              "train_state",
+                                                              "trainer_state",
+                                                              "dataloader",
+                                                              "args",
+                                                              "client_state"});
 
 template <class Table>
 bool Has(const Table& table, std::string_view component) {
@@ -58,10 +77,17 @@ bool IsDigits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// "chained_0" of "chained_".
+bool IsNumbered(std::string_view component, std::string_view begin) {
+  return component.starts_with(begin) && IsNumber(component.substr(begin.size()));
+}
+
 bool IsOptimizer(std::string_view component) {
-  constexpr std::string_view kChained = "chained_";
-  return Has(kOptimizerAnywhere, component) ||
-         (component.starts_with(kChained) && IsDigits(component.substr(kChained.size())));
+  return Has(kOptimizerAnywhere, component) || IsNumbered(component, "chained_");
+}
+
+bool IsRandom(std::string_view component) {
+  return Has(kRandomnessAnywhere, component) || IsNumbered(component, "rng_state_");
 }
 
 std::vector<std::string_view> Components(std::string_view name) {
@@ -93,8 +119,7 @@ std::string_view TensorRoleName(TensorRole role) {
 TensorRole RoleOf(std::string_view name) {
   const std::vector<std::string_view> components = Components(name);
   const std::string_view first = components.front();
-  const auto is_random = [](std::string_view part) { return Has(kRandomnessAnywhere, part); };
-  if (first == "rng" || std::ranges::any_of(components, is_random)) return TensorRole::kRandomness;
+  if (first == "rng" || std::ranges::any_of(components, IsRandom)) return TensorRole::kRandomness;
   if (std::ranges::any_of(components, IsOptimizer)) return TensorRole::kOptimizer;
   if (first == "state" && components.size() > 2 && IsDigits(components[1])) {
     return TensorRole::kOptimizer;

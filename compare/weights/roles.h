@@ -7,7 +7,7 @@
 //   kRandomness  anywhere              rng_state, rng_states, cuda_rng_state, cpu_rng_state,
 //                                      torch_rng_state, np_rng_state, numpy_rng_state,
 //                                      random_rng_state, python_rng_state, xla_rng_state,
-//                                      rng_tracker_states
+//                                      rng_tracker_states, rng_state_0, rng_state_1, ...
 //                first                 rng
 //   kOptimizer   anywhere              optimizer, optimizers, optim, optimizer_state,
 //                                      optimizer_states, optimizer_state_dict,
@@ -21,6 +21,8 @@
 //                                      grad_avg, acc_delta
 //                first                 state, followed by a number (torch.optim's state_dict())
 //   kOther       first                 step, global_step, global_steps, iteration, epoch, loops,
+//                                      callbacks, hyper_parameters, training_args,
+//                                      native_amp_scaling_state, amp_scaling_state (Lightning),
 //                                      scaler, grad_scaler, scheduler, schedulers, lr_scheduler,
 //                                      lr_schedulers, opt_param_scheduler, train_state,
 //                                      trainer_state, dataloader, args, client_state

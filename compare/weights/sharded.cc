@@ -1,4 +1,4 @@
-// Many files as one checkpoint: their tensors side by side, their descriptors within a bound.
+// Many files as one checkpoint: opened within a bound of descriptors, checked against an index.
 #include "compare/weights/sharded.h"
 
 #include <fmt/format.h>
@@ -7,102 +7,12 @@
 
 #include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
+#include "compare/weights/union_checkpoint.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-using Metadata = std::vector<std::pair<std::string, std::string>>;
-
-// One of the files.
-struct Part {
-  std::string name;  // without its folder
-  std::unique_ptr<Checkpoint> checkpoint;
-};
-
-// Where a tensor of the whole lies.
-struct Source {
-  std::size_t part = 0;
-  std::size_t index = 0;
-};
-
-class UnionCheckpoint : public Checkpoint {
- public:
-  // `where` names the whole in errors.
-  static Result<std::unique_ptr<UnionCheckpoint>> Make(std::vector<Part> parts, Metadata metadata,
-                                                       std::vector<InputFile> keep,
-                                                       std::string_view where);
-
-  const std::vector<TensorInfo>& tensors() const override { return tensors_; }
-  const Metadata& metadata() const override { return metadata_; }
-  Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override {
-    const Source& source = sources_.at(index);
-    return parts_[source.part].checkpoint->Read(source.index, offset, out);
-  }
-  Status CheckUnchanged() const override {
-    for (const Part& part : parts_) RETURN_IF_ERROR(part.checkpoint->CheckUnchanged());
-    for (const InputFile& file : keep_) RETURN_IF_ERROR(file.CheckUnchanged());
-    return {};
-  }
-
-  const std::string& FileOf(std::size_t index) const { return parts_[sources_[index].part].name; }
-
- private:
-  UnionCheckpoint(std::vector<Part> parts, Metadata metadata, std::vector<InputFile> keep)
-      : parts_(std::move(parts)), metadata_(std::move(metadata)), keep_(std::move(keep)) {}
-  void Sort();
-  void AddMetadata();
-
-  std::vector<Part> parts_;
-  Metadata metadata_;
-  std::vector<InputFile> keep_;
-  std::vector<Source> sources_;  // of each tensor
-  std::vector<TensorInfo> tensors_;
-};
-
-void UnionCheckpoint::Sort() {
-  for (std::size_t part = 0; part < parts_.size(); ++part) {
-    const std::size_t count = parts_[part].checkpoint->tensors().size();
-    for (std::size_t index = 0; index < count; ++index) sources_.push_back({part, index});
-  }
-  const auto info_of = [&](const Source& source) -> const TensorInfo& {
-    return parts_[source.part].checkpoint->tensors()[source.index];
-  };
-  std::ranges::stable_sort(sources_, {}, [&](const Source& source) -> const std::string& {
-    return info_of(source).name;
-  });
-  tensors_.reserve(sources_.size());
-  for (const Source& source : sources_) tensors_.push_back(info_of(source));
-}
-
-// Shards repeat what they say of the whole ("format": "pt").
-void UnionCheckpoint::AddMetadata() {
-  for (const Part& part : parts_) {
-    for (const auto& pair : part.checkpoint->metadata()) metadata_.push_back(pair);
-  }
-  std::ranges::stable_sort(metadata_);
-  metadata_.erase(std::unique(metadata_.begin(), metadata_.end()), metadata_.end());
-}
-
-Result<std::unique_ptr<UnionCheckpoint>> UnionCheckpoint::Make(std::vector<Part> parts,
-                                                               Metadata metadata,
-                                                               std::vector<InputFile> keep,
-                                                               std::string_view where) {
-  std::unique_ptr<UnionCheckpoint> whole(
-      new UnionCheckpoint(std::move(parts), std::move(metadata), std::move(keep)));
-  whole->Sort();
-  const auto twin = std::ranges::adjacent_find(whole->tensors_, {}, &TensorInfo::name);
-  if (twin != whole->tensors_.end()) {
-    const auto index = static_cast<std::size_t>(twin - whole->tensors_.begin());
-    return InvalidInput(
-        fmt::format("tensor {} lies in {} and in {}; expected it in one file", Quoted(twin->name),
-                    Quoted(whole->FileOf(index)), Quoted(whole->FileOf(index + 1))),
-        std::string(where));
-  }
-  whole->AddMetadata();
-  return whole;
-}
 
 // Opens all files before any is read, so that every missing one is named.
 Result<std::vector<InputFile>> OpenFiles(const std::vector<fs::path>& paths,
@@ -130,12 +40,13 @@ Result<std::vector<InputFile>> OpenFiles(const std::vector<fs::path>& paths,
       std::string(where));
 }
 
-Result<std::vector<Part>> OpenParts(const std::vector<fs::path>& paths, std::string_view where) {
+Result<std::vector<CheckpointPart>> OpenParts(const std::vector<fs::path>& paths,
+                                              std::string_view where) {
   ASSIGN_OR_RETURN(std::vector<InputFile> files, OpenFiles(paths, where));
-  std::vector<Part> parts;
+  std::vector<CheckpointPart> parts;
   for (std::size_t i = 0; i < files.size(); ++i) {
     ASSIGN_OR_RETURN(auto checkpoint, OpenCheckpointFile(std::move(files[i])));
-    parts.push_back({paths[i].filename().string(), std::move(checkpoint)});
+    parts.push_back({paths[i].filename().string(), "", std::move(checkpoint)});
   }
   return parts;
 }
@@ -187,7 +98,8 @@ Status CheckTotalSize(const ShardIndex& index, const UnionCheckpoint& whole,
 
 }  // namespace
 
-Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file) {
+Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
+                                                   std::vector<std::string>* files) {
   const std::string where = file.name();
   if (file.size_bytes() > kMaxShardIndexBytes) {
     return Unsupported(fmt::format("an index of {} bytes; expected at most {}", file.size_bytes(),
@@ -200,20 +112,21 @@ Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file) {
   const fs::path folder = fs::path(where).parent_path();
   std::vector<fs::path> paths;
   for (const std::string& shard : index.shards) paths.push_back(folder / shard);
-  ASSIGN_OR_RETURN(std::vector<Part> parts, OpenParts(paths, where));
+  ASSIGN_OR_RETURN(std::vector<CheckpointPart> parts, OpenParts(paths, where));
   std::vector<InputFile> keep;
   keep.push_back(std::move(file));
   ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), std::move(index.metadata),
-                                                     std::move(keep), where));
+                                                     std::move(keep), {}, where));
   RETURN_IF_ERROR(CheckWeightMap(index, *whole, where));
   RETURN_IF_ERROR(CheckTotalSize(index, *whole, where));
+  if (files != nullptr) *files = std::move(index.shards);
   return std::unique_ptr<Checkpoint>(std::move(whole));
 }
 
 Result<std::unique_ptr<Checkpoint>> OpenUnion(const std::vector<fs::path>& files) {
   const std::string where = files.empty() ? std::string() : files.front().parent_path().string();
-  ASSIGN_OR_RETURN(std::vector<Part> parts, OpenParts(files, where));
-  ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {}, {}, where));
+  ASSIGN_OR_RETURN(std::vector<CheckpointPart> parts, OpenParts(files, where));
+  ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {}, {}, {}, where));
   return std::unique_ptr<Checkpoint>(std::move(whole));
 }
 

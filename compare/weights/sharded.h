@@ -46,9 +46,11 @@ Result<ShardIndex> ParseShardIndex(std::string_view text, std::string_view file)
 
 // The checkpoint that an index describes. Every mapped tensor is in its shard, no shard has
 // another, and the index's total_size, where it states one, is the sum of the tensors' bytes; a
-// PyTorch index counts tensors that share memory once, so there it may be less. Errors: not_found
+// PyTorch index counts tensors that share memory once, so there it may be less. `files`: receives
+// the shards' names. Errors: not_found
 // (shards that are missing, named), invalid_input, and those of the shards' readers.
-Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file);
+Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
+                                                   std::vector<std::string>* files = nullptr);
 
 // All tensors of several files of one folder, whose names do not collide (invalid_input otherwise,
 // naming both files). Errors: not_found, and those of the files' readers.

@@ -9,6 +9,7 @@
 #include "compare/weights/names.h"
 #include "compare/weights/pickle.h"
 #include "compare/weights/torch_zip.h"
+#include "compare/weights/union_checkpoint.h"
 
 namespace rharness {
 namespace {
@@ -67,16 +68,13 @@ bool Holds(const DistributedChunk& box, const Sizes& index) {
 class DistributedCheckpoint : public Checkpoint {
  public:
   DistributedCheckpoint(std::vector<TensorInfo> tensors, std::vector<std::vector<OpenChunk>> chunks,
-                        std::vector<InputFile> files,
-                        std::vector<std::pair<std::string, std::string>> metadata)
-      : tensors_(std::move(tensors)),
-        chunks_(std::move(chunks)),
-        files_(std::move(files)),
-        metadata_(std::move(metadata)) {}
+                        std::vector<InputFile> files)
+      : tensors_(std::move(tensors)), chunks_(std::move(chunks)), files_(std::move(files)) {}
 
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
   const std::vector<std::pair<std::string, std::string>>& metadata() const override {
-    return metadata_;
+    static const std::vector<std::pair<std::string, std::string>> kNone;  // objects have it
+    return kNone;
   }
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override;
   Status CheckUnchanged() const override {
@@ -90,7 +88,6 @@ class DistributedCheckpoint : public Checkpoint {
   std::vector<TensorInfo> tensors_;
   std::vector<std::vector<OpenChunk>> chunks_;  // of each tensor, sorted by offsets
   std::vector<InputFile> files_;                // .metadata too
-  std::vector<std::pair<std::string, std::string>> metadata_;
 };
 
 // The last chunk that does not begin after the element, in C order, or one before it.
@@ -130,7 +127,7 @@ class Opener {
  public:
   explicit Opener(fs::path folder) : folder_(std::move(folder)) {}
 
-  Result<std::unique_ptr<Checkpoint>> Open() {
+  Result<std::unique_ptr<Checkpoint>> Open(std::vector<std::string>* files) {
     ASSIGN_OR_RETURN(InputFile metadata_file, InputFile::Open(folder_ / ".metadata", pool_));
     ASSIGN_OR_RETURN(DistributedMetadata metadata, ReadMetadata(metadata_file));
     RETURN_IF_ERROR(OpenFiles(metadata.files));
@@ -145,13 +142,20 @@ class Opener {
       }
       tensors.push_back(std::move(tensor.info));
     }
-    files_.push_back(std::move(metadata_file));
-    std::vector<std::pair<std::string, std::string>> objects;
-    for (std::string& name : metadata.objects) {
-      objects.emplace_back(std::move(name), "a pickled object, which is not read");
+    std::vector<CheckpointPart> parts;
+    std::vector<UnreadPart> unread;
+    for (const DistributedObject& object : metadata.objects) {
+      RETURN_IF_ERROR(OpenObject(object, &parts, &unread));
     }
-    return std::unique_ptr<Checkpoint>(std::make_unique<DistributedCheckpoint>(
-        std::move(tensors), std::move(chunks), std::move(files_), std::move(objects)));
+    if (files != nullptr) *files = std::move(metadata.files);
+    files_.push_back(std::move(metadata_file));
+    auto tiled = std::make_unique<DistributedCheckpoint>(std::move(tensors), std::move(chunks),
+                                                         std::move(files_));
+    if (parts.empty() && unread.empty()) return std::unique_ptr<Checkpoint>(std::move(tiled));
+    parts.insert(parts.begin(), {".metadata", "", std::move(tiled)});
+    ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {}, {}, std::move(unread),
+                                                       folder_.string()));
+    return std::unique_ptr<Checkpoint>(std::move(whole));
   }
 
  private:
@@ -190,14 +194,8 @@ class Opener {
                                                   const DistributedChunk& box) const {
     const InputFile& file = files_[box.file];
     const std::string where = fmt::format("{}: byte {}", file.name(), box.offset_bytes);
-    if (box.offset_bytes > file.size_bytes() ||
-        box.length_bytes > file.size_bytes() - box.offset_bytes) {
-      return InvalidInput(
-          fmt::format("tensor {}: a part of {} bytes; expected one that ends within "
-                      "the file's {} bytes",
-                      Quoted(info.name), box.length_bytes, file.size_bytes()),
-          where);
-    }
+    RETURN_IF_ERROR(CheckPlace(file, fmt::format("tensor {}", Quoted(info.name)), box.offset_bytes,
+                               box.length_bytes));
     ASSIGN_OR_RETURN(const ZipDirectory directory,
                      ReadZipDirectory(file, box.offset_bytes, box.length_bytes));
     ASSIGN_OR_RETURN(auto archive, OpenTorchZip(file, directory));
@@ -215,6 +213,38 @@ class Opener {
     return archive;
   }
 
+  Status OpenObject(const DistributedObject& object, std::vector<CheckpointPart>* parts,
+                    std::vector<UnreadPart>* unread) const {
+    const InputFile& file = files_[object.file];
+    RETURN_IF_ERROR(CheckPlace(file, fmt::format("object {}", Quoted(object.name)),
+                               object.offset_bytes, object.length_bytes));
+    const auto open = [&]() -> Result<std::unique_ptr<Checkpoint>> {
+      ASSIGN_OR_RETURN(const ZipDirectory directory,
+                       ReadZipDirectory(file, object.offset_bytes, object.length_bytes));
+      return OpenTorchZip(file, directory);
+    };
+    auto archive = open();
+    if (archive.ok()) {
+      parts->push_back({object.name, object.name + ".", std::move(*archive)});
+    } else {
+      unread->push_back({.name = object.name,
+                         .why = archive.error().message,
+                         .file = std::make_shared<const InputFile>(file),
+                         .begin = object.offset_bytes,
+                         .size_bytes = object.length_bytes});
+    }
+    return {};
+  }
+
+  static Status CheckPlace(const InputFile& file, std::string_view what, std::uint64_t begin,
+                           std::uint64_t size) {
+    if (begin <= file.size_bytes() && size <= file.size_bytes() - begin) return {};
+    return InvalidInput(fmt::format("{}: a part of {} bytes; expected one that ends within the "
+                                    "file's {} bytes",
+                                    what, size, file.size_bytes()),
+                        fmt::format("{}: byte {}", file.name(), begin));
+  }
+
   fs::path folder_;
   std::shared_ptr<DescriptorPool> pool_ = std::make_shared<DescriptorPool>();
   std::vector<InputFile> files_;  // as the metadata lists them
@@ -222,8 +252,9 @@ class Opener {
 
 }  // namespace
 
-Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(const fs::path& folder) {
-  return Opener(folder).Open();
+Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(const fs::path& folder,
+                                                         std::vector<std::string>* files) {
+  return Opener(folder).Open(files);
 }
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// PyTorch's distributed checkpoints (torch.distributed.checkpoint, PyTorch 2.0 and later): a
+// PyTorch's distributed checkpoints (torch.distributed.checkpoint, PyTorch 1.13 and later): a
 // .metadata pickle and __RANK_N.distcp files of which every part is a torch.save archive.
 //
 // Role: one reader of Checkpoint. Tensors that were saved in chunks are put together again, so that
@@ -37,22 +37,34 @@ struct DistributedTensor {
   std::vector<DistributedChunk> chunks;  // sorted by offsets; they tile the tensor
 };
 
+// A value that is no tensor: a step, a learning rate, a scheduler.
+struct DistributedObject {
+  std::string name;
+  std::size_t file = 0;  // in DistributedMetadata::files
+  std::uint64_t offset_bytes =
+      0;  // of its torch.save archive, or of bytes of its own, in that file
+  std::uint64_t length_bytes = 0;
+};
+
 struct DistributedMetadata {
   std::vector<std::string> files;          // sorted; plain names of files in the folder
   std::vector<DistributedTensor> tensors;  // sorted by name bytes
-  std::vector<std::string> objects;        // names of entries that are no tensors; sorted
+  std::vector<DistributedObject> objects;  // sorted by name bytes
 };
 
-// Parses a .metadata file: a pickle that is never executed, of the classes of the format alone.
-// Chunks without a hole or an overlap make up each tensor. Pure. Errors, with `where` "FILE: byte
-// N": invalid_input, unsupported (another class, a part that was compressed or otherwise
-// transformed, a limit above).
+// Parses a .metadata file: a pickle that is never executed, of which the format's own members are
+// looked at. Chunks without a hole or an overlap make up each tensor, and every object has one
+// part. Pure. Errors, with `where` "FILE: byte N": invalid_input, unsupported (a part that was
+// compressed or otherwise transformed, a limit above).
 Result<DistributedMetadata> ParseDistributedMetadata(std::string bytes, std::string_view file);
 
 // Opens the folder; the tensors stay in its files. Every chunk is an archive of one tensor of the
-// dtype and shape that .metadata states. Errors: not_found (files that are missing, named), those
-// of ParseDistributedMetadata, of the archives and of InputFile.
-Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(const std::filesystem::path& folder);
+// dtype and shape that .metadata states. An object's values are metadata, and its tensors tensors,
+// below its name; one whose part is no archive is among unread(). `files`: receives the names of
+// the files that .metadata lists. Errors: not_found (files that are missing, named), those of
+// ParseDistributedMetadata, of the chunks' archives and of InputFile.
+Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(const std::filesystem::path& folder,
+                                                         std::vector<std::string>* files = nullptr);
 
 }  // namespace rharness
 

@@ -43,7 +43,14 @@ constexpr auto kClasses = std::to_array<std::string_view>(
      "torch.distributed.checkpoint.metadata MetadataIndex",
      "torch.distributed.checkpoint.metadata TensorProperties",
      "torch.distributed._shard.sharded_tensor.metadata TensorProperties",
-     "torch.distributed.checkpoint.filesystem _StorageInfo", "torch Size"});
+     "torch.distributed.checkpoint.filesystem _StorageInfo", "torch Size",
+     // PyTorch 1.13
+     "torch.distributed._shard.checkpoint.metadata Metadata",
+     "torch.distributed._shard.checkpoint.metadata TensorStorageMetadata",
+     "torch.distributed._shard.checkpoint.metadata BytesStorageMetadata",
+     "torch.distributed._shard.checkpoint.metadata ChunkStorageMetadata",
+     "torch.distributed._shard.checkpoint.metadata MetadataIndex",
+     "torch.distributed._shard.checkpoint.filesystem _StorageInfo"});
 constexpr auto kInert = std::to_array<std::string_view>(
     {"torch.distributed.checkpoint.metadata StorageMeta",
      "torch.distributed.checkpoint.metadata _MEM_FORMAT_ENCODING",

@@ -65,7 +65,8 @@ class MetadataParser {
   Status ReadShape(PickleId id, TensorInfo* info) const;
   Result<DType> ReadDType(PickleId id) const;
   Result<DistributedChunk> ReadChunk(const TensorInfo& info, PickleId id);
-  Status PlaceChunk(const TensorInfo& info, PickleId id, DistributedChunk* chunk);
+  template <class Part>
+  Status Place(std::string_view name, const std::optional<Sizes>& offsets, PickleId id, Part* part);
   Status CheckTiling(const DistributedTensor& tensor, PickleId id) const;
   Status CheckNames(std::span<const PickleId> entries) const;
   Status CheckCount(PickleId id, std::uint64_t count, std::string_view what) const;
@@ -79,11 +80,13 @@ class MetadataParser {
   DistributedMetadata metadata_;
 };
 
-// By the class's name alone: the table has no two that mean different things.
+// By the class's name alone: the table has no two that mean different things. What it does not have
+// is looked at by nobody.
 bool MetadataParser::IsClass(PickleId id, std::string_view name) const {
   if (pickle_.kind(id) != PickleKind::kObject) return false;
   const PickleId callable = pickle_.Callable(id);
   if (pickle_.kind(callable) != PickleKind::kGlobal) return false;
+  if (pickle_.Global(callable) == globals_.size()) return false;
   const std::string_view global = globals_[pickle_.Global(callable)];
   return global.substr(global.find(' ') + 1) == name;
 }
@@ -170,9 +173,10 @@ Result<Stored> MetadataParser::ReadStored(PickleId key, PickleId value) const {
   stored.id = value;
   ASSIGN_OR_RETURN(const PickleId name, Member(key, "fqn"));
   ASSIGN_OR_RETURN(stored.name, Text(name, "fqn"));
-  ASSIGN_OR_RETURN(const PickleId offsets, Member(key, "offset"));
-  if (pickle_.kind(offsets) != PickleKind::kNone) {
-    ASSIGN_OR_RETURN(stored.offsets, ReadSizes(offsets, "the offset of a chunk"));
+  // PyTorch sets the member only where it is not None.
+  const auto offsets = pickle_.Find(*pickle_.State(key), "offset");
+  if (offsets && pickle_.kind(*offsets) != PickleKind::kNone) {
+    ASSIGN_OR_RETURN(stored.offsets, ReadSizes(*offsets, "the offset of a chunk"));
   }
   ASSIGN_OR_RETURN(const PickleId path, Member(value, "relative_path"));
   ASSIGN_OR_RETURN(stored.file, Text(path, "relative_path"));
@@ -205,12 +209,14 @@ Status MetadataParser::ReadEntries(PickleId dict) {
   for (std::size_t i = 0; i < entries.size(); i += 2) {
     ASSIGN_OR_RETURN(const std::string_view name, Text(entries[i], "a name"));
     if (IsClass(entries[i + 1], "BytesStorageMetadata")) {
-      metadata_.objects.emplace_back(name);
+      DistributedObject object{.name = std::string(name)};
+      RETURN_IF_ERROR(Place(name, std::nullopt, entries[i + 1], &object));
+      metadata_.objects.push_back(std::move(object));
     } else {
       RETURN_IF_ERROR(ReadTensor(name, entries[i + 1]));
     }
   }
-  std::ranges::sort(metadata_.objects);
+  std::ranges::sort(metadata_.objects, {}, &DistributedObject::name);
   std::ranges::sort(
       metadata_.tensors, {},
       [](const DistributedTensor& tensor) -> const auto& { return tensor.info.name; });
@@ -263,7 +269,8 @@ Result<DType> MetadataParser::ReadDType(PickleId id) const {
   RETURN_IF_ERROR(RequireClass(id, "TensorProperties"));
   const auto state = pickle_.State(id);
   const auto items = state ? pickle_.Items(*state) : std::span<const PickleId>();
-  if (!items.empty() && pickle_.kind(items.front()) == PickleKind::kGlobal) {
+  if (!items.empty() && pickle_.kind(items.front()) == PickleKind::kGlobal &&
+      pickle_.Global(items.front()) < globals_.size()) {
     const std::string_view global = globals_[pickle_.Global(items.front())];
     if (const auto dtype = DTypeOfTorchGlobal(global)) return *dtype;
   }
@@ -283,25 +290,34 @@ Result<DistributedChunk> MetadataParser::ReadChunk(const TensorInfo& info, Pickl
                                   Quoted(info.name), chunk.offsets.size(), chunk.sizes.size(),
                                   info.shape.size()));
   }
-  RETURN_IF_ERROR(PlaceChunk(info, id, &chunk));
+  RETURN_IF_ERROR(Place(info.name, chunk.offsets, id, &chunk));
   return chunk;
 }
 
-Status MetadataParser::PlaceChunk(const TensorInfo& info, PickleId id, DistributedChunk* chunk) {
+template <class Part>
+Status MetadataParser::Place(std::string_view name, const std::optional<Sizes>& offsets,
+                             PickleId id, Part* part) {
   const auto key = [](const Stored& stored) { return std::tie(stored.name, stored.offsets); };
-  const std::string_view name = info.name;
-  const std::optional<Sizes> offsets = chunk->offsets;
   const auto stored = std::ranges::lower_bound(stored_, std::tie(name, offsets), {}, key);
-  if (stored == stored_.end() || key(*stored) != std::tie(name, offsets) || stored->used) {
-    return Refuse(id, fmt::format("tensor {}: storage_data does not say where its chunk at [{}] "
-                                  "lies",
-                                  Quoted(info.name), fmt::join(chunk->offsets, ", ")));
+  // An object is one part, whatever the offset that is stated for it.
+  const bool found = stored != stored_.end() && stored->name == name &&
+                     (!offsets || stored->offsets == offsets) && !stored->used;
+  if (!found) {
+    const std::string what = offsets ? fmt::format(
+                                           "tensor {}: storage_data does not say where its "
+                                           "chunk at [{}] lies",
+                                           Quoted(name), fmt::join(*offsets, ", "))
+                                     : fmt::format(
+                                           "object {}: storage_data does not say where it "
+                                           "lies",
+                                           Quoted(name));
+    return Refuse(id, what);
   }
   stored->used = true;
   const auto file = std::ranges::lower_bound(metadata_.files, stored->file);
-  chunk->file = static_cast<std::size_t>(file - metadata_.files.begin());
-  chunk->offset_bytes = stored->offset_bytes;
-  chunk->length_bytes = stored->length_bytes;
+  part->file = static_cast<std::size_t>(file - metadata_.files.begin());
+  part->offset_bytes = stored->offset_bytes;
+  part->length_bytes = stored->length_bytes;
   return {};
 }
 
@@ -336,7 +352,7 @@ Status MetadataParser::CheckCount(PickleId id, std::uint64_t count, std::string_
 
 Status MetadataParser::CheckAllUsed() const {
   for (const Stored& stored : stored_) {
-    if (stored.used || std::ranges::binary_search(metadata_.objects, stored.name)) continue;
+    if (stored.used) continue;
     return Refuse(stored.id, fmt::format("storage_data has a part of {} that no tensor's chunks "
                                          "list",
                                          Quoted(stored.name)));

@@ -108,6 +108,9 @@ constexpr auto kNames = [] {
 
 std::span<const std::string_view> TorchGlobalNames() { return kNames; }
 
-const TorchGlobal& TorchGlobalAt(std::size_t index) { return kGlobals.at(index); }
+const TorchGlobal& TorchGlobalAt(std::size_t index) {
+  static constexpr TorchGlobal kForeign = {"", Kind::kForeign};
+  return index < kGlobals.size() ? kGlobals[index] : kForeign;
+}
 
 }  // namespace rharness

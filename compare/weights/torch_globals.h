@@ -27,7 +27,8 @@ enum class TorchGlobalKind {
   kUnreadStorage,   // of a dtype that is not read
   kDType,
   kUnreadDType,
-  kPlain,  // a value that holds no tensor: a size, a device, a version
+  kPlain,    // a value that holds no tensor: a size, a device, a version
+  kForeign,  // whatever is not in the table
 };
 
 struct TorchGlobal {
@@ -37,7 +38,8 @@ struct TorchGlobal {
 };
 
 std::span<const std::string_view> TorchGlobalNames();  // for ParsePickle
-const TorchGlobal& TorchGlobalAt(std::size_t index);   // of Pickle::Global
+const TorchGlobal& TorchGlobalAt(
+    std::size_t index);  // of Pickle::Global; kForeign beyond the table
 
 }  // namespace rharness
 

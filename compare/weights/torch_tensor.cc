@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compare/weights/torch_numpy.h"
 #include "harness/base/files.h"
 
 namespace rharness {
@@ -14,16 +15,37 @@ using Kind = TorchGlobalKind;
 
 constexpr int kMaxLayers = 8;  // parameters of parameters
 
-// "torch._utils._rebuild_tensor_v2"
-std::string PythonName(const TorchGlobal& global) {
-  std::string name(global.name);
-  std::ranges::replace(name, ' ', '.');
-  return name;
-}
-
 std::size_t ItemBytes(DType dtype) { return static_cast<std::size_t>(BitsOf(dtype)) / 8; }
 
 }  // namespace
+
+std::optional<TorchStorageId> ReadStorageId(const Pickle& pickle, PickleId persistent) {
+  const auto items = pickle.Items(pickle.Items(persistent)[0]);
+  const auto is = [&](std::size_t i, PickleKind kind) { return pickle.kind(items[i]) == kind; };
+  const bool with_view = items.size() == 6 && is(5, PickleKind::kNone);
+  if ((items.size() != 5 && !with_view) || !is(0, PickleKind::kString) ||
+      pickle.Text(items[0]) != "storage" || !is(1, PickleKind::kGlobal) ||
+      !is(2, PickleKind::kString) || !is(3, PickleKind::kString) || !is(4, PickleKind::kInt) ||
+      pickle.Int(items[4]) < 0) {
+    return std::nullopt;
+  }
+  return TorchStorageId{.key = pickle.Text(items[2]),
+                        .location = pickle.Text(items[3]),
+                        .elements = static_cast<std::uint64_t>(pickle.Int(items[4])),
+                        .type = items[1]};
+}
+
+const TorchGlobal& TorchTensors::CalleeOf(PickleId object) const {
+  const PickleId callable = pickle_.Callable(object);
+  const bool known = pickle_.kind(callable) == PickleKind::kGlobal;
+  return TorchGlobalAt(known ? pickle_.Global(callable) : TorchGlobalNames().size());
+}
+
+// "torch._utils._rebuild_tensor_v2"
+std::string TorchTensors::NameOf(PickleId callable) const {
+  if (pickle_.kind(callable) != PickleKind::kGlobal) return "what another call made";
+  return TerminalSafe(pickle_.GlobalName(callable).substr(0, 200));
+}
 
 std::string TorchTensors::At(PickleId id) const {
   return fmt::format("{}: byte {}", where_, pickle_.offset(id));
@@ -56,7 +78,7 @@ bool TorchTensors::IsTensor(PickleId object) const {
 
 // Takes off parameters and types until a call that rebuilds a tensor is left.
 Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_view name) const {
-  Call call{name, object, &CalleeOf(object), pickle_.Arguments(object)};
+  Call call{name, object, pickle_.Callable(object), &CalleeOf(object), pickle_.Arguments(object)};
   for (int layer = 0; layer < kMaxLayers; ++layer) {
     switch (call.callee->kind) {
       case Kind::kTensor:
@@ -72,13 +94,14 @@ Result<TorchTensors::Call> TorchTensors::Unwrap(PickleId object, std::string_vie
           return Refuse(call, "a parameter without a tensor; expected one as first argument");
         }
         call.id = call.arguments[0];
+        call.callable = pickle_.Callable(call.id);
         call.callee = &CalleeOf(call.id);
         call.arguments = pickle_.Arguments(call.id);
         break;
       }
       default:
         return NotRead(call, fmt::format("is made by {}; expected a dense tensor on a storage",
-                                         PythonName(*call.callee)));
+                                         NameOf(call.callable)));
     }
   }
   return NotRead(call, fmt::format("more than {} layers of parameters", kMaxLayers));
@@ -94,9 +117,9 @@ Result<TorchTensors::Call> TorchTensors::UnwrapType(const Call& call) const {
   const TorchGlobal& type = TorchGlobalAt(pickle_.Global(arguments[1]));
   if (type.kind != Kind::kTensorClass) {
     return NotRead(
-        call, fmt::format("is a {}; expected a torch.Tensor or a Parameter", PythonName(type)));
+        call, fmt::format("is a {}; expected a torch.Tensor or a Parameter", NameOf(arguments[1])));
   }
-  return Call{call.name, call.id, &TorchGlobalAt(pickle_.Global(arguments[0])),
+  return Call{call.name, call.id, arguments[0], &TorchGlobalAt(pickle_.Global(arguments[0])),
               pickle_.Items(arguments[2])};
 }
 
@@ -126,6 +149,33 @@ Result<View> TorchTensors::Read(PickleId object, std::string name) {
   return view;
 }
 
+std::optional<View> TorchTensors::ReadArray(PickleId object, std::string name) {
+  auto array = ReadPickledArray(pickle_, object);
+  if (!array || array->shape.size() > kMaxViewRank) return std::nullopt;
+  const auto known = source_by_data_.find(array->data);
+  std::size_t source = sources_.size();
+  if (known != source_by_data_.end()) {
+    source = known->second;
+  } else {
+    auto bytes = BytesOfArray(pickle_, *array);
+    if (!bytes) return std::nullopt;
+    const auto memory = std::make_shared<const std::string>(std::move(*bytes));
+    sources_.push_back({.size_bytes = memory->size(), .memory = memory});
+    source_by_data_.emplace(array->data, source);
+  }
+  std::uint64_t size_bytes = ItemBytes(array->dtype);
+  for (const std::uint64_t size : array->shape) {
+    if (__builtin_mul_overflow(size_bytes, size, &size_bytes)) return std::nullopt;
+  }
+  if (size_bytes != sources_[source].size_bytes) return std::nullopt;
+  View view{.name = std::move(name), .dtype = array->dtype, .source = source};
+  view.strides = DenseStrides(array->shape, array->fortran);
+  view.shape = std::move(array->shape);
+  view.swapped = array->swapped;
+  view.stated_at = pickle_.offset(object);
+  return view;
+}
+
 // Conjugated and negated views keep other values than they stand for.
 Status TorchTensors::CheckMetadata(const Call& call) const {
   const std::size_t index = call.callee->kind == Kind::kTensorV3 ? 7 : 6;
@@ -146,35 +196,31 @@ Result<DType> TorchTensors::DTypeOf(const Call& call, const Storage& storage) co
   }
   const TorchGlobal& global = TorchGlobalAt(pickle_.Global(call.arguments[6]));
   if (global.kind == Kind::kDType) return global.dtype;
-  return NotRead(call, fmt::format("dtype {}; expected one that is read", PythonName(global)));
+  return NotRead(call,
+                 fmt::format("dtype {}; expected one that is read", NameOf(call.arguments[6])));
 }
 
-// ('storage', class, key, location, number of elements)
 Result<TorchTensors::Storage> TorchTensors::ReadStorage(const Call& call) {
   const PickleId reference = call.arguments[0];
   if (pickle_.kind(reference) != PickleKind::kPersistent) {
     return Refuse(call, fmt::format("laid over {}; expected a storage",
                                     PickleKindName(pickle_.kind(reference))));
   }
-  const auto items = pickle_.Items(pickle_.Items(reference)[0]);
-  const auto is = [&](std::size_t i, PickleKind kind) { return pickle_.kind(items[i]) == kind; };
-  if (items.size() != 5 || !is(0, PickleKind::kString) || pickle_.Text(items[0]) != "storage" ||
-      !is(1, PickleKind::kGlobal) || !is(2, PickleKind::kString) || !is(3, PickleKind::kString) ||
-      !is(4, PickleKind::kInt) || pickle_.Int(items[4]) < 0) {
+  const auto id = ReadStorageId(pickle_, reference);
+  if (!id) {
     return Refuse(call,
                   "expected a storage as ('storage', class, key, location, number of elements)");
   }
-  const TorchGlobal& type = TorchGlobalAt(pickle_.Global(items[1]));
+  const TorchGlobal& type = TorchGlobalAt(pickle_.Global(id->type));
   if (type.kind != Kind::kStorage && type.kind != Kind::kUntypedStorage) {
     return NotRead(call, fmt::format("a storage of class {}; expected a class that is read",
-                                     PythonName(type)));
+                                     NameOf(id->type)));
   }
-  if (pickle_.Text(items[3]) == "meta") {
+  if (id->location == "meta") {
     return NotRead(call, "lies on the device 'meta', without bytes; expected a stored tensor");
   }
   Storage storage{.dtype = type.dtype, .typed = type.kind == Kind::kStorage};
-  ASSIGN_OR_RETURN(storage.source, SourceFor(call, pickle_.Text(items[2]),
-                                             static_cast<std::uint64_t>(pickle_.Int(items[4])),
+  ASSIGN_OR_RETURN(storage.source, SourceFor(call, id->key, id->elements,
                                              storage.typed ? ItemBytes(storage.dtype) : 1));
   return storage;
 }
@@ -186,19 +232,12 @@ Result<std::size_t> TorchTensors::SourceFor(const Call& call, std::string_view k
   if (known != source_by_key_.end()) {
     source = known->second;
   } else {
-    const std::string record = fmt::format("{}data/{}", root_, key);
-    const ZipMember* member = directory_.Find(record);
-    if (member == nullptr) {
-      return Refuse(call, fmt::format("its storage '{}' is not in the archive",
-                                      TerminalSafe(std::string_view(record).substr(0, 200))));
+    std::optional<ViewSource> bytes = storages_(key);
+    if (!bytes) {
+      return Refuse(call, fmt::format("its storage '{}' is not in the file",
+                                      TerminalSafe(key.substr(0, 200))));
     }
-    ViewSource bytes{.size_bytes = member->size_bytes};
-    if (member->deflated) {
-      bytes.deflated = *member;
-    } else {
-      bytes.begin = member->data_offset;
-    }
-    sources_.push_back(std::move(bytes));
+    sources_.push_back(std::move(*bytes));
     source_by_key_.emplace(key, source);
   }
   std::uint64_t size_bytes = 0;

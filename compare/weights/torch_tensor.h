@@ -5,6 +5,8 @@
 #ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_TENSOR_H_
 #define RHARNESS_COMPARE_WEIGHTS_TORCH_TENSOR_H_
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,27 +15,38 @@
 #include "compare/weights/pickle.h"
 #include "compare/weights/torch_globals.h"
 #include "compare/weights/view_checkpoint.h"
-#include "compare/weights/zip_archive.h"
 
 namespace rharness {
 
+// The bytes of a storage by its key; empty: there is no such storage.
+using TorchStorages = std::function<std::optional<ViewSource>(std::string_view key)>;
+
+// What the fourth argument of a storage's persistent id and its class say.
+struct TorchStorageId {
+  std::string_view key;
+  std::string_view location;
+  std::uint64_t elements = 0;
+  PickleId type = 0;  // a kGlobal
+};
+// ('storage', class, key, location, number of elements); in files from before 1.6 with a sixth
+// item, None. Empty: not of this form.
+std::optional<TorchStorageId> ReadStorageId(const Pickle& pickle, PickleId persistent);
+
 class TorchTensors {
  public:
-  // All must outlive this object. `root` is what record names begin with: "archive/"; `where`
-  // begins the `where` of errors.
-  TorchTensors(const Pickle& pickle, const ZipDirectory& directory, std::string_view root,
-               std::string_view where)
-      : pickle_(pickle), directory_(directory), root_(root), where_(where) {}
+  // All must outlive this object. `where` begins the `where` of errors.
+  TorchTensors(const Pickle& pickle, TorchStorages storages, std::string_view where)
+      : pickle_(pickle), storages_(std::move(storages)), where_(where) {}
 
   // What the object calls.
-  const TorchGlobal& CalleeOf(PickleId object) const {
-    return TorchGlobalAt(pickle_.Global(pickle_.Callable(object)));
-  }
+  const TorchGlobal& CalleeOf(PickleId object) const;
   // Whether the object is a tensor, one that is not read included.
   bool IsTensor(PickleId object) const;
   // The object, which IsTensor, as a view. Errors: invalid_input, unsupported (a kind of tensor or
   // dtype that is not read); the message names the tensor.
   Result<View> Read(PickleId object, std::string name);
+  // The object as a view if it is a numpy array of numbers; empty: it is none.
+  std::optional<View> ReadArray(PickleId object, std::string name);
   std::vector<ViewSource> TakeSources() { return std::move(sources_); }
 
  private:
@@ -46,11 +59,13 @@ class TorchTensors {
   struct Call {
     std::string_view name;  // of the tensor
     PickleId id = 0;
+    PickleId callable = 0;
     const TorchGlobal* callee = nullptr;
     std::span<const PickleId> arguments;
   };
 
   std::string At(PickleId id) const;
+  std::string NameOf(PickleId callable) const;
   Error Refuse(const Call& call, std::string_view message) const;
   Error NotRead(const Call& call, std::string_view message) const;
   Result<Call> Unwrap(PickleId object, std::string_view name) const;
@@ -64,11 +79,11 @@ class TorchTensors {
   Status CheckMetadata(const Call& call) const;
 
   const Pickle& pickle_;
-  const ZipDirectory& directory_;
-  std::string_view root_;
+  TorchStorages storages_;
   std::string_view where_;
   std::vector<ViewSource> sources_;
   std::unordered_map<std::string_view, std::size_t> source_by_key_;
+  std::unordered_map<PickleId, std::size_t> source_by_data_;  // of arrays
 };
 
 }  // namespace rharness

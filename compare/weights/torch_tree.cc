@@ -6,16 +6,28 @@
 #include <algorithm>
 #include <optional>
 
+#include "compare/weights/pickle_text.h"
 #include "compare/weights/torch_zip.h"
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 
 namespace rharness {
 namespace {
 
+using Kind = PickleKind;
+
+constexpr std::size_t kMaxUnread = 10'000;
+constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{256}
+                                          << 20;  // of values that are not listed
+
 class Flattener {
  public:
   Flattener(const Pickle& pickle, TorchTensors* tensors, std::string_view where)
-      : pickle_(pickle), tensors_(*tensors), where_(where) {}
+      : pickle_(pickle),
+        tensors_(*tensors),
+        where_(where),
+        texts_(pickle),
+        entered_(pickle.size(), false) {}
   Result<TorchTree> Flatten();
 
  private:
@@ -24,6 +36,7 @@ class Flattener {
     PickleId id = 0;
     std::size_t next = 0;       // child
     std::size_t name_size = 0;  // of the container's own name
+    bool dotted = false;        // a dot stands between it and a child's name
   };
 
   Error NotRead(PickleId id, std::string_view message) const {
@@ -31,27 +44,31 @@ class Flattener {
         fmt::format("'{}': {}", TerminalSafe(std::string_view(name_).substr(0, 200)), message),
         fmt::format("{}: byte {}", where_, pickle_.offset(id)));
   }
-  bool HasKeys(PickleId id) const {
-    return pickle_.kind(id) == PickleKind::kDict || pickle_.kind(id) == PickleKind::kObject;
-  }
-  std::size_t Children(PickleId id) const {
-    return HasKeys(id) ? pickle_.Entries(id).size() / 2 : pickle_.Items(id).size();
+  bool IsObject(PickleId id) const { return pickle_.kind(id) == Kind::kObject; }
+  bool IsOrderedDict(PickleId object) const {
+    return tensors_.CalleeOf(object).kind == TorchGlobalKind::kOrderedDict &&
+           pickle_.Arguments(object).empty();
   }
   Status VisitNext();
+  Status VisitEntry(PickleId container, std::size_t entry);
+  Status VisitMember(PickleId object, std::size_t member, bool* done);
   Status Visit(PickleId id);
   Status VisitObject(PickleId id);
-  Status VisitSet(PickleId id);
+  Status VisitForeign(PickleId id);
   Status VisitTensor(PickleId id);
+  Status AddView(PickleId id, View view);
+  Status VisitValue(PickleId id);
   Status Enter(PickleId id);
+  Status AddUnread(PickleId id, std::string why);
   Status AppendKey(PickleId key);
-  bool HasRoomForMetadata();
   void AddMetadata(std::string_view value);
-  std::string TextOf(PickleId id) const;
-  std::string TextOfObject(PickleId id) const;
+  void NameWhatIsNotListed();
 
   const Pickle& pickle_;
   TorchTensors& tensors_;
   std::string_view where_;
+  PickleTexts texts_;
+  std::vector<bool> entered_;  // objects: what is in them is walked over once
   TorchTree tree_;
   std::vector<Frame> frames_;
   std::string name_;
@@ -59,55 +76,95 @@ class Flattener {
   std::size_t name_bytes_ = 0;      // of all tensors
   std::size_t metadata_bytes_ = 0;  // keys and values
   std::size_t left_out_ = 0;        // values beyond the limits of metadata
+  std::uint64_t hashed_bytes_ = 0;  // of these
+  Sha256 left_out_digest_;
 };
 
 Result<TorchTree> Flattener::Flatten() {
   const PickleId root = pickle_.root();
-  const bool one_tensor = pickle_.kind(root) == PickleKind::kObject && tensors_.IsTensor(root);
-  if (one_tensor) name_ = "tensor";
+  if (IsObject(root) && tensors_.IsTensor(root)) name_ = "tensor";
   RETURN_IF_ERROR(Visit(root));
   while (!frames_.empty()) RETURN_IF_ERROR(VisitNext());
-  if (left_out_ != 0) {
-    tree_.metadata.emplace_back("", fmt::format("{} more values are not listed", left_out_));
-  }
+  if (left_out_ != 0) NameWhatIsNotListed();
   return std::move(tree_);
+}
+
+void Flattener::NameWhatIsNotListed() {
+  name_ = "(more)";
+  std::string text = fmt::format("{} more values are not listed", left_out_);
+  if (hashed_bytes_ > kMaxHashedBytes) {
+    tree_.unread.push_back({.name = name_, .why = text});
+  } else {
+    text += ", sha256 " + ToHex(left_out_digest_.Finish()).substr(0, 16);
+  }
+  tree_.metadata.emplace_back(name_, text);
 }
 
 Status Flattener::VisitNext() {
   Frame& frame = frames_.back();
   name_.resize(frame.name_size);
-  if (frame.next == Children(frame.id)) {
-    frames_.pop_back();
-    return {};
-  }
   if (++visited_ > kMaxTorchValues) {
     return NotRead(frame.id, fmt::format("more than {} values, or values that contain themselves",
                                          kMaxTorchValues));
   }
+  const PickleId id = frame.id;
   const std::size_t child = frame.next++;
-  if (frames_.size() > 1) name_ += '.';
-  if (!HasKeys(frame.id)) {
+  const bool keyed = pickle_.kind(id) == Kind::kDict || (IsObject(id) && IsOrderedDict(id));
+  if (keyed && 2 * child < pickle_.Entries(id).size()) return VisitEntry(id, child);
+  bool done = keyed;
+  if (IsObject(id) && !keyed) {
+    RETURN_IF_ERROR(VisitMember(id, child, &done));
+  } else if (!keyed && child < pickle_.Items(id).size()) {
+    if (frame.dotted) name_ += '.';
     name_ += fmt::format_int(child).str();
-    return Visit(pickle_.Items(frame.id)[child]);
+    return Visit(pickle_.Items(id)[child]);
+  } else {
+    done = true;
   }
-  const auto entries = pickle_.Entries(frame.id);
-  RETURN_IF_ERROR(AppendKey(entries[2 * child]));
-  return Visit(entries[2 * child + 1]);
+  if (done) frames_.pop_back();
+  return {};
+}
+
+Status Flattener::VisitEntry(PickleId container, std::size_t entry) {
+  if (frames_.back().dotted) name_ += '.';
+  const auto entries = pickle_.Entries(container);
+  RETURN_IF_ERROR(AppendKey(entries[2 * entry]));
+  return Visit(entries[2 * entry + 1]);
+}
+
+// Of a foreign object: its arguments, its items, its entries, its state. *done: there was none
+// left.
+Status Flattener::VisitMember(PickleId object, std::size_t member, bool* done) {
+  const bool dotted = frames_.back().dotted;
+  const auto visit = [&](const std::string& label, PickleId id) {
+    if (dotted) name_ += '.';
+    name_ += label;
+    return Visit(id);
+  };
+  const auto arguments = pickle_.Arguments(object);
+  if (member < arguments.size()) return visit(fmt::format("({})", member), arguments[member]);
+  member -= arguments.size();
+  const auto items = pickle_.Items(object);
+  if (member < items.size()) return visit(fmt::to_string(member), items[member]);
+  member -= items.size();
+  if (member < pickle_.Entries(object).size() / 2) return VisitEntry(object, member);
+  member -= pickle_.Entries(object).size() / 2;
+  const auto state = pickle_.State(object);
+  *done = member > 0 || !state;
+  if (*done) return {};
+  if (pickle_.kind(*state) != Kind::kDict) return visit("(state)", *state);
+  RETURN_IF_ERROR(Enter(*state));  // members of the state are members of the object
+  frames_.back().dotted = dotted;
+  return {};
 }
 
 Status Flattener::AppendKey(PickleId key) {
-  if (pickle_.kind(key) == PickleKind::kString) {
-    if (pickle_.Text(key).size() >
-        kMaxTorchNameBytes - std::min(name_.size(), kMaxTorchNameBytes)) {
-      return NotRead(key, fmt::format("a name of more than {} bytes", kMaxTorchNameBytes));
-    }
-    name_ += pickle_.Text(key);
-  } else if (pickle_.kind(key) == PickleKind::kInt) {
-    name_ += fmt::format_int(pickle_.Int(key)).str();
-  } else {
-    return NotRead(key, fmt::format("a key that is {}; expected a string or an integer of 64 bits",
-                                    PickleKindName(pickle_.kind(key))));
+  const std::string text =
+      pickle_.kind(key) == Kind::kString ? std::string(pickle_.Text(key)) : texts_.Of(key).text;
+  if (text.size() > kMaxTorchNameBytes - std::min(name_.size(), kMaxTorchNameBytes)) {
+    return NotRead(key, fmt::format("a name of more than {} bytes", kMaxTorchNameBytes));
   }
+  name_ += text;
   return {};
 }
 
@@ -119,49 +176,77 @@ Status Flattener::Visit(PickleId id) {
       return Enter(id);
     case PickleKind::kObject:
       return VisitObject(id);
-    case PickleKind::kSet:
-      return VisitSet(id);
-    case PickleKind::kPersistent:
-      return NotRead(id, "a storage outside of a tensor; expected tensors");
+    case Kind::kPersistent:
+      return AddUnread(id, "a storage outside of a tensor");
     default:
-      if (HasRoomForMetadata()) AddMetadata(TextOf(id));
-      return {};
+      return VisitValue(id);
   }
 }
 
 Status Flattener::VisitObject(PickleId id) {
   if (tensors_.IsTensor(id)) return VisitTensor(id);
-  const TorchGlobal& callee = tensors_.CalleeOf(id);
-  if (callee.kind == TorchGlobalKind::kPlain) {
-    if (HasRoomForMetadata()) AddMetadata(TextOfObject(id));
+  if (IsOrderedDict(id)) return Enter(id);
+  if (tensors_.CalleeOf(id).kind == TorchGlobalKind::kPlain) return VisitValue(id);
+  if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_)) return AddView(id, std::move(*array));
+  return VisitForeign(id);
+}
+
+// What is kept beside the tensors by a class that nobody here knows: compared by what is in it.
+Status Flattener::VisitForeign(PickleId id) {
+  const auto state = pickle_.State(id);
+  bool opened = (state && pickle_.kind(*state) == Kind::kDict) || !pickle_.Items(id).empty() ||
+                !pickle_.Entries(id).empty();
+  if (!opened) {
+    const PickleText text = texts_.Of(id);
+    opened = text.holds_storage;
+    if (!opened) return VisitValue(id);
+  }
+  const std::string callee = texts_.Of(pickle_.Callable(id)).text;
+  if (entered_[id]) {
+    AddMetadata(fmt::format("<the {} from before>", callee));
     return {};
   }
-  if (callee.kind != TorchGlobalKind::kOrderedDict || !pickle_.Arguments(id).empty()) {
-    return NotRead(id, fmt::format("a call of '{}'{}; expected plain data and tensors", callee.name,
-                                   pickle_.Arguments(id).empty() ? "" : " with arguments"));
-  }
+  entered_[id] = true;
+  AddMetadata(fmt::format("<{}>", callee));
   return Enter(id);
 }
 
-// Sets have no order from which a tensor could have its name.
-Status Flattener::VisitSet(PickleId id) {
-  for (const PickleId item : pickle_.Items(id)) {
-    if (pickle_.kind(item) == PickleKind::kObject ||
-        pickle_.kind(item) == PickleKind::kPersistent) {
-      return NotRead(item, "an object in a set; expected plain values there");
-    }
+// A value that is one line of metadata.
+Status Flattener::VisitValue(PickleId id) {
+  if (pickle_.kind(id) == Kind::kString) {
+    const std::string_view text = pickle_.Text(id);
+    AddMetadata(text.size() > kMaxTorchTextBytes ? DigestText("a string", text)
+                                                 : std::string(text));
+    return {};
   }
-  if (HasRoomForMetadata()) AddMetadata(fmt::format("<set of {}>", pickle_.Items(id).size()));
+  const PickleText text = texts_.Of(id);
+  AddMetadata(text.text);
+  if (text.holds_storage) return AddUnread(id, "tensors in a value that gives them no names");
+  if (!text.complete) return AddUnread(id, "a value that is nested too deep or is too large");
+  return {};
+}
+
+Status Flattener::AddUnread(PickleId id, std::string why) {
+  if (tree_.unread.size() == kMaxUnread) {
+    return NotRead(id, fmt::format("more than {} values that are not read", kMaxUnread));
+  }
+  tree_.unread.push_back({.name = name_, .why = std::move(why)});
   return {};
 }
 
 Status Flattener::VisitTensor(PickleId id) {
+  Result<View> view = tensors_.Read(id, name_);
+  if (view.ok()) return AddView(id, std::move(*view));
+  if (view.error().code != ErrorCode::kUnsupported) return view.error();
+  return AddUnread(id, view.error().message);
+}
+
+Status Flattener::AddView(PickleId id, View view) {
   name_bytes_ += name_.size();
   if (tree_.views.size() == kMaxViews || name_bytes_ > kMaxViewNameBytes) {
     return NotRead(id, fmt::format("more than {} tensors, or more than {} bytes of names",
                                    kMaxViews, kMaxViewNameBytes));
   }
-  ASSIGN_OR_RETURN(View view, tensors_.Read(id, name_));
   tree_.views.push_back(std::move(view));
   return {};
 }
@@ -171,60 +256,26 @@ Status Flattener::Enter(PickleId id) {
     return NotRead(
         id, fmt::format("nested deeper than {}, or a value that contains itself", kMaxTorchDepth));
   }
-  frames_.push_back({id, 0, name_.size()});
+  frames_.push_back({id, 0, name_.size(), !frames_.empty()});
   return {};
 }
 
-// Counts the value when there is none. Once a value has been left out, so are all that follow.
-bool Flattener::HasRoomForMetadata() {
-  if (left_out_ == 0 && tree_.metadata.size() < kMaxTorchMetadata &&
-      metadata_bytes_ < kMaxTorchMetadataBytes) {
-    return true;
+// Once a value has been left out, so are all that follow.
+void Flattener::AddMetadata(std::string_view value) {
+  const bool room = left_out_ == 0 && tree_.metadata.size() < kMaxTorchMetadata &&
+                    metadata_bytes_ < kMaxTorchMetadataBytes;
+  if (room) {
+    metadata_bytes_ += name_.size() + value.size();
+    tree_.metadata.emplace_back(name_, value);
+    return;
   }
   ++left_out_;
-  return false;
-}
-
-void Flattener::AddMetadata(std::string_view value) {
-  metadata_bytes_ += name_.size() + value.size();
-  tree_.metadata.emplace_back(name_, value);
-}
-
-std::string Flattener::TextOf(PickleId id) const {
-  switch (pickle_.kind(id)) {
-    case PickleKind::kNone:
-      return "None";
-    case PickleKind::kBool:
-      return pickle_.Bool(id) ? "True" : "False";
-    case PickleKind::kInt:
-      return fmt::to_string(pickle_.Int(id));
-    case PickleKind::kFloat:
-      return fmt::format("{}", pickle_.Float(id));
-    case PickleKind::kString:
-      if (pickle_.Text(id).size() <= kMaxTorchTextBytes) return std::string(pickle_.Text(id));
-      [[fallthrough]];
-    case PickleKind::kLong:
-    case PickleKind::kBytes:
-      return fmt::format("<{} of {} bytes>", PickleKindName(pickle_.kind(id)),
-                         pickle_.Text(id).size());
-    case PickleKind::kGlobal:
-      return std::string(TorchGlobalAt(pickle_.Global(id)).name);
-    default:
-      return fmt::format("<{}>", PickleKindName(pickle_.kind(id)));
+  hashed_bytes_ += name_.size() + value.size() + 16;
+  if (hashed_bytes_ > kMaxHashedBytes) return;
+  for (const std::string_view text : {std::string_view(name_), value}) {
+    left_out_digest_.UpdateU64(text.size());
+    left_out_digest_.Update(text);
   }
-}
-
-// "torch device(cuda, 0)"; containers among the arguments are named alone.
-std::string Flattener::TextOfObject(PickleId id) const {
-  std::string text(tensors_.CalleeOf(id).name);
-  std::string_view separator = "(";
-  for (const PickleId argument :
-       pickle_.Arguments(id).first(std::min<std::size_t>(pickle_.Arguments(id).size(), 4))) {
-    text += separator;
-    text += TextOf(argument);
-    separator = ", ";
-  }
-  return text + (separator == "(" ? "()" : ")");
 }
 
 }  // namespace

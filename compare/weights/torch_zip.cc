@@ -86,11 +86,25 @@ Result<ViewCheckpointParts> ReadTorchZip(const InputFile& file, const ZipDirecto
   parts.where = fmt::format("{}: {}", file.name(), ZipMemberText(member));
   ASSIGN_OR_RETURN(const Pickle pickle,
                    ParsePickle(std::move(bytes), TorchGlobalNames(), parts.where));
-  TorchTensors tensors(pickle, directory, root, parts.where);
+  const auto storage = [&](std::string_view key) -> std::optional<ViewSource> {
+    const ZipMember* record = directory.Find(fmt::format("{}data/{}", root, key));
+    if (record == nullptr) return std::nullopt;
+    ViewSource bytes{.size_bytes = record->size_bytes};
+    if (record->deflated) {
+      bytes.deflated = *record;
+    } else {
+      bytes.begin = record->data_offset;
+    }
+    return bytes;
+  };
+  TorchTensors tensors(pickle, storage, parts.where);
   ASSIGN_OR_RETURN(TorchTree tree, FlattenTorchTree(pickle, &tensors, parts.where));
   parts.sources = tensors.TakeSources();
   parts.views = std::move(tree.views);
   parts.metadata = std::move(tree.metadata);
+  parts.unread = std::move(tree.unread);
+  parts.begin = directory.begin;
+  parts.size_bytes = directory.size_bytes;
   return parts;
 }
 

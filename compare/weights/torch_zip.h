@@ -7,7 +7,8 @@
 // Dicts, lists and tuples are flattened: {"model": {"fc.weight": T}, "optimizer": {"state": {0:
 // {"exp_avg": U}}}} has the tensors "model.fc.weight" and "optimizer.state.0.exp_avg"; a plain
 // state_dict has its own names, and a file that is one tensor calls it "tensor". Parameters are
-// their tensors. Where a value is no tensor it becomes metadata under its name. Two names that are
+// their tensors, numpy arrays are tensors. Where a value is no tensor it becomes metadata under its
+// name. Two names that are
 // equal once joined are refused.
 #ifndef RHARNESS_COMPARE_WEIGHTS_TORCH_ZIP_H_
 #define RHARNESS_COMPARE_WEIGHTS_TORCH_ZIP_H_

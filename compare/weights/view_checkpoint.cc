@@ -82,9 +82,20 @@ struct Place {
 
 class ViewCheckpoint : public Checkpoint {
  public:
-  ViewCheckpoint(InputFile file, std::vector<ViewSource> sources,
-                 std::vector<std::pair<std::string, std::string>> metadata)
-      : file_(std::move(file)), sources_(std::move(sources)), metadata_(std::move(metadata)) {}
+  ViewCheckpoint(InputFile file, ViewCheckpointParts parts)
+      : file_(std::move(file)),
+        sources_(std::move(parts.sources)),
+        metadata_(std::move(parts.metadata)),
+        unread_(std::move(parts.unread)) {
+    const std::uint64_t size = parts.size_bytes.value_or(file_.size_bytes());
+    const auto shared = std::make_shared<const InputFile>(file_);
+    for (UnreadPart& part : unread_) {
+      part.file = shared;
+      part.begin = parts.begin;
+      part.size_bytes = size;
+    }
+    std::ranges::stable_sort(unread_, {}, &UnreadPart::name);
+  }
 
   void Add(TensorInfo info, Place place) {
     tensors_.push_back(std::move(info));
@@ -94,6 +105,7 @@ class ViewCheckpoint : public Checkpoint {
   const std::vector<std::pair<std::string, std::string>>& metadata() const override {
     return metadata_;
   }
+  const std::vector<UnreadPart>& unread() const override { return unread_; }
   Status CheckUnchanged() const override { return file_.CheckUnchanged(); }
 
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override {
@@ -115,6 +127,11 @@ class ViewCheckpoint : public Checkpoint {
 
   Status ReadSourceAt(std::size_t source, std::uint64_t offset, std::span<std::byte> out) const {
     const ViewSource& from = sources_[source];
+    if (from.memory != nullptr) {
+      std::ranges::copy(std::as_bytes(std::span(*from.memory)).subspan(offset, out.size()),
+                        out.begin());
+      return {};
+    }
     if (from.deflated) return inflaters_.Read(file_, *from.deflated, offset, out);
     return file_.ReadAt(from.begin + offset, out);
   }
@@ -124,6 +141,7 @@ class ViewCheckpoint : public Checkpoint {
   InputFile file_;
   std::vector<ViewSource> sources_;
   std::vector<std::pair<std::string, std::string>> metadata_;
+  std::vector<UnreadPart> unread_;
   std::vector<TensorInfo> tensors_;
   std::vector<Place> places_;
   mutable Inflaters inflaters_;
@@ -196,6 +214,7 @@ class Builder {
   Error TooMuch(const View& view, std::string_view message) const {
     return Unsupported(fmt::format("{}: {}", Text(view), message), At(view));
   }
+  Status CheckInflation() const;
   Status CheckLimits(const View& view);
   Result<TensorInfo> InfoOf(const View& view);
   Status CheckBounds(const View& view, const TensorInfo& info) const;
@@ -281,7 +300,26 @@ Place Builder::PlaceOf(View* view, const TensorInfo& info) const {
   return place;
 }
 
+// A few megabytes of zeros deflated may take minutes to inflate.
+Status Builder::CheckInflation() const {
+  std::uint64_t inflated = 0;
+  for (const ViewSource& source : parts_.sources) {
+    if (source.deflated && __builtin_add_overflow(inflated, source.size_bytes, &inflated)) {
+      inflated = ~std::uint64_t{0};
+      break;
+    }
+  }
+  if (inflated <= kInflatedFloor || inflated / kMaxInflatedMultiple <= file_.size_bytes()) {
+    return {};
+  }
+  return Unsupported(
+      fmt::format("{} bytes inflate to {}; expected at most {} times as many, or {} bytes",
+                  file_.size_bytes(), inflated, kMaxInflatedMultiple, kInflatedFloor),
+      parts_.where);
+}
+
 Result<std::unique_ptr<Checkpoint>> Builder::Build() {
+  RETURN_IF_ERROR(CheckInflation());
   std::ranges::stable_sort(parts_.views, {}, &View::name);
   const auto twin = std::ranges::adjacent_find(parts_.views, {}, &View::name);
   if (twin != parts_.views.end()) {
@@ -296,8 +334,7 @@ Result<std::unique_ptr<Checkpoint>> Builder::Build() {
     Place place = PlaceOf(&view, info);
     tensors.emplace_back(std::move(info), std::move(place));
   }
-  auto checkpoint = std::make_unique<ViewCheckpoint>(std::move(file_), std::move(parts_.sources),
-                                                     std::move(parts_.metadata));
+  auto checkpoint = std::make_unique<ViewCheckpoint>(std::move(file_), std::move(parts_));
   for (auto& [info, place] : tensors) checkpoint->Add(std::move(info), std::move(place));
   return std::unique_ptr<Checkpoint>(std::move(checkpoint));
 }

@@ -26,12 +26,16 @@ inline constexpr std::size_t kMaxViewDimensions = 4'000'000;             // of a
 inline constexpr std::size_t kMaxViewNameBytes = std::size_t{64} << 20;  // of all tensors together
 inline constexpr std::uint64_t kMaxViewMultiple = 64;  // bytes of all views over those of the file,
 inline constexpr std::uint64_t kViewMultipleFloor = std::uint64_t{16} << 20;  // or over 16 MB
+inline constexpr std::uint64_t kMaxInflatedMultiple =
+    64;  // bytes of deflated sources over those of
+inline constexpr std::uint64_t kInflatedFloor = std::uint64_t{1} << 30;  // the file, or 1 GiB
 
 // Bytes that views are laid over.
 struct ViewSource {
   std::uint64_t begin = 0;  // in the file; 0 for a deflated member
   std::uint64_t size_bytes = 0;
-  std::optional<ZipMember> deflated;  // the member to inflate
+  std::optional<ZipMember> deflated;          // the member to inflate
+  std::shared_ptr<const std::string> memory;  // bytes that are not in the file as they are
 };
 
 struct View {
@@ -54,6 +58,10 @@ struct ViewCheckpointParts {
   std::vector<View> views;          // in any order
   std::string where;                // "FILE", or "FILE: member 'NAME'": where views are stated
   std::vector<std::pair<std::string, std::string>> metadata;
+  // Names and reasons. Their bytes are those of the whole archive: equal archives hold equal parts.
+  std::vector<UnreadPart> unread;
+  std::uint64_t begin = 0;                  // of the archive in the file
+  std::optional<std::uint64_t> size_bytes;  // none: all of the file
 };
 
 // Checks that every element of every view is in its source and that names are unique; sorts. Reads

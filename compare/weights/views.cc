@@ -39,6 +39,7 @@ class RenamedView : public Checkpoint {
     return below_.Read(indexes_.at(index), offset, out);
   }
   Status CheckUnchanged() const override { return below_.CheckUnchanged(); }
+  const std::vector<UnreadPart>& unread() const override { return below_.unread(); }
 
  private:
   const Checkpoint& below_;

@@ -32,7 +32,8 @@ std::string NameWithoutPrefixes(std::string_view name, const std::vector<std::st
 Result<std::unique_ptr<Checkpoint>> WithoutPrefixes(std::unique_ptr<Checkpoint> checkpoint,
                                                     const std::vector<std::string>& prefixes);
 
-// The tensors of some roles; metadata is that of the whole. `checkpoint` must outlive the view.
+// The tensors of some roles; metadata and parts that are not read are those of the whole.
+// `checkpoint` must outlive the view.
 std::unique_ptr<Checkpoint> OfRole(const Checkpoint& checkpoint, const std::set<TensorRole>& roles);
 
 // The fewest of kKnownPrefixes without which, on both sides, the most names are on both sides.

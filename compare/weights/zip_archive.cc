@@ -334,7 +334,10 @@ Result<ZipDirectory> ReadZipDirectory(const InputFile& file, std::uint64_t begin
   if (begin > file.size_bytes() || size > file.size_bytes() - begin) {
     Abort("a zip archive beyond the end of its file");
   }
-  return DirectoryReader(file, begin, size).Read();
+  ASSIGN_OR_RETURN(ZipDirectory directory, DirectoryReader(file, begin, size).Read());
+  directory.begin = begin;
+  directory.size_bytes = size;
+  return directory;
 }
 
 Result<ZipDirectory> ReadZipDirectory(const InputFile& file) {

@@ -34,6 +34,8 @@ struct ZipMember {
 };
 
 struct ZipDirectory {
+  std::uint64_t begin = 0;  // of the archive in the file
+  std::uint64_t size_bytes = 0;
   std::vector<ZipMember> members;  // sorted by name bytes; names are unique
 
   const ZipMember* Find(std::string_view name) const;  // nullptr: there is none

@@ -3,7 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compare/weights/checkpoint_folder.h"
+#include "compare/weights/open_checkpoint.h"
 #include "harness/base/version.h"
+#include "harness/comparison/subject_records.h"
 
 namespace rharness {
 namespace {
@@ -23,6 +28,17 @@ struct Work {
   PathPairs pairs;
 };
 
+// Whether a path is a thing of its own. A folder whose index or .metadata says that it is one
+// checkpoint is no folder of things because it is damaged: that is the error of the call.
+Result<bool> IsOneThing(const fs::path& path, const ComparisonRequest& request) {
+  if (!IsFolder(path)) return true;
+  const auto subject = LoadSubject(path, request.subject);
+  if (subject.ok()) return true;
+  const auto contents = ListFolder(path);
+  if (contents.ok() && contents->declared()) return subject.error();
+  return false;
+}
+
 // Two folders are one pair when each is a thing of its own, such as a sharded checkpoint; else they
 // are folders of things.
 Result<Work> PairUp(const ComparisonRequest& request) {
@@ -33,9 +49,9 @@ Result<Work> PairUp(const ComparisonRequest& request) {
     return work;
   }
   work.title = fmt::format("{} against {}", request.a.string(), request.b.string());
-  work.single = !IsFolder(request.a) || !IsFolder(request.b) ||
-                (LoadSubject(request.a, request.subject).ok() &&
-                 LoadSubject(request.b, request.subject).ok());
+  ASSIGN_OR_RETURN(const bool one_a, IsOneThing(request.a, request));
+  ASSIGN_OR_RETURN(const bool one_b, IsOneThing(request.b, request));
+  work.single = !IsFolder(request.a) || !IsFolder(request.b) || (one_a && one_b);
   if (work.single) {
     work.pairs.pairs.push_back({"", request.a, request.b});
     return work;
@@ -45,13 +61,44 @@ Result<Work> PairUp(const ComparisonRequest& request) {
   return work;
 }
 
-// Whether neither file is of a kind that is compared: a lock, a log, a note beside the data.
+// Whether neither file is of a kind that is read.
 bool IsUnknown(const PathPair& pair, const ComparisonRequest& request) {
   for (const fs::path& path : {pair.a, pair.b}) {
     const auto subject = LoadSubject(path, request.subject);
     if (subject.ok() || subject.error().code != ErrorCode::kUnsupported) return false;
   }
   return true;
+}
+
+// Text without a checkpoint's name: a lock, a log, a note beside the data.
+bool IsNote(const fs::path& path) {
+  const auto head = ReadHead(path, 4096);
+  return head.ok() && IsText(*head) && !IsCheckpointName(path.filename().string());
+}
+
+// Whether a pair that was compared holds no tensor and is one file twice: it shows nothing.
+bool IsEmptyTwice(const Comparison& comparison, const PathPair& pair) {
+  const auto vacuous = [](const CheckpointComparison& checkpoint) {
+    return checkpoint.difference.vacuous && !checkpoint.from_digests;
+  };
+  if (comparison.checkpoints.empty() || !comparison.metrics.empty() || !comparison.curves.empty() ||
+      !std::ranges::all_of(comparison.checkpoints, vacuous)) {
+    return false;
+  }
+  const auto bytes = CompareUnread(pair.a, pair.b, {});
+  return bytes.ok() && bytes->difference.bit_equal;
+}
+
+// A pair of files that no reader opens: the same bytes are the same, others decide nothing.
+Result<Comparison> CompareBytes(const PathPair& pair, std::string_view why) {
+  Comparison comparison;
+  comparison.name = pair.name;
+  comparison.a = {pair.a.string(), "file", "not read"};
+  comparison.b = {pair.b.string(), "file", "not read"};
+  ASSIGN_OR_RETURN(CheckpointComparison file, CompareUnread(pair.a, pair.b, why));
+  comparison.checkpoints.push_back(std::move(file));
+  JudgeComparison(&comparison);
+  return comparison;
 }
 
 Result<Comparison> CompareOne(const PathPair& pair, const std::vector<Subject>& replicates,
@@ -112,7 +159,14 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
     if (request.progress) request.progress(done++, count, pair.name);
     auto comparison = CompareOne(pair, replicates, request);
     if (!comparison.ok() && work.skips_unknown && IsUnknown(pair, request)) {
-      set.notes.push_back("left out, of no kind that is compared: " + pair.name);
+      if (IsNote(pair.a) && IsNote(pair.b)) {
+        set.notes.push_back("left out, of no kind that is compared: " + pair.name);
+        continue;
+      }
+      comparison = CompareBytes(pair, comparison.error().message);
+    }
+    if (comparison.ok() && work.skips_unknown && IsEmptyTwice(*comparison, pair)) {
+      set.notes.push_back("left out, the same bytes and not one tensor: " + pair.name);
       continue;
     }
     if (!comparison.ok() && work.single) return comparison.error();

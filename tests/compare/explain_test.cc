@@ -139,6 +139,8 @@ CheckpointComparison Equal(bool weights, std::vector<std::string> metadata = {})
 TEST(Explain, ReadsTheShapeOfADifferenceInTheWeights) {
   EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 1, 1 << 20, 1.0)}}),
             Codes{"single_element"});
+  EXPECT_EQ(Explained({.checkpoints = {Differing(1, 1, 1 << 20, 1.0)}}), Codes{});
+  EXPECT_EQ(Explained({.checkpoints = {Differing(2, 1, 1 << 20, 1.0)}}), Codes{});
   EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 900, 1, 1.0)}}), Codes{"last_bit"});
   EXPECT_EQ(Explained({.checkpoints = {Differing(5000, 5000, 1 << 30, 0.01)}}),
             Codes{"unrelated_weights"});

@@ -4,6 +4,7 @@
 // An input is a pickle.
 // Run: rharness-pickle-fuzz -max_total_time=60 -dict=pickle.dict CORPUS pickle_seeds
 #include "compare/weights/pickle.h"
+#include "compare/weights/pickle_text.h"
 #include "compare/weights/torch_globals.h"
 #include "tests/fuzz/fuzz_file.h"
 
@@ -22,13 +23,14 @@ void CheckValue(const Pickle& pickle, PickleId id, std::size_t bytes) {
       Require(pickle.Text(id).size() <= bytes);
       break;
     case PickleKind::kGlobal:
-      Require(pickle.Global(id) < TorchGlobalNames().size());
+      Require(pickle.Global(id) <= TorchGlobalNames().size());
+      Require(pickle.GlobalName(id).size() <= 2 * bytes);
       break;
     case PickleKind::kPersistent:
       Require(pickle.Items(id).size() == 1);
       break;
     case PickleKind::kObject:
-      Require(pickle.kind(pickle.Callable(id)) == PickleKind::kGlobal);
+      Require(pickle.Callable(id) < pickle.size());
       for (const PickleId item : pickle.Arguments(id)) Require(item < pickle.size());
       if (const auto state = pickle.State(id)) Require(*state < pickle.size());
       break;
@@ -51,5 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rharness::CheckValue(*pickle, id, size);
   }
   rharness::Require(pickle->root() < pickle->size());
+  const auto text = rharness::PickleTexts(*pickle).Of(pickle->root());
+  rharness::Require(text.text.size() <= 2 * rharness::kMaxPickleTextBytes);
   return 0;
 }

@@ -31,6 +31,9 @@ void CheckAccepted(const DistributedMetadata& metadata) {
     }
     Require(elements == tensor.info.elements);
   }
+  for (const DistributedObject& object : metadata.objects) {
+    Require(object.file < metadata.files.size());
+  }
   for (const std::string& file : metadata.files) {
     Require(!file.empty() && file != ".." && file.find('/') == std::string::npos);
   }

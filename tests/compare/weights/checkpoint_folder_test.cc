@@ -31,13 +31,40 @@ TEST_F(Folders, MeanTheirOneCheckpointFile) {
 
 TEST_F(Folders, MeanTheirOneIndex) {
   Write(A(), "1.safetensors");
-  Write(B(), "2.safetensors");
   Write(R"({"weight_map": {"a": "1.safetensors"}})", "model.safetensors.index.json");
   const auto checkpoint = OpenCheckpoint(folder());
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
   EXPECT_EQ((*checkpoint)->tensors().size(), 1U);
+  EXPECT_TRUE((*checkpoint)->unread().empty());
   Write("{}", "pytorch_model.bin.index.json");
   ExpectError(ErrorCode::kInvalidInput, "'pytorch_model.bin.index.json'");
+}
+
+TEST_F(Folders, ReadWhatLiesBesideTheirIndex) {
+  Write(A(), "1.safetensors");
+  Write(R"({"weight_map": {"a": "1.safetensors"}})", "model.safetensors.index.json");
+  Write(B(), "adapter.safetensors");
+  Write("\x80\x05N.", "notes.bin");
+  Write("anything", "flax_model.msgpack");
+  const auto checkpoint = OpenCheckpoint(folder());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  ASSERT_EQ((*checkpoint)->tensors().size(), 2U);
+  EXPECT_EQ((*checkpoint)->tensors()[1].name, "adapter.safetensors/b");
+  EXPECT_EQ(ReadAll(**checkpoint, 1), "bbbb");
+  ASSERT_EQ((*checkpoint)->unread().size(), 2U);
+  EXPECT_EQ((*checkpoint)->unread()[0].name, "flax_model.msgpack");
+  EXPECT_NE((*checkpoint)->unread()[0].why.find("MessagePack"), std::string::npos);
+  EXPECT_EQ((*checkpoint)->unread()[1].name, "notes.bin");
+  EXPECT_NE((*checkpoint)->unread()[1].why.find("a Python pickle"), std::string::npos);
+}
+
+TEST_F(Folders, NameFilesOfOtherFormatsBesideTheirOneFile) {
+  Write(A(), "model.safetensors");
+  Write("weights of Keras", "tf_model.h5");
+  const auto checkpoint = OpenCheckpoint(folder());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  ASSERT_EQ((*checkpoint)->unread().size(), 1U);
+  EXPECT_EQ((*checkpoint)->unread()[0].size_bytes, 16U);
 }
 
 TEST_F(Folders, JoinSafetensorsFilesWhoseNamesDoNotCollide) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "compare/weights/tensor_diff.h"
+#include "tests/compare/weights/pickle_bytes.h"
 #include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
@@ -21,6 +22,16 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
       {std::string("PK\x05\x06\x00\x00\x00\x00\x00\x00", 10), "empty zip archive"},
       {"\x80\x02\x8a\nl\xfc\x9c", "pickle"},
       {"\x89HDF\r\n\x1a\n", "HDF5"},
+      // The eight bytes after which a reader of safetensors would look for a header.
+      {"\x08\x0e\x3a\x7e\x0a\x11\x0a\x01xyz", "an ONNX model"},
+      {"\x08\x01\x12\x80\x01\x0a\x02xyz", "a TensorFlow SavedModel"},
+      {std::string("\x1c\0\0\0TFL3\x14\0\x20\0", 12), "a TensorFlow Lite model"},
+      {"\x82\xa6params\xa1w\x93", "a MessagePack file, as flax writes checkpoints"},
+      {"\x0c\xdb\x3a\x2a\x15\x01\x02\x03", "an OCDBT database, as Orbax"},
+      {std::string(60, 'k') + "\x57\xfb\x80\x8b\x24\x75\x47\xdb", "of a TensorFlow checkpoint"},
+      {"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"},
+      {ZipOf({{.name = "config.json"}, {.name = "model.weights.h5"}}), "a Keras archive"},
+      {ZipOf({{.name = "m/archive_format", .content = "pt2"}}), "a program of torch.export"},
   };
   for (const Row& row : rows) {
     const auto result = Open(row.content);
@@ -30,6 +41,21 @@ TEST_F(Checkpoints, NamesTheFormatsThatItDoesNotRead) {
         << result.error().ToString();
     EXPECT_TRUE(result.error().where.ends_with("x.safetensors"));
   }
+}
+
+TEST_F(Checkpoints, NamesByItsNameWhatItsContentDoesNotSay) {
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string_view>>{
+           {"model.onnx", "an ONNX model"},
+           {"model.ckpt.data-00000-of-00001", "the data of a TensorFlow checkpoint"},
+           {"__0_0.distcp", "nothing but to its .metadata"}}) {
+    const auto result = Open(std::string(100, '\0'), name);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::kUnsupported) << result.error().ToString();
+    EXPECT_NE(result.error().message.find(text), std::string::npos) << result.error().ToString();
+    EXPECT_NE(result.error().message.find("expected a safetensors"), std::string::npos);
+  }
+  // The last of several archives is not the whole of a part of a distributed checkpoint.
+  EXPECT_FALSE(Open(TorchFileOf(PickleOf("}"), {}), "__0_0.distcp").ok());
 }
 
 TEST_F(Checkpoints, TellsALengthThatSpellsAnotherFormatFromThatFormat) {

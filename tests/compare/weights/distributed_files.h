@@ -93,6 +93,12 @@ inline std::pair<Pickled, Pickled> Part(std::string_view name, const Pickled& of
                    {{"fqn", Text(name)}, {"offset", offset}, {"index", Int(0)}}),
           Instance("filesystem", "_StorageInfo", info)};
 }
+// The same as PyTorch writes it of an object: without the member `offset`, which is None.
+inline std::pair<Pickled, Pickled> PartWithoutOffset(std::string_view name, std::string_view file,
+                                                     std::uint64_t begin, std::uint64_t length) {
+  return {Instance("metadata", "MetadataIndex", {{"fqn", Text(name)}}),
+          Part(name, None(), file, begin, length).second};
+}
 inline std::string MetadataFile(const Fields& entries,
                                 const std::vector<std::pair<Pickled, Pickled>>& parts) {
   std::vector<std::pair<Pickled, Pickled>> named;

@@ -92,17 +92,22 @@ for i, s in optimizer.state_dict()['state'].items():
     for k, v in s.items(): flat[f'optimizer.state.{i}.{k}'] = v
 flat['rng'] = torch.get_rng_state()
 expect('training.pt', flat)
-torch.save(model, 'module.pt'); refused.write("module.pt\tglobal 'torch.nn.modules.container Seq\n")
-torch.save(plain, 'old.pt', _use_new_zipfile_serialization=False)
-refused.write('old.pt\tPyTorch file in the old format\n')
+torch.save(model, 'module.pt')
+expect('module.pt', {'_modules.' + '._parameters.'.join(k.split('.')) if 'weight' in k or 'bias' in k
+                     else '_modules.' + '._buffers.'.join(k.split('.')): v
+                     for k, v in model.state_dict().items()})
+torch.save(plain, 'old.pt', _use_new_zipfile_serialization=False); expect('old.pt', plain)
+torch.save(views, 'old_views.pt', _use_new_zipfile_serialization=False)
+expect('old_views.pt', views)
 torch.jit.script(torch.nn.Linear(2, 2)).save('script.pt')
 refused.write('script.pt\tTorchScript\n')
+unread = open('unread.txt', 'w')
 torch.save({'q': torch.quantize_per_tensor(base, 0.1, 0, torch.qint8)}, 'quantised.pt')
-refused.write("quantised.pt\ttensor 'q': is made by torch._utils._rebuild_qtensor\n")
+unread.write("quantised.pt\ttensor 'q': is made by torch._utils._rebuild_qtensor\n")
 torch.save({'s': base.to_sparse()}, 'sparse.pt')
-refused.write("sparse.pt\ttensor 's': is made by torch._utils._rebuild_sparse_tensor\n")
+unread.write("sparse.pt\ttensor 's': is made by torch._utils._rebuild_sparse_tensor\n")
 torch.save({'m': torch.zeros(2, device='meta')}, 'meta.pt')
-refused.write("meta.pt\ttensor 'm': \n")
+unread.write("meta.pt\ttensor 'm': \n")
 )py";
 
 }  // namespace rharness

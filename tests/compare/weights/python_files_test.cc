@@ -89,6 +89,16 @@ class PythonFiles : public CheckpointFiles {
     }
   }
 
+  void CheckUnread() {
+    for (const auto& row : Rows("unread.txt")) {
+      const auto checkpoint = OpenCheckpoint(folder_ / row.at(0));
+      ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+      ASSERT_EQ((*checkpoint)->unread().size(), 1u) << row[0];
+      EXPECT_NE((*checkpoint)->unread()[0].why.find(row.at(1)), std::string::npos)
+          << (*checkpoint)->unread()[0].why;
+    }
+  }
+
   std::string DigestOf(const std::filesystem::path& path) {
     const auto checkpoint = OpenCheckpoint(path);
     EXPECT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
@@ -101,6 +111,8 @@ class PythonFiles : public CheckpointFiles {
 TEST_F(PythonFiles, OfTorchAreReadAsTorchSays) {
   if (!Run(kTorchProgram)) GTEST_SKIP() << "/usr/bin/python3 has no torch";
   CheckAll();
+  CheckUnread();
+  EXPECT_EQ(Rows("unread.txt").size(), 3u);
   const std::string digest = DigestOf(folder_ / "plain.pt");
   EXPECT_EQ(DigestOf(folder_ / "another name.pth"), digest);
   EXPECT_EQ(DigestOf(folder_ / "buffer.bin"), digest);

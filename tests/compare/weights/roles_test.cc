@@ -38,13 +38,14 @@ TEST(Roles, SeeTheStateOfGenerators) {
   ExpectRole(TensorRole::kRandomness,
              {"rng_state", "cuda_rng_state.0", "rng_state.0.random_rng_state",
               "random_states.cuda_rng_state", "rng.cpu", "trainer.torch_rng_state",
-              "rng_tracker_states.model-parallel-rng"});
+              "rng_tracker_states.model-parallel-rng", "rng_state_3.pth/cpu"});
 }
 
 TEST(Roles, SeeCountersAndSchedulers) {
   ExpectRole(TensorRole::kOther,
              {"step", "global_step", "epoch", "scaler._growth_tracker", "lr_scheduler.last_lr",
-              "opt_param_scheduler.max_lr", "train_state.step", "iteration"});
+              "opt_param_scheduler.max_lr", "train_state.step", "iteration",
+              "callbacks.ModelCheckpoint.best_model_score", "scheduler.pt/last_epoch"});
 }
 
 }  // namespace

@@ -103,7 +103,9 @@ TEST_F(Distributed, IsTheTensorsThatWereSavedWhateverTheChunks) {
   ASSERT_EQ((*checkpoint)->tensors().size(), 2U);
   EXPECT_EQ(ReadAll(**checkpoint, 0), BytesOf(std::vector<float>{2.5}));
   EXPECT_EQ(ReadAll(**checkpoint, 1), Whole());
-  EXPECT_EQ((*checkpoint)->metadata().at(0).first, "o");
+  ASSERT_EQ((*checkpoint)->unread().size(), 1U);  // "object" is no archive
+  EXPECT_EQ((*checkpoint)->unread()[0].name, "o");
+  EXPECT_EQ((*checkpoint)->unread()[0].size_bytes, 6U);
   EXPECT_TRUE((*checkpoint)->CheckUnchanged().ok());
   const auto file = MustOpen(FileOf(
       {{"s", "F32", "[]", BytesOf(std::vector<float>{2.5})}, {"w", "U8", "[4,6]", Whole()}}));
@@ -172,10 +174,47 @@ TEST_F(Distributed, RefusesPartsOutsideOfTheirFilesAndFolder) {
   ExpectError(ErrorCode::kUnsupported, "transform_descriptors");
 }
 
-TEST_F(Distributed, RefusesClassesThatAreNotOfTheFormat) {
+// PyTorch leaves `offset` out of a MetadataIndex where it is None.
+TEST_F(Distributed, TellsTheValuesThatAreNoTensors) {
   WriteParts();
-  entries_[2].second = dcp::Call(dcp::Global("os", "system"), {dcp::Text("true")});
-  ExpectError(ErrorCode::kUnsupported, "os system");
+  const std::string step =
+      dcp::Archive({{"archive/data.pkl", "\x80\x02K\7."}, {"archive/version", "3\n"}});
+  const std::string groups =
+      dcp::Archive({{"archive/data.pkl", "\x80\x02}X\2" + std::string(3, '\0') + "lrK\1s."},
+                    {"archive/version", "3\n"}});
+  Write(step + groups, "__2_0.distcp");
+  parts_[5] = dcp::PartWithoutOffset("o", "__2_0.distcp", 0, step.size());
+  entries_.emplace_back("groups", dcp::Object());
+  parts_.push_back(dcp::PartWithoutOffset("groups", "__2_0.distcp", step.size(), groups.size()));
+  const auto checkpoint = OpenMetadata(dcp::MetadataFile(entries_, parts_));
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  EXPECT_EQ((*checkpoint)->tensors().size(), 2U);
+  EXPECT_TRUE((*checkpoint)->unread().empty());
+  EXPECT_EQ((*checkpoint)->metadata(),
+            (std::vector<std::pair<std::string, std::string>>{{"groups.lr", "1"}, {"o", "7"}}));
+  parts_.pop_back();
+  ExpectError(ErrorCode::kInvalidInput, "object 'groups': storage_data does not say where it lies");
+}
+
+TEST_F(Distributed, ReadsTensorsBesideItAndNamesPartsThatItDoesNotList) {
+  WriteParts();
+  const std::string common = dcp::Saved("FloatStorage", 1, {}, BytesOf(std::vector<float>{9}));
+  Write(common, "common.pt");
+  Write(common, "__9_0.distcp");
+  const auto checkpoint = OpenMetadata(dcp::MetadataFile(entries_, parts_));
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  ASSERT_EQ((*checkpoint)->tensors().size(), 3U);
+  EXPECT_EQ((*checkpoint)->tensors()[0].name, "common.pt/tensor");
+  ASSERT_EQ((*checkpoint)->unread().size(), 2U);
+  EXPECT_EQ((*checkpoint)->unread()[0].name, "__9_0.distcp");
+}
+
+TEST_F(Distributed, TakesNoOtherClassForOneOfTheFormat) {
+  WriteParts();
+  for (const char* module : {"os", "evil.metadata"}) {
+    entries_[2].second = dcp::Global(module, "BytesStorageMetadata") + ")\x81";
+    ExpectError(ErrorCode::kInvalidInput, "the entry of 'o' is an object");
+  }
   entries_[2].second = dcp::Int(5);
   ExpectError(ErrorCode::kInvalidInput, "the entry of 'o' is an integer");
 }

@@ -126,5 +126,23 @@ TEST_F(StridedViews, RefuseTotalsThatMultiplyTheFile) {
   EXPECT_EQ(checkpoint.error().where, "f: byte 5");
 }
 
+// 4 GiB out of a few bytes would take half a minute without a word.
+TEST_F(StridedViews, OfFarMoreDeflatedBytesThanTheFileHasAreRefused) {
+  ViewCheckpointParts parts;
+  parts.where = "f";
+  ViewSource source{.size_bytes = std::uint64_t{4} << 30};
+  source.deflated = ZipMember{.name = "a", .size_bytes = source.size_bytes, .deflated = true};
+  parts.sources.push_back(source);
+  const auto file = *InputFile::Open(Write("a few bytes", "source"));
+  const auto checkpoint = MakeViewCheckpoint(file, parts);
+  ASSERT_FALSE(checkpoint.ok());
+  EXPECT_EQ(checkpoint.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(checkpoint.error().message,
+            "11 bytes inflate to 4294967296; expected at most 64 times as many, or 1073741824 "
+            "bytes");
+  parts.sources[0].size_bytes = kInflatedFloor;
+  EXPECT_TRUE(MakeViewCheckpoint(file, parts).ok());
+}
+
 }  // namespace
 }  // namespace rharness

@@ -1,0 +1,126 @@
+// Marks of formats that are not read: first bytes, last bytes, members, endings.
+#include "compare/weights/foreign_formats.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace rharness {
+namespace {
+
+using std::string_view_literals::operator""sv;  // NOLINT: used in literals, unseen by clang-tidy
+
+constexpr std::string_view kHdf5 = "an HDF5 file, such as Keras weights";
+constexpr std::string_view kKeras = "a Keras archive, whose weights are an HDF5 file";
+constexpr std::string_view kOnnx = "an ONNX model";
+constexpr std::string_view kFlax = "a MessagePack file, as flax writes checkpoints";
+constexpr std::string_view kOcdbt = "a part of an OCDBT database, as Orbax writes checkpoints";
+constexpr std::string_view kSavedModel = "a TensorFlow SavedModel";
+constexpr std::string_view kTfIndex = "the index of a TensorFlow checkpoint";
+constexpr std::string_view kTfData = "the data of a TensorFlow checkpoint";
+constexpr std::string_view kTflite = "a TensorFlow Lite model";
+constexpr std::string_view kExported = "a program of torch.export";
+constexpr std::string_view kPickle = "a Python pickle";
+
+struct Mark {
+  std::size_t offset = 0;
+  std::string_view bytes;
+  std::string_view format;
+};
+constexpr auto kMarks = std::to_array<Mark>({
+    {0, "PK\x05\x06"sv, "an empty zip archive"},
+    {0, "\x80\x02"sv, kPickle},
+    {0, "\x80\x03"sv, kPickle},
+    {0, "\x80\x04"sv, kPickle},
+    {0, "\x80\x05"sv, kPickle},
+    {0, "\x89HDF\r\n\x1a\n"sv, kHdf5},
+    {0, "\x0c\xdb\x3a\x2a"sv, kOcdbt},  // a manifest
+    {0, "\x0c\xdb\x20\xde"sv, kOcdbt},  // a node of the tree
+    {0, "\x0c\xdb\x12\x34"sv, kOcdbt},  // a node of versions
+    {4, "TFL3"sv, kTflite},
+    {0, "\x08\x01\x12"sv, kSavedModel},  // saved_model_schema_version 1, then meta_graphs
+    {0, "version https://"sv, "a pointer of Git LFS, which stands for a file that was not fetched"},
+    {0, "\x1f\x8b"sv, "a gzip file"},
+    {0, "\x28\xb5\x2f\xfd"sv, "a zstd file"},
+});
+
+struct Ending {
+  std::string_view of_name;
+  std::string_view format;
+};
+constexpr auto kEndings = std::to_array<Ending>({
+    {".onnx", kOnnx},
+    {".msgpack", kFlax},
+    {".ocdbt", kOcdbt},
+    {".pb", kSavedModel},
+    {".index", kTfIndex},
+    {".tflite", kTflite},
+    {".keras", kKeras},
+    {".h5", kHdf5},
+    {".hdf5", kHdf5},
+    {".pt2", kExported},
+    {".ptl", "a TorchScript file for mobile devices"},
+    {".mlmodel", "a Core ML model"},
+    {".params", "an MXNet file"},
+    {".pdparams", "a PaddlePaddle file"},
+    {kDistributedEnding,
+     "a part of a distributed checkpoint, which means nothing but to its .metadata"},
+});
+
+// The first field of a model is its ir_version, a small number; a name, a graph or the like
+// follows.
+bool LooksLikeOnnx(std::string_view head) {
+  constexpr std::string_view kTags = "\x12\x1a\x22\x28\x32\x3a\x42"sv;
+  return head.size() > 2 && head[0] == 8 && head[1] > 1 && head[1] < 64 &&
+         kTags.find(head[2]) != kTags.npos;
+}
+
+// A map whose first key is a string.
+bool LooksLikeMessagePack(std::string_view head) {
+  if (head.size() < 8) return false;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(head[i]); };
+  const std::size_t key = byte(0) == 0xde ? 3 : byte(0) == 0xdf ? 5 : 1;
+  const bool map = key > 1 || (byte(0) > 0x80 && byte(0) < 0x90);
+  return map && ((byte(key) > 0xa0 && byte(key) < 0xc0) || byte(key) == 0xd9);
+}
+
+}  // namespace
+
+Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view head) {
+  const auto mark = std::ranges::find_if(kMarks, [&](const Mark& candidate) {
+    return head.size() >= candidate.offset &&
+           head.substr(candidate.offset).starts_with(candidate.bytes);
+  });
+  if (mark != kMarks.end()) return mark->format;
+  if (LooksLikeOnnx(head)) return kOnnx;
+  if (LooksLikeMessagePack(head)) return kFlax;
+  // A sorted table of LevelDB's format ends in this number.
+  constexpr std::string_view kTableEnd = "\x57\xfb\x80\x8b\x24\x75\x47\xdb"sv;
+  constexpr std::uint64_t kFooterBytes = 48;
+  if (file.size_bytes() < kFooterBytes) return std::string_view();
+  std::string tail(kTableEnd.size(), '\0');
+  RETURN_IF_ERROR(
+      file.ReadAt(file.size_bytes() - tail.size(), std::as_writable_bytes(std::span(tail))));
+  return tail == kTableEnd ? kTfIndex : std::string_view();
+}
+
+std::string_view ForeignArchive(const ZipDirectory& directory) {
+  for (const ZipMember& member : directory.members) {
+    const std::string_view name = member.name;
+    if (name == "model.weights.h5") return kKeras;
+    if (name == "archive_format" || name.ends_with("/archive_format") ||
+        name.ends_with("serialized_exported_program.json")) {
+      return kExported;
+    }
+  }
+  return {};
+}
+
+std::string_view ForeignFormatByName(std::string_view name) {
+  if (name.find(".data-0") != std::string_view::npos) return kTfData;
+  const auto row = std::ranges::find_if(
+      kEndings, [&](const Ending& candidate) { return name.ends_with(candidate.of_name); });
+  return row == kEndings.end() ? std::string_view() : row->format;
+}
+
+}  // namespace rharness

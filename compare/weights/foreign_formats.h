@@ -1,0 +1,29 @@
+// Formats of checkpoints that are known by name and not read.
+//
+// Role: private to this folder; what the choice of a reader says of a file that none takes.
+#ifndef RHARNESS_COMPARE_WEIGHTS_FOREIGN_FORMATS_H_
+#define RHARNESS_COMPARE_WEIGHTS_FOREIGN_FORMATS_H_
+
+#include <string_view>
+
+#include "compare/weights/input_file.h"
+#include "compare/weights/zip_archive.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+inline constexpr std::string_view kDistributedEnding = ".distcp";
+
+// "an ONNX model": by the file's first bytes (`head`, at least 16 where it has as many) or its
+// last; empty: not known. Errors: io, integrity.
+Result<std::string_view> ForeignFormatOf(const InputFile& file, std::string_view head);
+
+// The same by the members of a zip archive: "a Keras archive".
+std::string_view ForeignArchive(const ZipDirectory& directory);
+
+// The same by the ending of a name: what a file says of itself whose content says nothing.
+std::string_view ForeignFormatByName(std::string_view name);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_FOREIGN_FORMATS_H_

@@ -1,0 +1,162 @@
+// Nodes of a pickle spelled out, within bounds.
+#include "compare/weights/pickle_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "harness/base/digest.h"
+
+namespace rharness {
+namespace {
+
+using Kind = PickleKind;
+
+constexpr int kMaxDepth = 24;
+constexpr std::size_t kLongestLeaf = 80;
+
+std::string HexOf(std::string_view bytes) {
+  std::string hex;
+  for (const char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return hex;
+}
+
+// At most `size` bytes, no character cut in two.
+std::string_view Front(std::string_view text, std::size_t size) {
+  if (text.size() <= size) return text;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  return text.substr(0, size);
+}
+
+// At protocol 2 a set is the call of its class with a list.
+std::optional<PickleId> SetItems(const Pickle& pickle, PickleId object) {
+  if (pickle.kind(pickle.Callable(object)) != Kind::kGlobal) return std::nullopt;
+  const std::string name = pickle.GlobalName(pickle.Callable(object));
+  const auto arguments = pickle.Arguments(object);
+  const bool is_set = name == "builtins.set" || name == "builtins.frozenset" ||
+                      name == "__builtin__.set" || name == "__builtin__.frozenset";
+  if (!is_set || arguments.size() != 1 || pickle.kind(arguments[0]) != Kind::kList) {
+    return std::nullopt;
+  }
+  return arguments[0];
+}
+
+}  // namespace
+
+std::string DigestText(std::string_view what, std::string_view bytes) {
+  return fmt::format("<{} of {} bytes, sha256 {}>", what, bytes.size(),
+                     Sha256HexOf(bytes).substr(0, 16));
+}
+
+PickleText PickleTexts::Of(PickleId id) {
+  result_ = {};
+  if (pickle_.kind(id) == Kind::kString && pickle_.Text(id).size() <= kMaxPickleTextBytes) {
+    result_.text = pickle_.Text(id);
+    return std::move(result_);
+  }
+  Append(id, 0);
+  if (result_.text.size() > kMaxPickleTextBytes) {
+    result_.text = fmt::format("{}... {}", Front(result_.text, kMaxPickleTextBytes / 2),
+                               DigestText("a text", result_.text));
+  }
+  return std::move(result_);
+}
+
+void PickleTexts::Append(PickleId id, int depth) {
+  std::string& out = result_.text;
+  if (depth > kMaxDepth || ++steps_ > kMaxPickleTextSteps) {
+    result_.complete = false;
+    out += "...";
+    return;
+  }
+  switch (pickle_.kind(id)) {
+    case Kind::kNone:
+      out += "None";
+      break;
+    case Kind::kBool:
+      out += pickle_.Bool(id) ? "True" : "False";
+      break;
+    case Kind::kInt:
+      out += fmt::to_string(pickle_.Int(id));
+      break;
+    case Kind::kFloat:
+      out += fmt::format("{}", pickle_.Float(id));
+      break;
+    case Kind::kLong:
+    case Kind::kBytes:
+    case Kind::kString: {
+      const std::string_view text = pickle_.Text(id);
+      const bool is_string = pickle_.kind(id) == Kind::kString;
+      if (text.size() > kLongestLeaf) {
+        out += DigestText(PickleKindName(pickle_.kind(id)), text);
+      } else if (is_string) {
+        out += fmt::format("'{}'", text);
+      } else {
+        out += fmt::format("{}'{}'", pickle_.kind(id) == Kind::kBytes ? "b" : "int", HexOf(text));
+      }
+      break;
+    }
+    case Kind::kTuple:
+      AppendAll(pickle_.Items(id), "()", depth);
+      break;
+    case Kind::kList:
+      AppendAll(pickle_.Items(id), "[]", depth);
+      break;
+    case Kind::kSet:
+      AppendSet(id, depth);
+      break;
+    case Kind::kDict:
+      AppendAll(pickle_.Entries(id), "{}", depth);
+      break;
+    case Kind::kGlobal:
+      out += pickle_.GlobalName(id);
+      break;
+    case Kind::kObject:
+      AppendObject(id, depth);
+      break;
+    case Kind::kPersistent:
+      result_.holds_storage = true;
+      AppendAll(pickle_.Items(id), "<>", depth);
+      break;
+  }
+}
+
+// `brackets` are "()", "[]" or, of keys and values in turn, "{}".
+void PickleTexts::AppendAll(std::span<const PickleId> items, std::string_view brackets, int depth) {
+  result_.text += brackets[0];
+  for (std::size_t i = 0; i < items.size() && result_.complete; ++i) {
+    if (i > 0) result_.text += brackets[0] == '{' && i % 2 == 1 ? ": " : ", ";
+    Append(items[i], depth + 1);
+  }
+  result_.text += brackets[1];
+}
+
+// Python walks over a set in the order of hashes, which differ from run to run.
+void PickleTexts::AppendSet(PickleId id, int depth) {
+  std::string before = std::move(result_.text);
+  std::vector<std::string> texts;
+  for (const PickleId item : pickle_.Items(id)) {
+    result_.text.clear();
+    Append(item, depth + 1);
+    texts.push_back(std::move(result_.text));
+  }
+  std::ranges::sort(texts);
+  result_.text = std::move(before);
+  result_.text += fmt::format("set({})", fmt::join(texts, ", "));
+}
+
+void PickleTexts::AppendObject(PickleId id, int depth) {
+  if (const auto list = SetItems(pickle_, id)) return AppendSet(*list, depth);
+  Append(pickle_.Callable(id), depth + 1);
+  AppendAll(pickle_.Arguments(id), "()", depth);
+  if (!pickle_.Items(id).empty()) AppendAll(pickle_.Items(id), "[]", depth);
+  if (!pickle_.Entries(id).empty()) AppendAll(pickle_.Entries(id), "{}", depth);
+  if (const auto state = pickle_.State(id)) {
+    result_.text += " with ";
+    Append(*state, depth + 1);
+  }
+}
+
+}  // namespace rharness

@@ -1,0 +1,95 @@
+// From the state of an array to dtype, shape and bytes.
+#include "compare/weights/torch_numpy.h"
+
+#include <span>
+#include <string_view>
+
+#include "compare/weights/npy_header.h"
+
+namespace rharness {
+namespace {
+
+using Kind = PickleKind;
+
+bool Calls(const Pickle& pickle, PickleId object, std::initializer_list<std::string_view> names) {
+  if (pickle.kind(object) != Kind::kObject ||
+      pickle.kind(pickle.Callable(object)) != Kind::kGlobal) {
+    return false;
+  }
+  const std::string callee = pickle.GlobalName(pickle.Callable(object));
+  for (const std::string_view name : names) {
+    if (callee == name) return true;
+  }
+  return false;
+}
+
+bool ReadShape(const Pickle& pickle, PickleId id, std::vector<std::uint64_t>* shape) {
+  if (pickle.kind(id) != Kind::kTuple) return false;
+  for (const PickleId item : pickle.Items(id)) {
+    if (pickle.kind(item) != Kind::kInt || pickle.Int(item) < 0) return false;
+    shape->push_back(static_cast<std::uint64_t>(pickle.Int(item)));
+  }
+  return true;
+}
+
+// dtype('f8', False, True) with the state (3, '<', ...).
+bool ReadDType(const Pickle& pickle, PickleId id, PickledArray* array) {
+  if (!Calls(pickle, id, {"numpy.dtype"}) || pickle.Arguments(id).empty()) return false;
+  const PickleId format = pickle.Arguments(id)[0];
+  if (pickle.kind(format) != Kind::kString) return false;
+  const auto dtype = DTypeOfNpyFormat(pickle.Text(format));
+  const auto state = pickle.State(id);
+  if (!dtype || !state || pickle.Items(*state).size() < 2) return false;
+  const PickleId order = pickle.Items(*state)[1];
+  if (pickle.kind(order) != Kind::kString) return false;
+  const std::string_view mark = pickle.Text(order);
+  array->dtype = *dtype;
+  array->swapped = mark == ">";
+  return mark == "<" || mark == ">" || mark == "|";
+}
+
+}  // namespace
+
+std::optional<PickledArray> ReadPickledArray(const Pickle& pickle, PickleId object) {
+  if (!Calls(pickle, object,
+             {"numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct"})) {
+    return std::nullopt;
+  }
+  const auto state = pickle.State(object);
+  if (!state || pickle.kind(*state) != Kind::kTuple) return std::nullopt;
+  const auto items = pickle.Items(*state);  // version, shape, dtype, is_fortran, data
+  PickledArray array;
+  if (items.size() != 5 || !ReadShape(pickle, items[1], &array.shape) ||
+      !ReadDType(pickle, items[2], &array) || pickle.kind(items[3]) != Kind::kBool) {
+    return std::nullopt;
+  }
+  array.fortran = pickle.Bool(items[3]);
+  array.data = items[4];
+  const bool encoded = Calls(pickle, array.data, {"_codecs.encode"}) &&
+                       pickle.Arguments(array.data).size() == 2 &&
+                       pickle.kind(pickle.Arguments(array.data)[0]) == Kind::kString &&
+                       pickle.kind(pickle.Arguments(array.data)[1]) == Kind::kString &&
+                       pickle.Text(pickle.Arguments(array.data)[1]) == "latin1";
+  if (!encoded && pickle.kind(array.data) != Kind::kBytes) return std::nullopt;
+  return array;
+}
+
+std::optional<std::string> BytesOfArray(const Pickle& pickle, const PickledArray& array) {
+  if (pickle.kind(array.data) == Kind::kBytes) return std::string(pickle.Text(array.data));
+  const std::string_view text = pickle.Text(pickle.Arguments(array.data)[0]);
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x80) {
+      bytes.push_back(text[i]);
+    } else if (lead == 0xc2 || lead == 0xc3) {
+      const auto next = static_cast<unsigned char>(text[++i]);  // the text is valid UTF-8
+      bytes.push_back(static_cast<char>((lead & 0x03) << 6 | (next & 0x3f)));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace rharness
