@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/trouble.h"
 #include "harness/drill/collect.h"
 #include "harness/manifest/packages.h"
 
@@ -37,6 +39,7 @@ class Attempt {
         gpus_(gpus),
         context_(context),
         folder_(RerunFolder(context.drill_folder, planned.run_id, planned.rerun)) {
+    workspace_.path = folder_ / "workspace";
     evidence_.run_id = planned.run_id;
     evidence_.rerun = planned.rerun;
     evidence_.attempt = attempt;
@@ -59,6 +62,7 @@ class Attempt {
       infrastructure_ = status.error().code != ErrorCode::kIntegrity;
       (void)Block({"", status.error().ToString()});
     }
+    if (WasStopped()) Interrupt();
     RETURN_IF_ERROR(WriteEvidence());
     return RerunResult{std::move(evidence_), infrastructure_};
   }
@@ -81,7 +85,7 @@ class Attempt {
       RETURN_IF_ERROR(CollectOutputs(manifest_, workspace_, folder_ / "artifacts",
                                      context_.drill_folder, &evidence_));
     }
-    const auto remarks = VerifyAfterRun(manifest_, workspace_, context_.cache);
+    ASSIGN_OR_RETURN(const auto remarks, VerifyAfterRun(manifest_, workspace_, context_.cache));
     evidence_.remarks.insert(evidence_.remarks.end(), remarks.begin(), remarks.end());
     return {};
   }
@@ -203,24 +207,78 @@ class Attempt {
   // the workspace, and the rerun's folder must still be itself.
   Status ClearTraces() {
     std::error_code error;
-    if (fs::canonical(folder_, error) != folder_.lexically_normal()) {
+    const fs::path real = fs::canonical(folder_, error);
+    const Error unreachable = PathError("cannot resolve", error.value(), folder_);
+    if (error && IsTrouble(unreachable)) return unreachable;
+    if (error || real != folder_.lexically_normal()) {
       return IntegrityError("the run moved the folder it was given", folder_.string());
     }
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-      if (entry.path().filename() != "workspace") RETURN_IF_ERROR(RemoveTree(entry.path()));
+    std::vector<fs::path> traces;
+    fs::directory_iterator entry(folder_, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (entry->path().filename() != "workspace") traces.push_back(entry->path());
     }
+    if (error) return IoErrorFromErrno("cannot list", error.value(), folder_.string());
+    for (const fs::path& trace : traces) RETURN_IF_ERROR(RemoveTree(trace));
     return {};
   }
 
-  // A child that never ran, or whose end nobody saw, is the machine's fault.
+  // A child that never ran, or whose end nobody saw, is the machine's fault; so is whatever becomes
+  // of one that had no space to write in, also where it did not notice.
   void JudgeOutcome() {
     const OutcomeKind kind = evidence_.outcome.kind;
+    const auto full = WhyFull(folder_);
+    if (full && (kind == OutcomeKind::kExited || kind == OutcomeKind::kSignalled)) {
+      evidence_.obstacle = fmt::format("the run {} where its file system is full: {}",
+                                       evidence_.outcome.ToString(), *full);
+      infrastructure_ = true;
+      return;
+    }
     if (kind != OutcomeKind::kNotStarted && kind != OutcomeKind::kLost &&
         kind != OutcomeKind::kCancelled) {
       return;
     }
     evidence_.obstacle = evidence_.outcome.ToString();
     infrastructure_ = kind != OutcomeKind::kCancelled && !StaysAway(evidence_.outcome);
+  }
+
+  bool HasTroubleWithOutputs() const {
+    return std::ranges::any_of(evidence_.remarks, [](const Remark& remark) {
+      return remark.code == "output_missing" || remark.code == "output_unreadable";
+    });
+  }
+
+  // How long to wait for a stop that may have reached the run before it reached this process.
+  std::chrono::milliseconds StopGrace() const {
+    constexpr std::array kStops = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGKILL};
+    const Outcome& outcome = evidence_.outcome;
+    if (outcome.Succeeded() && !HasTroubleWithOutputs()) return std::chrono::milliseconds(0);
+    const int signal =
+        outcome.kind == OutcomeKind::kSignalled ? outcome.signal : outcome.exit_code - 128;
+    const bool stop = std::ranges::find(kStops, signal) != kStops.end();
+    return std::chrono::milliseconds(stop ? 1000 : 100);
+  }
+
+  // A rerun that ends while the drill is being stopped was interrupted, whatever its end looks
+  // like: a stop that signals every process ends the run as well.
+  bool WasStopped() const {
+    if (!context_.should_cancel || evidence_.outcome.kind == OutcomeKind::kCancelled) return false;
+    const auto until = context_.clock->Monotonic() + StopGrace();
+    while (!context_.should_cancel()) {
+      if (context_.clock->Monotonic() >= until) return false;
+      context_.clock->SleepFor(std::chrono::milliseconds(10));
+    }
+    return true;
+  }
+
+  void Interrupt() {
+    const std::string end =
+        evidence_.obstacle.empty() ? evidence_.outcome.ToString() : evidence_.obstacle;
+    evidence_.outcome.kind = OutcomeKind::kCancelled;
+    evidence_.outcome.detail = fmt::format("while the drill was being stopped ({})", end);
+    evidence_.obstacle = evidence_.outcome.ToString();
+    evidence_.obstacle_layer.clear();
+    infrastructure_ = false;
   }
 
   Status WriteOutput(const std::string& name, const std::string& text, std::string* recorded) {
