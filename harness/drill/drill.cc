@@ -129,7 +129,7 @@ class Drill {
     const std::optional<Evidence> none;
     const auto found = past_.last.find(rerun.job);
     if (found == past_.last.end() || found->second.state != JobState::kCollected) return none;
-    Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second.evidence_sha256);
+    Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second);
     if (evidence.ok()) {
       const fs::path folder = RerunFolder(options_.out, rerun.run_id, rerun.rerun);
       // That of a finished rerun may have outlived a process that was killed, or a disk in trouble.

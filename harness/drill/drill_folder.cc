@@ -94,16 +94,20 @@ void RemoveStrays(const fs::path& folder) {
 }
 
 Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
-                            const std::string& sha256) {
+                            const JournalEntry& collected) {
   const fs::path path = RerunFolder(folder, rerun.run_id, rerun.rerun) / "evidence.json";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  if (Sha256HexOf(text) != sha256) {
+  if (Sha256HexOf(text) != collected.evidence_sha256) {
     return IntegrityError("is not the evidence that was journalled", path.string());
   }
   ASSIGN_OR_RETURN(const Json json, ParseJson(text, path.string()));
   ASSIGN_OR_RETURN(Evidence evidence, ParseEvidence(json, path.string()));
   if (evidence.run_id != rerun.run_id || evidence.rerun != rerun.rerun) {
     return IntegrityError("is the evidence of another rerun", path.string());
+  }
+  ASSIGN_OR_RETURN(const std::string logs, LogsSha256(folder, evidence));
+  if (!collected.logs_sha256.empty() && logs != collected.logs_sha256) {
+    return IntegrityError("has not the logs that were journalled", path.parent_path().string());
   }
   for (const Artifact& artifact : evidence.artifacts) {
     if (artifact.location.empty()) continue;

@@ -7,6 +7,7 @@
 
 #include "harness/base/result.h"
 #include "harness/drill/drill.h"
+#include "harness/drill/journal.h"
 #include "harness/manifest/evidence.h"
 
 namespace rharness {
@@ -26,10 +27,10 @@ Status RequireDrill(const std::filesystem::path& folder);
 // the folder's lock.
 void RemoveStrays(const std::filesystem::path& folder);
 
-// The evidence that was journalled with this digest; the checkpoints that it speaks of are
-// verified, too. Errors: integrity or not_found where anything of it was changed since; io.
+// The evidence that was journalled so; the logs and checkpoints that it speaks of are verified,
+// too. Errors: integrity or not_found where anything of it was changed since; io.
 Result<Evidence> LoadIntact(const std::filesystem::path& folder, const PlannedRerun& rerun,
-                            const std::string& sha256);
+                            const JournalEntry& collected);
 
 }  // namespace rharness
 

@@ -51,6 +51,7 @@ Json ToJson(const JournalEntry& entry) {
     json.Set("pid", entry.pid).Set("start_ticks", entry.start_ticks);
   }
   if (entry.state == JobState::kCollected) json.Set("evidence_sha256", entry.evidence_sha256);
+  if (!entry.logs_sha256.empty()) json.Set("logs_sha256", entry.logs_sha256);
   return json;
 }
 
@@ -64,6 +65,7 @@ Result<JournalEntry> ParseEntry(const Json& json, const std::string& where) {
   reader.ReadOptional("pid", &entry.pid);
   reader.ReadOptional("start_ticks", &entry.start_ticks);
   reader.ReadOptional("evidence_sha256", &entry.evidence_sha256);
+  reader.ReadOptional("logs_sha256", &entry.logs_sha256);
   RETURN_IF_ERROR(reader.status());
   for (const JobState candidate : kStates) {
     if (JobStateName(candidate) != state) continue;

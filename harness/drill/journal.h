@@ -36,6 +36,7 @@ struct JournalEntry {
   int pid = 0;                    // of kStarted
   std::uint64_t start_ticks = 0;  // of kStarted: identity of that pid
   std::string evidence_sha256;    // of kCollected
+  std::string logs_sha256;  // of kCollected: stdout.log and stderr.log in one; empty: not known
 };
 
 // What a journal says about the past: the last entry of each job.

@@ -177,8 +177,13 @@ class Attempt {
     const auto spec = launcher->BuildCommand(job);
     if (!spec.ok()) return Block({"", spec.error().ToString()});
     Status journalled;
+    // A run that the journal does not know of would be run for nothing.
     ExecutionHooks hooks{.on_start = [&](int pid) { journalled = Record(JobState::kStarted, pid); },
-                         .should_cancel = context_.should_cancel};
+                         .should_cancel =
+                             [&] {
+                               return !journalled.ok() ||
+                                      (context_.should_cancel && context_.should_cancel());
+                             }};
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
     if (job.limits.footprint) {
@@ -287,12 +292,9 @@ class Attempt {
     return WriteFileAtomic(folder_ / name, text);
   }
 
-  Status Record(JobState state, int pid = 0, std::string evidence_sha256 = {}) {
-    JournalEntry entry{.job = planned_.job,
-                       .state = state,
-                       .attempt = evidence_.attempt,
-                       .pid = pid,
-                       .evidence_sha256 = std::move(evidence_sha256)};
+  Status Record(JobState state, int pid = 0) {
+    JournalEntry entry{
+        .job = planned_.job, .state = state, .attempt = evidence_.attempt, .pid = pid};
     if (pid > 0) entry.start_ticks = ProcessStartTicks(pid).value_or(0);
     return context_.journal->Append(entry);
   }
@@ -302,7 +304,12 @@ class Attempt {
     RETURN_IF_ERROR(WriteFileAtomic(folder_ / "evidence.json", text));
     // An interrupted rerun and one that will be tried again are not finished: resume repeats them.
     if (infrastructure_ || evidence_.outcome.kind == OutcomeKind::kCancelled) return {};
-    return Record(JobState::kCollected, 0, Sha256HexOf(text));
+    JournalEntry entry{.job = planned_.job,
+                       .state = JobState::kCollected,
+                       .attempt = evidence_.attempt,
+                       .evidence_sha256 = Sha256HexOf(text)};
+    ASSIGN_OR_RETURN(entry.logs_sha256, LogsSha256(context_.drill_folder, evidence_));
+    return context_.journal->Append(entry);
   }
 
   const Manifest& manifest_;
@@ -319,6 +326,19 @@ class Attempt {
 
 fs::path RerunFolder(const fs::path& drill_folder, const std::string& run_id, int rerun) {
   return drill_folder / "runs" / run_id / std::to_string(rerun);
+}
+
+Result<std::string> LogsSha256(const fs::path& drill_folder, const Evidence& evidence) {
+  Sha256 digest;
+  for (const std::string& path : {evidence.stdout_path, evidence.stderr_path}) {
+    std::string text;
+    if (!path.empty()) {
+      ASSIGN_OR_RETURN(text, ReadFile(drill_folder / path));
+    }
+    digest.UpdateU64(text.size());
+    digest.Update(text);
+  }
+  return ToHex(digest.Finish());
 }
 
 std::map<std::string, std::string> BuildJobEnvironment(

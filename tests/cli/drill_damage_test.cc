@@ -64,6 +64,19 @@ TEST_F(DamagedDrill, TellsOfEvidenceThatChangedAndRerunsIt) {
   EXPECT_EQ(Calls(), 3);
 }
 
+TEST_F(DamagedDrill, TellsOfALogThatChanged) {
+  Write("train.sh", "echo said\necho more >&2\n" + std::string(kScript));
+  RecordRuns(1);
+  ASSERT_EQ(Drill().outcome.exit_code, 0);
+  for (const char* log : {"stdout.log", "stderr.log"}) {
+    const fs::path path = At("out/runs/a/1") / log;
+    ASSERT_TRUE(WriteFileAtomic(path, Read(path) + "not\n").ok());
+    EXPECT_EQ(Resume().outcome.exit_code, 5) << log;
+    EXPECT_EQ(Resume().outcome.exit_code, 0) << log;
+  }
+  EXPECT_EQ(Calls(), 3);
+}
+
 TEST_F(DamagedDrill, TellsOfAKeptCheckpointThatChanged) {
   RecordWithWeights();
   ASSERT_EQ(Drill().outcome.exit_code, 0);

@@ -13,10 +13,15 @@ struct Kind {
   const char* what;
 };
 constexpr Kind kKinds[] = {
-    {"kill_before", "killed before a change"},  {"kill_after", "killed after a change"},
-    {"kill_mid", "killed in the middle of it"}, {"no_space", "no space for it"},
-    {"short", "half of it, then no space"},     {"io", "it fails (EIO)"},
+    {"kill_before", "killed before a change"},
+    {"kill_after", "killed after a change"},
+    {"kill_mid", "killed in the middle of it"},
+    {"no_space", "no space for it"},
+    {"short", "half of it, then no space"},
+    {"io", "it fails (EIO)"},
     {"read_io", "a read fails (EIO)"},
+    {"full", "no space from there on"},
+    {"dead", "EIO from there on"},
 };
 
 class Faults : public FaultTrial {
@@ -35,21 +40,43 @@ class Faults : public FaultTrial {
     return counts;
   }
 
+  std::string FaultAt(const char* mode, long n) const {
+    return std::string(mode) + " " + std::to_string(n) + " " + At("").string();
+  }
+  static void Note(const TrialEnd& end, const std::string& fault, Row* row) {
+    ++row->trials;
+    row->wrong += end.wrong.empty() ? 0 : 1;
+    row->stuck += end.stuck.empty() ? 0 : 1;
+    row->lost += end.lost.empty() ? 0 : 1;
+    EXPECT_EQ(end.wrong, "") << fault;
+    EXPECT_EQ(end.stuck, "") << fault;
+    EXPECT_EQ(end.lost, "") << fault;
+  }
   Row Try(const Kind& kind, long count) {
     Row row;
-    for (const long n : SampleOf(count, 8)) {
+    for (const long n : SampleOf(count, 7)) {
       Reset();
-      const std::string fault = std::string(kind.mode) + " " + std::to_string(n) + " ";
-      const TrialEnd end = Examine(RunDrill(fault + At("").string(), false));
-      ++row.trials;
-      row.wrong += end.wrong.empty() ? 0 : 1;
-      row.stuck += end.stuck.empty() ? 0 : 1;
-      row.lost += end.lost.empty() ? 0 : 1;
-      EXPECT_EQ(end.wrong, "") << fault;
-      EXPECT_EQ(end.stuck, "") << fault;
-      EXPECT_EQ(end.lost, "") << fault;
+      const std::string fault = FaultAt(kind.mode, n);
+      Note(Examine(RunDrill(fault, false)), fault, &row);
     }
     return row;
+  }
+  // Killed, and killed again while it is resumed, elsewhere.
+  Row TryTwice(long count) {
+    Row row;
+    for (const long n : SampleOf(count, 7)) {
+      Reset();
+      const std::string first = FaultAt("kill_after", n);
+      const std::string second = FaultAt("kill_mid", 1 + n * 37 % count);
+      RunDrill(first, false);
+      Note(Examine(RunDrill(second, std::filesystem::exists(Trial("out/journal.jsonl")))),
+           first + ", then " + second, &row);
+    }
+    return row;
+  }
+  static void Print(const char* what, const Row& row) {
+    std::printf("%-28s %7d %6d %6d %6d\n", what, row.trials, row.wrong, row.stuck, row.lost);
+    std::fflush(stdout);
   }
 };
 
@@ -63,9 +90,9 @@ TEST_F(Faults, AtAnyCallLeaveNoWrongVerdictAndNothingStuckOrLost) {
               "wrong", "stuck", "lost");
   for (const Kind& kind : kKinds) {
     const bool reading = std::string_view(kind.mode) == "read_io";
-    const Row row = Try(kind, reading ? reads : changes);
-    std::printf("%-28s %7d %6d %6d %6d\n", kind.what, row.trials, row.wrong, row.stuck, row.lost);
+    Print(kind.what, Try(kind, reading ? reads : changes));
   }
+  Print("killed, and again resuming", TryTwice(changes));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // A library that is put before libc: it counts the calls of one process that change or read files
 // below a folder, and makes one of them go wrong. RHARNESS_FAULT="MODE N FOLDER": at the N-th call,
 // from 1, of those that MODE is about. With N = 0 nothing goes wrong, and the number of calls is
-// written to FOLDER.count when the process ends.
+// written to FOLDER.count when the process ends. "full" and "dead" go wrong from that call on.
 //
 // Role: loaded by LD_PRELOAD into drill_main. Not here: which calls are tried (faults_test.cc).
 #include <dirent.h>
@@ -22,7 +22,18 @@
 
 namespace {
 
-enum class Mode { kNone, kKillBefore, kKillAfter, kKillMid, kNoSpace, kShort, kIo, kReadIo };
+enum class Mode {
+  kNone,
+  kKillBefore,
+  kKillAfter,
+  kKillMid,
+  kNoSpace,
+  kShort,
+  kIo,
+  kReadIo,
+  kFull,
+  kDead
+};
 
 struct Plan {
   Mode mode = Mode::kNone;
@@ -39,9 +50,9 @@ const Plan& ThePlan() {
       return made;
     }
     made->folder = folder;
-    const char* const kWords[] = {"none",     "kill_before", "kill_after", "kill_mid",
-                                  "no_space", "short",       "io",         "read_io"};
-    for (int i = 0; i < 8; ++i) {
+    const char* const kWords[] = {"none",  "kill_before", "kill_after", "kill_mid", "no_space",
+                                  "short", "io",          "read_io",    "full",     "dead"};
+    for (int i = 0; i < 10; ++i) {
       if (std::strcmp(word, kWords[i]) == 0) made->mode = static_cast<Mode>(i);
     }
     return made;
@@ -95,6 +106,8 @@ Fate OfChange(bool ours) {
   if (!ours) return fate;
   const long count = ++g_changes;
   if (g_no_space_next.exchange(false)) fate.error = ENOSPC;
+  if (count >= ThePlan().n && ThePlan().mode == Mode::kFull) fate.error = ENOSPC;
+  if (count >= ThePlan().n && ThePlan().mode == Mode::kDead) fate.error = EIO;
   if (count != ThePlan().n) return fate;
   switch (ThePlan().mode) {
     case Mode::kKillBefore:
