@@ -172,6 +172,7 @@ class Attempt {
     const Job job = BuildJob();
     CaptureJobEnvironment();
     if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
+      if (IsTrouble(made.error())) return made.error();
       return Block({"code", made.error().ToString()});
     }
     const auto spec = launcher->BuildCommand(job);
