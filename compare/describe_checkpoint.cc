@@ -35,7 +35,7 @@ std::string DescribeDiffering(const CheckpointComparison& checkpoint) {
   const std::string text =
       fmt::format("{} of {} {}, first {}", count, Count(difference.compared, "tensor"),
                   count == 1 ? "differs" : "differ", first.name);
-  if (checkpoint.from_digests) return text + " (by its digest; the bytes are not at hand)";
+  if (checkpoint.from_digests) return text + " (by its digest alone)";
   return fmt::format("{} at index {}, {}", text, first.first_index, DescribeDistance(difference));
 }
 

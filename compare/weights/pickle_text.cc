@@ -12,8 +12,6 @@
 namespace rharness {
 namespace {
 
-using Kind = PickleKind;
-
 constexpr int kMaxDepth = 24;
 constexpr std::size_t kLongestLeaf = 80;
 
@@ -32,12 +30,12 @@ std::string_view Front(std::string_view text, std::size_t size) {
 
 // At protocol 2 a set is the call of its class with a list.
 std::optional<PickleId> SetItems(const Pickle& pickle, PickleId object) {
-  if (pickle.kind(pickle.Callable(object)) != Kind::kGlobal) return std::nullopt;
+  if (pickle.kind(pickle.Callable(object)) != PickleKind::kGlobal) return std::nullopt;
   const std::string name = pickle.GlobalName(pickle.Callable(object));
   const auto arguments = pickle.Arguments(object);
   const bool is_set = name == "builtins.set" || name == "builtins.frozenset" ||
                       name == "__builtin__.set" || name == "__builtin__.frozenset";
-  if (!is_set || arguments.size() != 1 || pickle.kind(arguments[0]) != Kind::kList) {
+  if (!is_set || arguments.size() != 1 || pickle.kind(arguments[0]) != PickleKind::kList) {
     return std::nullopt;
   }
   return arguments[0];
@@ -52,7 +50,7 @@ std::string DigestText(std::string_view what, std::string_view bytes) {
 
 PickleText PickleTexts::Of(PickleId id) {
   result_ = {};
-  if (pickle_.kind(id) == Kind::kString && pickle_.Text(id).size() <= kMaxPickleTextBytes) {
+  if (pickle_.kind(id) == PickleKind::kString && pickle_.Text(id).size() <= kMaxPickleTextBytes) {
     result_.text = pickle_.Text(id);
     return std::move(result_);
   }
@@ -72,51 +70,52 @@ void PickleTexts::Append(PickleId id, int depth) {
     return;
   }
   switch (pickle_.kind(id)) {
-    case Kind::kNone:
+    case PickleKind::kNone:
       out += "None";
       break;
-    case Kind::kBool:
+    case PickleKind::kBool:
       out += pickle_.Bool(id) ? "True" : "False";
       break;
-    case Kind::kInt:
+    case PickleKind::kInt:
       out += fmt::to_string(pickle_.Int(id));
       break;
-    case Kind::kFloat:
+    case PickleKind::kFloat:
       out += fmt::format("{}", pickle_.Float(id));
       break;
-    case Kind::kLong:
-    case Kind::kBytes:
-    case Kind::kString: {
+    case PickleKind::kLong:
+    case PickleKind::kBytes:
+    case PickleKind::kString: {
       const std::string_view text = pickle_.Text(id);
-      const bool is_string = pickle_.kind(id) == Kind::kString;
+      const bool is_string = pickle_.kind(id) == PickleKind::kString;
       if (text.size() > kLongestLeaf) {
         out += DigestText(PickleKindName(pickle_.kind(id)), text);
       } else if (is_string) {
         out += fmt::format("'{}'", text);
       } else {
-        out += fmt::format("{}'{}'", pickle_.kind(id) == Kind::kBytes ? "b" : "int", HexOf(text));
+        out += fmt::format("{}'{}'", pickle_.kind(id) == PickleKind::kBytes ? "b" : "int",
+                           HexOf(text));
       }
       break;
     }
-    case Kind::kTuple:
+    case PickleKind::kTuple:
       AppendAll(pickle_.Items(id), "()", depth);
       break;
-    case Kind::kList:
+    case PickleKind::kList:
       AppendAll(pickle_.Items(id), "[]", depth);
       break;
-    case Kind::kSet:
+    case PickleKind::kSet:
       AppendSet(id, depth);
       break;
-    case Kind::kDict:
+    case PickleKind::kDict:
       AppendAll(pickle_.Entries(id), "{}", depth);
       break;
-    case Kind::kGlobal:
+    case PickleKind::kGlobal:
       out += pickle_.GlobalName(id);
       break;
-    case Kind::kObject:
+    case PickleKind::kObject:
       AppendObject(id, depth);
       break;
-    case Kind::kPersistent:
+    case PickleKind::kPersistent:
       result_.holds_storage = true;
       AppendAll(pickle_.Items(id), "<>", depth);
       break;

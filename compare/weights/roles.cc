@@ -79,7 +79,7 @@ bool IsDigits(std::string_view text) {
 
 // "chained_0" of "chained_".
 bool IsNumbered(std::string_view component, std::string_view begin) {
-  return component.starts_with(begin) && IsNumber(component.substr(begin.size()));
+  return component.starts_with(begin) && IsDigits(component.substr(begin.size()));
 }
 
 bool IsOptimizer(std::string_view component) {

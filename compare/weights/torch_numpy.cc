@@ -9,11 +9,9 @@
 namespace rharness {
 namespace {
 
-using Kind = PickleKind;
-
 bool Calls(const Pickle& pickle, PickleId object, std::initializer_list<std::string_view> names) {
-  if (pickle.kind(object) != Kind::kObject ||
-      pickle.kind(pickle.Callable(object)) != Kind::kGlobal) {
+  if (pickle.kind(object) != PickleKind::kObject ||
+      pickle.kind(pickle.Callable(object)) != PickleKind::kGlobal) {
     return false;
   }
   const std::string callee = pickle.GlobalName(pickle.Callable(object));
@@ -24,9 +22,9 @@ bool Calls(const Pickle& pickle, PickleId object, std::initializer_list<std::str
 }
 
 bool ReadShape(const Pickle& pickle, PickleId id, std::vector<std::uint64_t>* shape) {
-  if (pickle.kind(id) != Kind::kTuple) return false;
+  if (pickle.kind(id) != PickleKind::kTuple) return false;
   for (const PickleId item : pickle.Items(id)) {
-    if (pickle.kind(item) != Kind::kInt || pickle.Int(item) < 0) return false;
+    if (pickle.kind(item) != PickleKind::kInt || pickle.Int(item) < 0) return false;
     shape->push_back(static_cast<std::uint64_t>(pickle.Int(item)));
   }
   return true;
@@ -36,12 +34,12 @@ bool ReadShape(const Pickle& pickle, PickleId id, std::vector<std::uint64_t>* sh
 bool ReadDType(const Pickle& pickle, PickleId id, PickledArray* array) {
   if (!Calls(pickle, id, {"numpy.dtype"}) || pickle.Arguments(id).empty()) return false;
   const PickleId format = pickle.Arguments(id)[0];
-  if (pickle.kind(format) != Kind::kString) return false;
+  if (pickle.kind(format) != PickleKind::kString) return false;
   const auto dtype = DTypeOfNpyFormat(pickle.Text(format));
   const auto state = pickle.State(id);
   if (!dtype || !state || pickle.Items(*state).size() < 2) return false;
   const PickleId order = pickle.Items(*state)[1];
-  if (pickle.kind(order) != Kind::kString) return false;
+  if (pickle.kind(order) != PickleKind::kString) return false;
   const std::string_view mark = pickle.Text(order);
   array->dtype = *dtype;
   array->swapped = mark == ">";
@@ -56,26 +54,26 @@ std::optional<PickledArray> ReadPickledArray(const Pickle& pickle, PickleId obje
     return std::nullopt;
   }
   const auto state = pickle.State(object);
-  if (!state || pickle.kind(*state) != Kind::kTuple) return std::nullopt;
+  if (!state || pickle.kind(*state) != PickleKind::kTuple) return std::nullopt;
   const auto items = pickle.Items(*state);  // version, shape, dtype, is_fortran, data
   PickledArray array;
   if (items.size() != 5 || !ReadShape(pickle, items[1], &array.shape) ||
-      !ReadDType(pickle, items[2], &array) || pickle.kind(items[3]) != Kind::kBool) {
+      !ReadDType(pickle, items[2], &array) || pickle.kind(items[3]) != PickleKind::kBool) {
     return std::nullopt;
   }
   array.fortran = pickle.Bool(items[3]);
   array.data = items[4];
   const bool encoded = Calls(pickle, array.data, {"_codecs.encode"}) &&
                        pickle.Arguments(array.data).size() == 2 &&
-                       pickle.kind(pickle.Arguments(array.data)[0]) == Kind::kString &&
-                       pickle.kind(pickle.Arguments(array.data)[1]) == Kind::kString &&
+                       pickle.kind(pickle.Arguments(array.data)[0]) == PickleKind::kString &&
+                       pickle.kind(pickle.Arguments(array.data)[1]) == PickleKind::kString &&
                        pickle.Text(pickle.Arguments(array.data)[1]) == "latin1";
-  if (!encoded && pickle.kind(array.data) != Kind::kBytes) return std::nullopt;
+  if (!encoded && pickle.kind(array.data) != PickleKind::kBytes) return std::nullopt;
   return array;
 }
 
 std::optional<std::string> BytesOfArray(const Pickle& pickle, const PickledArray& array) {
-  if (pickle.kind(array.data) == Kind::kBytes) return std::string(pickle.Text(array.data));
+  if (pickle.kind(array.data) == PickleKind::kBytes) return std::string(pickle.Text(array.data));
   const std::string_view text = pickle.Text(pickle.Arguments(array.data)[0]);
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {

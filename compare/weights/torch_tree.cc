@@ -14,8 +14,6 @@
 namespace rharness {
 namespace {
 
-using Kind = PickleKind;
-
 constexpr std::size_t kMaxUnread = 10'000;
 constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{256}
                                           << 20;  // of values that are not listed
@@ -44,7 +42,7 @@ class Flattener {
         fmt::format("'{}': {}", TerminalSafe(std::string_view(name_).substr(0, 200)), message),
         fmt::format("{}: byte {}", where_, pickle_.offset(id)));
   }
-  bool IsObject(PickleId id) const { return pickle_.kind(id) == Kind::kObject; }
+  bool IsObject(PickleId id) const { return pickle_.kind(id) == PickleKind::kObject; }
   bool IsOrderedDict(PickleId object) const {
     return tensors_.CalleeOf(object).kind == TorchGlobalKind::kOrderedDict &&
            pickle_.Arguments(object).empty();
@@ -109,7 +107,7 @@ Status Flattener::VisitNext() {
   }
   const PickleId id = frame.id;
   const std::size_t child = frame.next++;
-  const bool keyed = pickle_.kind(id) == Kind::kDict || (IsObject(id) && IsOrderedDict(id));
+  const bool keyed = pickle_.kind(id) == PickleKind::kDict || (IsObject(id) && IsOrderedDict(id));
   if (keyed && 2 * child < pickle_.Entries(id).size()) return VisitEntry(id, child);
   bool done = keyed;
   if (IsObject(id) && !keyed) {
@@ -152,15 +150,15 @@ Status Flattener::VisitMember(PickleId object, std::size_t member, bool* done) {
   const auto state = pickle_.State(object);
   *done = member > 0 || !state;
   if (*done) return {};
-  if (pickle_.kind(*state) != Kind::kDict) return visit("(state)", *state);
+  if (pickle_.kind(*state) != PickleKind::kDict) return visit("(state)", *state);
   RETURN_IF_ERROR(Enter(*state));  // members of the state are members of the object
   frames_.back().dotted = dotted;
   return {};
 }
 
 Status Flattener::AppendKey(PickleId key) {
-  const std::string text =
-      pickle_.kind(key) == Kind::kString ? std::string(pickle_.Text(key)) : texts_.Of(key).text;
+  const std::string text = pickle_.kind(key) == PickleKind::kString ? std::string(pickle_.Text(key))
+                                                                    : texts_.Of(key).text;
   if (text.size() > kMaxTorchNameBytes - std::min(name_.size(), kMaxTorchNameBytes)) {
     return NotRead(key, fmt::format("a name of more than {} bytes", kMaxTorchNameBytes));
   }
@@ -176,7 +174,7 @@ Status Flattener::Visit(PickleId id) {
       return Enter(id);
     case PickleKind::kObject:
       return VisitObject(id);
-    case Kind::kPersistent:
+    case PickleKind::kPersistent:
       return AddUnread(id, "a storage outside of a tensor");
     default:
       return VisitValue(id);
@@ -187,15 +185,16 @@ Status Flattener::VisitObject(PickleId id) {
   if (tensors_.IsTensor(id)) return VisitTensor(id);
   if (IsOrderedDict(id)) return Enter(id);
   if (tensors_.CalleeOf(id).kind == TorchGlobalKind::kPlain) return VisitValue(id);
-  if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_)) return AddView(id, std::move(*array));
+  if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_))
+    return AddView(id, std::move(*array));
   return VisitForeign(id);
 }
 
 // What is kept beside the tensors by a class that nobody here knows: compared by what is in it.
 Status Flattener::VisitForeign(PickleId id) {
   const auto state = pickle_.State(id);
-  bool opened = (state && pickle_.kind(*state) == Kind::kDict) || !pickle_.Items(id).empty() ||
-                !pickle_.Entries(id).empty();
+  bool opened = (state && pickle_.kind(*state) == PickleKind::kDict) ||
+                !pickle_.Items(id).empty() || !pickle_.Entries(id).empty();
   if (!opened) {
     const PickleText text = texts_.Of(id);
     opened = text.holds_storage;
@@ -213,7 +212,7 @@ Status Flattener::VisitForeign(PickleId id) {
 
 // A value that is one line of metadata.
 Status Flattener::VisitValue(PickleId id) {
-  if (pickle_.kind(id) == Kind::kString) {
+  if (pickle_.kind(id) == PickleKind::kString) {
     const std::string_view text = pickle_.Text(id);
     AddMetadata(text.size() > kMaxTorchTextBytes ? DigestText("a string", text)
                                                  : std::string(text));

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "harness/base/trouble.h"
+
 namespace rharness {
 namespace {
 
@@ -16,11 +18,8 @@ Error NotRegular(const fs::path& path) {
 }
 
 Error OpenError(const fs::path& path, int error_number) {
-  if (error_number == ENOENT || error_number == ENOTDIR) {
-    return NotFound("no such file", path.string());
-  }
   if (error_number == ENXIO) return NotRegular(path);  // what open says of a socket
-  return IoErrorFromErrno("cannot open", error_number, path.string());
+  return PathError("cannot open", error_number, path);
 }
 
 }  // namespace

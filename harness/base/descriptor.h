@@ -40,7 +40,7 @@ struct OpenedFile {
 
 // Opens a regular file without ever waiting for it: a FIFO, socket, device or folder is refused
 // (invalid_input). With `follow_links` false a symbolic link as last component is refused too.
-// Errors: not_found, io, invalid_input.
+// Errors: those of PathError.
 Result<OpenedFile> OpenRegularFile(const std::filesystem::path& path, bool follow_links = true);
 
 }  // namespace rharness

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "harness/base/descriptor.h"
+#include "harness/base/trouble.h"
 
 namespace rharness {
 namespace {
@@ -215,12 +216,12 @@ Result<fs::path> ResolveBelow(const fs::path& root, const fs::path& relative) {
   if (error == std::errc::no_such_file_or_directory) {
     return NotFound("no such folder", root.string());
   }
-  if (error) return IoError("cannot resolve: " + error.message(), root.string());
+  if (error) return PathError("cannot resolve", error.value(), root);
   const fs::path path = fs::canonical(real_root / relative, error);
   if (error == std::errc::no_such_file_or_directory) {
     return NotFound("no such file", (root / relative).string());
   }
-  if (error) return IoError("cannot resolve: " + error.message(), (root / relative).string());
+  if (error) return PathError("cannot resolve", error.value(), root / relative);
   const auto [root_end, unused] =
       std::mismatch(real_root.begin(), real_root.end(), path.begin(), path.end());
   if (root_end != real_root.end()) {

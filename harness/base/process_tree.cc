@@ -88,6 +88,29 @@ std::uint64_t ProportionalBytesOf(const ProcessStat& stat) {
   return kibibytes * 1024;
 }
 
+// Whether a variable of the process is `text`, or begins with it.
+bool Carries(int pid, std::string_view text, bool whole) {
+  const std::string environment =
+      ReadProcFile(fmt::format("/proc/{}/environ", pid), std::size_t{4} << 20);
+  for (std::size_t at = environment.find(text); at != std::string::npos;
+       at = environment.find(text, at + 1)) {
+    const std::size_t end = at + text.size();
+    if ((at == 0 || environment[at - 1] == '\0') &&
+        (!whole || end == environment.size() || environment[end] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Calls `round` until it finds nothing left to do, for a second at most.
+template <class F>
+void Repeatedly(F round) {
+  constexpr int kRounds = 200;
+  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+  for (int i = 0; i < kRounds && !round(); ++i) ::nanosleep(&kPause, nullptr);
+}
+
 }  // namespace
 
 std::optional<ProcessStat> ReadProcessStat(int pid) {
@@ -142,17 +165,7 @@ bool ProcessTree::Adopt(const ProcessStat& stat, bool search_environments) const
   if (group_only_) return false;
   if (members_.contains(stat.parent)) return true;
   if (!search_environments || marker_.empty() || stat.IsDead()) return false;
-  const std::string environment =
-      ReadProcFile(fmt::format("/proc/{}/environ", stat.pid), std::size_t{4} << 20);
-  for (std::size_t at = environment.find(marker_); at != std::string::npos;
-       at = environment.find(marker_, at + 1)) {
-    const std::size_t end = at + marker_.size();
-    if ((at == 0 || environment[at - 1] == '\0') &&
-        (end == environment.size() || environment[end] == '\0')) {
-      return true;
-    }
-  }
-  return false;
+  return Carries(stat.pid, marker_, /*whole=*/true);
 }
 
 void ProcessTree::Refresh(bool search_environments) {
@@ -212,21 +225,34 @@ bool ProcessTree::HasLivingMember() const {
 }
 
 void ProcessTree::KillAll() {
-  constexpr int kRounds = 200;
-  constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
-  for (int round = 0; round < kRounds; ++round) {
+  Repeatedly([this] {
     ::kill(-leader_, SIGKILL);
     Refresh(/*search_environments=*/true);
-    if (!HasLivingMember()) return;
+    if (!HasLivingMember()) return true;
     Signal(SIGKILL);
-    ::nanosleep(&kPause, nullptr);
-  }
+    return false;
+  });
 }
 
 std::optional<std::uint64_t> ProcessStartTicks(int pid) {
   const std::optional<ProcessStat> stat = ReadProcessStat(pid);
   if (!stat) return std::nullopt;
   return stat->start_ticks;
+}
+
+void KillSession(const std::string& session) {
+  if (session.empty() || session == JobSession()) return;
+  const std::string text = fmt::format("{}={}", kJobMarker, session);
+  Repeatedly([&] {
+    bool gone = true;
+    for (const int pid : AllPids()) {
+      const std::optional<ProcessStat> stat = ReadProcessStat(pid);
+      if (!stat || stat->IsDead() || !Carries(pid, text, /*whole=*/false)) continue;
+      gone = false;
+      SignalProcess(*stat, SIGKILL);
+    }
+    return gone;
+  });
 }
 
 void KillLeftoverGroup(int pid, std::uint64_t start_ticks) {

@@ -189,14 +189,8 @@ std::string FindProgram(const std::string& name, std::string_view path,
 }
 
 std::string NewJobId() {
-  static const std::uint64_t base = [] {
-    // Not std::random_device, which asks for a glibc newer than most images have.
-    std::uint64_t value = 0;
-    if (::getrandom(&value, sizeof(value), 0) != sizeof(value)) Abort("getrandom failed");
-    return value;
-  }();
-  static std::atomic<std::uint64_t> counter{0};
-  return fmt::format("{:016x}", base + counter.fetch_add(1));
+  static std::atomic<std::uint32_t> counter{0};
+  return JobSession() + fmt::format("{:06x}", counter.fetch_add(1) & 0xffffffU);
 }
 
 // Empty when argv and environment can be handed to execve.
@@ -291,6 +285,16 @@ void AddStarted(const fs::path& program, const ProcessSpec& spec, const ProcessL
 }
 
 }  // namespace
+
+std::string JobSession() {
+  static const std::uint64_t drawn = [] {
+    // Not std::random_device, which asks for a glibc newer than most images have.
+    std::uint64_t value = 0;
+    if (::getrandom(&value, sizeof(value), 0) != sizeof(value)) Abort("getrandom failed");
+    return value;
+  }();
+  return fmt::format("{:016x}", drawn).substr(0, 10);
+}
 
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
                          const std::function<void(int pid)>& on_start,

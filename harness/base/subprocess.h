@@ -32,8 +32,8 @@ struct ProcessSpec {
 };
 
 // The one variable that RunProcess adds to a child's environment, replacing one of that name. Its
-// value is unique to the call and always 16 characters long; descendants that left the process
-// group are found by it.
+// value is unique to the call and always 16 characters long: JobSession and a count. Descendants
+// that left the process group are found by it.
 inline constexpr std::string_view kJobMarker = "RHARNESS_JOB";
 
 struct ProcessLimits {
@@ -108,6 +108,12 @@ std::map<std::string, std::string> PickEnvironment(const std::vector<std::string
 // Identity of a live process that survives pid reuse: its start time in clock ticks since boot
 // (/proc/PID/stat field 22). Empty when there is no such process.
 std::optional<std::uint64_t> ProcessStartTicks(int pid);
+// What the markers of all children of this process begin with; drawn at random, 10 characters.
+std::string JobSession();
+// Kills every process that carries a marker of this session, which must be another process's: what
+// that left behind when it was killed, wherever it went since. What cleared its environment is not
+// found. Cost: reads the environment of every process of this user.
+void KillSession(const std::string& session);
 // Kills the group of `pid` if that process still is the one that started at `start_ticks`.
 void KillLeftoverGroup(int pid, std::uint64_t start_ticks);
 

@@ -13,6 +13,7 @@
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/drill.h"
+#include "harness/drill/settings.h"
 #include "harness/manifest/environment.h"
 
 namespace rharness {
@@ -34,9 +35,10 @@ struct Arguments {
 
 std::atomic<int> g_interrupts{0};
 
-// The first interrupt ends the drill in order; the second ends the process at once.
-void OnInterrupt(int) {
-  if (++g_interrupts <= 1) return;
+// The first interrupt ends the drill in order; the second ends the process at once. A hang-up is
+// never the second: service managers send it right behind SIGTERM.
+void OnInterrupt(int signal) {
+  if (++g_interrupts <= 1 || signal == SIGHUP) return;
   AbandonStatusLine();
   std::_Exit(kExitInfrastructure);
 }
@@ -78,10 +80,14 @@ Status Complete(Arguments* arguments, const Command& command) {
   if (!command.Given("--gpus")) {
     drill.plan.slots.gpus = static_cast<int>(CaptureEnvironment().hardware.gpus.size());
   }
-  if (drill.resume && (arguments->dry_run || command.Given("--select") || drill.sample)) {
+  if (drill.resume && (arguments->dry_run || command.Given("--select") || drill.sample ||
+                       command.Given("--seed"))) {
     return InvalidInput(
         "--resume goes on with the drill's own plan; it takes no --dry-run, "
-        "--select or --sample");
+        "--select, --sample or --seed");
+  }
+  for (const std::string& name : KeptOptions()) {
+    if (command.Given(name)) drill.given.insert(name);
   }
   if (!drill.resume && drill.history.empty()) {
     return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY");
@@ -131,6 +137,8 @@ int Run(Arguments* arguments, const Command& command) {
   if (arguments->dry_run) return ShowPlan(*arguments);
   std::signal(SIGINT, OnInterrupt);
   std::signal(SIGTERM, OnInterrupt);
+  // Under nohup it stays ignored.
+  if (std::signal(SIGHUP, OnInterrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   auto line = std::make_unique<ProgressLine>(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
                          .should_stop = [] { return g_interrupts.load() > 0; }};
@@ -157,7 +165,8 @@ void AddSelectionOptions(Command* command, Arguments* arguments) {
   command->Add("--reruns", &drill.plan.reruns, "Reruns of each run").Between(1, 1000).ShowDefault();
   command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
   command->Add("--resume", &drill.resume,
-               "Go on with the interrupted drill in --out, with its own settings");
+               "Go on with the interrupted drill in --out, with its own settings; an option "
+               "that differs from them is refused");
 }
 
 void AddResourceOptions(Command* command, Arguments* arguments) {

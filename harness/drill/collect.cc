@@ -9,6 +9,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/trouble.h"
 #include "harness/drill/record_parts.h"
 #include "harness/drill/tensor_records.h"
 
@@ -56,16 +57,17 @@ Result<Artifact> Measure(const Artifact& recorded, const fs::path& folder) {
 }
 
 // What the recording said already of this file need not be said again of each rerun.
-void CollectMetrics(const Manifest& manifest, const fs::path& folder, Evidence* evidence) {
-  if (manifest.metrics_path.empty()) return;
+Status CollectMetrics(const Manifest& manifest, const fs::path& folder, Evidence* evidence) {
+  if (manifest.metrics_path.empty()) return {};
   const auto path = ResolveBelow(folder, manifest.metrics_path);
   const auto text =
       path.ok() ? ReadFile(*path, kMetricsFileBytes) : Result<std::string>(path.error());
   auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
                         : Result<SalvagedMetrics>(text.error());
   if (!read.ok()) {
+    if (IsTrouble(read.error())) return read.error();
     evidence->remarks.push_back(RemarkOf(manifest.metrics_path, read.error()));
-    return;
+    return {};
   }
   for (const std::string& sentence : read->left_out) {
     if (std::ranges::find(manifest.notes, sentence) != manifest.notes.end()) continue;
@@ -75,6 +77,7 @@ void CollectMetrics(const Manifest& manifest, const fs::path& folder, Evidence* 
   for (const auto& [name, version] : evidence->metrics.software) {
     evidence->environment.software[name] = version;
   }
+  return {};
 }
 
 }  // namespace
@@ -86,6 +89,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   const auto found = ResolveBelow(
       drill_folder, (workspace.path / manifest.working_directory).lexically_relative(drill_folder));
   if (!found.ok()) {
+    if (IsTrouble(found.error())) return found.error();
     evidence->remarks.push_back(RemarkOf(manifest.working_directory, found.error()));
     return {};
   }
@@ -93,6 +97,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   for (const Artifact& recorded : manifest.artifacts) {
     auto seen = Measure(recorded, folder);
     if (!seen.ok()) {
+      if (IsTrouble(seen.error())) return seen.error();
       evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));
       continue;
     }
@@ -104,8 +109,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     }
     evidence->artifacts.push_back(std::move(*seen));
   }
-  CollectMetrics(manifest, folder, evidence);
-  return {};
+  return CollectMetrics(manifest, folder, evidence);
 }
 
 }  // namespace rharness

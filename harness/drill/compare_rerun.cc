@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compare/compare_checkpoints.h"
+#include "harness/base/trouble.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
 
@@ -95,8 +96,10 @@ std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const
   return compared.ok() ? std::move(*compared) : std::vector<CheckpointComparison>();
 }
 
-void CompareArtifact(const Artifact& recorded, const Evidence& evidence, const Places& places,
-                     const fs::path& drill_folder, Comparison* comparison) {
+// Errors: the machine's trouble.
+Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const Places& places,
+                       const fs::path& drill_folder, Comparison* comparison,
+                       std::vector<std::string>* damage) {
   const std::string subject = fmt::format("{} {}", recorded.role, recorded.path);
   const auto seen = std::ranges::find(evidence.artifacts, recorded.path, &Artifact::path);
   const bool absent = seen == evidence.artifacts.end() || seen->tensor_digest.empty();
@@ -110,16 +113,21 @@ void CompareArtifact(const Artifact& recorded, const Evidence& evidence, const P
                                     .limit = "present",
                                     .rule = "what decides must be on both sides",
                                     .message = subject + ": " + why});
-    return;
+    return {};
   }
   std::vector<CheckpointComparison> parts;
   if (seen->tensor_digest != recorded.tensor_digest) {
     auto by_bytes = CompareBytes(recorded, *seen, places, drill_folder);
     if (by_bytes.ok()) {
       parts = std::move(*by_bytes);
+    } else if (IsTrouble(by_bytes.error())) {
+      return by_bytes.error();
     } else {
       comparison->notes.push_back(
           fmt::format("{} is compared by its digests: {}", subject, by_bytes.error().message));
+      if (by_bytes.error().code == ErrorCode::kIntegrity) {
+        damage->push_back(comparison->name + ": " + by_bytes.error().ToString());
+      }
     }
   } else if (seen->sha256 != recorded.sha256) {
     comparison->notes.push_back(
@@ -127,6 +135,7 @@ void CompareArtifact(const Artifact& recorded, const Evidence& evidence, const P
   }
   if (parts.empty()) parts = CompareRecords(recorded, *seen, &comparison->notes);
   std::ranges::move(parts, std::back_inserter(comparison->checkpoints));
+  return {};
 }
 
 // Curves that the manifest does not declare are the rerun's own affair.
@@ -143,7 +152,7 @@ std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Cu
 }  // namespace
 
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
-                        const fs::path& drill_folder) {
+                        const fs::path& drill_folder, std::vector<std::string>* damage) {
   Comparison comparison;
   comparison.name = manifest.run_id;
   comparison.is_rerun = true;
@@ -154,9 +163,13 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   for (const Remark& remark : evidence.remarks) comparison.findings.push_back(FindingOf(remark));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   for (const Artifact& artifact : manifest.artifacts) {
-    if (IsCheckpoint(artifact)) {
-      CompareArtifact(artifact, evidence, places, drill_folder, &comparison);
-    }
+    if (!IsCheckpoint(artifact)) continue;
+    const Status compared =
+        CompareArtifact(artifact, evidence, places, drill_folder, &comparison, damage);
+    if (compared.ok()) continue;
+    comparison.ends.front().state = RerunEnd::State::kInfra;
+    comparison.ends.front().reason = "cannot be compared: " + compared.error().ToString();
+    return comparison;
   }
   comparison.curves =
       CompareCurves(CurvesOf(manifest.curves),

@@ -21,9 +21,11 @@ namespace rharness {
 // one rerun: with an obstacle it is kNotComparable (with its layer) or kInfra; if it did not
 // succeed, or its declared outputs are missing or unreadable, kFailed; if its inputs changed under
 // it, kNotComparable. Checkpoints are compared by their bytes where the digests differ and the
-// recorded bytes were kept and still are themselves; else by digests, and a note says why.
+// recorded bytes were kept; else by digests, and a note says why. Kept bytes that are no longer
+// themselves are told in `damage` as well; where the machine cannot read them the rerun is kInfra.
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
-                        const std::filesystem::path& drill_folder);
+                        const std::filesystem::path& drill_folder,
+                        std::vector<std::string>* damage);
 
 // The recorded values of a family's metrics, by configuration: what its noise is known from.
 class Family {

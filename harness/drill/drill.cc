@@ -3,21 +3,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
-#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/log.h"
+#include "harness/base/trouble.h"
 #include "harness/drill/compare_rerun.h"
+#include "harness/drill/drill_folder.h"
 #include "harness/drill/drill_report.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/judge_run.h"
 #include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
-#include "harness/history/location.h"
 #include "harness/history/store.h"
 
 namespace rharness {
@@ -39,8 +40,9 @@ class Drill {
 
   Result<Report> Run() {
     RETURN_IF_ERROR(LoadManifests());
+    KillLeftovers();
+    RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
     RETURN_IF_ERROR(MakeLaunchers());
-    RETURN_IF_ERROR(KillLeftovers());
     Plan plan = BuildPlan(Manifests(), options_.plan);
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "plan.json", ToJson(plan)));
     began_ = clock_.Monotonic();
@@ -53,6 +55,7 @@ class Drill {
                                  .plan = plan,
                                  .runs = runs_,
                                  .notes = notes_,
+                                 .damage = damage_,
                                  .last_success = last_success,
                                  .ended = clock_.Now(),
                                  .interrupted = interrupted});
@@ -64,10 +67,16 @@ class Drill {
   }
 
  private:
+  // All that verdicts rest on is read before anything runs: what cannot be read whole ends the
+  // drill, since on less than was planned another verdict may come out.
   Status LoadManifests() {
     ASSIGN_OR_RETURN(std::vector<Manifest> runs, LoadRuns(settings_.run_ids, history_.get()));
     for (Manifest& manifest : runs) {
       const std::string run_id = manifest.run_id;
+      if (!families_.contains(manifest.family)) {
+        ASSIGN_OR_RETURN(const auto members, history_->LoadFamily(manifest.family));
+        families_.emplace(manifest.family, Family(members));
+      }
       runs_[run_id].manifest = std::move(manifest);
     }
     return {};
@@ -104,40 +113,41 @@ class Drill {
   }
 
   // A drill that was killed may have left children behind; they must not share the machine.
-  Status KillLeftovers() {
+  void KillLeftovers() const {
+    for (const std::string& session : past_.sessions) KillSession(session);
     for (const auto& [job, entry] : past_.last) {
       const std::string run_id = job.substr(0, job.rfind('.'));
       if (entry.state == JobState::kStarted && entry.pid > 0 && runs_.contains(run_id)) {
         KillLeftoverGroup(entry.pid, entry.start_ticks);
       }
     }
-    return {};
   }
 
-  // Evidence that an earlier, interrupted process of this drill already wrote, if it is intact.
-  std::optional<Evidence> Finished(const PlannedRerun& rerun) const {
+  // What an earlier process of this drill already finished. What is damaged of it is told, and
+  // rerun.
+  Result<std::optional<Evidence>> Finished(const PlannedRerun& rerun) {
+    const std::optional<Evidence> none;
     const auto found = past_.last.find(rerun.job);
-    if (found == past_.last.end() || found->second.state != JobState::kCollected) {
-      return std::nullopt;
+    if (found == past_.last.end() || found->second.state != JobState::kCollected) return none;
+    Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second);
+    if (evidence.ok()) {
+      const fs::path folder = RerunFolder(options_.out, rerun.run_id, rerun.rerun);
+      // That of a finished rerun may have outlived a process that was killed, or a disk in trouble.
+      if (!options_.keep_workspaces) RETURN_IF_ERROR(RemoveTree(folder / "workspace"));
+      return std::optional(std::move(*evidence));
     }
-    const fs::path path = RerunFolder(options_.out, rerun.run_id, rerun.rerun) / "evidence.json";
-    const auto text = ReadFile(path);
-    if (!text.ok() || Sha256HexOf(*text) != found->second.evidence_sha256) {
-      LogWarning(fmt::format("{}: not the evidence that was journalled; rerunning", path.string()));
-      return std::nullopt;
-    }
-    auto evidence = LoadEvidence(path);
-    if (!evidence.ok() || evidence->run_id != rerun.run_id || evidence->rerun != rerun.rerun) {
-      return std::nullopt;
-    }
-    return std::move(*evidence);
+    if (IsTrouble(evidence.error())) return evidence.error();
+    damage_.push_back(evidence.error().ToString() + "; it was rerun");
+    LogWarning(evidence.error().ToString() + "; rerunning");
+    return none;
   }
 
   Status Execute(const std::vector<PlannedRerun>& reruns) {
     std::vector<PlannedRerun> due;
     std::vector<std::pair<double, MonotonicTime>> took;
     for (const PlannedRerun& rerun : reruns) {
-      if (auto evidence = Finished(rerun)) {
+      ASSIGN_OR_RETURN(auto evidence, Finished(rerun));
+      if (evidence) {
         ++done_;
         if (evidence->outcome.Succeeded()) {
           took.emplace_back(rerun.expected_seconds, evidence->outcome.wall);
@@ -217,27 +227,21 @@ class Drill {
     std::vector<Evidence> all;
     std::vector<Evidence> compared;
     std::vector<Comparison> reruns;
+    std::vector<std::string> damage;
     for (const auto& [rerun, evidence] : run->evidence) {
       all.push_back(evidence);
-      reruns.push_back(CompareRerun(run->manifest, evidence, options_.places, options_.out));
+      reruns.push_back(
+          CompareRerun(run->manifest, evidence, options_.places, options_.out, &damage));
       if (reruns.back().ends.front().state == RerunEnd::State::kCompared) {
         compared.push_back(evidence);
       }
     }
-    run->comparison = JudgeRun(run->manifest, all, reruns,
-                               DecideMetrics(run->manifest, FamilyOf(run->manifest), compared));
-  }
-
-  const Family& FamilyOf(const Manifest& manifest) {
-    const auto found = families_.find(manifest.family);
-    if (found != families_.end()) return found->second;
-    auto members = history_->LoadFamily(manifest.family);
-    if (!members.ok()) {
-      notes_.push_back(fmt::format("family '{}' could not be read whole: {}", manifest.family,
-                                   members.error().ToString()));
-      return families_.emplace(manifest.family, Family({manifest})).first->second;
+    run->comparison =
+        JudgeRun(run->manifest, all, reruns,
+                 DecideMetrics(run->manifest, families_.at(run->manifest.family), compared));
+    for (std::string& one : damage) {
+      if (std::ranges::find(damage_, one) == damage_.end()) damage_.push_back(std::move(one));
     }
-    return families_.emplace(manifest.family, Family(*members)).first->second;
   }
 
   // A drift seen in a single rerun is only a suspicion: those runs get one more.
@@ -273,45 +277,8 @@ class Drill {
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;
   std::vector<std::string> notes_;
+  std::vector<std::string> damage_;
 };
-
-Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
-  if (path.empty()) return InvalidInput("is empty; expected a folder", std::string(option));
-  std::error_code error;
-  fs::path absolute = fs::absolute(path, error);
-  if (error) return IoError("cannot find this folder: " + error.message(), std::string(option));
-  // Links in it are resolved as far as it is there, so that what lies below can be held to it.
-  absolute = fs::weakly_canonical(absolute.lexically_normal(), error);
-  if (error) return IoError("cannot resolve: " + error.message(), std::string(option));
-  return absolute;
-}
-
-// Makes relative places absolute: children run elsewhere, and a resumed drill may start elsewhere.
-Result<DrillOptions> Absolute(DrillOptions options) {
-  if (!options.resume) {
-    ASSIGN_OR_RETURN(const fs::path history, ParseHistoryUrl(options.history));
-    options.history = history.string();
-  }
-  ASSIGN_OR_RETURN(options.out, AbsolutePath(options.out, "--out"));
-  ASSIGN_OR_RETURN(options.places.root, AbsolutePath(options.places.root, "--root"));
-  for (auto& [from, to] : options.places.maps) {
-    ASSIGN_OR_RETURN(to, AbsolutePath(to, "--map"));
-  }
-  return options;
-}
-
-// A drill strews no files among somebody else's.
-Status RefuseForeignFolder(const fs::path& folder) {
-  std::error_code error;
-  if (fs::exists(folder / "journal.jsonl", error))
-    return {};  // refused by the journal, in its words
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename() == "lock") continue;
-    return InvalidInput("holds files that are no drill's; expected a new or an empty folder",
-                        folder.string());
-  }
-  return {};
-}
 
 Result<std::vector<std::string>> Chosen(const DrillOptions& options, WallTime now,
                                         HistoryStore* history) {
@@ -327,6 +294,7 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
   ASSIGN_OR_RETURN(settings.run_ids, Chosen(options, settings.started, history.get()));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
+  RemoveStrays(options.out);
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
   Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal), {});
@@ -334,16 +302,14 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
 }
 
 Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
-  std::error_code error;
-  if (!fs::exists(options.out / "journal.jsonl", error)) {
-    return NotFound("no drill to resume; expected the --out of one that was interrupted",
-                    options.out.string());
-  }
+  RETURN_IF_ERROR(RequireDrill(options.out));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
+  RemoveStrays(options.out);
   JournalContent past;
   ASSIGN_OR_RETURN(Journal journal, Journal::Open(options.out / "journal.jsonl", &past));
   ASSIGN_OR_RETURN(DrillSettings settings,
                    ParseDrillSettings(past.header, (options.out / "journal.jsonl").string()));
+  RETURN_IF_ERROR(RefuseOtherSettings(options, settings));
   settings.options.out = options.out;
   settings.options.retry = options.retry;
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(settings.options.history));
@@ -363,7 +329,7 @@ Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
 }
 
 Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Clock* clock) {
-  ASSIGN_OR_RETURN(const DrillOptions options, Absolute(given));
+  ASSIGN_OR_RETURN(const DrillOptions options, WithAbsolutePaths(given));
   return options.resume ? ResumeDrill(options, hooks, clock) : StartDrill(options, hooks, clock);
 }
 

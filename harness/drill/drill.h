@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "harness/base/clock.h"
@@ -38,6 +39,9 @@ struct DrillOptions {
   bool confirm = true;  // one more rerun where a drift was seen only once
   bool keep_workspaces = false;
   bool resume = false;
+  // The options that somebody gave, as "--reruns": one that a resumed drill has otherwise is
+  // refused.
+  std::set<std::string> given;
   RetryPolicy retry;
 };
 

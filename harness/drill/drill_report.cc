@@ -49,6 +49,7 @@ Report StartReport(const DrillEnd& end) {
                 .interrupted = end.interrupted,
                 .notes = end.notes};
   report.notes.insert(report.notes.end(), end.plan.notes.begin(), end.plan.notes.end());
+  for (const std::string& damage : end.damage) report.notes.push_back("damaged: " + damage);
   return report;
 }
 
@@ -130,6 +131,7 @@ Report BuildReport(const DrillEnd& end) {
   if (report.interrupted) report.exit_code = std::max(report.exit_code, 4);
   report.left_out = end.plan.left_out;
   if (!report.left_out.empty() && report.exit_code == 0) report.exit_code = 3;
+  if (!end.damage.empty()) report.exit_code = 5;
   if (report.exit_code == 0) report.last_success = report.ended;
   return report;
 }

@@ -33,14 +33,16 @@ struct DrillEnd {
   const Plan& plan;
   const std::map<std::string, RunState>& runs;  // by run_id
   const std::vector<std::string>& notes;
-  std::optional<WallTime> last_success;  // of the history, before this drill
+  const std::vector<std::string>& damage;  // what is no longer what it was written as
+  std::optional<WallTime> last_success;    // of the history, before this drill
   WallTime ended;
   bool interrupted = false;
 };
 
 // Runs in the order of their selection; one without evidence is left out, and an interrupted drill
 // says so in a note. Reads this host's description and the ends of the reruns' stderr. The exit
-// code is that of the verdicts, raised to 4 when interrupted, and to 3 when runs were left out.
+// code is that of the verdicts, raised to 4 when interrupted, and to 3 when runs were left out; 5
+// where there is damage.
 Report BuildReport(const DrillEnd& end);
 
 // Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, and

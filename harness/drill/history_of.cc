@@ -146,8 +146,7 @@ Status FillTurn(const std::map<std::string, VerdictRecord>& last_good, HistorySt
                 Surveyor* surveyor, FamilyRun* run) {
   const std::string& run_id = run->run.run_id;
   const auto good = last_good.find(run_id);
-  const WallTime after =
-      good == last_good.end() ? WallTime(std::chrono::milliseconds(-1)) : good->second.decided;
+  const std::int64_t after = good == last_good.end() ? 0 : good->second.sequence;
   ASSIGN_OR_RETURN(const auto bad, store->FirstBadAfter(run_id, after));
   if (good != last_good.end()) {
     ASSIGN_OR_RETURN(run->last_good, VerdictOf(good->second));

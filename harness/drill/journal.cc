@@ -51,6 +51,7 @@ Json ToJson(const JournalEntry& entry) {
     json.Set("pid", entry.pid).Set("start_ticks", entry.start_ticks);
   }
   if (entry.state == JobState::kCollected) json.Set("evidence_sha256", entry.evidence_sha256);
+  if (!entry.logs_sha256.empty()) json.Set("logs_sha256", entry.logs_sha256);
   return json;
 }
 
@@ -64,6 +65,7 @@ Result<JournalEntry> ParseEntry(const Json& json, const std::string& where) {
   reader.ReadOptional("pid", &entry.pid);
   reader.ReadOptional("start_ticks", &entry.start_ticks);
   reader.ReadOptional("evidence_sha256", &entry.evidence_sha256);
+  reader.ReadOptional("logs_sha256", &entry.logs_sha256);
   RETURN_IF_ERROR(reader.status());
   for (const JobState candidate : kStates) {
     if (JobStateName(candidate) != state) continue;
@@ -73,7 +75,33 @@ Result<JournalEntry> ParseEntry(const Json& json, const std::string& where) {
   return InvalidInput(fmt::format("unknown job state '{}'", state), where);
 }
 
-// Parses `text`; *valid_bytes gets the length of its whole, undamaged lines.
+// The whole line that was appended behind the beginning of one that was cut short; empty where none
+// proves itself by its checksum, and what is there is damage of another kind.
+std::optional<std::string_view> BehindATornLine(std::string_view line) {
+  constexpr std::string_view kOpening = " {\"";
+  for (auto at = line.find(kOpening); at != std::string_view::npos;
+       at = line.find(kOpening, at + 1)) {
+    if (at < kCrcDigits) continue;
+    if (const auto text = Checked(line.substr(at - kCrcDigits))) return text;
+  }
+  return std::nullopt;
+}
+
+Status Take(const Json& json, const std::string& where, JournalContent* content) {
+  if (const Json* session = json.Find("session"); session != nullptr) {
+    if (session->kind() != Json::Kind::kString) {
+      return InvalidInput("expected the session as text", where);
+    }
+    content->sessions.push_back(session->AsString());
+    return {};
+  }
+  ASSIGN_OR_RETURN(JournalEntry entry, ParseEntry(json, where));
+  content->last[entry.job] = std::move(entry);
+  ++content->entries;
+  return {};
+}
+
+// Parses `text`; *valid_bytes gets the length of it without a torn last line.
 Result<JournalContent> Parse(std::string_view text, const fs::path& path,
                              std::size_t* valid_bytes) {
   JournalContent content;
@@ -81,9 +109,13 @@ Result<JournalContent> Parse(std::string_view text, const fs::path& path,
   bool first = true;
   while (at < text.size()) {
     const auto end = text.find('\n', at);
-    const auto line =
-        end == std::string_view::npos ? std::nullopt : Checked(text.substr(at, end - at));
+    const std::string_view whole = text.substr(at, end - at);
+    auto line = end == std::string_view::npos ? std::nullopt : Checked(whole);
     const std::string where = fmt::format("{}: byte {}", path.string(), at);
+    if (!line && !first && end != std::string_view::npos) {
+      line = BehindATornLine(whole);
+      content.torn = content.torn || line.has_value();
+    }
     if (!line) {
       const bool is_last = end == std::string_view::npos || end + 1 == text.size();
       if (!is_last) return IntegrityError("damaged journal line", where);
@@ -94,9 +126,7 @@ Result<JournalContent> Parse(std::string_view text, const fs::path& path,
     if (first) {
       content.header = std::move(json);
     } else {
-      ASSIGN_OR_RETURN(JournalEntry entry, ParseEntry(json, where));
-      content.last[entry.job] = std::move(entry);
-      ++content.entries;
+      RETURN_IF_ERROR(Take(json, where, &content));
     }
     first = false;
     at = end + 1;
@@ -129,10 +159,11 @@ Result<Journal> Journal::Create(const fs::path& path, const Json& header) {
                         path.string());
   }
   // The header is written whole or not at all; entries are appended to it.
-  RETURN_IF_ERROR(WriteFileAtomic(path, Line(header)));
+  const std::string line = Line(header);
+  RETURN_IF_ERROR(WriteFileAtomic(path, line));
   const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return IoErrorFromErrno("cannot open", errno, path.string());
-  return Journal(fd, path);
+  return Journal(fd, path, line.size());
 }
 
 Result<Journal> Journal::Open(const fs::path& path, JournalContent* content) {
@@ -141,19 +172,22 @@ Result<Journal> Journal::Open(const fs::path& path, JournalContent* content) {
   ASSIGN_OR_RETURN(*content, Parse(text, path, &valid_bytes));
   const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return IoErrorFromErrno("cannot open", errno, path.string());
-  Journal journal(fd, path);
-  if (content->torn && ::ftruncate(fd, static_cast<off_t>(valid_bytes)) != 0) {
-    return IoErrorFromErrno("cannot cut off a torn line", errno, path.string());
-  }
+  Journal journal(fd, path, valid_bytes);
+  if (text.size() != valid_bytes) RETURN_IF_ERROR(journal.TakeBack());
   return journal;
 }
 
 Journal::Journal(Journal&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      size_bytes_(other.size_bytes_),
+      torn_(other.torn_) {}
 
 Journal& Journal::operator=(Journal&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(path_, other.path_);
+  std::swap(size_bytes_, other.size_bytes_);
+  std::swap(torn_, other.torn_);
   return *this;
 }
 
@@ -163,17 +197,42 @@ Journal::~Journal() {
 
 Status Journal::Append(const JournalEntry& entry) { return AppendLine(ToJson(entry)); }
 
+Status Journal::AppendSession(const std::string& session) {
+  return AppendLine(Json::MakeObject({{"session", session}}));
+}
+
+// A half line would swallow the next one.
+Status Journal::TakeBack() {
+  if (::ftruncate(fd_, static_cast<off_t>(size_bytes_)) != 0) {
+    return IoErrorFromErrno("cannot cut off a torn line", errno, path_.string());
+  }
+  torn_ = false;
+  return {};
+}
+
+Status Journal::WriteLine(std::string_view line) {
+  while (!line.empty()) {
+    const ssize_t written = ::write(fd_, line.data(), line.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return IoErrorFromErrno("cannot append", errno, path_.string());
+    line.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fdatasync(fd_) != 0) return IoErrorFromErrno("cannot sync", errno, path_.string());
+  return {};
+}
+
 Status Journal::AppendLine(const Json& json) {
   const std::string line = Line(json);
   const std::scoped_lock lock(mutex_);
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(fd_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return IoErrorFromErrno("cannot append", errno, path_.string());
-    rest.remove_prefix(static_cast<std::size_t>(written));
+  if (torn_) RETURN_IF_ERROR(TakeBack());
+  torn_ = true;
+  const Status written = WriteLine(line);
+  if (!written.ok()) {
+    (void)TakeBack();  // else before the next line, and by whoever opens it again
+    return written;
   }
-  if (::fdatasync(fd_) != 0) return IoErrorFromErrno("cannot sync", errno, path_.string());
+  torn_ = false;
+  size_bytes_ += line.size();
   return {};
 }
 

@@ -1,8 +1,9 @@
 // The journal of a drill: every change of a rerun's state, durable before the next step is taken.
 //
 // Role: what --resume believes. An append-only file of lines "CRC32 JSON"; each append is followed
-// by fdatasync. A torn last line (the machine died while writing) is dropped; damage before the
-// last line is an integrity error, because states after it cannot be trusted.
+// by fdatasync, and one that fails is taken back before the next. A torn line (the machine died
+// while writing, or had no space) is dropped where the lines around it prove themselves; any other
+// damage before the last line is an integrity error, because states after it cannot be trusted.
 #ifndef RHARNESS_HARNESS_DRILL_JOURNAL_H_
 #define RHARNESS_HARNESS_DRILL_JOURNAL_H_
 
@@ -35,14 +36,16 @@ struct JournalEntry {
   int pid = 0;                    // of kStarted
   std::uint64_t start_ticks = 0;  // of kStarted: identity of that pid
   std::string evidence_sha256;    // of kCollected
+  std::string logs_sha256;  // of kCollected: stdout.log and stderr.log in one; empty: not known
 };
 
 // What a journal says about the past: the last entry of each job.
 struct JournalContent {
   Json header;                               // as given to Create
   std::map<std::string, JournalEntry> last;  // by job
+  std::vector<std::string> sessions;         // of the processes that worked on this drill
   std::uint64_t entries = 0;
-  bool torn = false;  // a torn last line was dropped
+  bool torn = false;  // a torn line was dropped
 };
 
 class Journal {
@@ -56,15 +59,22 @@ class Journal {
   Journal& operator=(Journal&& other) noexcept;
   ~Journal();
 
-  // Durable when it returns. Thread-safe.
+  // Durable when it returns; of an entry that could not be written nothing stays. Thread-safe.
   Status Append(const JournalEntry& entry);
+  // The mark that every child of this process will carry (see leftovers.h), told before the first.
+  Status AppendSession(const std::string& session);
 
  private:
-  explicit Journal(int fd, std::filesystem::path path) : fd_(fd), path_(std::move(path)) {}
+  Journal(int fd, std::filesystem::path path, std::uint64_t size_bytes)
+      : fd_(fd), path_(std::move(path)), size_bytes_(size_bytes) {}
   Status AppendLine(const Json& json);
+  Status WriteLine(std::string_view line);
+  Status TakeBack();
 
   int fd_ = -1;
   std::filesystem::path path_;
+  std::uint64_t size_bytes_ = 0;  // of the whole lines
+  bool torn_ = false;             // there may be more behind them
   std::mutex mutex_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compare/weights/views.h"
+#include "harness/base/trouble.h"
 
 namespace rharness {
 namespace {
@@ -57,7 +58,11 @@ Result<RecordedCheckpoint> OpenRecorded(const Artifact& artifact, const std::opt
                                         std::vector<std::string>* notes) {
   ASSIGN_OR_RETURN(RecordedCheckpoint recorded, RecordedFrom(artifact));
   std::error_code error;
-  if (!at || !fs::exists(*at, error)) {
+  const bool there = at && fs::exists(*at, error);
+  if (error && IsTrouble(PathError("cannot look", error.value(), *at))) {
+    return PathError("cannot look", error.value(), *at);
+  }
+  if (!there) {
     notes->push_back(
         fmt::format("the bytes of {} are not at hand ({}); recorded digests are compared",
                     artifact.path, artifact.location.empty() ? "not kept" : artifact.location));
@@ -65,6 +70,7 @@ Result<RecordedCheckpoint> OpenRecorded(const Artifact& artifact, const std::opt
   }
   auto checkpoint = Open(*at, strip_prefixes);
   if (!checkpoint.ok()) {
+    if (IsTrouble(checkpoint.error())) return checkpoint.error();
     return IntegrityError("the kept checkpoint cannot be read: " + checkpoint.error().ToString(),
                           artifact.path);
   }

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <set>
 #include <system_error>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/trouble.h"
 #include "harness/drill/collect.h"
 #include "harness/manifest/packages.h"
 
@@ -38,6 +40,7 @@ class Attempt {
         gpus_(gpus),
         context_(context),
         folder_(RerunFolder(context.drill_folder, planned.run_id, planned.rerun)) {
+    workspace_.path = folder_ / "workspace";
     evidence_.run_id = planned.run_id;
     evidence_.rerun = planned.rerun;
     evidence_.attempt = attempt;
@@ -60,6 +63,7 @@ class Attempt {
       infrastructure_ = status.error().code != ErrorCode::kIntegrity;
       (void)Block({"", status.error().ToString()});
     }
+    if (WasStopped()) Interrupt();
     RETURN_IF_ERROR(WriteEvidence());
     return RerunResult{std::move(evidence_), infrastructure_};
   }
@@ -82,7 +86,7 @@ class Attempt {
       RETURN_IF_ERROR(CollectOutputs(manifest_, workspace_, folder_ / "artifacts",
                                      context_.drill_folder, &evidence_));
     }
-    const auto remarks = VerifyAfterRun(manifest_, workspace_, context_.cache);
+    ASSIGN_OR_RETURN(const auto remarks, VerifyAfterRun(manifest_, workspace_, context_.cache));
     evidence_.remarks.insert(evidence_.remarks.end(), remarks.begin(), remarks.end());
     return {};
   }
@@ -172,13 +176,19 @@ class Attempt {
     const Job job = BuildJob();
     CaptureJobEnvironment();
     if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
+      if (IsTrouble(made.error())) return made.error();
       return Block({"code", made.error().ToString()});
     }
     const auto spec = launcher->BuildCommand(job);
     if (!spec.ok()) return Block({"", spec.error().ToString()});
     Status journalled;
+    // A run that the journal does not know of would be run for nothing.
     ExecutionHooks hooks{.on_start = [&](int pid) { journalled = Record(JobState::kStarted, pid); },
-                         .should_cancel = context_.should_cancel};
+                         .should_cancel =
+                             [&] {
+                               return !journalled.ok() ||
+                                      (context_.should_cancel && context_.should_cancel());
+                             }};
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
     if (job.limits.footprint) {
@@ -207,18 +217,33 @@ class Attempt {
   // the workspace, and the rerun's folder must still be itself.
   Status ClearTraces() {
     std::error_code error;
-    if (fs::canonical(folder_, error) != folder_.lexically_normal()) {
+    const fs::path real = fs::canonical(folder_, error);
+    const Error unreachable = PathError("cannot resolve", error.value(), folder_);
+    if (error && IsTrouble(unreachable)) return unreachable;
+    if (error || real != folder_.lexically_normal()) {
       return IntegrityError("the run moved the folder it was given", folder_.string());
     }
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-      if (entry.path().filename() != "workspace") RETURN_IF_ERROR(RemoveTree(entry.path()));
+    std::vector<fs::path> traces;
+    fs::directory_iterator entry(folder_, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (entry->path().filename() != "workspace") traces.push_back(entry->path());
     }
+    if (error) return IoErrorFromErrno("cannot list", error.value(), folder_.string());
+    for (const fs::path& trace : traces) RETURN_IF_ERROR(RemoveTree(trace));
     return {};
   }
 
-  // A child that never ran, or whose end nobody saw, is the machine's fault.
+  // A child that never ran, or whose end nobody saw, is the machine's fault; so is whatever becomes
+  // of one that had no space to write in, also where it did not notice.
   void JudgeOutcome() {
     const OutcomeKind kind = evidence_.outcome.kind;
+    const auto full = WhyFull(folder_);
+    if (full && (kind == OutcomeKind::kExited || kind == OutcomeKind::kSignalled)) {
+      evidence_.obstacle = fmt::format("the run {} where its file system is full: {}",
+                                       evidence_.outcome.ToString(), *full);
+      infrastructure_ = true;
+      return;
+    }
     if (kind != OutcomeKind::kNotStarted && kind != OutcomeKind::kLost &&
         kind != OutcomeKind::kCancelled) {
       return;
@@ -227,18 +252,54 @@ class Attempt {
     infrastructure_ = kind != OutcomeKind::kCancelled && !StaysAway(evidence_.outcome);
   }
 
+  bool HasTroubleWithOutputs() const {
+    return std::ranges::any_of(evidence_.remarks, [](const Remark& remark) {
+      return remark.code == "output_missing" || remark.code == "output_unreadable";
+    });
+  }
+
+  // How long to wait for a stop that may have reached the run before it reached this process.
+  std::chrono::milliseconds StopGrace() const {
+    constexpr std::array kStops = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGKILL};
+    const Outcome& outcome = evidence_.outcome;
+    if (outcome.Succeeded() && !HasTroubleWithOutputs()) return std::chrono::milliseconds(0);
+    const int signal =
+        outcome.kind == OutcomeKind::kSignalled ? outcome.signal : outcome.exit_code - 128;
+    const bool stop = std::ranges::find(kStops, signal) != kStops.end();
+    return std::chrono::milliseconds(stop ? 1000 : 100);
+  }
+
+  // A rerun that ends while the drill is being stopped was interrupted, whatever its end looks
+  // like: a stop that signals every process ends the run as well.
+  bool WasStopped() const {
+    if (!context_.should_cancel || evidence_.outcome.kind == OutcomeKind::kCancelled) return false;
+    const auto until = context_.clock->Monotonic() + StopGrace();
+    while (!context_.should_cancel()) {
+      if (context_.clock->Monotonic() >= until) return false;
+      context_.clock->SleepFor(std::chrono::milliseconds(10));
+    }
+    return true;
+  }
+
+  void Interrupt() {
+    const std::string end =
+        evidence_.obstacle.empty() ? evidence_.outcome.ToString() : evidence_.obstacle;
+    evidence_.outcome.kind = OutcomeKind::kCancelled;
+    evidence_.outcome.detail = fmt::format("while the drill was being stopped ({})", end);
+    evidence_.obstacle = evidence_.outcome.ToString();
+    evidence_.obstacle_layer.clear();
+    infrastructure_ = false;
+  }
+
   Status WriteOutput(const std::string& name, const std::string& text, std::string* recorded) {
     if (text.empty()) return {};
     *recorded = (folder_ / name).lexically_relative(context_.drill_folder).string();
     return WriteFileAtomic(folder_ / name, text);
   }
 
-  Status Record(JobState state, int pid = 0, std::string evidence_sha256 = {}) {
-    JournalEntry entry{.job = planned_.job,
-                       .state = state,
-                       .attempt = evidence_.attempt,
-                       .pid = pid,
-                       .evidence_sha256 = std::move(evidence_sha256)};
+  Status Record(JobState state, int pid = 0) {
+    JournalEntry entry{
+        .job = planned_.job, .state = state, .attempt = evidence_.attempt, .pid = pid};
     if (pid > 0) entry.start_ticks = ProcessStartTicks(pid).value_or(0);
     return context_.journal->Append(entry);
   }
@@ -248,7 +309,12 @@ class Attempt {
     RETURN_IF_ERROR(WriteFileAtomic(folder_ / "evidence.json", text));
     // An interrupted rerun and one that will be tried again are not finished: resume repeats them.
     if (infrastructure_ || evidence_.outcome.kind == OutcomeKind::kCancelled) return {};
-    return Record(JobState::kCollected, 0, Sha256HexOf(text));
+    JournalEntry entry{.job = planned_.job,
+                       .state = JobState::kCollected,
+                       .attempt = evidence_.attempt,
+                       .evidence_sha256 = Sha256HexOf(text)};
+    ASSIGN_OR_RETURN(entry.logs_sha256, LogsSha256(context_.drill_folder, evidence_));
+    return context_.journal->Append(entry);
   }
 
   const Manifest& manifest_;
@@ -265,6 +331,19 @@ class Attempt {
 
 fs::path RerunFolder(const fs::path& drill_folder, const std::string& run_id, int rerun) {
   return drill_folder / "runs" / run_id / std::to_string(rerun);
+}
+
+Result<std::string> LogsSha256(const fs::path& drill_folder, const Evidence& evidence) {
+  Sha256 digest;
+  for (const std::string& path : {evidence.stdout_path, evidence.stderr_path}) {
+    std::string text;
+    if (!path.empty()) {
+      ASSIGN_OR_RETURN(text, ReadFile(drill_folder / path));
+    }
+    digest.UpdateU64(text.size());
+    digest.Update(text);
+  }
+  return ToHex(digest.Finish());
 }
 
 std::map<std::string, std::string> BuildJobEnvironment(

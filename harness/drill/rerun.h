@@ -44,6 +44,9 @@ struct RerunResult {
 std::filesystem::path RerunFolder(const std::filesystem::path& drill_folder,
                                   const std::string& run_id, int rerun);
 
+// What a rerun said, as one digest of the files that its evidence names. Errors: those of ReadFile.
+Result<std::string> LogsSha256(const std::filesystem::path& drill_folder, const Evidence& evidence);
+
 // The complete environment of the child: PATH, HOME, TMPDIR and LANG of the workspace, the recorded
 // variables (those known to be unset stay so), GPUs given, then the overrides, where one without a
 // value unsets. Pure but for PATH.

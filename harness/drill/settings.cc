@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "harness/base/json_reader.h"
@@ -58,7 +59,65 @@ void ReadPlaces(JsonReader& reader, Places* places) {
   });
 }
 
+// Where the settings keep an option: a member, or one of a member's.
+struct KeptOption {
+  const char* name;
+  const char* member;
+  const char* part;
+};
+constexpr std::array<KeptOption, 17> kKept = {{
+    {"--history", "history", nullptr},
+    {"--reruns", "plan", "reruns"},
+    {"--no-confirm", "confirm", nullptr},
+    {"--jobs", "plan", "jobs"},
+    {"--cpus", "plan", "cpus"},
+    {"--gpus", "plan", "gpus"},
+    {"--memory", "plan", "memory_bytes"},
+    {"--budget", "plan", "budget_seconds"},
+    {"--rerun-memory", "plan", "rerun_memory_bytes"},
+    {"--rerun-disk", "plan", "rerun_disk_bytes"},
+    {"--timeout-factor", "plan", "timeout_factor"},
+    {"--timeout-floor", "plan", "timeout_floor_seconds"},
+    {"--root", "places", "root"},
+    {"--map", "places", "maps"},
+    {"--env", "environment", nullptr},
+    {"--launcher", "launcher", nullptr},
+    {"--keep-workspaces", "keep_workspaces", nullptr},
+}};
+
+std::string ValueOf(const KeptOption& option, const Json& settings) {
+  const Json* value = settings.Find(option.member);
+  if (value != nullptr && option.part != nullptr) value = value->Find(option.part);
+  return value == nullptr ? "" : value->Dump();
+}
+
 }  // namespace
+
+std::vector<std::string> KeptOptions() {
+  std::vector<std::string> names;
+  for (const KeptOption& option : kKept) names.emplace_back(option.name);
+  return names;
+}
+
+Status RefuseOtherSettings(const DrillOptions& given, const DrillSettings& started) {
+  const Json old = ToJson(started);
+  DrillSettings asked = started;
+  asked.options = given;
+  const Json now = ToJson(asked);
+  for (const KeptOption& option : kKept) {
+    if (!given.given.contains(option.name)) continue;
+    const std::string before = ValueOf(option, old);
+    const std::string after = ValueOf(option, now);
+    if (before == after) continue;
+    // Variables may be secrets.
+    const bool shown = std::string_view(option.name) != "--env";
+    return InvalidInput(fmt::format("{}is not what the drill was started with{}; --resume goes on "
+                                    "with the drill's own settings",
+                                    shown ? after + " " : "", shown ? ", " + before : ""),
+                        option.name);
+  }
+  return {};
+}
 
 Json ToJson(const DrillSettings& settings) {
   const DrillOptions& options = settings.options;

@@ -22,6 +22,13 @@ struct DrillSettings {
 Json ToJson(const DrillSettings& settings);  // "schema": "rharness.drill/v1"
 Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file);
 
+// Errors: invalid_input, which names the first option that was given and is not what the drill was
+// started with.
+Status RefuseOtherSettings(const DrillOptions& given, const DrillSettings& started);
+
+// The options that a drill's settings keep: "--reruns", ...
+std::vector<std::string> KeptOptions();
+
 // Unique and sortable: "20261120T080300Z-1f2e3d4c".
 std::string MakeDrillId(WallTime now);
 

@@ -2,7 +2,6 @@
 #include "harness/drill/workspace.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/trouble.h"
 
 namespace rharness {
 namespace {
@@ -19,19 +19,23 @@ namespace fs = std::filesystem;
 
 constexpr auto kGitTimeout = std::chrono::minutes(10);
 constexpr std::uint64_t kGitOutputBytes = std::uint64_t{256} << 20;  // of a list of files
-constexpr std::int64_t kRacySeconds = 2;
 
 std::optional<Obstacle> Blocked(std::string_view layer, std::string reason) {
   return Obstacle{std::string(layer), std::move(reason)};
+}
+
+// What an error makes of the run: an obstacle, unless it is the machine's and says nothing of it.
+Result<std::optional<Obstacle>> BlockedBy(std::string_view layer, std::string_view what,
+                                          const Error& error) {
+  if (IsTrouble(error)) return error;
+  return Blocked(layer, fmt::format("{}{}", what, error.ToString()));
 }
 
 Status CopyTree(const fs::path& from, const fs::path& to) {
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   std::error_code error;
   fs::copy(from, to, fs::copy_options::recursive, error);
-  if (error)
-    return IoError(fmt::format("cannot copy to {}: {}", to.string(), error.message()),
-                   from.string());
+  if (error) return IoErrorFromErrno("cannot copy to " + to.string(), error.value(), from.string());
   return {};
 }
 
@@ -39,8 +43,7 @@ Status Link(const fs::path& from, const fs::path& to) {
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
   std::error_code error;
   fs::create_symlink(from, to, error);
-  if (error)
-    return IoError(fmt::format("cannot link {}: {}", to.string(), error.message()), from.string());
+  if (error) return IoErrorFromErrno("cannot link " + to.string(), error.value(), from.string());
   return {};
 }
 
@@ -68,28 +71,32 @@ Status ClearPlace(const fs::path& workspace, const fs::path& place) {
 }
 
 // Why the thing at `path` cannot be this item, seen without reading its content; empty if it may
-// be.
-std::string Unfit(const fs::path& path, const DataItem& item) {
+// be. Errors: those of PathError.
+Result<std::string> Unfit(const fs::path& path, const DataItem& item) {
   std::error_code error;
-  if (fs::is_regular_file(path, error)) {
+  const fs::file_status type = fs::status(path, error);
+  if (error) return PathError("cannot look at it", error.value(), path);
+  if (fs::is_regular_file(type)) {
     const std::uintmax_t size = fs::file_size(path, error);
-    if (error || size == item.size_bytes) return {};
+    if (error) return PathError("cannot look at it", error.value(), path);
+    if (size == item.size_bytes) return std::string();
     return fmt::format("{} bytes, recorded {}", size, item.size_bytes);
   }
-  if (!fs::is_directory(path, error)) return "neither a file nor a folder";
+  if (!fs::is_directory(type)) return std::string("neither a file nor a folder");
   std::uintmax_t total = 0;
-  for (fs::recursive_directory_iterator entry(path, error), end; entry != end && !error;
-       entry.increment(error)) {
-    std::error_code ignored;
-    const fs::file_status status = entry->symlink_status(ignored);
-    if (fs::is_regular_file(status)) total += entry->file_size(ignored);
+  fs::recursive_directory_iterator entry(path, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const fs::file_status status = entry->symlink_status(error);
+    if (!error && fs::is_regular_file(status)) total += entry->file_size(error);
+    if (error) break;
     if (!fs::is_regular_file(status) && !fs::is_directory(status)) {
       return fmt::format("'{}' is neither a file nor a folder", entry->path().string());
     }
     if (total > item.size_bytes)
       return fmt::format("more than the recorded {} bytes", item.size_bytes);
   }
-  return {};
+  if (error) return PathError("cannot look into it", error.value(), path);
+  return std::string();
 }
 
 // Puts one data item in place; the obstacle if it cannot be had.
@@ -102,6 +109,8 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
   std::error_code error;
   const fs::path real = fs::canonical(*source, error);
   if (error) {
+    const Error unreachable = PathError("cannot resolve", error.value(), *source);
+    if (IsTrouble(unreachable)) return unreachable;
     return Blocked("data", fmt::format("data '{}' is not at {}: {}", item.name, source->string(),
                                        error.message()));
   }
@@ -110,11 +119,14 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
     workspace->mounts.push_back(Mount{real, item.path});
     return std::optional<Obstacle>();
   }
-  if (const std::string unfit = Unfit(real, item); !unfit.empty()) {
-    return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, unfit));
+  const std::string name = fmt::format("data '{}': ", item.name);
+  const auto unfit = Unfit(real, item);
+  if (!unfit.ok()) return BlockedBy("data", name, unfit.error());
+  if (!unfit->empty()) {
+    return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, *unfit));
   }
   if (const Status cleared = ClearPlace(workspace->path, place); !cleared.ok()) {
-    return Blocked("data", fmt::format("data '{}': {}", item.name, cleared.error().ToString()));
+    return BlockedBy("data", name, cleared.error());
   }
   if (item.size_bytes <= kCopyLimitBytes) {
     RETURN_IF_ERROR(CopyTree(real, place));
@@ -126,17 +138,17 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
 }
 
 // Hashes an item in its place and holds it to the manifest.
-std::optional<Obstacle> VerifyData(const Manifest& manifest, const DataItem& item,
-                                   Workspace* workspace, ContentCache* cache) {
+Result<std::optional<Obstacle>> VerifyData(const Manifest& manifest, const DataItem& item,
+                                           Workspace* workspace, ContentCache* cache) {
   const auto content = cache->Hash(PlaceOf(manifest, *workspace, item));
   if (!content.ok()) {
-    return Blocked("data", fmt::format("data '{}': {}", item.name, content.error().ToString()));
+    return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
   }
   DataItem seen = item;
   seen.sha256 = content->sha256;
   seen.size_bytes = content->size_bytes;
   workspace->data.push_back(seen);
-  if (content->sha256 == item.sha256) return std::nullopt;
+  if (content->sha256 == item.sha256) return std::optional<Obstacle>();
   return Blocked("data",
                  fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
                              "recorded {} ({} bytes)",
@@ -149,18 +161,18 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
                                                Workspace* workspace) {
   for (const CodeFile& file : manifest.code.files) {
     const auto source = ResolveBelow(repository, file.path);
-    if (!source.ok()) {
-      return Blocked("code",
-                     fmt::format("code file '{}': {}", file.path, source.error().ToString()));
-    }
+    const std::string name = fmt::format("code file '{}': ", file.path);
+    if (!source.ok()) return BlockedBy("code", name, source.error());
     std::error_code error;
-    if (!fs::is_regular_file(*source, error)) {
+    const fs::file_status type = fs::status(*source, error);
+    if (error) return BlockedBy("code", name, PathError("cannot look", error.value(), *source));
+    if (!fs::is_regular_file(type)) {
       return Blocked("code", fmt::format("code file '{}' is no regular file", file.path));
     }
     const fs::path place = workspace->path / file.path;
     RETURN_IF_ERROR(CopyTree(*source, place));
     const auto digest = HashFile(place);
-    if (!digest.ok()) return Blocked("code", digest.error().ToString());
+    if (!digest.ok()) return BlockedBy("code", "", digest.error());
     workspace->code_files.push_back(CodeFile{file.path, digest->sha256});
     if (digest->sha256 != file.sha256) {
       return Blocked("code", fmt::format("code file '{}' is not the recorded one: sha256 {}, "
@@ -200,6 +212,21 @@ std::string GitComplaint(const ProcessResult& result) {
   return TerminalSafe(text);
 }
 
+// Why a commit could not be checked out: it is not there only if the repository itself says so when
+// it is asked. Whatever else stopped git is the machine's trouble.
+Result<std::optional<Obstacle>> NotCheckedOut(const Code& code, const fs::path& repository,
+                                              const ProcessResult& failed) {
+  const std::string complaint = GitComplaint(failed);
+  const ProcessResult asked =
+      Git({"-C", repository.string(), "cat-file", "-e", code.commit + "^{commit}"});
+  if (IsAnswer(failed) && !asked.outcome.Succeeded() && IsAnswer(asked)) {
+    return Blocked("code", fmt::format("commit {} is not in {}: {}", code.commit,
+                                       repository.string(), complaint));
+  }
+  return ProcessError(fmt::format("git cannot check out commit {}: {}", code.commit, complaint),
+                      repository.string());
+}
+
 // Checks out the recorded commit; the workspace becomes the work tree.
 Result<std::optional<Obstacle>> CheckOut(const Manifest& manifest, const fs::path& repository,
                                          Workspace* workspace) {
@@ -211,16 +238,10 @@ Result<std::optional<Obstacle>> CheckOut(const Manifest& manifest, const fs::pat
   }
   const ProcessResult clone = Git({"clone", "--quiet", "--no-checkout", "--",
                                    fs::absolute(repository).string(), workspace->path.string()});
-  if (!clone.outcome.Succeeded()) {
-    return Blocked("code",
-                   fmt::format("repository {}: {}", repository.string(), GitComplaint(clone)));
-  }
+  if (!clone.outcome.Succeeded()) return NotCheckedOut(code, repository, clone);
   const ProcessResult checkout =
       Git({"-C", workspace->path.string(), "checkout", "--quiet", "--detach", code.commit});
-  if (!checkout.outcome.Succeeded()) {
-    return Blocked("code", fmt::format("commit {} is not in {}: {}", code.commit,
-                                       repository.string(), GitComplaint(checkout)));
-  }
+  if (!checkout.outcome.Succeeded()) return NotCheckedOut(code, repository, checkout);
   workspace->code_commit = code.commit;
   return std::optional<Obstacle>();
 }
@@ -285,12 +306,6 @@ Remark Changed(std::string_view layer, std::string subject, std::string observed
                 .message = fmt::format("{} changed while the run was using it", subject)};
 }
 
-std::string Identity(const fs::path& path, const struct stat& info) {
-  return fmt::format("{}|{}|{}|{}|{}.{}|{}.{}", path.string(), info.st_dev, info.st_ino,
-                     info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                     info.st_ctim.tv_nsec);
-}
-
 }  // namespace
 
 Result<fs::path> Locate(const Places& places, const std::string& location) {
@@ -323,29 +338,6 @@ Result<fs::path> Locate(const Places& places, const std::string& location) {
   return places.root / safe;
 }
 
-Result<ContentCache::Content> ContentCache::Hash(const fs::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return NotFound("no such file or folder", path.string());
-    return IoErrorFromErrno("cannot stat", errno, path.string());
-  }
-  const std::string identity = Identity(path, info);
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = known_.find(identity); found != known_.end()) return found->second;
-  }
-  const auto now = std::chrono::system_clock::to_time_t(SystemClock().Now());
-  ASSIGN_OR_RETURN(const TreeDigest digest, HashTree(path));
-  Content content{digest.sha256, digest.size_bytes};
-  struct stat after {};
-  const bool unchanged = ::stat(path.c_str(), &after) == 0 && Identity(path, after) == identity;
-  if (S_ISREG(info.st_mode) && unchanged && info.st_ctim.tv_sec + kRacySeconds < now) {
-    const std::scoped_lock lock(mutex_);
-    known_[identity] = content;
-  }
-  return content;
-}
-
 Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& path,
                                    const Places& places, ContentCache* cache) {
   Workspace workspace{.path = path};
@@ -356,21 +348,24 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
   for (const DataItem& item : manifest.data) {
     ASSIGN_OR_RETURN(workspace.obstacle, PlaceData(manifest, item, places, &workspace));
     if (!workspace.obstacle) {
-      workspace.obstacle = VerifyData(manifest, item, &workspace, cache);
+      ASSIGN_OR_RETURN(workspace.obstacle, VerifyData(manifest, item, &workspace, cache));
     }
     if (workspace.obstacle) return workspace;
   }
   RETURN_IF_ERROR(HashCheckout(manifest, &workspace));
   const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
-  if (!made.ok()) workspace.obstacle = Obstacle{"code", made.error().ToString()};
+  if (!made.ok()) {
+    ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy("code", "", made.error()));
+  }
   return workspace;
 }
 
-std::vector<Remark> VerifyAfterRun(const Manifest& manifest, const Workspace& workspace,
-                                   ContentCache* cache) {
+Result<std::vector<Remark>> VerifyAfterRun(const Manifest& manifest, const Workspace& workspace,
+                                           ContentCache* cache) {
   std::vector<Remark> remarks;
   for (const DataItem& item : workspace.data) {
     const auto content = cache->Hash(PlaceOf(manifest, workspace, item));
+    if (!content.ok() && IsTrouble(content.error())) return content.error();
     const std::string observed = content.ok() ? content->sha256 : content.error().ToString();
     if (observed != item.sha256) {
       remarks.push_back(
@@ -381,6 +376,7 @@ std::vector<Remark> VerifyAfterRun(const Manifest& manifest, const Workspace& wo
   code.insert(code.end(), workspace.checkout.begin(), workspace.checkout.end());
   for (const CodeFile& file : code) {
     const auto digest = HashFile(workspace.path / file.path);
+    if (!digest.ok() && IsTrouble(digest.error())) return digest.error();
     const std::string observed = digest.ok() ? digest->sha256 : digest.error().ToString();
     if (observed != file.sha256) {
       remarks.push_back(

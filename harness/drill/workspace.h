@@ -68,13 +68,15 @@ struct Workspace {
 inline constexpr std::uint64_t kCopyLimitBytes = std::uint64_t{64} << 20;
 
 // Makes `path` anew (an old one is removed), puts code and data in place and verifies them against
-// the manifest. Errors: io, process (git). An obstacle leaves the workspace partly filled.
+// the manifest. An obstacle leaves the workspace partly filled. Errors: the machine's trouble (io,
+// process, timeout), which is never taken for an obstacle.
 Result<Workspace> PrepareWorkspace(const Manifest& manifest, const std::filesystem::path& path,
                                    const Places& places, ContentCache* cache);
 
-// Verifies code and data again after the run: one remark for each that changed meanwhile.
-std::vector<Remark> VerifyAfterRun(const Manifest& manifest, const Workspace& workspace,
-                                   ContentCache* cache);
+// Verifies code and data again after the run: one remark for each that changed meanwhile. Errors:
+// the machine's trouble.
+Result<std::vector<Remark>> VerifyAfterRun(const Manifest& manifest, const Workspace& workspace,
+                                           ContentCache* cache);
 
 }  // namespace rharness
 

@@ -31,6 +31,14 @@ std::vector<std::string> RefuseChanges(const AppendOnlyTable& table) {
           Refusal(table.name, "INSERT", "no_replace", taken)};
 }
 
+std::vector<std::string> RefuseUpdateWhere(const std::string& table, const std::string& condition) {
+  return {Refusal(table, "UPDATE", "no_update", "WHEN " + condition + " ")};
+}
+
+std::string DropTrigger(const std::string& name, const std::string&) {
+  return "DROP TRIGGER " + name;
+}
+
 std::string AfterInsert(const InsertEffect& effect) {
   return fmt::format("CREATE TRIGGER {} AFTER INSERT ON {} FOR EACH ROW BEGIN {}; END", effect.name,
                      effect.table, effect.statement);
@@ -41,7 +49,8 @@ std::string AfterInsert(const InsertEffect& effect) {
 const Dialect& SqliteDialect() {
   static const Dialect dialect{
       "sqlite",      "BEGIN IMMEDIATE", "SELECT name FROM sqlite_master WHERE type = 'table'",
-      RefuseChanges, RefuseDeletion,    AfterInsert,
+      RefuseChanges, RefuseDeletion,    RefuseUpdateWhere,
+      DropTrigger,   AfterInsert,
   };
   return dialect;
 }

@@ -32,6 +32,12 @@ struct Dialect {
   std::vector<std::string> (*refuse_changes)(const AppendOnlyTable& table);
   // Statements after which DELETE on the table fails.
   std::vector<std::string> (*refuse_deletion)(const std::string& table);
+  // Statements after which an UPDATE that makes the condition (shared SQL over OLD and NEW) true
+  // fails.
+  std::vector<std::string> (*refuse_update_where)(const std::string& table,
+                                                  const std::string& condition);
+  // The statement that takes the trigger of this name away again.
+  std::string (*drop_trigger)(const std::string& name, const std::string& table);
   // The statement that installs the effect.
   std::string (*after_insert)(const InsertEffect& effect);
 };

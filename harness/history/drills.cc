@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "harness/base/digest.h"
@@ -14,13 +15,20 @@ namespace {
 constexpr const char* kGood = "('identical', 'equivalent')";
 constexpr const char* kGoodOrOpen = "('identical', 'equivalent', 'infra')";
 
+// Of verdicts v, or drills d: those that no later results of the same drill took the place of.
+constexpr const char* kEffectiveVerdict =
+    "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
+constexpr const char* kEffectiveDrill =
+    "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = d.drill_id)";
+
 // A verdict with what its first rerun ran on; `reasons` may be left out, as they are long.
 std::string SelectVerdicts(const char* reasons, const std::string& rest) {
   return fmt::format(
       "SELECT v.drill_id, v.run_id, v.verdict, v.decided_ms, v.reruns, {}, "
       "COALESCE((SELECT n.surroundings_sha256 FROM reruns n WHERE n.drill_id = v.drill_id "
-      "AND n.run_id = v.run_id AND n.surroundings_sha256 IS NOT NULL ORDER BY n.rerun LIMIT 1), '')"
-      " FROM verdicts v {}",
+      "AND n.run_id = v.run_id AND n.surroundings_sha256 IS NOT NULL ORDER BY n.rerun LIMIT 1), "
+      "''), d.sequence "
+      "FROM verdicts v JOIN drills d ON d.drill_id = v.drill_id {}",
       reasons, rest);
 }
 
@@ -28,7 +36,7 @@ std::string SelectVerdicts(const char* reasons, const std::string& rest) {
 template <class F>
 std::vector<VerdictRecord> FetchVerdicts(soci::session& sql, const std::string& text, F bind) {
   VerdictRecord verdict;
-  long long decided_ms = 0;
+  long long decided_ms = 0, sequence = 0;
   soci::statement query(sql);
   query.exchange(soci::into(verdict.drill_id));
   query.exchange(soci::into(verdict.run_id));
@@ -37,6 +45,7 @@ std::vector<VerdictRecord> FetchVerdicts(soci::session& sql, const std::string& 
   query.exchange(soci::into(verdict.reruns));
   query.exchange(soci::into(verdict.reasons));
   query.exchange(soci::into(verdict.surroundings_sha256));
+  query.exchange(soci::into(sequence));
   bind(query);
   query.alloc();
   query.prepare(text);
@@ -45,9 +54,19 @@ std::vector<VerdictRecord> FetchVerdicts(soci::session& sql, const std::string& 
   std::vector<VerdictRecord> verdicts;
   while (query.fetch()) {
     verdict.decided = FromMs(decided_ms);
+    verdict.sequence = sequence;
     verdicts.push_back(verdict);
   }
   return verdicts;
+}
+
+// Of which drill and run each record speaks.
+std::vector<std::pair<std::string, std::string>> IdsOf(const std::vector<RerunRecord>& reruns,
+                                                       const std::vector<VerdictRecord>& verdicts) {
+  std::vector<std::pair<std::string, std::string>> ids;
+  for (const RerunRecord& rerun : reruns) ids.emplace_back(rerun.drill_id, rerun.run_id);
+  for (const VerdictRecord& verdict : verdicts) ids.emplace_back(verdict.drill_id, verdict.run_id);
+  return ids;
 }
 
 }  // namespace
@@ -72,16 +91,18 @@ std::string SqliteHistory::Keep(const Surroundings& surroundings) {
   return Keep(parts.Dump());
 }
 
-void SqliteHistory::Insert(const DrillRecord& drill) {
+void SqliteHistory::Insert(const DrillRecord& drill, const std::string& supersedes) {
   const long long started_ms = ToMs(drill.started);
   const long long ended_ms = drill.ended ? ToMs(*drill.ended) : 0;
   const int exit_code = drill.exit_code.value_or(0);
   soci::indicator ended = drill.ended ? soci::i_ok : soci::i_null;
   soci::indicator exited = drill.exit_code ? soci::i_ok : soci::i_null;
-  sql() << "INSERT INTO drills (drill_id, started_ms, ended_ms, exit_code) "
-           "VALUES (:drill_id, :started_ms, :ended_ms, :exit_code)",
+  soci::indicator superseding = supersedes.empty() ? soci::i_null : soci::i_ok;
+  sql() << "INSERT INTO drills (drill_id, started_ms, ended_ms, exit_code, supersedes, sequence) "
+           "VALUES (:drill_id, :started_ms, :ended_ms, :exit_code, :supersedes, "
+           "(SELECT COALESCE(MAX(sequence), 0) + 1 FROM drills))",
       soci::use(drill.drill_id), soci::use(started_ms), soci::use(ended_ms, ended),
-      soci::use(exit_code, exited);
+      soci::use(exit_code, exited), soci::use(supersedes, superseding);
 }
 
 void SqliteHistory::Insert(const RerunRecord& rerun) {
@@ -103,33 +124,82 @@ void SqliteHistory::Insert(const VerdictRecord& verdict) {
       soci::use(decided_ms), soci::use(verdict.reruns), soci::use(verdict.reasons);
 }
 
-Status SqliteHistory::InsertAll(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
-                                const std::vector<VerdictRecord>& verdicts) {
-  const auto check = [&](const auto& record) -> Status {
-    if (record.drill_id == drill.drill_id) return CheckRun(record.run_id);
-    return InvalidInput(fmt::format("a record of drill '{}' among those of drill '{}'",
-                                    record.drill_id, drill.drill_id),
-                        Where(record.run_id));
-  };
-  Insert(drill);
-  for (const RerunRecord& rerun : reruns) {
-    RETURN_IF_ERROR(check(rerun));
+Status SqliteHistory::InsertAll(const DrillRecord& drill, const std::string& supersedes,
+                                std::vector<RerunRecord> reruns,
+                                std::vector<VerdictRecord> verdicts) {
+  Insert(drill, supersedes);
+  for (RerunRecord& rerun : reruns) {
+    RETURN_IF_ERROR(CheckRun(rerun.run_id));
+    rerun.drill_id = drill.drill_id;
     Insert(rerun);
   }
-  for (const VerdictRecord& verdict : verdicts) {
-    RETURN_IF_ERROR(check(verdict));
+  for (VerdictRecord& verdict : verdicts) {
+    RETURN_IF_ERROR(CheckRun(verdict.run_id));
+    verdict.drill_id = drill.drill_id;
     Insert(verdict);
   }
   return {};
 }
 
+SqliteHistory::Held SqliteHistory::FindHeld(const std::string& drill_id) {
+  Held held;
+  int count = 0;
+  sql() << "SELECT COUNT(*) FROM drills WHERE drill_id = :drill_id", soci::use(drill_id),
+      soci::into(count);
+  if (count == 0) return held;
+  held.drill_id = drill_id;
+  std::string next;
+  do {
+    ++held.times;
+    sql() << "SELECT drill_id FROM drills WHERE supersedes = :held", soci::use(held.drill_id),
+        soci::into(next);
+    if (sql().got_data()) held.drill_id = next;
+  } while (sql().got_data());
+  return held;
+}
+
+// Times are left out: resuming a drill that is finished says the same at another time.
+bool SqliteHistory::SameResults(const std::string& held, const DrillRecord& drill,
+                                const std::vector<RerunRecord>& reruns,
+                                const std::vector<VerdictRecord>& verdicts) {
+  std::set<std::string> said, before;
+  said.insert(fmt::format("{}", drill.exit_code.value_or(0)));
+  for (const RerunRecord& rerun : reruns) {
+    said.insert(fmt::format("{}\n{}\n{}\n{}", rerun.run_id, rerun.rerun, rerun.outcome,
+                            rerun.evidence_sha256));
+  }
+  for (const VerdictRecord& verdict : verdicts) {
+    said.insert(fmt::format("{}\n{}\n{}\n{}", verdict.run_id, verdict.verdict, verdict.reruns,
+                            verdict.reasons));
+  }
+  std::string row;
+  soci::statement query =
+      (sql().prepare << "SELECT CAST(COALESCE(exit_code, 0) AS TEXT) FROM drills WHERE drill_id = "
+                        ":drill UNION ALL SELECT run_id || '\n' || rerun || '\n' || outcome || "
+                        "'\n' || evidence_sha256 FROM reruns WHERE drill_id = :rerun UNION ALL "
+                        "SELECT run_id || '\n' || verdict || '\n' || reruns || '\n' || reasons "
+                        "FROM verdicts WHERE drill_id = :verdict",
+       soci::use(held), soci::use(held), soci::use(held), soci::into(row));
+  query.execute();
+  while (query.fetch()) before.insert(row);
+  return said == before;
+}
+
 Status SqliteHistory::AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
                                const std::vector<VerdictRecord>& verdicts) {
+  for (const auto& [drill_id, run_id] : IdsOf(reruns, verdicts)) {
+    if (drill_id == drill.drill_id) continue;
+    return InvalidInput(
+        fmt::format("a record of drill '{}' among those of drill '{}'", drill_id, drill.drill_id),
+        Where(run_id));
+  }
   return database_->Write([&]() -> Status {
-    int held = 0;
-    sql() << "SELECT COUNT(*) FROM drills WHERE drill_id = :drill_id", soci::use(drill.drill_id),
-        soci::into(held);
-    return held != 0 ? Status() : InsertAll(drill, reruns, verdicts);
+    const Held held = FindHeld(drill.drill_id);
+    if (held.times == 0) return InsertAll(drill, {}, reruns, verdicts);
+    if (SameResults(held.drill_id, drill, reruns, verdicts)) return {};
+    DrillRecord later = drill;
+    later.drill_id = fmt::format("{}.{}", drill.drill_id, held.times + 1);
+    return InsertAll(later, held.drill_id, reruns, verdicts);
   });
 }
 
@@ -138,24 +208,26 @@ Result<std::vector<VerdictRecord>> SqliteHistory::Verdicts(const std::string& ru
     RETURN_IF_ERROR(CheckRun(run_id));
     return FetchVerdicts(
         sql(),
-        SelectVerdicts("v.reasons", "WHERE v.run_id = :run_id ORDER BY v.decided_ms, v.drill_id"),
+        SelectVerdicts(
+            "v.reasons",
+            fmt::format("WHERE v.run_id = :run_id AND {} ORDER BY d.sequence", kEffectiveVerdict)),
         [&](soci::statement& query) { query.exchange(soci::use(run_id)); });
   });
 }
 
 Result<std::optional<VerdictRecord>> SqliteHistory::FirstBadAfter(const std::string& run_id,
-                                                                  WallTime time) {
+                                                                  std::int64_t sequence) {
   return database_->Guard([&]() -> Result<std::optional<VerdictRecord>> {
-    const long long after_ms = ToMs(time);
+    const long long after = sequence;
     std::vector<VerdictRecord> found = FetchVerdicts(
         sql(),
         SelectVerdicts("v.reasons",
-                       fmt::format("WHERE v.run_id = :run_id AND v.decided_ms > :after_ms AND "
-                                   "v.verdict NOT IN {} ORDER BY v.decided_ms, v.drill_id LIMIT 1",
-                                   kGoodOrOpen)),
+                       fmt::format("WHERE v.run_id = :run_id AND d.sequence > :after AND "
+                                   "v.verdict NOT IN {} AND {} ORDER BY d.sequence LIMIT 1",
+                                   kGoodOrOpen, kEffectiveVerdict)),
         [&](soci::statement& query) {
           query.exchange(soci::use(run_id));
-          query.exchange(soci::use(after_ms));
+          query.exchange(soci::use(after));
         });
     if (found.empty()) return std::optional<VerdictRecord>();
     return std::optional(std::move(found.front()));
@@ -190,23 +262,19 @@ Result<Surroundings> SqliteHistory::GetSurroundings(const std::string& sha256) {
 
 Result<std::optional<WallTime>> SqliteHistory::LastSuccess() {
   return database_->Guard([&]() -> Result<std::optional<WallTime>> {
-    std::optional<WallTime> last;
-    const auto take = [&](const std::string& text) {
-      long long ms = 0;
-      soci::indicator state = soci::i_null;
-      sql() << text, soci::into(ms, state);
-      if (!sql().got_data() || state != soci::i_ok) return;
-      last = last ? std::max(*last, FromMs(ms)) : FromMs(ms);
-    };
-    take("SELECT MAX(ended_ms) FROM drills WHERE exit_code = 0");
-    take(
-        fmt::format("SELECT (SELECT MAX(v.decided_ms) FROM verdicts v WHERE v.drill_id = "
-                    "d.drill_id) FROM drills d WHERE d.exit_code IS NULL "
-                    "AND EXISTS (SELECT 1 FROM verdicts v WHERE v.drill_id = d.drill_id) "
-                    "AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.drill_id = d.drill_id AND "
-                    "v.verdict NOT IN {}) ORDER BY d.started_ms DESC, d.drill_id DESC LIMIT 1",
-                    kGood));
-    return last;
+    // A drill of an older version ended when its last verdict was decided.
+    long long ms = 0;
+    soci::indicator state = soci::i_null;
+    sql() << fmt::format(
+        "SELECT COALESCE(d.ended_ms, (SELECT MAX(v.decided_ms) FROM verdicts v WHERE v.drill_id = "
+        "d.drill_id)) FROM drills d WHERE (d.exit_code = 0 OR (d.exit_code IS NULL "
+        "AND EXISTS (SELECT 1 FROM verdicts v WHERE v.drill_id = d.drill_id) "
+        "AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.drill_id = d.drill_id AND "
+        "v.verdict NOT IN {}))) AND {} ORDER BY d.sequence DESC LIMIT 1",
+        kGood, kEffectiveDrill),
+        soci::into(ms, state);
+    if (!sql().got_data() || state != soci::i_ok) return std::optional<WallTime>();
+    return std::optional(FromMs(ms));
   });
 }
 
@@ -222,8 +290,8 @@ Result<std::vector<DrillRecord>> SqliteHistory::FamilyDrills(const std::string& 
         (sql().prepare
              << "SELECT d.drill_id, d.started_ms, d.ended_ms, d.exit_code FROM drills d WHERE "
                 "EXISTS (SELECT 1 FROM verdicts v JOIN runs r ON r.run_id = v.run_id "
-                "WHERE v.drill_id = d.drill_id AND r.family = :family) "
-                "ORDER BY d.started_ms DESC, d.drill_id DESC LIMIT :most",
+                "WHERE v.drill_id = d.drill_id AND r.family = :family) AND " +
+                    std::string(kEffectiveDrill) + " ORDER BY d.sequence DESC LIMIT :most",
          soci::use(family), soci::use(most), soci::into(drill_id), soci::into(started_ms),
          soci::into(ended_ms, ended), soci::into(exit_code, exited));
     query.execute();
@@ -258,9 +326,10 @@ Result<std::vector<VerdictRecord>> SqliteHistory::FamilyLastGood(const std::stri
         sql(),
         SelectVerdicts(
             "''", fmt::format("JOIN runs r ON r.run_id = v.run_id WHERE r.family = :family AND "
-                              "v.drill_id = (SELECT g.drill_id FROM verdicts g WHERE g.run_id = "
-                              "r.run_id AND g.verdict IN {} ORDER BY g.decided_ms DESC, "
-                              "g.drill_id DESC LIMIT 1) ORDER BY v.run_id",
+                              "v.drill_id = (SELECT g.drill_id FROM verdicts g JOIN drills h ON "
+                              "h.drill_id = g.drill_id WHERE g.run_id = r.run_id AND g.verdict IN "
+                              "{} AND NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = "
+                              "g.drill_id) ORDER BY h.sequence DESC LIMIT 1) ORDER BY v.run_id",
                               kGood)),
         [&](soci::statement& query) { query.exchange(soci::use(family)); });
   });

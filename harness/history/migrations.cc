@@ -112,14 +112,57 @@ std::vector<std::string> SurroundingsTables(const Dialect& dialect) {
   return statements;
 }
 
+// What a drill says later, when it was resumed, is a drill of its own that supersedes what it said
+// before; and what was entered later is later, whatever the clock showed. The derived table changes
+// only to what the records say.
+std::vector<std::string> Order(const Dialect& dialect) {
+  const std::string effective =
+      "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
+  const std::string of_run =
+      "FROM verdicts v JOIN drills d ON d.drill_id = v.drill_id WHERE v.run_id = NEW.run_id ";
+  std::vector<std::string> statements = {
+      "ALTER TABLE drills ADD COLUMN sequence BIGINT",
+      "ALTER TABLE drills ADD COLUMN supersedes TEXT",
+      "CREATE TABLE drill_order AS SELECT d.drill_id AS drill_id, ROW_NUMBER() OVER (ORDER BY "
+      "COALESCE((SELECT MAX(v.decided_ms) FROM verdicts v WHERE v.drill_id = d.drill_id), "
+      "d.started_ms), d.drill_id) AS place FROM drills d",
+      "CREATE UNIQUE INDEX drill_order_by_id ON drill_order (drill_id)",
+      dialect.drop_trigger("drills_no_update", "drills"),
+      "UPDATE drills SET sequence = (SELECT o.place FROM drill_order o "
+      "WHERE o.drill_id = drills.drill_id)",
+      "DROP TABLE drill_order",
+      "CREATE UNIQUE INDEX drills_by_sequence ON drills (sequence)",
+      "CREATE UNIQUE INDEX drills_by_superseded ON drills (supersedes)",
+      dialect.drop_trigger("standing_of_verdict", "verdicts"),
+      dialect.drop_trigger("standing_judged", "verdicts"),
+      dialect.after_insert(
+          {"standing_of_verdict", "verdicts",
+           "UPDATE standing SET last_verdict = NEW.verdict, judged_ms = NEW.decided_ms, "
+           "verified_ms = (SELECT v.decided_ms " +
+               of_run + "AND v.verdict IN ('identical', 'equivalent', 'drifted') AND " + effective +
+               " ORDER BY d.sequence DESC LIMIT 1) WHERE run_id = NEW.run_id"}),
+  };
+  const auto add = [&](const std::vector<std::string>& more) {
+    statements.insert(statements.end(), more.begin(), more.end());
+  };
+  add({dialect.refuse_changes({"drills", {"drill_id"}}).front()});
+  add(dialect.refuse_update_where(
+      "standing",
+      "NEW.run_id <> OLD.run_id OR NEW.family <> (SELECT r.family FROM runs r WHERE r.run_id = "
+      "NEW.run_id) OR NEW.started_ms <> (SELECT r.started_ms FROM runs r WHERE r.run_id = "
+      "NEW.run_id) OR NEW.retired <> (SELECT COUNT(*) FROM retirements t WHERE t.run_id = "
+      "NEW.run_id) OR NEW.last_verdict <> COALESCE((SELECT v.verdict " +
+          of_run + "ORDER BY d.sequence DESC LIMIT 1), '')"));
+  return statements;
+}
+
 }  // namespace
 
 std::vector<Migration> Migrations(const Dialect& dialect) {
   return {
-      {1, "records", RecordTables()},
-      {2, "append_only", AppendOnly(dialect)},
-      {3, "standing", Standing(dialect)},
-      {4, "surroundings", SurroundingsTables(dialect)},
+      {1, "records", RecordTables()},     {2, "append_only", AppendOnly(dialect)},
+      {3, "standing", Standing(dialect)}, {4, "surroundings", SurroundingsTables(dialect)},
+      {5, "order", Order(dialect)},
   };
 }
 

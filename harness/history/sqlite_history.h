@@ -36,7 +36,7 @@ class SqliteHistory : public HistoryStore {
                   const std::vector<VerdictRecord>& verdicts) override;
   Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) override;
   Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
-                                                     WallTime time) override;
+                                                     std::int64_t sequence) override;
   Result<Surroundings> GetSurroundings(const std::string& sha256) override;
   Result<std::optional<WallTime>> LastSuccess() override;
   Result<std::vector<HistoryEntry>> FamilyEntries(const std::string& family) override;
@@ -61,7 +61,16 @@ class SqliteHistory : public HistoryStore {
   Result<Manifest> Load(const std::string& run_id);
   Status CheckSameContent(const std::string& run_id, const std::string& body);
   void Insert(const Manifest& manifest, const std::string& body, WallTime now);
-  void Insert(const DrillRecord& drill);
+  void Insert(const DrillRecord& drill, const std::string& supersedes);
+  // What is held of this drill: its newest results, and how often it was entered (0: never).
+  struct Held {
+    std::string drill_id;
+    int times = 0;
+  };
+  Held FindHeld(const std::string& drill_id);
+  bool SameResults(const std::string& held, const DrillRecord& drill,
+                   const std::vector<RerunRecord>& reruns,
+                   const std::vector<VerdictRecord>& verdicts);
   void Insert(const RerunRecord& rerun);
   void Insert(const VerdictRecord& verdict);
   // Returns the digest of the text, which is kept from now on.
@@ -69,8 +78,9 @@ class SqliteHistory : public HistoryStore {
   // The digest of these, kept; empty for none.
   std::string Keep(const Surroundings& surroundings);
   Result<std::string> Kept(const std::string& sha256);
-  Status InsertAll(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
-                   const std::vector<VerdictRecord>& verdicts);
+  // As results of `drill`, under its id, whatever drill_id the records have.
+  Status InsertAll(const DrillRecord& drill, const std::string& supersedes,
+                   std::vector<RerunRecord> reruns, std::vector<VerdictRecord> verdicts);
 
   std::unique_ptr<Database> database_;
 };

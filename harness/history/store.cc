@@ -82,11 +82,13 @@ Status SqliteHistory::CheckRun(const std::string& run_id) {
 
 Result<Manifest> SqliteHistory::Load(const std::string& run_id) {
   RETURN_IF_ERROR(CheckRun(run_id));
-  std::string sha256;
-  std::string body;
-  sql() << "SELECT r.sha256, m.body FROM runs r JOIN manifests m ON m.run_id = r.run_id "
+  std::string sha256, body, family, declared;
+  long long started_ms = 0;
+  sql() << "SELECT r.sha256, m.body, r.family, r.declared, r.started_ms FROM runs r JOIN manifests "
+           "m ON m.run_id = r.run_id "
            "WHERE r.run_id = :run_id",
-      soci::use(run_id), soci::into(sha256), soci::into(body);
+      soci::use(run_id), soci::into(sha256), soci::into(body), soci::into(family),
+      soci::into(declared), soci::into(started_ms);
   if (!sql().got_data()) return IntegrityError("the manifest's body is missing", Where(run_id));
   if (const std::string found = Sha256HexOf(body); found != sha256) {
     return IntegrityError(
@@ -98,6 +100,11 @@ Result<Manifest> SqliteHistory::Load(const std::string& run_id) {
   if (manifest.run_id != run_id) {
     return IntegrityError(fmt::format("holds the manifest of run '{}'", manifest.run_id),
                           Where(run_id));
+  }
+  // What runs are selected by must be what they are judged by.
+  if (family != manifest.family || declared != manifest.determinism.declared ||
+      started_ms != ToMs(manifest.started)) {
+    return IntegrityError("the columns copied from its manifest were changed", Where(run_id));
   }
   return manifest;
 }
@@ -171,7 +178,8 @@ Result<HistoryEntry> SqliteHistory::Find(const std::string& run_id) {
 }
 
 Result<std::vector<HistoryEntry>> SqliteHistory::List(bool with_retired) {
-  return Entries("WHERE s.retired <= :value ORDER BY r.started_ms, r.run_id", with_retired ? 1 : 0);
+  return Entries("WHERE (:value = 1 OR t.run_id IS NULL) ORDER BY r.started_ms, r.run_id",
+                 with_retired ? 1 : 0);
 }
 
 Result<std::vector<HistoryEntry>> SqliteHistory::FamilyEntries(const std::string& family) {
@@ -209,8 +217,8 @@ Result<std::vector<Manifest>> SqliteHistory::LoadFamily(const std::string& famil
     {
       std::string run_id;
       soci::statement query =
-          (sql().prepare << "SELECT r.run_id FROM runs r JOIN standing s ON s.run_id = r.run_id "
-                            "WHERE r.family = :family AND s.retired = 0 "
+          (sql().prepare << "SELECT r.run_id FROM runs r WHERE r.family = :family AND NOT EXISTS "
+                            "(SELECT 1 FROM retirements t WHERE t.run_id = r.run_id) "
                             "ORDER BY r.started_ms, r.run_id",
            soci::use(family), soci::into(run_id));
       query.execute();

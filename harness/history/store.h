@@ -54,6 +54,8 @@ struct VerdictRecord {
   std::string reasons;  // the decisive findings, as JSON
   // Read only: of the drill's first rerun that has some, for GetSurroundings. Empty: not kept.
   std::string surroundings_sha256 = {};
+  // Read only: verdicts in the order in which they were entered, whatever the clock showed.
+  std::int64_t sequence = 0;
 };
 
 struct RerunRecord {
@@ -98,8 +100,10 @@ class HistoryStore {
   // Errors: not_found; invalid_input without a reason or when retired already.
   virtual Status Retire(const std::string& run_id, const std::string& reason, WallTime now) = 0;
 
-  // A drill's results in one transaction; writing the same drill_id again changes nothing.
-  // Errors: not_found when a record speaks of a run that is not in the history.
+  // A drill's results in one transaction; writing the same results again changes nothing. Other
+  // results of a known drill_id, of a drill that was resumed, are entered as drill_id.2, .3, ...;
+  // what they supersede is kept and no longer read. Errors: not_found when a record speaks of a run
+  // that is not in the history.
   virtual Status AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
                           const std::vector<VerdictRecord>& verdicts) = 0;
   // Of a drill of which no more is known.
@@ -109,12 +113,12 @@ class HistoryStore {
     return AddDrill(DrillRecord{drill_id, started, {}, {}}, reruns, verdicts);
   }
 
-  // Oldest first. Errors: not_found.
+  // Of all drills, without what was superseded; in the order of their sequence. Errors: not_found.
   virtual Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) = 0;
-  // The first verdict after this time that says it was not shown to reproduce: none of identical,
-  // equivalent and infra. Reads an index.
+  // The first verdict with a higher sequence that says it was not shown to reproduce: none of
+  // identical, equivalent and infra. Reads an index.
   virtual Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
-                                                             WallTime time) = 0;
+                                                             std::int64_t sequence) = 0;
   // Errors: not_found; integrity where it was changed.
   virtual Result<Surroundings> GetSurroundings(const std::string& sha256) = 0;
   // When the last drill ended in which every run reproduced. A drill of an older version counts as

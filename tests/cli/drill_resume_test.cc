@@ -1,118 +1,13 @@
 // A drill that was killed or interrupted goes on where it stood; what failed for reasons of
 // infrastructure is tried again, a mismatch never.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <functional>
-#include <thread>
-
-#include "harness/drill/journal.h"
-#include "tests/cli/drill_program.h"
+#include "tests/cli/unfinished_drill.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Polls until `holds`, for a minute at most.
-bool Eventually(const std::function<bool()>& holds) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (std::chrono::steady_clock::now() < until) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return holds();
-}
-
-// A program that runs beside the test, in a process group of its own, with its output in a file.
-class Background {
- public:
-  Background(std::vector<std::string> argv, const fs::path& folder,
-             std::map<std::string, std::string> environment) {
-    std::vector<char*> arguments;
-    for (std::string& argument : argv) arguments.push_back(argument.data());
-    arguments.push_back(nullptr);
-    std::vector<std::string> lines;
-    for (const auto& [name, value] : environment) lines.push_back(name + "=" + value);
-    std::vector<char*> variables;
-    for (std::string& line : lines) variables.push_back(line.data());
-    variables.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ != 0) return;
-    ::setpgid(0, 0);
-    const int log = ::open((folder / "background.log").c_str(), O_WRONLY | O_CREAT, 0600);
-    ::dup2(log, STDOUT_FILENO);
-    ::dup2(log, STDERR_FILENO);
-    if (::chdir(folder.c_str()) == 0) ::execve(arguments[0], arguments.data(), variables.data());
-    ::_exit(127);
-  }
-  ~Background() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    Wait();
-  }
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
-
-  void Signal(int signal) const { ::kill(pid_, signal); }
-  // waitpid's status.
-  int Wait() {
-    int status = -1;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return status;
-  }
-
- private:
-  pid_t pid_ = -1;
-};
-
-class UnfinishedDrill : public DrillProgram {
- protected:
-  // The one finished and the one hanging rerun of a drill whose second rerun hangs.
-  struct Halfway {
-    std::string finished;
-    std::string hanging;
-    int pid = 0;
-  };
-  Halfway AwaitHalfway() const {
-    Halfway halfway;
-    EXPECT_TRUE(Eventually([&] {
-      if (!fs::exists(At("out/journal.jsonl"))) return false;
-      const auto past = ReadJournal(At("out/journal.jsonl"));
-      if (!past.ok()) return false;
-      for (const auto& [job, entry] : past->last) {
-        if (entry.state == JobState::kCollected) halfway.finished = job.substr(0, 1);
-        if (entry.state == JobState::kStarted) {
-          halfway.hanging = job.substr(0, 1);
-          halfway.pid = entry.pid;
-        }
-      }
-      return !halfway.finished.empty() && !halfway.hanging.empty() && Calls() == 2;
-    }));
-    return halfway;
-  }
-  // Opens the gate, resumes, and expects that only the unfinished reruns are done.
-  void ExpectResumeFinishes(const std::string& finished, int runs) {
-    const fs::path evidence = At("out/runs/" + finished + "/1/evidence.json");
-    const std::string bytes = Read(evidence);
-    const auto written = fs::last_write_time(evidence);
-    fs::remove(At("gate"));
-    fs::remove(At("calls"));
-    const ProcessResult result = Run({kRharness, "drill", "--resume", "--out", "out"});
-    EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
-    EXPECT_EQ(Calls(), runs - 1);
-    EXPECT_EQ(Read(evidence), bytes);
-    EXPECT_EQ(fs::last_write_time(evidence), written);
-    const Report report = StoredReport();
-    EXPECT_FALSE(report.interrupted);
-    EXPECT_EQ(report.counts.at("identical"), runs);
-  }
-};
 
 TEST_F(UnfinishedDrill, GoesOnAfterItWasKilled) {
   RecordRuns(3);
@@ -193,6 +88,41 @@ TEST_F(UnfinishedDrill, TriesAnEngineInTroubleThreeTimes) {
   const std::string asked = Read(At("asked"));
   EXPECT_EQ(std::count(asked.begin(), asked.end(), '\n'), 3) << asked;
   EXPECT_EQ(StoredReport().runs.at(0).verdict, Verdict::kInfra);
+}
+
+TEST_F(UnfinishedDrill, RefusesOptionsThatItsJournalHasOtherwise) {
+  RecordRuns(1);
+  ASSERT_EQ(Drill({"--jobs", "1"}).outcome.exit_code, 0);
+  const auto resume = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> argv = {kRharness, "drill", "--resume", "--out", "out"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv);
+  };
+  const std::vector<std::vector<std::string>> others = {
+      {"--reruns", "5"},         {"--jobs", "2"},       {"--no-confirm"},  {"--env", "A=b"},
+      {"--root", "elsewhere"},   {"--keep-workspaces"}, {"--budget", "1"}, {"--map", "x=y"},
+      {"--history", "other.db"}, {"--rerun-disk", "1"}};
+  for (const auto& options : others) {
+    const ProcessResult result = resume(options);
+    EXPECT_EQ(result.outcome.exit_code, 2) << options[0] << ": " << result.stderr_text;
+    EXPECT_NE(result.stderr_text.find(options[0]), std::string::npos) << result.stderr_text;
+  }
+  const ProcessResult same =
+      resume({"--reruns", "1", "--jobs", "1", "--root", ".", "--history", "runs.db"});
+  EXPECT_EQ(same.outcome.exit_code, 0) << same.stderr_text;
+  EXPECT_EQ(Calls(), 1);
+}
+
+TEST_F(UnfinishedDrill, StartsInAFolderWhereOneWasKilledBeforeItBegan) {
+  RecordRuns(1);
+  Write("out/lock", "");
+  Write("out/.rharness-aB3xYz", "half a header");
+  const ProcessResult resumed = Run({kRharness, "drill", "--resume", "--out", "out"});
+  EXPECT_EQ(resumed.outcome.exit_code, 2);
+  EXPECT_NE(resumed.stderr_text.find("without --resume"), std::string::npos) << resumed.stderr_text;
+  const ProcessResult started = Drill();
+  EXPECT_EQ(started.outcome.exit_code, 0) << started.stderr_text;
+  EXPECT_FALSE(fs::exists(At("out/.rharness-aB3xYz")));
 }
 
 }  // namespace

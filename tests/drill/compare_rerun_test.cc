@@ -49,7 +49,9 @@ Evidence Seen(const Manifest& manifest) {
 }
 
 Comparison Compare(const Manifest& manifest, const Evidence& evidence) {
-  Comparison comparison = CompareRerun(manifest, evidence, Places{}, "/nowhere");
+  std::vector<std::string> damage;
+  Comparison comparison = CompareRerun(manifest, evidence, Places{}, "/nowhere", &damage);
+  EXPECT_TRUE(damage.empty());
   comparison.metrics = DecideMetrics(manifest, Family({manifest}), {evidence});
   return comparison;
 }

@@ -2,7 +2,9 @@
 #include "harness/drill/journal.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "harness/base/files.h"
@@ -108,6 +110,95 @@ TEST_F(JournalTest, RefusesDamageBeforeTheLastLine) {
     EXPECT_EQ(content.error().code, ErrorCode::kIntegrity);
     EXPECT_NE(content.error().where.find("byte 0"), std::string::npos);
   }
+}
+
+TEST_F(JournalTest, ReadsWhatWasAppendedBehindATornLineWhereverItTore) {
+  const std::string whole = WriteSample();
+  const std::size_t first = whole.find('\n') + 1;
+  const std::size_t second = whole.find('\n', first) + 1;
+  // The line of a.1 was cut short, and those behind it were appended all the same.
+  for (std::size_t length = 1; length < second - first; ++length) {
+    const std::string torn = whole.substr(0, first + length) + whole.substr(second);
+    ASSERT_TRUE(WriteFileAtomic(path_, torn).ok());
+    const auto content = ReadJournal(path_);
+    ASSERT_TRUE(content.ok()) << length << ": " << content.error().ToString();
+    EXPECT_TRUE(content->torn) << length;
+    EXPECT_EQ(content->last.at("b.1").pid, 4711) << length;
+    EXPECT_EQ(content->last.at("a.1").state, JobState::kCollected) << length;
+  }
+}
+
+TEST_F(JournalTest, RefusesALineThatWasChangedHoweverWholeTheOthersAre) {
+  const std::string whole = WriteSample();
+  const std::size_t first = whole.find('\n') + 1;
+  const std::size_t second = whole.find('\n', first) + 1;
+  for (std::size_t at = first; at + 1 < second; ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x01);
+    ASSERT_TRUE(WriteFileAtomic(path_, damaged).ok());
+    const auto content = ReadJournal(path_);
+    ASSERT_FALSE(content.ok()) << "byte " << at;
+    EXPECT_EQ(content.error().code, ErrorCode::kIntegrity);
+  }
+}
+
+// A file may not grow beyond a limit: what the disk does when it is full, but for one process.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limit{bytes, old_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+
+ private:
+  rlimit old_{};
+};
+
+TEST_F(JournalTest, TakesBackALineThatFoundNoSpaceAndGoesOn) {
+  constexpr rlim_t kLine = 9 + 42 + 1;
+  for (rlim_t room = 0; room < kLine; ++room) {
+    fs::remove(path_);
+    auto journal = Journal::Create(path_, Json::MakeObject({{"drill_id", "d1"}}));
+    ASSERT_TRUE(journal.ok());
+    const auto size = fs::file_size(path_);
+    Status full;
+    {
+      const FileSizeLimit limit(size + room);
+      full = journal->Append({.job = "a.1", .state = JobState::kEnded, .attempt = 12});
+    }
+    ASSERT_FALSE(full.ok()) << room;
+    EXPECT_EQ(full.error().code, ErrorCode::kIo);
+    EXPECT_EQ(fs::file_size(path_), size) << room;
+    ASSERT_TRUE(journal->Append({.job = "b.1", .state = JobState::kPrepared}).ok());
+    const auto content = ReadJournal(path_);
+    ASSERT_TRUE(content.ok()) << room << ": " << content.error().ToString();
+    EXPECT_FALSE(content->torn);
+    EXPECT_EQ(content->entries, 1U);
+    EXPECT_TRUE(content->last.contains("b.1"));
+  }
+}
+
+TEST_F(JournalTest, RemembersTheSessionsOfADrill) {
+  {
+    auto journal = Journal::Create(path_, Json::MakeObject({{"drill_id", "d1"}}));
+    ASSERT_TRUE(journal.ok());
+    ASSERT_TRUE(journal->AppendSession("0123456789").ok());
+  }
+  JournalContent past;
+  auto journal = Journal::Open(path_, &past);
+  ASSERT_TRUE(journal.ok());
+  ASSERT_TRUE(journal->AppendSession("abcdefabcd").ok());
+  EXPECT_EQ(past.sessions, std::vector<std::string>{"0123456789"});
+  EXPECT_EQ(ReadJournal(path_)->sessions, (std::vector<std::string>{"0123456789", "abcdefabcd"}));
+  EXPECT_EQ(past.entries, 0U);
 }
 
 TEST_F(JournalTest, RefusesAnEmptyFileAndAMissingOne) {

@@ -56,7 +56,8 @@ TEST(RerunOutputs, ThatDifferAreTheFirstCauseOfARun) {
     const std::vector<Evidence> evidence = {Rerun(1, 0.5), Rerun(2, second)};
     std::vector<Comparison> reruns;
     for (const Evidence& one : evidence) {
-      reruns.push_back(CompareRerun(manifest, one, Places{}, "/nowhere"));
+      std::vector<std::string> damage;
+      reruns.push_back(CompareRerun(manifest, one, Places{}, "/nowhere", &damage));
     }
     return JudgeRun(manifest, evidence, reruns, {}).causes;
   };

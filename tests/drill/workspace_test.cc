@@ -6,6 +6,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/subprocess.h"
 
 namespace rharness {
 namespace {
@@ -61,7 +62,7 @@ TEST_F(WorkspaceTest, HoldsCodeAndDataAsTheCommandExpectsThem) {
   EXPECT_EQ(*ReadFile(workspace.path / "train.py"), "print('hello')\n");
   ASSERT_EQ(workspace.data.size(), 1U);
   EXPECT_EQ(workspace.data[0].sha256, Sha256HexOf("1,2,3\n"));
-  EXPECT_TRUE(VerifyAfterRun(manifest_, workspace, &cache_).empty());
+  EXPECT_TRUE(VerifyAfterRun(manifest_, workspace, &cache_)->empty());
 }
 
 TEST_F(WorkspaceTest, GivesTheRunACopyOfSmallDataSoThatTheOriginalIsSafe) {
@@ -70,7 +71,7 @@ TEST_F(WorkspaceTest, GivesTheRunACopyOfSmallDataSoThatTheOriginalIsSafe) {
   EXPECT_FALSE(fs::is_symlink(workspace.path / "data/train.csv", error));
   Write("ws/data/train.csv", "overwritten");
   EXPECT_EQ(*ReadFile(places_.root / "data/train.csv"), "1,2,3\n");
-  const auto remarks = VerifyAfterRun(manifest_, workspace, &cache_);
+  const auto remarks = VerifyAfterRun(manifest_, workspace, &cache_).value();
   ASSERT_EQ(remarks.size(), 1U);
   EXPECT_EQ(remarks[0].code, "data_changed_during_run");
   EXPECT_EQ(remarks[0].layer, "data");
@@ -146,6 +147,63 @@ TEST_F(WorkspaceTest, NamesTheCodeLayerWhenThereIsNoSuchRepository) {
   manifest_.code.files.clear();
   manifest_.code.commit = std::string(40, 'a');
   ExpectObstacle(Prepare(), "code", "repository");
+}
+
+// A repository with one commit, and a git before it on PATH that some commands go wrong in.
+class CheckoutTest : public WorkspaceTest {
+ protected:
+  void SetUp() override {
+    WorkspaceTest::SetUp();
+    path_ = ::getenv("PATH");
+    const ProcessResult made = Sh(
+        "git init -q . && git add train.py && git -c user.name=a -c user.email=b commit -qm c && "
+        "git rev-parse HEAD && command -v git");
+    if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
+    manifest_.code.files.clear();
+    manifest_.code.commit = made.stdout_text.substr(0, 40);
+    git_ = made.stdout_text.substr(41, made.stdout_text.size() - 42);
+  }
+  void TearDown() override { ::setenv("PATH", path_.c_str(), 1); }
+  ProcessResult Sh(const std::string& script) {
+    return RunProcess({{"sh", "-c", script}, PickEnvironment({"PATH"}), places_.root});
+  }
+  // When git is asked to `verb`, it does this.
+  void PutBefore(const std::string& verb, const std::string& what) {
+    Write("bin/git", "#!/bin/sh\ncase \" $* \" in *' " + verb + " '*) " + what + ";; esac\nexec " +
+                         git_ + " \"$@\"\n");
+    fs::permissions(folder_->path() / "bin/git", fs::perms::owner_all);
+    ::setenv("PATH", ((folder_->path() / "bin").string() + ":" + path_).c_str(), 1);
+  }
+
+  std::string path_;
+  std::string git_;
+};
+
+TEST_F(CheckoutTest, HasTheFilesOfTheCommit) {
+  const Workspace workspace = Prepare();
+  EXPECT_FALSE(workspace.obstacle) << workspace.obstacle->reason;
+  EXPECT_EQ(*ReadFile(workspace.path / "train.py"), "print('hello')\n");
+}
+
+TEST_F(CheckoutTest, NamesTheCodeLayerWhenTheCommitIsNotThere) {
+  manifest_.code.commit = std::string(40, 'a');
+  ExpectObstacle(Prepare(), "code", "is not in");
+}
+
+TEST_F(CheckoutTest, TakesNoTroubleOfTheMachineForAMissingCommit) {
+  const std::vector<std::pair<std::string, std::string>> troubles = {
+      {"clone", "kill -9 $$"},
+      {"checkout", "kill -9 $$"},
+      {"checkout", "echo 'error: unable to write file: No space left on device' >&2; exit 128"},
+      {"clone", "echo 'fatal: read error: Input/output error' >&2; exit 128"},
+      {"clone", "echo 'error: index-pack died of signal 9' >&2; exit 128"},
+      {"checkout", "exit 1"}};
+  for (const auto& [verb, what] : troubles) {
+    PutBefore(verb, what);
+    const auto workspace = PrepareWorkspace(manifest_, folder_->path() / "ws", places_, &cache_);
+    ASSERT_FALSE(workspace.ok()) << verb << ": " << what;
+    EXPECT_EQ(workspace.error().code, ErrorCode::kProcess) << workspace.error().ToString();
+  }
 }
 
 TEST_F(WorkspaceTest, RunsNoCommandThatARepositoryNameSmugglesIn) {

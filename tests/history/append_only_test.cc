@@ -41,6 +41,35 @@ TEST_F(AppendOnlyTest, RefusesUpdateDeleteAndReplaceOnEveryTable) {
   EXPECT_NE(raw.Run("DELETE FROM standing").find("append-only"), std::string::npos);
 }
 
+TEST_F(AppendOnlyTest, LetsTheDerivedTableSayNothingThatTheRecordsDoNot) {
+  RawDatabase raw(Path());
+  const auto before = raw.Rows("SELECT * FROM standing");
+  for (const char* change : {"retired = 1", "retired = 0", "family = 'x'", "run_id = 'c'",
+                             "started_ms = 1", "last_verdict = 'drifted'", "last_verdict = ''"}) {
+    EXPECT_NE(raw.Run("UPDATE standing SET " + std::string(change)).find("append-only"),
+              std::string::npos)
+        << change;
+  }
+  EXPECT_EQ(raw.Rows("SELECT * FROM standing"), before);
+}
+
+TEST_F(AppendOnlyTest, ListsARunThatWasRetiredByForce) {
+  RawDatabase raw(Path());
+  ASSERT_EQ(raw.Run("DROP TRIGGER standing_no_update"), "");
+  ASSERT_EQ(raw.Run("UPDATE standing SET retired = 1"), "");
+  const auto store = OpenStore();
+  ASSERT_EQ(store->List(false)->size(), 1u);
+  EXPECT_EQ(store->List(false)->front().run_id, "a");
+  EXPECT_EQ(store->LoadFamily("digits-mlp/cpu")->size(), 1u);
+}
+
+TEST_F(AppendOnlyTest, NoticesARunThatWasMovedToAnotherFamily) {
+  RawDatabase raw(Path());
+  ASSERT_EQ(raw.Run("DROP TRIGGER runs_no_update"), "");
+  ASSERT_EQ(raw.Run("UPDATE runs SET family = 'other' WHERE run_id = 'a'"), "");
+  EXPECT_EQ(OpenStore()->Get("a").error().code, ErrorCode::kIntegrity);
+}
+
 TEST_F(AppendOnlyTest, LetsNoTableOfRecordsGoWithoutTheTriggers) {
   RawDatabase raw(Path());
   EXPECT_EQ(raw.Rows("SELECT t.name FROM sqlite_master t WHERE t.type = 'table' AND "

@@ -101,10 +101,54 @@ TEST_F(DrillsTest, FindsTheFirstBadVerdictAfterATime) {
   AddDrill("d2", kDay2, {{"a", "identical"}});
   AddDrill("d3", kDay3, {{"a", "infra"}});
   AddDrill("d4", kDay4, {{"a", "failed"}});
-  EXPECT_EQ(store_->FirstBadAfter("a", WallTime{})->value().drill_id, "d1");
-  EXPECT_EQ(store_->FirstBadAfter("a", At(kDay1))->value().drill_id, "d4");
-  EXPECT_FALSE(store_->FirstBadAfter("a", At(kDay4))->has_value());
-  EXPECT_FALSE(store_->FirstBadAfter("b", WallTime{})->has_value());
+  const auto verdicts = store_->Verdicts("a").value();
+  ASSERT_EQ(verdicts.size(), 4u);
+  EXPECT_EQ(store_->FirstBadAfter("a", 0)->value().drill_id, "d1");
+  EXPECT_EQ(store_->FirstBadAfter("a", verdicts[0].sequence)->value().drill_id, "d4");
+  EXPECT_FALSE(store_->FirstBadAfter("a", verdicts[3].sequence)->has_value());
+  EXPECT_FALSE(store_->FirstBadAfter("b", 0)->has_value());
+}
+
+TEST_F(DrillsTest, GoesByTheOrderOfItsDrillsWhereTheClockSteppedBack) {
+  AddDrill("d1", kDay4, {{"a", "identical"}}, 0);
+  AddDrill("d2", kDay1, {{"a", "drifted"}}, 1);
+  AddDrill("d3", kDay2, {{"a", "failed"}}, 4);
+  const HistoryEntry entry = store_->Find("a").value();
+  EXPECT_EQ(entry.last_verdict, "failed");
+  EXPECT_EQ(entry.judged, At(kDay2));
+  EXPECT_EQ(entry.verified, At(kDay1));
+  const auto verdicts = store_->Verdicts("a").value();
+  ASSERT_EQ(verdicts.size(), 3u);
+  EXPECT_EQ(verdicts.back().drill_id, "d3");
+  EXPECT_EQ(store_->FirstBadAfter("a", verdicts[0].sequence)->value().drill_id, "d2");
+  const auto drills = store_->FamilyDrills("digits-mlp/cpu", 2).value();
+  ASSERT_EQ(drills.size(), 2u);
+  EXPECT_EQ(drills.back().drill_id, "d3");
+  AddDrill("d4", kDay1, {{"a", "identical"}}, 0);
+  EXPECT_EQ(LastSuccessOf(*store_), kDay1);
+}
+
+TEST_F(DrillsTest, TakesWhatAResumedDrillSaysLaterForItsWordAndKeepsBoth) {
+  AddDrill("d1", kDay1, {{"a", "infra"}, {"b", "identical"}}, 4, kHere);
+  AddDrill("d1", kDay2, {{"a", "infra"}, {"b", "identical"}}, 4, kHere);  // says the same again
+  EXPECT_EQ(store_->Find("a")->last_verdict, "infra");
+  EXPECT_EQ(store_->Find("a")->judged, At(kDay1));
+  AddDrill("d1", kDay3, {{"a", "identical"}, {"b", "identical"}}, 0, kHere);
+  EXPECT_EQ(store_->Find("a")->last_verdict, "identical");
+  EXPECT_EQ(LastSuccessOf(*store_), kDay3);
+  AddDrill("d1", kDay4, {{"a", "drifted"}, {"b", "infra"}}, 1, kThere);
+  EXPECT_EQ(store_->Find("a")->last_verdict, "drifted");
+  EXPECT_EQ(LastSuccessOf(*store_), "never");
+  const auto verdicts = store_->Verdicts("a").value();
+  ASSERT_EQ(verdicts.size(), 1u);
+  EXPECT_EQ(verdicts[0].drill_id, "d1.3");
+  EXPECT_EQ(store_->GetSurroundings(verdicts[0].surroundings_sha256).value(), kThere);
+  EXPECT_EQ(store_->FamilyDrills("digits-mlp/cpu", 9)->size(), 1u);
+  EXPECT_TRUE(store_->FamilyLastGood("digits-mlp/cpu")->empty());
+  EXPECT_FALSE(store_->Find("b")->verified.has_value()) << "what was superseded shows nothing";
+  EXPECT_EQ(RawDatabase(Path()).Rows("SELECT drill_id, verdict FROM verdicts WHERE run_id = 'a' "
+                                     "ORDER BY drill_id"),
+            (std::vector<std::string>{"d1|infra", "d1.2|identical", "d1.3|drifted"}));
 }
 
 TEST_F(DrillsTest, ShowsAFamilyOverItsLastDrillsAndNoOther) {
@@ -139,7 +183,7 @@ TEST_F(DrillsTest, TellsWhenARunWasLastJudgedWhateverCameOut) {
   AddDrill("d2", kDay3, {{"a", "infra"}});
   AddDrill("d3", kDay2, {{"a", "drifted"}});
   const HistoryEntry entry = store_->Find("a").value();
-  EXPECT_EQ(entry.judged, At(kDay3));
+  EXPECT_EQ(entry.judged, At(kDay2));
   EXPECT_EQ(entry.verified, At(kDay2));
 }
 

@@ -92,6 +92,10 @@ class RawDatabase {
   sqlite3* handle_ = nullptr;
 };
 
+inline std::unique_ptr<HistoryStore> OpenStoreAt(const std::filesystem::path& path) {
+  return std::move(HistoryStore::Open(path.string())).value();
+}
+
 class HistoryTest : public testing::Test {
  protected:
   std::filesystem::path Path() const { return folder_.path() / "history.db"; }

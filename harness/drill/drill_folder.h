@@ -1,0 +1,37 @@
+// The folder of a drill: who may use it, what strays are in it, and what is intact of its evidence.
+#ifndef RHARNESS_HARNESS_DRILL_DRILL_FOLDER_H_
+#define RHARNESS_HARNESS_DRILL_DRILL_FOLDER_H_
+
+#include <filesystem>
+#include <string>
+
+#include "harness/base/result.h"
+#include "harness/drill/drill.h"
+#include "harness/drill/journal.h"
+#include "harness/manifest/evidence.h"
+
+namespace rharness {
+
+// Makes relative places absolute: children run elsewhere, and a resumed drill may start elsewhere.
+// Errors: invalid_input, io.
+Result<DrillOptions> WithAbsolutePaths(DrillOptions options);
+
+// A drill strews no files among somebody else's: invalid_input where there are any. What a drill
+// left that was killed before it began is nobody's.
+Status RefuseForeignFolder(const std::filesystem::path& folder);
+
+// Errors: not_found where there is no drill to resume.
+Status RequireDrill(const std::filesystem::path& folder);
+
+// Removes the temporary files that WriteFileAtomic left when a process was killed. The caller holds
+// the folder's lock.
+void RemoveStrays(const std::filesystem::path& folder);
+
+// The evidence that was journalled so; the logs and checkpoints that it speaks of are verified,
+// too. Errors: integrity or not_found where anything of it was changed since; io.
+Result<Evidence> LoadIntact(const std::filesystem::path& folder, const PlannedRerun& rerun,
+                            const JournalEntry& collected);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_DRILL_FOLDER_H_

@@ -1,0 +1,131 @@
+// A stop that signals every process, and what a drill that was killed leaves running.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "harness/history/store.h"
+#include "tests/cli/unfinished_drill.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// $1: a folder, $2: what it does when it is asked to end. While "gate" is there, it hangs.
+constexpr char kPatient[] = R"sh(echo run >> "$1/calls"
+if [ -e "$1/gate" ]; then
+  trap "$2" TERM
+  sleep 600 & child=$!
+  echo $$ > "$1/hangs"
+  wait
+  kill $child
+fi
+printf '{"metrics": {"accuracy": 0.75}}' > metrics.json
+)sh";
+
+// As above, with one child in a session of its own and one in the background; their ids are told.
+constexpr char kScattering[] = R"sh(echo run >> "$1/calls"
+if [ -e "$1/gate" ]; then
+  setsid sh -c 'echo $$ > "$0/escaped"; exec sleep 600' "$1" &
+  sleep 600 & echo $! > "$1/background"
+  echo $$ > "$1/hangs"
+  wait
+fi
+printf '{"metrics": {"accuracy": 0.75}}' > metrics.json
+)sh";
+
+class StoppedDrill : public UnfinishedDrill {
+ protected:
+  void RecordOne(const char* script, const std::string& how) {
+    Write("train.sh", script);
+    Record("a", {}, {"sh", "train.sh", At("").string(), how});
+    Add();
+    Write("gate", "");
+  }
+  // The process id that the trainer wrote there; 0: none within a minute.
+  int PidIn(const std::string& name) const {
+    int pid = 0;
+    EXPECT_TRUE(Eventually([&] {
+      const auto text = ReadFile(At(name));
+      if (text.ok() && text->ends_with('\n')) pid = std::atoi(text->c_str());
+      return pid > 0;
+    })) << name;
+    return pid;
+  }
+  std::string LastVerdict() const {
+    const auto store = HistoryStore::Open(At("runs.db").string());
+    EXPECT_TRUE(store.ok());
+    return (*store)->Find("a")->last_verdict;
+  }
+  ProcessResult Resume() {
+    fs::remove(At("gate"));
+    return Run({kRharness, "drill", "--resume", "--out", "out"});
+  }
+};
+
+TEST_F(StoppedDrill, JudgesNoRerunThatWasStoppedWithItHoweverTheRerunEnded) {
+  // Killed by the signal; failing because of it; ending as if nothing were the matter.
+  for (const char* how : {"-", "exit 1", "exit 143", "exit 0"}) {
+    ASSERT_TRUE(RemoveTree(At("out")).ok());
+    for (const char* old : {"runs.db", "runs/a.json", "hangs", "gate"}) fs::remove(At(old));
+    RecordOne(kPatient, how);
+    Background drill(DrillArguments(), At(""), environment_);
+    const int pid = PidIn("hangs");
+    ASSERT_GT(pid, 1);
+    const bool succeeds = std::string(how) == "exit 0";
+    // The run first, as it may happen; one that then succeeds is not told from one that finished.
+    if (succeeds) drill.Signal(SIGTERM);
+    ::kill(pid, SIGTERM);
+    if (!succeeds) drill.Signal(SIGTERM);
+    const int status = drill.Wait();
+    ASSERT_TRUE(WIFEXITED(status)) << how;
+    EXPECT_EQ(WEXITSTATUS(status), 4) << how;
+    EXPECT_EQ(ReadJournal(At("out/journal.jsonl"))->last.at("a.1").state, JobState::kEnded) << how;
+    EXPECT_TRUE(StoredReport().interrupted) << how;
+    EXPECT_EQ(LastVerdict(), "") << how;
+    const ProcessResult result = Resume();
+    EXPECT_EQ(result.outcome.exit_code, 0) << how << result.stdout_text << result.stderr_text;
+    EXPECT_EQ(LastVerdict(), "identical") << how;
+  }
+}
+
+TEST_F(StoppedDrill, JudgesARerunThatSomebodyElseEnded) {
+  RecordOne(kPatient, "-");
+  Background drill(DrillArguments(), At(""), environment_);
+  const int pid = PidIn("hangs");
+  ASSERT_GT(pid, 1);
+  ::kill(pid, SIGTERM);
+  const int status = drill.Wait();
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 4);
+  EXPECT_EQ(LastVerdict(), "failed");
+}
+
+TEST_F(StoppedDrill, LeavesNothingRunningBesideWhatResumeStarts) {
+  RecordOne(kScattering, "");
+  Background drill(DrillArguments(), At(""), environment_);
+  const int leader = PidIn("hangs");
+  const int escaped = PidIn("escaped");
+  const int background = PidIn("background");
+  ASSERT_GT(std::min({leader, escaped, background}), 1);
+  drill.Signal(SIGKILL);
+  drill.Wait();
+  // The leader is gone as well: nobody leads the others any more.
+  ::kill(leader, SIGKILL);
+  const auto lives = [](int pid) { return ::kill(pid, 0) == 0; };
+  EXPECT_TRUE(lives(escaped) && lives(background));
+  const ProcessResult result = Resume();
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  const auto gone = [](int pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    const std::string text((std::istreambuf_iterator<char>(stat)), {});
+    return text.empty() || text.find(") Z ") != std::string::npos;
+  };
+  EXPECT_TRUE(gone(escaped)) << escaped;
+  EXPECT_TRUE(gone(background)) << background;
+}
+
+}  // namespace
+}  // namespace rharness
