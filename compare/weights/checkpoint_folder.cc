@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
@@ -94,26 +95,34 @@ Result<FolderContents> ListFolder(const fs::path& folder) {
   return SortContents(names);
 }
 
-Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const fs::path& folder) {
-  ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(folder));
+Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
+    const fs::path& folder, const std::shared_ptr<const HeldFolder>& below) {
+  fs::path listed = folder;
+  std::optional<HeldFolder> held;
+  if (below != nullptr) {
+    ASSIGN_OR_RETURN(held, below->OpenFolder(folder.lexically_relative(below->path())));
+    listed = held->through();
+  }
+  ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(listed));
   if (contents.empty()) {
     return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpected),
                     folder.string());
   }
   if (contents.indexes.size() == 1 && !contents.distributed) {
-    ASSIGN_OR_RETURN(InputFile index, InputFile::Open(folder / contents.indexes.front()));
+    ASSIGN_OR_RETURN(InputFile index,
+                     InputFile::Open(folder / contents.indexes.front(), nullptr, below));
     return OpenShardIndex(std::move(index));
   }
-  if (contents.distributed && contents.indexes.empty()) return OpenTorchDistributed(folder);
+  if (contents.distributed && contents.indexes.empty()) return OpenTorchDistributed(folder, below);
   const std::vector<std::string> names = AllOf(contents);
   if (names.size() == 1) {
-    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / names.front()));
+    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / names.front(), nullptr, below));
     return OpenCheckpointFile(std::move(file));
   }
   if (contents.safetensors.size() == names.size()) {
     std::vector<fs::path> paths;
     for (const std::string& name : names) paths.push_back(folder / name);
-    return OpenUnion(paths);
+    return OpenUnion(paths, below);
   }
   return InvalidInput(
       fmt::format("is a folder with {}; {}, or name one of its files", Some(names), kExpected),

@@ -33,7 +33,8 @@ Result<FolderContents> ListFolder(const std::filesystem::path& folder);
 // Opens the folder's one index; its .metadata; its one checkpoint file; or all of its safetensors
 // files together. Errors: not_found when there is nothing of these, invalid_input when it is not
 // clear what is meant (both list what the folder holds), and those of the readers.
-Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const std::filesystem::path& folder);
+Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
+    const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
 
 }  // namespace rharness
 

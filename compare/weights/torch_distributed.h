@@ -52,7 +52,8 @@ Result<DistributedMetadata> ParseDistributedMetadata(std::string bytes, std::str
 // Opens the folder; the tensors stay in its files. Every chunk is an archive of one tensor of the
 // dtype and shape that .metadata states. Errors: not_found (files that are missing, named), those
 // of ParseDistributedMetadata, of the archives and of InputFile.
-Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(const std::filesystem::path& folder);
+Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(
+    const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
 
 }  // namespace rharness
 

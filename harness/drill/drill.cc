@@ -177,6 +177,7 @@ class Drill {
                          .cache = &cache_,
                          .clock = &clock_,
                          .environment = options_.environment,
+                         .container_root = options_.container_root,
                          .keep_workspaces = options_.keep_workspaces,
                          .should_cancel = hooks_.should_stop};
     for (const auto& [kind, launcher] : launchers_) context.launchers[kind] = launcher.get();
@@ -326,7 +327,7 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
   ASSIGN_OR_RETURN(settings.run_ids, Chosen(options, settings.started, history.get()));
-  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
   Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal), {});
@@ -339,7 +340,11 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
     return NotFound("no drill to resume; expected the --out of one that was interrupted",
                     options.out.string());
   }
-  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
+  for (const char* name : {"journal.jsonl", "runs"}) {
+    const Status own = RequireOwn(options.out / name);
+    if (!own.ok() && own.error().code != ErrorCode::kNotFound) return own.error();
+  }
   JournalContent past;
   ASSIGN_OR_RETURN(Journal journal, Journal::Open(options.out / "journal.jsonl", &past));
   ASSIGN_OR_RETURN(DrillSettings settings,

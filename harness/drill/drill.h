@@ -35,7 +35,8 @@ struct DrillOptions {
   std::map<std::string, std::optional<std::string>> environment;  // for every rerun; none: unset
   std::string launcher = "auto";  // "auto": by each manifest's image; "host", "podman", "docker"
   std::string executor = "local";
-  bool confirm = true;  // one more rerun where a drift was seen only once
+  bool container_root = false;  // under a rootful engine
+  bool confirm = true;          // one more rerun where a drift was seen only once
   bool keep_workspaces = false;
   bool resume = false;
   RetryPolicy retry;

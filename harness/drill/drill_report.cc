@@ -49,6 +49,7 @@ Report StartReport(const DrillEnd& end) {
                 .interrupted = end.interrupted,
                 .notes = end.notes};
   report.notes.insert(report.notes.end(), end.plan.notes.begin(), end.plan.notes.end());
+  report.notes.insert(report.notes.end(), end.plan.capped.begin(), end.plan.capped.end());
   return report;
 }
 
