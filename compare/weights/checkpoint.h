@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/held_folder.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -106,7 +107,10 @@ inline constexpr std::size_t kReadBlockBytes = std::size_t{192} << 10;
 
 // Opens a checkpoint file by its content. Errors: not_found, io, invalid_input (malformed, with
 // the byte offset), unsupported (a format this version does not read, named).
-Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& path);
+// With `below`, in which `path` lies, no symbolic link is followed to it or to any file that it
+// names (integrity): for what a stranger's program wrote.
+Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(
+    const std::filesystem::path& path, const std::shared_ptr<const HeldFolder>& below = nullptr);
 
 }  // namespace rharness
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "compare/weights/foreign_formats.h"
 #include "compare/weights/names.h"
@@ -52,37 +53,40 @@ struct Main {
   std::vector<std::string> files;
 };
 
-Result<Main> OpenMain(const fs::path& folder, const FolderContents& contents) {
+Result<Main> OpenMain(const fs::path& folder, const FolderContents& contents,
+                      const std::shared_ptr<const HeldFolder>& below) {
   Main main;
   if (contents.declared() && contents.distributed) {
-    ASSIGN_OR_RETURN(main.checkpoint, OpenTorchDistributed(folder, &main.files));
+    ASSIGN_OR_RETURN(main.checkpoint, OpenTorchDistributed(folder, below, &main.files));
     return main;
   }
   if (contents.declared()) {
-    ASSIGN_OR_RETURN(InputFile index, InputFile::Open(folder / contents.indexes.front()));
+    ASSIGN_OR_RETURN(InputFile index,
+                     InputFile::Open(folder / contents.indexes.front(), nullptr, below));
     ASSIGN_OR_RETURN(main.checkpoint, OpenShardIndex(std::move(index), &main.files));
     return main;
   }
   main.files = AllOf(contents);
   if (main.files.size() == 1) {
-    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / main.files.front()));
+    ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / main.files.front(), nullptr, below));
     ASSIGN_OR_RETURN(main.checkpoint, OpenCheckpointFile(std::move(file)));
     return main;
   }
   if (contents.safetensors.size() == main.files.size()) {
     std::vector<fs::path> paths;
     for (const std::string& name : main.files) paths.push_back(folder / name);
-    ASSIGN_OR_RETURN(main.checkpoint, OpenUnion(paths));
+    ASSIGN_OR_RETURN(main.checkpoint, OpenUnion(paths, below));
     return main;
   }
-  return InvalidInput(
-      fmt::format("is a folder with {}; {}, or name one of its files", Some(main.files), kExpected),
-      folder.string());
+  return InvalidInput(fmt::format("is a folder with {}; {}, or name one of its files",
+                                  Some(main.files), kExpectedFolder),
+                      folder.string());
 }
 
 // Tensors that lie beside an index are no less of the folder than those that it lists.
-Result<std::unique_ptr<Checkpoint>> WithFilesBeside(const fs::path& folder,
-                                                    const FolderContents& contents, Main main) {
+Result<std::unique_ptr<Checkpoint>> WithFilesBeside(
+    const fs::path& folder, const FolderContents& contents, Main main,
+    const std::shared_ptr<const HeldFolder>& below) {
   std::vector<CheckpointPart> parts;
   std::vector<UnreadPart> unread;
   const auto pool = std::make_shared<DescriptorPool>();
@@ -90,7 +94,7 @@ Result<std::unique_ptr<Checkpoint>> WithFilesBeside(const fs::path& folder,
   for (const auto* list : {&contents.safetensors, &contents.others, &contents.foreign}) {
     for (const std::string& name : *list) {
       if (std::ranges::binary_search(main.files, name)) continue;
-      ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / name, pool));
+      ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / name, pool, below));
       UnreadPart whole{.name = name, .size_bytes = file.size_bytes()};
       auto beside = OpenCheckpointFile(file);
       if (beside.ok()) {
@@ -166,14 +170,21 @@ Result<FolderContents> ListFolder(const fs::path& folder) {
   return SortContents(names);
 }
 
-Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const fs::path& folder) {
-  ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(folder));
+Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
+    const fs::path& folder, const std::shared_ptr<const HeldFolder>& below) {
+  fs::path listed = folder;
+  std::optional<HeldFolder> held;
+  if (below != nullptr) {
+    ASSIGN_OR_RETURN(held, below->OpenFolder(folder.lexically_relative(below->path())));
+    listed = held->through();
+  }
+  ASSIGN_OR_RETURN(const FolderContents contents, ListFolder(listed));
   if (contents.empty()) {
     return NotFound(fmt::format("is a folder without a checkpoint; {}", kExpectedFolder),
                     folder.string());
   }
-  ASSIGN_OR_RETURN(Main main, OpenMain(folder, contents));
-  return WithFilesBeside(folder, contents, std::move(main));
+  ASSIGN_OR_RETURN(Main main, OpenMain(folder, contents, below));
+  return WithFilesBeside(folder, contents, std::move(main), below);
 }
 
 }  // namespace rharness

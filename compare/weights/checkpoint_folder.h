@@ -37,7 +37,8 @@ Result<FolderContents> ListFolder(const std::filesystem::path& folder);
 // what cannot be read is among unread(). Errors: not_found when there is nothing of these,
 // invalid_input when it is not clear what is meant (both list what the folder holds), and those of
 // the readers.
-Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(const std::filesystem::path& folder);
+Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
+    const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
 
 }  // namespace rharness
 

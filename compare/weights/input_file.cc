@@ -13,8 +13,10 @@
 namespace rharness {
 
 Result<InputFile> InputFile::Open(const std::filesystem::path& path,
-                                  std::shared_ptr<DescriptorPool> pool) {
+                                  std::shared_ptr<DescriptorPool> pool,
+                                  std::shared_ptr<const HeldFolder> below) {
   InputFile file(path.string());
+  file.below_ = std::move(below);
   ASSIGN_OR_RETURN(Opened opened, file.OpenNow());
   file.identity_ = opened.identity;
   if (pool == nullptr) {
@@ -28,6 +30,13 @@ Result<InputFile> InputFile::Open(const std::filesystem::path& path,
 }
 
 Result<InputFile::Opened> InputFile::OpenNow() const {
+  if (below_ != nullptr) {
+    ASSIGN_OR_RETURN(
+        OpenedFile opened,
+        below_->OpenFile(std::filesystem::path(name_).lexically_relative(below_->path())));
+    ASSIGN_OR_RETURN(const Identity identity, IdentityOf(opened.descriptor));
+    return Opened{std::make_shared<const Descriptor>(std::move(opened.descriptor)), identity};
+  }
   Descriptor descriptor(::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!descriptor.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return NotFound("no such file", name_);

@@ -12,21 +12,25 @@
 #include <string>
 
 #include "compare/weights/descriptor_pool.h"
+#include "harness/base/held_folder.h"
 #include "harness/base/result.h"
 
 namespace rharness {
 
 class InputFile {
  public:
-  // Follows symbolic links; never blocks on a pipe. With a pool the descriptor may be closed
-  // between reads and opened again. Errors: not_found, io, invalid_input (no regular file),
-  // unsupported (a folder).
+  // Follows symbolic links, but with `below`, in which `path` lies, none (integrity); never blocks
+  // on a pipe. With a pool the descriptor may be closed between reads and opened again. Errors:
+  // not_found, io, invalid_input (no regular file), unsupported (a folder).
   static Result<InputFile> Open(const std::filesystem::path& path,
-                                std::shared_ptr<DescriptorPool> pool = nullptr);
+                                std::shared_ptr<DescriptorPool> pool = nullptr,
+                                std::shared_ptr<const HeldFolder> below = nullptr);
 
   // The size when the file was opened.
   std::uint64_t size_bytes() const { return identity_.size_bytes; }
   const std::string& name() const { return name_; }
+  // As given to Open.
+  const std::shared_ptr<const HeldFolder>& below() const { return below_; }
   // Fills `out` from `offset`. Safe from several threads. Errors: io; integrity when the file ends
   // before, with the byte offset, and when another file has taken its place.
   Status ReadAt(std::uint64_t offset, std::span<std::byte> out) const;
@@ -54,6 +58,7 @@ class InputFile {
   Result<std::shared_ptr<const Descriptor>> Acquire() const;
 
   std::string name_;
+  std::shared_ptr<const HeldFolder> below_;
   Identity identity_;
   std::shared_ptr<const Descriptor> held_;  // without a pool
   std::shared_ptr<DescriptorPool> pool_;

@@ -128,10 +128,11 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpointFile(InputFile file) {
                      file.name() + ": byte 0");
 }
 
-Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& path) {
+Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& path,
+                                                   const std::shared_ptr<const HeldFolder>& below) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return OpenCheckpointFolder(path);
-  ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path));
+  if (std::filesystem::is_directory(path, ignored)) return OpenCheckpointFolder(path, below);
+  ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path, nullptr, below));
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
   if (LooksLikeJson(head)) return OpenShardIndex(std::move(file));
   return OpenCheckpointFile(std::move(file));

@@ -15,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Opens all files before any is read, so that every missing one is named.
-Result<std::vector<InputFile>> OpenFiles(const std::vector<fs::path>& paths,
-                                         std::string_view where) {
+Result<std::vector<InputFile>> OpenFiles(const std::vector<fs::path>& paths, std::string_view where,
+                                         const std::shared_ptr<const HeldFolder>& below) {
   const auto pool = std::make_shared<DescriptorPool>();
   constexpr std::size_t kNamed = 10;
   std::vector<InputFile> files;
   std::vector<std::string> missing;
   for (const fs::path& path : paths) {
-    Result<InputFile> file = InputFile::Open(path, pool);
+    Result<InputFile> file = InputFile::Open(path, pool, below);
     if (file.ok()) {
       files.push_back(std::move(*file));
     } else if (file.error().code == ErrorCode::kNotFound) {
@@ -41,8 +41,9 @@ Result<std::vector<InputFile>> OpenFiles(const std::vector<fs::path>& paths,
 }
 
 Result<std::vector<CheckpointPart>> OpenParts(const std::vector<fs::path>& paths,
-                                              std::string_view where) {
-  ASSIGN_OR_RETURN(std::vector<InputFile> files, OpenFiles(paths, where));
+                                              std::string_view where,
+                                              const std::shared_ptr<const HeldFolder>& below) {
+  ASSIGN_OR_RETURN(std::vector<InputFile> files, OpenFiles(paths, where, below));
   std::vector<CheckpointPart> parts;
   for (std::size_t i = 0; i < files.size(); ++i) {
     ASSIGN_OR_RETURN(auto checkpoint, OpenCheckpointFile(std::move(files[i])));
@@ -112,7 +113,7 @@ Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
   const fs::path folder = fs::path(where).parent_path();
   std::vector<fs::path> paths;
   for (const std::string& shard : index.shards) paths.push_back(folder / shard);
-  ASSIGN_OR_RETURN(std::vector<CheckpointPart> parts, OpenParts(paths, where));
+  ASSIGN_OR_RETURN(std::vector<CheckpointPart> parts, OpenParts(paths, where, file.below()));
   std::vector<InputFile> keep;
   keep.push_back(std::move(file));
   ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), std::move(index.metadata),
@@ -123,9 +124,10 @@ Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
   return std::unique_ptr<Checkpoint>(std::move(whole));
 }
 
-Result<std::unique_ptr<Checkpoint>> OpenUnion(const std::vector<fs::path>& files) {
+Result<std::unique_ptr<Checkpoint>> OpenUnion(const std::vector<fs::path>& files,
+                                              const std::shared_ptr<const HeldFolder>& below) {
   const std::string where = files.empty() ? std::string() : files.front().parent_path().string();
-  ASSIGN_OR_RETURN(std::vector<CheckpointPart> parts, OpenParts(files, where));
+  ASSIGN_OR_RETURN(std::vector<CheckpointPart> parts, OpenParts(files, where, below));
   ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {}, {}, {}, where));
   return std::unique_ptr<Checkpoint>(std::move(whole));
 }

@@ -54,7 +54,9 @@ Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
 
 // All tensors of several files of one folder, whose names do not collide (invalid_input otherwise,
 // naming both files). Errors: not_found, and those of the files' readers.
-Result<std::unique_ptr<Checkpoint>> OpenUnion(const std::vector<std::filesystem::path>& files);
+Result<std::unique_ptr<Checkpoint>> OpenUnion(
+    const std::vector<std::filesystem::path>& files,
+    const std::shared_ptr<const HeldFolder>& below = nullptr);
 
 }  // namespace rharness
 

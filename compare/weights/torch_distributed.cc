@@ -125,10 +125,12 @@ Status DistributedCheckpoint::Read(std::size_t index, std::uint64_t offset,
 
 class Opener {
  public:
-  explicit Opener(fs::path folder) : folder_(std::move(folder)) {}
+  Opener(fs::path folder, std::shared_ptr<const HeldFolder> below)
+      : folder_(std::move(folder)), below_(std::move(below)) {}
 
   Result<std::unique_ptr<Checkpoint>> Open(std::vector<std::string>* files) {
-    ASSIGN_OR_RETURN(InputFile metadata_file, InputFile::Open(folder_ / ".metadata", pool_));
+    ASSIGN_OR_RETURN(InputFile metadata_file,
+                     InputFile::Open(folder_ / ".metadata", pool_, below_));
     ASSIGN_OR_RETURN(DistributedMetadata metadata, ReadMetadata(metadata_file));
     RETURN_IF_ERROR(OpenFiles(metadata.files));
     std::vector<TensorInfo> tensors;
@@ -173,7 +175,7 @@ class Opener {
   Status OpenFiles(const std::vector<std::string>& names) {
     std::vector<std::string> missing;
     for (const std::string& name : names) {
-      Result<InputFile> file = InputFile::Open(folder_ / name, pool_);
+      Result<InputFile> file = InputFile::Open(folder_ / name, pool_, below_);
       if (file.ok()) {
         files_.push_back(std::move(*file));
       } else if (file.error().code == ErrorCode::kNotFound) {
@@ -247,14 +249,16 @@ class Opener {
 
   fs::path folder_;
   std::shared_ptr<DescriptorPool> pool_ = std::make_shared<DescriptorPool>();
+  std::shared_ptr<const HeldFolder> below_;
   std::vector<InputFile> files_;  // as the metadata lists them
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(const fs::path& folder,
-                                                         std::vector<std::string>* files) {
-  return Opener(folder).Open(files);
+Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(
+    const fs::path& folder, const std::shared_ptr<const HeldFolder>& below,
+    std::vector<std::string>* files) {
+  return Opener(folder, below).Open(files);
 }
 
 }  // namespace rharness

@@ -63,8 +63,9 @@ Result<DistributedMetadata> ParseDistributedMetadata(std::string bytes, std::str
 // below its name; one whose part is no archive is among unread(). `files`: receives the names of
 // the files that .metadata lists. Errors: not_found (files that are missing, named), those of
 // ParseDistributedMetadata, of the chunks' archives and of InputFile.
-Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(const std::filesystem::path& folder,
-                                                         std::vector<std::string>* files = nullptr);
+Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(
+    const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr,
+    std::vector<std::string>* files = nullptr);
 
 }  // namespace rharness
 

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +23,37 @@ const EVP_MD* Algorithm() {
   if (algorithm == nullptr) Abort("OpenSSL offers no SHA256");
   return algorithm;
 }
+
+// One git object on its way through OpenSSL.
+class GitObject {
+ public:
+  GitObject(std::string_view type, std::uint64_t size_bytes, GitHash hash)
+      : context_(EVP_MD_CTX_new()) {
+    const EVP_MD* algorithm = hash == GitHash::kSha256 ? Algorithm() : EVP_sha1();
+    if (context_ == nullptr || EVP_DigestInit_ex(context_, algorithm, nullptr) != 1) {
+      Abort("OpenSSL cannot start a digest");
+    }
+    const std::string header = fmt::format("{} {}", type, size_bytes);
+    Update(header.c_str(), header.size() + 1);
+  }
+  GitObject(const GitObject&) = delete;
+  GitObject& operator=(const GitObject&) = delete;
+  ~GitObject() { EVP_MD_CTX_free(context_); }
+  void Update(const void* bytes, std::size_t size) {
+    if (EVP_DigestUpdate(context_, bytes, size) != 1) Abort("OpenSSL cannot continue a digest");
+  }
+  std::string Finish() {
+    std::array<std::uint8_t, EVP_MAX_MD_SIZE> bytes{};
+    unsigned size = 0;
+    if (EVP_DigestFinal_ex(context_, bytes.data(), &size) != 1) {
+      Abort("OpenSSL cannot finish a digest");
+    }
+    return ToHex(std::span(bytes).first(size));
+  }
+
+ private:
+  EVP_MD_CTX* context_;
+};
 
 Error WalkError(const std::error_code& error, const fs::path& path) {
   return IoError("cannot list folder: " + error.message(), path.string());
@@ -146,6 +179,29 @@ Result<TreeDigest> HashTree(const fs::path& path, int threads) {
   }
   tree.sha256 = ToHex(hash.Finish());
   return tree;
+}
+
+std::string GitObjectName(std::string_view type, std::string_view content, GitHash hash) {
+  GitObject object(type, content.size(), hash);
+  object.Update(content.data(), content.size());
+  return object.Finish();
+}
+
+Result<std::string> GitBlobName(const OpenedFile& file, GitHash hash) {
+  GitObject object("blob", file.size_bytes, hash);
+  std::vector<char> block(std::size_t{1} << 17);
+  std::uint64_t read_bytes = 0;
+  for (;;) {
+    const ssize_t count = ::read(file.descriptor.get(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return IoErrorFromErrno("cannot read", errno);
+    if (count == 0) break;
+    object.Update(block.data(), static_cast<std::size_t>(count));
+    read_bytes += static_cast<std::uint64_t>(count);
+  }
+  if (read_bytes == file.size_bytes) return object.Finish();
+  return IntegrityError(
+      fmt::format("has {} bytes; expected {}, as when it was opened", read_bytes, file.size_bytes));
 }
 
 }  // namespace rharness

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/descriptor.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -67,6 +68,14 @@ struct TreeDigest {
 // do not. A symbolic link, socket or device below the root is an error (invalid_input): its target
 // could change unseen. The root itself may be a symbolic link.
 Result<TreeDigest> HashTree(const std::filesystem::path& path, int threads = 0);
+
+// The name that git gives an object: the hash over "TYPE SIZE\0" and the content, in hex; SHA-1, or
+// SHA-256 in repositories whose names have 64 digits. Source: Pro Git, "Git Objects".
+enum class GitHash { kSha1, kSha256 };
+std::string GitObjectName(std::string_view type, std::string_view content, GitHash hash);
+// That of a file's content as a blob. Errors: io; integrity when the file is not as long as it was
+// when it was opened.
+Result<std::string> GitBlobName(const OpenedFile& file, GitHash hash);
 
 }  // namespace rharness
 

@@ -85,10 +85,12 @@ Status RefuseSpecialFile(const fs::path& path) {
 
 // Lets the owner list and empty the folders of a tree. Links are not followed.
 void UnlockFolders(const fs::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid()) return;
+  const fs::path held = fmt::format("/proc/self/fd/{}", fd.get());
+  ::chmod(held.c_str(), 0700);
   std::error_code error;
-  if (fs::symlink_status(path, error).type() != fs::file_type::directory) return;
-  ::chmod(path.c_str(), 0700);
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(held, error)) {
     UnlockFolders(entry.path());
   }
 }

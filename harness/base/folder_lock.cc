@@ -2,7 +2,9 @@
 #include "harness/base/folder_lock.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +13,32 @@
 #include "harness/base/files.h"
 
 namespace rharness {
+
+Status RequireOwn(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) {
+    if (errno == ENOENT) return NotFound("no such file or folder", path.string());
+    return IoErrorFromErrno("cannot stat", errno, path.string());
+  }
+  if (S_ISLNK(info.st_mode)) {
+    return InvalidInput("is a symbolic link; expected a file or folder of your own", path.string());
+  }
+  if (info.st_uid != ::geteuid()) {
+    return InvalidInput(
+        fmt::format("belongs to user {}; expected one of your own (user {}), because what it holds "
+                    "is believed",
+                    info.st_uid, ::geteuid()),
+        path.string());
+  }
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return InvalidInput(
+        fmt::format("can be written to by others (mode {:04o}); expected one that only you can "
+                    "write to (chmod go-w), because what it holds is believed",
+                    info.st_mode & 07777U),
+        path.string());
+  }
+  return {};
+}
 
 Result<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
   RETURN_IF_ERROR(MakeDirectories(folder));
@@ -21,6 +49,17 @@ Result<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     return InvalidInput("another process is working in this folder", folder.string());
   }
+  return lock;
+}
+
+Result<FolderLock> FolderLock::TakeOwn(const std::filesystem::path& folder) {
+  if (folder.has_parent_path()) RETURN_IF_ERROR(MakeDirectories(folder.parent_path()));
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return IoErrorFromErrno("cannot create folder", errno, folder.string());
+  }
+  RETURN_IF_ERROR(RequireOwn(folder));
+  ASSIGN_OR_RETURN(FolderLock lock, Take(folder));
+  RETURN_IF_ERROR(RequireOwn(folder / "lock"));
   return lock;
 }
 

@@ -8,6 +8,11 @@
 
 namespace rharness {
 
+// Only this process's user can have written here, and can write: the file or folder is no symbolic
+// link, is owned by the effective user, and is not writable by group or others. Errors:
+// invalid_input, which names the path and what is wrong with it; not_found, io.
+Status RequireOwn(const std::filesystem::path& path);
+
 // Held while the object lives, released by the kernel when the process dies however it dies.
 // Source: flock(2).
 class FolderLock {
@@ -15,6 +20,9 @@ class FolderLock {
   // Creates the folder if it is missing. Errors: invalid_input when another process holds the lock
   // (not waited for), io.
   static Result<FolderLock> Take(const std::filesystem::path& folder);
+  // Take for a folder whose content is believed: one that is missing is made for its owner alone
+  // (0700); the folder and the lock must pass RequireOwn.
+  static Result<FolderLock> TakeOwn(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();

@@ -183,8 +183,8 @@ void AddResourceOptions(Command* command, Arguments* arguments) {
       .Size();
   command->Add("--budget", &arguments->budget_hours, "Run time to spend at most; 0: no limit")
       .Duration(TimeUnit::kHours);
-  command->Heading("Limits of a rerun whose manifest states none");
-  command->Add("--rerun-memory", &plan.memory_bytes, "Memory").Size();
+  command->Heading("Limits of a rerun; its manifest may ask for less, never for more");
+  command->Add("--rerun-memory", &plan.memory_bytes, "Memory (default: the machine's)").Size();
   command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
   command
       ->Add("--timeout-factor", &plan.timeout_factor, "Time: this times the recorded duration...")
@@ -193,6 +193,8 @@ void AddResourceOptions(Command* command, Arguments* arguments) {
   command->Add("--timeout-floor", &plan.timeout_floor_seconds, "...but at least this")
       .Duration(TimeUnit::kSeconds)
       .ShowDefault();
+  command->Add("--rerun-time", &plan.longest_seconds, "...and at most this (default: 7d)")
+      .Duration(TimeUnit::kSeconds);
 }
 
 void AddPlaceOptions(Command* command, Arguments* arguments) {
@@ -216,6 +218,9 @@ void AddPlaceOptions(Command* command, Arguments* arguments) {
       .Choices({"auto", "host", "podman", "docker"})
       .ShowDefault();
   command->Add("--executor", &drill.executor, "local").Choices({"local"}).ShowDefault();
+  command->Add("--container-root", &drill.container_root,
+               "Containers of an engine that runs as root are root, too, for images or data that "
+               "only root can read (default: a user without rights)");
   command->Add("--keep-workspaces", &drill.keep_workspaces,
                "Keep the folders that reruns worked in");
 }

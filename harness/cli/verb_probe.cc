@@ -174,6 +174,7 @@ Result<ProbeRun> RunInImage(const ProbeOptions& options) {
   ASSIGN_OR_RETURN(const Job job, BuildJob(options, workspace.path()));
   ASSIGN_OR_RETURN(const std::unique_ptr<Launcher> launcher, MakeLauncher(options.launcher));
   RETURN_IF_ERROR(launcher->Prepare(job.image));
+  RETURN_IF_ERROR(launcher->HandOver(job));
   ASSIGN_OR_RETURN(const ProcessSpec spec, launcher->BuildCommand(job));
   ProcessResult process = MakeLocalExecutor()->Execute(spec, job.limits, {});
   ASSIGN_OR_RETURN(const ImageProof proof, launcher->Finish(job, &process.outcome));

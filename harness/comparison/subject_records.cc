@@ -75,6 +75,7 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
     if (!artifact.location.empty()) {
       const auto located = Locate(places, artifact.location);
       if (located.ok()) at = *located;
+      if (!located.ok()) subject.notes.push_back(located.error().ToString());
     }
     ASSIGN_OR_RETURN(RecordedCheckpoint weights,
                      OpenRecorded(artifact, at, options.strip_prefixes, &subject.notes));

@@ -1,9 +1,13 @@
 // Collecting outputs. Everything here was written by somebody else's program.
 #include "harness/drill/collect.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMetricsFileBytes = std::uint64_t{256} << 20;
+constexpr mode_t kKeptMode = 0644;
 
 Remark OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
   return Remark{.code = std::string(code),
@@ -32,36 +37,53 @@ Remark RemarkOf(std::string_view path, const Error& error) {
                       missing ? "the run did not write it" : error.ToString());
 }
 
-// Moves a checkpoint out of the workspace; rename where the file system allows it.
-Status BringHome(const fs::path& from, const fs::path& to) {
+// Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Only a file that
+// has no other name is moved; else it is copied, so that nothing that lies elsewhere is touched.
+Status BringHome(const HeldFolder& folder, const fs::path& relative, const fs::path& to) {
+  ASSIGN_OR_RETURN(const HeldFolder from, folder.OpenFolder(relative.parent_path()));
+  ASSIGN_OR_RETURN(const OpenedFile file, from.OpenFile(relative.filename()));
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  struct stat info {};
+  if (::fstat(file.descriptor.get(), &info) != 0) {
+    return IoErrorFromErrno("cannot stat", errno, to.string());
+  }
+  const bool ours = info.st_nlink == 1 && (info.st_uid == ::geteuid() || ::geteuid() == 0);
+  if (ours && ::fchown(file.descriptor.get(), ::geteuid(), ::getegid()) == 0 &&
+      ::fchmod(file.descriptor.get(), kKeptMode) == 0 &&
+      ::renameat(from.fd(), relative.filename().c_str(), AT_FDCWD, to.c_str()) == 0) {
+    struct stat kept {};
+    if (::lstat(to.c_str(), &kept) == 0 && kept.st_dev == info.st_dev &&
+        kept.st_ino == info.st_ino) {
+      return {};
+    }
+    return IntegrityError("was replaced while it was collected", (from.path() / relative).string());
+  }
   std::error_code error;
-  fs::rename(from, to, error);
-  if (!error) return {};
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-  if (error) return IoError("cannot keep: " + error.message(), from.string());
+  fs::copy_file(fmt::format("/proc/self/fd/{}", file.descriptor.get()), to,
+                fs::copy_options::overwrite_existing, error);
+  if (error) return IoError("cannot keep: " + error.message(), to.string());
+  if (::chmod(to.c_str(), kKeptMode) != 0) {
+    return IoErrorFromErrno("cannot set mode", errno, to.string());
+  }
   return {};
 }
 
 // Measures one declared artifact; the error says what is wrong with the run's output.
-Result<Artifact> Measure(const Artifact& recorded, const fs::path& folder) {
-  ASSIGN_OR_RETURN(const fs::path path, ResolveBelow(folder, recorded.path));
+Result<Artifact> Measure(const Artifact& recorded, const HeldFolder& folder) {
   Artifact seen{.role = recorded.role, .path = recorded.path};
-  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(path));
+  ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(recorded.path));
   seen.sha256 = digest.sha256;
   seen.size_bytes = digest.size_bytes;
   if (IsCheckpoint(recorded)) {
-    RETURN_IF_ERROR(ReadTensorRecords(path, &seen));
+    RETURN_IF_ERROR(ReadTensorRecords(folder, &seen));
   }
   return seen;
 }
 
 // What the recording said already of this file need not be said again of each rerun.
-Status CollectMetrics(const Manifest& manifest, const fs::path& folder, Evidence* evidence) {
+Status CollectMetrics(const Manifest& manifest, const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};
-  const auto path = ResolveBelow(folder, manifest.metrics_path);
-  const auto text =
-      path.ok() ? ReadFile(*path, kMetricsFileBytes) : Result<std::string>(path.error());
+  const auto text = folder.ReadFile(manifest.metrics_path, kMetricsFileBytes);
   auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
                         : Result<SalvagedMetrics>(text.error());
   if (!read.ok()) {
@@ -84,16 +106,19 @@ Status CollectMetrics(const Manifest& manifest, const fs::path& folder, Evidence
 
 Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, const fs::path& keep,
                       const fs::path& drill_folder, Evidence* evidence) {
-  // Resolved from the drill's folder on: a run may have put a link in the place of any folder of
-  // its.
-  const auto found = ResolveBelow(
-      drill_folder, (workspace.path / manifest.working_directory).lexically_relative(drill_folder));
+  if (!workspace.folder->IsInPlace()) {
+    evidence->remarks.push_back(RemarkOf(
+        workspace.path.filename().string(),
+        IntegrityError("the run moved or replaced its workspace", workspace.path.string())));
+    return {};
+  }
+  const auto found = workspace.folder->OpenFolder(manifest.working_directory);
   if (!found.ok()) {
     if (IsTrouble(found.error())) return found.error();
     evidence->remarks.push_back(RemarkOf(manifest.working_directory, found.error()));
     return {};
   }
-  const fs::path& folder = *found;
+  const HeldFolder& folder = *found;
   for (const Artifact& recorded : manifest.artifacts) {
     auto seen = Measure(recorded, folder);
     if (!seen.ok()) {
@@ -103,8 +128,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     }
     if (IsCheckpoint(recorded)) {
       const fs::path home = keep / recorded.path;
-      ASSIGN_OR_RETURN(const fs::path path, ResolveBelow(folder, recorded.path));
-      RETURN_IF_ERROR(BringHome(path, home));
+      RETURN_IF_ERROR(BringHome(folder, recorded.path, home));
       seen->location = home.lexically_relative(drill_folder).string();
     }
     evidence->artifacts.push_back(std::move(*seen));

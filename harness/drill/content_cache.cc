@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kRacySeconds = 2;
 
-std::string Identity(const fs::path& path, const struct stat& info) {
+}  // namespace
+
+std::string FileIdentity(const fs::path& path, const struct stat& info) {
   return fmt::format("{}|{}|{}|{}|{}.{}|{}.{}", path.string(), info.st_dev, info.st_ino,
                      info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
                      info.st_ctim.tv_nsec);
 }
-
-}  // namespace
 
 Result<ContentCache::Content> ContentCache::Hash(const fs::path& path) {
   struct stat info {};
@@ -29,7 +29,7 @@ Result<ContentCache::Content> ContentCache::Hash(const fs::path& path) {
     if (errno == ENOENT) return NotFound("no such file or folder", path.string());
     return PathError("cannot stat", errno, path);
   }
-  const std::string identity = Identity(path, info);
+  const std::string identity = FileIdentity(path, info);
   {
     const std::scoped_lock lock(mutex_);
     if (const auto found = known_.find(identity); found != known_.end()) return found->second;
@@ -38,7 +38,7 @@ Result<ContentCache::Content> ContentCache::Hash(const fs::path& path) {
   ASSIGN_OR_RETURN(const TreeDigest digest, HashTree(path));
   Content content{digest.sha256, digest.size_bytes};
   struct stat after {};
-  const bool unchanged = ::stat(path.c_str(), &after) == 0 && Identity(path, after) == identity;
+  const bool unchanged = ::stat(path.c_str(), &after) == 0 && FileIdentity(path, after) == identity;
   if (S_ISREG(info.st_mode) && unchanged && info.st_ctim.tv_sec + kRacySeconds < now) {
     const std::scoped_lock lock(mutex_);
     known_[identity] = content;

@@ -187,6 +187,7 @@ class Drill {
                          .cache = &cache_,
                          .clock = &clock_,
                          .environment = options_.environment,
+                         .container_root = options_.container_root,
                          .keep_workspaces = options_.keep_workspaces,
                          .should_cancel = hooks_.should_stop};
     for (const auto& [kind, launcher] : launchers_) context.launchers[kind] = launcher.get();
@@ -293,7 +294,7 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
   ASSIGN_OR_RETURN(settings.run_ids, Chosen(options, settings.started, history.get()));
-  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
   RemoveStrays(options.out);
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
@@ -303,7 +304,11 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
 
 Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
   RETURN_IF_ERROR(RequireDrill(options.out));
-  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(options.out));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
+  for (const char* name : {"journal.jsonl", "runs"}) {
+    const Status own = RequireOwn(options.out / name);
+    if (!own.ok() && own.error().code != ErrorCode::kNotFound) return own.error();
+  }
   RemoveStrays(options.out);
   JournalContent past;
   ASSIGN_OR_RETURN(Journal journal, Journal::Open(options.out / "journal.jsonl", &past));

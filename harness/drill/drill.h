@@ -36,7 +36,8 @@ struct DrillOptions {
   std::map<std::string, std::optional<std::string>> environment;  // for every rerun; none: unset
   std::string launcher = "auto";  // "auto": by each manifest's image; "host", "podman", "docker"
   std::string executor = "local";
-  bool confirm = true;  // one more rerun where a drift was seen only once
+  bool container_root = false;  // under a rootful engine
+  bool confirm = true;          // one more rerun where a drift was seen only once
   bool keep_workspaces = false;
   bool resume = false;
   // The options that somebody gave, as "--reruns": one that a resumed drill has otherwise is

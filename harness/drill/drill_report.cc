@@ -50,6 +50,7 @@ Report StartReport(const DrillEnd& end) {
                 .notes = end.notes};
   report.notes.insert(report.notes.end(), end.plan.notes.begin(), end.plan.notes.end());
   for (const std::string& damage : end.damage) report.notes.push_back("damaged: " + damage);
+  report.notes.insert(report.notes.end(), end.plan.capped.begin(), end.plan.capped.end());
   return report;
 }
 

@@ -27,6 +27,31 @@ std::string Misfit(const Resources& needs, const Slots& slots) {
   return {};
 }
 
+std::uint64_t Least(std::uint64_t asked, std::uint64_t limit) {
+  if (asked == 0 || limit == 0) return asked + limit;
+  return std::min(asked, limit);
+}
+
+// What this manifest asks for and does not get.
+void NoteCaps(const Manifest& run, const PlanOptions& options, Plan* plan) {
+  const Resources& asked = run.resources;
+  const auto note = [&](bool above, std::string_view what, const std::string& request,
+                        const std::string& limit, std::string_view option) {
+    if (!above) return;
+    plan->capped.push_back(fmt::format("{}: asks for {} of {}, and gets {} ({})", run.run_id,
+                                       request, what, limit, option));
+  };
+  note(options.memory_bytes > 0 && asked.memory_bytes > options.memory_bytes, "memory",
+       fmt::format("{} bytes", asked.memory_bytes), fmt::format("{}", options.memory_bytes),
+       "--rerun-memory");
+  note(options.disk_bytes > 0 && asked.disk_bytes > options.disk_bytes, "disk",
+       fmt::format("{} bytes", asked.disk_bytes), fmt::format("{}", options.disk_bytes),
+       "--rerun-disk");
+  note(asked.timeout_seconds > options.longest_seconds, "time",
+       FormatDuration(Seconds(asked.timeout_seconds)),
+       FormatDuration(Seconds(options.longest_seconds)), "--rerun-time");
+}
+
 // How many of these reruns fit side by side, by the scarcest resource.
 int Width(const Resources& needs, const PlanOptions& options) {
   int width = options.slots.cpus / std::max(1, needs.cpus);
@@ -83,12 +108,13 @@ PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& option
                        .expected_seconds = std::max(0.0, run.duration_seconds)};
   Resources& needs = planned.resources;
   needs.cpus = std::max(1, needs.cpus);
-  if (needs.memory_bytes == 0) needs.memory_bytes = options.memory_bytes;
-  if (needs.disk_bytes == 0) needs.disk_bytes = options.disk_bytes;
+  needs.memory_bytes = Least(needs.memory_bytes, options.memory_bytes);
+  needs.disk_bytes = Least(needs.disk_bytes, options.disk_bytes);
   if (needs.timeout_seconds <= 0) {
     needs.timeout_seconds =
         std::max(options.timeout_floor_seconds, options.timeout_factor * planned.expected_seconds);
   }
+  needs.timeout_seconds = std::min(needs.timeout_seconds, options.longest_seconds);
   return planned;
 }
 
@@ -97,6 +123,7 @@ Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options) {
   plan.budget_seconds = options.budget_seconds;
   std::vector<const Manifest*> fitting;
   for (const Manifest& run : runs) {
+    NoteCaps(run, options, &plan);
     const std::string misfit = Misfit(PlanRerun(run, 1, options).resources, options.slots);
     if (misfit.empty()) {
       fitting.push_back(&run);
@@ -125,6 +152,7 @@ std::string DescribePlan(const Plan& plan) {
                     FormatDuration(Seconds(rerun.expected_seconds)), rerun.resources.cpus,
                     rerun.resources.gpus, FormatDuration(Seconds(rerun.resources.timeout_seconds)));
   }
+  for (const std::string& note : plan.capped) text += "capped: " + note + "\n";
   for (const std::string& note : plan.notes) text += "left out: " + note + "\n";
   if (plan.budget_seconds > 0) {
     text += fmt::format("within {}: the runs that have waited longest for a drill come first\n",
@@ -154,6 +182,7 @@ Json ToJson(const Plan& plan) {
   for (const std::string& run_id : plan.left_out) left_out.Append(run_id);
   Json notes = Json::MakeArray();
   for (const std::string& note : plan.notes) notes.Append(note);
+  for (const std::string& note : plan.capped) notes.Append(note);
   return Json::MakeObject({{"schema", "rharness.plan/v1"},
                            {"reruns", std::move(reruns)},
                            {"left_out", std::move(left_out)},

@@ -24,10 +24,11 @@ struct PlanOptions {
   int jobs = 0;    // at a time; 0: as many as the slots allow
   Slots slots;
   double budget_seconds = 0.0;  // of run time summed over reruns; 0: none
-  // Limits of a rerun whose manifest states none.
+  // Limits of a rerun. What its manifest states is a request: it may lower them, never raise them.
   double timeout_factor = 10.0;  // times the recorded duration, but at least...
   double timeout_floor_seconds = 60.0;
-  std::uint64_t memory_bytes = 0;  // 0: none
+  double longest_seconds = 7.0 * 24 * 3600;  // ...and at most
+  std::uint64_t memory_bytes = 0;            // 0: none but the slots'
   std::uint64_t disk_bytes = std::uint64_t{10} << 30;
 };
 
@@ -43,6 +44,7 @@ struct Plan {
   std::vector<PlannedRerun> reruns;   // longest first: that order ends soonest on several slots
   std::vector<std::string> left_out;  // run ids beyond the budget, or that no slot can hold
   std::vector<std::string> notes;     // why each of them is left out
+  std::vector<std::string> capped;    // requests above the operator's limits, one sentence each
   double budget_seconds = 0.0;        // as given; 0: none
   double run_seconds = 0.0;           // summed over reruns
   double wall_seconds = 0.0;          // estimated, with the slots and jobs given

@@ -12,6 +12,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/held_folder.h"
 #include "harness/base/log.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/collect.h"
@@ -50,11 +51,14 @@ class Attempt {
 
   Result<RerunResult> Run() {
     evidence_.started = context_.clock->Now();
-    Status status = RemoveTree(folder_);
+    const fs::path here = folder_.lexically_relative(context_.drill_folder);
+    Status status = RemoveTreeBelow(context_.drill_folder, here);
+    if (status.ok()) status = MakeDirectoriesBelow(context_.drill_folder, here);
     if (status.ok()) status = Steps();
     evidence_.ended = context_.clock->Now();
     if (!context_.keep_workspaces) {
-      if (const Status removed = RemoveTree(folder_ / "workspace"); !removed.ok()) {
+      const Status removed = RemoveTreeBelow(context_.drill_folder, here / "workspace");
+      if (!removed.ok()) {
         LogWarning(removed.error().ToString());
       }
     }
@@ -75,6 +79,7 @@ class Attempt {
     evidence_.code_commit = workspace_.code_commit;
     evidence_.code_files = workspace_.code_files;
     evidence_.data = workspace_.data;
+    evidence_.remarks = workspace_.remarks;
     if (workspace_.obstacle) return Block(*workspace_.obstacle);
     Launcher* launcher = FindLauncher();
     if (launcher == nullptr) return {};
@@ -86,7 +91,7 @@ class Attempt {
       RETURN_IF_ERROR(CollectOutputs(manifest_, workspace_, folder_ / "artifacts",
                                      context_.drill_folder, &evidence_));
     }
-    ASSIGN_OR_RETURN(const auto remarks, VerifyAfterRun(manifest_, workspace_, context_.cache));
+    ASSIGN_OR_RETURN(const auto remarks, VerifyAfterRun(workspace_, context_.cache));
     evidence_.remarks.insert(evidence_.remarks.end(), remarks.begin(), remarks.end());
     return {};
   }
@@ -128,7 +133,8 @@ class Attempt {
             .environment = JobEnvironment(),
             .image = manifest_.image,
             .resources = planned_.resources,
-            .limits = {}};
+            .limits = {},
+            .container_root = context_.container_root};
     job.limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
         Seconds(planned_.resources.timeout_seconds));
     job.limits.memory_bytes = planned_.resources.memory_bytes;
@@ -178,6 +184,9 @@ class Attempt {
     if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
       if (IsTrouble(made.error())) return made.error();
       return Block({"code", made.error().ToString()});
+    }
+    if (const Status given = launcher->HandOver(job); !given.ok()) {
+      return Block({"", given.error().ToString()});
     }
     const auto spec = launcher->BuildCommand(job);
     if (!spec.ok()) return Block({"", spec.error().ToString()});

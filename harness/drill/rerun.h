@@ -31,6 +31,7 @@ struct RerunContext {
   ContentCache* cache = nullptr;
   Clock* clock = nullptr;
   std::map<std::string, std::optional<std::string>> environment;  // overrides (--env)
+  bool container_root = false;
   bool keep_workspaces = false;
   std::function<bool()> should_cancel;
 };

@@ -21,6 +21,7 @@ Json PlanJson(const PlanOptions& plan) {
                            {"budget_seconds", plan.budget_seconds},
                            {"timeout_factor", plan.timeout_factor},
                            {"timeout_floor_seconds", plan.timeout_floor_seconds},
+                           {"longest_seconds", plan.longest_seconds},
                            {"rerun_memory_bytes", plan.memory_bytes},
                            {"rerun_disk_bytes", plan.disk_bytes}});
 }
@@ -34,6 +35,7 @@ void ReadPlan(JsonReader& reader, PlanOptions* plan) {
   reader.Read("budget_seconds", &plan->budget_seconds);
   reader.Read("timeout_factor", &plan->timeout_factor);
   reader.Read("timeout_floor_seconds", &plan->timeout_floor_seconds);
+  reader.ReadOptional("longest_seconds", &plan->longest_seconds);
   reader.Read("rerun_memory_bytes", &plan->memory_bytes);
   reader.Read("rerun_disk_bytes", &plan->disk_bytes);
 }
@@ -136,6 +138,7 @@ Json ToJson(const DrillSettings& settings) {
                            {"environment", std::move(environment)},
                            {"launcher", options.launcher},
                            {"executor", options.executor},
+                           {"container_root", options.container_root},
                            {"confirm", options.confirm},
                            {"keep_workspaces", options.keep_workspaces}});
 }
@@ -160,6 +163,7 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   });
   reader.Read("launcher", &options.launcher);
   reader.Read("executor", &options.executor);
+  reader.ReadOptional("container_root", &options.container_root);
   reader.Read("confirm", &options.confirm);
   reader.Read("keep_workspaces", &options.keep_workspaces);
   RETURN_IF_ERROR(reader.status());

@@ -6,9 +6,10 @@
 
 namespace rharness {
 
-Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact) {
-  ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(path));
-  ASSIGN_OR_RETURN(CheckpointDigest digest, DigestCheckpoint(*checkpoint));
+namespace {
+
+Status Fill(const Checkpoint& checkpoint, Artifact* artifact) {
+  ASSIGN_OR_RETURN(CheckpointDigest digest, DigestCheckpoint(checkpoint));
   artifact->tensor_digest = std::move(digest.sha256);
   artifact->tensors.clear();
   for (TensorDigest& tensor : digest.tensors) {
@@ -17,6 +18,21 @@ Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact) 
                                              std::move(tensor.shape), std::move(tensor.sha256)});
   }
   return {};
+}
+
+}  // namespace
+
+Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact) {
+  ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(path));
+  return Fill(*checkpoint, artifact);
+}
+
+Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact) {
+  // A second handle, which the checkpoint keeps.
+  ASSIGN_OR_RETURN(HeldFolder below, folder.OpenFolder(""));
+  const auto held = std::make_shared<const HeldFolder>(std::move(below));
+  ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(held->path() / artifact->path, held));
+  return Fill(*checkpoint, artifact);
 }
 
 }  // namespace rharness

@@ -1,11 +1,15 @@
 // Filling and verifying workspaces.
 #include "harness/drill/workspace.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <set>
 #include <system_error>
 
 #include "harness/base/digest.h"
@@ -16,9 +20,6 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr auto kGitTimeout = std::chrono::minutes(10);
-constexpr std::uint64_t kGitOutputBytes = std::uint64_t{256} << 20;  // of a list of files
 
 std::optional<Obstacle> Blocked(std::string_view layer, std::string reason) {
   return Obstacle{std::string(layer), std::move(reason)};
@@ -47,27 +48,48 @@ Status Link(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-// Where an item's bytes lie for the run: relative ones below the working directory, absolute ones
-// where their mount comes from.
-fs::path PlaceOf(const Manifest& manifest, const Workspace& workspace, const DataItem& item) {
-  if (fs::path(item.path).is_absolute()) {
-    const auto mount =
-        std::find_if(workspace.mounts.begin(), workspace.mounts.end(),
-                     [&](const Mount& candidate) { return candidate.target == item.path; });
-    return mount == workspace.mounts.end() ? fs::path(item.path) : mount->source;
-  }
-  return workspace.path / manifest.working_directory / item.path;
+// A private copy that shares blocks until one side is written to, where the file system can.
+bool Clone(const fs::path& from, const fs::path& to) {
+  const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!source.valid() || ::fstat(source.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const Descriptor copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (copy.valid() && ::ioctl(copy.get(), FICLONE, source.get()) == 0) return true;
+  if (copy.valid()) ::unlink(to.c_str());
+  return false;
 }
 
-// Takes away what a checkout has put where data belong, and refuses a place outside the workspace,
-// to which a link in the checkout may lead.
-Status ClearPlace(const fs::path& workspace, const fs::path& place) {
-  RETURN_IF_ERROR(MakeDirectories(workspace));
+// Takes away what a checkout has put where data belong; the place, without any link on the way.
+// Refuses one outside the workspace, to which a link in the checkout may lead.
+Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
   fs::path reached = place.parent_path();
   std::error_code error;
   while (!fs::exists(fs::symlink_status(reached, error))) reached = reached.parent_path();
   RETURN_IF_ERROR(ResolveBelow(workspace, reached.lexically_relative(workspace)));
-  return RemoveTree(place);
+  RETURN_IF_ERROR(MakeDirectories(place.parent_path()));
+  ASSIGN_OR_RETURN(const fs::path parent,
+                   ResolveBelow(workspace, place.parent_path().lexically_relative(workspace)));
+  RETURN_IF_ERROR(RemoveTree(parent / place.filename()));
+  return parent / place.filename();
+}
+
+// Of a file, or of a folder and everything below it.
+std::string IdentityOfAll(const fs::path& path) {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const fs::path& one) {
+    struct stat info {};
+    if (::lstat(one.c_str(), &info) == 0) lines.push_back(FileIdentity(one, info));
+  };
+  add(path);
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (fs::recursive_directory_iterator entry(path, error), end; entry != end && !error;
+         entry.increment(error)) {
+      add(entry->path());
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return Sha256HexOf(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 // Why the thing at `path` cannot be this item, seen without reading its content; empty if it may
@@ -101,7 +123,8 @@ Result<std::string> Unfit(const fs::path& path, const DataItem& item) {
 
 // Puts one data item in place; the obstacle if it cannot be had.
 Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
-                                          const Places& places, Workspace* workspace) {
+                                          const Places& places, Workspace* workspace,
+                                          PlacedData* placed) {
   const std::string location = item.location.empty() ? item.path : item.location;
   const auto source = Locate(places, location);
   if (!source.ok())
@@ -114,7 +137,7 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
     return Blocked("data", fmt::format("data '{}' is not at {}: {}", item.name, source->string(),
                                        error.message()));
   }
-  const fs::path place = PlaceOf(manifest, *workspace, item);
+  *placed = {.at = real, .shared = true, .link = {}, .identity = {}};
   if (fs::path(item.path).is_absolute()) {
     workspace->mounts.push_back(Mount{real, item.path});
     return std::optional<Obstacle>();
@@ -125,22 +148,37 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
   if (!unfit->empty()) {
     return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, *unfit));
   }
-  if (const Status cleared = ClearPlace(workspace->path, place); !cleared.ok()) {
-    return BlockedBy("data", name, cleared.error());
+  const auto place =
+      ClearPlace(workspace->path, workspace->path / manifest.working_directory / item.path);
+  if (!place.ok()) {
+    return BlockedBy("data", name, place.error());
   }
-  if (item.size_bytes <= kCopyLimitBytes) {
-    RETURN_IF_ERROR(CopyTree(real, place));
+  ASSIGN_OR_RETURN(const fs::path root, ResolveBelow(workspace->path, "."));
+  const fs::path inside = place->lexically_relative(root);
+  const bool small = item.size_bytes <= kCopyLimitBytes;
+  if (small) RETURN_IF_ERROR(CopyTree(real, *place));
+  if (small || Clone(real, *place)) {
+    *placed = {.at = inside, .shared = false, .link = {}, .identity = {}};
   } else {
-    RETURN_IF_ERROR(Link(real, place));
+    RETURN_IF_ERROR(Link(real, *place));
+    placed->link = inside;
     workspace->mounts.push_back(Mount{real, real.string()});
   }
   return std::optional<Obstacle>();
 }
 
+Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const PlacedData& placed,
+                                         ContentCache* cache) {
+  if (placed.shared) return cache->Hash(placed.at);
+  ASSIGN_OR_RETURN(const TreeDigest digest, workspace.folder->HashTree(placed.at));
+  return ContentCache::Content{digest.sha256, digest.size_bytes};
+}
+
 // Hashes an item in its place and holds it to the manifest.
-Result<std::optional<Obstacle>> VerifyData(const Manifest& manifest, const DataItem& item,
+Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData placed,
                                            Workspace* workspace, ContentCache* cache) {
-  const auto content = cache->Hash(PlaceOf(manifest, *workspace, item));
+  if (placed.shared) placed.identity = IdentityOfAll(placed.at);
+  const auto content = HashPlaced(*workspace, placed, cache);
   if (!content.ok()) {
     return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
   }
@@ -148,6 +186,7 @@ Result<std::optional<Obstacle>> VerifyData(const Manifest& manifest, const DataI
   seen.sha256 = content->sha256;
   seen.size_bytes = content->size_bytes;
   workspace->data.push_back(seen);
+  workspace->placed.push_back(std::move(placed));
   if (content->sha256 == item.sha256) return std::optional<Obstacle>();
   return Blocked("data",
                  fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
@@ -183,65 +222,30 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
   return std::optional<Obstacle>();
 }
 
-// Runs git without hooks, prompts or any transport but local files.
-ProcessResult Git(std::vector<std::string> arguments) {
-  std::vector<std::string> argv = {"git",
-                                   "-c",
-                                   "core.hooksPath=/dev/null",
-                                   "-c",
-                                   "protocol.allow=never",
-                                   "-c",
-                                   "protocol.file.allow=always",
-                                   "-c",
-                                   "advice.detachedHead=false"};
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  std::map<std::string, std::string> environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
-  environment["GIT_TERMINAL_PROMPT"] = "0";
-  environment["LC_ALL"] = "C.UTF-8";
-  ProcessLimits limits;
-  limits.timeout = kGitTimeout;
-  limits.output_bytes = kGitOutputBytes;
-  return RunProcess(ProcessSpec{std::move(argv), std::move(environment), {}}, limits);
-}
-
-// Why git failed, in one line.
-std::string GitComplaint(const ProcessResult& result) {
-  std::string text = result.stderr_text.empty() ? result.outcome.ToString() : result.stderr_text;
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return TerminalSafe(text);
-}
-
-// Why a commit could not be checked out: it is not there only if the repository itself says so when
-// it is asked. Whatever else stopped git is the machine's trouble.
-Result<std::optional<Obstacle>> NotCheckedOut(const Code& code, const fs::path& repository,
-                                              const ProcessResult& failed) {
-  const std::string complaint = GitComplaint(failed);
-  const ProcessResult asked =
-      Git({"-C", repository.string(), "cat-file", "-e", code.commit + "^{commit}"});
-  if (IsAnswer(failed) && !asked.outcome.Succeeded() && IsAnswer(asked)) {
-    return Blocked("code", fmt::format("commit {} is not in {}: {}", code.commit,
-                                       repository.string(), complaint));
-  }
-  return ProcessError(fmt::format("git cannot check out commit {}: {}", code.commit, complaint),
-                      repository.string());
-}
-
-// Checks out the recorded commit; the workspace becomes the work tree.
-Result<std::optional<Obstacle>> CheckOut(const Manifest& manifest, const fs::path& repository,
-                                         Workspace* workspace) {
+// Writes the files of the recorded commit. What failed here and says nothing of the commit stays an
+// Error.
+Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::path& repository,
+                                            Workspace* workspace) {
   const Code& code = manifest.code;
   if (code.dirty) {
     return Blocked("code", fmt::format("recorded from a changed work tree (diff sha256 {}), and no "
                                        "code files are listed to rebuild it from",
                                        code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
   }
-  const ProcessResult clone = Git({"clone", "--quiet", "--no-checkout", "--",
-                                   fs::absolute(repository).string(), workspace->path.string()});
-  if (!clone.outcome.Succeeded()) return NotCheckedOut(code, repository, clone);
-  const ProcessResult checkout =
-      Git({"-C", workspace->path.string(), "checkout", "--quiet", "--detach", code.commit});
-  if (!checkout.outcome.Succeeded()) return NotCheckedOut(code, repository, checkout);
+  auto checkout = CheckOutCommit(repository, code.commit, workspace->path);
+  if (!checkout.ok()) {
+    if (IsTrouble(checkout.error())) return checkout.error();
+    return Blocked(
+        "code", fmt::format("repository {}: {}", repository.string(), checkout.error().ToString()));
+  }
+  workspace->checkout = std::move(checkout->files);
+  for (const std::string& path : checkout->absent_submodules) {
+    workspace->remarks.push_back(
+        {.code = "submodule_absent",
+         .subject = fmt::format("submodule '{}'", path),
+         .message = fmt::format("submodule '{}' is not in {}; its folder is empty", path,
+                                repository.string())});
+  }
   workspace->code_commit = code.commit;
   return std::optional<Obstacle>();
 }
@@ -256,34 +260,6 @@ bool IsData(const Manifest& manifest, const fs::path& relative) {
   return false;
 }
 
-// Hashes what was checked out, before the run can touch it: afterwards git's own files in there are
-// the run's too, and git would believe them.
-Status HashCheckout(const Manifest& manifest, Workspace* workspace) {
-  if (workspace->code_commit.empty()) return {};
-  const ProcessResult listed = Git({"-C", workspace->path.string(), "ls-files", "-z"});
-  if (!listed.outcome.Succeeded() || listed.stdout_bytes != listed.stdout_text.size()) {
-    return ProcessError("git cannot list the files of the checkout: " + GitComplaint(listed),
-                        workspace->path.string());
-  }
-  std::vector<fs::path> paths;
-  std::string_view rest = listed.stdout_text;
-  for (auto end = rest.find('\0'); end != std::string_view::npos; end = rest.find('\0')) {
-    const fs::path relative(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-    std::error_code error;
-    const auto type = fs::symlink_status(workspace->path / relative, error).type();
-    if (type != fs::file_type::regular || IsData(manifest, relative)) continue;
-    workspace->checkout.push_back(CodeFile{relative.string(), ""});
-    paths.push_back(workspace->path / relative);
-  }
-  const auto digests = HashFiles(paths);
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (!digests[i].ok()) return digests[i].error();
-    workspace->checkout[i].sha256 = digests[i]->sha256;
-  }
-  return {};
-}
-
 Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places& places,
                                           Workspace* workspace) {
   const Code& code = manifest.code;
@@ -293,7 +269,7 @@ Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places
     return Blocked("code", fmt::format("repository: {}", repository.error().message));
   }
   if (!code.files.empty()) return PlaceCodeFiles(manifest, *repository, workspace);
-  return CheckOut(manifest, *repository, workspace);
+  return PlaceCommit(manifest, *repository, workspace);
 }
 
 Remark Changed(std::string_view layer, std::string subject, std::string observed,
@@ -306,53 +282,41 @@ Remark Changed(std::string_view layer, std::string subject, std::string observed
                 .message = fmt::format("{} changed while the run was using it", subject)};
 }
 
-}  // namespace
-
-Result<fs::path> Locate(const Places& places, const std::string& location) {
-  std::size_t best = 0;
-  fs::path mapped;
-  for (const auto& [from, to] : places.maps) {
-    const bool below =
-        location == from || location.starts_with(from.ends_with('/') ? from : from + "/");
-    if (!below || from.size() < best || from.empty()) continue;
-    std::string rest = location.substr(from.size());
-    while (rest.starts_with('/')) rest.erase(0, 1);
-    if (!rest.empty()) {
-      ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(rest, location));
-      mapped = to / safe;
-    } else {
-      mapped = to;
-    }
-    best = from.size();
+// What happened to shared data whose content is the same as before; empty: nothing.
+std::string HowTouched(const Workspace& workspace, const PlacedData& placed) {
+  std::error_code error;
+  if (!placed.link.empty() &&
+      fs::read_symlink(workspace.folder->through() / placed.link, error) != placed.at) {
+    return "the link to them was replaced";
   }
-  if (best > 0) return mapped;
-  if (location.find("://") != std::string::npos) {
-    return Unsupported(
-        fmt::format("'{}' is no local path; say where it lies here with --map {}=DIR",
-                    TerminalSafe(location), TerminalSafe(location)));
-  }
-  const fs::path path(location);
-  if (path.is_absolute()) return path.lexically_normal();
-  if (location == "." || location == "./") return places.root;
-  ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(location, location));
-  return places.root / safe;
+  if (IdentityOfAll(placed.at) == placed.identity) return {};
+  return "the same content, but other inodes, sizes or times: written, or swapped and put back";
 }
+
+}  // namespace
 
 Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& path,
                                    const Places& places, ContentCache* cache) {
   Workspace workspace{.path = path};
   RETURN_IF_ERROR(RemoveTree(path));
-  RETURN_IF_ERROR(MakeDirectories(path));
+  RETURN_IF_ERROR(MakeDirectories(path.parent_path()));
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    return IoErrorFromErrno("cannot create folder", errno, path.string());
+  }
+  ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::Open(path));
+  workspace.folder = std::make_shared<const HeldFolder>(std::move(folder));
   ASSIGN_OR_RETURN(workspace.obstacle, PlaceCode(manifest, places, &workspace));
   if (workspace.obstacle) return workspace;
   for (const DataItem& item : manifest.data) {
-    ASSIGN_OR_RETURN(workspace.obstacle, PlaceData(manifest, item, places, &workspace));
+    PlacedData placed;
+    ASSIGN_OR_RETURN(workspace.obstacle, PlaceData(manifest, item, places, &workspace, &placed));
     if (!workspace.obstacle) {
-      ASSIGN_OR_RETURN(workspace.obstacle, VerifyData(manifest, item, &workspace, cache));
+      ASSIGN_OR_RETURN(workspace.obstacle, VerifyData(item, std::move(placed), &workspace, cache));
     }
     if (workspace.obstacle) return workspace;
   }
-  RETURN_IF_ERROR(HashCheckout(manifest, &workspace));
+  std::erase_if(workspace.checkout,
+                [&](const TreeFile& file) { return IsData(manifest, file.path); });
   const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
   if (!made.ok()) {
     ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy("code", "", made.error()));
@@ -360,28 +324,39 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
   return workspace;
 }
 
-Result<std::vector<Remark>> VerifyAfterRun(const Manifest& manifest, const Workspace& workspace,
-                                           ContentCache* cache) {
+Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache) {
   std::vector<Remark> remarks;
-  for (const DataItem& item : workspace.data) {
-    const auto content = cache->Hash(PlaceOf(manifest, workspace, item));
+  for (std::size_t i = 0; i < workspace.data.size(); ++i) {
+    const DataItem& item = workspace.data[i];
+    const PlacedData& placed = workspace.placed[i];
+    const auto content = HashPlaced(workspace, placed, cache);
     if (!content.ok() && IsTrouble(content.error())) return content.error();
-    const std::string observed = content.ok() ? content->sha256 : content.error().ToString();
-    if (observed != item.sha256) {
-      remarks.push_back(
-          Changed("data", fmt::format("data '{}'", item.name), observed, item.sha256));
+    std::string observed = content.ok() ? content->sha256 : content.error().ToString();
+    const std::string& expected = item.sha256;
+    if (observed == expected && placed.shared) {
+      const std::string touched = HowTouched(workspace, placed);
+      if (!touched.empty()) observed = touched;
+    }
+    if (observed != expected) {
+      remarks.push_back(Changed("data", fmt::format("data '{}'", item.name), observed, expected));
     }
   }
-  std::vector<CodeFile> code = workspace.code_files;
-  code.insert(code.end(), workspace.checkout.begin(), workspace.checkout.end());
-  for (const CodeFile& file : code) {
-    const auto digest = HashFile(workspace.path / file.path);
-    if (!digest.ok() && IsTrouble(digest.error())) return digest.error();
-    const std::string observed = digest.ok() ? digest->sha256 : digest.error().ToString();
-    if (observed != file.sha256) {
-      remarks.push_back(
-          Changed("code", fmt::format("code file '{}'", file.path), observed, file.sha256));
+  const auto check_code = [&](const std::string& path, const Result<std::string>& seen,
+                              const std::string& expected) -> Status {
+    if (!seen.ok() && IsTrouble(seen.error())) return seen.error();
+    const std::string observed = seen.ok() ? *seen : seen.error().ToString();
+    if (observed != expected) {
+      remarks.push_back(Changed("code", fmt::format("code file '{}'", path), observed, expected));
     }
+    return {};
+  };
+  for (const CodeFile& file : workspace.code_files) {
+    const auto digest = workspace.folder->HashFile(file.path);
+    const auto seen = digest.ok() ? Result<std::string>(digest->sha256) : digest.error();
+    RETURN_IF_ERROR(check_code(file.path, seen, file.sha256));
+  }
+  for (const TreeFile& file : workspace.checkout) {
+    RETURN_IF_ERROR(check_code(file.path, NameOf(file, *workspace.folder), file.name));
   }
   return remarks;
 }

@@ -8,29 +8,22 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/base/clock.h"
+#include "harness/base/held_folder.h"
 #include "harness/base/result.h"
+#include "harness/drill/checkout.h"
+#include "harness/drill/places.h"
 #include "harness/launch/job.h"
 #include "harness/manifest/evidence.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
-
-// Where recorded places lie on this machine. Relative locations are below `root`; a location that
-// equals `from` or lies below it is looked up below `to` (the longest `from` wins).
-struct Places {
-  std::filesystem::path root = ".";
-  std::vector<std::pair<std::string, std::filesystem::path>> maps;
-};
-// Errors: invalid_input for ".." and control characters in relative locations, unsupported for URLs
-// that no map covers.
-Result<std::filesystem::path> Locate(const Places& places, const std::string& location);
 
 // Content hashes, remembered while a file's identity (device, inode, size, mtime, ctime) stays the
 // same and its last change is at least two seconds older than the hash. Thread-safe.
@@ -48,23 +41,40 @@ class ContentCache {
   std::map<std::string, Content> known_;  // by path and identity
 };
 
+// What tells whether a path still names the same file with the same content: the path, device,
+// inode, size, and times of the last change of content and of anything.
+std::string FileIdentity(const std::filesystem::path& path, const struct stat& info);
+
 struct Obstacle {
   std::string layer;   // a layer's name, or empty: infrastructure
   std::string reason;  // one sentence
 };
 
+// Where an item's bytes lie for the run.
+struct PlacedData {
+  std::filesystem::path at;    // below the workspace; of shared data: where they lie, absolute
+  bool shared = false;         // not the run's own copy
+  std::filesystem::path link;  // below the workspace, to shared data; empty: mounted
+  // Of shared data: device, inode, size and times of everything there, before the run. What writes
+  // to a file or replaces it cannot put its change time back.
+  std::string identity;
+};
+
 struct Workspace {
   std::filesystem::path path;
-  std::vector<Mount> mounts;  // read-only sources that links inside point to
+  std::shared_ptr<const HeldFolder> folder;  // the same, whatever becomes of the path
+  std::vector<Mount> mounts;                 // read-only sources that links inside point to
   std::string code_commit;
   std::vector<CodeFile> code_files;
-  std::vector<CodeFile> checkout;  // regular files that git tracks, as hashed before the run
+  std::vector<TreeFile> checkout;  // files of the commit that are code: data may lie over some
   std::vector<DataItem> data;      // as hashed before the run
+  std::vector<PlacedData> placed;  // of each item of `data`
+  std::vector<Remark> remarks;     // what is not as recorded, and is no obstacle
   std::optional<Obstacle> obstacle;
 };
 
 // Data up to this size is copied into the workspace, so that a run which writes to its input harms
-// a copy; larger data is linked.
+// a copy; larger files are cloned where the file system can, and else linked.
 inline constexpr std::uint64_t kCopyLimitBytes = std::uint64_t{64} << 20;
 
 // Makes `path` anew (an old one is removed), puts code and data in place and verifies them against
@@ -75,8 +85,7 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const std::filesyst
 
 // Verifies code and data again after the run: one remark for each that changed meanwhile. Errors:
 // the machine's trouble.
-Result<std::vector<Remark>> VerifyAfterRun(const Manifest& manifest, const Workspace& workspace,
-                                           ContentCache* cache);
+Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache);
 
 }  // namespace rharness
 

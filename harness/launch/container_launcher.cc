@@ -20,14 +20,22 @@ constexpr std::chrono::nanoseconds kPullTimeout = std::chrono::hours(1);
 constexpr std::chrono::nanoseconds kReplyTimeout = std::chrono::minutes(2);
 constexpr std::uint64_t kReplyBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kDefaultSharedMemoryBytes = std::uint64_t{1} << 30;
+// More than any data loader starts, fewer than a machine can bear.
+constexpr int kMostProcesses = 16384;
 
 const std::array<Engine, 2>& Engines() {
   static const std::array<Engine, 2> engines = {
       Engine{.name = "podman",
              .gpus = "--device=nvidia.com/gpu=all",
              .maps_root = true,
-             .run_flags = {"--replace", "--http-proxy=false"}},
-      Engine{.name = "docker", .gpus = "--gpus=all", .maps_root = false, .run_flags = {}},
+             .run_flags = {"--replace", "--http-proxy=false"},
+             .mount_options = ",nosuid,nodev"},
+      // Docker has no such options; no-new-privileges and a user without rights stand for them.
+      Engine{.name = "docker",
+             .gpus = "--gpus=all",
+             .maps_root = false,
+             .run_flags = {},
+             .mount_options = {}},
   };
   return engines;
 }
@@ -93,15 +101,16 @@ Status CheckMountable(std::string_view path, const Job& job) {
                       job.name);
 }
 
-Status AddMounts(const Job& job, std::vector<std::string>* argv) {
+Status AddMounts(const Job& job, const Engine& engine, std::vector<std::string>* argv) {
   const std::string workspace = job.workspace.string();
   RETURN_IF_ERROR(CheckMountable(workspace, job));
-  argv->push_back(fmt::format("--mount=type=bind,source={},target={}", workspace, workspace));
+  argv->push_back(fmt::format("--mount=type=bind,source={},target={}{}", workspace, workspace,
+                              engine.mount_options));
   for (const Mount& mount : job.mounts) {
     RETURN_IF_ERROR(CheckMountable(mount.source.string(), job));
     RETURN_IF_ERROR(CheckMountable(mount.target, job));
-    argv->push_back(fmt::format("--mount=type=bind,source={},target={},readonly",
-                                mount.source.string(), mount.target));
+    argv->push_back(fmt::format("--mount=type=bind,source={},target={},readonly{}",
+                                mount.source.string(), mount.target, engine.mount_options));
   }
   return {};
 }
@@ -120,17 +129,6 @@ Status AddEnvironment(const Job& job, std::vector<std::string>* argv) {
     argv->push_back(fmt::format("--env={}={}", name, value));
   }
   return {};
-}
-
-void AddResources(const Job& job, const Engine& engine, std::vector<std::string>* argv) {
-  const std::uint64_t memory = MemoryLimit(job);
-  if (memory > 0) {
-    argv->push_back(fmt::format("--memory={}", memory));
-    argv->push_back(fmt::format("--memory-swap={}", memory));
-  }
-  argv->push_back(fmt::format("--shm-size={}", memory > 0 ? memory : kDefaultSharedMemoryBytes));
-  if (job.resources.cpus > 0) argv->push_back(fmt::format("--cpus={}", job.resources.cpus));
-  if (job.resources.gpus > 0) argv->emplace_back(engine.gpus);
 }
 
 // FNV-1a: the same in every process and on every machine.
@@ -198,27 +196,57 @@ Result<ProcessSpec> ContainerLauncher::BuildCommand(const Job& job) const {
                                    "--network=none",
                                    "--hostname=job",
                                    "--read-only",
-                                   "--tmpfs=/tmp",
                                    "--cap-drop=all",
                                    "--security-opt=no-new-privileges",
                                    "--log-driver=none",
                                    "--entrypoint=",
                                    "--workdir=" + folder.string()};
   argv.insert(argv.end(), engine_.run_flags.begin(), engine_.run_flags.end());
-  argv.push_back(engine_.maps_root ? std::string("--user=0:0")
-                                   : fmt::format("--user={}:{}", ::geteuid(), ::getegid()));
-  AddResources(job, engine_, &argv);
-  RETURN_IF_ERROR(AddMounts(job, &argv));
+  if (engine_.maps_root && RunsUnprivileged(job, host_)) {
+    for (const char* kind : {"uid", "gid"}) {
+      argv.push_back(fmt::format("--{}map=0:{}:{}", kind, kFirstContainerUser, kContainerUsers));
+    }
+  }
+  argv.push_back("--user=" + UserOf(job));
+  AddResources(job, &argv);
+  RETURN_IF_ERROR(AddMounts(job, engine_, &argv));
   RETURN_IF_ERROR(AddEnvironment(job, &argv));
   argv.push_back(reference);
   argv.insert(argv.end(), job.command.begin(), job.command.end());
   return ClientSpec(std::move(argv));
 }
 
+// As the container knows him. Podman's root in the container is another one outside: this process's
+// user, or the first of those mapped.
+std::string ContainerLauncher::UserOf(const Job& job) const {
+  if (engine_.maps_root) return "0:0";
+  if (!RunsUnprivileged(job, host_)) return fmt::format("{}:{}", ::geteuid(), ::getegid());
+  return fmt::format("{0}:{0}", kFirstContainerUser);
+}
+
+// What is not asked for is limited all the same, by what the machine has: a container's /tmp and
+// /dev/shm are its memory, and what it forgets to limit would be everybody's.
+void ContainerLauncher::AddResources(const Job& job, std::vector<std::string>* argv) const {
+  const std::uint64_t asked = MemoryLimit(job);
+  const std::uint64_t memory = asked > 0 ? asked : host_.memory_bytes;
+  if (memory > 0) {
+    argv->push_back(fmt::format("--memory={}", memory));
+    argv->push_back(fmt::format("--memory-swap={}", memory));
+  }
+  if (host_.can_limit_processes) argv->push_back(fmt::format("--pids-limit={}", kMostProcesses));
+  const std::uint64_t shared = asked > 0 ? asked : kDefaultSharedMemoryBytes;
+  const std::uint64_t disk = job.limits.disk_bytes > 0 ? job.limits.disk_bytes : shared;
+  argv->push_back(fmt::format("--tmpfs=/tmp:rw,nosuid,nodev,noexec,size={}",
+                              memory > 0 ? std::min(disk, memory) : disk));
+  argv->push_back(fmt::format("--shm-size={}", shared));
+  if (job.resources.cpus > 0) argv->push_back(fmt::format("--cpus={}", job.resources.cpus));
+  if (job.resources.gpus > 0) argv->emplace_back(engine_.gpus);
+}
+
 Result<ImageProof> ContainerLauncher::Finish(const Job& job, Outcome* outcome) {
   const std::string container_name = ContainerName(job);
   ASSIGN_OR_RETURN(const std::optional<ContainerState> container, Inspect(container_name));
-  DecideOutcome(engine_.name, container, MemoryLimit(job) > 0, outcome);
+  DecideOutcome(engine_.name, container, MemoryLimit(job) > 0 || host_.memory_bytes > 0, outcome);
   if (!container) return ImageProof{};
   Result<ImageProof> proof = Prove(container->image_id, job.image);
   RETURN_IF_ERROR(Remove(container_name, container->running));

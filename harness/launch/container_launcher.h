@@ -2,7 +2,9 @@
 //
 // The container sees the image (read-only), the workspace under its own path (writable), the job's
 // mounts (read-only), a /tmp of its own and no network. It runs as the user that rharness runs as,
-// without capabilities. The command is the whole command: the image's entrypoint is left out.
+// or, where that is root, as a user without rights; without capabilities, and what it writes gives
+// nobody any: set-user-ID bits and devices count nothing on its mounts. The command is the whole
+// command: the image's entrypoint is left out.
 #ifndef RHARNESS_HARNESS_LAUNCH_CONTAINER_LAUNCHER_H_
 #define RHARNESS_HARNESS_LAUNCH_CONTAINER_LAUNCHER_H_
 
@@ -12,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/launch/container_host.h"
 #include "harness/launch/engine_reply.h"
 #include "harness/launch/job.h"
 
@@ -23,6 +26,7 @@ struct Engine {
   std::string_view gpus;  // hands all GPUs to the container
   bool maps_root;         // root in the container is the user outside
   std::vector<std::string_view> run_flags;
+  std::string_view mount_options;  // of bind mounts, after a comma
 };
 // nullptr for another name.
 const Engine* FindEngine(std::string_view name);
@@ -32,10 +36,12 @@ std::string ContainerName(const Job& job);
 
 class ContainerLauncher : public Launcher {
  public:
-  explicit ContainerLauncher(const Engine& engine) : engine_(engine) {}
+  explicit ContainerLauncher(const Engine& engine, ContainerHost host = DescribeContainerHost())
+      : engine_(engine), host_(host) {}
 
   std::string_view name() const override { return engine_.name; }
   Status Prepare(const Image& image) override;
+  Status HandOver(const Job& job) const override { return HandOverWorkspace(job, host_); }
   // Errors: invalid_input also for a variable's name or a path that the engine's command line
   // cannot carry.
   Result<ProcessSpec> BuildCommand(const Job& job) const override;
@@ -50,7 +56,11 @@ class ContainerLauncher : public Launcher {
   Result<std::optional<ContainerState>> Inspect(const std::string& container) const;
   Status Remove(const std::string& container, bool running) const;
 
+  std::string UserOf(const Job& job) const;
+  void AddResources(const Job& job, std::vector<std::string>* argv) const;
+
   const Engine& engine_;
+  const ContainerHost host_;
   std::mutex pulling_;
 };
 

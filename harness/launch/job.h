@@ -35,6 +35,8 @@ struct Job {
   Image image;
   Resources resources;
   ProcessLimits limits;
+  // A container of a rootful engine is the machine's root, not a user without rights.
+  bool container_root = false;
 };
 
 // What the engine says ran. Empty strings for host runs.
@@ -51,6 +53,9 @@ class Launcher {
   // never pulls. Idempotent, thread-safe. Errors: not_found (no such image or digest: terminal),
   // process and timeout (infrastructure: worth a retry), integrity (another image came).
   virtual Status Prepare(const Image& image) = 0;
+  // Makes the workspace, which is filled, the property of whom the job will run as. Errors: io,
+  // invalid_input.
+  virtual Status HandOver(const Job& job) const = 0;
   virtual Result<ProcessSpec> BuildCommand(const Job& job) const = 0;
   // After the process ended: which image was it, and was the outcome the engine's or the job's?
   // May change *outcome (125 from the engine is kNotStarted, 137 at the memory limit kMemoryLimit).

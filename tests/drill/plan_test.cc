@@ -72,6 +72,32 @@ TEST(Plan, FillsInLimitsWhereTheManifestStatesNone) {
   EXPECT_DOUBLE_EQ(PlanRerun(stated, 1, options).resources.timeout_seconds, 5.0);
 }
 
+TEST(Plan, AManifestMayAskForLessThanTheLimitsAndNeverForMore) {
+  PlanOptions options = Options(1);
+  options.memory_bytes = 1000;
+  options.disk_bytes = 2000;
+  options.longest_seconds = 3600;
+  Manifest greedy = Recorded("greedy", 1e9);
+  greedy.resources.memory_bytes = std::uint64_t{1} << 50;
+  greedy.resources.disk_bytes = 2001;
+  greedy.resources.timeout_seconds = 1e9;
+  const Resources capped = PlanRerun(greedy, 1, options).resources;
+  EXPECT_EQ(capped.memory_bytes, 1000U);
+  EXPECT_EQ(capped.disk_bytes, 2000U);
+  EXPECT_DOUBLE_EQ(capped.timeout_seconds, 3600.0);
+  greedy.resources.timeout_seconds = 0;  // ten times a duration that is the manifest's, too
+  EXPECT_DOUBLE_EQ(PlanRerun(greedy, 1, options).resources.timeout_seconds, 3600.0);
+  Manifest modest = Recorded("modest", 1);
+  modest.resources.memory_bytes = 10;
+  modest.resources.disk_bytes = 20;
+  EXPECT_EQ(PlanRerun(modest, 1, options).resources.memory_bytes, 10U);
+  EXPECT_EQ(PlanRerun(modest, 1, options).resources.disk_bytes, 20U);
+  const Plan plan = BuildPlan({greedy, modest}, options);
+  EXPECT_EQ(plan.reruns.size(), 2U);
+  ASSERT_EQ(plan.capped.size(), 2U);
+  EXPECT_EQ(plan.capped[1], "greedy: asks for 2001 bytes of disk, and gets 2000 (--rerun-disk)");
+}
+
 TEST(Plan, OfNothingIsEmptyAndCostsNothing) {
   const Plan plan = BuildPlan({}, Options(2));
   EXPECT_TRUE(plan.reruns.empty());

@@ -64,6 +64,8 @@ class ContainerRun : public testing::TestWithParam<const char*> {
   Done RunJob(const Job& job, const ExecutionHooks& hooks = {}) {
     const Status prepared = launcher_->Prepare(job.image);
     EXPECT_TRUE(prepared.ok()) << prepared.error().ToString();
+    const Status given = launcher_->HandOver(job);
+    EXPECT_TRUE(given.ok()) << given.error().ToString();
     const Result<ProcessSpec> spec = launcher_->BuildCommand(job);
     EXPECT_TRUE(spec.ok()) << spec.error().ToString();
     Done done;
@@ -131,7 +133,8 @@ TEST_P(ContainerRun, OnlyTheWorkspaceAndTmpAreWritable) {
   EXPECT_EQ(*ReadFile(made), "made\n");
   struct stat info {};
   ASSERT_EQ(::stat(made.c_str(), &info), 0);
-  EXPECT_EQ(info.st_uid, ::geteuid());
+  const bool mapped = DescribeContainerHost().rootful;
+  EXPECT_EQ(info.st_uid, mapped ? kFirstContainerUser : ::geteuid());
 }
 
 TEST_P(ContainerRun, SeesTheJobsEnvironmentAndNotOurs) {

@@ -32,6 +32,11 @@ Job MakeJob() {
   return job;
 }
 
+// An ordinary user's machine, and root's.
+constexpr ContainerHost kUsers;
+constexpr ContainerHost kRoots = {
+    .rootful = true, .memory_bytes = std::uint64_t{8} << 30, .can_limit_processes = true};
+
 TEST(HostLauncher, RunsTheCommandAsItIs) {
   const Result<ProcessSpec> spec = HostLauncher().BuildCommand(MakeJob());
   ASSERT_TRUE(spec.ok());
@@ -67,22 +72,53 @@ TEST(EveryLauncher, RefusesJobsThatLeaveTheirPlace) {
 }
 
 TEST(ContainerLauncher, BuildsPodmansCommandLine) {
-  const Result<ProcessSpec> spec = ContainerLauncher(*FindEngine("podman")).BuildCommand(MakeJob());
+  const Result<ProcessSpec> spec =
+      ContainerLauncher(*FindEngine("podman"), kUsers).BuildCommand(MakeJob());
   ASSERT_TRUE(spec.ok());
-  EXPECT_THAT(spec->argv,
-              ElementsAre("podman", "run", "--name=" + ContainerName(MakeJob()), "--pull=never",
-                          "--network=none", "--hostname=job", "--read-only", "--tmpfs=/tmp",
-                          "--cap-drop=all", "--security-opt=no-new-privileges", "--log-driver=none",
-                          "--entrypoint=", "--workdir=/srv/job 1/code", "--replace",
-                          "--http-proxy=false", "--user=0:0", "--shm-size=1073741824", "--cpus=1",
-                          "--mount=type=bind,source=/srv/job 1,target=/srv/job 1",
-                          "--mount=type=bind,source=/data/digits,target=/data/digits,readonly",
-                          "--env=A=1", "--env=EMPTY=", "registry.example.org/ml/train@" + kDigest,
-                          "python3", "train.py", "--seed=3", "; rm -rf /", "$HOME"));
+  EXPECT_THAT(
+      spec->argv,
+      ElementsAre("podman", "run", "--name=" + ContainerName(MakeJob()), "--pull=never",
+                  "--network=none", "--hostname=job", "--read-only", "--cap-drop=all",
+                  "--security-opt=no-new-privileges", "--log-driver=none", "--entrypoint=",
+                  "--workdir=/srv/job 1/code", "--replace", "--http-proxy=false", "--user=0:0",
+                  "--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=1073741824", "--shm-size=1073741824",
+                  "--cpus=1", "--mount=type=bind,source=/srv/job 1,target=/srv/job 1,nosuid,nodev",
+                  "--mount=type=bind,source=/data/digits,target=/data/digits,readonly,nosuid,nodev",
+                  "--env=A=1", "--env=EMPTY=", "registry.example.org/ml/train@" + kDigest,
+                  "python3", "train.py", "--seed=3", "; rm -rf /", "$HOME"));
+}
+
+TEST(ContainerLauncher, UnderRootRunsAsAUserWithoutRightsUnlessToldOtherwise) {
+  Job job = MakeJob();
+  const ContainerLauncher podman(*FindEngine("podman"), kRoots);
+  const ContainerLauncher docker(*FindEngine("docker"), kRoots);
+  EXPECT_THAT(podman.BuildCommand(job)->argv, Contains("--uidmap=0:1878982656:65536"));
+  EXPECT_THAT(podman.BuildCommand(job)->argv, Contains("--gidmap=0:1878982656:65536"));
+  EXPECT_THAT(docker.BuildCommand(job)->argv, Contains("--user=1878982656:1878982656"));
+  job.container_root = true;
+  EXPECT_THAT(podman.BuildCommand(job)->argv, Not(Contains(StartsWith("--uidmap"))));
+  EXPECT_THAT(docker.BuildCommand(job)->argv,
+              Contains(fmt::format("--user={}:{}", ::geteuid(), ::getegid())));
+}
+
+TEST(ContainerLauncher, LimitsWhatNobodyAskedToLimitByWhatTheMachineHas) {
+  Job job = MakeJob();
+  job.limits.disk_bytes = 4096;
+  const auto spec = ContainerLauncher(*FindEngine("podman"), kRoots).BuildCommand(job);
+  for (const char* word : {"--memory=8589934592", "--memory-swap=8589934592", "--pids-limit=16384",
+                           "--tmpfs=/tmp:rw,nosuid,nodev,noexec,size=4096"}) {
+    EXPECT_THAT(spec->argv, Contains(word));
+  }
+}
+
+TEST(ContainerHost, KnowsAControllerByItsWholeName) {
+  EXPECT_TRUE(HoldsController("cpuset cpu io memory pids\n", "memory"));
+  EXPECT_FALSE(HoldsController("cpuset cpu io\n", "memory"));
+  EXPECT_FALSE(HoldsController("hugetlb_memory", "memory"));
 }
 
 TEST(ContainerLauncher, DockerDiffersWhereItMust) {
-  const ContainerLauncher launcher(*FindEngine("docker"));
+  const ContainerLauncher launcher(*FindEngine("docker"), kUsers);
   Job job = MakeJob();
   job.resources.gpus = 2;
   const Result<ProcessSpec> spec = launcher.BuildCommand(job);
