@@ -23,7 +23,7 @@ bool IsStray(const fs::directory_entry& entry) {
 }
 
 // In the folder itself, and in those `levels` below it.
-void RemoveStrays(const fs::path& folder, int levels) {
+void RemoveStraysBelow(const fs::path& folder, int levels) {
   std::error_code error;
   std::vector<fs::path> strays, folders;
   fs::directory_iterator entry(folder, error);
@@ -34,7 +34,7 @@ void RemoveStrays(const fs::path& folder, int levels) {
     if (is_folder && levels > 0) folders.push_back(entry->path());
   }
   for (const fs::path& stray : strays) fs::remove(stray, error);
-  for (const fs::path& below : folders) RemoveStrays(below, levels - 1);
+  for (const fs::path& below : folders) RemoveStraysBelow(below, levels - 1);
 }
 
 Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
@@ -89,8 +89,8 @@ Status RequireDrill(const fs::path& folder) {
 }
 
 void RemoveStrays(const fs::path& folder) {
-  RemoveStrays(folder, 0);
-  RemoveStrays(folder / "runs", 2);
+  RemoveStraysBelow(folder, 0);
+  RemoveStraysBelow(folder / "runs", 2);
 }
 
 Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
