@@ -133,8 +133,7 @@ class Drill {
     if (evidence.ok()) {
       const fs::path folder = RerunFolder(options_.out, rerun.run_id, rerun.rerun);
       // That of a finished rerun may have outlived a process that was killed, or a disk in trouble.
-      const Status removed =
-          options_.keep_workspaces ? Status() : RemoveTree(folder / "workspace");
+      const Status removed = options_.keep_workspaces ? Status() : RemoveTree(folder / "workspace");
       if (!removed.ok()) LogWarning(removed.error().ToString());
       return std::optional(std::move(*evidence));
     }
