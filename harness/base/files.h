@@ -41,7 +41,7 @@ Status RemoveTree(const std::filesystem::path& path);
 // NUL, nothing that TerminalSafe would change, no line breaks or tabs. Else invalid_input.
 Result<std::filesystem::path> SafeRelativePath(std::string_view text, std::string_view where);
 // root/relative with every symbolic link resolved must still be below root (integrity otherwise).
-// For reading what a stranger's program left behind. Errors: not_found, integrity, io.
+// For reading what a stranger's program left behind. Errors: integrity, those of PathError.
 Result<std::filesystem::path> ResolveBelow(const std::filesystem::path& root,
                                            const std::filesystem::path& relative);
 

@@ -47,6 +47,7 @@ Result<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
   if (fd < 0) return IoErrorFromErrno("cannot open", errno, path.string());
   FolderLock lock(fd);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return IoErrorFromErrno("cannot lock", errno, path.string());
     return InvalidInput("another process is working in this folder", folder.string());
   }
   return lock;

@@ -133,7 +133,8 @@ class Drill {
     if (evidence.ok()) {
       const fs::path folder = RerunFolder(options_.out, rerun.run_id, rerun.rerun);
       // That of a finished rerun may have outlived a process that was killed, or a disk in trouble.
-      if (!options_.keep_workspaces) RETURN_IF_ERROR(RemoveTree(folder / "workspace"));
+      const Status removed = options_.keep_workspaces ? Status() : RemoveTree(folder / "workspace");
+      if (!removed.ok()) LogWarning(removed.error().ToString());
       return std::optional(std::move(*evidence));
     }
     if (IsTrouble(evidence.error())) return evidence.error();

@@ -30,18 +30,20 @@ class Faults : public FaultTrial {
     int trials = 0, wrong = 0, stuck = 0, lost = 0;
   };
 
-  // How many changes, and how many reads, a drill makes without a fault.
-  std::pair<long, long> CountCalls() {
+  // How many changes, and how many reads, a drill makes without a fault below `where`, a folder or
+  // the beginning of a path; faults are tried there from now on.
+  std::pair<long, long> CountCalls(const std::filesystem::path& where) {
+    where_ = where.string();
     Reset();
-    EXPECT_EQ(RunDrill("none 0 " + At("").string(), false).outcome.exit_code, 1);
+    EXPECT_EQ(RunDrill("none 0 " + where_, false).outcome.exit_code, 1);
     std::pair<long, long> counts;
-    const std::string text = Read(At("").string() + ".count");
+    const std::string text = Read(where_ + ".count");
     EXPECT_EQ(std::sscanf(text.c_str(), "%ld %ld", &counts.first, &counts.second), 2) << text;
     return counts;
   }
 
   std::string FaultAt(const char* mode, long n) const {
-    return std::string(mode) + " " + std::to_string(n) + " " + At("").string();
+    return std::string(mode) + " " + std::to_string(n) + " " + where_;
   }
   static void Note(const TrialEnd& end, const std::string& fault, Row* row) {
     ++row->trials;
@@ -54,7 +56,7 @@ class Faults : public FaultTrial {
   }
   Row Try(const Kind& kind, long count) {
     Row row;
-    for (const long n : SampleOf(count, 7)) {
+    for (const long n : SampleOf(count, 4)) {
       Reset();
       const std::string fault = FaultAt(kind.mode, n);
       Note(Examine(RunDrill(fault, false)), fault, &row);
@@ -64,7 +66,7 @@ class Faults : public FaultTrial {
   // Killed, and killed again while it is resumed, elsewhere.
   Row TryTwice(long count) {
     Row row;
-    for (const long n : SampleOf(count, 7)) {
+    for (const long n : SampleOf(count, 4)) {
       Reset();
       const std::string first = FaultAt("kill_after", n);
       const std::string second = FaultAt("kill_mid", 1 + n * 37 % count);
@@ -78,21 +80,38 @@ class Faults : public FaultTrial {
     std::printf("%-28s %7d %6d %6d %6d\n", what, row.trials, row.wrong, row.stuck, row.lost);
     std::fflush(stdout);
   }
+  static void PrintHead(long changes, long reads) {
+    std::printf("%ld changes, %ld reads\n%-28s %7s %6s %6s %6s\n", changes, reads, "", "trials",
+                "wrong", "stuck", "lost");
+  }
+
+  std::string where_;
 };
 
 TEST_F(Faults, AtAnyCallLeaveNoWrongVerdictAndNothingStuckOrLost) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's library must come before the shim";
   RecordBoth(64);
-  const auto [changes, reads] = CountCalls();
+  const auto [changes, reads] = CountCalls(At(""));
   ASSERT_GT(changes, 50);
   ASSERT_GT(reads, 50);
-  std::printf("%ld changes, %ld reads\n%-28s %7s %6s %6s %6s\n", changes, reads, "", "trials",
-              "wrong", "stuck", "lost");
+  PrintHead(changes, reads);
   for (const Kind& kind : kKinds) {
     const bool reading = std::string_view(kind.mode) == "read_io";
     Print(kind.what, Try(kind, reading ? reads : changes));
   }
   Print("killed, and again resuming", TryTwice(changes));
+}
+
+TEST_F(Faults, AtAnyLineLeaveTheJournalReadable) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's library must come before the shim";
+  RecordBoth(64);
+  const auto [changes, reads] = CountCalls(Trial("out/journal.jsonl"));
+  ASSERT_GT(changes, 8);
+  PrintHead(changes, reads);
+  for (const Kind& kind : kKinds) {
+    const std::string_view mode = kind.mode;
+    if (mode == "short" || mode == "kill_mid" || mode == "io") Print(kind.what, Try(kind, changes));
+  }
 }
 
 }  // namespace

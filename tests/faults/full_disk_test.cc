@@ -30,7 +30,7 @@ TEST_F(FullDisk, EndsNoRunForGood) {
   RecordBoth(kWeightsKib * 1024);
   int trials = 0, full = 0;
   // From no room for a journal to room for everything.
-  for (const long kib : SampleOf(4000, 12)) {
+  for (const long kib : SampleOf(4000, 8)) {
     Reset();
     ASSERT_TRUE(MakeDirectories(Trial("out")).ok());
     const std::string out = Trial("out").string();
