@@ -13,9 +13,10 @@
 
 namespace rharness {
 
-// Sums the allocated blocks (st_blocks * 512) of everything below a root. Symbolic links are not
-// followed, a file with several names counts once, sparse parts count nothing, and files already
-// deleted but still open are not seen. Folders that vanish or cannot be read count nothing.
+// Sums the allocated blocks (st_blocks * 512) of everything below a root, and of the files that lay
+// there, have no name any more and are still open or mapped in a process that this one may look at,
+// in a container or not. Symbolic links are not followed, a file with several names counts once,
+// and sparse parts count nothing. Folders that vanish or cannot be read count nothing.
 class DiskMeter {
  public:
   // A root that cannot be opened measures 0.
@@ -30,10 +31,14 @@ class DiskMeter {
   std::uint64_t used_bytes() const;
 
  private:
+  void StartPass();
   int ScanFolder(const std::string& relative);
+  int ScanProcess(const std::string& pid);
 
   Descriptor root_;
-  std::vector<std::string> pending_;  // folders of this pass, relative to the root
+  std::string name_;                    // of the root, as the kernel tells it
+  std::vector<std::string> processes_;  // of this pass, still to be looked at
+  std::vector<std::string> pending_;    // folders of this pass, relative to the root
   std::set<std::pair<std::uint64_t, std::uint64_t>> shared_;  // device and inode already counted
   std::uint64_t current_bytes_ = 0;
   std::uint64_t last_bytes_ = 0;

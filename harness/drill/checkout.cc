@@ -4,13 +4,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <map>
+#include <sstream>
 #include <string_view>
 
 #include "harness/base/digest.h"
@@ -144,24 +147,44 @@ class BorrowedRepository {
 struct TreeEntry {
   std::string mode;  // six octal digits
   std::string name;
+  std::uint64_t size_bytes = 0;  // of a file or link
   std::string path;
 };
 
+// Lines "MODE TYPE NAME SIZE<tab>PATH<nul>", the size padded by blanks and "-" for what has none.
 Result<std::vector<TreeEntry>> ParseListing(std::string_view text) {
   std::vector<TreeEntry> entries;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\0'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const std::size_t tab = line.find('\t');
-    const std::size_t name = line.rfind(' ', tab);
-    if (tab == std::string_view::npos || name == std::string_view::npos || line.size() < 7) {
+    std::istringstream words{std::string(line.substr(0, tab))};
+    TreeEntry entry;
+    std::string type;
+    std::string size;
+    if (tab == std::string_view::npos || !(words >> entry.mode >> type >> entry.name >> size)) {
       return ProcessError("git ls-tree: a line is not understood: " + TerminalSafe(line));
     }
-    entries.push_back({std::string(line.substr(0, 6)),
-                       std::string(line.substr(name + 1, tab - name - 1)),
-                       std::string(line.substr(tab + 1))});
+    std::from_chars(size.data(), size.data() + size.size(), entry.size_bytes);
+    entry.path = line.substr(tab + 1);
+    entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+// Why git could not write the files: it does not say when the disk is full.
+Error WhyNotWritten(const std::vector<TreeEntry>& entries, const fs::path& folder,
+                    const Error& complaint) {
+  std::uint64_t needed_bytes = 0;
+  for (const TreeEntry& entry : entries) needed_bytes += entry.size_bytes;
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return complaint;
+  const std::uint64_t free_bytes = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  const bool no_names_left = disk.f_files > 0 && disk.f_favail == 0;
+  if (needed_bytes <= free_bytes && !no_names_left) return complaint;
+  return IoErrorFromErrno(
+      fmt::format("{}: {} bytes to write, {} free", complaint.ToString(), needed_bytes, free_bytes),
+      ENOSPC, folder.string());
 }
 
 std::string Unhex(std::string_view hex) {
@@ -230,13 +253,13 @@ Status CheckOutInto(const fs::path& repository, const std::string& commit, const
                    BorrowedRepository::Make(objects, HashOf(commit), folder));
   ASSIGN_OR_RETURN(const std::string tree, TreeOf(git, commit, repository));
   ASSIGN_OR_RETURN(const std::string listing,
-                   git.Ask({"ls-tree", "-r", "-t", "-z", "--full-tree", tree}));
+                   git.Ask({"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", tree}));
   ASSIGN_OR_RETURN(const std::vector<TreeEntry> entries, ParseListing(listing));
   RETURN_IF_ERROR(CheckTrees(entries, tree));
   for (const auto& step : std::array<std::vector<std::string>, 2>{
            {{"read-tree", tree}, {"checkout-index", "--all", "--quiet"}}}) {
     const auto done = git.Ask(step);
-    if (!done.ok()) return done.error();
+    if (!done.ok()) return WhyNotWritten(entries, folder, done.error());
   }
   ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(folder));
   for (const TreeEntry& entry : entries) {

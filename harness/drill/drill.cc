@@ -297,6 +297,11 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   ASSIGN_OR_RETURN(settings.run_ids, Chosen(options, settings.started, history.get()));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
   RemoveStrays(options.out);
+  // What runs leave is nobody else's, also where the reports are for others to read.
+  RETURN_IF_ERROR(MakeDirectories(options.out / "runs"));
+  std::error_code error;
+  fs::permissions(options.out / "runs", fs::perms::owner_all, error);
+  if (error) return IoError("cannot set mode: " + error.message(), options.out / "runs");
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
   Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal), {});

@@ -3,10 +3,39 @@
 
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/tensor_digest.h"
+#include "harness/base/disk_meter.h"
 
 namespace rharness {
 
 namespace {
+
+// Refuses to read on when its time is over.
+class TimedCheckpoint : public Checkpoint {
+ public:
+  TimedCheckpoint(std::unique_ptr<Checkpoint> whole, Seconds limit, std::string name)
+      : whole_(std::move(whole)),
+        limit_(limit),
+        until_(SystemClock().Monotonic() +
+               std::chrono::duration_cast<std::chrono::nanoseconds>(limit)),
+        name_(std::move(name)) {}
+  const std::vector<TensorInfo>& tensors() const override { return whole_->tensors(); }
+  const std::vector<std::pair<std::string, std::string>>& metadata() const override {
+    return whole_->metadata();
+  }
+  Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override {
+    if (SystemClock().Monotonic() >= until_) {
+      return TimeoutError("takes longer to read than " + FormatDuration(limit_), name_);
+    }
+    return whole_->Read(index, offset, out);
+  }
+  Status CheckUnchanged() const override { return whole_->CheckUnchanged(); }
+
+ private:
+  std::unique_ptr<Checkpoint> whole_;
+  Seconds limit_;
+  std::chrono::nanoseconds until_;
+  std::string name_;
+};
 
 Status Fill(const Checkpoint& checkpoint, Artifact* artifact) {
   ASSIGN_OR_RETURN(CheckpointDigest digest, DigestCheckpoint(checkpoint));
@@ -27,12 +56,17 @@ Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact) 
   return Fill(*checkpoint, artifact);
 }
 
-Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact) {
+Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact, Seconds limit) {
   // A second handle, which the checkpoint keeps.
   ASSIGN_OR_RETURN(HeldFolder below, folder.OpenFolder(""));
   const auto held = std::make_shared<const HeldFolder>(std::move(below));
-  ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(held->path() / artifact->path, held));
-  return Fill(*checkpoint, artifact);
+  const std::filesystem::path path = held->path() / artifact->path;
+  ASSIGN_OR_RETURN(auto checkpoint, OpenCheckpoint(path, held));
+  if (limit == Seconds(0)) {
+    const std::uint64_t stored_bytes = DiskMeter(folder.through()).MeasureNow();
+    limit = Seconds(600.0 + 1e-6 * static_cast<double>(stored_bytes));
+  }
+  return Fill(TimedCheckpoint(std::move(checkpoint), limit, path.string()), artifact);
 }
 
 }  // namespace rharness

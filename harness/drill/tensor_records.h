@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "harness/base/clock.h"
 #include "harness/base/held_folder.h"
 #include "harness/base/result.h"
 #include "harness/manifest/manifest.h"
@@ -15,7 +16,9 @@ namespace rharness {
 Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact);
 // That of a run's output at artifact->path below `folder`: no link is followed, not even to a
 // shard.
-Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact);
+// What was packed to take ages to unpack is given up after `limit` (timeout); 0: ten minutes, and
+// one second for every million bytes that lie below `folder`.
+Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact, Seconds limit = Seconds(0));
 
 }  // namespace rharness
 

@@ -30,6 +30,37 @@ std::vector<std::string> TableNames(soci::session& sql) {
   return names;
 }
 
+// Everything that a schema consists of, as SQLite keeps it, sorted. What SQLite makes for itself
+// has no text.
+std::vector<std::string> SchemaOf(soci::session& sql) {
+  std::vector<std::string> parts;
+  std::string part;
+  soci::statement query =
+      (sql.prepare << "SELECT type || ' ' || name || ' on ' || tbl_name || ': ' || sql "
+                      "FROM sqlite_master WHERE sql IS NOT NULL AND NOT (type = 'table' AND "
+                      "name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))",
+       soci::into(part));
+  query.execute();
+  while (query.fetch()) parts.push_back(part);
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+std::vector<std::string> SchemaAt(int version) {
+  soci::session memory("sqlite3", "db=:memory:");
+  for (const Migration& step : Migrations(SqliteDialect())) {
+    if (step.version > version) break;
+    for (const std::string& statement : step.statements) memory << statement;
+  }
+  return SchemaOf(memory);
+}
+
+// Ends statements of a file that was made never to answer.
+int IsTooLate(void* deadline) {
+  return std::chrono::steady_clock::now() >
+         *static_cast<const std::chrono::steady_clock::time_point*>(deadline);
+}
+
 }  // namespace
 
 Database::Transaction::Transaction(soci::session& sql) : sql_(sql) {
@@ -60,6 +91,11 @@ Error Database::ErrorOf(const std::exception& exception) const {
           fmt::format("locked by another process for more than {}",
                       FormatDuration(std::chrono::duration_cast<Seconds>(busy_timeout_))),
           path_);
+    case SQLITE_INTERRUPT:
+      return TimeoutError(
+          fmt::format("gave no answer within {}",
+                      FormatDuration(std::chrono::duration_cast<Seconds>(answer_timeout_))),
+          path_);
     case SQLITE_CORRUPT:
       return IntegrityError("the database file is damaged: " + message, path_);
     case SQLITE_NOTADB:
@@ -80,6 +116,9 @@ Error Database::ErrorOf(const std::exception& exception) const {
 
 void Database::Connect() {
   sql_.open("sqlite3", fmt::format("db=\"{}\"", path_));
+  constexpr int kInstructions = 10000;
+  auto* backend = static_cast<soci::sqlite3_session_backend*>(sql_.get_backend());
+  sqlite_api::sqlite3_progress_handler(backend->conn_, kInstructions, IsTooLate, &deadline_);
   sql_ << fmt::format("PRAGMA busy_timeout = {}", busy_timeout_.count());
   sql_ << "PRAGMA foreign_keys = ON";
   sql_ << "PRAGMA synchronous = FULL";
@@ -129,8 +168,33 @@ Result<int> Database::SchemaVersion() {
   return version;
 }
 
+// The file may be a stranger's: a view in the place of a table, or a trigger more, would run with
+// every statement of ours.
+Status Database::CheckSchema(int version) {
+  const std::vector<std::string> expected = SchemaAt(version);
+  const std::vector<std::string> seen = SchemaOf(sql_);
+  const auto differs = [this](std::string_view what, const std::string& part) {
+    return IntegrityError(fmt::format("its schema is not that of a history: {} '{}'", what,
+                                      part.substr(0, part.find(':'))),
+                          path_);
+  };
+  for (const std::string& part : seen) {
+    if (!std::binary_search(expected.begin(), expected.end(), part)) return differs("has", part);
+  }
+  for (const std::string& part : expected) {
+    if (!std::binary_search(seen.begin(), seen.end(), part)) return differs("lacks", part);
+  }
+  return {};
+}
+
 Status Database::Migrate() {
-  ASSIGN_OR_RETURN(const int found, SchemaVersion());
+  int found = 0;
+  {
+    // One view of the file, whatever another process migrates meanwhile.
+    soci::transaction reading(sql_);
+    ASSIGN_OR_RETURN(found, SchemaVersion());
+    RETURN_IF_ERROR(CheckSchema(found));
+  }
   for (const Migration& step : Migrations(SqliteDialect())) {
     if (step.version <= found) continue;
     RETURN_IF_ERROR(Write([&]() -> Status {
@@ -148,8 +212,9 @@ Status Database::Migrate() {
 }
 
 Result<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& path,
-                                                 std::chrono::milliseconds busy_timeout) {
-  std::unique_ptr<Database> database(new Database(path.string(), busy_timeout));
+                                                 std::chrono::milliseconds busy_timeout,
+                                                 std::chrono::milliseconds answer_timeout) {
+  std::unique_ptr<Database> database(new Database(path.string(), busy_timeout, answer_timeout));
   RETURN_IF_ERROR(database->Guard([&]() -> Status {
     database->Connect();
     return {};

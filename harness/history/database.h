@@ -20,10 +20,13 @@ namespace rharness {
 
 class Database {
  public:
-  // Creates the file when it is missing, sets the journal, durability and the busy timeout, and
-  // applies the migrations that are due. Errors: as HistoryStore::Open.
-  static Result<std::unique_ptr<Database>> Open(const std::filesystem::path& path,
-                                                std::chrono::milliseconds busy_timeout);
+  // Creates the file when it is missing, sets the journal, durability and the busy timeout, refuses
+  // a schema that is not to the letter that of its version (integrity), and applies the migrations
+  // that are due. No Guard or Write outlasts `answer_timeout` (timeout). Errors: as
+  // HistoryStore::Open.
+  static Result<std::unique_ptr<Database>> Open(
+      const std::filesystem::path& path, std::chrono::milliseconds busy_timeout,
+      std::chrono::milliseconds answer_timeout = std::chrono::minutes(10));
 
   soci::session& sql() { return sql_; }
   const std::string& path() const { return path_; }
@@ -31,6 +34,7 @@ class Database {
   // f() returns a Result; what it throws becomes an Error.
   template <class F>
   std::invoke_result_t<F> Guard(F f) {
+    deadline_ = std::chrono::steady_clock::now() + answer_timeout_;
     try {
       return f();
     } catch (const std::exception& exception) {
@@ -64,16 +68,20 @@ class Database {
     bool open_ = true;
   };
 
-  Database(std::string path, std::chrono::milliseconds busy_timeout)
-      : path_(std::move(path)), busy_timeout_(busy_timeout) {}
+  Database(std::string path, std::chrono::milliseconds busy_timeout,
+           std::chrono::milliseconds answer_timeout)
+      : path_(std::move(path)), busy_timeout_(busy_timeout), answer_timeout_(answer_timeout) {}
   Error ErrorOf(const std::exception& exception) const;
   void Connect();
   Status SetJournal();
   Result<int> SchemaVersion();
+  Status CheckSchema(int version);
   Status Migrate();
 
   std::string path_;
   std::chrono::milliseconds busy_timeout_;
+  std::chrono::milliseconds answer_timeout_;
+  std::chrono::steady_clock::time_point deadline_;
   soci::session sql_;
 };
 

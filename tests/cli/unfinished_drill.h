@@ -87,6 +87,7 @@ class UnfinishedDrill : public DrillProgram {
       if (!std::filesystem::exists(At("out/journal.jsonl"))) return false;
       const auto past = ReadJournal(At("out/journal.jsonl"));
       if (!past.ok()) return false;
+      halfway = Halfway();  // what an earlier look saw is over
       for (const auto& [job, entry] : past->last) {
         if (entry.state == JobState::kCollected) halfway.finished = job.substr(0, 1);
         if (entry.state == JobState::kStarted) {

@@ -80,8 +80,8 @@ TEST_F(AppendOnlyTest, LetsNoTableOfRecordsGoWithoutTheTriggers) {
 
 TEST_F(AppendOnlyTest, NoticesAChangedManifest) {
   RawDatabase raw(Path());
-  ASSERT_EQ(raw.Run("DROP TRIGGER manifests_no_update"), "");
-  ASSERT_EQ(raw.Run("UPDATE manifests SET body = replace(body, '0.005', '0.5') WHERE run_id = 'a'"),
+  ASSERT_EQ(raw.RunPastTriggers(
+                "UPDATE manifests SET body = replace(body, '0.005', '0.5') WHERE run_id = 'a'"),
             "");
   const auto store = OpenStore();
   const auto held = store->Get("a");
@@ -94,17 +94,16 @@ TEST_F(AppendOnlyTest, NoticesAChangedManifest) {
 
 TEST_F(AppendOnlyTest, NoticesAManifestUnderAnotherRunsName) {
   RawDatabase raw(Path());
-  ASSERT_EQ(raw.Run("DROP TRIGGER manifests_no_update; DROP TRIGGER runs_no_update"), "");
-  ASSERT_EQ(raw.Run("UPDATE manifests SET body = (SELECT body FROM manifests WHERE run_id = 'b')"),
+  ASSERT_EQ(raw.RunPastTriggers(
+                "UPDATE manifests SET body = (SELECT body FROM manifests WHERE run_id = 'b');"
+                "UPDATE runs SET sha256 = (SELECT sha256 FROM runs WHERE run_id = 'b')"),
             "");
-  ASSERT_EQ(raw.Run("UPDATE runs SET sha256 = (SELECT sha256 FROM runs WHERE run_id = 'b')"), "");
   EXPECT_EQ(OpenStore()->Get("a").error().code, ErrorCode::kIntegrity);
 }
 
 TEST_F(AppendOnlyTest, NoticesAMissingManifest) {
   RawDatabase raw(Path());
-  ASSERT_EQ(raw.Run("DROP TRIGGER manifests_no_delete"), "");
-  ASSERT_EQ(raw.Run("DELETE FROM manifests WHERE run_id = 'a'"), "");
+  ASSERT_EQ(raw.RunPastTriggers("DELETE FROM manifests WHERE run_id = 'a'"), "");
   EXPECT_EQ(OpenStore()->Get("a").error().code, ErrorCode::kIntegrity);
 }
 

@@ -72,6 +72,18 @@ class RawDatabase {
     return text;
   }
 
+  // Past all triggers, which are there again afterwards as they were.
+  std::string RunPastTriggers(const std::string& statement) {
+    const std::vector<std::string> texts =
+        Rows("SELECT sql FROM sqlite_master WHERE type = 'trigger'");
+    for (const std::string& name : Rows("SELECT name FROM sqlite_master WHERE type = 'trigger'")) {
+      EXPECT_EQ(Run("DROP TRIGGER " + name), "");
+    }
+    std::string message = Run(statement);
+    for (const std::string& text : texts) EXPECT_EQ(Run(text), "");
+    return message;
+  }
+
   // Rows as "a|b", NULL as "null".
   std::vector<std::string> Rows(const std::string& query) {
     std::vector<std::string> rows;

@@ -1,0 +1,104 @@
+// A drill's folder that somebody else made, can write to, or has prepared with links.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "harness/base/folder_lock.h"
+#include "harness/base/held_folder.h"
+#include "harness/drill/drill.h"
+#include "harness/drill/journal.h"
+#include "harness/drill/settings.h"
+#include "tests/attack/attack_world.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class DrillFolder : public AttackWorld {
+ protected:
+  // As an interrupted drill of a stranger's history would leave it.
+  DrillFolder() {
+    fs::remove_all(out());
+    fs::create_directories(out() / "runs");
+    ::chmod(out().c_str(), 0700);
+    DrillSettings settings{.drill_id = "planted", .started = WallTime{}, .run_ids = {"victim"}};
+    settings.options.history = (folder() / "theirs.db").string();
+    EXPECT_TRUE(Journal::Create(out() / "journal.jsonl", ToJson(settings)).ok());
+    Write("drill/lock", "");
+  }
+  fs::path out() const { return folder() / "drill"; }
+
+  Error Resume() const {
+    DrillOptions options;
+    options.out = out();
+    options.resume = true;
+    const auto report = RunDrill(options, {}, &SystemClock());
+    EXPECT_FALSE(report.ok());
+    return report.ok() ? Error{} : report.error();
+  }
+  void ExpectRefusal(const std::string& name, const std::string& why) const {
+    const Error error = Resume();
+    EXPECT_EQ(error.code, ErrorCode::kInvalidInput) << error.ToString();
+    EXPECT_EQ(error.where, name.empty() ? out().string() : (out() / name).string());
+    EXPECT_THAT(error.message, HasSubstr(why));
+  }
+};
+
+TEST_F(DrillFolder, OfOnesOwnGoesAsFarAsItsHistory) {
+  EXPECT_THAT(Resume().ToString(), HasSubstr("theirs.db"));
+}
+
+TEST_F(DrillFolder, ThatOthersCanWriteToIsRefusedByName) {
+  for (const char* name : {"", "lock", "journal.jsonl", "runs"}) {
+    const fs::path path = out() / name;
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    for (const mode_t bit : {S_IWGRP, S_IWOTH}) {
+      ASSERT_EQ(::chmod(path.c_str(), (info.st_mode & 07777U) | bit), 0);
+      ExpectRefusal(name, "written to by others");
+    }
+    ::chmod(path.c_str(), info.st_mode & 07777U);
+  }
+}
+
+TEST_F(DrillFolder, ThatBelongsToSomebodyElseIsRefusedByName) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  for (const char* name : {"", "lock", "journal.jsonl", "runs"}) {
+    ASSERT_EQ(::chown((out() / name).c_str(), 65534, 65534), 0);
+    ExpectRefusal(name, "belongs to user 65534");
+    ASSERT_EQ(::chown((out() / name).c_str(), 0, 0), 0);
+  }
+}
+
+TEST_F(DrillFolder, WithALinkForItsRunsIsRefusedAndNothingBehindItIsTouched) {
+  Write("elsewhere/victim/1/thesis.tex", "years of work");
+  fs::remove(out() / "runs");
+  fs::create_directory_symlink(folder() / "elsewhere", out() / "runs");
+  ExpectRefusal("runs", "symbolic link");
+  EXPECT_TRUE(fs::exists(folder() / "elsewhere/victim/1/thesis.tex"));
+}
+
+TEST_F(DrillFolder, RemovesNothingThroughALinkDeeperDown) {
+  Write("elsewhere/1/thesis.tex", "years of work");
+  fs::create_directory_symlink(folder() / "elsewhere", out() / "runs/victim");
+  EXPECT_EQ(RemoveTreeBelow(out(), "runs/victim/1").error().code, ErrorCode::kIntegrity);
+  EXPECT_TRUE(fs::exists(folder() / "elsewhere/1/thesis.tex"));
+  EXPECT_TRUE(RemoveTreeBelow(out(), "runs/victim").ok());
+  EXPECT_TRUE(fs::exists(folder() / "elsewhere/1/thesis.tex"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(out() / "runs/victim")));
+  EXPECT_TRUE(RemoveTreeBelow(out(), "runs/nobody/1").ok());
+}
+
+TEST_F(DrillFolder, ThatIsNewIsForItsOwnerAlone) {
+  const auto lock = FolderLock::TakeOwn(folder() / "new" / "tonight");
+  ASSERT_TRUE(lock.ok()) << lock.error().ToString();
+  struct stat info {};
+  ASSERT_EQ(::stat((folder() / "new/tonight").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777U, 0700U);
+}
+
+}  // namespace
+}  // namespace rharness
