@@ -187,7 +187,8 @@ Status Flattener::VisitObject(PickleId id) {
   if (tensors_.IsTensor(id)) return VisitTensor(id);
   if (IsOrderedDict(id)) return Enter(id);
   if (tensors_.CalleeOf(id).kind == TorchGlobalKind::kPlain) return VisitValue(id);
-  if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_)) return AddView(id, std::move(*array));
+  if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_))
+    return AddView(id, std::move(*array));
   return VisitForeign(id);
 }
 

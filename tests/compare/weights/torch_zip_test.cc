@@ -39,6 +39,7 @@ class TorchZips : public CheckpointFiles {
     EXPECT_EQ(NamesOf(*checkpoint), std::vector<std::string>{"good"});
     ASSERT_EQ(checkpoint->unread().size(), 1u);
     EXPECT_EQ(checkpoint->unread()[0].name, name);
+    EXPECT_FALSE(DigestCheckpoint(*checkpoint).ok());  // it would not stand for all of it
     EXPECT_NE(checkpoint->unread()[0].why.find(text), std::string::npos)
         << checkpoint->unread()[0].why;
   }
