@@ -75,11 +75,6 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
       RETURN_IF_ERROR(Verify(*weights, digest));
       tensors[side] = std::move(digest.tensors);
       roots[side] = std::move(digest.sha256);
-      for (const UnreadPart& part : weights->checkpoint->unread()) {
-        comparison.not_compared.push_back(
-            fmt::format("{} was not compared, digests cover tensors alone: {}",
-                        TerminalSafe(part.name), part.why));
-      }
     }
     ++side;
   }
@@ -149,11 +144,32 @@ std::set<TensorRole> RolesIn(const Checkpoint& checkpoint) {
   return roles;
 }
 
+// Of the first tensors that differ: whether their bytes are those that were written.
+Result<std::vector<std::string>> FindDamage(const Checkpoint& a, const Checkpoint& b,
+                                            const CheckpointDifference& difference) {
+  constexpr std::size_t kMost = 16;
+  std::set<std::string> damaged;
+  for (std::size_t i = 0; i < std::min(difference.differing.size(), kMost); ++i) {
+    for (const Checkpoint* side : {&a, &b}) {
+      const auto found = std::ranges::lower_bound(side->tensors(), difference.differing[i].name, {},
+                                                  &TensorInfo::name);
+      const Status status =
+          side->CheckStored(static_cast<std::size_t>(found - side->tensors().begin()));
+      if (status.ok()) continue;
+      if (status.error().code != ErrorCode::kIntegrity) return status.error();
+      damaged.insert(fmt::format("{} is damaged, or was written without checksums: {}",
+                                 side == &a ? "A" : "B", status.error().message));
+    }
+  }
+  return std::vector<std::string>(damaged.begin(), damaged.end());
+}
+
 Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, const Checkpoint& a,
                                          const Checkpoint& b, int threads) {
   CheckpointComparison part{.subject = std::move(subject), .weights = is_weights};
   ASSIGN_OR_RETURN(part.difference, DiffCheckpoints(a, b, threads));
   part.first_shape_or_dtype = FirstShapeOrDtype(a, b, part.difference);
+  ASSIGN_OR_RETURN(part.damaged, FindDamage(a, b, part.difference));
   if (!part.difference.only_a.empty() && !part.difference.only_b.empty()) {
     part.prefixes = SuggestPrefixes(a, b);
   }
@@ -192,7 +208,8 @@ Result<std::vector<std::string>> NotCompared(const Checkpoint& a, const Checkpoi
 // Bytes that were kept must be those that were recorded.
 Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
-    if (weights->recorded_digest.empty()) continue;
+    // Bytes are compared here; a digest of what is read stands for less than they are.
+    if (weights->recorded_digest.empty() || !weights->checkpoint->unread().empty()) continue;
     ASSIGN_OR_RETURN(const CheckpointDigest digest,
                      DigestCheckpoint(*weights->checkpoint, threads));
     RETURN_IF_ERROR(Verify(*weights, digest));

@@ -53,6 +53,8 @@ struct CheckpointComparison {
   // What lies beside the tensors, is not read and is not the same bytes on both sides, a sentence
   // each: with any of these the comparison never passes.
   std::vector<std::string> not_compared;
+  // Of tensors that differ, bytes that do not have the checksum that their file states.
+  std::vector<std::string> damaged;
   std::string first_shape_or_dtype;   // "fc1.weight: F32 [64, 64] in A, BF16 [64, 64] in B"
   std::vector<std::string> prefixes;  // that would make the names of both sides agree
 };
@@ -113,7 +115,8 @@ struct ComparisonSet {
 //   something equivalent      every primary metric is shown to be within its margin, or equal;
 //   where none was
 //                   tested, every loss within its band
-//   inconclusive    none of these could be shown
+//   inconclusive    none of these could be shown; in place of identical and equivalent also where
+//                   something was not read and its bytes differ
 // A metric that was tested has error rates of its own family; beside it the bands of curves advise.
 // What is equal bit for bit is never drifted; as a single value beside other weights it shows
 // nothing.

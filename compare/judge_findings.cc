@@ -114,6 +114,11 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
                  fmt::format("values beside the tensors differ: {}{}", checkpoint.metadata.front(),
                              more == 0 ? "" : fmt::format(" (and {} more)", more))));
     }
+    for (const std::string& damage : checkpoint.damaged) {
+      findings.push_back(Reason("damaged", checkpoint.subject, "another checksum",
+                                "that of the file",
+                                "bytes that differ should be those that were written", damage));
+    }
     for (const std::string& part : checkpoint.not_compared) {
       findings.push_back(Reason("not_compared", checkpoint.subject, "not read", "equal bytes",
                                 "what is not read and has other bytes never passes", part));

@@ -91,6 +91,10 @@ class Checkpoint {
   // integrity when the file's size or modification time is not what it was when it was opened:
   // what was read may then be a mixture of two states. Called once after the last Read.
   virtual Status CheckUnchanged() const = 0;
+  // integrity when the bytes that are stored of a tensor do not have the checksum that its file
+  // states of them; success where it states none. Reads all of what they lie in, once. Reads do not
+  // check this: another program may have written the file without checksums.
+  virtual Status CheckStored(std::size_t index) const;
   // Metadata that is not part of the weights: a timestamp, a framework version.
   virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
   // Sorted by name. Equal tensors show nothing about these.

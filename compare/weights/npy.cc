@@ -64,16 +64,10 @@ Result<std::unique_ptr<Checkpoint>> OpenNpz(InputFile file, const ZipDirectory& 
                          fmt::format("{}: byte {}", file.name(), member.header_offset));
     }
     ASSIGN_OR_RETURN(NpyHeader header, HeaderOf(file, member));
-    ViewSource source{.size_bytes = member.size_bytes};
-    if (member.deflated) {
-      source.deflated = member;
-    } else {
-      source.begin = member.data_offset;
-    }
     const std::string name = member.name.substr(0, member.name.size() - kExtension.size());
     parts.views.push_back(
         ViewOf(std::move(header), name, parts.sources.size(), member.header_offset));
-    parts.sources.push_back(std::move(source));
+    parts.sources.push_back(SourceOf(member));
   }
   return MakeViewCheckpoint(std::move(file), std::move(parts));
 }

@@ -1,12 +1,16 @@
 // Streams every tensor through SHA-256, the largest first so that threads end together.
 #include "compare/weights/tensor_digest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <memory>
 #include <numeric>
 #include <optional>
 
+#include "compare/weights/input_file.h"
+#include "compare/weights/names.h"
 #include "compare/weights/workers.h"
 
 namespace rharness {
@@ -55,6 +59,12 @@ std::optional<Sha256Bytes> FromHex(std::string_view text) {
 }  // namespace
 
 Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int threads) {
+  if (!checkpoint.unread().empty()) {
+    const UnreadPart& part = checkpoint.unread().front();
+    return Unsupported(fmt::format("{} is not read, so that a digest would not stand for it: {}",
+                                   Quoted(part.name), part.why),
+                       part.file == nullptr ? std::string() : part.file->name());
+  }
   const std::vector<TensorInfo>& tensors = checkpoint.tensors();
   const std::vector<std::size_t> order = LargestFirst(tensors);
   std::vector<std::string> leaves(tensors.size());

@@ -34,7 +34,8 @@ struct CheckpointDigest {
 };
 
 // Memory: a block a thread, whatever the checkpoint's size. `threads` 0: one per core.
-// Errors: those of Checkpoint::Read and CheckUnchanged.
+// Errors: those of Checkpoint::Read and CheckUnchanged; unsupported where something of it is not
+// read (unread()), for which a digest would not stand.
 Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int threads = 0);
 
 // The same root from leaves alone, so that a manifest's list can be verified. Empty, which no

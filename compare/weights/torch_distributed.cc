@@ -77,6 +77,10 @@ class DistributedCheckpoint : public Checkpoint {
     return kNone;
   }
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override;
+  Status CheckStored(std::size_t index) const override {
+    for (const OpenChunk& chunk : chunks_.at(index)) RETURN_IF_ERROR(chunk.archive->CheckStored(0));
+    return {};
+  }
   Status CheckUnchanged() const override {
     for (const InputFile& file : files_) RETURN_IF_ERROR(file.CheckUnchanged());
     return {};

@@ -89,13 +89,7 @@ Result<ViewCheckpointParts> ReadTorchZip(const InputFile& file, const ZipDirecto
   const auto storage = [&](std::string_view key) -> std::optional<ViewSource> {
     const ZipMember* record = directory.Find(fmt::format("{}data/{}", root, key));
     if (record == nullptr) return std::nullopt;
-    ViewSource bytes{.size_bytes = record->size_bytes};
-    if (record->deflated) {
-      bytes.deflated = *record;
-    } else {
-      bytes.begin = record->data_offset;
-    }
-    return bytes;
+    return SourceOf(*record);
   };
   TorchTensors tensors(pickle, storage, parts.where);
   ASSIGN_OR_RETURN(TorchTree tree, FlattenTorchTree(pickle, &tensors, parts.where));

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <list>
+#include <map>
 #include <mutex>
 
 #include "compare/weights/gather.h"
@@ -107,6 +108,14 @@ class ViewCheckpoint : public Checkpoint {
   }
   const std::vector<UnreadPart>& unread() const override { return unread_; }
   Status CheckUnchanged() const override { return file_.CheckUnchanged(); }
+  Status CheckStored(std::size_t index) const override {
+    const std::size_t source = places_.at(index).source;
+    if (!sources_[source].stored) return {};  // deflated ones are checked as they are inflated
+    const std::lock_guard lock(checked_mutex_);
+    const auto known = checked_.find(source);
+    if (known != checked_.end()) return known->second;
+    return checked_.emplace(source, CheckZipMember(file_, *sources_[source].stored)).first->second;
+  }
 
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override {
     const std::uint64_t size = tensors_.at(index).size_bytes;
@@ -145,7 +154,9 @@ class ViewCheckpoint : public Checkpoint {
   std::vector<TensorInfo> tensors_;
   std::vector<Place> places_;
   mutable Inflaters inflaters_;
-  mutable std::array<Band, kBands> bands_;  // a tensor has one place, by its index
+  mutable std::mutex checked_mutex_;
+  mutable std::map<std::size_t, Status> checked_;  // by source: several tensors may share one
+  mutable std::array<Band, kBands> bands_;         // a tensor has one place, by its index
 };
 
 Status ViewCheckpoint::ReadBands(std::size_t index, std::uint64_t offset,
@@ -340,6 +351,17 @@ Result<std::unique_ptr<Checkpoint>> Builder::Build() {
 }
 
 }  // namespace
+
+ViewSource SourceOf(const ZipMember& member) {
+  ViewSource source{.size_bytes = member.size_bytes};
+  if (member.deflated) {
+    source.deflated = member;
+  } else {
+    source.begin = member.data_offset;
+    source.stored = member;
+  }
+  return source;
+}
 
 std::vector<std::uint64_t> DenseStrides(const std::vector<std::uint64_t>& shape, bool fortran) {
   std::vector<std::uint64_t> strides(shape.size());

@@ -35,8 +35,11 @@ struct ViewSource {
   std::uint64_t begin = 0;  // in the file; 0 for a deflated member
   std::uint64_t size_bytes = 0;
   std::optional<ZipMember> deflated;          // the member to inflate
+  std::optional<ZipMember> stored;            // the member that these bytes are, for CheckStored
   std::shared_ptr<const std::string> memory;  // bytes that are not in the file as they are
 };
+
+ViewSource SourceOf(const ZipMember& member);
 
 struct View {
   std::string name;

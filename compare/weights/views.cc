@@ -40,6 +40,9 @@ class RenamedView : public Checkpoint {
   }
   Status CheckUnchanged() const override { return below_.CheckUnchanged(); }
   const std::vector<UnreadPart>& unread() const override { return below_.unread(); }
+  Status CheckStored(std::size_t index) const override {
+    return below_.CheckStored(indexes_.at(index));
+  }
 
  private:
   const Checkpoint& below_;

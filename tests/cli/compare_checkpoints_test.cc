@@ -61,6 +61,22 @@ TEST_F(CompareVerb, NeverPassesATensorThatItDoesNotReadBesideEqualOnes) {
   EXPECT_NE(alone.Find("headline")->AsString().find("this is so in A alone"), std::string::npos);
 }
 
+// The archive keeps a CRC-32 of the tensor's bytes, which no read of a part can check.
+TEST_F(CompareVerb, SaysThatAFileIsDamagedWhoseTensorDiffers) {
+  const std::string whole = TorchFile(BytesOf<float>({1, 2}), "");
+  std::string damaged = whole;
+  damaged[damaged.find(BytesOf<float>({1, 2}))] ^= 1;
+  const std::string a = Write("a.pt", whole), b = Write("b.pt", damaged);
+  const ProcessResult result = Compare({a, b});
+  EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text;
+  EXPECT_NE(result.stdout_text.find("B is damaged, or was written without checksums: member "
+                                    "'x/data/0': CRC-32"),
+            std::string::npos)
+      << result.stdout_text;
+  const std::string other = Write("other.pt", TorchFile(BytesOf<float>({1, 3}), ""));
+  EXPECT_EQ(Compare({a, other}).stdout_text.find("damaged"), std::string::npos);
+}
+
 TEST_F(CompareVerb, TellsObjectsBesideTheTensorsByWhatIsInThem) {
   const auto with_rate = [](const std::string& rate) {
     return TorchFile(BytesOf<float>({1, 2}), PStr("args") + PGlobal("argparse", "Namespace") +

@@ -39,6 +39,7 @@ class TorchZips : public CheckpointFiles {
     EXPECT_EQ(NamesOf(*checkpoint), std::vector<std::string>{"good"});
     ASSERT_EQ(checkpoint->unread().size(), 1u);
     EXPECT_EQ(checkpoint->unread()[0].name, name);
+    EXPECT_FALSE(DigestCheckpoint(*checkpoint).ok());  // it would not stand for all of it
     EXPECT_NE(checkpoint->unread()[0].why.find(text), std::string::npos)
         << checkpoint->unread()[0].why;
   }
@@ -222,23 +223,23 @@ TEST_F(TorchZips, TellsForeignObjectsByTheirClassAndWhatIsInThem) {
   const std::string deque = PCall("collections", "deque", {"]", "K\5"}) + "(K\1K\2e";
   const std::string module = PGlobal("__main__", "Net") + ")\x81" +
                              PDict({{"_parameters", PDict({{"w", kPlainTensor}})}}) + "b";
-  const auto checkpoint =
-      MustOpenPickle(PDict({{"args", space},
-                            {"evil", PCall("os", "system", {PStr("touch /tmp/x")})},
-                            {"net", module},
-                            {"path", PCall("pathlib", "PosixPath", {PStr("/"), PStr("a")})},
-                            {"pair", PCall("m", "Pair", {kPlainTensor, "K\4"})},
-                            {"queue", deque},
-                            {"set", PCall("__builtin__", "set", {PList({PStr("b"), PStr("a")})})},
-                            {"w", kPlainTensor}}),
-                     {kTorchFloats});
+  const auto checkpoint = MustOpenPickle(
+      PDict({{"args", space},
+             {"evil", PCall("os", "system", {PStr("touch /tmp/rharness-ran-a-pickle")})},
+             {"net", module},
+             {"path", PCall("pathlib", "PosixPath", {PStr("/"), PStr("a")})},
+             {"pair", PCall("m", "Pair", {kPlainTensor, "K\4"})},
+             {"queue", deque},
+             {"set", PCall("__builtin__", "set", {PList({PStr("b"), PStr("a")})})},
+             {"w", kPlainTensor}}),
+      {kTorchFloats});
   EXPECT_EQ(NamesOf(*checkpoint), (std::vector<std::string>{"net._parameters.w", "pair.(0)", "w"}));
   const std::vector<std::pair<std::string, std::string>> metadata = {
       {"args", "<argparse.Namespace>"},
       {"args.lr", "3"},
       {"args.layers.0", "1"},
       {"args.layers.1", "2"},
-      {"evil", "os.system('touch /tmp/x')"},
+      {"evil", "os.system('touch /tmp/rharness-ran-a-pickle')"},
       {"net", "<__main__.Net>"},
       {"path", "pathlib.PosixPath('/', 'a')"},
       {"pair", "<m.Pair>"},
@@ -250,7 +251,7 @@ TEST_F(TorchZips, TellsForeignObjectsByTheirClassAndWhatIsInThem) {
       {"set", "set('a', 'b')"}};
   EXPECT_EQ(checkpoint->metadata(), metadata);
   EXPECT_TRUE(checkpoint->unread().empty());
-  EXPECT_FALSE(std::filesystem::exists("/tmp/x"));
+  EXPECT_FALSE(std::filesystem::exists("/tmp/rharness-ran-a-pickle"));
 }
 
 // Bytes at protocol 2 are a string's code points, here 0, 0x80, 0xff.
