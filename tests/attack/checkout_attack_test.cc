@@ -80,7 +80,7 @@ TEST_F(Repository, OutlivesARunThatWritesOverAllThatItWasGiven) {
     ASSERT_EQ(::truncate(path.c_str(), 0), 0) << file;
   }
   Git({"fsck", "--strict", "--full"});
-  const auto remarks = VerifyAfterRun(*workspace, &cache_);
+  const auto remarks = VerifyAfterRun(*workspace, &cache_).value();
   ASSERT_EQ(remarks.size(), 1U);
   EXPECT_EQ(remarks[0].code, "code_changed_during_run");
 }

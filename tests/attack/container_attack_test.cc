@@ -143,7 +143,7 @@ TEST_F(Container, CannotHarmTheRepositoryOfItsCode) {
       "-exec /bin/busybox cp /which {} \\;");
   EXPECT_EQ(Read(workspace->path / "train.py"), "first");
   Git({"fsck", "--strict", "--full"});
-  EXPECT_EQ(VerifyAfterRun(*workspace, &cache_).size(), 1U);
+  EXPECT_EQ(VerifyAfterRun(*workspace, &cache_).value().size(), 1U);
 }
 
 }  // namespace

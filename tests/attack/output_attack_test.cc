@@ -109,7 +109,7 @@ TEST_F(PlantedLink, ToACodeFileTellsNothingOfWhatItLeadsTo) {
   workspace_ = *Prepare();
   fs::remove(inside("train.py"));
   fs::create_symlink(outside("secret.json"), inside("train.py"));
-  const auto remarks = VerifyAfterRun(workspace_, &cache_);
+  const auto remarks = VerifyAfterRun(workspace_, &cache_).value();
   ASSERT_EQ(remarks.size(), 1U);
   EXPECT_THAT(remarks[0].observed, HasSubstr("symbolic link"));
 }
@@ -124,10 +124,10 @@ TEST_F(PlantedLink, InThePlaceOfDataTellsNothingOfWhatItLeadsTo) {
                              .size_bytes = 2}};
   workspace_ = *Prepare();
   ASSERT_FALSE(workspace_.obstacle) << workspace_.obstacle->reason;
-  EXPECT_TRUE(VerifyAfterRun(workspace_, &cache_).empty());
+  EXPECT_TRUE(VerifyAfterRun(workspace_, &cache_).value().empty());
   fs::remove_all(inside("data"));
   fs::create_directory_symlink(folder() / "outside", inside("data"));
-  const auto remarks = VerifyAfterRun(workspace_, &cache_);
+  const auto remarks = VerifyAfterRun(workspace_, &cache_).value();
   ASSERT_EQ(remarks.size(), 1U);
   EXPECT_THAT(remarks[0].observed, HasSubstr("symbolic link"));
 }
@@ -242,7 +242,7 @@ class SharedData : public AttackWorld {
   fs::path large() const { return repository() / "large.bin"; }
   void ExpectNoticed() {
     if (!workspace_.placed[0].shared) GTEST_SKIP() << "this file system gave the run a clone";
-    const auto remarks = VerifyAfterRun(workspace_, &cache_);
+    const auto remarks = VerifyAfterRun(workspace_, &cache_).value();
     ASSERT_EQ(remarks.size(), 1U);
     EXPECT_EQ(remarks[0].code, "data_changed_during_run");
   }
@@ -250,7 +250,7 @@ class SharedData : public AttackWorld {
 };
 
 TEST_F(SharedData, UntouchedAreNotSuspected) {
-  EXPECT_TRUE(VerifyAfterRun(workspace_, &cache_).empty());
+  EXPECT_TRUE(VerifyAfterRun(workspace_, &cache_).value().empty());
 }
 
 TEST_F(SharedData, WrittenToAndPutBackAreNoticed) {
