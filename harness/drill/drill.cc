@@ -288,6 +288,16 @@ Result<std::vector<std::string>> Chosen(const DrillOptions& options, WallTime no
                            options.plan.budget_seconds > 0);
 }
 
+// What runs leave is nobody else's, also where the reports are for others to read.
+Status MakeRunsFolder(const fs::path& out) {
+  const fs::path runs = out / "runs";
+  RETURN_IF_ERROR(MakeDirectories(runs));
+  std::error_code error;
+  fs::permissions(runs, fs::perms::owner_all, error);
+  if (error) return IoErrorFromErrno("cannot set mode", error.value(), runs.string());
+  return {};
+}
+
 // Selects before the folder is made: a slip in the selection must not use it up.
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
   RETURN_IF_ERROR(RefuseForeignFolder(options.out));
@@ -297,13 +307,9 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   ASSIGN_OR_RETURN(settings.run_ids, Chosen(options, settings.started, history.get()));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
   RemoveStrays(options.out);
-  // What runs leave is nobody else's, also where the reports are for others to read.
-  RETURN_IF_ERROR(MakeDirectories(options.out / "runs"));
-  std::error_code error;
-  fs::permissions(options.out / "runs", fs::perms::owner_all, error);
-  if (error) return IoError("cannot set mode: " + error.message(), options.out / "runs");
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
+  RETURN_IF_ERROR(MakeRunsFolder(options.out));
   Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal), {});
   return drill.Run();
 }
@@ -316,6 +322,7 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
     if (!own.ok() && own.error().code != ErrorCode::kNotFound) return own.error();
   }
   RemoveStrays(options.out);
+  RETURN_IF_ERROR(MakeRunsFolder(options.out));
   JournalContent past;
   ASSIGN_OR_RETURN(Journal journal, Journal::Open(options.out / "journal.jsonl", &past));
   ASSIGN_OR_RETURN(DrillSettings settings,

@@ -35,10 +35,9 @@ TEST_F(DamagedDrill, JudgesNothingByHalfAFamily) {
   RecordRuns(3);
   {
     RawDatabase raw(At("runs.db"));
-    ASSERT_EQ(raw.Run("DROP TRIGGER manifests_no_update"), "");
-    ASSERT_EQ(
-        raw.Run("UPDATE manifests SET body = replace(body, '0.75', '0.76') WHERE run_id = 'b'"),
-        "");
+    ASSERT_EQ(raw.RunPastTriggers(
+                  "UPDATE manifests SET body = replace(body, '0.75', '0.76') WHERE run_id = 'b'"),
+              "");
   }
   const ProcessResult result = Drill({"--select", "run_id = a"});
   EXPECT_EQ(result.outcome.exit_code, 5) << result.stdout_text << result.stderr_text;

@@ -192,12 +192,12 @@ TEST_F(CheckoutTest, NamesTheCodeLayerWhenTheCommitIsNotThere) {
 
 TEST_F(CheckoutTest, TakesNoTroubleOfTheMachineForAMissingCommit) {
   const std::vector<std::pair<std::string, std::string>> troubles = {
-      {"clone", "kill -9 $$"},
-      {"checkout", "kill -9 $$"},
-      {"checkout", "echo 'error: unable to write file: No space left on device' >&2; exit 128"},
-      {"clone", "echo 'fatal: read error: Input/output error' >&2; exit 128"},
-      {"clone", "echo 'error: index-pack died of signal 9' >&2; exit 128"},
-      {"checkout", "exit 1"}};
+      {"cat-file", "kill -9 $$"},
+      {"ls-tree", "kill -9 $$"},
+      {"cat-file", "echo 'error: unable to read file: Input/output error' >&2; exit 1"},
+      {"ls-tree", "echo 'fatal: read error: Input/output error' >&2; exit 128"},
+      {"checkout-index",
+       "echo 'error: unable to write file: No space left on device' >&2; exit 128"}};
   for (const auto& [verb, what] : troubles) {
     PutBefore(verb, what);
     const auto workspace = PrepareWorkspace(manifest_, folder_->path() / "ws", places_, &cache_);

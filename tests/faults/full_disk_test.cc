@@ -14,7 +14,7 @@ class FullDisk : public FaultTrial {
  protected:
   // A tmpfs of so many KiB at trial/out, for this process and its children alone.
   static std::string Mount(const std::string& at, int kib, unsigned long flags) {
-    const std::string size = "size=" + std::to_string(kib) + "k";
+    const std::string size = "mode=0700,size=" + std::to_string(kib) + "k";
     return ::mount("tmpfs", at.c_str(), "tmpfs", flags, size.c_str()) == 0 ? ""
                                                                            : std::strerror(errno);
   }

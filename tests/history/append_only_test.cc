@@ -55,8 +55,7 @@ TEST_F(AppendOnlyTest, LetsTheDerivedTableSayNothingThatTheRecordsDoNot) {
 
 TEST_F(AppendOnlyTest, ListsARunThatWasRetiredByForce) {
   RawDatabase raw(Path());
-  ASSERT_EQ(raw.Run("DROP TRIGGER standing_no_update"), "");
-  ASSERT_EQ(raw.Run("UPDATE standing SET retired = 1"), "");
+  ASSERT_EQ(raw.RunPastTriggers("UPDATE standing SET retired = 1"), "");
   const auto store = OpenStore();
   ASSERT_EQ(store->List(false)->size(), 1u);
   EXPECT_EQ(store->List(false)->front().run_id, "a");
@@ -65,8 +64,7 @@ TEST_F(AppendOnlyTest, ListsARunThatWasRetiredByForce) {
 
 TEST_F(AppendOnlyTest, NoticesARunThatWasMovedToAnotherFamily) {
   RawDatabase raw(Path());
-  ASSERT_EQ(raw.Run("DROP TRIGGER runs_no_update"), "");
-  ASSERT_EQ(raw.Run("UPDATE runs SET family = 'other' WHERE run_id = 'a'"), "");
+  ASSERT_EQ(raw.RunPastTriggers("UPDATE runs SET family = 'other' WHERE run_id = 'a'"), "");
   EXPECT_EQ(OpenStore()->Get("a").error().code, ErrorCode::kIntegrity);
 }
 

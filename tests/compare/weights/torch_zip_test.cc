@@ -375,13 +375,9 @@ TEST_F(TorchZips, SurvivesEveryTruncationAndEveryChangedByte) {
   }
   const auto read = [&](const std::string& file) {
     const auto checkpoint = Open(file, "x.pt");
-    if (!checkpoint.ok()) {
-      EXPECT_NE(checkpoint.error().where.find("x.pt"), std::string::npos);
-      return;
-    }
-    for (std::size_t i = 0; i < (*checkpoint)->tensors().size(); ++i) {
-      ReadAll(**checkpoint, i);
-    }
+    const std::size_t tensors = checkpoint.ok() ? (*checkpoint)->tensors().size() : 0;
+    for (std::size_t i = 0; i < tensors; ++i) ReadAll(**checkpoint, i);
+    if (!checkpoint.ok()) EXPECT_NE(checkpoint.error().where.find("x.pt"), std::string::npos);
   };
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const int change : {0x01, 0x80, 0xff}) {
