@@ -97,9 +97,13 @@ class Checkpoint {
   virtual Status CheckStored(std::size_t index) const;
   // Metadata that is not part of the weights: a timestamp, a framework version.
   virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
-  // Sorted by name. Equal tensors show nothing about these.
-  virtual const std::vector<UnreadPart>& unread() const;
+  // Sorted by name. Equal tensors show nothing about these. No default: what wraps a checkpoint and
+  // forgot to pass them on would let them pass for compared.
+  virtual const std::vector<UnreadPart>& unread() const = 0;
 };
+
+// What a checkpoint of a format that is read whole answers to unread().
+const std::vector<UnreadPart>& NothingUnread();
 
 // Whether two parts have the same bytes, read block by block; false where one has none. Errors: io,
 // integrity (a file that changed).

@@ -17,6 +17,7 @@ class GgufCheckpoint : public Checkpoint {
   const std::vector<std::pair<std::string, std::string>>& metadata() const override {
     return header_.metadata;
   }
+  const std::vector<UnreadPart>& unread() const override { return NothingUnread(); }
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override {
     const std::uint64_t size = header_.tensors.at(index).size_bytes;
     if (offset > size || out.size() > size - offset) Abort("read beyond the end of a tensor");

@@ -76,6 +76,7 @@ class DistributedCheckpoint : public Checkpoint {
     static const std::vector<std::pair<std::string, std::string>> kNone;  // objects have it
     return kNone;
   }
+  const std::vector<UnreadPart>& unread() const override { return NothingUnread(); }
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override;
   Status CheckStored(std::size_t index) const override {
     for (const OpenChunk& chunk : chunks_.at(index)) RETURN_IF_ERROR(chunk.archive->CheckStored(0));

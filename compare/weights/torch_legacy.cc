@@ -26,8 +26,7 @@ class LegacyReader {
 
   Result<ViewCheckpointParts> Read() {
     RETURN_IF_ERROR(ReadHeader());
-    ViewCheckpointParts parts;
-    parts.where = fmt::format("{}: pickle from byte {}", file_.name(), position_);
+    std::string where = fmt::format("{}: pickle from byte {}", file_.name(), position_);
     ASSIGN_OR_RETURN(const Pickle pickle, NextPickle());
     ASSIGN_OR_RETURN(const Pickle keys, NextPickle());
     RETURN_IF_ERROR(PlaceStorages(pickle, keys));
@@ -36,13 +35,7 @@ class LegacyReader {
       if (found == storages_.end()) return std::nullopt;
       return found->second;
     };
-    TorchTensors tensors(pickle, storage, parts.where);
-    ASSIGN_OR_RETURN(TorchTree tree, FlattenTorchTree(pickle, &tensors, parts.where));
-    parts.sources = tensors.TakeSources();
-    parts.views = std::move(tree.views);
-    parts.metadata = std::move(tree.metadata);
-    parts.unread = std::move(tree.unread);
-    return parts;
+    return FlattenTorchTree(pickle, storage, std::move(where));
   }
 
  private:

@@ -15,8 +15,8 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMaxUnread = 10'000;
-constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{256}
-                                          << 20;  // of values that are not listed
+// Of values that are not listed.
+constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{256} << 20;
 
 class Flattener {
  public:
@@ -26,7 +26,7 @@ class Flattener {
         where_(where),
         texts_(pickle),
         entered_(pickle.size(), false) {}
-  Result<TorchTree> Flatten();
+  Result<ViewCheckpointParts> Flatten();
 
  private:
   // A container whose children are being visited.
@@ -67,7 +67,7 @@ class Flattener {
   std::string_view where_;
   PickleTexts texts_;
   std::vector<bool> entered_;  // objects: what is in them is walked over once
-  TorchTree tree_;
+  ViewCheckpointParts parts_;
   std::vector<Frame> frames_;
   std::string name_;
   std::size_t visited_ = 0;
@@ -78,24 +78,24 @@ class Flattener {
   Sha256 left_out_digest_;
 };
 
-Result<TorchTree> Flattener::Flatten() {
+Result<ViewCheckpointParts> Flattener::Flatten() {
   const PickleId root = pickle_.root();
   if (IsObject(root) && tensors_.IsTensor(root)) name_ = "tensor";
   RETURN_IF_ERROR(Visit(root));
   while (!frames_.empty()) RETURN_IF_ERROR(VisitNext());
   if (left_out_ != 0) NameWhatIsNotListed();
-  return std::move(tree_);
+  return std::move(parts_);
 }
 
 void Flattener::NameWhatIsNotListed() {
   name_ = "(more)";
   std::string text = fmt::format("{} more values are not listed", left_out_);
   if (hashed_bytes_ > kMaxHashedBytes) {
-    tree_.unread.push_back({.name = name_, .why = text});
+    parts_.unread.push_back({.name = name_, .why = text});
   } else {
     text += ", sha256 " + ToHex(left_out_digest_.Finish()).substr(0, 16);
   }
-  tree_.metadata.emplace_back(name_, text);
+  parts_.metadata.emplace_back(name_, text);
 }
 
 Status Flattener::VisitNext() {
@@ -226,10 +226,10 @@ Status Flattener::VisitValue(PickleId id) {
 }
 
 Status Flattener::AddUnread(PickleId id, std::string why) {
-  if (tree_.unread.size() == kMaxUnread) {
+  if (parts_.unread.size() == kMaxUnread) {
     return NotRead(id, fmt::format("more than {} values that are not read", kMaxUnread));
   }
-  tree_.unread.push_back({.name = name_, .why = std::move(why)});
+  parts_.unread.push_back({.name = name_, .why = std::move(why)});
   return {};
 }
 
@@ -242,11 +242,11 @@ Status Flattener::VisitTensor(PickleId id) {
 
 Status Flattener::AddView(PickleId id, View view) {
   name_bytes_ += name_.size();
-  if (tree_.views.size() == kMaxViews || name_bytes_ > kMaxViewNameBytes) {
+  if (parts_.views.size() == kMaxViews || name_bytes_ > kMaxViewNameBytes) {
     return NotRead(id, fmt::format("more than {} tensors, or more than {} bytes of names",
                                    kMaxViews, kMaxViewNameBytes));
   }
-  tree_.views.push_back(std::move(view));
+  parts_.views.push_back(std::move(view));
   return {};
 }
 
@@ -261,11 +261,11 @@ Status Flattener::Enter(PickleId id) {
 
 // Once a value has been left out, so are all that follow.
 void Flattener::AddMetadata(std::string_view value) {
-  const bool room = left_out_ == 0 && tree_.metadata.size() < kMaxTorchMetadata &&
+  const bool room = left_out_ == 0 && parts_.metadata.size() < kMaxTorchMetadata &&
                     metadata_bytes_ < kMaxTorchMetadataBytes;
   if (room) {
     metadata_bytes_ += name_.size() + value.size();
-    tree_.metadata.emplace_back(name_, value);
+    parts_.metadata.emplace_back(name_, value);
     return;
   }
   ++left_out_;
@@ -279,9 +279,13 @@ void Flattener::AddMetadata(std::string_view value) {
 
 }  // namespace
 
-Result<TorchTree> FlattenTorchTree(const Pickle& pickle, TorchTensors* tensors,
-                                   std::string_view where) {
-  return Flattener(pickle, tensors, where).Flatten();
+Result<ViewCheckpointParts> FlattenTorchTree(const Pickle& pickle, TorchStorages storages,
+                                             std::string where) {
+  TorchTensors tensors(pickle, std::move(storages), where);
+  ASSIGN_OR_RETURN(ViewCheckpointParts parts, Flattener(pickle, &tensors, where).Flatten());
+  parts.sources = tensors.TakeSources();
+  parts.where = std::move(where);
+  return parts;
 }
 
 }  // namespace rharness

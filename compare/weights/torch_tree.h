@@ -15,19 +15,14 @@
 
 namespace rharness {
 
-struct TorchTree {
-  std::vector<View> views;
-  std::vector<std::pair<std::string, std::string>> metadata;
-  std::vector<UnreadPart> unread;  // names and reasons
-};
-
 // Walks the tree without recursion; shared and cyclic values cost at most the limits of
 // torch_zip.h. An object of a class that is not in the table of torch_globals.h is named by its
 // class, and what is in it is walked over once: its arguments as "NAME.(0)", its items as "NAME.0",
-// its entries and the members of its state by their names. Errors: those of TorchTensors::Read but
-// unsupported ones, which make a tensor unread; unsupported (a limit).
-Result<TorchTree> FlattenTorchTree(const Pickle& pickle, TorchTensors* tensors,
-                                   std::string_view where);
+// its entries and the members of its state by their names. `where` begins the `where` of errors and
+// becomes that of the parts, of which all but their place in the file is filled in. Errors: those
+// of TorchTensors::Read but unsupported ones, which make a tensor unread; unsupported (a limit).
+Result<ViewCheckpointParts> FlattenTorchTree(const Pickle& pickle, TorchStorages storages,
+                                             std::string where);
 
 }  // namespace rharness
 

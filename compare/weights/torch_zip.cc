@@ -82,21 +82,14 @@ Result<ViewCheckpointParts> ReadTorchZip(const InputFile& file, const ZipDirecto
   RETURN_IF_ERROR(CheckIsPlainData(file, directory, root));
   const ZipMember& member = *directory.Find(fmt::format("{}{}", root, kPickleName));
   ASSIGN_OR_RETURN(std::string bytes, ReadZipMember(file, member, kMaxPickleBytes));
-  ViewCheckpointParts parts;
-  parts.where = fmt::format("{}: {}", file.name(), ZipMemberText(member));
-  ASSIGN_OR_RETURN(const Pickle pickle,
-                   ParsePickle(std::move(bytes), TorchGlobalNames(), parts.where));
+  std::string where = fmt::format("{}: {}", file.name(), ZipMemberText(member));
+  ASSIGN_OR_RETURN(const Pickle pickle, ParsePickle(std::move(bytes), TorchGlobalNames(), where));
   const auto storage = [&](std::string_view key) -> std::optional<ViewSource> {
     const ZipMember* record = directory.Find(fmt::format("{}data/{}", root, key));
     if (record == nullptr) return std::nullopt;
     return SourceOf(*record);
   };
-  TorchTensors tensors(pickle, storage, parts.where);
-  ASSIGN_OR_RETURN(TorchTree tree, FlattenTorchTree(pickle, &tensors, parts.where));
-  parts.sources = tensors.TakeSources();
-  parts.views = std::move(tree.views);
-  parts.metadata = std::move(tree.metadata);
-  parts.unread = std::move(tree.unread);
+  ASSIGN_OR_RETURN(ViewCheckpointParts parts, FlattenTorchTree(pickle, storage, std::move(where)));
   parts.begin = directory.begin;
   parts.size_bytes = directory.size_bytes;
   return parts;

@@ -30,6 +30,11 @@ Status UnionCheckpoint::CheckUnchanged() const {
   return {};
 }
 
+Status UnionCheckpoint::CheckStored(std::size_t index) const {
+  const Source& source = sources_.at(index);
+  return parts_[source.part].checkpoint->CheckStored(source.index);
+}
+
 void UnionCheckpoint::AddTensors() {
   std::vector<std::pair<TensorInfo, Source>> rows;
   for (std::size_t part = 0; part < parts_.size(); ++part) {

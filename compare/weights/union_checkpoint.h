@@ -40,10 +40,7 @@ class UnionCheckpoint : public Checkpoint {
   const std::vector<UnreadPart>& unread() const override { return unread_; }
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override;
   Status CheckUnchanged() const override;
-  Status CheckStored(std::size_t index) const override {
-    const Source& source = sources_.at(index);
-    return parts_[source.part].checkpoint->CheckStored(source.index);
-  }
+  Status CheckStored(std::size_t index) const override;
 
   // Of a tensor: the name of its part.
   const std::string& FileOf(std::size_t index) const { return parts_[sources_[index].part].name; }

@@ -67,7 +67,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 17> kKept = {{
+constexpr std::array<KeptOption, 20> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--no-confirm", "confirm", nullptr},
@@ -78,12 +78,15 @@ constexpr std::array<KeptOption, 17> kKept = {{
     {"--budget", "plan", "budget_seconds"},
     {"--rerun-memory", "plan", "rerun_memory_bytes"},
     {"--rerun-disk", "plan", "rerun_disk_bytes"},
+    {"--rerun-time", "plan", "longest_seconds"},
     {"--timeout-factor", "plan", "timeout_factor"},
     {"--timeout-floor", "plan", "timeout_floor_seconds"},
     {"--root", "places", "root"},
     {"--map", "places", "maps"},
     {"--env", "environment", nullptr},
     {"--launcher", "launcher", nullptr},
+    {"--executor", "executor", nullptr},
+    {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
 }};
 

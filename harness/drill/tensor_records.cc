@@ -24,11 +24,14 @@ class TimedCheckpoint : public Checkpoint {
   }
   Status Read(std::size_t index, std::uint64_t offset, std::span<std::byte> out) const override {
     if (SystemClock().Monotonic() >= until_) {
-      return TimeoutError("takes longer to read than " + FormatDuration(limit_), name_);
+      // No trouble of the machine, which would be tried again: the run made it so.
+      return Unsupported("takes longer to read than " + FormatDuration(limit_), name_);
     }
     return whole_->Read(index, offset, out);
   }
+  const std::vector<UnreadPart>& unread() const override { return whole_->unread(); }
   Status CheckUnchanged() const override { return whole_->CheckUnchanged(); }
+  Status CheckStored(std::size_t index) const override { return whole_->CheckStored(index); }
 
  private:
   std::unique_ptr<Checkpoint> whole_;

@@ -97,6 +97,7 @@ TEST_F(Container, IsNotThisMachinesRoot) {
   const ProcessResult mapped = Run("/bin/busybox cat /proc/self/uid_map");
   EXPECT_THAT(mapped.stdout_text, HasSubstr(std::to_string(kFirstContainerUser)));
   const ProcessResult root = Run("/bin/busybox cat /proc/self/uid_map", {}, true);
+  EXPECT_THAT(root.stdout_text, HasSubstr(" 0 ")) << root.stderr_text;
   EXPECT_THAT(root.stdout_text, Not(HasSubstr(std::to_string(kFirstContainerUser))));
 }
 

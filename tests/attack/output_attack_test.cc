@@ -11,6 +11,8 @@
 #include "harness/drill/collect.h"
 #include "harness/drill/tensor_records.h"
 #include "tests/attack/attack_world.h"
+#include "tests/compare/weights/pickle_bytes.h"
+#include "tests/compare/weights/safetensors_file.h"
 
 namespace rharness {
 namespace {
@@ -160,8 +162,21 @@ TEST_F(SlowOutput, IsGivenUpWhenItsTimeIsOver) {
   Write("drill/workspace/model.safetensors", OneTensor(1));
   Artifact artifact{.path = "model.safetensors"};
   EXPECT_EQ(ReadTensorRecords(*workspace_.folder, &artifact, Seconds(1e-9)).error().code,
-            ErrorCode::kTimeout);
+            ErrorCode::kUnsupported);
   EXPECT_TRUE(ReadTensorRecords(*workspace_.folder, &artifact).ok());
+}
+
+using UnreadOutput = PlantedLink;
+
+// A digest of what is read would be equal whatever is in the rest.
+TEST_F(UnreadOutput, HasNoDigestThatLeavesAPartOut) {
+  manifest_.artifacts[0].path = "model.pt";
+  const std::string tensor = PTensor(PStorage("FloatStorage", "0", 1), 0, {1}, {1});
+  Write("drill/workspace/model.pt",
+        TorchFileOf(PickleOf(PDict({{"w", tensor},
+                                    {"q", PCall("torch._utils", "_rebuild_qtensor", {"K\1"})}})),
+                    {BytesOf<float>({1})}));
+  ExpectRefusal("'q' is not read");
 }
 
 using KeptOutput = PlantedLink;

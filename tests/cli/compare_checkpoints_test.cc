@@ -77,6 +77,21 @@ TEST_F(CompareVerb, SaysThatAFileIsDamagedWhoseTensorDiffers) {
   EXPECT_EQ(Compare({a, other}).stdout_text.find("damaged"), std::string::npos);
 }
 
+TEST_F(CompareVerb, SaysSoOfAShardThatIsDamaged) {
+  const std::string whole = TorchFile(BytesOf<float>({1, 2}), "");
+  std::string damaged = whole;
+  damaged[damaged.find(BytesOf<float>({1, 2}))] ^= 1;
+  for (const char* side : {"x/", "y/"}) {
+    Write(side + std::string("model.bin.index.json"), R"({"weight_map": {"w": "1.bin"}})");
+    Write(side + std::string("1.bin"), side[0] == 'x' ? whole : damaged);
+  }
+  const ProcessResult result = Compare({At("x"), At("y")});
+  EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text;
+  EXPECT_NE(result.stdout_text.find("B is damaged, or was written without checksums"),
+            std::string::npos)
+      << result.stdout_text;
+}
+
 TEST_F(CompareVerb, TellsObjectsBesideTheTensorsByWhatIsInThem) {
   const auto with_rate = [](const std::string& rate) {
     return TorchFile(BytesOf<float>({1, 2}), PStr("args") + PGlobal("argparse", "Namespace") +

@@ -2,6 +2,11 @@
 // infrastructure is tried again, a mismatch never.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "harness/drill/settings.h"
 #include "tests/cli/unfinished_drill.h"
 
 namespace rharness {
@@ -99,9 +104,10 @@ TEST_F(UnfinishedDrill, RefusesOptionsThatItsJournalHasOtherwise) {
     return Run(argv);
   };
   const std::vector<std::vector<std::string>> others = {
-      {"--reruns", "5"},         {"--jobs", "2"},       {"--no-confirm"},  {"--env", "A=b"},
-      {"--root", "elsewhere"},   {"--keep-workspaces"}, {"--budget", "1"}, {"--map", "x=y"},
-      {"--history", "other.db"}, {"--rerun-disk", "1"}};
+      {"--reruns", "5"},     {"--jobs", "2"},         {"--no-confirm"},
+      {"--env", "A=b"},      {"--root", "elsewhere"}, {"--keep-workspaces"},
+      {"--budget", "1"},     {"--map", "x=y"},        {"--history", "other.db"},
+      {"--rerun-disk", "1"}, {"--rerun-time", "1h"},  {"--container-root"}};
   for (const auto& options : others) {
     const ProcessResult result = resume(options);
     EXPECT_EQ(result.outcome.exit_code, 2) << options[0] << ": " << result.stderr_text;
@@ -111,6 +117,24 @@ TEST_F(UnfinishedDrill, RefusesOptionsThatItsJournalHasOtherwise) {
       resume({"--reruns", "1", "--jobs", "1", "--root", ".", "--history", "runs.db"});
   EXPECT_EQ(same.outcome.exit_code, 0) << same.stderr_text;
   EXPECT_EQ(Calls(), 1);
+}
+
+// An option that a drill takes is its journal's, or says where and how this call prints, or is
+// refused beside --resume.
+TEST_F(UnfinishedDrill, KnowsOfEveryOptionWhoseItIs) {
+  const std::set<std::string> others = {"--help",   "--select", "--sample",  "--seed",
+                                        "--resume", "--out",    "--dry-run", "--json"};
+  const std::vector<std::string> kept = KeptOptions();
+  std::size_t seen = 0;
+  std::istringstream help(Run({kRharness, "drill", "--help"}).stdout_text);
+  for (std::string line; std::getline(help, line);) {
+    const std::size_t begin = line.find("--");
+    if (begin == std::string::npos || begin > 5) continue;
+    const std::string name = line.substr(begin, line.find_first_of(" =", begin) - begin);
+    ++seen;
+    EXPECT_TRUE(others.contains(name) || std::ranges::find(kept, name) != kept.end()) << name;
+  }
+  EXPECT_GE(seen, others.size() + kept.size());
 }
 
 TEST_F(UnfinishedDrill, StartsInAFolderWhereOneWasKilledBeforeItBegan) {

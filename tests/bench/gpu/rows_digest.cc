@@ -34,6 +34,7 @@ class MemoryCheckpoint final : public Checkpoint {
   const std::vector<std::pair<std::string, std::string>>& metadata() const override {
     return metadata_;
   }
+  const std::vector<UnreadPart>& unread() const override { return NothingUnread(); }
 
  private:
   std::vector<TensorInfo> tensors_;

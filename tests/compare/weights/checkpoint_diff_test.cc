@@ -187,6 +187,7 @@ class FickleCheckpoint : public Checkpoint {
   const std::vector<std::pair<std::string, std::string>>& metadata() const override {
     return metadata_;
   }
+  const std::vector<UnreadPart>& unread() const override { return NothingUnread(); }
 
  private:
   std::vector<TensorInfo> tensors_ = {{"w", DType::kU8, {1}, 1, 1}};
