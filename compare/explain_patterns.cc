@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compare/explain_rules.h"
 
@@ -26,6 +27,13 @@ double RelativeAt(const CurveComparison& curve, std::int64_t step) {
   return std::abs(curve.b[i] - curve.a[i]) / std::abs(curve.a[i]);
 }
 
+// What a difference from the first step on, or from a later one, says of arithmetic, it says of
+// losses that differ as rounding makes them; of others their shape says more, and of those that a
+// band of further runs or a margin let pass or left open nothing was shown.
+bool SpeaksOfArithmetic(const CurveComparison& curve) {
+  return curve.nature == DifferenceNature::kRounding && curve.basis != "replicates";
+}
+
 // Above this relative difference a first logged loss is no matter of rounding in any precision that
 // people train in: bf16 rounds at 2^-9, and a loss averages thousands of such errors.
 constexpr double kBeyondRounding = 1e-3;
@@ -38,7 +46,7 @@ void FromTheStart(const ExplainInput& in, std::vector<Cause>* out) {
       "{} differs at its first step {} already, by {:.2g} "
       "relative",
       curve->name, curve->steps.front(), relative);
-  if (relative > kBeyondRounding) {
+  if (relative > kBeyondRounding && curve->state == CurveState::kBeyond) {
     out->push_back({"different_start",
                     Layer::kRandomness,
                     "likely",
@@ -46,7 +54,7 @@ void FromTheStart(const ExplainInput& in, std::vector<Cause>* out) {
                     "initialisation, data order or hyperparameter.",
                     {evidence},
                     "compare the checkpoints of step 0 and the first batches of both runs"});
-  } else {
+  } else if (SpeaksOfArithmetic(*curve)) {
     out->push_back({"arithmetic_from_start",
                     Layer::kEnvironment,
                     "likely",
@@ -66,7 +74,9 @@ void FromLater(const ExplainInput& in, std::vector<Cause>* out) {
   const std::string evidence =
       fmt::format("{} is equal before step {} and differs by {:.2g} relative there", curve->name,
                   first, relative);
-  if (relative > kBeyondRounding) {
+  const bool event =
+      curve->nature == DifferenceNature::kShifted || curve->nature == DifferenceNature::kSpike;
+  if (relative > kBeyondRounding && curve->state == CurveState::kBeyond && event) {
     out->push_back({"event_at_step",
                     Layer::kData,
                     "likely",
@@ -77,7 +87,7 @@ void FromLater(const ExplainInput& in, std::vector<Cause>* out) {
                     fmt::format("read both logs around step {}: restarts, data position, learning "
                                 "rate",
                                 first)});
-  } else {
+  } else if (SpeaksOfArithmetic(*curve)) {
     out->push_back({"arithmetic_later",
                     Layer::kEnvironment,
                     "likely",
@@ -90,7 +100,7 @@ void FromLater(const ExplainInput& in, std::vector<Cause>* out) {
 
 void NotFinite(const ExplainInput& in, std::vector<Cause>* out) {
   for (const CurveComparison& curve : in.comparison.curves) {
-    if (curve.kind != CurveKind::kLoss || !curve.first_non_finite) continue;
+    if (curve.kind != CurveKind::kLoss || !curve.first_non_finite || curve.stopped_after) continue;
     out->push_back({"became_non_finite",
                     Layer::kEnvironment,
                     "possible",
@@ -105,17 +115,90 @@ void NotFinite(const ExplainInput& in, std::vector<Cause>* out) {
   }
 }
 
+// A loss beyond its limit, by what the difference looks like.
+Cause CauseOfNature(const CurveComparison& curve) {
+  const std::string evidence =
+      fmt::format("{} leaves its limit at step {}, {:.3g} times the limit at most", curve.name,
+                  curve.first_beyond.value_or(0), curve.statistic);
+  switch (curve.nature) {
+    case DifferenceNature::kOtherBatches:
+      return {"other_batches",
+              Layer::kData,
+              "likely",
+              "The loss moves from step to step as on other batches: another data order, other "
+              "data or masks, or another seed.",
+              {evidence, curve.message},
+              "compare the first batches of both runs, the data's hashes and the seeds"};
+    case DifferenceNature::kProgress:
+      return {
+          "progress_changed",
+          Layer::kCode,
+          "likely",
+          fmt::format("B trains as if its steps were {:.2g} % {}: learning rate, batch size "
+                      "or optimizer settings rather than arithmetic.",
+                      100.0 * std::abs(curve.progress), curve.progress < 0 ? "smaller" : "larger"),
+          {evidence, curve.message},
+          "compare learning-rate schedule, batch size and optimizer settings of both runs"};
+    case DifferenceNature::kSpike:
+      return {"event_at_step",
+              Layer::kData,
+              "likely",
+              fmt::format("Something happened at step {}: a bad batch, a skipped or repeated "
+                          "step, a restart.",
+                          curve.first_beyond.value_or(0)),
+              {evidence, curve.message},
+              "read both logs around that step: restarts, data position, learning rate"};
+    default:
+      return {"training_changed",
+              Layer::kCode,
+              "likely",
+              "The loss moved in one direction further than rounding carries it: "
+              "hyperparameter, data or schedule rather than arithmetic.",
+              {evidence},
+              "compare hyperparameters, learning-rate schedule and data order of both runs"};
+  }
+}
+
 void BeyondBand(const ExplainInput& in, std::vector<Cause>* out) {
   for (const CurveComparison& curve : in.comparison.curves) {
-    if (curve.kind != CurveKind::kLoss || !curve.first_beyond) continue;
-    out->push_back({"training_changed",
-                    Layer::kCode,
+    if (curve.kind != CurveKind::kLoss || curve.state != CurveState::kBeyond) continue;
+    if (curve.first_non_finite && curve.basis == "none") continue;  // NotFinite speaks of it
+    Cause cause = CauseOfNature(curve);
+    const bool said =
+        std::ranges::any_of(*out, [&](const Cause& other) { return other.code == cause.code; });
+    if (!said) out->push_back(std::move(cause));
+    return;
+  }
+}
+
+// A loss that differs from the start without a direction, small beside its batches.
+void NewStream(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const CurveComparison& curve : in.comparison.curves) {
+    if (curve.nature != DifferenceNature::kNewStream) continue;
+    out->push_back({"random_stream",
+                    Layer::kRandomness,
                     "likely",
-                    "The loss moved further than rounding carries it: hyperparameter, data or "
-                    "schedule rather than arithmetic.",
-                    {fmt::format("{} leaves its band at step {}, {:.3g} times the limit at most",
-                                 curve.name, *curve.first_beyond, curve.statistic)},
-                    "compare hyperparameters, learning-rate schedule and data order of both runs"});
+                    "Random numbers are drawn in another order (dropout, sampling): the batches "
+                    "are the same, and the difference has no direction.",
+                    {curve.message},
+                    "rerun both without dropout: if they agree to rounding, it was this"});
+    return;
+  }
+}
+
+// Within what further runs of the same configuration do, and more than rounding.
+void AnotherSeed(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const CurveComparison& curve : in.comparison.curves) {
+    if (curve.kind != CurveKind::kLoss || curve.basis != "replicates") continue;
+    if (curve.differing == 0 || curve.state == CurveState::kBeyond) continue;
+    if (curve.nature == DifferenceNature::kRounding) continue;
+    out->push_back({"another_seed",
+                    Layer::kRandomness,
+                    "possible",
+                    "B differs from A about as further runs differ among themselves: another seed, "
+                    "or operations that are not deterministic.",
+                    {curve.message},
+                    "compare the seeds of both runs; rerun A twice with its seed"});
     return;
   }
 }
@@ -280,8 +363,8 @@ void NamesOrTypes(const ExplainInput& in, std::vector<Cause>* out) {
 
 const std::vector<ExplainRule>& PatternRules() {
   static const std::vector<ExplainRule> rules = {
-      FromTheStart, FromLater,     NotFinite, BeyondBand, Schedule,    Roles,
-      CarriedState, SingleElement, Unrelated, LastBits,   NamesOrTypes};
+      FromTheStart, FromLater,    NotFinite,     BeyondBand, NewStream, AnotherSeed, Schedule,
+      Roles,        CarriedState, SingleElement, Unrelated,  LastBits,  NamesOrTypes};
   return rules;
 }
 

@@ -308,7 +308,7 @@ bool Ladder::Equivalent() {
     return true;
   }
   std::string message = AnyBitsDiffer(c_)
-                            ? fmt::format("{} within what a mere reordering of sums does", within)
+                            ? fmt::format("{} within what their bases leave room for", within)
                             : fmt::format("{} that decide are equal bit for bit", within);
   for (const CurveComparison& curve : c_.curves) {
     if (curve.kind != CurveKind::kLoss || curve.state != CurveState::kWithin) continue;

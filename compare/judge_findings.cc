@@ -153,7 +153,8 @@ std::vector<Finding> FindNonFinite(const Comparison& comparison) {
                     ValueBefore(metric), Before(comparison))));
   }
   for (const CurveComparison& curve : comparison.curves) {
-    if (!curve.first_non_finite || curve.kind == CurveKind::kResource) continue;
+    if (!curve.first_non_finite || curve.stopped_after) continue;
+    if (curve.kind == CurveKind::kResource) continue;
     findings.push_back(Reason("non_finite", "curve " + curve.name,
                               fmt::format("not finite at step {}", *curve.first_non_finite),
                               "finite", "a curve that was finite must stay finite",

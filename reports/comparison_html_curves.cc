@@ -54,9 +54,9 @@ std::string Numbers(const CurveComparison& curve, const SideWords& words) {
                                                   FormatNumber(curve.max_rel, 4), curve.max_step));
   if (!curve.band.empty()) {
     out += CurveRow(
-        "Largest share of the band",
+        "Largest share of a limit",
         FormatNumber(curve.statistic, 4) +
-            (curve.false_alarm > 0 ? fmt::format(", limit 1 (false alarms: {} of mere reorderings)",
+            (curve.false_alarm > 0 ? fmt::format(", limit 1 (false alarms: {} of further runs)",
                                                  FormatNumber(curve.false_alarm, 3))
                                    : ", limit 1"));
   }
@@ -81,8 +81,8 @@ std::string Pictured(const CurveComparison& curve, const SideWords& words, const
         "<figure>{}<figcaption>Distance between the two, |b − a|, on a log "
         "axis.{}</figcaption></figure>",
         apart,
-        curve.band.empty() ? " Nothing says how far a reordering would go."
-                           : " The shaded area is as far as a reordering goes.");
+        curve.band.empty() ? " Nothing says how far two such runs may lie apart."
+                           : " The shaded area is as far as a single value may lie off.");
   }
   return fmt::format("<div class=\"subject {}\"><h4>{} {}</h4>{}{}</div>",
                      VerdictName(StateOf(curve).colour), HtmlCode(curve.name, 200),

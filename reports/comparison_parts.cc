@@ -17,6 +17,9 @@ void CheckRead(JsonReader& reader, const CurveComparison& curve) {
   if (!curve.band.empty() && curve.band.size() != expected) {
     reader.Fail(fmt::format("expected no value, or {}, one a step", expected), "band");
   }
+  if (!curve.middle.empty() && curve.middle.size() != expected) {
+    reader.Fail(fmt::format("expected no value, or {}, one a step", expected), "middle");
+  }
 }
 
 }  // namespace rharness

@@ -70,6 +70,7 @@ void Members(Io& io, T& curve) {
   io.Plain("a", curve.a);
   io.Plain("b", curve.b);
   io.Plain("band", curve.band);
+  io.PlainUnlessEmpty("middle", curve.middle);
   io.May("only_a", curve.only_a);
   io.May("only_b", curve.only_b);
   io.May("differing", curve.differing);
@@ -81,6 +82,12 @@ void Members(Io& io, T& curve) {
   io.May("max_step", curve.max_step);
   io.May("statistic", curve.statistic);
   io.May("false_alarm", curve.false_alarm);
+  io.NameUnless("nature", curve.nature, kDifferenceNatureNames, DifferenceNature::kNone);
+  io.May("shift", curve.shift);
+  io.May("shift_first", curve.shift_first);
+  io.May("shift_last", curve.shift_last);
+  io.May("progress", curve.progress);
+  io.May("stopped_after", curve.stopped_after);
   io.May("rule", curve.rule);
   io.May("message", curve.message);
 }

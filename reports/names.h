@@ -58,6 +58,11 @@ inline const NameTable<CurveState, 6> kCurveStateNames = NamesFrom<CurveState, 6
 inline const NameTable<CurveKind, 3> kCurveKindNames = NamesFrom<CurveKind, 3>(
     CurveKindName, {CurveKind::kLoss, CurveKind::kMetric, CurveKind::kResource});
 
+inline const NameTable<DifferenceNature, 6> kDifferenceNatureNames = NamesFrom<DifferenceNature, 6>(
+    DifferenceNatureName,
+    {DifferenceNature::kRounding, DifferenceNature::kNewStream, DifferenceNature::kOtherBatches,
+     DifferenceNature::kShifted, DifferenceNature::kProgress, DifferenceNature::kSpike});
+
 // The name of a value of the table; empty for none.
 template <class T, std::size_t n>
 constexpr std::string_view NameIn(const NameTable<T, n>& table, T value) {

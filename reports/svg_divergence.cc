@@ -49,7 +49,8 @@ DivergencePicture Arrange(const CurveComparison& curve) {
     high = std::max(high, value);
   };
   for (std::size_t i = 0; i < n; ++i) {
-    const double distance = std::fabs(curve.b[i] - curve.a[i]);
+    const bool around = curve.middle.size() >= n && std::isfinite(curve.middle[i]);
+    const double distance = std::fabs(curve.b[i] - (around ? curve.middle[i] : curve.a[i]));
     picture.distance.push_back(std::isfinite(distance) ? distance : std::nan(""));
     take(distance);
     if (picture.has_band) take(curve.band[i]);

@@ -1,11 +1,14 @@
-// Two curves of one metric: equal, apart as far as a reordering of sums takes them, or further?
+// Two curves of one metric: equal, no further apart than two such runs are, or further?
 //
-// Role: pure, from series to a comparison with the band it used. Three bases, strongest first:
-//   bits          every aligned value is equal
-//   replicates    runs of the same thing (or a run with one ULP planted) show how far rounding
-//                 alone carries the curves apart
-//   growth_model  the published divergence of mixed-precision training under a real upgrade; only
-//                 within its stated limits
+// Role: pure, from series to a comparison with the band it used. The bases, strongest first:
+//   bits        every aligned value is equal
+//   replicates  further runs of the same thing (or a run with one ULP planted) show how far such
+//   runs
+//               lie apart at each part of the curve
+//   upgrades    a training loss on the same batches, beside how accepted upgrades moved such
+//   losses:
+//               by rounding, or by another stream of random numbers, which has no direction
+//   margin      any other loss: what is declared to matter, or 1 %, by equivalence
 // Without a basis nothing is claimed. A curve that cannot tell is vacuous and never passes.
 #ifndef RHARNESS_COMPARE_CURVES_CURVE_COMPARISON_H_
 #define RHARNESS_COMPARE_CURVES_CURVE_COMPARISON_H_
@@ -16,16 +19,16 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/curves/growth_model.h"
 #include "compare/curves/series.h"
+#include "compare/curves/upgrade_record.h"
 
 namespace rharness {
 
 enum class CurveState {
   kIdentical,  // every aligned value equal bit for bit
-  kWithin,     // differs, and by no more than a reordering does
-  kBeyond,     // differs by more than a reordering does
-  kUndecided,  // differs, and nothing says how far a reordering goes
+  kWithin,     // differs, and by no more than its basis leaves room for
+  kBeyond,     // differs by more
+  kUndecided,  // differs, and nothing says how far such runs may
   kVacuous,    // the curve cannot tell: see vacuity
   kMissing,    // on one side only
 };
@@ -38,54 +41,67 @@ struct CurveComparison {
   // "", "constant", "not_finite" (no aligned step is finite on both sides), "too_short",
   // "too_coarse" (a difference that matters is below the printed digits).
   std::string vacuity;
-  std::string basis;  // "bits", "replicates", "growth_model" or "none"
-  // The aligned steps, and on them both values and the limit on |b - a| (empty without a band).
+  std::string basis;  // "bits", "replicates", "upgrades", "margin" or "none"
+  // The aligned steps, and on them both values, the limit on |b - middle| (empty without a band)
+  // and the middle (the mean of the runs; empty: a).
   std::vector<std::int64_t> steps;
   std::vector<double> a;
   std::vector<double> b;
   std::vector<double> band;
+  std::vector<double> middle;
   std::uint64_t only_a = 0;  // steps on one side only
   std::uint64_t only_b = 0;
   std::uint64_t differing = 0;                   // aligned steps whose bits differ
   std::optional<std::int64_t> first_difference;  // step: bits
-  std::optional<std::int64_t> first_beyond;      // step: |b - a| above the band
+  std::optional<std::int64_t> first_beyond;      // step from which what is beyond its limit is seen
   std::optional<std::int64_t> first_non_finite;  // step: finite in a, not finite in b
   double max_abs = 0.0;                          // over steps finite on both sides
   double max_rel = 0.0;                          // |b - a| / |a|
   std::int64_t max_step = 0;                     // where max_rel is
-  double statistic = 0.0;    // largest |b - a| over band, what the limit of 1 is compared with
-  double false_alarm = 0.0;  // stated probability that a mere reordering ends beyond; 0: not stated
-  std::string rule;          // the rule that decided, in words, with its numbers
-  std::string message;       // one sentence for people
+  double statistic = 0.0;    // largest share of a limit: what 1 is compared with
+  double false_alarm = 0.0;  // stated probability that a further run ends beyond; 0: not stated
+  // Of a loss that differs: what the difference looks like, the mean relative difference where it
+  // is furthest from none, with the steps that it was taken over, and by which share of its steps b
+  // is ahead of a.
+  DifferenceNature nature = DifferenceNature::kNone;
+  double shift = 0.0;
+  std::int64_t shift_first = 0;
+  std::int64_t shift_last = 0;
+  double progress = 0.0;
+  // B's log ends here and A's goes on: the last step at which any of B's curves is finite.
+  std::optional<std::int64_t> stopped_after;
+  std::string rule;     // the rule that decided, in words, with its numbers
+  std::string message;  // one sentence for people
 };
 
 struct CurveRules {
   double false_alarm = 0.01;     // of one curve
   double smallest_fault = 5e-3;  // relative; what a curve must be able to show not to be vacuous
   int min_steps = 5;             // aligned steps, finite on both sides
-  // A band of replicates that grows wider than this share of the curve's typical size shows nothing
-  // by holding: what stays within it is undecided.
+  // A band of replicates that is wider than this share of the curve's typical size, in its last
+  // quarter or on half of the values, shows nothing by holding: what stays within it is
+  // undecided.
   double widest_band = 0.05;
-  GrowthRecord growth = kPublishedGrowth;
+  // Of a loss, relative: what matters where no band is had.
+  double margin = 0.01;
+  bool margin_declared = false;
+  PairLimits limits;
+  double score_limit = ScoreLimit({kPublishedUpgrades.begin(), kPublishedUpgrades.end()});
 };
 
 // `replicates`: further curves of the same metric from runs of the same configuration as `a`, or
-// from a run with one ULP planted; they are compared with `a` and with each other. One that lacks a
-// finite value on a judged step, or equals another run on all of them, is left out: the rule says
-// so. R of them:
-//   1 to 4   a band with a factor from the published spread; no rate is stated
-//   5, ...   the rate max(rules.false_alarm, 1 / (R + 1)) holds for a further run that is
-//            exchangeable with the replicates, whatever the distribution. No method does better
-//            without assuming one; replicate_band.h says what is assumed beyond it.
-// No band is narrower than a hundredth of the smallest fault or two units of the last printed
-// place. O(n R).
-// A replicate that is constant, or equals another run or `b`, is left out too. A curve that differs
-// and is not finite in `a` on some step is at best undecided.
+// from a run with one ULP planted. One that lacks a finite value on a judged step, is constant, or
+// equals another run or `b` on all of them, is left out: the rule says so. With fewer than three a
+// curve that leaves their band is undecided; with three and more the rate rules.false_alarm is
+// stated, on average over runs like those of the record (replicate_band.h). No band is narrower
+// than a hundredth of the smallest fault or the last printed place. A curve that differs and is not
+// finite in `a` alone on some step is at best undecided. O(n R).
 CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
                              const std::vector<CurveSeries>& replicates, const CurveRules& rules);
 
 // Pairs by name; one comparison a name on either side: losses first, then metrics, then resources,
-// each in byte order.
+// each in byte order. Where every curve of b stops being finite before the end of a's log, b's log
+// has stopped: that is open, and no overflow.
 std::vector<CurveComparison> CompareCurves(const std::vector<CurveSeries>& a,
                                            const std::vector<CurveSeries>& b,
                                            const std::vector<std::vector<CurveSeries>>& replicates,

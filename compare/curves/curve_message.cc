@@ -47,16 +47,11 @@ std::string FirstText(const CurveComparison& c) {
 
 std::string BeyondText(const CurveComparison& c, std::string_view reason) {
   const std::size_t i = IndexOf(c, *c.first_beyond);
-  const double difference = std::fabs(c.b[i] - c.a[i]);
-  std::string relative;
-  if (c.a[i] != 0.0) {
-    relative = fmt::format(" or {}", PercentText(difference / std::fabs(c.a[i])));
-  }
-  return fmt::format(
-      "{} {} and leaves the band at step {} ({}): apart by {:.3g}{}, against a limit of {:.3g} "
-      "from {}.",
-      c.name, FirstText(c), *c.first_beyond, PairAt(c, *c.first_beyond), difference, relative,
-      c.band[i], reason);
+  const std::string there =
+      c.first_beyond == c.first_difference
+          ? std::string()
+          : fmt::format("; from step {} ({})", *c.first_beyond, PairAt(c, *c.first_beyond));
+  return fmt::format("{} {}{}: {}.", c.name, FirstText(c), i < c.steps.size() ? there : "", reason);
 }
 
 std::string DifferText(const CurveComparison& c) {
@@ -81,8 +76,7 @@ std::string MessageOf(const CurveComparison& c, std::string_view reason) {
       return fmt::format("{} is equal bit for bit on all {} aligned steps.{}", c.name,
                          c.steps.size(), Coverage(c));
     case CurveState::kWithin:
-      return fmt::format("{}: {:.2g} of the limit from {}.{}", DifferText(c), c.statistic, reason,
-                         Coverage(c));
+      return fmt::format("{}: {}.{}", DifferText(c), reason, Coverage(c));
     case CurveState::kBeyond:
       if (c.first_non_finite) {
         return fmt::format("{} is finite in A and not in B at step {} ({}).{}", c.name,

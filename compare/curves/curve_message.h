@@ -14,8 +14,7 @@ namespace rharness {
 // A relative difference as people read it: "0.0022 %", "1.1 %".
 std::string PercentText(double relative);
 
-// `reason`: for within and beyond, what the band comes from ("6 runs of the same configuration");
-// for undecided and vacuous, why.
+// `reason`: a clause, for every state but identical and missing: what the decision rests on.
 std::string MessageOf(const CurveComparison& comparison, std::string_view reason);
 
 }  // namespace rharness

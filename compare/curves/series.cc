@@ -45,6 +45,8 @@ constexpr std::array<std::string_view, 32> kResourceWords = {
     "times",       "timing",  "sec",    "secs",  "second",    "seconds",    "ms",    "latency",
     "duration",    "elapsed", "tflops", "flops", "tps",       "throughput", "power", "watt",
     "utilization", "speed",   "wall",   "watts", "bandwidth", "runtime",    "vram",  "qps"};
+constexpr std::array<std::string_view, 10> kEvaluationWords = {
+    "val", "valid", "validation", "eval", "evaluation", "test", "dev", "heldout", "holdout", "cv"};
 constexpr std::array<std::string_view, 9> kLossWords = {
     "perplexity", "ppl", "nll", "xent", "crossentropy", "logloss", "bpb", "bpc", "elbo"};
 
@@ -64,6 +66,8 @@ std::string_view CurveKindName(CurveKind kind) {
 
 CurveKind KindOfCurve(std::string_view name) {
   const std::vector<std::string> words = WordsOf(name);
+  // The noun is the last word: a "memory loss" is a loss, and a "loss time" is a time.
+  if (!words.empty() && words.back().ends_with("loss")) return CurveKind::kLoss;
   for (const std::string& word : words) {
     if (Holds(kResourceWords, word)) return CurveKind::kResource;
   }
@@ -78,6 +82,11 @@ CurveKind KindOfCurve(std::string_view name) {
     }
   }
   return CurveKind::kMetric;
+}
+
+bool IsEvaluationName(std::string_view name) {
+  return std::ranges::any_of(WordsOf(name),
+                             [](const std::string& word) { return Holds(kEvaluationWords, word); });
 }
 
 }  // namespace rharness

@@ -31,9 +31,14 @@ enum class CurveKind {
 };
 std::string_view CurveKindName(CurveKind kind);  // "loss", "metric", "resource"
 
-// By the words in the name: "lm loss" and "eval/loss" are losses, "mem-allocated-bytes",
-// "iteration-time" and "tokens_per_sec" resources, everything else is a metric.
+// By the words in the name: "lm loss", "eval/loss" and whatever ends in "loss" are losses,
+// "mem-allocated-bytes", "iteration-time" and "tokens_per_sec" resources, everything else is a
+// metric.
 CurveKind KindOfCurve(std::string_view name);
+
+// Taken over evaluation data, which are the same at every step, and not over the step's batch: by a
+// word of the name, as in "val_loss", "eval/loss", "validation loss", "test nll".
+bool IsEvaluationName(std::string_view name);
 
 }  // namespace rharness
 

@@ -26,6 +26,7 @@ struct CompareArguments {
   std::string pairs;
   std::vector<std::string> replicates;
   std::string rcp;
+  double loss_margin = 0.0;  // percent; 0: not given
   std::string root = ".";
   std::vector<std::string> prefixes;
   bool weights_only = false;
@@ -104,6 +105,10 @@ Result<ComparisonRequest> RequestOf(const CompareArguments& arguments) {
   request.pairs = arguments.pairs;
   request.replicates.assign(arguments.replicates.begin(), arguments.replicates.end());
   request.rcp = arguments.rcp;
+  if (arguments.loss_margin > 0.0) {
+    request.compare.curves.margin = arguments.loss_margin / 100.0;
+    request.compare.curves.margin_declared = true;
+  }
   request.subject.root = arguments.root;
   request.subject.strip_prefixes = arguments.prefixes;
   if (!arguments.expect.empty()) request.compare.expect_bitwise = arguments.expect == "bitwise";
@@ -167,6 +172,11 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
   verb->Add("--rcp", &arguments->rcp,
             "MLPerf reference convergence points, for the official checker's decision")
       .File();
+  verb->Add("--loss-margin", &arguments->loss_margin,
+            "How far off a loss may be where no further run and no accepted upgrade says it, in "
+            "percent of the loss; 1 without it")
+      .Value("PERCENT")
+      .Between(1e-4, 100);
   verb->Add("--root", &arguments->root, "Where relative locations in manifests begin")
       .Folder()
       .ShowDefault();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "compare/siblings.h"
 #include "compare/weights/checkpoint_folder.h"
 #include "compare/weights/open_checkpoint.h"
 #include "harness/base/version.h"
@@ -101,13 +102,28 @@ Result<Comparison> CompareBytes(const PathPair& pair, std::string_view why) {
   return comparison;
 }
 
-Result<Comparison> CompareOne(const PathPair& pair, const std::vector<Subject>& replicates,
-                              const ComparisonRequest& request) {
+Result<Gathered> GatherOne(const PathPair& pair, const std::vector<Subject>& replicates,
+                           const ComparisonRequest& request) {
   ASSIGN_OR_RETURN(const Subject a, LoadSubject(pair.a, request.subject));
   ASSIGN_OR_RETURN(const Subject b, LoadSubject(pair.b, request.subject));
-  ASSIGN_OR_RETURN(Comparison comparison, CompareSubjects(a, b, replicates, request.compare));
-  comparison.name = pair.name;
-  return comparison;
+  ASSIGN_OR_RETURN(Gathered gathered, GatherComparison(a, b, replicates, request.compare));
+  gathered.comparison.name = pair.name;
+  return gathered;
+}
+
+// What was made whole where it was found needs no second half.
+Gathered Finished(Comparison comparison) {
+  return {.comparison = std::move(comparison), .facts_a = {}, .facts_b = {}, .judged = true};
+}
+
+// All pairs judged together, each in its turn.
+void FinishAll(std::vector<Gathered> gathered, ComparisonSet* set) {
+  std::vector<Comparison*> unjudged;
+  for (Gathered& one : gathered) {
+    if (!one.judged) unjudged.push_back(&one.comparison);
+  }
+  for (std::string& note : JudgeSiblings(unjudged)) set->notes.push_back(std::move(note));
+  for (Gathered& one : gathered) set->comparisons.push_back(FinishComparison(std::move(one)));
 }
 
 // A pair of a set that could not be compared is a result of that pair, not the end of all others.
@@ -155,28 +171,35 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
   ComparisonSet set{.title = work.title, .version = kVersion};
   const std::size_t count = work.pairs.pairs.size();
   std::size_t done = 0;
+  std::vector<Gathered> gathered;
   for (const PathPair& pair : work.pairs.pairs) {
     if (request.progress) request.progress(done++, count, pair.name);
-    auto comparison = CompareOne(pair, replicates, request);
+    auto comparison = GatherOne(pair, replicates, request);
     if (!comparison.ok() && work.skips_unknown && IsUnknown(pair, request)) {
       if (IsNote(pair.a) && IsNote(pair.b)) {
         set.notes.push_back("left out, of no kind that is compared: " + pair.name);
         continue;
       }
-      comparison = CompareBytes(pair, comparison.error().message);
+      auto bytes = CompareBytes(pair, comparison.error().message);
+      if (bytes.ok()) {
+        comparison = Finished(std::move(*bytes));
+      } else {
+        comparison = bytes.error();
+      }
     }
-    if (comparison.ok() && work.skips_unknown && IsEmptyTwice(*comparison, pair)) {
+    if (comparison.ok() && work.skips_unknown && IsEmptyTwice(comparison->comparison, pair)) {
       set.notes.push_back("left out, the same bytes and not one tensor: " + pair.name);
       continue;
     }
     if (!comparison.ok() && work.single) return comparison.error();
-    set.comparisons.push_back(comparison.ok() ? std::move(*comparison)
-                                              : Unreadable(pair, comparison.error()));
+    gathered.push_back(comparison.ok() ? std::move(*comparison)
+                                       : Finished(Unreadable(pair, comparison.error())));
   }
   for (const auto& [name, why] : work.pairs.unpaired) {
-    set.comparisons.push_back(Undone(name, "unpaired", why));
+    gathered.push_back(Finished(Undone(name, "unpaired", why)));
   }
   if (request.progress) request.progress(count, count, "");
+  FinishAll(std::move(gathered), &set);
   Tally(&set);
   return set;
 }

@@ -151,17 +151,19 @@ double ValueOf(const Manifest& manifest, const std::string& name) {
   return std::ranges::find(manifest.metrics, name, &Metric::name)->value;
 }
 
-// One value on each side and no margin declared: nothing can be tested. A difference that the
-// published record of reorderings covers is taken for one; any other stays open.
+// One value on each side and no margin declared: nothing can be tested. A difference that rounding
+// made in every upgrade of the published record is taken for one; any other stays open.
 void AcceptRounding(const Manifest& reference, double value, MetricDecision* decision) {
   const auto metric = std::ranges::find(reference.metrics, decision->name, &Metric::name);
   if (metric->margin || !std::isfinite(value) || !std::isfinite(metric->value)) return;
   if (decision->verdict == MetricVerdict::kDrifted || decision->verdict == MetricVerdict::kWithin) {
     return;
   }
-  const CurveRules rules;
-  const double limit = GrowthLimit(rules.growth, rules.false_alarm) * std::abs(metric->value);
+  const double limit = kRoundingFloor * std::abs(metric->value);
   if (!(std::abs(value - metric->value) <= limit)) return;
+  // What was compared is the value with its own record, whatever further runs there are.
+  decision->mean_history = metric->value;
+  decision->difference = value - metric->value;
   decision->verdict = MetricVerdict::kWithin;
   decision->margin = limit;
   decision->reason = "within_rounding";
@@ -211,10 +213,11 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
   return decisions;
 }
 
-Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
-                                   const std::vector<Subject>& replicates,
-                                   const CompareOptions& options) {
-  Comparison comparison;
+Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
+                                  const std::vector<Subject>& replicates,
+                                  const CompareOptions& options) {
+  Gathered gathered{.facts_a = a.facts, .facts_b = b.facts};
+  Comparison& comparison = gathered.comparison;
   comparison.a = a.side;
   comparison.b = b.side;
   comparison.expect_bitwise = ExpectsBits(a, b, options);
@@ -239,14 +242,27 @@ Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
   NoteFailure(b, "B", &comparison);
   if (a.results && b.results) {
     RETURN_IF_ERROR(CompareResultGroups(*a.results, *b.results, replicates, options, &comparison));
+    gathered.judged = true;
   } else if (a.fingerprint && b.fingerprint) {
     CompareFingerprints(*a.fingerprint, *b.fingerprint, &comparison);
-  } else {
-    JudgeComparison(&comparison);
+    gathered.judged = true;
   }
-  comparison.causes = Explain(comparison, a.facts, b.facts);
+  return gathered;
+}
+
+Comparison FinishComparison(Gathered gathered) {
+  Comparison& comparison = gathered.comparison;
+  if (!gathered.judged) JudgeComparison(&comparison);
+  comparison.causes = Explain(comparison, gathered.facts_a, gathered.facts_b);
   NoteAlthough(&comparison);
-  return comparison;
+  return std::move(comparison);
+}
+
+Result<Comparison> CompareSubjects(const Subject& a, const Subject& b,
+                                   const std::vector<Subject>& replicates,
+                                   const CompareOptions& options) {
+  ASSIGN_OR_RETURN(Gathered gathered, GatherComparison(a, b, replicates, options));
+  return FinishComparison(std::move(gathered));
 }
 
 }  // namespace rharness

@@ -24,6 +24,22 @@ struct CompareOptions {
   int threads = 0;            // 0: one per core
 };
 
+// A comparison whose parts are filled and that is not judged yet, with what Explain needs beside
+// it.
+struct Gathered {
+  Comparison comparison;
+  std::vector<Fact> facts_a;
+  std::vector<Fact> facts_b;
+  bool judged = false;  // fingerprints and MLPerf results judge themselves
+};
+
+// The first half of CompareSubjects: everything but verdict and causes. Errors: as there.
+Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
+                                  const std::vector<Subject>& replicates,
+                                  const CompareOptions& options);
+// The second half.
+Comparison FinishComparison(Gathered gathered);
+
 // Pure but for reading the checkpoints' bytes. `replicates`: further runs of A's configuration;
 // their curves make the divergence envelope, their metrics the history, their result groups the
 // family. Errors: those of Checkpoint::Read and CheckUnchanged, integrity when a kept checkpoint

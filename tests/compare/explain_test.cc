@@ -98,8 +98,13 @@ TEST(Explain, FindsASourceOfRandomnessWithoutASeed) {
 }
 
 // A loss that differs from `first` on, there by `relative`.
-Comparison WithLoss(std::int64_t first, double relative) {
-  CurveComparison curve{.name = "loss", .kind = CurveKind::kLoss, .state = CurveState::kUndecided};
+Comparison WithLoss(std::int64_t first, double relative,
+                    DifferenceNature nature = DifferenceNature::kNone,
+                    CurveState state = CurveState::kUndecided) {
+  CurveComparison curve{.name = "loss", .kind = CurveKind::kLoss, .state = state};
+  curve.basis = "upgrades";
+  curve.nature = nature;
+  if (state == CurveState::kBeyond) curve.first_beyond = first;
   for (std::int64_t step = 1; step <= 10; ++step) {
     curve.steps.push_back(step);
     curve.a.push_back(2.0);
@@ -110,10 +115,27 @@ Comparison WithLoss(std::int64_t first, double relative) {
 }
 
 TEST(Explain, TellsAnotherStartFromAnotherArithmetic) {
-  EXPECT_EQ(Explained(WithLoss(1, 0.1)), Codes{"different_start"});
-  EXPECT_EQ(Explained(WithLoss(1, 1e-6)), Codes{"arithmetic_from_start"});
-  EXPECT_EQ(Explained(WithLoss(6, 0.1)), Codes{"event_at_step"});
-  EXPECT_EQ(Explained(WithLoss(6, 1e-6)), Codes{"arithmetic_later"});
+  using enum DifferenceNature;
+  const auto beyond = [](std::int64_t first, double relative, DifferenceNature nature) {
+    return Explained(WithLoss(first, relative, nature, CurveState::kBeyond));
+  };
+  EXPECT_EQ(beyond(1, 0.1, kShifted), (Codes{"training_changed", "different_start"}));
+  EXPECT_EQ(Explained(WithLoss(1, 1e-6, kRounding)), Codes{"arithmetic_from_start"});
+  EXPECT_EQ(beyond(6, 0.1, kSpike), Codes{"event_at_step"});
+  EXPECT_EQ(Explained(WithLoss(6, 1e-6, kRounding)), Codes{"arithmetic_later"});
+  EXPECT_EQ(beyond(6, 1e-4, kProgress), Codes{"progress_changed"});
+  EXPECT_EQ(beyond(6, 0.1, kOtherBatches), Codes{"other_batches"});
+  EXPECT_EQ(Explained(WithLoss(1, 3e-4, kNewStream, CurveState::kWithin)), Codes{"random_stream"});
+}
+
+TEST(Explain, IsSilentWhereNothingWasShown) {
+  EXPECT_EQ(Explained(WithLoss(1, 0.1)), Codes{}) << "open, and of no shape that says anything";
+  EXPECT_EQ(Explained(WithLoss(6, 1e-3, DifferenceNature::kNone, CurveState::kWithin)), Codes{});
+  // Within what further runs do: they may have differed in seed, and that is all that is known.
+  Comparison seeds = WithLoss(6, 1e-3, DifferenceNature::kNone, CurveState::kWithin);
+  seeds.curves[0].basis = "replicates";
+  seeds.curves[0].differing = 5;
+  EXPECT_EQ(Explained(seeds), Codes{"another_seed"});
 }
 
 CheckpointComparison Differing(std::uint64_t elements, std::uint64_t differing,

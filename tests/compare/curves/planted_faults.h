@@ -51,6 +51,23 @@ inline CurveSeries PlantOffset(CurveSeries series, std::int64_t from, double rel
   return series;
 }
 
+// The offset grows from none at the first value to all of it at the last.
+inline CurveSeries PlantGrowing(CurveSeries series, double relative) {
+  const double last = static_cast<double>(series.values.size()) - 1.0;
+  for (std::size_t i = 0; i < series.values.size(); ++i) {
+    const double share = static_cast<double>(i) / last;
+    series.values[i] = Printed(series.values[i] * (1.0 + share * relative), series.quantum);
+  }
+  return series;
+}
+
+// One value is off, in the middle.
+inline CurveSeries PlantSpike(CurveSeries series, double relative) {
+  double& value = series.values[series.values.size() / 2];
+  value = Printed(value * (1.0 + relative), series.quantum);
+  return series;
+}
+
 template <class Warp>
 CurveSeries PlantWarp(const CurveSeries& series, const Warp& warp) {
   const SmoothTrend trend(series);

@@ -1,0 +1,105 @@
+// Pairs that one change made, judged together.
+#include "compare/siblings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+// A training loss at this share of its limit, with this shift; `salt` makes its values its own.
+Comparison Pair(const std::string& name, double statistic, double shift, double salt,
+                DifferenceNature nature = DifferenceNature::kShifted) {
+  CurveComparison curve{.name = "lm loss", .kind = CurveKind::kLoss, .basis = "upgrades"};
+  curve.steps = {1, 2};
+  curve.a = {salt, 2.0};
+  curve.b = {salt, 2.0 + shift};
+  curve.differing = 1;
+  curve.first_difference = 2;
+  curve.statistic = statistic;
+  curve.shift = shift;
+  curve.nature = nature;
+  curve.state = statistic > 1.0 ? CurveState::kBeyond : CurveState::kWithin;
+  if (statistic > 1.0) curve.first_beyond = 2;
+  return Comparison{.name = name, .curves = {curve}};
+}
+
+std::vector<std::string> Judge(std::vector<Comparison>& pairs) {
+  std::vector<Comparison*> all;
+  for (Comparison& pair : pairs) all.push_back(&pair);
+  return JudgeSiblings(all);
+}
+
+// Twelve pairs at 0.8 of the limit, up and down in turn.
+std::vector<Comparison> Balanced(double statistic) {
+  std::vector<Comparison> pairs;
+  for (int i = 0; i < 12; ++i) {
+    pairs.push_back(Pair("gpt__" + std::to_string(i), statistic, i % 2 == 0 ? 1e-3 : -1e-3, i));
+  }
+  return pairs;
+}
+
+TEST(Siblings, OfALargeUpgradeWithoutADirectionLeaveRoom) {
+  std::vector<Comparison> pairs = Balanced(0.8);
+  pairs.push_back(Pair("gpt__far", 1.5, 2e-3, 99));
+  pairs.push_back(Pair("gpt__too-far", 2.5, 4e-3, 98));
+  pairs.push_back(Pair("gpt__batches", 1.5, 2e-3, 97, DifferenceNature::kOtherBatches));
+  Judge(pairs);
+  // 0.8 in the middle, where 0.35 is what the record's upgrades may have: room for 2.29.
+  const CurveComparison& far = pairs[12].curves[0];
+  EXPECT_EQ(far.state, CurveState::kWithin) << far.message;
+  EXPECT_EQ(far.nature, DifferenceNature::kNewStream);
+  EXPECT_FALSE(far.first_beyond.has_value());
+  EXPECT_THAT(far.message, HasSubstr("without a direction"));
+  EXPECT_EQ(pairs[13].curves[0].state, CurveState::kBeyond);
+  EXPECT_EQ(pairs[14].curves[0].state, CurveState::kBeyond) << "no stream changes the batches";
+}
+
+TEST(Siblings, OfASmallUpgradeLeaveNoneAndNameWhatStandsOut) {
+  std::vector<Comparison> pairs = Balanced(0.05);
+  pairs.push_back(Pair("gpt__beyond", 1.2, 2e-3, 99));
+  pairs.push_back(Pair("gpt__outlier", 0.6, 1e-3, 98));
+  EXPECT_TRUE(Judge(pairs).empty());
+  EXPECT_EQ(pairs[12].curves[0].state, CurveState::kBeyond);
+  EXPECT_TRUE(pairs[0].findings.empty());
+  ASSERT_EQ(pairs[13].findings.size(), 1u);
+  EXPECT_EQ(pairs[13].findings[0].code, "stands_out");
+  EXPECT_FALSE(pairs[13].findings[0].decisive);
+}
+
+TEST(Siblings, ThatAllMoveOneWaySaySoAndLeaveNoRoom) {
+  std::vector<Comparison> pairs;
+  for (int i = 0; i < 20; ++i)
+    pairs.push_back(Pair("p" + std::to_string(i), 0.8, 1e-3 + 1e-5 * i, i));
+  pairs.push_back(Pair("far", 1.5, 2e-3, 99));
+  const std::vector<std::string> notes = Judge(pairs);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], HasSubstr("21 of 21 pairs that differ moved up"));
+  EXPECT_EQ(pairs[20].curves[0].state, CurveState::kBeyond);
+}
+
+TEST(Siblings, CountCopiesOnce) {
+  std::vector<Comparison> pairs;
+  for (int i = 0; i < 40; ++i) pairs.push_back(Pair("gpt__" + std::to_string(i), 0.8, 1e-3, 1.0));
+  EXPECT_TRUE(Judge(pairs).empty()) << "forty copies of one pair are one pair";
+}
+
+TEST(Siblings, OfAnotherModelSayNothingWhereTheOwnAreEnough) {
+  std::vector<Comparison> pairs = Balanced(0.05);
+  for (int i = 0; i < 12; ++i) {
+    pairs.push_back(Pair("t5__" + std::to_string(i), 0.8, i % 2 == 0 ? 1e-3 : -1e-3, 100.0 + i));
+  }
+  pairs.push_back(Pair("t5__far", 1.5, 2e-3, 999));
+  pairs.push_back(Pair("gpt__far", 1.5, 2e-3, 998));
+  Judge(pairs);
+  EXPECT_EQ(pairs[24].curves[0].state, CurveState::kWithin);
+  EXPECT_EQ(pairs[25].curves[0].state, CurveState::kBeyond);
+}
+
+}  // namespace
+}  // namespace rharness
