@@ -126,7 +126,7 @@ Cause CauseOfNature(const CurveComparison& curve) {
               Layer::kData,
               "likely",
               "The loss moves from step to step as on other batches: another data order, other "
-              "data or masks, or another seed.",
+              "data or masks, another seed, or in a small model another stream of dropout.",
               {evidence, curve.message},
               "compare the first batches of both runs, the data's hashes and the seeds"};
     case DifferenceNature::kProgress:

@@ -272,6 +272,7 @@ std::string JudgeByUpgrades(const Judged& judged, const DifferenceShape& shape,
   const double blur = rules.limits.shift_scatter * shape.typical_scatter;
   if (blur > rules.margin * shape.typical_size) {
     out->state = CurveState::kUndecided;
+    out->nature = DifferenceNature::kNone;
     return fmt::format(
         "the two scatter so much that a shift of {} would not show (a margin of {} is wanted); "
         "further runs as A is would (`rharness compare --replicate`)",

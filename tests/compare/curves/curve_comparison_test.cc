@@ -183,6 +183,14 @@ TEST(CompareCurve, TellsOtherBatchesBySizeBesideItsOwnNoise) {
   EXPECT_THAT(found.message, HasSubstr("as other batches would make it"));
 }
 
+// Batches so noisy that a difference of 2 % is small beside them, and hides what matters.
+TEST(CompareCurve, LeavesOpenWhatScattersTooMuchAndSaysNothingOfItsNature) {
+  const auto found = CompareCurve(Loss(Training(4.0)), Loss(Jittered(Training(4.0), 0.02)), {}, {});
+  EXPECT_EQ(found.state, CurveState::kUndecided) << found.message;
+  EXPECT_EQ(found.nature, DifferenceNature::kNone);
+  EXPECT_THAT(found.message, HasSubstr("would not show"));
+}
+
 TEST(CompareCurve, TellsSmallerStepsByTheirTrace) {
   // Three per cent fewer steps: the trend is behind, the batches' noise is where it was.
   std::vector<double> behind = Training();
