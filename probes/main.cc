@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
   for (const volatile char& c : kNeeds) needs.push_back(c);
   needs.erase(needs.find_last_not_of(std::string_view(" \0", 2)) + 1);
 #ifdef RHARNESS_DRIVERS
-  needs = std::string(RHARNESS_DRIVERS) + "\n" + needs;
+  needs = std::string(RHARNESS_DRIVERS) + "\nhas machine code for sm_ " RHARNESS_MACHINE_CODE "\n" +
+          needs;
 #endif
   return rharness::RunProbeCommand(argc, argv, needs);
 }

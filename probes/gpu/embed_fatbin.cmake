@@ -1,9 +1,8 @@
-# Embeds machine code of one kernel file: cmake -DSYMBOL= -DIMAGE= -DPTX= -DARCHITECTURES= -DTOOLKIT= -DPTXAS= -DFATBINARY= -DOUT= -P
+# Embeds machine code of one kernel file: cmake -DSYMBOL= -DIMAGE= -DPTX= -DARCHITECTURES= -DLOWEST= -DTOOLKIT= -DPTXAS= -DFATBINARY= -DOUT= -P
 # The assembler makes it of the PTX that embed_kernel.cmake wrote, one cubin an architecture; the
 # fatbin holds these and the PTX.
 string(REPLACE " " ";" architectures "${ARCHITECTURES}")
-list(GET architectures 0 lowest)
-set(images --image3=kind=ptx,sm=${lowest},file=${PTX})
+set(images --image3=kind=ptx,sm=${LOWEST},file=${PTX})
 foreach(architecture ${architectures})
   set(cubin "${OUT}.${architecture}.cubin")
   execute_process(COMMAND "${PTXAS}" -arch=sm_${architecture} "${PTX}" -o "${cubin}"

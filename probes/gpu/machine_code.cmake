@@ -3,7 +3,10 @@
 target_sources(rharness_gpu PRIVATE equal_sets.cc forked.cc math_reference.cc mma_fp64.cc)
 target_link_libraries(rharness_gpu PUBLIC rharness_probe_runner)
 
-# Machine code for every architecture of these that the toolkit's assembler knows.
+# Machine code for every architecture of these that the toolkit's assembler knows, or of fewer: on a device
+# of another generation CUB then is what the driver makes of its oldest PTX. --version tells them.
+set(RHARNESS_CUDA_ARCHITECTURES "" CACHE STRING
+    "Architectures that machine code is made for, such as 75;90; all that the toolkit knows if empty")
 execute_process(COMMAND ${RHARNESS_NVCC} --list-gpu-code OUTPUT_VARIABLE known_code
                 COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[\r\n]+" ";" known_code "${known_code}")
@@ -13,6 +16,16 @@ foreach(architecture 75 80 86 89 90 100 103 110 120 121)
     list(APPEND architectures ${architecture})
   endif()
 endforeach()
+list(GET architectures 0 lowest)
+foreach(architecture ${RHARNESS_CUDA_ARCHITECTURES})
+  if(NOT architecture IN_LIST architectures)
+    message(FATAL_ERROR "RHARNESS_CUDA_ARCHITECTURES: ${architecture}; expected some of ${architectures}")
+  endif()
+endforeach()
+if(RHARNESS_CUDA_ARCHITECTURES)
+  set(architectures ${RHARNESS_CUDA_ARCHITECTURES})
+endif()
+set_property(GLOBAL PROPERTY RHARNESS_MACHINE_CODE ${architectures})
 file(STRINGS ${RHARNESS_cuda_H}/cuda.h toolkit REGEX "^#define CUDA_VERSION [0-9]+")
 string(REGEX REPLACE "[^0-9]" "" toolkit "${toolkit}")
 # Machine code and the runtime in here run on drivers of the toolkit's major version.
@@ -30,7 +43,7 @@ function(rharness_fatbin name symbol image)
   add_custom_command(
     OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -DSYMBOL=${symbol} -DIMAGE=${image} -DPTX=${ptx}.ptx
-            "-DARCHITECTURES=${listed}" -DTOOLKIT=${toolkit} -DPTXAS=${RHARNESS_PTXAS}
+            "-DARCHITECTURES=${listed}" -DLOWEST=${lowest} -DTOOLKIT=${toolkit} -DPTXAS=${RHARNESS_PTXAS}
             -DFATBINARY=${RHARNESS_FATBINARY} -DOUT=${out}
             -P ${CMAKE_CURRENT_SOURCE_DIR}/embed_fatbin.cmake
     DEPENDS ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/embed_fatbin.cmake
@@ -60,7 +73,6 @@ find_library(RHARNESS_CUDART_ARCHIVE libcudart_static.a
              HINTS "${cuda_root}/lib64" "${cuda_root}/lib" PATHS /usr/local/cuda/lib64)
 if(RHARNESS_CUB_H AND RHARNESS_CUDART_ARCHIVE)
   set(cub_includes $<IF:$<BOOL:${RHARNESS_CCCL}>,${RHARNESS_CCCL},${RHARNESS_CUB_H}>)
-  list(GET architectures 0 lowest)
   set(codes "")
   if(toolkit GREATER_EQUAL 13000)
     list(APPEND codes --compress-mode=size)
@@ -77,7 +89,7 @@ if(RHARNESS_CUB_H AND RHARNESS_CUDART_ARCHIVE)
             -I${PROJECT_SOURCE_DIR} -I${cub_includes} -MD -MF ${cub_object}.d
             -MT ${cub_object} -c ${CMAKE_CURRENT_SOURCE_DIR}/cub_launch.cu -o ${cub_object}
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cub_launch.cu DEPFILE ${cub_object}.d
-    COMMENT "Compiling CUB for every architecture" VERBATIM)
+    COMMENT "Compiling CUB" VERBATIM)
   target_sources(rharness_gpu PRIVATE ${cub_object})
   target_link_libraries(rharness_gpu PRIVATE ${RHARNESS_CUDART_ARCHIVE} Threads::Threads
                         ${CMAKE_DL_LIBS} rt)

@@ -53,7 +53,9 @@ class MaskedReduce {
       Held& held = held_[static_cast<std::size_t>(rank)];
       if (held.one == one && held.bytes >= question.bytes) continue;
       std::vector<std::byte> all(question.bytes);
-      for (std::size_t i = 0; i < all.size(); ++i) all[i] = one[i % one.size()];
+      for (std::size_t at = 0; at < all.size(); at += one.size()) {
+        std::ranges::copy(one, all.begin() + static_cast<std::ptrdiff_t>(at));
+      }
       RETURN_IF_ERROR(from_->Write(rank, all));
       held = {one, question.bytes};
     }

@@ -187,7 +187,7 @@ std::string DiffOrders(const OffsetOrders& before, const OffsetOrders& after) {
 std::optional<std::size_t> FirstUnequal(const std::vector<std::byte>& a,
                                         const std::vector<std::byte>& b,
                                         std::size_t element_bytes) {
-  if (a == b) return std::nullopt;
+  if (a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0) return std::nullopt;
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   return static_cast<std::size_t>(in_a - a.begin()) / element_bytes;
 }

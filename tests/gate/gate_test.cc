@@ -283,7 +283,7 @@ TEST(Gate, NeverOpensWithoutAnOkProbeInCommonUnderAnyPolicy) {
       "version: 1", "version: 1\nrules: [{probes: '*', allow: [choice, tree, bits]}]",
       "version: 1\nwaivers: [{probes: '*', reason: r, signed_by: s, until: 2099-01-01}]"};
   int without = 0, opened = 0;
-  for (int trial = 0; trial < 24000; ++trial) {
+  for (int trial = 0; trial < 6000; ++trial) {
     const GateInput input =
         Input(Random(random), Random(random), policies[static_cast<std::size_t>(trial) % 3]);
     const GateDecision decision = DecideGate(input);
@@ -295,8 +295,8 @@ TEST(Gate, NeverOpensWithoutAnOkProbeInCommonUnderAnyPolicy) {
     ASSERT_FALSE(decision.open) << input.baseline.probes.size() << " " << decision.headline;
     EXPECT_EQ(Closing(decision).empty(), false);
   }
-  EXPECT_GT(without, 1000);
-  EXPECT_GT(opened, 100) << "else the property holds of a gate that never opens";
+  EXPECT_GT(without, 500);
+  EXPECT_GT(opened, 30) << "else the property holds of a gate that never opens";
 }
 
 }  // namespace

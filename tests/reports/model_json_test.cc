@@ -108,7 +108,8 @@ TEST(ReportJson, ErrorsNameThePath) {
 }
 
 TEST(ReportJson, HostileTextSurvivesAsText) {
-  for (const std::string& text : HostileTexts()) {
+  for (const std::string& whole : HostileTexts()) {
+    const std::string text = whole.substr(0, 10'000);  // it is in the report a thousand times
     const Result<Report> again = Reparsed(HostileReport(text));
     ASSERT_TRUE(again.ok()) << again.error().ToString();
     EXPECT_EQ(again->runs.size(), 12U);

@@ -18,7 +18,7 @@
 namespace rharness {
 namespace {
 
-constexpr int kLookTrials = 8000;
+constexpr int kLookTrials = 4000;
 constexpr int kHistory = 3;
 constexpr double kMargin = 3.0;
 
