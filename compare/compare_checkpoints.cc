@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "compare/tied_weights.h"
 #include "compare/weights/roles.h"
 #include "compare/weights/views.h"
 #include "harness/base/digest.h"
@@ -82,6 +83,7 @@ Result<CheckpointComparison> CompareDigests(const WeightsPair& pair, int threads
   comparison.digest_b = roots[1];
   if (!tensors[0].empty() && !tensors[1].empty()) {
     comparison.difference = DiffDigests(tensors[0], tensors[1]);
+    comparison.tied = FindTied(tensors[0], tensors[1], comparison.difference);
     return comparison;
   }
   // Root digests decide where no list of tensors was recorded; that of no tensor shows nothing.
@@ -170,15 +172,17 @@ Result<CheckpointComparison> ComparePart(std::string subject, bool is_weights, c
   ASSIGN_OR_RETURN(part.difference, DiffCheckpoints(a, b, threads));
   part.first_shape_or_dtype = FirstShapeOrDtype(a, b, part.difference);
   ASSIGN_OR_RETURN(part.damaged, FindDamage(a, b, part.difference));
+  ASSIGN_OR_RETURN(part.tied, FindTied(a, b, part.difference));
   if (!part.difference.only_a.empty() && !part.difference.only_b.empty()) {
     part.prefixes = SuggestPrefixes(a, b);
   }
   return part;
 }
 
-// A sentence for every part that is not read, unless both sides have the same bytes of it.
+// A sentence for every part that is not read, unless both sides have the same bytes of it. What is
+// aside goes to `asides`.
 Result<std::vector<std::string>> NotCompared(const Checkpoint& a, const Checkpoint& b,
-                                             bool weights_only) {
+                                             bool weights_only, std::vector<std::string>* asides) {
   // By name, and by which of several of one name.
   std::map<std::pair<std::string_view, int>, std::array<const UnreadPart*, 2>> parts;
   for (const std::size_t side : {0, 1}) {
@@ -199,8 +203,9 @@ Result<std::vector<std::string>> NotCompared(const Checkpoint& a, const Checkpoi
       how = bytes ? "the bytes differ" : "there are no bytes to compare";
     }
     const UnreadPart& part = sides[0] != nullptr ? *sides[0] : *sides[1];
-    sentences.push_back(
-        fmt::format("{} was not compared, and {}: {}", TerminalSafe(name), how, part.why));
+    (part.aside ? *asides : sentences)
+        .push_back(fmt::format("{} was not compared, and {}: {}",
+                               name.empty() ? "a part" : TerminalSafe(name), how, part.why));
   }
   return sentences;
 }
@@ -209,7 +214,9 @@ Result<std::vector<std::string>> NotCompared(const Checkpoint& a, const Checkpoi
 Status VerifyBytes(const WeightsPair& pair, int threads) {
   for (const RecordedCheckpoint* weights : {pair.a, pair.b}) {
     // Bytes are compared here; a digest of what is read stands for less than they are.
-    if (weights->recorded_digest.empty() || !weights->checkpoint->unread().empty()) continue;
+    const std::vector<UnreadPart>& unread = weights->checkpoint->unread();
+    const bool partial = !std::ranges::all_of(unread, &UnreadPart::aside);
+    if (weights->recorded_digest.empty() || partial) continue;
     ASSIGN_OR_RETURN(const CheckpointDigest digest,
                      DigestCheckpoint(*weights->checkpoint, threads));
     RETURN_IF_ERROR(Verify(*weights, digest));
@@ -247,7 +254,8 @@ Result<std::vector<CheckpointComparison>> CompareBytes(const WeightsPair& pair, 
     }
   }
   parts.front().metadata = DifferingMetadata(a, b);
-  ASSIGN_OR_RETURN(parts.front().not_compared, NotCompared(a, b, weights_only_wanted));
+  ASSIGN_OR_RETURN(parts.front().not_compared,
+                   NotCompared(a, b, weights_only_wanted, &parts.front().asides));
   parts.front().digest_a = pair.a->recorded_digest;
   parts.front().digest_b = pair.b->recorded_digest;
   return parts;

@@ -38,6 +38,13 @@ struct ComparedSide {
   std::string detail;  // "safetensors, 148 tensors, 13.5 GB"; may be empty
 };
 
+// A tensor that one side alone stores, bit-equal there to one that both have and that is equal.
+struct TiedTensor {
+  std::string name;
+  std::string same_as;
+  bool in_a = true;
+};
+
 // A checkpoint of one role on both sides.
 struct CheckpointComparison {
   std::string subject;  // "weights model.safetensors", "optimizer state"
@@ -53,8 +60,11 @@ struct CheckpointComparison {
   // What lies beside the tensors, is not read and is not the same bytes on both sides, a sentence
   // each: with any of these the comparison never passes.
   std::vector<std::string> not_compared;
+  // The same of what by its name is nothing of a checkpoint, such as a log: never decisive.
+  std::vector<std::string> asides;
   // Of tensors that differ, bytes that do not have the checksum that their file states.
   std::vector<std::string> damaged;
+  std::vector<TiedTensor> tied;       // of difference.only_a and only_b; see tied_weights.h
   std::string first_shape_or_dtype;   // "fc1.weight: F32 [64, 64] in A, BF16 [64, 64] in B"
   std::vector<std::string> prefixes;  // that would make the names of both sides agree
 };

@@ -39,6 +39,16 @@ std::string DescribeDiffering(const CheckpointComparison& checkpoint) {
   return fmt::format("{} at index {}, {}", text, first.first_index, DescribeDistance(difference));
 }
 
+// What the tensors of one side alone repeat there.
+std::string DescribeTied(const CheckpointComparison& checkpoint) {
+  if (checkpoint.tied.empty()) return {};
+  const TiedTensor& first = checkpoint.tied.front();
+  const std::size_t more = checkpoint.tied.size() - 1;
+  return fmt::format(" ({} is bit-equal to {} of its own side, which both have: likely tied{})",
+                     first.name, first.same_as,
+                     more == 0 ? "" : fmt::format("; so are {} more", more));
+}
+
 }  // namespace
 
 std::string DescribeBits(const CheckpointComparison& checkpoint) {
@@ -57,7 +67,8 @@ std::string DescribeBits(const CheckpointComparison& checkpoint) {
                         Count(names->size(), "tensor"), names == &difference.only_a ? "A" : "B",
                         names->front());
   }
-  return text.empty() ? "the two digests differ" : text;
+  if (text.empty()) return "the two digests differ";
+  return text + DescribeTied(checkpoint);
 }
 
 std::string DescribeNonFinite(const CheckpointDifference& difference) {

@@ -343,7 +343,8 @@ void NamesOrTypes(const ExplainInput& in, std::vector<Cause>* out) {
                                    checkpoint.subject, first)},
                       "compare the two model configurations, and how the checkpoints were saved"});
     }
-    if (difference.only_a.empty() && difference.only_b.empty()) continue;
+    // What Tied explains needs no further cause.
+    if (difference.only_a.size() + difference.only_b.size() == checkpoint.tied.size()) continue;
     const std::string& first =
         difference.only_a.empty() ? difference.only_b.front() : difference.only_a.front();
     const std::string strip =
@@ -359,12 +360,33 @@ void NamesOrTypes(const ExplainInput& in, std::vector<Cause>* out) {
   }
 }
 
+void Tied(const ExplainInput& in, std::vector<Cause>* out) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> evidence;
+  for (const CheckpointComparison& checkpoint : in.comparison.checkpoints) {
+    for (const TiedTensor& tensor : checkpoint.tied) {
+      if (evidence.size() == kMost) break;
+      const char side = tensor.in_a ? 'A' : 'B';
+      evidence.push_back(fmt::format(
+          "{}, which only {} stores, is bit-equal to {} of {}, which both have and is equal",
+          tensor.name, side, tensor.same_as, side));
+    }
+  }
+  if (evidence.empty()) return;
+  out->push_back({"tied_weights", Layer::kCode, "likely",
+                  "What one side alone stores repeats another tensor of that side: a tied (shared) "
+                  "weight, stored once by one writer and twice by the other.",
+                  std::move(evidence),
+                  "see that both models tie them (tie_word_embeddings): one that does not would "
+                  "start the missing tensor anew"});
+}
+
 }  // namespace
 
 const std::vector<ExplainRule>& PatternRules() {
   static const std::vector<ExplainRule> rules = {
       FromTheStart, FromLater,    NotFinite,     BeyondBand, NewStream, AnotherSeed, Schedule,
-      Roles,        CarriedState, SingleElement, Unrelated,  LastBits,  NamesOrTypes};
+      Roles,        CarriedState, SingleElement, Unrelated,  LastBits,  NamesOrTypes, Tied};
   return rules;
 }
 

@@ -119,6 +119,13 @@ std::vector<Finding> FindAsides(const Comparison& comparison) {
                                 "that of the file",
                                 "bytes that differ should be those that were written", damage));
     }
+    if (!checkpoint.asides.empty()) {
+      const std::size_t more = checkpoint.asides.size() - 1;
+      findings.push_back(Reason(
+          "passed_over", checkpoint.subject, "not read", {},
+          "what is nothing of a checkpoint by its name never decides",
+          checkpoint.asides.front() + (more == 0 ? "" : fmt::format(" (and {} more)", more))));
+    }
     for (const std::string& part : checkpoint.not_compared) {
       findings.push_back(Reason("not_compared", checkpoint.subject, "not read", "equal bytes",
                                 "what is not read and has other bytes never passes", part));

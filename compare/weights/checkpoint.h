@@ -71,6 +71,8 @@ struct UnreadPart {
   std::shared_ptr<const InputFile> file;  // where its bytes lie; null: there are none
   std::uint64_t begin = 0;
   std::uint64_t size_bytes = 0;
+  // By its name nothing of a checkpoint, such as a log in a subfolder: told, and never decides.
+  bool aside = false;
 };
 
 // An open checkpoint. Safe to read from several threads.
@@ -113,11 +115,18 @@ Result<bool> SameBytes(const UnreadPart& a, const UnreadPart& b);
 // two blocks fit a core's L2 cache.
 inline constexpr std::size_t kReadBlockBytes = std::size_t{192} << 10;
 
-// Opens a checkpoint file by its content. Errors: not_found, io, invalid_input (malformed, with
-// the byte offset), unsupported (a format this version does not read, named).
-// With `below`, in which `path` lies, no symbolic link is followed to it or to any file that it
-// names (integrity): for what a stranger's program wrote.
+// Opens a checkpoint file by its content, and what an index or a .metadata lists. Errors:
+// not_found, io, invalid_input (malformed, with the byte offset), unsupported (a format this
+// version does not read, named). With `below`, in which `path` lies, no symbolic link is followed
+// to it or to any file that it names (integrity): for what a stranger's program wrote.
 Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(
+    const std::filesystem::path& path, const std::shared_ptr<const HeldFolder>& below = nullptr);
+
+// The names of the other files, in the folder of the file at `path`, that its checkpoint consists
+// of, sorted: the shards that an index lists, the files that a distributed checkpoint's .metadata
+// lists; none of a file that holds its tensors itself. Opens none of them. Errors: those of
+// OpenCheckpoint.
+Result<std::vector<std::string>> PartsOfCheckpoint(
     const std::filesystem::path& path, const std::shared_ptr<const HeldFolder>& below = nullptr);
 
 }  // namespace rharness

@@ -11,6 +11,7 @@
 #include "compare/weights/names.h"
 #include "compare/weights/open_checkpoint.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/subfolders.h"
 #include "compare/weights/torch_distributed.h"
 #include "compare/weights/union_checkpoint.h"
 
@@ -83,6 +84,30 @@ Result<Main> OpenMain(const fs::path& folder, const FolderContents& contents,
                       folder.string());
 }
 
+// A file beside what a folder is: tensors, or a part that is not read.
+Status AddBeside(const fs::path& folder, const std::string& name,
+                 const std::shared_ptr<DescriptorPool>& pool,
+                 const std::shared_ptr<const HeldFolder>& below, std::vector<CheckpointPart>* parts,
+                 std::vector<UnreadPart>* unread) {
+  auto file = InputFile::Open(folder / name, pool, below);
+  if (!file.ok()) {
+    // A broken link, a pipe: nothing that could be looked into.
+    if (file.error().code == ErrorCode::kIo || file.error().code == ErrorCode::kIntegrity) {
+      return file.error();
+    }
+    unread->push_back({.name = name, .why = file.error().message});
+    return {};
+  }
+  auto beside = OpenCheckpointFile(*file);
+  if (beside.ok()) {
+    parts->push_back({name, name + "/", std::move(*beside)});
+    return {};
+  }
+  ASSIGN_OR_RETURN(UnreadPart part, PassedOver(name, *file, beside.error().message));
+  unread->push_back(std::move(part));
+  return {};
+}
+
 // Tensors that lie beside an index are no less of the folder than those that it lists.
 Result<std::unique_ptr<Checkpoint>> WithFilesBeside(
     const fs::path& folder, const FolderContents& contents, Main main,
@@ -91,21 +116,15 @@ Result<std::unique_ptr<Checkpoint>> WithFilesBeside(
   std::vector<UnreadPart> unread;
   const auto pool = std::make_shared<DescriptorPool>();
   std::ranges::sort(main.files);
-  for (const auto* list : {&contents.safetensors, &contents.others, &contents.foreign}) {
+  for (const auto* list :
+       {&contents.safetensors, &contents.others, &contents.foreign, &contents.rest}) {
     for (const std::string& name : *list) {
       if (std::ranges::binary_search(main.files, name)) continue;
-      ASSIGN_OR_RETURN(InputFile file, InputFile::Open(folder / name, pool, below));
-      UnreadPart whole{.name = name, .size_bytes = file.size_bytes()};
-      auto beside = OpenCheckpointFile(file);
-      if (beside.ok()) {
-        parts.push_back({name, name + "/", std::move(*beside)});
-        continue;
-      }
-      whole.why = beside.error().message;
-      whole.file = std::make_shared<const InputFile>(std::move(file));
-      unread.push_back(std::move(whole));
+      RETURN_IF_ERROR(AddBeside(folder, name, pool, below, &parts, &unread));
     }
   }
+  ASSIGN_OR_RETURN(std::vector<UnreadPart> deeper, PartsInSubfolders(folder, below));
+  std::ranges::move(deeper, std::back_inserter(unread));
   if (parts.empty() && unread.empty()) return std::move(main.checkpoint);
   parts.insert(parts.begin(), {"the checkpoint itself", "", std::move(main.checkpoint)});
   ASSIGN_OR_RETURN(auto whole, UnionCheckpoint::Make(std::move(parts), {}, {}, std::move(unread),
@@ -140,12 +159,12 @@ FolderContents SortContents(const std::vector<std::string>& names) {
       contents.safetensors.push_back(name);
     } else if (IsCheckpointName(name)) {
       contents.others.push_back(name);
-    } else if (!ForeignFormatByName(name).empty()) {
-      contents.foreign.push_back(name);
+    } else {
+      (ForeignFormatByName(name).empty() ? contents.rest : contents.foreign).push_back(name);
     }
   }
-  for (auto* list :
-       {&contents.indexes, &contents.safetensors, &contents.others, &contents.foreign}) {
+  for (auto* list : {&contents.indexes, &contents.safetensors, &contents.others, &contents.foreign,
+                     &contents.rest}) {
     std::ranges::sort(*list);
   }
   return contents;

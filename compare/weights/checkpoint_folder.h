@@ -21,7 +21,8 @@ struct FolderContents {
   std::vector<std::string> safetensors;
   std::vector<std::string> others;   // other names that checkpoint files have: *.pt, *.gguf, ...
   std::vector<std::string> foreign;  // of formats that are not read: *.h5, *.onnx, ...
-  bool empty() const;                // but for foreign files
+  std::vector<std::string> rest;     // names that say nothing
+  bool empty() const;                // but for foreign files and the rest
   bool declared() const;             // an index or .metadata says what the checkpoint is
 };
 FolderContents SortContents(const std::vector<std::string>& names);
@@ -34,9 +35,9 @@ Result<FolderContents> ListFolder(const std::filesystem::path& folder);
 
 // Opens the folder's one index; its .metadata; its one checkpoint file; or all of its safetensors
 // files together. Checkpoint files beside these are opened too, with "FILE/" before their names;
-// what cannot be read is among unread(). Errors: not_found when there is nothing of these,
-// invalid_input when it is not clear what is meant (both list what the folder holds), and those of
-// the readers.
+// what cannot be read, and what lies in subfolders, is among unread(). Errors: not_found when there
+// is nothing of these, invalid_input when it is not clear what is meant (both list what the folder
+// holds), and those of the readers.
 Result<std::unique_ptr<Checkpoint>> OpenCheckpointFolder(
     const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
 

@@ -16,6 +16,7 @@
 #include "compare/weights/npy.h"
 #include "compare/weights/safetensors.h"
 #include "compare/weights/sharded.h"
+#include "compare/weights/torch_distributed.h"
 #include "compare/weights/torch_legacy.h"
 #include "compare/weights/torch_zip.h"
 #include "compare/weights/zip_archive.h"
@@ -132,10 +133,24 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const std::filesystem::path& 
                                                    const std::shared_ptr<const HeldFolder>& below) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return OpenCheckpointFolder(path, below);
+  if (path.filename() == kDistributedIndex) return OpenTorchDistributed(path.parent_path(), below);
   ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path, nullptr, below));
   ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
   if (LooksLikeJson(head)) return OpenShardIndex(std::move(file));
   return OpenCheckpointFile(std::move(file));
+}
+
+Result<std::vector<std::string>> PartsOfCheckpoint(const std::filesystem::path& path,
+                                                   const std::shared_ptr<const HeldFolder>& below) {
+  ASSIGN_OR_RETURN(InputFile file, InputFile::Open(path, nullptr, below));
+  if (path.filename() == kDistributedIndex) {
+    ASSIGN_OR_RETURN(DistributedMetadata metadata, ReadDistributedMetadata(file));
+    return std::move(metadata.files);
+  }
+  ASSIGN_OR_RETURN(const std::string head, HeadOf(file));
+  if (!LooksLikeJson(head)) return std::vector<std::string>();
+  ASSIGN_OR_RETURN(ShardIndex index, ReadShardIndex(file));
+  return std::move(index.shards);
 }
 
 }  // namespace rharness

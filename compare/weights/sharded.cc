@@ -99,17 +99,21 @@ Status CheckTotalSize(const ShardIndex& index, const UnionCheckpoint& whole,
 
 }  // namespace
 
-Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
-                                                   std::vector<std::string>* files) {
-  const std::string where = file.name();
+Result<ShardIndex> ReadShardIndex(const InputFile& file) {
   if (file.size_bytes() > kMaxShardIndexBytes) {
     return Unsupported(fmt::format("an index of {} bytes; expected at most {}", file.size_bytes(),
                                    kMaxShardIndexBytes),
-                       where);
+                       file.name());
   }
   std::string text(file.size_bytes(), '\0');
   RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(text))));
-  ASSIGN_OR_RETURN(ShardIndex index, ParseShardIndex(text, where));
+  return ParseShardIndex(text, file.name());
+}
+
+Result<std::unique_ptr<Checkpoint>> OpenShardIndex(InputFile file,
+                                                   std::vector<std::string>* files) {
+  const std::string where = file.name();
+  ASSIGN_OR_RETURN(ShardIndex index, ReadShardIndex(file));
   const fs::path folder = fs::path(where).parent_path();
   std::vector<fs::path> paths;
   for (const std::string& shard : index.shards) paths.push_back(folder / shard);

@@ -44,6 +44,9 @@ struct ShardIndex {
 // limit above).
 Result<ShardIndex> ParseShardIndex(std::string_view text, std::string_view file);
 
+// The same of an open file. Errors also: those of InputFile::ReadAt.
+Result<ShardIndex> ReadShardIndex(const InputFile& file);
+
 // The checkpoint that an index describes. Every mapped tensor is in its shard, no shard has
 // another, and the index's total_size, where it states one, is the sum of the tensors' bytes; a
 // PyTorch index counts tensors that share memory once, so there it may be less. `files`: receives

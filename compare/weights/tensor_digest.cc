@@ -59,11 +59,11 @@ std::optional<Sha256Bytes> FromHex(std::string_view text) {
 }  // namespace
 
 Result<CheckpointDigest> DigestCheckpoint(const Checkpoint& checkpoint, int threads) {
-  if (!checkpoint.unread().empty()) {
-    const UnreadPart& part = checkpoint.unread().front();
+  const auto unread = std::ranges::find(checkpoint.unread(), false, &UnreadPart::aside);
+  if (unread != checkpoint.unread().end()) {
     return Unsupported(fmt::format("{} is not read, so that a digest would not stand for it: {}",
-                                   Quoted(part.name), part.why),
-                       part.file == nullptr ? std::string() : part.file->name());
+                                   Quoted(unread->name), unread->why),
+                       unread->file == nullptr ? std::string() : unread->file->name());
   }
   const std::vector<TensorInfo>& tensors = checkpoint.tensors();
   const std::vector<std::size_t> order = LargestFirst(tensors);

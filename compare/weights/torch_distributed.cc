@@ -135,8 +135,8 @@ class Opener {
 
   Result<std::unique_ptr<Checkpoint>> Open(std::vector<std::string>* files) {
     ASSIGN_OR_RETURN(InputFile metadata_file,
-                     InputFile::Open(folder_ / ".metadata", pool_, below_));
-    ASSIGN_OR_RETURN(DistributedMetadata metadata, ReadMetadata(metadata_file));
+                     InputFile::Open(folder_ / kDistributedIndex, pool_, below_));
+    ASSIGN_OR_RETURN(DistributedMetadata metadata, ReadDistributedMetadata(metadata_file));
     RETURN_IF_ERROR(OpenFiles(metadata.files));
     std::vector<TensorInfo> tensors;
     std::vector<std::vector<OpenChunk>> chunks;
@@ -166,17 +166,6 @@ class Opener {
   }
 
  private:
-  static Result<DistributedMetadata> ReadMetadata(const InputFile& file) {
-    if (file.size_bytes() > kMaxPickleBytes) {
-      return Unsupported(
-          fmt::format("{} bytes; expected at most {}", file.size_bytes(), kMaxPickleBytes),
-          file.name());
-    }
-    std::string bytes(file.size_bytes(), '\0');
-    RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(bytes))));
-    return ParseDistributedMetadata(std::move(bytes), file.name());
-  }
-
   Status OpenFiles(const std::vector<std::string>& names) {
     std::vector<std::string> missing;
     for (const std::string& name : names) {
@@ -259,6 +248,17 @@ class Opener {
 };
 
 }  // namespace
+
+Result<DistributedMetadata> ReadDistributedMetadata(const InputFile& file) {
+  if (file.size_bytes() > kMaxPickleBytes) {
+    return Unsupported(
+        fmt::format("{} bytes; expected at most {}", file.size_bytes(), kMaxPickleBytes),
+        file.name());
+  }
+  std::string bytes(file.size_bytes(), '\0');
+  RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(bytes))));
+  return ParseDistributedMetadata(std::move(bytes), file.name());
+}
 
 Result<std::unique_ptr<Checkpoint>> OpenTorchDistributed(
     const fs::path& folder, const std::shared_ptr<const HeldFolder>& below,

@@ -19,6 +19,8 @@
 
 namespace rharness {
 
+inline constexpr std::string_view kDistributedIndex = ".metadata";
+
 // Limits of this reader.
 inline constexpr std::uint64_t kMaxDistributedChunks = 1'000'000;
 inline constexpr std::size_t kMaxDistributedRank = 32;
@@ -57,6 +59,9 @@ struct DistributedMetadata {
 // part. Pure. Errors, with `where` "FILE: byte N": invalid_input, unsupported (a part that was
 // compressed or otherwise transformed, a limit above).
 Result<DistributedMetadata> ParseDistributedMetadata(std::string bytes, std::string_view file);
+
+// The same of an open file. Errors also: those of InputFile::ReadAt.
+Result<DistributedMetadata> ReadDistributedMetadata(const InputFile& file);
 
 // Opens the folder; the tensors stay in its files. Every chunk is an archive of one tensor of the
 // dtype and shape that .metadata states. An object's values are metadata, and its tensors tensors,

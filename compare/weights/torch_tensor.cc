@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "compare/weights/torch_numpy.h"
 #include "harness/base/files.h"
@@ -121,6 +122,52 @@ Result<TorchTensors::Call> TorchTensors::UnwrapType(const Call& call) const {
   }
   return Call{call.name, call.id, arguments[0], &TorchGlobalAt(pickle_.Global(arguments[0])),
               pickle_.Items(arguments[2])};
+}
+
+std::vector<PickleId> TorchTensors::AttributesOf(PickleId object) const {
+  constexpr std::size_t kState = 3;  // of _rebuild_from_type_v2 and _rebuild_parameter_with_state
+  constexpr std::size_t kParameterHooks = 2, kTensorHooks = 5;
+  std::vector<PickleId> attributes;
+  const auto add = [&](std::span<const PickleId> arguments, std::size_t index) {
+    if (index < arguments.size() && !IsEmpty(arguments[index])) {
+      attributes.push_back(arguments[index]);
+    }
+  };
+  for (int layer = 0; layer < kMaxLayers; ++layer) {
+    if (const auto state = pickle_.State(object)) add(std::array{*state}, 0);
+    const auto arguments = pickle_.Arguments(object);
+    const Kind kind = CalleeOf(object).kind;
+    if (kind == Kind::kTensorOfType) {
+      add(arguments, kState);
+      const bool tuple = arguments.size() > 2 && pickle_.kind(arguments[2]) == PickleKind::kTuple;
+      if (tuple) add(pickle_.Items(arguments[2]), kTensorHooks);
+    }
+    if (kind == Kind::kTensorV2 || kind == Kind::kTensorV3) add(arguments, kTensorHooks);
+    if (kind != Kind::kParameter) break;
+    add(arguments, kParameterHooks);
+    add(arguments, kState);
+    if (arguments.empty() || pickle_.kind(arguments[0]) != PickleKind::kObject) break;
+    object = arguments[0];
+  }
+  return attributes;
+}
+
+// None, and containers of nothing.
+bool TorchTensors::IsEmpty(PickleId id) const {
+  switch (pickle_.kind(id)) {
+    case PickleKind::kNone:
+      return true;
+    case PickleKind::kList:
+    case PickleKind::kTuple:
+      return pickle_.Items(id).empty();
+    case PickleKind::kDict:
+      return pickle_.Entries(id).empty();
+    case PickleKind::kObject:
+      return CalleeOf(id).kind == Kind::kOrderedDict && pickle_.Arguments(id).empty() &&
+             pickle_.Entries(id).empty() && !pickle_.State(id);
+    default:
+      return false;
+  }
 }
 
 Result<View> TorchTensors::Read(PickleId object, std::string name) {

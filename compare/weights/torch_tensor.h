@@ -45,6 +45,9 @@ class TorchTensors {
   // The object, which IsTensor, as a view. Errors: invalid_input, unsupported (a kind of tensor or
   // dtype that is not read); the message names the tensor.
   Result<View> Read(PickleId object, std::string name);
+  // What else the object, which IsTensor, carries: attributes and hooks of the tensor or of the
+  // parameter around it; neither None nor empty.
+  std::vector<PickleId> AttributesOf(PickleId object) const;
   // The object as a view if it is a numpy array of numbers; empty: it is none.
   std::optional<View> ReadArray(PickleId object, std::string name);
   std::vector<ViewSource> TakeSources() { return std::move(sources_); }
@@ -64,6 +67,7 @@ class TorchTensors {
     std::span<const PickleId> arguments;
   };
 
+  bool IsEmpty(PickleId id) const;
   std::string At(PickleId id) const;
   std::string NameOf(PickleId callable) const;
   Error Refuse(const Call& call, std::string_view message) const;

@@ -109,6 +109,14 @@ Status Flattener::VisitNext() {
   const std::size_t child = frame.next++;
   const bool keyed = pickle_.kind(id) == PickleKind::kDict || (IsObject(id) && IsOrderedDict(id));
   if (keyed && 2 * child < pickle_.Entries(id).size()) return VisitEntry(id, child);
+  // Every state_dict has attributes (_metadata); they count where they hold tensors.
+  if (keyed && IsObject(id) && 2 * child == pickle_.Entries(id).size()) {
+    const auto state = pickle_.State(id);
+    if (state && texts_.Of(*state).holds_storage) {
+      name_ += frame.dotted ? ".(state)" : "(state)";
+      return Visit(*state);
+    }
+  }
   bool done = keyed;
   if (IsObject(id) && !keyed) {
     RETURN_IF_ERROR(VisitMember(id, child, &done));
@@ -126,7 +134,11 @@ Status Flattener::VisitNext() {
 Status Flattener::VisitEntry(PickleId container, std::size_t entry) {
   if (frames_.back().dotted) name_ += '.';
   const auto entries = pickle_.Entries(container);
-  RETURN_IF_ERROR(AppendKey(entries[2 * entry]));
+  const PickleId key = entries[2 * entry];
+  RETURN_IF_ERROR(AppendKey(key));
+  if (pickle_.kind(key) != PickleKind::kString && texts_.Of(key).holds_storage) {
+    RETURN_IF_ERROR(AddUnread(key, "a tensor in the name of a value"));
+  }
   return Visit(entries[2 * entry + 1]);
 }
 
@@ -235,9 +247,21 @@ Status Flattener::AddUnread(PickleId id, std::string why) {
 
 Status Flattener::VisitTensor(PickleId id) {
   Result<View> view = tensors_.Read(id, name_);
-  if (view.ok()) return AddView(id, std::move(*view));
-  if (view.error().code != ErrorCode::kUnsupported) return view.error();
-  return AddUnread(id, view.error().message);
+  if (!view.ok() && view.error().code != ErrorCode::kUnsupported) return view.error();
+  RETURN_IF_ERROR(view.ok() ? AddView(id, std::move(*view)) : AddUnread(id, view.error().message));
+  if (entered_[id]) return {};
+  entered_[id] = true;
+  const std::size_t own = name_.size();
+  for (const PickleId attributes : tensors_.AttributesOf(id)) {
+    name_.resize(own);
+    name_ += ".(attributes)";
+    const PickleKind kind = pickle_.kind(attributes);
+    const bool container = kind == PickleKind::kDict || kind == PickleKind::kList ||
+                           kind == PickleKind::kTuple ||
+                           (IsObject(attributes) && IsOrderedDict(attributes));
+    RETURN_IF_ERROR(container ? Enter(attributes) : VisitValue(attributes));
+  }
+  return {};
 }
 
 Status Flattener::AddView(PickleId id, View view) {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "compare/explain.h"
@@ -114,6 +116,24 @@ void NoteMissing(const Subject& a, const Subject& b, Comparison* comparison) {
       }
       note("missing_metric", "metric " + metric.name, in_a);
     }
+  }
+}
+
+// Metrics and curves that are no numbers are compared as the text that they are.
+void NoteUnread(const Subject& a, const Subject& b, Comparison* comparison) {
+  std::map<std::string, std::array<std::string, 2>> members;
+  for (const auto& [name, text] : a.unread) members[name][0] = text;
+  for (const auto& [name, text] : b.unread) members[name][1] = text;
+  for (const auto& [name, sides] : members) {
+    if (sides[0] == sides[1]) continue;
+    comparison->findings.push_back(
+        {.code = "not_compared",
+         .layer = {},
+         .subject = name,
+         .observed = sides[1].empty() ? "absent" : sides[1].substr(0, 60),
+         .limit = sides[0].empty() ? "absent" : sides[0].substr(0, 60),
+         .rule = "what is not read and is not the same never passes",
+         .message = fmt::format("{} was left out, and is not the same in A and B", name)});
   }
 }
 
@@ -237,6 +257,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
   }
   comparison.metrics = CompareMetrics(a, b, replicates);
   NoteMissing(a, b, &comparison);
+  NoteUnread(a, b, &comparison);
   NoteUnknown(a, b, &comparison);
   NoteFailure(a, "A", &comparison);
   NoteFailure(b, "B", &comparison);

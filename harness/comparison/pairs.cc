@@ -16,7 +16,19 @@ constexpr std::size_t kMaxFiles = 1'000'000;
 
 bool IsSide(const fs::path& path) { return path.stem() == "before" || path.stem() == "after"; }
 
-// Regular files below `folder`, by their path below it. Links to folders are not followed.
+// Whether it is a link that leads nowhere, or to a folder that does not lie below `folder`.
+bool IsDeadEnd(const fs::directory_entry& entry, const fs::path& folder) {
+  std::error_code error;
+  if (!entry.is_symlink(error)) return false;
+  const fs::path target = fs::canonical(entry.path(), error);
+  if (error) return true;
+  if (!fs::is_directory(target, error)) return false;
+  const fs::path home = fs::canonical(folder, error);
+  return std::mismatch(home.begin(), home.end(), target.begin(), target.end()).first != home.end();
+}
+
+// Regular files below `folder`, by their path below it. Links to folders are not followed; one that
+// is a dead end counts as a file, which cannot be read.
 // `sides`: a folder called before.* or after.* counts as one thing.
 Result<std::set<fs::path>> FilesBelow(const fs::path& folder, bool sides = false) {
   std::error_code error;
@@ -31,7 +43,7 @@ Result<std::set<fs::path>> FilesBelow(const fs::path& folder, bool sides = false
     std::error_code ignored;
     const bool whole = sides && it->is_directory(ignored) && IsSide(it->path());
     if (whole) it.disable_recursion_pending();
-    if (!whole && !it->is_regular_file(ignored)) continue;
+    if (!whole && !it->is_regular_file(ignored) && !IsDeadEnd(*it, folder)) continue;
     if (files.size() == kMaxFiles) {
       return InvalidInput(fmt::format("holds more than {} files", kMaxFiles), folder.string());
     }

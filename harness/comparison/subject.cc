@@ -79,6 +79,7 @@ Result<Subject> LoadRunMetricsSubject(const fs::path& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, path.string()));
   subject.notes = std::move(salvaged.left_out);
+  subject.unread = std::move(salvaged.unread);
   const RunMetrics& run = salvaged.metrics;
   for (const auto& [name, value] : run.metrics) {
     subject.manifest.metrics.push_back({.name = name, .value = value, .primary = true});

@@ -1,5 +1,4 @@
-// Git is asked through a repository of our own that borrows the objects: a configuration without
-// filters, attributes that turn every conversion off, and an index of its own.
+// Git lists and writes the files; that they are the commit's is found by hashing them.
 #include "harness/drill/checkout.h"
 
 #include <fcntl.h>
@@ -18,131 +17,19 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/base/subprocess.h"
 #include "harness/base/trouble.h"
+#include "harness/drill/borrowed_repository.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kGitTimeout = std::chrono::minutes(10);
-constexpr std::uint64_t kGitOutputBytes = std::uint64_t{256} << 20;  // of a list of files
 constexpr int kDeepestSubmodule = 8;
 
 GitHash HashOf(const std::string& name) {
   return name.size() == 64 ? GitHash::kSha256 : GitHash::kSha1;
 }
-
-// The first line of a small file that git keeps for itself.
-Result<std::string> FirstLine(const fs::path& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, PATH_MAX));
-  return text.substr(0, text.find_first_of("\r\n"));
-}
-
-// Where a repository keeps its objects, be it a work tree, a linked one, a submodule or bare.
-// Found without git, which would read the repository's configuration.
-Result<fs::path> ObjectsOf(const fs::path& repository) {
-  std::error_code error;
-  fs::path git = repository / ".git";
-  if (fs::is_regular_file(git, error)) {
-    constexpr std::string_view kPointer = "gitdir: ";
-    ASSIGN_OR_RETURN(const std::string line, FirstLine(git));
-    if (line.starts_with(kPointer)) git = repository / line.substr(kPointer.size());
-  } else if (!fs::is_directory(git, error)) {
-    git = repository;
-  }
-  if (fs::is_regular_file(git / "commondir", error)) {
-    ASSIGN_OR_RETURN(const std::string line, FirstLine(git / "commondir"));
-    git /= line;
-  }
-  if (!fs::is_directory(git / "objects", error) || !fs::exists(git / "HEAD", error)) {
-    return NotFound("is no git repository", repository.string());
-  }
-  const fs::path objects = fs::canonical(git / "objects", error);
-  if (error) return IoError("cannot resolve: " + error.message(), (git / "objects").string());
-  return objects;
-}
-
-// A repository without anything of its own.
-class BorrowedRepository {
- public:
-  static Result<BorrowedRepository> Make(fs::path objects, GitHash hash, fs::path work_tree) {
-    ASSIGN_OR_RETURN(ScopedTempDir folder, ScopedTempDir::Make("rharness-git-"));
-    const fs::path& git = folder.path();
-    RETURN_IF_ERROR(MakeDirectories(git / "refs"));
-    RETURN_IF_ERROR(MakeDirectories(git / "info"));
-    RETURN_IF_ERROR(WriteFileAtomic(git / "HEAD", "ref: refs/heads/none\n"));
-    // The first of all places where attributes are looked for.
-    RETURN_IF_ERROR(WriteFileAtomic(git / "info" / "attributes",
-                                    "* -text -eol -crlf -ident -filter -working-tree-encoding\n"));
-    const bool sha256 = hash == GitHash::kSha256;
-    RETURN_IF_ERROR(WriteFileAtomic(
-        git / "config",
-        fmt::format("[core]\nrepositoryformatversion = {}\nbare = false\nhooksPath = /dev/null\n"
-                    "fsmonitor = false\nattributesFile = /dev/null\nsymlinks = true\n"
-                    "[protocol]\nallow = never\n{}",
-                    sha256 ? 1 : 0, sha256 ? "[extensions]\nobjectFormat = sha256\n" : "")));
-    return BorrowedRepository(std::move(folder), std::move(objects), std::move(work_tree));
-  }
-
-  ProcessResult Run(const std::vector<std::string>& arguments) const {
-    const std::string git = folder_.path().string();
-    ProcessSpec spec{.argv = {"git"}, .environment = PickEnvironment({"PATH"})};
-    spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
-    spec.working_directory = work_tree_;
-    spec.environment.insert({{"HOME", git},
-                             {"XDG_CONFIG_HOME", git},
-                             {"LC_ALL", "C.UTF-8"},
-                             {"GIT_DIR", git},
-                             {"GIT_WORK_TREE", work_tree_.string()},
-                             {"GIT_OBJECT_DIRECTORY", objects_.string()},
-                             {"GIT_CONFIG_NOSYSTEM", "1"},
-                             {"GIT_CONFIG_SYSTEM", "/dev/null"},
-                             {"GIT_CONFIG_GLOBAL", "/dev/null"},
-                             {"GIT_ATTR_NOSYSTEM", "1"},
-                             {"GIT_NO_REPLACE_OBJECTS", "1"},
-                             {"GIT_NO_LAZY_FETCH", "1"},
-                             {"GIT_ALLOW_PROTOCOL", "none"},
-                             {"GIT_OPTIONAL_LOCKS", "0"},
-                             {"GIT_TERMINAL_PROMPT", "0"}});
-    ProcessLimits limits;
-    limits.timeout = kGitTimeout;
-    limits.output_bytes = kGitOutputBytes;
-    return RunProcess(spec, limits);
-  }
-
-  // What git prints. Errors: process, timeout: git failed, which says nothing of the commit.
-  Result<std::string> Ask(const std::vector<std::string>& arguments) const {
-    ProcessResult result = Run(arguments);
-    if (!result.outcome.Succeeded()) return Failure(arguments.front(), result);
-    if (result.stdout_bytes != result.stdout_text.size()) {
-      return Unsupported(fmt::format("git {} printed {} bytes; expected at most {}",
-                                     arguments.front(), result.stdout_bytes, kGitOutputBytes));
-    }
-    return std::move(result.stdout_text);
-  }
-
-  static Error Failure(const std::string& verb, const ProcessResult& result) {
-    std::string complaint = result.stderr_text;
-    std::replace(complaint.begin(), complaint.end(), '\n', ' ');
-    complaint.erase(complaint.find_last_not_of(' ') + 1);
-    std::string message = fmt::format("git {} {}{}{}", verb, result.outcome.ToString(),
-                                      complaint.empty() ? "" : ": ", TerminalSafe(complaint));
-    if (result.outcome.kind == OutcomeKind::kTimedOut) return TimeoutError(std::move(message));
-    return ProcessError(std::move(message));
-  }
-
- private:
-  BorrowedRepository(ScopedTempDir folder, fs::path objects, fs::path work_tree)
-      : folder_(std::move(folder)),
-        objects_(std::move(objects)),
-        work_tree_(std::move(work_tree)) {}
-
-  ScopedTempDir folder_;
-  fs::path objects_;
-  fs::path work_tree_;
-};
 
 struct TreeEntry {
   std::string mode;  // six octal digits
@@ -248,9 +135,9 @@ Status CheckOutInto(const fs::path& repository, const std::string& commit, const
     return InvalidInput(
         fmt::format("commit {} has no full name; expected 40 or 64 hex digits", commit));
   }
-  ASSIGN_OR_RETURN(const fs::path objects, ObjectsOf(repository));
+  ASSIGN_OR_RETURN(const GitFolders theirs, FindGitFolders(repository));
   ASSIGN_OR_RETURN(const BorrowedRepository git,
-                   BorrowedRepository::Make(objects, HashOf(commit), folder));
+                   BorrowedRepository::OfObjects(theirs.objects, HashOf(commit), folder));
   ASSIGN_OR_RETURN(const std::string tree, TreeOf(git, commit, repository));
   ASSIGN_OR_RETURN(const std::string listing,
                    git.Ask({"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", tree}));
@@ -265,7 +152,7 @@ Status CheckOutInto(const fs::path& repository, const std::string& commit, const
   for (const TreeEntry& entry : entries) {
     if (entry.mode == "040000") continue;
     if (entry.mode == "160000") {
-      const bool here = depth < kDeepestSubmodule && ObjectsOf(repository / entry.path).ok();
+      const bool here = depth < kDeepestSubmodule && FindGitFolders(repository / entry.path).ok();
       if (!here) {
         checkout->absent_submodules.push_back(prefix + entry.path);
         continue;

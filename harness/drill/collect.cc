@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -80,6 +81,20 @@ Result<Artifact> Measure(const Artifact& recorded, const HeldFolder& folder) {
   return seen;
 }
 
+// Once all are measured: a file may be of two, a shard of an index and an output itself.
+Status KeepCheckpoints(const HeldFolder& folder, const fs::path& keep, const fs::path& drill_folder,
+                       Evidence* evidence) {
+  std::set<fs::path> kept;
+  for (Artifact& artifact : evidence->artifacts) {
+    if (!IsCheckpoint(artifact)) continue;
+    for (const fs::path& file : FilesOf(artifact)) {
+      if (kept.insert(file).second) RETURN_IF_ERROR(BringHome(folder, file, keep / file));
+    }
+    artifact.location = (keep / artifact.path).lexically_relative(drill_folder).string();
+  }
+  return {};
+}
+
 // What the recording said already of this file need not be said again of each rerun.
 Status CollectMetrics(const Manifest& manifest, const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};
@@ -126,13 +141,9 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
       evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));
       continue;
     }
-    if (IsCheckpoint(recorded)) {
-      const fs::path home = keep / recorded.path;
-      RETURN_IF_ERROR(BringHome(folder, recorded.path, home));
-      seen->location = home.lexically_relative(drill_folder).string();
-    }
     evidence->artifacts.push_back(std::move(*seen));
   }
+  RETURN_IF_ERROR(KeepCheckpoints(folder, keep, drill_folder, evidence));
   return CollectMetrics(manifest, folder, evidence);
 }
 

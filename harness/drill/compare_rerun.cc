@@ -96,6 +96,15 @@ std::vector<CheckpointComparison> CompareRecords(const Artifact& recorded, const
   return compared.ok() ? std::move(*compared) : std::vector<CheckpointComparison>();
 }
 
+// Byte for byte; a record may be older than the list of shards.
+bool HasSameFiles(const Artifact& recorded, const Artifact& seen) {
+  const auto same = [](const ArtifactPart& a, const ArtifactPart& b) {
+    return a.path == b.path && a.sha256 == b.sha256;
+  };
+  return seen.sha256 == recorded.sha256 &&
+         (recorded.parts.empty() || std::ranges::equal(recorded.parts, seen.parts, same));
+}
+
 // Errors: the machine's trouble.
 Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const Places& places,
                        const fs::path& drill_folder, Comparison* comparison,
@@ -129,7 +138,7 @@ Status CompareArtifact(const Artifact& recorded, const Evidence& evidence, const
         damage->push_back(comparison->name + ": " + by_bytes.error().ToString());
       }
     }
-  } else if (seen->sha256 != recorded.sha256) {
+  } else if (!HasSameFiles(recorded, *seen)) {
     comparison->notes.push_back(
         fmt::format("{}: every tensor is equal, only metadata differs", subject));
   }

@@ -5,6 +5,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/held_folder.h"
 #include "harness/drill/rerun.h"
 #include "harness/history/location.h"
 
@@ -35,6 +36,12 @@ void RemoveStraysBelow(const fs::path& folder, int levels) {
   }
   for (const fs::path& stray : strays) fs::remove(stray, error);
   for (const fs::path& below : folders) RemoveStraysBelow(below, levels - 1);
+}
+
+Status CheckKept(const HeldFolder& folder, const fs::path& kept, const std::string& sha256) {
+  ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(kept));
+  if (digest.sha256 == sha256) return {};
+  return IntegrityError("is not the checkpoint that was kept", (folder.path() / kept).string());
 }
 
 Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
@@ -109,12 +116,13 @@ Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
   if (!collected.logs_sha256.empty() && logs != collected.logs_sha256) {
     return IntegrityError("has not the logs that were journalled", path.parent_path().string());
   }
+  ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(folder));
   for (const Artifact& artifact : evidence.artifacts) {
     if (artifact.location.empty()) continue;
-    const fs::path kept = folder / artifact.location;
-    ASSIGN_OR_RETURN(const FileDigest digest, HashFile(kept));
-    if (digest.sha256 != artifact.sha256) {
-      return IntegrityError("is not the checkpoint that was kept", kept.string());
+    const fs::path home = artifact.location;
+    RETURN_IF_ERROR(CheckKept(held, home, artifact.sha256));
+    for (const ArtifactPart& part : artifact.parts) {
+      RETURN_IF_ERROR(CheckKept(held, home.parent_path() / part.path, part.sha256));
     }
   }
   return evidence;

@@ -1,70 +1,99 @@
-// Five questions to git, each an argument vector.
+// A few questions to git, each an argument vector.
 #include "harness/drill/git_tree.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "harness/base/digest.h"
-#include "harness/base/subprocess.h"
+#include "harness/drill/borrowed_repository.h"
 
 namespace rharness {
 namespace {
 
-constexpr std::uint64_t kDiffLimitBytes = std::uint64_t{256} << 20;
+namespace fs = std::filesystem;
 
-ProcessResult Git(const std::filesystem::path& folder, const std::vector<std::string>& arguments) {
-  ProcessSpec spec;
-  spec.argv = {
-      "git", "-C", folder.string(), "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"};
-  spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
-  spec.environment = PickEnvironment({"PATH", "HOME", "TMPDIR"});
-  spec.environment["GIT_OPTIONAL_LOCKS"] = "0";
-  spec.environment["GIT_TERMINAL_PROMPT"] = "0";
-  spec.environment["LC_ALL"] = "C.UTF-8";
-  ProcessLimits limits;
-  limits.timeout = std::chrono::minutes(5);
-  limits.output_bytes = kDiffLimitBytes;
-  return RunProcess(spec, limits);
+constexpr int kDeepestSubmodule = 8;
+
+// The nearest folder, upwards, that is a work tree.
+std::optional<fs::path> FindRoot(const fs::path& folder) {
+  std::error_code error;
+  fs::path root = fs::canonical(folder, error);
+  if (error) return std::nullopt;
+  for (;; root = root.parent_path()) {
+    if (fs::exists(root / ".git", error) && FindGitFolders(root).ok()) return root;
+    if (root == root.parent_path()) return std::nullopt;
+  }
 }
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+// The paths of an index's submodules: lines "MODE NAME STAGE<tab>PATH<nul>".
+std::vector<std::string> SubmodulesIn(std::string_view listing) {
+  std::vector<std::string> paths;
+  while (!listing.empty()) {
+    const std::string_view line = listing.substr(0, listing.find('\0'));
+    listing.remove_prefix(std::min(listing.size(), line.size() + 1));
+    const std::size_t tab = line.find('\t');
+    if (line.starts_with("160000 ") && tab != line.npos) paths.emplace_back(line.substr(tab + 1));
+  }
+  return paths;
+}
 
-void DescribeChanges(GitTree* tree) {
-  const ProcessResult status = Git(
-      tree->root, {"status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none"});
-  if (!status.outcome.Succeeded()) {
-    tree->complaint = "git status: " + FirstLine(status.stderr_text);
-    return;
+// What is changed of a work tree against its commit, as text; empty: nothing. Git would look into
+// submodules by running itself there, with their configuration: here each is asked as a repository
+// of its own.
+Result<std::string> ChangesOf(const BorrowedRepository& git, const fs::path& root, int depth) {
+  ASSIGN_OR_RETURN(std::string changes, git.Ask({"status", "--porcelain", "--untracked-files=no",
+                                                 "--ignore-submodules=dirty"}));
+  if (!changes.empty() &&
+      git.Run({"rev-parse", "--verify", "--quiet", "HEAD"}).outcome.Succeeded()) {
+    ASSIGN_OR_RETURN(changes, git.Ask({"diff", "--no-color", "--no-ext-diff", "--no-textconv",
+                                       "--ignore-submodules=dirty", "HEAD"}));
   }
-  tree->dirty = !status.stdout_text.empty();
-  if (!tree->dirty || tree->commit.empty()) return;
-  const ProcessResult diff =
-      Git(tree->root, {"diff", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"});
-  if (!diff.outcome.Succeeded()) {
-    tree->complaint = "git diff: " + FirstLine(diff.stderr_text);
-  } else if (diff.stdout_bytes != diff.stdout_text.size()) {
-    tree->complaint = "git diff: the changes are too large to be hashed";
-  } else {
-    tree->diff_sha256 = Sha256HexOf(diff.stdout_text);
+  ASSIGN_OR_RETURN(const std::string listing, git.Ask({"ls-files", "--stage", "-z"}));
+  for (const std::string& path : SubmodulesIn(listing)) {
+    std::error_code error;
+    if (depth == kDeepestSubmodule || !fs::exists(root / path / ".git", error)) continue;
+    ASSIGN_OR_RETURN(const BorrowedRepository part, BorrowedRepository::OfWorkTree(root / path));
+    ASSIGN_OR_RETURN(const std::string below, ChangesOf(part, root / path, depth + 1));
+    if (!below.empty()) changes += fmt::format("submodule {}\n{}", path, below);
   }
+  return changes;
 }
 
 }  // namespace
 
-std::optional<GitTree> DescribeGitTree(const std::filesystem::path& folder) {
-  const ProcessResult top = Git(folder, {"rev-parse", "--show-toplevel"});
-  if (!top.outcome.Succeeded() || top.stdout_text.empty()) return std::nullopt;
-  GitTree tree;
-  tree.root = FirstLine(top.stdout_text);
-  const ProcessResult head = Git(folder, {"rev-parse", "--verify", "--quiet", "HEAD"});
-  if (head.outcome.Succeeded()) tree.commit = FirstLine(head.stdout_text);
-  DescribeChanges(&tree);
+std::optional<GitTree> DescribeGitTree(const fs::path& folder) {
+  const std::optional<fs::path> root = FindRoot(folder);
+  if (!root) return std::nullopt;
+  const auto git = BorrowedRepository::OfWorkTree(*root);
+  if (!git.ok() && git.error().code == ErrorCode::kProcess) return std::nullopt;
+  GitTree tree{.root = *root, .commit = {}, .diff_sha256 = {}, .complaint = {}};
+  if (!git.ok()) {
+    tree.complaint = git.error().ToString();
+    return tree;
+  }
+  const ProcessResult head = git->Run({"rev-parse", "--verify", "--quiet", "HEAD"});
+  if (head.outcome.Succeeded()) {
+    tree.commit = head.stdout_text.substr(0, head.stdout_text.find('\n'));
+  }
+  const auto changes = ChangesOf(*git, *root, 0);
+  if (!changes.ok()) {
+    tree.complaint = changes.error().ToString();
+    return tree;
+  }
+  tree.dirty = !changes->empty();
+  if (tree.dirty && !tree.commit.empty()) tree.diff_sha256 = Sha256HexOf(*changes);
   return tree;
 }
 
-bool IsTracked(const GitTree& tree, const std::filesystem::path& path) {
-  return Git(tree.root, {"ls-files", "--error-unmatch", "--", ":(top,literal)" + path.string()})
-      .outcome.Succeeded();
+bool IsTracked(const GitTree& tree, const fs::path& path) {
+  const auto git = BorrowedRepository::OfWorkTree(tree.root);
+  return git.ok() &&
+         git->Run({"ls-files", "--error-unmatch", "--", ":(top,literal)" + path.string()})
+             .outcome.Succeeded();
 }
 
 }  // namespace rharness

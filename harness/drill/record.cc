@@ -298,17 +298,26 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
   measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
 }
 
-Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifact* artifact) {
-  std::error_code error;
-  const fs::path home = fs::absolute(request.keep / request.run_id / artifact->path, error);
+Status KeepCopy(const fs::path& file, const fs::path& home, const std::string& sha256) {
   RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
-  fs::copy_file(folder / artifact->path, home, error);
+  std::error_code error;
+  fs::copy_file(file, home, fs::copy_options::skip_existing, error);  // of two artifacts, perhaps
   if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
-  if (digest.sha256 != artifact->sha256) {
-    return IoError("the copy differs from the file that was hashed", home.string());
+  if (digest.sha256 == sha256) return {};
+  return IoError("the copy differs from the file that was hashed", home.string());
+}
+
+Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifact* artifact) {
+  std::error_code error;
+  const fs::path place = fs::absolute(request.keep / request.run_id, error);
+  const fs::path path = artifact->path;
+  RETURN_IF_ERROR(KeepCopy(folder / path, place / path, artifact->sha256));
+  for (const ArtifactPart& part : artifact->parts) {
+    const fs::path beside = path.parent_path() / part.path;
+    RETURN_IF_ERROR(KeepCopy(folder / beside, place / beside, part.sha256));
   }
-  artifact->location = PlaceOf(fs::weakly_canonical(home, error), request.root);
+  artifact->location = PlaceOf(fs::weakly_canonical(place / path, error), request.root);
   return {};
 }
 

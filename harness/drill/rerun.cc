@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -53,7 +54,7 @@ class Attempt {
     evidence_.started = context_.clock->Now();
     const fs::path here = folder_.lexically_relative(context_.drill_folder);
     Status status = RemoveTreeBelow(context_.drill_folder, here);
-    if (status.ok()) status = MakeDirectoriesBelow(context_.drill_folder, here);
+    if (status.ok()) status = TakePlace();
     if (status.ok()) status = Steps();
     evidence_.ended = context_.clock->Now();
     if (!context_.keep_workspaces) {
@@ -68,11 +69,45 @@ class Attempt {
       (void)Block({"", status.error().ToString()});
     }
     if (WasStopped()) Interrupt();
+    RETURN_IF_ERROR(KeepPlace());
     RETURN_IF_ERROR(WriteEvidence());
     return RerunResult{std::move(evidence_), infrastructure_};
   }
 
  private:
+  // The rerun's folder by its name now, and by no link.
+  Result<HeldFolder> OpenPlace() const {
+    ASSIGN_OR_RETURN(const HeldFolder drill, HeldFolder::Open(context_.drill_folder));
+    return drill.OpenFolder(folder_.lexically_relative(context_.drill_folder));
+  }
+
+  // Makes the rerun's folder and holds it, whatever a run does to its name.
+  Status TakePlace() {
+    RETURN_IF_ERROR(MakeDirectoriesBelow(context_.drill_folder,
+                                         folder_.lexically_relative(context_.drill_folder)));
+    ASSIGN_OR_RETURN(held_, OpenPlace());
+    return {};
+  }
+
+  // Errors: integrity where another folder, or none, has its name; else the machine's trouble.
+  Status CheckPlace() const {
+    const auto named = OpenPlace();
+    if (!named.ok() && IsTrouble(named.error())) return named.error();
+    std::error_code error;
+    if (named.ok() && fs::equivalent(named->through(), held_->through(), error)) return {};
+    return IntegrityError("the run moved the folder it was given", folder_.string());
+  }
+
+  // Evidence is written to no folder but the rerun's own.
+  Status KeepPlace() {
+    if (!held_) return TakePlace();
+    const Status place = CheckPlace();
+    if (place.ok() || place.error().code != ErrorCode::kIntegrity) return {};
+    RETURN_IF_ERROR(
+        RemoveTreeBelow(context_.drill_folder, folder_.lexically_relative(context_.drill_folder)));
+    return TakePlace();
+  }
+
   Status Steps() {
     ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(manifest_, folder_ / "workspace", context_.places,
                                                   context_.cache));
@@ -223,17 +258,12 @@ class Attempt {
   }
 
   // A host run may have left things where its evidence belongs: nothing of its making stays beside
-  // the workspace, and the rerun's folder must still be itself.
+  // the workspace, and the rerun's folder must still be itself. It is cleared below its handle.
   Status ClearTraces() {
+    RETURN_IF_ERROR(CheckPlace());
     std::error_code error;
-    const fs::path real = fs::canonical(folder_, error);
-    const Error unreachable = PathError("cannot resolve", error.value(), folder_);
-    if (error && IsTrouble(unreachable)) return unreachable;
-    if (error || real != folder_.lexically_normal()) {
-      return IntegrityError("the run moved the folder it was given", folder_.string());
-    }
     std::vector<fs::path> traces;
-    fs::directory_iterator entry(folder_, error);
+    fs::directory_iterator entry(held_->through(), error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       if (entry->path().filename() != "workspace") traces.push_back(entry->path());
     }
@@ -331,6 +361,7 @@ class Attempt {
   const std::vector<int>& gpus_;
   const RerunContext& context_;
   const fs::path folder_;
+  std::optional<HeldFolder> held_;  // the folder
   Workspace workspace_;
   Evidence evidence_;
   bool infrastructure_ = false;
@@ -353,26 +384,6 @@ Result<std::string> LogsSha256(const fs::path& drill_folder, const Evidence& evi
     digest.Update(text);
   }
   return ToHex(digest.Finish());
-}
-
-std::map<std::string, std::string> BuildJobEnvironment(
-    const Manifest& manifest, const fs::path& workspace, const std::vector<int>& gpus,
-    const std::map<std::string, std::optional<std::string>>& overrides) {
-  std::map<std::string, std::string> environment;
-  if (manifest.image.kind == "host") environment = PickEnvironment({"PATH"});
-  environment["HOME"] = workspace.string();
-  environment["TMPDIR"] = (workspace / ".tmp").string();
-  environment["LANG"] = "C.UTF-8";
-  for (const auto& [name, value] : manifest.environment.variables) {
-    if (!value) environment.erase(name);
-    if (value && !IsWithheld(*value)) environment[name] = *value;
-  }
-  if (!gpus.empty()) environment["CUDA_VISIBLE_DEVICES"] = fmt::format("{}", fmt::join(gpus, ","));
-  for (const auto& [name, value] : overrides) {
-    if (value) environment[name] = *value;
-    if (!value) environment.erase(name);
-  }
-  return environment;
 }
 
 Result<RerunResult> CarryOut(const Manifest& manifest, const PlannedRerun& planned, int attempt,

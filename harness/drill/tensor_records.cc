@@ -3,11 +3,13 @@
 
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/tensor_digest.h"
+#include "harness/base/digest.h"
 #include "harness/base/disk_meter.h"
 
 namespace rharness {
-
 namespace {
+
+namespace fs = std::filesystem;
 
 // Refuses to read on when its time is over.
 class TimedCheckpoint : public Checkpoint {
@@ -52,11 +54,25 @@ Status Fill(const Checkpoint& checkpoint, Artifact* artifact) {
   return {};
 }
 
+// `hash` measures a file by its name in the folder of the artifact.
+template <class Hash>
+Status FillParts(const std::vector<std::string>& names, Hash hash, Artifact* artifact) {
+  artifact->parts.clear();
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(FileDigest digest, hash(name));
+    artifact->parts.push_back({name, digest.size_bytes, std::move(digest.sha256)});
+  }
+  return {};
+}
+
 }  // namespace
 
 Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact) {
   ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(path));
-  return Fill(*checkpoint, artifact);
+  RETURN_IF_ERROR(Fill(*checkpoint, artifact));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, PartsOfCheckpoint(path));
+  const auto hash = [&](const std::string& name) { return HashFile(path.parent_path() / name); };
+  return FillParts(names, hash, artifact);
 }
 
 Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact, Seconds limit) {
@@ -69,7 +85,11 @@ Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact, Seconds l
     const std::uint64_t stored_bytes = DiskMeter(folder.through()).MeasureNow();
     limit = Seconds(600.0 + 1e-6 * static_cast<double>(stored_bytes));
   }
-  return Fill(TimedCheckpoint(std::move(checkpoint), limit, path.string()), artifact);
+  RETURN_IF_ERROR(Fill(TimedCheckpoint(std::move(checkpoint), limit, path.string()), artifact));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, PartsOfCheckpoint(path, held));
+  const fs::path home = fs::path(artifact->path).parent_path();
+  const auto hash = [&](const std::string& name) { return held->HashFile(home / name); };
+  return FillParts(names, hash, artifact);
 }
 
 }  // namespace rharness

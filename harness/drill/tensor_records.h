@@ -11,7 +11,8 @@
 
 namespace rharness {
 
-// Fills tensor_digest and tensors of `artifact` from the checkpoint at `path`; leaves the rest.
+// Fills tensor_digest, tensors and parts of `artifact` from the checkpoint at `path`; leaves the
+// rest.
 // Errors: those of OpenCheckpoint and DigestCheckpoint; unsupported for other formats.
 Status ReadTensorRecords(const std::filesystem::path& path, Artifact* artifact);
 // That of a run's output at artifact->path below `folder`: no link is followed, not even to a

@@ -80,9 +80,16 @@ void ReadTensor(JsonReader& reader, TensorRecord* out) {
   ReadHex(reader, "sha256", &out->sha256);
 }
 
+void ReadArtifactPart(JsonReader& reader, ArtifactPart* out) {
+  RefuseUnknownMembers(reader, {"path", "size_bytes", "sha256"});
+  ReadRelativePath(reader, "path", Presence::kRequired, &out->path);
+  reader.ReadOptional("size_bytes", &out->size_bytes);
+  ReadHex(reader, "sha256", &out->sha256);
+}
+
 void ReadArtifact(JsonReader& reader, Artifact* out) {
-  RefuseUnknownMembers(
-      reader, {"role", "path", "location", "size_bytes", "sha256", "tensor_digest", "tensors"});
+  RefuseUnknownMembers(reader, {"role", "path", "location", "size_bytes", "sha256", "tensor_digest",
+                                "tensors", "parts"});
   ReadChoice(reader, "role", Presence::kRequired,
              {kRoles[0], kRoles[1], kRoles[2], kRoles[3], kRoles[4]}, &out->role);
   ReadRelativePath(reader, "path", Presence::kRequired, &out->path);
@@ -91,6 +98,7 @@ void ReadArtifact(JsonReader& reader, Artifact* out) {
   ReadHex(reader, "sha256", &out->sha256);
   ReadHex(reader, "tensor_digest", &out->tensor_digest);
   ReadList(reader, "tensors", &out->tensors, ReadTensor);
+  ReadList(reader, "parts", &out->parts, ReadArtifactPart);
 }
 
 }  // namespace

@@ -42,14 +42,21 @@ Json ToJson(const DataItem& item) {
                            {"size_bytes", item.size_bytes}});
 }
 
+Json ToJson(const ArtifactPart& part) {
+  return Json::MakeObject(
+      {{"path", part.path}, {"size_bytes", part.size_bytes}, {"sha256", part.sha256}});
+}
+
 Json ToJson(const Artifact& artifact) {
-  return Json::MakeObject({{"role", artifact.role},
-                           {"path", artifact.path},
-                           {"location", artifact.location},
-                           {"size_bytes", artifact.size_bytes},
-                           {"sha256", artifact.sha256},
-                           {"tensor_digest", artifact.tensor_digest},
-                           {"tensors", ToJsonArray(artifact.tensors)}});
+  Json json = Json::MakeObject({{"role", artifact.role},
+                                {"path", artifact.path},
+                                {"location", artifact.location},
+                                {"size_bytes", artifact.size_bytes},
+                                {"sha256", artifact.sha256},
+                                {"tensor_digest", artifact.tensor_digest},
+                                {"tensors", ToJsonArray(artifact.tensors)}});
+  if (!artifact.parts.empty()) json.AppendMember("parts", ToJsonArray(artifact.parts));
+  return json;
 }
 
 Json ToJson(const RunMetrics& metrics) {

@@ -16,6 +16,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "harness/manifest/artifact.h"
 #include "harness/manifest/environment.h"
 #include "harness/manifest/run_metrics.h"
 
@@ -63,24 +64,6 @@ struct Metric {
   bool primary = false;
   std::optional<double> margin;  // the difference that would matter, in the metric's unit
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
-};
-
-// One tensor of a recorded checkpoint; sha256 is the leaf of the canonical tensor digest.
-struct TensorRecord {
-  std::string name;
-  std::string dtype;  // the safetensors spelling
-  std::vector<std::uint64_t> shape;
-  std::string sha256;
-};
-
-struct Artifact {
-  std::string role;      // "weights", "optimizer", "metrics", "log" or "other"
-  std::string path;      // relative to the working directory
-  std::string location;  // where the original can be read, if kept; relative ones below --root
-  std::uint64_t size_bytes = 0;
-  std::string sha256;
-  std::string tensor_digest;          // canonical; weights and optimizer state
-  std::vector<TensorRecord> tensors;  // one a tensor, sorted by name; may be empty
 };
 
 struct Determinism {

@@ -55,17 +55,22 @@ class Salvage {
 
   void ReadSection(const std::string& section, const Json& json) {
     if (json.IsNull()) return;
-    if (!json.IsObject()) return Keep(Json::MakeObject({{section, json}}));
+    if (!json.IsObject()) return Keep(Json::MakeObject({{section, json}}), section, json);
     for (const auto& [name, value] : json.AsObject()) {
       Json usable = section == "curves" ? PointsOf(name, value) : value;
-      Keep(Json::MakeObject({{section, Json::MakeObject({{name, std::move(usable)}})}}));
+      Keep(Json::MakeObject({{section, Json::MakeObject({{name, std::move(usable)}})}}),
+           section + "." + name, value);
     }
   }
 
-  // Takes what a strict reader makes of this part of the file, or says why it makes nothing of it.
-  void Keep(const Json& part) {
+  // Takes what a strict reader makes of this part of the file, `value` of the name, or says why it
+  // makes nothing of it.
+  void Keep(const Json& part, const std::string& name, const Json& value) {
     auto read = ParseRunMetrics(part, file_);
-    if (!read.ok()) return Say(read.error().ToString() + "; left out");
+    if (!read.ok()) {
+      if (!name.starts_with("software")) result_.unread[name] = value.Dump();
+      return Say(read.error().ToString() + "; left out");
+    }
     result_.metrics.metrics.merge(read->metrics);
     result_.metrics.software.merge(read->software);
     for (Curve& curve : read->curves) result_.metrics.curves.push_back(std::move(curve));

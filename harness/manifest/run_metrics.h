@@ -38,6 +38,8 @@ Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
 struct SalvagedMetrics {
   RunMetrics metrics;
   std::vector<std::string> left_out;  // a sentence each, naming file and member; ten at most
+  // What of "metrics" and "curves" is no number or curve, as JSON text by "metrics.NAME".
+  std::map<std::string, std::string> unread;
 };
 
 // As ParseRunMetrics, for a file that cost hours to write: a member that is unknown or not what it

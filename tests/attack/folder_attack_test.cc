@@ -8,6 +8,7 @@
 #include "harness/base/held_folder.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/journal.h"
+#include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
 #include "tests/attack/attack_world.h"
 
@@ -98,6 +99,73 @@ TEST_F(DrillFolder, ThatIsNewIsForItsOwnerAlone) {
   struct stat info {};
   ASSERT_EQ(::stat((folder() / "new/tonight").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777U, 0700U);
+}
+
+// A host run that gets at the folder beside its workspace.
+class RerunFolderOnTheHost : public AttackWorld {
+ protected:
+  RerunResult CarryOut(const std::string& script) {
+    auto result = Try(script);
+    EXPECT_TRUE(result.ok()) << result.error().ToString();
+    return result.ok() ? std::move(*result) : RerunResult{};
+  }
+  Result<RerunResult> Try(const std::string& script) {
+    Write("elsewhere/thesis.tex", "years of work");
+    manifest_.command = {"sh", "-c", script, "sh", (folder() / "elsewhere").string()};
+    auto journal = Journal::Create(folder() / "drill/journal.jsonl", Json::MakeObject());
+    const auto launcher = MakeLauncher("host");
+    const auto executor = MakeLocalExecutor();
+    EXPECT_TRUE(journal.ok() && launcher.ok());
+    const RerunContext context{.drill_folder = fs::canonical(folder() / "drill"),
+                               .places = places_,
+                               .launchers = {{"host", launcher->get()}},
+                               .executor = executor.get(),
+                               .journal = &*journal,
+                               .cache = &cache_,
+                               .clock = &SystemClock()};
+    PlannedRerun planned{.run_id = "r", .rerun = 1, .job = "r.1", .resources = {}};
+    planned.resources.timeout_seconds = 50;
+    return rharness::CarryOut(manifest_, planned, 1, {}, context);
+  }
+  void ExpectEvidenceInPlaceAndNothingElsewhere() const {
+    EXPECT_TRUE(LoadEvidence(own() / "evidence.json").ok());
+    EXPECT_EQ(fs::symlink_status(own()).type(), fs::file_type::directory);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder() / "elsewhere"), {}), 1);
+  }
+  fs::path own() const { return folder() / "drill/runs/r/1"; }
+};
+
+TEST_F(RerunFolderOnTheHost, IsClearedOfWhatTheRunLeftThereAndOfNothingBehindALink) {
+  const RerunResult result =
+      CarryOut("cd .. && echo forged > stdout.log && ln -s \"$1\" artifacts");
+  EXPECT_EQ(result.evidence.obstacle, "");
+  EXPECT_FALSE(fs::exists(own() / "stdout.log"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(own() / "artifacts")));
+  ExpectEvidenceInPlaceAndNothingElsewhere();
+}
+
+TEST_F(RerunFolderOnTheHost, ThatIsALinkAfterwardsIsNotWrittenThrough) {
+  const RerunResult result = CarryOut("cd ../.. && mv 1 gone && ln -s \"$1\" 1");
+  EXPECT_THAT(result.evidence.obstacle, HasSubstr("moved the folder it was given"));
+  ExpectEvidenceInPlaceAndNothingElsewhere();
+}
+
+TEST_F(RerunFolderOnTheHost, ThatIsAnotherFolderAfterwardsIsTold) {
+  const RerunResult result =
+      CarryOut("cd ../.. && mv 1 gone && mkdir -p 1/workspace && ln -s \"$1\" 1/artifacts");
+  EXPECT_THAT(result.evidence.obstacle, HasSubstr("moved the folder it was given"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(own() / "artifacts")));
+  ExpectEvidenceInPlaceAndNothingElsewhere();
+}
+
+TEST_F(RerunFolderOnTheHost, BehindALinkThatWasThereBeforeGetsNoEvidence) {
+  Write("elsewhere/1/evidence.json", "precious");
+  fs::create_directories(folder() / "drill/runs");
+  fs::create_directory_symlink(folder() / "elsewhere", folder() / "drill/runs/r");
+  const auto result = Try("true");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kIntegrity) << result.error().ToString();
+  EXPECT_EQ(Read(folder() / "elsewhere/1/evidence.json"), "precious");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "harness/drill/collect.h"
 #include "harness/drill/tensor_records.h"
 #include "tests/attack/attack_world.h"
+#include "tests/compare/weights/distributed_part.h"
 #include "tests/compare/weights/pickle_bytes.h"
 #include "tests/compare/weights/safetensors_file.h"
 
@@ -55,6 +56,64 @@ class PlantedLink : public AttackWorld {
 
   Workspace workspace_;
 };
+
+// What a checkpoint of several files leaves as evidence.
+class KeptShards : public PlantedLink {
+ protected:
+  fs::path kept(const std::string& name) const { return folder() / "drill/artifacts/out" / name; }
+  void WriteIndex(const std::string& name) {
+    manifest_.artifacts[0].path = "out/" + name;
+    Write("drill/workspace/out/1.safetensors", OneTensor(1));
+    Write("drill/workspace/out/2.safetensors", FileOf({{"v", "U8", "[2]", "ab"}}));
+    Write("drill/workspace/out/" + name,
+          R"({"weight_map": {"w": "1.safetensors", "v": "2.safetensors"}})");
+  }
+};
+
+TEST_F(KeptShards, OfAnIndexAreAllThereAndReadAsOneCheckpoint) {
+  WriteIndex("model.safetensors.index.json");
+  // An output of its own, too; and a name that something else has as well.
+  manifest_.artifacts.push_back({.role = "optimizer", .path = "out/1.safetensors"});
+  fs::create_hard_link(inside("out/2.safetensors"), inside("other"));
+  const Evidence evidence = Collect();
+  EXPECT_TRUE(evidence.remarks.empty()) << evidence.remarks[0].message;
+  ASSERT_EQ(evidence.artifacts.size(), 2U);
+  EXPECT_EQ(evidence.artifacts[0].location, "artifacts/out/model.safetensors.index.json");
+  EXPECT_EQ(evidence.artifacts[1].location, "artifacts/out/1.safetensors");
+  ASSERT_EQ(evidence.artifacts[0].parts.size(), 2U);
+  EXPECT_EQ(evidence.artifacts[0].parts[0].path, "1.safetensors");
+  EXPECT_EQ(evidence.artifacts[0].parts[0].sha256, Sha256HexOf(OneTensor(1)));
+  EXPECT_EQ(evidence.artifacts[0].parts[1].sha256, Sha256HexOf(Read(kept("2.safetensors"))));
+  const auto read = OpenCheckpoint(kept("model.safetensors.index.json"));
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_EQ((*read)->tensors().size(), 2U);
+  Evidence named = evidence;
+  named.run_id = "r";
+  named.rerun = 1;
+  const auto again = ParseEvidence(ToJson(named), "evidence");
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(again->artifacts[0].parts[1].path, "2.safetensors");
+}
+
+TEST_F(KeptShards, OfADistributedCheckpointAreAllThere) {
+  namespace dcp = distributed;
+  const std::string part = dcp::Saved("ByteStorage", 2, {2}, "ab");
+  Write("drill/workspace/out/__0_0.distcp", part);
+  Write("drill/workspace/out/.metadata",
+        dcp::MetadataFile({{"w", dcp::Tensor("uint8", {2}, {{{0}, {2}}})}},
+                          {dcp::Part("w", dcp::Size({0}), "__0_0.distcp", 0, part.size())}));
+  manifest_.artifacts[0].path = "out/.metadata";
+  const Evidence evidence = Collect();
+  EXPECT_TRUE(evidence.remarks.empty()) << evidence.remarks[0].message;
+  ASSERT_EQ(evidence.artifacts.size(), 1U);
+  ASSERT_EQ(evidence.artifacts[0].parts.size(), 1U);
+  EXPECT_EQ(evidence.artifacts[0].parts[0].path, "__0_0.distcp");
+  for (const fs::path& path : {kept(".metadata"), kept("")}) {
+    const auto read = OpenCheckpoint(path);
+    ASSERT_TRUE(read.ok()) << read.error().ToString();
+    EXPECT_EQ((*read)->tensors().at(0).name, "w");
+  }
+}
 
 TEST_F(PlantedLink, ForACheckpointIsNotFollowed) {
   fs::create_symlink(outside("secret.safetensors"), inside("model.safetensors"));

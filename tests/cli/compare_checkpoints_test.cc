@@ -151,5 +151,132 @@ TEST_F(CompareVerb, SaysWhatBecameOfNumbersThatWereNotFinite) {
   }
 }
 
+TEST_F(CompareVerb, NeverPassesSubfoldersWhoseFilesDiffer) {
+  for (const char* side : {"x/", "y/"}) {
+    WriteWeights(side + std::string("model.safetensors"), {1, 2, 3, 4});
+    WriteWeights(side + std::string("2_Dense/model.safetensors"), {5, 6, 7, 8});
+    Write(side + std::string("logs/train.log"), "the same");
+  }
+  EXPECT_EQ(Compare({At("x"), At("y")}).outcome.exit_code, 0);
+  Write("y/logs/train.log", "another");
+  const ProcessResult log = Compare({At("x"), At("y")});
+  EXPECT_EQ(log.outcome.exit_code, 0) << log.stdout_text;
+  EXPECT_NE(log.stdout_text.find("logs/train.log was not compared, and the bytes differ"),
+            std::string::npos)
+      << log.stdout_text;
+  WriteWeights("y/2_Dense/model.safetensors", {5, 6, 7, 9});
+  const Json json = CompareJson({At("x"), At("y")}, 3);
+  EXPECT_EQ(json.Find("verdict")->AsString(), "inconclusive");
+  EXPECT_NE(json.Find("headline")
+                ->AsString()
+                .find("2_Dense/model.safetensors was not compared, and the bytes differ"),
+            std::string::npos)
+      << json.Find("headline")->AsString();
+}
+
+TEST_F(CompareVerb, SaysOfATensorThatOneSideStoresTwiceThatItIsLikelyTied) {
+  const std::string embedding = BytesOf<float>({1, 2, 3, 4}), zeros = BytesOf<float>({0, 0, 0, 0});
+  const TestTensor embed = {"embed.weight", "F32", "[2,2]", embedding};
+  const TestTensor norm = {"norm.weight", "F32", "[2,2]", zeros};
+  const auto head = [&](const std::string& bytes) {
+    return TestTensor{"lm_head.weight", "F32", "[2,2]", bytes};
+  };
+  const std::string once = Write("once.safetensors", FileOf({embed, norm}));
+  const std::string twice = Write("twice.safetensors", FileOf({embed, head(embedding), norm}));
+  const ProcessResult tied = Compare({once, twice});
+  EXPECT_EQ(tied.outcome.exit_code, 1) << tied.stdout_text;
+  EXPECT_NE(tied.stdout_text.find("lm_head.weight is bit-equal to embed.weight of its own side"),
+            std::string::npos)
+      << tied.stdout_text;
+  const Json json = CompareJson({twice, once}, 1);
+  ASSERT_EQ(json.Find("causes")->AsArray().size(), 1U);
+  const Json& cause = json.Find("causes")->AsArray().front();
+  EXPECT_EQ(cause.Find("code")->AsString(), "tied_weights");
+  EXPECT_EQ(cause.Find("evidence")->AsArray().front().AsString(),
+            "lm_head.weight, which only A stores, is bit-equal to embed.weight of A, which both "
+            "have and is equal");
+  // Neither other bits, nor zeros beside zeros, nor a twin that is not equal on both sides.
+  const TestTensor moved = {"embed.weight", "F32", "[2,2]", BytesOf<float>({1, 2, 3, 5})};
+  for (const std::string& other :
+       {FileOf({embed, head(BytesOf<float>({1, 2, 3, 5})), norm}),
+        FileOf({embed, head(zeros), norm}), FileOf({moved, head(moved.bytes), norm})}) {
+    const Json none = CompareJson({once, Write("other.safetensors", other)}, 1);
+    EXPECT_EQ(none.Dump().find("tied"), std::string::npos) << none.Find("headline")->AsString();
+  }
+}
+
+// A parameter of which somebody hung another tensor, and a state_dict with a tensor as attribute.
+TEST_F(CompareVerb, ComparesTensorsThatAreAttributesOfOthers) {
+  const auto file = [](float attribute, bool of_dict) {
+    const std::string tensor = PTensor(PStorage("FloatStorage", "0", 2), 0, {2}, {1});
+    const std::string hung = PTensor(PStorage("FloatStorage", "1", 1), 0, {1}, {1});
+    const std::string state = "}(" + PStr("scale") + hung + "u";
+    const std::string parameter =
+        PCall("torch._utils", "_rebuild_parameter_with_state",
+              {tensor, "\x88", PCall("collections", "OrderedDict", {}), of_dict ? "}" : state});
+    std::string tree = PCall("collections", "OrderedDict", {}) + "(" + PStr("w") + parameter + "u";
+    if (of_dict) tree += state + "b";
+    return TorchFileOf(PickleOf(tree), {BytesOf<float>({1, 2}), BytesOf<float>({attribute})});
+  };
+  for (const bool of_dict : {false, true}) {
+    const std::string a = Write("a.pt", file(1, of_dict)), b = Write("b.pt", file(2, of_dict));
+    EXPECT_EQ(Compare({a, a}).outcome.exit_code, 0);
+    const ProcessResult result = Compare({a, b});
+    EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text;
+    const char* name = of_dict ? "(state).scale" : "w.(attributes).scale";
+    EXPECT_NE(result.stdout_text.find(name), std::string::npos) << result.stdout_text;
+  }
+}
+
+TEST_F(CompareVerb, NeverPassesMetricsThatItLeavesOutWhereTheyDiffer) {
+  const auto metrics = [&](const char* name, const std::string& value) {
+    return Write(name, R"({"metrics": {"loss": 0.5, "accuracy": )" + value + "}}");
+  };
+  for (const char* other : {"\"0.8\"", "true", "[0.8]", "{\"top1\": 0.8}", "null"}) {
+    const std::string a = metrics("a.json", "\"0.9\""), b = metrics("b.json", other);
+    EXPECT_EQ(Compare({a, a}).outcome.exit_code, 0) << other;
+    const ProcessResult result = Compare({a, b});
+    EXPECT_EQ(result.outcome.exit_code, 3) << other << result.stdout_text;
+    EXPECT_NE(result.stdout_text.find("metrics.accuracy was left out, and is not the same"),
+              std::string::npos)
+        << result.stdout_text;
+  }
+}
+
+TEST_F(CompareVerb, NeverPassesTensorsInHooksAndInNames) {
+  const auto file = [](float value, bool in_hooks) {
+    const std::string storage = PStorage("FloatStorage", "0", 2);
+    const std::string hung = PTensor(PStorage("FloatStorage", "1", 1), 0, {1}, {1});
+    const std::string hooks = PCall("collections", "OrderedDict", {}) + "(" + PInt(1) + hung + "u";
+    const std::string tensor = PCall("torch._utils", "_rebuild_tensor_v2",
+                                     {storage, PInt(0), PInts({2}), PInts({1}), "\x89",
+                                      in_hooks ? hooks : PCall("collections", "OrderedDict", {})});
+    const std::string more = in_hooks ? "" : hung + PInt(7);
+    return TorchFileOf(PickleOf("}(" + PStr("w") + tensor + more + "u"),
+                       {BytesOf<float>({1, 2}), BytesOf<float>({value})});
+  };
+  for (const bool in_hooks : {true, false}) {
+    const std::string a = Write("a.pt", file(1, in_hooks)), b = Write("b.pt", file(2, in_hooks));
+    const ProcessResult result = Compare({a, b});
+    EXPECT_EQ(result.outcome.exit_code, in_hooks ? 1 : 3) << result.stdout_text;
+  }
+}
+
+TEST_F(CompareVerb, NeverPassesALinkOfOneSideThatLeadsNowhere) {
+  for (const char* side : {"x/", "y/"}) {
+    WriteLoss(side + std::string("loss.json"), 0.0);
+    WriteLoss(side + std::string("deep/loss.json"), 0.0);
+    std::filesystem::create_directory_symlink("deep", At(side + std::string("latest")));
+  }
+  EXPECT_EQ(Compare({At("x"), At("y")}).outcome.exit_code, 0);
+  for (const char* target : {"nowhere", "/etc"}) {
+    std::filesystem::remove(At("y/link"));
+    std::filesystem::create_symlink(target, At("y/link"));
+    const ProcessResult result = Compare({At("x"), At("y")});
+    EXPECT_EQ(result.outcome.exit_code, 3) << target << result.stdout_text;
+    EXPECT_NE(result.stdout_text.find("link"), std::string::npos) << result.stdout_text;
+  }
+}
+
 }  // namespace
 }  // namespace rharness

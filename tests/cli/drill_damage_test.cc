@@ -88,6 +88,42 @@ TEST_F(DamagedDrill, TellsOfAKeptCheckpointThatChanged) {
   EXPECT_EQ(Resume().outcome.exit_code, 0);
 }
 
+// A checkpoint in two files under an index, of the recording and of the rerun.
+TEST_F(DamagedDrill, KeepsEveryShardOfACheckpointAndTellsOfOneThatChanged) {
+  Write("train.sh", R"sh(echo run >> "$1/calls"
+mkdir out && cp "$1/weights" out/1.safetensors && cp "$1/index" out/m.safetensors.index.json
+printf '{"metrics": {"accuracy": 0.75}}' > metrics.json
+)sh");
+  Write("weights", Weights('a'));
+  Write("index", R"({"weight_map": {"w": "1.safetensors"}})");
+  Record("a", {"--weights", "out/m.safetensors.index.json", "--determinism", "bitwise", "--keep",
+               "kept"});
+  EXPECT_EQ(Read(At("kept/a/out/1.safetensors")), Weights('a'));
+  Add();
+  ASSERT_TRUE(RemoveTree(At("out")).ok());
+  Write("weights", Weights('b'));
+  ASSERT_EQ(Drill().outcome.exit_code, 1);
+  const fs::path shard = At("out/runs/a/1/artifacts/out/1.safetensors");
+  EXPECT_EQ(Read(shard), Weights('b'));
+  // By bytes, not by digests alone: a distance is told.
+  for (const std::string& rerun :
+       {std::string("out/runs/a/1"),
+        std::string("out/runs/a/1/artifacts/out/m.safetensors.index.json")}) {
+    const std::string recorded =
+        rerun.ends_with("json") ? "kept/a/out/m.safetensors.index.json" : "runs/a.json";
+    const ProcessResult compared =
+        Run({kRharness, "compare", recorded, rerun, "--expect", "bitwise"});
+    EXPECT_EQ(compared.outcome.exit_code, 1) << compared.stdout_text << compared.stderr_text;
+    EXPECT_NE(compared.stdout_text.find("at most 1 and 1 ULP apart"), std::string::npos)
+        << compared.stdout_text;
+  }
+  ASSERT_TRUE(WriteFileAtomic(shard, Weights('c')).ok());
+  const ProcessResult damaged = Resume();
+  EXPECT_EQ(damaged.outcome.exit_code, 5) << damaged.stdout_text << damaged.stderr_text;
+  EXPECT_EQ(Calls(), 2);
+  EXPECT_EQ(Read(shard), Weights('b'));
+}
+
 TEST_F(DamagedDrill, TellsOfARecordedOriginalThatChanged) {
   RecordWithWeights({"--keep", "kept"});
   Write("weights", Weights('b'));

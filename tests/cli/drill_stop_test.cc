@@ -59,6 +59,12 @@ class StoppedDrill : public UnfinishedDrill {
     EXPECT_TRUE(store.ok());
     return (*store)->Find("a")->last_verdict;
   }
+  static bool Lives(int pid) { return ::kill(pid, 0) == 0; }
+  static bool Gone(int pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    const std::string text((std::istreambuf_iterator<char>(stat)), {});
+    return text.empty() || text.find(") Z ") != std::string::npos;
+  }
   ProcessResult Resume() {
     fs::remove(At("gate"));
     return Run({kRharness, "drill", "--resume", "--out", "out"});
@@ -115,17 +121,67 @@ TEST_F(StoppedDrill, LeavesNothingRunningBesideWhatResumeStarts) {
   drill.Wait();
   // The leader is gone as well: nobody leads the others any more.
   ::kill(leader, SIGKILL);
-  const auto lives = [](int pid) { return ::kill(pid, 0) == 0; };
-  EXPECT_TRUE(lives(escaped) && lives(background));
+  EXPECT_TRUE(Lives(escaped) && Lives(background));
   const ProcessResult result = Resume();
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
-  const auto gone = [](int pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text((std::istreambuf_iterator<char>(stat)), {});
-    return text.empty() || text.find(") Z ") != std::string::npos;
-  };
-  EXPECT_TRUE(gone(escaped)) << escaped;
-  EXPECT_TRUE(gone(background)) << background;
+  EXPECT_TRUE(Gone(escaped)) << escaped;
+  EXPECT_TRUE(Gone(background)) << background;
+}
+
+// Git hangs in the checkout, with a child in a session of its own, when the drill is killed.
+TEST_F(StoppedDrill, LeavesNoGitRunningBesideWhatResumeStarts) {
+  Write("train.sh", kPatient);
+  const ProcessResult made =
+      Run({"sh", "-c",
+           "git init -q . && git add train.sh && "
+           "git -c user.name=a -c user.email=a@b commit -qm one && command -v git"});
+  if (!made.outcome.Succeeded()) GTEST_SKIP() << "git is not installed: " << made.stderr_text;
+  ASSERT_TRUE(Run({kRharness,
+                   "--quiet",
+                   "record",
+                   "--out",
+                   "runs/a.json",
+                   "--root",
+                   ".",
+                   "--metrics",
+                   "metrics.json",
+                   "--metric",
+                   "accuracy,direction=higher,primary,margin=0.01",
+                   "--family",
+                   "tiny",
+                   "--seed",
+                   "init=1",
+                   "--",
+                   "sh",
+                   "train.sh",
+                   At("").string(),
+                   "-"})
+                  .outcome.Succeeded());
+  Add();
+  Write("gate", "");
+  Write("bin/git", "#!/bin/sh\nif [ -e " + At("gate").string() +
+                       R"sh( ]; then
+  cd "$(dirname "$0")/.." || exit 1
+  setsid sh -c 'echo $$ > escaped; exec sleep 600' &
+  echo $$ > hangs
+  exec sleep 600
+fi
+exec )sh" + made.stdout_text.substr(0, made.stdout_text.find('\n')) +
+                       " \"$@\"\n");
+  fs::permissions(At("bin/git"), fs::perms::owner_all);
+  environment_["PATH"] = At("bin").string() + ":" + environment_["PATH"];
+  Background drill(DrillArguments(), At(""), environment_);
+  const int git = PidIn("hangs");
+  const int escaped = PidIn("escaped");
+  ASSERT_GT(std::min(git, escaped), 1);
+  drill.Signal(SIGKILL);
+  drill.Wait();
+  EXPECT_TRUE(Lives(escaped));
+  const ProcessResult result = Resume();
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  EXPECT_TRUE(Gone(git)) << git;
+  EXPECT_TRUE(Gone(escaped)) << escaped;
+  EXPECT_EQ(Calls(), 1);
 }
 
 }  // namespace

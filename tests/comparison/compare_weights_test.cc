@@ -32,6 +32,22 @@ TEST(RecordedWeights, AreIdenticalByTheirTensors) {
   EXPECT_EQ(VerdictOf(a, Recorded(CombineDigests(other), other)), Verdict::kDrifted);
 }
 
+TEST(RecordedWeights, ThatOneSideStoredTwiceAreLikelyTied) {
+  const TensorDigest embed = {"embed", DType::kF32, {2, 2}, std::string(64, 'a')};
+  const TensorDigest bias = {"bias", DType::kF32, {2}, std::string(64, 'b')};
+  std::vector<TensorDigest> once = {bias, embed}, twice = once;
+  twice.push_back({"head", DType::kF32, {2, 2}, embed.sha256});
+  twice.push_back({"head_bias", DType::kF32, {2}, bias.sha256});  // may be zeros, like many
+  const auto parts = CompareCheckpoints(Recorded(CombineDigests(once), once).weights,
+                                        Recorded(CombineDigests(twice), twice).weights, {});
+  ASSERT_TRUE(parts.ok());
+  ASSERT_EQ(parts->front().tied.size(), 1U);
+  EXPECT_EQ(parts->front().tied[0].name, "head");
+  EXPECT_EQ(parts->front().tied[0].same_as, "embed");
+  EXPECT_FALSE(parts->front().tied[0].in_a);
+  EXPECT_FALSE(parts->front().difference.bit_equal);
+}
+
 TEST(RecordedWeights, WithoutAListOfTensorsAreJudgedByTheirRoots) {
   const Subject a = Recorded(std::string(64, 'a'));
   EXPECT_EQ(VerdictOf(a, a), Verdict::kIdentical);

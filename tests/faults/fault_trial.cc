@@ -69,7 +69,8 @@ void FaultTrial::Reset() {
 }
 
 ProcessResult FaultTrial::RunDrill(const std::string& fault, bool resume) {
-  ProcessSpec spec{{RHARNESS_FAULT_DRILL, Trial("runs.db").string(), Trial("out").string()},
+  ProcessSpec spec{{RHARNESS_FAULT_DRILL, Trial("runs.db").string(), Trial("out").string(),
+                    std::to_string(jobs_)},
                    environment_,
                    folder_.path()};
   if (resume) spec.argv.push_back("--resume");

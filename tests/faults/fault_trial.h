@@ -35,6 +35,8 @@ class FaultTrial : public DrillProgram {
 
   std::filesystem::path Trial(const std::string& name) const { return At("trial/" + name); }
 
+  int jobs_ = 1;  // reruns side by side
+
  private:
   std::string ReportWrong(bool finished) const;
   std::string HistoryWrong(bool finished) const;

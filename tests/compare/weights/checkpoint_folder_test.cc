@@ -18,6 +18,12 @@ class Folders : public CheckpointFiles {
     EXPECT_EQ(result.error().code, code) << result.error().ToString();
     EXPECT_NE(result.error().message.find(text), std::string::npos) << result.error().ToString();
   }
+  // What is not read, but for what is aside.
+  static std::vector<UnreadPart> Deciding(const Checkpoint& checkpoint) {
+    std::vector<UnreadPart> parts = checkpoint.unread();
+    std::erase_if(parts, [](const UnreadPart& part) { return part.aside; });
+    return parts;
+  }
   std::string A() { return FileOf({{"a", "U8", "[4]", "aaaa"}}); }
   std::string B() { return FileOf({{"b", "U8", "[4]", "bbbb"}}); }
 };
@@ -35,7 +41,7 @@ TEST_F(Folders, MeanTheirOneIndex) {
   const auto checkpoint = OpenCheckpoint(folder());
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
   EXPECT_EQ((*checkpoint)->tensors().size(), 1U);
-  EXPECT_TRUE((*checkpoint)->unread().empty());
+  EXPECT_TRUE(Deciding(**checkpoint).empty());
   Write("{}", "pytorch_model.bin.index.json");
   ExpectError(ErrorCode::kInvalidInput, "'pytorch_model.bin.index.json'");
 }
@@ -51,11 +57,12 @@ TEST_F(Folders, ReadWhatLiesBesideTheirIndex) {
   ASSERT_EQ((*checkpoint)->tensors().size(), 2U);
   EXPECT_EQ((*checkpoint)->tensors()[1].name, "adapter.safetensors/b");
   EXPECT_EQ(ReadAll(**checkpoint, 1), "bbbb");
-  ASSERT_EQ((*checkpoint)->unread().size(), 2U);
-  EXPECT_EQ((*checkpoint)->unread()[0].name, "flax_model.msgpack");
-  EXPECT_NE((*checkpoint)->unread()[0].why.find("MessagePack"), std::string::npos);
-  EXPECT_EQ((*checkpoint)->unread()[1].name, "notes.bin");
-  EXPECT_NE((*checkpoint)->unread()[1].why.find("a Python pickle"), std::string::npos);
+  const auto unread = Deciding(**checkpoint);
+  ASSERT_EQ(unread.size(), 2U);
+  EXPECT_EQ(unread[0].name, "flax_model.msgpack");
+  EXPECT_NE(unread[0].why.find("MessagePack"), std::string::npos);
+  EXPECT_EQ(unread[1].name, "notes.bin");
+  EXPECT_NE(unread[1].why.find("a Python pickle"), std::string::npos);
 }
 
 TEST_F(Folders, NameFilesOfOtherFormatsBesideTheirOneFile) {
@@ -63,8 +70,8 @@ TEST_F(Folders, NameFilesOfOtherFormatsBesideTheirOneFile) {
   Write("weights of Keras", "tf_model.h5");
   const auto checkpoint = OpenCheckpoint(folder());
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
-  ASSERT_EQ((*checkpoint)->unread().size(), 1U);
-  EXPECT_EQ((*checkpoint)->unread()[0].size_bytes, 16U);
+  ASSERT_EQ(Deciding(**checkpoint).size(), 1U);
+  EXPECT_EQ(Deciding(**checkpoint)[0].size_bytes, 16U);
 }
 
 TEST_F(Folders, JoinSafetensorsFilesWhoseNamesDoNotCollide) {
@@ -91,11 +98,50 @@ TEST_F(Folders, SayWhatTheyLack) {
   ExpectError(ErrorCode::kNotFound, "without a checkpoint; expected one *.index.json");
 }
 
-TEST_F(Folders, PassOverTheirSubfolders) {
+TEST_F(Folders, NameWhatLiesInTheirSubfolders) {
   const auto path = folder();
   std::filesystem::create_directory(path / "old.safetensors");
   Write(A(), "model.safetensors");
-  EXPECT_TRUE(OpenCheckpoint(path).ok());
+  ASSERT_TRUE(OpenCheckpoint(path).ok());
+  for (const char* name : {"2_Dense", "logs", ".git/objects"}) {
+    std::filesystem::create_directories(path / name);
+  }
+  Write(B(), "2_Dense/model.safetensors");
+  Write("epoch 1\n", "logs/train.log");
+  Write(std::string("\0\1\2\3", 4), "logs/events.out.tfevents.1");
+  Write(std::string("\0\1\2\3", 4), ".git/objects/ab");
+  Write(std::string("\0\1\2\3", 4), "logs/0.0");
+  std::filesystem::create_directory_symlink("/etc", path / "outside");
+  std::filesystem::create_directory_symlink("logs", path / "latest");
+  const auto checkpoint = OpenCheckpoint(path);
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  EXPECT_EQ((*checkpoint)->tensors().size(), 1U);
+  const auto unread = Deciding(**checkpoint);
+  ASSERT_EQ(unread.size(), 3U);
+  EXPECT_EQ(unread[0].name, "2_Dense/model.safetensors");
+  EXPECT_NE(unread[0].why.find("lies in a subfolder"), std::string::npos);
+  EXPECT_EQ(unread[1].name, "logs/0.0");
+  EXPECT_EQ(unread[2].name, "outside");
+  EXPECT_EQ(unread[2].file, nullptr);
+  EXPECT_EQ((*checkpoint)->unread().size(), 7U);
+  const auto digest = DigestCheckpoint(**checkpoint);
+  ASSERT_FALSE(digest.ok());
+  EXPECT_NE(digest.error().message.find("'2_Dense/model.safetensors' is not read"),
+            std::string::npos);
+}
+
+TEST_F(Folders, ReadWhateverItsNameWhatLiesBesideThem) {
+  Write(A(), "model.safetensors");
+  Write(B(), "adapter");
+  Write(std::string("\x80\x05N.", 4), "rng.pkl");
+  Write("vocabulary\n", "vocab.txt");
+  const auto checkpoint = OpenCheckpoint(folder());
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
+  ASSERT_EQ((*checkpoint)->tensors().size(), 2U);
+  EXPECT_EQ((*checkpoint)->tensors()[1].name, "adapter/b");
+  const auto unread = Deciding(**checkpoint);
+  ASSERT_EQ(unread.size(), 1U);
+  EXPECT_EQ(unread[0].name, "rng.pkl");
 }
 
 }  // namespace

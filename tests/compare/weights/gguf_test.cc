@@ -132,6 +132,7 @@ TEST(GgufTypes, HaveThePublishedBlockSizes) {
       {6, "Q5_0", 32, 2 + 4 + 16},
       {7, "Q5_1", 32, 2 + 2 + 4 + 16},
       {8, "Q8_0", 32, 2 + 32},
+      {9, "Q8_1", 32, 2 + 2 + 32},
       {10, "Q2_K", kSuper, 2 + 2 + kSuper / 16 + kSuper / 4},
       {11, "Q3_K", kSuper, 2 + kSuper / 4 + kSuper / 8 + 12},
       {12, "Q4_K", kSuper, 2 + 2 + kSuper / 2 + 12},
@@ -190,6 +191,34 @@ TEST_F(Gguf, ComparesBlocksByteByByte) {
   EXPECT_EQ(difference->differing[0].differing, 2U);
   EXPECT_EQ(difference->differing[0].first_index, 100U);
   EXPECT_EQ(difference->differing[0].max_ulp, 0U);
+}
+
+// block_q8_1 of ggml-common.h: d and s as half floats, then 32 quants of a byte, 36 bytes. (The
+// gguf package's own table says 40, from when d and s were floats; ggml refuses such files.)
+TEST_F(Gguf, ReadsBlocksOfQ8_1AsGgmlLaysThemOut) {
+  GgufFile file;
+  file.tensors = {{"w", {32, 2}, 9, 0}, {"x", {4}, 0, 96}};
+  std::string block;
+  for (int i = 0; i < 2; ++i) {
+    block += GgufNumber(0x3c00, 2) + GgufNumber(0x5000, 2);  // d = 1, s = 32: the sum of the quants
+    block += std::string(32, '\1');
+  }
+  ASSERT_EQ(block.size(), 72U);
+  file.data = block + std::string(24, '\0') + std::string(16, '\7');
+  const auto a = MustOpen(file.Bytes(), "a.gguf");
+  ASSERT_EQ(a->tensors().size(), 2U);
+  EXPECT_EQ(FormatName(a->tensors()[0]), "Q8_1");
+  EXPECT_EQ(a->tensors()[0].elements, 64U);
+  EXPECT_EQ(a->tensors()[0].size_bytes, 72U);
+  EXPECT_EQ(ReadAll(*a, 0), block);
+  EXPECT_EQ(ReadAll(*a, 1), std::string(16, '\7'));
+  file.data[71] = 2;  // the last quant of the last block
+  const auto b = MustOpen(file.Bytes(), "b.gguf");
+  const auto difference = DiffCheckpoints(*a, *b);
+  ASSERT_TRUE(difference.ok());
+  ASSERT_EQ(difference->differing.size(), 1U);
+  EXPECT_EQ(difference->differing[0].name, "w");
+  EXPECT_EQ(difference->differing[0].first_index, 71U);
 }
 
 TEST_F(Gguf, TellsBlocksOfDifferentFormatsApartThoughTheirBytesAgree) {

@@ -1,0 +1,30 @@
+// What lies in the subfolders of a checkpoint's folder, which no reader enters.
+#ifndef RHARNESS_COMPARE_WEIGHTS_SUBFOLDERS_H_
+#define RHARNESS_COMPARE_WEIGHTS_SUBFOLDERS_H_
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "compare/weights/checkpoint.h"
+#include "compare/weights/input_file.h"
+
+namespace rharness {
+
+// A file that is not read, by its path below the checkpoint's folder. Aside is a text without the
+// name of a checkpoint or of its index, what has the name of a log, an image or a tokenizer, and
+// what lies in hidden folders. Errors: those of InputFile::ReadAt.
+Result<UnreadPart> PassedOver(const std::filesystem::path& relative, const InputFile& file,
+                              std::string why);
+
+// Every file below the subfolders of `folder`, named by its path below it, as a part that is not
+// read.
+// Links to folders are not followed: one that leads out of `folder` is a part without bytes, as are
+// links that lead nowhere, and the rest beyond kMaxFolderEntries. Errors: io; with `below`, in
+// which `folder` lies, integrity where a file is a symbolic link.
+Result<std::vector<UnreadPart>> PartsInSubfolders(
+    const std::filesystem::path& folder, const std::shared_ptr<const HeldFolder>& below = nullptr);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_WEIGHTS_SUBFOLDERS_H_

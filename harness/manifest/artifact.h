@@ -1,0 +1,41 @@
+// A file that a run made, as manifests and evidence record it.
+#ifndef RHARNESS_HARNESS_MANIFEST_ARTIFACT_H_
+#define RHARNESS_HARNESS_MANIFEST_ARTIFACT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rharness {
+
+// One tensor of a recorded checkpoint; sha256 is the leaf of the canonical tensor digest.
+struct TensorRecord {
+  std::string name;
+  std::string dtype;  // the safetensors spelling
+  std::vector<std::uint64_t> shape;
+  std::string sha256;
+};
+
+// A further file of an artifact that consists of several: a shard beside an index.
+struct ArtifactPart {
+  std::string path;  // relative to the folder of the artifact's own path
+  std::uint64_t size_bytes = 0;
+  std::string sha256;
+};
+
+struct Artifact {
+  std::string role;      // "weights", "optimizer", "metrics", "log" or "other"
+  std::string path;      // relative to the working directory
+  std::string location;  // where the original can be read, if kept; relative ones below --root
+  std::uint64_t size_bytes = 0;
+  std::string sha256;
+  std::string tensor_digest;          // canonical; weights and optimizer state
+  std::vector<TensorRecord> tensors;  // one a tensor, sorted by name; may be empty
+  // Of an index or a .metadata: the files that it lists, sorted by path, kept beside it. Else
+  // empty.
+  std::vector<ArtifactPart> parts;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_MANIFEST_ARTIFACT_H_
