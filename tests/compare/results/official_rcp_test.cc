@@ -1,5 +1,5 @@
-// The RCP mode against limits that the official checker printed for every release, and the benchmarks
-// whose records it reads in their own way.
+// The RCP mode against limits that the official checker printed for every release, and the
+// benchmarks whose records it reads in their own way.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ ResultGroup GroupOf(const RcpSet& set, std::int64_t batch_size, const std::vecto
   return *group;
 }
 
-RcpDecision Check(const RcpSet& set, std::int64_t batch_size, const std::vector<double>& counts) {
+RcpDecision CheckCounts(const RcpSet& set, std::int64_t batch_size,
+                        const std::vector<double>& counts) {
   const auto decision = CheckRcp(GroupOf(set, batch_size, counts), set);
   EXPECT_TRUE(decision.ok()) << decision.error().ToString();
   return *decision;
@@ -99,13 +100,15 @@ TEST(OfficialRcp, EveryReleaseHasTheLimitsOfTheOfficialChecker) {
     const auto runs = static_cast<std::size_t>(set.rules.submission_runs);
     const double above = CountAbove(official.limit);
     const double below = above - (official.limit > 100.0 ? 1.0 : 0.001);
-    const RcpDecision pass = Check(set, official.batch_size, std::vector<double>(runs, above));
+    const RcpDecision pass =
+        CheckCounts(set, official.batch_size, std::vector<double>(runs, above));
     const std::string where = fmt::format("{} {}", file.string(), official.batch_size);
     EXPECT_TRUE(pass.pass) << where;
     EXPECT_EQ(RcpCaseName(pass.which), official.which) << where;
     EXPECT_DOUBLE_EQ(pass.min_mean, official.limit) << where;
     if (below >= official.limit) continue;  // the limit is a count, up to the last bit
-    EXPECT_FALSE(Check(set, official.batch_size, std::vector<double>(runs, below)).pass) << where;
+    EXPECT_FALSE(CheckCounts(set, official.batch_size, std::vector<double>(runs, below)).pass)
+        << where;
   }
   EXPECT_EQ(sets.size(), 78u) << "files";
 }
@@ -115,16 +118,16 @@ TEST(OfficialRcp, EveryReleaseHasTheLimitsOfTheOfficialChecker) {
 TEST(OfficialRcp, SamplesOfGpt3AreBeyondTheCountOfARunThatDidNotConverge) {
   const RcpSet set = SetOf("gpt3", "1.2e9, 1.2e9, 1.2e9, 1.2e9, 1.2e9, 1.2e9");
   EXPECT_EQ(set.records[0].mean, 1.2e9);
-  EXPECT_TRUE(Check(set, 512, {1.2e9, 1.2e9, 1.2e9}).pass);
-  EXPECT_EQ(Check(set, 512, {1.1e9, 1.2e9, 0}).submission_mean, 1.1e9);
+  EXPECT_TRUE(CheckCounts(set, 512, {1.2e9, 1.2e9, 1.2e9}).pass);
+  EXPECT_EQ(CheckCounts(set, 512, {1.1e9, 1.2e9, 0}).submission_mean, 1.1e9);
 }
 
 TEST(OfficialRcp, ReferencePointsOfSdAreThoseOfStableDiffusionInSteps) {
   const RcpSet set = SetOf("sd", "5000, 5000, 5000, 5000");
   EXPECT_EQ(set.rules.name, kStableDiffusion);
   EXPECT_EQ(set.unit, ConvergenceUnit::kSteps);
-  EXPECT_TRUE(Check(set, 512, std::vector<double>(10, 5000)).pass);
-  EXPECT_FALSE(Check(set, 512, std::vector<double>(10, 4999)).pass);
+  EXPECT_TRUE(CheckCounts(set, 512, std::vector<double>(10, 5000)).pass);
+  EXPECT_FALSE(CheckCounts(set, 512, std::vector<double>(10, 4999)).pass);
   const RcpSet samples = SetOf("stable_diffusion", "5000, 5000, 5000, 5000");
   const auto mixed = CheckRcp(GroupOf(samples, 512, std::vector<double>(10, 5000)), set);
   ASSERT_FALSE(mixed.ok()) << "samples are no steps";
@@ -136,15 +139,15 @@ TEST(OfficialRcp, ReferencePointsOfSdAreThoseOfStableDiffusionInSteps) {
 TEST(OfficialRcp, DlrmIsReadWithTheRunsOfItsRules) {
   const RcpSet set = SetOf("dlrm", "1.75, 1.75, 1.75, 1.75");
   EXPECT_EQ(set.rules.submission_runs, 5);
-  EXPECT_TRUE(Check(set, 512, std::vector<double>(5, 1.75)).pass);
+  EXPECT_TRUE(CheckCounts(set, 512, std::vector<double>(5, 1.75)).pass);
 }
 
 TEST(OfficialRcp, EpochsAreRoundedToThousandthsAsPythonDoes) {
   const RcpSet set = SetOf("dlrm", "1.75, 1.75, 1.75, 1.75");
   // 0.0625 and 0.1875 are exact in binary and lie halfway: both go to the even neighbour.
-  EXPECT_DOUBLE_EQ(*Check(set, 512, std::vector<double>(5, 0.0625)).submission_mean, 0.062);
-  EXPECT_DOUBLE_EQ(*Check(set, 512, std::vector<double>(5, 0.1875)).submission_mean, 0.188);
-  EXPECT_TRUE(Check(set, 512, std::vector<double>(5, 1.7496)).pass) << "1.75, rounded";
+  EXPECT_DOUBLE_EQ(*CheckCounts(set, 512, std::vector<double>(5, 0.0625)).submission_mean, 0.062);
+  EXPECT_DOUBLE_EQ(*CheckCounts(set, 512, std::vector<double>(5, 0.1875)).submission_mean, 0.188);
+  EXPECT_TRUE(CheckCounts(set, 512, std::vector<double>(5, 1.7496)).pass) << "1.75, rounded";
 }
 
 }  // namespace
