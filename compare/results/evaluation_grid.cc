@@ -65,7 +65,10 @@ std::optional<EvaluationGrid> GridOf(const std::vector<MllogRun>& runs) {
 }
 
 std::string DescribeGrid(const EvaluationGrid& grid, ConvergenceUnit unit) {
-  return fmt::format("every {:.9g} {}{}", grid.interval, ConvergenceUnitName(unit),
+  const std::string_view units = ConvergenceUnitName(unit);
+  const std::string every = grid.interval == 1.0 ? std::string(units.substr(0, units.size() - 1))
+                                                 : fmt::format("{:.9g} {}", grid.interval, units);
+  return fmt::format("every {}{}", every,
                      grid.offset == 0.0 ? "" : fmt::format(", from {:.9g} on", grid.offset));
 }
 

@@ -52,6 +52,12 @@ struct ResultGroup {
 // Errors (invalid_input): no runs.
 Result<ResultGroup> BuildResultGroup(std::string name, std::vector<MllogRun> runs);
 
+// Whether a file of this name is a result log: result_*.txt.
+bool IsResultLog(std::string_view name);
+
+// Whether a folder holds one. False where it cannot be listed.
+bool HoldsResultLogs(const std::filesystem::path& folder);
+
 // The files result_*.txt of a folder, as the official checker picks them.
 // Errors: not_found (no such folder, no such file in it), invalid_input (a log that cannot be
 // read, more than 1,000 of them), integrity (a link that leaves the folder), io.
