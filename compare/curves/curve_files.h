@@ -23,6 +23,8 @@ enum class CurveFormat {
   kJsonLines,       // one object a line, with "step" (or "iteration", "global_step", "epoch")
   kCsv,             // a header line; the column "step" (same names) or the line number
   kMllog,           // ":::MLLOG {...}" lines among others
+                    // Where positions are fractions, steps are millionths of them and the name
+                    // says so; a second value at one position is of a second curve, "NAME #2".
 };
 std::string_view CurveFormatName(CurveFormat format);
 

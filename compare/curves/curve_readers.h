@@ -43,7 +43,8 @@ class LineReader {
   // false at the end.
   bool Next(std::string_view* line);
   std::size_t number() const { return number_; }  // from 1
-  std::string Where() const;                      // "FILE: line N"
+  std::string Where() const { return WhereOf(number_); }
+  std::string WhereOf(std::size_t number) const;  // "FILE: line N"
   Error Fail(std::string message) const;
 
  private:

@@ -3,7 +3,9 @@
 // event_type and metadata).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -23,7 +25,9 @@ bool LineReader::Next(std::string_view* line) {
   return true;
 }
 
-std::string LineReader::Where() const { return fmt::format("{}: line {}", file_, number_); }
+std::string LineReader::WhereOf(std::size_t number) const {
+  return fmt::format("{}: line {}", file_, number);
+}
 
 Error LineReader::Fail(std::string message) const {
   return InvalidInput(std::move(message), Where());
@@ -37,6 +41,9 @@ constexpr std::string_view kMllogMark = ":::MLLOG";
 // Where an MLPerf log says how far the training is, the finest first.
 constexpr std::array<std::string_view, 4> kMllogPositions = {"samples_count", "step_num", "step",
                                                              "epoch_num"};
+
+// Its millionths are whole numbers of 64 bits.
+constexpr double kMaxPosition = 1e12;
 
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
 
@@ -150,11 +157,25 @@ class MllogReader {
       if (metadata == nullptr || !metadata->IsObject()) continue;
       RETURN_IF_ERROR(AddEvent(key->AsString(), *value, *metadata));
     }
+    for (const std::string& name : names_) {
+      RETURN_IF_ERROR(AddCurve(name, points_.at(name)));
+    }
     return {};
   }
   CurveBuilder& curves() { return curves_; }
 
  private:
+  struct Point {
+    double position = 0.0;
+    PrintedNumber number;
+    std::size_t line = 0;
+  };
+  struct Points {
+    std::string_view field;  // that counts the curve's steps
+    bool fractions = false;  // a position is no whole number
+    std::vector<Point> all;
+  };
+
   // A number, or an object of numbers such as tracked_stats: {"throughput": 24.6}.
   Status AddEvent(const std::string& key, const Json& value, const Json& metadata) {
     if (value.IsObject()) {
@@ -169,10 +190,10 @@ class MllogReader {
   Status AddValue(const std::string& name, const Json& value, const Json& metadata) {
     const auto number = PrintedOf(value);
     if (value.IsNull() || !number) return {};
-    const auto known = position_.find(name);
+    const auto known = points_.find(name);
     std::string_view field;
-    if (known != position_.end()) {
-      field = known->second;
+    if (known != points_.end()) {
+      field = known->second.field;
     } else {
       for (const std::string_view candidate : kMllogPositions) {
         if (field.empty() && metadata.Find(candidate) != nullptr) field = candidate;
@@ -180,19 +201,47 @@ class MllogReader {
       if (field.empty()) return {};
     }
     const Json* at = metadata.Find(field);
-    const auto step = at == nullptr ? std::nullopt : at->ToInt64();
-    if (!step) {
-      return lines_.Fail(
-          fmt::format("{}: expected an integer as metadata.{}", QuoteForError(name), field));
+    const auto position = at == nullptr ? std::nullopt : at->ToDouble();
+    if (!position || !(std::fabs(*position) <= kMaxPosition)) {
+      return lines_.Fail(fmt::format("{}: expected a number of at most {:g} as metadata.{}",
+                                     QuoteForError(name), kMaxPosition, field));
     }
-    RETURN_IF_ERROR(AddPoint(lines_, name, *step, *number, &curves_));
-    if (known == position_.end()) position_.emplace(name, field);
+    Points& points = points_.try_emplace(name, Points{.field = field}).first->second;
+    points.fractions |= *position != std::floor(*position);
+    points.all.push_back({*position, *number, lines_.number()});
+    if (known == points_.end()) names_.push_back(name);
+    return {};
+  }
+
+  // Where positions are fractions, steps are millionths of them, and the name says so.
+  Status AddCurve(const std::string& name, const Points& points) {
+    const double scale = points.fractions ? 1e6 : 1.0;
+    const std::string shown =
+        points.fractions ? fmt::format("{}, by millionths of {}", name, points.field) : name;
+    std::vector<double> here;  // the values at one step
+    std::optional<std::int64_t> last;
+    for (const Point& point : points.all) {
+      const std::int64_t step = std::llround(point.position * scale);
+      if (step != last) here.clear();
+      last = step;
+      const double value = point.number.value;
+      // What several processes printed is there once; a second value is of a second curve.
+      if (std::ranges::find(here, value) != here.end()) continue;
+      const std::string own = here.empty() ? shown : fmt::format("{} #{}", shown, here.size() + 1);
+      here.push_back(value);
+      const auto curve = curves_.IndexOf(own);
+      if (!curve.ok()) return InvalidInput(curve.error().message, lines_.WhereOf(point.line));
+      if (auto wrong = curves_.Add(*curve, step, point.number)) {
+        return InvalidInput(*wrong, lines_.WhereOf(point.line));
+      }
+    }
     return {};
   }
 
   LineReader lines_;
   CurveBuilder curves_;
-  std::map<std::string, std::string_view> position_;  // the field that counts a curve's steps
+  std::map<std::string, Points> points_;
+  std::vector<std::string> names_;  // in the order of the log
 };
 
 }  // namespace

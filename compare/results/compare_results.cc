@@ -58,38 +58,64 @@ void ListDifferences(const ResultGroup& reference, const ResultGroup& candidate,
   }
 }
 
+double GridBiasBetween(const ResultGroup& reference, const ResultGroup& candidate) {
+  if (!reference.grid || !candidate.grid) return 1.0;
+  return reference.grid->interval <= candidate.grid->interval
+             ? GridBias(reference.runs, *candidate.grid)
+             : 1.0 / GridBias(candidate.runs, *reference.grid);
+}
+
+void Refuse(std::string code, std::string subject, std::string is, std::string was,
+            std::string message, GroupComparison* comparison) {
+  AddFinding({.code = std::move(code),
+              .subject = std::move(subject),
+              .observed = std::move(is),
+              .limit = std::move(was),
+              .rule = "samples to target are compared at one benchmark, batch size and grid",
+              .message = std::move(message),
+              .decisive = true},
+             comparison);
+}
+
+bool OnOneGrid(const ResultGroup& reference, const ResultGroup& candidate,
+               GroupComparison* comparison) {
+  comparison->grid_bias = GridBiasBetween(reference, candidate);
+  const double moved = comparison->grid_bias - 1.0;
+  if (std::fabs(moved) <= kLargestGridBias) return true;
+  const std::string& is = candidate.context.at("evaluation_grid");
+  const std::string& was = reference.context.at("evaluation_grid");
+  Refuse("evaluation_grid_differs", "evaluation_grid", is, was,
+         fmt::format("{} was evaluated {}, {} {}: that alone moves the count at the target by "
+                     "{:+.2g} %",
+                     candidate.name, is, reference.name, was, 100.0 * moved),
+         comparison);
+  return false;
+}
+
 bool Comparable(const ResultGroup& reference, const ResultGroup& candidate,
                 GroupComparison* comparison) {
-  bool comparable = true;
-  const auto refuse = [&](std::string code, std::string subject, std::string is, std::string was,
-                          std::string message) {
-    comparable = false;
-    AddFinding({.code = std::move(code),
-                .subject = std::move(subject),
-                .observed = std::move(is),
-                .limit = std::move(was),
-                .rule = "samples to target are compared at one benchmark and batch size",
-                .message = std::move(message),
-                .decisive = true},
-               comparison);
-  };
   for (const ResultGroup* group : {&reference, &candidate}) {
     if (group->coherent) continue;
-    refuse("not_one_configuration", group->name, "", "",
-           fmt::format("the runs of {} do not share one configuration", group->name));
+    Refuse("not_one_configuration", group->name, "", "",
+           fmt::format("the runs of {} do not share one configuration", group->name), comparison);
   }
   if (reference.benchmark != candidate.benchmark || reference.unit != candidate.unit) {
-    refuse("benchmark_differs", "submission_benchmark", candidate.benchmark, reference.benchmark,
+    Refuse("benchmark_differs", "submission_benchmark", candidate.benchmark, reference.benchmark,
            fmt::format("{} ran {}, {} ran {}", candidate.name, candidate.benchmark, reference.name,
-                       reference.benchmark));
-  } else if (reference.global_batch_size != candidate.global_batch_size) {
+                       reference.benchmark),
+           comparison);
+    return false;
+  }
+  if (reference.global_batch_size != candidate.global_batch_size) {
     const std::string is = fmt::format("{}", candidate.global_batch_size);
     const std::string was = fmt::format("{}", reference.global_batch_size);
-    refuse("batch_size_differs", "global_batch_size", is, was,
+    Refuse("batch_size_differs", "global_batch_size", is, was,
            fmt::format("the batch size is {} in {} and {} in {}", is, candidate.name, was,
-                       reference.name));
+                       reference.name),
+           comparison);
+    return false;
   }
-  return comparable;
+  return reference.coherent && candidate.coherent && OnOneGrid(reference, candidate, comparison);
 }
 
 bool SameCurve(const MllogCurve& a, const MllogCurve& b) {

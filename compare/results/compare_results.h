@@ -9,6 +9,8 @@
 // of 4.2 % (standard deviation of the logarithm), and the official checker lets a submission's
 // mean be faster by a median of 3.3 % and, in nine records of ten, by at most 8 %; so 5 % is a
 // change that the benchmark's own rules would begin to notice. It never follows from the results.
+// A coarser grid of evaluations counts more for the same training: groups whose grids alone move
+// the count by more than kLargestGridBias are not comparable, and the bias is said.
 // Counts are multiples of the evaluation interval: the variance is floored at interval^2 / 12, so
 // equal counts of a few runs with coarse evaluations are undecided (evaluations_too_far_apart) and
 // not equivalent.
@@ -43,7 +45,7 @@ enum class GroupOutcome {
   kEquivalent,  // samples to target within the margin, shown
   kShifted,     // samples to target, or the share of runs that converge, differ, shown
   kUndecided,
-  kNotComparable,  // another benchmark or batch size, or a group that is not one configuration
+  kNotComparable,  // another benchmark, batch size or evaluation grid, or a mixed group
 };
 // "same", "equivalent", "shifted", "undecided", "not_comparable"
 std::string_view GroupOutcomeName(GroupOutcome outcome);
@@ -73,6 +75,9 @@ struct GroupComparison {
   GroupOutcome outcome = GroupOutcome::kUndecided;
   bool same_configuration = false;             // hyperparameters agree as well
   std::vector<SettingDifference> differences;  // hyperparameters first, then by key
+  // What the candidate's grid of evaluations alone makes of the reference's counts, as a factor;
+  // from the runs of the finer grid. 1: the same grid.
+  double grid_bias = 1.0;
   // ln(samples to target) of the runs that converged; empty name: not compared.
   MetricDecision convergence;
   double ratio = 0.0;  // candidate / reference, geometric means; 0: not compared

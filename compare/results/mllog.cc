@@ -69,14 +69,15 @@ class Parser {
   Result<MllogRun> Finish() {
     RETURN_IF_ERROR(CheckRequired());
     NameMissing();
-    const MlperfBenchmark* benchmark = FindMlperfBenchmark(run_.benchmark);
-    run_.unit = benchmark != nullptr ? benchmark->unit : evaluations_.GuessUnit();
+    run_.unit = Unit();
     ASSIGN_OR_RETURN(run_.curves, evaluations_.Curves(run_.unit));
     if (run_.status == MllogStatus::kSuccess) {
-      ASSIGN_OR_RETURN(const double at,
-                       run_.benchmark == kStableDiffusion ? FirstPassingBoth() : Last());
+      ASSIGN_OR_RETURN(const double at, ConvergedAt(run_.unit));
       if (at == 0.0) return InvalidInput("the target was reached before any training", run_.file);
       run_.converged_at = at;
+      if (run_.benchmark == kStableDiffusion && evaluations_.Has(ConvergenceUnit::kSteps)) {
+        ASSIGN_OR_RETURN(run_.converged_at_step, ConvergedAt(ConvergenceUnit::kSteps));
+      }
     }
     return std::move(run_);
   }
@@ -181,25 +182,37 @@ class Parser {
     if (evaluations_.empty()) run_.missing.emplace_back("eval_accuracy or eval_error");
   }
 
-  Result<double> Last() const {
+  // As the rules say, but for logs of Stable Diffusion that count steps alone; where no rule names
+  // the benchmark, samples where every evaluation has them.
+  ConvergenceUnit Unit() const {
+    const MlperfBenchmark* benchmark = FindMlperfBenchmark(run_.benchmark);
+    const bool samples = evaluations_.Has(ConvergenceUnit::kSamples);
+    if (run_.benchmark == kStableDiffusion && !samples &&
+        evaluations_.Has(ConvergenceUnit::kSteps)) {
+      return ConvergenceUnit::kSteps;
+    }
+    if (benchmark != nullptr) return benchmark->unit;
+    return samples ? ConvergenceUnit::kSamples : ConvergenceUnit::kEpochs;
+  }
+
+  Result<double> ConvergedAt(ConvergenceUnit unit) const {
+    if (run_.benchmark == kStableDiffusion) return FirstPassingBoth(unit);
     if (evaluations_.empty()) {
       return InvalidInput("run_stop says success, but no evaluation was logged before it",
                           run_.file);
     }
-    return evaluations_.Last(run_.unit);
+    return evaluations_.Last(unit);
   }
 
-  Result<double> FirstPassingBoth() const {
-    std::map<double, int> held;
-    for (const MllogCurve& curve : run_.curves) {
-      const bool fid = curve.name.ends_with("/FID");
-      if (!fid && !curve.name.ends_with("/CLIP")) continue;
-      for (const MllogEvaluation& one : curve.evaluations) {
-        if (fid ? one.value <= kLargestFid : one.value >= kSmallestClip) ++held[one.position];
+  Result<double> FirstPassingBoth(ConvergenceUnit unit) const {
+    ASSIGN_OR_RETURN(const auto evaluations, evaluations_.LastValues(unit));
+    for (const auto& [position, values] : evaluations) {
+      bool fid = false, clip = false;
+      for (const auto& [name, value] : values) {
+        if (name.ends_with("/FID")) fid = value <= kLargestFid;
+        if (name.ends_with("/CLIP")) clip = value >= kSmallestClip;
       }
-    }
-    for (const auto& [position, count] : held) {
-      if (count == 2) return position;
+      if (fid && clip) return position;
     }
     return InvalidInput("run_stop says success, but at no evaluation do FID and CLIP both pass",
                         run_.file);

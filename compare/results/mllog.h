@@ -4,9 +4,8 @@
 // Counts convergence as the official checker does: the evaluation logged last before a successful
 // run_stop; Stable Diffusion: the first at which both metrics hold. Differs from it on purpose:
 // keys are matched whole, not as text anywhere in a line; a file that contradicts itself is refused
-// instead of its last line winning. Left out: its option to count BERT by train_samples, and the
-// step_num of Stable Diffusion in rules 3.1.
-// Source: MLCommons logging 4.1.59, rcp_checker.
+// instead of its last line winning. Left out: its option to count BERT by train_samples.
+// Source: MLCommons logging 4.1.68, rcp_checker.
 #ifndef RHARNESS_COMPARE_RESULTS_MLLOG_H_
 #define RHARNESS_COMPARE_RESULTS_MLLOG_H_
 
@@ -29,7 +28,8 @@ struct MllogEvaluation {
   int line = 0;
 };
 
-// Positions strictly increase.
+// Positions strictly increase: of several evaluations at one position, the second is of the curve
+// "eval_accuracy #2". An evaluation that is logged again with its value is one.
 struct MllogCurve {
   std::string name;  // "eval_accuracy", "eval_error", "eval_accuracy/FID"
   std::vector<MllogEvaluation> evaluations;
@@ -58,17 +58,20 @@ struct MllogRun {
   std::vector<MllogCurve> curves;  // evaluations before run_stop, by name
   MllogStatus status = MllogStatus::kIncomplete;
   std::optional<double> converged_at;  // in `unit`, > 0; empty: the target was not reached
-  std::optional<double> run_seconds;   // run_start to run_stop
+  // Of Stable Diffusion, where the log counts steps as well: the same in steps.
+  std::optional<double> converged_at_step;
+  std::optional<double> run_seconds;  // run_start to run_stop
   // Keys that a result should have and this one lacks, such as "seed".
   std::vector<std::string> missing;
 };
 
 // Errors (invalid_input, at "FILE: line N" where a line is to blame): required keys missing
 // (submission_benchmark, global_batch_size, run_start; all missing ones are named); two runs in one
-// file; a setting or an evaluation logged twice with different values; an evaluation without its
+// file; a setting logged twice with different values; an evaluation without its
 // position or with one that is no number in [0, 10^15]; success without an evaluation (for Stable
-// Diffusion: without one that passes) or at position 0; more than 100,000 evaluations, 1,024
-// settings or seeds, names over 1,024 bytes; whatever ForEachMllogEvent refuses.
+// Diffusion: without one that passes) or at position 0; more than 100,000 evaluations, 16 of one
+// metric at one position, 1,024 settings or seeds, names over 1,024 bytes; whatever
+// ForEachMllogEvent refuses.
 Result<MllogRun> ParseMllog(std::string_view text, std::string_view file);
 
 // Refuses files over 256 MiB. Errors: as ReadFile and ParseMllog.

@@ -4,22 +4,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <cstdlib>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace rharness {
 namespace {
 
 constexpr std::size_t kMaxEvaluations = 100'000;
 constexpr std::size_t kMaxMetricBytes = 256;
+constexpr std::size_t kMaxAtOnePosition = 16;
 constexpr double kMaxPosition = 1e15;
 
-// As Python's round(x, 3): to the nearest decimal of the exact value, ties to even.
-double RoundToThousandth(double value) {
-  return std::strtod(fmt::format("{:.3f}", value).c_str(), nullptr);
+constexpr std::array<std::pair<ConvergenceUnit, std::string_view>, 3> kPositionKeys = {
+    {{ConvergenceUnit::kEpochs, "epoch_num"},
+     {ConvergenceUnit::kSamples, "samples_count"},
+     {ConvergenceUnit::kSteps, "step_num"}}};
+
+std::string_view KeyOf(ConvergenceUnit unit) {
+  return std::ranges::find(kPositionKeys, unit,
+                           &std::pair<ConvergenceUnit, std::string_view>::first)
+      ->second;
 }
 
 Result<std::optional<double>> ReadPosition(const Json& metadata, std::string_view key,
@@ -56,46 +65,74 @@ Status MllogEvaluations::Take(const MllogEvent& event) {
     }
     taken.name += "/" + metric->AsString();
   }
-  ASSIGN_OR_RETURN(taken.epoch, ReadPosition(*event.metadata, "epoch_num", place));
-  if (taken.epoch) taken.epoch = RoundToThousandth(*taken.epoch);
-  ASSIGN_OR_RETURN(taken.samples, ReadPosition(*event.metadata, "samples_count", place));
+  for (const auto& [unit, key] : kPositionKeys) {
+    ASSIGN_OR_RETURN(const std::optional<double> at, ReadPosition(*event.metadata, key, place));
+    if (at) taken.positions[unit] = *at;
+  }
   taken_.push_back(std::move(taken));
   return {};
 }
 
-ConvergenceUnit MllogEvaluations::GuessUnit() const {
-  const bool all_samples = std::all_of(taken_.begin(), taken_.end(),
-                                       [](const Taken& one) { return one.samples.has_value(); });
-  return all_samples && !empty() ? ConvergenceUnit::kSamples : ConvergenceUnit::kEpochs;
+bool MllogEvaluations::Has(ConvergenceUnit unit) const {
+  return !empty() && std::ranges::all_of(
+                         taken_, [&](const Taken& one) { return one.positions.contains(unit); });
 }
 
 Result<double> MllogEvaluations::Position(const Taken& one, ConvergenceUnit unit) const {
-  const bool samples = unit == ConvergenceUnit::kSamples;
-  const std::optional<double>& position = samples ? one.samples : one.epoch;
-  if (position) return *position;
-  return InvalidInput(fmt::format("{}: no metadata.{}, by which this benchmark counts", one.name,
-                                  samples ? "samples_count" : "epoch_num"),
-                      MllogPlace(file_, one.line));
+  if (const auto at = one.positions.find(unit); at != one.positions.end()) return at->second;
+  return InvalidInput(
+      fmt::format("{}: no metadata.{}, by which this benchmark counts", one.name, KeyOf(unit)),
+      MllogPlace(file_, one.line));
 }
 
 Result<std::vector<MllogCurve>> MllogEvaluations::Curves(ConvergenceUnit unit) const {
-  std::map<std::string, std::map<double, MllogEvaluation>> sorted;
+  std::map<std::string, std::vector<MllogEvaluation>> by_name;
   for (const Taken& one : taken_) {
     ASSIGN_OR_RETURN(const double position, Position(one, unit));
-    const auto [at, is_new] =
-        sorted[one.name].try_emplace(position, MllogEvaluation{position, one.value, one.line});
-    if (!is_new && !SameBits(at->second.value, one.value)) {
-      return InvalidInput(fmt::format("{} at {} is {} here and {} on line {}", one.name, position,
-                                      one.value, at->second.value, at->second.line),
-                          MllogPlace(file_, one.line));
-    }
+    by_name[one.name].push_back({position, one.value, one.line});
   }
   std::vector<MllogCurve> curves;
-  for (const auto& [name, evaluations] : sorted) {
-    MllogCurve& curve = curves.emplace_back(MllogCurve{.name = name});
-    for (const auto& [position, evaluation] : evaluations) curve.evaluations.push_back(evaluation);
+  for (auto& [name, evaluations] : by_name) {
+    std::ranges::stable_sort(evaluations, {}, &MllogEvaluation::position);
+    RETURN_IF_ERROR(AddCurves(name, evaluations, &curves));
   }
   return curves;
+}
+
+// The first evaluation at each position is of the first curve, and so on.
+Status MllogEvaluations::AddCurves(const std::string& name,
+                                   const std::vector<MllogEvaluation>& sorted,
+                                   std::vector<MllogCurve>* curves) const {
+  std::vector<MllogCurve> own;
+  std::vector<double> here;  // the values at the position
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const MllogEvaluation& one = sorted[i];
+    if (i == 0 || sorted[i - 1].position != one.position) here.clear();
+    const auto again = [&](double value) { return SameBits(value, one.value); };
+    if (std::ranges::any_of(here, again)) continue;
+    if (here.size() == kMaxAtOnePosition) {
+      return InvalidInput(
+          fmt::format("{}: more than {} evaluations at {}", name, kMaxAtOnePosition, one.position),
+          MllogPlace(file_, one.line));
+    }
+    if (own.size() == here.size()) {
+      own.push_back({.name = own.empty() ? name : fmt::format("{} #{}", name, own.size() + 1)});
+    }
+    own[here.size()].evaluations.push_back(one);
+    here.push_back(one.value);
+  }
+  std::ranges::move(own, std::back_inserter(*curves));
+  return {};
+}
+
+Result<std::map<double, std::map<std::string, double>>> MllogEvaluations::LastValues(
+    ConvergenceUnit unit) const {
+  std::map<double, std::map<std::string, double>> values;
+  for (const Taken& one : taken_) {
+    ASSIGN_OR_RETURN(const double position, Position(one, unit));
+    values[position][one.name] = one.value;
+  }
+  return values;
 }
 
 Result<double> MllogEvaluations::Last(ConvergenceUnit unit) const {

@@ -5,7 +5,7 @@
 #ifndef RHARNESS_COMPARE_RESULTS_MLLOG_EVALUATIONS_H_
 #define RHARNESS_COMPARE_RESULTS_MLLOG_EVALUATIONS_H_
 
-#include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,20 +23,23 @@ class MllogEvaluations {
   Status Take(const MllogEvent& event);
   bool empty() const { return taken_.empty(); }
 
-  // For benchmarks that no rule names: samples where every evaluation has them, else epochs.
-  ConvergenceUnit GuessUnit() const;
+  // Whether every evaluation, one or more, says where it was in this unit.
+  bool Has(ConvergenceUnit unit) const;
   Result<std::vector<MllogCurve>> Curves(ConvergenceUnit unit) const;
   Result<double> Last(ConvergenceUnit unit) const;  // needs one evaluation
+  // Position to curve name to value; where there are several, the last one logged.
+  Result<std::map<double, std::map<std::string, double>>> LastValues(ConvergenceUnit unit) const;
 
  private:
   struct Taken {
     std::string name;
     double value = 0.0;
     int line = 0;
-    std::optional<double> epoch;    // rounded to three decimals
-    std::optional<double> samples;  // as logged
+    std::map<ConvergenceUnit, double> positions;
   };
   Result<double> Position(const Taken& one, ConvergenceUnit unit) const;
+  Status AddCurves(const std::string& name, const std::vector<MllogEvaluation>& sorted,
+                   std::vector<MllogCurve>* curves) const;
 
   std::string file_;
   std::vector<Taken> taken_;

@@ -15,7 +15,9 @@ constexpr std::array kBenchmarks = {
     MlperfBenchmark{"cosmoflow", 10, kEpochs},
     MlperfBenchmark{"deepcam", 5, kEpochs},
     MlperfBenchmark{"deepseekv3_671b", 3, kSamples},
+    MlperfBenchmark{"dlrm", 5, kEpochs},
     MlperfBenchmark{"dlrm_dcnv2", 10, kEpochs},
+    MlperfBenchmark{"dlrmv4", 10, kSamples},
     MlperfBenchmark{"flux1", 10, kSamples},
     MlperfBenchmark{"gnn", 10, kEpochs},
     MlperfBenchmark{"gpt3", 3, kEpochs},
@@ -40,7 +42,15 @@ constexpr std::array kBenchmarks = {
 }  // namespace
 
 std::string_view ConvergenceUnitName(ConvergenceUnit unit) {
-  return unit == kEpochs ? "epochs" : "samples";
+  switch (unit) {
+    case kEpochs:
+      return "epochs";
+    case kSamples:
+      return "samples";
+    case ConvergenceUnit::kSteps:
+      break;
+  }
+  return "steps";
 }
 
 const MlperfBenchmark* FindMlperfBenchmark(std::string_view name) {

@@ -2,7 +2,9 @@
 //
 // Role: a table for readers and for the RCP mode. Names are those that logs carry under
 // submission_benchmark; the official checker maps them to files and rules one to one.
-// Source: MLCommons logging 4.1.59, rcp_checker (submission_runs and the reading of a result).
+// Source: MLCommons logging 4.1.68, rcp_checker (submission_runs and the reading of a result). It
+// no longer lists dlrm, the benchmark of rules 1.0 to 2.1: its five runs are those of the checkers
+// of that time.
 #ifndef RHARNESS_COMPARE_RESULTS_MLPERF_BENCHMARKS_H_
 #define RHARNESS_COMPARE_RESULTS_MLPERF_BENCHMARKS_H_
 
@@ -12,10 +14,11 @@ namespace rharness {
 
 // Where an evaluation says how far training had come.
 enum class ConvergenceUnit {
-  kEpochs,   // metadata.epoch_num, rounded to three decimals; some benchmarks put samples there
+  kEpochs,   // metadata.epoch_num, which may be a fraction; some benchmarks put samples there
   kSamples,  // metadata.samples_count
+  kSteps,    // metadata.step_num: Stable Diffusion under rules 3.1
 };
-std::string_view ConvergenceUnitName(ConvergenceUnit unit);  // "epochs", "samples"
+std::string_view ConvergenceUnitName(ConvergenceUnit unit);  // "epochs", "samples", "steps"
 
 struct MlperfBenchmark {
   std::string_view name;
@@ -32,6 +35,8 @@ const MlperfBenchmark* FindMlperfBenchmark(std::string_view name);
 
 // Stable Diffusion has two metrics and stops at the first evaluation at which both hold.
 inline constexpr std::string_view kStableDiffusion = "stable_diffusion";
+// What the reference points of rules 3.1, which count steps, call it.
+inline constexpr std::string_view kStableDiffusionBySteps = "sd";
 inline constexpr double kLargestFid = 90.0;
 inline constexpr double kSmallestClip = 0.15;
 

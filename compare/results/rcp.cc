@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -19,10 +20,30 @@ std::optional<double> TrimmedMean(const std::vector<double>& values, int rejecte
   return OlympicMeanAsChecked(values, rejected);
 }
 
-std::vector<double> SubmissionCounts(const ResultGroup& group) {
+// As Python's round(x, 3): to the nearest decimal of the exact value, ties to even.
+double RoundToThousandth(double value) {
+  return std::strtod(fmt::format("{:.3f}", value).c_str(), nullptr);
+}
+
+// What the checker reads for a run that converged; empty where the log does not count so.
+std::optional<double> CountIn(ConvergenceUnit unit, const MllogRun& run) {
+  if (unit == ConvergenceUnit::kSteps) return run.converged_at_step;
+  if (unit != run.unit) return std::nullopt;
+  return unit == ConvergenceUnit::kEpochs ? RoundToThousandth(*run.converged_at)
+                                          : *run.converged_at;
+}
+
+Result<std::vector<double>> SubmissionCounts(const ResultGroup& group, ConvergenceUnit unit) {
   std::vector<double> counts;
   for (const MllogRun& run : group.runs) {
-    counts.push_back(run.converged_at.value_or(kNotConvergedCount));
+    const std::optional<double> count =
+        run.converged_at ? CountIn(unit, run) : std::optional(kNotConvergedCount);
+    if (!count) {
+      return InvalidInput(fmt::format("counts {}, the reference points count {}",
+                                      ConvergenceUnitName(run.unit), ConvergenceUnitName(unit)),
+                          run.file);
+    }
+    counts.push_back(*count);
   }
   return counts;
 }
@@ -129,7 +150,8 @@ Result<RcpDecision> CheckRcp(const ResultGroup& group, const RcpSet& set,
                                    rules.may_not_converge);
     return decision;
   }
-  decision.submission_mean = TrimmedMean(SubmissionCounts(group), rules.rejected_each_side);
+  ASSIGN_OR_RETURN(const std::vector<double> counts, SubmissionCounts(group, set.unit));
+  decision.submission_mean = TrimmedMean(counts, rules.rejected_each_side);
   decision.score_minutes = ScoreMinutes(group, rules.rejected_each_side);
   Match match = FindRecord(group.global_batch_size, set, options.use_pruned);
   decision.which = match.which;

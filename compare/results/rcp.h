@@ -4,9 +4,10 @@
 // number out. Compatibility only: its test is one-sided (slower always passes), takes "not shown to
 // be faster" as a pass, and assumes both sides scatter alike; compare_results.h decides by itself.
 // Does not: check compliance of logs, seeds, hyperparameters or the number of runs (the
-// package checker's work), write scaling.json, bypass a failure, count BERT by train_samples, or
-// know rules that changed before version 4.1.59, such as the trimmed deviation of old releases.
-// Source: MLCommons logging 4.1.59, rcp_checker and result_summarizer.
+// package checker's work), write scaling.json, bypass a failure, or count BERT by train_samples.
+// The rules are those of checker 4.1.68 for the reference points of every release, 1.0 to 6.1, as
+// that checker applies them itself; checkers before 4.1 took the deviation of the trimmed counts.
+// Source: MLCommons logging 4.1.68, rcp_checker and result_summarizer.
 #ifndef RHARNESS_COMPARE_RESULTS_RCP_H_
 #define RHARNESS_COMPARE_RESULTS_RCP_H_
 
@@ -38,14 +39,16 @@ struct RcpRecord {
 
 struct RcpSet {
   MlperfBenchmark rules;
+  ConvergenceUnit unit = ConvergenceUnit::kEpochs;  // of the counts, and so of a submission's
   std::vector<RcpRecord> records;  // by batch size, strictly increasing; one or more
 };
 
 // Reads a file of records ("Benchmark", "BS", "Epochs to converge"; for flux1 and llama2_70b_lora
 // "samples to converge"), computes their statistics and prunes: sizes below that of the
 // record with the fastest mean, then, from small to large, records slower than the line between
-// their neighbours. Errors (invalid_input): a benchmark without rules, or two of them; two records
-// of one batch size; a count outside of (0, 10^9); too few counts for a test, or more than 10,000;
+// their neighbours. Records of "sd" are those of Stable Diffusion, in steps.
+// Errors (invalid_input): a benchmark without rules, or two of them; two records
+// of one batch size; a count outside of (0, 10^15]; too few counts for a test, or more than 10,000;
 // more than 10,000 records.
 Result<RcpSet> ParseRcpSet(std::string_view text, std::string_view file);
 Result<RcpSet> LoadRcpSet(const std::filesystem::path& path);
@@ -78,7 +81,8 @@ struct RcpDecision {
   int runs_expected = 0;  // by the rules; the checker itself does not look
   int not_converged = 0;
   int may_not_converge = 0;
-  // Olympic mean; runs that did not converge count 10^9. Empty: fewer than 2 x rejected + 1 runs.
+  // Olympic mean, epochs rounded to thousandths; runs that did not converge count 10^9, which among
+  // the samples of gpt3 is the fastest. Empty: fewer than 2 x rejected + 1 runs.
   std::optional<double> submission_mean;
   std::optional<RcpRecord> record;  // that the submission was held against
   double min_mean = 0.0;            // in force, with the benchmark's allowance; may be negative
@@ -90,7 +94,8 @@ struct RcpDecision {
   std::optional<double> normalised_score_minutes;
 };
 
-// Errors (invalid_input): the group ran another benchmark than the set's.
+// Errors (invalid_input): the group ran another benchmark than the set's, or does not count in its
+// unit.
 Result<RcpDecision> CheckRcp(const ResultGroup& group, const RcpSet& set,
                              const RcpOptions& options = {});
 

@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kMaxRcpBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMaxRecords = 10'000;
 constexpr std::size_t kMaxCounts = 10'000;
-// What the checker takes for a run that did not converge, and for an unlimited batch size.
-constexpr double kLimit = 1e9;
+constexpr double kBatchSizeLimit = 1e9;  // the checker's, for a size beyond all records
+constexpr double kMaxCount = 1e15;       // as of the positions in a log
 
 std::string_view CountsKey(std::string_view benchmark) {
   const bool samples = benchmark == "flux1" || benchmark == "llama2_70b_lora";
@@ -40,8 +40,9 @@ void CheckCounts(const MlperfBenchmark& rules, std::string_view key,
                  key);
   }
   for (const double count : counts) {
-    if (!(count > 0.0 && count < kLimit)) {
-      reader->Fail(fmt::format("a count of {}; expected a number in (0, {})", count, kLimit), key);
+    if (!(count > 0.0 && count <= kMaxCount)) {
+      reader->Fail(fmt::format("a count of {}; expected a number in (0, {}]", count, kMaxCount),
+                   key);
     }
   }
 }
@@ -52,14 +53,17 @@ void ReadRecord(const std::string& name, JsonReader* reader, RcpSet* set) {
   reader->Read("Benchmark", &benchmark);
   reader->Read("BS", &record.batch_size);
   if (!reader->ok()) return;
-  const MlperfBenchmark* rules = FindMlperfBenchmark(benchmark);
+  const bool by_steps = benchmark == kStableDiffusionBySteps;
+  const MlperfBenchmark* rules = FindMlperfBenchmark(by_steps ? kStableDiffusion : benchmark);
   if (rules == nullptr) return reader->Fail("a benchmark without rules", "Benchmark");
-  if (!set->rules.name.empty() && set->rules.name != rules->name) {
+  const ConvergenceUnit unit = by_steps ? ConvergenceUnit::kSteps : rules->unit;
+  if (!set->rules.name.empty() && (set->rules.name != rules->name || set->unit != unit)) {
     return reader->Fail("another benchmark than in the records before", "Benchmark");
   }
   set->rules = *rules;
-  if (record.batch_size <= 0 || static_cast<double>(record.batch_size) >= kLimit) {
-    return reader->Fail(fmt::format("expected a batch size in [1, {})", kLimit), "BS");
+  set->unit = unit;
+  if (record.batch_size <= 0 || static_cast<double>(record.batch_size) >= kBatchSizeLimit) {
+    return reader->Fail(fmt::format("expected a batch size in [1, {})", kBatchSizeLimit), "BS");
   }
   const std::string_view key = CountsKey(benchmark);
   reader->ReadArray(key, &record.counts);

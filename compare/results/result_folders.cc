@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -22,10 +23,6 @@ constexpr std::size_t kMaxRuns = 1000;
 constexpr std::size_t kMaxEntries = 100'000;
 constexpr int kMaxDepth = 16;
 
-bool IsResultName(const std::string& name) {
-  return name.starts_with("result_") && name.ends_with(".txt");
-}
-
 // Numbers in their order: result_2 before result_10.
 bool ByNumber(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
@@ -38,7 +35,7 @@ Result<std::vector<std::string>> ResultNames(const fs::path& folder) {
   std::vector<std::string> names;
   for (; at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (IsResultName(name)) names.push_back(name);
+    if (IsResultLog(name)) names.push_back(name);
     if (names.size() > kMaxRuns) {
       return InvalidInput(fmt::format("more than {} result logs", kMaxRuns), folder.string());
     }
@@ -56,6 +53,19 @@ std::string NameAbove(fs::path folder, int levels) {
 }
 
 }  // namespace
+
+bool IsResultLog(std::string_view name) {
+  return name.starts_with("result_") && name.ends_with(".txt");
+}
+
+bool HoldsResultLogs(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator at(folder, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    if (IsResultLog(at->path().filename().string())) return true;
+  }
+  return false;
+}
 
 Result<ResultGroup> LoadResultGroup(const fs::path& folder) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, ResultNames(folder));
@@ -88,7 +98,7 @@ Result<std::vector<ResultGroup>> LoadResultGroups(const fs::path& root) {
           fmt::format("more than {} entries or {} levels of folders", kMaxEntries, kMaxDepth),
           root.string());
     }
-    if (IsResultName(at->path().filename().string())) folders.insert(at->path().parent_path());
+    if (IsResultLog(at->path().filename().string())) folders.insert(at->path().parent_path());
   }
   if (error) return IoError("cannot list the folders: " + error.message(), root.string());
   if (folders.empty()) return NotFound("no file result_*.txt at or below", root.string());

@@ -160,6 +160,25 @@ double MedianSpacing(const std::vector<MllogRun>& runs) {
   return *middle;
 }
 
+// Runs that were evaluated on other grids are counted otherwise.
+void CheckGrid(ResultGroup* group) {
+  group->grid = GridOf(group->runs);
+  if (!group->grid) return;
+  group->context["evaluation_grid"] = DescribeGrid(*group->grid, group->unit);
+  const double bias = GridBias(group->runs, *group->grid);
+  if (std::fabs(bias - 1.0) <= kLargestGridBias) return;
+  group->coherent = false;
+  Note({.code = "mixed_evaluation_grid",
+        .subject = "evaluation_grid",
+        .observed = fmt::format("{:.4g}", bias),
+        .limit = fmt::format("1 ± {}", kLargestGridBias),
+        .rule = "the runs of a group are counted on one grid of evaluations",
+        .message = fmt::format("runs of {} were evaluated at other distances than {}: on that grid "
+                               "alone they would count {:.4g} times as much",
+                               group->name, group->context["evaluation_grid"], bias)},
+       group);
+}
+
 }  // namespace
 
 Result<ResultGroup> BuildResultGroup(std::string name, std::vector<MllogRun> runs) {
@@ -175,6 +194,7 @@ Result<ResultGroup> BuildResultGroup(std::string name, std::vector<MllogRun> run
   group.hyperparameters = first.hyperparameters;
   group.context = first.context;
   CheckConfiguration(&group);
+  CheckGrid(&group);
   CheckSeeds(&group);
   CheckCompleteness(&group);
   CheckFinite(&group);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compare/siblings.h"
 #include "compare/weights/checkpoint_folder.h"
@@ -21,6 +22,23 @@ bool IsFolder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
+// The sides of a pair, each read once.
+class Sides {
+ public:
+  explicit Sides(const ComparisonRequest& request) : request_(request) {}
+
+  const Result<Subject>& Of(const fs::path& path) {
+    const auto known = read_.find(path);
+    if (known != read_.end()) return known->second;
+    return read_.emplace(path, request_.load(path, request_.subject)).first->second;
+  }
+  void Forget() { read_.clear(); }
+
+ private:
+  const ComparisonRequest& request_;
+  std::map<fs::path, Result<Subject>> read_;
+};
+
 // What CompareAll works on: the pairs, and the replicates that all of them share.
 struct Work {
   std::string title;
@@ -30,19 +48,20 @@ struct Work {
 };
 
 // Whether a path is a thing of its own. A folder whose index or .metadata says that it is one
-// checkpoint is no folder of things because it is damaged: that is the error of the call.
-Result<bool> IsOneThing(const fs::path& path, const ComparisonRequest& request) {
+// checkpoint, or that holds MLPerf results, is no folder of things because it is damaged: that is
+// the error of the call.
+Result<bool> IsOneThing(const fs::path& path, Sides* sides) {
   if (!IsFolder(path)) return true;
-  const auto subject = LoadSubject(path, request.subject);
+  const Result<Subject>& subject = sides->Of(path);
   if (subject.ok()) return true;
   const auto contents = ListFolder(path);
-  if (contents.ok() && contents->declared()) return subject.error();
+  if (HoldsResultLogs(path) || (contents.ok() && contents->declared())) return subject.error();
   return false;
 }
 
 // Two folders are one pair when each is a thing of its own, such as a sharded checkpoint; else they
 // are folders of things.
-Result<Work> PairUp(const ComparisonRequest& request) {
+Result<Work> PairUp(const ComparisonRequest& request, Sides* sides) {
   Work work;
   if (!request.pairs.empty()) {
     ASSIGN_OR_RETURN(work.pairs, FindPairs(request.pairs));
@@ -50,8 +69,8 @@ Result<Work> PairUp(const ComparisonRequest& request) {
     return work;
   }
   work.title = fmt::format("{} against {}", request.a.string(), request.b.string());
-  ASSIGN_OR_RETURN(const bool one_a, IsOneThing(request.a, request));
-  ASSIGN_OR_RETURN(const bool one_b, IsOneThing(request.b, request));
+  ASSIGN_OR_RETURN(const bool one_a, IsOneThing(request.a, sides));
+  ASSIGN_OR_RETURN(const bool one_b, IsOneThing(request.b, sides));
   work.single = !IsFolder(request.a) || !IsFolder(request.b) || (one_a && one_b);
   if (work.single) {
     work.pairs.pairs.push_back({"", request.a, request.b});
@@ -63,9 +82,9 @@ Result<Work> PairUp(const ComparisonRequest& request) {
 }
 
 // Whether neither file is of a kind that is read.
-bool IsUnknown(const PathPair& pair, const ComparisonRequest& request) {
+bool IsUnknown(const PathPair& pair, Sides* sides) {
   for (const fs::path& path : {pair.a, pair.b}) {
-    const auto subject = LoadSubject(path, request.subject);
+    const Result<Subject>& subject = sides->Of(path);
     if (subject.ok() || subject.error().code != ErrorCode::kUnsupported) return false;
   }
   return true;
@@ -103,10 +122,12 @@ Result<Comparison> CompareBytes(const PathPair& pair, std::string_view why) {
 }
 
 Result<Gathered> GatherOne(const PathPair& pair, const std::vector<Subject>& replicates,
-                           const ComparisonRequest& request) {
-  ASSIGN_OR_RETURN(const Subject a, LoadSubject(pair.a, request.subject));
-  ASSIGN_OR_RETURN(const Subject b, LoadSubject(pair.b, request.subject));
-  ASSIGN_OR_RETURN(Gathered gathered, GatherComparison(a, b, replicates, request.compare));
+                           const CompareOptions& options, Sides* sides) {
+  const Result<Subject>& a = sides->Of(pair.a);
+  if (!a.ok()) return a.error();
+  const Result<Subject>& b = sides->Of(pair.b);
+  if (!b.ok()) return b.error();
+  ASSIGN_OR_RETURN(Gathered gathered, GatherComparison(*a, *b, replicates, options));
   gathered.comparison.name = pair.name;
   return gathered;
 }
@@ -157,10 +178,11 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
   if (!request.rcp.empty()) {
     ASSIGN_OR_RETURN(request.compare.rcp, LoadRcpSet(request.rcp));
   }
-  ASSIGN_OR_RETURN(const Work work, PairUp(request));
+  Sides sides(request);
+  ASSIGN_OR_RETURN(const Work work, PairUp(request, &sides));
   std::vector<Subject> replicates;
   for (const fs::path& path : request.replicates) {
-    ASSIGN_OR_RETURN(Subject replicate, LoadSubject(path, request.subject));
+    ASSIGN_OR_RETURN(Subject replicate, request.load(path, request.subject));
     if (replicate.curves.empty() && replicate.manifest.metrics.empty() && !replicate.results) {
       return InvalidInput(
           "holds no curve and no metric; expected a further run of A's configuration",
@@ -174,8 +196,9 @@ Result<ComparisonSet> CompareAll(ComparisonRequest request) {
   std::vector<Gathered> gathered;
   for (const PathPair& pair : work.pairs.pairs) {
     if (request.progress) request.progress(done++, count, pair.name);
-    auto comparison = GatherOne(pair, replicates, request);
-    if (!comparison.ok() && work.skips_unknown && IsUnknown(pair, request)) {
+    if (!work.single) sides.Forget();
+    auto comparison = GatherOne(pair, replicates, request.compare, &sides);
+    if (!comparison.ok() && work.skips_unknown && IsUnknown(pair, &sides)) {
       if (IsNote(pair.a) && IsNote(pair.b)) {
         set.notes.push_back("left out, of no kind that is compared: " + pair.name);
         continue;

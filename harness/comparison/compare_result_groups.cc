@@ -40,16 +40,21 @@ void AddSettings(const GroupComparison& groups, Comparison* comparison) {
   comparison->layers = CompareFacts(a, b);
 }
 
-// The means over the runs, for the reader to look at: they never decide.
+// The means over the runs, for the reader to look at: they never decide. Where positions are
+// fractions, steps are millionths of them, as in curves that are read from a log.
 CurveComparison AsCurve(const CommonCurve& common) {
-  CurveComparison curve{.name = common.name + ", mean of the runs",
-                        .kind = CurveKind::kMetric,
-                        .state = CurveState::kUndecided,
-                        .basis = "none",
-                        .a = common.reference_mean,
-                        .b = common.candidate_mean};
+  const bool fractions = std::ranges::any_of(
+      common.positions, [](double position) { return position != std::floor(position); });
+  const std::string unit = (fractions ? "millionths of " : "") + common.unit;
+  CurveComparison curve{
+      .name = common.name + ", mean of the runs" + (fractions ? ", by " + unit : ""),
+      .kind = CurveKind::kMetric,
+      .state = CurveState::kUndecided,
+      .basis = "none",
+      .a = common.reference_mean,
+      .b = common.candidate_mean};
   for (std::size_t i = 0; i < common.positions.size(); ++i) {
-    curve.steps.push_back(std::llround(common.positions[i]));
+    curve.steps.push_back(std::llround(common.positions[i] * (fractions ? 1e6 : 1.0)));
     const double apart = std::abs(common.candidate_mean[i] - common.reference_mean[i]);
     if (apart > 0) {
       ++curve.differing;
@@ -62,7 +67,7 @@ CurveComparison AsCurve(const CommonCurve& common) {
     }
   }
   curve.message = fmt::format("{}: means over the runs at {} common evaluations, by {}",
-                              common.name, common.positions.size(), common.unit);
+                              common.name, common.positions.size(), unit);
   return curve;
 }
 

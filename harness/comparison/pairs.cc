@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "compare/results/result_group.h"
+
 namespace rharness {
 namespace {
 
@@ -63,8 +65,7 @@ std::set<fs::path> ItemsOf(const fs::path& folder, const std::set<fs::path>& fil
   for (const fs::path& file : files) {
     const std::string name = file.filename().string();
     if (drill && name != "evidence.json") continue;
-    const bool result = name.starts_with("result_") && name.ends_with(".txt");
-    items.insert(result && file.has_parent_path() ? file.parent_path() : file);
+    items.insert(IsResultLog(name) && file.has_parent_path() ? file.parent_path() : file);
   }
   return items;
 }

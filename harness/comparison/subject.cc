@@ -138,30 +138,15 @@ Result<Subject> LoadFile(const fs::path& path, const SubjectOptions& options) {
   return LoadCheckpointSubject(path, options);
 }
 
-// Names of a folder, sorted; at most as many as a message can hold.
-std::vector<std::string> NamesIn(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    names.push_back(entry.path().filename().string());
-    if (names.size() == 1000) break;
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-bool HoldsResults(const std::vector<std::string>& names) {
-  return std::ranges::any_of(names, [](const std::string& name) {
-    return name.starts_with("result_") && name.ends_with(".txt");
-  });
-}
-
 Result<Subject> LoadResultSubject(const fs::path& path) {
   Subject subject;
   ASSIGN_OR_RETURN(subject.results, LoadResultGroup(path));
+  const ResultGroup& group = *subject.results;
+  const auto grid = group.context.find("evaluation_grid");
   subject.side = {
       path.string(), "results",
-      fmt::format("{} runs of {}", subject.results->runs.size(), subject.results->benchmark)};
+      fmt::format("{} of {}{}", Counted(group.runs.size(), "run"), group.benchmark,
+                  grid == group.context.end() ? "" : fmt::format(", evaluated {}", grid->second))};
   return subject;
 }
 
@@ -170,8 +155,7 @@ Result<Subject> LoadFolder(const fs::path& path, const SubjectOptions& options) 
     std::error_code error;
     if (fs::is_regular_file(path / record, error)) return LoadFile(path / record, options);
   }
-  const std::vector<std::string> names = NamesIn(path);
-  if (HoldsResults(names)) return LoadResultSubject(path);
+  if (HoldsResultLogs(path)) return LoadResultSubject(path);
   return LoadCheckpointSubject(path, options);
 }
 

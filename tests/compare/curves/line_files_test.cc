@@ -171,14 +171,43 @@ TEST(Mllog, BecomesCurvesBySamplesOrEpochs) {
 TEST(Mllog, IsRefusedWithTheLine) {
   const std::string log(kMllog);
   EXPECT_EQ(LineErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
-                              "{\"samples_count\": 24512}}\n"),
-            "f: line 6: step 24512 of 'eval_accuracy' is there twice; steps must increase");
+                              "{\"samples_count\": 24511}}\n"),
+            "f: line 6: step 24511 of 'eval_accuracy' comes after step 24512; steps must increase");
   EXPECT_EQ(LineErrorOf(log + ":::MLLOG {\"key\": \"eval_accuracy\", \"value\": 4, \"metadata\": "
                               "{\"epoch_num\": 3}}\n"),
-            "f: line 6: 'eval_accuracy': expected an integer as metadata.samples_count");
+            "f: line 6: 'eval_accuracy': expected a number of at most 1e+12 as "
+            "metadata.samples_count");
   EXPECT_EQ(LineErrorOf(log + ":::MLLOG {\"value\": 4}\n"),
             "f: line 6: expected an object with \"key\" (a string) and \"value\"");
   EXPECT_TRUE(LineErrorOf(log + ":::MLLOG {\"key\": \n").starts_with("f: line 6: byte "));
+}
+
+std::string EpochLine(std::string_view epoch, double value) {
+  return fmt::format(
+      ":::MLLOG {{\"key\": \"eval_accuracy\", \"value\": {}, \"metadata\": {{\"epoch_num\": "
+      "{}}}}}\n",
+      value, epoch);
+}
+
+TEST(Mllog, FractionsOfAnEpochAreToldApart) {
+  const auto curves = ParsedLines(EpochLine("0.05", 0.25) + EpochLine("0.1", 0.5) +
+                                  EpochLine("0.1004", 0.625) + EpochLine("1", 0.75));
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].name, "eval_accuracy, by millionths of epoch_num");
+  EXPECT_EQ(curves[0].steps, (Steps{50'000, 100'000, 100'400, 1'000'000}));
+  EXPECT_EQ(curves[0].values, (Values{0.25, 0.5, 0.625, 0.75}));
+}
+
+TEST(Mllog, ASecondEvaluationAtOneEpochIsOfASecondCurve) {
+  const auto curves = ParsedLines(EpochLine("1", 0.25) + EpochLine("1", 0.5) + EpochLine("1", 0.5) +
+                                  EpochLine("2", 0.75));
+  ASSERT_EQ(curves.size(), 2u);
+  EXPECT_EQ(curves[0].name, "eval_accuracy");
+  EXPECT_EQ(curves[0].steps, (Steps{1, 2}));
+  EXPECT_EQ(curves[0].values, (Values{0.25, 0.75}));
+  EXPECT_EQ(curves[1].name, "eval_accuracy #2");
+  EXPECT_EQ(curves[1].steps, (Steps{1}));
+  EXPECT_EQ(curves[1].values, (Values{0.5}));
 }
 
 TEST(Mllog, OfPublishedResultsIsRead) {

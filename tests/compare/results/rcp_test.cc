@@ -307,7 +307,7 @@ TEST(Rcp, RefusesFilesThatNoCheckerCouldUse) {
   EXPECT_THAT(error_of(WriteRcps("ssd", {{0, Constant(4)}})), HasSubstr("batch size"));
   EXPECT_THAT(error_of(WriteRcps("ssd", {{8, Constant(4, 2)}})), HasSubstr("2 counts"));
   EXPECT_THAT(error_of(WriteRcps("ssd", {{8, Constant(0)}})), HasSubstr("a count of 0"));
-  EXPECT_THAT(error_of(WriteRcps("ssd", {{8, Constant(1e9)}})), HasSubstr("a count of"));
+  EXPECT_THAT(error_of(WriteRcps("ssd", {{8, Constant(1e16)}})), HasSubstr("a count of"));
   EXPECT_THAT(error_of(WriteRcps("flux1", {{8, Constant(4)}})), HasSubstr("samples to converge"));
   EXPECT_EQ(error_of(WriteRcps("flux1", {{8, Constant(4, 20)}}, "samples to converge")),
             "accepted");
