@@ -63,16 +63,17 @@ std::string PairedMessage(const MetricDecision& metric) {
   switch (metric.verdict) {
     case MetricVerdict::kWithin:
       if (IsEqual(metric)) moved = metric.name + " is equal to its record bit for bit";
-      if (metric.reason.find("with_family") == std::string::npos) {
-        return fmt::format("{}, shown to be within ±{:.3g}", moved, metric.margin);
+      // Said alike of all its runs: how far each moved stands beside it.
+      if (metric.reason.find("with_family") != std::string::npos) {
+        return fmt::format("{} of its family of {} runs is shown to be within ±{:.3g}", metric.name,
+                           metric.pairs, metric.margin);
       }
-      return fmt::format("{}, as one of {} runs whose shift is shown to be within ±{:.3g}", moved,
-                         metric.pairs, metric.margin);
+      return fmt::format("{}, shown to be within ±{:.3g}", moved, metric.margin);
     case MetricVerdict::kDrifted:
     case MetricVerdict::kNeedsConfirmation:
       if (metric.reason.find("with_family") != std::string::npos) {
-        return fmt::format("{}, with its family of {} runs (p = {:.2g})", moved, metric.pairs,
-                           metric.p_difference);
+        return fmt::format("{} moved in its family of {} runs (p = {:.2g})", metric.name,
+                           metric.pairs, metric.p_difference);
       }
       if (metric.variance_basis == "seeds") {
         return fmt::format("{}, {:.6g}: farther than another seed would carry it (p = {:.2g})",

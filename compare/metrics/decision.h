@@ -17,7 +17,7 @@ namespace rharness {
 // What is known of a family's run-to-run variance before this run is looked at. d0 = 0: nothing.
 struct VariancePrior {
   double s0_squared = 0.0;  // metric units squared
-  double df = 0.0;          // d0, capped at 30
+  double df = 0.0;          // d0, capped at 8
   int configurations = 0;   // that it was fitted to
 };
 

@@ -70,7 +70,8 @@ struct PairedDecision {
 //            allow, and than an unrelated seed would (all at alpha over the family); of a single
 //            rerun that needs confirmation. Or, not being equal to its record, if its family
 //            drifted ("with_family")
-//   within   if its family is and it did not move apart ("with_family")
+//   within   if its family is, and it moved no farther than its margin or than the others'
+//            differences allow ("with_family")
 // At most a quarter of the runs is apart. What is equal bit for bit is never drifted.
 PairedDecision DecidePaired(const PairedInput& input);
 

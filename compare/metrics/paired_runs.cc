@@ -22,7 +22,7 @@ struct Held {
   bool equal = false;
   bool apart = false;
   double others = 0.0;  // units that the spread is of
-  bool fits = false;    // the others' differences allow this one
+  bool fits = false;    // the others' differences, or its margin, allow this one
 };
 
 MetricDecision Describe(const PairedInput& input, const PairedRun& run) {
@@ -95,7 +95,8 @@ void HoldToOthers(const Family& family, const Unit& unit, double reruns, Held* h
   decision->pairs = static_cast<int>(count);
   decision->variance_basis = "pairs";
   RecordTest(deviation, deviation / std::sqrt(reruns), count - 1.0, t, decision);
-  held->fits = decision->p_difference * (count + 1.0) >= kDoubtAlpha;
+  held->fits = decision->p_difference * (count + 1.0) >= kDoubtAlpha ||
+               std::fabs(held->difference) < decision->margin;
 }
 
 // By what an unrelated seed would do: reruns of one seed are one draw, however many there are.
