@@ -97,6 +97,7 @@ struct Comparison {
   std::vector<std::string> notes;  // what was left out, and why
   // How many more reruns would decide, by the metric that needs most; 0: none would or needed.
   int more_reruns = 0;
+  int more_runs = 0;  // runs of other seeds, drilled beside it, that would decide; likewise
   bool needs_confirmation = false;  // one more rerun is due before a drift is claimed
 };
 

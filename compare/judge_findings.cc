@@ -56,7 +56,43 @@ Finding BitsFinding(const Comparison& comparison, std::string subject, std::stri
                 (declared ? "declared bitwise, but " : "") + std::move(message));
 }
 
+// Of a run that is held to its own record.
+std::string PairedMessage(const MetricDecision& metric) {
+  std::string moved =
+      fmt::format("{} moved by {:.3g} from its record", metric.name, metric.difference);
+  switch (metric.verdict) {
+    case MetricVerdict::kWithin:
+      if (IsEqual(metric)) moved = metric.name + " is equal to its record bit for bit";
+      // Said alike of all its runs: how far each moved stands beside it.
+      if (metric.reason.find("with_family") != std::string::npos) {
+        return fmt::format("{} of its family of {} runs is shown to be within ±{:.3g}", metric.name,
+                           metric.pairs, metric.margin);
+      }
+      return fmt::format("{}, shown to be within ±{:.3g}", moved, metric.margin);
+    case MetricVerdict::kDrifted:
+    case MetricVerdict::kNeedsConfirmation:
+      if (metric.reason.find("with_family") != std::string::npos) {
+        return fmt::format("{} moved in its family of {} runs (p = {:.2g})", metric.name,
+                           metric.pairs, metric.p_difference);
+      }
+      if (metric.variance_basis == "seeds") {
+        return fmt::format("{}, {:.6g}: farther than another seed would carry it (p = {:.2g})",
+                           moved, *metric.recorded, metric.p_difference);
+      }
+      return fmt::format("{}, {:.6g}, apart from {} other runs of its family (p = {:.2g})", moved,
+                         *metric.recorded, metric.pairs, metric.p_difference);
+    case MetricVerdict::kInconclusive:
+      break;
+  }
+  return fmt::format("{}; neither a shift nor equivalence is shown{}", moved,
+                     metric.reason.empty() ? "" : " (" + DescribeReason(metric.reason) + ")");
+}
+
+bool IsPaired(const MetricDecision& metric) { return metric.pairs > 0 && metric.recorded; }
+
 std::string MetricMessage(const MetricDecision& metric) {
+  const bool equal_open = metric.verdict == MetricVerdict::kInconclusive && IsEqual(metric);
+  if (IsPaired(metric) && !equal_open) return PairedMessage(metric);
   switch (metric.verdict) {
     case MetricVerdict::kWithin:
       if (metric.recorded && IsEqual(metric)) {
@@ -256,7 +292,8 @@ Finding MetricFinding(const MetricDecision& metric) {
           ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low, metric.ci_high)
           : fmt::format("{:.4g}", metric.difference),
       metric.margin > 0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
-      fmt::format("moderated t, difference at {:g}, equivalence at {:g}", metric.alpha_drift,
+      fmt::format("{} t, difference at {:g}, equivalence at {:g}",
+                  metric.pairs > 0 ? "paired" : "moderated", metric.alpha_drift,
                   metric.alpha_equivalence),
       MetricMessage(metric));
 }

@@ -41,6 +41,7 @@ void Members(Io& io, T& comparison) {
   io.List("reruns", comparison.ends);
   io.May("declared_bitwise", comparison.declared_bitwise);
   io.May("more_reruns", comparison.more_reruns);
+  io.May("more_runs", comparison.more_runs);
 }
 
 // What stands above one comparison as above many.

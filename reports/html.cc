@@ -8,6 +8,7 @@
 #include <set>
 
 #include "reports/detail_budget.h"
+#include "reports/families.h"
 #include "reports/html_escape.h"
 #include "reports/html_page.h"
 #include "reports/html_parts.h"
@@ -25,7 +26,10 @@ std::string RunCount(int count) { return FormatCount(static_cast<std::uint64_t>(
 
 // The verdict whose colour the whole page takes.
 std::string_view PageClass(const Report& report) {
-  if (CountOf(report.counts, Verdict::kDrifted) > 0) return "drifted";
+  const bool drifted = std::ranges::any_of(report.families, [](const FamilyComparison& family) {
+    return family.verdict == Verdict::kDrifted;
+  });
+  if (drifted || CountOf(report.counts, Verdict::kDrifted) > 0) return "drifted";
   if (CountOf(report.counts, Verdict::kFailed) + CountOf(report.counts, Verdict::kInfra) > 0)
     return "failed";
   return report.exit_code == 0 && !report.interrupted ? "identical" : "inconclusive";
@@ -197,6 +201,7 @@ std::string WriteHtml(const Report& report) {
   out += HtmlNotes(report.notes);
   out += Shared(summary);
   out += Told(summary, report.exit_code == 0);
+  out += HtmlFamilies(report);
   out += Runs(report, summary);
   out += Facts(report);
   return out + HtmlEnd(report.version, "report.json", !report.runs.empty());

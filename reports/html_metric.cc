@@ -44,12 +44,18 @@ std::string MetricRow(std::string_view name, std::string_view value) {
 std::string MarginWords(const MetricDecision& metric, const std::string& unit) {
   if (metric.margin <= 0) return "none in force";
   return fmt::format("±{}{} ({})", Short(metric.margin), unit,
-                     metric.default_margin ? "default, 3 family standard deviations" : "declared");
+                     !metric.default_margin ? "declared"
+                     : metric.pairs > 0     ? "default, half the seeds' standard deviation"
+                                            : "default, 3 family standard deviations");
 }
 
 std::string MoreWords(const MetricDecision& metric) {
   if (metric.verdict == MetricVerdict::kWithin || metric.verdict == MetricVerdict::kDrifted) {
     return "none needed";
+  }
+  if (metric.more_runs > 0) {
+    return fmt::format("none; {} of other seeds, for a decision with 80 % probability",
+                       Counted(static_cast<std::uint64_t>(metric.more_runs), "more run"));
   }
   if (metric.more_reruns == 0) return "no number would decide";
   return fmt::format("{}, for a decision with 80 % probability", metric.more_reruns);
@@ -83,6 +89,11 @@ std::string Numbers(const MetricDecision& metric) {
       fmt::format("s = {}, standard error {}, ν = {} (basis: {})", Short(metric.standard_deviation),
                   Short(metric.standard_error), Short(metric.df),
                   metric.variance_basis.empty() ? "none" : HtmlText(metric.variance_basis, 60)));
+  if (metric.pairs > 0) {
+    out += MetricRow("Pairs", fmt::format("{}; standard deviation of seeds {}", metric.pairs,
+                                          metric.seed_deviation > 0.0 ? Short(metric.seed_deviation)
+                                                                      : "not known"));
+  }
   out += MetricRow("Test of difference",
                    fmt::format("t = {}, p = {} against α = {}", Short(metric.t),
                                Short(metric.p_difference), Short(metric.alpha_drift)));

@@ -90,6 +90,10 @@ std::string HtmlRunDetails(const ReportRun& run, std::string_view id, HtmlExtent
     out += fmt::format("<p>{} would decide.</p>",
                        Counted(static_cast<std::uint64_t>(run.more_reruns), "further rerun"));
   }
+  if (run.more_runs > 0) {
+    out += fmt::format("<p>{} of other seeds beside it would decide.</p>",
+                       Counted(static_cast<std::uint64_t>(run.more_runs), "more run"));
+  }
   if (!run.comparison_path.empty()) {
     out += fmt::format("<p>{}</p>", Link(run.comparison_path, "This run on a page of its own"));
   }

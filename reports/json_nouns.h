@@ -102,6 +102,9 @@ void Members(Io& io, T& metric) {
   io.Must("power", metric.power);
   io.Must("minimum_detectable", metric.minimum_detectable);
   io.May("more_reruns", metric.more_reruns);
+  io.May("pairs", metric.pairs);
+  io.May("seed_deviation", metric.seed_deviation);
+  io.May("more_runs", metric.more_runs);
 }
 
 }  // namespace rharness

@@ -23,7 +23,8 @@ void ReadCounts(JsonReader& reader, std::map<std::string, int>* counts) {
 }
 
 void CheckTally(JsonReader& reader, const std::vector<Verdict>& verdicts,
-                const std::map<std::string, int>& counts, int exit_code) {
+                const std::map<std::string, int>& counts, int exit_code,
+                const std::vector<Verdict>& families) {
   if (!reader.ok()) return;
   const std::map<std::string, int> tallied = CountVerdicts(verdicts);
   for (const auto& [verdict, count] : tallied) {
@@ -36,7 +37,9 @@ void CheckTally(JsonReader& reader, const std::vector<Verdict>& verdicts,
   if (counts.size() != tallied.size()) {
     return reader.Fail("holds a name that is no verdict", "counts");
   }
-  const int expected = ExitCodeOf(verdicts);
+  std::vector<Verdict> all = verdicts;
+  all.insert(all.end(), families.begin(), families.end());
+  const int expected = ExitCodeOf(all);
   if (exit_code < 0 || exit_code > 5 || (exit_code == 0 && expected != 0)) {
     reader.Fail(
         fmt::format("{} does not follow from the verdicts; expected {}", exit_code, expected),

@@ -63,7 +63,8 @@ void ReadCounts(JsonReader& reader, std::map<std::string, int>* counts);
 // The counts and the exit code must follow from the verdicts; only the failing exit codes may say
 // more than the verdicts do (something was interrupted).
 void CheckTally(JsonReader& reader, const std::vector<Verdict>& verdicts,
-                const std::map<std::string, int>& counts, int exit_code);
+                const std::map<std::string, int>& counts, int exit_code,
+                const std::vector<Verdict>& families = {});
 
 }  // namespace rharness
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "reports/families.h"
 #include "reports/junit_file.h"
 #include "reports/model.h"
 #include "reports/summary.h"
@@ -58,16 +59,28 @@ JunitCase CaseOf(const ReportRun& run, std::size_t body_bytes) {
                          {"declared", run.declared}}};
 }
 
+JunitCase CaseOf(const FamilyComparison& family, std::size_t body_bytes) {
+  std::string body =
+      fmt::format("{}: {}\n", VerdictLabel(family.verdict), SafeText(family.headline));
+  for (const Finding& finding : family.findings) body += "- " + FindingWords(finding) + "\n";
+  return {.classname = family.family.empty() ? "families" : family.family,
+          .name = fmt::format("the family {} together", family.name),
+          .kind = KindOf(family.verdict),
+          .verdict = family.verdict,
+          .message = family.headline,
+          .body = SafeText(body, body_bytes, Lines::kKeep),
+          .properties = {{"verdict", std::string(VerdictName(family.verdict))}}};
+}
+
 // A drill with open runs and no failing case would look green in a viewer that hides skipped
 // cases, and a drill without runs would look like nothing at all; this one case says so.
 bool NeedsDrillCase(const Report& report) {
   if (report.runs.empty() || report.interrupted) return true;
-  return std::none_of(report.runs.begin(), report.runs.end(),
-                      [](const ReportRun& run) {
-                        return KindOf(run.verdict) == JunitKind::kFailure ||
-                               KindOf(run.verdict) == JunitKind::kError;
-                      }) &&
-         report.exit_code != 0;
+  const auto fails = [](const auto& one) {
+    return KindOf(one.verdict) == JunitKind::kFailure || KindOf(one.verdict) == JunitKind::kError;
+  };
+  return report.exit_code != 0 && std::ranges::none_of(report.runs, fails) &&
+         std::ranges::none_of(report.families, fails);
 }
 
 JunitProperties PropertiesOf(const Report& report, std::size_t left_out) {
@@ -92,7 +105,11 @@ JunitProperties PropertiesOf(const Report& report, std::size_t left_out) {
 std::string WriteJunit(const Report& report) {
   const Summary summary = Summarize(report);
   const bool drill_case = NeedsDrillCase(report);
-  const std::size_t cases = std::min(summary.order.size(), kMostJunitCases - (drill_case ? 1 : 0));
+  const std::vector<const FamilyComparison*> worst = FamiliesByWorst(report);
+  // Families are few; where they are not, the worst of them leave room for runs.
+  const std::size_t families = std::min(worst.size(), kMostJunitCases / 10);
+  const std::size_t cases =
+      std::min(summary.order.size(), kMostJunitCases - families - (drill_case ? 1 : 0));
   const std::chrono::duration<double> span = report.ended - report.started;
   JunitFile file;
   file.name = "rharness drill";
@@ -103,8 +120,11 @@ std::string WriteJunit(const Report& report) {
     file.cases.push_back(
         AnswerCase("the drill reached a verdict on every run", summary.answer, summary.next_step));
   }
+  for (std::size_t i = 0; i < families; ++i) {
+    file.cases.push_back(CaseOf(*worst[i], JunitBodyBytes(cases + families)));
+  }
   for (std::size_t i = 0; i < cases; ++i) {
-    file.cases.push_back(CaseOf(*summary.order[i], JunitBodyBytes(cases)));
+    file.cases.push_back(CaseOf(*summary.order[i], JunitBodyBytes(cases + families)));
   }
   return WriteJunitFile(file);
 }

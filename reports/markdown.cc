@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compare/fact_order.h"
+#include "reports/families.h"
 #include "reports/markdown_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
@@ -169,6 +170,7 @@ std::string WriteMarkdown(const Report& report) {
   Header(report, summary, &out);
   Shared(summary, &out);
   Told(summary, report.exit_code == 0, &out);
+  out += MarkdownFamilies(report);
   if (!report.runs.empty()) Table(summary, &out);
   AllDetails(summary, &out);
   out += fmt::format("<sub>{} · {} · took {} · {} · rharness {} · exit code {}</sub>\n",

@@ -187,6 +187,12 @@ std::string WriteMetrics(const Report& report) {
     out.Sample("rharness_runs", fmt::format("verdict=\"{}\"", VerdictName(verdict)),
                count == report.counts.end() ? 0 : count->second);
   }
+  out.Head("rharness_families", "Families of the last drill by their common verdict.");
+  for (const Verdict verdict : kVerdicts) {
+    const auto count = std::ranges::count(report.families, verdict, &FamilyComparison::verdict);
+    out.Sample("rharness_families", fmt::format("verdict=\"{}\"", VerdictName(verdict)),
+               static_cast<double>(count));
+  }
   RerunSeries(report, &out);
   FamilySeries(report, &out);
   return out.Take();

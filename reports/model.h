@@ -15,6 +15,7 @@
 
 #include "compare/comparison.h"
 #include "compare/exact.h"
+#include "compare/family_comparison.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
@@ -67,6 +68,8 @@ struct Report {
   std::map<std::string, int> counts;  // by verdict name, all seven present
   std::vector<std::string> left_out;  // selected runs that the budget or the slots left out
   std::vector<std::string> notes;     // about the drill as a whole
+  // What runs that differ in their seeds alone come to together.
+  std::vector<FamilyComparison> families;
   std::vector<ReportRun> runs;
 };
 
@@ -74,7 +77,7 @@ inline constexpr int kReportVersion = 1;
 Json ToJson(const Report& report);  // "schema": "rharness.report/v1"
 Result<Report> ParseReport(const Json& json, std::string_view file);
 
-// Fills counts and exit_code from the runs.
+// Fills counts from the runs, and exit_code from their verdicts and those of their families.
 void Tally(Report* report);
 
 // The writers. All escape what strangers wrote for their format.

@@ -19,6 +19,12 @@ std::vector<std::string> WordsOf(const std::vector<ExactComparison>& exact) {
   return words;
 }
 
+std::vector<Verdict> FamilyVerdicts(const Report& report) {
+  std::vector<Verdict> verdicts;
+  for (const FamilyComparison& family : report.families) verdicts.push_back(family.verdict);
+  return verdicts;
+}
+
 }  // namespace
 
 template <class Io, Is<ExactComparison> T>
@@ -45,6 +51,20 @@ void Members(Io& io, T& rerun) {
   io.May("stderr_tail", rerun.stderr_tail);
 }
 
+template <class Io, Is<FamilyComparison> T>
+void Members(Io& io, T& family) {
+  io.Must("name", family.name);
+  io.May("family", family.family);
+  io.May("configuration", family.configuration);
+  io.Text("verdict", family.verdict, VerdictName, ParseVerdict);
+  io.May("headline", family.headline);
+  io.List("reasons", family.findings);
+  io.Plain("runs", family.runs);
+  io.Plain("apart", family.apart);
+  io.List("metrics", family.metrics);
+  io.May("more_runs", family.more_runs);
+}
+
 template <class Io, Is<ReportRun> T>
 void Members(Io& io, T& run) {
   io.Must("run_id", run.run_id);
@@ -69,6 +89,7 @@ void Members(Io& io, T& run) {
   io.May("comparison_path", run.comparison_path);
   io.List("reruns", run.reruns);
   io.May("more_reruns", run.more_reruns);
+  io.May("more_runs", run.more_runs);
   io.May("recorded_seconds", run.recorded_seconds);
   io.MayText("recorded", run.recorded, FormatTime, ParseTime);
 }
@@ -99,6 +120,7 @@ Json ToJson(const Report& report) {
       .Set("counts", CountsJson(report.counts));
   MemberWriter io(&json);
   Members(io, report);
+  io.List("families", report.families);
   io.List("runs", report.runs);
   return json;
 }
@@ -112,10 +134,11 @@ Result<Report> ParseReport(const Json& json, std::string_view file) {
   MemberReader io(&reader);
   Members(io, report);
   if (reader.ok() && !reader.Has("runs")) reader.Fail("missing; expected an array", "runs");
+  io.List("families", report.families);
   io.List("runs", report.runs);
   std::vector<Verdict> verdicts;
   for (const ReportRun& run : report.runs) verdicts.push_back(run.verdict);
-  CheckTally(reader, verdicts, report.counts, report.exit_code);
+  CheckTally(reader, verdicts, report.counts, report.exit_code, FamilyVerdicts(report));
   RETURN_IF_ERROR(reader.status());
   return report;
 }
@@ -125,6 +148,7 @@ void Tally(Report* report) {
   verdicts.reserve(report->runs.size());
   for (const ReportRun& run : report->runs) verdicts.push_back(run.verdict);
   report->counts = CountVerdicts(verdicts);
+  for (const Verdict verdict : FamilyVerdicts(*report)) verdicts.push_back(verdict);
   report->exit_code = ExitCodeOf(verdicts);
 }
 

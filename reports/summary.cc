@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compare/fact_order.h"
+#include "reports/families.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -92,6 +93,7 @@ std::string Answer(const Report& report) {
   } else {
     answer = AnswerWithoutDrift(report);
   }
+  if (!report.families.empty()) answer += " " + FamilyAnswer(report);
   if (report.interrupted) answer += " The drill was interrupted before its end.";
   return answer;
 }
@@ -185,8 +187,10 @@ std::string NextAfterDrift(const Summary& summary) {
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   if (report.interrupted) return "Run the drill again with --resume to finish it.";
   if (report.exit_code == 0) return "Nothing is left to do.";
-  if (!report.left_out.empty() && Reproduced(summary.order.front()->verdict)) return kRaiseBudget;
   const ReportRun& worst = *summary.order.front();
+  const bool runs_open = worst.verdict != Verdict::kInconclusive && !Reproduced(worst.verdict);
+  if (std::string step = FamilyNextStep(report); !runs_open && !step.empty()) return step;
+  if (!report.left_out.empty() && Reproduced(worst.verdict)) return kRaiseBudget;
   const std::string first = SafeText(worst.run_id, 120);
   switch (worst.verdict) {
     case Verdict::kFailed:
@@ -201,7 +205,17 @@ std::string NextWithoutDrift(const Report& report, const Summary& summary) {
       break;
   }
   int more = 0;
-  for (const ReportRun& run : report.runs) more = std::max(more, run.more_reruns);
+  int more_runs = 0;
+  for (const ReportRun& run : report.runs) {
+    more = std::max(more, run.more_reruns);
+    more_runs = std::max(more_runs, run.more_runs);
+  }
+  if (more_runs > 0) {
+    return fmt::format(
+        "Drill {} of the family of {} with other seeds beside it: more reruns of one seed would "
+        "tell nothing new.",
+        Counted(static_cast<std::uint64_t>(more_runs), "more run"), first);
+  }
   if (more == 0) {
     return fmt::format("More reruns would not decide; see what {} lacks: margin, history or data.",
                        first);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/families.h"
 #include "reports/model.h"
 #include "reports/summary.h"
 #include "reports/terminal_parts.h"
@@ -134,6 +135,7 @@ std::string WriteTerminal(const Report& report, int columns, bool color) {
   const Layout layout = LayoutOf(summary, columns);
   std::string out;
   Rows(summary, layout, color, &out);
+  out += TerminalFamilies(report, layout.columns, color);
   Told(summary, report.exit_code == 0, layout, &out);
   for (const std::string& note : report.notes) {
     out += Wrapped("Note: " + SafeText(note, 500), layout.columns);

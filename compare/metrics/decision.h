@@ -17,7 +17,7 @@ namespace rharness {
 // What is known of a family's run-to-run variance before this run is looked at. d0 = 0: nothing.
 struct VariancePrior {
   double s0_squared = 0.0;  // metric units squared
-  double df = 0.0;          // d0, capped at 30
+  double df = 0.0;          // d0, capped at 8
   int configurations = 0;   // that it was fitted to
 };
 
@@ -62,7 +62,7 @@ struct MetricDecision {
   // "single_reference", "unequal_variance" (Welch's test was used), "one_rerun_decides" (the shift
   // does not survive without its most extreme rerun), "no_history", "non_finite_history",
   // "invalid_alpha", "within_rounding" (set by comparisons of single values), and those that
-  // throughput.h and time_to_target.h add; joined by commas.
+  // paired.h, throughput.h and time_to_target.h add; joined by commas.
   std::string reason;
   std::vector<double> history;
   std::vector<double> reruns;
@@ -80,7 +80,7 @@ struct MetricDecision {
   bool default_margin = false;
   double alpha_drift = 0.01;
   double alpha_equivalence = 0.05;  // as applied
-  std::string variance_basis;       // "own", "pooled", "family", "none"
+  std::string variance_basis;       // "own", "pooled", "family", "pairs", "seeds", "none"
   // The F report: variance of the reruns over that of the history, both with the floor, and its
   // two-sided p. 0 and 1 unless both sides have two runs or more.
   double variance_ratio = 0.0;
@@ -88,6 +88,11 @@ struct MetricDecision {
   double power = 0.0;               // of showing equivalence with these n and k if nothing changed
   double minimum_detectable = 0.0;  // shift found with 80 % probability, metric units
   int more_reruns = 0;  // further reruns for 80 % power of a decision; 0: no number would do
+  // Of paired judgement (paired.h): pairs that the decision rests on (0: it is not paired), the
+  // seeds' standard deviation (0: not known), and how many more runs of other seeds would decide.
+  int pairs = 0;
+  double seed_deviation = 0.0;
+  int more_runs = 0;
 };
 
 // Always returns a decision; what stands in its way is its reason. standard_error = 0 means that no

@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kWords = {{
     {"non_finite", "a rerun's value is not finite"},
     {"missing", "a rerun did not report it"},
     {"no_variance_basis", "how much runs differ among themselves is not known"},
@@ -29,6 +29,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kWords =
     {"censored_history", "a recorded run had not reached its target when its budget ended"},
     {"too_few_runs", "fewer than three runs could be tested"},
     {"no_controls", "no reruns under the old driver: a shift may be the time's"},
+    {"equal", "equal bit for bit"},
+    {"near_record", "so near its record that no noise, however wide, hides a shift of the margin"},
+    {"apart", "it moved apart from the other runs of its family"},
+    {"with_family", "judged with the other runs of its family"},
+    {"few_pairs",
+     "too few other runs of its family were rerun beside it to know how far reruns go"},
     {"time_shift", "reruns under the old driver moved as well; the difference was tested"},
 }};
 

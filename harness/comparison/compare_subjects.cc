@@ -11,6 +11,7 @@
 
 #include "compare/explain.h"
 #include "harness/drill/compare_rerun.h"
+#include "harness/drill/decide_metrics.h"
 
 namespace rharness {
 namespace {
@@ -213,14 +214,17 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
     return std::ranges::find(b.manifest.metrics, metric.name, &Metric::name) ==
            b.manifest.metrics.end();
   });
+  // Replicates stand for what runs of A differ by: each is a draw, whatever its seed.
+  reference.seeds.clear();
   std::vector<Manifest> members = {reference};
   for (const Subject& replicate : replicates) {
     Manifest& member = members.emplace_back(reference);
+    member.run_id = fmt::format("replicate-{}", members.size());
     member.metrics.clear();
     for (const Metric& metric : replicate.manifest.metrics) member.metrics.push_back(metric);
   }
   std::vector<MetricDecision> decisions =
-      DecideMetrics(reference, Family(members), {AsEvidence(b)});
+      DecideMetrics({{reference, {AsEvidence(b)}}}, Family(members)).runs.front();
   for (MetricDecision& decision : decisions) {
     AcceptRounding(reference, ValueOf(b.manifest, decision.name), &decision);
     // The value itself, which may be an infinity; and what was not finite in A judges nothing.

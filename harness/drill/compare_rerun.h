@@ -1,11 +1,10 @@
-// Manifest beside evidence: one rerun's comparison, and the values that a run's metrics decide by.
+// Manifest beside evidence: the comparison of one rerun.
 //
 // Role: turns records into what compare/ understands. Reads weights where they were kept.
 #ifndef RHARNESS_HARNESS_DRILL_COMPARE_RERUN_H_
 #define RHARNESS_HARNESS_DRILL_COMPARE_RERUN_H_
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -26,23 +25,6 @@ namespace rharness {
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
                         const std::filesystem::path& drill_folder,
                         std::vector<std::string>* damage);
-
-// The recorded values of a family's metrics, by configuration: what its noise is known from.
-class Family {
- public:
-  explicit Family(const std::vector<Manifest>& members);
-  using ByConfiguration = std::map<std::string, std::vector<double>>;
-  // Values of one metric; empty when no member has it.
-  const ByConfiguration& Values(const std::string& metric) const;
-
- private:
-  std::map<std::string, ByConfiguration> values_;  // by metric name
-};
-
-// The metric decisions of one run: its compared reruns against the recorded runs of the same
-// configuration, with a variance prior from the family's other configurations.
-std::vector<MetricDecision> DecideMetrics(const Manifest& manifest, const Family& family,
-                                          const std::vector<Evidence>& compared);
 
 }  // namespace rharness
 

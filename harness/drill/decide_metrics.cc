@@ -1,10 +1,13 @@
-// Gathering the values that a metric decision needs: replicates, reruns, and the family's noise.
+// Gathering the values that a metric decision needs: pairs, replicates, and the family's noise.
+#include "harness/drill/decide_metrics.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
-#include "harness/drill/compare_rerun.h"
+#include "compare/metrics/paired.h"
 
 namespace rharness {
 namespace {
@@ -29,24 +32,28 @@ VariancePrior PriorOf(const Family::ByConfiguration& by_configuration, const std
   return FitVariancePrior(variances, dfs);
 }
 
-MetricInput InputOf(const Metric& metric, const std::vector<Evidence>& compared) {
-  MetricInput input{.name = metric.name,
-                    .unit = metric.unit == "1" ? "" : metric.unit,
-                    .primary = metric.primary,
-                    .margin = metric.margin,
-                    .quantum = metric.quantum};
+const Metric* Find(const Manifest& manifest, const std::string& name) {
+  const auto at = std::ranges::find(manifest.metrics, name, &Metric::name);
+  return at == manifest.metrics.end() ? nullptr : &*at;
+}
+
+// The finite values of the reruns, NaN for others; and how many did not report it.
+std::vector<double> SeenValues(const std::string& metric, const std::vector<Evidence>& compared,
+                               int* missing) {
+  std::vector<double> values;
   for (const Evidence& evidence : compared) {
-    const auto seen = evidence.metrics.metrics.find(metric.name);
+    const auto seen = evidence.metrics.metrics.find(metric);
     if (seen == evidence.metrics.metrics.end()) {
-      ++input.missing;
-    } else if (std::isfinite(seen->second)) {
-      input.reruns.push_back(seen->second);
+      ++*missing;
     } else {
-      input.reruns.push_back(std::numeric_limits<double>::quiet_NaN());
+      values.push_back(std::isfinite(seen->second) ? seen->second
+                                                   : std::numeric_limits<double>::quiet_NaN());
     }
   }
-  return input;
+  return values;
 }
+
+std::string UnitOf(const Metric& metric) { return metric.unit == "1" ? "" : metric.unit; }
 
 // As the reruns reported them: an infinity stays one.
 std::vector<double> ReportedValues(const std::string& metric,
@@ -59,13 +66,146 @@ std::vector<double> ReportedValues(const std::string& metric,
   return values;
 }
 
+// Against all recorded runs of the configuration: nothing says which draw a rerun repeats.
+MetricDecision DecideUnpaired(const ComparedRun& run, const Metric& metric,
+                              const std::vector<double>& recorded, const VariancePrior& prior) {
+  MetricInput input{.name = metric.name,
+                    .unit = UnitOf(metric),
+                    .primary = metric.primary,
+                    .history = recorded,
+                    .margin = metric.margin,
+                    .quantum = metric.quantum,
+                    .prior = prior};
+  input.reruns = SeenValues(metric.name, run.compared, &input.missing);
+  MetricDecision decision = DecideMetric(input);
+  decision.recorded = metric.value;
+  const bool moved = decision.verdict == MetricVerdict::kDrifted ||
+                     decision.verdict == MetricVerdict::kNeedsConfirmation;
+  const bool equal =
+      std::ranges::all_of(input.reruns, [&](double value) { return value == metric.value; });
+  if (moved && equal && !input.reruns.empty()) {  // what is equal to its record did not move
+    decision.verdict = MetricVerdict::kInconclusive;
+    decision.reason = "equal";
+  }
+  return decision;
+}
+
+// One metric of all runs of a configuration.
+class Decider {
+ public:
+  Decider(const std::vector<ComparedRun>& runs, const Family& family)
+      : runs_(runs), family_(family), own_(ConfigurationKey(runs.front().manifest)) {}
+
+  DecidedMetrics Decide() {
+    decided_.runs.resize(runs_.size());
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (!runs_[i].compared.empty()) {
+        decided_.runs[i].resize(runs_[i].manifest.metrics.size());
+      }
+    }
+    for (const std::string& metric : Names()) DecideMetric(metric);
+    std::ranges::sort(decided_.apart);
+    const auto again = std::ranges::unique(decided_.apart);
+    decided_.apart.erase(again.begin(), again.end());
+    return std::move(decided_);
+  }
+
+ private:
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const ComparedRun& run : runs_) {
+      for (const Metric& metric : run.manifest.metrics) {
+        if (std::ranges::find(names, metric.name) == names.end()) names.push_back(metric.name);
+      }
+    }
+    return names;
+  }
+
+  MetricDecision& Place(std::size_t run, const std::string& name) {
+    const std::vector<Metric>& metrics = runs_[run].manifest.metrics;
+    const auto at = std::ranges::find(metrics, name, &Metric::name);
+    return decided_.runs[run][static_cast<std::size_t>(at - metrics.begin())];
+  }
+
+  void DecideMetric(const std::string& name) {
+    const Family::ByConfiguration& values = family_.Values(name);
+    const auto at = values.find(own_);
+    const std::vector<double> recorded = at == values.end() ? std::vector<double>() : at->second;
+    const VariancePrior prior = PriorOf(values, own_);
+    PairedInput input{.name = name};
+    std::vector<std::size_t> owners;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      const Metric* metric = Find(runs_[i].manifest, name);
+      if (metric == nullptr || runs_[i].compared.empty()) continue;
+      const std::string seed = SeedsOf(runs_[i].manifest);
+      if (seed.empty()) {
+        Place(i, name) = DecideUnpaired(runs_[i], *metric, recorded, prior);
+        continue;
+      }
+      if (owners.empty()) input.unit = UnitOf(*metric);
+      input.primary = owners.empty() ? metric->primary : input.primary && metric->primary;
+      input.quantum = std::max(input.quantum, metric->quantum);
+      PairedRun run{.recorded = metric->value, .seed = seed, .margin = metric->margin};
+      run.reruns = SeenValues(name, runs_[i].compared, &run.missing);
+      input.runs.push_back(std::move(run));
+      owners.push_back(i);
+    }
+    if (owners.empty()) return;
+    input.seeds = SpreadOfSeeds(recorded, prior, input.quantum);
+    Take(name, owners, DecidePaired(input));
+  }
+
+  void Take(const std::string& name, const std::vector<std::size_t>& owners,
+            PairedDecision paired) {
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      MetricDecision& decision = paired.runs[i];
+      const Metric& metric = *Find(runs_[owners[i]].manifest, name);
+      decision.primary = metric.primary;
+      if (metric.primary && decision.reason.find("apart") != std::string::npos) {
+        decided_.apart.push_back(owners[i]);
+      }
+      Place(owners[i], name) = std::move(decision);
+    }
+    constexpr int kFewest = 3;
+    const bool counts = paired.family.pairs + paired.apart >= kFewest;
+    if (counts) decided_.family.push_back(std::move(paired.family));
+  }
+
+  const std::vector<ComparedRun>& runs_;
+  const Family& family_;
+  const std::string own_;
+  DecidedMetrics decided_;
+};
+
 }  // namespace
 
+std::string SeedsOf(const Manifest& manifest) {
+  std::string text;
+  for (const auto& [source, seed] : manifest.seeds) text += fmt::format("{}={};", source, seed);
+  return text;
+}
+
 Family::Family(const std::vector<Manifest>& members) {
+  struct Sum {
+    double value = 0.0;
+    int runs = 0;
+  };
+  // By metric, configuration and seeds, or the run where there are none.
+  std::map<std::string, std::map<std::string, std::map<std::string, Sum>>> units;
   for (const Manifest& member : members) {
     const std::string configuration = ConfigurationKey(member);
+    const std::string seeds = SeedsOf(member);
+    const std::string unit = seeds.empty() ? "run " + member.run_id : seeds;
     for (const Metric& metric : member.metrics) {
-      values_[metric.name][configuration].push_back(metric.value);
+      Sum& sum = units[metric.name][configuration][unit];
+      sum.value += metric.value;
+      ++sum.runs;
+    }
+  }
+  for (const auto& [metric, configurations] : units) {
+    for (const auto& [configuration, sums] : configurations) {
+      std::vector<double>& values = values_[metric][configuration];
+      for (const auto& [unit, sum] : sums) values.push_back(sum.value / sum.runs);
     }
   }
 }
@@ -76,23 +216,16 @@ const Family::ByConfiguration& Family::Values(const std::string& metric) const {
   return found == values_.end() ? kNone : found->second;
 }
 
-std::vector<MetricDecision> DecideMetrics(const Manifest& manifest, const Family& family,
-                                          const std::vector<Evidence>& compared) {
-  std::vector<MetricDecision> decisions;
-  if (compared.empty()) return decisions;
-  const std::string own = ConfigurationKey(manifest);
-  for (const Metric& metric : manifest.metrics) {
-    const Family::ByConfiguration& values = family.Values(metric.name);
-    MetricInput input = InputOf(metric, compared);
-    if (const auto history = values.find(own); history != values.end()) {
-      input.history = history->second;
+DecidedMetrics DecideMetrics(const std::vector<ComparedRun>& runs, const Family& family) {
+  if (runs.empty()) return {};
+  DecidedMetrics decided = Decider(runs, family).Decide();
+  // As the reruns reported them: an infinity stays one.
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (MetricDecision& decision : decided.runs[i]) {
+      decision.reruns = ReportedValues(decision.name, runs[i].compared);
     }
-    input.prior = PriorOf(values, own);
-    MetricDecision& decision = decisions.emplace_back(DecideMetric(input));
-    decision.recorded = metric.value;
-    decision.reruns = ReportedValues(metric.name, compared);
   }
-  return decisions;
+  return decided;
 }
 
 }  // namespace rharness

@@ -16,7 +16,7 @@
 #include "harness/drill/drill_report.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
-#include "harness/drill/judge_run.h"
+#include "harness/drill/judge_family.h"
 #include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
@@ -49,11 +49,13 @@ class Drill {
     RETURN_IF_ERROR(Execute(plan.reruns));
     JudgeAll();
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
+    for (auto& [run_id, run] : runs_) run.reruns.clear();
     const bool interrupted = hooks_.should_stop && hooks_.should_stop();
     ASSIGN_OR_RETURN(const auto last_success, history_->LastSuccess());
     Report report = BuildReport({.settings = settings_,
                                  .plan = plan,
                                  .runs = runs_,
+                                 .families = judged_,
                                  .notes = notes_,
                                  .damage = damage_,
                                  .last_success = last_success,
@@ -220,30 +222,42 @@ class Drill {
         progress.elapsed = clock_.Monotonic() - began_;
         hooks_.progress(progress);
       }
-      Judge(&run);
+      Compare(&run);
       ++compared;
     }
+    JudgeFamilies();
   }
 
-  void Judge(RunState* run) {
-    std::vector<Evidence> all;
-    std::vector<Evidence> compared;
-    std::vector<Comparison> reruns;
+  // What has not been compared yet.
+  void Compare(RunState* run) {
     std::vector<std::string> damage;
     for (const auto& [rerun, evidence] : run->evidence) {
-      all.push_back(evidence);
-      reruns.push_back(
-          CompareRerun(run->manifest, evidence, options_.places, options_.out, &damage));
-      if (reruns.back().ends.front().state == RerunEnd::State::kCompared) {
-        compared.push_back(evidence);
-      }
+      if (run->reruns.contains(rerun)) continue;
+      run->reruns.emplace(
+          rerun, CompareRerun(run->manifest, evidence, options_.places, options_.out, &damage));
     }
-    run->comparison =
-        JudgeRun(run->manifest, all, reruns,
-                 DecideMetrics(run->manifest, families_.at(run->manifest.family), compared));
     for (std::string& one : damage) {
       if (std::ranges::find(damage_, one) == damage_.end()) damage_.push_back(std::move(one));
     }
+  }
+
+  // Runs of one configuration are judged together, in the order of the selection.
+  void JudgeFamilies() {
+    std::vector<std::string> order;
+    std::map<std::string, std::vector<RunState*>> by_configuration;
+    for (const std::string& run_id : settings_.run_ids) {
+      RunState& run = runs_.at(run_id);
+      std::vector<RunState*>& members = by_configuration[ConfigurationKey(run.manifest)];
+      if (members.empty()) order.push_back(ConfigurationKey(run.manifest));
+      members.push_back(&run);
+    }
+    judged_.clear();
+    for (const std::string& configuration : order) {
+      const std::vector<RunState*>& members = by_configuration.at(configuration);
+      auto family = JudgeTogether(members, families_.at(members.front()->manifest.family));
+      if (family) judged_.push_back(std::move(*family));
+    }
+    NameApart(&judged_);
   }
 
   // A drift seen in a single rerun is only a suspicion: those runs get one more.
@@ -259,7 +273,8 @@ class Drill {
     LogInfo(fmt::format("a drift is suspected in {} {}; rerunning once more to confirm",
                         reruns.size(), reruns.size() == 1 ? "run" : "runs"));
     RETURN_IF_ERROR(Execute(reruns));
-    for (const PlannedRerun& rerun : reruns) Judge(&runs_.at(rerun.run_id));
+    for (const PlannedRerun& rerun : reruns) Compare(&runs_.at(rerun.run_id));
+    JudgeFamilies();
     return {};
   }
 
@@ -278,6 +293,7 @@ class Drill {
   std::mutex mutex_;  // guards evidence while reruns are under way
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;
+  std::vector<FamilyComparison> judged_;
   std::vector<std::string> notes_;
   std::vector<std::string> damage_;
 };

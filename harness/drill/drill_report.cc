@@ -123,6 +123,7 @@ Report BuildReport(const DrillEnd& end) {
     reported.comparison_path = PagePath(reported);
     report.runs.push_back(std::move(reported));
   }
+  report.families = end.families;
   std::size_t pages = 0;
   for (ReportRun& run : report.runs) {
     if (!run.comparison_path.empty() && ++pages > kMostPages) run.comparison_path.clear();

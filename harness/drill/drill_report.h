@@ -24,6 +24,7 @@ namespace rharness {
 struct RunState {
   Manifest manifest;
   std::map<int, Evidence> evidence;  // by rerun
+  std::map<int, Comparison> reruns;  // likewise, compared and not judged; until all is judged
   Comparison comparison;
 };
 
@@ -32,6 +33,7 @@ struct DrillEnd {
   const DrillSettings& settings;
   const Plan& plan;
   const std::map<std::string, RunState>& runs;  // by run_id
+  const std::vector<FamilyComparison>& families;
   const std::vector<std::string>& notes;
   const std::vector<std::string>& damage;  // what is no longer what it was written as
   std::optional<WallTime> last_success;    // of the history, before this drill

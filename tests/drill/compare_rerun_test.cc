@@ -1,12 +1,14 @@
 // Manifest beside evidence: what is equal, what differs first, and what says nothing.
 #include "harness/drill/compare_rerun.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "compare/exact.h"
+#include "harness/drill/decide_metrics.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/judge_run.h"
 
@@ -52,7 +54,7 @@ Comparison Compare(const Manifest& manifest, const Evidence& evidence) {
   std::vector<std::string> damage;
   Comparison comparison = CompareRerun(manifest, evidence, Places{}, "/nowhere", &damage);
   EXPECT_TRUE(damage.empty());
-  comparison.metrics = DecideMetrics(manifest, Family({manifest}), {evidence});
+  comparison.metrics = DecideMetrics({{manifest, {evidence}}}, Family({manifest})).runs.front();
   return comparison;
 }
 
@@ -189,7 +191,8 @@ TEST(JudgeRun, TakesOfEachThingTheFirstRerunThatDiffersInIt) {
   std::vector<Comparison> reruns;
   for (const Evidence& one : evidence) reruns.push_back(Compare(manifest, one));
   const Comparison run =
-      JudgeRun(manifest, evidence, reruns, DecideMetrics(manifest, Family({manifest}), evidence));
+      JudgeRun(manifest, evidence, reruns,
+               DecideMetrics({{manifest, evidence}}, Family({manifest})).runs.front());
   EXPECT_EQ(run.verdict, Verdict::kDrifted);
   EXPECT_EQ(run.ends.size(), 3U);
   EXPECT_EQ(Exact(run, "curve train_loss").first_difference, "step 4");
@@ -202,7 +205,8 @@ TEST(CompareRerun, CallsAMetricMissingThatOneOfManyRerunsDidNotReport) {
   Evidence silent = Seen(manifest);
   silent.metrics.metrics.clear();
   Comparison run;
-  run.metrics = DecideMetrics(manifest, Family({manifest}), {Seen(manifest), silent});
+  run.metrics =
+      DecideMetrics({{manifest, {Seen(manifest), silent}}}, Family({manifest})).runs.front();
   EXPECT_EQ(Exact(run, "metric loss").state, ExactState::kMissing);
 }
 
@@ -242,14 +246,16 @@ TEST(DecideMetrics, ComparesWithTheRunsOfTheSameConfigurationOnly) {
   std::vector<Manifest> family;
   for (const double value : {0.50, 0.51, 0.49, 0.50}) {
     Manifest member = manifest;
+    member.run_id = fmt::format("r{}", family.size());
     member.metrics[0].value = value;
     family.push_back(member);
   }
   Manifest other = manifest;
+  other.run_id = "other";
   other.hyperparameters["lr"] = Json(0.5);
   other.metrics[0].value = 99.0;
   family.push_back(other);
-  const auto decisions = DecideMetrics(manifest, Family(family), {Seen(manifest)});
+  const auto decisions = DecideMetrics({{manifest, {Seen(manifest)}}}, Family(family)).runs.front();
   ASSERT_EQ(decisions.size(), 1U);
   EXPECT_EQ(decisions[0].history.size(), 4U);
   EXPECT_DOUBLE_EQ(decisions[0].mean_history, 0.5);

@@ -1,0 +1,120 @@
+// The verdict of a family and its sentences.
+#include "compare/family_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compare/metrics/metric_set.h"
+
+namespace rharness {
+namespace {
+
+bool Has(const MetricDecision& metric, std::string_view reason) {
+  return metric.reason.find(reason) != std::string::npos;
+}
+
+std::string ShiftWords(const MetricDecision& metric) {
+  if (metric.verdict == MetricVerdict::kWithin && Has(metric, "equal")) {
+    return fmt::format("{} is equal bit for bit in all {} runs", metric.name, metric.pairs);
+  }
+  if (Has(metric, "missing") || Has(metric, "too_few_runs") || Has(metric, "non_finite")) {
+    return fmt::format("{}: {}", metric.name, DescribeReason(metric.reason));
+  }
+  const std::string moved =
+      fmt::format("{} moved by {:.3g} on average over {} runs [{:.3g}, {:.3g}]", metric.name,
+                  metric.difference, metric.pairs, metric.ci_low, metric.ci_high);
+  switch (metric.verdict) {
+    case MetricVerdict::kWithin:
+      return fmt::format("{}, shown to be within ±{:.3g}", moved, metric.margin);
+    case MetricVerdict::kDrifted:
+    case MetricVerdict::kNeedsConfirmation:
+      return fmt::format("{} (p = {:.2g})", moved, metric.p_difference);
+    case MetricVerdict::kInconclusive:
+      break;
+  }
+  return fmt::format(
+      "{}; neither a shift nor a stay within ±{:.3g} is shown{}", moved, metric.margin,
+      metric.more_runs > 0 ? fmt::format(": {} more of other seeds would decide", metric.more_runs)
+                           : "");
+}
+
+Finding FindingOf(const MetricDecision& metric, bool decisive) {
+  return {.code = fmt::format("family_metric_{}", MetricVerdictName(metric.verdict)),
+          .subject = "metric " + metric.name,
+          .observed = metric.standard_error > 0.0
+                          ? fmt::format("{:.4g} [{:.4g}, {:.4g}]", metric.difference, metric.ci_low,
+                                        metric.ci_high)
+                          : "",
+          .limit = metric.margin > 0.0 ? fmt::format("±{:.4g}", metric.margin) : "no margin",
+          .rule = fmt::format("paired t over {} runs, difference at {:g}, equivalence at {:g}",
+                              metric.pairs, metric.alpha_drift, metric.alpha_equivalence),
+          .message = ShiftWords(metric),
+          .decisive = decisive};
+}
+
+// Which metrics decide, and what they come to.
+Verdict Decide(const FamilyComparison& family, std::vector<bool>* decisive) {
+  const std::vector<bool> significant = DecideMetricSet(family.metrics).significant;
+  std::vector<bool> drifted(family.metrics.size());
+  std::vector<bool> within(family.metrics.size());
+  std::vector<bool> open(family.metrics.size());
+  for (std::size_t i = 0; i < family.metrics.size(); ++i) {
+    const MetricDecision& metric = family.metrics[i];
+    if (!metric.primary) continue;
+    drifted[i] = metric.verdict == MetricVerdict::kDrifted && significant[i];
+    within[i] = metric.verdict == MetricVerdict::kWithin;
+    open[i] = !drifted[i] && !within[i];
+  }
+  const auto any = [](const std::vector<bool>& which) {
+    return std::ranges::find(which, true) != which.end();
+  };
+  if (any(drifted)) {
+    *decisive = drifted;
+    return Verdict::kDrifted;
+  }
+  *decisive = any(open) ? open : within;
+  return any(within) && !any(open) ? Verdict::kEquivalent : Verdict::kInconclusive;
+}
+
+std::string ApartWords(const FamilyComparison& family) {
+  if (family.apart.empty()) return "";
+  if (family.apart.size() > 3) {
+    return fmt::format("; {} of its runs moved apart", family.apart.size());
+  }
+  return fmt::format("; {} moved apart", fmt::join(family.apart, ", "));
+}
+
+}  // namespace
+
+void JudgeFamily(bool all_identical, FamilyComparison* family) {
+  std::vector<bool> decisive(family->metrics.size());
+  family->verdict = Decide(*family, &decisive);
+  family->findings.clear();
+  family->more_runs = 0;
+  for (std::size_t i = 0; i < family->metrics.size(); ++i) {
+    family->findings.push_back(FindingOf(family->metrics[i], decisive[i]));
+    if (family->verdict == Verdict::kInconclusive && decisive[i]) {
+      family->more_runs = std::max(family->more_runs, family->metrics[i].more_runs);
+    }
+  }
+  std::ranges::stable_partition(family->findings, &Finding::decisive);
+  if (all_identical && family->verdict != Verdict::kDrifted) {
+    family->verdict = Verdict::kIdentical;
+    family->headline = fmt::format("all {} runs are equal bit for bit", family->runs.size());
+    return;
+  }
+  const auto count = std::ranges::count_if(family->findings, &Finding::decisive);
+  if (count == 0) {
+    family->headline = "no primary metric says anything of its runs together";
+    return;
+  }
+  family->headline = family->findings.front().message;
+  if (count > 1) {
+    family->headline +=
+        fmt::format(" (and {} more {})", count - 1, count == 2 ? "metric" : "metrics");
+  }
+  family->headline += ApartWords(*family);
+}
+
+}  // namespace rharness

@@ -1,0 +1,40 @@
+// The runs of one family together: what their paired differences come to, as one verdict.
+//
+// Role: beside the verdict of each run (comparison.h). Pure. Decides by metrics alone; bits and
+// curves are each run's own.
+#ifndef RHARNESS_COMPARE_FAMILY_COMPARISON_H_
+#define RHARNESS_COMPARE_FAMILY_COMPARISON_H_
+
+#include <string>
+#include <vector>
+
+#include "compare/metrics/decision.h"
+#include "compare/verdict.h"
+
+namespace rharness {
+
+// Runs of one configuration that differ in their seeds alone.
+struct FamilyComparison {
+  std::string name;    // of the family; where it has several configurations, "mlp (as mlp-7)"
+  std::string family;  // as its runs are recorded
+  std::string configuration;  // key of what they have in common
+  Verdict verdict = Verdict::kInconclusive;
+  std::string headline;                 // one sentence: the verdict and why
+  std::vector<Finding> findings;        // the decisive ones first
+  std::vector<std::string> runs;        // run ids, those of different seeds and of equal ones
+  std::vector<std::string> apart;       // run ids of those that moved on their own, by any metric
+  std::vector<MetricDecision> metrics;  // see metrics/paired.h; primary and secondary
+  int more_runs = 0;  // further runs of other seeds that would decide; 0: none would or needed
+};
+
+// Fills verdict, headline, findings and more_runs. First match wins:
+//   drifted       a primary metric's shift is shown (Holm over them), or a value stopped being
+//                 finite
+//   identical     `all_identical`: every run is equal bit for bit
+//   equivalent    every primary metric, and there is one, is shown to be within its margin
+//   inconclusive  neither
+void JudgeFamily(bool all_identical, FamilyComparison* family);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_FAMILY_COMPARISON_H_

@@ -1,0 +1,96 @@
+// Values of all runs first, then each verdict, then that of the family.
+#include "harness/drill/judge_family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "harness/drill/judge_run.h"
+
+namespace rharness {
+namespace {
+
+// A rerun on other data, code or images says nothing about the family.
+bool HasOtherIdentity(const Comparison& rerun) {
+  return std::ranges::any_of(rerun.layers, [](const LayerComparison& layer) {
+    return std::ranges::any_of(layer.differences, [](const FactDifference& difference) {
+      return difference.weight == FactWeight::kIdentity;
+    });
+  });
+}
+
+// The reruns by which the run's metrics are decided; none of a run that is not comparable.
+std::vector<Evidence> ComparedOf(const RunState& run) {
+  std::vector<Evidence> compared;
+  for (const auto& [rerun, comparison] : run.reruns) {
+    if (comparison.ends.front().state == RerunEnd::State::kCompared) {
+      compared.push_back(run.evidence.at(rerun));
+    }
+  }
+  return compared;
+}
+
+bool IsOfFamily(const RunState& run) {
+  return std::ranges::none_of(run.reruns,
+                              [](const auto& rerun) { return HasOtherIdentity(rerun.second); });
+}
+
+void Judge(std::vector<MetricDecision> metrics, RunState* run) {
+  std::vector<Evidence> evidence;
+  std::vector<Comparison> reruns;
+  for (const auto& [rerun, one] : run->evidence) {
+    evidence.push_back(one);
+    reruns.push_back(run->reruns.at(rerun));
+  }
+  run->comparison = JudgeRun(run->manifest, evidence, reruns, std::move(metrics));
+}
+
+}  // namespace
+
+std::optional<FamilyComparison> JudgeTogether(const std::vector<RunState*>& runs,
+                                              const Family& family) {
+  std::vector<RunState*> members;
+  std::vector<ComparedRun> compared;
+  for (RunState* run : runs) {
+    ComparedRun one{run->manifest, ComparedOf(*run)};
+    if (!IsOfFamily(*run)) {
+      Judge(DecideMetrics({one}, family).runs.front(), run);
+      continue;
+    }
+    members.push_back(run);
+    compared.push_back(std::move(one));
+  }
+  if (members.empty()) return std::nullopt;
+  DecidedMetrics decided = DecideMetrics(compared, family);
+  for (std::size_t i = 0; i < members.size(); ++i) Judge(std::move(decided.runs[i]), members[i]);
+  const Manifest& first = members.front()->manifest;
+  const bool primary = std::ranges::any_of(decided.family, &MetricDecision::primary);
+  if (!primary || first.determinism.declared == "bitwise") return std::nullopt;
+  FamilyComparison together{
+      .name = first.family, .family = first.family, .configuration = ConfigurationKey(first)};
+  bool identical = true;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (compared[i].compared.empty() || SeedsOf(members[i]->manifest).empty()) continue;
+    together.runs.push_back(members[i]->manifest.run_id);
+    identical &= members[i]->comparison.verdict == Verdict::kIdentical;
+  }
+  for (const std::size_t i : decided.apart) {
+    together.apart.push_back(members[i]->manifest.run_id);
+  }
+  together.metrics = std::move(decided.family);
+  JudgeFamily(identical, &together);
+  return together;
+}
+
+void NameApart(std::vector<FamilyComparison>* families) {
+  std::map<std::string, int> configurations;
+  for (const FamilyComparison& one : *families) ++configurations[one.family];
+  for (FamilyComparison& one : *families) {
+    if (configurations[one.family] < 2 || one.runs.empty()) continue;
+    one.name = fmt::format("{} (as {})", one.family, one.runs.front());
+  }
+}
+
+}  // namespace rharness

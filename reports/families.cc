@@ -1,0 +1,146 @@
+// Families in words, for the terminal and for Markdown; see families.h.
+#include "reports/families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/markdown_parts.h"
+#include "reports/terminal_parts.h"
+#include "reports/text.h"
+#include "reports/words.h"
+
+namespace rharness {
+namespace {
+
+std::size_t CountFamilies(const Report& report, Verdict verdict) {
+  return static_cast<std::size_t>(
+      std::ranges::count(report.families, verdict, &FamilyComparison::verdict));
+}
+
+std::string UnitWords(const MetricDecision& metric) {
+  return metric.unit.empty() ? "" : " " + SafeText(metric.unit, 40);
+}
+
+}  // namespace
+
+std::vector<const FamilyComparison*> FamiliesByWorst(const Report& report) {
+  std::vector<const FamilyComparison*> order;
+  for (const FamilyComparison& family : report.families) order.push_back(&family);
+  std::ranges::stable_sort(
+      order, {}, [](const FamilyComparison* family) { return Severity(family->verdict); });
+  return order;
+}
+
+std::string FamilyAnswer(const Report& report) {
+  if (report.families.empty()) return "";
+  if (report.families.size() == 1) {
+    const FamilyComparison& only = report.families.front();
+    const std::string name = SafeText(only.name, 120);
+    switch (only.verdict) {
+      case Verdict::kDrifted:
+        return fmt::format("The family {} drifted.", name);
+      case Verdict::kInconclusive:
+        return fmt::format("Whether the family {} moved is not decided.", name);
+      default:
+        return fmt::format("The family {} is {}.", name, VerdictLabel(only.verdict));
+    }
+  }
+  const std::size_t drifted = CountFamilies(report, Verdict::kDrifted);
+  const std::size_t open = CountFamilies(report, Verdict::kInconclusive);
+  const std::string families = FormatCount(report.families.size()) + " families";
+  if (drifted > 0 && open > 0) {
+    return fmt::format("Of {} {} drifted and {} could not be decided.", families,
+                       FormatCount(drifted), FormatCount(open));
+  }
+  if (drifted > 0) return fmt::format("Of {} {} drifted.", families, FormatCount(drifted));
+  if (open > 0) return fmt::format("Of {} {} could not be decided.", families, FormatCount(open));
+  return fmt::format("All {} reproduced.", families);
+}
+
+std::string FamilyNextStep(const Report& report) {
+  for (const FamilyComparison* family : FamiliesByWorst(report)) {
+    const std::string name = SafeText(family->name, 120);
+    if (family->verdict == Verdict::kDrifted) {
+      return fmt::format("Look at what the runs of {} have in common: they moved together.", name);
+    }
+    if (family->verdict != Verdict::kInconclusive) continue;
+    if (family->more_runs > 0) {
+      return fmt::format(
+          "Drill {} of {} with other seeds beside these: more reruns of one seed would tell "
+          "nothing new.",
+          Counted(static_cast<std::uint64_t>(family->more_runs), "more run"), name);
+    }
+    return fmt::format("More runs of {} would not decide; declare a margin that matters.", name);
+  }
+  return "";
+}
+
+std::string FamilyRuns(const FamilyComparison& family) {
+  const std::size_t apart = family.apart.size();
+  const std::size_t together = family.runs.size() - std::min(apart, family.runs.size());
+  return Counted(together, "run") + (apart == 0 ? "" : fmt::format(", {} apart", apart));
+}
+
+std::string ShiftOf(const MetricDecision& metric) {
+  if (!(metric.standard_error > 0.0)) return SafeText(DescribeReason(metric.reason), 200);
+  return fmt::format("{}{} [{}, {}]", FormatNumber(metric.difference, 3), UnitWords(metric),
+                     FormatNumber(metric.ci_low, 3), FormatNumber(metric.ci_high, 3));
+}
+
+std::string MarginOf(const MetricDecision& metric) {
+  if (!(metric.margin > 0.0)) return "none";
+  return fmt::format("±{}{}", FormatNumber(metric.margin, 3),
+                     metric.default_margin ? ", half the seeds'" : "");
+}
+
+std::string SpreadOf(const MetricDecision& metric) {
+  if (!(metric.standard_error > 0.0)) return "not known";
+  return fmt::format(
+      "{}, of seeds {}", FormatNumber(metric.standard_deviation, 3),
+      metric.seed_deviation > 0.0 ? FormatNumber(metric.seed_deviation, 3) : "not known");
+}
+
+std::string MarkdownFamilies(const Report& report) {
+  if (report.families.empty()) return "";
+  std::string out =
+      "### Families\n\n| Verdict | Family | Runs | Metric | Mean shift | Margin | Spread |\n"
+      "|---|---|---|---|---|---|---|\n";
+  std::size_t rows = 0;
+  for (const FamilyComparison* family : FamiliesByWorst(report)) {
+    for (const MetricDecision& metric : family->metrics) {
+      if (++rows > kMostFamilyRows) continue;
+      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", VerdictBadge(family->verdict),
+                         MarkdownText(family->name, 160), FamilyRuns(*family),
+                         MarkdownCode(metric.name, 100), MarkdownText(ShiftOf(metric), 200),
+                         MarkdownText(MarginOf(metric), 100), MarkdownText(SpreadOf(metric), 100));
+    }
+  }
+  out += "\n";
+  if (rows > kMostFamilyRows) {
+    out += fmt::format("_{} more rows are in report.json._\n\n", rows - kMostFamilyRows);
+  }
+  return out;
+}
+
+std::string TerminalFamilies(const Report& report, int columns, bool color) {
+  constexpr std::size_t kMost = 30;
+  constexpr int kBadge = 16;
+  std::string out;
+  std::size_t shown = 0;
+  for (const FamilyComparison* family : FamiliesByWorst(report)) {
+    if (++shown > kMost) continue;
+    const bool wide = columns >= 50;
+    const std::string badge = Painted(Padded(VerdictBadge(family->verdict), wide ? kBadge : 0),
+                                      ColourOf(family->verdict), color);
+    const std::string name =
+        fmt::format("family {}, {}", SafeText(family->name, 160), FamilyRuns(*family));
+    const int room = wide ? columns - kBadge - 2 : columns - 2;
+    out += fmt::format("{}{}{}\n", badge, wide ? "  " : "\n  ", ElideMiddle(name, room));
+    out += Wrapped(SafeText(family->headline, 400), columns, wide ? kBadge + 2 : 2);
+  }
+  if (shown > kMost) out += fmt::format("… and {} more families\n", shown - kMost);
+  return out.empty() ? out : out + "\n";
+}
+
+}  // namespace rharness

@@ -1,0 +1,40 @@
+// The families of a drill in every format: what runs that differ in their seeds alone come to.
+//
+// Role: private to the drill's writers; pure. Order and sentences are decided here, once.
+#ifndef RHARNESS_REPORTS_FAMILIES_H_
+#define RHARNESS_REPORTS_FAMILIES_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "reports/model.h"
+
+namespace rharness {
+
+// Worst first, else as in the report.
+std::vector<const FamilyComparison*> FamiliesByWorst(const Report& report);
+
+// "The family mlp is equivalent." or "Of 3 families 1 drifted."; empty without any.
+std::string FamilyAnswer(const Report& report);
+// What to do about families that are not decided, or have drifted; empty where nothing is.
+std::string FamilyNextStep(const Report& report);
+
+// "24 runs", "23 runs, 1 apart".
+std::string FamilyRuns(const FamilyComparison& family);
+// One metric: its mean shift with the interval; its margin; the spread of the differences beside
+// that of the seeds.
+std::string ShiftOf(const MetricDecision& metric);
+std::string MarginOf(const MetricDecision& metric);
+std::string SpreadOf(const MetricDecision& metric);
+
+inline constexpr std::size_t kMostFamilyRows = 200;  // of a table; the worst are first
+
+// Each is empty without families.
+std::string HtmlFamilies(const Report& report);
+std::string MarkdownFamilies(const Report& report);
+std::string TerminalFamilies(const Report& report, int columns, bool color);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_FAMILIES_H_

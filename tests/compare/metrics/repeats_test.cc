@@ -1,0 +1,141 @@
+// The rule on real repeats: runs of one training script that differ in their seeds alone, in groups
+// of one code state each. How often does it call a drift where there is none?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compare/metrics/decision.h"
+#include "compare/stats/moments.h"
+#include "tests/compare/metrics/simulation.h"
+#include "tests/shared_data.h"
+
+namespace rharness {
+namespace {
+
+using Groups = std::map<int, std::vector<double>>;  // final losses, one a run
+
+// Columns: group, ..., run (7th), step (8th), val_loss (9th); a run's last step counts.
+Groups ReadGroups(std::istream& file) {
+  struct Last {
+    double step = -1.0;
+    double loss = 0.0;
+  };
+  std::map<int, std::map<int, Last>> last;
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    std::vector<std::string> cells;
+    std::stringstream text(line);
+    for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
+    if (cells.size() < 9) continue;
+    Last& at = last[std::stoi(cells[0])][std::stoi(cells[6])];
+    const double step = std::stod(cells[7]);
+    if (step > at.step) at = {step, std::stod(cells[8])};
+  }
+  Groups groups;
+  for (const auto& [group, runs] : last) {
+    for (const auto& [run, one] : runs) groups[group].push_back(one.loss);
+  }
+  return groups;
+}
+
+// The prior that judges a group comes from the others.
+VariancePrior PriorWithout(const Groups& groups, int group) {
+  std::vector<double> variances;
+  std::vector<double> dfs;
+  for (const auto& [other, values] : groups) {
+    if (other == group || values.size() < 2) continue;
+    variances.push_back(stats::ComputeMoments(values).Variance());
+    dfs.push_back(static_cast<double>(values.size()) - 1.0);
+  }
+  return FitVariancePrior(variances, dfs);
+}
+
+struct RepeatRates {
+  double false_drift = 0.0;
+  double worst_group = 0.0;
+  double false_accept = 0.0;  // at a shift of the margin
+  double found = 0.0;         // of shifts of 3 standard deviations of the group
+};
+
+MetricVerdict DecideRepeat(MetricInput input, double confirming) {
+  const MetricVerdict verdict = DecideMetric(input).verdict;
+  if (verdict != MetricVerdict::kNeedsConfirmation) return verdict;
+  input.reruns.push_back(confirming);
+  return DecideMetric(input).verdict;
+}
+
+RepeatRates MeasureRepeats(const Groups& groups, std::size_t n, std::size_t k, double margin) {
+  constexpr int kTrials = 300;
+  NormalSource source(31);
+  RepeatRates rates;
+  double used = 0.0;
+  for (const auto& [group, values] : groups) {
+    if (values.size() < n + k + 1) continue;
+    const VariancePrior prior = PriorWithout(groups, group);
+    const double deviation = std::sqrt(stats::ComputeMoments(values).Variance());
+    double drifts = 0.0;
+    double accepts = 0.0;
+    double found = 0.0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<double> drawn = values;
+      for (std::size_t i = 0; i < n + k + 1; ++i) {  // Fisher and Yates
+        const auto rest = static_cast<double>(drawn.size() - i);
+        std::swap(drawn[i], drawn[i + static_cast<std::size_t>(source.Uniform() * rest)]);
+      }
+      const auto at = [&](std::size_t i) { return drawn.begin() + static_cast<long>(i); };
+      MetricInput input{.name = "val_loss", .prior = prior};
+      input.margin = margin * std::sqrt(prior.s0_squared);
+      input.history.assign(at(0), at(n));
+      const auto verdict = [&](double shift) {
+        input.reruns.assign(at(n), at(n + k));
+        for (double& value : input.reruns) value += shift;
+        return DecideRepeat(input, drawn[n + k] + shift);
+      };
+      const double sign = trial % 2 == 0 ? 1.0 : -1.0;
+      if (verdict(0.0) == MetricVerdict::kDrifted) ++drifts;
+      if (verdict(sign * *input.margin) == MetricVerdict::kWithin) ++accepts;
+      if (verdict(sign * 3.0 * deviation) == MetricVerdict::kDrifted) ++found;
+    }
+    ++used;
+    rates.false_drift += drifts / kTrials;
+    rates.worst_group = std::max(rates.worst_group, drifts / kTrials);
+    rates.false_accept += accepts / kTrials;
+    rates.found += found / kTrials;
+  }
+  return {rates.false_drift / used, rates.worst_group, rates.false_accept / used,
+          rates.found / used};
+}
+
+TEST(RealRepeats, AreCalledDriftedAsRarelyAsStatedOnAverageOverTheFamily) {
+  const auto folder = SharedData("repeats");
+  if (!folder) GTEST_SKIP() << kNoSharedData;
+  std::ifstream file(*folder / "nanogpt.csv");
+  const Groups groups = ReadGroups(file);
+  ASSERT_GE(groups.size(), 60U);
+  struct RepeatCell {
+    std::size_t n, k;
+    double margin;  // family deviations
+  };
+  std::printf("n1 k margin | A/A false drift, worst group | within at the margin | 3 sd found\n");
+  for (const RepeatCell& cell : {RepeatCell{1, 1, 4.5}, RepeatCell{3, 3, 3.0}, RepeatCell{5, 5, 2.5}}) {
+    const RepeatRates rates = MeasureRepeats(groups, cell.n, cell.k, cell.margin);
+    std::printf("%2zu %zu %6.1f | %.4f %.4f | %.4f | %.3f\n", cell.n, cell.k, cell.margin,
+                rates.false_drift, rates.worst_group, rates.false_accept, rates.found);
+    EXPECT_LE(rates.false_drift, 0.012) << cell.n << " against " << cell.k;
+    EXPECT_LE(rates.worst_group, 0.05) << cell.n << " against " << cell.k;
+    if (cell.k == 3) {
+      EXPECT_GE(rates.found, 0.70);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rharness
