@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "compare/explain_reruns.h"
 
 namespace rharness {
@@ -112,6 +114,9 @@ Comparison WithLoss(std::int64_t first, double relative) {
 TEST(Explain, TellsAnotherStartFromAnotherArithmetic) {
   EXPECT_EQ(Explained(WithLoss(1, 0.1)), Codes{"different_start"});
   EXPECT_EQ(Explained(WithLoss(1, 1e-6)), Codes{"arithmetic_from_start"});
+  Comparison leading = WithLoss(1, 1e-6);
+  leading.curves.front().a.front() = std::nan("");
+  EXPECT_EQ(Explained(leading), Codes{}) << "what A did not log is no rounding of B";
   EXPECT_EQ(Explained(WithLoss(6, 0.1)), Codes{"event_at_step"});
   EXPECT_EQ(Explained(WithLoss(6, 1e-6)), Codes{"arithmetic_later"});
 }
