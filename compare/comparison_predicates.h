@@ -72,6 +72,18 @@ inline bool IsQuietlyVacuous(const CurveComparison& curve) {
          curve.only_a + curve.only_b == 0;
 }
 
+// Curves of times and memory, where all curves are equal: beside others that are constant, and so
+// tell nothing, they tell that two logs are one. 0 where one differs.
+inline int EqualResources(const Comparison& comparison) {
+  int equal = 0;
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.differing > 0 || curve.state == CurveState::kMissing) return 0;
+    const bool counts = curve.kind == CurveKind::kResource && curve.state == CurveState::kIdentical;
+    if (counts && curve.only_a + curve.only_b == 0) ++equal;
+  }
+  return equal;
+}
+
 inline bool IsFinite(const MetricDecision& metric) {
   const auto finite = [](double value) { return std::isfinite(value); };
   return std::ranges::all_of(metric.history, finite) && std::ranges::all_of(metric.reruns, finite);

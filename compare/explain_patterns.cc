@@ -42,6 +42,7 @@ void FromTheStart(const ExplainInput& in, std::vector<Cause>* out) {
   const CurveComparison* curve = DifferingLoss(in.comparison);
   if (curve == nullptr || *curve->first_difference != curve->steps.front()) return;
   const double relative = RelativeAt(*curve, curve->steps.front());
+  if (std::isnan(relative)) return;  // what was not logged as a number is no rounding
   const std::string evidence = fmt::format(
       "{} differs at its first step {} already, by {:.2g} "
       "relative",

@@ -257,6 +257,7 @@ bool Ladder::Identical() {
       equal += layer.compared;
     }
   }
+  if (equal == 0) equal = EqualResources(c_);
   if (equal == 0) return false;
   return Decide(Verdict::kIdentical, EqualFinding(c_, equal, HasFactsOnly()));
 }
@@ -307,6 +308,7 @@ bool Ladder::Equivalent() {
     NoteOpenCurves();
     return true;
   }
+  if (!FindChangedAdvisers(c_).empty()) return false;
   std::string message = AnyBitsDiffer(c_)
                             ? fmt::format("{} within what their bases leave room for", within)
                             : fmt::format("{} that decide are equal bit for bit", within);
@@ -371,6 +373,8 @@ void Ladder::LeaveOpen() {
                 fmt::format("{}: {}; nothing else says whether that matters", checkpoint.subject,
                             DescribeBits(checkpoint))));
   }
+  if (open) return;
+  for (Finding& finding : FindChangedAdvisers(c_)) name(std::move(finding));
   if (open) return;
   for (Finding& finding : c_.findings) {
     if (!finding.code.starts_with("vacuous_")) continue;

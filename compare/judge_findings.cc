@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compare/comparison_predicates.h"
 #include "compare/describe_checkpoint.h"
 
@@ -302,6 +304,21 @@ Finding BandFinding(const CurveComparison& curve) {
   return Reason("curve_beyond_band", "curve " + curve.name,
                 fmt::format("{:.3g} times the band", curve.statistic), "1", curve.rule,
                 curve.message);
+}
+
+std::vector<Finding> FindChangedAdvisers(const Comparison& comparison) {
+  std::vector<Finding> changed;
+  for (const CurveComparison& curve : comparison.curves) {
+    if (curve.differing == 0 || curve.kind == CurveKind::kResource) continue;
+    if (curve.kind == CurveKind::kLoss) return {};
+    changed.push_back(
+        Reason("curve_undecided", "curve " + curve.name,
+               fmt::format("{} of {} steps", curve.differing, curve.steps.size()), "equal",
+               "what changes while all that decides is equal is not rounding", curve.message));
+  }
+  const auto moved = [](const MetricDecision& metric) { return !IsEqual(metric); };
+  const bool others = WeightsDiffer(comparison) || std::ranges::any_of(comparison.metrics, moved);
+  return others ? std::vector<Finding>() : changed;
 }
 
 std::optional<Finding> OpenCurveFinding(const CurveComparison& curve) {

@@ -42,6 +42,10 @@ Finding MetricFinding(const MetricDecision& metric);
 // A curve beyond its band, with the numbers of its rule.
 Finding BandFinding(const CurveComparison& curve);
 
+// Curves that only advise and changed although all that decides is equal bit for bit: nothing then
+// shows that rounding changed them. Empty where anything that decides differs.
+std::vector<Finding> FindChangedAdvisers(const Comparison& comparison);
+
 // A curve that differs and about which nothing can be said, or whose steps are on one side only;
 // empty where nothing is open.
 std::optional<Finding> OpenCurveFinding(const CurveComparison& curve);

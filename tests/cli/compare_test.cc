@@ -291,9 +291,9 @@ TEST_F(CompareVerb, FindsARealUpgradeWithinReorderingAndItsControlIdentical) {
   const auto data = SharedData("megatron");
   if (!data) GTEST_SKIP() << kNoSharedData;
   // The loss of one of the 44 is 0 at every step on both sides: equal, and shows nothing.
-  const Json control = CompareJson({"--pairs", *data / "control-nan-cleanup"}, 3);
-  EXPECT_EQ(control.Find("counts")->Find("identical")->ToInt64(), 43);
-  EXPECT_EQ(control.Find("counts")->Find("inconclusive")->ToInt64(), 1);
+  const Json control = CompareJson({"--pairs", *data / "control-nan-cleanup"}, 0);
+  // One has losses of 0 throughout: equal, as its memory is, which is not constant.
+  EXPECT_EQ(control.Find("counts")->Find("identical")->ToInt64(), 44);
   // One file is empty at its source, and two hold no loss.
   const Json upgrade = CompareJson({"--pairs", *data / "bump-pytorch-25.05"}, 3);
   EXPECT_EQ(upgrade.Find("counts")->Find("equivalent")->ToInt64(), 92);

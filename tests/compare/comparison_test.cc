@@ -56,6 +56,42 @@ TEST(JudgeComparison, FindsEqualWeightsIdentical) {
   EXPECT_FALSE(judged.headline.empty());
 }
 
+CurveComparison Other(const std::string& name, CurveKind kind, CurveState state, int differing) {
+  CurveComparison curve = Loss(CurveState::kIdentical);
+  curve.name = name;
+  curve.kind = kind;
+  curve.state = state;
+  curve.differing = static_cast<std::uint64_t>(differing);
+  curve.message = name + " says so";
+  return curve;
+}
+
+TEST(JudgeComparison, AnAdvisingCurveThatChangedBesideAnEqualLossIsNamedAndNoRounding) {
+  const Comparison judged =
+      Judged({.expect_bitwise = false,
+              .curves = {Loss(CurveState::kIdentical),
+                         Other("num-zeros", CurveKind::kMetric, CurveState::kUndecided, 3)}});
+  EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judged.headline, "num-zeros says so");
+  EXPECT_EQ(judged.findings.front().subject, "curve num-zeros");
+  EXPECT_EQ(judged.findings.front().observed, "3 of 3 steps");
+  // Where the loss moved within its band, rounding is what moved both.
+  const Comparison rounded =
+      Judged({.expect_bitwise = false,
+              .curves = {Loss(CurveState::kWithin),
+                         Other("num-zeros", CurveKind::kMetric, CurveState::kUndecided, 3)}});
+  EXPECT_EQ(rounded.verdict, Verdict::kEquivalent);
+}
+
+TEST(JudgeComparison, EqualConstantCurvesDoNotHideThatTwoLogsAreOne) {
+  const auto zeros = Other("lm loss", CurveKind::kLoss, CurveState::kVacuous, 0);
+  const auto memory = Other("mem-bytes", CurveKind::kResource, CurveState::kIdentical, 0);
+  EXPECT_EQ(Judged({.curves = {zeros}}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(Judged({.curves = {zeros, memory}}).verdict, Verdict::kIdentical);
+  const auto time = Other("iteration-time", CurveKind::kResource, CurveState::kUndecided, 1);
+  EXPECT_EQ(Judged({.curves = {zeros, memory, time}}).verdict, Verdict::kInconclusive);
+}
+
 TEST(JudgeComparison, NamesTheFirstDifferingTensorWhereBitsAreExpected) {
   const Comparison judged = Judged({.expect_bitwise = true, .checkpoints = {Weights(false)}});
   EXPECT_EQ(judged.verdict, Verdict::kDrifted);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "compare/explain_reruns.h"
 
 namespace rharness {
@@ -121,6 +123,9 @@ TEST(Explain, TellsAnotherStartFromAnotherArithmetic) {
   };
   EXPECT_EQ(beyond(1, 0.1, kShifted), (Codes{"training_changed", "different_start"}));
   EXPECT_EQ(Explained(WithLoss(1, 1e-6, kRounding)), Codes{"arithmetic_from_start"});
+  Comparison leading = WithLoss(1, 1e-6, kRounding);
+  leading.curves.front().a.front() = std::nan("");
+  EXPECT_EQ(Explained(leading), Codes{}) << "what A did not log is no rounding of B";
   EXPECT_EQ(beyond(6, 0.1, kSpike), Codes{"event_at_step"});
   EXPECT_EQ(Explained(WithLoss(6, 1e-6, kRounding)), Codes{"arithmetic_later"});
   EXPECT_EQ(beyond(6, 1e-4, kProgress), Codes{"progress_changed"});
