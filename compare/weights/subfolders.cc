@@ -25,9 +25,15 @@ constexpr std::string_view kWhy =
 constexpr std::array<std::string_view, 9> kAsideEndings = {
     ".png", ".jpg", ".gif", ".pdf", ".gz", ".pyc", ".model", ".tiktoken", ".spm"};
 
-// Whether a text has a name that says what it should be, such as a pointer of Git LFS.
+constexpr std::array<std::string_view, 3> kDataEndings = {".pkl", ".pickle", ".joblib"};
+
+// Whether a text has a name that says what it should be: it may be a pointer of Git LFS, or a
+// pickle of protocol 0.
 bool HasMeaning(std::string_view name) {
-  return IsCheckpointName(name) || name.ends_with(".index.json") || name == kDistributedIndex ||
+  return IsCheckpointName(name) ||
+         std::ranges::any_of(kDataEndings,
+                             [&](std::string_view ending) { return name.ends_with(ending); }) ||
+         name.ends_with(".index.json") || name == kDistributedIndex ||
          !ForeignFormatByName(name).empty();
 }
 
@@ -119,7 +125,8 @@ Result<UnreadPart> PassedOver(const fs::path& relative, const InputFile& file, s
   constexpr std::uint64_t kHeadBytes = 512;
   std::string head(std::min(kHeadBytes, file.size_bytes()), '\0');
   RETURN_IF_ERROR(file.ReadAt(0, std::as_writable_bytes(std::span(head))));
-  const bool note = IsText(head) && !HasMeaning(relative.filename().string());
+  const std::string own = relative.filename().string();
+  const bool note = (IsText(head) || own.starts_with('.')) && !HasMeaning(own);
   return UnreadPart{.name = relative.string(),
                     .why = std::move(why),
                     .file = std::make_shared<const InputFile>(file),

@@ -12,8 +12,8 @@
 namespace rharness {
 
 // A file that is not read, by its path below the checkpoint's folder. Aside is a text without the
-// name of a checkpoint or of its index, what has the name of a log, an image or a tokenizer, and
-// what lies in hidden folders. Errors: those of InputFile::ReadAt.
+// name of a checkpoint or of its index, what has the name of a log, an image or a tokenizer,
+// and what is hidden or lies in hidden folders. Errors: those of InputFile::ReadAt.
 Result<UnreadPart> PassedOver(const std::filesystem::path& relative, const InputFile& file,
                               std::string why);
 

@@ -133,8 +133,9 @@ TEST_F(Folders, NameWhatLiesInTheirSubfolders) {
 TEST_F(Folders, ReadWhateverItsNameWhatLiesBesideThem) {
   Write(A(), "model.safetensors");
   Write(B(), "adapter");
-  Write(std::string("\x80\x05N.", 4), "rng.pkl");
+  Write("I1\n.", "rng.pkl");  // protocol 0 is text
   Write("vocabulary\n", "vocab.txt");
+  Write(std::string("\0\1", 2), ".DS_Store");
   const auto checkpoint = OpenCheckpoint(folder());
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().ToString();
   ASSERT_EQ((*checkpoint)->tensors().size(), 2U);
