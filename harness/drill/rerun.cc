@@ -110,7 +110,9 @@ class Attempt {
 
   Status Steps() {
     ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(manifest_, folder_ / "workspace", context_.places,
-                                                  context_.cache));
+                                                  context_.cache,
+                                                  {.disk_bytes = planned_.resources.disk_bytes,
+                                                   .should_cancel = context_.should_cancel}));
     evidence_.code_commit = workspace_.code_commit;
     evidence_.code_files = workspace_.code_files;
     evidence_.data = workspace_.data;
