@@ -386,7 +386,7 @@ void Tied(const ExplainInput& in, std::vector<Cause>* out) {
 
 const std::vector<ExplainRule>& PatternRules() {
   static const std::vector<ExplainRule> rules = {
-      FromTheStart, FromLater,    NotFinite,     BeyondBand, NewStream, AnotherSeed, Schedule,
+      FromTheStart, FromLater,    NotFinite,     BeyondBand, NewStream, AnotherSeed,  Schedule,
       Roles,        CarriedState, SingleElement, Unrelated,  LastBits,  NamesOrTypes, Tied};
   return rules;
 }

@@ -3,13 +3,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "harness/base/descriptor.h"
 #include "harness/base/trouble.h"
@@ -95,6 +100,43 @@ void UnlockFolders(const fs::path& path) {
   }
 }
 
+// A "\040" of /proc/self/mountinfo is a blank.
+std::string Unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 3 < text.size();
+    const auto digit = [&](std::size_t at) { return text[i + at] - '0'; };
+    plain += escape ? static_cast<char>(digit(1) * 64 + digit(2) * 8 + digit(3)) : text[i];
+    if (escape) i += 3;
+  }
+  return plain;
+}
+
+// Takes away whatever is mounted on this folder or below it, the last first.
+Status UnmountBelow(const fs::path& folder) {
+  std::error_code error;
+  const fs::path real = fs::canonical(folder, error);
+  if (error) return PathError("cannot resolve", error.value(), folder);
+  std::vector<std::string> mounted;
+  const char* kMounts = "/proc/self/mountinfo";
+  std::ifstream mounts(kMounts);
+  if (!mounts) return IoErrorFromErrno("cannot open", errno, kMounts);
+  for (std::string line, point; std::getline(mounts, line);) {
+    std::istringstream words(line);
+    for (int word = 0; word < 5; ++word) words >> point;
+    const fs::path place = Unescaped(point);
+    const auto end = std::mismatch(real.begin(), real.end(), place.begin(), place.end()).first;
+    if (end == real.end()) mounted.push_back(place.string());
+  }
+  while (!mounted.empty()) {
+    if (::umount2(mounted.back().c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) != 0) {
+      return IoErrorFromErrno("cannot unmount", errno, mounted.back());
+    }
+    mounted.pop_back();
+  }
+  return {};
+}
+
 Status WriteTemporary(const std::string& temporary, int fd, std::string_view content) {
   RETURN_IF_ERROR(WriteAll(fd, content, temporary));
   if (::fchmod(fd, 0644) != 0) return IoErrorFromErrno("cannot set mode", errno, temporary);
@@ -163,6 +205,9 @@ Status MakeDirectories(const fs::path& path) {
 
 Status RemoveTree(const fs::path& path) {
   std::error_code error;
+  if (fs::symlink_status(path, error).type() == fs::file_type::directory) {
+    RETURN_IF_ERROR(UnmountBelow(path));
+  }
   fs::remove_all(path, error);
   if (error == std::errc::permission_denied) {
     UnlockFolders(path);

@@ -34,7 +34,8 @@ Status MakeDirectories(const std::filesystem::path& path);
 Status MakeDirectoriesBelow(const std::filesystem::path& root,
                             const std::filesystem::path& relative);
 // Removes a tree, folders that forbid it included where their owner may; a missing one is fine.
-// Never follows symbolic links.
+// Never follows symbolic links. What is mounted in it is not its own: it is unmounted first, and
+// where that is not allowed nothing is removed. Errors: io. Source: proc(5), mountinfo.
 Status RemoveTree(const std::filesystem::path& path);
 
 // A relative path in normal form that stays below its root: not empty, not absolute, no "..", no

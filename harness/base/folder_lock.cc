@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -40,6 +41,32 @@ Status RequireOwn(const std::filesystem::path& path) {
   return {};
 }
 
+Status RequireOwnPlace(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path real =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  if (error) return IoErrorFromErrno("cannot resolve", error.value(), path.string());
+  std::filesystem::path open;
+  for (std::filesystem::path above = real; above.has_relative_path();) {
+    above = above.parent_path();
+    struct stat info {};
+    if (::stat(above.c_str(), &info) != 0) {
+      if (errno == ENOENT) continue;
+      return IoErrorFromErrno("cannot stat", errno, above.string());
+    }
+    const bool enter = (info.st_mode & S_IXOTH) != 0;
+    // What others cannot enter hides all that lies below.
+    if (!enter) open.clear();
+    if (enter && (info.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH) open = above;
+  }
+  if (open.empty()) return {};
+  return InvalidInput(
+      fmt::format("everybody can rename what lies in it; expected a folder that only you can write "
+                  "to (chmod o-w) above {}, because what that holds is believed",
+                  path.string()),
+      open.string());
+}
+
 Result<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
   RETURN_IF_ERROR(MakeDirectories(folder));
   const std::filesystem::path path = folder / "lock";
@@ -54,6 +81,7 @@ Result<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
 }
 
 Result<FolderLock> FolderLock::TakeOwn(const std::filesystem::path& folder) {
+  RETURN_IF_ERROR(RequireOwnPlace(folder));
   if (folder.has_parent_path()) RETURN_IF_ERROR(MakeDirectories(folder.parent_path()));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return IoErrorFromErrno("cannot create folder", errno, folder.string());

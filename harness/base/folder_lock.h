@@ -13,6 +13,12 @@ namespace rharness {
 // invalid_input, which names the path and what is wrong with it; not_found, io.
 Status RequireOwn(const std::filesystem::path& path);
 
+// Nobody else can put another folder in the place of this one: no folder above it, as far as others
+// can get there, lets everybody rename what lies in it (writable by others, and not sticky). The
+// path need not be there yet.
+// Errors: invalid_input, which names the folder above; io.
+Status RequireOwnPlace(const std::filesystem::path& path);
+
 // Held while the object lives, released by the kernel when the process dies however it dies.
 // Source: flock(2).
 class FolderLock {
@@ -21,7 +27,7 @@ class FolderLock {
   // (not waited for), io.
   static Result<FolderLock> Take(const std::filesystem::path& folder);
   // Take for a folder whose content is believed: one that is missing is made for its owner alone
-  // (0700); the folder and the lock must pass RequireOwn.
+  // (0700); the folder and the lock must pass RequireOwn, the folder RequireOwnPlace.
   static Result<FolderLock> TakeOwn(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;

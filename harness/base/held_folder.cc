@@ -159,6 +159,13 @@ Result<TreeDigest> HeldFolder::HashTree(const fs::path& relative) const {
                  [](const fs::path& path) { return rharness::HashTree(path); });
 }
 
+Status HeldFolder::WriteFile(const fs::path& relative, std::string_view content) const {
+  ASSIGN_OR_RETURN(const HeldFolder parent, OpenFolder(relative.parent_path()));
+  return Through(parent.fd(), parent.path(), [&](const fs::path& path) {
+    return WriteFileAtomic(path / relative.filename(), content);
+  });
+}
+
 Status RemoveTreeBelow(const fs::path& root, const fs::path& relative) {
   ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(root));
   const auto parent = held.OpenFolder(relative.parent_path());

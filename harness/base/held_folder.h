@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "harness/base/descriptor.h"
 #include "harness/base/digest.h"
@@ -49,6 +50,8 @@ class HeldFolder {
                                std::uint64_t limit_bytes = std::uint64_t{1} << 30) const;
   Result<FileDigest> HashFile(const std::filesystem::path& relative) const;
   Result<TreeDigest> HashTree(const std::filesystem::path& relative) const;
+  // As WriteFileAtomic; the file's folder exists.
+  Status WriteFile(const std::filesystem::path& relative, std::string_view content) const;
 
  private:
   HeldFolder(Descriptor descriptor, std::filesystem::path path)

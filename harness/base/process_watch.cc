@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "harness/base/capped_buffer.h"
@@ -78,7 +79,11 @@ class Pace {
 
 // One captured stream.
 struct Stream {
-  Stream(Descriptor pipe, std::uint64_t capacity) : fd(std::move(pipe)), buffer(capacity) {
+  Stream(Descriptor pipe, const ProcessLimits& limits)
+      : fd(std::move(pipe)),
+        buffer(limits.output_bytes),
+        most_bytes(limits.close_when_full ? limits.output_bytes
+                                          : std::numeric_limits<std::uint64_t>::max()) {
     if (fd.valid()) ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
   }
 
@@ -89,6 +94,7 @@ struct Stream {
       const ssize_t count = ::read(fd.get(), block.data(), block.size());
       if (count > 0) {
         buffer.Append({block.data(), static_cast<std::size_t>(count)});
+        if (buffer.total_bytes() > most_bytes) fd.Close();
       } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
         fd.Close();
       } else if (errno == EAGAIN) {
@@ -99,6 +105,7 @@ struct Stream {
 
   Descriptor fd;
   CappedBuffer buffer;
+  std::uint64_t most_bytes;  // what writes more than that is no longer read
 };
 
 class Watcher {
@@ -148,8 +155,8 @@ Watcher::Watcher(StartedProcess child, const ProcessLimits& limits,
       limits_(limits),
       should_cancel_(should_cancel),
       pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, child_.pid, 0))),
-      stdout_(std::move(child_.stdout_read), limits.output_bytes),
-      stderr_(std::move(child_.stderr_read), limits.output_bytes),
+      stdout_(std::move(child_.stdout_read), limits),
+      stderr_(std::move(child_.stderr_read), limits),
       tree_(child_.pid, child_.marker, child_.group_only),
       memory_pace_(child_.started),
       disk_pace_(child_.started),

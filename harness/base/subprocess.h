@@ -42,6 +42,8 @@ struct ProcessLimits {
   std::uint64_t disk_bytes = 0;         // blocks below `disk_root`, and size of any file; 0: none
   std::filesystem::path disk_root;
   std::uint64_t output_bytes = std::uint64_t{1} << 20;  // kept of each of stdout and stderr
+  // What is written beyond that finds a closed pipe (SIGPIPE), instead of being read and dropped.
+  bool close_when_full = false;
   // Whether to look, from time to time, at the programs and libraries of the tree. Of each program
   // these variables are kept.
   bool footprint = false;
@@ -81,7 +83,7 @@ struct ProcessResult {
   Outcome outcome;
   std::string stdout_text;  // the first half and the last half of what was written, when capped
   std::string stderr_text;
-  std::uint64_t stdout_bytes = 0;  // written in all
+  std::uint64_t stdout_bytes = 0;  // written in all; closed when full: more than was kept
   std::uint64_t stderr_bytes = 0;
   // The program that was started, and what was seen in samples: what lived for less than some
   // milliseconds, or was mapped at the very end, may be missing.

@@ -7,13 +7,14 @@
 #include <climits>
 #include <system_error>
 
+#include "harness/base/trouble.h"
+
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr auto kGitTimeout = std::chrono::minutes(10);
-constexpr std::uint64_t kGitOutputBytes = std::uint64_t{256} << 20;  // of a list of files
 
 // The first line of a small file that git keeps for itself.
 Result<std::string> FirstLine(const fs::path& path) {
@@ -31,6 +32,15 @@ std::map<std::string, std::string> ParseSettings(std::string_view text) {
     settings[std::string(line.substr(0, space))] = line.substr(std::min(space + 1, line.size()));
   }
   return settings;
+}
+
+// What only reads fails at nothing else; what writes does not say why it could not write.
+bool IsOfTheObjects(std::string_view verb, const ProcessResult& failed) {
+  const auto says = [&](std::string_view words) {
+    return failed.stderr_text.find(words) != std::string::npos;
+  };
+  const bool only_reads = verb == "cat-file" || verb == "ls-tree";
+  return IsAnswer(failed) && (says("invalid path") || (only_reads && !says("not a git repo")));
 }
 
 }  // namespace
@@ -86,8 +96,10 @@ Status BorrowedRepository::Configure(std::string_view hash, std::string_view ref
 }
 
 Result<BorrowedRepository> BorrowedRepository::OfObjects(const fs::path& objects, GitHash hash,
-                                                         const fs::path& work_tree) {
+                                                         const fs::path& work_tree,
+                                                         GitLimits limits) {
   ASSIGN_OR_RETURN(BorrowedRepository git, Make(objects, work_tree));
+  git.limits_ = std::move(limits);
   const fs::path& own = git.folder_.path();
   RETURN_IF_ERROR(MakeDirectories(own / "refs"));
   RETURN_IF_ERROR(WriteFileAtomic(own / "HEAD", "ref: refs/heads/none\n"));
@@ -147,17 +159,18 @@ ProcessResult BorrowedRepository::Run(const std::vector<std::string>& arguments)
   spec.environment.insert(borrowed_.begin(), borrowed_.end());
   ProcessLimits limits;
   limits.timeout = kGitTimeout;
-  limits.output_bytes = kGitOutputBytes;
-  return RunProcess(spec, limits);
+  limits.output_bytes = limits_.output_bytes;
+  limits.close_when_full = true;
+  return RunProcess(spec, limits, {}, limits_.should_cancel);
 }
 
 Result<std::string> BorrowedRepository::Ask(const std::vector<std::string>& arguments) const {
   ProcessResult result = Run(arguments);
-  if (!result.outcome.Succeeded()) return Failure(arguments.front(), result);
-  if (result.stdout_bytes != result.stdout_text.size()) {
-    return Unsupported(fmt::format("git {} printed {} bytes; expected at most {}",
-                                   arguments.front(), result.stdout_bytes, kGitOutputBytes));
+  if (result.stdout_bytes > limits_.output_bytes) {
+    return Unsupported(fmt::format("git {} prints more than {} bytes; expected at most that",
+                                   arguments.front(), limits_.output_bytes));
   }
+  if (!result.outcome.Succeeded()) return Failure(arguments.front(), result);
   return std::move(result.stdout_text);
 }
 
@@ -167,6 +180,7 @@ Error BorrowedRepository::Failure(const std::string& verb, const ProcessResult& 
   complaint.erase(complaint.find_last_not_of(' ') + 1);
   std::string message = fmt::format("git {} {}{}{}", verb, result.outcome.ToString(),
                                     complaint.empty() ? "" : ": ", TerminalSafe(complaint));
+  if (IsOfTheObjects(verb, result)) return IntegrityError(std::move(message));
   if (result.outcome.kind == OutcomeKind::kTimedOut) return TimeoutError(std::move(message));
   return ProcessError(std::move(message));
 }

@@ -8,7 +8,9 @@
 #ifndef RHARNESS_HARNESS_DRILL_BORROWED_REPOSITORY_H_
 #define RHARNESS_HARNESS_DRILL_BORROWED_REPOSITORY_H_
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -32,20 +34,28 @@ struct GitFolders {
 // read its configuration. Errors: not_found (no repository), io.
 Result<GitFolders> FindGitFolders(const std::filesystem::path& repository);
 
+// To what one call of git is held.
+struct GitLimits {
+  std::uint64_t output_bytes = std::uint64_t{256} << 20;  // git is stopped that prints more
+  std::function<bool()> should_cancel;  // asked about ten times a second; may be empty
+};
+
 class BorrowedRepository {
  public:
   // Objects alone: no commit is checked out, no index and no ref is there.
   static Result<BorrowedRepository> OfObjects(const std::filesystem::path& objects, GitHash hash,
-                                              const std::filesystem::path& work_tree);
+                                              const std::filesystem::path& work_tree,
+                                              GitLimits limits = {});
   // With HEAD, refs and index of the repository at `root`, to be read alone. Of its configuration
   // the format of objects and refs and whether modes of files count are taken over. Errors: those
   // of FindGitFolders; process: git is not there.
   static Result<BorrowedRepository> OfWorkTree(const std::filesystem::path& root);
 
   ProcessResult Run(const std::vector<std::string>& arguments) const;
-  // What git prints. Errors: process, timeout: git failed, which says nothing of what was asked;
-  // unsupported (it prints more than 256 MiB).
+  // What git prints. Errors: those of Failure; unsupported (it prints more than the limit).
   Result<std::string> Ask(const std::vector<std::string>& arguments) const;
+  // Errors: integrity: what git read is at fault; process, timeout: git failed or was cancelled,
+  // which says nothing of what was asked.
   static Error Failure(const std::string& verb, const ProcessResult& result);
 
  private:
@@ -57,6 +67,7 @@ class BorrowedRepository {
 
   ScopedTempDir folder_;
   std::filesystem::path work_tree_;
+  GitLimits limits_;
   std::map<std::string, std::string> borrowed_;  // further variables: where objects and index lie
 };
 

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <climits>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -19,12 +20,15 @@
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/borrowed_repository.h"
+#include "harness/drill/git_objects.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kBlockBytes = 4096;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 62;
 constexpr int kDeepestSubmodule = 8;
 
 GitHash HashOf(const std::string& name) {
@@ -59,11 +63,20 @@ Result<std::vector<TreeEntry>> ParseListing(std::string_view text) {
   return entries;
 }
 
+// What the files take on a disk, at least a block each.
+std::uint64_t BlocksOf(const std::vector<TreeEntry>& entries) {
+  std::uint64_t bytes = 0;
+  for (const TreeEntry& entry : entries) {
+    const std::uint64_t blocks = std::max<std::uint64_t>(
+        1, entry.size_bytes / kBlockBytes + (entry.size_bytes % kBlockBytes > 0));
+    bytes += std::min(blocks, kMostBytes / kBlockBytes) * kBlockBytes;
+    if (bytes > kMostBytes) return kMostBytes;
+  }
+  return bytes;
+}
+
 // Why git could not write the files: it does not say when the disk is full.
-Error WhyNotWritten(const std::vector<TreeEntry>& entries, const fs::path& folder,
-                    const Error& complaint) {
-  std::uint64_t needed_bytes = 0;
-  for (const TreeEntry& entry : entries) needed_bytes += entry.size_bytes;
+Error WhyNotWritten(std::uint64_t needed_bytes, const fs::path& folder, const Error& complaint) {
   struct statvfs disk {};
   if (::statvfs(folder.c_str(), &disk) != 0) return complaint;
   const std::uint64_t free_bytes = std::uint64_t{disk.f_bavail} * disk.f_frsize;
@@ -90,11 +103,17 @@ Error NotItsName(std::string_view what, const std::string& name) {
                   what, name));
 }
 
-// Every folder of the listing must hash to its name: then the names of files are the commit's.
+// Every folder of the listing must hash to its name: then the names of files are the commit's. What
+// has a name twice is no tree.
 Status CheckTrees(const std::vector<TreeEntry>& entries, const std::string& root) {
   const GitHash hash = HashOf(root);
   std::map<std::string, std::string> contents;  // of each folder, as git keeps it
+  std::set<std::string_view> seen;
   for (const TreeEntry& entry : entries) {
+    if (!seen.insert(entry.path).second) {
+      return IntegrityError(fmt::format("the tree {} has {} twice; expected every name once", root,
+                                        TerminalSafe(entry.path)));
+    }
     const std::size_t slash = entry.path.rfind('/');
     const std::string folder = slash == std::string::npos ? "" : entry.path.substr(0, slash);
     const std::string leaf = entry.path.substr(slash == std::string::npos ? 0 : slash + 1);
@@ -129,47 +148,88 @@ Result<std::string> TreeOf(const BorrowedRepository& git, const std::string& com
   return text.substr(kTree.size(), commit.size());
 }
 
-Status CheckOutInto(const fs::path& repository, const std::string& commit, const fs::path& folder,
-                    const std::string& prefix, int depth, Checkout* checkout) {
-  if (commit.size() != 40 && commit.size() != 64) {
-    return InvalidInput(
-        fmt::format("commit {} has no full name; expected 40 or 64 hex digits", commit));
-  }
-  ASSIGN_OR_RETURN(const GitFolders theirs, FindGitFolders(repository));
-  ASSIGN_OR_RETURN(const BorrowedRepository git,
-                   BorrowedRepository::OfObjects(theirs.objects, HashOf(commit), folder));
-  ASSIGN_OR_RETURN(const std::string tree, TreeOf(git, commit, repository));
-  ASSIGN_OR_RETURN(const std::string listing,
-                   git.Ask({"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", tree}));
-  ASSIGN_OR_RETURN(const std::vector<TreeEntry> entries, ParseListing(listing));
-  RETURN_IF_ERROR(CheckTrees(entries, tree));
-  for (const auto& step : std::array<std::vector<std::string>, 2>{
-           {{"read-tree", tree}, {"checkout-index", "--all", "--quiet"}}}) {
-    const auto done = git.Ask(step);
-    if (!done.ok()) return WhyNotWritten(entries, folder, done.error());
-  }
-  ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(folder));
-  for (const TreeEntry& entry : entries) {
-    if (entry.mode == "040000") continue;
-    if (entry.mode == "160000") {
-      const bool here = depth < kDeepestSubmodule && FindGitFolders(repository / entry.path).ok();
-      if (!here) {
-        checkout->absent_submodules.push_back(prefix + entry.path);
-        continue;
-      }
-      RETURN_IF_ERROR(MakeDirectoriesBelow(folder, entry.path));
-      RETURN_IF_ERROR(CheckOutInto(repository / entry.path, entry.name, folder / entry.path,
-                                   prefix + entry.path + "/", depth + 1, checkout));
-      continue;
+// A commit, and then those of its submodules.
+class CommitWriter {
+ public:
+  CommitWriter(const Places& places, const CheckoutLimits& limits)
+      : places_(places), limits_(limits) {}
+
+  // The path of `folder` below the checkout is `prefix`: empty, or with a slash at its end.
+  Status Write(const fs::path& repository, const std::string& commit, const fs::path& folder,
+               const std::string& prefix, int depth) {
+    if (commit.size() != 40 && commit.size() != 64) {
+      return InvalidInput(
+          fmt::format("commit {} has no full name; expected 40 or 64 hex digits", commit));
     }
+    ASSIGN_OR_RETURN(const fs::path objects, ObjectsOf(repository, places_));
+    ASSIGN_OR_RETURN(const BorrowedRepository git,
+                     BorrowedRepository::OfObjects(objects, HashOf(commit), folder,
+                                                   {limits_.listing_bytes, limits_.should_cancel}));
+    ASSIGN_OR_RETURN(const std::string tree, TreeOf(git, commit, repository));
+    ASSIGN_OR_RETURN(const std::vector<TreeEntry> entries, List(git, tree));
+    for (const auto& step : std::array<std::vector<std::string>, 2>{
+             {{"read-tree", tree}, {"checkout-index", "--all", "--quiet"}}}) {
+      const auto done = git.Ask(step);
+      if (!done.ok()) return WhyNotWritten(BlocksOf(entries), folder, done.error());
+    }
+    ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(folder));
+    for (const TreeEntry& entry : entries) {
+      if (limits_.should_cancel && limits_.should_cancel()) {
+        return ProcessError("was cancelled while its files were verified", commit);
+      }
+      if (entry.mode == "160000") {
+        RETURN_IF_ERROR(WriteSubmodule(repository, entry, folder, prefix, depth));
+      } else if (entry.mode != "040000") {
+        RETURN_IF_ERROR(Verify(entry, held, prefix));
+      }
+    }
+    return {};
+  }
+
+  Checkout checkout() && { return std::move(checkout_); }
+
+ private:
+  // Everything in the tree, if it may be written.
+  Result<std::vector<TreeEntry>> List(const BorrowedRepository& git, const std::string& tree) {
+    ASSIGN_OR_RETURN(const std::string listing,
+                     git.Ask({"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", tree}));
+    ASSIGN_OR_RETURN(std::vector<TreeEntry> entries, ParseListing(listing));
+    RETURN_IF_ERROR(CheckTrees(entries, tree));
+    written_bytes_ = std::min(written_bytes_ + BlocksOf(entries), kMostBytes);
+    if (limits_.disk_bytes > 0 && written_bytes_ > limits_.disk_bytes) {
+      return InvalidInput(fmt::format("the commit's files take {} bytes; the limit is {}",
+                                      written_bytes_, limits_.disk_bytes));
+    }
+    return entries;
+  }
+
+  Status WriteSubmodule(const fs::path& repository, const TreeEntry& entry, const fs::path& folder,
+                        const std::string& prefix, int depth) {
+    const fs::path inner = repository / entry.path;
+    const auto objects = ObjectsOf(inner, places_);
+    const bool absent = !objects.ok() && objects.error().code == ErrorCode::kNotFound;
+    if (absent || depth == kDeepestSubmodule) {
+      checkout_.absent_submodules.push_back(prefix + entry.path);
+      return {};
+    }
+    RETURN_IF_ERROR(MakeDirectoriesBelow(folder, entry.path));
+    return Write(inner, entry.name, folder / entry.path, prefix + entry.path + "/", depth + 1);
+  }
+
+  Status Verify(const TreeEntry& entry, const HeldFolder& held, const std::string& prefix) {
     TreeFile file{.path = entry.path, .link = entry.mode == "120000", .name = entry.name};
     ASSIGN_OR_RETURN(const std::string name, NameOf(file, held));
     if (name != file.name) return NotItsName("file " + TerminalSafe(file.path), file.name);
     file.path = prefix + file.path;
-    checkout->files.push_back(std::move(file));
+    checkout_.files.push_back(std::move(file));
+    return {};
   }
-  return {};
-}
+
+  const Places& places_;
+  const CheckoutLimits& limits_;
+  std::uint64_t written_bytes_ = 0;
+  Checkout checkout_;
+};
 
 // The target of a link below the folder.
 Result<std::string> TargetOf(const fs::path& path, const HeldFolder& folder) {
@@ -199,10 +259,11 @@ Result<std::string> NameOf(const TreeFile& file, const HeldFolder& folder) {
 }
 
 Result<Checkout> CheckOutCommit(const fs::path& repository, const std::string& commit,
-                                const fs::path& folder) {
-  Checkout checkout;
-  RETURN_IF_ERROR(CheckOutInto(repository, commit, folder, "", 0, &checkout));
-  return checkout;
+                                const fs::path& folder, const Places& places,
+                                const CheckoutLimits& limits) {
+  CommitWriter writer(places, limits);
+  RETURN_IF_ERROR(writer.Write(repository, commit, folder, "", 0));
+  return std::move(writer).checkout();
 }
 
 }  // namespace rharness

@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
+#include "harness/base/held_folder.h"
 #include "harness/base/log.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/compare_rerun.h"
@@ -133,9 +134,10 @@ class Drill {
     if (found == past_.last.end() || found->second.state != JobState::kCollected) return none;
     Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second);
     if (evidence.ok()) {
-      const fs::path folder = RerunFolder(options_.out, rerun.run_id, rerun.rerun);
       // That of a finished rerun may have outlived a process that was killed, or a disk in trouble.
-      const Status removed = options_.keep_workspaces ? Status() : RemoveTree(folder / "workspace");
+      const fs::path workspace = RerunFolder({}, rerun.run_id, rerun.rerun) / "workspace";
+      const Status removed =
+          options_.keep_workspaces ? Status() : RemoveTreeBelow(options_.out, workspace);
       if (!removed.ok()) LogWarning(removed.error().ToString());
       return std::optional(std::move(*evidence));
     }
@@ -344,6 +346,7 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
   ASSIGN_OR_RETURN(DrillSettings settings,
                    ParseDrillSettings(past.header, (options.out / "journal.jsonl").string()));
   RETURN_IF_ERROR(RefuseOtherSettings(options, settings));
+  RETURN_IF_ERROR(RefuseLinks(options.out, settings.run_ids));
   settings.options.out = options.out;
   settings.options.retry = options.retry;
   ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(settings.options.history));

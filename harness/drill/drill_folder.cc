@@ -95,6 +95,24 @@ Status RequireDrill(const fs::path& folder) {
                   folder.string());
 }
 
+Status RefuseLinks(const fs::path& folder, const std::vector<std::string>& run_ids) {
+  const auto refuse = [](const fs::path& path) {
+    return InvalidInput("is a symbolic link; expected a folder of the drill's own", path.string());
+  };
+  for (const std::string& run_id : run_ids) {
+    const fs::path run = folder / "runs" / run_id;
+    std::error_code error;
+    if (fs::is_symlink(fs::symlink_status(run, error))) return refuse(run);
+    if (!fs::is_directory(run, error)) continue;
+    fs::directory_iterator entry(run, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (entry->is_symlink(error)) return refuse(entry->path());
+    }
+    if (error) return IoErrorFromErrno("cannot list", error.value(), run.string());
+  }
+  return {};
+}
+
 void RemoveStrays(const fs::path& folder) {
   RemoveStraysBelow(folder, 0);
   RemoveStraysBelow(folder / "runs", 2);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "harness/base/result.h"
 #include "harness/drill/drill.h"
@@ -22,6 +23,10 @@ Status RefuseForeignFolder(const std::filesystem::path& folder);
 
 // Errors: not_found where there is no drill to resume.
 Status RequireDrill(const std::filesystem::path& folder);
+
+// The folders of these runs, and of their reruns, are no links: what is written there must not go
+// elsewhere. Errors: invalid_input, which names the link; io.
+Status RefuseLinks(const std::filesystem::path& folder, const std::vector<std::string>& run_ids);
 
 // Removes the temporary files that WriteFileAtomic left when a process was killed. The caller holds
 // the folder's lock.

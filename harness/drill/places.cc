@@ -29,18 +29,23 @@ bool IsBelow(const fs::path& path, const fs::path& folder) {
 }
 
 Result<fs::path> Held(const Places& places, const std::string& location, fs::path found) {
-  const fs::path real = Real(found);
+  RETURN_IF_ERROR(RequireDeclared(places, found, location));
+  return found;
+}
+
+}  // namespace
+
+Status RequireDeclared(const Places& places, const fs::path& path, const std::string& name) {
+  const fs::path real = Real(path);
   bool declared = IsBelow(real, Real(places.root));
   for (const auto& [from, to] : places.maps) declared = declared || IsBelow(real, Real(to));
-  if (declared) return found;
+  if (declared) return {};
   const std::string folder = TerminalSafe(real.parent_path().string());
   return InvalidInput(
       fmt::format("'{}' is {}, outside of --root and of every --map, which are all that a manifest "
                   "may name; --map {}={} declares its folder",
-                  TerminalSafe(location), TerminalSafe(real.string()), folder, folder));
+                  TerminalSafe(name), TerminalSafe(real.string()), folder, folder));
 }
-
-}  // namespace
 
 Result<fs::path> Locate(const Places& places, const std::string& location) {
   std::size_t best = 0;

@@ -23,6 +23,11 @@ struct Places {
 // map, also by a symbolic link; unsupported for URLs that no map covers.
 Result<std::filesystem::path> Locate(const Places& places, const std::string& location);
 
+// Whether a path lies, with every link in it resolved, below the root or a map; it need not be
+// there. Errors: invalid_input, which calls the path `name`.
+Status RequireDeclared(const Places& places, const std::filesystem::path& path,
+                       const std::string& name);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_DRILL_PLACES_H_

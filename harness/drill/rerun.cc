@@ -41,7 +41,8 @@ class Attempt {
         planned_(planned),
         gpus_(gpus),
         context_(context),
-        folder_(RerunFolder(context.drill_folder, planned.run_id, planned.rerun)) {
+        here_(RerunFolder({}, planned.run_id, planned.rerun)),
+        folder_(context.drill_folder / here_) {
     workspace_.path = folder_ / "workspace";
     evidence_.run_id = planned.run_id;
     evidence_.rerun = planned.rerun;
@@ -52,17 +53,11 @@ class Attempt {
 
   Result<RerunResult> Run() {
     evidence_.started = context_.clock->Now();
-    const fs::path here = folder_.lexically_relative(context_.drill_folder);
-    Status status = RemoveTreeBelow(context_.drill_folder, here);
+    Status status = RemoveTreeBelow(context_.drill_folder, here_);
     if (status.ok()) status = TakePlace();
     if (status.ok()) status = Steps();
     evidence_.ended = context_.clock->Now();
-    if (!context_.keep_workspaces) {
-      const Status removed = RemoveTreeBelow(context_.drill_folder, here / "workspace");
-      if (!removed.ok()) {
-        LogWarning(removed.error().ToString());
-      }
-    }
+    if (!context_.keep_workspaces) RemoveWorkspace();
     // What befell this rerun must not end the drill; a journal that fails does, just below.
     if (!status.ok()) {
       infrastructure_ = status.error().code != ErrorCode::kIntegrity;
@@ -78,13 +73,12 @@ class Attempt {
   // The rerun's folder by its name now, and by no link.
   Result<HeldFolder> OpenPlace() const {
     ASSIGN_OR_RETURN(const HeldFolder drill, HeldFolder::Open(context_.drill_folder));
-    return drill.OpenFolder(folder_.lexically_relative(context_.drill_folder));
+    return drill.OpenFolder(here_);
   }
 
   // Makes the rerun's folder and holds it, whatever a run does to its name.
   Status TakePlace() {
-    RETURN_IF_ERROR(MakeDirectoriesBelow(context_.drill_folder,
-                                         folder_.lexically_relative(context_.drill_folder)));
+    RETURN_IF_ERROR(MakeDirectoriesBelow(context_.drill_folder, here_));
     ASSIGN_OR_RETURN(held_, OpenPlace());
     return {};
   }
@@ -103,14 +97,25 @@ class Attempt {
     if (!held_) return TakePlace();
     const Status place = CheckPlace();
     if (place.ok() || place.error().code != ErrorCode::kIntegrity) return {};
-    RETURN_IF_ERROR(
-        RemoveTreeBelow(context_.drill_folder, folder_.lexically_relative(context_.drill_folder)));
+    RETURN_IF_ERROR(RemoveTreeBelow(context_.drill_folder, here_));
     return TakePlace();
+  }
+
+  // What cannot be removed is told: nothing else would say that it is still there.
+  void RemoveWorkspace() {
+    const std::string name = (here_ / "workspace").string();
+    const Status removed = RemoveTreeBelow(context_.drill_folder, name);
+    if (removed.ok()) return;
+    const std::string what = name + " is still there: " + removed.error().ToString();
+    evidence_.remarks.push_back({.code = "workspace_left", .subject = name, .message = what});
+    LogWarning(planned_.job + ": " + what);
   }
 
   Status Steps() {
     ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(manifest_, folder_ / "workspace", context_.places,
-                                                  context_.cache));
+                                                  context_.cache,
+                                                  {.disk_bytes = planned_.resources.disk_bytes,
+                                                   .should_cancel = context_.should_cancel}));
     evidence_.code_commit = workspace_.code_commit;
     evidence_.code_files = workspace_.code_files;
     evidence_.data = workspace_.data;
@@ -332,8 +337,8 @@ class Attempt {
 
   Status WriteOutput(const std::string& name, const std::string& text, std::string* recorded) {
     if (text.empty()) return {};
-    *recorded = (folder_ / name).lexically_relative(context_.drill_folder).string();
-    return WriteFileAtomic(folder_ / name, text);
+    *recorded = (here_ / name).string();
+    return held_->WriteFile(name, text);
   }
 
   Status Record(JobState state, int pid = 0) {
@@ -345,7 +350,7 @@ class Attempt {
 
   Status WriteEvidence() {
     const std::string text = ToJson(evidence_).Dump(2) + "\n";
-    RETURN_IF_ERROR(WriteFileAtomic(folder_ / "evidence.json", text));
+    RETURN_IF_ERROR(held_->WriteFile("evidence.json", text));
     // An interrupted rerun and one that will be tried again are not finished: resume repeats them.
     if (infrastructure_ || evidence_.outcome.kind == OutcomeKind::kCancelled) return {};
     JournalEntry entry{.job = planned_.job,
@@ -360,8 +365,9 @@ class Attempt {
   const PlannedRerun& planned_;
   const std::vector<int>& gpus_;
   const RerunContext& context_;
+  const fs::path here_;  // below the drill's folder
   const fs::path folder_;
-  std::optional<HeldFolder> held_;  // the folder
+  std::optional<HeldFolder> held_;
   Workspace workspace_;
   Evidence evidence_;
   bool infrastructure_ = false;

@@ -225,6 +225,7 @@ Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const f
 // Writes the files of the recorded commit. What failed here and says nothing of the commit stays an
 // Error.
 Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::path& repository,
+                                            const Places& places, const CheckoutLimits& limits,
                                             Workspace* workspace) {
   const Code& code = manifest.code;
   if (code.dirty) {
@@ -232,7 +233,7 @@ Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::
                                        "code files are listed to rebuild it from",
                                        code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
   }
-  auto checkout = CheckOutCommit(repository, code.commit, workspace->path);
+  auto checkout = CheckOutCommit(repository, code.commit, workspace->path, places, limits);
   if (!checkout.ok()) {
     if (IsTrouble(checkout.error())) return checkout.error();
     return Blocked(
@@ -261,7 +262,7 @@ bool IsData(const Manifest& manifest, const fs::path& relative) {
 }
 
 Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places& places,
-                                          Workspace* workspace) {
+                                          const CheckoutLimits& limits, Workspace* workspace) {
   const Code& code = manifest.code;
   if (code.files.empty() && code.commit.empty()) return std::optional<Obstacle>();
   const auto repository = Locate(places, code.repository.empty() ? "." : code.repository);
@@ -269,7 +270,7 @@ Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places
     return Blocked("code", fmt::format("repository: {}", repository.error().message));
   }
   if (!code.files.empty()) return PlaceCodeFiles(manifest, *repository, workspace);
-  return PlaceCommit(manifest, *repository, workspace);
+  return PlaceCommit(manifest, *repository, places, limits, workspace);
 }
 
 Remark Changed(std::string_view layer, std::string subject, std::string observed,
@@ -296,7 +297,8 @@ std::string HowTouched(const Workspace& workspace, const PlacedData& placed) {
 }  // namespace
 
 Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& path,
-                                   const Places& places, ContentCache* cache) {
+                                   const Places& places, ContentCache* cache,
+                                   const CheckoutLimits& limits) {
   Workspace workspace{.path = path};
   RETURN_IF_ERROR(RemoveTree(path));
   RETURN_IF_ERROR(MakeDirectories(path.parent_path()));
@@ -305,7 +307,7 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
   }
   ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::Open(path));
   workspace.folder = std::make_shared<const HeldFolder>(std::move(folder));
-  ASSIGN_OR_RETURN(workspace.obstacle, PlaceCode(manifest, places, &workspace));
+  ASSIGN_OR_RETURN(workspace.obstacle, PlaceCode(manifest, places, limits, &workspace));
   if (workspace.obstacle) return workspace;
   for (const DataItem& item : manifest.data) {
     PlacedData placed;

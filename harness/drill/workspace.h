@@ -81,7 +81,8 @@ inline constexpr std::uint64_t kCopyLimitBytes = std::uint64_t{64} << 20;
 // the manifest. An obstacle leaves the workspace partly filled. Errors: the machine's trouble (io,
 // process, timeout), which is never taken for an obstacle.
 Result<Workspace> PrepareWorkspace(const Manifest& manifest, const std::filesystem::path& path,
-                                   const Places& places, ContentCache* cache);
+                                   const Places& places, ContentCache* cache,
+                                   const CheckoutLimits& limits = {});
 
 // Verifies code and data again after the run: one remark for each that changed meanwhile. Errors:
 // the machine's trouble.

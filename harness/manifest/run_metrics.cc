@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <utility>
+
+#include "harness/base/digest.h"
 
 namespace rharness {
 namespace {
@@ -45,6 +49,26 @@ std::optional<std::string> WithQuotedNumbers(std::string_view text) {
   return quoted;
 }
 
+bool IsExactAsDouble(std::uint64_t magnitude) {
+  constexpr int kDoubleBits = 53;
+  return magnitude == 0 || std::bit_width(magnitude >> std::countr_zero(magnitude)) <= kDoubleBits;
+}
+
+// Whether an integer in it is no double.
+bool HasInexact(const Json& json) {
+  if (json.IsArray()) return std::ranges::any_of(json.AsArray(), HasInexact);
+  if (json.IsObject()) {
+    return std::ranges::any_of(json.AsObject(),
+                               [](const auto& member) { return HasInexact(member.second); });
+  }
+  if (const auto value = json.ToUint64()) return !IsExactAsDouble(*value);
+  const auto value = json.ToInt64();
+  return value && !IsExactAsDouble(std::uint64_t{0} - static_cast<std::uint64_t>(*value));
+}
+
+// Text can be a host's name or a date, as well as a number that could not be written.
+bool MayBeResult(const Json& json) { return json.kind() != Json::Kind::kString && !json.IsNull(); }
+
 class Salvage {
  public:
   explicit Salvage(std::string_view file) : file_(file) {}
@@ -63,12 +87,29 @@ class Salvage {
     }
   }
 
+  // What is read, but not to the last digit.
+  void ReadInexact(const Json& file) {
+    for (const char* section : {"metrics", "curves"}) {
+      const Json* members = file.Find(section);
+      if (members == nullptr || !members->IsObject()) continue;
+      for (const auto& [name, value] : members->AsObject()) {
+        if (HasInexact(value)) SayUnread(fmt::format("{}.{}", section, name), value);
+      }
+    }
+  }
+
+  void SayUnread(const std::string& member, const Json& value) {
+    constexpr std::size_t kMostBytes = 80;
+    const std::string text = value.Dump();
+    result_.unread[member] = text.size() <= kMostBytes ? text : "sha256 " + Sha256HexOf(text);
+  }
+
   // Takes what a strict reader makes of this part of the file, `value` of the name, or says why it
   // makes nothing of it.
   void Keep(const Json& part, const std::string& name, const Json& value) {
     auto read = ParseRunMetrics(part, file_);
     if (!read.ok()) {
-      if (!name.starts_with("software")) result_.unread[name] = value.Dump();
+      if (!name.starts_with("software")) SayUnread(name, value);
       return Say(read.error().ToString() + "; left out");
     }
     result_.metrics.metrics.merge(read->metrics);
@@ -99,6 +140,7 @@ class Salvage {
         points.AppendMember(key, value);
       } else if (!key.starts_with("x-")) {
         Say(fmt::format("{}: $.curves.{}: unknown member \"{}\"; left out", file_, name, key));
+        if (MayBeResult(value)) SayUnread(fmt::format("curves.{}.{}", name, key), value);
       }
     }
     return points;
@@ -128,6 +170,7 @@ Result<SalvagedMetrics> SalvageRunMetrics(std::string_view text, std::string_vie
     salvage.Say(fmt::format(
         "{}: NaN and Infinity are no JSON; read as \"nan\" and \"inf\", which are", file));
   }
+  salvage.ReadInexact(*json);
   if (auto whole = ParseRunMetrics(*json, file); whole.ok()) {
     return salvage.Take(std::move(*whole));
   }
@@ -140,6 +183,7 @@ Result<SalvagedMetrics> SalvageRunMetrics(std::string_view text, std::string_vie
       salvage.ReadSection(name, value);
     } else if (!name.starts_with("x-")) {
       salvage.Say(Unknown(file, name, value));
+      if (MayBeResult(value)) salvage.SayUnread(name, value);
     }
   }
   return salvage.Take();

@@ -38,7 +38,9 @@ Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
 struct SalvagedMetrics {
   RunMetrics metrics;
   std::vector<std::string> left_out;  // a sentence each, naming file and member; ten at most
-  // What of "metrics" and "curves" is no number or curve, as JSON text by "metrics.NAME".
+  // What may be a result and is not in `metrics`, or not exactly: integers that no double holds.
+  // By member, "metrics.NAME" or "eval", the JSON text; of a long one its SHA-256. Text beside the
+  // metrics is none.
   std::map<std::string, std::string> unread;
 };
 

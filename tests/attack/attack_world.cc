@@ -65,7 +65,7 @@ fs::path AttackWorld::LooseObject(const std::string& name) const {
 }
 
 Result<Workspace> AttackWorld::Prepare() {
-  return PrepareWorkspace(manifest_, folder() / "drill" / "workspace", places_, &cache_);
+  return PrepareWorkspace(manifest_, folder() / "drill" / "workspace", places_, &cache_, limits_);
 }
 
 std::string OneTensor(float value) {

@@ -36,6 +36,7 @@ class AttackWorld : public testing::Test {
 
   Manifest manifest_;
   Places places_;
+  CheckoutLimits limits_;
   ContentCache cache_;
 
  private:

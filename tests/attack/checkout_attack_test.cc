@@ -11,6 +11,8 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "harness/base/digest.h"
 #include "harness/drill/checkout.h"
@@ -27,7 +29,47 @@ class Repository : public AttackWorld {
  protected:
   Result<Checkout> CheckOut(const std::string& commit, const std::string& to = "out") {
     fs::create_directories(folder() / to);
-    return CheckOutCommit(repository(), commit, folder() / to);
+    return CheckOutCommit(repository(), commit, folder() / to, places_, limits_);
+  }
+  // Writes an object of this content, however malformed; its name.
+  std::string Put(const std::string& type, const std::string& content) {
+    Write("object", content);
+    Git({"init", "--quiet"});
+    return Git({"hash-object", "-t", type, "-w", "--literally", (folder() / "object").string()});
+  }
+  // An entry of a tree as git keeps it: "100644 train.py" and the name of an object.
+  static std::string Entry(const std::string& mode_and_name, const std::string& object) {
+    std::string bytes = mode_and_name + '\0';
+    for (std::size_t i = 0; i < object.size(); i += 2) {
+      bytes += static_cast<char>(std::stoi(object.substr(i, 2), nullptr, 16));
+    }
+    return bytes;
+  }
+  std::string CommitOf(const std::string& tree) {
+    return Put("commit", "tree " + tree +
+                             "\nauthor T <t@localhost> 1 +0000\ncommitter T <t@localhost> 1 +0000"
+                             "\n\nx\n");
+  }
+  // 10^13 names in a few kilobytes.
+  std::string Bomb() {
+    std::string object = Put("blob", "x");
+    for (int depth = 0; depth < 13; ++depth) {
+      std::string tree;
+      for (char name = '0'; name <= '9'; ++name) {
+        tree += Entry((depth == 0 ? "100644 " : "40000 ") + std::string(1, name), object);
+      }
+      object = Put("tree", tree);
+    }
+    return CommitOf(object);
+  }
+  // That preparing ends with the fault of the code, for a reason of these words.
+  void ExpectTheCodesFault(const std::string& words) {
+    const auto workspace = Prepare();
+    ASSERT_TRUE(workspace.ok()) << workspace.error().ToString();
+    ASSERT_TRUE(workspace->obstacle);
+    EXPECT_EQ(workspace->obstacle->layer, "code");
+    EXPECT_THAT(workspace->obstacle->reason, HasSubstr(words));
+    EXPECT_TRUE(FilesOf(workspace->path).empty());
   }
   // All files below a folder, relative.
   static std::set<std::string> FilesOf(const fs::path& folder) {
@@ -190,10 +232,52 @@ TEST_F(Repository, MayNameItsObjectsBySha256OrBeALinkedWorkTree) {
   ASSERT_EQ(commit.size(), 64U);
   const auto checkout = CheckOut(commit);
   ASSERT_TRUE(checkout.ok()) << checkout.error().ToString();
+  places_.root = folder();
   Git({"worktree", "add", "--quiet", (folder() / "linked").string()});
   fs::create_directories(folder() / "again");
-  EXPECT_TRUE(CheckOutCommit(folder() / "linked", commit, folder() / "again").ok());
+  EXPECT_TRUE(CheckOutCommit(folder() / "linked", commit, folder() / "again", places_).ok());
   EXPECT_EQ(Read(folder() / "again/train.py"), "print(1)\n");
+}
+
+// What lies beside --root, a stranger's repository may point at but not reach.
+TEST_F(Repository, OutsideOfTheDeclaredPlacesIsReachedByNoPointerOrLink) {
+  Write("beside/secret.txt", "of somebody else");
+  manifest_.code.commit = Commit(folder() / "beside");
+  const fs::path beside = folder() / "beside/.git";
+  const auto expect_refusal = [this] {
+    ExpectTheCodesFault("outside of --root and of every --map");
+    places_.maps = {{"beside", folder() / "beside"}};
+    const auto workspace = Prepare();
+    ASSERT_TRUE(workspace.ok()) << workspace.error().ToString();
+    EXPECT_FALSE(workspace->obstacle) << workspace->obstacle->reason;
+    places_.maps.clear();
+  };
+  Write("root/.git", "gitdir: " + beside.string() + "\n");
+  expect_refusal();
+  fs::remove(repository() / ".git");
+  fs::create_directory_symlink(beside, repository() / ".git");
+  expect_refusal();
+  fs::remove(repository() / ".git");
+  Write("root/.git/HEAD", "ref: refs/heads/none\n");
+  Write("root/.git/commondir", "../../beside/.git\n");
+  expect_refusal();
+  fs::remove(repository() / ".git/commondir");
+  Write("root/.git/objects/info/alternates", "# none\n../../../beside/.git/objects\n");
+  expect_refusal();
+  fs::remove_all(repository() / ".git/objects/info");
+  for (const auto& entry : fs::directory_iterator(beside / "objects")) {
+    fs::create_directory_symlink(entry.path(),
+                                 repository() / ".git/objects" / entry.path().filename());
+  }
+  expect_refusal();
+}
+
+TEST_F(Repository, OutsideOfTheDeclaredPlacesIsReachedByNoSubmodule) {
+  Write("beside/secret.txt", "of somebody else");
+  const std::string secret = Commit(folder() / "beside");
+  manifest_.code.commit = CommitOf(Put("tree", Entry("160000 part", secret)));
+  fs::create_directory_symlink(folder() / "beside", repository() / "part");
+  ExpectTheCodesFault("outside of --root and of every --map");
 }
 
 TEST_F(Repository, ACommitThatIsNotThereIsTheCodesFault) {
@@ -203,6 +287,55 @@ TEST_F(Repository, ACommitThatIsNotThereIsTheCodesFault) {
   ASSERT_TRUE(workspace.ok() && workspace->obstacle);
   EXPECT_EQ(workspace->obstacle->layer, "code");
   EXPECT_THAT(workspace->obstacle->reason, HasSubstr("is not in"));
+}
+
+TEST_F(Repository, ACommitThatUnfoldsWithoutEndIsTheCodesFaultAndCanBeStopped) {
+  manifest_.code.commit = Bomb();
+  limits_.listing_bytes = 1 << 20;
+  ExpectTheCodesFault("git ls-tree prints more than 1048576 bytes");
+  limits_.listing_bytes = std::uint64_t{1} << 40;
+  limits_.should_cancel = [] { return true; };
+  const auto workspace = Prepare();
+  ASSERT_FALSE(workspace.ok());
+  EXPECT_EQ(workspace.error().code, ErrorCode::kProcess);
+  EXPECT_THAT(workspace.error().message, HasSubstr("git ls-tree cancelled"));
+}
+
+TEST_F(Repository, ACommitOfMoreThanTheDiskLimitIsNotWritten) {
+  Write("root/zeros", std::string(1 << 20, '\0'));
+  manifest_.code.commit = Commit();
+  limits_.disk_bytes = 1 << 20;
+  ASSERT_FALSE(Prepare()->obstacle);
+  limits_.disk_bytes -= 1;
+  ExpectTheCodesFault("the commit's files take 1048576 bytes; the limit is 1048575");
+  fs::remove(repository() / "zeros");
+  for (const char* name : {"a", "b", "c/d"}) Write(std::string("root/") + name, "");
+  manifest_.code.commit = Commit();
+  limits_.disk_bytes = 3 * 4096;
+  ExpectTheCodesFault("take 16384 bytes");
+}
+
+TEST_F(Repository, ATreeThatNoGitMakesIsTheCodesFault) {
+  const std::string blob = Put("blob", "x");
+  const std::string link = Put("blob", (folder() / "elsewhere").string());
+  const std::string inner = Put("tree", Entry("100644 x", blob));
+  fs::create_directories(folder() / "elsewhere");
+  const std::vector<std::pair<std::string, std::string>> trees = {
+      {Entry("120000 d", link) + Entry("40000 d", inner), "has d twice"},
+      {Entry("100644 a", blob) + Entry("100644 a", link), "has a twice"},
+      {Entry("40000 ..", inner), "invalid path"},
+      {Entry("40000 .git", inner), "invalid path"},
+      {Entry("160000 ..", blob), "invalid path"},
+      {Entry("40000 ", inner), "empty filename"},
+      {Entry("100644 ../x", blob), "is not what its name"},
+      {"100644", "too-short"}};
+  for (const auto& [tree, words] : trees) {
+    manifest_.code.commit = CommitOf(Put("tree", tree));
+    ExpectTheCodesFault(words);
+  }
+  manifest_.code.commit = inner;
+  ExpectTheCodesFault("git cat-file exited with 128");
+  EXPECT_TRUE(FilesOf(folder() / "elsewhere").empty());
 }
 
 TEST_F(Repository, AGitThatWasKilledIsNotTheCodesFault) {

@@ -82,6 +82,38 @@ TEST_F(DrillFolder, WithALinkForItsRunsIsRefusedAndNothingBehindItIsTouched) {
   EXPECT_TRUE(fs::exists(folder() / "elsewhere/victim/1/thesis.tex"));
 }
 
+TEST_F(DrillFolder, WithALinkForARunOrARerunIsRefusedByName) {
+  Write("elsewhere/1/evidence.json", "precious");
+  for (const char* name : {"runs/victim", "runs/victim/1"}) {
+    fs::remove_all(out() / "runs/victim");
+    fs::create_directories((out() / name).parent_path());
+    fs::create_directory_symlink(folder() / "elsewhere", out() / name);
+    ExpectRefusal(name, "symbolic link");
+  }
+  EXPECT_EQ(Read(folder() / "elsewhere/1/evidence.json"), "precious");
+}
+
+TEST_F(DrillFolder, WhoseNameEverybodyCanGiveToAnotherIsRefused) {
+  const fs::path above = folder() / "above";
+  fs::create_directories(above / "deep");
+  ASSERT_EQ(::chmod(folder().c_str(), 0755), 0);
+  const auto take = [&] { return FolderLock::TakeOwn(above / "deep/out"); };
+  for (const char* open : {"above", "above/deep"}) {
+    ASSERT_EQ(::chmod((folder() / open).c_str(), 0777), 0);
+    const auto refused = take();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidInput);
+    EXPECT_EQ(refused.error().where, (folder() / open).string());
+    EXPECT_FALSE(fs::exists(above / "deep/out"));
+    ASSERT_EQ(::chmod((folder() / open).c_str(), 0755), 0);
+  }
+  ASSERT_EQ(::chmod((above / "deep").c_str(), 01777), 0);
+  EXPECT_TRUE(take().ok()) << "sticky, as /tmp is";
+  ASSERT_EQ(::chmod((above / "deep").c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(above.c_str(), 0700), 0);
+  EXPECT_TRUE(take().ok()) << "nobody else gets there";
+}
+
 TEST_F(DrillFolder, RemovesNothingThroughALinkDeeperDown) {
   Write("elsewhere/1/thesis.tex", "years of work");
   fs::create_directory_symlink(folder() / "elsewhere", out() / "runs/victim");

@@ -59,6 +59,29 @@ TEST(SalvagedMetrics, KeepTheRestWhereAMemberIsNotWhatItShouldBe) {
   EXPECT_EQ(salvaged.metrics.software.at("jax"), "0.4");
 }
 
+TEST(SalvagedMetrics, KeepTheTextOfWhatMayBeAResultAndWasNotReadExactly) {
+  const SalvagedMetrics salvaged = Salvaged(
+      R"({"metrics": {"a": 1, "loss": "1,5", "list": [1], "none": null, "big": 9007199254740993,
+                      "low": -9007199254740993, "even": 9007199254740992,
+                      "top": 18446744073709551615},
+          "curves": {"l": {"steps": [1], "values": [2], "more": 3}, "m": 4},
+          "eval": {"f1": 0.5}, "host": "n1", "software": {"torch": 2}})");
+  const std::map<std::string, std::string> expected = {{"metrics.loss", "\"1,5\""},
+                                                       {"metrics.list", "[1]"},
+                                                       {"metrics.none", "null"},
+                                                       {"metrics.big", "9007199254740993"},
+                                                       {"metrics.low", "-9007199254740993"},
+                                                       {"metrics.top", "18446744073709551615"},
+                                                       {"curves.l.more", "3"},
+                                                       {"curves.m", "4"},
+                                                       {"eval", "{\"f1\":0.5}"}};
+  EXPECT_EQ(salvaged.unread, expected);
+  EXPECT_THAT(Salvaged(R"({"metrics": {"n": 9007199254740993}})").unread, SizeIs(1));
+  const std::string longer = R"({"metrics": {"t": ")" + std::string(100, 'x') + "\"}}";
+  EXPECT_THAT(Salvaged(longer).unread.at("metrics.t"),
+              testing::MatchesRegex("sha256 [0-9a-f]{64}"));
+}
+
 TEST(SalvagedMetrics, TakeNotANumberAsPythonWritesIt) {
   const SalvagedMetrics salvaged = Salvaged(
       R"({"metrics": {"NaN of \"NaN\"": NaN, "b": Infinity},

@@ -125,7 +125,8 @@ TEST(RealRepeats, AreCalledDriftedAsRarelyAsStatedOnAverageOverTheFamily) {
     double margin;  // family deviations
   };
   std::printf("n1 k margin | A/A false drift, worst group | within at the margin | 3 sd found\n");
-  for (const RepeatCell& cell : {RepeatCell{1, 1, 4.5}, RepeatCell{3, 3, 3.0}, RepeatCell{5, 5, 2.5}}) {
+  for (const RepeatCell& cell :
+       {RepeatCell{1, 1, 4.5}, RepeatCell{3, 3, 3.0}, RepeatCell{5, 5, 2.5}}) {
     const RepeatRates rates = MeasureRepeats(groups, cell.n, cell.k, cell.margin);
     std::printf("%2zu %zu %6.1f | %.4f %.4f | %.4f | %.3f\n", cell.n, cell.k, cell.margin,
                 rates.false_drift, rates.worst_group, rates.false_accept, rates.found);
