@@ -119,13 +119,11 @@ std::string RestWords(const ComparisonSummary& summary, std::size_t shown) {
   return fmt::format("… and {} more: {}", count, fmt::join(parts, ", "));
 }
 
-void AddRow(const ComparisonSet& set, const Comparison& comparison, int name_columns,
+void AddRow(const Comparison& comparison, const std::string& name, int name_columns,
             Screen* screen) {
-  const auto place = static_cast<std::size_t>(&comparison - set.comparisons.data()) + 1;
   const std::string badge = Painted(Padded(VerdictBadge(comparison.verdict), kPairVerdictColumns),
                                     ColourOf(comparison.verdict), screen->color);
   const int room = screen->columns - kPairVerdictColumns - name_columns - 4;
-  const std::string name = ElideMiddle(PairName(comparison, place), name_columns);
   screen->lines.push_back(room < 8
                               ? badge + "  " + name
                               : fmt::format("{}  {}  {}", badge, Padded(name, name_columns),
@@ -166,7 +164,15 @@ void WritePairs(const ComparisonSet& set, const ComparisonSummary& summary, Scre
   const std::size_t fitting = most == 0 ? 0 : most - (wanted < pairs || pairs > most ? 1 : 0);
   const std::size_t shown = std::min(wanted, fitting);
   const int name_columns = NameColumns(set, summary, shown, screen->columns);
-  for (std::size_t i = 0; i < shown; ++i) AddRow(set, *summary.order[i], name_columns, screen);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto place = static_cast<std::size_t>(summary.order[i] - set.comparisons.data()) + 1;
+    names.push_back(PairName(*summary.order[i], place));
+  }
+  names = ElideApart(names, name_columns);
+  for (std::size_t i = 0; i < shown; ++i) {
+    AddRow(*summary.order[i], names[i], name_columns, screen);
+  }
   if (shown < pairs) {
     screen->lines.push_back(ElideEnd(RestWords(summary, shown), screen->columns));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 
 namespace rharness {
@@ -163,6 +164,54 @@ std::string ElideMiddle(std::string_view text, int columns) {
   if (columns <= 1) return columns == 1 ? "…" : "";
   const int tail = (columns - 1) / 2;
   return fmt::format("{}…{}", PrefixOf(text, columns - 1 - tail), SuffixOf(text, tail));
+}
+
+namespace {
+
+// Bytes that all begin with, to a character's boundary.
+std::size_t SharedBeginning(const std::vector<std::string>& texts,
+                            const std::vector<std::size_t>& which) {
+  std::string_view shared = texts[which.front()];
+  for (const std::size_t i : which) {
+    const auto differ = std::ranges::mismatch(shared, texts[i]);
+    shared = shared.substr(0, static_cast<std::size_t>(differ.in1 - shared.begin()));
+  }
+  std::size_t end = shared.size();
+  const std::string& first = texts[which.front()];
+  while (end > 0 && end < first.size() && (static_cast<unsigned char>(first[end]) & 0xc0) == 0x80) {
+    --end;
+  }
+  return end;
+}
+
+}  // namespace
+
+std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int columns) {
+  std::vector<std::string> out;
+  std::map<std::string, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    out.push_back(ElideMiddle(texts[i], columns));
+    alike[out.back()].push_back(i);
+  }
+  for (const auto& [label, which] : alike) {
+    const bool same =
+        std::ranges::all_of(which, [&](std::size_t i) { return texts[i] == texts[which.front()]; });
+    if (same) continue;
+    const std::size_t shared = SharedBeginning(texts, which);
+    std::map<std::string, std::size_t> seen;
+    for (const std::size_t i : which) {
+      out[i] = ElideMiddle("…" + texts[i].substr(shared), columns);
+      ++seen[out[i]];
+    }
+    std::size_t number = 0;
+    for (const std::size_t i : which) {
+      ++number;
+      if (seen.size() == which.size()) continue;
+      const std::string suffix = fmt::format(" #{}", number);
+      out[i] = ElideMiddle(texts[i], std::max(columns - DisplayWidth(suffix), 0)) + suffix;
+    }
+  }
+  return out;
 }
 
 std::string ElideEnd(std::string_view text, int columns) {

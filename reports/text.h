@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/base/clock.h"
 
@@ -33,6 +34,9 @@ std::string_view Tail(std::string_view text, std::size_t limit_bytes);
 int DisplayWidth(std::string_view text);
 // At most `columns` wide, with "…" for the middle: the ends of names tell runs apart.
 std::string ElideMiddle(std::string_view text, int columns);
+// Each by ElideMiddle; of those that would look the same without being so, what they share at the
+// beginning goes first, and where that is not enough they are numbered: "name…end #2".
+std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int columns);
 // At most `columns` wide, with "…" for the end: for sentences.
 std::string ElideEnd(std::string_view text, int columns);
 

@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "tests/reports/hostile.h"
 
@@ -79,6 +82,32 @@ TEST(Numbers, ReadWell) {
   EXPECT_EQ(FormatBytes(std::numeric_limits<std::uint64_t>::max()), "16.0 EiB");
   EXPECT_EQ(Counted(1, "run"), "1 run");
   EXPECT_EQ(Counted(1200, "run"), "1,200 runs");
+}
+
+TEST(ElideApart, KeepsLabelsDifferentThatAreDifferent) {
+  const std::vector<std::string> names = {"gpt3_mcore_te_tp1_pp4_resume_a__golden_values_dev_h100",
+                                          "gpt3_mcore_te_tp1_pp4_resume_b__golden_values_dev_h100",
+                                          "short",
+                                          "t5__golden_values_dev_of_another_model_altogether_h100"};
+  const std::vector<std::string> labels = ElideApart(names, 24);
+  ASSERT_EQ(labels.size(), 4u);
+  EXPECT_EQ(labels[0], "…a__golden_v…es_dev_h100");
+  EXPECT_EQ(labels[1], "…b__golden_v…es_dev_h100");
+  EXPECT_EQ(labels[2], "short");
+  EXPECT_EQ(labels[3], ElideMiddle(names[3], 24));
+  // What differs is within what is left out, at both ends of it.
+  std::vector<std::string> hidden;
+  for (const char* first : {"x", "y"}) {
+    for (const char* last : {"x", "y"}) {
+      hidden.push_back("begin_of_many_" + std::string(first) + std::string(60, '-') + last +
+                       "_end_of_many_names");
+    }
+  }
+  const std::vector<std::string> numbered = ElideApart(hidden, 20);
+  EXPECT_EQ(std::set<std::string>(numbered.begin(), numbered.end()).size(), 4u);
+  for (const std::string& label : numbered) EXPECT_LE(DisplayWidth(label), 20) << label;
+  EXPECT_EQ(ElideApart({"same_same_same_same", "same_same_same_same"}, 9)[0],
+            ElideApart({"same_same_same_same", "same_same_same_same"}, 9)[1]);
 }
 
 }  // namespace
