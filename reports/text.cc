@@ -208,7 +208,9 @@ std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int c
       ++number;
       if (seen.size() == which.size()) continue;
       const std::string suffix = fmt::format(" #{}", number);
-      out[i] = ElideMiddle(texts[i], std::max(columns - DisplayWidth(suffix), 0)) + suffix;
+      const int room = columns - DisplayWidth(suffix);
+      // Where not even the number has room, the label says no less than before.
+      out[i] = room > 0 ? ElideMiddle(texts[i], room) + suffix : label;
     }
   }
   return out;
