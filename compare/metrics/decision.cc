@@ -18,8 +18,9 @@ namespace {
 using stats::MeanTest;
 using stats::Moments;
 
-// On real repeats, whose variances differ between configurations, more would be overconfident.
-constexpr double kMostPriorDf = 8.0;
+constexpr double kMostPriorDf = 30.0;
+// Variances of real families scatter more than the fit sees: more would be overconfident.
+constexpr double kMostFittedDf = 8.0;
 constexpr int kMinFamilyConfigurations = 5;
 constexpr double kMinFamilyDf = 8.0;
 constexpr double kDefaultMarginInPriorDeviations = 3.0;
@@ -255,7 +256,7 @@ VariancePrior FitVariancePrior(const std::vector<double>& variances,
   const auto configurations = static_cast<int>(usable.size());
   if (configurations < kMinFamilyConfigurations || total_df < kMinFamilyDf) return {};
   const stats::ScaledInverseChiSquared fit = stats::FitScaledInverseChiSquared(usable, usable_dfs);
-  return {fit.s0_squared, std::min(fit.df, kMostPriorDf), configurations};
+  return {fit.s0_squared, std::min(fit.df, kMostFittedDf), configurations};
 }
 
 std::string_view MetricVerdictName(MetricVerdict verdict) {

@@ -17,11 +17,13 @@ namespace rharness {
 // What is known of a family's run-to-run variance before this run is looked at. d0 = 0: nothing.
 struct VariancePrior {
   double s0_squared = 0.0;  // metric units squared
-  double df = 0.0;          // d0, capped at 8
+  double df = 0.0;          // d0; at most 30 count
   int configurations = 0;   // that it was fitted to
 };
 
 // Fits the prior to a family: one (variance, df) pair per configuration with two or more runs.
+// It claims at most 8 degrees of freedom, so that error rates hold on average over a family whose
+// variances differ; in its noisiest configuration they are several times as high.
 // Needs at least 5 configurations and 8 degrees of freedom in all, else returns d0 = 0.
 // Configurations with zero variance are left out: bit-equal runs say nothing about noise.
 VariancePrior FitVariancePrior(const std::vector<double>& variances,

@@ -313,7 +313,7 @@ TEST(FitVariancePrior, AgreesWithTheMomentEstimator) {
 
 TEST(FitVariancePrior, CapsWhatAHomogeneousFamilyClaims) {
   const VariancePrior prior = FitVariancePrior({0.5, 2, 8, 0.3, 1.2}, {1, 2, 4, 4, 2});
-  EXPECT_DOUBLE_EQ(prior.df, 30.0);
+  EXPECT_DOUBLE_EQ(prior.df, 8.0);
   EXPECT_NEAR(prior.s0_squared, 2.235940694853637, 1e-5);
 }
 

@@ -3,6 +3,7 @@
 #ifndef RHARNESS_TESTS_COMPARE_METRICS_SIMULATION_H_
 #define RHARNESS_TESTS_COMPARE_METRICS_SIMULATION_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "compare/metrics/decision.h"
+#include "compare/stats/shrinkage.h"
 
 namespace rharness {
 
@@ -55,14 +57,22 @@ class NormalSource {
 // Standard deviation of one configuration: variances are scaled inverse chi-squared on 8 df.
 inline double DrawDeviation(NormalSource* source) { return std::sqrt(8.0 / source->ChiSquared(8)); }
 
-// The prior fitted to a family of 20 configurations with 3 runs each.
-inline VariancePrior DrawFamily(NormalSource* source) {
+// Variances of 3 runs of each of a family's 20 configurations.
+inline std::vector<double> DrawVariances(NormalSource* source) {
   std::vector<double> variances;
   for (int i = 0; i < 20; ++i) {
     const double deviation = DrawDeviation(source);
     variances.push_back(deviation * deviation * source->ChiSquared(2) / 2.0);
   }
-  return FitVariancePrior(variances, std::vector<double>(20, 2.0));
+  return variances;
+}
+
+// The prior as the reference simulation fitted it: with up to 30 degrees of freedom, where
+// FitVariancePrior claims 8 at most.
+inline VariancePrior DrawFamily(NormalSource* source) {
+  const stats::ScaledInverseChiSquared fit =
+      stats::FitScaledInverseChiSquared(DrawVariances(source), std::vector<double>(20, 2.0));
+  return {fit.s0_squared, std::min(fit.df, 30.0), 20};
 }
 
 // Trials behind each figure of the reference table that the tests compare with.

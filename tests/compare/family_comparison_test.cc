@@ -1,0 +1,75 @@
+// The verdict of a family, out of its metrics.
+#include "compare/family_comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+MetricDecision Shift(std::string name, MetricVerdict verdict, double p) {
+  MetricDecision metric{.name = std::move(name), .verdict = verdict};
+  metric.pairs = 24;
+  metric.standard_error = 0.001;
+  metric.difference = -0.0165;
+  metric.margin = 0.01;
+  metric.p_difference = p;
+  return metric;
+}
+
+FamilyComparison FamilyOf(std::vector<MetricDecision> metrics) {
+  return {.name = "mlp", .runs = {"mlp-1", "mlp-2", "mlp-3"}, .metrics = std::move(metrics)};
+}
+
+TEST(JudgeFamily, IsDriftedByOneShownShiftAndSaysByHowMuch) {
+  FamilyComparison family = FamilyOf({Shift("accuracy", MetricVerdict::kWithin, 0.5),
+                                      Shift("loss", MetricVerdict::kDrifted, 1e-9)});
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kDrifted);
+  EXPECT_THAT(family.headline, HasSubstr("loss moved by -0.0165 on average over 24 runs"));
+  ASSERT_EQ(family.findings.size(), 2U);
+  EXPECT_TRUE(family.findings[0].decisive);
+  EXPECT_FALSE(family.findings[1].decisive);
+}
+
+TEST(JudgeFamily, CorrectsAShiftForTheMetricsThatWereLookedAt) {
+  FamilyComparison family = FamilyOf({Shift("accuracy", MetricVerdict::kInconclusive, 0.5),
+                                      Shift("loss", MetricVerdict::kDrifted, 0.008)});
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kInconclusive);
+}
+
+TEST(JudgeFamily, IsEquivalentOnlyWhereEveryPrimaryMetricIs) {
+  FamilyComparison family = FamilyOf(
+      {Shift("accuracy", MetricVerdict::kWithin, 0.5), Shift("loss", MetricVerdict::kWithin, 0.5)});
+  family.apart = {"mlp-2"};
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kEquivalent);
+  EXPECT_THAT(family.headline, HasSubstr("mlp-2 moved apart"));
+  family.metrics[1] = Shift("loss", MetricVerdict::kInconclusive, 0.5);
+  family.metrics[1].more_runs = 9;
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(family.more_runs, 9);
+  EXPECT_THAT(family.headline, HasSubstr("9 more of other seeds would decide"));
+  family.metrics[1].primary = false;
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kEquivalent);
+}
+
+TEST(JudgeFamily, IsIdenticalWhereEveryRunIs) {
+  FamilyComparison family = FamilyOf({Shift("loss", MetricVerdict::kWithin, 1.0)});
+  JudgeFamily(true, &family);
+  EXPECT_EQ(family.verdict, Verdict::kIdentical);
+}
+
+TEST(JudgeFamily, ShowsNothingWithoutAPrimaryMetric) {
+  FamilyComparison family = FamilyOf({});
+  JudgeFamily(false, &family);
+  EXPECT_EQ(family.verdict, Verdict::kInconclusive);
+}
+
+}  // namespace
+}  // namespace rharness
