@@ -12,11 +12,19 @@ namespace rharness {
 std::optional<SumTree> RevealCase(const ProbeContext& context, const std::string& name,
                                   const std::string& label, MaskedSum& sum, ProbeResult* result,
                                   int validate_pairs) {
-  const RevealOptions options{.seed = context.seed,
-                              .repeats = std::max(0, context.repeats - 1),
-                              .validate_pairs = validate_pairs};
+  const int repeats = std::max(0, context.repeats - 1);
+  RevealOptions options{.seed = context.seed,
+                        .repeats = sum.max_batch() > 1 ? 0 : repeats,
+                        .validate_pairs = validate_pairs};
   auto revealed = RevealTree(sum, options);
-  if (revealed.ok() && !revealed->tree && revealed->deterministic && sum.max_batch() > 1) {
+  const auto no_tree = [&] {
+    return revealed.ok() && !revealed->tree && revealed->deterministic && sum.max_batch() > 1;
+  };
+  if (no_tree() && repeats > 0) {
+    options.repeats = repeats;
+    revealed = RevealTree(sum, options);
+  }
+  if (no_tree()) {
     // Rows of one product may come from different kernels.
     OneAtATime alone(sum);
     const std::string why = revealed->why;

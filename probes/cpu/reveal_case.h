@@ -105,8 +105,9 @@ class FunctionSum final : public MaskedSum {
 };
 
 // Reveals the order. None: a note on `label` says why, and a case, `name`, without a fixed order is
-// listed as unstable. Rows of a batch that differ: the tree is the first row's, with a note. Counts
-// "masked sums" and "launches" grow. An error fails the probe.
+// listed as unstable. Rows of a batch that differ: the tree is the first row's, with a note. Of
+// batches, questions are repeated only where the answers fit no tree. Counts "masked sums" and
+// "launches" grow. An error fails the probe.
 std::optional<SumTree> RevealCase(const ProbeContext& context, const std::string& name,
                                   const std::string& label, MaskedSum& sum, ProbeResult* result,
                                   int validate_pairs = 200);

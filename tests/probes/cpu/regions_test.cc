@@ -103,6 +103,21 @@ TEST(Regions, SayWhatTheirArithmeticDoesNotExplain) {
   EXPECT_THAT(result.notes[0], HasSubstr("truncating: not explained: "));
 }
 
+// Whichever thread comes first: a product whose order is not fixed.
+TEST(Regions, ListACaseThatDoesNotRepeat) {
+  int runs = 0;
+  const auto steady = Tiled({4, 4, 30}, [](int, int) { return Kernel::kFused; });
+  const auto backwards = Tiled({4, 4, 30}, [](int, int) { return Kernel::kBackwards; });
+  const MatrixProduct<float> product{.shape = {4, 4, 30},
+                                     .run = [&](const float* a, const float* b, float* c) {
+                                       (++runs % 3 == 0 ? backwards : steady).run(a, b, c);
+                                     }};
+  ProbeResult result;
+  AddProduct<float>({.repeats = 3}, "racing", product, &result);
+  ASSERT_FALSE(result.unstable.empty());
+  EXPECT_EQ(result.unstable.front(), "racing");
+}
+
 Kernel Anywhere(int row, int column) {
   return (row * 7 + column * 3) % 5 == 0 ? Kernel::kBackwards : Kernel::kFused;
 }
