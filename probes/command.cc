@@ -15,6 +15,7 @@
 #include "harness/base/log.h"
 #include "harness/base/progress.h"
 #include "harness/base/version.h"
+#include "probes/library/loader.h"
 #include "probes/runner.h"
 
 namespace rharness {
@@ -29,6 +30,7 @@ struct CommandOptions {
   std::string one;
   RunOptions run;
   std::vector<std::string> library_paths;
+  std::vector<std::string> also_search;
   std::string out;
   int budget_seconds = 0;
   bool json = false;
@@ -69,7 +71,8 @@ int RunOne(const CommandOptions& options) {
   if (probe == nullptr) return Fail(InvalidInput("there is no such probe", options.one));
   const int out = ReserveStdout();
   if (out < 0) return Fail(IoErrorFromErrno("cannot reserve stdout", errno));
-  const ProbeResult result = probe->run(options.run.context);
+  ProbeResult result = probe->run(options.run.context);
+  result.folders.assign(FoldersUsed().begin(), FoldersUsed().end());
   const int code = PrintTo(out, ToJson(result).Dump() + "\n");
   // Libraries of the stack are not asked to tidy up: what they do at exit is not what was probed.
   ::_exit(code);
@@ -79,9 +82,9 @@ int List(const CommandOptions& options) {
   if (!options.json) {
     std::string text;
     for (const Probe& probe : Probes()) {
-      text += fmt::format("{:<24} {:<4} {:<12} {}\n", probe.name,
+      text += fmt::format("{:<24} {:<4} {:<12} {}{}\n", probe.name,
                           probe.device == ProbeDevice::kCpu ? "cpu" : "gpu", probe.family,
-                          probe.summary);
+                          probe.summary, probe.by_name ? " (run by name alone)" : "");
     }
     return PrintTo(STDOUT_FILENO, text);
   }
@@ -93,6 +96,7 @@ int List(const CommandOptions& options) {
                     .Set("device", probe.device == ProbeDevice::kCpu ? "cpu" : "gpu")
                     .Set("summary", probe.summary)
                     .Set("must_be_unstable", probe.must_be_unstable)
+                    .Set("by_name", probe.by_name)
                     .Set("limit_seconds", probe.limit.count()));
   }
   const Json json = Json().Set("schema", "rharness.probes/v1").Set("probes", std::move(list));
@@ -133,8 +137,8 @@ int RunSuite(CommandOptions options) {
   for (const auto& path : options.run.context.library_paths) {
     std::error_code missing;
     if (!std::filesystem::is_directory(path, missing)) {
-      return Fail(
-          InvalidInput("expected a folder", fmt::format("--library-path '{}'", path.string())));
+      return Fail(InvalidInput("expected a folder",
+                               fmt::format("--library-path '{}'", TerminalSafe(path.string()))));
     }
   }
   std::error_code failed;
@@ -166,14 +170,19 @@ void AddContextOptions(CLI::App* app, CommandOptions* options) {
                   "Times that each result is made in a process")
       ->check(CLI::Range(1, 1000));
   app->add_option("--library-path", options->library_paths,
-                  "Folders searched for the stack's libraries before the loader's own");
+                  "Folders searched for the stack's libraries before the loader's own; a folder "
+                  "that no probe takes a library from is an error");
+  app->add_option("--also-search", options->also_search,
+                  "Folders searched after these, which need have nothing");
+  app->add_option("--python", options->run.context.python, "Ask the NumPy of this Python, too");
 }
 
 void AddSubcommands(CLI::App* app, CommandOptions* options) {
   CLI::App* list = app->add_subcommand("list", "Names the probes in this program");
   list->add_flag("--json", options->json, "Print one JSON document (rharness.probes/v1)");
   CLI::App* run = app->add_subcommand("run", "Fingerprints this stack's arithmetic");
-  run->add_option("--probe", options->run.globs, "Names of probes; * and ? match");
+  run->add_option("--probe", options->run.globs,
+                  "Names of probes; * and ? match; else all but those that list marks");
   AddContextOptions(run, options);
   run->add_option("--processes", options->run.processes, "Fresh processes that each probe runs in")
       ->check(CLI::Range(1, 1000));
@@ -204,8 +213,10 @@ int RunProbeCommand(int argc, char** argv, std::string_view needs) {
     LogError(error.what());
     return kExitUsage;
   }
-  options.run.context.library_paths.assign(options.library_paths.begin(),
-                                           options.library_paths.end());
+  auto& paths = options.run.context.library_paths;
+  paths.assign(options.library_paths.begin(), options.library_paths.end());
+  paths.insert(paths.end(), options.also_search.begin(), options.also_search.end());
+  options.run.asked_paths = options.library_paths.size();
   if (!options.one.empty()) return RunOne(options);
   if (app.got_subcommand("list")) return List(options);
   if (app.got_subcommand("run")) return RunSuite(std::move(options));

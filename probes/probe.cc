@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "probes/order/tree_name.h"
+
 namespace rharness {
 namespace {
 
@@ -19,6 +21,14 @@ std::string_view ProbeStatusName(ProbeStatus status) {
   static constexpr std::array<std::string_view, 5> names = {"ok", "absent", "failed", "crashed",
                                                             "timed_out"};
   return names[static_cast<std::size_t>(status)];
+}
+
+Json DescribeTree(const SumTree& tree) {
+  const std::string canonical = tree.Canonical();
+  Json json =
+      Json().Set("name", NameOf(tree)).Set("leaves", tree.leaves()).Set("sha256", tree.Sha256());
+  if (canonical.size() <= kLongestCanonicalBytes) json.Set("canonical", canonical);
+  return json;
 }
 
 ProbeResult AbsentProbe(std::string message) {

@@ -33,6 +33,7 @@ struct ProbeContext {
   int repeats = 3;             // times that each result is made again in one process
   std::uint64_t seed = 1;      // of input data; part of the fingerprint
   std::vector<std::filesystem::path> library_paths;  // searched before the loader's own path
+  std::string python;  // the interpreter whose NumPy is asked; empty: none
 };
 
 // What a probe saw, case by case: a case is one set of parameters, such as "fp32 1x1x4096". The
@@ -41,8 +42,11 @@ struct ProbeResult {
   ProbeStatus status = ProbeStatus::kOk;
   std::string message;  // why it is absent or failed, with the library's own error text
   Json parameters;      // object: shapes, types, seeds
-  std::map<std::string, Json> choices;      // algorithm, tile, split-K, engine, knobs, notes
-  std::map<std::string, SumTree> trees;     // summation order
+  std::map<std::string, Json> choices;   // algorithm, tile, split-K, engine, knobs, notes
+  std::map<std::string, SumTree> trees;  // summation order
+  // What else is known of a case's tree, as members of its entry in the fingerprint: "arithmetic",
+  // "replayed", "outputs", "all_outputs", "regions_sha256", "regions" (see runner.h).
+  std::map<std::string, Json> tree_details;
   std::map<std::string, std::string> bits;  // SHA-256 (hex) of the output's bytes
   // Cases whose repeats in this process differed; the runner adds those of fresh processes.
   std::vector<std::string> unstable;
@@ -50,7 +54,12 @@ struct ProbeResult {
   // DescribeLibrary of each library that was called, by soname: they go into the stack.
   std::map<std::string, Json> libraries;
   std::vector<std::string> notes;  // "tree not revealed: ..."
+  // Of the context's library paths, those that something was taken from: for the runner alone.
+  std::vector<std::string> folders;
 };
+// {"name", "leaves", "sha256", "canonical"}: the text is left out above kLongestCanonicalBytes.
+Json DescribeTree(const SumTree& tree);
+
 ProbeResult AbsentProbe(std::string message);
 ProbeResult FailedProbe(std::string message);
 
@@ -65,6 +74,9 @@ struct Probe {
   ProbeResult (*run)(const ProbeContext& context) = nullptr;
   // A control that must come out non-deterministic: if it does not, the suite is broken.
   bool must_be_unstable = false;
+  // Run only where a name asks for it: it takes long, and says the same on every node that has the
+  // same libraries.
+  bool by_name = false;
   std::chrono::seconds limit{60};
 };
 

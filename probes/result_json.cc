@@ -73,11 +73,13 @@ Json ToJson(const ProbeResult& result) {
       .Set("parameters", result.parameters.IsNull() ? Json::MakeObject() : result.parameters)
       .Set("choices", ObjectOf(result.choices))
       .Set("trees", std::move(trees))
+      .Set("tree_details", ObjectOf(result.tree_details))
       .Set("bits", ObjectOf(result.bits))
       .Set("unstable", ArrayOf(result.unstable))
       .Set("counts", ObjectOf(result.counts))
       .Set("libraries", ObjectOf(result.libraries))
-      .Set("notes", ArrayOf(result.notes));
+      .Set("notes", ArrayOf(result.notes))
+      .Set("folders", ArrayOf(result.folders));
 }
 
 Result<ProbeResult> ParseProbeResult(const Json& json) {
@@ -94,6 +96,10 @@ Result<ProbeResult> ParseProbeResult(const Json& json) {
     ReadTree(value, &tree);
     if (tree) result.trees.emplace(name, std::move(*tree));
   });
+  reader.ForEachMember("tree_details", [&](const std::string& name, JsonReader& value) {
+    if (!value.json().IsObject()) return value.Fail("expected an object");
+    result.tree_details.emplace(name, value.json());
+  });
   reader.ForEachMember("bits", [&](const std::string& name, JsonReader& value) {
     value.Get(&result.bits[name]);
     if (value.ok() && !IsSha256Hex(result.bits[name])) value.Fail("expected a SHA-256");
@@ -106,6 +112,7 @@ Result<ProbeResult> ParseProbeResult(const Json& json) {
     result.libraries.emplace(name, value.json());
   });
   reader.ReadArray("notes", &result.notes);
+  reader.ReadArray("folders", &result.folders);
   RETURN_IF_ERROR(reader.status());
   return result;
 }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/base/subprocess.h"
-#include "probes/order/tree_name.h"
+#include "probes/library/loader.h"
 #include "probes/stack.h"
 
 namespace rharness {
@@ -44,7 +44,7 @@ Result<std::vector<Probe>> SelectProbes(const RunOptions& options) {
   std::set<std::string> unmatched(options.globs.begin(), options.globs.end());
   for (const Probe& probe : Probes()) {
     if (probe.device != device) continue;
-    bool matches = options.globs.empty();
+    bool matches = options.globs.empty() && !probe.by_name;
     for (const std::string& glob : options.globs) {
       if (::fnmatch(glob.c_str(), std::string(probe.name).c_str(), 0) != 0) continue;
       matches = true;
@@ -73,6 +73,7 @@ ProcessSpec ChildOf(const std::string& program, const Probe& probe, const ProbeC
                std::to_string(context.repeats),
                "--seed",
                std::to_string(context.seed)};
+  if (!context.python.empty()) spec.argv.insert(spec.argv.end(), {"--python", context.python});
   for (const auto& path : context.library_paths) {
     spec.argv.insert(spec.argv.end(), {"--library-path", path.string()});
   }
@@ -154,10 +155,10 @@ void AddChanged(const std::map<std::string, T>& a, const std::map<std::string, T
 }
 
 void AddChangedCases(const ProbeResult& a, const ProbeResult& b, std::set<std::string>* changed) {
-  AddChanged(
-      a.choices, b.choices, [](const Json& x, const Json& y) { return x.Dump() == y.Dump(); },
-      changed);
+  const auto same_text = [](const Json& x, const Json& y) { return x.Dump() == y.Dump(); };
+  AddChanged(a.choices, b.choices, same_text, changed);
   AddChanged(a.trees, b.trees, std::equal_to<>(), changed);
+  AddChanged(a.tree_details, b.tree_details, same_text, changed);
   AddChanged(a.bits, b.bits, std::equal_to<>(), changed);
   changed->insert(b.unstable.begin(), b.unstable.end());
 }
@@ -184,11 +185,11 @@ Result<ProbeResult> RunFresh(const std::string& program, const Probe& probe,
   return first;
 }
 
-Json FingerprintTree(const SumTree& tree) {
-  const std::string canonical = tree.Canonical();
-  Json json =
-      Json().Set("name", NameOf(tree)).Set("leaves", tree.leaves()).Set("sha256", tree.Sha256());
-  if (canonical.size() <= kLongestCanonicalBytes) json.Set("canonical", canonical);
+Json FingerprintTree(const ProbeResult& result, const std::string& name) {
+  Json json = DescribeTree(result.trees.at(name));
+  const auto details = result.tree_details.find(name);
+  if (details == result.tree_details.end()) return json;
+  for (const auto& [key, value] : details->second.AsObject()) json.Set(key, value);
   return json;
 }
 
@@ -198,7 +199,7 @@ Json FingerprintProbe(const Probe& probe, const ProbeResult& result) {
   Json json = ToJson(result);
   Json trees = Json::MakeObject();
   for (const auto& [name, tree] : result.trees) {
-    if (ok) trees.AppendMember(name, FingerprintTree(tree));
+    if (ok) trees.AppendMember(name, FingerprintTree(result, name));
   }
   const auto member = [&](std::string_view key) {
     return ok ? *json.Find(key) : Json::MakeObject();
@@ -219,6 +220,27 @@ Json FingerprintProbe(const Probe& probe, const ProbeResult& result) {
       .Set("notes", *json.Find("notes"));
 }
 
+// Else the system's own libraries have answered in the place of those that were asked for.
+Status CheckUsed(const RunOptions& options, const std::set<std::string>& used) {
+  const auto& paths = options.context.library_paths;
+  for (std::size_t i = 0; i < std::min(options.asked_paths, paths.size()); ++i) {
+    if (used.contains(paths[i].string())) continue;
+    return InvalidInput("has no library that these probes ask for; expected one of theirs, by name",
+                        fmt::format("--library-path '{}'", TerminalSafe(paths[i].string())));
+  }
+  return {};
+}
+
+Json ByName(const RunOptions& options) {
+  Json names = Json::MakeArray();
+  const bool gpu = options.context.device != "cpu";
+  for (const Probe& probe : Probes()) {
+    const bool of_device = (probe.device == ProbeDevice::kGpu) == gpu;
+    if (of_device && probe.by_name && options.globs.empty()) names.Append(probe.name);
+  }
+  return names;
+}
+
 bool IsBrokenControl(const Probe& probe, const ProbeResult& result) {
   return probe.must_be_unstable && result.status == ProbeStatus::kOk && result.unstable.empty();
 }
@@ -230,6 +252,7 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
   std::string suite = "ok";
   Json probes = Json::MakeArray();
   std::map<std::string, Json> libraries;
+  std::set<std::string> used;
   Json seconds = Json::MakeObject();
   const Deadline deadline =
       options.budget.count() > 0 ? std::optional(Now() + options.budget) : std::nullopt;
@@ -245,9 +268,13 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
           "{} processes: this suite cannot see non-determinism",
           probe.name, options.context.repeats, options.processes);
     }
-    libraries.insert(result.libraries.begin(), result.libraries.end());
+    for (const auto& [name, described] : result.libraries) {
+      libraries.emplace(name, WithDigest(described));
+    }
+    used.insert(result.folders.begin(), result.folders.end());
     probes.Append(FingerprintProbe(probe, result));
   }
+  RETURN_IF_ERROR(CheckUsed(options, used));
   const Environment environment = CaptureEnvironment();
   return Json()
       .Set("schema", "rharness.fingerprint/v1")
@@ -255,7 +282,9 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
       .Set("suite", suite)
       .Set("repeats",
            Json().Set("in_process", options.context.repeats).Set("processes", options.processes))
-      .Set("context", CaptureContext(environment).Set("probe_seconds", std::move(seconds)))
+      .Set("context", CaptureContext(environment)
+                          .Set("probe_seconds", std::move(seconds))
+                          .Set("by_name", ByName(options)))
       .Set("probes", std::move(probes));
 }
 

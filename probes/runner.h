@@ -19,7 +19,10 @@ namespace rharness {
 
 struct RunOptions {
   ProbeContext context;
-  std::vector<std::string> globs;  // of probe names; empty: all of the device
+  // Of context.library_paths the first so many are asked for: each must have something that a probe
+  // takes. The others may have.
+  std::size_t asked_paths = 0;
+  std::vector<std::string> globs;  // of probe names; empty: all of the device but those by name
   int processes = 2;               // fresh processes a probe, to find what changes between them
   // Of all probes together; what is not done by then has timed out. 0: no limit but each probe's.
   std::chrono::seconds budget{0};
@@ -29,12 +32,17 @@ struct RunOptions {
 
 // The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its
 // libraries}, "suite": "ok" or what is broken, "repeats": {"in_process", "processes"}, "context":
-// {when, where, "probe_seconds": {name: of all its processes}; never compared}, "probes":
+// {when, where, "probe_seconds": {name: of all its processes}, "by_name": [probes left out because
+// no name asked for them]; never compared}, "probes":
 // [{"name", "family", "device", "status", "message", "parameters", "choice": {case: object},
-// "tree": {case: {"name", "leaves", "sha256", "canonical"}}, "bits": {case: sha256},
-// "deterministic", "unstable": [case], "counts", "notes"}]}. A tree's canonical text is left out
-// above 64 KiB. Probes in order of names. `program`: the path of rharness-probe itself, which the
-// children run. Errors: invalid_input (no probe matches), io, process.
+// "tree": {case: {"name", "leaves", "sha256", "canonical", what is known of sums of products:
+// "arithmetic": {"name", "products", "sums"}, "replayed": {"inputs", "predicted"}, "outputs": that
+// the tree is of, "all_outputs", "regions_sha256": which output is in which region, "regions":
+// [{"row", "column": of the first output, and the same of each other region}]}}, "bits": {case:
+// sha256}, "deterministic", "unstable": [case], "counts", "notes"}]}. A tree's canonical text is
+// left out above 64 KiB. Probes in order of names. `program`: the path of rharness-probe itself,
+// which the children run. Errors: invalid_input (no probe matches, a path that was asked for has
+// nothing that a probe takes), io, process.
 Result<Json> RunProbes(const std::string& program, const RunOptions& options);
 
 // The child's side: one probe's result as one JSON object on stdout.

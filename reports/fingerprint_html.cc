@@ -81,7 +81,7 @@ std::string TreePair(const ProbeDifference& probe, const Fingerprint& before,
   for (const std::string& name : probe.tree_cases) {
     const FingerprintTree& old_tree = was->trees.at(name);
     const FingerprintTree& new_tree = is->trees.at(name);
-    if (!old_tree.tree || !new_tree.tree) continue;
+    if (!old_tree.tree || !new_tree.tree || old_tree.sha256 == new_tree.sha256) continue;
     return fmt::format("<h3>{} · {}</h3>\n<div class=\"plots\">{}{}</div>\n",
                        HtmlText(probe.probe, 120), HtmlText(name, 200),
                        TreeFigure("Before", old_tree, fmt::format("tree-{}-a", place)),

@@ -113,8 +113,49 @@ void ReadDigest(JsonReader& reader, std::string* out) {
   if (reader.ok() && !IsSha256Hex(*out)) reader.Fail("expected a SHA-256 as 64 hex digits");
 }
 
-void ReadTree(JsonReader& reader, FingerprintTree* out) {
-  RefuseUnknown(reader, {"name", "leaves", "sha256", "canonical"});
+void ReadTree(JsonReader& reader, FingerprintTree* out, bool region);
+
+// What is said of sums of products beside their order.
+void ReadProducts(JsonReader& reader, FingerprintTree* out, bool region) {
+  reader.ReadObject("arithmetic", false, [&](JsonReader& arithmetic) {
+    RefuseUnknown(arithmetic, {"name", "products", "sums"});
+    std::string products, sums;
+    arithmetic.Read("name", &out->arithmetic);
+    arithmetic.ReadOptional("products", &products);
+    arithmetic.Read("sums", &sums);
+    out->rounding = fmt::format("{}; {}", products, sums);
+  });
+  reader.ReadObject("replayed", false, [&](JsonReader& replayed) {
+    RefuseUnknown(replayed, {"inputs", "predicted"});
+    replayed.Read("inputs", &out->inputs);
+    replayed.Read("predicted", &out->predicted);
+    const bool share = out->inputs >= 1 && out->predicted >= 0 && out->predicted <= out->inputs;
+    if (replayed.ok() && !share) replayed.Fail("expected no more predicted than inputs");
+  });
+  reader.ReadOptional("outputs", &out->outputs);
+  reader.ReadOptional("row", &out->row);
+  reader.ReadOptional("column", &out->column);
+  if (region) return;
+  reader.ReadOptional("all_outputs", &out->all_outputs);
+  reader.ReadOptional("regions_sha256", &out->regions_sha256);
+  if (reader.ok() && !out->regions_sha256.empty() && !IsSha256Hex(out->regions_sha256)) {
+    return reader.Fail("expected a SHA-256", "regions_sha256");
+  }
+  reader.ForEach("regions", [&](JsonReader& one) {
+    if (!one.json().IsObject()) return one.Fail("expected an object");
+    ReadTree(one, &out->regions.emplace_back(), true);
+  });
+}
+
+void ReadTree(JsonReader& reader, FingerprintTree* out, bool region) {
+  if (region) {
+    RefuseUnknown(reader, {"row", "column", "name", "leaves", "sha256", "canonical", "arithmetic",
+                           "replayed", "outputs"});
+  } else {
+    RefuseUnknown(reader, {"name", "leaves", "sha256", "canonical", "arithmetic", "replayed",
+                           "outputs", "all_outputs", "regions_sha256", "regions"});
+  }
+  ReadProducts(reader, out, region);
   reader.Read("name", &out->name);
   reader.Read("leaves", &out->leaves);
   reader.Read("sha256", &out->sha256);
@@ -141,7 +182,7 @@ void ReadBehaviour(JsonReader& reader, FingerprintProbe* out) {
   });
   reader.ForEachMember("tree", [&](const std::string& name, JsonReader& value) {
     if (!value.json().IsObject()) return value.Fail("expected an object");
-    ReadTree(value, &out->trees[name]);
+    ReadTree(value, &out->trees[name], false);
   });
   reader.ForEachMember("bits", [&](const std::string& name, JsonReader& value) {
     ReadDigest(value, &out->bits[name]);
@@ -260,6 +301,7 @@ Result<Fingerprint> ParseFingerprint(const Json& json, std::string_view file) {
   reader.ReadObject("context", false, [&](JsonReader& context) {
     context.ReadOptional("host", &out.node);
     context.ReadOptional("made", &out.made);
+    context.ReadArray("by_name", &out.by_name);
   });
   reader.ReadObject("stack", true,
                     [&](JsonReader& stack) { Flatten("", stack.json(), 0, &out.stack); });

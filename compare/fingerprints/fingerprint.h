@@ -25,6 +25,18 @@ struct FingerprintTree {
   int leaves = 0;
   std::string sha256;           // of the canonical text
   std::optional<SumTree> tree;  // where the canonical text was kept
+
+  // Of sums of products; empty, and 0, where the file does not say it, as older ones do not.
+  std::string arithmetic;  // "products fused; sums rounded"
+  std::string rounding;    // the same term by term: equal for equal arithmetic
+  int inputs = 0;          // ordinary inputs that were replayed
+  int predicted = 0;       // those of them whose bits came out as order and arithmetic say
+  int row = 0;             // of the first output that the order is of
+  int column = 0;
+  std::int64_t outputs = 0;              // that it is of
+  std::int64_t all_outputs = 0;          // of the case
+  std::string regions_sha256;            // which output is in which region
+  std::vector<FingerprintTree> regions;  // the others of this case
 };
 
 struct FingerprintProbe {
@@ -59,6 +71,7 @@ struct Fingerprint {
   // Times that each result was made: in one process, and processes; 0: not said.
   int repeats = 0;
   int processes = 0;
+  std::vector<std::string> by_name;      // probes that were left out: a name must ask for them
   std::vector<FingerprintProbe> probes;  // by name
 };
 

@@ -81,8 +81,13 @@ std::string KindWords(const std::vector<ProbeDifference>& probes) {
   return words;
 }
 
-std::string SummaryOf(const FingerprintDifference& difference) {
-  if (!difference.comparable) return "not comparable: " + difference.why;
+std::string AnewWords(const FingerprintDifference& difference) {
+  if (difference.revealed_anew == 0) return "";
+  return fmt::format("; arithmetic and regions of {} tree{} are revealed anew, not compared",
+                     difference.revealed_anew, difference.revealed_anew == 1 ? "" : "s");
+}
+
+std::string ChangesOf(const FingerprintDifference& difference) {
   const std::size_t changed = difference.probes.size();
   if (changed == 0) {
     const std::string stack =
@@ -99,6 +104,11 @@ std::string SummaryOf(const FingerprintDifference& difference) {
   return fmt::format("{} of {} probes changed: {}", changed,
                      changed + static_cast<std::size_t>(difference.same),
                      KindWords(difference.probes));
+}
+
+std::string SummaryOf(const FingerprintDifference& difference) {
+  if (!difference.comparable) return "not comparable: " + difference.why;
+  return ChangesOf(difference) + AnewWords(difference);
 }
 
 using ProbeMap = std::map<std::string, std::pair<const FingerprintProbe*, const FingerprintProbe*>>;
@@ -141,6 +151,10 @@ FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerpr
     const auto [old_probe, new_probe] = pair;
     ProbeDifference probe = CompareProbe(old_probe, new_probe);
     out.comparable = out.comparable || probe.cases > 0;
+    out.revealed_anew += probe.revealed_anew;
+    const bool left_out = new_probe == nullptr && !probe.sentence.empty() &&
+                          std::ranges::find(after.by_name, name) != after.by_name.end();
+    if (left_out) probe.sentence += fmt::format("; it runs by name alone: --probe {}", name);
     if (BothShow(old_probe, new_probe)) {
       ++out.compared;
       if (probe.change == BehaviourChange::kNone) ++out.same;

@@ -41,6 +41,7 @@ struct ProbeDifference {
   std::string bits_sentence;
   std::vector<std::string> gone_cases;  // shown before, not now, and not for want of repeatability
   int cases = 0;                        // that both have and that repeat on both sides
+  int revealed_anew = 0;  // trees whose arithmetic or regions one side alone says: not compared
 };
 
 struct FingerprintDifference {
@@ -51,6 +52,7 @@ struct FingerprintDifference {
   std::vector<ProbeDifference> probes;  // those that changed, by name
   int same = 0;                         // probes that are the same
   int compared = 0;                     // probes ok on both sides with a case in common
+  int revealed_anew = 0;                // trees, of all probes
   std::string summary;  // "nothing changed", "everything changed: ...", "3 of 12 probes changed"
 };
 

@@ -10,6 +10,7 @@
 
 #include "compare/fingerprints/fleet_facts.h"
 #include "compare/fingerprints/probe_diff.h"
+#include "compare/fingerprints/tree_change.h"
 #include "harness/base/digest.h"
 
 namespace rharness {
@@ -33,7 +34,7 @@ void AddCase(const FingerprintProbe& probe, const std::string& name, Sha256* sha
   const auto choice = probe.choices.find(name);
   Field(sha, choice == probe.choices.end() ? "" : choice->second);
   const auto tree = probe.trees.find(name);
-  Field(sha, tree == probe.trees.end() ? "" : tree->second.sha256);
+  Field(sha, tree == probe.trees.end() ? "" : TreeText(tree->second));
   const auto bits = probe.bits.find(name);
   Field(sha, bits == probe.bits.end() ? "" : bits->second);
 }

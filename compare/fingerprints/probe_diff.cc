@@ -8,8 +8,8 @@
 #include <map>
 #include <tuple>
 
+#include "compare/fingerprints/tree_change.h"
 #include "harness/base/json.h"
-#include "probes/order/tree_name.h"
 
 namespace rharness {
 namespace {
@@ -33,9 +33,7 @@ const T* At(const std::map<std::string, T>& map, const std::string& key) {
 }
 
 bool Same(const std::string& a, const std::string& b) { return a == b; }
-bool Same(const FingerprintTree& a, const FingerprintTree& b) {
-  return a.sha256 == b.sha256 && a.leaves == b.leaves;
-}
+bool Same(const FingerprintTree& a, const FingerprintTree& b) { return SameTree(a, b); }
 
 // "core Haswell → Nehalem, threads 1 → 2 and 3 more".
 std::string MembersChanged(const std::map<std::string, std::string>& was,
@@ -115,6 +113,7 @@ class ProbeComparison {
       if (choice || tree || bits) ++out_.cases;
       choices_ += choice ? 1 : 0;
       trees_ += tree ? 1 : 0;
+      if (tree) LookAtTrees(name);
       bits_ += bits ? 1 : 0;
       if (lost_) out_.gone_cases.push_back(name);
     }
@@ -139,6 +138,7 @@ class ProbeComparison {
     }
     if (CompilerBits()) return BehaviourChange::kCompilerOutput;
     if (!out_.tree_cases.empty()) {
+      if (!reordered_) return BehaviourChange::kRounding;
       return WidestChanged().empty() ? BehaviourChange::kKernelRewritten
                                      : BehaviourChange::kHardwarePath;
     }
@@ -173,19 +173,18 @@ class ProbeComparison {
 
   std::string TreeWords() const {
     const std::string& name = out_.tree_cases.front();
-    const FingerprintTree* before = At(before_.trees, name);
-    const FingerprintTree* after = At(after_.trees, name);
-    if (before->tree && after->tree && before->leaves == after->leaves) {
-      return DiffTrees(*before->tree, *after->tree).sentence;
-    }
-    return fmt::format("was {} over {} terms, is {} over {}", Short(before->name), before->leaves,
-                       Short(after->name), after->leaves);
+    return TreeChangeWords(*At(before_.trees, name), *At(after_.trees, name));
   }
 
   std::string TreeNames() const {
     const std::string& name = out_.tree_cases.front();
-    const std::string &was = At(before_.trees, name)->name, &is = At(after_.trees, name)->name;
-    return was == is ? TreeWords() : fmt::format("{} → {}", Short(was), Short(is));
+    return TreeChangeNames(*At(before_.trees, name), *At(after_.trees, name));
+  }
+
+  void LookAtTrees(const std::string& name) {
+    const FingerprintTree &before = *At(before_.trees, name), &after = *At(after_.trees, name);
+    reordered_ = reordered_ || !SameOrder(before, after);
+    if (RevealedAnew(before, after)) ++out_.revealed_anew;
   }
 
   // `of`: the cases that show the layer on both sides.
@@ -194,25 +193,38 @@ class ProbeComparison {
                        Short(cases.front()));
   }
 
+  std::string ChoiceChange(const std::string& name) const {
+    return DescribeChoiceChange(*At(before_.choices, name), *At(after_.choices, name));
+  }
+
+  // The first case's change with the cases that have the very same one, then how many have another.
   std::string ChoiceWords() const {
-    const std::string& name = out_.choice_cases.front();
-    return fmt::format("{} {}",
-                       DescribeChoiceChange(*At(before_.choices, name), *At(after_.choices, name)),
-                       InCases(out_.choice_cases, choices_));
+    const std::string first = ChoiceChange(out_.choice_cases.front());
+    std::vector<std::string> same, others;
+    for (const std::string& name : out_.choice_cases) {
+      (ChoiceChange(name) == first ? same : others).push_back(name);
+    }
+    std::string words = fmt::format("{} {}", first, InCases(same, choices_));
+    if (others.empty()) return words;
+    return words + fmt::format(", and another choice in {} more (first: {}: {})", others.size(),
+                               Short(others.front()), ChoiceChange(others.front()));
   }
 
   // What else moved below the layer that names the kind.
   std::string Rest() const {
     std::string rest;
-    if (out_.change != BehaviourChange::kKernelRewritten &&
-        out_.change != BehaviourChange::kHardwarePath && !out_.tree_cases.empty()) {
-      rest += fmt::format("; adds in another order in {} (first: {}: {})", out_.tree_cases.size(),
+    const bool told = out_.change == BehaviourChange::kKernelRewritten ||
+                      out_.change == BehaviourChange::kHardwarePath ||
+                      out_.change == BehaviourChange::kRounding;
+    if (!told && !out_.tree_cases.empty()) {
+      rest += fmt::format("; adds {} in {} (first: {}: {})", Otherwise(), out_.tree_cases.size(),
                           Short(out_.tree_cases.front()), TreeNames());
       if (const std::string widest = WidestChanged(); !widest.empty()) {
         rest += fmt::format(", the widest fused addition {}", widest);
       }
     }
-    if (out_.change != BehaviourChange::kRounding && !out_.bits_cases.empty()) {
+    const bool bits_told = out_.change == BehaviourChange::kRounding && out_.tree_cases.empty();
+    if (!bits_told && !out_.bits_cases.empty()) {
       rest += fmt::format("; other bits in {}", out_.bits_cases.size());
     }
     const bool shows = !after_.trees.empty() || !after_.bits.empty();
@@ -225,6 +237,10 @@ class ProbeComparison {
     return rest;
   }
 
+  std::string_view Otherwise() const {
+    return reordered_ ? "in another order" : "with other arithmetic";
+  }
+
   void DescribeLayers() {
     const auto [choice, tree, bits] = std::tie(out_.choice_cases, out_.tree_cases, out_.bits_cases);
     const std::string_view chosen = after_.family == "compiler" ? "other code from the same source"
@@ -233,7 +249,7 @@ class ProbeComparison {
       out_.choice_sentence = fmt::format("{}: {}: {}", out_.probe, chosen, ChoiceWords());
     }
     if (!tree.empty()) {
-      out_.tree_sentence = fmt::format("{}: adds in another order {}: {}", out_.probe,
+      out_.tree_sentence = fmt::format("{}: adds {} {}: {}", out_.probe, Otherwise(),
                                        InCases(tree, trees_), TreeNames());
     }
     if (!bits.empty()) {
@@ -263,6 +279,9 @@ class ProbeComparison {
         return fmt::format("another instruction adds, the widest fused addition went {}: {} {}",
                            WidestChanged(), TreeWords(), InCases(out_.tree_cases, trees_));
       case BehaviourChange::kRounding:
+        if (!out_.tree_cases.empty()) {
+          return fmt::format("{} {}", TreeWords(), InCases(out_.tree_cases, trees_));
+        }
         return fmt::format("{} gives other bits {}: rounding, epilogue or math", SameWords(),
                            InCases(out_.bits_cases, bits_));
       case BehaviourChange::kGone:
@@ -304,6 +323,7 @@ class ProbeComparison {
   int bits_ = 0;
   bool lost_ = false;
   bool more_ = false;
+  bool reordered_ = false;  // in a case's tree, and not only its arithmetic
 };
 
 std::string StatusWords(const FingerprintProbe* probe) {

@@ -51,9 +51,11 @@ Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Finge
                               const GateDrillOptions& options) {
   ASSIGN_OR_RETURN(const std::filesystem::path program, FindProbeProgram(options.program, false));
   std::vector<std::string> folders = options.library_paths;
+  std::vector<std::string> python;
   if (!options.python.empty()) {
     ASSIGN_OR_RETURN(const std::vector<std::string> more, PythonLibraryFolders(options.python));
     folders.insert(folders.end(), more.begin(), more.end());
+    python = {"--python", options.python};
   }
   ProcessSpec spec;
   spec.argv = {program.string(), "run", "--quiet", "--device", DeviceOf(candidate)};
@@ -63,7 +65,9 @@ Result<Fingerprint> ProbeHere(const std::vector<std::string>& names, const Finge
     if (times > 0) spec.argv.insert(spec.argv.end(), {option, std::to_string(times)});
   }
   for (const std::string& name : names) spec.argv.insert(spec.argv.end(), {"--probe", name});
-  for (const std::string& one : folders) spec.argv.insert(spec.argv.end(), {"--library-path", one});
+  // Some of the probes alone run, and need not take something from each folder.
+  for (const std::string& one : folders) spec.argv.insert(spec.argv.end(), {"--also-search", one});
+  spec.argv.insert(spec.argv.end(), python.begin(), python.end());
   spec.environment = ProbedEnvironment(candidate);
   ProcessLimits limits;
   limits.timeout = kProbingLimit;

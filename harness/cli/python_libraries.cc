@@ -19,13 +19,16 @@ namespace fs = std::filesystem;
 
 // Without the folder that it runs in, which "-c" puts first and which is none of its packages.
 constexpr char kFindPackages[] =
-    "import sys\n"
+    "import os, sys\n"
     "sys.path = [folder for folder in sys.path if folder]\n"
     "from importlib.util import find_spec\n"
     "for package in ('nvidia', 'numpy'):\n"
     "    found = find_spec(package)\n"
     "    for folder in (found.submodule_search_locations or []) if found else []:\n"
-    "        print(package, folder)\n";
+    "        print(package, folder)\n"
+    // Conda has the libraries of all packages in one folder.
+    "if os.path.isdir(os.path.join(sys.prefix, 'conda-meta')):\n"
+    "    print('conda', os.path.join(sys.prefix, 'lib'))\n";
 
 std::vector<fs::path> LibFoldersBelow(const fs::path& packages) {
   std::vector<fs::path> folders;
@@ -35,6 +38,12 @@ std::vector<fs::path> LibFoldersBelow(const fs::path& packages) {
   }
   std::ranges::sort(folders);
   return folders;
+}
+
+std::vector<fs::path> FoldersOf(const std::string& package, const std::string& folder) {
+  if (package == "numpy") return {folder + ".libs"};
+  if (package == "conda") return {folder};
+  return LibFoldersBelow(folder);
 }
 
 bool HoldsLibraries(const fs::path& folder) {
@@ -60,17 +69,17 @@ Result<std::vector<std::string>> PythonLibraryFolders(const std::string& python)
   std::vector<std::string> folders;
   std::istringstream lines(result.stdout_text);
   std::string package, folder;
+  bool numpy = false;
   while (lines >> package && std::getline(lines >> std::ws, folder)) {
-    const std::vector<fs::path> candidates =
-        package == "numpy" ? std::vector<fs::path>{folder + ".libs"} : LibFoldersBelow(folder);
-    for (const fs::path& candidate : candidates) {
+    numpy = numpy || package == "numpy";
+    for (const fs::path& candidate : FoldersOf(package, folder)) {
       if (HoldsLibraries(candidate)) folders.push_back(candidate.string());
     }
   }
-  if (!folders.empty()) return folders;
-  return NotFound(
-      "brings no libraries; expected packages such as nvidia-cudnn-cu13, or NumPy from a wheel",
-      fmt::format("--python '{}'", TerminalSafe(python)));
+  // A distribution's NumPy has the system's BLAS, and can be asked itself.
+  if (!folders.empty() || numpy) return folders;
+  return NotFound("brings no libraries; expected packages such as nvidia-cudnn-cu13, or NumPy",
+                  fmt::format("--python '{}'", TerminalSafe(python)));
 }
 
 }  // namespace rharness

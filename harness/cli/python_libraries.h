@@ -12,8 +12,9 @@ namespace rharness {
 
 // Folders with shared libraries in them, as this interpreter finds its packages: the `lib` folders
 // below the namespace package `nvidia` (nvidia-cudnn-cu13, nvidia-nccl-cu13, ...), sorted, and
-// numpy.libs, where NumPy's wheels keep their BLAS. The interpreter runs, with this process's
-// environment. Errors: process when it fails, not_found when it has none of them.
+// numpy.libs, where NumPy's wheels keep their BLAS; the one folder of a Conda. The interpreter
+// runs, with this process's environment. None for a NumPy with the system's libraries. Errors:
+// process when it fails, not_found when it has neither libraries nor a NumPy.
 Result<std::vector<std::string>> PythonLibraryFolders(const std::string& python);
 
 }  // namespace rharness

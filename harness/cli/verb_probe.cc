@@ -41,7 +41,8 @@ struct ProbeOptions {
   int processes = 2;
   int budget_seconds = 0;
   std::vector<std::string> library_paths;
-  std::string python;  // empty: its libraries are not asked for
+  std::string python;                    // empty: its libraries are not asked for
+  std::vector<std::string> also_search;  // the folders that it brings
   std::string out;
   std::string program;  // empty: the one beside rharness
   std::string image;
@@ -67,6 +68,10 @@ std::vector<std::string> RunArguments(const ProbeOptions& options) {
   for (const std::string& path : options.library_paths) {
     arguments.insert(arguments.end(), {"--library-path", path});
   }
+  for (const std::string& path : options.also_search) {
+    arguments.insert(arguments.end(), {"--also-search", path});
+  }
+  if (!options.python.empty()) arguments.insert(arguments.end(), {"--python", options.python});
   if (Globals().quiet) arguments.emplace_back("--quiet");
   return arguments;
 }
@@ -236,8 +241,7 @@ Status AddPythonLibraries(ProbeOptions* options) {
     return InvalidInput("is a program of this machine, not of the image; expected --library-path",
                         "--python");
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> folders, PythonLibraryFolders(options->python));
-  options->library_paths.insert(options->library_paths.end(), folders.begin(), folders.end());
+  ASSIGN_OR_RETURN(options->also_search, PythonLibraryFolders(options->python));
   return {};
 }
 
@@ -275,7 +279,9 @@ void AddList(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
 }
 
 void AddRunOptions(Command* run, ProbeOptions* options) {
-  run->Add("--probe", &options->globs, "Names of probes; * and ? match").Value("GLOB");
+  run->Add("--probe", &options->globs,
+           "Names of probes; * and ? match; else all but those that `probe list` marks")
+      .Value("GLOB");
   run->Add("--device", &options->device, "cpu or cuda:N").ShowDefault();
   run->Add("--repeat", &options->repeats, "Times that each result is made in a process")
       .Between(1, 1000)
@@ -288,11 +294,12 @@ void AddRunOptions(Command* run, ProbeOptions* options) {
       .Duration(TimeUnit::kSeconds)
       .Between(0, 1000000);
   run->Add("--library-path", &options->library_paths,
-           "Folders, in the image if there is one, searched for the stack's libraries first")
+           "Folders, in the image if there is one, searched for the stack's libraries first; one "
+           "that no probe takes a library from is an error")
       .Folder();
   run->Add("--python", &options->python,
            "Search then the libraries that this Python's packages bring: NVIDIA's, which "
-           "PyTorch loads, and NumPy's BLAS")
+           "PyTorch loads, and NumPy's BLAS; and ask its NumPy, too")
       .File("PROGRAM");
   run->Add("--out", &options->out, "Write the fingerprint to this file, not to stdout").File();
 }

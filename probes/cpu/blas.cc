@@ -1,4 +1,4 @@
-// Symbols of the BLAS, typed, and its products as masked sums.
+// Symbols of the BLAS, typed.
 #include "probes/cpu/blas.h"
 
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ static_assert(std::endian::native == std::endian::little);
 
 using SDot = float(const Integer*, const float*, const Integer*, const float*, const Integer*);
 using DDot = double(const Integer*, const double*, const Integer*, const double*, const Integer*);
-using SGemv = void(const char*, const Integer*, const Integer*, const float*, const float*,
-                   const Integer*, const float*, const Integer*, const float*, float*,
-                   const Integer*);
+template <class T>
+using GemvFunction = void(const char*, const Integer*, const Integer*, const T*, const T*,
+                          const Integer*, const T*, const Integer*, const T*, T*, const Integer*);
 template <class T>
 using GemmFunction = void(const char*, const char*, const Integer*, const Integer*, const Integer*,
                           const T*, const T*, const Integer*, const T*, const Integer*, const T*,
@@ -31,11 +31,22 @@ constexpr Integer kOne = 1;
 
 // The last four are in NumPy's and SciPy's wheels since 2.0, in NumPy's before, and older still.
 const std::vector<std::string>& LibraryNames() {
-  static const std::vector<std::string> names = {
-      "libopenblas.so.0",          "libblas.so.3",           "libmkl_rt.so.2",
-      "libscipy_openblas64_-*.so", "libscipy_openblas-*.so", "libopenblas64_p-*.so",
-      "libopenblasp-*.so"};
+  static const std::vector<std::string> names = {"libopenblas.so.0",
+                                                 "libblas.so.3",
+                                                 "libmkl_rt.so.3",
+                                                 "libmkl_rt.so.2",
+                                                 "libscipy_openblas64_-*.so",
+                                                 "libscipy_openblas-*.so",
+                                                 "libopenblas64_p-*.so",
+                                                 "libopenblasp-*.so"};
   return names;
+}
+
+template <class T>
+void CallGemv(void* function, bool transposed, Integer m, Integer n, const T* a, const T* x, T* y) {
+  const T alpha = 1, beta = 0;
+  reinterpret_cast<GemvFunction<T>*>(function)(transposed ? "T" : "N", &m, &n, &alpha, a, &m, x,
+                                               &kOne, &beta, y, &kOne);
 }
 
 template <class T>
@@ -53,8 +64,6 @@ Function* Blas::OpenBlas(std::string_view name) const {
   return library_->Get<Function>(fmt::format("{}openblas_{}{}", prefix_, name, suffix_));
 }
 
-std::string GemmShape::Name() const { return fmt::format("{}x{}x{}", m, n, k); }
-
 Result<Blas> Blas::Open(const ProbeContext& context) {
   Blas blas;
   ASSIGN_OR_RETURN(blas.library_, Library::Open(LibraryNames(), context.library_paths));
@@ -66,7 +75,8 @@ Result<Blas> Blas::Open(const ProbeContext& context) {
   }
   const std::pair<const char*, void**> symbols[] = {
       {"sdot_", &blas.sdot_},   {"ddot_", &blas.ddot_},   {"sgemv_", &blas.sgemv_},
-      {"sgemm_", &blas.sgemm_}, {"dgemm_", &blas.dgemm_}, {"ssymv_", &blas.ssymv_}};
+      {"dgemv_", &blas.dgemv_}, {"sgemm_", &blas.sgemm_}, {"dgemm_", &blas.dgemm_},
+      {"ssymv_", &blas.ssymv_}};
   for (const auto& [name, address] : symbols) {
     *address = blas.library_->Find(fmt::format("{}{}{}", blas.prefix_, name, blas.suffix_));
     if (*address == nullptr) {
@@ -87,10 +97,11 @@ double Blas::Dot(std::span<const double> x, std::span<const double> y) const {
 }
 
 void Blas::Gemv(bool transposed, int m, int n, const float* a, const float* x, float* y) const {
-  const float alpha = 1, beta = 0;
-  const Integer rows = m, columns = n;
-  reinterpret_cast<SGemv*>(sgemv_)(transposed ? "T" : "N", &rows, &columns, &alpha, a, &rows, x,
-                                   &kOne, &beta, y, &kOne);
+  CallGemv<float>(sgemv_, transposed, m, n, a, x, y);
+}
+
+void Blas::Gemv(bool transposed, int m, int n, const double* a, const double* x, double* y) const {
+  CallGemv<double>(dgemv_, transposed, m, n, a, x, y);
 }
 
 void Blas::Gemm(const GemmShape& shape, const float* a, const float* b, float beta,
@@ -134,6 +145,11 @@ std::pair<std::string, Json> Blas::Description() const {
   auto* config = OpenBlas<const char*()>("get_config");
   auto* core = OpenBlas<const char*()>("get_corename");
   std::string version = config == nullptr ? "" : config();
+  if (auto* mkl = library_->Get<void(char*, int)>("MKL_Get_Version_String")) {
+    char text[256] = {};
+    mkl(text, sizeof(text) - 1);
+    version = text;
+  }
   // The kernel among the words is a choice, and no part of the build.
   const std::string chosen = core == nullptr ? "" : fmt::format(" {} ", core());
   if (const auto at = version.find(chosen); !chosen.empty() && at != version.npos) {
@@ -156,43 +172,5 @@ ProbeResult WithBlas(const ProbeContext& context,
   run(*blas, &result);
   return result;
 }
-
-template <class T>
-void GemmSum<T>::Multiply(const std::function<void(std::size_t, std::span<T>)>& fill,
-                          std::span<double> results) const {
-  const auto m = static_cast<std::size_t>(shape_.m), n = static_cast<std::size_t>(shape_.n);
-  const auto k = static_cast<std::size_t>(shape_.k), skip = static_cast<std::size_t>(skip_);
-  std::vector<T> a(m * k), b(k * n, T(1)), c(m * n, T(0)), row(k + skip);
-  for (std::size_t i = 0; i < m; ++i) {
-    fill(std::min(i, results.size() - 1), row);
-    for (std::size_t j = 0; j < k; ++j) a[i + j * m] = row[j + skip];
-    for (std::size_t j = 0; j < n && skip > 0; ++j) c[i + j * m] = row[0];
-  }
-  blas_.Gemm(shape_, a.data(), b.data(), static_cast<T>(skip), c.data());
-  for (std::size_t i = 0; i < results.size(); ++i) results[i] = static_cast<double>(c[i]);
-}
-
-template <class T>
-Status GemmSum<T>::Count(std::span<const MaskPair> pairs, UnitRange units,
-                         std::span<double> counts) {
-  Multiply([&](std::size_t i, std::span<T> row) { FillMasked<T>(pairs[i], units, row); },
-           counts.first(pairs.size()));
-  return {};
-}
-
-template <class T>
-Status GemmSum<T>::CountPacked(std::span<const std::int64_t> units,
-                               std::span<const std::vector<MaskPair>> sums,
-                               std::span<double> totals) {
-  const auto batch = static_cast<std::size_t>(max_batch());
-  for (std::size_t at = 0; at < sums.size(); at += batch) {
-    Multiply([&](std::size_t i, std::span<T> row) { FillPacked<T>(sums[at + i], units, row); },
-             totals.subspan(at, std::min(batch, sums.size() - at)));
-  }
-  return {};
-}
-
-template class GemmSum<float>;
-template class GemmSum<double>;
 
 }  // namespace rharness

@@ -5,24 +5,17 @@
 #define RHARNESS_PROBES_CPU_BLAS_H_
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "probes/cpu/matrix_product.h"
 #include "probes/cpu/reveal_case.h"
 #include "probes/library/loader.h"
 #include "probes/probe.h"
 
 namespace rharness {
-
-struct GemmShape {
-  int m = 1;
-  int n = 1;
-  int k = 1;
-  std::string Name() const;  // "64x64x1000"
-};
 
 class Blas {
  public:
@@ -34,6 +27,7 @@ class Blas {
   double Dot(std::span<const double> x, std::span<const double> y) const;
   // y = A x, or A' x; A is m by n.
   void Gemv(bool transposed, int m, int n, const float* a, const float* x, float* y) const;
+  void Gemv(bool transposed, int m, int n, const double* a, const double* x, double* y) const;
   // C = A B + beta C; A is m by k, B is k by n.
   void Gemm(const GemmShape& shape, const float* a, const float* b, float beta, float* c) const;
   void Gemm(const GemmShape& shape, const double* a, const double* b, double beta, double* c) const;
@@ -59,6 +53,7 @@ class Blas {
   void* sdot_ = nullptr;
   void* ddot_ = nullptr;
   void* sgemv_ = nullptr;
+  void* dgemv_ = nullptr;
   void* sgemm_ = nullptr;
   void* dgemm_ = nullptr;
   void* ssymv_ = nullptr;
@@ -68,33 +63,13 @@ class Blas {
 ProbeResult WithBlas(const ProbeContext& context,
                      const std::function<void(const Blas&, ProbeResult*)>& run);
 
-// One element of each row of C, as a sum over k: every row of A holds another question. With
-// `old_value`, beta is 1 and C's own value is the first summand.
+// C = A B of this shape, or C + A B, as a product to be revealed; `blas` outlives it.
 template <class T>
-class GemmSum final : public MaskedSum {
- public:
-  GemmSum(const Blas& blas, const GemmShape& shape, bool old_value)
-      : blas_(blas), shape_(shape), skip_(old_value ? 1 : 0) {}
-  int size() const override { return shape_.k + skip_; }
-  int max_batch() const override { return shape_.m; }
-  Status Count(std::span<const MaskPair> pairs, UnitRange units, std::span<double> counts) override;
-  std::int64_t packed_count() const override {
-    return std::int64_t{1} << std::numeric_limits<T>::digits;
-  }
-  Status CountPacked(std::span<const std::int64_t> units,
-                     std::span<const std::vector<MaskPair>> sums,
-                     std::span<double> totals) override;
-
- private:
-  // One product; `fill` writes the summands of a row's question. Rows without one repeat the last,
-  // so that the shape is the same.
-  void Multiply(const std::function<void(std::size_t question, std::span<T> row)>& fill,
-                std::span<double> results) const;
-
-  const Blas& blas_;
-  GemmShape shape_;
-  int skip_;
-};
+MatrixProduct<T> GemmProduct(const Blas& blas, const GemmShape& shape, bool adds_to_old) {
+  return {.shape = shape, .adds_to_old = adds_to_old, .run = [=, &blas](auto* a, auto* b, T* c) {
+            blas.Gemm(shape, a, b, adds_to_old ? T(1) : T(0), c);
+          }};
+}
 
 }  // namespace rharness
 

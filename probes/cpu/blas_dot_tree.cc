@@ -9,10 +9,11 @@ namespace {
 template <class T>
 void AddDot(const ProbeContext& context, const Blas& blas, const std::string& type, int n,
             ProbeResult* result) {
-  const std::vector<T> ones(static_cast<std::size_t>(n), T(1));
-  AddTree<T>(
-      context, fmt::format("{} {}", type, n), n,
-      [&](std::span<const T> x) { return blas.Dot(x, std::span<const T>(ones)); }, result);
+  const auto run = [&](const T* a, const T* b, T* c) {
+    const auto size = static_cast<std::size_t>(n);
+    *c = blas.Dot(std::span(a, size), std::span(b, size));
+  };
+  AddProduct<T>(context, fmt::format("{} {}", type, n), {.shape = {1, 1, n}, .run = run}, result);
 }
 
 ProbeResult RunBlasDotTree(const ProbeContext& context) {

@@ -6,44 +6,34 @@
 namespace rharness {
 namespace {
 
-// One output a question: a row of A, or a column when transposed.
-class GemvSum final : public MaskedSum {
- public:
-  GemvSum(const Blas& blas, bool transposed, int outputs, int terms)
-      : blas_(blas), transposed_(transposed), outputs_(outputs), terms_(terms) {}
-  int size() const override { return terms_; }
-  int max_batch() const override { return outputs_; }
-  Status Count(std::span<const MaskPair> pairs, UnitRange units,
-               std::span<double> counts) override {
-    const auto outputs = static_cast<std::size_t>(outputs_);
-    const auto terms = static_cast<std::size_t>(terms_);
-    std::vector<float> a(outputs * terms), x(terms, 1.0F), y(outputs), row(terms);
-    for (std::size_t i = 0; i < outputs; ++i) {
-      FillMasked<float>(pairs[std::min(i, pairs.size() - 1)], units, row);
-      for (std::size_t j = 0; j < terms; ++j) {
-        a[transposed_ ? i * terms + j : i + j * outputs] = row[j];
-      }
-    }
-    const int m = transposed_ ? terms_ : outputs_, n = transposed_ ? outputs_ : terms_;
-    blas_.Gemv(transposed_, m, n, a.data(), x.data(), y.data());
-    for (std::size_t i = 0; i < pairs.size(); ++i) counts[i] = static_cast<double>(y[i]);
-    return {};
+// As a product of one column. The routine has a transposed matrix by columns of its own.
+MatrixProduct<float> GemvProduct(const Blas& blas, bool transposed, int outputs, int terms) {
+  MatrixProduct<float> product{.shape = {outputs, 1, terms}};
+  if (!transposed) {
+    product.run = [=, &blas](const float* a, const float* b, float* c) {
+      blas.Gemv(false, outputs, terms, a, b, c);
+    };
+    return product;
   }
-
- private:
-  const Blas& blas_;
-  bool transposed_;
-  int outputs_, terms_;
-};
+  product.run = [=, &blas](const float* a, const float* b, float* c) {
+    const auto m = static_cast<std::size_t>(outputs), k = static_cast<std::size_t>(terms);
+    std::vector<float> columns(m * k);
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t p = 0; p < k; ++p) columns[i * k + p] = a[i + p * m];
+    }
+    blas.Gemv(true, terms, outputs, columns.data(), b, c);
+  };
+  return product;
+}
 
 ProbeResult RunBlasGemvTree(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     for (const bool transposed : {false, true}) {
       for (const auto& [outputs, terms] : {std::pair{8, 8}, {64, 100}, {64, 1024}, {1, 1024}}) {
-        GemvSum sum(blas, transposed, outputs, terms);
-        AddTree(context,
-                fmt::format("fp32 {} {} outputs {} terms", transposed ? "T" : "N", outputs, terms),
-                sum, result);
+        AddProduct(
+            context,
+            fmt::format("fp32 {} {} outputs {} terms", transposed ? "T" : "N", outputs, terms),
+            GemvProduct(blas, transposed, outputs, terms), result);
       }
     }
   });

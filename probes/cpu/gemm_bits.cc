@@ -1,4 +1,4 @@
-// Bits of single-precision matrix products, tile by tile, so that a difference has a place.
+// Bits of matrix products, tile by tile, so that a difference has a place.
 #include <fmt/format.h>
 
 #include "probes/cpu/blas.h"
@@ -8,50 +8,60 @@ namespace {
 
 constexpr int kTile = 64;
 
-std::vector<float> Product(const Blas& blas, const GemmShape& s, std::uint64_t seed) {
+template <class T>
+std::vector<T> Product(const Blas& blas, const GemmShape& s, std::uint64_t seed) {
   const auto m = static_cast<std::size_t>(s.m), n = static_cast<std::size_t>(s.n);
   const auto k = static_cast<std::size_t>(s.k);
-  const std::vector<float> a = RandomFloats(seed, m * k), b = RandomFloats(seed + 1, k * n);
-  std::vector<float> c(m * n, 0.0F);
-  blas.Gemm(s, a.data(), b.data(), 0.0F, c.data());
+  const std::vector<T> a = RandomNumbers<T>(seed, m * k), b = RandomNumbers<T>(seed + 1, k * n);
+  std::vector<T> c(m * n, T(0));
+  blas.Gemm(s, a.data(), b.data(), T(0), c.data());
   return c;
 }
 
-// Hashes by "256x192x300 rows 64.. columns 128..".
-std::map<std::string, std::string> TilesOf(const GemmShape& s, const std::vector<float>& c) {
+// Hashes by "256x192x300 rows 64.. columns 128..", of doubles with "fp64 " before it.
+template <class T>
+std::map<std::string, std::string> TilesOf(const GemmShape& s, const std::vector<T>& c) {
   std::map<std::string, std::string> tiles;
   for (int row = 0; row < s.m; row += kTile) {
     for (int column = 0; column < s.n; column += kTile) {
-      std::vector<float> tile;
+      std::vector<T> tile;
       for (int j = column; j < std::min(s.n, column + kTile); ++j) {
         const auto begin = c.begin() + static_cast<std::ptrdiff_t>(j) * s.m + row;
         tile.insert(tile.end(), begin, begin + std::min(kTile, s.m - row));
       }
-      tiles[fmt::format("{} rows {}.. columns {}..", s.Name(), row, column)] = BitsOf(tile);
+      tiles[fmt::format("{}{} rows {}.. columns {}..", sizeof(T) == 8 ? "fp64 " : "", s.Name(), row,
+                        column)] = DigestOf(tile);
     }
   }
   return tiles;
 }
 
+template <class T>
+void AddTiles(const ProbeContext& context, const Blas& blas, const GemmShape& s,
+              ProbeResult* result) {
+  const auto first = TilesOf(s, Product<T>(blas, s, context.seed));
+  for (int repeat = 1; repeat < context.repeats; ++repeat) {
+    for (const auto& [tile, bits] : TilesOf(s, Product<T>(blas, s, context.seed))) {
+      auto& unstable = result->unstable;
+      const bool known = std::find(unstable.begin(), unstable.end(), tile) != unstable.end();
+      if (bits != first.at(tile) && !known) unstable.push_back(tile);
+    }
+  }
+  result->bits.insert(first.begin(), first.end());
+}
+
 ProbeResult RunGemmBits(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
     for (const GemmShape& s : {GemmShape{256, 192, 300}, {100, 100, 100}, {8, 8, 4096}}) {
-      const auto first = TilesOf(s, Product(blas, s, context.seed));
-      for (int repeat = 1; repeat < context.repeats; ++repeat) {
-        for (const auto& [tile, bits] : TilesOf(s, Product(blas, s, context.seed))) {
-          auto& unstable = result->unstable;
-          const bool known = std::find(unstable.begin(), unstable.end(), tile) != unstable.end();
-          if (bits != first.at(tile) && !known) unstable.push_back(tile);
-        }
-      }
-      result->bits.insert(first.begin(), first.end());
+      AddTiles<float>(context, blas, s, result);
+      AddTiles<double>(context, blas, s, result);
     }
   });
 }
 
 const RegisterProbe kGemmBitsProbe({.name = "gemm_bits",
                                     .family = "gemm",
-                                    .summary = "bits of fp32 matrix products, by tile",
+                                    .summary = "bits of fp32 and fp64 matrix products, by tile",
                                     .run = RunGemmBits});
 
 }  // namespace

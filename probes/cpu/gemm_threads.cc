@@ -6,16 +6,33 @@
 namespace rharness {
 namespace {
 
-std::vector<float> ThreadedProduct(const Blas& blas, const GemmShape& s, std::uint64_t seed) {
+template <class T>
+std::vector<T> ThreadedProduct(const Blas& blas, const GemmShape& s, std::uint64_t seed) {
   const auto m = static_cast<std::size_t>(s.m), n = static_cast<std::size_t>(s.n);
   const auto k = static_cast<std::size_t>(s.k);
-  const std::vector<float> a = RandomFloats(seed, m * k), b = RandomFloats(seed + 1, k * n);
-  std::vector<float> c(m * n, 0.0F);
-  blas.Gemm(s, a.data(), b.data(), 0.0F, c.data());
+  const std::vector<T> a = RandomNumbers<T>(seed, m * k), b = RandomNumbers<T>(seed + 1, k * n);
+  std::vector<T> c(m * n, T(0));
+  blas.Gemm(s, a.data(), b.data(), T(0), c.data());
   return c;
 }
 
-constexpr int kMostForTree = 64 * 64 * 1000;
+// Bits with one thread and with two, and the trees of the smaller shapes.
+template <class T>
+void AddThreaded(const ProbeContext& context, const Blas& blas, const std::string& type,
+                 const GemmShape& s, ProbeResult* result) {
+  constexpr int kMostForTree = 64 * 64 * 1000;
+  std::vector<std::string> bits;
+  for (const int threads : {1, 2}) {
+    blas.SetThreads(threads);
+    const std::string name = fmt::format("{}{} threads {}", type, s.Name(), threads);
+    AddBits<T>(
+        context, name, [&] { return ThreadedProduct<T>(blas, s, context.seed); }, result);
+    bits.push_back(result->bits.at(name));
+    if (s.m * s.n * s.k > kMostForTree) continue;
+    AddProduct(context, name, GemmProduct<T>(blas, s, false), result);
+  }
+  result->counts["shapes that differ by threads"] += bits[0] != bits[1] ? 1U : 0U;
+}
 
 ProbeResult RunGemmThreads(const ProbeContext& context) {
   return WithBlas(context, [&](const Blas& blas, ProbeResult* result) {
@@ -26,31 +43,20 @@ ProbeResult RunGemmThreads(const ProbeContext& context) {
     }
     for (const GemmShape& s :
          {GemmShape{64, 64, 64}, {64, 64, 1000}, {256, 256, 256}, {512, 128, 700}}) {
-      for (const int threads : {1, 2}) {
-        blas.SetThreads(threads);
-        const std::string name = fmt::format("{} threads {}", s.Name(), threads);
-        AddBits(
-            context, name, [&] { return ThreadedProduct(blas, s, context.seed); }, result);
-        // Where rows differ in their order every question costs a product of its own.
-        if (s.m * s.n * s.k > kMostForTree) continue;
-        GemmSum<float> sum(blas, s, false);
-        AddTree(context, name, sum, result);
-      }
-      const auto bits = [&](int threads) {
-        return result->bits.at(fmt::format("{} threads {}", s.Name(), threads));
-      };
-      result->counts["shapes that differ by threads"] += bits(1) != bits(2) ? 1U : 0U;
+      AddThreaded<float>(context, blas, "", s, result);
+    }
+    for (const GemmShape& s : {GemmShape{64, 64, 1000}, {512, 128, 700}}) {
+      AddThreaded<double>(context, blas, "fp64 ", s, result);
     }
     blas.SetThreads(before);
   });
 }
 
-const RegisterProbe kGemmThreadsProbe(
-    {.name = "gemm_threads",
-     .family = "gemm",
-     .summary = "fp32 matrix products with one and with two threads",
-     .run = RunGemmThreads,
-     .limit = std::chrono::seconds(600)});
+const RegisterProbe kGemmThreadsProbe({.name = "gemm_threads",
+                                       .family = "gemm",
+                                       .summary = "matrix products with one and with two threads",
+                                       .run = RunGemmThreads,
+                                       .limit = std::chrono::seconds(600)});
 
 }  // namespace
 }  // namespace rharness

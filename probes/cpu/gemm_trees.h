@@ -14,13 +14,11 @@ ProbeResult RevealGemmTrees(const ProbeContext& context) {
     const GemmShape shapes[] = {{64, 64, 64},    {64, 64, 1000}, {100, 33, 300},
                                 {256, 256, 500}, {64, 1, 1000},  {8, 8, 4096}};
     for (const GemmShape& shape : shapes) {
-      GemmSum<T> sum(blas, shape, false);
-      AddTree(context, shape.Name(), sum, result);
+      AddProduct(context, shape.Name(), GemmProduct<T>(blas, shape, false), result);
     }
     // The old value of the output is the first summand.
     const GemmShape shape{64, 64, 500};
-    GemmSum<T> sum(blas, shape, true);
-    AddTree(context, shape.Name() + " + C", sum, result);
+    AddProduct(context, shape.Name() + " + C", GemmProduct<T>(blas, shape, true), result);
   });
 }
 

@@ -5,50 +5,55 @@
 
 #include <algorithm>
 
-#include "harness/base/digest.h"
 #include "probes/order/one_at_a_time.h"
 
 namespace rharness {
-void AddTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
-             ProbeResult* result, int validate_pairs) {
-  const RevealOptions options{.seed = context.seed,
-                              .repeats = std::max(0, context.repeats - 1),
-                              .validate_pairs = validate_pairs};
+
+std::optional<SumTree> RevealCase(const ProbeContext& context, const std::string& name,
+                                  const std::string& label, MaskedSum& sum, ProbeResult* result,
+                                  int validate_pairs) {
+  const int repeats = std::max(0, context.repeats - 1);
+  RevealOptions options{.seed = context.seed,
+                        .repeats = sum.max_batch() > 1 ? 0 : repeats,
+                        .validate_pairs = validate_pairs};
   auto revealed = RevealTree(sum, options);
-  if (revealed.ok() && !revealed->tree && revealed->deterministic && sum.max_batch() > 1) {
+  const auto no_tree = [&] {
+    return revealed.ok() && !revealed->tree && revealed->deterministic && sum.max_batch() > 1;
+  };
+  if (no_tree() && repeats > 0) {
+    options.repeats = repeats;
+    revealed = RevealTree(sum, options);
+  }
+  if (no_tree()) {
     // Rows of one product may come from different kernels.
     OneAtATime alone(sum);
     const std::string why = revealed->why;
     revealed = RevealTree(alone, options);
     if (revealed.ok() && revealed->tree) {
-      result->notes.push_back(fmt::format("{}: the tree is the first row's: {}", name, why));
+      result->notes.push_back(fmt::format("{}: the tree is the first row's: {}", label, why));
     }
   }
   if (!revealed.ok()) {
     result->status = ProbeStatus::kFailed;
-    result->message = fmt::format("{}: {}", name, revealed.error().ToString());
-    return;
+    result->message = fmt::format("{}: {}", label, revealed.error().ToString());
+    return std::nullopt;
   }
   result->counts["masked sums"] += revealed->probes;
   result->counts["launches"] += revealed->launches;
-  if (!revealed->deterministic) result->unstable.push_back(name);
-  if (revealed->tree) {
-    result->trees.emplace(name, std::move(*revealed->tree));
-  } else {
-    result->notes.push_back(fmt::format("{}: tree not revealed: {}", name, revealed->why));
+  if (!revealed->deterministic && (result->unstable.empty() || result->unstable.back() != name)) {
+    result->unstable.push_back(name);
   }
+  if (!revealed->tree) {
+    result->notes.push_back(fmt::format("{}: tree not revealed: {}", label, revealed->why));
+  }
+  return std::move(revealed->tree);
 }
 
-void AddBits(const ProbeContext& context, const std::string& name,
-             const std::function<std::vector<float>()>& run, ProbeResult* result) {
-  const std::string first = BitsOf(run());
-  bool stable = true;
-  for (int repeat = 1; repeat < context.repeats; ++repeat) stable &= BitsOf(run()) == first;
-  result->bits[name] = first;
-  if (!stable) result->unstable.push_back(name);
+void AddTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
+             ProbeResult* result, int validate_pairs) {
+  auto tree = RevealCase(context, name, name, sum, result, validate_pairs);
+  if (tree) result->trees.emplace(name, std::move(*tree));
 }
-
-std::string BitsOf(std::span<const float> values) { return ToHex(Sha256Of(std::as_bytes(values))); }
 
 std::vector<float> RandomFloats(std::uint64_t seed, std::size_t count) {
   // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the same numbers on every platform.

@@ -8,11 +8,16 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "harness/base/digest.h"
+#include "probes/cpu/matrix_product.h"
+#include "probes/cpu/random_numbers.h"
 #include "probes/order/reveal.h"
 #include "probes/probe.h"
 
@@ -99,26 +104,46 @@ class FunctionSum final : public MaskedSum {
   std::vector<T> stood_;  // where the masks of this sum are
 };
 
-// Reveals the order and adds the tree, or a note why there is none; a case without a fixed order is
-// listed as unstable. Rows of a batch that differ: the tree is the first row's, with a note. Counts
-// "masked sums" and "launches" grow. An error fails the probe.
+// Reveals the order. None: a note on `label` says why, and a case, `name`, without a fixed order is
+// listed as unstable. Rows of a batch that differ: the tree is the first row's, with a note. Of
+// batches, questions are repeated only where the answers fit no tree. Counts "masked sums" and
+// "launches" grow. An error fails the probe.
+std::optional<SumTree> RevealCase(const ProbeContext& context, const std::string& name,
+                                  const std::string& label, MaskedSum& sum, ProbeResult* result,
+                                  int validate_pairs = 200);
+// The same, and adds the tree.
 void AddTree(const ProbeContext& context, const std::string& name, MaskedSum& sum,
              ProbeResult* result, int validate_pairs = 200);
+// Of a function over contiguous summands: as AddProduct does.
 template <class T>
 void AddTree(const ProbeContext& context, const std::string& name, int n,
              typename FunctionSum<T>::Function function, ProbeResult* result) {
-  FunctionSum<T> sum(n, std::move(function));
-  AddTree(context, name, sum, result);
+  std::vector<T> terms(static_cast<std::size_t>(n));
+  const auto run = [&](const T* a, const T* b, T* c) {
+    std::transform(a, a + n, b, terms.begin(), std::multiplies<>());
+    *c = function(terms);
+  };
+  AddProduct<T>(context, name, {.shape = {1, 1, n}, .plain = true, .run = run}, result);
+}
+
+// SHA-256 of the bytes, hex.
+template <class T>
+std::string DigestOf(const std::vector<T>& values) {
+  return ToHex(Sha256Of(std::as_bytes(std::span(values))));
 }
 
 // Calls `run` context.repeats times; the first run's SHA-256 is the case's, and a repeat that
 // differs makes the case unstable.
+template <class T = float>
 void AddBits(const ProbeContext& context, const std::string& name,
-             const std::function<std::vector<float>()>& run, ProbeResult* result);
-std::string BitsOf(std::span<const float> values);  // SHA-256 of the bytes, hex
-
-// Uniform in [-1, 1), the same everywhere for a seed: multiples of 2^-23.
-std::vector<float> RandomFloats(std::uint64_t seed, std::size_t count);
+             const std::function<std::vector<std::type_identity_t<T>>()>& run,
+             ProbeResult* result) {
+  const std::string first = DigestOf<T>(run());
+  bool stable = true;
+  for (int repeat = 1; repeat < context.repeats; ++repeat) stable &= DigestOf<T>(run()) == first;
+  result->bits[name] = first;
+  if (!stable) result->unstable.push_back(name);
+}
 
 }  // namespace rharness
 

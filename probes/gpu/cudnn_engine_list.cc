@@ -82,7 +82,8 @@ const RegisterProbe kNamed({.name = "cudnn_engine_list_named",
                             .family = "convolution",
                             .summary = "the engines that cuDNN ranks first for named devices",
                             .device = ProbeDevice::kCpu,
-                            .run = RunNamed});
+                            .run = RunNamed,
+                            .by_name = true});
 
 }  // namespace
 }  // namespace rharness

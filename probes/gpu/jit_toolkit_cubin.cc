@@ -67,6 +67,7 @@ const RegisterProbe kJitToolkitCubinProbe(
      .summary = "machine code that nvJitLink makes of fixed PTX, O0 and O3",
      .device = ProbeDevice::kCpu,
      .run = RunJitToolkitCubin,
+     .by_name = true,
      .limit = std::chrono::seconds(300)});
 
 }  // namespace

@@ -76,6 +76,7 @@ const RegisterProbe kNvrtcPtxProbe({.name = "nvrtc_ptx",
                                     .summary = "PTX that NVRTC makes of fixed sources, by kernel",
                                     .device = ProbeDevice::kCpu,
                                     .run = RunNvrtcPtx,
+                                    .by_name = true,
                                     .limit = std::chrono::seconds(300)});
 
 }  // namespace

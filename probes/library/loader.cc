@@ -4,11 +4,13 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <link.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <span>
 
 #include "harness/base/digest.h"
@@ -89,6 +91,37 @@ fs::path FileIn(const fs::path& folder, const std::string& soname) {
   return first.empty() ? fs::path() : whole / first;
 }
 
+// Of the folders that were named, those that a library was taken from.
+std::set<std::string>& UsedFolders() {
+  static std::set<std::string> folders;
+  return folders;
+}
+
+// "libmkl_rt.so" of "libmkl_rt.so.3".
+std::string_view WithoutVersion(std::string_view soname) {
+  const std::size_t at = soname.find(".so");
+  return at == soname.npos ? soname : soname.substr(0, at + 3);
+}
+
+// A folder that was named and has the library in a version that is not asked for: the system's own
+// would answer in its place, and nobody would see it.
+Status RefuseOtherVersion(const std::vector<std::string>& sonames,
+                          const std::vector<fs::path>& paths) {
+  for (const fs::path& path : paths) {
+    for (const std::string& soname : sonames) {
+      if (IsPattern(soname)) continue;
+      const std::string other = fmt::format("{}.*", WithoutVersion(soname));
+      const fs::path file = FileIn(path, other);
+      if (file.empty()) continue;
+      UsedFolders().insert(path.string());
+      return Unsupported(
+          fmt::format("is not among the versions that are asked for: {}", fmt::join(sonames, ", ")),
+          file.string());
+    }
+  }
+  return {};
+}
+
 Status CheckSoname(const std::string& soname) {
   const bool named = !soname.empty() && soname.find('/') == std::string::npos &&
                      soname.find('\0') == std::string::npos;
@@ -151,12 +184,14 @@ Result<std::shared_ptr<Library>> Library::Open(const std::vector<std::string>& s
     for (const fs::path& path : paths) {
       const fs::path file = FileIn(path, soname);
       if (file.empty()) continue;
+      UsedFolders().insert(path.string());
       const Opened opened = OpenWithNeeded(file, paths);
       if (opened.handle == nullptr) return IoError(opened.error, file.string());
       return made(opened.handle, soname);
     }
     tried += (tried.empty() ? "" : ", ") + soname;
   }
+  RETURN_IF_ERROR(RefuseOtherVersion(sonames, paths));
   for (const std::string& soname : sonames) {
     if (IsPattern(soname)) continue;
     const Opened opened = OpenFile(soname);
@@ -180,18 +215,33 @@ std::string Library::BuildId() const {
   return search.build_id;
 }
 
-std::string Library::Sha256() const {
-  const Result<FileDigest> digest = HashFile(path_);
-  return digest.ok() ? digest->sha256 : std::string();
-}
-
 Json DescribeLibrary(const Library& library, const std::string& version) {
   return Json()
       .Set("soname", library.soname())
       .Set("path", library.path().filename().string())
       .Set("build_id", library.BuildId())
-      .Set("sha256", library.Sha256())
+      .Set("file", library.path().string())
       .Set("version", version);
 }
+
+Json WithDigest(const Json& described) {
+  static std::map<std::string, std::string> digests;  // by file: one library answers many probes
+  Json json = Json::MakeObject();
+  for (const auto& [key, value] : described.AsObject()) {
+    if (key != "file") {
+      json.AppendMember(key, value);
+      continue;
+    }
+    const auto [known, is_new] = digests.try_emplace(value.AsString());
+    if (is_new) {
+      const Result<FileDigest> digest = HashFile(value.AsString());
+      if (digest.ok()) known->second = digest->sha256;
+    }
+    json.AppendMember("sha256", known->second);
+  }
+  return json;
+}
+
+const std::set<std::string>& FoldersUsed() { return UsedFolders(); }
 
 }  // namespace rharness

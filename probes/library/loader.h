@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ class Library {
   // Python wheel puts a digest there) is looked for in `paths` alone, and soname() is that pattern:
   // the first file by name. What a library of `paths` needs and the loader does not find is taken
   // from `paths`, too. Errors: not_found (none is there; names what was tried), io (it is there and
-  // cannot be loaded; with the loader's error text).
+  // cannot be loaded; with the loader's error text), unsupported (one of `paths` has it in another
+  // version alone: the system's own is no answer to that).
   static Result<std::shared_ptr<Library>> Open(const std::vector<std::string>& sonames,
                                                const std::vector<std::filesystem::path>& paths);
 
@@ -38,7 +40,6 @@ class Library {
   const std::filesystem::path& path() const { return path_; }  // resolved, as mapped
   const std::string& soname() const { return soname_; }
   std::string BuildId() const;  // of the ELF note, hex; empty if it has none
-  std::string Sha256() const;   // of the file; empty if it cannot be read
 
  private:
   Library(void* handle, std::filesystem::path path, std::string soname)
@@ -49,8 +50,14 @@ class Library {
   std::string soname_;
 };
 
-// {"soname", "path" (file name alone), "build_id", "sha256", "version"} for a fingerprint's stack.
+// {"soname", "path" (file name alone), "build_id", "file" (its whole path), "version"}.
 Json DescribeLibrary(const Library& library, const std::string& version);
+// The same for a fingerprint's stack: "sha256", of the file, in place of "file"; empty if it cannot
+// be read. A process reads each file once.
+Json WithDigest(const Json& described);
+
+// Of the library paths that this process was given, those that something was taken from.
+const std::set<std::string>& FoldersUsed();
 
 }  // namespace rharness
 

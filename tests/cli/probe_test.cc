@@ -50,8 +50,8 @@ TEST(ProbeVerb, ListsWhatTheProgramBesideItHas) {
 TEST(ProbeVerb, PassesOptionsOnAndWritesTheFingerprint) {
   const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
   const std::string path = folder.path() / "new" / "f.json";
-  const ProcessResult result = Probe({"run", "--probe", "env_*", "--repeat", "1", "--processes",
-                                      "1", "--library-path", folder.path(), "--out", path});
+  const ProcessResult result =
+      Probe({"run", "--probe", "env_*", "--repeat", "1", "--processes", "1", "--out", path});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   const Json json = ReadJsonFile(path).value();
   ASSERT_EQ(json.Find("probes")->AsArray().size(), 1U);
@@ -63,9 +63,9 @@ TEST(ProbeVerb, WritesWhatTheSchemaDescribes) {
       ReadJsonFile(RHARNESS_SOURCE_DIR "/compare/fingerprints/fingerprint.schema.json");
   ASSERT_TRUE(schema.ok()) << schema.error().ToString();
   // Choices, trees, bits, counts and notes, and a probe that does not repeat.
-  const ProcessResult result =
-      Probe({"run", "--probe", "env_ident", "--probe", "own_reduce_tree", "--probe", "symv_bits",
-             "--probe", "atomic_spread", "--repeat", "2", "--processes", "1"});
+  const ProcessResult result = Probe({"run", "--probe", "env_ident", "--probe", "own_reduce_tree",
+                                      "--probe", "symv_bits", "--probe", "conv_tree", "--probe",
+                                      "atomic_spread", "--repeat", "2", "--processes", "1"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
   const Json json = Parsed(result);
   ASSERT_TRUE(json.IsObject());
@@ -126,11 +126,17 @@ TEST(ProbeVerb, SearchesTheFoldersThatAPythonsPackagesBring) {
   if (with.stderr_text.find("cannot execute 'python3'") != std::string::npos) {
     GTEST_SKIP() << with.stderr_text;
   }
-  EXPECT_THAT(
-      with.stderr_text,
-      HasSubstr("--library-path named --library-path " + nvidia + "/cudnn/lib --library-path " +
-                nvidia + "/nccl/lib --library-path " + (site / "numpy.libs").string()));
+  EXPECT_THAT(with.stderr_text,
+              HasSubstr("--library-path named --also-search " + nvidia +
+                        "/cudnn/lib --also-search " + nvidia + "/nccl/lib --also-search " +
+                        (site / "numpy.libs").string() + " --python python3"));
   EXPECT_THAT(with.stderr_text, Not(HasSubstr("notes")));
+  // A distribution's NumPy has the system's libraries.
+  const fs::path plain = folder.path() / "plain";
+  fs::create_directories(plain / "numpy");
+  ASSERT_TRUE(WriteFileAtomic(plain / "numpy/__init__.py", "").ok());
+  EXPECT_THAT(run(plain, "python3").stderr_text,
+              AllOf(HasSubstr("--python python3"), Not(HasSubstr("plain"))));
   EXPECT_EQ(run(folder.path() / "no-python", folder.path() / "no-python").outcome.exit_code, 4);
   const std::string bare = MakeScript(folder.path() / "bare", "exit 0");
   const ProcessResult without = run(site, bare);

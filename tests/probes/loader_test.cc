@@ -61,8 +61,9 @@ TEST(Loader, TellsWhatTheLibraryIs) {
   const ProcessResult sum = RunProcess(
       {.argv = {"sha256sum", kOne / "libprobed.so.1"}, .environment = {{"PATH", "/usr/bin:/bin"}}});
   ASSERT_EQ(sum.stdout_text.size() > 64, true) << sum.stderr_text;
-  EXPECT_EQ((*found)->Sha256(), sum.stdout_text.substr(0, 64));
-  const Json json = DescribeLibrary(**found, "1.2");
+  const Json json = WithDigest(DescribeLibrary(**found, "1.2"));
+  EXPECT_EQ(json.Find("sha256")->AsString(), sum.stdout_text.substr(0, 64));
+  EXPECT_EQ(json.Find("file"), nullptr);  // that would tell one machine from another
   EXPECT_EQ(json.Find("soname")->AsString(), "libprobed.so.1");
   EXPECT_EQ(json.Find("path")->AsString(), "libprobed.so.1.0");  // behind its link, no folder
   EXPECT_EQ(json.Find("version")->AsString(), "1.2");
@@ -93,6 +94,20 @@ TEST(Loader, NamesEverythingThatItTried) {
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(found.error().message, HasSubstr("libabsent.so.2, libabsent.so.1"));
+}
+
+// As MKL's libmkl_rt.so.3 where .2 is asked for: the system's other library would answer.
+TEST(Loader, TakesNothingElseWhereAFolderHasAnotherVersion) {
+  const ScopedTempDir folder = ScopedTempDir::Make("loader-").value();
+  fs::copy_file(kTwo / "libprobed.so.1", folder.path() / "libprobed.so.3");
+  const auto found = Library::Open({"libprobed.so.2", "libm.so.6"}, {folder.path()});
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(found.error().ToString(),
+              AllOf(HasSubstr((folder.path() / "libprobed.so.3").string()),
+                    HasSubstr("libprobed.so.2, libm.so.6")));
+  EXPECT_TRUE(FoldersUsed().contains(folder.path().string()));
+  EXPECT_TRUE(Library::Open({"libprobed.so.3", "libm.so.6"}, {folder.path()}).ok());
 }
 
 TEST(Loader, TellsADamagedLibraryFromAMissingOne) {

@@ -173,10 +173,49 @@ TEST(ProbeRunner, ListsProbesInOrderOfNames) {
   const Json json = ParseJson(result.stdout_text, "stdout").value();
   EXPECT_EQ(Text(json, "schema"), "rharness.probes/v1");
   const Json::Array& probes = json.Find("probes")->AsArray();
-  ASSERT_EQ(probes.size(), 12U);
+  ASSERT_EQ(probes.size(), 14U);
   EXPECT_EQ(Text(probes.front(), "name"), "alternating");
   EXPECT_EQ(Text(probes.back(), "name"), "steady");
   EXPECT_THAT(Ask({"list"}).stdout_text, HasSubstr("\nsteady "));
+}
+
+TEST(ProbeRunner, TakesALibraryFromTheFolderThatWasNamed) {
+  const Json json = Fingerprint(
+      {"--probe", "opening", "--library-path", RHARNESS_PROBED_DIR "/one", "--processes", "1"});
+  const Json* library = json.Find("stack")->Find("libraries")->Find("libprobed.so.1");
+  ASSERT_NE(library, nullptr);
+  EXPECT_EQ(Text(*library, "sha256").size(), 64U);
+  EXPECT_EQ(library->Find("file"), nullptr);
+}
+
+// The loader would find libm.so.6 anywhere, and nobody would see that it is the system's.
+TEST(ProbeRunner, RefusesAFolderThatHasNothingToTake) {
+  const ScopedTempDir folder = ScopedTempDir::Make("probe-").value();
+  const std::string out = folder.path() / "f.json";
+  const ProcessResult empty =
+      Ask({"run", "--probe", "opening", "--library-path", RHARNESS_PROBED_DIR "/one",
+           "--library-path", folder.path(), "--processes", "1", "--out", out});
+  EXPECT_EQ(empty.outcome.exit_code, 2);
+  EXPECT_THAT(empty.stderr_text, HasSubstr("--library-path '" + folder.path().string() + "'"));
+  EXPECT_FALSE(std::filesystem::exists(out));
+  // Of what a Python brings, nothing need be of use.
+  EXPECT_EQ(Ask({"run", "--probe", "opening", "--also-search", folder.path()}).outcome.exit_code,
+            0);
+}
+
+TEST(ProbeRunner, LeavesOutWhatANameMustAskFor) {
+  const auto names = [](const Json& fingerprint) {
+    std::vector<std::string> all;
+    for (const Json& probe : fingerprint.Find("probes")->AsArray()) {
+      all.push_back(Text(probe, "name"));
+    }
+    return all;
+  };
+  const Json all = Fingerprint({"--processes", "1", "--repeat", "1"});
+  EXPECT_THAT(names(all), testing::Not(testing::Contains("slow")));
+  EXPECT_EQ(all.Find("context")->Find("by_name")->Dump(), R"(["slow"])");
+  EXPECT_THAT(names(Fingerprint({"--probe", "s*"})), ElementsAre("silent", "slow", "steady"));
+  EXPECT_THAT(Ask({"list"}).stdout_text, HasSubstr("a self-test (run by name alone)\n"));
 }
 
 TEST(ProbeResultJson, ComesBackAsItWas) {
@@ -184,11 +223,15 @@ TEST(ProbeResultJson, ComesBackAsItWas) {
   result.status = ProbeStatus::kFailed;
   result.message = "why";
   result.trees.emplace("t", SumTree::Build(4, {{2, 3}, {0, 1}, {4, 5}}).value());
+  result.tree_details["t"] = Json().Set("outputs", 4);
+  result.folders = {"/lib"};
   result.unstable = {"t"};
   result.counts["big"] = ~std::uint64_t{0};
   const ProbeResult back = ParseProbeResult(ToJson(result)).value();
   EXPECT_EQ(back.status, ProbeStatus::kFailed);
   EXPECT_EQ(back.trees.at("t").Canonical(), "((0 1) (2 3))");
+  EXPECT_EQ(back.tree_details.at("t").Dump(), R"({"outputs":4})");
+  EXPECT_THAT(back.folders, ElementsAre("/lib"));
   EXPECT_THAT(back.unstable, ElementsAre("t"));
   EXPECT_EQ(back.counts.at("big"), ~std::uint64_t{0});
 }

@@ -6,6 +6,7 @@
 
 #include "harness/base/digest.h"
 #include "probes/command.h"
+#include "probes/library/loader.h"
 #include "probes/probe.h"
 
 namespace rharness {
@@ -72,12 +73,25 @@ ProbeResult Asking(const ProbeContext&) {
 ProbeResult NotHere(const ProbeContext&) { return AbsentProbe("no such library"); }
 ProbeResult NotWorking(const ProbeContext&) { return FailedProbe("status 13"); }
 
+ProbeResult Opening(const ProbeContext& context) {
+  const auto library = Library::Open({"libprobed.so.1", "libm.so.6"}, context.library_paths);
+  if (!library.ok()) return FailedProbe(library.error().ToString());
+  ProbeResult result;
+  result.libraries.emplace((*library)->soname(), DescribeLibrary(**library, "1"));
+  return result;
+}
+
 Probe Of(std::string_view name, ProbeResult (*run)(const ProbeContext&)) {
   return {.name = name, .family = "selftest", .summary = "a self-test", .run = run};
 }
 
 Probe Limited(Probe probe) {
   probe.limit = std::chrono::seconds(1);
+  return probe;
+}
+
+Probe ByName(Probe probe) {
+  probe.by_name = true;
   return probe;
 }
 
@@ -96,6 +110,8 @@ const RegisterProbe kAlternating(Of("alternating", Alternating));
 const RegisterProbe kAsking(Of("asking", Asking));
 const RegisterProbe kNotHere(Of("not_here", NotHere));
 const RegisterProbe kNotWorking(Of("not_working", NotWorking));
+const RegisterProbe kOpening(Of("opening", Opening));
+const RegisterProbe kSlow(ByName(Of("slow", Steady)));
 const RegisterProbe kControl(Control(Of("control_alive", Alternating)));
 const RegisterProbe kDeadControl(Control(Of("control_dead", Steady)));
 

@@ -86,7 +86,8 @@ Json ReportJson(const GpuContext& context, const std::vector<GpuRow>& rows) {
   json.Set("driver_cuda", CudaVersionText(context.device.driver().version()));
   json.Set("rounds", context.options.rounds);
   Json libraries = Json::MakeObject();
-  for (const auto& [soname, described] : context.libraries) libraries.Set(soname, described);
+  for (const auto& [soname, described] : context.libraries)
+    libraries.Set(soname, WithDigest(described));
   json.Set("libraries", std::move(libraries));
   Json all = Json::MakeArray();
   for (const GpuRow& row : rows) all.Append(RowJson(row));

@@ -51,6 +51,13 @@ class FingerprintBuilder {
     if (keep) json.Set("canonical", tree.Canonical());
     return Member("tree", name, json);
   }
+  // Further members of the case's tree, as a JSON object.
+  FingerprintBuilder& TreeDetail(const std::string& name, const std::string& json) {
+    Json tree = *probes_[current_].Find("tree")->Find(name);
+    const Json members = *ParseJson(json, "tree");
+    for (const auto& [key, value] : members.AsObject()) tree.Set(key, value);
+    return Member("tree", name, tree);
+  }
   FingerprintBuilder& Bits(const std::string& name, const std::string& output) {
     return Member("bits", name, Sha256HexOf(output));
   }

@@ -36,6 +36,11 @@ void scipy_sgemv_64_(const char*, const Integer* m, const Integer* n, const floa
                      const float* beta, float* y, const Integer*) {
   Gemm<float>(*m, 1, *n, *alpha, a, x, *beta, y);
 }
+void scipy_dgemv_64_(const char*, const Integer* m, const Integer* n, const double* alpha,
+                     const double* a, const Integer*, const double* x, const Integer*,
+                     const double* beta, double* y, const Integer*) {
+  Gemm<double>(*m, 1, *n, *alpha, a, x, *beta, y);
+}
 void scipy_sgemm_64_(const char*, const char*, const Integer* m, const Integer* n, const Integer* k,
                      const float* alpha, const float* a, const Integer*, const float* b,
                      const Integer*, const float* beta, float* c, const Integer*) {

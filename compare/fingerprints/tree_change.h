@@ -1,0 +1,32 @@
+// Two orders of addition, with what is known of their arithmetic and of the regions of an output.
+//
+// Role: private to probe_diff.cc and fleet.cc. Pure. What one side does not say, as older files do
+// not, is not compared.
+#ifndef RHARNESS_COMPARE_FINGERPRINTS_TREE_CHANGE_H_
+#define RHARNESS_COMPARE_FINGERPRINTS_TREE_CHANGE_H_
+
+#include <string>
+
+#include "compare/fingerprints/fingerprint.h"
+
+namespace rharness {
+
+// The same summands in the same order, for every output of which both sides say it.
+bool SameOrder(const FingerprintTree& a, const FingerprintTree& b);
+// SameOrder, and the same arithmetic and as many inputs predicted, as far as both sides say so.
+bool SameTree(const FingerprintTree& a, const FingerprintTree& b);
+// One side alone says its arithmetic or its regions.
+bool RevealedAnew(const FingerprintTree& a, const FingerprintTree& b);
+
+// "was 8-way strided + pairwise, is sequential"; "the same order with other arithmetic: ..."; of
+// regions the first that differs.
+std::string TreeChangeWords(const FingerprintTree& before, const FingerprintTree& after);
+// "8-way strided + pairwise → sequential", or the words above where the names are the same.
+std::string TreeChangeNames(const FingerprintTree& before, const FingerprintTree& after);
+
+// Everything that SameTree looks at, as one text.
+std::string TreeText(const FingerprintTree& tree);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_FINGERPRINTS_TREE_CHANGE_H_
