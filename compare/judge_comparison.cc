@@ -326,16 +326,7 @@ bool Ladder::Equivalent() {
 
 void Ladder::Inconclusive() {
   c_.verdict = Verdict::kInconclusive;
-  for (const MetricDecision& metric : c_.metrics) {
-    if (!metric.primary || IsEqual(metric)) continue;
-    c_.needs_confirmation |= metric.verdict == MetricVerdict::kNeedsConfirmation;
-    c_.more_reruns = std::max(c_.more_reruns, metric.more_reruns);
-    c_.more_runs = std::max(c_.more_runs, metric.more_runs);
-  }
-  if (c_.needs_confirmation) {
-    c_.more_reruns = 1;
-    c_.more_runs = 0;
-  }
+  SetWhatIsMissing(&c_);
   LeaveOpen();
   for (const MetricDecision& metric : c_.metrics) {
     if (metric.verdict == MetricVerdict::kWithin || (!metric.primary && IsTested(metric))) {

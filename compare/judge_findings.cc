@@ -300,6 +300,19 @@ Finding MetricFinding(const MetricDecision& metric) {
       MetricMessage(metric));
 }
 
+void SetWhatIsMissing(Comparison* comparison) {
+  Comparison& c = *comparison;
+  for (const MetricDecision& metric : c.metrics) {
+    if (!metric.primary || IsEqual(metric)) continue;
+    c.needs_confirmation |= metric.verdict == MetricVerdict::kNeedsConfirmation;
+    c.more_reruns = std::max(c.more_reruns, metric.more_reruns);
+    c.more_runs = std::max(c.more_runs, metric.more_runs);
+  }
+  if (!c.needs_confirmation) return;
+  c.more_reruns = 1;
+  c.more_runs = 0;
+}
+
 Finding BandFinding(const CurveComparison& curve) {
   return Reason("curve_beyond_band", "curve " + curve.name,
                 fmt::format("{:.3g} times the band", curve.statistic), "1", curve.rule,

@@ -39,6 +39,9 @@ std::vector<Finding> FindDifferingFacts(const Comparison& comparison);
 // What the decision of one metric says: "metric_within", "metric_drifted", ...
 Finding MetricFinding(const MetricDecision& metric);
 
+// Fills more_reruns, more_runs and needs_confirmation: what would decide the metrics that are open.
+void SetWhatIsMissing(Comparison* comparison);
+
 // A curve beyond its band, with the numbers of its rule.
 Finding BandFinding(const CurveComparison& curve);
 

@@ -76,6 +76,14 @@ Moments WithFloor(Moments moments, double floor) {
   return moments;
 }
 
+// Where a run's own values say enough of their variance, the prior may widen it and not narrow it:
+// in the noisiest configurations of a family it would be too narrow.
+double OwnFloor(const Moments& a, const Moments& b, double floor) {
+  constexpr double kEnough = 8.0;  // degrees of freedom
+  const double df = a.count + b.count - 2.0;
+  return df < kEnough ? floor : std::max(floor, (a.sum_of_squares + b.sum_of_squares) / df);
+}
+
 // reruns - history: the moderated test, or Welch's when the two variances plainly differ.
 Comparison CompareMeans(const std::vector<double>& history, const std::vector<double>& reruns,
                         const stats::ScaledInverseChiSquared& prior, double floor) {
@@ -91,9 +99,10 @@ Comparison CompareMeans(const std::vector<double>& history, const std::vector<do
     comparison.p_variance_ratio = ratio_p;
   }
   comparison.unequal_variance = ratio_p < kVarianceRatioAlpha;
-  comparison.test = comparison.unequal_variance
-                        ? stats::WelchTest(new_floored, old_floored)
-                        : stats::ModeratedTest(new_runs, old_runs, prior, floor);
+  comparison.test =
+      comparison.unequal_variance
+          ? stats::WelchTest(new_floored, old_floored)
+          : stats::ModeratedTest(new_runs, old_runs, prior, OwnFloor(new_runs, old_runs, floor));
   return comparison;
 }
 

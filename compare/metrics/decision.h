@@ -22,8 +22,9 @@ struct VariancePrior {
 };
 
 // Fits the prior to a family: one (variance, df) pair per configuration with two or more runs.
-// It claims at most 8 degrees of freedom, so that error rates hold on average over a family whose
-// variances differ; in its noisiest configuration they are several times as high.
+// It claims at most 8 degrees of freedom, and narrows nothing where a run has 8 of its own, so that
+// error rates hold on average over a family whose variances differ; in its noisiest configuration
+// they are several times as high (compare/metrics/README.md has the figures).
 // Needs at least 5 configurations and 8 degrees of freedom in all, else returns d0 = 0.
 // Configurations with zero variance are left out: bit-equal runs say nothing about noise.
 VariancePrior FitVariancePrior(const std::vector<double>& variances,

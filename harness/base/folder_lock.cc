@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 
 namespace rharness {
 
@@ -81,7 +82,15 @@ Result<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {
 }
 
 Result<FolderLock> FolderLock::TakeOwn(const std::filesystem::path& folder) {
-  RETURN_IF_ERROR(RequireOwnPlace(folder));
+  // Nothing is believed of a folder that is made now, and many machines have no other user.
+  std::error_code error;
+  const bool holds_something =
+      std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error);
+  const Status place = RequireOwnPlace(folder);
+  if (!place.ok() && (holds_something || place.error().code != ErrorCode::kInvalidInput)) {
+    return place.error();
+  }
+  if (!place.ok()) LogWarning(place.error().ToString());
   if (folder.has_parent_path()) RETURN_IF_ERROR(MakeDirectories(folder.parent_path()));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return IoErrorFromErrno("cannot create folder", errno, folder.string());

@@ -27,7 +27,8 @@ class FolderLock {
   // (not waited for), io.
   static Result<FolderLock> Take(const std::filesystem::path& folder);
   // Take for a folder whose content is believed: one that is missing is made for its owner alone
-  // (0700); the folder and the lock must pass RequireOwn, the folder RequireOwnPlace.
+  // (0700); the folder and the lock must pass RequireOwn, and the folder, where it holds anything,
+  // RequireOwnPlace; of an empty one that is a warning.
   static Result<FolderLock> TakeOwn(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;

@@ -98,15 +98,18 @@ TEST_F(DrillFolder, WhoseNameEverybodyCanGiveToAnotherIsRefused) {
   fs::create_directories(above / "deep");
   ASSERT_EQ(::chmod(folder().c_str(), 0755), 0);
   const auto take = [&] { return FolderLock::TakeOwn(above / "deep/out"); };
+  ASSERT_TRUE(take().ok());
+  Write("above/deep/out/journal", "what is believed on resume");
   for (const char* open : {"above", "above/deep"}) {
     ASSERT_EQ(::chmod((folder() / open).c_str(), 0777), 0);
     const auto refused = take();
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::kInvalidInput);
     EXPECT_EQ(refused.error().where, (folder() / open).string());
-    EXPECT_FALSE(fs::exists(above / "deep/out"));
     ASSERT_EQ(::chmod((folder() / open).c_str(), 0755), 0);
   }
+  ASSERT_EQ(::chmod((above / "deep").c_str(), 0777), 0);
+  EXPECT_TRUE(FolderLock::TakeOwn(above / "deep/new").ok()) << "of a new one nothing is believed";
   ASSERT_EQ(::chmod((above / "deep").c_str(), 01777), 0);
   EXPECT_TRUE(take().ok()) << "sticky, as /tmp is";
   ASSERT_EQ(::chmod((above / "deep").c_str(), 0777), 0);

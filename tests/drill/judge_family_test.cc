@@ -78,6 +78,7 @@ TEST(JudgeTogether, FindsThemDriftedWithAHigherLearningRate) {
 TEST(JudgeTogether, LeavesOutARunOnOtherData) {
   std::vector<RunState> runs = RunsOf(kCalmRecorded, kCalmOtherKernel);
   runs[2].evidence[1].metrics.metrics["val_loss"] = 3.0;
+  runs[2].reruns[1].layers[0].state = LayerState::kDiffers;
   runs[2].reruns[1].layers[0].differences = {
       {Layer::kData, "train", FactWeight::kIdentity, "a", "b"}};
   const auto family = Judge(&runs);
