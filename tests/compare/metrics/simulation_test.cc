@@ -93,6 +93,13 @@ TEST(ErrorRates, HoldForNormalNoiseInEveryCellAndAgreeWithTheReference) {
     };
     EXPECT_LE(rates.false_alarm, Bound(kAlphaDrift, kTrials)) << cell.n << " against " << cell.k;
     EXPECT_LE(rates.false_accept, accept_bound) << cell.n << " against " << cell.k;
+    // The reference lets the prior narrow a variance that is well known by itself; we do not.
+    if (cell.n + cell.k - 2 >= 8) {
+      EXPECT_LT(rates.false_alarm, reference.false_alarm) << cell.n << "," << cell.k;
+      EXPECT_LT(rates.false_accept, reference.false_accept) << cell.n << "," << cell.k;
+      EXPECT_GT(rates.within, 0.85 * reference.within) << cell.n << "," << cell.k;
+      continue;
+    }
     EXPECT_TRUE(close(rates.false_alarm, reference.false_alarm)) << cell.n << "," << cell.k;
     EXPECT_TRUE(close(rates.false_accept, reference.false_accept)) << cell.n << "," << cell.k;
     EXPECT_TRUE(close(rates.within, reference.within)) << cell.n << "," << cell.k;
