@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -18,6 +20,20 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepestSubmodule = 8;
 
+// Whether the environment says that no repository is looked for in `folder` or above it. Source:
+// git(1), GIT_CEILING_DIRECTORIES.
+bool IsCeiling(const fs::path& folder) {
+  const char* set = std::getenv("GIT_CEILING_DIRECTORIES");
+  std::string_view rest = set == nullptr ? std::string_view() : set;
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    std::error_code error;
+    if (fs::path(one).is_absolute() && fs::weakly_canonical(one, error) == folder) return true;
+  }
+  return false;
+}
+
 // The nearest folder, upwards, that is a work tree.
 std::optional<fs::path> FindRoot(const fs::path& folder) {
   std::error_code error;
@@ -25,7 +41,7 @@ std::optional<fs::path> FindRoot(const fs::path& folder) {
   if (error) return std::nullopt;
   for (;; root = root.parent_path()) {
     if (fs::exists(root / ".git", error) && FindGitFolders(root).ok()) return root;
-    if (root == root.parent_path()) return std::nullopt;
+    if (root == root.parent_path() || IsCeiling(root.parent_path())) return std::nullopt;
   }
 }
 

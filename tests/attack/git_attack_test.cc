@@ -128,6 +128,22 @@ TEST_F(RecordedTree, MayBelongToSomebodyElse) {
   EXPECT_EQ(Describe().complaint, "");
 }
 
+TEST_F(RecordedTree, IsNotLookedForInACeilingOrAboveIt) {
+  Write("root/deep/below/train.py", "print(1)\n");
+  Commit();
+  const fs::path deep = repository() / "deep";
+  const auto found = [&](const fs::path& ceiling) {
+    ::setenv("GIT_CEILING_DIRECTORIES", ("/nowhere:" + ceiling.string()).c_str(), 1);
+    const bool tree = DescribeGitTree(deep / "below").has_value();
+    ::unsetenv("GIT_CEILING_DIRECTORIES");
+    return tree;
+  };
+  EXPECT_TRUE(found("/elsewhere"));
+  EXPECT_FALSE(found(deep));
+  EXPECT_FALSE(found(repository()));
+  EXPECT_TRUE(found(deep / "below")) << "the folder itself is always looked into";
+}
+
 TEST_F(RecordedTree, IsNoneOutsideOfOne) {
   EXPECT_FALSE(DescribeGitTree(repository()).has_value());
   Git({"init", "--quiet"});
