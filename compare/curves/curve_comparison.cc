@@ -46,7 +46,8 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b,
     return {};
   }
   const Judged judged = JudgedSteps(a, b, *out);
-  if (std::string gross = GrosslyApart(judged, rules, out); !gross.empty()) return gross;
+  if (std::string gross = GrosslyApart(judged, replicates, rules, out); !gross.empty())
+    return gross;
   auto [vacuity, reason] = VacuityOf(*out, judged, rules);
   if (!vacuity.empty()) {
     out->vacuity = std::move(vacuity);
@@ -81,7 +82,7 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b,
 // values of all are finite.
 std::optional<std::int64_t> StoppedAfter(const std::vector<CurveSeries>& curves) {
   std::optional<std::int64_t> last;
-  bool trails = true;
+  bool trails = true, witness = false;
   for (const CurveSeries& series : curves) {
     std::size_t end = series.values.size();
     while (end > 0 && !std::isfinite(series.values[end - 1])) {
@@ -91,10 +92,12 @@ std::optional<std::int64_t> StoppedAfter(const std::vector<CurveSeries>& curves)
     }
     if (end == 0) continue;
     trails = trails && end < series.values.size();
+    witness = witness || KindOfCurve(series.name) == CurveKind::kResource;
     if (!last || series.steps[end - 1] > *last) last = series.steps[end - 1];
   }
-  // One curve alone that turns NaN has no witness that the log and not the loss has ended.
-  return trails && curves.size() > 1 ? last : std::nullopt;
+  // Losses and gradients turn NaN together. That the log has ended, and not the training, is seen
+  // by what does not overflow: times and memory.
+  return trails && witness ? last : std::nullopt;
 }
 
 CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,

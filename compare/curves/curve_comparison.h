@@ -100,8 +100,8 @@ CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
                              const std::vector<CurveSeries>& replicates, const CurveRules& rules);
 
 // Pairs by name; one comparison a name on either side: losses first, then metrics, then resources,
-// each in byte order. Where every curve of b stops being finite before the end of a's log, b's log
-// has stopped: that is open, and no overflow.
+// each in byte order. Where every curve of b stops being finite before the end of a's log, times or
+// memory among them, b's log has stopped: that is open, and no overflow.
 std::vector<CurveComparison> CompareCurves(const std::vector<CurveSeries>& a,
                                            const std::vector<CurveSeries>& b,
                                            const std::vector<std::vector<CurveSeries>>& replicates,

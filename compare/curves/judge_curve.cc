@@ -12,6 +12,7 @@
 #include "compare/curves/difference_shape.h"
 #include "compare/curves/replicate_band.h"
 #include "compare/curves/single_pair.h"
+#include "compare/curves/usable_replicates.h"
 
 namespace rharness {
 namespace {
@@ -20,70 +21,6 @@ namespace {
 // replicates do: they may be equal to the last bit for a while.
 constexpr double kFloorShare = 0.01;
 constexpr double kGross = 10.0;  // margins
-
-// The values at these steps; empty unless all are there and finite.
-std::vector<double> ValuesAt(const CurveSeries& series, const std::vector<std::int64_t>& steps) {
-  std::vector<double> values;
-  values.reserve(steps.size());
-  std::size_t i = 0;
-  for (const std::int64_t step : steps) {
-    while (i < series.steps.size() && series.steps[i] < step) ++i;
-    if (i == series.steps.size() || series.steps[i] != step) return {};
-    if (!std::isfinite(series.values[i])) return {};
-    values.push_back(series.values[i]);
-  }
-  return values;
-}
-
-struct UsableReplicates {
-  std::vector<std::vector<double>> runs;  // a first
-  double quantum = 0.0;
-  std::size_t incomplete = 0;
-  std::size_t repeated = 0;   // equal to a or to another one: they show nothing of rounding
-  std::size_t same_as_b = 0;  // equal to b: no run of its own
-  std::size_t constant = 0;
-
-  std::size_t Count() const { return runs.size() - 1; }
-};
-
-bool AllEqual(const std::vector<double>& values) {
-  return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
-}
-
-UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judged& judged) {
-  UsableReplicates usable;
-  usable.runs.push_back(judged.a);
-  for (const CurveSeries& replicate : replicates) {
-    std::vector<double> values = ValuesAt(replicate, judged.steps);
-    if (values.empty()) {
-      ++usable.incomplete;
-    } else if (AllEqual(values)) {
-      ++usable.constant;
-    } else if (values == judged.b) {
-      ++usable.same_as_b;
-    } else if (std::ranges::find(usable.runs, values) != usable.runs.end()) {
-      ++usable.repeated;
-    } else {
-      usable.runs.push_back(std::move(values));
-      usable.quantum = std::max(usable.quantum, replicate.quantum);
-    }
-  }
-  return usable;
-}
-
-std::string LeftOut(const UsableReplicates& usable) {
-  std::string text;
-  const auto add = [&](std::size_t count, std::string_view why) {
-    if (count == 0) return;
-    text += fmt::format("; left out: {} {} that {}", count, count == 1 ? "replicate" : "replicates",
-                        why);
-  };
-  add(usable.incomplete, "had no finite value on some step");
-  add(usable.constant, "never changed");
-  add(usable.repeated, "equalled another run to the last bit, which shows nothing of rounding");
-  add(usable.same_as_b, "equalled B to the last bit, and so was no run of its own");
-  return text;
-}
 
 // Puts what was found on the judged steps among the aligned ones.
 std::vector<double> Spread(const Judged& judged, const std::vector<double>& values,
@@ -294,8 +231,9 @@ std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
       "the mean over a quarter of the values or more is shown to be within the {} margin of {} of "
       "|a|, and no value is off by three of them",
       kind, PercentText(rules.margin));
-  for (const double size : shape.size) out->band.push_back(rules.margin * size);
-  out->band = Spread(judged, out->band, out->steps.size());
+  std::vector<double> band;
+  for (const double size : shape.size) band.push_back(rules.margin * size);
+  out->band = Spread(judged, band, out->steps.size());
   out->statistic = decision.largest / rules.margin;
   const std::string where = StepsOf(judged, decision.window);
   const double shift =
@@ -320,6 +258,30 @@ std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
       "{}; further runs as A is would decide (`rharness compare --replicate`)",
       SignedPercent(shift), where, PercentText(decision.uncertainty), kind,
       PercentText(rules.margin));
+}
+
+// ---- Gross differences --------------------------------------------------------------------------
+
+struct GrossDifference {
+  bool is = false;
+  std::size_t off = 0;    // values apart by more than the share of |a|
+  std::size_t first = 0;  // index of the first of them
+  double statistic = 0.0;
+};
+
+GrossDifference GrossOf(const std::vector<double>& a, const std::vector<double>& b, double share) {
+  GrossDifference gross;
+  double largest = 0.0, furthest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double apart = std::fabs(b[i] - a[i]);
+    largest = std::max(largest, std::fabs(a[i]));
+    furthest = std::max(furthest, apart);
+    if (apart <= share * std::fabs(a[i])) continue;
+    if (gross.off++ == 0) gross.first = i;
+  }
+  gross.is = gross.off > 0 && 2 * gross.off >= a.size() && furthest > share * largest;
+  gross.statistic = largest > 0.0 ? furthest / (share * largest) : 1.0;
+  return gross;
 }
 
 }  // namespace
@@ -350,31 +312,29 @@ std::string JudgeCurve(const Judged& judged, const std::vector<CurveSeries>& rep
          "(`rharness compare --replicate`)";
 }
 
-std::string GrosslyApart(const Judged& judged, const CurveRules& rules, CurveComparison* out) {
-  if (out->kind != CurveKind::kLoss || judged.a.empty()) return {};
-  double largest = 0.0, furthest = 0.0;
-  std::size_t off = 0, at = judged.a.size();
+std::string GrosslyApart(const Judged& judged, const std::vector<CurveSeries>& replicates,
+                         const CurveRules& rules, CurveComparison* out) {
+  if (out->kind != CurveKind::kLoss) return {};
   const double share = kGross * rules.margin;
-  for (std::size_t i = 0; i < judged.a.size(); ++i) {
-    const double apart = std::fabs(judged.b[i] - judged.a[i]);
-    largest = std::max(largest, std::fabs(judged.a[i]));
-    furthest = std::max(furthest, apart);
-    if (apart <= share * std::fabs(judged.a[i])) continue;
-    ++off;
-    at = std::min(at, i);
+  const GrossDifference gross = GrossOf(judged.a, judged.b, share);
+  if (!gross.is) return {};
+  // Runs of one configuration that lie as far apart themselves leave this one to their band.
+  for (const CurveSeries& replicate : replicates) {
+    const std::vector<double> values = ValuesAt(replicate, judged.steps);
+    if (!values.empty() && values != judged.b && GrossOf(judged.a, values, share).is) return {};
   }
-  if (2 * off < judged.a.size() || furthest <= share * largest) return {};
   out->state = CurveState::kBeyond;
   out->basis = "margin";
   out->nature = DifferenceNature::kShifted;
-  out->first_beyond = judged.steps[at];
+  out->first_beyond = judged.steps[gross.first];
   out->rule =
       fmt::format("not off by {} of |a|, ten margins, on half of the values", PercentText(share));
-  for (const double value : judged.a) out->band.push_back(share * std::fabs(value));
-  out->band = Spread(judged, out->band, out->steps.size());
-  out->statistic = largest > 0.0 ? furthest / (share * largest) : 1.0;
+  std::vector<double> band;
+  for (const double value : judged.a) band.push_back(share * std::fabs(value));
+  out->band = Spread(judged, band, out->steps.size());
+  out->statistic = gross.statistic;
   return fmt::format("it is off by more than {} of A on {} of {} values, which no rounding does",
-                     PercentText(share), off, judged.a.size());
+                     PercentText(share), gross.off, judged.a.size());
 }
 
 }  // namespace rharness

@@ -20,9 +20,10 @@ std::string JudgeCurve(const Judged& judged, const std::vector<CurveSeries>& rep
                        const CurveRules& rules, CurveComparison* out);
 
 // A loss so far off that no basis is needed, nor enough values: on half of the judged steps apart
-// by ten margins of |a|, and somewhere by ten of the largest |a|. Empty if it is not; else the
-// clause.
-std::string GrosslyApart(const Judged& judged, const CurveRules& rules, CurveComparison* out);
+// by ten margins of |a|, and somewhere by ten of the largest |a|; unless a replicate is, too. Empty
+// if it is not; else the clause.
+std::string GrosslyApart(const Judged& judged, const std::vector<CurveSeries>& replicates,
+                         const CurveRules& rules, CurveComparison* out);
 
 }  // namespace rharness
 

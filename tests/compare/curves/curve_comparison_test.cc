@@ -250,6 +250,23 @@ TEST(CompareCurve, NeverLeavesAGrossDifferenceOpen) {
   EXPECT_THAT(metric.message, HasSubstr("for losses alone"));
 }
 
+// Seeds of a small model: its runs lie far apart themselves.
+TEST(CompareCurve, LeavesWhatIsGrossToTheBandOfRunsThatAreGrosslyApartThemselves) {
+  const auto run = [](int i) {
+    return Loss(Jittered(Scaled(Training(), 0, 0.03 * ((i % 5) - 2)), 0.4 + 0.01 * i));
+  };
+  const CurveSeries b = Loss(Jittered(Training(), 0.43));
+  EXPECT_EQ(CompareCurve(Loss(Training()), b, {}, {}).state, CurveState::kBeyond);
+  std::vector<CurveSeries> replicates;
+  for (int i = 0; i < 5; ++i) replicates.push_back(run(i));
+  const auto found = CompareCurve(Loss(Training()), b, replicates, {});
+  EXPECT_NE(found.state, CurveState::kBeyond) << found.message;
+  EXPECT_EQ(found.basis, "replicates");
+  const auto doubled = CompareCurve(Loss(Training()), Loss(Scaled(Training(), 0, 1.0)),
+                                    {Loss(Jittered(Training(), 1e-3))}, {});
+  EXPECT_EQ(doubled.state, CurveState::kBeyond) << "its replicate is close";
+}
+
 TEST(CompareCurves, TellsALogThatStoppedFromALossThatOverflowed) {
   const auto cut = [](std::vector<double> values, double with) {
     for (std::size_t i = 40; i < values.size(); ++i) values[i] = with;
@@ -264,6 +281,10 @@ TEST(CompareCurves, TellsALogThatStoppedFromALossThatOverflowed) {
   const auto overflow =
       CompareCurves(a, {Loss(cut(Training(), kNan)), Series("iteration-time", Training())}, {}, {});
   EXPECT_EQ(overflow[0].state, CurveState::kBeyond) << overflow[0].message;
+  const auto together = CompareCurves(
+      {Loss(Training()), Series("grad norm", Training())},
+      {Loss(cut(Training(), kNan)), Series("grad norm", cut(Training(), kNan))}, {}, {});
+  EXPECT_EQ(together[0].state, CurveState::kBeyond) << "a loss and its gradients overflow together";
   const auto infinite = CompareCurves(
       a, {Loss(cut(Training(), HUGE_VAL)), Series("iteration-time", cut(Training(), kNan))}, {},
       {});

@@ -1,0 +1,38 @@
+// Further runs of one curve, as far as they can be set beside it.
+//
+// Role: private to this folder, pure.
+#ifndef RHARNESS_COMPARE_CURVES_USABLE_REPLICATES_H_
+#define RHARNESS_COMPARE_CURVES_USABLE_REPLICATES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compare/curves/curve_alignment.h"
+#include "compare/curves/series.h"
+
+namespace rharness {
+
+// The values at these steps; empty unless all are there and finite.
+std::vector<double> ValuesAt(const CurveSeries& series, const std::vector<std::int64_t>& steps);
+
+struct UsableReplicates {
+  std::vector<std::vector<double>> runs;  // a first
+  double quantum = 0.0;
+  std::size_t incomplete = 0;
+  std::size_t repeated = 0;   // equal to a or to another one: they show nothing of rounding
+  std::size_t same_as_b = 0;  // equal to b: no run of its own
+  std::size_t constant = 0;
+
+  std::size_t Count() const { return runs.size() - 1; }
+};
+
+UsableReplicates UsableOf(const std::vector<CurveSeries>& replicates, const Judged& judged);
+
+// What was left out and why, as the end of a sentence: "; left out: 1 replicate that ...".
+std::string LeftOut(const UsableReplicates& usable);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_COMPARE_CURVES_USABLE_REPLICATES_H_
