@@ -18,6 +18,11 @@ std::size_t CountFamilies(const Report& report, Verdict verdict) {
       std::ranges::count(report.families, verdict, &FamilyComparison::verdict));
 }
 
+// The floors that a test needs where nothing moved are no measurements.
+bool IsEqualThroughout(const MetricDecision& metric) {
+  return !metric.history.empty() && metric.history == metric.reruns;
+}
+
 std::string UnitWords(const MetricDecision& metric) {
   return metric.unit.empty() ? "" : " " + SafeText(metric.unit, 40);
 }
@@ -83,6 +88,7 @@ std::string FamilyRuns(const FamilyComparison& family) {
 }
 
 std::string ShiftOf(const MetricDecision& metric) {
+  if (IsEqualThroughout(metric)) return "none, each is equal to its record";
   if (!(metric.standard_error > 0.0)) return SafeText(DescribeReason(metric.reason), 200);
   return fmt::format("{}{} [{}, {}]", FormatNumber(metric.difference, 3), UnitWords(metric),
                      FormatNumber(metric.ci_low, 3), FormatNumber(metric.ci_high, 3));
@@ -97,7 +103,8 @@ std::string MarginOf(const MetricDecision& metric) {
 std::string SpreadOf(const MetricDecision& metric) {
   if (!(metric.standard_error > 0.0)) return "not known";
   return fmt::format(
-      "{}, of seeds {}", FormatNumber(metric.standard_deviation, 3),
+      "{}, of seeds {}",
+      IsEqualThroughout(metric) ? "none" : FormatNumber(metric.standard_deviation, 3),
       metric.seed_deviation > 0.0 ? FormatNumber(metric.seed_deviation, 3) : "not known");
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "compare/metrics/decision_parts.h"
 #include "compare/stats/equivalence.h"
 #include "compare/stats/moments.h"
 #include "compare/stats/power.h"
@@ -26,7 +27,6 @@ constexpr double kMinFamilyDf = 8.0;
 constexpr double kDefaultMarginInPriorDeviations = 3.0;
 constexpr double kVarianceRatioAlpha = 0.001;
 constexpr double kGuardAlpha = 0.10;
-constexpr double kTargetPower = 0.8;
 constexpr int kMaxMoreReruns = 50;
 // An estimate this close to the margin would need far more reruns to be shown inside than outside.
 constexpr double kNearMargin = 0.9;
@@ -36,11 +36,6 @@ bool AllFinite(const std::vector<double>& values) {
 }
 
 bool IsUsableAlpha(double alpha) { return alpha > 0.0 && alpha < 0.5; }
-
-void AddReason(std::string_view token, MetricDecision* decision) {
-  if (!decision->reason.empty()) decision->reason += ',';
-  decision->reason += token;
-}
 
 stats::ScaledInverseChiSquared UsablePrior(const VariancePrior& prior) {
   if (!(prior.s0_squared > 0.0) || !std::isfinite(prior.s0_squared) || !(prior.df > 0.0)) return {};
@@ -160,20 +155,7 @@ void RecordTest(const MetricInput& input, const Comparison& comparison, MetricDe
   decision->variance_basis = VarianceBasis(comparison, n + k - 2.0, UsablePrior(input.prior).df);
   if (!comparison.Tested()) return;
   const MeanTest& test = comparison.test;
-  decision->standard_error = test.standard_error;
-  decision->standard_deviation = test.standard_error / std::sqrt(1.0 / n + 1.0 / k);
-  decision->df = test.df;
-  decision->t = test.t;
-  decision->p_difference = test.p_two_sided;
-  const stats::Interval interval =
-      stats::ConfidenceInterval(test, 2.0 * decision->alpha_equivalence);
-  decision->ci_low = interval.low;
-  decision->ci_high = interval.high;
-  decision->power = stats::TostPower(decision->margin, 0.0, test.standard_error, test.df,
-                                     decision->alpha_equivalence);
-  decision->minimum_detectable =
-      test.standard_error *
-      stats::DetectableNoncentrality(test.df, input.alpha_drift, kTargetPower);
+  RecordTest(test, std::sqrt(1.0 / n + 1.0 / k), decision);
 }
 
 // The shift stays without the rerun that lies farthest in its direction: same sign, p < 0.10.
@@ -248,6 +230,28 @@ void DecideByTest(const MetricInput& input, MetricDecision* decision) {
 }
 
 }  // namespace
+
+void AddReason(std::string_view token, MetricDecision* decision) {
+  if (!decision->reason.empty()) decision->reason += ',';
+  decision->reason += token;
+}
+
+void RecordTest(const stats::MeanTest& test, double per_deviation, MetricDecision* decision) {
+  decision->standard_error = test.standard_error;
+  decision->standard_deviation = test.standard_error / per_deviation;
+  decision->df = test.df;
+  decision->t = test.t;
+  decision->p_difference = test.p_two_sided;
+  const stats::Interval interval =
+      stats::ConfidenceInterval(test, 2.0 * decision->alpha_equivalence);
+  decision->ci_low = interval.low;
+  decision->ci_high = interval.high;
+  decision->power = stats::TostPower(decision->margin, 0.0, test.standard_error, test.df,
+                                     decision->alpha_equivalence);
+  decision->minimum_detectable =
+      test.standard_error *
+      stats::DetectableNoncentrality(test.df, decision->alpha_drift, kTargetPower);
+}
 
 VariancePrior FitVariancePrior(const std::vector<double>& variances,
                                const std::vector<double>& dfs) {

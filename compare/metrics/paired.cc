@@ -131,24 +131,6 @@ MetricDecision DescribeFamily(const PairedInput& input, const Family& family) {
   return decision;
 }
 
-void RecordTest(const stats::MeanTest& test, double count, MetricDecision* decision) {
-  decision->variance_basis = "pairs";
-  decision->standard_error = test.standard_error;
-  decision->standard_deviation = test.standard_error * std::sqrt(count);
-  decision->df = test.df;
-  decision->t = test.t;
-  decision->p_difference = test.p_two_sided;
-  const stats::Interval interval =
-      stats::ConfidenceInterval(test, 2.0 * decision->alpha_equivalence);
-  decision->ci_low = interval.low;
-  decision->ci_high = interval.high;
-  decision->power = stats::TostPower(decision->margin, 0.0, test.standard_error, test.df,
-                                     decision->alpha_equivalence);
-  decision->minimum_detectable =
-      test.standard_error *
-      stats::DetectableNoncentrality(test.df, decision->alpha_drift, kTargetPower);
-}
-
 void DecideByTest(const PairedInput& input, MetricDecision* decision) {
   const bool differs = decision->p_difference < input.alpha_drift;
   const stats::Interval interval{decision->ci_low, decision->ci_high};
@@ -252,7 +234,8 @@ MetricDecision DecideShift(const PairedInput& input, const Family& family) {
     AddReason("too_few_runs", &decision);
     return decision;
   }
-  RecordTest(TestOf(family), family.count, &decision);
+  decision.variance_basis = "pairs";
+  RecordTest(TestOf(family), 1.0 / std::sqrt(family.count), &decision);
   if (std::ranges::all_of(family.units, &Unit::equal)) {
     decision.verdict = MetricVerdict::kWithin;
     AddReason("equal", &decision);

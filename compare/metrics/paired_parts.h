@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/metrics/decision_parts.h"
 #include "compare/metrics/paired.h"
 #include "compare/stats/student_t.h"
 
 namespace rharness::paired {
 
 inline constexpr std::size_t kFewestUnits = 3;
-inline constexpr double kTargetPower = 0.8;
 
 // One seed: the mean over its runs.
 struct Unit {
@@ -34,11 +34,6 @@ struct Family {
   double sum_of_squares = 0.0;
   double count = 0.0;
 };
-
-inline void AddReason(std::string_view token, MetricDecision* decision) {
-  if (!decision->reason.empty()) decision->reason += ',';
-  decision->reason += token;
-}
 
 double MarginOf(const std::optional<double>& declared, const SeedSpread& seeds);
 

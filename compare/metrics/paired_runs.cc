@@ -63,7 +63,7 @@ bool DecideValidity(const PairedInput& input, const PairedRun& run, MetricDecisi
 }
 
 // (difference - centre) / (deviation sqrt(1 + extra)), and what the run's own interval rests on.
-void RecordTest(double deviation, double error, double df, double t, MetricDecision* decision) {
+void RecordHeld(double deviation, double error, double df, double t, MetricDecision* decision) {
   decision->standard_deviation = deviation;
   decision->standard_error = error;
   decision->df = df;
@@ -94,7 +94,7 @@ void HoldToOthers(const Family& family, const Unit& unit, double reruns, Held* h
   held->others = count;
   decision->pairs = static_cast<int>(count);
   decision->variance_basis = "pairs";
-  RecordTest(deviation, deviation / std::sqrt(reruns), count - 1.0, t, decision);
+  RecordHeld(deviation, deviation / std::sqrt(reruns), count - 1.0, t, decision);
   held->fits = decision->p_difference * (count + 1.0) >= kDoubtAlpha ||
                std::fabs(held->difference) < decision->margin;
 }
@@ -104,7 +104,7 @@ void HoldToSeeds(const SeedSpread& seeds, MetricDecision* decision) {
   const double error = seeds.deviation * std::sqrt(2.0);
   decision->variance_basis = "seeds";
   decision->pairs = 1;
-  RecordTest(seeds.deviation, error, seeds.df, decision->difference / error, decision);
+  RecordHeld(seeds.deviation, error, seeds.df, decision->difference / error, decision);
 }
 
 // No noise that is symmetric around one peak puts more than x / margin of itself within x of zero

@@ -17,6 +17,7 @@ using testing::Not;
 FamilyComparison FamilyOf(Verdict verdict, std::string name) {
   MetricDecision metric{.name = "val_loss", .history = {1.2, 1.3}, .reruns = {1.2, 1.3}};
   metric.pairs = 24;
+  metric.reruns[0] += 6e-8;
   metric.difference = 6e-8;
   metric.standard_deviation = 3e-7;
   metric.standard_error = 6e-8;
@@ -53,6 +54,17 @@ TEST(Families, AreInEveryFormat) {
   EXPECT_THAT(page, HasSubstr("val_loss of the family, in a sentence"));
   EXPECT_LT(page.find("id=\"families\""), page.find("id=\"runs\""));
   EXPECT_EQ(CheckHtml(page).error, "");
+}
+
+// A test has floors where nothing moved; they are not shown as if they had been measured.
+TEST(Families, ThatAreEqualThroughoutShowNoShiftAndNoSpread) {
+  Report report = WithFamily(Verdict::kIdentical);
+  MetricDecision& metric = report.families[0].metrics[0];
+  metric.history = metric.reruns = {0.5, 0.25, 0.75};
+  EXPECT_EQ(ShiftOf(metric), "none, each is equal to its record");
+  EXPECT_EQ(SpreadOf(metric), "none, of seeds 0.0282");
+  metric.reruns[1] += 1e-6;
+  EXPECT_THAT(ShiftOf(metric), HasSubstr("[-4e-08, 1.6e-07]"));
 }
 
 TEST(Families, SurviveTheJsonForm) {
