@@ -72,16 +72,19 @@ inline bool IsQuietlyVacuous(const CurveComparison& curve) {
          curve.only_a + curve.only_b == 0;
 }
 
-// Curves of times and memory, where all curves are equal: beside others that are constant, and so
-// tell nothing, they tell that two logs are one. 0 where one differs.
+// Curves of times and memory, where all curves are equal: beside a loss or metric that is constant,
+// and so tells nothing, they tell that two logs are one. 0 where one differs, and where there is
+// nothing beside them, because alone they never count.
 inline int EqualResources(const Comparison& comparison) {
   int equal = 0;
+  bool beside = false;
   for (const CurveComparison& curve : comparison.curves) {
+    beside = beside || curve.kind != CurveKind::kResource;
     if (curve.differing > 0 || curve.state == CurveState::kMissing) return 0;
     const bool counts = curve.kind == CurveKind::kResource && curve.state == CurveState::kIdentical;
     if (counts && curve.only_a + curve.only_b == 0) ++equal;
   }
-  return equal;
+  return beside ? equal : 0;
 }
 
 inline bool IsFinite(const MetricDecision& metric) {

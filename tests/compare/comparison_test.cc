@@ -88,6 +88,7 @@ TEST(JudgeComparison, EqualConstantCurvesDoNotHideThatTwoLogsAreOne) {
   const auto memory = Other("mem-bytes", CurveKind::kResource, CurveState::kIdentical, 0);
   EXPECT_EQ(Judged({.curves = {zeros}}).verdict, Verdict::kInconclusive);
   EXPECT_EQ(Judged({.curves = {zeros, memory}}).verdict, Verdict::kIdentical);
+  EXPECT_EQ(Judged({.curves = {memory}}).verdict, Verdict::kInconclusive) << "memory alone is none";
   const auto time = Other("iteration-time", CurveKind::kResource, CurveState::kUndecided, 1);
   EXPECT_EQ(Judged({.curves = {zeros, memory, time}}).verdict, Verdict::kInconclusive);
 }
