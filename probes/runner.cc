@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "harness/base/files.h"
 #include "harness/base/subprocess.h"
 #include "probes/library/loader.h"
 #include "probes/stack.h"

@@ -6,6 +6,8 @@
 #ifndef RHARNESS_HARNESS_DRILL_WORKSPACE_H_
 #define RHARNESS_HARNESS_DRILL_WORKSPACE_H_
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <map>
 #include <memory>
