@@ -24,13 +24,16 @@ struct Floor {
 
 // In the order of the floors; every folder may include itself.
 const std::vector<Floor>& Floors() {
+  static const std::vector<std::string_view> below_rerun = {
+      "harness/base/", "compare/", "harness/manifest/", "harness/launch/", "probes/order/"};
   static const std::vector<std::string_view> below_drill = {
-      "harness/base/",    "compare/",        "reports/",        "harness/manifest/",
-      "harness/history/", "harness/launch/", "harness/intake/", "probes/order/"};
+      "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
+      "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
+      "harness/dispatch/", "probes/order/"};
   static const std::vector<std::string_view> above_drill = {
-      "harness/base/",     "compare/",         "reports/",
-      "harness/manifest/", "harness/history/", "harness/launch/",
-      "harness/intake/",   "harness/drill/",   "probes/order/"};
+      "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
+      "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
+      "harness/dispatch/", "harness/drill/",  "probes/order/"};
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
@@ -42,6 +45,9 @@ const std::vector<Floor>& Floors() {
       {"harness/intake/", from_manifest},
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
+      {"harness/rerun/", below_rerun},
+      {"harness/dispatch/",
+       {"harness/base/", "harness/manifest/", "harness/launch/", "harness/rerun/"}},
       {"harness/drill/", below_drill},
       {"harness/comparison/", above_drill},
       {"harness/gate/", below_drill},

@@ -16,8 +16,8 @@
 #include "harness/cli/python_libraries.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/historical_runs.h"
-#include "harness/drill/rerun.h"
 #include "harness/manifest/evidence.h"
+#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {

@@ -40,6 +40,7 @@ void AddVerbs(Command& root) {
   AddAdmit(root);
   AddHistory(root);
   AddDrill(root);
+  AddRerun(root);
   AddCompare(root);
   AddProbe(root);
   AddGate(root);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
-#include "harness/drill/record.h"
+#include "harness/rerun/record.h"
 
 namespace rharness {
 

@@ -20,6 +20,7 @@ inline constexpr int kExitUsage = 2;           // usage or invalid input
 inline constexpr int kExitInconclusive = 3;    // inconclusive or not comparable
 inline constexpr int kExitInfrastructure = 4;  // infrastructure or the run itself failed
 inline constexpr int kExitIntegrity = 5;       // tampered record, bad signature
+inline constexpr int kExitClaimed = 6;         // `rerun` alone: the attempt is another process's
 
 // Options before the verb, filled by main before an action runs.
 struct GlobalOptions {
@@ -52,6 +53,7 @@ void AddHistory(Command& root);
 void AddProbe(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
+void AddRerun(Command& root);
 void AddStats(Command& root);
 void AddVersion(Command& root);
 

@@ -12,6 +12,7 @@
 #include "harness/base/stderr_line.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
+#include "harness/dispatch/slurm_batch.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/settings.h"
 #include "harness/manifest/environment.h"
@@ -72,13 +73,22 @@ Status Complete(Arguments* arguments, const Command& command) {
     drill.environment[unset ? text : name] =
         unset ? std::nullopt : std::optional<std::string>(value);
   }
+  for (const std::string& option : drill.sbatch) RETURN_IF_ERROR(CheckSbatchOption(option));
+  if (!drill.sbatch.empty() && drill.dispatch != "slurm") {
+    return InvalidInput("goes with --dispatch slurm", "--sbatch");
+  }
+  // A cluster's slots are its scheduler's to share out.
+  constexpr int kAnyNumber = 1 << 16;
+  const bool here = drill.dispatch == "local";
   drill.plan.budget_seconds = arguments->budget_hours * 3600;
   drill.confirm = !arguments->no_confirm;
   if (drill.plan.slots.cpus == 0) {
-    drill.plan.slots.cpus = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    drill.plan.slots.cpus =
+        here ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : kAnyNumber;
   }
   if (!command.Given("--gpus")) {
-    drill.plan.slots.gpus = static_cast<int>(CaptureEnvironment().hardware.gpus.size());
+    drill.plan.slots.gpus =
+        here ? static_cast<int>(CaptureEnvironment().hardware.gpus.size()) : kAnyNumber;
   }
   if (drill.resume && (arguments->dry_run || command.Given("--select") || drill.sample ||
                        command.Given("--seed"))) {
@@ -217,7 +227,16 @@ void AddPlaceOptions(Command* command, Arguments* arguments) {
             "auto (by each manifest's image), host, podman or docker")
       .Choices({"auto", "host", "podman", "docker"})
       .ShowDefault();
-  command->Add("--executor", &drill.executor, "local").Choices({"local"}).ShowDefault();
+  command
+      ->Add("--dispatch", &drill.dispatch,
+            "Who carries reruns out: local (this machine) or slurm (job arrays; --out, --root and "
+            "this program must be where the nodes see them)")
+      .Choices({"local", "slurm"})
+      .ShowDefault();
+  command
+      ->Add("--sbatch", &drill.sbatch,
+            "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
+      .OneEach();
   command->Add("--container-root", &drill.container_root,
                "Containers of an engine that runs as root are root, too, for images or data that "
                "only root can read (default: a user without rights)");

@@ -12,7 +12,7 @@
 #include "harness/base/json_reader.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
-#include "harness/drill/workspace.h"
+#include "harness/rerun/workspace.h"
 
 namespace rharness {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "compare/comparison.h"
-#include "harness/drill/workspace.h"
 #include "harness/manifest/evidence.h"
 #include "harness/manifest/manifest.h"
+#include "harness/rerun/workspace.h"
 
 namespace rharness {
 

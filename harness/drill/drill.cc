@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -12,15 +11,17 @@
 #include "harness/base/held_folder.h"
 #include "harness/base/log.h"
 #include "harness/base/trouble.h"
+#include "harness/dispatch/scheduler.h"
 #include "harness/drill/compare_rerun.h"
+#include "harness/drill/dispatching.h"
 #include "harness/drill/drill_folder.h"
 #include "harness/drill/drill_report.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/judge_family.h"
-#include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
+#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {
@@ -43,7 +44,7 @@ class Drill {
     RETURN_IF_ERROR(LoadManifests());
     KillLeftovers();
     RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
-    RETURN_IF_ERROR(MakeLaunchers());
+    RETURN_IF_ERROR(BeginDispatching());
     Plan plan = BuildPlan(Manifests(), options_.plan);
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "plan.json", ToJson(plan)));
     began_ = clock_.Monotonic();
@@ -93,34 +94,12 @@ class Drill {
     return manifests;
   }
 
-  // The launchers that the selected manifests need; one that cannot be had is an obstacle of its
-  // reruns, not of the drill.
-  Status MakeLaunchers() {
-    for (const auto& [run_id, run] : runs_) {
-      const std::string& kind = run.manifest.image.kind;
-      if (launchers_.contains(kind)) continue;
-      std::string name = options_.launcher;
-      if (name == "auto") name = kind == "oci" ? "podman" : "host";
-      if ((name == "host") != (kind == "host")) continue;
-      auto launcher = MakeLauncher(name);
-      if (!launcher.ok() && launcher.error().code == ErrorCode::kInvalidInput) {
-        return launcher.error();
-      }
-      if (!launcher.ok()) {
-        notes_.push_back(launcher.error().ToString());
-        continue;
-      }
-      launchers_[kind] = std::move(*launcher);
-    }
-    return {};
-  }
-
   // A drill that was killed may have left children behind; they must not share the machine.
   void KillLeftovers() const {
     for (const std::string& session : past_.sessions) KillSession(session);
     for (const auto& [job, entry] : past_.last) {
       const std::string run_id = job.substr(0, job.rfind('.'));
-      if (entry.state == JobState::kStarted && entry.pid > 0 && runs_.contains(run_id)) {
+      if (entry.state == AttemptState::kStarted && entry.pid > 0 && runs_.contains(run_id)) {
         KillLeftoverGroup(entry.pid, entry.start_ticks);
       }
     }
@@ -131,7 +110,7 @@ class Drill {
   Result<std::optional<Evidence>> Finished(const PlannedRerun& rerun) {
     const std::optional<Evidence> none;
     const auto found = past_.last.find(rerun.job);
-    if (found == past_.last.end() || found->second.state != JobState::kCollected) return none;
+    if (found == past_.last.end() || found->second.state != AttemptState::kCollected) return none;
     Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second);
     if (evidence.ok()) {
       // That of a finished rerun may have outlived a process that was killed, or a disk in trouble.
@@ -162,15 +141,15 @@ class Drill {
         due.push_back(rerun);
       }
     }
-    const RerunContext context = MakeContext();
     JobQueue queue(due, options_.plan.slots, options_.plan.jobs, options_.retry);
     for (const auto& [expected_seconds, wall] : took) queue.Learn(expected_seconds, wall);
-    SchedulerHooks hooks{
-        .work = [&](const PlannedRerun& rerun, int attempt,
-                    const std::vector<int>& gpus) { return Work(rerun, attempt, gpus, context); },
+    const SchedulerHooks hooks{
+        .ticket = [this](const PlannedRerun& rerun,
+                         const Start& start) { return MakeTicket(rerun, start); },
+        .ended = [this](const PlannedRerun& rerun, AttemptEnd end) { Take(rerun, std::move(end)); },
         .progress = [this](const Progress& progress) { ShowReruns(progress); },
         .should_stop = hooks_.should_stop};
-    RETURN_IF_ERROR(RunQueue(&queue, hooks, &clock_));
+    RETURN_IF_ERROR(RunQueue(&queue, dispatching_.dispatcher(), hooks, &clock_));
     done_ += queue.finished() - queue.dropped();
     return {};
   }
@@ -184,34 +163,38 @@ class Drill {
     hooks_.progress(progress);
   }
 
-  RerunContext MakeContext() {
-    RerunContext context{.drill_folder = options_.out,
-                         .places = options_.places,
-                         .executor = executor_.get(),
-                         .journal = &journal_,
-                         .cache = &cache_,
-                         .clock = &clock_,
-                         .environment = options_.environment,
-                         .container_root = options_.container_root,
-                         .keep_workspaces = options_.keep_workspaces,
-                         .should_cancel = hooks_.should_stop};
-    for (const auto& [kind, launcher] : launchers_) context.launchers[kind] = launcher.get();
-    return context;
+  Status BeginDispatching() {
+    std::vector<std::string> launchers;
+    for (const auto& [run_id, run] : runs_) launchers.push_back(LauncherOf(run.manifest, options_));
+    return dispatching_.Begin(
+        options_, settings_.drill_id, launchers,
+        [this](const RerunStep& step) { return journal_.Append(step); }, hooks_.should_stop,
+        &clock_, &notes_);
   }
 
-  Result<AttemptEnd> Work(const PlannedRerun& rerun, int attempt, const std::vector<int>& gpus,
-                          const RerunContext& context) {
-    RunState& run = runs_.at(rerun.run_id);
-    LogDebug(fmt::format("{}: attempt {} starts", rerun.job, attempt));
-    ASSIGN_OR_RETURN(RerunResult result, CarryOut(run.manifest, rerun, attempt, gpus, context));
-    LogDebug(fmt::format("{}: {}", rerun.job,
-                         result.evidence.obstacle.empty() ? result.evidence.outcome.ToString()
-                                                          : result.evidence.obstacle));
-    const bool succeeded = result.evidence.outcome.Succeeded();
-    const std::scoped_lock lock(mutex_);
-    run.evidence[rerun.rerun] = std::move(result.evidence);
-    if (result.infrastructure) return AttemptEnd::kInfrastructure;
-    return succeeded ? AttemptEnd::kFinal : AttemptEnd::kCutShort;
+  Ticket MakeTicket(const PlannedRerun& rerun, const Start& start) const {
+    const Manifest& manifest = runs_.at(rerun.run_id).manifest;
+    LogDebug(fmt::format("{}: attempt {} starts", rerun.job, start.attempt));
+    return {.drill_id = settings_.drill_id,
+            .rerun = rerun.rerun,
+            .attempt = start.attempt,
+            .launcher = LauncherOf(manifest, options_),
+            .container_root = options_.container_root,
+            .keep_workspace = options_.keep_workspaces,
+            .resources = rerun.resources,
+            // A scheduler gives its tasks GPUs itself.
+            .gpus = options_.dispatch == "local" ? start.gpus : std::vector<int>(),
+            .places = options_.places,
+            .environment = options_.environment,
+            .manifest = manifest};
+  }
+
+  void Take(const PlannedRerun& rerun, AttemptEnd end) {
+    const Evidence& evidence = end.evidence;
+    LogDebug(
+        fmt::format("{}: {}", rerun.job,
+                    evidence.obstacle.empty() ? evidence.outcome.ToString() : evidence.obstacle));
+    runs_.at(rerun.run_id).evidence[rerun.rerun] = std::move(end.evidence);
   }
 
   void JudgeAll() {
@@ -287,17 +270,14 @@ class Drill {
   std::unique_ptr<HistoryStore> history_;
   Journal journal_;
   const JournalContent past_;
-  std::map<std::string, std::unique_ptr<Launcher>> launchers_;
-  std::unique_ptr<Executor> executor_ = MakeLocalExecutor();
-  ContentCache cache_;
   MonotonicTime began_{0};
-  int done_ = 0;      // reruns of queues that have ended, and of earlier processes of this drill
-  std::mutex mutex_;  // guards evidence while reruns are under way
+  int done_ = 0;  // reruns of queues that have ended, and of earlier processes of this drill
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;
   std::vector<FamilyComparison> judged_;
   std::vector<std::string> notes_;
   std::vector<std::string> damage_;
+  Dispatching dispatching_;  // last member: it uses the others
 };
 
 Result<std::vector<std::string>> Chosen(const DrillOptions& options, WallTime now,

@@ -17,10 +17,12 @@
 #include <string>
 
 #include "harness/base/clock.h"
+#include "harness/base/progress.h"
 #include "harness/base/result.h"
+#include "harness/dispatch/queue.h"
 #include "harness/drill/plan.h"
-#include "harness/drill/scheduler.h"
-#include "harness/drill/workspace.h"
+#include "harness/rerun/places.h"
+#include "harness/rerun/ticket.h"
 #include "reports/model.h"
 
 namespace rharness {
@@ -33,11 +35,12 @@ struct DrillOptions {
   std::uint64_t seed = 0;             // of the sample
   PlanOptions plan;
   Places places;
-  std::map<std::string, std::optional<std::string>> environment;  // for every rerun; none: unset
-  std::string launcher = "auto";  // "auto": by each manifest's image; "host", "podman", "docker"
-  std::string executor = "local";
-  bool container_root = false;  // under a rootful engine
-  bool confirm = true;          // one more rerun where a drift was seen only once
+  EnvironmentOverrides environment;  // for every rerun
+  std::string launcher = "auto";     // "auto": by each manifest's image; "host", "podman", "docker"
+  std::string dispatch = "local";    // or "slurm"
+  std::vector<std::string> sbatch;   // of "slurm": further options of sbatch
+  bool container_root = false;       // under a rootful engine
+  bool confirm = true;               // one more rerun where a drift was seen only once
   bool keep_workspaces = false;
   bool resume = false;
   // The options that somebody gave, as "--reruns": one that a resumed drill has otherwise is

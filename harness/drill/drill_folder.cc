@@ -6,8 +6,8 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
-#include "harness/drill/rerun.h"
 #include "harness/history/location.h"
+#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {
@@ -119,7 +119,7 @@ void RemoveStrays(const fs::path& folder) {
 }
 
 Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
-                            const JournalEntry& collected) {
+                            const RerunStep& collected) {
   const fs::path path = RerunFolder(folder, rerun.run_id, rerun.rerun) / "evidence.json";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   if (Sha256HexOf(text) != collected.evidence_sha256) {

@@ -35,7 +35,7 @@ void RemoveStrays(const std::filesystem::path& folder);
 // The evidence that was journalled so; the logs and checkpoints that it speaks of are verified,
 // too. Errors: integrity or not_found where anything of it was changed since; io.
 Result<Evidence> LoadIntact(const std::filesystem::path& folder, const PlannedRerun& rerun,
-                            const JournalEntry& collected);
+                            const RerunStep& collected);
 
 }  // namespace rharness
 

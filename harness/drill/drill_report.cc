@@ -10,8 +10,8 @@
 #include "harness/base/files.h"
 #include "harness/base/version.h"
 #include "harness/drill/report_of.h"
-#include "harness/drill/rerun.h"
 #include "harness/drill/surroundings.h"
+#include "harness/rerun/rerun.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
 
@@ -43,7 +43,7 @@ Report StartReport(const DrillEnd& end) {
                 .history = options.history,
                 .selection = options.selection.empty() ? "all" : options.selection,
                 .launcher = options.launcher,
-                .executor = options.executor,
+                .executor = options.dispatch,
                 .host = DescribeHost(CaptureEnvironment()),
                 .last_success = end.last_success,
                 .interrupted = end.interrupted,

@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <system_error>
@@ -19,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<JobState, 4> kStates = {JobState::kPrepared, JobState::kStarted,
-                                             JobState::kEnded, JobState::kCollected};
 constexpr std::size_t kCrcDigits = 8;
 
 std::uint32_t Crc(std::string_view text) {
@@ -44,19 +41,19 @@ std::optional<std::string_view> Checked(std::string_view line) {
   return text;
 }
 
-Json ToJson(const JournalEntry& entry) {
+Json ToJson(const RerunStep& entry) {
   Json json = Json::MakeObject(
-      {{"job", entry.job}, {"state", JobStateName(entry.state)}, {"attempt", entry.attempt}});
-  if (entry.state == JobState::kStarted) {
+      {{"job", entry.job}, {"state", AttemptStateName(entry.state)}, {"attempt", entry.attempt}});
+  if (entry.state == AttemptState::kStarted) {
     json.Set("pid", entry.pid).Set("start_ticks", entry.start_ticks);
   }
-  if (entry.state == JobState::kCollected) json.Set("evidence_sha256", entry.evidence_sha256);
+  if (entry.state == AttemptState::kCollected) json.Set("evidence_sha256", entry.evidence_sha256);
   if (!entry.logs_sha256.empty()) json.Set("logs_sha256", entry.logs_sha256);
   return json;
 }
 
-Result<JournalEntry> ParseEntry(const Json& json, const std::string& where) {
-  JournalEntry entry;
+Result<RerunStep> ParseEntry(const Json& json, const std::string& where) {
+  RerunStep entry;
   std::string state;
   JsonReader reader(json, where);
   reader.Read("job", &entry.job);
@@ -67,9 +64,8 @@ Result<JournalEntry> ParseEntry(const Json& json, const std::string& where) {
   reader.ReadOptional("evidence_sha256", &entry.evidence_sha256);
   reader.ReadOptional("logs_sha256", &entry.logs_sha256);
   RETURN_IF_ERROR(reader.status());
-  for (const JobState candidate : kStates) {
-    if (JobStateName(candidate) != state) continue;
-    entry.state = candidate;
+  if (const auto known = FindAttemptState(state)) {
+    entry.state = *known;
     return entry;
   }
   return InvalidInput(fmt::format("unknown job state '{}'", state), where);
@@ -95,7 +91,7 @@ Status Take(const Json& json, const std::string& where, JournalContent* content)
     content->sessions.push_back(session->AsString());
     return {};
   }
-  ASSIGN_OR_RETURN(JournalEntry entry, ParseEntry(json, where));
+  ASSIGN_OR_RETURN(RerunStep entry, ParseEntry(json, where));
   content->last[entry.job] = std::move(entry);
   ++content->entries;
   return {};
@@ -137,20 +133,6 @@ Result<JournalContent> Parse(std::string_view text, const fs::path& path,
 }
 
 }  // namespace
-
-std::string_view JobStateName(JobState state) {
-  switch (state) {
-    case JobState::kPrepared:
-      return "prepared";
-    case JobState::kStarted:
-      return "started";
-    case JobState::kEnded:
-      return "ended";
-    case JobState::kCollected:
-      return "collected";
-  }
-  Abort("unknown JobState");
-}
 
 Result<Journal> Journal::Create(const fs::path& path, const Json& header) {
   std::error_code error;
@@ -195,7 +177,7 @@ Journal::~Journal() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Status Journal::Append(const JournalEntry& entry) { return AppendLine(ToJson(entry)); }
+Status Journal::Append(const RerunStep& entry) { return AppendLine(ToJson(entry)); }
 
 Status Journal::AppendSession(const std::string& session) {
   return AppendLine(Json::MakeObject({{"session", session}}));

@@ -18,32 +18,15 @@
 
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "harness/rerun/step.h"
 
 namespace rharness {
 
-enum class JobState {
-  kPrepared,   // workspace made, inputs verified
-  kStarted,    // the child runs; pid and start ticks known
-  kEnded,      // the child's outcome is known
-  kCollected,  // evidence is on disk; the rerun is finished
-};
-std::string_view JobStateName(JobState state);  // "prepared", "started", "ended", "collected"
-
-struct JournalEntry {
-  std::string job;
-  JobState state = JobState::kPrepared;
-  int attempt = 1;
-  int pid = 0;                    // of kStarted
-  std::uint64_t start_ticks = 0;  // of kStarted: identity of that pid
-  std::string evidence_sha256;    // of kCollected
-  std::string logs_sha256;  // of kCollected: stdout.log and stderr.log in one; empty: not known
-};
-
 // What a journal says about the past: the last entry of each job.
 struct JournalContent {
-  Json header;                               // as given to Create
-  std::map<std::string, JournalEntry> last;  // by job
-  std::vector<std::string> sessions;         // of the processes that worked on this drill
+  Json header;                            // as given to Create
+  std::map<std::string, RerunStep> last;  // by job
+  std::vector<std::string> sessions;      // of the processes that worked on this drill
   std::uint64_t entries = 0;
   bool torn = false;  // a torn line was dropped
 };
@@ -59,8 +42,8 @@ class Journal {
   Journal& operator=(Journal&& other) noexcept;
   ~Journal();
 
-  // Durable when it returns; of an entry that could not be written nothing stays. Thread-safe.
-  Status Append(const JournalEntry& entry);
+  // Durable when it returns; of a step that could not be written nothing stays. Thread-safe.
+  Status Append(const RerunStep& step);
   // The mark that every child of this process will carry (see leftovers.h), told before the first.
   Status AppendSession(const std::string& session);
 

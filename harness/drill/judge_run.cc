@@ -9,8 +9,8 @@
 #include "compare/explain.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
-#include "harness/drill/rerun.h"
 #include "harness/drill/rerun_outputs.h"
+#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {

@@ -8,16 +8,10 @@
 
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "harness/dispatch/planned_rerun.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
-
-// What the machine gives to the drill as a whole.
-struct Slots {
-  int cpus = 1;
-  std::uint64_t memory_bytes = 0;  // 0: not limited
-  int gpus = 0;
-};
 
 struct PlanOptions {
   int reruns = 1;  // of each run
@@ -30,14 +24,6 @@ struct PlanOptions {
   double longest_seconds = 7.0 * 24 * 3600;  // ...and at most
   std::uint64_t memory_bytes = 0;            // 0: none but the slots'
   std::uint64_t disk_bytes = std::uint64_t{10} << 30;
-};
-
-struct PlannedRerun {
-  std::string run_id;
-  int rerun = 1;
-  std::string job;      // "RUN.1"
-  Resources resources;  // with every default filled in
-  double expected_seconds = 0.0;
 };
 
 struct Plan {

@@ -42,17 +42,6 @@ Result<std::shared_ptr<Checkpoint>> Open(const fs::path& path,
 
 }  // namespace
 
-bool IsCheckpoint(const Artifact& artifact) {
-  return artifact.role == "weights" || artifact.role == "optimizer";
-}
-
-std::vector<fs::path> FilesOf(const Artifact& artifact) {
-  const fs::path path = artifact.path;
-  std::vector<fs::path> files = {path};
-  for (const ArtifactPart& part : artifact.parts) files.push_back(path.parent_path() / part.path);
-  return files;
-}
-
 Result<RecordedCheckpoint> RecordedFrom(const Artifact& artifact) {
   RecordedCheckpoint recorded{
       .path = artifact.path, .role = artifact.role, .recorded_digest = artifact.tensor_digest};

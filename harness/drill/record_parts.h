@@ -16,12 +16,6 @@
 
 namespace rharness {
 
-// Whether an artifact holds tensors: weights or optimizer state.
-bool IsCheckpoint(const Artifact& artifact);
-
-// The paths of all files that an artifact consists of, its own first; relative as its own is.
-std::vector<std::filesystem::path> FilesOf(const Artifact& artifact);
-
 // A recorded checkpoint by its digests alone. Errors: integrity when the list of tensors and the
 // root digest contradict each other.
 Result<RecordedCheckpoint> RecordedFrom(const Artifact& artifact);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/drill/rerun.h"
+#include "harness/rerun/rerun.h"
 #include "reports/names.h"
 
 namespace rharness {

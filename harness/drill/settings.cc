@@ -8,6 +8,7 @@
 #include <random>
 
 #include "harness/base/json_reader.h"
+#include "harness/rerun/ticket.h"
 
 namespace rharness {
 namespace {
@@ -40,34 +41,13 @@ void ReadPlan(JsonReader& reader, PlanOptions* plan) {
   reader.Read("rerun_disk_bytes", &plan->disk_bytes);
 }
 
-Json PlacesJson(const Places& places) {
-  Json maps = Json::MakeArray();
-  for (const auto& [from, to] : places.maps) {
-    maps.Append(Json::MakeObject({{"from", from}, {"to", to.string()}}));
-  }
-  return Json::MakeObject({{"root", places.root.string()}, {"maps", std::move(maps)}});
-}
-
-void ReadPlaces(JsonReader& reader, Places* places) {
-  std::string root;
-  reader.Read("root", &root);
-  places->root = root;
-  reader.ForEach("maps", [&](JsonReader& map) {
-    std::string from;
-    std::string to;
-    map.Read("from", &from);
-    map.Read("to", &to);
-    places->maps.emplace_back(from, to);
-  });
-}
-
 // Where the settings keep an option: a member, or one of a member's.
 struct KeptOption {
   const char* name;
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 20> kKept = {{
+constexpr std::array<KeptOption, 21> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--no-confirm", "confirm", nullptr},
@@ -85,7 +65,8 @@ constexpr std::array<KeptOption, 20> kKept = {{
     {"--map", "places", "maps"},
     {"--env", "environment", nullptr},
     {"--launcher", "launcher", nullptr},
-    {"--executor", "executor", nullptr},
+    {"--dispatch", "executor", nullptr},
+    {"--sbatch", "sbatch", nullptr},
     {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
 }};
@@ -128,8 +109,8 @@ Json ToJson(const DrillSettings& settings) {
   const DrillOptions& options = settings.options;
   Json run_ids = Json::MakeArray();
   for (const std::string& run_id : settings.run_ids) run_ids.Append(run_id);
-  Json environment = Json::MakeObject();
-  for (const auto& [name, value] : options.environment) environment.Set(name, value);
+  Json sbatch = Json::MakeArray();
+  for (const std::string& option : options.sbatch) sbatch.Append(option);
   return Json::MakeObject({{"schema", "rharness.drill/v1"},
                            {"drill_id", settings.drill_id},
                            {"started", FormatTime(settings.started)},
@@ -137,10 +118,11 @@ Json ToJson(const DrillSettings& settings) {
                            {"selection", options.selection},
                            {"run_ids", std::move(run_ids)},
                            {"plan", PlanJson(options.plan)},
-                           {"places", PlacesJson(options.places)},
-                           {"environment", std::move(environment)},
+                           {"places", ToJson(options.places)},
+                           {"environment", OverridesToJson(options.environment)},
                            {"launcher", options.launcher},
-                           {"executor", options.executor},
+                           {"executor", options.dispatch},
+                           {"sbatch", std::move(sbatch)},
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
                            {"keep_workspaces", options.keep_workspaces}});
@@ -160,12 +142,10 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.ReadObject("plan", true, [&](JsonReader& plan) { ReadPlan(plan, &options.plan); });
   reader.ReadObject("places", true,
                     [&](JsonReader& places) { ReadPlaces(places, &options.places); });
-  reader.ForEachMember("environment", [&](const std::string& name, JsonReader& value) {
-    auto& override = options.environment[name];
-    if (!value.json().IsNull()) value.Get(&override.emplace());
-  });
+  ReadOverrides(reader, "environment", &options.environment);
   reader.Read("launcher", &options.launcher);
-  reader.Read("executor", &options.executor);
+  reader.Read("executor", &options.dispatch);
+  reader.ReadArray("sbatch", &options.sbatch);
   reader.ReadOptional("container_root", &options.container_root);
   reader.Read("confirm", &options.confirm);
   reader.Read("keep_workspaces", &options.keep_workspaces);

@@ -3,6 +3,7 @@
 #define RHARNESS_HARNESS_MANIFEST_ARTIFACT_H_
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,12 @@ struct Artifact {
   // empty.
   std::vector<ArtifactPart> parts;
 };
+
+// Whether an artifact holds tensors: weights or optimizer state.
+bool IsCheckpoint(const Artifact& artifact);
+
+// The paths of all files that an artifact consists of, its own first; relative as its own is.
+std::vector<std::filesystem::path> FilesOf(const Artifact& artifact);
 
 }  // namespace rharness
 

@@ -196,4 +196,16 @@ std::string HostPackagesSha256() {
   return kDigest;
 }
 
+Machine ThisMachine() {
+  static const Machine kMachine = [] {
+    const auto line = [](const char* path) {
+      const std::string text = ContentOf(path);
+      return text.substr(0, text.find('\n'));
+    };
+    return Machine{.host = line("/proc/sys/kernel/hostname"),
+                   .boot_id = line("/proc/sys/kernel/random/boot_id")};
+  }();
+  return kMachine;
+}
+
 }  // namespace rharness

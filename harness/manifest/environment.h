@@ -84,6 +84,13 @@ Environment CaptureEnvironment(const std::map<std::string, std::string>* variabl
 // SHA-256 over the host's sorted package list (dpkg), cached per process; empty if there is none.
 std::string HostPackagesSha256();
 
+// Where a rerun ran. Not compared: two machines of one kind are meant to agree.
+struct Machine {
+  std::string host;
+  std::string boot_id;  // of Linux: another one after every boot
+};
+Machine ThisMachine();
+
 Json ToJson(const Environment& environment);
 void ReadEnvironment(JsonReader& reader, Environment* out);
 

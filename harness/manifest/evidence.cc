@@ -75,10 +75,20 @@ Json RemarksToJson(const std::vector<Remark>& remarks) {
   return array;
 }
 
+Json ToJson(const Machine& machine) {
+  return Json::MakeObject({{"host", machine.host}, {"boot_id", machine.boot_id}});
+}
+
 void ReadRerun(JsonReader& reader, Evidence* out) {
   ReadRunId(reader, &out->run_id);
   reader.Read("rerun", &out->rerun);
   ReadCount(reader, "attempt", &out->attempt);
+  ReadHex(reader, "ticket_sha256", &out->ticket_sha256);
+  reader.ReadObject("machine", false, [&](JsonReader& r) {
+    RefuseUnknownMembers(r, {"host", "boot_id"});
+    ReadText(r, "host", &out->machine.host);
+    ReadText(r, "boot_id", &out->machine.boot_id);
+  });
   ReadTime(reader, "started", Presence::kRequired, &out->started);
   ReadTime(reader, "ended", Presence::kRequired, &out->ended);
   reader.ReadObject("outcome", true, [&](JsonReader& r) { ReadOutcome(r, &out->outcome); });
@@ -114,10 +124,10 @@ Result<Evidence> ParseEvidence(const Json& json, std::string_view file) {
   reader.ReadSchema("rharness.evidence", kEvidenceVersion);
   RefuseUnknownMembers(
       reader,
-      {"schema",     "run_id",      "rerun",          "attempt",      "started",  "ended",
-       "outcome",    "obstacle",    "obstacle_layer", "image_digest", "image_id", "code_commit",
-       "code_files", "data",        "remarks",        "environment",  "seeds",    "metrics",
-       "artifacts",  "stdout_path", "stderr_path"});
+      {"schema",     "run_id",      "rerun",          "attempt",       "started",  "ended",
+       "outcome",    "obstacle",    "obstacle_layer", "image_digest",  "image_id", "code_commit",
+       "code_files", "data",        "remarks",        "environment",   "seeds",    "metrics",
+       "artifacts",  "stdout_path", "stderr_path",    "ticket_sha256", "machine"});
   ReadRerun(reader, &evidence);
   ReadInputs(reader, &evidence);
   ReadOutputs(reader, &evidence);
@@ -130,6 +140,8 @@ Json ToJson(const Evidence& evidence) {
                            {"run_id", evidence.run_id},
                            {"rerun", evidence.rerun},
                            {"attempt", evidence.attempt},
+                           {"ticket_sha256", evidence.ticket_sha256},
+                           {"machine", ToJson(evidence.machine)},
                            {"started", FormatTime(evidence.started)},
                            {"ended", FormatTime(evidence.ended)},
                            {"outcome", OutcomeToJson(evidence.outcome)},

@@ -30,8 +30,10 @@ inline constexpr std::string_view kEnvironmentOverridden = "environment_overridd
 // What one rerun saw and made. Written by the drill, read by compare, report and resume.
 struct Evidence {
   std::string run_id;
-  int rerun = 0;    // 1, 2, ...
-  int attempt = 1;  // > 1 after infrastructure failures
+  int rerun = 0;              // 1, 2, ...
+  int attempt = 1;            // > 1 after infrastructure failures
+  std::string ticket_sha256;  // of the ticket that it answers; empty in evidence of older versions
+  Machine machine;
   WallTime started{};
   WallTime ended{};
   Outcome outcome;

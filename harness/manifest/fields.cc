@@ -278,4 +278,13 @@ void ReadRunMetrics(JsonReader& reader, RunMetrics* out) {
   });
 }
 
+void ReadResources(JsonReader& reader, Resources* out) {
+  RefuseUnknownMembers(reader, {"cpus", "gpus", "memory_bytes", "disk_bytes", "timeout_seconds"});
+  ReadCount(reader, "cpus", &out->cpus);
+  ReadCount(reader, "gpus", &out->gpus);
+  reader.ReadOptional("memory_bytes", &out->memory_bytes);
+  reader.ReadOptional("disk_bytes", &out->disk_bytes);
+  ReadSpan(reader, "timeout_seconds", &out->timeout_seconds);
+}
+
 }  // namespace rharness

@@ -1,7 +1,8 @@
 // Reading the fields that manifests and evidence share, with the checks that keep a reader safe.
 //
-// Role: the ground of manifest_reader.cc and evidence.cc; private to this folder. Every function
-// reports through the reader, so its first error sticks and names file and JSON path.
+// Role: the ground of manifest_reader.cc and evidence.cc; used by readers of what holds a manifest,
+// too. Every function reports through the reader, so its first error sticks and names file and JSON
+// path.
 #ifndef RHARNESS_HARNESS_MANIFEST_FIELDS_H_
 #define RHARNESS_HARNESS_MANIFEST_FIELDS_H_
 
@@ -52,6 +53,7 @@ void ReadCount(JsonReader& reader, std::string_view key, int* out);
 // Optional; finite and at least 0.
 void ReadSpan(JsonReader& reader, std::string_view key, double* out);
 
+void ReadResources(JsonReader& reader, Resources* out);
 void ReadSeeds(JsonReader& reader, std::map<std::string, std::int64_t>* out);
 void ReadCodeFiles(JsonReader& reader, std::string_view key, std::vector<CodeFile>* out);
 void ReadData(JsonReader& reader, std::vector<DataItem>* out);
@@ -61,6 +63,7 @@ void ReadCurvePoints(JsonReader& reader, Curve* out);
 // The members "metrics" and "curves" of a run's metrics file.
 void ReadRunMetrics(JsonReader& reader, RunMetrics* out);
 
+Json ToJson(const Resources& resources);
 Json ToJson(const CodeFile& file);
 Json ToJson(const TensorRecord& tensor);
 Json ToJson(const Metric& metric);

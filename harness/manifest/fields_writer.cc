@@ -96,4 +96,12 @@ void AppendCurvePoints(const Curve& curve, Json* object) {
   object->Set("values", std::move(values));
 }
 
+Json ToJson(const Resources& resources) {
+  return Json::MakeObject({{"cpus", resources.cpus},
+                           {"gpus", resources.gpus},
+                           {"memory_bytes", resources.memory_bytes},
+                           {"disk_bytes", resources.disk_bytes},
+                           {"timeout_seconds", resources.timeout_seconds}});
+}
+
 }  // namespace rharness

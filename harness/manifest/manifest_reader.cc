@@ -89,15 +89,6 @@ void ReadDeterminism(JsonReader& reader, Determinism* out) {
       "flags", [&](const std::string& name, JsonReader& value) { value.Get(&out->flags[name]); });
 }
 
-void ReadResources(JsonReader& reader, Resources* out) {
-  RefuseUnknownMembers(reader, {"cpus", "gpus", "memory_bytes", "disk_bytes", "timeout_seconds"});
-  ReadCount(reader, "cpus", &out->cpus);
-  ReadCount(reader, "gpus", &out->gpus);
-  reader.ReadOptional("memory_bytes", &out->memory_bytes);
-  reader.ReadOptional("disk_bytes", &out->disk_bytes);
-  ReadSpan(reader, "timeout_seconds", &out->timeout_seconds);
-}
-
 void ReadRun(JsonReader& reader, Manifest* out) {
   ReadRunId(reader, &out->run_id);
   ReadText(reader, "family", &out->family);

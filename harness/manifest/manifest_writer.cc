@@ -32,14 +32,6 @@ Json DeterminismToJson(const Determinism& determinism) {
                            {"flags", std::move(flags)}});
 }
 
-Json ResourcesToJson(const Resources& resources) {
-  return Json::MakeObject({{"cpus", resources.cpus},
-                           {"gpus", resources.gpus},
-                           {"memory_bytes", resources.memory_bytes},
-                           {"disk_bytes", resources.disk_bytes},
-                           {"timeout_seconds", resources.timeout_seconds}});
-}
-
 }  // namespace
 
 Json ToJson(const Manifest& manifest) {
@@ -67,7 +59,7 @@ Json ToJson(const Manifest& manifest) {
                                 {"metrics", ToJsonArray(manifest.metrics)},
                                 {"curves", ToJsonArray(manifest.curves)},
                                 {"artifacts", ToJsonArray(manifest.artifacts)},
-                                {"resources", ResourcesToJson(manifest.resources)},
+                                {"resources", ToJson(manifest.resources)},
                                 {"notes", ToJson(manifest.notes)}});
   // Left out where not declared, so that a record of before keeps its bytes, by which a history
   // knows it.

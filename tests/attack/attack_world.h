@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/base/files.h"
-#include "harness/drill/workspace.h"
+#include "harness/rerun/workspace.h"
 
 namespace rharness {
 

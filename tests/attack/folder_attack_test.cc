@@ -8,8 +8,8 @@
 #include "harness/base/held_folder.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/journal.h"
-#include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
+#include "harness/rerun/rerun.h"
 #include "tests/attack/attack_world.h"
 
 namespace rharness {
@@ -147,20 +147,18 @@ class RerunFolderOnTheHost : public AttackWorld {
   Result<RerunResult> Try(const std::string& script) {
     Write("elsewhere/thesis.tex", "years of work");
     manifest_.command = {"sh", "-c", script, "sh", (folder() / "elsewhere").string()};
-    auto journal = Journal::Create(folder() / "drill/journal.jsonl", Json::MakeObject());
+    fs::create_directories(folder() / "drill");
     const auto launcher = MakeLauncher("host");
     const auto executor = MakeLocalExecutor();
-    EXPECT_TRUE(journal.ok() && launcher.ok());
-    const RerunContext context{.drill_folder = fs::canonical(folder() / "drill"),
-                               .places = places_,
+    EXPECT_TRUE(launcher.ok());
+    const RerunContext context{.folder = fs::canonical(folder() / "drill"),
                                .launchers = {{"host", launcher->get()}},
                                .executor = executor.get(),
-                               .journal = &*journal,
                                .cache = &cache_,
                                .clock = &SystemClock()};
-    PlannedRerun planned{.run_id = "r", .rerun = 1, .job = "r.1", .resources = {}};
-    planned.resources.timeout_seconds = 50;
-    return rharness::CarryOut(manifest_, planned, 1, {}, context);
+    Ticket ticket{.launcher = "host", .resources = {}, .places = places_, .manifest = manifest_};
+    ticket.resources.timeout_seconds = 50;
+    return rharness::CarryOut(ticket, context);
   }
   void ExpectEvidenceInPlaceAndNothingElsewhere() const {
     EXPECT_TRUE(LoadEvidence(own() / "evidence.json").ok());

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <functional>
 
-#include "harness/drill/rerun.h"
+#include "harness/rerun/rerun.h"
 #include "tests/attack/attack_world.h"
 
 namespace rharness {
@@ -39,23 +39,15 @@ class Sabotage : public AttackWorld {
   Result<RerunResult> Rerun(std::function<void()> deed) {
     manifest_.image.kind = "host";
     auto launcher = MakeLauncher("host");
-    auto journal = Journal::Create(drill() / "journal.jsonl", Json::MakeObject());
-    EXPECT_TRUE(launcher.ok() && journal.ok());
+    EXPECT_TRUE(launcher.ok());
+    fs::create_directories(drill());
     Saboteur executor(std::move(deed));
-    const RerunContext context{.drill_folder = drill(),
-                               .places = places_,
+    const RerunContext context{.folder = drill(),
                                .launchers = {{"host", launcher->get()}},
                                .executor = &executor,
-                               .journal = &*journal,
                                .cache = &cache_,
-                               .clock = &SystemClock(),
-                               .environment = {},
-                               .should_cancel = {}};
-    PlannedRerun planned;
-    planned.job = "r.1";
-    planned.run_id = "r";
-    planned.rerun = 1;
-    return CarryOut(manifest_, planned, 1, {}, context);
+                               .clock = &SystemClock()};
+    return CarryOut({.launcher = "host", .places = places_, .manifest = manifest_}, context);
   }
   fs::path drill() const { return folder() / "drill"; }
   fs::path workspace() const { return drill() / "runs/r/1/workspace"; }

@@ -17,8 +17,11 @@
 
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
-#include "harness/drill/rerun.h"
-#include "harness/drill/scheduler.h"
+#include "harness/dispatch/local_dispatcher.h"
+#include "harness/dispatch/scheduler.h"
+#include "harness/drill/journal.h"
+#include "harness/drill/plan.h"
+#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {
@@ -59,23 +62,32 @@ Status MeasureReruns(const fs::path& folder, int count) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Launcher> launcher, MakeLauncher("host"));
   const std::unique_ptr<Executor> executor = MakeLocalExecutor();
   ContentCache cache;
-  const RerunContext context{.drill_folder = folder,
-                             .launchers = {{"host", launcher.get()}},
-                             .executor = executor.get(),
-                             .journal = &journal,
-                             .cache = &cache,
-                             .clock = &SystemClock()};
+  const RerunContext context{
+      .folder = folder,
+      .launchers = {{"host", launcher.get()}},
+      .executor = executor.get(),
+      .cache = &cache,
+      .clock = &SystemClock(),
+      .on_step = [&](const RerunStep& step) { return journal.Append(step); }};
   int succeeded = 0;
-  const SchedulerHooks hooks{.work = [&](const PlannedRerun& rerun, int attempt,
-                                         const std::vector<int>& gpus) -> Result<AttemptEnd> {
-    ASSIGN_OR_RETURN(const RerunResult result,
-                     CarryOut(*by_id.at(rerun.run_id), rerun, attempt, gpus, context));
-    succeeded += result.evidence.outcome.Succeeded() ? 1 : 0;
-    return AttemptEnd::kFinal;
-  }};
+  const SchedulerHooks hooks{.ticket =
+                                 [&](const PlannedRerun& rerun, const Start& start) {
+                                   return Ticket{.rerun = rerun.rerun,
+                                                 .attempt = start.attempt,
+                                                 .launcher = "host",
+                                                 .resources = rerun.resources,
+                                                 .gpus = start.gpus,
+                                                 .manifest = *by_id.at(rerun.run_id)};
+                                 },
+                             .ended =
+                                 [&](const PlannedRerun&, const AttemptEnd& end) {
+                                   succeeded += end.evidence.outcome.Succeeded() ? 1 : 0;
+                                 }};
+  LocalDispatcher dispatcher([&](const Ticket& ticket) { return CarryOut(ticket, context); });
   JobQueue queue(plan.reruns, Slots{}, 1, RetryPolicy{});
   Status status;
-  const double spent = MillisecondsOf([&] { status = RunQueue(&queue, hooks, &SystemClock()); });
+  const double spent =
+      MillisecondsOf([&] { status = RunQueue(&queue, &dispatcher, hooks, &SystemClock()); });
   RETURN_IF_ERROR(status);
   if (succeeded != count) return InternalError(fmt::format("{} reruns succeeded", succeeded));
   fmt::print("rerun {}\n", spent / count);
@@ -150,9 +162,9 @@ Status MeasureJournal(const fs::path& folder, int count) {
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(folder / "journal.jsonl", Json::MakeObject({{"n", count}})));
   ASSIGN_OR_RETURN(const Descriptor plain, NewFile(folder / "plain.jsonl"));
-  const JournalEntry entry{.job = "digits-torch-3.1",
-                           .state = JobState::kCollected,
-                           .evidence_sha256 = std::string(64, 'a')};
+  const RerunStep entry{.job = "digits-torch-3.1",
+                        .state = AttemptState::kCollected,
+                        .evidence_sha256 = std::string(64, 'a')};
   const std::string line(200, 'x');
   std::vector<double> ours;
   std::vector<double> peer;

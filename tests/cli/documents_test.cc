@@ -121,7 +121,7 @@ TEST_F(Documents, AreTheSameTwiceAndNameTheDateOfTheSources) {
 }
 
 TEST_F(Documents, CompleteVerbsAndOptionsInBash) {
-  EXPECT_THAT(Bash("rharness dri"), ElementsAre("drill"));
+  EXPECT_THAT(Bash("rharness dri"), ElementsAre("drill", "rerun"));
   EXPECT_THAT(Bash("rharness ''"), testing::UnorderedElementsAreArray(kVerbs));
   EXPECT_THAT(Bash("rharness history ''"), Contains("retire"));
   EXPECT_THAT(Bash("rharness history add --fo"), ElementsAre("--force"));

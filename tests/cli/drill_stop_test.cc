@@ -89,7 +89,8 @@ TEST_F(StoppedDrill, JudgesNoRerunThatWasStoppedWithItHoweverTheRerunEnded) {
     const int status = drill.Wait();
     ASSERT_TRUE(WIFEXITED(status)) << how;
     EXPECT_EQ(WEXITSTATUS(status), 4) << how;
-    EXPECT_EQ(ReadJournal(At("out/journal.jsonl"))->last.at("a.1").state, JobState::kEnded) << how;
+    EXPECT_EQ(ReadJournal(At("out/journal.jsonl"))->last.at("a.1").state, AttemptState::kEnded)
+        << how;
     EXPECT_TRUE(StoredReport().interrupted) << how;
     EXPECT_EQ(LastVerdict(), "") << how;
     const ProcessResult result = Resume();

@@ -89,8 +89,8 @@ class UnfinishedDrill : public DrillProgram {
       if (!past.ok()) return false;
       halfway = Halfway();  // what an earlier look saw is over
       for (const auto& [job, entry] : past->last) {
-        if (entry.state == JobState::kCollected) halfway.finished = job.substr(0, 1);
-        if (entry.state == JobState::kStarted) {
+        if (entry.state == AttemptState::kCollected) halfway.finished = job.substr(0, 1);
+        if (entry.state == AttemptState::kStarted) {
           halfway.hanging = job.substr(0, 1);
           halfway.pid = entry.pid;
         }

@@ -27,16 +27,16 @@ class JournalTest : public testing::Test {
   std::string WriteSample() {
     auto journal = Journal::Create(path_, Json::MakeObject({{"drill_id", "d1"}}));
     EXPECT_TRUE(journal.ok());
-    EXPECT_TRUE(journal->Append({.job = "a.1", .state = JobState::kPrepared}).ok());
+    EXPECT_TRUE(journal->Append({.job = "a.1", .state = AttemptState::kPrepared}).ok());
     EXPECT_TRUE(journal
                     ->Append({.job = "b.1",
-                              .state = JobState::kStarted,
+                              .state = AttemptState::kStarted,
                               .attempt = 2,
                               .pid = 4711,
                               .start_ticks = 99})
                     .ok());
     EXPECT_TRUE(
-        journal->Append({.job = "a.1", .state = JobState::kCollected, .evidence_sha256 = "abc"})
+        journal->Append({.job = "a.1", .state = AttemptState::kCollected, .evidence_sha256 = "abc"})
             .ok());
     return *ReadFile(path_);
   }
@@ -53,7 +53,7 @@ TEST_F(JournalTest, RemembersTheLastStateOfEachJob) {
   EXPECT_EQ(content->entries, 3U);
   EXPECT_FALSE(content->torn);
   ASSERT_EQ(content->last.size(), 2U);
-  EXPECT_EQ(content->last.at("a.1").state, JobState::kCollected);
+  EXPECT_EQ(content->last.at("a.1").state, AttemptState::kCollected);
   EXPECT_EQ(content->last.at("a.1").evidence_sha256, "abc");
   EXPECT_EQ(content->last.at("b.1").pid, 4711);
   EXPECT_EQ(content->last.at("b.1").start_ticks, 99U);
@@ -77,7 +77,7 @@ TEST_F(JournalTest, DropsATornLastLineWhereverItTore) {
     ASSERT_TRUE(content.ok()) << length << ": " << content.error().ToString();
     EXPECT_TRUE(content->torn) << length;
     EXPECT_EQ(content->entries, 2U) << length;
-    EXPECT_EQ(content->last.at("a.1").state, JobState::kPrepared) << length;
+    EXPECT_EQ(content->last.at("a.1").state, AttemptState::kPrepared) << length;
   }
 }
 
@@ -89,7 +89,7 @@ TEST_F(JournalTest, AppendsCleanlyAfterATornLine) {
     auto journal = Journal::Open(path_, &past);
     ASSERT_TRUE(journal.ok());
     EXPECT_TRUE(past.torn);
-    ASSERT_TRUE(journal->Append({.job = "c.1", .state = JobState::kPrepared}).ok());
+    ASSERT_TRUE(journal->Append({.job = "c.1", .state = AttemptState::kPrepared}).ok());
   }
   const auto content = ReadJournal(path_);
   ASSERT_TRUE(content.ok()) << content.error().ToString();
@@ -124,7 +124,7 @@ TEST_F(JournalTest, ReadsWhatWasAppendedBehindATornLineWhereverItTore) {
     ASSERT_TRUE(content.ok()) << length << ": " << content.error().ToString();
     EXPECT_TRUE(content->torn) << length;
     EXPECT_EQ(content->last.at("b.1").pid, 4711) << length;
-    EXPECT_EQ(content->last.at("a.1").state, JobState::kCollected) << length;
+    EXPECT_EQ(content->last.at("a.1").state, AttemptState::kCollected) << length;
   }
 }
 
@@ -172,12 +172,12 @@ TEST_F(JournalTest, TakesBackALineThatFoundNoSpaceAndGoesOn) {
     Status full;
     {
       const FileSizeLimit limit(size + room);
-      full = journal->Append({.job = "a.1", .state = JobState::kEnded, .attempt = 12});
+      full = journal->Append({.job = "a.1", .state = AttemptState::kEnded, .attempt = 12});
     }
     ASSERT_FALSE(full.ok()) << room;
     EXPECT_EQ(full.error().code, ErrorCode::kIo);
     EXPECT_EQ(fs::file_size(path_), size) << room;
-    ASSERT_TRUE(journal->Append({.job = "b.1", .state = JobState::kPrepared}).ok());
+    ASSERT_TRUE(journal->Append({.job = "b.1", .state = AttemptState::kPrepared}).ok());
     const auto content = ReadJournal(path_);
     ASSERT_TRUE(content.ok()) << room << ": " << content.error().ToString();
     EXPECT_FALSE(content->torn);

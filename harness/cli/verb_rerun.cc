@@ -1,0 +1,120 @@
+// rharness rerun: carries out one ticket on this machine.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include "harness/base/descriptor.h"
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/verb.h"
+#include "harness/rerun/end_marker.h"
+#include "harness/rerun/rerun.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kRerunHelp[] =
+    "Makes the workspace that the ticket asks for, runs the command in it, and leaves the evidence "
+    "in --out: runs/RUN/N/ as in a drill's folder and, last, ended.json, which binds it to the "
+    "ticket. This is what every dispatcher runs on the machine that it chose. The run's own end, "
+    "good or bad, is an answer; whoever wrote the ticket judges it.";
+
+struct Arguments {
+  std::string ticket;
+  std::string out;
+};
+
+std::atomic<bool> g_stop{false};
+void OnStop(int) { g_stop = true; }
+
+// False: an attempt is never carried out twice, also not by a scheduler that starts it again.
+Result<bool> Claim(const fs::path& folder) {
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  std::error_code error;
+  fs::permissions(folder, fs::perms::owner_all, error);
+  if (error) return IoErrorFromErrno("cannot set mode", error.value(), folder.string());
+  const fs::path claim = folder / "claimed.json";
+  const Descriptor file(
+      ::open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.valid() && errno == EEXIST) return false;
+  if (!file.valid()) return IoErrorFromErrno("cannot create", errno, claim.string());
+  const Machine machine = ThisMachine();
+  const std::string text = Json::MakeObject({{"host", machine.host},
+                                             {"boot_id", machine.boot_id},
+                                             {"pid", static_cast<int>(::getpid())}})
+                               .Dump() +
+                           "\n";
+  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return IoErrorFromErrno("cannot write", errno, claim.string());
+  }
+  return true;
+}
+
+Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out) {
+  ContentCache cache;
+  const std::unique_ptr<Executor> executor = MakeLocalExecutor();
+  RerunContext context{.folder = fs::absolute(out),
+                       .executor = executor.get(),
+                       .cache = &cache,
+                       .clock = &SystemClock(),
+                       .should_cancel = [] { return g_stop.load(); }};
+  // One that is not here is an obstacle of the rerun.
+  const auto launcher = MakeLauncher(ticket.launcher.empty() ? "host" : ticket.launcher);
+  if (launcher.ok()) context.launchers[ticket.launcher] = launcher->get();
+  ASSIGN_OR_RETURN(RerunResult result, CarryOut(ticket, context));
+  RETURN_IF_ERROR(WriteEndMarker(context.folder, ticket, result));
+  return result;
+}
+
+int Run(const Arguments& arguments) {
+  const auto ticket = LoadTicket(arguments.ticket);
+  if (!ticket.ok()) return FailWith(ticket.error());
+  const fs::path out = arguments.out;
+  const auto claimed = Claim(out);
+  if (!claimed.ok()) return FailWith(claimed.error());
+  if (!*claimed) {
+    LogError(
+        fmt::format("{}: this attempt was already taken up (claimed.json); an attempt is carried "
+                    "out once",
+                    out.string()));
+    return kExitClaimed;
+  }
+  std::signal(SIGINT, OnStop);
+  std::signal(SIGTERM, OnStop);
+  std::signal(SIGHUP, OnStop);
+  const auto result = Carry(*ticket, out);
+  if (!result.ok()) return FailWith(result.error());
+  const Evidence& evidence = result->evidence;
+  const std::string end =
+      evidence.obstacle.empty() ? evidence.outcome.ToString() : evidence.obstacle;
+  if (!Globals().quiet) Print(TerminalSafe(fmt::format("{}: {}\n", ticket->job(), end)));
+  const bool answer = !result->infrastructure && evidence.outcome.kind != OutcomeKind::kCancelled;
+  return answer ? kExitOk : kExitInfrastructure;
+}
+
+}  // namespace
+
+void AddRerun(Command& root) {
+  auto arguments = std::make_shared<Arguments>();
+  Command& verb = root.AddVerb("rerun", "Carry out one ticket of a drill on this machine");
+  verb.Describe(kRerunHelp);
+  verb.Add("TICKET", &arguments->ticket, "The ticket").File().Required();
+  verb.Add("--out", &arguments->out, "New folder for the evidence").Folder().Required();
+  verb.ExitCode(kExitOk, "there is an answer, whatever became of the run");
+  verb.ExitCode(kExitUsage, "usage, or no ticket");
+  verb.ExitCode(kExitInfrastructure, "no answer: the machine failed, or it was stopped");
+  verb.ExitCode(kExitIntegrity, "the ticket is not as it was issued");
+  verb.ExitCode(kExitClaimed, "another process has taken this attempt up");
+  verb.Example("rharness rerun ticket.json --out evidence");
+  verb.Do([arguments] { return Run(*arguments); });
+}
+
+}  // namespace rharness

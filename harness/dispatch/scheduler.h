@@ -1,0 +1,30 @@
+// Drives a queue of reruns to its end with a dispatcher: start, wait, retry, stop.
+#ifndef RHARNESS_HARNESS_DISPATCH_SCHEDULER_H_
+#define RHARNESS_HARNESS_DISPATCH_SCHEDULER_H_
+
+#include <functional>
+
+#include "harness/base/clock.h"
+#include "harness/base/progress.h"
+#include "harness/base/result.h"
+#include "harness/dispatch/dispatcher.h"
+#include "harness/dispatch/queue.h"
+
+namespace rharness {
+
+struct SchedulerHooks {
+  // What is handed to the dispatcher for it.
+  std::function<Ticket(const PlannedRerun&, const Start&)> ticket;
+  // One attempt ended, also one that will be tried again. May be empty.
+  std::function<void(const PlannedRerun&, AttemptEnd)> ended;
+  std::function<void(const Progress&)> progress;  // may be empty
+  std::function<bool()> should_stop;              // may be empty; no rerun starts once it is true
+};
+
+// Returns when the queue is done or stopped. Blocks; everything is called on this thread. A failure
+// of rharness's own stops the queue: running reruns are waited for, and it is returned.
+Status RunQueue(JobQueue* queue, Dispatcher* dispatcher, const SchedulerHooks& hooks, Clock* clock);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DISPATCH_SCHEDULER_H_

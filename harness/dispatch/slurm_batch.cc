@@ -1,0 +1,133 @@
+// Writing a batch, and the arguments of sbatch.
+#include "harness/dispatch/slurm_batch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Paths come as arguments: nothing is written into the script.
+constexpr std::string_view kScript =
+    "#!/bin/sh\n"
+    "task=\"$2/$SLURM_ARRAY_TASK_ID\"\n"
+    "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
+
+// For hashing inputs, fetching an image and bringing outputs home.
+constexpr double kMarginSeconds = 600.0;
+constexpr std::uint64_t kMarginMib = 256;
+
+// The number of a folder such as "12"; 0: not one.
+int NumberOf(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() ? number : 0;
+}
+
+}  // namespace
+
+Status CheckSbatchOption(const std::string& option) {
+  static constexpr std::array<std::string_view, 16> kOurs = {
+      "--array",     "--parsable", "--export",     "--output",   "--error",  "--chdir",
+      "--job-name",  "--comment",  "--no-requeue", "--requeue",  "--signal", "--wrap",
+      "--open-mode", "--wait",     "--dependency", "--test-only"};
+  const std::string name = option.substr(0, option.find('='));
+  if (!name.starts_with("--") || name.size() < 3) {
+    return InvalidInput(fmt::format("'{}' is no long option of sbatch; expected one such as "
+                                    "--partition=gpu",
+                                    TerminalSafe(option)),
+                        "--sbatch");
+  }
+  if (std::ranges::find(kOurs, name) == kOurs.end()) return {};
+  return InvalidInput(fmt::format("{} is given by rharness itself", name), "--sbatch");
+}
+
+ResourceClass ClassOf(const Resources& needs) {
+  ResourceClass shared{.cpus = std::max(1, needs.cpus), .gpus = std::max(0, needs.gpus)};
+  if (needs.memory_bytes > 0) {
+    shared.memory_mib = std::bit_ceil((needs.memory_bytes >> 20U) + 1) + kMarginMib;
+  }
+  const double minutes = std::ceil((needs.timeout_seconds + kMarginSeconds) / 60.0);
+  shared.minutes = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(minutes, 1.0, 1e9)));
+  return shared;
+}
+
+std::string BatchName(const SlurmOptions& options, const fs::path& batch) {
+  return fmt::format("rharness.{}.{}", options.drill_id, batch.filename().string());
+}
+
+std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::path& batch,
+                                         const ResourceClass& needs, std::size_t tasks,
+                                         const std::set<std::string>& avoid) {
+  // In patterns of file names a "%" is written twice.
+  std::string log = batch.string();
+  for (auto at = log.find('%'); at != std::string::npos; at = log.find('%', at + 2)) {
+    log.insert(at, 1, '%');
+  }
+  std::vector<std::string> arguments = {
+      "--job-name=" + BatchName(options, batch),
+      "--comment=" + options.drill_id,
+      fmt::format("--array=0-{}", tasks - 1),
+      "--nodes=1",
+      "--ntasks=1",
+      fmt::format("--cpus-per-task={}", needs.cpus),
+      fmt::format("--time={}", needs.minutes),
+      "--no-requeue",
+      "--signal=B:TERM@60",
+      "--chdir=" + batch.string(),
+      fmt::format("--output={}/%a/log.txt", log),
+  };
+  if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", needs.gpus));
+  if (needs.memory_mib > 0) arguments.push_back(fmt::format("--mem={}M", needs.memory_mib));
+  if (!avoid.empty()) arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
+  const auto path = PickEnvironment({"PATH"});
+  const bool has_path = path.contains("PATH") && path.at("PATH").find(',') == std::string::npos;
+  arguments.push_back(has_path ? "--export=PATH=" + path.at("PATH") : "--export=NIL");
+  arguments.insert(arguments.end(), options.sbatch.begin(), options.sbatch.end());
+  arguments.push_back((batch / "script.sh").string());
+  arguments.push_back(options.program.string());
+  arguments.push_back(batch.string());
+  return arguments;
+}
+
+Status WriteBatch(const fs::path& batch, const std::vector<Attempt>& attempts) {
+  RETURN_IF_ERROR(MakeDirectories(batch));
+  Json jobs = Json::MakeArray();
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    const fs::path task = batch / std::to_string(i);
+    RETURN_IF_ERROR(MakeDirectories(task));
+    RETURN_IF_ERROR(WriteJsonFile(task / "ticket.json", ToJson(attempts[i].ticket)));
+    jobs.Append(attempts[i].ticket.job());
+  }
+  RETURN_IF_ERROR(WriteFileAtomic(batch / "script.sh", kScript));
+  return WriteJsonFile(batch / "batch.json",
+                       Json::MakeObject({{"schema", "rharness.batch/v1"}, {"jobs", jobs}}));
+}
+
+Result<std::vector<fs::path>> ListBatches(const fs::path& folder) {
+  std::vector<fs::path> batches;
+  std::error_code error;
+  fs::directory_iterator entry(folder / "dispatch", error);
+  if (error == std::errc::no_such_file_or_directory) return batches;
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (NumberOf(entry->path()) > 0) batches.push_back(entry->path());
+  }
+  if (error) return IoErrorFromErrno("cannot list", error.value(), (folder / "dispatch").string());
+  std::ranges::sort(batches, {}, NumberOf);
+  return batches;
+}
+
+}  // namespace rharness

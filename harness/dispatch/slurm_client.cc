@@ -1,0 +1,130 @@
+// Calling sbatch, squeue, sacct, scancel and scontrol.
+#include "harness/dispatch/slurm_client.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "harness/base/files.h"
+#include "harness/manifest/environment.h"
+
+namespace rharness {
+namespace {
+
+constexpr auto kCallLimit = std::chrono::seconds(60);
+
+// Variables of Slurm's change what its programs do, but for those that say where it is.
+std::map<std::string, std::string> ClientEnvironment() {
+  std::map<std::string, std::string> environment = ProcessEnvironment();
+  std::erase_if(environment, [](const auto& variable) {
+    const std::string& name = variable.first;
+    if (name == "SLURM_CONF" || name == "SLURM_JWT") return false;
+    return name.starts_with("SLURM_") || name.starts_with("SBATCH_") ||
+           name.starts_with("SQUEUE_") || name.starts_with("SACCT_") ||
+           name.starts_with("SCANCEL_") || name.starts_with("SALLOC_");
+  });
+  environment["SLURM_TIME_FORMAT"] = "standard";
+  environment["LC_ALL"] = "C";
+  return environment;
+}
+
+std::string LastLineOf(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  const auto at = text.rfind('\n');
+  return TerminalSafe(std::string(at == std::string_view::npos ? text : text.substr(at + 1)));
+}
+
+}  // namespace
+
+SlurmClient::SlurmClient(Run run) : run_(std::move(run)) {
+  if (!run_) {
+    run_ = [](const ProcessSpec& spec) {
+      return RunProcess(spec, {.timeout = kCallLimit, .output_bytes = std::uint64_t{256} << 20});
+    };
+  }
+}
+
+Result<std::string> SlurmClient::Call(std::vector<std::string> argv) {
+  const std::string program = argv[0];
+  ++calls_;
+  ProcessResult result =
+      run_({.argv = std::move(argv), .environment = ClientEnvironment(), .group_only = true});
+  const Outcome& outcome = result.outcome;
+  if (outcome.Succeeded()) return std::move(result.stdout_text);
+  if (outcome.kind == OutcomeKind::kNotStarted) {
+    return NotFound("cannot be started: " + outcome.detail + "; expected Slurm's programs on PATH",
+                    program);
+  }
+  if (outcome.kind == OutcomeKind::kTimedOut) {
+    return TimeoutError("did not answer: " + outcome.ToString(), program);
+  }
+  const std::string said =
+      result.stderr_text.empty() ? outcome.ToString() : LastLineOf(result.stderr_text);
+  if (outcome.kind != OutcomeKind::kExited || IsServiceTrouble(result.stderr_text)) {
+    return ProcessError(said, program);
+  }
+  return InvalidInput(said, program);
+}
+
+Result<std::uint64_t> SlurmClient::Submit(const std::vector<std::string>& arguments) {
+  std::vector<std::string> argv = {"sbatch", "--parsable"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  ASSIGN_OR_RETURN(const std::string text, Call(std::move(argv)));
+  return ParseSbatch(text);
+}
+
+Result<SlurmTasks> SlurmClient::Queue(const std::vector<std::uint64_t>& jobs) {
+  const auto text = Call({"squeue", "--noheader", "--array", "--states=all",
+                          fmt::format("--format={}", kSqueueFormat),
+                          fmt::format("--jobs={}", fmt::join(jobs, ","))});
+  // Slurm forgets jobs some minutes after their end, and then refuses a list with only such ones.
+  if (!text.ok() && text.error().code == ErrorCode::kInvalidInput &&
+      text.error().message.find("Invalid job id") != std::string::npos) {
+    return SlurmTasks();
+  }
+  if (!text.ok()) return text.error();
+  return ParseSqueue(*text);
+}
+
+Result<SlurmTasks> SlurmClient::Accounting(const std::vector<std::uint64_t>& jobs) {
+  ASSIGN_OR_RETURN(const std::string text,
+                   Call({"sacct", "--noheader", "--parsable2", "--allocations", "--array",
+                         "--duplicates", fmt::format("--format={}", kSacctFormat),
+                         fmt::format("--jobs={}", fmt::join(jobs, ","))}));
+  return ParseSacct(text);
+}
+
+Result<std::optional<std::uint64_t>> SlurmClient::FindByName(const std::string& name) {
+  const auto number = [](const std::string& text) -> std::optional<std::uint64_t> {
+    std::uint64_t job = 0;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), job);
+    if (end.ec != std::errc() || job == 0) return std::nullopt;
+    return job;
+  };
+  ASSIGN_OR_RETURN(const std::string queue,
+                   Call({"squeue", "--noheader", "--states=all", "--format=%F", "--name=" + name}));
+  if (const auto job = number(queue)) return job;
+  const auto accounting = Call({"sacct", "--noheader", "--parsable2", "--allocations",
+                                "--format=JobID", "--name=" + name, "--starttime=now-30days"});
+  // Many sites have none; then the queue's word is all there is.
+  return accounting.ok() ? number(*accounting) : std::nullopt;
+}
+
+Status SlurmClient::Cancel(const std::vector<std::string>& tasks) {
+  std::vector<std::string> argv = {"scancel", "--quiet"};
+  argv.insert(argv.end(), tasks.begin(), tasks.end());
+  const auto text = Call(std::move(argv));
+  if (!text.ok()) return text.error();
+  return {};
+}
+
+int SlurmClient::MaxArray() {
+  if (!max_array_) {
+    const auto config = Call({"scontrol", "show", "config"});
+    max_array_ = MaxArraySize(config.ok() ? *config : "");
+  }
+  return *max_array_;
+}
+
+}  // namespace rharness

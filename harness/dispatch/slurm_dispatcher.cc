@@ -1,0 +1,325 @@
+// Submitting, polling, collecting and adopting Slurm's tasks.
+#include "harness/dispatch/slurm_dispatcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/held_folder.h"
+#include "harness/base/log.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::nanoseconds kFirstPoll = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kLongestPoll = std::chrono::seconds(30);
+
+std::uint64_t JobOf(const std::string& task) {
+  std::uint64_t job = 0;
+  std::from_chars(task.data(), task.data() + task.size(), job);
+  return job;
+}
+
+// A shared file system shows what another machine wrote once the folder has been listed.
+void Refresh(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();) {
+    entry.increment(error);
+  }
+}
+
+// Moves a rerun's folder from below one folder to below another of the same file system.
+Status MoveRerun(const fs::path& from_folder, const fs::path& to_folder, const Ticket& ticket) {
+  const fs::path here = RerunFolder({}, ticket.run_id(), ticket.rerun);
+  RETURN_IF_ERROR(RemoveTreeBelow(to_folder, here));
+  RETURN_IF_ERROR(MakeDirectoriesBelow(to_folder, here.parent_path()));
+  ASSIGN_OR_RETURN(const HeldFolder from, HeldFolder::Open(from_folder));
+  ASSIGN_OR_RETURN(const HeldFolder source, from.OpenFolder(here.parent_path()));
+  ASSIGN_OR_RETURN(const HeldFolder to, HeldFolder::Open(to_folder));
+  ASSIGN_OR_RETURN(const HeldFolder target, to.OpenFolder(here.parent_path()));
+  const std::string name = here.filename().string();
+  if (::renameat(source.fd(), name.c_str(), target.fd(), name.c_str()) != 0) {
+    return IoErrorFromErrno("cannot move what a task left", errno, (from_folder / here).string());
+  }
+  ASSIGN_OR_RETURN(const HeldFolder moved, target.OpenFolder(name));
+  return {};
+}
+
+}  // namespace
+
+SlurmDispatcher::SlurmDispatcher(SlurmOptions options, SlurmClient* client, Clock* clock,
+                                 std::function<Status(const RerunStep&)> on_step,
+                                 std::function<bool()> should_cancel)
+    : options_(std::move(options)),
+      client_(*client),
+      clock_(*clock),
+      on_step_(std::move(on_step)),
+      should_cancel_(std::move(should_cancel)) {}
+
+Status SlurmDispatcher::Adopt() {
+  ASSIGN_OR_RETURN(const std::vector<fs::path> batches, ListBatches(options_.folder));
+  for (const fs::path& batch : batches) {
+    RETURN_IF_ERROR(AdoptBatch(batch));
+    std::from_chars(batch.filename().c_str(),
+                    batch.filename().c_str() + batch.filename().string().size(), batches_);
+  }
+  return {};
+}
+
+Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  fs::directory_iterator entry(batch, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos) folders.push_back(entry->path());
+  }
+  if (error) return IoErrorFromErrno("cannot list", error.value(), batch.string());
+  if (folders.empty()) return {};
+  // Its number is not on record where the process was killed while it asked for it.
+  std::optional<std::uint64_t> job;
+  if (const auto text = ReadFile(batch / "job"); text.ok()) {
+    ASSIGN_OR_RETURN(job, ParseSbatch(*text));
+  } else {
+    ASSIGN_OR_RETURN(job, client_.FindByName(BatchName(options_, batch)));
+  }
+  if (!job) return RemoveTree(batch);  // it was never submitted
+  for (const fs::path& folder : folders) {
+    auto ticket = LoadTicket(folder / "ticket.json");
+    if (!ticket.ok()) continue;
+    // A process that was killed between moving it home and journalling it.
+    const fs::path here = RerunFolder({}, ticket->run_id(), ticket->rerun);
+    if (fs::exists(folder / "out" / "ended.json", error) &&
+        !fs::exists(folder / "out" / here, error)) {
+      const Status back = MoveRerun(options_.folder, folder / "out", *ticket);
+      if (!back.ok()) LogDebug(back.error().ToString());
+    }
+    tasks_.push_back({.id = fmt::format("{}_{}", *job, folder.filename().string()),
+                      .folder = folder,
+                      .ticket = std::move(*ticket),
+                      .submitted = clock_.Monotonic()});
+  }
+  LogInfo(fmt::format("found job {} of an earlier process, with {} reruns", *job, folders.size()));
+  return {};
+}
+
+Status SlurmDispatcher::Submit(std::vector<Attempt> attempts) {
+  std::map<ResourceClass, std::vector<Attempt>> by_class;
+  for (Attempt& attempt : attempts) {
+    const auto adopted = std::ranges::find_if(tasks_, [&](const Task& task) {
+      return !task.index && task.ticket.job() == attempt.ticket.job();
+    });
+    if (adopted != tasks_.end()) {
+      adopted->index = attempt.index;
+      continue;
+    }
+    by_class[ClassOf(attempt.ticket.resources)].push_back(std::move(attempt));
+  }
+  for (auto& [needs, members] : by_class) {
+    RETURN_IF_ERROR(SubmitClass(needs, std::move(members)));
+  }
+  interval_ = kFirstPoll;
+  next_poll_ = clock_.Monotonic() + interval_;
+  return {};
+}
+
+Status SlurmDispatcher::SubmitClass(const ResourceClass& needs, std::vector<Attempt> attempts) {
+  const auto most = static_cast<std::size_t>(std::max(1, client_.MaxArray() - 1));
+  for (std::size_t at = 0; at < attempts.size(); at += most) {
+    const auto end = std::min(attempts.size(), at + most);
+    RETURN_IF_ERROR(SubmitBatch(
+        needs, {std::make_move_iterator(attempts.begin() + static_cast<std::ptrdiff_t>(at)),
+                std::make_move_iterator(attempts.begin() + static_cast<std::ptrdiff_t>(end))}));
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> SlurmDispatcher::Ask(const ResourceClass& needs, const fs::path& batch,
+                                                  std::size_t tasks, Error* why) {
+  const auto job = client_.Submit(SbatchArguments(options_, batch, needs, tasks, avoid_));
+  if (job.ok()) return *job;
+  *why = job.error();
+  if (why->code == ErrorCode::kInvalidInput || why->code == ErrorCode::kNotFound) return {};
+  // The call failed; what it asked for may have come about all the same.
+  const auto found = client_.FindByName(BatchName(options_, batch));
+  return found.ok() ? *found : std::nullopt;
+}
+
+Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Attempt> attempts) {
+  const fs::path batch = options_.folder / "dispatch" / std::to_string(++batches_);
+  RETURN_IF_ERROR(WriteBatch(batch, attempts));
+  Error why;
+  const auto job = Ask(needs, batch, attempts.size(), &why);
+  if (job) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(*job) + "\n"));
+  if (!job && why.code == ErrorCode::kNotFound) return why;
+  const bool refused = !job && why.code == ErrorCode::kInvalidInput;
+  for (std::size_t i = 0; i < attempts.size(); ++i) {
+    Task task{.id = job ? fmt::format("{}_{}", *job, i) : "",
+              .folder = batch / std::to_string(i),
+              .ticket = std::move(attempts[i].ticket),
+              .index = attempts[i].index,
+              .submitted = clock_.Monotonic()};
+    if (job) {
+      tasks_.push_back(std::move(task));
+      continue;
+    }
+    refused_.push_back(WithoutEvidence(
+        task, refused ? AttemptEnd::Kind::kCutShort : AttemptEnd::Kind::kInfrastructure,
+        OutcomeKind::kNotStarted,
+        fmt::format("Slurm {} it: {}", refused ? "refused" : "did not take", why.ToString())));
+  }
+  return job ? Status() : RemoveTree(batch);
+}
+
+AttemptEnd SlurmDispatcher::WithoutEvidence(const Task& task, AttemptEnd::Kind kind,
+                                            OutcomeKind outcome, const std::string& why) const {
+  AttemptEnd end{.index = task.index.value_or(0), .kind = kind};
+  Evidence& evidence = end.evidence;
+  evidence.run_id = task.ticket.run_id();
+  evidence.rerun = task.ticket.rerun;
+  evidence.attempt = task.ticket.attempt;
+  evidence.ticket_sha256 = TicketSha256(task.ticket);
+  evidence.started = evidence.ended = clock_.Now();
+  evidence.outcome.kind = outcome;
+  evidence.outcome.detail = why;
+  evidence.obstacle = why;
+  return end;
+}
+
+Result<std::vector<AttemptEnd>> SlurmDispatcher::Wait(std::chrono::nanoseconds longest) {
+  std::vector<AttemptEnd> ends = std::exchange(refused_, {});
+  if (!ends.empty()) return ends;
+  if (!cancelled_ && should_cancel_ && should_cancel_()) CancelAll();
+  const MonotonicTime now = clock_.Monotonic();
+  if (now < next_poll_) {
+    clock_.SleepFor(std::min<std::chrono::nanoseconds>(longest, next_poll_ - now));
+    return ends;
+  }
+  RETURN_IF_ERROR(Poll(&ends));
+  // As long as something happens it is worth looking often.
+  interval_ = ends.empty() ? std::min(kLongestPoll, interval_ + interval_ / 2) : kFirstPoll;
+  next_poll_ = clock_.Monotonic() + interval_;
+  return ends;
+}
+
+void SlurmDispatcher::CancelAll() {
+  cancelled_ = true;
+  std::set<std::string> jobs;
+  for (const Task& task : tasks_) jobs.insert(std::to_string(JobOf(task.id)));
+  if (jobs.empty()) return;
+  const Status cancelled = client_.Cancel({jobs.begin(), jobs.end()});
+  if (!cancelled.ok()) LogWarning("cannot cancel: " + cancelled.error().ToString());
+  interval_ = kFirstPoll;
+  next_poll_ = clock_.Monotonic() + interval_;
+}
+
+Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
+  std::set<std::uint64_t> asked;
+  for (const Task& task : tasks_) {
+    if (task.index) asked.insert(JobOf(task.id));
+  }
+  if (asked.empty()) return {};
+  const std::vector<std::uint64_t> jobs(asked.begin(), asked.end());
+  const auto queue = client_.Queue(jobs);
+  if (!queue.ok()) {
+    // A controller that is down says nothing of the tasks: they are waited for.
+    LogWarning("Slurm does not answer; waiting: " + queue.error().ToString());
+    return {};
+  }
+  std::optional<SlurmTasks> accounting;
+  const bool gone = std::ranges::any_of(
+      tasks_, [&](const Task& task) { return task.index && !queue->contains(task.id); });
+  if (gone) {
+    auto answer = client_.Accounting(jobs);
+    if (answer.ok()) accounting = std::move(*answer);
+  }
+  std::vector<Task> left;
+  for (Task& task : tasks_) {
+    std::optional<AttemptEnd> end;
+    if (task.index) {
+      ASSIGN_OR_RETURN(end, Settle(&task, *queue, accounting));
+    }
+    if (end) {
+      ends->push_back(std::move(*end));
+    } else {
+      left.push_back(std::move(task));
+    }
+  }
+  tasks_ = std::move(left);
+  return {};
+}
+
+Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
+    Task* task, const SlurmTasks& queue, const std::optional<SlurmTasks>& accounting) {
+  const std::optional<AttemptEnd> nothing;
+  const auto find = [&](const SlurmTasks& tasks) {
+    const auto found = tasks.find(task->id);
+    return found == tasks.end() ? std::nullopt : std::optional(found->second);
+  };
+  const MonotonicTime now = clock_.Monotonic();
+  TaskView view{.queue = find(queue),
+                .accounting = accounting ? find(*accounting) : std::nullopt,
+                .accounting_answers = accounting.has_value(),
+                .since_submitted = now - task->submitted};
+  const bool live = view.queue && PhaseOf(view.queue->state) == SlurmPhase::kLive;
+  if (!live) {
+    if (!task->ended) task->ended = now;
+    view.since_ended = now - *task->ended;
+    Refresh(task->folder);
+    auto end = ReadEndMarker(task->folder / "out", task->ticket);
+    if (end.ok() && *end) {
+      ASSIGN_OR_RETURN(AttemptEnd collected, Collect(*task, std::move(**end)));
+      return std::optional(std::move(collected));
+    }
+    if (!end.ok()) {
+      return std::optional(WithoutEvidence(*task, AttemptEnd::Kind::kInfrastructure,
+                                           OutcomeKind::kLost, end.error().ToString()));
+    }
+    std::error_code error;
+    if (cancelled_ && !fs::exists(task->folder / "out" / "claimed.json", error)) {
+      return std::optional(WithoutEvidence(*task, AttemptEnd::Kind::kCutShort,
+                                           OutcomeKind::kCancelled, "before it started"));
+    }
+  }
+  const TaskDecision decision = DecideTask(view);
+  if (decision.kind == TaskDecision::Kind::kWait) return nothing;
+  if (decision.kind == TaskDecision::Kind::kRefused) (void)client_.Cancel({task->id});
+  if (!decision.avoid.empty()) avoid_.insert(decision.avoid);
+  const AttemptEnd::Kind kind =
+      decision.kind == TaskDecision::Kind::kRefused     ? AttemptEnd::Kind::kCutShort
+      : decision.kind == TaskDecision::Kind::kPreempted ? AttemptEnd::Kind::kPreempted
+                                                        : AttemptEnd::Kind::kInfrastructure;
+  const fs::path kept = task->folder.parent_path() / ("failed." + task->folder.filename().string());
+  std::error_code error;
+  fs::rename(task->folder, kept, error);
+  const std::string why = fmt::format("task {}: {}; its log is {}", task->id, decision.why,
+                                      (kept / "log.txt").string());
+  return std::optional(WithoutEvidence(*task, cancelled_ ? AttemptEnd::Kind::kCutShort : kind,
+                                       cancelled_ ? OutcomeKind::kCancelled : OutcomeKind::kLost,
+                                       why));
+}
+
+Result<AttemptEnd> SlurmDispatcher::Collect(const Task& task, ProvenEnd end) {
+  RETURN_IF_ERROR(MoveRerun(task.folder / "out", options_.folder, task.ticket));
+  const bool answer =
+      !end.result.infrastructure && end.result.evidence.outcome.kind != OutcomeKind::kCancelled;
+  if (answer && on_step_) {
+    RETURN_IF_ERROR(on_step_({.job = task.ticket.job(),
+                              .state = AttemptState::kCollected,
+                              .attempt = task.ticket.attempt,
+                              .evidence_sha256 = end.evidence_sha256,
+                              .logs_sha256 = end.logs_sha256}));
+  }
+  RETURN_IF_ERROR(RemoveTree(task.folder));
+  return EndOf(*task.index, std::move(end.result));
+}
+
+}  // namespace rharness

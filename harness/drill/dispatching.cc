@@ -1,0 +1,79 @@
+// Making the dispatcher of a drill.
+#include "harness/drill/dispatching.h"
+
+#include <system_error>
+#include <utility>
+
+#include "harness/dispatch/local_dispatcher.h"
+#include "harness/dispatch/slurm_dispatcher.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// This program as other machines find it, which see the same files.
+Result<fs::path> ThisProgram() {
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return IoErrorFromErrno("cannot read", error.value(), "/proc/self/exe");
+  return program;
+}
+
+}  // namespace
+
+std::string LauncherOf(const Manifest& manifest, const DrillOptions& options) {
+  const std::string& kind = manifest.image.kind;
+  std::string name = options.launcher;
+  if (name == "auto") name = kind == "oci" ? "podman" : "host";
+  return (name == "host") == (kind == "host") ? name : "";
+}
+
+Status Dispatching::MakeLaunchers(const std::vector<std::string>& names,
+                                  std::vector<std::string>* notes) {
+  for (const std::string& name : names) {
+    if (name.empty() || launchers_.contains(name)) continue;
+    auto launcher = MakeLauncher(name);
+    if (!launcher.ok() && launcher.error().code == ErrorCode::kInvalidInput) {
+      return launcher.error();
+    }
+    if (!launcher.ok()) {
+      notes->push_back(launcher.error().ToString());
+      continue;
+    }
+    launchers_[name] = std::move(*launcher);
+  }
+  return {};
+}
+
+Status Dispatching::Begin(const DrillOptions& options, const std::string& drill_id,
+                          const std::vector<std::string>& launchers,
+                          std::function<Status(const RerunStep&)> on_step,
+                          std::function<bool()> should_stop, Clock* clock,
+                          std::vector<std::string>* notes) {
+  if (options.dispatch == "slurm") {
+    ASSIGN_OR_RETURN(const fs::path program, ThisProgram());
+    auto slurm = std::make_unique<SlurmDispatcher>(SlurmOptions{.folder = options.out,
+                                                                .drill_id = drill_id,
+                                                                .program = program,
+                                                                .sbatch = options.sbatch},
+                                                   &slurm_, clock, std::move(on_step),
+                                                   std::move(should_stop));
+    RETURN_IF_ERROR(slurm->Adopt());
+    dispatcher_ = std::move(slurm);
+    return {};
+  }
+  RETURN_IF_ERROR(MakeLaunchers(launchers, notes));
+  context_ = {.folder = options.out,
+              .executor = executor_.get(),
+              .cache = &cache_,
+              .clock = clock,
+              .on_step = std::move(on_step),
+              .should_cancel = std::move(should_stop)};
+  for (const auto& [name, launcher] : launchers_) context_.launchers[name] = launcher.get();
+  dispatcher_ = std::make_unique<LocalDispatcher>(
+      [this](const Ticket& ticket) { return CarryOut(ticket, context_); });
+  return {};
+}
+
+}  // namespace rharness

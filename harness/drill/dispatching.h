@@ -1,0 +1,53 @@
+// Which dispatcher a drill has, and what its reruns share.
+#ifndef RHARNESS_HARNESS_DRILL_DISPATCHING_H_
+#define RHARNESS_HARNESS_DRILL_DISPATCHING_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/dispatch/dispatcher.h"
+#include "harness/dispatch/slurm_client.h"
+#include "harness/drill/drill.h"
+
+namespace rharness {
+
+// The launcher that a run is for, by the drill's options and the run's image; empty: the drill has
+// none for that kind of image.
+std::string LauncherOf(const Manifest& manifest, const DrillOptions& options);
+
+// The dispatcher of a drill with all that it uses. Neither copied nor moved: its parts know where
+// the others are.
+class Dispatching {
+ public:
+  Dispatching() = default;
+  Dispatching(const Dispatching&) = delete;
+  Dispatching& operator=(const Dispatching&) = delete;
+
+  // `launchers`: the names that tickets will give. One that cannot be had here is an obstacle of
+  // its reruns, not of the drill: a sentence is added to `notes`. Errors: invalid_input; those of
+  // SlurmDispatcher::Adopt.
+  Status Begin(const DrillOptions& options, const std::string& drill_id,
+               const std::vector<std::string>& launchers,
+               std::function<Status(const RerunStep&)> on_step, std::function<bool()> should_stop,
+               Clock* clock, std::vector<std::string>* notes);
+
+  Dispatcher* dispatcher() { return dispatcher_.get(); }
+
+ private:
+  Status MakeLaunchers(const std::vector<std::string>& names, std::vector<std::string>* notes);
+
+  std::map<std::string, std::unique_ptr<Launcher>> launchers_;
+  std::unique_ptr<Executor> executor_ = MakeLocalExecutor();
+  ContentCache cache_;
+  RerunContext context_;
+  SlurmClient slurm_;
+  std::unique_ptr<Dispatcher> dispatcher_;  // last member: it uses the others
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_DISPATCHING_H_

@@ -1,0 +1,76 @@
+// Git asked about a repository without anything of its configuration.
+//
+// Role: what calls git goes through here. Git is given a repository of our own that borrows the
+// objects of another one: without filters, hooks, aliases, file monitors and drivers of the
+// repository, the user or the machine, with attributes that turn every conversion off, and without
+// locks, prompts and network. Whose the other repository is does not matter (safe.directory): that
+// guards against a configuration that is not read here.
+#ifndef RHARNESS_HARNESS_RERUN_BORROWED_REPOSITORY_H_
+#define RHARNESS_HARNESS_RERUN_BORROWED_REPOSITORY_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/result.h"
+#include "harness/base/subprocess.h"
+
+namespace rharness {
+
+// Where a repository keeps its things.
+struct GitFolders {
+  std::filesystem::path own;     // HEAD and index of this work tree
+  std::filesystem::path common;  // refs and configuration, of all its work trees
+  std::filesystem::path objects;
+};
+
+// Of a work tree, a linked one, a submodule or a bare repository; found without git, which would
+// read its configuration. Errors: not_found (no repository), io.
+Result<GitFolders> FindGitFolders(const std::filesystem::path& repository);
+
+// To what one call of git is held.
+struct GitLimits {
+  std::uint64_t output_bytes = std::uint64_t{256} << 20;  // git is stopped that prints more
+  std::function<bool()> should_cancel;  // asked about ten times a second; may be empty
+};
+
+class BorrowedRepository {
+ public:
+  // Objects alone: no commit is checked out, no index and no ref is there.
+  static Result<BorrowedRepository> OfObjects(const std::filesystem::path& objects, GitHash hash,
+                                              const std::filesystem::path& work_tree,
+                                              GitLimits limits = {});
+  // With HEAD, refs and index of the repository at `root`, to be read alone. Of its configuration
+  // the format of objects and refs and whether modes of files count are taken over. Errors: those
+  // of FindGitFolders; process: git is not there.
+  static Result<BorrowedRepository> OfWorkTree(const std::filesystem::path& root);
+
+  ProcessResult Run(const std::vector<std::string>& arguments) const;
+  // What git prints. Errors: those of Failure; unsupported (it prints more than the limit).
+  Result<std::string> Ask(const std::vector<std::string>& arguments) const;
+  // Errors: integrity: what git read is at fault; process, timeout: git failed or was cancelled,
+  // which says nothing of what was asked.
+  static Error Failure(const std::string& verb, const ProcessResult& result);
+
+ private:
+  BorrowedRepository(ScopedTempDir folder, std::filesystem::path work_tree)
+      : folder_(std::move(folder)), work_tree_(std::move(work_tree)) {}
+  static Result<BorrowedRepository> Make(const std::filesystem::path& objects,
+                                         const std::filesystem::path& work_tree);
+  Status Configure(std::string_view hash, std::string_view refs, std::string_view file_mode) const;
+
+  ScopedTempDir folder_;
+  std::filesystem::path work_tree_;
+  GitLimits limits_;
+  std::map<std::string, std::string> borrowed_;  // further variables: where objects and index lie
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RERUN_BORROWED_REPOSITORY_H_

@@ -1,0 +1,101 @@
+// The longest map wins, and what was found is held to the declared places.
+#include "harness/rerun/places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A path with every link in it resolved, as far as it is there.
+fs::path Real(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  fs::path real = fs::weakly_canonical(absolute, error);
+  if (error) return absolute.lexically_normal();
+  if (!real.has_filename()) real = real.parent_path();
+  return real;
+}
+
+bool IsBelow(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+Result<fs::path> Held(const Places& places, const std::string& location, fs::path found) {
+  RETURN_IF_ERROR(RequireDeclared(places, found, location));
+  return found;
+}
+
+}  // namespace
+
+Json ToJson(const Places& places) {
+  Json maps = Json::MakeArray();
+  for (const auto& [from, to] : places.maps) {
+    maps.Append(Json::MakeObject({{"from", from}, {"to", to.string()}}));
+  }
+  return Json::MakeObject({{"root", places.root.string()}, {"maps", std::move(maps)}});
+}
+
+void ReadPlaces(JsonReader& reader, Places* places) {
+  std::string root;
+  reader.Read("root", &root);
+  places->root = root;
+  reader.ForEach("maps", [&](JsonReader& map) {
+    std::string from;
+    std::string to;
+    map.Read("from", &from);
+    map.Read("to", &to);
+    places->maps.emplace_back(from, to);
+  });
+}
+
+Status RequireDeclared(const Places& places, const fs::path& path, const std::string& name) {
+  const fs::path real = Real(path);
+  bool declared = IsBelow(real, Real(places.root));
+  for (const auto& [from, to] : places.maps) declared = declared || IsBelow(real, Real(to));
+  if (declared) return {};
+  const std::string folder = TerminalSafe(real.parent_path().string());
+  return InvalidInput(
+      fmt::format("'{}' is {}, outside of --root and of every --map, which are all that a manifest "
+                  "may name; --map {}={} declares its folder",
+                  TerminalSafe(name), TerminalSafe(real.string()), folder, folder));
+}
+
+Result<fs::path> Locate(const Places& places, const std::string& location) {
+  std::size_t best = 0;
+  fs::path mapped;
+  for (const auto& [from, to] : places.maps) {
+    const bool below =
+        location == from || location.starts_with(from.ends_with('/') ? from : from + "/");
+    if (!below || from.size() < best || from.empty()) continue;
+    std::string rest = location.substr(from.size());
+    while (rest.starts_with('/')) rest.erase(0, 1);
+    if (!rest.empty()) {
+      ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(rest, location));
+      mapped = to / safe;
+    } else {
+      mapped = to;
+    }
+    best = from.size();
+  }
+  if (best > 0) return Held(places, location, mapped);
+  if (location.find("://") != std::string::npos) {
+    return Unsupported(
+        fmt::format("'{}' is no local path; say where it lies here with --map {}=DIR",
+                    TerminalSafe(location), TerminalSafe(location)));
+  }
+  const fs::path path(location);
+  if (path.is_absolute()) return Held(places, location, path.lexically_normal());
+  if (location == "." || location == "./") return places.root;
+  ASSIGN_OR_RETURN(const fs::path safe, SafeRelativePath(location, location));
+  return Held(places, location, places.root / safe);
+}
+
+}  // namespace rharness

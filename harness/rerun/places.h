@@ -1,0 +1,38 @@
+// Where what a manifest names lies on this machine, and which parts of the machine it may name.
+#ifndef RHARNESS_HARNESS_RERUN_PLACES_H_
+#define RHARNESS_HARNESS_RERUN_PLACES_H_
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/base/json_reader.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// Relative locations are below `root`; a location that equals `from` or lies below it is looked up
+// below `to` (the longest `from` wins). The root and each `to` are all that manifests may name.
+struct Places {
+  std::filesystem::path root = ".";
+  std::vector<std::pair<std::string, std::filesystem::path>> maps;
+};
+
+Json ToJson(const Places& places);
+void ReadPlaces(JsonReader& reader, Places* places);
+
+// The path of a location; whether something is there is not asked. Errors: invalid_input for ".."
+// and control characters in relative locations, and for what lies outside of the root and of every
+// map, also by a symbolic link; unsupported for URLs that no map covers.
+Result<std::filesystem::path> Locate(const Places& places, const std::string& location);
+
+// Whether a path lies, with every link in it resolved, below the root or a map; it need not be
+// there. Errors: invalid_input, which calls the path `name`.
+Status RequireDeclared(const Places& places, const std::filesystem::path& path,
+                       const std::string& name);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RERUN_PLACES_H_

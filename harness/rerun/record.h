@@ -1,0 +1,83 @@
+// Recording: runs a command and makes the manifest that lets it be run again.
+//
+// Role: the effects behind `rharness record`; the manifest itself is built by a pure function. What
+// is incomplete is not refused here: admission names it.
+#ifndef RHARNESS_HARNESS_RERUN_RECORD_H_
+#define RHARNESS_HARNESS_RERUN_RECORD_H_
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/base/subprocess.h"
+#include "harness/manifest/kernel_families.h"
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+
+// What the user says about the run.
+struct RecordRequest {
+  std::string run_id;
+  std::string family;
+  Image image;
+  std::vector<DataItem> data;       // name and path; the rest is looked up
+  std::vector<Artifact> artifacts;  // role and path; the rest is looked up after the run
+  std::string metrics_path;
+  std::vector<Metric> metrics;  // declarations; values come from the run
+  std::map<std::string, std::int64_t> seeds;
+  std::vector<std::string> rng_sources;  // beyond those that have seeds
+  std::map<std::string, Json> hyperparameters;
+  Determinism determinism;
+  std::set<std::string> variables;      // recorded beside those that are watched
+  std::vector<std::string> code_files;  // relative to the current folder
+  Resources resources;                  // timeout_seconds is enforced
+  std::vector<std::string> probe_families;
+  // Kernels that the command launched, as FamiliesOfKernels reads them, relative to the current
+  // folder; read after the run. Its families are added to probe_families; a kernel that it cannot
+  // place makes the run depend on everything.
+  std::string kernel_list;
+  std::vector<std::string> command;
+  std::filesystem::path keep;  // artifacts are copied below it; empty: not kept
+  std::filesystem::path root;  // folders below it are recorded relative to it; may be empty
+};
+
+// What was seen before, during and after the run.
+struct Recording {
+  std::string working_directory;  // relative to the code's root
+  Code code;
+  std::vector<DataItem> data;  // as hashed before the run
+  std::string packages_sha256;
+  Environment environment;  // with the packages that the command could use
+  WallTime started{};
+  WallTime ended{};
+  Seconds duration{0};
+  Outcome outcome;
+  RunMetrics metrics;
+  std::optional<KernelFamilies> kernels;
+  std::vector<Artifact> artifacts;
+  std::vector<std::string> changed_inputs;   // one sentence each
+  std::vector<std::string> missing_outputs;  // what could not be had, one sentence each
+  std::vector<std::string> remarks;          // one sentence each
+};
+
+// Pure. Metrics: those declared, in that order, then the others of the run by name; a declared one
+// without a value is left out. Sources of randomness: those with seeds, then the others. Notes: all
+// sentences of the recording, and the command's failure.
+Manifest BuildManifest(const RecordRequest& request, const Recording& recording);
+
+// Captures code, data, environment; runs the command in the current folder with this process's
+// environment, stdout and stderr (stdin is /dev/null); hashes inputs again; measures outputs. An
+// output that the run did not write anew counts as missing. A command that fails is no Error.
+// Errors, all before the command starts: invalid_input for a request that would make no readable
+// manifest, not_found and io for inputs. After it there is none: what cannot be read or kept then
+// is a sentence in the recording.
+Result<Recording> RecordRun(const RecordRequest& request,
+                            const std::function<bool()>& should_cancel = {});
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RERUN_RECORD_H_

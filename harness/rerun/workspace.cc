@@ -1,0 +1,366 @@
+// Filling and verifying workspaces.
+#include "harness/rerun/workspace.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/trouble.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<Obstacle> Blocked(std::string_view layer, std::string reason) {
+  return Obstacle{std::string(layer), std::move(reason)};
+}
+
+// What an error makes of the run: an obstacle, unless it is the machine's and says nothing of it.
+Result<std::optional<Obstacle>> BlockedBy(std::string_view layer, std::string_view what,
+                                          const Error& error) {
+  if (IsTrouble(error)) return error;
+  return Blocked(layer, fmt::format("{}{}", what, error.ToString()));
+}
+
+Status CopyTree(const fs::path& from, const fs::path& to) {
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  std::error_code error;
+  fs::copy(from, to, fs::copy_options::recursive, error);
+  if (error) return IoErrorFromErrno("cannot copy to " + to.string(), error.value(), from.string());
+  return {};
+}
+
+Status Link(const fs::path& from, const fs::path& to) {
+  RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
+  std::error_code error;
+  fs::create_symlink(from, to, error);
+  if (error) return IoErrorFromErrno("cannot link " + to.string(), error.value(), from.string());
+  return {};
+}
+
+// A private copy that shares blocks until one side is written to, where the file system can.
+bool Clone(const fs::path& from, const fs::path& to) {
+  const Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!source.valid() || ::fstat(source.get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const Descriptor copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (copy.valid() && ::ioctl(copy.get(), FICLONE, source.get()) == 0) return true;
+  if (copy.valid()) ::unlink(to.c_str());
+  return false;
+}
+
+// Takes away what a checkout has put where data belong; the place, without any link on the way.
+// Refuses one outside the workspace, to which a link in the checkout may lead.
+Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
+  fs::path reached = place.parent_path();
+  std::error_code error;
+  while (!fs::exists(fs::symlink_status(reached, error))) reached = reached.parent_path();
+  RETURN_IF_ERROR(ResolveBelow(workspace, reached.lexically_relative(workspace)));
+  RETURN_IF_ERROR(MakeDirectories(place.parent_path()));
+  ASSIGN_OR_RETURN(const fs::path parent,
+                   ResolveBelow(workspace, place.parent_path().lexically_relative(workspace)));
+  RETURN_IF_ERROR(RemoveTree(parent / place.filename()));
+  return parent / place.filename();
+}
+
+// Of a file, or of a folder and everything below it.
+std::string IdentityOfAll(const fs::path& path) {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const fs::path& one) {
+    struct stat info {};
+    if (::lstat(one.c_str(), &info) == 0) lines.push_back(FileIdentity(one, info));
+  };
+  add(path);
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (fs::recursive_directory_iterator entry(path, error), end; entry != end && !error;
+         entry.increment(error)) {
+      add(entry->path());
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  return Sha256HexOf(fmt::format("{}", fmt::join(lines, "\n")));
+}
+
+// Why the thing at `path` cannot be this item, seen without reading its content; empty if it may
+// be. Errors: those of PathError.
+Result<std::string> Unfit(const fs::path& path, const DataItem& item) {
+  std::error_code error;
+  const fs::file_status type = fs::status(path, error);
+  if (error) return PathError("cannot look at it", error.value(), path);
+  if (fs::is_regular_file(type)) {
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error) return PathError("cannot look at it", error.value(), path);
+    if (size == item.size_bytes) return std::string();
+    return fmt::format("{} bytes, recorded {}", size, item.size_bytes);
+  }
+  if (!fs::is_directory(type)) return std::string("neither a file nor a folder");
+  std::uintmax_t total = 0;
+  fs::recursive_directory_iterator entry(path, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const fs::file_status status = entry->symlink_status(error);
+    if (!error && fs::is_regular_file(status)) total += entry->file_size(error);
+    if (error) break;
+    if (!fs::is_regular_file(status) && !fs::is_directory(status)) {
+      return fmt::format("'{}' is neither a file nor a folder", entry->path().string());
+    }
+    if (total > item.size_bytes)
+      return fmt::format("more than the recorded {} bytes", item.size_bytes);
+  }
+  if (error) return PathError("cannot look into it", error.value(), path);
+  return std::string();
+}
+
+// Puts one data item in place; the obstacle if it cannot be had.
+Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
+                                          const Places& places, Workspace* workspace,
+                                          PlacedData* placed) {
+  const std::string location = item.location.empty() ? item.path : item.location;
+  const auto source = Locate(places, location);
+  if (!source.ok())
+    return Blocked("data", fmt::format("data '{}': {}", item.name, source.error().message));
+  std::error_code error;
+  const fs::path real = fs::canonical(*source, error);
+  if (error) {
+    const Error unreachable = PathError("cannot resolve", error.value(), *source);
+    if (IsTrouble(unreachable)) return unreachable;
+    return Blocked("data", fmt::format("data '{}' is not at {}: {}", item.name, source->string(),
+                                       error.message()));
+  }
+  *placed = {.at = real, .shared = true, .link = {}, .identity = {}};
+  if (fs::path(item.path).is_absolute()) {
+    workspace->mounts.push_back(Mount{real, item.path});
+    return std::optional<Obstacle>();
+  }
+  const std::string name = fmt::format("data '{}': ", item.name);
+  const auto unfit = Unfit(real, item);
+  if (!unfit.ok()) return BlockedBy("data", name, unfit.error());
+  if (!unfit->empty()) {
+    return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, *unfit));
+  }
+  const auto place =
+      ClearPlace(workspace->path, workspace->path / manifest.working_directory / item.path);
+  if (!place.ok()) {
+    return BlockedBy("data", name, place.error());
+  }
+  ASSIGN_OR_RETURN(const fs::path root, ResolveBelow(workspace->path, "."));
+  const fs::path inside = place->lexically_relative(root);
+  const bool small = item.size_bytes <= kCopyLimitBytes;
+  if (small) RETURN_IF_ERROR(CopyTree(real, *place));
+  if (small || Clone(real, *place)) {
+    *placed = {.at = inside, .shared = false, .link = {}, .identity = {}};
+  } else {
+    RETURN_IF_ERROR(Link(real, *place));
+    placed->link = inside;
+    workspace->mounts.push_back(Mount{real, real.string()});
+  }
+  return std::optional<Obstacle>();
+}
+
+Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const PlacedData& placed,
+                                         ContentCache* cache) {
+  if (placed.shared) return cache->Hash(placed.at);
+  ASSIGN_OR_RETURN(const TreeDigest digest, workspace.folder->HashTree(placed.at));
+  return ContentCache::Content{digest.sha256, digest.size_bytes};
+}
+
+// Hashes an item in its place and holds it to the manifest.
+Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData placed,
+                                           Workspace* workspace, ContentCache* cache) {
+  if (placed.shared) placed.identity = IdentityOfAll(placed.at);
+  const auto content = HashPlaced(*workspace, placed, cache);
+  if (!content.ok()) {
+    return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
+  }
+  DataItem seen = item;
+  seen.sha256 = content->sha256;
+  seen.size_bytes = content->size_bytes;
+  workspace->data.push_back(seen);
+  workspace->placed.push_back(std::move(placed));
+  if (content->sha256 == item.sha256) return std::optional<Obstacle>();
+  return Blocked("data",
+                 fmt::format("data '{}' is not the recorded one: sha256 {} ({} bytes), "
+                             "recorded {} ({} bytes)",
+                             item.name, content->sha256, content->size_bytes,
+                             item.sha256.empty() ? "no hash" : item.sha256, item.size_bytes));
+}
+
+// Copies the listed code files, each proved by its hash.
+Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const fs::path& repository,
+                                               Workspace* workspace) {
+  for (const CodeFile& file : manifest.code.files) {
+    const auto source = ResolveBelow(repository, file.path);
+    const std::string name = fmt::format("code file '{}': ", file.path);
+    if (!source.ok()) return BlockedBy("code", name, source.error());
+    std::error_code error;
+    const fs::file_status type = fs::status(*source, error);
+    if (error) return BlockedBy("code", name, PathError("cannot look", error.value(), *source));
+    if (!fs::is_regular_file(type)) {
+      return Blocked("code", fmt::format("code file '{}' is no regular file", file.path));
+    }
+    const fs::path place = workspace->path / file.path;
+    RETURN_IF_ERROR(CopyTree(*source, place));
+    const auto digest = HashFile(place);
+    if (!digest.ok()) return BlockedBy("code", "", digest.error());
+    workspace->code_files.push_back(CodeFile{file.path, digest->sha256});
+    if (digest->sha256 != file.sha256) {
+      return Blocked("code", fmt::format("code file '{}' is not the recorded one: sha256 {}, "
+                                         "recorded {}",
+                                         file.path, digest->sha256, file.sha256));
+    }
+  }
+  return std::optional<Obstacle>();
+}
+
+// Writes the files of the recorded commit. What failed here and says nothing of the commit stays an
+// Error.
+Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::path& repository,
+                                            const Places& places, const CheckoutLimits& limits,
+                                            Workspace* workspace) {
+  const Code& code = manifest.code;
+  if (code.dirty) {
+    return Blocked("code", fmt::format("recorded from a changed work tree (diff sha256 {}), and no "
+                                       "code files are listed to rebuild it from",
+                                       code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
+  }
+  auto checkout = CheckOutCommit(repository, code.commit, workspace->path, places, limits);
+  if (!checkout.ok()) {
+    if (IsTrouble(checkout.error())) return checkout.error();
+    return Blocked(
+        "code", fmt::format("repository {}: {}", repository.string(), checkout.error().ToString()));
+  }
+  workspace->checkout = std::move(checkout->files);
+  for (const std::string& path : checkout->absent_submodules) {
+    workspace->remarks.push_back(
+        {.code = "submodule_absent",
+         .subject = fmt::format("submodule '{}'", path),
+         .message = fmt::format("submodule '{}' is not in {}; its folder is empty", path,
+                                repository.string())});
+  }
+  workspace->code_commit = code.commit;
+  return std::optional<Obstacle>();
+}
+
+// Whether data were put over this tracked file, which is then verified as data.
+bool IsData(const Manifest& manifest, const fs::path& relative) {
+  for (const DataItem& item : manifest.data) {
+    const fs::path place = (fs::path(manifest.working_directory) / item.path).lexically_normal();
+    const fs::path rest = relative.lexically_relative(place);
+    if (!rest.empty() && *rest.begin() != "..") return true;
+  }
+  return false;
+}
+
+Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places& places,
+                                          const CheckoutLimits& limits, Workspace* workspace) {
+  const Code& code = manifest.code;
+  if (code.files.empty() && code.commit.empty()) return std::optional<Obstacle>();
+  const auto repository = Locate(places, code.repository.empty() ? "." : code.repository);
+  if (!repository.ok()) {
+    return Blocked("code", fmt::format("repository: {}", repository.error().message));
+  }
+  if (!code.files.empty()) return PlaceCodeFiles(manifest, *repository, workspace);
+  return PlaceCommit(manifest, *repository, places, limits, workspace);
+}
+
+Remark Changed(std::string_view layer, std::string subject, std::string observed,
+               std::string recorded) {
+  return Remark{.code = fmt::format("{}_changed_during_run", layer),
+                .layer = std::string(layer),
+                .subject = subject,
+                .observed = std::move(observed),
+                .limit = std::move(recorded),
+                .message = fmt::format("{} changed while the run was using it", subject)};
+}
+
+// What happened to shared data whose content is the same as before; empty: nothing.
+std::string HowTouched(const Workspace& workspace, const PlacedData& placed) {
+  std::error_code error;
+  if (!placed.link.empty() &&
+      fs::read_symlink(workspace.folder->through() / placed.link, error) != placed.at) {
+    return "the link to them was replaced";
+  }
+  if (IdentityOfAll(placed.at) == placed.identity) return {};
+  return "the same content, but other inodes, sizes or times: written, or swapped and put back";
+}
+
+}  // namespace
+
+Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& path,
+                                   const Places& places, ContentCache* cache,
+                                   const CheckoutLimits& limits) {
+  Workspace workspace{.path = path};
+  RETURN_IF_ERROR(RemoveTree(path));
+  RETURN_IF_ERROR(MakeDirectories(path.parent_path()));
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    return IoErrorFromErrno("cannot create folder", errno, path.string());
+  }
+  ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::Open(path));
+  workspace.folder = std::make_shared<const HeldFolder>(std::move(folder));
+  ASSIGN_OR_RETURN(workspace.obstacle, PlaceCode(manifest, places, limits, &workspace));
+  if (workspace.obstacle) return workspace;
+  for (const DataItem& item : manifest.data) {
+    PlacedData placed;
+    ASSIGN_OR_RETURN(workspace.obstacle, PlaceData(manifest, item, places, &workspace, &placed));
+    if (!workspace.obstacle) {
+      ASSIGN_OR_RETURN(workspace.obstacle, VerifyData(item, std::move(placed), &workspace, cache));
+    }
+    if (workspace.obstacle) return workspace;
+  }
+  std::erase_if(workspace.checkout,
+                [&](const TreeFile& file) { return IsData(manifest, file.path); });
+  const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
+  if (!made.ok()) {
+    ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy("code", "", made.error()));
+  }
+  return workspace;
+}
+
+Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCache* cache) {
+  std::vector<Remark> remarks;
+  for (std::size_t i = 0; i < workspace.data.size(); ++i) {
+    const DataItem& item = workspace.data[i];
+    const PlacedData& placed = workspace.placed[i];
+    const auto content = HashPlaced(workspace, placed, cache);
+    if (!content.ok() && IsTrouble(content.error())) return content.error();
+    std::string observed = content.ok() ? content->sha256 : content.error().ToString();
+    const std::string& expected = item.sha256;
+    if (observed == expected && placed.shared) {
+      const std::string touched = HowTouched(workspace, placed);
+      if (!touched.empty()) observed = touched;
+    }
+    if (observed != expected) {
+      remarks.push_back(Changed("data", fmt::format("data '{}'", item.name), observed, expected));
+    }
+  }
+  const auto check_code = [&](const std::string& path, const Result<std::string>& seen,
+                              const std::string& expected) -> Status {
+    if (!seen.ok() && IsTrouble(seen.error())) return seen.error();
+    const std::string observed = seen.ok() ? *seen : seen.error().ToString();
+    if (observed != expected) {
+      remarks.push_back(Changed("code", fmt::format("code file '{}'", path), observed, expected));
+    }
+    return {};
+  };
+  for (const CodeFile& file : workspace.code_files) {
+    const auto digest = workspace.folder->HashFile(file.path);
+    const auto seen = digest.ok() ? Result<std::string>(digest->sha256) : digest.error();
+    RETURN_IF_ERROR(check_code(file.path, seen, file.sha256));
+  }
+  for (const TreeFile& file : workspace.checkout) {
+    RETURN_IF_ERROR(check_code(file.path, NameOf(file, *workspace.folder), file.name));
+  }
+  return remarks;
+}
+
+}  // namespace rharness

@@ -1,0 +1,93 @@
+// Tickets: what one machine tells another, whole and unchanged.
+#include "harness/rerun/ticket.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+Ticket Example() {
+  Ticket ticket{.drill_id = "20261120T080300Z-1f2e3d4c",
+                .rerun = 2,
+                .attempt = 3,
+                .launcher = "podman",
+                .container_root = true,
+                .keep_workspace = true,
+                .resources = {.cpus = 4,
+                              .gpus = 2,
+                              .memory_bytes = 1U << 30,
+                              .disk_bytes = 7,
+                              .timeout_seconds = 0.1},
+                .gpus = {1, 3},
+                .places = {.root = "/srv", .maps = {{"s3://sets", "/mnt/sets"}}},
+                .environment = {{"A", "1"}, {"B", std::nullopt}}};
+  ticket.manifest.run_id = "digits-1";
+  ticket.manifest.command = {"python3", "train.py"};
+  ticket.manifest.duration_seconds = 0.3;
+  ticket.manifest.seeds["numpy"] = -7;
+  return ticket;
+}
+
+TEST(Ticket, ComesBackAsItWas) {
+  const Json json = ToJson(Example());
+  const auto again = ParseTicket(json, "t.json");
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(ToJson(*again).Dump(), json.Dump());
+  EXPECT_EQ(again->job(), "digits-1.2");
+  EXPECT_EQ(again->gpus, (std::vector<int>{1, 3}));
+  EXPECT_EQ(again->environment, Example().environment);
+  EXPECT_EQ(again->places.maps, Example().places.maps);
+  EXPECT_EQ(json.Find("sha256")->AsString(), TicketSha256(*again));
+}
+
+// Whatever is changed, added or taken away.
+TEST(Ticket, WithAnyMemberChangedIsRefused) {
+  const Json whole = ToJson(Example());
+  for (const auto& [name, value] : whole.AsObject()) {
+    for (const Json& other : {Json("x"), Json(9), Json(false), Json()}) {
+      Json changed = whole;
+      changed.Set(name, other);
+      if (changed.Dump() == whole.Dump()) continue;
+      const auto ticket = ParseTicket(changed, "t.json");
+      ASSERT_FALSE(ticket.ok()) << name << " = " << other.Dump();
+      EXPECT_THAT(ticket.error().ToString(), HasSubstr("t.json"));
+    }
+  }
+  Json other_run = whole;
+  Json manifest = *whole.Find("manifest");
+  manifest.Set("run_id", "digits-2");
+  other_run.Set("manifest", manifest);
+  EXPECT_EQ(ParseTicket(other_run, "t.json").error().code, ErrorCode::kIntegrity);
+  Json more = whole;
+  more.Set("command", "rm");
+  EXPECT_THAT(ParseTicket(more, "t.json").error().ToString(), HasSubstr("command"));
+}
+
+TEST(Ticket, OfEveryAttemptHasADigestOfItsOwn) {
+  Ticket other = Example();
+  ++other.attempt;
+  EXPECT_NE(TicketSha256(other), TicketSha256(Example()));
+  other = Example();
+  other.environment["A"] = "2";
+  EXPECT_NE(TicketSha256(other), TicketSha256(Example()));
+}
+
+// They become parts of paths and names.
+TEST(Ticket, WithoutANumberOfItsOwnIsRefused) {
+  for (const char* member : {"rerun", "attempt"}) {
+    for (const int number : {0, -1}) {
+      Json json = ToJson(Example());
+      json.Set(member, number);
+      const auto ticket = ParseTicket(json, "t.json");
+      ASSERT_FALSE(ticket.ok());
+      EXPECT_EQ(ticket.error().code, ErrorCode::kInvalidInput);
+      EXPECT_THAT(ticket.error().ToString(), HasSubstr(member));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rharness
