@@ -32,7 +32,13 @@ std::map<std::string, std::string> ClientEnvironment() {
 std::string LastLineOf(std::string_view text) {
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
   const auto at = text.rfind('\n');
-  return TerminalSafe(std::string(at == std::string_view::npos ? text : text.substr(at + 1)));
+  std::string_view line = at == std::string_view::npos ? text : text.substr(at + 1);
+  // "sbatch: error: ..."
+  constexpr std::string_view kError = ": error: ";
+  if (const auto mark = line.find(kError); mark != std::string_view::npos) {
+    line.remove_prefix(mark + kError.size());
+  }
+  return TerminalSafe(std::string(line));
 }
 
 }  // namespace

@@ -275,7 +275,10 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
     view.since_ended = now - *task->ended;
     Refresh(task->folder);
     auto end = ReadEndMarker(task->folder / "out", task->ticket);
-    if (end.ok() && *end) {
+    // One that was stopped by somebody else has no answer; Slurm says whose doing it was.
+    view.stopped = end.ok() && *end && !cancelled_ &&
+                   (*end)->result.evidence.outcome.kind == OutcomeKind::kCancelled;
+    if (end.ok() && *end && !view.stopped) {
       ASSIGN_OR_RETURN(AttemptEnd collected, Collect(*task, std::move(**end)));
       return std::optional(std::move(collected));
     }

@@ -190,10 +190,11 @@ TaskDecision DecideTask(const TaskView& view) {
     case SlurmPhase::kEnded:
       break;
   }
-  if (view.since_ended < kEvidenceLag) return {};
+  if (!view.stopped && view.since_ended < kEvidenceLag) return {};
   return {Kind::kRetry,
-          fmt::format("Slurm says {}{}, and there is no evidence of the run", said->state,
-                      OnNode(*said)),
+          fmt::format("Slurm says {}{}, and {}", said->state, OnNode(*said),
+                      view.stopped ? "the run was stopped, but not by this drill"
+                                   : "there is no evidence of the run"),
           ""};
 }
 

@@ -57,6 +57,8 @@ bool IsServiceTrouble(std::string_view sbatch_stderr);
 struct TaskView {
   std::optional<SlurmTask> queue;
   std::optional<SlurmTask> accounting;
+  // There is evidence, and it says that the run was stopped from outside.
+  bool stopped = false;
   bool accounting_answers = false;  // sacct could be asked
   std::chrono::nanoseconds since_submitted{0};
   std::chrono::nanoseconds since_ended{0};  // that Slurm first said that it ended or was gone
@@ -79,7 +81,7 @@ inline constexpr std::chrono::seconds kEvidenceLag{30};
 // What neither the queue nor the accounting knows is not done: it is waited for this long.
 inline constexpr std::chrono::seconds kUnknownLimit{120};
 
-// For a task that has left no evidence. Unknown is never done.
+// For a task that has left no evidence of a run that came to its end. Unknown is never done.
 TaskDecision DecideTask(const TaskView& view);
 
 }  // namespace rharness

@@ -85,7 +85,8 @@ Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evide
   run.metrics = std::move(metrics);
   JudgeComparison(&run);
   const Evidence* telling = Telling(evidence, reruns);
-  if (telling == nullptr) return run;
+  // One that came to no machine saw nothing that could explain it.
+  if (telling == nullptr || telling->environment.hardware.cpu.architecture.empty()) return run;
   std::vector<Fact> recorded = FactsAsRerun(manifest, *telling);
   std::vector<Fact> seen = FactsOf(*telling, manifest);
   AddConfiguration(manifest, &recorded);

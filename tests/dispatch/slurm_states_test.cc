@@ -92,6 +92,16 @@ TEST(SlurmStates, TakesNoWordForEvidence) {
   }
 }
 
+// Whoever stopped it: it has no answer, and need not be waited for.
+TEST(SlurmStates, TriesAgainWhatSomebodyElseStopped) {
+  TaskView view{.queue = SlurmTask{.state = "CANCELLED", .node = "n1", .reason = "None"},
+                .stopped = true};
+  EXPECT_EQ(DecideTask(view).kind, Kind::kRetry);
+  EXPECT_THAT(DecideTask(view).why, HasSubstr("not by this drill"));
+  view.queue->state = "PREEMPTED";
+  EXPECT_EQ(DecideTask(view).kind, Kind::kPreempted);
+}
+
 TEST(SlurmStates, NeverTakesUnknownForDone) {
   TaskView view{.accounting_answers = true, .since_ended = seconds(60)};
   EXPECT_EQ(DecideTask(view).kind, Kind::kWait);

@@ -1,0 +1,114 @@
+// Writing a configuration for two nodes on one host, and starting the daemons.
+#include "tests/dispatch/slurm_world.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string HostName() {
+  std::string name(256, '\0');
+  ::gethostname(name.data(), name.size() - 1);
+  name.resize(name.find('\0'));
+  return name.substr(0, name.find('.'));
+}
+
+}  // namespace
+
+SlurmWorld::SlurmWorld() {
+  if (::geteuid() != 0) {
+    problem_ = "needs root";
+    return;
+  }
+  for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "squeue"}) {
+    const ProcessResult found =
+        ContainerWorld::Run({"sh", "-c", std::string("command -v ") + program});
+    if (found.outcome.Succeeded()) continue;
+    problem_ = fmt::format("{} is not installed", program);
+    return;
+  }
+  auto folder = ScopedTempDir::Make("rharness-slurm-");
+  if (!folder.ok()) {
+    problem_ = folder.error().ToString();
+    return;
+  }
+  folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+  Configure();
+  Start();
+}
+
+SlurmWorld::~SlurmWorld() {
+  while (!services_.empty()) services_.pop_back();
+}
+
+std::string SlurmWorld::Run(std::vector<std::string> argv) {
+  return ContainerWorld::Run(std::move(argv)).stdout_text;
+}
+
+void SlurmWorld::Configure() {
+  const fs::path at = folder_->path();
+  for (const char* name : {"munge", "state", "spool/n1", "spool/n2", "log"}) {
+    fs::create_directories(at / name);
+  }
+  fs::permissions(at, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+  std::string key(1024, '\0');
+  std::random_device device;
+  for (char& byte : key) byte = static_cast<char>(device());
+  (void)WriteFileAtomic(at / "munge/key", key);
+  fs::permissions(at / "munge/key", fs::perms::owner_read);
+  const std::string host = HostName();
+  const auto port = [] { return ContainerWorld::FreePort(); };
+  (void)WriteFileAtomic(
+      at / "slurm.conf",
+      fmt::format("ClusterName=test\nSlurmctldHost={1}(127.0.0.1)\nSlurmUser=root\n"
+                  "SlurmctldPort={2}\nSlurmdParameters=config_overrides\nAuthType=auth/munge\n"
+                  "AuthInfo=socket={0}/munge/socket\nCredType=cred/munge\n"
+                  "CommunicationParameters=NoCtldInAddrAny,NoInAddrAny\n"
+                  "StateSaveLocation={0}/state\nSlurmdSpoolDir={0}/spool/%n\n"
+                  "SlurmctldPidFile={0}/ctld.pid\nSlurmdPidFile={0}/slurmd.%n.pid\n"
+                  "SlurmctldLogFile={0}/log/ctld\nSlurmdLogFile={0}/log/%n\n"
+                  "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n"
+                  "AccountingStorageType=accounting_storage/none\n"
+                  "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
+                  "SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,"
+                  "sched_min_interval=0\n"
+                  "PropagateResourceLimits=NONE\nReturnToService=2\nMpiDefault=none\n"
+                  "MinJobAge=300\nKillWait=5\nMaxArraySize=5\n"
+                  "NodeName=n1 NodeHostname={1} NodeAddr=127.0.0.1 Port={3} CPUs=4 State=UNKNOWN\n"
+                  "NodeName=n2 NodeHostname={1} NodeAddr=127.0.0.1 Port={4} CPUs=4 State=UNKNOWN\n"
+                  "PartitionName=p Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP\n",
+                  at.string(), host, port(), port(), port()));
+  ::setenv("SLURM_CONF", (at / "slurm.conf").c_str(), 1);
+}
+
+void SlurmWorld::Start() {
+  const std::string at = folder_->path().string();
+  const auto serve = [&](std::vector<std::string> argv) {
+    services_.push_back(std::make_unique<Service>(std::move(argv)));
+  };
+  serve({"munged", "--force", "--foreground", "--key-file", at + "/munge/key", "--socket",
+         at + "/munge/socket", "--pid-file", at + "/munge/pid", "--log-file", at + "/munge/log",
+         "--seed-file", at + "/munge/seed"});
+  for (int i = 0; i < 100 && !fs::exists(at + "/munge/socket"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  serve({"slurmctld", "-D"});
+  serve({"slurmd", "-D", "-N", "n1"});
+  serve({"slurmd", "-D", "-N", "n2"});
+  for (int i = 0; i < 300; ++i) {
+    if (Run({"sinfo", "--noheader", "--format=%T %D"}) == "idle 2\n") return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  problem_ = "two nodes did not come up: " + Run({"sh", "-c", "tail -n 3 " + at + "/log/* 2>&1"});
+}
+
+}  // namespace rharness
