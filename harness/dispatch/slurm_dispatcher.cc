@@ -270,10 +270,15 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
                 .accounting_answers = accounting.has_value(),
                 .since_submitted = now - task->submitted};
   const bool live = view.queue && PhaseOf(view.queue->state) == SlurmPhase::kLive;
+  // Its marker ends it, also where the word of its node has not reached Slurm yet.
+  std::error_code error;
+  const bool marked = fs::exists(task->folder / "out" / "ended.json", error);
   if (!live) {
     if (!task->ended) task->ended = now;
     view.since_ended = now - *task->ended;
-    Refresh(task->folder);
+    if (!marked) Refresh(task->folder);
+  }
+  if (!live || marked) {
     auto end = ReadEndMarker(task->folder / "out", task->ticket);
     // One that was stopped by somebody else has no answer; Slurm says whose doing it was.
     view.stopped = end.ok() && *end && !cancelled_ &&
@@ -286,7 +291,6 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
       return std::optional(WithoutEvidence(*task, AttemptEnd::Kind::kInfrastructure,
                                            OutcomeKind::kLost, end.error().ToString()));
     }
-    std::error_code error;
     if (cancelled_ && !fs::exists(task->folder / "out" / "claimed.json", error)) {
       return std::optional(WithoutEvidence(*task, AttemptEnd::Kind::kCutShort,
                                            OutcomeKind::kCancelled, "before it started"));
@@ -301,7 +305,6 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
       : decision.kind == TaskDecision::Kind::kPreempted ? AttemptEnd::Kind::kPreempted
                                                         : AttemptEnd::Kind::kInfrastructure;
   const fs::path kept = task->folder.parent_path() / ("failed." + task->folder.filename().string());
-  std::error_code error;
   fs::rename(task->folder, kept, error);
   const std::string why = fmt::format("task {}: {}; its log is {}", task->id, decision.why,
                                       (kept / "log.txt").string());
