@@ -123,6 +123,14 @@ std::string NextStep(const GateDecision& decision) {
   if (Closes(decision, "baseline_expired")) {
     return "Run the probes on the stack in use again and accept them as the baseline.";
   }
+  if (decision.difference.silent == "candidate") {
+    return "Probe the candidate again, rharness probe run --out FILE, and gate that file: of the "
+           "candidate nothing is known.";
+  }
+  if (decision.difference.silent == "baseline") {
+    return "Probe the stack in use again and accept that as the baseline: of this one nothing is "
+           "known.";
+  }
   if (!decision.difference.comparable) {
     return "Run the probes on both stacks again: nothing could be compared.";
   }

@@ -30,29 +30,42 @@ constexpr std::array<std::pair<BehaviourChange, std::string_view>, 12> kNames = 
      {BehaviourChange::kHardwarePath, "hardware_path"},
      {BehaviourChange::kRounding, "rounding"}}};
 
+bool IsUnreadable(const Fingerprint& fingerprint) {
+  return fingerprint.suite.starts_with("unreadable: ");
+}
+
 // Why one side shows nothing at all; empty when it does.
 std::string WhyUseless(const Fingerprint& fingerprint, std::string_view side) {
-  if (fingerprint.suite.starts_with("unreadable: ")) {
-    return fmt::format("the {} fingerprint is {}", side, fingerprint.suite);
+  if (IsUnreadable(fingerprint)) {
+    return fmt::format("the {} gave no answer, its fingerprint is {}", side, fingerprint.suite);
   }
   if (fingerprint.suite != "ok") {
     return fmt::format("the probes of the {} report that their suite is broken: {}", side,
                        fingerprint.suite.empty() ? "no reason given" : fingerprint.suite);
   }
-  if (fingerprint.probes.empty()) return fmt::format("the {} fingerprint has no probes", side);
+  if (fingerprint.probes.empty()) {
+    return fmt::format("the {} gave no answer, its fingerprint has no probes", side);
+  }
   const bool any = std::ranges::any_of(fingerprint.probes, &FingerprintProbe::Ok);
   if (any) return "";
   std::map<std::string, int> statuses;
-  for (const FingerprintProbe& probe : fingerprint.probes) ++statuses[probe.status];
+  std::string first;
+  for (const FingerprintProbe& probe : fingerprint.probes) {
+    ++statuses[probe.status];
+    if (first.empty() && !probe.message.empty()) {
+      first = fmt::format("; {}: {}", probe.name, probe.message);
+    }
+  }
   std::string words;
   for (const auto& [status, count] : statuses) {
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, status);
   }
-  return fmt::format("no probe of the {} fingerprint worked: {}", side, words);
+  return fmt::format("the {} gave no answer, none of its probes worked: {}{}", side, words, first);
 }
 
 std::vector<FactDifference> CompareStacks(const Fingerprint& before, const Fingerprint& after) {
   std::vector<FactDifference> out;
+  if (IsUnreadable(before) || IsUnreadable(after)) return out;
   std::map<std::string, std::pair<std::optional<std::string>, std::optional<std::string>>> facts;
   for (const auto& [key, value] : before.stack) facts[key].first = value;
   for (const auto& [key, value] : after.stack) facts[key].second = value;
@@ -141,9 +154,11 @@ std::string_view BehaviourChangeName(BehaviourChange change) {
 FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerprint& after) {
   FingerprintDifference out;
   out.stack = CompareStacks(before, after);
-  out.why = WhyUseless(before, "baseline");
-  if (out.why.empty()) out.why = WhyUseless(after, "candidate");
-  if (!out.why.empty()) {
+  for (const auto& [fingerprint, side] :
+       {std::pair(&before, "baseline"), std::pair(&after, "candidate")}) {
+    out.why = WhyUseless(*fingerprint, side);
+    if (out.why.empty()) continue;
+    out.silent = side;
     out.summary = SummaryOf(out);
     return out;
   }

@@ -48,6 +48,7 @@ struct FingerprintDifference {
   // At least one probe is ok on both sides and has a case in common that repeats on both.
   bool comparable = false;
   std::string why;                      // it is not comparable: one sentence
+  std::string_view silent;              // "baseline", "candidate": the side that answers nothing
   std::vector<FactDifference> stack;    // identity, what tells most first and digests last
   std::vector<ProbeDifference> probes;  // those that changed, by name
   int same = 0;                         // probes that are the same
@@ -56,9 +57,10 @@ struct FingerprintDifference {
   std::string summary;  // "nothing changed", "everything changed: ...", "3 of 12 probes changed"
 };
 
-// Pure. A suite that reports itself broken on either side is not comparable. Cases that do not
-// repeat compare in that alone. The first layer that changed names the kind, in the order of the
-// localisation: status, determinism, compiler output, choice, tree, bits.
+// Pure. A suite that reports itself broken on either side is not comparable; of a file that could
+// not be read the stack is not known, and none of it differs. Cases that do not repeat compare in
+// that alone. The first layer that changed names the kind, in the order of the localisation:
+// status, determinism, compiler output, choice, tree, bits.
 FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerprint& after);
 
 }  // namespace rharness

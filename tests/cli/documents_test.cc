@@ -6,8 +6,8 @@
 #include <zlib.h>
 
 #include <filesystem>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/files.h"
@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 constexpr char kRharness[] = RHARNESS_BIN_DIR "/rharness";
@@ -210,11 +211,11 @@ TEST(Help, NamesTheNearestVerbOrTopic) {
 
 TEST(Help, OfSelectHasExamplesThatTheLanguageTakes) {
   const std::string text = Printed({"help", "select"});
-  const std::regex example("--select '([^']*)'");
+  constexpr std::string_view kExample = "--select '";
   int seen = 0;
-  for (auto at = std::sregex_iterator(text.begin(), text.end(), example);
-       at != std::sregex_iterator(); ++at) {
-    const auto selection = Selection::Parse((*at)[1].str());
+  for (std::size_t at = text.find(kExample); at != text.npos; at = text.find(kExample, at)) {
+    at += kExample.size();
+    const auto selection = Selection::Parse(text.substr(at, text.find('\'', at) - at));
     EXPECT_TRUE(selection.ok()) << selection.error().ToString();
     ++seen;
   }
@@ -265,13 +266,11 @@ TEST(Version, NamesCommitBuildAndLibraries) {
   const auto json = ParseJson(Printed({"version", "--json"}), "version");
   ASSERT_TRUE(json.ok());
   EXPECT_EQ(json->Find("schema")->AsString(), "rharness.version/v1");
-  EXPECT_TRUE(std::regex_match(json->Find("commit")->AsString(),
-                               std::regex("unknown|[0-9a-f]{40}(-dirty)?")));
+  EXPECT_THAT(json->Find("commit")->AsString(), MatchesRegex("unknown|[0-9a-f]{40}(-dirty)?"));
   std::string zlib;
   for (const Json& library : json->Find("libraries")->AsArray()) {
     const std::string& name = library.Find("name")->AsString();
-    EXPECT_TRUE(std::regex_match(library.Find("version")->AsString(), std::regex("[0-9]+[.].*")))
-        << name;
+    EXPECT_THAT(library.Find("version")->AsString(), MatchesRegex("[0-9]+[.].*")) << name;
     EXPECT_THAT(text, HasSubstr("\n  " + name + " "));
     if (name == "zlib") zlib = library.Find("version")->AsString();
   }
@@ -292,9 +291,11 @@ class Commit : public testing::Test {
     Shell("cmake -DSOURCE=\"$PWD/s\" -DOUT=\"$PWD/commit.cc\" -P " RHARNESS_SOURCE_DIR
           "/harness/cli/commit.cmake");
     const std::string text = Read(folder_.path() / "commit.cc");
-    std::smatch match;
-    EXPECT_TRUE(std::regex_search(text, match, std::regex("kCommit\\[\\] = \"(.*)\"")));
-    return match[1];
+    constexpr std::string_view kBefore = "kCommit[] = \"";
+    const std::size_t at = text.find(kBefore);
+    EXPECT_NE(at, text.npos) << text;
+    const std::size_t start = at + kBefore.size();
+    return at == text.npos ? "" : text.substr(start, text.find('"', start) - start);
   }
 
   ScopedTempDir folder_;

@@ -66,6 +66,9 @@ TEST_F(GateVerb, OpensClosesAndLacksEvidenceByExitCode) {
     EXPECT_EQ(Gate("a.json", name).outcome.exit_code, 3) << name;
     EXPECT_EQ(Gate(name, "a.json").outcome.exit_code, 3) << name;
   }
+  const std::string noise = Gate("a.json", "noise.json").stdout_text;
+  EXPECT_NE(noise.find("the candidate gave no answer"), std::string::npos) << noise;
+  EXPECT_EQ(noise.find("differ"), std::string::npos) << noise;
 }
 
 TEST_F(GateVerb, EndsWithTwoOnWrongUse) {

@@ -43,11 +43,20 @@ TEST(Gate, ClosesForWantOfEvidence) {
   ExpectClosed(Input(SampleStack(), SampleStack().Suite("broken")), {"nothing_compared"}, 3);
 }
 
-TEST(Gate, ClosesOnAFileThatIsNoFingerprint) {
-  GateInput input = Input(SampleStack(), SampleStack());
-  input.candidate = UnreadableFingerprint("c.json", Unsupported("is version 9", "c.json"));
+TEST(Gate, ClosesOnAFileThatIsNoFingerprintAndSaysWhoseAndWhatToDo) {
+  const Fingerprint unreadable =
+      UnreadableFingerprint("c.json", Unsupported("is version 9", "c.json"));
+  GateInput input = Input(SampleStack().Stack("driver", "580"), SampleStack());
+  input.candidate = unreadable;
   ExpectClosed(input, {"nothing_compared"}, 3);
-  EXPECT_NE(DecideGate(input).headline.find("is version 9"), std::string::npos);
+  const GateDecision decision = DecideGate(input);
+  EXPECT_NE(decision.headline.find("the candidate gave no answer"), std::string::npos);
+  EXPECT_NE(decision.headline.find("is version 9"), std::string::npos) << decision.headline;
+  EXPECT_TRUE(decision.difference.stack.empty()) << "a stack that nobody knows differs in nothing";
+  EXPECT_TRUE(NextStep(decision).starts_with("Probe the candidate again")) << NextStep(decision);
+  input.candidate = Input(SampleStack(), SampleStack()).candidate;
+  input.baseline = unreadable;
+  EXPECT_TRUE(NextStep(DecideGate(input)).starts_with("Probe the stack in use again"));
 }
 
 TEST(Gate, ChangeAndMissingEvidenceTogetherAreAChange) {

@@ -94,7 +94,8 @@ fs::path FaultWorld::Record(const Recipe& recipe) {
       recipe.determinism};
   if (recipe.pin_code) argv.insert(argv.end(), {"--code-file", "src/portable_mlp.cc"});
   argv.insert(argv.end(), recipe.options.begin(), recipe.options.end());
-  argv.insert(argv.end(), {"--", recipe.trainer, "--data", recipe.data, "--seed", seed});
+  argv.insert(argv.end(), {"--", recipe.trainer, "--data", recipe.data, "--seed", seed, "--epochs",
+                           std::to_string(recipe.epochs)});
   Demand(std::move(argv));
   return manifest;
 }

@@ -23,6 +23,7 @@ struct Recipe {
   std::string data = "data/digits.csv";  // relative to the repository
   std::string determinism = "bitwise";
   int seed = 1;
+  int epochs = 3;                    // enough for bits; a trainer's own number makes a model
   bool pin_code = true;              // else the commit alone says which code it was
   std::vector<std::string> options;  // more options of `rharness record`
 };

@@ -82,11 +82,7 @@ TEST_F(Tour, CatchesEveryPlantedFaultInOneDrillWithFourVerdicts) {
   if (tour.stderr_text.find("leaving out the BLAS kernel") == std::string::npos) {
     EXPECT_EQ(report.counts.at("equivalent"), 13);
   }
-}
-
-TEST_F(Tour, MayBeTakenAgain) {
-  ASSERT_EQ(Take().outcome.exit_code, 0);
-  EXPECT_EQ(Take().outcome.exit_code, 0);
+  EXPECT_EQ(Take().outcome.exit_code, 0) << "it may be taken again";
 }
 
 // A trainer that ignores the fault: the rerun is identical, and the tour must not call that right.

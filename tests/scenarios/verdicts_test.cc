@@ -247,7 +247,8 @@ std::vector<fs::path> RecordFamily(FaultWorld* world, const std::string& trainer
     manifests.push_back(world->Record({.name = fmt::format("run-{}", seed),
                                        .trainer = trainer,
                                        .determinism = "statistical",
-                                       .seed = seed}));
+                                       .seed = seed,
+                                       .epochs = 15}));
   }
   return manifests;
 }

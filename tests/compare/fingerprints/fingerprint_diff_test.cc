@@ -259,11 +259,12 @@ void ExpectNotComparable(const FingerprintBuilder& before, const FingerprintBuil
 
 TEST(FingerprintDiff, ComparesNothingWithoutEvidenceOnBothSides) {
   const FingerprintBuilder empty;
-  ExpectNotComparable(empty, empty, "baseline fingerprint has no probes");
-  ExpectNotComparable(SampleStack(), empty, "candidate fingerprint has no probes");
+  ExpectNotComparable(empty, empty, "the baseline gave no answer, its fingerprint has no probes");
+  ExpectNotComparable(SampleStack(), empty,
+                      "the candidate gave no answer, its fingerprint has no probes");
   FingerprintBuilder failed;
-  failed.Probe("math_bits", "math", "failed").Probe("a", "math", "crashed");
-  ExpectNotComparable(SampleStack(), failed, "1 crashed, 1 failed");
+  failed.Probe("math_bits", "math", "failed").Message("bad answer").Probe("a", "math", "crashed");
+  ExpectNotComparable(SampleStack(), failed, "1 crashed, 1 failed; math_bits: bad answer");
   FingerprintBuilder other;
   other.Probe("other", "math").Bits("expf", "exp");
   ExpectNotComparable(SampleStack(), other, "no probe worked on both sides");
