@@ -5,6 +5,7 @@
 //   replicates  further runs of the same thing (or a run with one ULP planted) show how far such
 //   runs
 //               lie apart at each part of the curve
+//   rounding    (also told as replicates) runs that differ by rounding alone, of whatever seed
 //   upgrades    a training loss on the same batches, beside how accepted upgrades moved such
 //   losses:
 //               by rounding, or by another stream of random numbers, which has no direction
@@ -99,6 +100,14 @@ struct CurveRules {
 CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
                              const std::vector<CurveSeries>& replicates, const CurveRules& rules);
 
+// Runs that differ from each other by rounding alone, and so show how far it carries: the smallest
+// change planted, or nothing held still. Groups of runs of one seed on one stack; of each run its
+// curves. Groups may differ from A and from each other in seed and stack.
+struct RoundingRuns {
+  std::vector<std::vector<std::vector<CurveSeries>>> groups;
+  std::string source;  // what they are: "3 replicates made on this stack on 2026-11-20"
+};
+
 // Pairs by name; one comparison a name on either side: losses first, then metrics, then resources,
 // each in byte order. Where every curve of b stops being finite before the end of a's log, times or
 // memory among them, b's log has stopped: that is open, and no overflow.
@@ -106,6 +115,13 @@ std::vector<CurveComparison> CompareCurves(const std::vector<CurveSeries>& a,
                                            const std::vector<CurveSeries>& b,
                                            const std::vector<std::vector<CurveSeries>>& replicates,
                                            const CurveRules& rules);
+// The same, where B repeats A with its seed on another stack or the same: a curve that differs is
+// held to how far two such runs lie apart by rounding alone (rounding_spread.h), where a group has
+// two runs that differ; else as without.
+std::vector<CurveComparison> CompareRerunCurves(const std::vector<CurveSeries>& a,
+                                                const std::vector<CurveSeries>& b,
+                                                const RoundingRuns& rounding,
+                                                const CurveRules& rules);
 
 }  // namespace rharness
 

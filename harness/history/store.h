@@ -68,6 +68,18 @@ struct RerunRecord {
   Surroundings surroundings = {};  // empty: nothing is kept of them
 };
 
+// One run of an envelope: a rerun that differs from the others of its group by rounding alone, with
+// what it measured. Of one configuration, on one stack, of one recorded run with its seeds.
+struct ReplicateRecord {
+  std::string configuration;  // ConfigurationKey
+  std::string stack;          // digest of what it ran on
+  std::string run_id;
+  int replicate = 0;  // 0: the rerun in which nothing was moved; 1, 2, ...: those that were
+  WallTime made{};
+  std::string evidence_sha256;  // of the file in the drill's folder
+  std::string body;             // the evidence without files and remarks, as JSON
+};
+
 // How many runs of a family have this as their last verdict; retired runs are not counted.
 struct HistoryCount {
   std::string family;
@@ -133,6 +145,13 @@ class HistoryStore {
   // What one drill said of its runs, by run_id; reasons are left out.
   virtual Result<std::vector<VerdictRecord>> FamilyVerdicts(const std::string& family,
                                                             const std::string& drill_id) = 0;
+  // What is there already, by configuration, stack, run and number, stays as it is. Errors:
+  // not_found when a record speaks of a run that is not in the history.
+  virtual Status AddReplicates(const std::vector<ReplicateRecord>& replicates) = 0;
+  // Of one configuration on any stack, by stack, run and number. Errors: integrity where one was
+  // changed.
+  virtual Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) = 0;
+
   // The last identical or equivalent verdict of each run that has one, by run_id; no reasons.
   virtual Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) = 0;
 };
