@@ -5,7 +5,7 @@
 //   replicates  further runs of the same thing (or a run with one ULP planted) show how far such
 //   runs
 //               lie apart at each part of the curve
-//   rounding    (also told as replicates) runs that differ by rounding alone, of whatever seed
+//   rounding    of a rerun: runs that differ by rounding alone, of whatever seed
 //   upgrades    a training loss on the same batches, beside how accepted upgrades moved such
 //   losses:
 //               by rounding, or by another stream of random numbers, which has no direction
@@ -42,7 +42,7 @@ struct CurveComparison {
   // "", "constant", "not_finite" (no aligned step is finite on both sides), "too_short",
   // "too_coarse" (a difference that matters is below the printed digits).
   std::string vacuity;
-  std::string basis;  // "bits", "replicates", "upgrades", "margin" or "none"
+  std::string basis;  // "bits", "replicates", "rounding", "upgrades", "margin" or "none"
   // The aligned steps, and on them both values, the limit on |b - middle| (empty without a band)
   // and the middle (the mean of the runs; empty: a).
   std::vector<std::int64_t> steps;
@@ -116,8 +116,8 @@ std::vector<CurveComparison> CompareCurves(const std::vector<CurveSeries>& a,
                                            const std::vector<std::vector<CurveSeries>>& replicates,
                                            const CurveRules& rules);
 // The same, where B repeats A with its seed on another stack or the same: a curve that differs is
-// held to how far two such runs lie apart by rounding alone (rounding_spread.h), where a group has
-// two runs that differ; else as without.
+// held to how far two such runs lie apart by rounding alone (rounding_spread.h), where these have
+// three degrees of freedom (runs that differ, less one a group); else as without.
 std::vector<CurveComparison> CompareRerunCurves(const std::vector<CurveSeries>& a,
                                                 const std::vector<CurveSeries>& b,
                                                 const RoundingRuns& rounding,

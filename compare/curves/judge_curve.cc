@@ -310,7 +310,9 @@ std::string JudgeCurve(const Judged& judged, const FurtherCurves& further, const
   if (loss) Describe(judged, shape, scores, rules.score_limit, out);
   if (usable.Count() > 0) return JudgeByReplicates(usable, judged, rules, out);
   const RoundingSpread spread = SpreadOf(further.rounding, judged);
-  if (spread.degrees > 0) return JudgeBySpread(spread, further.source, judged, rules, out);
+  if (spread.degrees >= kFewestReplicates) {
+    return JudgeBySpread(spread, further.source, judged, rules, out);
+  }
   if (loss) {
     const bool batches = HasBatchNoise(out->name, shape);
     // Without batches to measure by, a nature that speaks of them is none.

@@ -64,10 +64,7 @@ std::string RuleOf(const RoundingSpread& spread, const std::string& source,
       "alone ({}), at that part of the curve (not below {:.2g}), and the mean of the last quarter "
       "within its prediction limit",
       band.factor, source, floor);
-  rule +=
-      spread.degrees < kFewestReplicates
-          ? fmt::format("; below {} replicates leaving the band shows nothing", kFewestReplicates)
-          : fmt::format("; false alarms {:g}, on average over such runs", band.false_alarm);
+  rule += fmt::format("; false alarms {:g}, on average over such runs", band.false_alarm);
   if (spread.repeated > 0) {
     rule += fmt::format("; left out: {} bit-equal to another run", spread.repeated);
   }
@@ -107,7 +104,7 @@ std::string JudgeBySpread(const RoundingSpread& spread, const std::string& sourc
   const double floor = FloorOf(judged, spread.quantum, rules);
   ReplicateBand band = BandOfRuns(spread.runs, floor, rules.false_alarm);
   WidenToPair(spread.runs.size(), &band);
-  out->basis = "replicates";
+  out->basis = "rounding";
   out->false_alarm = band.false_alarm;
   out->rule = RuleOf(spread, source, band, floor);
   out->band = OnAlignedSteps(judged, band.limit, out->steps.size());
@@ -121,13 +118,6 @@ std::string JudgeBySpread(const RoundingSpread& spread, const std::string& sourc
   const bool late_beyond = !(late_ratio <= 1.0);
   out->statistic = std::max(out->statistic, late_ratio);
   if (late_beyond && !out->first_beyond) out->first_beyond = judged.steps[band.late_first];
-  if (out->first_beyond && spread.degrees < kFewestReplicates) {
-    out->first_beyond.reset();
-    out->state = CurveState::kUndecided;
-    return fmt::format(
-        "it is further off than rounding carried {}, which shows nothing below {} replicates",
-        source, kFewestReplicates);
-  }
   if (out->first_beyond) {
     out->state = CurveState::kBeyond;
     const std::string leaves =

@@ -31,7 +31,7 @@ RoundingSpread SpreadOf(const std::vector<std::vector<CurveSeries>>& groups, con
 
 // By |b - a|, which rounding alone makes sqrt(2) times the runs' standard deviation: the band of
 // BandOfRuns around a, for a difference of two runs in place of one run and a mean of several.
-// `spread` has degrees > 0; below three leaving the band shows nothing.
+// `spread` has degrees >= kFewestReplicates.
 std::string JudgeBySpread(const RoundingSpread& spread, const std::string& source,
                           const Judged& judged, const CurveRules& rules, CurveComparison* out);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/judge_family.h"
+#include "harness/drill/replicates.h"
 #include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
@@ -44,15 +46,17 @@ class Drill {
     KillLeftovers();
     RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
     RETURN_IF_ERROR(MakeLaunchers());
-    Plan plan = BuildPlan(Manifests(), options_.plan);
+    const Plan plan = replicates_.PlanWith(Manifests(), options_.environment);
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "plan.json", ToJson(plan)));
     began_ = clock_.Monotonic();
     RETURN_IF_ERROR(Execute(plan.reruns));
     JudgeAll();
+    RETURN_IF_ERROR(MakeReplicates(plan));
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
     for (auto& [run_id, run] : runs_) run.reruns.clear();
     const bool interrupted = hooks_.should_stop && hooks_.should_stop();
     ASSIGN_OR_RETURN(const auto last_success, history_->LastSuccess());
+    std::ranges::move(replicates_.Notes(), std::back_inserter(notes_));
     Report report = BuildReport({.settings = settings_,
                                  .plan = plan,
                                  .runs = runs_,
@@ -65,6 +69,7 @@ class Drill {
     RETURN_IF_ERROR(WriteReports(report, options_.out));
     if (!interrupted) {
       RETURN_IF_ERROR(WriteHistory(report, runs_, options_.out, history_.get()));
+      RETURN_IF_ERROR(replicates_.Keep(options_.out, history_.get()));
     }
     return report;
   }
@@ -79,7 +84,9 @@ class Drill {
       if (!families_.contains(manifest.family)) {
         ASSIGN_OR_RETURN(const auto members, history_->LoadFamily(manifest.family));
         families_.emplace(manifest.family, Family(members));
+        replicates_.AddRecorded(members);
       }
+      RETURN_IF_ERROR(replicates_.Load(manifest, history_.get()));
       runs_[run_id].manifest = std::move(manifest);
     }
     return {};
@@ -157,7 +164,7 @@ class Drill {
         if (evidence->outcome.Succeeded()) {
           took.emplace_back(rerun.expected_seconds, evidence->outcome.wall);
         }
-        runs_.at(rerun.run_id).evidence[rerun.rerun] = std::move(*evidence);
+        runs_.at(rerun.run_id).PlaceOf(rerun) = std::move(*evidence);
       } else {
         due.push_back(rerun);
       }
@@ -200,8 +207,11 @@ class Drill {
   }
 
   Result<AttemptEnd> Work(const PlannedRerun& rerun, int attempt, const std::vector<int>& gpus,
-                          const RerunContext& context) {
+                          RerunContext context) {
     RunState& run = runs_.at(rerun.run_id);
+    if (rerun.replicate > 0) {
+      context.environment[kReplicateVariable] = std::to_string(rerun.replicate);
+    }
     LogDebug(fmt::format("{}: attempt {} starts", rerun.job, attempt));
     ASSIGN_OR_RETURN(RerunResult result, CarryOut(run.manifest, rerun, attempt, gpus, context));
     LogDebug(fmt::format("{}: {}", rerun.job,
@@ -209,7 +219,7 @@ class Drill {
                                                           : result.evidence.obstacle));
     const bool succeeded = result.evidence.outcome.Succeeded();
     const std::scoped_lock lock(mutex_);
-    run.evidence[rerun.rerun] = std::move(result.evidence);
+    run.PlaceOf(rerun) = std::move(result.evidence);
     if (result.infrastructure) return AttemptEnd::kInfrastructure;
     return succeeded ? AttemptEnd::kFinal : AttemptEnd::kCutShort;
   }
@@ -245,6 +255,7 @@ class Drill {
 
   // Runs of one configuration are judged together, in the order of the selection.
   void JudgeFamilies() {
+    replicates_.Settle(settings_.run_ids, &runs_);
     std::vector<std::string> order;
     std::map<std::string, std::vector<RunState*>> by_configuration;
     for (const std::string& run_id : settings_.run_ids) {
@@ -260,6 +271,16 @@ class Drill {
       if (family) judged_.push_back(std::move(*family));
     }
     NameApart(&judged_);
+  }
+
+  // Where rounding may be all that moved, how far it carries is measured.
+  Status MakeReplicates(const Plan& plan) {
+    if (hooks_.should_stop && hooks_.should_stop()) return {};
+    const auto missing = replicates_.Missing(settings_.run_ids, runs_, plan);
+    if (missing.empty()) return {};
+    RETURN_IF_ERROR(Execute(missing));
+    JudgeFamilies();
+    return {};
   }
 
   // A drift seen in a single rerun is only a suspicion: those runs get one more.
@@ -295,6 +316,7 @@ class Drill {
   std::mutex mutex_;  // guards evidence while reruns are under way
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;
+  Replicates replicates_{options_.plan};
   std::vector<FamilyComparison> judged_;
   std::vector<std::string> notes_;
   std::vector<std::string> damage_;
@@ -362,7 +384,9 @@ Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
   ASSIGN_OR_RETURN(const std::vector<std::string> run_ids,
                    Chosen(options, clock->Now(), history.get()));
   ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history.get()));
-  return BuildPlan(runs, options.plan);
+  Replicates replicates(options.plan);
+  RETURN_IF_ERROR(replicates.LoadAll(runs, history.get()));
+  return replicates.PlanWith(runs, options.environment);
 }
 
 Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Clock* clock) {

@@ -376,7 +376,7 @@ class Attempt {
 }  // namespace
 
 fs::path RerunFolder(const fs::path& drill_folder, const std::string& run_id, int rerun) {
-  return drill_folder / "runs" / run_id / std::to_string(rerun);
+  return drill_folder / "runs" / run_id / RerunName(rerun);
 }
 
 Result<std::string> LogsSha256(const fs::path& drill_folder, const Evidence& evidence) {

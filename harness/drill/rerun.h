@@ -41,7 +41,7 @@ struct RerunResult {
   bool infrastructure = false;  // worth another attempt
 };
 
-// runs/RUN/N below the drill folder: "runs/digits-1/1".
+// runs/RUN/N below the drill folder: "runs/digits-1/1"; a replicate's: "runs/digits-1/replicate-1".
 std::filesystem::path RerunFolder(const std::filesystem::path& drill_folder,
                                   const std::string& run_id, int rerun);
 

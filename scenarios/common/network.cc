@@ -2,9 +2,24 @@
 #include "scenarios/common/network.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 namespace rharness::scenarios {
+namespace {
+
+// In a replicate (RHARNESS_REPLICATE=1, 2, ...) one weight, another for each number, is the next
+// float.
+void HeedReplicate(std::vector<float>* weights) {
+  const char* text = std::getenv("RHARNESS_REPLICATE");
+  const unsigned long number = text == nullptr ? 0 : std::strtoul(text, nullptr, 10);
+  if (number == 0) return;
+  float& weight = (*weights)[number % weights->size()];
+  weight = std::nextafter(weight, std::numeric_limits<float>::infinity());
+}
+
+}  // namespace
 
 std::vector<float> DrawUniform(Rng* rng, std::size_t count, std::size_t inputs) {
   // IEEE 754 defines division and square root to the last bit, unlike the rest of libm.
@@ -22,6 +37,7 @@ Parameters InitialParameters(std::size_t hidden, std::uint64_t seed) {
   parameters.fc1_bias = DrawUniform(&rng, hidden, kPixels);
   parameters.fc2_weight = DrawUniform(&rng, kClasses * hidden, hidden);
   parameters.fc2_bias = DrawUniform(&rng, kClasses, hidden);
+  HeedReplicate(&parameters.fc1_weight);
   return parameters;
 }
 
