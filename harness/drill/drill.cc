@@ -275,12 +275,13 @@ class Drill {
 
   // Where rounding may be all that moved, how far it carries is measured.
   Status MakeReplicates(const Plan& plan) {
-    if (hooks_.should_stop && hooks_.should_stop()) return {};
-    const auto missing = replicates_.Missing(settings_.run_ids, runs_, plan);
-    if (missing.empty()) return {};
-    RETURN_IF_ERROR(Execute(missing));
-    JudgeFamilies();
-    return {};
+    for (;;) {  // of each configuration, then of the runs that these do not tell of
+      if (hooks_.should_stop && hooks_.should_stop()) return {};
+      const auto missing = replicates_.Missing(settings_.run_ids, runs_, plan);
+      if (missing.empty()) return {};
+      RETURN_IF_ERROR(Execute(missing));
+      JudgeFamilies();
+    }
   }
 
   // A drift seen in a single rerun is only a suspicion: those runs get one more.

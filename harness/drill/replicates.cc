@@ -1,4 +1,4 @@
-// Counting, making and using replicates; see replicates.h.
+// What replicates are there, and which are missing; see replicates.h.
 #include "harness/drill/replicates.h"
 
 #include <fmt/format.h>
@@ -13,25 +13,11 @@
 #include "harness/drill/compare_rerun.h"
 #include "harness/drill/decide_metrics.h"
 #include "harness/drill/facts_of.h"
+#include "harness/drill/replicate_parts.h"
 #include "harness/drill/rerun.h"
 
 namespace rharness {
 namespace {
-
-bool IsCompared(const Evidence& evidence) {
-  return EndOf(evidence).state == RerunEnd::State::kCompared;
-}
-
-// The first rerun of a run that can be compared; null where there is none.
-const Evidence* FirstCompared(const RunState& run) {
-  const auto at = std::ranges::find_if(run.evidence,
-                                       [](const auto& rerun) { return IsCompared(rerun.second); });
-  return at == run.evidence.end() ? nullptr : &at->second;
-}
-
-std::string StackOfRerun(const Evidence& evidence, const Manifest& manifest) {
-  return StackOf(FactsOf(evidence, manifest));
-}
 
 bool MeasuresSomething(const Manifest& manifest) {
   return !manifest.curves.empty() || !manifest.metrics.empty();
@@ -77,16 +63,22 @@ std::vector<Fact> FactsHere(const Manifest& manifest, const Overrides& environme
   return FactsOf(here, manifest);
 }
 
-// What the history keeps of a rerun.
-std::string BodyOf(Evidence evidence) {
-  evidence.artifacts.clear();
-  evidence.remarks.clear();
-  evidence.stdout_path.clear();
-  evidence.stderr_path.clear();
-  return ToJson(evidence).Dump();
+}  // namespace
+
+bool IsCompared(const Evidence& evidence) {
+  return EndOf(evidence).state == RerunEnd::State::kCompared;
 }
 
-}  // namespace
+// The first rerun of a run that can be compared; null where there is none.
+const Evidence* FirstCompared(const RunState& run) {
+  const auto at = std::ranges::find_if(run.evidence,
+                                       [](const auto& rerun) { return IsCompared(rerun.second); });
+  return at == run.evidence.end() ? nullptr : &at->second;
+}
+
+std::string StackOfRerun(const Evidence& evidence, const Manifest& manifest) {
+  return StackOf(FactsOf(evidence, manifest));
+}
 
 void Replicates::AddRecorded(const std::vector<Manifest>& members) {
   std::map<std::pair<std::string, std::string>, std::vector<const Manifest*>> by_seeds;
@@ -101,7 +93,9 @@ void Replicates::AddRecorded(const std::vector<Manifest>& members) {
     for (const Manifest* repeat : repeats) {
       by_stack[StackOf(FactsOf(*repeat))].push_back(MeasuredOf(*repeat));
     }
-    for (auto& [stack, runs] : by_stack) recorded_[key.first].push_back(std::move(runs));
+    for (auto& [stack, runs] : by_stack) {
+      recorded_[key.first].push_back({repeats.front()->seeds, std::move(runs)});
+    }
   }
 }
 
@@ -139,7 +133,7 @@ int Replicates::RecordedDegrees(const std::string& configuration) const {
   if (found == recorded_.end()) return 0;
   Envelope envelope;
   int degrees = 0;
-  for (const auto& group : found->second) degrees += AddGroup(group, &envelope);
+  for (const Repeats& repeats : found->second) degrees += AddGroup(repeats.runs, &envelope);
   return degrees;
 }
 
@@ -217,161 +211,62 @@ std::vector<PlannedRerun> Replicates::Missing(const std::vector<std::string>& ru
   std::vector<PlannedRerun> missing;
   if (options_.replicates == 0) return missing;
   for (const Place& place : PlacesOf(run_ids, runs)) {
-    const auto differs = [&](const std::string& run_id) { return Differs(runs.at(run_id)); };
-    if (std::ranges::none_of(place.run_ids, differs)) continue;
-    const std::vector<One> held = HeldOf(place, runs);
-    // Replicates that were made and show nothing are not made again.
-    const Envelope envelope = EnvelopeOf(place, runs, {});
-    int have = envelope.Degrees();
-    std::string run_id = place.run_ids.front();
-    std::vector<std::pair<std::string, int>> numbers;
-    for (const One& one : held) {
-      numbers.emplace_back(one.run_id, one.number);
-      if (one.number > 0) ++have;
-      if (runs.contains(one.run_id)) run_id = one.run_id;
-    }
-    int count = std::max(0, options_.replicates - have);
+    std::vector<PlannedRerun> of_place = MissingOf(place, runs, plan);
+    if (of_place.empty()) of_place = MissingOfStrays(place, runs);
+    std::ranges::move(of_place, std::back_inserter(missing));
+  }
+  return missing;
+}
+
+std::vector<PlannedRerun> Replicates::MissingOfStrays(const Place& place, const RunStates& runs) {
+  std::vector<PlannedRerun> missing;
+  int strays = 0;
+  for (const std::string& run_id : place.run_ids) {
+    if (!strays_.contains(run_id) || ++strays > kMostStrays) continue;
     if (options_.budget_seconds > 0) {
-      const auto planned = std::ranges::count_if(plan.replicates, [&](const PlannedRerun& one) {
-        return ConfigurationKey(runs.at(one.run_id).manifest) == place.configuration;
-      });
-      if (count > planned) {
-        left_out_.push_back(fmt::format("{}: {} replicates are wanted, and the budget has {}",
-                                        run_id, count, planned));
-      }
-      count = std::min(count, static_cast<int>(planned));
+      left_out_.insert(run_id +
+                          ": it left the band of another seed, and the budget has no "
+                          "replicates of its own");
+      continue;
     }
+    std::vector<std::pair<std::string, int>> numbers;
+    for (const One& one : HeldOf(place, runs)) numbers.emplace_back(one.run_id, one.number);
+    const int highest = HighestOf(run_id, numbers);
     std::ranges::move(
-        PlanFrom(runs.at(run_id).manifest, HighestOf(run_id, numbers) + 1, count, options_),
+        PlanFrom(runs.at(run_id).manifest, highest + 1, options_.replicates - highest, options_),
         std::back_inserter(missing));
   }
   return missing;
 }
 
-Envelope Replicates::EnvelopeOf(const Place& place, const RunStates& runs,
-                                const std::vector<One>& held) const {
-  Envelope envelope;
-  if (const auto found = recorded_.find(place.configuration); found != recorded_.end()) {
-    for (const auto& group : found->second) envelope.recorded += AddGroup(group, &envelope);
+std::vector<PlannedRerun> Replicates::MissingOf(const Place& place, const RunStates& runs,
+                                                const Plan& plan) {
+  const auto differs = [&](const std::string& run_id) { return Differs(runs.at(run_id)); };
+  if (std::ranges::none_of(place.run_ids, differs)) return {};
+  // Replicates that were made and show nothing are not made again.
+  int have = EnvelopeOf(place, runs, {}, nullptr).Degrees();
+  std::string run_id = place.run_ids.front();
+  std::vector<std::pair<std::string, int>> numbers;
+  std::ptrdiff_t made_now = 0;
+  for (const One& one : HeldOf(place, runs)) {
+    numbers.emplace_back(one.run_id, one.number);
+    if (one.number > 0) ++have;
+    if (one.number > 0 && one.is_new) ++made_now;
+    if (runs.contains(one.run_id)) run_id = one.run_id;
   }
-  for (const std::string& run_id : place.run_ids) {
-    std::vector<RunMetrics> reruns;
-    const RunState& run = runs.at(run_id);
-    for (const auto& [rerun, evidence] : run.evidence) {
-      if (IsCompared(evidence) && StackOfRerun(evidence, run.manifest) == place.stack) {
-        reruns.push_back(evidence.metrics);
-      }
+  int count = std::max(0, options_.replicates - have);
+  if (options_.budget_seconds > 0) {
+    const auto planned = std::ranges::count_if(plan.replicates, [&](const PlannedRerun& one) {
+      return ConfigurationKey(runs.at(one.run_id).manifest) == place.configuration;
+    });
+    const int room = static_cast<int>(std::max<std::ptrdiff_t>(0, planned - made_now));
+    if (count > room) {
+      left_out_.insert(
+          fmt::format("{}: the budget has no room for {} of the replicates", run_id, count - room));
     }
-    envelope.reruns += AddGroup(reruns, &envelope);
+    count = std::min(count, room);
   }
-  std::map<std::string, std::vector<RunMetrics>> made;
-  for (const One& one : held) {
-    if (!IsCompared(one.evidence)) continue;
-    if (StackOfRerun(one.evidence, runs.at(place.run_ids.front()).manifest) != place.stack)
-      continue;
-    made[one.run_id].push_back(one.evidence.metrics);
-    if (one.number > 0) envelope.made_at = std::max(envelope.made_at, one.evidence.started);
-  }
-  for (const auto& [run_id, group] : made) envelope.made += AddGroup(group, &envelope);
-  return envelope;
-}
-
-void Replicates::Describe(const Place& place, const Envelope& envelope,
-                          const std::vector<One>& held, const RunStates& runs) {
-  int made = 0;
-  int failed = 0;
-  std::string of;
-  for (const One& one : held) {
-    if (one.number == 0) continue;
-    of = one.run_id;
-    const RerunEnd end = EndOf(one.evidence);
-    const bool here =
-        StackOfRerun(one.evidence, runs.at(place.run_ids.front()).manifest) == place.stack;
-    if (end.state == RerunEnd::State::kCompared && here) {
-      ++made;
-      continue;
-    }
-    ++failed;
-    notes_.push_back(fmt::format("replicate {} of {} is left out: {}", one.number, one.run_id,
-                                 here ? end.reason : "it ran on another stack than its rerun"));
-  }
-  if (made > 0 && envelope.made == 0) {
-    notes_.push_back(
-        fmt::format("{} of {} {} bit-equal to its rerun: the run did not heed {}, or is "
-                    "insensitive to so small "
-                    "a change; how far rounding carries it is not known from {}",
-                    made == 1 ? "the replicate" : fmt::format("the {} replicates", made), of,
-                    made == 1 ? "is" : "are", kReplicateVariable, made == 1 ? "it" : "them"));
-  }
-  const int degrees = envelope.Degrees();
-  if (degrees >= kFewestDegrees) {
-    notes_.push_back(fmt::format("how far rounding carries {} is known from {}",
-                                 runs.at(place.run_ids.front()).manifest.family,
-                                 SourceOf(envelope)));
-  } else if (degrees > 0 && envelope.made + failed > 0) {
-    notes_.push_back(fmt::format(
-        "{}: {} that differ are too few to show how far rounding carries it; {} are needed "
-        "(--replicates)",
-        place.run_ids.front(), SourceOf(envelope), kFewestDegrees));
-  }
-}
-
-void Replicates::Settle(const std::vector<std::string>& run_ids, RunStates* runs) {
-  notes_.clear();
-  new_.clear();
-  if (options_.replicates == 0 && recorded_.empty() && loaded_.empty()) return;
-  for (const Place& place : PlacesOf(run_ids, *runs)) {
-    const std::vector<One> held = HeldOf(place, *runs);
-    const Envelope envelope = EnvelopeOf(place, *runs, held);
-    Describe(place, envelope, held, *runs);
-    for (const One& one : held) {
-      if (one.is_new && IsCompared(one.evidence)) new_.emplace_back(place, one);
-    }
-    if (envelope.Degrees() < kFewestDegrees) continue;
-    const auto shared = std::make_shared<const Envelope>(envelope);
-    const RoundingRuns rounding = RoundingOf(envelope);
-    for (const std::string& run_id : place.run_ids) {
-      RunState& run = runs->at(run_id);
-      run.envelope = shared;
-      for (auto& [number, rerun] : run.reruns) {
-        if (rerun.ends.front().state != RerunEnd::State::kCompared) continue;
-        rerun.curves = CompareRerunCurves(run.manifest, run.evidence.at(number), rounding);
-      }
-    }
-  }
-}
-
-std::vector<std::string> Replicates::Notes() const {
-  std::vector<std::string> notes = left_out_;
-  notes.insert(notes.end(), notes_.begin(), notes_.end());
-  return notes;
-}
-
-Plan Replicates::PlanWith(const std::vector<Manifest>& runs, const Overrides& environment) const {
-  Plan plan = BuildPlan(runs, options_);
-  std::vector<Manifest> planned;
-  for (const Manifest& run : runs) {
-    const bool left_out = std::ranges::find(plan.left_out, run.run_id) != plan.left_out.end();
-    if (!left_out) planned.push_back(run);
-  }
-  AddReplicates(Expected(planned, environment), options_, &plan);
-  return plan;
-}
-
-Status Replicates::Keep(const std::filesystem::path& drill_folder, HistoryStore* history) const {
-  std::vector<ReplicateRecord> records;
-  for (const auto& [place, one] : new_) {
-    const auto path = RerunFolder(drill_folder, one.run_id, one.evidence.rerun) / "evidence.json";
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-    records.push_back({.configuration = place.configuration,
-                       .stack = place.stack,
-                       .run_id = one.run_id,
-                       .replicate = one.number,
-                       .made = one.evidence.started,
-                       .evidence_sha256 = Sha256HexOf(text),
-                       .body = BodyOf(one.evidence)});
-  }
-  return history->AddReplicates(records);
+  return PlanFrom(runs.at(run_id).manifest, HighestOf(run_id, numbers) + 1, count, options_);
 }
 
 }  // namespace rharness

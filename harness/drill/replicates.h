@@ -3,13 +3,17 @@
 // Role: the pass of the drill between its first reruns and the verdicts. What is needed of a
 // configuration is counted in degrees of freedom: recorded repeats first, then further reruns of
 // this drill, then replicates that the history has of this stack; what lacks is made, of one run,
-// and serves all runs of the configuration that ran on the same stack, whatever their seeds.
+// and serves all runs of the configuration that ran on the same stack. Seeds differ in when chaos
+// sets in: a run that stays within the band of another seed is within, and one that leaves it is
+// open and gets replicates of its own, the first kMostStrays of them.
 #ifndef RHARNESS_HARNESS_DRILL_REPLICATES_H_
 #define RHARNESS_HARNESS_DRILL_REPLICATES_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +23,9 @@
 
 namespace rharness {
 
+inline constexpr int kMostStrays = 3;
+
+using Seeds = std::map<std::string, std::int64_t>;
 using RunStates = std::map<std::string, RunState>;  // by run_id
 using Overrides = std::map<std::string, std::optional<std::string>>;
 
@@ -48,7 +55,8 @@ class Replicates {
   // kept. `run_ids`: in the order of the selection.
   std::vector<PlannedRerun> Missing(const std::vector<std::string>& run_ids, const RunStates& runs,
                                     const Plan& plan);
-  // Gives every run the envelope of its configuration and stack, and holds its curves to it.
+  // Holds the curves of every run to the envelope of its seed, else of its configuration, on its
+  // stack; metrics to that of its seed alone.
   void Settle(const std::vector<std::string>& run_ids, RunStates* runs);
 
   // What a reader of the report must know: of replicates that failed, showed nothing or are too
@@ -75,17 +83,26 @@ class Replicates {
   std::vector<Place> PlacesOf(const std::vector<std::string>& run_ids, const RunStates& runs) const;
   // Held of this place, with those of this drill.
   std::vector<One> HeldOf(const Place& place, const RunStates& runs) const;
-  Envelope EnvelopeOf(const Place& place, const RunStates& runs,
-                      const std::vector<One>& held) const;
+  // Of the groups with these seeds; null: of all.
+  Envelope EnvelopeOf(const Place& place, const RunStates& runs, const std::vector<One>& held,
+                      const Seeds* seeds) const;
+  void Hold(const Envelope& envelope, bool is_own, RunState* run);
+  std::vector<PlannedRerun> MissingOf(const Place& place, const RunStates& runs, const Plan& plan);
+  std::vector<PlannedRerun> MissingOfStrays(const Place& place, const RunStates& runs);
   int RecordedDegrees(const std::string& configuration) const;
   void Describe(const Place& place, const Envelope& envelope, const std::vector<One>& held,
                 const RunStates& runs);
 
   PlanOptions options_;
-  std::map<std::string, std::vector<std::vector<RunMetrics>>> recorded_;  // by configuration
-  std::map<std::string, std::vector<One>> loaded_;                        // likewise
+  struct Repeats {
+    Seeds seeds;
+    std::vector<RunMetrics> runs;
+  };
+  std::map<std::string, std::vector<Repeats>> recorded_;  // by configuration
+  std::map<std::string, std::vector<One>> loaded_;        // likewise
+  std::set<std::string> strays_;               // run ids: beyond the band of another seed
   std::map<std::string, Manifest> manifests_;  // of `loaded_`, by configuration
-  std::vector<std::string> left_out_;
+  std::set<std::string> left_out_;
   std::vector<std::string> notes_;
   std::vector<std::pair<Place, One>> new_;
 };

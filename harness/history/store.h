@@ -15,6 +15,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/history/replicate_record.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -66,18 +67,6 @@ struct RerunRecord {
   double wall_seconds = 0.0;
   std::string evidence_sha256;
   Surroundings surroundings = {};  // empty: nothing is kept of them
-};
-
-// One run of an envelope: a rerun that differs from the others of its group by rounding alone, with
-// what it measured. Of one configuration, on one stack, of one recorded run with its seeds.
-struct ReplicateRecord {
-  std::string configuration;  // ConfigurationKey
-  std::string stack;          // digest of what it ran on
-  std::string run_id;
-  int replicate = 0;  // 0: the rerun in which nothing was moved; 1, 2, ...: those that were
-  WallTime made{};
-  std::string evidence_sha256;  // of the file in the drill's folder
-  std::string body;             // the evidence without files and remarks, as JSON
 };
 
 // How many runs of a family have this as their last verdict; retired runs are not counted.

@@ -94,8 +94,10 @@ TEST_F(DrillReplicates, DecideBothWaysAndCostOnce) {
   const Report report = DrillTo("first", {"--env", "ORDER=1", "--replicates", "3"});
   EXPECT_THAT(VerdictsOf(report), testing::Each(Verdict::kEquivalent));
   EXPECT_THAT(report.runs.at(1).headline, HasSubstr("the band of 3 replicates made on this stack"));
+  EXPECT_THAT(report.runs.at(1).headline, HasSubstr("of another seed"));
   EXPECT_THAT(NotesOf(report), HasSubstr("how far rounding carries tiny is known from 3"));
-  ASSERT_FALSE(report.runs.at(0).causes.empty());
+  const auto is_rounding = [](const Cause& cause) { return cause.code == "rounding"; };
+  EXPECT_TRUE(std::ranges::any_of(report.runs.at(0).causes, is_rounding));
   EXPECT_EQ(Calls(), 5) << "two reruns, and three replicates for both:\n" << CallsText();
   EXPECT_THAT(CallsText(), HasSubstr("run 1\n"));
   EXPECT_TRUE(fs::exists(At("first/runs/s1/replicate-3/evidence.json")));
@@ -107,10 +109,13 @@ TEST_F(DrillReplicates, DecideBothWaysAndCostOnce) {
   EXPECT_EQ(VerdictsOf(again), VerdictsOf(report));
   EXPECT_EQ(again.runs.at(1).headline, report.runs.at(1).headline);
 
+  // Where every run has moved, each gets replicates of its own.
+  fs::remove(At("calls"));
   const Report shifted =
       DrillTo("third", {"--env", "ORDER=1", "--env", "RATE=1.02", "--replicates", "3"});
   EXPECT_THAT(VerdictsOf(shifted), testing::Each(Verdict::kDrifted));
   EXPECT_THAT(shifted.runs.at(0).headline, HasSubstr("further than rounding carries"));
+  EXPECT_EQ(Calls(), 5) << CallsText();
 
   const ProcessResult shown = Run({kRharness, "history", "show", "--history", "runs.db", "s2"});
   EXPECT_THAT(shown.stdout_text, HasSubstr("3 replicates of s1 made on 20"));

@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/drill/facts_of.h"
+#include "harness/drill/judge_family.h"
 
 namespace rharness {
 namespace {
@@ -113,14 +114,14 @@ TEST_F(ReplicatesOfTwoRuns, AreMadeOfTheFirstAndServeBoth) {
   replicates.Settle(ids_, &runs_);
   for (const char* run_id : {"a", "b"}) {
     const RunState& run = runs_[run_id];
-    ASSERT_TRUE(run.envelope) << run_id;
-    EXPECT_EQ(run.envelope->Degrees(), 3);
     ASSERT_EQ(run.reruns.at(1).curves.size(), 1U);
     EXPECT_EQ(run.reruns.at(1).curves[0].state, CurveState::kWithin)
         << run.reruns.at(1).curves[0].message;
     EXPECT_THAT(run.reruns.at(1).curves[0].message,
                 HasSubstr("the band of 3 replicates made on this stack on 2026-11-20"));
   }
+  ASSERT_TRUE(runs_["a"].envelope);
+  EXPECT_FALSE(runs_["b"].envelope) << "metrics are held to their own seed alone";
   EXPECT_THAT(replicates.Missing(ids_, runs_, {}), IsEmpty());
   EXPECT_THAT(replicates.Notes(),
               ElementsAre("how far rounding carries mlp is known from 3 replicates made on this "
@@ -129,11 +130,59 @@ TEST_F(ReplicatesOfTwoRuns, AreMadeOfTheFirstAndServeBoth) {
 
 TEST_F(ReplicatesOfTwoRuns, FindAShiftThatIsMoreThanRounding) {
   Replicates replicates(Wanted(3));
+  for (double& value : runs_["a"].evidence[1].metrics.curves[0].values) value *= 1.02;
+  Make({2.0, 3.0, 4.0});
+  for (auto& [number, made] : runs_["a"].replicates) {
+    for (double& value : made.metrics.curves[0].values) value *= 1.02;
+  }
+  replicates.Settle(ids_, &runs_);
+  EXPECT_EQ(runs_["a"].reruns.at(1).curves[0].state, CurveState::kBeyond);
+  EXPECT_EQ(runs_["b"].reruns.at(1).curves[0].state, CurveState::kWithin);
+}
+
+// Chaos sets in at another step for each seed.
+TEST_F(ReplicatesOfTwoRuns, AreMadeOfARunThatLeavesTheBandOfAnotherSeed) {
+  Replicates replicates(Wanted(3));
   for (double& value : runs_["b"].evidence[1].metrics.curves[0].values) value *= 1.02;
   Make({2.0, 3.0, 4.0});
   replicates.Settle(ids_, &runs_);
-  EXPECT_EQ(runs_["a"].reruns.at(1).curves[0].state, CurveState::kWithin);
+  const CurveComparison& open = runs_["b"].reruns.at(1).curves[0];
+  EXPECT_EQ(open.state, CurveState::kUndecided);
+  EXPECT_THAT(open.message, HasSubstr("of another seed"));
+  EXPECT_THAT(JobsOf(replicates.Missing(ids_, runs_, {})),
+              ElementsAre("b.replicate-1", "b.replicate-2", "b.replicate-3"));
+  for (int number = 1; number <= 3; ++number) {
+    runs_["b"].replicates[number] =
+        Reran(runs_["b"].manifest, kReplicates + number, 1.0 + number, 2);
+    for (double& value : runs_["b"].replicates[number].metrics.curves[0].values) value *= 1.02;
+  }
+  replicates.Settle(ids_, &runs_);
   EXPECT_EQ(runs_["b"].reruns.at(1).curves[0].state, CurveState::kBeyond);
+  EXPECT_THAT(replicates.Missing(ids_, runs_, {}), IsEmpty());
+}
+
+// Two seeds are too few to know their family, and lie far apart themselves.
+TEST_F(ReplicatesOfTwoRuns, HoldMetricsToRounding) {
+  std::vector<Manifest> recorded;
+  for (auto& [run_id, run] : runs_) {
+    run.manifest.metrics[0].primary = true;
+    recorded.push_back(run.manifest);
+  }
+  runs_["a"].evidence[1].metrics.metrics["val_loss"] += 0.02;
+  const Family family(recorded);
+  const std::vector<RunState*> members = {&runs_["a"], &runs_["b"]};
+  JudgeTogether(members, family);
+  EXPECT_EQ(runs_["a"].comparison.metrics.at(0).verdict, MetricVerdict::kInconclusive);
+  Make({2.0, 3.0, 4.0});
+  Replicates replicates(Wanted(3));
+  replicates.Settle(ids_, &runs_);
+  for (auto& [number, made] : runs_["a"].replicates) made.metrics.metrics["val_loss"] += 0.02;
+  replicates.Settle(ids_, &runs_);
+  JudgeTogether(members, family);
+  const MetricDecision& moved = runs_["a"].comparison.metrics.at(0);
+  EXPECT_EQ(moved.verdict, MetricVerdict::kNeedsConfirmation);
+  EXPECT_EQ(moved.variance_basis, "rounding");
+  EXPECT_NEAR(moved.df, 3.0, 1e-12);
 }
 
 TEST_F(ReplicatesOfTwoRuns, ThatAreBitEqualAreNoEnvelopeAndAreToldAndNotMadeAgain) {
@@ -166,8 +215,8 @@ TEST_F(ReplicatesOfTwoRuns, AreNeitherMadeNorUsedOnAnotherStack) {
                           "b.replicate-2", "b.replicate-3"));
   Make({2.0, 3.0, 4.0});
   replicates.Settle(ids_, &runs_);
-  EXPECT_TRUE(runs_["a"].envelope);
-  EXPECT_FALSE(runs_["b"].envelope);
+  EXPECT_EQ(runs_["a"].reruns.at(1).curves[0].basis, "rounding");
+  EXPECT_TRUE(runs_["b"].reruns.at(1).curves.empty());
 }
 
 TEST_F(ReplicatesOfTwoRuns, AreNotMadeWhereEverythingIsIdenticalOrBitwise) {
@@ -192,7 +241,8 @@ TEST_F(ReplicatesOfTwoRuns, CountRecordedRepeatsAndFurtherRerunsFirst) {
   replicates.Settle(ids_, &runs_);
   ASSERT_TRUE(runs_["a"].envelope);
   EXPECT_EQ(SourceOf(*runs_["a"].envelope),
-            "2 recorded repeats, 1 further rerun, 1 replicate made on this stack on 2026-11-20");
+            "2 recorded repeats, 1 replicate made on this stack on 2026-11-20");
+  EXPECT_THAT(replicates.Notes()[0], HasSubstr("2 recorded repeats, 1 further rerun, 1 replicate"));
 }
 
 TEST_F(ReplicatesOfTwoRuns, ArePlannedWithTheirCostWithinTheBudget) {
@@ -257,8 +307,8 @@ TEST_F(ReplicatesInHistory, CostOnce) {
   Replicates again = Loaded(3);
   EXPECT_THAT(again.Missing(ids_, runs_, {}), IsEmpty());
   again.Settle(ids_, &runs_);
-  ASSERT_TRUE(runs_["b"].envelope);
-  EXPECT_EQ(SourceOf(*runs_["b"].envelope), "3 replicates made on this stack on 2026-11-20");
+  ASSERT_TRUE(runs_["a"].envelope);
+  EXPECT_EQ(SourceOf(*runs_["a"].envelope), "3 replicates made on this stack on 2026-11-20");
   Replicates more = Loaded(5);
   EXPECT_THAT(JobsOf(more.Missing(ids_, runs_, {})), ElementsAre("a.replicate-4", "a.replicate-5"));
 }
