@@ -31,7 +31,8 @@ double RelativeAt(const CurveComparison& curve, std::int64_t step) {
 // losses that differ as rounding makes them; of others their shape says more, and of those that a
 // band of further runs or a margin let pass or left open nothing was shown.
 bool SpeaksOfArithmetic(const CurveComparison& curve) {
-  return curve.nature == DifferenceNature::kRounding && curve.basis != "replicates";
+  return curve.nature == DifferenceNature::kRounding && curve.basis != "replicates" &&
+         curve.basis != "rounding";
 }
 
 // Above this relative difference a first logged loss is no matter of rounding in any precision that
@@ -183,6 +184,22 @@ void NewStream(const ExplainInput& in, std::vector<Cause>* out) {
                     "are the same, and the difference has no direction.",
                     {curve.message},
                     "rerun both without dropout: if they agree to rounding, it was this"});
+    return;
+  }
+}
+
+// Within what runs do that differ by rounding alone: measured, and no guess.
+void MeasuredRounding(const ExplainInput& in, std::vector<Cause>* out) {
+  for (const CurveComparison& curve : in.comparison.curves) {
+    if (curve.kind != CurveKind::kLoss || curve.basis != "rounding") continue;
+    if (curve.state != CurveState::kWithin) continue;
+    out->push_back({"rounding",
+                    Layer::kEnvironment,
+                    "likely",
+                    "The smallest change carries this training as far: another order of addition "
+                    "(another kernel, library or device) is enough.",
+                    {curve.message},
+                    "rerun in the recorded environment, one library put back at a time"});
     return;
   }
 }
@@ -386,8 +403,9 @@ void Tied(const ExplainInput& in, std::vector<Cause>* out) {
 
 const std::vector<ExplainRule>& PatternRules() {
   static const std::vector<ExplainRule> rules = {
-      FromTheStart, FromLater,    NotFinite,     BeyondBand, NewStream, AnotherSeed,  Schedule,
-      Roles,        CarriedState, SingleElement, Unrelated,  LastBits,  NamesOrTypes, Tied};
+      FromTheStart,  FromLater,        NotFinite, BeyondBand,   NewStream,
+      AnotherSeed,   MeasuredRounding, Schedule,  Roles,        CarriedState,
+      SingleElement, Unrelated,        LastBits,  NamesOrTypes, Tied};
   return rules;
 }
 

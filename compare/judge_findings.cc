@@ -81,6 +81,11 @@ std::string PairedMessage(const MetricDecision& metric) {
         return fmt::format("{}, {:.6g}: farther than another seed would carry it (p = {:.2g})",
                            moved, *metric.recorded, metric.p_difference);
       }
+      if (metric.variance_basis == "rounding") {
+        return fmt::format(
+            "{}, {:.6g}: farther than rounding carries it by replicates (p = {:.2g})", moved,
+            *metric.recorded, metric.p_difference);
+      }
       return fmt::format("{}, {:.6g}, apart from {} other runs of its family (p = {:.2g})", moved,
                          *metric.recorded, metric.pairs, metric.p_difference);
     case MetricVerdict::kInconclusive:

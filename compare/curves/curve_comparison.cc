@@ -35,9 +35,8 @@ std::string NotFiniteInA(const CurveComparison& c) {
 }
 
 // Sets state, basis, rule and all that goes with them; returns the reason for the message.
-std::string Decide(const CurveSeries& a, const CurveSeries& b,
-                   const std::vector<CurveSeries>& replicates, const CurveRules& rules,
-                   CurveComparison* out) {
+std::string Decide(const CurveSeries& a, const CurveSeries& b, const FurtherCurves& further,
+                   const CurveRules& rules, CurveComparison* out) {
   out->basis = "none";
   // A log writes "nan" for a time that it did not take; a loss that is none has blown up.
   if (out->first_non_finite && out->kind != CurveKind::kResource && !out->stopped_after) {
@@ -46,8 +45,7 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b,
     return {};
   }
   const Judged judged = JudgedSteps(a, b, *out);
-  if (std::string gross = GrosslyApart(judged, replicates, rules, out); !gross.empty())
-    return gross;
+  if (std::string gross = GrosslyApart(judged, further, rules, out); !gross.empty()) return gross;
   auto [vacuity, reason] = VacuityOf(*out, judged, rules);
   if (!vacuity.empty()) {
     out->vacuity = std::move(vacuity);
@@ -66,7 +64,7 @@ std::string Decide(const CurveSeries& a, const CurveSeries& b,
     return fmt::format("{} values are too few to judge by; {} are needed", judged.a.size(),
                        kFewestJudged);
   }
-  reason = JudgeCurve(judged, replicates, rules, out);
+  reason = JudgeCurve(judged, further, rules, out);
   if (out->kind == CurveKind::kResource || out->state != CurveState::kWithin) return reason;
   std::string why = NotFiniteInA(*out);
   if (out->stopped_after) {
@@ -100,9 +98,8 @@ std::optional<std::int64_t> StoppedAfter(const std::vector<CurveSeries>& curves)
   return trails && witness ? last : std::nullopt;
 }
 
-CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
-                             const std::vector<CurveSeries>& replicates, const CurveRules& rules,
-                             std::optional<std::int64_t> stopped_after) {
+CurveComparison CompareOne(const CurveSeries& a, const CurveSeries& b, const FurtherCurves& further,
+                           const CurveRules& rules, std::optional<std::int64_t> stopped_after) {
   CurveComparison out;
   out.name = a.name;
   out.kind = KindOfCurve(a.name);
@@ -110,7 +107,7 @@ CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
   if (out.first_non_finite && stopped_after && *out.first_non_finite > *stopped_after) {
     out.stopped_after = stopped_after;
   }
-  const std::string reason = Decide(a, b, replicates, rules, &out);
+  const std::string reason = Decide(a, b, further, rules, &out);
   out.message = MessageOf(out, reason);
   return out;
 }
@@ -123,6 +120,32 @@ CurveComparison MissingCurve(const CurveSeries& series, bool in_a) {
   out.rule = "a curve of one side has its like on the other";
   (in_a ? out.only_a : out.only_b) = series.steps.size();
   out.message = fmt::format("{} is in {} alone.", series.name, in_a ? "A" : "B");
+  return out;
+}
+
+// Pairs by name, with what each name may be judged by.
+std::vector<CurveComparison> CompareAll(
+    const std::vector<CurveSeries>& a, const std::vector<CurveSeries>& b,
+    const std::map<std::string, FurtherCurves, std::less<>>& further, const CurveRules& rules) {
+  std::map<std::string_view, std::pair<const CurveSeries*, const CurveSeries*>> pairs;
+  for (const CurveSeries& series : a) pairs[series.name].first = &series;
+  for (const CurveSeries& series : b) pairs[series.name].second = &series;
+  const std::optional<std::int64_t> stopped_after = StoppedAfter(b);
+  std::vector<CurveComparison> out;
+  for (const auto& [name, pair] : pairs) {
+    if (pair.first == nullptr || pair.second == nullptr) {
+      const bool in_a = pair.first != nullptr;
+      out.push_back(MissingCurve(in_a ? *pair.first : *pair.second, in_a));
+    } else {
+      const auto found = further.find(name);
+      out.push_back(CompareOne(*pair.first, *pair.second,
+                               found == further.end() ? FurtherCurves() : found->second, rules,
+                               stopped_after));
+    }
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) {
+    return std::tie(x.kind, x.name) < std::tie(y.kind, y.name);
+  });
   return out;
 }
 
@@ -148,34 +171,37 @@ std::string_view CurveStateName(CurveState state) {
 
 CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
                              const std::vector<CurveSeries>& replicates, const CurveRules& rules) {
-  return CompareCurve(a, b, replicates, rules, std::nullopt);
+  return CompareOne(a, b, {.replicates = replicates, .rounding = {}, .source = {}}, rules,
+                    std::nullopt);
 }
 
 std::vector<CurveComparison> CompareCurves(const std::vector<CurveSeries>& a,
                                            const std::vector<CurveSeries>& b,
                                            const std::vector<std::vector<CurveSeries>>& replicates,
                                            const CurveRules& rules) {
-  std::map<std::string_view, std::pair<const CurveSeries*, const CurveSeries*>> pairs;
-  for (const CurveSeries& series : a) pairs[series.name].first = &series;
-  for (const CurveSeries& series : b) pairs[series.name].second = &series;
-  std::map<std::string_view, std::vector<CurveSeries>> runs;
+  std::map<std::string, FurtherCurves, std::less<>> further;
   for (const std::vector<CurveSeries>& run : replicates) {
-    for (const CurveSeries& series : run) runs[series.name].push_back(series);
+    for (const CurveSeries& series : run) further[series.name].replicates.push_back(series);
   }
-  const std::optional<std::int64_t> stopped_after = StoppedAfter(b);
-  std::vector<CurveComparison> out;
-  for (const auto& [name, pair] : pairs) {
-    if (pair.first == nullptr || pair.second == nullptr) {
-      const bool in_a = pair.first != nullptr;
-      out.push_back(MissingCurve(in_a ? *pair.first : *pair.second, in_a));
-    } else {
-      out.push_back(CompareCurve(*pair.first, *pair.second, runs[name], rules, stopped_after));
+  return CompareAll(a, b, further, rules);
+}
+
+std::vector<CurveComparison> CompareRerunCurves(const std::vector<CurveSeries>& a,
+                                                const std::vector<CurveSeries>& b,
+                                                const RoundingRuns& rounding,
+                                                const CurveRules& rules) {
+  std::map<std::string, FurtherCurves, std::less<>> further;
+  for (std::size_t i = 0; i < rounding.groups.size(); ++i) {
+    for (const std::vector<CurveSeries>& run : rounding.groups[i]) {
+      for (const CurveSeries& series : run) {
+        FurtherCurves& of_name = further[series.name];
+        of_name.source = rounding.source;
+        of_name.rounding.resize(rounding.groups.size());
+        of_name.rounding[i].push_back(series);
+      }
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) {
-    return std::tie(x.kind, x.name) < std::tie(y.kind, y.name);
-  });
-  return out;
+  return CompareAll(a, b, further, rules);
 }
 
 }  // namespace rharness

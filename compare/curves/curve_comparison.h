@@ -5,6 +5,7 @@
 //   replicates  further runs of the same thing (or a run with one ULP planted) show how far such
 //   runs
 //               lie apart at each part of the curve
+//   rounding    of a rerun: runs that differ by rounding alone, of whatever seed
 //   upgrades    a training loss on the same batches, beside how accepted upgrades moved such
 //   losses:
 //               by rounding, or by another stream of random numbers, which has no direction
@@ -41,7 +42,7 @@ struct CurveComparison {
   // "", "constant", "not_finite" (no aligned step is finite on both sides), "too_short",
   // "too_coarse" (a difference that matters is below the printed digits).
   std::string vacuity;
-  std::string basis;  // "bits", "replicates", "upgrades", "margin" or "none"
+  std::string basis;  // "bits", "replicates", "rounding", "upgrades", "margin" or "none"
   // The aligned steps, and on them both values, the limit on |b - middle| (empty without a band)
   // and the middle (the mean of the runs; empty: a).
   std::vector<std::int64_t> steps;
@@ -99,6 +100,14 @@ struct CurveRules {
 CurveComparison CompareCurve(const CurveSeries& a, const CurveSeries& b,
                              const std::vector<CurveSeries>& replicates, const CurveRules& rules);
 
+// Runs that differ from each other by rounding alone, and so show how far it carries: the smallest
+// change planted, or nothing held still. Groups of runs of one seed on one stack; of each run its
+// curves. Groups may differ from A and from each other in seed and stack.
+struct RoundingRuns {
+  std::vector<std::vector<std::vector<CurveSeries>>> groups;
+  std::string source;  // what they are: "3 replicates made on this stack on 2026-11-20"
+};
+
 // Pairs by name; one comparison a name on either side: losses first, then metrics, then resources,
 // each in byte order. Where every curve of b stops being finite before the end of a's log, times or
 // memory among them, b's log has stopped: that is open, and no overflow.
@@ -106,6 +115,13 @@ std::vector<CurveComparison> CompareCurves(const std::vector<CurveSeries>& a,
                                            const std::vector<CurveSeries>& b,
                                            const std::vector<std::vector<CurveSeries>>& replicates,
                                            const CurveRules& rules);
+// The same, where B repeats A with its seed on another stack or the same: a curve that differs is
+// held to how far two such runs lie apart by rounding alone (rounding_spread.h), where these have
+// three degrees of freedom (runs that differ, less one a group); else as without.
+std::vector<CurveComparison> CompareRerunCurves(const std::vector<CurveSeries>& a,
+                                                const std::vector<CurveSeries>& b,
+                                                const RoundingRuns& rounding,
+                                                const CurveRules& rules);
 
 }  // namespace rharness
 

@@ -11,6 +11,7 @@
 #include "compare/curves/curve_message.h"
 #include "compare/curves/difference_shape.h"
 #include "compare/curves/replicate_band.h"
+#include "compare/curves/rounding_spread.h"
 #include "compare/curves/single_pair.h"
 #include "compare/curves/usable_replicates.h"
 
@@ -21,14 +22,6 @@ namespace {
 // replicates do: they may be equal to the last bit for a while.
 constexpr double kFloorShare = 0.01;
 constexpr double kGross = 10.0;  // margins
-
-// Puts what was found on the judged steps among the aligned ones.
-std::vector<double> Spread(const Judged& judged, const std::vector<double>& values,
-                           std::size_t aligned) {
-  std::vector<double> out(aligned, std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t i = 0; i < values.size(); ++i) out[judged.at[i]] = values[i];
-  return out;
-}
 
 // ---- Further runs -------------------------------------------------------------------------------
 
@@ -45,36 +38,15 @@ std::string RuleOf(const UsableReplicates& usable, const ReplicateBand& band, do
   return rule + LeftOut(usable);
 }
 
-double MeanFrom(const std::vector<double>& values, std::size_t first) {
-  double sum = 0.0;
-  for (std::size_t i = first; i < values.size(); ++i) sum += values[i];
-  return sum / static_cast<double>(values.size() - first);
-}
-
-// How wide the band is, as a share of the curve's size, on half of the values and on the last
-// quarter throughout: a training settles, and its first values may lie anywhere.
-double WidthThatCounts(const ReplicateBand& band, double size) {
-  if (!(size > 0.0)) return 0.0;
-  std::vector<double> limits = band.limit;
-  const auto late = limits.begin() + static_cast<std::ptrdiff_t>(band.late_first);
-  const double widest_late = *std::max_element(late, limits.end());
-  const auto middle = limits.begin() + static_cast<std::ptrdiff_t>(limits.size() / 2);
-  std::nth_element(limits.begin(), middle, limits.end());
-  return std::max(*middle, widest_late) / size;
-}
-
 std::string JudgeByReplicates(const UsableReplicates& usable, const Judged& judged,
                               const CurveRules& rules, CurveComparison* out) {
-  // Two printed values may each be off by half a unit and their difference by a whole one.
-  const double floor = std::max({std::max(judged.quantum, usable.quantum) / std::sqrt(6.0),
-                                 kFloorShare * rules.smallest_fault * judged.size,
-                                 std::numeric_limits<double>::min()});
+  const double floor = FloorOf(judged, usable.quantum, rules);
   const ReplicateBand band = BandOfRuns(usable.runs, floor, rules.false_alarm);
   out->basis = "replicates";
   out->false_alarm = band.false_alarm;
   out->rule = RuleOf(usable, band, floor);
-  out->band = Spread(judged, band.limit, out->steps.size());
-  out->middle = Spread(judged, band.middle, out->steps.size());
+  out->band = OnAlignedSteps(judged, band.limit, out->steps.size());
+  out->middle = OnAlignedSteps(judged, band.middle, out->steps.size());
   for (std::size_t i = 0; i < judged.b.size(); ++i) {
     const double ratio = std::fabs(judged.b[i] - band.middle[i]) / band.limit[i];
     out->statistic = std::max(out->statistic, ratio);
@@ -190,7 +162,7 @@ std::string JudgeByUpgrades(const Judged& judged, const DifferenceShape& shape,
   const double limit = rules.score_limit;
   out->basis = "upgrades";
   out->rule = RuleOf(rules.limits, limit);
-  out->band = Spread(judged, SpikeBand(shape, rules.limits, limit), out->steps.size());
+  out->band = OnAlignedSteps(judged, SpikeBand(shape, rules.limits, limit), out->steps.size());
   out->statistic = scores.Largest() / limit;
   if (out->statistic > 1.0) {
     out->state = CurveState::kBeyond;
@@ -233,7 +205,7 @@ std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
       kind, PercentText(rules.margin));
   std::vector<double> band;
   for (const double size : shape.size) band.push_back(rules.margin * size);
-  out->band = Spread(judged, band, out->steps.size());
+  out->band = OnAlignedSteps(judged, band, out->steps.size());
   out->statistic = decision.largest / rules.margin;
   const std::string where = StepsOf(judged, decision.window);
   const double shift =
@@ -284,16 +256,63 @@ GrossDifference GrossOf(const std::vector<double>& a, const std::vector<double>&
   return gross;
 }
 
+bool AnyApart(const std::vector<CurveSeries>& group, const Judged& judged, double share) {
+  std::vector<std::vector<double>> runs;
+  for (const CurveSeries& series : group) {
+    std::vector<double> values = ValuesAt(series, judged.steps);
+    if (values.empty()) continue;
+    for (const std::vector<double>& other : runs) {
+      if (GrossOf(other, values, share).is) return true;
+    }
+    runs.push_back(std::move(values));
+  }
+  return false;
+}
+
 }  // namespace
 
-std::string JudgeCurve(const Judged& judged, const std::vector<CurveSeries>& replicates,
-                       const CurveRules& rules, CurveComparison* out) {
+double FloorOf(const Judged& judged, double quantum, const CurveRules& rules) {
+  // Two printed values may each be off by half a unit and their difference by a whole one.
+  return std::max({std::max(judged.quantum, quantum) / std::sqrt(6.0),
+                   kFloorShare * rules.smallest_fault * judged.size,
+                   std::numeric_limits<double>::min()});
+}
+
+double MeanFrom(const std::vector<double>& values, std::size_t first) {
+  double sum = 0.0;
+  for (std::size_t i = first; i < values.size(); ++i) sum += values[i];
+  return sum / static_cast<double>(values.size() - first);
+}
+
+double WidthThatCounts(const ReplicateBand& band, double size) {
+  if (!(size > 0.0)) return 0.0;
+  std::vector<double> limits = band.limit;
+  const auto late = limits.begin() + static_cast<std::ptrdiff_t>(band.late_first);
+  const double widest_late = *std::max_element(late, limits.end());
+  const auto middle = limits.begin() + static_cast<std::ptrdiff_t>(limits.size() / 2);
+  std::nth_element(limits.begin(), middle, limits.end());
+  return std::max(*middle, widest_late) / size;
+}
+
+std::vector<double> OnAlignedSteps(const Judged& judged, const std::vector<double>& values,
+                                   std::size_t aligned) {
+  std::vector<double> out(aligned, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < values.size(); ++i) out[judged.at[i]] = values[i];
+  return out;
+}
+
+std::string JudgeCurve(const Judged& judged, const FurtherCurves& further, const CurveRules& rules,
+                       CurveComparison* out) {
   const DifferenceShape shape = ShapeOf(judged);
   const PairScores scores = ScoresOf(shape, rules.limits);
-  const UsableReplicates usable = UsableOf(replicates, judged);
+  const UsableReplicates usable = UsableOf(further.replicates, judged);
   const bool loss = out->kind == CurveKind::kLoss;
   if (loss) Describe(judged, shape, scores, rules.score_limit, out);
   if (usable.Count() > 0) return JudgeByReplicates(usable, judged, rules, out);
+  const RoundingSpread spread = SpreadOf(further.rounding, judged);
+  if (spread.degrees >= kFewestReplicates) {
+    return JudgeBySpread(spread, further.source, judged, rules, out);
+  }
   if (loss) {
     const bool batches = HasBatchNoise(out->name, shape);
     // Without batches to measure by, a nature that speaks of them is none.
@@ -312,16 +331,19 @@ std::string JudgeCurve(const Judged& judged, const std::vector<CurveSeries>& rep
          "(`rharness compare --replicate`)";
 }
 
-std::string GrosslyApart(const Judged& judged, const std::vector<CurveSeries>& replicates,
+std::string GrosslyApart(const Judged& judged, const FurtherCurves& further,
                          const CurveRules& rules, CurveComparison* out) {
   if (out->kind != CurveKind::kLoss) return {};
   const double share = kGross * rules.margin;
   const GrossDifference gross = GrossOf(judged.a, judged.b, share);
   if (!gross.is) return {};
   // Runs of one configuration that lie as far apart themselves leave this one to their band.
-  for (const CurveSeries& replicate : replicates) {
+  for (const CurveSeries& replicate : further.replicates) {
     const std::vector<double> values = ValuesAt(replicate, judged.steps);
     if (!values.empty() && values != judged.b && GrossOf(judged.a, values, share).is) return {};
+  }
+  for (const std::vector<CurveSeries>& group : further.rounding) {
+    if (AnyApart(group, judged, share)) return {};
   }
   out->state = CurveState::kBeyond;
   out->basis = "margin";
@@ -331,7 +353,7 @@ std::string GrosslyApart(const Judged& judged, const std::vector<CurveSeries>& r
       fmt::format("not off by {} of |a|, ten margins, on half of the values", PercentText(share));
   std::vector<double> band;
   for (const double value : judged.a) band.push_back(share * std::fabs(value));
-  out->band = Spread(judged, band, out->steps.size());
+  out->band = OnAlignedSteps(judged, band, out->steps.size());
   out->statistic = gross.statistic;
   return fmt::format("it is off by more than {} of A on {} of {} values, which no rounding does",
                      PercentText(share), gross.off, judged.a.size());

@@ -1,7 +1,8 @@
 // The three ways to judge a curve that differs: by further runs, by accepted upgrades, by a margin.
 //
 // Role: private to this folder, pure. curve_comparison.cc chooses nothing else: vacuity, bits and
-// values that are not finite are settled before.
+// values that are not finite are settled before. Runs that differ by rounding alone, the fourth:
+// rounding_spread.h.
 #ifndef RHARNESS_COMPARE_CURVES_JUDGE_CURVE_H_
 #define RHARNESS_COMPARE_CURVES_JUDGE_CURVE_H_
 
@@ -10,20 +11,39 @@
 
 #include "compare/curves/curve_alignment.h"
 #include "compare/curves/curve_comparison.h"
+#include "compare/curves/replicate_band.h"
 
 namespace rharness {
+
+// What a curve may be judged by beside itself.
+struct FurtherCurves {
+  std::vector<CurveSeries> replicates;             // of runs as A is
+  std::vector<std::vector<CurveSeries>> rounding;  // groups of runs: RoundingRuns of this curve
+  std::string source;                              // of these, in words
+};
 
 // Sets state, basis, rule, band, middle, statistic, first_beyond, false_alarm and what the
 // difference looks like; returns the clause of the message that says why. `judged` holds at least
 // five values.
-std::string JudgeCurve(const Judged& judged, const std::vector<CurveSeries>& replicates,
-                       const CurveRules& rules, CurveComparison* out);
+std::string JudgeCurve(const Judged& judged, const FurtherCurves& further, const CurveRules& rules,
+                       CurveComparison* out);
 
 // A loss so far off that no basis is needed, nor enough values: on half of the judged steps apart
-// by ten margins of |a|, and somewhere by ten of the largest |a|; unless a replicate is, too. Empty
-// if it is not; else the clause.
-std::string GrosslyApart(const Judged& judged, const std::vector<CurveSeries>& replicates,
+// by ten margins of |a|, and somewhere by ten of the largest |a|; unless a replicate is, too, or
+// runs that differ by rounding alone are. Empty if it is not; else the clause.
+std::string GrosslyApart(const Judged& judged, const FurtherCurves& further,
                          const CurveRules& rules, CurveComparison* out);
+
+// What bands of further runs share.
+// The least standard deviation: a difference below it is none, whatever the runs do.
+double FloorOf(const Judged& judged, double quantum, const CurveRules& rules);
+double MeanFrom(const std::vector<double>& values, std::size_t first);
+// How wide the band is, as a share of the curve's size, on half of the values and on the last
+// quarter throughout: a training settles, and its first values may lie anywhere.
+double WidthThatCounts(const ReplicateBand& band, double size);
+// Puts what was found on the judged steps among the aligned ones.
+std::vector<double> OnAlignedSteps(const Judged& judged, const std::vector<double>& values,
+                                   std::size_t aligned);
 
 }  // namespace rharness
 

@@ -83,7 +83,7 @@ struct MetricDecision {
   bool default_margin = false;
   double alpha_drift = 0.01;
   double alpha_equivalence = 0.05;  // as applied
-  std::string variance_basis;       // "own", "pooled", "family", "pairs", "seeds", "none"
+  std::string variance_basis;  // "own", "pooled", "family", "pairs", "seeds", "rounding", "none"
   // The F report: variance of the reruns over that of the history, both with the floor, and its
   // two-sided p. 0 and 1 unless both sides have two runs or more.
   double variance_ratio = 0.0;

@@ -42,6 +42,8 @@ struct PairedInput {
   bool primary = true;
   std::vector<PairedRun> runs;
   SeedSpread seeds;
+  // How far runs of one seed lie apart by rounding alone, where that was measured.
+  SeedSpread rounding;
   double quantum = 0.0;  // resolution of the metric, metric units; 0: continuous
   double alpha_drift = 0.01;
   double alpha_equivalence = 0.05;  // halved for a run with a single rerun
@@ -63,8 +65,9 @@ struct PairedDecision {
 // A run, held to its own record:
 //   within   if |d| + t s / sqrt(k) < margin, with s of the other runs' differences (3 or more,
 //   else
-//            sqrt(2) of the seeds'); or if |d| is so small that no noise that is symmetric around
-//            one peak, however wide, has a peak at the margin: 0 < |d| <= alpha margin
+//            sqrt(2) of rounding's, where it has 3 degrees of freedom, else of the seeds'); or if
+//            |d| is so small that no noise that is symmetric around one peak, however wide, has a
+//            peak at the margin: 0 < |d| <= alpha margin
 //            ("near_record")
 //   drifted  if it moved apart ("apart"): farther than its margin, than the other runs' differences
 //            allow, and than an unrelated seed would (all at alpha over the family); of a single

@@ -99,12 +99,12 @@ void HoldToOthers(const Family& family, const Unit& unit, double reruns, Held* h
                std::fabs(held->difference) < decision->margin;
 }
 
-// By what an unrelated seed would do: reruns of one seed are one draw, however many there are.
-void HoldToSeeds(const SeedSpread& seeds, MetricDecision* decision) {
-  const double error = seeds.deviation * std::sqrt(2.0);
-  decision->variance_basis = "seeds";
+// By what two runs do that have this spread: reruns of one seed are one draw, however many.
+void HoldToSpread(const SeedSpread& spread, std::string_view basis, MetricDecision* decision) {
+  const double error = spread.deviation * std::sqrt(2.0);
+  decision->variance_basis = basis;
   decision->pairs = 1;
-  RecordHeld(seeds.deviation, error, seeds.df, decision->difference / error, decision);
+  RecordHeld(spread.deviation, error, spread.df, decision->difference / error, decision);
 }
 
 // No noise that is symmetric around one peak puts more than x / margin of itself within x of zero
@@ -192,8 +192,8 @@ void DecideWithFamily(const PairedInput& input, const Family& family, const Metr
   } else if (few) {
     AddReason("few_pairs", decision);
     decision->more_runs =
-        MoreRuns(0.0, input.seeds.deviation * std::sqrt(2.0),
-                 static_cast<double>(family.units.size()), decision->margin, input);
+        MoreRuns(0.0, decision->standard_error, static_cast<double>(family.units.size()),
+                 decision->margin, input);
   } else if (!held.fits) {
     AddReason("apart", decision);
   }
@@ -221,8 +221,10 @@ MetricDecision DecideRun(const PairedInput& input, const Family& family,
   const double others = family.count - (unit.apart ? 0.0 : 1.0);
   if (others >= kFewestUnits) {
     HoldToOthers(family, unit, static_cast<double>(own.reruns.size()), &held, &decision);
+  } else if (input.rounding.df >= kFewestUnits && input.rounding.deviation > 0.0) {
+    HoldToSpread(input.rounding, "rounding", &decision);
   } else if (input.seeds.df > 0.0 && input.seeds.deviation > 0.0) {
-    HoldToSeeds(input.seeds, &decision);
+    HoldToSpread(input.seeds, "seeds", &decision);  // by what an unrelated seed would do
   }
   if (DecideByOwn(input, &decision)) return decision;
   if (held.apart && !held.equal && std::fabs(held.difference) > decision.margin) {

@@ -14,6 +14,7 @@
 #include "harness/cli/verb.h"
 #include "harness/dispatch/slurm_batch.h"
 #include "harness/drill/drill.h"
+#include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
 #include "harness/manifest/environment.h"
 
@@ -70,6 +71,10 @@ Status Complete(Arguments* arguments, const Command& command) {
     std::string value;
     const bool unset = !text.empty() && text.find('=') == std::string::npos;
     if (!unset) RETURN_IF_ERROR(Split(text, "--env", "NAME=VALUE or NAME", &name, &value));
+    if ((unset ? text : name) == kReplicateVariable) {
+      return InvalidInput("is set by the drill itself, for replicates alone (--replicates)",
+                          "--env " + std::string(kReplicateVariable));
+    }
     drill.environment[unset ? text : name] =
         unset ? std::nullopt : std::optional<std::string>(value);
   }
@@ -173,6 +178,15 @@ void AddSelectionOptions(Command* command, Arguments* arguments) {
                "Take this many of them, those that have waited longest for a drill");
   command->Add("--seed", &drill.seed, "Orders runs that have waited equally long").ShowDefault();
   command->Add("--reruns", &drill.plan.reruns, "Reruns of each run").Between(1, 1000).ShowDefault();
+  command
+      ->Add(
+          "--replicates", &drill.plan.replicates,
+          "Of each configuration of which a rerun differs, have so many runs with the smallest "
+          "change that rounding could make: curves and metrics are held to how far these lie "
+          "apart. Recorded repeats and replicates that the history has of this stack count; those "
+          "that lack are made")
+      .Between(0, 100)
+      .ShowDefault();
   command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
   command->Add("--resume", &drill.resume,
                "Go on with the interrupted drill in --out, with its own settings; an option "
@@ -267,6 +281,12 @@ void AddDrill(Command& root) {
   AddOutputOptions(&verb, arguments.get());
   verb.Note(
       "The folder --out gets report.html, report.json, junit.xml, summary.md and metrics.prom.");
+  verb.Note(
+      "A replicate gets the environment variable RHARNESS_REPLICATE=1, 2, ...: a run that sees it "
+      "moves one initial weight, another for each number, to the next number of its format. "
+      "Without it, it trains as recorded. A run that does not heed it, or is insensitive, gives "
+      "bit-equal replicates, which show nothing and are told as such. A failed one makes no "
+      "verdict. They are kept in the history and found by later drills of the same stack.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage or invalid input");
@@ -275,6 +295,7 @@ void AddDrill(Command& root) {
   verb.ExitCode(kExitIntegrity, "integrity");
   verb.Example("rharness drill --history runs.db --out tonight");
   verb.Example("rharness drill --history runs.db --select 'verified < 30d' --budget 90m --dry-run");
+  verb.Example("rharness drill --history runs.db --out tonight --replicates 3");
   verb.Example("rharness drill --resume --out tonight");
   verb.Do([arguments, &verb] { return Run(arguments.get(), verb); });
 }

@@ -27,39 +27,6 @@ Finding FindingOf(const Remark& remark) {
   return finding;
 }
 
-// How far the rerun came, and why not further.
-RerunEnd EndOf(const Evidence& evidence) {
-  RerunEnd end{
-      .index = evidence.rerun, .state = RerunEnd::State::kCompared, .reason = {}, .layer = {}};
-  const auto stop = [&](RerunEnd::State state, std::string reason) {
-    end.state = state;
-    end.reason = std::move(reason);
-    return end;
-  };
-  if (!evidence.obstacle.empty()) {
-    const auto layer = ParseLayer(evidence.obstacle_layer);
-    if (layer.ok()) end.layer = *layer;
-    return stop(layer.ok() ? RerunEnd::State::kNotComparable : RerunEnd::State::kInfra,
-                evidence.obstacle);
-  }
-  if (!evidence.outcome.Succeeded()) {
-    const OutcomeKind kind = evidence.outcome.kind;
-    const bool active = kind == OutcomeKind::kExited || kind == OutcomeKind::kTimedOut;
-    return stop(RerunEnd::State::kFailed,
-                fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));
-  }
-  for (const Remark& remark : evidence.remarks) {
-    if (remark.code == "output_missing" || remark.code == "output_unreadable") {
-      return stop(RerunEnd::State::kFailed, remark.message);
-    }
-    if (const auto layer = ParseLayer(remark.layer); layer.ok()) {
-      end.layer = *layer;
-      return stop(RerunEnd::State::kNotComparable, remark.message);
-    }
-  }
-  return end;
-}
-
 // Both sides with their bytes; an error says why they cannot be had.
 Result<std::vector<CheckpointComparison>> CompareBytes(const Artifact& recorded,
                                                        const Artifact& seen, const Places& places,
@@ -160,6 +127,38 @@ std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Cu
 
 }  // namespace
 
+RerunEnd EndOf(const Evidence& evidence) {
+  RerunEnd end{
+      .index = evidence.rerun, .state = RerunEnd::State::kCompared, .reason = {}, .layer = {}};
+  const auto stop = [&](RerunEnd::State state, std::string reason) {
+    end.state = state;
+    end.reason = std::move(reason);
+    return end;
+  };
+  if (!evidence.obstacle.empty()) {
+    const auto layer = ParseLayer(evidence.obstacle_layer);
+    if (layer.ok()) end.layer = *layer;
+    return stop(layer.ok() ? RerunEnd::State::kNotComparable : RerunEnd::State::kInfra,
+                evidence.obstacle);
+  }
+  if (!evidence.outcome.Succeeded()) {
+    const OutcomeKind kind = evidence.outcome.kind;
+    const bool active = kind == OutcomeKind::kExited || kind == OutcomeKind::kTimedOut;
+    return stop(RerunEnd::State::kFailed,
+                fmt::format("the run {}{}", active ? "" : "was ", evidence.outcome.ToString()));
+  }
+  for (const Remark& remark : evidence.remarks) {
+    if (remark.code == "output_missing" || remark.code == "output_unreadable") {
+      return stop(RerunEnd::State::kFailed, remark.message);
+    }
+    if (const auto layer = ParseLayer(remark.layer); layer.ok()) {
+      end.layer = *layer;
+      return stop(RerunEnd::State::kNotComparable, remark.message);
+    }
+  }
+  return end;
+}
+
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
                         const fs::path& drill_folder, std::vector<std::string>* damage) {
   Comparison comparison;
@@ -180,10 +179,15 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
     comparison.ends.front().reason = "cannot be compared: " + compared.error().ToString();
     return comparison;
   }
-  comparison.curves =
-      CompareCurves(CurvesOf(manifest.curves),
-                    CurvesOf(Declared(evidence.metrics.curves, manifest.curves)), {}, {});
+  comparison.curves = CompareRerunCurves(manifest, evidence, {});
   return comparison;
+}
+
+std::vector<CurveComparison> CompareRerunCurves(const Manifest& manifest, const Evidence& evidence,
+                                                const RoundingRuns& rounding) {
+  return CompareRerunCurves(CurvesOf(manifest.curves),
+                            CurvesOf(Declared(evidence.metrics.curves, manifest.curves)), rounding,
+                            {});
 }
 
 }  // namespace rharness

@@ -26,6 +26,13 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
                         const std::filesystem::path& drill_folder,
                         std::vector<std::string>* damage);
 
+// Its curves alone: those that the manifest declares, held to what rounding was seen to do.
+std::vector<CurveComparison> CompareRerunCurves(const Manifest& manifest, const Evidence& evidence,
+                                                const RoundingRuns& rounding);
+
+// How far a rerun came, and why not further.
+RerunEnd EndOf(const Evidence& evidence);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_DRILL_COMPARE_RERUN_H_

@@ -147,6 +147,9 @@ class Decider {
       input.quantum = std::max(input.quantum, metric->quantum);
       PairedRun run{.recorded = metric->value, .seed = seed, .margin = metric->margin};
       run.reruns = SeenValues(name, runs_[i].compared, &run.missing);
+      if (runs_[i].envelope != nullptr && input.rounding.df <= 0.0) {
+        input.rounding = RoundingOf(*runs_[i].envelope, name, input.quantum);
+      }
       input.runs.push_back(std::move(run));
       owners.push_back(i);
     }

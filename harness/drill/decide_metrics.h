@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compare/metrics/decision.h"
+#include "harness/drill/envelope.h"
 #include "harness/manifest/evidence.h"
 #include "harness/manifest/manifest.h"
 
@@ -35,6 +36,7 @@ class Family {
 struct ComparedRun {
   const Manifest& manifest;
   std::vector<Evidence> compared;
+  const Envelope* envelope = nullptr;  // how far rounding carries its configuration; may be none
 };
 
 struct DecidedMetrics {

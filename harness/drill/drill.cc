@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -19,6 +20,7 @@
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/judge_family.h"
+#include "harness/drill/replicates.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
 #include "harness/rerun/rerun.h"
@@ -45,15 +47,17 @@ class Drill {
     KillLeftovers();
     RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
     RETURN_IF_ERROR(BeginDispatching());
-    Plan plan = BuildPlan(Manifests(), options_.plan);
+    const Plan plan = replicates_.PlanWith(Manifests(), options_.environment);
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "plan.json", ToJson(plan)));
     began_ = clock_.Monotonic();
     RETURN_IF_ERROR(Execute(plan.reruns));
     JudgeAll();
+    RETURN_IF_ERROR(MakeReplicates(plan));
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
     for (auto& [run_id, run] : runs_) run.reruns.clear();
     const bool interrupted = hooks_.should_stop && hooks_.should_stop();
     ASSIGN_OR_RETURN(const auto last_success, history_->LastSuccess());
+    std::ranges::move(replicates_.Notes(), std::back_inserter(notes_));
     Report report = BuildReport({.settings = settings_,
                                  .plan = plan,
                                  .runs = runs_,
@@ -66,6 +70,7 @@ class Drill {
     RETURN_IF_ERROR(WriteReports(report, options_.out));
     if (!interrupted) {
       RETURN_IF_ERROR(WriteHistory(report, runs_, options_.out, history_.get()));
+      RETURN_IF_ERROR(replicates_.Keep(options_.out, history_.get()));
     }
     return report;
   }
@@ -80,7 +85,9 @@ class Drill {
       if (!families_.contains(manifest.family)) {
         ASSIGN_OR_RETURN(const auto members, history_->LoadFamily(manifest.family));
         families_.emplace(manifest.family, Family(members));
+        replicates_.AddRecorded(members);
       }
+      RETURN_IF_ERROR(replicates_.Load(manifest, history_.get()));
       runs_[run_id].manifest = std::move(manifest);
     }
     return {};
@@ -136,7 +143,7 @@ class Drill {
         if (evidence->outcome.Succeeded()) {
           took.emplace_back(rerun.expected_seconds, evidence->outcome.wall);
         }
-        runs_.at(rerun.run_id).evidence[rerun.rerun] = std::move(*evidence);
+        runs_.at(rerun.run_id).PlaceOf(rerun) = std::move(*evidence);
       } else {
         due.push_back(rerun);
       }
@@ -175,6 +182,8 @@ class Drill {
   Ticket MakeTicket(const PlannedRerun& rerun, const Start& start) const {
     const Manifest& manifest = runs_.at(rerun.run_id).manifest;
     LogDebug(fmt::format("{}: attempt {} starts", rerun.job, start.attempt));
+    EnvironmentOverrides environment = options_.environment;
+    if (rerun.replicate > 0) environment[kReplicateVariable] = std::to_string(rerun.replicate);
     return {.drill_id = settings_.drill_id,
             .rerun = rerun.rerun,
             .attempt = start.attempt,
@@ -185,7 +194,7 @@ class Drill {
             // A scheduler gives its tasks GPUs itself.
             .gpus = options_.dispatch == "local" ? start.gpus : std::vector<int>(),
             .places = options_.places,
-            .environment = options_.environment,
+            .environment = std::move(environment),
             .manifest = manifest};
   }
 
@@ -194,7 +203,7 @@ class Drill {
     LogDebug(
         fmt::format("{}: {}", rerun.job,
                     evidence.obstacle.empty() ? evidence.outcome.ToString() : evidence.obstacle));
-    runs_.at(rerun.run_id).evidence[rerun.rerun] = std::move(end.evidence);
+    runs_.at(rerun.run_id).PlaceOf(rerun) = std::move(end.evidence);
   }
 
   void JudgeAll() {
@@ -228,6 +237,7 @@ class Drill {
 
   // Runs of one configuration are judged together, in the order of the selection.
   void JudgeFamilies() {
+    replicates_.Settle(settings_.run_ids, &runs_);
     std::vector<std::string> order;
     std::map<std::string, std::vector<RunState*>> by_configuration;
     for (const std::string& run_id : settings_.run_ids) {
@@ -243,6 +253,17 @@ class Drill {
       if (family) judged_.push_back(std::move(*family));
     }
     NameApart(&judged_);
+  }
+
+  // Where rounding may be all that moved, how far it carries is measured.
+  Status MakeReplicates(const Plan& plan) {
+    for (;;) {  // of each configuration, then of the runs that these do not tell of
+      if (hooks_.should_stop && hooks_.should_stop()) return {};
+      const auto missing = replicates_.Missing(settings_.run_ids, runs_, plan);
+      if (missing.empty()) return {};
+      RETURN_IF_ERROR(Execute(missing));
+      JudgeFamilies();
+    }
   }
 
   // A drift seen in a single rerun is only a suspicion: those runs get one more.
@@ -274,6 +295,7 @@ class Drill {
   int done_ = 0;  // reruns of queues that have ended, and of earlier processes of this drill
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;
+  Replicates replicates_{options_.plan};
   std::vector<FamilyComparison> judged_;
   std::vector<std::string> notes_;
   std::vector<std::string> damage_;
@@ -342,7 +364,9 @@ Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
   ASSIGN_OR_RETURN(const std::vector<std::string> run_ids,
                    Chosen(options, clock->Now(), history.get()));
   ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history.get()));
-  return BuildPlan(runs, options.plan);
+  Replicates replicates(options.plan);
+  RETURN_IF_ERROR(replicates.LoadAll(runs, history.get()));
+  return replicates.PlanWith(runs, options.environment);
 }
 
 Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Clock* clock) {

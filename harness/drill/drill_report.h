@@ -7,11 +7,13 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compare/comparison.h"
+#include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
 #include "harness/manifest/evidence.h"
@@ -24,8 +26,15 @@ namespace rharness {
 struct RunState {
   Manifest manifest;
   std::map<int, Evidence> evidence;  // by rerun
-  std::map<int, Comparison> reruns;  // likewise, compared and not judged; until all is judged
+  // By number, from 1: with the smallest change planted. No verdict speaks of them.
+  std::map<int, Evidence> replicates;
+  std::shared_ptr<const Envelope> envelope;  // of its configuration here; none: not measured
+  std::map<int, Comparison> reruns;  // of evidence, compared and not judged; until all is judged
   Comparison comparison;
+
+  Evidence& PlaceOf(const PlannedRerun& rerun) {
+    return rerun.replicate > 0 ? replicates[rerun.replicate] : evidence[rerun.rerun];
+  }
 };
 
 // A drill at its end; everything named here outlives the call.

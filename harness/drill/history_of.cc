@@ -2,8 +2,10 @@
 #include "harness/drill/history_of.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -177,6 +179,33 @@ Result<FamilyRun> BuildFamilyRun(const HistoryEntry& entry, std::vector<Cell> ce
   return run;
 }
 
+// A sentence a stack on which replicates of this configuration were made.
+Result<std::vector<std::string>> NotesOnReplicates(const std::string& configuration,
+                                                   HistoryStore* store) {
+  struct Made {
+    int count = 0;
+    std::set<std::string> runs;
+    WallTime last{};
+  };
+  ASSIGN_OR_RETURN(const auto replicates, store->Replicates(configuration));
+  std::map<std::string, Made> by_stack;
+  for (const ReplicateRecord& one : replicates) {
+    if (one.replicate < 1) continue;
+    Made& made = by_stack[one.stack];
+    ++made.count;
+    made.runs.insert(one.run_id);
+    made.last = std::max(made.last, one.made);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [stack, made] : by_stack) {
+    notes.push_back(fmt::format(
+        "{} replicate{} of {} made on {}, on stack {}: how far rounding carries its configuration",
+        made.count, made.count == 1 ? "" : "s", fmt::join(made.runs, ", "),
+        FormatTime(made.last).substr(0, 10), stack.substr(0, 12)));
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
@@ -224,6 +253,8 @@ Result<RunHistory> LoadRunHistory(const std::string& run_id, HistoryStore* store
   Surveyor surveyor(store);
   RETURN_IF_ERROR(Explain(run_id, places, &history.changes, &surveyor));
   history.notes = surveyor.Notes();
+  ASSIGN_OR_RETURN(auto notes, NotesOnReplicates(entry.configuration, store));
+  std::ranges::move(notes, std::back_inserter(history.notes));
   return history;
 }
 
@@ -249,6 +280,12 @@ Result<FamilyHistory> LoadFamilyHistory(const std::string& family, std::size_t d
     history.runs.push_back(std::move(run));
   }
   history.notes = surveyor.Notes();
+  std::set<std::string> configurations;
+  for (const HistoryEntry& entry : entries) {
+    if (!configurations.insert(entry.configuration).second) continue;
+    ASSIGN_OR_RETURN(auto notes, NotesOnReplicates(entry.configuration, store));
+    std::ranges::move(notes, std::back_inserter(history.notes));
+  }
   return history;
 }
 

@@ -54,7 +54,7 @@ std::optional<FamilyComparison> JudgeTogether(const std::vector<RunState*>& runs
   std::vector<RunState*> members;
   std::vector<ComparedRun> compared;
   for (RunState* run : runs) {
-    ComparedRun one{run->manifest, ComparedOf(*run)};
+    ComparedRun one{run->manifest, ComparedOf(*run), run->envelope.get()};
     if (!IsOfFamily(*run)) {
       Judge(DecideMetrics({one}, family).runs.front(), run);
       continue;

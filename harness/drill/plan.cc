@@ -8,6 +8,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
+#include "harness/rerun/rerun_place.h"
 
 namespace rharness {
 namespace {
@@ -88,14 +89,42 @@ void Fill(const std::vector<const Manifest*>& runs, const PlanOptions& options, 
 }
 
 // A lower bound that longest-first scheduling comes close to.
-double EstimateWall(const Plan& plan, const PlanOptions& options) {
+double EstimateWall(const std::vector<PlannedRerun>& reruns, const PlanOptions& options) {
   double wall = 0.0;
   double longest = 0.0;
-  for (const PlannedRerun& rerun : plan.reruns) {
+  for (const PlannedRerun& rerun : reruns) {
     wall += rerun.expected_seconds / Width(rerun.resources, options);
     longest = std::max(longest, rerun.expected_seconds);
   }
   return std::max(wall, longest);
+}
+
+// A line a configuration.
+std::string DescribeReplicates(const Plan& plan) {
+  std::string text;
+  for (std::size_t i = 0, next = 0; i < plan.replicates.size(); i = next) {
+    const std::string& run_id = plan.replicates[i].run_id;
+    double seconds = 0.0;
+    for (; next < plan.replicates.size() && plan.replicates[next].run_id == run_id; ++next) {
+      seconds += plan.replicates[next].expected_seconds;
+    }
+    text +=
+        fmt::format("{} replicate{} of the configuration of {}: {}, if a rerun of it differs\n",
+                    next - i, next - i == 1 ? "" : "s", run_id, FormatDuration(Seconds(seconds)));
+  }
+  return text;
+}
+
+Json RerunJson(const PlannedRerun& rerun) {
+  return Json::MakeObject({{"job", rerun.job},
+                           {"run_id", rerun.run_id},
+                           {"rerun", rerun.rerun},
+                           {"expected_seconds", rerun.expected_seconds},
+                           {"timeout_seconds", rerun.resources.timeout_seconds},
+                           {"cpus", rerun.resources.cpus},
+                           {"gpus", rerun.resources.gpus},
+                           {"memory_bytes", rerun.resources.memory_bytes},
+                           {"disk_bytes", rerun.resources.disk_bytes}});
 }
 
 }  // namespace
@@ -118,6 +147,27 @@ PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& option
   return planned;
 }
 
+PlannedRerun PlanReplicate(const Manifest& run, int replicate, const PlanOptions& options) {
+  PlannedRerun planned = PlanRerun(run, kReplicates + replicate, options);
+  planned.job = fmt::format("{}.{}", run.run_id, RerunName(planned.rerun));
+  planned.replicate = replicate;
+  return planned;
+}
+
+void AddReplicates(std::vector<PlannedRerun> replicates, const PlanOptions& options, Plan* plan) {
+  for (PlannedRerun& replicate : replicates) {
+    const double total = plan->run_seconds + replicate.expected_seconds;
+    if (options.budget_seconds > 0 && total > options.budget_seconds) {
+      plan->notes.push_back(replicate.job + ": beyond the budget");
+      continue;
+    }
+    plan->run_seconds = total;
+    plan->gpu_hours += replicate.resources.gpus * replicate.expected_seconds / 3600;
+    plan->replicates.push_back(std::move(replicate));
+  }
+  plan->wall_seconds += EstimateWall(plan->replicates, options);
+}
+
 Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options) {
   Plan plan;
   plan.budget_seconds = options.budget_seconds;
@@ -137,21 +187,26 @@ Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options) {
                    [](const PlannedRerun& a, const PlannedRerun& b) {
                      return a.expected_seconds > b.expected_seconds;
                    });
-  plan.wall_seconds = EstimateWall(plan, options);
+  plan.wall_seconds = EstimateWall(plan.reruns, options);
   return plan;
 }
 
 std::string DescribePlan(const Plan& plan) {
   std::size_t width = 3;
-  for (const PlannedRerun& rerun : plan.reruns) width = std::max(width, rerun.job.size());
+  std::vector<const PlannedRerun*> all;
+  for (const auto* reruns : {&plan.reruns, &plan.replicates}) {
+    for (const PlannedRerun& rerun : *reruns) all.push_back(&rerun);
+  }
+  for (const PlannedRerun* rerun : all) width = std::max(width, rerun->job.size());
   std::string text = fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", "JOB", width, "EXPECTED",
                                  "CPUS", "GPUS", "TIMEOUT");
-  for (const PlannedRerun& rerun : plan.reruns) {
-    text +=
-        fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", rerun.job, width,
-                    FormatDuration(Seconds(rerun.expected_seconds)), rerun.resources.cpus,
-                    rerun.resources.gpus, FormatDuration(Seconds(rerun.resources.timeout_seconds)));
+  for (const PlannedRerun* rerun : all) {
+    text += fmt::format("{:<{}}  {:>10}  {:>5}  {:>5}  {:>10}\n", rerun->job, width,
+                        FormatDuration(Seconds(rerun->expected_seconds)), rerun->resources.cpus,
+                        rerun->resources.gpus,
+                        FormatDuration(Seconds(rerun->resources.timeout_seconds)));
   }
+  text += DescribeReplicates(plan);
   for (const std::string& note : plan.capped) text += "capped: " + note + "\n";
   for (const std::string& note : plan.notes) text += "left out: " + note + "\n";
   if (plan.budget_seconds > 0) {
@@ -167,17 +222,9 @@ std::string DescribePlan(const Plan& plan) {
 
 Json ToJson(const Plan& plan) {
   Json reruns = Json::MakeArray();
-  for (const PlannedRerun& rerun : plan.reruns) {
-    reruns.Append(Json::MakeObject({{"job", rerun.job},
-                                    {"run_id", rerun.run_id},
-                                    {"rerun", rerun.rerun},
-                                    {"expected_seconds", rerun.expected_seconds},
-                                    {"timeout_seconds", rerun.resources.timeout_seconds},
-                                    {"cpus", rerun.resources.cpus},
-                                    {"gpus", rerun.resources.gpus},
-                                    {"memory_bytes", rerun.resources.memory_bytes},
-                                    {"disk_bytes", rerun.resources.disk_bytes}}));
-  }
+  for (const PlannedRerun& rerun : plan.reruns) reruns.Append(RerunJson(rerun));
+  Json replicates = Json::MakeArray();
+  for (const PlannedRerun& replicate : plan.replicates) replicates.Append(RerunJson(replicate));
   Json left_out = Json::MakeArray();
   for (const std::string& run_id : plan.left_out) left_out.Append(run_id);
   Json notes = Json::MakeArray();
@@ -185,6 +232,7 @@ Json ToJson(const Plan& plan) {
   for (const std::string& note : plan.capped) notes.Append(note);
   return Json::MakeObject({{"schema", "rharness.plan/v1"},
                            {"reruns", std::move(reruns)},
+                           {"replicates", std::move(replicates)},
                            {"left_out", std::move(left_out)},
                            {"notes", std::move(notes)},
                            {"budget_seconds", plan.budget_seconds},

@@ -14,8 +14,9 @@
 namespace rharness {
 
 struct PlanOptions {
-  int reruns = 1;  // of each run
-  int jobs = 0;    // at a time; 0: as many as the slots allow
+  int reruns = 1;      // of each run
+  int replicates = 0;  // of each configuration, with the smallest change that rounding could make
+  int jobs = 0;        // at a time; 0: as many as the slots allow
   Slots slots;
   double budget_seconds = 0.0;  // of run time summed over reruns; 0: none
   // Limits of a rerun. What its manifest states is a request: it may lower them, never raise them.
@@ -27,12 +28,14 @@ struct PlanOptions {
 };
 
 struct Plan {
-  std::vector<PlannedRerun> reruns;   // longest first: that order ends soonest on several slots
+  std::vector<PlannedRerun> reruns;  // longest first: that order ends soonest on several slots
+  // After these, and only of configurations of which a rerun differs from its record.
+  std::vector<PlannedRerun> replicates;
   std::vector<std::string> left_out;  // run ids beyond the budget, or that no slot can hold
   std::vector<std::string> notes;     // why each of them is left out
   std::vector<std::string> capped;    // requests above the operator's limits, one sentence each
   double budget_seconds = 0.0;        // as given; 0: none
-  double run_seconds = 0.0;           // summed over reruns
+  double run_seconds = 0.0;           // summed over reruns and replicates
   double wall_seconds = 0.0;          // estimated, with the slots and jobs given
   double gpu_hours = 0.0;
 };
@@ -44,6 +47,12 @@ Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options);
 
 // One more rerun of a run (confirmation of a suspected drift), planned like the others.
 PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& options);
+
+// A rerun of it with the smallest change that rounding could make.
+PlannedRerun PlanReplicate(const Manifest& run, int replicate, const PlanOptions& options);
+
+// Adds replicates to a plan while the budget lasts; a note says which are beyond it.
+void AddReplicates(std::vector<PlannedRerun> replicates, const PlanOptions& options, Plan* plan);
 
 std::string DescribePlan(const Plan& plan);  // for --dry-run: a table and the estimate
 Json ToJson(const Plan& plan);

@@ -15,6 +15,7 @@ namespace {
 
 Json PlanJson(const PlanOptions& plan) {
   return Json::MakeObject({{"reruns", plan.reruns},
+                           {"replicates", plan.replicates},
                            {"jobs", plan.jobs},
                            {"cpus", plan.slots.cpus},
                            {"memory_bytes", plan.slots.memory_bytes},
@@ -29,6 +30,7 @@ Json PlanJson(const PlanOptions& plan) {
 
 void ReadPlan(JsonReader& reader, PlanOptions* plan) {
   reader.Read("reruns", &plan->reruns);
+  reader.ReadOptional("replicates", &plan->replicates);
   reader.Read("jobs", &plan->jobs);
   reader.Read("cpus", &plan->slots.cpus);
   reader.Read("memory_bytes", &plan->slots.memory_bytes);
@@ -47,9 +49,10 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 21> kKept = {{
+constexpr std::array<KeptOption, 22> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
+    {"--replicates", "plan", "replicates"},
     {"--no-confirm", "confirm", nullptr},
     {"--jobs", "plan", "jobs"},
     {"--cpus", "plan", "cpus"},

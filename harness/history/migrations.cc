@@ -156,13 +156,28 @@ std::vector<std::string> Order(const Dialect& dialect) {
   return statements;
 }
 
+// Runs that differ by rounding alone, so that how far it carries is measured once.
+std::vector<std::string> Replicates(const Dialect& dialect) {
+  std::vector<std::string> statements = {
+      "CREATE TABLE replicates (configuration TEXT NOT NULL, stack TEXT NOT NULL, "
+      "run_id TEXT NOT NULL REFERENCES runs (run_id), replicate BIGINT NOT NULL, "
+      "made_ms BIGINT NOT NULL, evidence_sha256 TEXT NOT NULL, sha256 TEXT NOT NULL, "
+      "body TEXT NOT NULL, PRIMARY KEY (configuration, stack, run_id, replicate))",
+  };
+  for (std::string& statement :
+       dialect.refuse_changes({"replicates", {"configuration", "stack", "run_id", "replicate"}})) {
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
 }  // namespace
 
 std::vector<Migration> Migrations(const Dialect& dialect) {
   return {
       {1, "records", RecordTables()},     {2, "append_only", AppendOnly(dialect)},
       {3, "standing", Standing(dialect)}, {4, "surroundings", SurroundingsTables(dialect)},
-      {5, "order", Order(dialect)},
+      {5, "order", Order(dialect)},       {6, "replicates", Replicates(dialect)},
   };
 }
 

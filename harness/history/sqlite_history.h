@@ -1,5 +1,5 @@
-// The history as an SQLite file: what store.cc (the runs) and drills.cc (what became of them)
-// share.
+// The history as an SQLite file: what store.cc (the runs), drills.cc (what became of them) and
+// replicates.cc (how far rounding carries them) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_
@@ -45,6 +45,8 @@ class SqliteHistory : public HistoryStore {
   Result<std::vector<VerdictRecord>> FamilyVerdicts(const std::string& family,
                                                     const std::string& drill_id) override;
   Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) override;
+  Status AddReplicates(const std::vector<ReplicateRecord>& replicates) override;
+  Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) override;
 
  private:
   soci::session& sql() { return database_->sql(); }

@@ -15,6 +15,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/history/replicate_record.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -133,6 +134,13 @@ class HistoryStore {
   // What one drill said of its runs, by run_id; reasons are left out.
   virtual Result<std::vector<VerdictRecord>> FamilyVerdicts(const std::string& family,
                                                             const std::string& drill_id) = 0;
+  // What is there already, by configuration, stack, run and number, stays as it is. Errors:
+  // not_found when a record speaks of a run that is not in the history.
+  virtual Status AddReplicates(const std::vector<ReplicateRecord>& replicates) = 0;
+  // Of one configuration on any stack, by stack, run and number. Errors: integrity where one was
+  // changed.
+  virtual Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) = 0;
+
   // The last identical or equivalent verdict of each run that has one, by run_id; no reasons.
   virtual Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) = 0;
 };

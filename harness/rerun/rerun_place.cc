@@ -11,8 +11,13 @@ namespace rharness {
 
 namespace fs = std::filesystem;
 
+std::string RerunName(int rerun) {
+  if (rerun > kReplicates) return "replicate-" + std::to_string(rerun - kReplicates);
+  return std::to_string(rerun);
+}
+
 fs::path RerunFolder(const fs::path& folder, const std::string& run_id, int rerun) {
-  return folder / "runs" / run_id / std::to_string(rerun);
+  return folder / "runs" / run_id / RerunName(rerun);
 }
 
 // By its name now, and by no link.

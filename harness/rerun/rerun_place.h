@@ -12,7 +12,13 @@
 
 namespace rharness {
 
-// runs/RUN/N below a folder: "runs/digits-1/1".
+// Replicates have numbers of their own, beyond those of all reruns: RUN.replicate-1 is this and 1.
+inline constexpr int kReplicates = 1'000'000;
+
+// How the folder of a rerun is called: "1", or "replicate-1".
+std::string RerunName(int rerun);
+
+// runs/RUN/N below a folder: "runs/digits-1/1"; a replicate's: "runs/digits-1/replicate-1".
 std::filesystem::path RerunFolder(const std::filesystem::path& folder, const std::string& run_id,
                                   int rerun);
 

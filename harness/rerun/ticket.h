@@ -18,6 +18,7 @@
 #include "harness/base/result.h"
 #include "harness/manifest/manifest.h"
 #include "harness/rerun/places.h"
+#include "harness/rerun/rerun_place.h"
 
 namespace rharness {
 
@@ -28,7 +29,7 @@ void ReadOverrides(JsonReader& reader, std::string_view key, EnvironmentOverride
 
 struct Ticket {
   std::string drill_id;
-  int rerun = 1;    // 1, 2, ...
+  int rerun = 1;    // 1, 2, ..., or a replicate's (RerunName)
   int attempt = 1;  // > 1 after infrastructure failures; an attempt is never used twice
   // "host", "podman" or "docker"; empty: the drill has none for the manifest's image.
   std::string launcher;
@@ -41,7 +42,7 @@ struct Ticket {
   Manifest manifest;
 
   const std::string& run_id() const { return manifest.run_id; }
-  std::string job() const { return manifest.run_id + "." + std::to_string(rerun); }
+  std::string job() const { return manifest.run_id + "." + RerunName(rerun); }
 };
 
 Json ToJson(const Ticket& ticket);  // with "sha256", the digest over the rest

@@ -19,15 +19,17 @@ class AppendOnlyTest : public HistoryTest {
                                {MakeVerdict("d", "a", "identical", kDay1)})
                     .ok());
     ASSERT_TRUE(store->Retire("b", "why", At(kDay1)).ok());
+    ASSERT_TRUE(store->AddReplicates({{"c", "s", "a", 1, At(kDay1), "e", "{}"}}).ok());
   }
 };
 
 TEST_F(AppendOnlyTest, RefusesUpdateDeleteAndReplaceOnEveryTable) {
   RawDatabase raw(Path());
   const std::vector<std::pair<std::string, std::string>> tables = {
-      {"runs", "family = 'x'"},      {"manifests", "body = 'x'"},   {"drills", "started_ms = 1"},
-      {"reruns", "outcome = 'x'"},   {"verdicts", "verdict = 'x'"}, {"retirements", "reason = 'x'"},
-      {"surroundings", "body = 'x'"}};
+      {"runs", "family = 'x'"},       {"manifests", "body = 'x'"},
+      {"drills", "started_ms = 1"},   {"reruns", "outcome = 'x'"},
+      {"verdicts", "verdict = 'x'"},  {"retirements", "reason = 'x'"},
+      {"surroundings", "body = 'x'"}, {"replicates", "body = 'x'"}};
   for (const auto& [table, change] : tables) {
     const auto before = raw.Rows("SELECT * FROM " + table);
     ASSERT_FALSE(before.empty()) << table;

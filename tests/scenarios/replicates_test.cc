@@ -1,0 +1,115 @@
+// A chaotic training under another BLAS kernel: what rounding does is told from what it does not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "tests/scenarios/fault_world.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// With 2 chaos sets in after four epochs, with the others after ten or later.
+const std::vector<int> kSeeds = {1, 2, 4, 5};
+
+class ChaoticTraining : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(RHARNESS_BIN_DIR "/digits_blas")) {
+      GTEST_SKIP() << "digits_blas was not built: OpenBLAS or Eigen is missing";
+    }
+    const auto cpu = ReadFile("/proc/cpuinfo");
+    if (!cpu.ok() || cpu->find(" avx2 ") == std::string::npos) {
+      GTEST_SKIP() << "this CPU cannot run the Haswell kernels";
+    }
+    world_.environment["OPENBLAS_NUM_THREADS"] = "1";
+    Install("Nehalem");
+    for (const int seed : kSeeds) Record(seed);
+  }
+  void Install(const std::string& kernel, const std::string& options = {}) {
+    world_.Wrap("digits_blas",
+                fmt::format("OPENBLAS_CORETYPE={} exec $REAL \"$@\" {}", kernel, options));
+  }
+  // Its loss alone: no metric decides.
+  void Record(int seed) {
+    const std::string number = std::to_string(seed);
+    const fs::path manifest = world_.folder() / "manifests" / ("run-" + number + ".json");
+    const ProcessResult result = world_.Run({RHARNESS_BIN_DIR "/rharness",
+                                             "--quiet",
+                                             "record",
+                                             "--out",
+                                             manifest,
+                                             "--family",
+                                             "chaotic",
+                                             "--root",
+                                             ".",
+                                             "--code-file",
+                                             "src/portable_mlp.cc",
+                                             "--data",
+                                             "digits=data/digits.csv",
+                                             "--metrics",
+                                             "metrics.json",
+                                             "--seed",
+                                             "init=" + number,
+                                             "--seed",
+                                             "shuffle=" + number,
+                                             "--determinism",
+                                             "statistical",
+                                             "--",
+                                             "digits_blas",
+                                             "--data",
+                                             "data/digits.csv",
+                                             "--seed",
+                                             number,
+                                             "--lr",
+                                             "0.2",
+                                             "--epochs",
+                                             "11"});
+    ASSERT_TRUE(result.outcome.Succeeded()) << result.stderr_text;
+    manifests_.push_back(manifest);
+  }
+  std::map<std::string, Verdict> VerdictsOf(const std::vector<std::string>& options) {
+    const DrillResult drilled = world_.Drill(manifests_, options);
+    std::map<std::string, Verdict> verdicts;
+    for (const ReportRun& run : drilled.report.runs) {
+      verdicts[run.run_id] = run.verdict;
+      fmt::print("{} {}: {}\n", run.run_id, VerdictName(run.verdict), run.headline);
+    }
+    for (const std::string& note : drilled.report.notes) fmt::print("note: {}\n", note);
+    EXPECT_EQ(verdicts.size(), kSeeds.size());
+    return verdicts;
+  }
+
+  FaultWorld world_;
+  std::vector<fs::path> manifests_;
+};
+
+TEST_F(ChaoticTraining, UnderAnotherKernelIsEquivalentByReplicatesAlone) {
+  Install("Haswell");
+  const auto without = VerdictsOf({});
+  EXPECT_NE(without.at("run-1"), Verdict::kEquivalent);
+  EXPECT_EQ(without.at("run-2"), Verdict::kDrifted) << "chaos is taken for a regression";
+  const auto with = VerdictsOf({"--replicates", "3"});
+  for (const char* run : {"run-1", "run-4", "run-5"}) {
+    EXPECT_EQ(with.at(run), Verdict::kEquivalent) << run;
+  }
+  EXPECT_EQ(with.at("run-2"), Verdict::kInconclusive) << "its own replicates lie as far apart";
+}
+
+TEST_F(ChaoticTraining, WithALearningRateTwoPercentHigherDrifts) {
+  Install("Haswell", "--lr 0.204");
+  for (const auto& [run, verdict] : VerdictsOf({"--replicates", "3"})) {
+    const bool is_stray = run == "run-5";  // of whom the first three get replicates of their own
+    EXPECT_TRUE(verdict == Verdict::kDrifted || (is_stray && verdict != Verdict::kEquivalent))
+        << run << ' ' << VerdictName(verdict);
+  }
+}
+
+}  // namespace
+}  // namespace rharness
