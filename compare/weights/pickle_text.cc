@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "compare/weights/torch_numpy.h"
 #include "harness/base/digest.h"
 
 namespace rharness {
@@ -39,6 +40,15 @@ std::optional<PickleId> SetItems(const Pickle& pickle, PickleId object) {
     return std::nullopt;
   }
   return arguments[0];
+}
+
+// Dates, numbers and types: what their bytes mean is no more than a line of text says.
+bool IsToldByItsBytes(const Pickle& pickle, PickleId object) {
+  if (pickle.kind(pickle.Callable(object)) != PickleKind::kGlobal) return false;
+  const std::string name = pickle.GlobalName(pickle.Callable(object));
+  return name == "datetime.datetime" || name == "datetime.date" || name == "datetime.time" ||
+         name == "numpy.dtype" || name == "numpy.core.multiarray.scalar" ||
+         name == "numpy._core.multiarray.scalar";
 }
 
 }  // namespace
@@ -84,19 +94,9 @@ void PickleTexts::Append(PickleId id, int depth) {
       break;
     case PickleKind::kLong:
     case PickleKind::kBytes:
-    case PickleKind::kString: {
-      const std::string_view text = pickle_.Text(id);
-      const bool is_string = pickle_.kind(id) == PickleKind::kString;
-      if (text.size() > kLongestLeaf) {
-        out += DigestText(PickleKindName(pickle_.kind(id)), text);
-      } else if (is_string) {
-        out += fmt::format("'{}'", text);
-      } else {
-        out += fmt::format("{}'{}'", pickle_.kind(id) == PickleKind::kBytes ? "b" : "int",
-                           HexOf(text));
-      }
+    case PickleKind::kString:
+      AppendText(id);
       break;
-    }
     case PickleKind::kTuple:
       AppendAll(pickle_.Items(id), "()", depth);
       break;
@@ -119,6 +119,21 @@ void PickleTexts::Append(PickleId id, int depth) {
       result_.holds_storage = true;
       AppendAll(pickle_.Items(id), "<>", depth);
       break;
+  }
+}
+
+void PickleTexts::AppendText(PickleId id) {
+  constexpr std::size_t kBytesPerStep = 64;
+  const std::string_view text = pickle_.Text(id);
+  const PickleKind kind = pickle_.kind(id);
+  steps_ += text.size() / kBytesPerStep;
+  if (kind == PickleKind::kBytes) NoteBytes(text.size());
+  if (text.size() > kLongestLeaf) {
+    result_.text += DigestText(PickleKindName(kind), text);
+  } else if (kind == PickleKind::kString) {
+    result_.text += fmt::format("'{}'", text);
+  } else {
+    result_.text += fmt::format("{}'{}'", kind == PickleKind::kBytes ? "b" : "int", HexOf(text));
   }
 }
 
@@ -148,14 +163,25 @@ void PickleTexts::AppendSet(PickleId id, int depth) {
 
 void PickleTexts::AppendObject(PickleId id, int depth) {
   if (const auto list = SetItems(pickle_, id)) return AppendSet(*list, depth);
+  const bool array = IsNumpyArray(pickle_, id);  // called with a b'b' that says nothing
+  const bool told = IsToldByItsBytes(pickle_, id);
+  const auto bytes = ReadPickledBytes(pickle_, id);
+  if (bytes) NoteBytes(pickle_.Text(bytes->data).size());
+  if (told || array) ++told_;
   Append(pickle_.Callable(id), depth + 1);
   AppendAll(pickle_.Arguments(id), "()", depth);
+  if (array) --told_;
   if (!pickle_.Items(id).empty()) AppendAll(pickle_.Items(id), "[]", depth);
   if (!pickle_.Entries(id).empty()) AppendAll(pickle_.Entries(id), "{}", depth);
   if (const auto state = pickle_.State(id)) {
     result_.text += " with ";
     Append(*state, depth + 1);
   }
+  if (told) --told_;
+}
+
+void PickleTexts::NoteBytes(std::size_t size) {
+  if (told_ == 0 || size > kLongestLeaf) result_.holds_bytes = true;
 }
 
 }  // namespace rharness
