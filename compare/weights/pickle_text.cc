@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,33 @@ std::string HexOf(std::string_view bytes) {
   std::string hex;
   for (const char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return hex;
+}
+
+// Of an integer in little-endian two's complement.
+std::string DecimalOf(std::string_view bytes) {
+  const bool negative = !bytes.empty() && (static_cast<unsigned char>(bytes.back()) & 0x80) != 0;
+  std::vector<std::uint32_t> digits;  // to the base of 10^9, the lowest first
+  for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) {
+    // Of a negative number: of ~x, which is |x| - 1.
+    std::uint64_t carry = static_cast<unsigned char>(negative ? ~*byte : *byte);
+    for (std::uint32_t& digit : digits) {
+      carry += std::uint64_t{digit} << 8;
+      digit = static_cast<std::uint32_t>(carry % 1'000'000'000);
+      carry /= 1'000'000'000;
+    }
+    if (carry != 0) digits.push_back(static_cast<std::uint32_t>(carry));
+  }
+  for (std::size_t i = 0; negative; ++i) {
+    if (i == digits.size()) digits.push_back(0);
+    if (++digits[i] < 1'000'000'000) break;
+    digits[i] = 0;
+  }
+  if (digits.empty()) return "0";
+  std::string text = fmt::format("{}{}", negative ? "-" : "", digits.back());
+  for (auto digit = digits.rbegin() + 1; digit != digits.rend(); ++digit) {
+    text += fmt::format("{:09}", *digit);
+  }
+  return text;
 }
 
 // At most `size` bytes, no character cut in two.
@@ -132,8 +160,10 @@ void PickleTexts::AppendText(PickleId id) {
     result_.text += DigestText(PickleKindName(kind), text);
   } else if (kind == PickleKind::kString) {
     result_.text += fmt::format("'{}'", text);
+  } else if (kind == PickleKind::kLong) {
+    result_.text += DecimalOf(text);
   } else {
-    result_.text += fmt::format("{}'{}'", kind == PickleKind::kBytes ? "b" : "int", HexOf(text));
+    result_.text += fmt::format("b'{}'", HexOf(text));
   }
 }
 

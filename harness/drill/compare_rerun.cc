@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compare/compare_checkpoints.h"
+#include "compare/curves/series.h"
+#include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
@@ -160,6 +163,31 @@ std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Cu
 
 }  // namespace
 
+std::vector<Finding> CompareUnread(const UnreadMembers& a, const UnreadMembers& b,
+                                   const std::array<std::string_view, 2>& sides) {
+  std::map<std::string, std::array<std::string, 2>> members;
+  for (const auto& [member, text] : a) members[member][0] = text;
+  for (const auto& [member, text] : b) members[member][1] = text;
+  std::vector<Finding> findings;
+  for (const auto& [member, texts] : members) {
+    if (texts[0] == texts[1] || KindOfCurve(member) == CurveKind::kResource) continue;
+    const auto shown = [](const std::string& text) {
+      return text.empty() ? std::string("not so") : TerminalSafe(text);
+    };
+    const std::string name = TerminalSafe(member);
+    findings.push_back(
+        {.code = "not_compared",
+         .layer = {},
+         .subject = name,
+         .observed = shown(texts[1]),
+         .limit = shown(texts[0]),
+         .rule = "what was not read must be the same text on both sides",
+         .message = fmt::format("{} cannot be read exactly and differs: {} {}, {} {}", name,
+                                shown(texts[0]), sides[0], shown(texts[1]), sides[1])});
+  }
+  return findings;
+}
+
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
                         const fs::path& drill_folder, std::vector<std::string>* damage) {
   Comparison comparison;
@@ -183,6 +211,11 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   comparison.curves =
       CompareCurves(CurvesOf(manifest.curves),
                     CurvesOf(Declared(evidence.metrics.curves, manifest.curves)), {}, {});
+  if (manifest.unread_metrics && evidence.unread_metrics) {
+    std::ranges::move(CompareUnread(*manifest.unread_metrics, *evidence.unread_metrics,
+                                    {"recorded", "in the rerun"}),
+                      std::back_inserter(comparison.findings));
+  }
   return comparison;
 }
 

@@ -49,6 +49,8 @@ TEST_F(UnreadMetrics, ThatDifferNeverPass) {
   EXPECT_EQ(OfMembers(R"("n": 9007199254740993)", R"("n": 9007199254740992)"),
             Verdict::kInconclusive);
   EXPECT_EQ(OfMembers(R"("n": 9007199254740993)", R"("n": 9007199254740993)"), Verdict::kIdentical);
+  EXPECT_EQ(OfMembers(R"("n": 18446744073709551617)", R"("n": 18446744073709551616)"),
+            Verdict::kInconclusive);
   EXPECT_EQ(OfMembers(R"("iteration-time": "3 s")", R"("iteration-time": "4 s")"),
             Verdict::kIdentical);
 }

@@ -1,6 +1,9 @@
 // Numpy arrays and other buffers inside of PyTorch files.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
+
 #include "compare/weights/checkpoint.h"
 #include "compare/weights/torch_globals.h"
 #include "compare/weights/torch_tree.h"
@@ -66,12 +69,12 @@ std::string ArrayOf(const std::string& module, const std::string& function, cons
 // Their bytes are tensors of bytes, and differ as such.
 TEST_F(TorchBuffers, ReadsTheBytesOfArraysWhoseTypeIsNotRead) {
   const std::string numbers = ArrayOf("numpy.core.multiarray", "_reconstruct", "u1", {"C\1z"});
-  const auto checkpoint = MustOpenPickle(PDict(
-      {{"date", ArrayOf("numpy.core.multiarray", "_reconstruct", "M8", {"C\4abcd"})},
-       {"floats", ArrayOf("numpy.core.multiarray", "_reconstruct", "O8", {PList({"N"})})},
-       {"masked", ArrayOf("numpy.ma.core", "_mareconstruct", "u1", {"C\1a", "C\1\1", "N"})},
-       {"objects",
-        ArrayOf("numpy.core.multiarray", "_reconstruct", "O8", {PList({numbers, "N"})})}}));
+  const auto checkpoint = MustOpenPickle(
+      PDict({{"date", ArrayOf("numpy.core.multiarray", "_reconstruct", "M8", {"C\4abcd"})},
+             {"floats", ArrayOf("numpy.core.multiarray", "_reconstruct", "O8", {PList({"N"})})},
+             {"masked", ArrayOf("numpy.ma.core", "_mareconstruct", "u1", {"C\1a", "C\1\1", "N"})},
+             {"objects",
+              ArrayOf("numpy.core.multiarray", "_reconstruct", "O8", {PList({numbers, "N"})})}}));
   ASSERT_EQ(NamesOf(*checkpoint),
             (std::vector<std::string>{"date.4", "masked.4", "masked.5", "objects.4.0"}));
   EXPECT_EQ(ReadAll(*checkpoint, 0), "abcd");
@@ -120,6 +123,31 @@ TEST_F(TorchBuffers, TellsDatesAndScalarsAndComparesBytesWithoutANameAsAWhole) {
   EXPECT_EQ(NamesOf(*checkpoint), std::vector<std::string>{"c.(1)"});
   ASSERT_EQ(checkpoint->unread().size(), 1u);
   EXPECT_EQ(checkpoint->unread()[0].name, "d");
+}
+
+// LONG1 of nine and ten bytes; as doubles the first two are one number.
+TEST_F(TorchBuffers, TellsIntegersOfAnySizeByTheirDigits) {
+  const auto wide = [](std::string bytes) {
+    return std::string("\x8a") + static_cast<char>(bytes.size()) + bytes;
+  };
+  const std::string zeros(8, '\0'), ones(8, '\xff');
+  const auto checkpoint = MustOpenPickle(PDict({
+      {"a", wide(zeros + '\1')},                           // 2^64
+      {"b", wide('\1' + zeros.substr(1) + '\1')},          // 2^64 + 1
+      {"c", wide(ones + '\xfe')},                          // -2^64 - 1
+      {"d", wide(zeros + std::string("\0\x80", 2))},       // -2^79
+      {"e", wide(zeros + zeros + '\1')},                   // 2^128
+      {"f", wide('\1' + zeros.substr(1) + zeros + '\1')},  // 2^128 + 1
+      {"w", PCall("torch", "device", {PStr("cpu")})},
+  }));
+  std::map<std::string, std::string> told(checkpoint->metadata().begin(),
+                                          checkpoint->metadata().end());
+  EXPECT_EQ(told["a"], "18446744073709551616");
+  EXPECT_EQ(told["b"], "18446744073709551617");
+  EXPECT_EQ(told["c"], "-18446744073709551617");
+  EXPECT_EQ(told["d"], "-604462909807314587353088");
+  EXPECT_EQ(told["e"], "340282366920938463463374607431768211456");
+  EXPECT_EQ(told["f"], "340282366920938463463374607431768211457");
 }
 
 // One string, made bytes by a thousand calls, is in memory once.
