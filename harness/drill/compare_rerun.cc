@@ -161,6 +161,23 @@ std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Cu
   return declared;
 }
 
+// As with curves, but for what was declared and is now not read exactly.
+UnreadMembers Declared(const UnreadMembers& seen, const Manifest& manifest) {
+  UnreadMembers declared;
+  const auto holds = [](const auto& list, auto name, std::string_view member) {
+    const std::string_view wanted = member.substr(member.find('.') + 1);
+    return std::ranges::find(list, wanted, name) != list.end();
+  };
+  for (const auto& [member, text] : seen) {
+    if (manifest.unread_metrics->contains(member) || member.ends_with(kMoreUnread) ||
+        (member.starts_with("metrics.") && holds(manifest.metrics, &Metric::name, member)) ||
+        (member.starts_with("curves.") && holds(manifest.curves, &Curve::name, member))) {
+      declared.emplace(member, text);
+    }
+  }
+  return declared;
+}
+
 }  // namespace
 
 std::vector<Finding> CompareUnread(const UnreadMembers& a, const UnreadMembers& b,
@@ -212,9 +229,10 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
       CompareCurves(CurvesOf(manifest.curves),
                     CurvesOf(Declared(evidence.metrics.curves, manifest.curves)), {}, {});
   if (manifest.unread_metrics && evidence.unread_metrics) {
-    std::ranges::move(CompareUnread(*manifest.unread_metrics, *evidence.unread_metrics,
-                                    {"recorded", "in the rerun"}),
-                      std::back_inserter(comparison.findings));
+    std::ranges::move(
+        CompareUnread(*manifest.unread_metrics, Declared(*evidence.unread_metrics, manifest),
+                      {"recorded", "in the rerun"}),
+        std::back_inserter(comparison.findings));
   }
   return comparison;
 }

@@ -144,7 +144,7 @@ class Salvage {
     Json rest = Json::MakeObject();
     for (auto it = first; it != result_.unread.end(); ++it)
       rest.AppendMember(it->first, it->second);
-    const std::string name = fmt::format("{} more members", rest.AsObject().size());
+    const std::string name = fmt::format("{}{}", rest.AsObject().size(), kMoreUnread);
     result_.unread.erase(first, result_.unread.end());
     result_.unread[name] = "sha256 " + Sha256HexOf(rest.Dump());
   }

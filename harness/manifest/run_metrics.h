@@ -35,9 +35,10 @@ struct RunMetrics {
 Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
 
 // What may be a result and was not read, or not exactly: an integer that no double holds. By
-// member, "metrics.NAME" or "eval", the JSON text; of a long one its SHA-256. At most a thousand
-// members.
+// member, "metrics.NAME" or "eval", the JSON text; of a long one its SHA-256. A thousand at most:
+// what is more is one, "N" and kMoreUnread.
 using UnreadMembers = std::map<std::string, std::string>;
+inline constexpr std::string_view kMoreUnread = " more members";
 inline constexpr std::size_t kUnreadNameBytes = 256;
 inline constexpr std::size_t kUnreadTextBytes = 80;
 

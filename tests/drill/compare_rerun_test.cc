@@ -231,6 +231,11 @@ TEST(CompareRerun, PassesLeftOutMetricsOnlyWhereTheirTextIsTheSame) {
   EXPECT_EQ(finding->message,
             "eval cannot be read exactly and differs: {\"f1\":0.5} recorded, {\"f1\":0.4} in the "
             "rerun");
+  // What only the rerun has is its own affair, unless it is what the record has as a number.
+  manifest.unread_metrics = UnreadMembers{};
+  EXPECT_EQ(judged({{{"eval", "{\"f1\":0.4}"}}}).verdict, Verdict::kIdentical);
+  EXPECT_EQ(judged({{{"metrics.loss", "9007199254740993"}}}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judged({{{"curves.train_loss", "{}"}}}).verdict, Verdict::kInconclusive);
   manifest.unread_metrics.reset();  // a record of before: not known
   EXPECT_EQ(judged({{{"eval", "{\"f1\":0.4}"}}}).verdict, Verdict::kIdentical);
 }
