@@ -103,6 +103,7 @@ std::optional<PrintedNumber> PrintedOf(const Json& json) {
       return PrintedNumber{kNan, 0};
     case Json::Kind::kInt:
     case Json::Kind::kUnsigned:
+    case Json::Kind::kBigInt:
       return PrintedNumber{*json.ToDouble(), 0};
     case Json::Kind::kString: {
       const auto special =

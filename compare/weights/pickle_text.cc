@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "compare/weights/torch_numpy.h"
 #include "harness/base/digest.h"
 
 namespace rharness {
@@ -19,6 +21,33 @@ std::string HexOf(std::string_view bytes) {
   std::string hex;
   for (const char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return hex;
+}
+
+// Of an integer in little-endian two's complement.
+std::string DecimalOf(std::string_view bytes) {
+  const bool negative = !bytes.empty() && (static_cast<unsigned char>(bytes.back()) & 0x80) != 0;
+  std::vector<std::uint32_t> digits;  // to the base of 10^9, the lowest first
+  for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) {
+    // Of a negative number: of ~x, which is |x| - 1.
+    std::uint64_t carry = static_cast<unsigned char>(negative ? ~*byte : *byte);
+    for (std::uint32_t& digit : digits) {
+      carry += std::uint64_t{digit} << 8;
+      digit = static_cast<std::uint32_t>(carry % 1'000'000'000);
+      carry /= 1'000'000'000;
+    }
+    if (carry != 0) digits.push_back(static_cast<std::uint32_t>(carry));
+  }
+  for (std::size_t i = 0; negative; ++i) {
+    if (i == digits.size()) digits.push_back(0);
+    if (++digits[i] < 1'000'000'000) break;
+    digits[i] = 0;
+  }
+  if (digits.empty()) return "0";
+  std::string text = fmt::format("{}{}", negative ? "-" : "", digits.back());
+  for (auto digit = digits.rbegin() + 1; digit != digits.rend(); ++digit) {
+    text += fmt::format("{:09}", *digit);
+  }
+  return text;
 }
 
 // At most `size` bytes, no character cut in two.
@@ -39,6 +68,15 @@ std::optional<PickleId> SetItems(const Pickle& pickle, PickleId object) {
     return std::nullopt;
   }
   return arguments[0];
+}
+
+// Dates, numbers and types: what their bytes mean is no more than a line of text says.
+bool IsToldByItsBytes(const Pickle& pickle, PickleId object) {
+  if (pickle.kind(pickle.Callable(object)) != PickleKind::kGlobal) return false;
+  const std::string name = pickle.GlobalName(pickle.Callable(object));
+  return name == "datetime.datetime" || name == "datetime.date" || name == "datetime.time" ||
+         name == "numpy.dtype" || name == "numpy.core.multiarray.scalar" ||
+         name == "numpy._core.multiarray.scalar";
 }
 
 }  // namespace
@@ -84,19 +122,9 @@ void PickleTexts::Append(PickleId id, int depth) {
       break;
     case PickleKind::kLong:
     case PickleKind::kBytes:
-    case PickleKind::kString: {
-      const std::string_view text = pickle_.Text(id);
-      const bool is_string = pickle_.kind(id) == PickleKind::kString;
-      if (text.size() > kLongestLeaf) {
-        out += DigestText(PickleKindName(pickle_.kind(id)), text);
-      } else if (is_string) {
-        out += fmt::format("'{}'", text);
-      } else {
-        out += fmt::format("{}'{}'", pickle_.kind(id) == PickleKind::kBytes ? "b" : "int",
-                           HexOf(text));
-      }
+    case PickleKind::kString:
+      AppendText(id);
       break;
-    }
     case PickleKind::kTuple:
       AppendAll(pickle_.Items(id), "()", depth);
       break;
@@ -119,6 +147,23 @@ void PickleTexts::Append(PickleId id, int depth) {
       result_.holds_storage = true;
       AppendAll(pickle_.Items(id), "<>", depth);
       break;
+  }
+}
+
+void PickleTexts::AppendText(PickleId id) {
+  constexpr std::size_t kBytesPerStep = 64;
+  const std::string_view text = pickle_.Text(id);
+  const PickleKind kind = pickle_.kind(id);
+  steps_ += text.size() / kBytesPerStep;
+  if (kind == PickleKind::kBytes) NoteBytes(text.size());
+  if (text.size() > kLongestLeaf) {
+    result_.text += DigestText(PickleKindName(kind), text);
+  } else if (kind == PickleKind::kString) {
+    result_.text += fmt::format("'{}'", text);
+  } else if (kind == PickleKind::kLong) {
+    result_.text += DecimalOf(text);
+  } else {
+    result_.text += fmt::format("b'{}'", HexOf(text));
   }
 }
 
@@ -148,14 +193,25 @@ void PickleTexts::AppendSet(PickleId id, int depth) {
 
 void PickleTexts::AppendObject(PickleId id, int depth) {
   if (const auto list = SetItems(pickle_, id)) return AppendSet(*list, depth);
+  const bool array = IsNumpyArray(pickle_, id);  // called with a b'b' that says nothing
+  const bool told = IsToldByItsBytes(pickle_, id);
+  const auto bytes = ReadPickledBytes(pickle_, id);
+  if (bytes) NoteBytes(pickle_.Text(bytes->data).size());
+  if (told || array) ++told_;
   Append(pickle_.Callable(id), depth + 1);
   AppendAll(pickle_.Arguments(id), "()", depth);
+  if (array) --told_;
   if (!pickle_.Items(id).empty()) AppendAll(pickle_.Items(id), "[]", depth);
   if (!pickle_.Entries(id).empty()) AppendAll(pickle_.Entries(id), "{}", depth);
   if (const auto state = pickle_.State(id)) {
     result_.text += " with ";
     Append(*state, depth + 1);
   }
+  if (told) --told_;
+}
+
+void PickleTexts::NoteBytes(std::size_t size) {
+  if (told_ == 0 || size > kLongestLeaf) result_.holds_bytes = true;
 }
 
 }  // namespace rharness

@@ -14,12 +14,13 @@
 namespace rharness {
 
 inline constexpr std::size_t kMaxPickleTextBytes = 400;
-inline constexpr std::size_t kMaxPickleTextSteps = std::size_t{1} << 22;  // of one PickleTexts
+inline constexpr std::size_t kMaxPickleTextSteps = std::size_t{1} << 22;  // 64 bytes of text each
 
 struct PickleText {
   std::string text;            // UTF-8; a longer one is cut and goes on with its size and SHA-256
   bool complete = true;        // false: too deep or too large; `text` stands for a part of it
   bool holds_storage = false;  // a thing outside of the pickle is in it, such as a tensor's bytes
+  bool holds_bytes = false;  // numbers of an unknown type: bytes that are no date, scalar or dtype
 };
 
 // As Python would spell it, a call by the names and arguments of the pickle:
@@ -36,9 +37,12 @@ class PickleTexts {
   void AppendAll(std::span<const PickleId> items, std::string_view brackets, int depth);
   void AppendSet(PickleId id, int depth);
   void AppendObject(PickleId id, int depth);
+  void AppendText(PickleId id);
+  void NoteBytes(std::size_t size);
 
   const Pickle& pickle_;
   std::size_t steps_ = 0;
+  int told_ = 0;  // calls around this that a line of text tells whole
   PickleText result_;
 };
 

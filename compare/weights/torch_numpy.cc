@@ -46,7 +46,40 @@ bool ReadDType(const Pickle& pickle, PickleId id, PickledArray* array) {
   return mark == "<" || mark == ">" || mark == "|";
 }
 
+// The call of a class or function with a string and this encoding.
+bool Encodes(const Pickle& pickle, PickleId id, std::string_view encoding) {
+  const auto arguments = pickle.Arguments(id);
+  return arguments.size() == 2 && pickle.kind(arguments[0]) == PickleKind::kString &&
+         pickle.kind(arguments[1]) == PickleKind::kString && pickle.Text(arguments[1]) == encoding;
+}
+
+// What bytes are made of: themselves, or the string of the call that makes them at protocol 2.
+std::optional<PickleId> TextOfBytes(const Pickle& pickle, PickleId id) {
+  if (Calls(pickle, id, {"builtins.bytearray", "__builtin__.bytearray"})) {
+    if (Encodes(pickle, id, "latin-1")) return pickle.Arguments(id)[0];
+    if (pickle.Arguments(id).size() != 1) return std::nullopt;
+    id = pickle.Arguments(id)[0];
+  }
+  if (pickle.kind(id) == PickleKind::kBytes) return id;
+  if (Calls(pickle, id, {"_codecs.encode"}) && Encodes(pickle, id, "latin1")) {
+    return pickle.Arguments(id)[0];
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool IsNumpyArray(const Pickle& pickle, PickleId object) {
+  return Calls(pickle, object,
+               {"numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct",
+                "numpy.ma.core._mareconstruct"});
+}
+
+std::optional<PickledArray> ReadPickledBytes(const Pickle& pickle, PickleId id) {
+  const auto text = TextOfBytes(pickle, id);
+  if (!text) return std::nullopt;
+  return PickledArray{.dtype = DType::kU8, .shape = {}, .data = *text};
+}
 
 std::optional<PickledArray> ReadPickledArray(const Pickle& pickle, PickleId object) {
   if (!Calls(pickle, object,
@@ -62,19 +95,15 @@ std::optional<PickledArray> ReadPickledArray(const Pickle& pickle, PickleId obje
     return std::nullopt;
   }
   array.fortran = pickle.Bool(items[3]);
-  array.data = items[4];
-  const bool encoded = Calls(pickle, array.data, {"_codecs.encode"}) &&
-                       pickle.Arguments(array.data).size() == 2 &&
-                       pickle.kind(pickle.Arguments(array.data)[0]) == PickleKind::kString &&
-                       pickle.kind(pickle.Arguments(array.data)[1]) == PickleKind::kString &&
-                       pickle.Text(pickle.Arguments(array.data)[1]) == "latin1";
-  if (!encoded && pickle.kind(array.data) != PickleKind::kBytes) return std::nullopt;
+  const auto data = TextOfBytes(pickle, items[4]);
+  if (!data) return std::nullopt;
+  array.data = *data;
   return array;
 }
 
 std::optional<std::string> BytesOfArray(const Pickle& pickle, const PickledArray& array) {
-  if (pickle.kind(array.data) == PickleKind::kBytes) return std::string(pickle.Text(array.data));
-  const std::string_view text = pickle.Text(pickle.Arguments(array.data)[0]);
+  const std::string_view text = pickle.Text(array.data);
+  if (pickle.kind(array.data) == PickleKind::kBytes) return std::string(text);
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto lead = static_cast<unsigned char>(text[i]);

@@ -20,11 +20,18 @@ struct PickledArray {
   bool swapped = false;  // big-endian numbers
   bool fortran = false;
   std::vector<std::uint64_t> shape;
-  PickleId data = 0;  // bytes, or at protocol 2 the call that makes them of a string
+  PickleId data = 0;  // bytes, or at protocol 2 the string of the call that makes them
 };
 
 // Of an object; empty: no array, or one of objects, structures, text or dates.
 std::optional<PickledArray> ReadPickledArray(const Pickle& pickle, PickleId object);
+
+// Whether an object is a numpy array of any type, a masked one included; what it holds is its
+// state.
+bool IsNumpyArray(const Pickle& pickle, PickleId object);
+
+// Bytes or a bytearray as an array without a shape: its size is that of `data`. Empty: it is none.
+std::optional<PickledArray> ReadPickledBytes(const Pickle& pickle, PickleId id);
 
 // The bytes of `data`; empty: a string that is not Latin-1.
 std::optional<std::string> BytesOfArray(const Pickle& pickle, const PickledArray& array);

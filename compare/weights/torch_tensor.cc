@@ -199,28 +199,41 @@ Result<View> TorchTensors::Read(PickleId object, std::string name) {
 std::optional<View> TorchTensors::ReadArray(PickleId object, std::string name) {
   auto array = ReadPickledArray(pickle_, object);
   if (!array || array->shape.size() > kMaxViewRank) return std::nullopt;
-  const auto known = source_by_data_.find(array->data);
-  std::size_t source = sources_.size();
-  if (known != source_by_data_.end()) {
-    source = known->second;
-  } else {
-    auto bytes = BytesOfArray(pickle_, *array);
-    if (!bytes) return std::nullopt;
-    const auto memory = std::make_shared<const std::string>(std::move(*bytes));
-    sources_.push_back({.size_bytes = memory->size(), .memory = memory});
-    source_by_data_.emplace(array->data, source);
-  }
+  const auto source = SourceOf(*array);
   std::uint64_t size_bytes = ItemBytes(array->dtype);
   for (const std::uint64_t size : array->shape) {
     if (__builtin_mul_overflow(size_bytes, size, &size_bytes)) return std::nullopt;
   }
-  if (size_bytes != sources_[source].size_bytes) return std::nullopt;
-  View view{.name = std::move(name), .dtype = array->dtype, .source = source};
+  if (!source || size_bytes != sources_[*source].size_bytes) return std::nullopt;
+  View view{.name = std::move(name), .dtype = array->dtype, .source = *source};
   view.strides = DenseStrides(array->shape, array->fortran);
   view.shape = std::move(array->shape);
   view.swapped = array->swapped;
   view.stated_at = pickle_.offset(object);
   return view;
+}
+
+std::optional<View> TorchTensors::ReadBytes(PickleId id, std::string name) {
+  const auto bytes = ReadPickledBytes(pickle_, id);
+  const auto source = bytes ? SourceOf(*bytes) : std::nullopt;
+  if (!source) return std::nullopt;
+  View view{.name = std::move(name), .dtype = bytes->dtype, .source = *source};
+  view.shape = {sources_[*source].size_bytes};
+  view.strides = {1};
+  view.stated_at = pickle_.offset(id);
+  return view;
+}
+
+// Of the array's data; what is named twice is kept once.
+std::optional<std::size_t> TorchTensors::SourceOf(const PickledArray& array) {
+  const auto known = source_by_data_.find(array.data);
+  if (known != source_by_data_.end()) return known->second;
+  auto bytes = BytesOfArray(pickle_, array);
+  if (!bytes) return std::nullopt;
+  const auto memory = std::make_shared<const std::string>(std::move(*bytes));
+  sources_.push_back({.size_bytes = memory->size(), .memory = memory});
+  source_by_data_.emplace(array.data, sources_.size() - 1);
+  return sources_.size() - 1;
 }
 
 // Conjugated and negated views keep other values than they stand for.

@@ -14,6 +14,7 @@
 
 #include "compare/weights/pickle.h"
 #include "compare/weights/torch_globals.h"
+#include "compare/weights/torch_numpy.h"
 #include "compare/weights/view_checkpoint.h"
 
 namespace rharness {
@@ -50,6 +51,8 @@ class TorchTensors {
   std::vector<PickleId> AttributesOf(PickleId object) const;
   // The object as a view if it is a numpy array of numbers; empty: it is none.
   std::optional<View> ReadArray(PickleId object, std::string name);
+  // Bytes or a bytearray as a view; empty: it is none.
+  std::optional<View> ReadBytes(PickleId id, std::string name);
   std::vector<ViewSource> TakeSources() { return std::move(sources_); }
 
  private:
@@ -68,6 +71,7 @@ class TorchTensors {
   };
 
   bool IsEmpty(PickleId id) const;
+  std::optional<std::size_t> SourceOf(const PickledArray& array);
   std::string At(PickleId id) const;
   std::string NameOf(PickleId callable) const;
   Error Refuse(const Call& call, std::string_view message) const;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compare/weights/pickle_text.h"
+#include "compare/weights/torch_numpy.h"
 #include "compare/weights/torch_zip.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -54,6 +55,7 @@ class Flattener {
   Status VisitObject(PickleId id);
   Status VisitForeign(PickleId id);
   Status VisitTensor(PickleId id);
+  Status VisitBytes(PickleId id);
   Status AddView(PickleId id, View view);
   Status VisitValue(PickleId id);
   Status Enter(PickleId id);
@@ -188,6 +190,8 @@ Status Flattener::Visit(PickleId id) {
       return VisitObject(id);
     case PickleKind::kPersistent:
       return AddUnread(id, "a storage outside of a tensor");
+    case PickleKind::kBytes:
+      return VisitBytes(id);
     default:
       return VisitValue(id);
   }
@@ -196,7 +200,7 @@ Status Flattener::Visit(PickleId id) {
 Status Flattener::VisitObject(PickleId id) {
   if (tensors_.IsTensor(id)) return VisitTensor(id);
   if (IsOrderedDict(id)) return Enter(id);
-  if (tensors_.CalleeOf(id).kind == TorchGlobalKind::kPlain) return VisitValue(id);
+  if (tensors_.CalleeOf(id).kind == TorchGlobalKind::kPlain) return VisitBytes(id);
   if (auto array = tensors_.ReadArray(id, name_.empty() ? "array" : name_))
     return AddView(id, std::move(*array));
   return VisitForeign(id);
@@ -209,7 +213,7 @@ Status Flattener::VisitForeign(PickleId id) {
                 !pickle_.Items(id).empty() || !pickle_.Entries(id).empty();
   if (!opened) {
     const PickleText text = texts_.Of(id);
-    opened = text.holds_storage;
+    opened = text.holds_storage || text.holds_bytes;
     if (!opened) return VisitValue(id);
   }
   const std::string callee = texts_.Of(pickle_.Callable(id)).text;
@@ -219,20 +223,28 @@ Status Flattener::VisitForeign(PickleId id) {
   }
   entered_[id] = true;
   AddMetadata(fmt::format("<{}>", callee));
+  if (IsNumpyArray(pickle_, id) && state && pickle_.kind(*state) == PickleKind::kTuple) {
+    return Enter(*state);  // what it is called with is the same for every array
+  }
   return Enter(id);
+}
+
+// Bytes are numbers of a type that is not known, and decide like those of a tensor.
+Status Flattener::VisitBytes(PickleId id) {
+  auto bytes = tensors_.ReadBytes(id, name_.empty() ? "bytes" : name_);
+  return bytes ? AddView(id, std::move(*bytes)) : VisitValue(id);
 }
 
 // A value that is one line of metadata.
 Status Flattener::VisitValue(PickleId id) {
-  if (pickle_.kind(id) == PickleKind::kString) {
-    const std::string_view text = pickle_.Text(id);
-    AddMetadata(text.size() > kMaxTorchTextBytes ? DigestText("a string", text)
-                                                 : std::string(text));
+  if (pickle_.kind(id) == PickleKind::kString && pickle_.Text(id).size() <= kMaxTorchTextBytes) {
+    AddMetadata(pickle_.Text(id));
     return {};
   }
   const PickleText text = texts_.Of(id);
   AddMetadata(text.text);
   if (text.holds_storage) return AddUnread(id, "tensors in a value that gives them no names");
+  if (text.holds_bytes) return AddUnread(id, "bytes in a value that gives them no names");
   if (!text.complete) return AddUnread(id, "a value that is nested too deep or is too large");
   return {};
 }

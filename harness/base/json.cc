@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -34,7 +35,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t value) override { return Add(value); }
   bool number_float(number_float_t value, const string_t& text) override {
     if (!std::isfinite(value)) return Refuse("number out of range: " + Excerpt(text));
-    return Add(value);
+    const bool integer = text.find_first_of(".eE") == text.npos;
+    return Add(integer ? Json::MakeBigInt(text) : Json(value));
   }
   bool string(string_t& value) override { return Add(std::move(value)); }
   bool binary(binary_t&) override { return Refuse("binary values are not JSON"); }
@@ -199,6 +201,9 @@ void DumpTo(const Json& json, int indent, int depth, std::string* out) {
     case Json::Kind::kDouble:
       out->append(FormatDouble(*json.ToDouble()));
       return;
+    case Json::Kind::kBigInt:
+      out->append(json.AsBigInt());
+      return;
     case Json::Kind::kString:
       out->append(Quote(json.AsString()));
       return;
@@ -239,6 +244,12 @@ Json Json::MakeObject(Members members) {
   return json;
 }
 
+Json Json::MakeBigInt(std::string digits) {
+  Json json;
+  json.value_ = BigInt{std::move(digits)};
+  return json;
+}
+
 std::string_view Json::KindName() const {
   switch (kind()) {
     case Kind::kNull:
@@ -248,6 +259,7 @@ std::string_view Json::KindName() const {
     case Kind::kInt:
     case Kind::kUnsigned:
     case Kind::kDouble:
+    case Kind::kBigInt:
       return "number";
     case Kind::kString:
       return "string";
@@ -294,6 +306,7 @@ Json& Json::Append(Json value) {
 
 bool Json::AsBool() const { return std::get<bool>(value_); }
 const std::string& Json::AsString() const { return std::get<std::string>(value_); }
+const std::string& Json::AsBigInt() const { return std::get<BigInt>(value_).digits; }
 const Json::Array& Json::AsArray() const { return std::get<Array>(value_); }
 const Json::Members& Json::AsObject() const { return std::get<Members>(value_); }
 
@@ -335,6 +348,8 @@ std::optional<double> Json::ToDouble() const {
       return static_cast<double>(std::get<std::uint64_t>(value_));
     case Kind::kDouble:
       return std::get<double>(value_);
+    case Kind::kBigInt:
+      return std::strtod(AsBigInt().c_str(), nullptr);
     case Kind::kString: {
       const std::string& text = AsString();
       if (text == "nan") return std::numeric_limits<double>::quiet_NaN();

@@ -18,15 +18,15 @@
 
 namespace rharness {
 
-// A JSON value. Objects keep the order in which their members were set. Integers are exact over
-// [-2^63, 2^64). NaN and the infinities are written as the strings "nan", "inf", "-inf", never
-// null.
+// A JSON value. Objects keep the order in which their members were set. Integers are exact:
+// over [-2^63, 2^64) as numbers, beyond that as their digits. NaN and the infinities are written as
+// the strings "nan", "inf", "-inf", never null.
 class Json {
  public:
   using Array = std::vector<Json>;
   using Member = std::pair<std::string, Json>;
   using Members = std::vector<Member>;
-  enum class Kind { kNull, kBool, kInt, kUnsigned, kDouble, kString, kArray, kObject };
+  enum class Kind { kNull, kBool, kInt, kUnsigned, kDouble, kString, kArray, kObject, kBigInt };
 
   Json() = default;  // null
   template <class T>
@@ -40,6 +40,8 @@ class Json {
   }
   static Json MakeArray(Array elements = {});
   static Json MakeObject(Members members = {});
+  // An integer beyond 64 bits by its decimal digits, as JSON writes them.
+  static Json MakeBigInt(std::string digits);
 
   Kind kind() const { return static_cast<Kind>(value_.index()); }
   std::string_view KindName() const;  // "null", "boolean", "number", "string", "array", "object"
@@ -59,6 +61,7 @@ class Json {
   // Aborts when the kind is another one; input is read by JsonReader.
   bool AsBool() const;
   const std::string& AsString() const;
+  const std::string& AsBigInt() const;
   const Array& AsArray() const;
   const Members& AsObject() const;
   // Empty unless a number. Integers must be exact: 3.0 is 3, but doubles beyond 2^53 are none.
@@ -71,9 +74,13 @@ class Json {
   std::string Dump(int indent = -1) const;
 
  private:
-  static std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array,
-                      Members>
-  Widen(auto value) {
+  struct BigInt {
+    std::string digits;
+  };
+  using Value = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string,
+                             Array, Members, BigInt>;
+
+  static Value Widen(auto value) {
     using T = decltype(value);
     if constexpr (std::is_same_v<T, bool>)
       return value;
@@ -84,9 +91,7 @@ class Json {
     else
       return static_cast<std::uint64_t>(value);
   }
-  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array,
-               Members>
-      value_;
+  Value value_;
 };
 
 // Parses one JSON document. `file` names the source in errors, which give the byte offset or the

@@ -141,8 +141,12 @@ std::optional<ProcessStat> ReadProcessStat(int pid) {
   return stat;
 }
 
-ProcessTree::ProcessTree(int leader, std::string marker, bool group_only)
-    : leader_(leader), marker_(std::move(marker)), group_only_(group_only), last_pid_(leader) {}
+ProcessTree::ProcessTree(int leader, std::string marker, bool group_only, const JobCgroup* cgroup)
+    : leader_(leader),
+      marker_(std::move(marker)),
+      group_only_(group_only),
+      cgroup_(cgroup),
+      last_pid_(leader) {}
 
 std::vector<int> ProcessTree::Candidates() {
   const int newest = NewestPid();
@@ -162,6 +166,7 @@ std::vector<int> ProcessTree::Candidates() {
 
 bool ProcessTree::Adopt(const ProcessStat& stat, bool search_environments) const {
   if (stat.pid == leader_ || stat.group == leader_) return true;
+  if (in_cgroup_.contains(stat.pid)) return true;
   if (group_only_) return false;
   if (members_.contains(stat.parent)) return true;
   if (!search_environments || marker_.empty() || stat.IsDead()) return false;
@@ -169,6 +174,7 @@ bool ProcessTree::Adopt(const ProcessStat& stat, bool search_environments) const
 }
 
 void ProcessTree::Refresh(bool search_environments) {
+  if (cgroup_ != nullptr) in_cgroup_ = cgroup_->Members();
   std::vector<ProcessStat> strangers;
   std::map<int, ProcessStat> members;
   for (const int pid : Candidates()) {
@@ -227,6 +233,7 @@ bool ProcessTree::HasLivingMember() const {
 void ProcessTree::KillAll() {
   Repeatedly([this] {
     ::kill(-leader_, SIGKILL);
+    if (cgroup_ != nullptr) cgroup_->Kill();
     Refresh(/*search_environments=*/true);
     if (!HasLivingMember()) return true;
     Signal(SIGKILL);
@@ -242,6 +249,7 @@ std::optional<std::uint64_t> ProcessStartTicks(int pid) {
 
 void KillSession(const std::string& session) {
   if (session.empty() || session == JobSession()) return;
+  EndCgroups(kCgroupPrefix + session);
   const std::string text = fmt::format("{}={}", kJobMarker, session);
   Repeatedly([&] {
     bool gone = true;

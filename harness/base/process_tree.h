@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/descriptor.h"
 
 namespace rharness {
@@ -28,13 +30,16 @@ struct ProcessStat {
 std::optional<ProcessStat> ReadProcessStat(int pid);
 
 // Members are the leader, its process group, every descendant seen while its parent was a member,
-// and every process whose environment carries the marker. Only processes younger than the leader
-// are looked at, so a scan costs what has started since, not what runs on the machine.
+// every process whose environment carries the marker, and what is in the control group. Only
+// processes younger than the leader are looked at, so a scan costs what has started since, not what
+// runs on the machine.
 class ProcessTree {
  public:
   // `leader` leads a process group and must not be reaped while this object is in use. `marker`:
   // "NAME=VALUE"; empty: no search by environment. `group_only`: the leader's group alone.
-  ProcessTree(int leader, std::string marker, bool group_only = false);
+  // `cgroup`, which outlives this object: the leader's; null: none.
+  ProcessTree(int leader, std::string marker, bool group_only = false,
+              const JobCgroup* cgroup = nullptr);
 
   // Looks for members again, among parents and groups and, if asked, in environments.
   void Refresh(bool search_environments);
@@ -58,7 +63,9 @@ class ProcessTree {
   int leader_;
   std::string marker_;
   bool group_only_;
-  int last_pid_ = 0;  // the newest process id at the last look
+  const JobCgroup* cgroup_;
+  std::set<int> in_cgroup_;  // as of the last Refresh
+  int last_pid_ = 0;         // the newest process id at the last look
   bool wrapped_ = false;
   std::map<int, ProcessStat> members_;
 };

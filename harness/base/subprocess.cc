@@ -33,8 +33,11 @@ namespace boost_process = boost::process;
 #include <cerrno>
 #include <cstring>
 
+#include "harness/base/cgroup.h"
 #include "harness/base/descriptor.h"
+#include "harness/base/log.h"
 #include "harness/base/process_watch.h"
+#include "harness/base/read_only_mounts.h"
 
 namespace rharness {
 namespace {
@@ -52,11 +55,14 @@ struct Launch {
   int stdout_fd = -1;  // -1: the parent's
   int stderr_fd = -1;
   std::uint64_t file_size_limit = 0;  // 0: none
+  int cgroup_fd = -1;                 // the entrance of its control group; -1: none
+  std::vector<const char*> read_only;
 
   // Written by the child: itself, and why it cannot become the program.
   pid_t pid = 0;
   int error_number = 0;
   const char* failed_step = "";
+  int mount_error = 0;  // why nothing is read-only that should be
 };
 
 [[noreturn]] void FailInChild(Launch* launch, const char* step, int error_number) {
@@ -84,6 +90,11 @@ void ResetSignals() {
 
 void PrepareChild(Launch* launch) {
   launch->pid = ::getpid();
+  // First of all, as its number may be that of a standard stream.
+  if (launch->cgroup_fd >= 0 && ::syscall(SYS_write, launch->cgroup_fd, "0", 1UL) != 1) {
+    launch->cgroup_fd = -1;
+  }
+  if (!launch->read_only.empty()) launch->mount_error = MountReadOnly(launch->read_only);
   if (::setpgid(0, 0) != 0) FailInChild(launch, "setpgid", errno);
   if (::dup2(launch->stdin_fd, STDIN_FILENO) < 0 ||
       (launch->stdout_fd >= 0 && ::dup2(launch->stdout_fd, STDOUT_FILENO) < 0) ||
@@ -257,12 +268,31 @@ void FillLaunch(const ProcessSpec& spec, const ProcessLimits& limits,
   for (std::string& variable : *environment) launch->envp.push_back(variable.data());
   launch->argv.push_back(nullptr);
   launch->envp.push_back(nullptr);
+  for (const fs::path& path : spec.read_only) launch->read_only.push_back(path.c_str());
   launch->working_directory = spec.working_directory.string();
   // One block more than the limit, so that a file can pass it and be seen to.
   constexpr std::uint64_t kBlock = 4096;
   if (limits.disk_bytes > 0) {
     launch->file_size_limit = std::min(limits.disk_bytes, RLIM_INFINITY - 1 - kBlock) + kBlock;
   }
+}
+
+// What a machine does not offer is the same for every child.
+template <class Topic, class Text>
+void SayOnce(Text text) {
+  [[maybe_unused]] static const bool said = (LogDebug(text()), true);
+}
+
+// Empty where none is asked for, or to be had.
+std::optional<JobCgroup> MakeCgroup(const ProcessSpec& spec, const std::string& job) {
+  if (!spec.own_cgroup) return std::nullopt;
+  auto made = JobCgroup::Make(kCgroupPrefix + job);
+  if (made.ok()) return std::move(*made);
+  SayOnce<struct NoCgroup>([&] {
+    return made.error().ToString() +
+           "; a process that empties its environment and detaches at once may outlive its rerun";
+  });
+  return std::nullopt;
 }
 
 // The program that was started is known, even if it ended before anybody looked.
@@ -301,7 +331,8 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
                          const std::function<bool()>& should_cancel) {
   if (std::string why = WhyUnusable(spec); !why.empty()) return NotStarted(std::move(why));
   StartedProcess child;
-  child.marker = fmt::format("{}={}", kJobMarker, NewJobId());
+  const std::string job = NewJobId();
+  child.marker = fmt::format("{}={}", kJobMarker, job);
   child.group_only = spec.group_only;
   std::vector<std::string> environment = {child.marker};
   Launch launch;
@@ -324,6 +355,9 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
   launch.stdout_fd = out.write.get();
   launch.stderr_fd = err.write.get();
 
+  const std::optional<JobCgroup> cgroup = MakeCgroup(spec, job);
+  if (cgroup) launch.cgroup_fd = cgroup->entrance();
+
   child.started = std::chrono::steady_clock::now();
   child.pid = Spawn(&launch);
   if (child.pid == 0) {
@@ -332,6 +366,14 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
     return NotStarted(launch.failed_step, in_folder ? launch.working_directory : spec.argv.front(),
                       launch.error_number);
   }
+  if (launch.mount_error != 0) {
+    SayOnce<struct NotReadOnly>([&] {
+      return fmt::format(
+          "shared data cannot be mounted read-only: {}; they are looked at afterwards",
+          std::strerror(launch.mount_error));
+    });
+  }
+  if (launch.cgroup_fd >= 0) child.cgroup = &*cgroup;
   out.write.Close();
   err.write.Close();
   child.stdout_read = std::move(out.read);

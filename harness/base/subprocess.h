@@ -29,6 +29,12 @@ struct ProcessSpec {
   // What leaves the child's process group is not the job's, and neither counted nor killed: the
   // monitors that a container engine's client starts and leaves behind.
   bool group_only = false;
+  // Where control groups can be had (cgroup.h), the child and all that it starts are in one of
+  // their own and end with it; else what clears its environment and detaches at once may escape.
+  bool own_cgroup = false;
+  // Files and folders that the child and all that it starts see read-only, in a mount namespace of
+  // their own; where none can be had, which takes root, nothing is done.
+  std::vector<std::filesystem::path> read_only;
 };
 
 // The one variable that RunProcess adds to a child's environment, replacing one of that name. Its
@@ -93,13 +99,13 @@ struct ProcessResult {
 // Starts the child in a process group of its own, with stdin from /dev/null, and watches it to its
 // end, killing the whole tree (SIGTERM, two seconds later SIGKILL; at the memory and disk limits
 // SIGKILL at once). The rest is also killed after the leader's end: the group, every descendant
-// seen while its parent lived, and every process that carries the job's marker. What clears its
-// environment and leaves the group within a twentieth of a second can escape; it cannot hold the
-// call back. `on_start` gets the pid; `should_cancel` is asked about ten times a second.
-// Memory counts pages shared inside the tree once where it decides (proportional set size). No
-// core files are written. Thread-safe; blocks. Never fails: a child that could not be started is
-// an Outcome. Cost: vfork, so independent of this process's size; watching takes about 1 % of a
-// core.
+// seen while its parent lived, every process that carries the job's marker, and what is in its
+// control group. Without one, what clears its environment and leaves the process group within a
+// twentieth of a second can escape; it cannot hold the call back. `on_start` gets the pid;
+// `should_cancel` is asked about ten times a second. Memory counts pages shared inside the tree
+// once where it decides (proportional set size). No core files are written. Thread-safe; blocks.
+// Never fails: a child that could not be started is an Outcome. Cost: vfork, so independent of this
+// process's size; watching takes about 1 % of a core.
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits = {},
                          const std::function<void(int pid)>& on_start = {},
                          const std::function<bool()>& should_cancel = {});
@@ -112,9 +118,9 @@ std::map<std::string, std::string> PickEnvironment(const std::vector<std::string
 std::optional<std::uint64_t> ProcessStartTicks(int pid);
 // What the markers of all children of this process begin with; drawn at random, 10 characters.
 std::string JobSession();
-// Kills every process that carries a marker of this session, which must be another process's: what
-// that left behind when it was killed, wherever it went since. What cleared its environment is not
-// found. Cost: reads the environment of every process of this user.
+// Kills every process that carries a marker of this session, which must be another process's, or is
+// in a control group of it: what that left behind when it was killed, wherever it went since. Cost:
+// reads the environment of every process of this user.
 void KillSession(const std::string& session);
 // Kills the group of `pid` if that process still is the one that started at `start_ticks`.
 void KillLeftoverGroup(int pid, std::uint64_t start_ticks);

@@ -139,30 +139,6 @@ void NoteUnknown(const Subject& a, const Subject& b, Comparison* comparison) {
   }
 }
 
-// What was left out of two metrics files may pass only where its text is the same. Times and memory
-// differ from run to run.
-void NoteUnread(const Subject& a, const Subject& b, Comparison* comparison) {
-  std::map<std::string, std::array<std::string, 2>> members;
-  for (const auto& [member, text] : a.unread) members[member][0] = text;
-  for (const auto& [member, text] : b.unread) members[member][1] = text;
-  for (const auto& [member, texts] : members) {
-    if (texts[0] == texts[1] || KindOfCurve(member) == CurveKind::kResource) continue;
-    const auto shown = [](const std::string& text) {
-      return text.empty() ? std::string("not so") : TerminalSafe(text);
-    };
-    const std::string name = TerminalSafe(member);
-    comparison->findings.push_back(
-        {.code = "not_compared",
-         .layer = {},
-         .subject = name,
-         .observed = shown(texts[1]),
-         .limit = shown(texts[0]),
-         .rule = "what was not read must be the same text on both sides",
-         .message = fmt::format("{} cannot be read exactly and differs: {} in A, {} in B", name,
-                                shown(texts[0]), shown(texts[1]))});
-  }
-}
-
 // A rerun that failed says nothing about what it left behind.
 void NoteFailure(const Subject& subject, std::string_view side, Comparison* comparison) {
   if (subject.failure.empty()) return;
@@ -270,7 +246,10 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
   comparison.metrics = CompareMetrics(a, b, replicates);
   NoteMissing(a, b, &comparison);
   NoteUnknown(a, b, &comparison);
-  NoteUnread(a, b, &comparison);
+  if (a.unread && b.unread) {
+    std::ranges::move(CompareUnread(*a.unread, *b.unread, {"in A", "in B"}),
+                      std::back_inserter(comparison.findings));
+  }
   NoteFailure(a, "A", &comparison);
   NoteFailure(b, "B", &comparison);
   if (a.results && b.results) {

@@ -35,10 +35,11 @@ struct Subject {
   Manifest manifest;
   std::optional<ResultGroup> results;
   std::optional<Fingerprint> fingerprint;
-  std::optional<bool> declared_bitwise;       // of a manifest
-  std::string failure;                        // of evidence: why the rerun did not end as it should
-  std::vector<std::string> notes;             // what could not be had, and why
-  std::map<std::string, std::string> unread;  // SalvagedMetrics::unread
+  std::optional<bool> declared_bitwise;  // of a manifest
+  std::string failure;                   // of evidence: why the rerun did not end as it should
+  std::vector<std::string> notes;        // what could not be had, and why
+  // Of a metrics file. Empty: not known, as of a record of before.
+  std::optional<UnreadMembers> unread = UnreadMembers();
 };
 
 // A manifest, evidence (file or folder), checkpoint (file, index or folder), curves, a folder of

@@ -67,6 +67,7 @@ Result<Subject> LoadManifestSubject(const fs::path& path, const SubjectOptions& 
   subject.facts = FactsOf(manifest);
   AddConfiguration(manifest, &subject.facts);
   subject.curves = CurvesOf(manifest.curves);
+  subject.unread = manifest.unread_metrics;
   subject.declared_bitwise = manifest.determinism.declared == "bitwise";
   const Places places{.root = options.root};
   for (const Artifact& artifact : manifest.artifacts) {
@@ -98,6 +99,7 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
                   fmt::format("rerun {} of {}", evidence.rerun, evidence.run_id)};
   subject.facts = FactsOf(evidence, manifest);
   subject.curves = CurvesOf(evidence.metrics.curves);
+  subject.unread = evidence.unread_metrics;
   if (!evidence.obstacle.empty()) {
     subject.failure = "the rerun was not carried out as recorded: " + evidence.obstacle;
   } else if (!evidence.outcome.Succeeded()) {

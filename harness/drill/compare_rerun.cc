@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "compare/compare_checkpoints.h"
+#include "compare/curves/series.h"
+#include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
@@ -125,6 +128,23 @@ std::vector<Curve> Declared(const std::vector<Curve>& seen, const std::vector<Cu
   return declared;
 }
 
+// As with curves, but for what was declared and is now not read exactly.
+UnreadMembers Declared(const UnreadMembers& seen, const Manifest& manifest) {
+  UnreadMembers declared;
+  const auto holds = [](const auto& list, auto name, std::string_view member) {
+    const std::string_view wanted = member.substr(member.find('.') + 1);
+    return std::ranges::find(list, wanted, name) != list.end();
+  };
+  for (const auto& [member, text] : seen) {
+    if (manifest.unread_metrics->contains(member) || member.ends_with(kMoreUnread) ||
+        (member.starts_with("metrics.") && holds(manifest.metrics, &Metric::name, member)) ||
+        (member.starts_with("curves.") && holds(manifest.curves, &Curve::name, member))) {
+      declared.emplace(member, text);
+    }
+  }
+  return declared;
+}
+
 }  // namespace
 
 RerunEnd EndOf(const Evidence& evidence) {
@@ -159,6 +179,31 @@ RerunEnd EndOf(const Evidence& evidence) {
   return end;
 }
 
+std::vector<Finding> CompareUnread(const UnreadMembers& a, const UnreadMembers& b,
+                                   const std::array<std::string_view, 2>& sides) {
+  std::map<std::string, std::array<std::string, 2>> members;
+  for (const auto& [member, text] : a) members[member][0] = text;
+  for (const auto& [member, text] : b) members[member][1] = text;
+  std::vector<Finding> findings;
+  for (const auto& [member, texts] : members) {
+    if (texts[0] == texts[1] || KindOfCurve(member) == CurveKind::kResource) continue;
+    const auto shown = [](const std::string& text) {
+      return text.empty() ? std::string("not so") : TerminalSafe(text);
+    };
+    const std::string name = TerminalSafe(member);
+    findings.push_back(
+        {.code = "not_compared",
+         .layer = {},
+         .subject = name,
+         .observed = shown(texts[1]),
+         .limit = shown(texts[0]),
+         .rule = "what was not read must be the same text on both sides",
+         .message = fmt::format("{} cannot be read exactly and differs: {} {}, {} {}", name,
+                                shown(texts[0]), sides[0], shown(texts[1]), sides[1])});
+  }
+  return findings;
+}
+
 Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, const Places& places,
                         const fs::path& drill_folder, std::vector<std::string>* damage) {
   Comparison comparison;
@@ -180,6 +225,12 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
     return comparison;
   }
   comparison.curves = CompareRerunCurves(manifest, evidence, {});
+  if (manifest.unread_metrics && evidence.unread_metrics) {
+    std::ranges::move(
+        CompareUnread(*manifest.unread_metrics, Declared(*evidence.unread_metrics, manifest),
+                      {"recorded", "in the rerun"}),
+        std::back_inserter(comparison.findings));
+  }
   return comparison;
 }
 

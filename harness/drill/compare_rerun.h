@@ -4,8 +4,10 @@
 #ifndef RHARNESS_HARNESS_DRILL_COMPARE_RERUN_H_
 #define RHARNESS_HARNESS_DRILL_COMPARE_RERUN_H_
 
+#include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/comparison.h"
@@ -32,6 +34,11 @@ std::vector<CurveComparison> CompareRerunCurves(const Manifest& manifest, const 
 
 // How far a rerun came, and why not further.
 RerunEnd EndOf(const Evidence& evidence);
+
+// What was left out of two metrics files, one finding a member: it may pass only where its text is
+// the same. Times and memory differ from run to run. `sides` are words such as "in A".
+std::vector<Finding> CompareUnread(const UnreadMembers& a, const UnreadMembers& b,
+                                   const std::array<std::string_view, 2>& sides);
 
 }  // namespace rharness
 

@@ -46,6 +46,9 @@ RerunOutputs OutputsOf(const Evidence& evidence) {
     if (KindOfCurve(curve.name) == CurveKind::kResource) continue;
     outputs.digests["curve " + curve.name] = DigestOf(curve);
   }
+  for (const auto& [member, text] : evidence.unread_metrics.value_or(UnreadMembers())) {
+    if (KindOfCurve(member) != CurveKind::kResource) outputs.digests["unread " + member] = text;
+  }
   return outputs;
 }
 

@@ -29,6 +29,8 @@ Result<ProcessSpec> HostLauncher::BuildCommand(const Job& job) const {
   ASSIGN_OR_RETURN(spec.working_directory, WorkingDirectory(job));
   spec.argv = job.command;
   spec.environment = job.environment;
+  spec.own_cgroup = true;
+  for (const Mount& mount : job.mounts) spec.read_only.push_back(mount.source);
   return spec;
 }
 

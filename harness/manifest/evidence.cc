@@ -111,6 +111,7 @@ void ReadInputs(JsonReader& reader, Evidence* out) {
 
 void ReadOutputs(JsonReader& reader, Evidence* out) {
   reader.ReadObject("metrics", false, [&](JsonReader& r) { ReadRunMetrics(r, &out->metrics); });
+  ReadUnreadMembers(reader, &out->unread_metrics);
   ReadArtifacts(reader, &out->artifacts);
   ReadRelativePath(reader, "stdout_path", Presence::kOptional, &out->stdout_path);
   ReadRelativePath(reader, "stderr_path", Presence::kOptional, &out->stderr_path);
@@ -123,11 +124,11 @@ Result<Evidence> ParseEvidence(const Json& json, std::string_view file) {
   Evidence evidence;
   reader.ReadSchema("rharness.evidence", kEvidenceVersion);
   RefuseUnknownMembers(
-      reader,
-      {"schema",     "run_id",      "rerun",          "attempt",       "started",  "ended",
-       "outcome",    "obstacle",    "obstacle_layer", "image_digest",  "image_id", "code_commit",
-       "code_files", "data",        "remarks",        "environment",   "seeds",    "metrics",
-       "artifacts",  "stdout_path", "stderr_path",    "ticket_sha256", "machine"});
+      reader, {"schema",      "run_id",        "rerun",      "attempt",        "started",
+               "ended",       "outcome",       "obstacle",   "obstacle_layer", "image_digest",
+               "image_id",    "code_commit",   "code_files", "data",           "remarks",
+               "environment", "seeds",         "metrics",    "artifacts",      "stdout_path",
+               "stderr_path", "ticket_sha256", "machine",    "unread_metrics"});
   ReadRerun(reader, &evidence);
   ReadInputs(reader, &evidence);
   ReadOutputs(reader, &evidence);
@@ -136,29 +137,32 @@ Result<Evidence> ParseEvidence(const Json& json, std::string_view file) {
 }
 
 Json ToJson(const Evidence& evidence) {
-  return Json::MakeObject({{"schema", "rharness.evidence/v1"},
-                           {"run_id", evidence.run_id},
-                           {"rerun", evidence.rerun},
-                           {"attempt", evidence.attempt},
-                           {"ticket_sha256", evidence.ticket_sha256},
-                           {"machine", ToJson(evidence.machine)},
-                           {"started", FormatTime(evidence.started)},
-                           {"ended", FormatTime(evidence.ended)},
-                           {"outcome", OutcomeToJson(evidence.outcome)},
-                           {"obstacle", evidence.obstacle},
-                           {"obstacle_layer", evidence.obstacle_layer},
-                           {"image_digest", evidence.image_digest},
-                           {"image_id", evidence.image_id},
-                           {"code_commit", evidence.code_commit},
-                           {"code_files", ToJsonArray(evidence.code_files)},
-                           {"data", ToJsonArray(evidence.data)},
-                           {"remarks", RemarksToJson(evidence.remarks)},
-                           {"environment", ToJson(evidence.environment)},
-                           {"seeds", ToJson(evidence.seeds)},
-                           {"metrics", ToJson(evidence.metrics)},
-                           {"artifacts", ToJsonArray(evidence.artifacts)},
-                           {"stdout_path", evidence.stdout_path},
-                           {"stderr_path", evidence.stderr_path}});
+  Json json = Json::MakeObject({{"schema", "rharness.evidence/v1"},
+                                {"run_id", evidence.run_id},
+                                {"rerun", evidence.rerun},
+                                {"attempt", evidence.attempt},
+                                {"ticket_sha256", evidence.ticket_sha256},
+                                {"machine", ToJson(evidence.machine)},
+                                {"started", FormatTime(evidence.started)},
+                                {"ended", FormatTime(evidence.ended)},
+                                {"outcome", OutcomeToJson(evidence.outcome)},
+                                {"obstacle", evidence.obstacle},
+                                {"obstacle_layer", evidence.obstacle_layer},
+                                {"image_digest", evidence.image_digest},
+                                {"image_id", evidence.image_id},
+                                {"code_commit", evidence.code_commit},
+                                {"code_files", ToJsonArray(evidence.code_files)},
+                                {"data", ToJsonArray(evidence.data)},
+                                {"remarks", RemarksToJson(evidence.remarks)},
+                                {"environment", ToJson(evidence.environment)},
+                                {"seeds", ToJson(evidence.seeds)},
+                                {"metrics", ToJson(evidence.metrics)},
+                                {"artifacts", ToJsonArray(evidence.artifacts)},
+                                {"stdout_path", evidence.stdout_path},
+                                {"stderr_path", evidence.stderr_path}});
+  if (evidence.unread_metrics)
+    json.AppendMember("unread_metrics", ToJson(*evidence.unread_metrics));
+  return json;
 }
 
 Result<Evidence> LoadEvidence(const std::filesystem::path& path) {

@@ -49,8 +49,9 @@ struct Evidence {
   Environment environment;
   std::map<std::string, std::int64_t> seeds;  // as passed
   RunMetrics metrics;
-  std::vector<Artifact> artifacts;  // with locations below the drill folder
-  std::string stdout_path;          // relative to the drill folder
+  std::optional<UnreadMembers> unread_metrics;  // empty: not known
+  std::vector<Artifact> artifacts;              // with locations below the drill folder
+  std::string stdout_path;                      // relative to the drill folder
   std::string stderr_path;
 };
 

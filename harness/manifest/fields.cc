@@ -259,6 +259,18 @@ void ReadCurvePoints(JsonReader& reader, Curve* out) {
   }
 }
 
+void ReadUnreadMembers(JsonReader& reader, std::optional<UnreadMembers>* out) {
+  if (reader.json().Find("unread_metrics") != nullptr) out->emplace();
+  reader.ForEachMember("unread_metrics", [&](const std::string& name, JsonReader& value) {
+    std::string& text = (**out)[name];
+    value.Get(&text);
+    if (name.size() > kUnreadNameBytes || text.size() > kUnreadTextBytes) {
+      value.Fail(fmt::format("expected a name of at most {} bytes and a text of at most {}",
+                             kUnreadNameBytes, kUnreadTextBytes));
+    }
+  });
+}
+
 void ReadRunMetrics(JsonReader& reader, RunMetrics* out) {
   RefuseUnknownMembers(reader, {"metrics", "curves", "software"});
   reader.ForEachMember("metrics", [&](const std::string& name, JsonReader& value) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ void ReadArtifacts(JsonReader& reader, std::vector<Artifact>* out);
 void ReadCurvePoints(JsonReader& reader, Curve* out);
 // The members "metrics" and "curves" of a run's metrics file.
 void ReadRunMetrics(JsonReader& reader, RunMetrics* out);
+// "unread_metrics", optional.
+void ReadUnreadMembers(JsonReader& reader, std::optional<UnreadMembers>* out);
 
 Json ToJson(const Resources& resources);
 Json ToJson(const CodeFile& file);
@@ -72,6 +75,7 @@ Json ToJson(const DataItem& item);
 Json ToJson(const Artifact& artifact);
 Json ToJson(const RunMetrics& metrics);
 Json ToJson(const std::map<std::string, std::int64_t>& seeds);
+Json ToJson(const UnreadMembers& members);
 Json ToJson(const std::vector<std::string>& texts);
 // The members "steps" and "values", appended to `object`.
 void AppendCurvePoints(const Curve& curve, Json* object);

@@ -81,6 +81,12 @@ Json ToJson(const std::map<std::string, std::int64_t>& seeds) {
   return object;
 }
 
+Json ToJson(const UnreadMembers& members) {
+  Json object = Json::MakeObject();
+  for (const auto& [name, text] : members) object.AppendMember(name, text);
+  return object;
+}
+
 Json ToJson(const std::vector<std::string>& texts) {
   Json array = Json::MakeArray();
   for (const std::string& text : texts) array.Append(text);

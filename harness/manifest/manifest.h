@@ -105,7 +105,8 @@ struct Manifest {
   // Families of probes that the run's arithmetic depends on ("gemm", "collective"). Empty: not
   // declared, and it depends on all.
   std::vector<std::string> probe_families;
-  std::vector<std::string> notes;  // findings of `record`
+  std::optional<UnreadMembers> unread_metrics;  // empty: not known, as in records of before
+  std::vector<std::string> notes;               // findings of `record`
 };
 
 inline constexpr int kManifestVersion = 1;

@@ -111,6 +111,7 @@ void ReadResults(JsonReader& reader, Manifest* out) {
   ReadRelativePath(reader, "metrics_path", Presence::kOptional, &out->metrics_path);
   reader.ForEach("metrics", [&](JsonReader& r) { ReadMetric(r, &out->metrics.emplace_back()); });
   reader.ForEach("curves", [&](JsonReader& r) { ReadCurve(r, &out->curves.emplace_back()); });
+  ReadUnreadMembers(reader, &out->unread_metrics);
   ReadArtifacts(reader, &out->artifacts);
 }
 
@@ -142,6 +143,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "artifacts",
                                 "resources",
                                 "probe_families",
+                                "unread_metrics",
                                 "notes"});
   ReadRun(reader, &manifest);
   reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &manifest.code); });

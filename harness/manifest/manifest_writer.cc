@@ -66,6 +66,8 @@ Json ToJson(const Manifest& manifest) {
   if (!manifest.probe_families.empty()) {
     json.AppendMember("probe_families", ToJson(manifest.probe_families));
   }
+  if (manifest.unread_metrics)
+    json.AppendMember("unread_metrics", ToJson(*manifest.unread_metrics));
   return json;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostSentences = 10;
+constexpr std::size_t kMostUnread = 1000;
 
 // How Python's json module writes what is not finite, and how a reader of ours wants it.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBareNumbers = {
@@ -61,6 +63,7 @@ bool HasInexact(const Json& json) {
     return std::ranges::any_of(json.AsObject(),
                                [](const auto& member) { return HasInexact(member.second); });
   }
+  if (json.kind() == Json::Kind::kBigInt) return true;
   if (const auto value = json.ToUint64()) return !IsExactAsDouble(*value);
   const auto value = json.ToInt64();
   return value && !IsExactAsDouble(std::uint64_t{0} - static_cast<std::uint64_t>(*value));
@@ -99,9 +102,8 @@ class Salvage {
   }
 
   void SayUnread(const std::string& member, const Json& value) {
-    constexpr std::size_t kMostBytes = 80;
     const std::string text = value.Dump();
-    result_.unread[member] = text.size() <= kMostBytes ? text : "sha256 " + Sha256HexOf(text);
+    result_.unread[Bounded(member, kUnreadNameBytes)] = Bounded(text, kUnreadTextBytes);
   }
 
   // Takes what a strict reader makes of this part of the file, `value` of the name, or says why it
@@ -127,10 +129,26 @@ class Salvage {
       result_.left_out.back() =
           fmt::format("{}: {} more members left out", file_, sentences_ - kMostSentences + 1);
     }
+    if (result_.unread.size() > kMostUnread) BoundUnread();
     return std::move(result_);
   }
 
  private:
+  static std::string Bounded(const std::string& text, std::size_t most_bytes) {
+    return text.size() <= most_bytes ? text : "sha256 " + Sha256HexOf(text);
+  }
+
+  // The last ones as one.
+  void BoundUnread() {
+    const auto first = std::next(result_.unread.begin(), kMostUnread - 1);
+    Json rest = Json::MakeObject();
+    for (auto it = first; it != result_.unread.end(); ++it)
+      rest.AppendMember(it->first, it->second);
+    const std::string name = fmt::format("{}{}", rest.AsObject().size(), kMoreUnread);
+    result_.unread.erase(first, result_.unread.end());
+    result_.unread[name] = "sha256 " + Sha256HexOf(rest.Dump());
+  }
+
   // A curve without the members that a curve does not have.
   Json PointsOf(const std::string& name, const Json& curve) {
     if (!curve.IsObject()) return curve;

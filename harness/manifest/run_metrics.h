@@ -34,14 +34,19 @@ struct RunMetrics {
 // empty object is valid and empty: that nothing was measured is for the comparison to say.
 Result<RunMetrics> ParseRunMetrics(const Json& json, std::string_view file);
 
+// What may be a result and was not read, or not exactly: an integer that no double holds. By
+// member, "metrics.NAME" or "eval", the JSON text; of a long one its SHA-256. A thousand at most:
+// what is more is one, "N" and kMoreUnread.
+using UnreadMembers = std::map<std::string, std::string>;
+inline constexpr std::string_view kMoreUnread = " more members";
+inline constexpr std::size_t kUnreadNameBytes = 256;
+inline constexpr std::size_t kUnreadTextBytes = 80;
+
 // What could be had of a metrics file.
 struct SalvagedMetrics {
   RunMetrics metrics;
   std::vector<std::string> left_out;  // a sentence each, naming file and member; ten at most
-  // What may be a result and is not in `metrics`, or not exactly: integers that no double holds.
-  // By member, "metrics.NAME" or "eval", the JSON text; of a long one its SHA-256. Text beside the
-  // metrics is none.
-  std::map<std::string, std::string> unread;
+  UnreadMembers unread;               // not in `metrics`, or not exactly; text beside them is none
 };
 
 // As ParseRunMetrics, for a file that cost hours to write: a member that is unknown or not what it

@@ -111,6 +111,7 @@ Status CollectMetrics(const Manifest& manifest, const HeldFolder& folder, Eviden
     evidence->remarks.push_back(OutputRemark("output_left_out", manifest.metrics_path, sentence));
   }
   evidence->metrics = std::move(read->metrics);
+  evidence->unread_metrics = std::move(read->unread);
   for (const auto& [name, version] : evidence->metrics.software) {
     evidence->environment.software[name] = version;
   }

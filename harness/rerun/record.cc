@@ -233,6 +233,7 @@ Status MeasureMetrics(const RecordRequest& request, const fs::path& folder, Reco
                    ReadFile(folder / request.metrics_path, kMetricsLimitBytes));
   ASSIGN_OR_RETURN(SalvagedMetrics salvaged, SalvageRunMetrics(text, request.metrics_path));
   out->metrics = std::move(salvaged.metrics);
+  out->unread_metrics = std::move(salvaged.unread);
   out->remarks.insert(out->remarks.end(), salvaged.left_out.begin(), salvaged.left_out.end());
   for (const Metric& metric : request.metrics) {
     if (out->metrics.metrics.contains(metric.name)) continue;

@@ -57,6 +57,7 @@ struct Recording {
   Seconds duration{0};
   Outcome outcome;
   RunMetrics metrics;
+  std::optional<UnreadMembers> unread_metrics;
   std::optional<KernelFamilies> kernels;
   std::vector<Artifact> artifacts;
   std::vector<std::string> changed_inputs;   // one sentence each

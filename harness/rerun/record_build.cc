@@ -86,6 +86,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.metrics_path = request.metrics_path;
   manifest.metrics = JoinMetrics(request.metrics, recording.metrics);
   manifest.curves = recording.metrics.curves;
+  manifest.unread_metrics = recording.unread_metrics;
   manifest.artifacts = recording.artifacts;
   manifest.resources = request.resources;
   manifest.probe_families = JoinFamilies(request, recording);

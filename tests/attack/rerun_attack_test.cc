@@ -1,13 +1,19 @@
 // Runs that do something to the folder they were given, or to the file systems in it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <functional>
 
+#include "harness/base/cgroup.h"
+#include "harness/base/digest.h"
+#include "harness/base/process_tree.h"
 #include "harness/rerun/rerun.h"
 #include "tests/attack/attack_world.h"
 
@@ -37,14 +43,17 @@ class Saboteur : public Executor {
 class Sabotage : public AttackWorld {
  protected:
   Result<RerunResult> Rerun(std::function<void()> deed) {
+    Saboteur executor(std::move(deed));
+    return RerunBy(&executor);
+  }
+  Result<RerunResult> RerunBy(Executor* executor) {
     manifest_.image.kind = "host";
     auto launcher = MakeLauncher("host");
     EXPECT_TRUE(launcher.ok());
     fs::create_directories(drill());
-    Saboteur executor(std::move(deed));
     const RerunContext context{.folder = drill(),
                                .launchers = {{"host", launcher->get()}},
-                               .executor = &executor,
+                               .executor = executor,
                                .cache = &cache_,
                                .clock = &SystemClock()};
     return CarryOut({.launcher = "host", .places = places_, .manifest = manifest_}, context);
@@ -82,6 +91,48 @@ TEST_F(Sabotage, ThatMountsAFolderOverItsWorkspaceLosesTheMountAndNothingElse) {
   ASSERT_TRUE(result.ok()) << result.error().ToString();
   EXPECT_EQ(Read(folder() / "elsewhere/thesis.tex"), "years of work");
   EXPECT_FALSE(fs::exists(workspace()));
+  EXPECT_TRUE(result->evidence.remarks.empty());
+}
+
+// Its parent has gone, its session is its own, and nothing in its environment tells whose it is.
+TEST_F(Sabotage, ThatDetachesAndEmptiesItsEnvironmentEndsWithItsRun) {
+  const auto cgroup = JobCgroup::Make(kCgroupPrefix + std::to_string(::getpid()));
+  if (!cgroup.ok()) GTEST_SKIP() << "no control group here: " << cgroup.error().ToString();
+  const std::string pid = (folder() / "pid").string();
+  manifest_.command = {"sh", "-c",
+                       fmt::format("(setsid env -i sh -c 'echo $$ >{0}.new; mv {0}.new {0}; "
+                                   "exec sleep 60' >/dev/null 2>&1 &); "
+                                   "until test -e {0}; do sleep 0.01; done",
+                                   pid)};
+  const auto result = RerunBy(MakeLocalExecutor().get());
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(result->evidence.outcome.Succeeded()) << result->evidence.outcome.ToString();
+  const auto stat = ReadProcessStat(std::stoi(Read(pid)));
+  EXPECT_TRUE(!stat || stat->IsDead());
+}
+
+TEST_F(Sabotage, CannotWriteToDataThatItOnlySees) {
+  const pid_t probe = ::fork();
+  if (probe == 0) ::_exit(::unshare(CLONE_NEWNS) == 0 ? 0 : errno);
+  int status = 0;
+  ::waitpid(probe, &status, 0);
+  if (status != 0) {
+    GTEST_SKIP() << "no mount namespace here: " << std::strerror(WEXITSTATUS(status));
+  }
+  Write("root/large.bin", "");
+  const fs::path large = repository() / "large.bin";
+  fs::resize_file(large, kCopyLimitBytes + 1);
+  manifest_.data = {DataItem{.name = "large",
+                             .location = "large.bin",
+                             .path = "large.bin",
+                             .kind = "file",
+                             .sha256 = HashFile(large)->sha256,
+                             .size_bytes = kCopyLimitBytes + 1}};
+  manifest_.command = {"sh", "-c", fmt::format("echo x >>{}; true", large.string())};
+  const auto result = RerunBy(MakeLocalExecutor().get());
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_EQ(result->evidence.obstacle, "");
+  EXPECT_EQ(fs::file_size(large), kCopyLimitBytes + 1);
   EXPECT_TRUE(result->evidence.remarks.empty());
 }
 

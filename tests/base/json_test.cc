@@ -238,5 +238,22 @@ TEST(Json, DoesNotTakeANulForTheEnd) {
   EXPECT_THAT(ErrorOf(std::string_view("{}\0{", 4)), HasSubstr("f.json: byte 3"));
 }
 
+// Rounded to a double, the first two are one number.
+TEST(Json, KeepsEveryDigitOfAnInteger) {
+  for (const char* text : {"18446744073709551616", "18446744073709551617", "-9223372036854775809",
+                           "100000000000000000000000000000000000001"}) {
+    const auto json = ParseJson(text, "f");
+    ASSERT_TRUE(json.ok()) << text;
+    EXPECT_EQ(json->Dump(), text);
+    EXPECT_EQ(json->kind(), Json::Kind::kBigInt);
+    EXPECT_EQ(json->KindName(), "number");
+    EXPECT_EQ(json->ToDouble(), std::strtod(text, nullptr));
+    EXPECT_EQ(json->ToInt64(), std::nullopt);
+    EXPECT_EQ(json->ToUint64(), std::nullopt);
+  }
+  EXPECT_EQ(ParseJson("18446744073709551616.0", "f")->kind(), Json::Kind::kDouble);
+  EXPECT_FALSE(ParseJson("1" + std::string(400, '0'), "f").ok());
+}
+
 }  // namespace
 }  // namespace rharness

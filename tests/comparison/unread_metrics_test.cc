@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "harness/base/files.h"
 #include "harness/comparison/compare_subjects.h"
 #include "harness/comparison/subject.h"
@@ -49,6 +52,8 @@ TEST_F(UnreadMetrics, ThatDifferNeverPass) {
   EXPECT_EQ(OfMembers(R"("n": 9007199254740993)", R"("n": 9007199254740992)"),
             Verdict::kInconclusive);
   EXPECT_EQ(OfMembers(R"("n": 9007199254740993)", R"("n": 9007199254740993)"), Verdict::kIdentical);
+  EXPECT_EQ(OfMembers(R"("n": 18446744073709551617)", R"("n": 18446744073709551616)"),
+            Verdict::kInconclusive);
   EXPECT_EQ(OfMembers(R"("iteration-time": "3 s")", R"("iteration-time": "4 s")"),
             Verdict::kIdentical);
 }
@@ -60,6 +65,26 @@ TEST_F(UnreadMetrics, AreNamedWithBothTexts) {
   ASSERT_FALSE(comparison.findings.empty());
   EXPECT_EQ(comparison.findings.front().code, "not_compared");
   EXPECT_THAT(comparison.findings.front().message, HasSubstr("differs: 3 in A, 4 in B"));
+}
+
+// A record keeps the text; one of before does not, and says nothing of it.
+TEST_F(UnreadMetrics, OfRecordsAreComparedWhereBothKnowThem) {
+  const auto differs = [&](std::optional<UnreadMembers> a, std::optional<UnreadMembers> b) {
+    Manifest manifest;
+    manifest.run_id = "r";
+    manifest.command = {"train"};
+    manifest.metrics = {Metric{.name = "acc", .value = 0.5, .primary = true}};
+    manifest.unread_metrics = std::move(a);
+    const std::string first = ToJson(manifest).Dump();
+    manifest.unread_metrics = std::move(b);
+    const Comparison comparison = Compare(first, ToJson(manifest).Dump());
+    return std::ranges::find(comparison.findings, "not_compared", &Finding::code) !=
+           comparison.findings.end();
+  };
+  EXPECT_TRUE(differs({{{"eval", "1"}}}, {{{"eval", "2"}}}));
+  EXPECT_TRUE(differs({{{"eval", "1"}}}, UnreadMembers{}));
+  EXPECT_FALSE(differs({{{"eval", "1"}}}, {{{"eval", "1"}}}));
+  EXPECT_FALSE(differs({{{"eval", "1"}}}, std::nullopt));
 }
 
 }  // namespace

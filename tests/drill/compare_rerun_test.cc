@@ -210,6 +210,36 @@ TEST(CompareRerun, CallsAMetricMissingThatOneOfManyRerunsDidNotReport) {
   EXPECT_EQ(Exact(run, "metric loss").state, ExactState::kMissing);
 }
 
+// "eval": {"f1": 0.5} beside the metrics: nobody reads it, and it is another one all the same.
+TEST(CompareRerun, PassesLeftOutMetricsOnlyWhereTheirTextIsTheSame) {
+  Manifest manifest = Recorded();
+  manifest.unread_metrics = {{"eval", "{\"f1\":0.5}"}, {"metrics.eval_seconds", "[1]"}};
+  const auto judged = [&](std::optional<UnreadMembers> seen) {
+    Evidence evidence = Seen(manifest);
+    evidence.unread_metrics = std::move(seen);
+    return JudgeRun(manifest, {evidence}, {Compare(manifest, evidence)},
+                    Compare(manifest, evidence).metrics);
+  };
+  EXPECT_EQ(judged(manifest.unread_metrics).verdict, Verdict::kIdentical);
+  EXPECT_EQ(judged({{{"eval", "{\"f1\":0.5}"}, {"metrics.eval_seconds", "[2]"}}}).verdict,
+            Verdict::kIdentical);
+  EXPECT_EQ(judged(UnreadMembers{}).verdict, Verdict::kInconclusive);
+  const Comparison other = judged({{{"eval", "{\"f1\":0.4}"}}});
+  EXPECT_EQ(other.verdict, Verdict::kInconclusive);
+  const auto finding = std::ranges::find(other.findings, "not_compared", &Finding::code);
+  ASSERT_NE(finding, other.findings.end());
+  EXPECT_EQ(finding->message,
+            "eval cannot be read exactly and differs: {\"f1\":0.5} recorded, {\"f1\":0.4} in the "
+            "rerun");
+  // What only the rerun has is its own affair, unless it is what the record has as a number.
+  manifest.unread_metrics = UnreadMembers{};
+  EXPECT_EQ(judged({{{"eval", "{\"f1\":0.4}"}}}).verdict, Verdict::kIdentical);
+  EXPECT_EQ(judged({{{"metrics.loss", "9007199254740993"}}}).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judged({{{"curves.train_loss", "{}"}}}).verdict, Verdict::kInconclusive);
+  manifest.unread_metrics.reset();  // a record of before: not known
+  EXPECT_EQ(judged({{{"eval", "{\"f1\":0.4}"}}}).verdict, Verdict::kIdentical);
+}
+
 TEST(CompareRerun, IsFailedWhenTheRunOrItsOutputIs) {
   const Manifest manifest = Recorded();
   Evidence evidence = Seen(manifest);

@@ -45,6 +45,20 @@ TEST(Evidence, SurvivesWritingAndReading) {
   }
 }
 
+TEST(Evidence, KeepsTheTextOfWhatWasNotReadOrThatItIsNotKnown) {
+  Evidence evidence = ExampleEvidence();
+  EXPECT_EQ(evidence.unread_metrics, std::nullopt);
+  EXPECT_EQ(ParseEvidenceText(ToJson(evidence).Dump())->unread_metrics, std::nullopt);
+  for (const UnreadMembers& members : {UnreadMembers{}, {{"metrics.a\tb", "[1]"}}}) {
+    evidence.unread_metrics = members;
+    EXPECT_EQ(ParseEvidenceText(ToJson(evidence).Dump())->unread_metrics, members);
+  }
+  evidence.unread_metrics = {{"eval", std::string(81, '1')}};
+  const auto refused = ParseEvidenceText(ToJson(evidence).Dump());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().ToString().find("$.unread_metrics"), std::string::npos);
+}
+
 TEST(Evidence, KeepsNanosecondsForThreeWeeks) {
   Evidence evidence = ExampleEvidence();
   evidence.outcome.wall = std::chrono::hours(21 * 24) - std::chrono::nanoseconds(1);

@@ -1,6 +1,7 @@
 // What is saved of a metrics file that is not what it should be.
 #include "harness/manifest/run_metrics.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -63,13 +64,14 @@ TEST(SalvagedMetrics, KeepTheTextOfWhatMayBeAResultAndWasNotReadExactly) {
   const SalvagedMetrics salvaged = Salvaged(
       R"({"metrics": {"a": 1, "loss": "1,5", "list": [1], "none": null, "big": 9007199254740993,
                       "low": -9007199254740993, "even": 9007199254740992,
-                      "top": 18446744073709551615},
+                      "top": 18446744073709551615, "over": 18446744073709551617},
           "curves": {"l": {"steps": [1], "values": [2], "more": 3}, "m": 4},
           "eval": {"f1": 0.5}, "host": "n1", "software": {"torch": 2}})");
   const std::map<std::string, std::string> expected = {{"metrics.loss", "\"1,5\""},
                                                        {"metrics.list", "[1]"},
                                                        {"metrics.none", "null"},
                                                        {"metrics.big", "9007199254740993"},
+                                                       {"metrics.over", "18446744073709551617"},
                                                        {"metrics.low", "-9007199254740993"},
                                                        {"metrics.top", "18446744073709551615"},
                                                        {"curves.l.more", "3"},
@@ -80,6 +82,22 @@ TEST(SalvagedMetrics, KeepTheTextOfWhatMayBeAResultAndWasNotReadExactly) {
   const std::string longer = R"({"metrics": {"t": ")" + std::string(100, 'x') + "\"}}";
   EXPECT_THAT(Salvaged(longer).unread.at("metrics.t"),
               testing::MatchesRegex("sha256 [0-9a-f]{64}"));
+}
+
+TEST(SalvagedMetrics, KeepTextWithinBounds) {
+  const auto text = [](int last) {
+    std::string members = "\"metrics\": {\"a\": 1}, \"" + std::string(300, 'k') + "\": [1]";
+    for (int i = 0; i < 2000; ++i) {
+      members += fmt::format(", \"m{:04}\": {}", i, i == 1999 ? last : i);
+    }
+    return "{" + members + "}";
+  };
+  const SalvagedMetrics salvaged = Salvaged(text(1));
+  EXPECT_THAT(salvaged.unread, SizeIs(1000));
+  EXPECT_EQ(salvaged.unread.at("m0000"), "0");
+  const std::string more = "1002 more members";  // the long name is among them
+  EXPECT_EQ(salvaged.unread.at(more), Salvaged(text(1)).unread.at(more));
+  EXPECT_NE(salvaged.unread.at(more), Salvaged(text(2)).unread.at(more));
 }
 
 TEST(SalvagedMetrics, TakeNotANumberAsPythonWritesIt) {

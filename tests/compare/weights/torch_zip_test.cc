@@ -254,33 +254,6 @@ TEST_F(TorchZips, TellsForeignObjectsByTheirClassAndWhatIsInThem) {
   EXPECT_FALSE(std::filesystem::exists("/tmp/rharness-ran-a-pickle"));
 }
 
-// Bytes at protocol 2 are a string's code points, here 0, 0x80, 0xff.
-TEST_F(TorchZips, ReadsNumpyArraysOfNumbers) {
-  const auto array = [](const std::string& module, const std::string& format,
-                        const std::string& order, const std::vector<std::int64_t>& shape,
-                        const std::string& fortran, const std::string& data) {
-    const std::string dtype = PCall("numpy", "dtype", {PStr(format), "\x89", "\x88"}) +
-                              PTuple({"K\3", PStr(order), "N", "N", "N"}) + "b";
-    return PCall(module, "_reconstruct",
-                 {PGlobal("numpy", "ndarray"), PTuple({std::string("K\0", 2)}), "C\1b"}) +
-           PTuple({"K\1", PInts(shape), dtype, fortran, data}) + "b";
-  };
-  const std::string latin1 =
-      PCall("_codecs", "encode", {PStr(std::string("\0\xc2\x80\xc3\xbf", 5)), PStr("latin1")});
-  const std::string bytes = "C\4abcd";
-  const auto checkpoint = MustOpenPickle(
-      PDict({{"bytes", array("numpy.core.multiarray", "u1", "|", {3}, "\x89", latin1)},
-             {"fortran", array("numpy._core.multiarray", "u1", "|", {2, 2}, "\x88", bytes)},
-             {"swapped", array("numpy._core.multiarray", "i2", ">", {2}, "\x89", bytes)},
-             {"too_long", array("numpy._core.multiarray", "i4", "<", {2}, "\x89", bytes)},
-             {"objects", array("numpy._core.multiarray", "O8", "|", {1}, "\x89", PList({"N"}))}}));
-  ASSERT_EQ(NamesOf(*checkpoint), (std::vector<std::string>{"bytes", "fortran", "swapped"}));
-  EXPECT_EQ(ReadAll(*checkpoint, 0), std::string("\0\x80\xff", 3));
-  EXPECT_EQ(ReadAll(*checkpoint, 1), "acbd");
-  EXPECT_EQ(ReadAll(*checkpoint, 2), "badc");
-  EXPECT_EQ(checkpoint->metadata().size(), 2u);  // the other two are told as objects
-}
-
 TEST_F(TorchZips, WalksOnceOverAnObjectThatContainsItself) {
   const std::string cycle = PGlobal("m", "Node") + std::string(")\x81q\0", 4) + "}" + PStr("next") +
                             std::string("h\0sb", 4);
