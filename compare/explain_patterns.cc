@@ -188,39 +188,6 @@ void NewStream(const ExplainInput& in, std::vector<Cause>* out) {
   }
 }
 
-// Within what runs do that differ by rounding alone: measured, and no guess.
-void MeasuredRounding(const ExplainInput& in, std::vector<Cause>* out) {
-  for (const CurveComparison& curve : in.comparison.curves) {
-    if (curve.kind != CurveKind::kLoss || curve.basis != "rounding") continue;
-    if (curve.state != CurveState::kWithin) continue;
-    out->push_back({"rounding",
-                    Layer::kEnvironment,
-                    "likely",
-                    "The smallest change carries this training as far: another order of addition "
-                    "(another kernel, library or device) is enough.",
-                    {curve.message},
-                    "rerun in the recorded environment, one library put back at a time"});
-    return;
-  }
-}
-
-// Within what further runs of the same configuration do, and more than rounding.
-void AnotherSeed(const ExplainInput& in, std::vector<Cause>* out) {
-  for (const CurveComparison& curve : in.comparison.curves) {
-    if (curve.kind != CurveKind::kLoss || curve.basis != "replicates") continue;
-    if (curve.differing == 0 || curve.state == CurveState::kBeyond) continue;
-    if (curve.nature == DifferenceNature::kRounding) continue;
-    out->push_back({"another_seed",
-                    Layer::kRandomness,
-                    "possible",
-                    "B differs from A about as further runs differ among themselves: another seed, "
-                    "or operations that are not deterministic.",
-                    {curve.message},
-                    "compare the seeds of both runs; rerun A twice with its seed"});
-    return;
-  }
-}
-
 void Schedule(const ExplainInput& in, std::vector<Cause>* out) {
   for (const CurveComparison& curve : in.comparison.curves) {
     const bool schedule = curve.name.find("learning") != curve.name.npos ||
@@ -403,9 +370,8 @@ void Tied(const ExplainInput& in, std::vector<Cause>* out) {
 
 const std::vector<ExplainRule>& PatternRules() {
   static const std::vector<ExplainRule> rules = {
-      FromTheStart,  FromLater,        NotFinite, BeyondBand,   NewStream,
-      AnotherSeed,   MeasuredRounding, Schedule,  Roles,        CarriedState,
-      SingleElement, Unrelated,        LastBits,  NamesOrTypes, Tied};
+      FromTheStart, FromLater,    NotFinite,     BeyondBand, NewStream, AnotherSeed,  Schedule,
+      Roles,        CarriedState, SingleElement, Unrelated,  LastBits,  NamesOrTypes, Tied};
   return rules;
 }
 

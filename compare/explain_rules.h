@@ -22,6 +22,10 @@ const std::vector<ExplainRule>& PatternRules();
 
 const LayerComparison& LayerOf(const Comparison& comparison, Layer layer);
 
+// Within what further runs of the same configuration do, and more than rounding; or within what
+// runs do that differ by rounding alone.
+void AnotherSeed(const ExplainInput& in, std::vector<Cause>* out);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_COMPARE_EXPLAIN_RULES_H_

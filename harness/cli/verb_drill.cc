@@ -283,7 +283,7 @@ void AddDrill(Command& root) {
       "The folder --out gets report.html, report.json, junit.xml, summary.md and metrics.prom.");
   verb.Note(
       "A replicate gets the environment variable RHARNESS_REPLICATE=1, 2, ...: a run that sees it "
-      "moves one initial weight, another for each number, to the next number of its format. "
+      "moves its initial weights, others for each number, to neighbouring numbers of their format. "
       "Without it, it trains as recorded. A run that does not heed it, or is insensitive, gives "
       "bit-equal replicates, which show nothing and are told as such. A failed one makes no "
       "verdict. They are kept in the history and found by later drills of the same stack.");

@@ -19,7 +19,7 @@
 namespace rharness {
 
 // The hook of a command: 1, 2, ... in a replicate, and absent elsewhere. A run that sees it moves
-// one initial weight, another for each number, to the next number of its format.
+// initial weights, one or all, others for each number, to neighbouring numbers of their format.
 inline constexpr char kReplicateVariable[] = "RHARNESS_REPLICATE";
 
 // Below so many degrees of freedom an envelope decides nothing.

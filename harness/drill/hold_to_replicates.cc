@@ -98,6 +98,13 @@ void Replicates::Describe(const Place& place, const Envelope& envelope,
   }
 }
 
+std::string Replicates::SharingRun(const Place& place, const std::vector<One>& held) {
+  for (const std::string& run_id : place.run_ids) {
+    if (std::ranges::find(held, run_id, &One::run_id) != held.end()) return run_id;
+  }
+  return held.empty() ? place.run_ids.front() : held.front().run_id;
+}
+
 void Replicates::Settle(const std::vector<std::string>& run_ids, RunStates* runs) {
   notes_.clear();
   new_.clear();
@@ -105,7 +112,11 @@ void Replicates::Settle(const std::vector<std::string>& run_ids, RunStates* runs
   strays_.clear();
   for (const Place& place : PlacesOf(run_ids, *runs)) {
     const std::vector<One> held = HeldOf(place, *runs);
-    const Envelope all = EnvelopeOf(place, *runs, held, nullptr);
+    // What was made of a stray is its own: chaos that sets in early would hide all others.
+    std::vector<One> shared = held;
+    const std::string sharing = SharingRun(place, held);
+    std::erase_if(shared, [&](const One& one) { return one.run_id != sharing; });
+    const Envelope all = EnvelopeOf(place, *runs, shared, nullptr);
     Describe(place, all, held, *runs);
     for (const One& one : held) {
       if (one.is_new && IsCompared(one.evidence)) new_.emplace_back(place, one);

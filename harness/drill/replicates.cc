@@ -54,7 +54,10 @@ std::vector<Fact> FactsHere(const Manifest& manifest, const Overrides& environme
   const auto variables = BuildJobEnvironment(manifest, "/workspace", {}, environment);
   Evidence here;
   here.image_digest = manifest.image.digest;
-  here.environment = CaptureEnvironment(&variables);
+  std::set<std::string> named;  // as a rerun's evidence does
+  for (const auto& [name, value] : manifest.environment.variables) named.insert(name);
+  for (const auto& [name, value] : environment) named.insert(name);
+  here.environment = CaptureEnvironment(&variables, named);
   if (manifest.image.kind == "host") {
     here.environment.software["host_packages"] = HostPackagesSha256();
   } else {
@@ -245,14 +248,15 @@ std::vector<PlannedRerun> Replicates::MissingOf(const Place& place, const RunSta
   if (std::ranges::none_of(place.run_ids, differs)) return {};
   // Replicates that were made and show nothing are not made again.
   int have = EnvelopeOf(place, runs, {}, nullptr).Degrees();
-  std::string run_id = place.run_ids.front();
   std::vector<std::pair<std::string, int>> numbers;
   std::ptrdiff_t made_now = 0;
-  for (const One& one : HeldOf(place, runs)) {
+  const std::vector<One> held = HeldOf(place, runs);
+  const std::string sharing = SharingRun(place, held);
+  const std::string run_id = runs.contains(sharing) ? sharing : place.run_ids.front();
+  for (const One& one : held) {
     numbers.emplace_back(one.run_id, one.number);
-    if (one.number > 0) ++have;
+    if (one.number > 0 && one.run_id == sharing) ++have;
     if (one.number > 0 && one.is_new) ++made_now;
-    if (runs.contains(one.run_id)) run_id = one.run_id;
   }
   int count = std::max(0, options_.replicates - have);
   if (options_.budget_seconds > 0) {

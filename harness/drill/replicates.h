@@ -86,6 +86,8 @@ class Replicates {
   // Of the groups with these seeds; null: of all.
   Envelope EnvelopeOf(const Place& place, const RunStates& runs, const std::vector<One>& held,
                       const Seeds* seeds) const;
+  // The run whose replicates serve the others, too.
+  static std::string SharingRun(const Place& place, const std::vector<One>& held);
   void Hold(const Envelope& envelope, bool is_own, RunState* run);
   std::vector<PlannedRerun> MissingOf(const Place& place, const RunStates& runs, const Plan& plan);
   std::vector<PlannedRerun> MissingOfStrays(const Place& place, const RunStates& runs);

@@ -9,16 +9,19 @@
 namespace rharness::scenarios {
 namespace {
 
-// In a replicate (RHARNESS_REPLICATE=1, 2, ...) one bias of the last layer, another for each
-// number, is the next float; from the eleventh on the one behind it, and so on. Every image meets
-// it, unlike a weight of a pixel that is always dark or of a unit that is off.
-void HeedReplicate(std::vector<float>* biases) {
+// In a replicate (RHARNESS_REPLICATE=1, 2, ...) every initial parameter is one of its two
+// neighbours, drawn anew for each number: what another order of addition does to all of them.
+void HeedReplicate(Parameters* parameters) {
   const char* text = std::getenv("RHARNESS_REPLICATE");
   const unsigned long number = text == nullptr ? 0 : std::strtoul(text, nullptr, 10);
   if (number == 0) return;
-  float& bias = (*biases)[number % biases->size()];
-  for (unsigned long i = 0; i <= number / biases->size(); ++i) {
-    bias = std::nextafter(bias, std::numeric_limits<float>::infinity());
+  Rng rng(number, Stream::kInit);
+  for (auto* values : {&parameters->fc1_weight, &parameters->fc1_bias, &parameters->fc2_weight,
+                       &parameters->fc2_bias}) {
+    for (float& value : *values) {
+      const float limit = std::numeric_limits<float>::infinity();
+      value = std::nextafter(value, rng.Below(2) == 0 ? limit : -limit);
+    }
   }
 }
 
@@ -40,7 +43,7 @@ Parameters InitialParameters(std::size_t hidden, std::uint64_t seed) {
   parameters.fc1_bias = DrawUniform(&rng, hidden, kPixels);
   parameters.fc2_weight = DrawUniform(&rng, kClasses * hidden, hidden);
   parameters.fc2_bias = DrawUniform(&rng, kClasses, hidden);
-  HeedReplicate(&parameters.fc2_bias);
+  HeedReplicate(&parameters);
   return parameters;
 }
 

@@ -75,19 +75,35 @@ class ChaoticTraining : public testing::Test {
     manifests_.push_back(manifest);
   }
   std::map<std::string, Verdict> VerdictsOf(const std::vector<std::string>& options) {
-    const DrillResult drilled = world_.Drill(manifests_, options);
+    const std::string number = std::to_string(++drills_);
+    const std::string history = world_.folder() / ("history-" + number + ".db");
+    const std::string rharness = RHARNESS_BIN_DIR "/rharness";
+    std::vector<std::string> add = {rharness,  "--quiet",   "history", "add",
+                                    "--force", "--history", history};
+    add.insert(add.end(), manifests_.begin(), manifests_.end());
+    EXPECT_TRUE(world_.Run(add).outcome.Succeeded());
+    std::vector<std::string> drill = {
+        rharness, "--quiet", "drill", "--history", history,
+        "--json", "--root",  ".",     "--out",     world_.folder() / ("drill-" + number)};
+    drill.insert(drill.end(), options.begin(), options.end());
+    const ProcessResult result = world_.Run(drill);
+    const auto json = ParseJson(result.stdout_text, "stdout");
+    EXPECT_TRUE(json.ok()) << result.stdout_text << result.stderr_text;
+    if (!json.ok()) return {};
+    const Report report = ParseReport(*json, "stdout").value();
     std::map<std::string, Verdict> verdicts;
-    for (const ReportRun& run : drilled.report.runs) {
+    for (const ReportRun& run : report.runs) {
       verdicts[run.run_id] = run.verdict;
       fmt::print("{} {}: {}\n", run.run_id, VerdictName(run.verdict), run.headline);
     }
-    for (const std::string& note : drilled.report.notes) fmt::print("note: {}\n", note);
+    for (const std::string& note : report.notes) fmt::print("note: {}\n", note);
     EXPECT_EQ(verdicts.size(), kSeeds.size());
     return verdicts;
   }
 
   FaultWorld world_;
   std::vector<fs::path> manifests_;
+  int drills_ = 0;
 };
 
 TEST_F(ChaoticTraining, UnderAnotherKernelIsEquivalentByReplicatesAlone) {
