@@ -140,8 +140,15 @@ void Replicates::Hold(const Envelope& envelope, bool is_own, RunState* run) {
   for (auto& [number, rerun] : run->reruns) {
     if (rerun.ends.front().state != RerunEnd::State::kCompared) continue;
     rerun.curves = CompareRerunCurves(run->manifest, run->evidence.at(number), rounding);
-    for (CurveComparison& curve : rerun.curves) {
-      if (is_own || curve.kind != CurveKind::kLoss || curve.state != CurveState::kBeyond) continue;
+    if (is_own) continue;
+    // Both lists are of the same curves in the same order.
+    const auto alone = CompareRerunCurves(run->manifest, run->evidence.at(number), {});
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      CurveComparison& curve = rerun.curves[i];
+      if (curve.kind != CurveKind::kLoss) continue;
+      // Another seed's chaos is no reason to leave this one open.
+      if (curve.state == CurveState::kUndecided && curve.basis == "rounding") curve = alone[i];
+      if (curve.state != CurveState::kBeyond) continue;
       strays_.insert(run->manifest.run_id);
       if (curve.basis != "rounding") continue;
       curve.state = CurveState::kUndecided;

@@ -21,7 +21,7 @@ constexpr char kTraining[] = R"sh(echo "run $RHARNESS_REPLICATE" >> "$1/calls"
 if [ -e "$1/gate" ] && [ "$RHARNESS_REPLICATE" = 2 ]; then while :; do sleep 600; done; fi
 if [ -e "$1/broken" ] && [ "$RHARNESS_REPLICATE" = 2 ]; then exit 7; fi
 awk -v seed="$3" -v k="${RHARNESS_REPLICATE:-0}" -v order="${ORDER:-0}" -v rate="${RATE:-1}" 'BEGIN {
-  x = 0.31 + seed / 100 + k * 1e-15 + order * 7e-15
+  x = 0.31 + seed / 100 + k * 1e-12 + order * 7e-12
   for (i = 1; i <= 40; i++) {
     for (j = 0; j < 8; j++) x = 3.9 * x * (1 - x)
     steps = steps (i > 1 ? "," : "") i
