@@ -20,7 +20,7 @@ struct PickleText {
   std::string text;            // UTF-8; a longer one is cut and goes on with its size and SHA-256
   bool complete = true;        // false: too deep or too large; `text` stands for a part of it
   bool holds_storage = false;  // a thing outside of the pickle is in it, such as a tensor's bytes
-  bool holds_bytes = false;    // numbers of an unknown type: bytes that are no date, scalar or dtype
+  bool holds_bytes = false;  // numbers of an unknown type: bytes that are no date, scalar or dtype
 };
 
 // As Python would spell it, a call by the names and arguments of the pickle:
