@@ -18,6 +18,7 @@
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/judge_family.h"
+#include "harness/drill/judge_siblings.h"
 #include "harness/drill/rerun.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
@@ -50,13 +51,17 @@ class Drill {
     RETURN_IF_ERROR(Execute(plan.reruns));
     JudgeAll();
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
-    for (auto& [run_id, run] : runs_) run.reruns.clear();
+    for (auto& [run_id, run] : runs_) {
+      run.reruns.clear();
+      run.merged = {};
+    }
     const bool interrupted = hooks_.should_stop && hooks_.should_stop();
     ASSIGN_OR_RETURN(const auto last_success, history_->LastSuccess());
     Report report = BuildReport({.settings = settings_,
                                  .plan = plan,
                                  .runs = runs_,
                                  .families = judged_,
+                                 .siblings = siblings_,
                                  .notes = notes_,
                                  .damage = damage_,
                                  .last_success = last_success,
@@ -227,7 +232,7 @@ class Drill {
       Compare(&run);
       ++compared;
     }
-    JudgeFamilies();
+    JudgeRuns();
   }
 
   // What has not been compared yet.
@@ -243,8 +248,11 @@ class Drill {
     }
   }
 
-  // Runs of one configuration are judged together, in the order of the selection.
-  void JudgeFamilies() {
+  // Curves of all runs first; then runs of one configuration, in the order of the selection.
+  void JudgeRuns() {
+    std::vector<RunState*> all;
+    for (auto& [run_id, run] : runs_) all.push_back(&run);
+    siblings_ = MergeAndJudgeSiblings(all);
     std::vector<std::string> order;
     std::map<std::string, std::vector<RunState*>> by_configuration;
     for (const std::string& run_id : settings_.run_ids) {
@@ -276,7 +284,7 @@ class Drill {
                         reruns.size(), reruns.size() == 1 ? "run" : "runs"));
     RETURN_IF_ERROR(Execute(reruns));
     for (const PlannedRerun& rerun : reruns) Compare(&runs_.at(rerun.run_id));
-    JudgeFamilies();
+    JudgeRuns();
     return {};
   }
 
@@ -296,6 +304,7 @@ class Drill {
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;
   std::vector<FamilyComparison> judged_;
+  std::vector<SiblingGroup> siblings_;
   std::vector<std::string> notes_;
   std::vector<std::string> damage_;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/siblings.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
 #include "harness/manifest/evidence.h"
@@ -25,6 +26,7 @@ struct RunState {
   Manifest manifest;
   std::map<int, Evidence> evidence;  // by rerun
   std::map<int, Comparison> reruns;  // likewise, compared and not judged; until all is judged
+  Comparison merged;                 // its reruns as one, beside its siblings; not judged
   Comparison comparison;
 };
 
@@ -34,6 +36,7 @@ struct DrillEnd {
   const Plan& plan;
   const std::map<std::string, RunState>& runs;  // by run_id
   const std::vector<FamilyComparison>& families;
+  const std::vector<SiblingGroup>& siblings;
   const std::vector<std::string>& notes;
   const std::vector<std::string>& damage;  // what is no longer what it was written as
   std::optional<WallTime> last_success;    // of the history, before this drill

@@ -191,7 +191,7 @@ TEST(JudgeRun, TakesOfEachThingTheFirstRerunThatDiffersInIt) {
   std::vector<Comparison> reruns;
   for (const Evidence& one : evidence) reruns.push_back(Compare(manifest, one));
   const Comparison run =
-      JudgeRun(manifest, evidence, reruns,
+      JudgeRun(manifest, evidence, reruns, MergeReruns(manifest, reruns),
                DecideMetrics({{manifest, evidence}}, Family({manifest})).runs.front());
   EXPECT_EQ(run.verdict, Verdict::kDrifted);
   EXPECT_EQ(run.ends.size(), 3U);
