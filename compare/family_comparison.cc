@@ -85,7 +85,42 @@ std::string ApartWords(const FamilyComparison& family) {
   return fmt::format("; {} moved apart", fmt::join(family.apart, ", "));
 }
 
+int Weakness(const Cause& cause) {
+  return cause.strength == "shown" ? 0 : cause.strength == "likely" ? 1 : 2;
+}
+
+// The one with this code and, where there are several (a variable each), this statement.
+const Cause* Like(const Cause& cause, const Comparison& run) {
+  const Cause* found = nullptr;
+  for (const Cause& other : run.causes) {
+    if (other.code != cause.code) continue;
+    if (other.statement == cause.statement) return &other;
+    // Another variable is another cause; the same pattern with other numbers is not.
+    if (other.code != "variable_changed") found = &other;
+  }
+  return found;
+}
+
 }  // namespace
+
+std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs) {
+  std::vector<Cause> common;
+  if (runs.empty()) return common;
+  for (Cause cause : runs.front()->causes) {
+    const bool all = std::ranges::all_of(runs, [&](const Comparison* run) {
+      const Cause* like = Like(cause, *run);
+      if (like == nullptr) return false;
+      if (Weakness(*like) > Weakness(cause)) cause.strength = like->strength;
+      std::erase_if(cause.evidence, [&](const std::string& one) {
+        return std::ranges::find(like->evidence, one) == like->evidence.end();
+      });
+      return true;
+    });
+    if (all) common.push_back(std::move(cause));
+  }
+  std::ranges::stable_sort(common, {}, Weakness);
+  return common;
+}
 
 void JudgeFamily(bool all_identical, FamilyComparison* family) {
   std::vector<bool> decisive(family->metrics.size());

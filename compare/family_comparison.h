@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/comparison.h"
 #include "compare/metrics/decision.h"
 #include "compare/verdict.h"
 
@@ -24,8 +25,15 @@ struct FamilyComparison {
   std::vector<std::string> runs;        // run ids, those of different seeds and of equal ones
   std::vector<std::string> apart;       // run ids of those that moved on their own, by any metric
   std::vector<MetricDecision> metrics;  // see metrics/paired.h; primary and secondary
+  // Of one that drifted: what every run that moved with it has among its causes, most suspicious
+  // first.
+  std::vector<Cause> causes;
   int more_runs = 0;  // further runs of other seeds that would decide; 0: none would or needed
 };
+
+// The causes of the first of these runs that all the others have too, in its order and at the
+// weakest of their strengths; of their evidence what is the same in all of them.
+std::vector<Cause> CommonCauses(const std::vector<const Comparison*>& runs);
 
 // Fills verdict, headline, findings and more_runs. First match wins:
 //   drifted       a primary metric's shift is shown (Holm over them), or a value stopped being

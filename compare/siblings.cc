@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "compare/sibling_shift.h"
 #include "compare/stats/distributions.h"
 
 namespace rharness {
@@ -20,54 +21,19 @@ constexpr double kOneWay = 1e-4;  // of the sign test
 constexpr double kFavoursDirection = 0.05;
 constexpr double kStandsOut = 8.0;  // times the middle of the group
 
-struct Sibling {
-  Comparison* comparison = nullptr;
-  CurveComparison* curve = nullptr;
-};
-using Group = std::vector<Sibling>;
-
-bool Counts(const CurveComparison& curve) {
+// The room that an upgrade needs is known of losses whose batches are the same.
+bool HasBatches(const CurveComparison& curve) {
   return curve.kind == CurveKind::kLoss && curve.basis == "upgrades" && curve.differing > 0;
 }
 
-std::string GroupName(const std::string& pair) {
-  return pair.substr(0, std::min(pair.find("__"), pair.find('/')));
+// Those that a margin decides have a shift as well.
+bool HasShift(const CurveComparison& curve) {
+  return HasBatches(curve) || (curve.kind == CurveKind::kLoss && curve.basis == "margin" &&
+                               curve.differing > 0 && curve.vacuity.empty());
 }
 
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// Distinct pairs of each group that is large enough, and all of them under "".
-std::map<std::string, Group> GroupsOf(const std::vector<Comparison*>& comparisons) {
-  std::map<std::string, Group> groups;
-  std::set<std::pair<std::vector<double>, std::vector<double>>> seen;
-  for (Comparison* comparison : comparisons) {
-    for (CurveComparison& curve : comparison->curves) {
-      if (!Counts(curve) || !seen.emplace(curve.a, curve.b).second) continue;
-      groups[""].push_back({comparison, &curve});
-      const std::string name = GroupName(comparison->name);
-      if (!name.empty()) groups[name].push_back({comparison, &curve});
-    }
-  }
-  std::erase_if(groups, [](const auto& group) { return group.second.size() < kFewestSiblings; });
-  return groups;
-}
-
-SiblingGroup Summarize(const std::string& name, const Group& group) {
-  SiblingGroup summary{.name = name, .pairs = group.size()};
-  std::vector<double> shares, shifts;
-  for (const Sibling& sibling : group) {
-    shares.push_back(sibling.curve->statistic);
-    shifts.push_back(sibling.curve->shift);
-    summary.up += sibling.curve->shift > 0.0;
-    summary.down += sibling.curve->shift < 0.0;
-  }
-  summary.middle = Median(std::move(shares));
-  summary.middle_shift = Median(std::move(shifts));
-  return summary;
+bool IsOpen(const CurveComparison& curve) {
+  return curve.state == CurveState::kUndecided && curve.open_margin > 0.0;
 }
 
 double SignTest(const SiblingGroup& group) {
@@ -77,51 +43,262 @@ double SignTest(const SiblingGroup& group) {
   return std::min(1.0, 2.0 * stats::BinomialCdf(fewer, n, 0.5));
 }
 
-std::string Described(const SiblingGroup& group) {
-  return fmt::format("{} pairs{}", group.pairs, group.name.empty() ? "" : " of " + group.name);
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 // A share of the loss as people read it.
 std::string Percent(double relative) { return fmt::format("{:+.2g} %", 100.0 * relative); }
 
-void Admit(const SiblingGroup& group, double room, CurveComparison* curve) {
+// All curves of one name of a group, and what they come to.
+struct Shifts {
+  std::vector<const CurveComparison*> curves;
+  std::vector<double> shifts;
+  double margin = 0.0;  // the smallest that one of them needs
+  SharedShift together;
+};
+
+struct Group {
+  SiblingGroup summary;
+  std::vector<const CurveComparison*> batches;  // distinct, those that HasBatches
+  std::map<std::string, Shifts> shifts;         // by name of the curve, distinct
+  bool told = false;                            // of a pair
+};
+
+class Judge {
+ public:
+  Judge(const std::vector<Sibling>& siblings, const std::string& noun)
+      : siblings_(siblings), noun_(noun) {}
+
+  std::vector<SiblingGroup> Run() {
+    Gather();
+    for (auto& [key, group] : groups_) Summarize(&group);
+    // Each is judged beside the others as they were found.
+    std::vector<std::pair<CurveComparison*, CurveComparison>> judged;
+    for (const Sibling& sibling : siblings_) {
+      for (CurveComparison& curve : sibling.comparison->curves) {
+        CurveComparison changed = curve;
+        if (JudgeOne(sibling, &changed)) judged.emplace_back(&curve, std::move(changed));
+      }
+    }
+    for (auto& [curve, changed] : judged) *curve = std::move(changed);
+    return Told();
+  }
+
+ private:
+  void Gather();
+  void Summarize(Group* group) const;
+  bool JudgeOne(const Sibling& sibling, CurveComparison* curve);
+  Group* BatchesOf(const Sibling& sibling);
+  std::string Described(const Group& group, std::size_t count) const {
+    return fmt::format("{} {}{}", count, noun_,
+                       group.summary.name.empty() ? "" : " of " + group.summary.name);
+  }
+  void Admit(const Group& group, CurveComparison* curve) const;
+  bool TellByShifts(const Sibling& sibling, CurveComparison* curve);
+  bool Tell(SiblingStanding standing, const Group& group, const Shifts& shifts,
+            CurveComparison* curve) const;
+  void NoteStandsOut(const Group& group, const CurveComparison& curve,
+                     Comparison* comparison) const;
+  std::string OneWayNote(const SiblingGroup& group) const;
+  std::vector<SiblingGroup> Told() const;
+
+  const std::vector<Sibling>& siblings_;
+  const std::string& noun_;
+  std::map<std::string, Group> groups_;
+};
+
+void Judge::Gather() {
+  std::set<std::pair<std::vector<double>, std::vector<double>>> seen;  // copies count once
+  for (const Sibling& sibling : siblings_) {
+    for (const CurveComparison& curve : sibling.comparison->curves) {
+      if (!HasShift(curve)) continue;
+      const bool first = seen.emplace(curve.a, curve.b).second;
+      for (const Sibling::Place& place : sibling.places) {
+        Group& group = groups_[place.key];
+        group.summary.name = place.name;
+        if (first && HasBatches(curve)) group.batches.push_back(&curve);
+        if (!first) continue;
+        Shifts& shifts = group.shifts[curve.name];
+        shifts.curves.push_back(&curve);
+        shifts.shifts.push_back(curve.shift);
+        if (!IsOpen(curve)) continue;
+        const bool smaller = shifts.margin == 0.0 || curve.open_margin < shifts.margin;
+        if (smaller) shifts.margin = curve.open_margin;
+      }
+    }
+  }
+}
+
+void Judge::Summarize(Group* group) const {
+  SiblingGroup& summary = group->summary;
+  std::vector<double> shares, shifts;
+  for (const CurveComparison* curve : group->batches) {
+    shares.push_back(curve->statistic);
+    shifts.push_back(curve->shift);
+    summary.up += curve->shift > 0.0;
+    summary.down += curve->shift < 0.0;
+  }
+  summary.pairs = shares.size();
+  if (!shares.empty()) {
+    summary.middle = Median(std::move(shares));
+    summary.middle_shift = Median(std::move(shifts));
+  }
+  summary.room = RoomOf(summary);
+  if (summary.pairs >= kFewestSiblings && SignTest(summary) < kOneWay) {
+    summary.note = OneWayNote(summary);
+  }
+  for (auto& [name, one] : group->shifts) {
+    std::vector<bool> beyond;
+    for (const CurveComparison* curve : one.curves) {
+      beyond.push_back(curve->state == CurveState::kBeyond);
+    }
+    if (one.margin > 0.0) {
+      one.together = ShareShifts(one.shifts, beyond, one.margin, kFewestSiblings);
+    }
+  }
+}
+
+Group* Judge::BatchesOf(const Sibling& sibling) {
+  for (const Sibling::Place& place : sibling.places) {
+    const auto group = groups_.find(place.key);
+    if (group != groups_.end() && group->second.summary.pairs >= kFewestSiblings) {
+      return &group->second;
+    }
+  }
+  return nullptr;
+}
+
+bool Judge::JudgeOne(const Sibling& sibling, CurveComparison* curve) {
+  if (IsOpen(*curve)) return TellByShifts(sibling, curve);
+  if (!HasBatches(*curve)) return false;
+  Group* group = BatchesOf(sibling);
+  if (group == nullptr) return false;
+  group->told = true;
+  const bool streamlike =
+      curve->nature == DifferenceNature::kShifted || curve->nature == DifferenceNature::kSpike;
+  const bool admitted =
+      curve->state == CurveState::kBeyond && streamlike && curve->statistic <= group->summary.room;
+  if (admitted) Admit(*group, curve);
+  NoteStandsOut(*group, *curve, sibling.comparison);
+  return admitted;
+}
+
+void Judge::Admit(const Group& group, CurveComparison* curve) const {
+  const SiblingGroup& summary = group.summary;
   curve->state = CurveState::kWithin;
   curve->nature = DifferenceNature::kNewStream;
   curve->first_beyond.reset();
-  curve->rule += fmt::format("; with its siblings times {:.3g}", room);
+  curve->rule += fmt::format("; with its siblings times {:.3g}", summary.room);
   curve->message = fmt::format(
       "{} differs by {:.3g} of the limit of accepted upgrades; so do the other {}, at {:.3g} in "
-      "the "
-      "middle and without a direction ({} up, {} down): as another stream of random numbers does.",
-      curve->name, curve->statistic, Described(group), group.middle, group.up, group.down);
-  curve->statistic /= room;
+      "the middle and without a direction ({} up, {} down): as another stream of random numbers "
+      "does.",
+      curve->name, curve->statistic, Described(group, summary.pairs), summary.middle, summary.up,
+      summary.down);
+  curve->statistic /= summary.room;
 }
 
-void NoteStandsOut(const SiblingGroup& group, const Sibling& sibling) {
-  const CurveComparison& curve = *sibling.curve;
-  if (curve.state != CurveState::kWithin || group.middle <= 0.0) return;
-  if (curve.statistic < kStandsOut * group.middle) return;
-  sibling.comparison->findings.push_back(
+// The nearest group with enough curves of that name.
+bool Judge::TellByShifts(const Sibling& sibling, CurveComparison* curve) {
+  for (const Sibling::Place& place : sibling.places) {
+    Group& group = groups_.at(place.key);
+    const auto found = group.shifts.find(curve->name);
+    if (found == group.shifts.end() || found->second.curves.size() < kFewestSiblings) continue;
+    const Shifts& shifts = found->second;
+    const auto same = [&](const CurveComparison* one) {
+      return one->a == curve->a && one->b == curve->b;
+    };
+    const auto at = std::ranges::find_if(shifts.curves, same);  // a copy stands where it does
+    if (at == shifts.curves.end()) return false;
+    const auto place_of = static_cast<std::size_t>(at - shifts.curves.begin());
+    group.told = true;
+    const SiblingStanding standing =
+        StandingAmongSiblings(place_of, shifts.shifts, shifts.together, shifts.margin);
+    return Tell(standing, group, shifts, curve);
+  }
+  return false;
+}
+
+bool Judge::Tell(SiblingStanding standing, const Group& group, const Shifts& shifts,
+                 CurveComparison* curve) const {
+  const SharedShift& together = shifts.together;
+  const std::string margin = fmt::format("{:.2g} %", 100.0 * shifts.margin);
+  const std::string others =
+      fmt::format("{} moved by {} on average [{}, {}]", Described(group, together.curves),
+                  Percent(together.mean), Percent(together.low), Percent(together.high));
+  const std::string own = fmt::format("{} (steps {} to {})", Percent(curve->shift),
+                                      curve->shift_first, curve->shift_last);
+  if (standing == SiblingStanding::kOpen) return false;
+  curve->rule += fmt::format(
+      "; of one that scatters too much for that, the mean shift of its siblings by equivalence "
+      "(5 %) or difference (1 %) beside the margin of {}, and its own beside theirs (1 % over all)",
+      margin);
+  if (standing == SiblingStanding::kAmong) {
+    curve->state = CurveState::kWithin;
+    const bool from_start = !curve->steps.empty() && curve->first_difference == curve->steps[0];
+    if (from_start) curve->nature = DifferenceNature::kNewStream;
+    curve->message = fmt::format(
+        "{} scatters too much to be told alone, and its siblings tell: {}, shown to be within the "
+        "margin of {}, and it by {}, no farther than they do.",
+        curve->name, others, margin, own);
+    return true;
+  }
+  curve->state = CurveState::kBeyond;
+  curve->nature = DifferenceNature::kShifted;
+  curve->first_beyond = curve->shift_first;
+  curve->message =
+      standing == SiblingStanding::kWith
+          ? fmt::format("{} moved by {} with its siblings: {}, beyond the margin of {}.",
+                        curve->name, own, others, margin)
+          : fmt::format("{} moved by {}, apart from its siblings: {}.", curve->name, own, others);
+  return true;
+}
+
+void Judge::NoteStandsOut(const Group& group, const CurveComparison& curve,
+                          Comparison* comparison) const {
+  const SiblingGroup& summary = group.summary;
+  if (curve.state != CurveState::kWithin || summary.middle <= 0.0) return;
+  if (curve.statistic < kStandsOut * summary.middle) return;
+  comparison->findings.push_back(
       {.code = "stands_out",
        .layer = {},
        .subject = "curve " + curve.name,
        .observed = fmt::format("{:.3g} of the limit", curve.statistic),
-       .limit = fmt::format("{:.3g} in the middle", group.middle),
-       .rule = "pairs that one change made move about as far as each other",
+       .limit = fmt::format("{:.3g} in the middle", summary.middle),
+       .rule = fmt::format("{} that one change made move about as far as each other", noun_),
        .message = fmt::format(
            "{} moved {:.2g} times as far as the middle of {} (shift {}, theirs {}): within its "
            "limit, and worth a look",
-           curve.name, curve.statistic / group.middle, Described(group), Percent(curve.shift),
-           Percent(group.middle_shift))});
+           curve.name, curve.statistic / summary.middle, Described(group, summary.pairs),
+           Percent(curve.shift), Percent(summary.middle_shift))});
 }
 
-std::string OneWayNote(const SiblingGroup& group) {
+std::string Judge::OneWayNote(const SiblingGroup& group) const {
   const bool up = group.up > group.down;
   return fmt::format(
-      "{} of {} that differ moved {} (middle {}; chance alone: {:.1g}): one direction, as a change "
-      "of arithmetic with a bias or a change of the training makes it, and noise does not",
-      std::max(group.up, group.down), Described(group), up ? "up" : "down",
+      "{} of {} {}{} that differ moved {} (middle {}; chance alone: {:.1g}): one direction, as a "
+      "change of arithmetic with a bias or a change of the training makes it, and noise does not",
+      std::max(group.up, group.down), group.pairs, noun_,
+      group.name.empty() ? "" : " of " + group.name, up ? "up" : "down",
       Percent(group.middle_shift), SignTest(group));
+}
+
+// A wider group of the same curves says nothing more.
+std::vector<SiblingGroup> Judge::Told() const {
+  std::vector<SiblingGroup> told;
+  std::set<std::vector<const CurveComparison*>> seen;
+  for (const bool by_told : {true, false}) {
+    for (const auto& [key, group] : groups_) {
+      if (group.told != by_told || (!group.told && group.summary.note.empty())) continue;
+      if (seen.insert(group.batches).second || group.batches.empty()) {
+        told.push_back(group.summary);
+      }
+    }
+  }
+  return told;
 }
 
 }  // namespace
@@ -131,31 +308,22 @@ double RoomOf(const SiblingGroup& group) {
   return std::clamp(group.middle / kTypicalMiddle, 1.0, kMostRoom);
 }
 
-std::vector<std::string> JudgeSiblings(const std::vector<Comparison*>& comparisons) {
-  const std::map<std::string, Group> groups = GroupsOf(comparisons);
-  std::map<std::string, SiblingGroup> summaries;
-  std::vector<std::string> notes;
-  for (const auto& [name, group] : groups) {
-    const SiblingGroup& summary = summaries[name] = Summarize(name, group);
-    if (SignTest(summary) < kOneWay) notes.push_back(OneWayNote(summary));
-  }
+std::vector<Sibling> SiblingsByName(const std::vector<Comparison*>& comparisons) {
+  std::vector<Sibling> siblings;
   for (Comparison* comparison : comparisons) {
-    auto found = summaries.find(GroupName(comparison->name));
-    if (found == summaries.end()) found = summaries.find("");
-    if (found == summaries.end()) continue;
-    const SiblingGroup& group = found->second;
-    const double room = RoomOf(group);
-    for (CurveComparison& curve : comparison->curves) {
-      if (!Counts(curve)) continue;
-      const bool streamlike =
-          curve.nature == DifferenceNature::kShifted || curve.nature == DifferenceNature::kSpike;
-      if (curve.state == CurveState::kBeyond && streamlike && curve.statistic <= room) {
-        Admit(group, room, &curve);
-      }
-      NoteStandsOut(group, {comparison, &curve});
-    }
+    const std::string& name = comparison->name;
+    const std::string group = name.substr(0, std::min(name.find("__"), name.find('/')));
+    Sibling sibling{.comparison = comparison, .places = {}};
+    if (!group.empty()) sibling.places.push_back({group, group});
+    sibling.places.push_back({"", ""});
+    siblings.push_back(std::move(sibling));
   }
-  return notes;
+  return siblings;
+}
+
+std::vector<SiblingGroup> JudgeSiblings(const std::vector<Sibling>& siblings,
+                                        const std::string& noun) {
+  return Judge(siblings, noun).Run();
 }
 
 }  // namespace rharness

@@ -16,15 +16,31 @@ namespace rharness {
 // What the training losses of some pairs say together. Copies (the same values on both sides) count
 // once.
 struct SiblingGroup {
-  std::string name;  // what their names share before the first "__" or '/'; "": all pairs
+  std::string name;  // "60 pairs of gpt" without the number: "gpt"; "": all of them
   std::size_t pairs = 0;
   std::size_t up = 0;  // shifted up, and down
   std::size_t down = 0;
   double middle = 0.0;        // median share of the limit
   double middle_shift = 0.0;  // median relative shift
+  double room = 1.0;          // RoomOf
+  std::string note;           // that it moved one way; else empty
 };
 
-// At least this many distinct pairs make a group; fewer are judged with all pairs.
+// A comparison, gathered and not judged, and the groups that it is of, nearest first: the first
+// that is large enough tells of it.
+struct Sibling {
+  struct Place {
+    std::string key;
+    std::string name;  // for people
+  };
+  Comparison* comparison = nullptr;
+  std::vector<Place> places;
+};
+
+// By what their names share before the first "__" or '/', else with all others.
+std::vector<Sibling> SiblingsByName(const std::vector<Comparison*>& comparisons);
+
+// At least this many distinct pairs make a group.
 inline constexpr std::size_t kFewestSiblings = 8;
 
 // How much wider the limits of this group are than those of the record: 1 where its middle is no
@@ -33,12 +49,25 @@ inline constexpr std::size_t kFewestSiblings = 8;
 // has none.
 double RoomOf(const SiblingGroup& group);
 
-// `comparisons`: gathered and not judged. Of losses that stand beyond a limit in size and shape of
-// a stream of random numbers (a shift, a single value), those that stay within the room of their
-// group are within, and say so. Adds findings that decide nothing: "stands_out", of a pair that
-// moved eight times as far as the middle of its group. Returns notes on the set: that it moved one
-// way (two-sided sign test at 1e-4, of eight pairs or more).
-std::vector<std::string> JudgeSiblings(const std::vector<Comparison*>& comparisons);
+// Of losses that stand beyond a limit in size and shape of a stream of random numbers (a shift, a
+// single value), those that stay within the room of their group are within, and say so. Those that
+// scatter too much to be told alone are told by the shifts of their siblings, where a group has
+// enough (sibling_shift.h). Adds findings that decide nothing: "stands_out", of a pair that moved
+// eight times as far as the middle of its group. What is equal, has further runs of its own or
+// nothing in common with others stays as it is. `noun`: "pairs" or "runs", for the sentences.
+// Returns the groups that told of a pair, or that moved one way (two-sided sign test at 1e-4), by
+// key.
+std::vector<SiblingGroup> JudgeSiblings(const std::vector<Sibling>& siblings,
+                                        const std::string& noun);
+
+// The notes of those that moved one way, each once.
+inline std::vector<std::string> NotesOf(const std::vector<SiblingGroup>& groups) {
+  std::vector<std::string> notes;
+  for (const SiblingGroup& group : groups) {
+    if (!group.note.empty()) notes.push_back(group.note);
+  }
+  return notes;
+}
 
 }  // namespace rharness
 

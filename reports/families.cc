@@ -67,6 +67,11 @@ std::string FamilyNextStep(const Report& report) {
   for (const FamilyComparison* family : FamiliesByWorst(report)) {
     const std::string name = SafeText(family->name, 120);
     if (family->verdict == Verdict::kDrifted) {
+      if (!family->causes.empty()) {
+        return fmt::format("The runs of {} moved together, and in all of them: {} {}", name,
+                           SafeText(family->causes.front().statement, 300),
+                           EvidenceOf(family->causes.front()));
+      }
       return fmt::format("Look at what the runs of {} have in common: they moved together.", name);
     }
     if (family->verdict != Verdict::kInconclusive) continue;
@@ -79,6 +84,13 @@ std::string FamilyNextStep(const Report& report) {
     return fmt::format("More runs of {} would not decide; declare a margin that matters.", name);
   }
   return "";
+}
+
+std::string EvidenceOf(const Cause& cause) {
+  if (cause.evidence.empty()) return "";
+  const std::size_t more = cause.evidence.size() - 1;
+  return fmt::format("({}{})", SafeText(cause.evidence.front(), 200),
+                     more > 0 ? fmt::format(", and {} more", more) : "");
 }
 
 std::string FamilyRuns(const FamilyComparison& family) {

@@ -20,6 +20,9 @@ std::string FamilyAnswer(const Report& report);
 // What to do about families that are not decided, or have drifted; empty where nothing is.
 std::string FamilyNextStep(const Report& report);
 
+// "(numpy: 1.26.4 in A, 2.4.6 in B, and 3 more)"; empty where a cause has none.
+std::string EvidenceOf(const Cause& cause);
+
 // "24 runs", "23 runs, 1 apart".
 std::string FamilyRuns(const FamilyComparison& family);
 // One metric: its mean shift with the interval; its margin; the spread of the differences beside

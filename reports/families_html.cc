@@ -24,6 +24,18 @@ std::string MetricRows(const FamilyComparison& family) {
   return rows;
 }
 
+// What all of its runs have in common.
+std::string FamilyCauses(const FamilyComparison& family) {
+  if (family.causes.empty()) return "";
+  std::string items;
+  for (const Cause& cause : family.causes) {
+    items += fmt::format("<li><b>{}</b>: {} {} <span class=\"soft\">{}</span></li>\n",
+                         HtmlText(cause.strength, 20), HtmlText(cause.statement, 400),
+                         HtmlText(EvidenceOf(cause), 400), HtmlText(cause.confirm, 400));
+  }
+  return fmt::format("<p>In all runs that moved with it:</p>\n<ol>\n{}</ol>\n", items);
+}
+
 std::string Pictures(const FamilyComparison& family, std::string_view id) {
   std::string out;
   int index = 0;
@@ -47,9 +59,9 @@ std::string HtmlFamilies(const Report& report) {
     if (++shown > kMostFamilyRows) continue;
     const std::string id = fmt::format("family-{}", shown);
     out += fmt::format(
-        "<section class=\"{}\" id=\"{}\"><h3>{} {}, {}</h3>\n<p>{}</p>\n{}{}</section>\n",
+        "<section class=\"{}\" id=\"{}\"><h3>{} {}, {}</h3>\n<p>{}</p>\n{}{}{}</section>\n",
         VerdictName(family->verdict), id, HtmlBadge(family->verdict), HtmlText(family->name, 200),
-        FamilyRuns(*family), HtmlText(family->headline, 800),
+        FamilyRuns(*family), HtmlText(family->headline, 800), FamilyCauses(*family),
         HtmlTable("Metrics",
                   HtmlHeads({"Metric", "Mean shift", "Margin", "Spread of differences", "Role"}),
                   MetricRows(*family)),

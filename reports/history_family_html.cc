@@ -128,6 +128,42 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook) {
              HtmlHeads({"Last verdict", "Run", "Last good", "Flaky", "Drills, newest last"}), rows);
 }
 
+// What drills said of runs that differ in their seeds alone, by date.
+std::string Together(const FamilyHistory& history) {
+  constexpr std::size_t kMostTogether = 200;
+  if (history.together.empty()) return "";
+  std::string out =
+      "<h2 id=\"together\">Together</h2>\n<p class=\"soft\">Runs that differ in their seeds alone: "
+      "one verdict for all of them, beside those of each run below.</p>\n";
+  std::size_t shown = 0;
+  for (const FamilyTogether& one : history.together) {
+    if (++shown > kMostTogether) continue;
+    std::string cells, rows;
+    for (const std::optional<TogetherVerdict>& said : one.said) {
+      cells += said ? fmt::format("<i class=\"{}\">{}</i>", VerdictName(said->verdict),
+                                  VerdictSign(said->verdict))
+                    : std::string("<i class=\"no\">·</i>");
+    }
+    for (std::size_t i = one.said.size(); i-- > 0;) {
+      if (!one.said[i]) continue;
+      const TogetherVerdict& said = *one.said[i];
+      rows += fmt::format(
+          "<tr><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td class=\"n\" "
+          "data-l=\"Runs\">{}</td><td data-l=\"Why\">{}</td><td data-l=\"Drill\">{}</td></tr>\n",
+          FormatMinute(said.decided), HtmlBadge(said.verdict), said.runs,
+          HtmlText(fmt::format("{}", fmt::join(said.reasons, "; ")), 800),
+          HtmlText(said.drill_id, 120));
+    }
+    out += fmt::format(
+        "<section class=\"{0}\"><h3>{1} {2} <span class=\"cells\">{3}</span></h3>\n<div "
+        "class=\"wide\"><table class=\"stack\"><thead><tr>{4}</tr></thead><tbody>\n{5}</tbody>"
+        "</table></div></section>\n",
+        VerdictName(one.last.verdict), HtmlBadge(one.last.verdict), HtmlText(one.name, 200), cells,
+        HtmlHeads({"Decided", "Verdict", "Runs", "Why", "Drill"}), rows);
+  }
+  return out + HtmlLeftOut(history.together.size(), std::min(shown, kMostTogether), kFamilyRecord);
+}
+
 std::string Drills(const FamilyHistory& history) {
   if (history.drills.empty()) return "";
   std::string rows;
@@ -175,7 +211,8 @@ std::string WriteHtml(const FamilyHistory& history, std::string_view version) {
                                 Counted(history.runs.size(), "run"),
                                 outlook.never == 1 ? "was" : "were"));
   }
-  out += HtmlNotes(notes) + Causes(outlook) + Grid(history, outlook) + Drills(history);
+  out += HtmlNotes(notes) + Together(history) + Causes(outlook) + Grid(history, outlook) +
+         Drills(history);
   return out + HtmlEnd(version, kFamilyRecord, !history.runs.empty());
 }
 

@@ -66,14 +66,31 @@ Json SteadinessJson(const Steadiness& steadiness) {
   return json;
 }
 
+Json TogetherJson(const TogetherVerdict& verdict) {
+  Json json;
+  json.Set("drill_id", verdict.drill_id)
+      .Set("verdict", VerdictName(verdict.verdict))
+      .Set("decided", FormatTime(verdict.decided))
+      .Set("runs", verdict.runs)
+      .Set("reasons", PlainArray(verdict.reasons));
+  return json;
+}
+
 Json LayersJson(bool known, const std::array<LayerComparison, 5>& layers) {
   return known ? ArrayOf(layers, MemberWriter::Written<LayerComparison>) : Json();
 }
 
 }  // namespace
 
-Json ToJson(const std::vector<HistoryRun>& runs) {
-  return Start("runs").Set("runs", ArrayOf(runs, RunJson));
+Json ToJson(const std::vector<HistoryRun>& runs, const std::vector<LastTogether>& together) {
+  const auto family = [](const LastTogether& one) {
+    Json json;
+    json.Set("family", one.family).Set("name", one.name).Set("last", TogetherJson(one.last));
+    return json;
+  };
+  return Start("runs")
+      .Set("runs", ArrayOf(runs, RunJson))
+      .Set("together", ArrayOf(together, family));
 }
 
 Json ToJson(const RunHistory& history) {
@@ -127,6 +144,17 @@ Json ToJson(const FamilyHistory& history) {
         .Set("exit_code", one.exit_code);
     return json;
   };
+  const auto together = [](const FamilyTogether& one) {
+    const auto said = [](const std::optional<TogetherVerdict>& verdict) {
+      return verdict ? TogetherJson(*verdict) : Json();
+    };
+    Json json;
+    json.Set("name", one.name)
+        .Set("configuration", one.configuration)
+        .Set("last", TogetherJson(one.last))
+        .Set("said", ArrayOf(one.said, said));
+    return json;
+  };
   const auto cause = [](const FamilyCause& one) {
     Json json;
     json.Set("layer", LayerName(one.difference.layer))
@@ -147,6 +175,7 @@ Json ToJson(const FamilyHistory& history) {
       .Set("flaky", outlook.flaky)
       .Set("causes", ArrayOf(outlook.causes, cause))
       .Set("drills", ArrayOf(history.drills, drill))
+      .Set("together", ArrayOf(history.together, together))
       .Set("runs", ArrayOf(history.runs, run))
       .Set("notes", PlainArray(history.notes));
   return json;

@@ -80,16 +80,42 @@ struct FamilyRun {
   std::array<LayerComparison, 5> layers;
 };
 
+// What one drill said of the runs of one configuration together.
+struct TogetherVerdict {
+  std::string drill_id;
+  Verdict verdict = Verdict::kInconclusive;
+  WallTime decided{};
+  int runs = 0;
+  std::vector<std::string> reasons;  // one sentence each
+};
+
+// The runs of one configuration of a family, which differ in their seeds alone, over the same
+// drills as its runs: one element a drill, empty where it said nothing of them together.
+struct FamilyTogether {
+  std::string name;
+  std::string configuration;
+  std::vector<std::optional<TogetherVerdict>> said;
+  TogetherVerdict last;  // of any drill
+};
+
 struct FamilyHistory {
   std::string family;
   std::string history;
   std::vector<FamilyDrill> drills;  // the last ones that judged any of its runs, oldest first
   std::vector<FamilyRun> runs;      // by start
+  std::vector<FamilyTogether> together = {};
   std::vector<std::string> notes;
 };
 
+// The last that was said of each configuration, for a list of runs.
+struct LastTogether {
+  std::string family;
+  std::string name;
+  TogetherVerdict last;
+};
+
 // "rharness.history/v1": a list of runs, a run and a family.
-Json ToJson(const std::vector<HistoryRun>& runs);
+Json ToJson(const std::vector<HistoryRun>& runs, const std::vector<LastTogether>& together);
 Json ToJson(const RunHistory& history);
 Json ToJson(const FamilyHistory& history);
 

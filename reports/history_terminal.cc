@@ -118,6 +118,33 @@ std::string RunLine(const FamilyRun& run, int width, bool color) {
       Padded(IsFlaky(run) ? "flaky" : "", 5), Strip(run.verdicts, color));
 }
 
+constexpr std::size_t kMostTogether = 30;
+
+// The runs of a configuration together, in the columns of a run.
+std::string TogetherLine(const FamilyTogether& together, int width, bool color) {
+  std::vector<std::optional<Verdict>> verdicts;
+  std::optional<WallTime> good;
+  for (const std::optional<TogetherVerdict>& one : together.said) {
+    verdicts.push_back(one ? std::optional(one->verdict) : std::nullopt);
+    if (one && StandingOf(one->verdict) == Standing::kGood) good = one->decided;
+  }
+  const Verdict last = together.last.verdict;
+  return fmt::format("{}  {}  {}  {}  {}\n",
+                     Padded(ElideMiddle("all of " + SafeText(together.name, 300), width), width),
+                     Painted(Padded(VerdictBadge(last), 18), ColourOf(last), color),
+                     Padded(good ? FormatMinute(*good) : std::string("–"), 20), Padded("", 5),
+                     Strip(verdicts, color));
+}
+
+std::string TogetherWords(const FamilyTogether& together) {
+  std::string words =
+      fmt::format("{} {} on {}, {}", SafeText(together.name, 200),
+                  VerdictLabel(together.last.verdict), FormatMinute(together.last.decided),
+                  Counted(static_cast<std::uint64_t>(together.last.runs), "run"));
+  for (const std::string& reason : together.last.reasons) words += "; " + SafeText(reason, 300);
+  return words;
+}
+
 std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook, int columns,
                  bool color) {
   int width = 3;
@@ -125,11 +152,17 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook, int
   for (std::size_t i = 0; i < shown; ++i) {
     width = std::max(width, DisplayWidth(SafeText(outlook.order[i]->run.run_id, 300)));
   }
+  for (const FamilyTogether& together : history.together) {
+    width = std::max(width, 7 + DisplayWidth(SafeText(together.name, 300)));
+  }
   const int others = 18 + 20 + 5 + 8 + static_cast<int>(history.drills.size());
   width = std::min(width, std::max(columns - others, 20));
   std::string out =
       fmt::format("\n{}  {}  {}  {}  {}\n", Padded("RUN", width), Padded("LAST VERDICT", 18),
                   Padded("LAST GOOD", 20), "FLAKY", "DRILLS, NEWEST LAST");
+  for (std::size_t i = 0; i < std::min(history.together.size(), kMostTogether); ++i) {
+    out += TogetherLine(history.together[i], width, color);
+  }
   for (std::size_t i = 0; i < shown; ++i) out += RunLine(*outlook.order[i], width, color);
   if (shown < outlook.order.size()) {
     out += fmt::format("… and {} more runs that are no worse: --json or --html FILE shows them\n",
@@ -169,6 +202,9 @@ std::string WriteTerminal(const FamilyHistory& history, int columns, bool color)
                  columns);
   }
   out += Named("answer", outlook.answer, columns);
+  std::vector<std::string> together;
+  for (const FamilyTogether& one : history.together) together.push_back(TogetherWords(one));
+  out += NamedList("together", together, columns);
   std::vector<std::string> causes;
   for (const FamilyCause& cause : outlook.causes) {
     causes.push_back(fmt::format("{} of {} broken: {}: {}", cause.broken, outlook.broken,

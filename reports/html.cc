@@ -13,6 +13,7 @@
 #include "reports/html_page.h"
 #include "reports/html_parts.h"
 #include "reports/model.h"
+#include "reports/siblings.h"
 #include "reports/summary.h"
 #include "reports/text.h"
 
@@ -202,6 +203,7 @@ std::string WriteHtml(const Report& report) {
   out += Shared(summary);
   out += Told(summary, report.exit_code == 0);
   out += HtmlFamilies(report);
+  out += HtmlSiblings(report);
   out += Runs(report, summary);
   out += Facts(report);
   return out + HtmlEnd(report.version, "report.json", !report.runs.empty());

@@ -63,6 +63,10 @@ JunitCase CaseOf(const FamilyComparison& family, std::size_t body_bytes) {
   std::string body =
       fmt::format("{}: {}\n", VerdictLabel(family.verdict), SafeText(family.headline));
   for (const Finding& finding : family.findings) body += "- " + FindingWords(finding) + "\n";
+  for (const Cause& cause : family.causes) {
+    body += fmt::format("- {} cause in all runs that moved: {} {}\n", cause.strength,
+                        SafeText(cause.statement), EvidenceOf(cause));
+  }
   return {.classname = family.family.empty() ? "families" : family.family,
           .name = fmt::format("the family {} together", family.name),
           .kind = KindOf(family.verdict),
@@ -92,6 +96,9 @@ JunitProperties PropertiesOf(const Report& report, std::size_t left_out) {
                                 {"rharness.launcher", report.launcher},
                                 {"rharness.executor", report.executor},
                                 {"rharness.host", report.host}};
+  for (const std::string& note : NotesOf(report.siblings)) {
+    properties.emplace_back("rharness.note", SafeText(note, 1000));
+  }
   if (left_out > 0) {
     properties.emplace_back(
         "rharness.cases_left_out",

@@ -12,6 +12,7 @@
 #include "reports/markdown_parts.h"
 #include "reports/model.h"
 #include "reports/names.h"
+#include "reports/siblings.h"
 #include "reports/summary.h"
 #include "reports/text.h"
 
@@ -171,6 +172,7 @@ std::string WriteMarkdown(const Report& report) {
   Shared(summary, &out);
   Told(summary, report.exit_code == 0, &out);
   out += MarkdownFamilies(report);
+  out += MarkdownSiblings(report);
   if (!report.runs.empty()) Table(summary, &out);
   AllDetails(summary, &out);
   out += fmt::format("<sub>{} · {} · took {} · {} · rharness {} · exit code {}</sub>\n",

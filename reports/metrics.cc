@@ -193,6 +193,13 @@ std::string WriteMetrics(const Report& report) {
     out.Sample("rharness_families", fmt::format("verdict=\"{}\"", VerdictName(verdict)),
                static_cast<double>(count));
   }
+  const auto one_way = std::ranges::count_if(
+      report.siblings, [](const SiblingGroup& group) { return !group.note.empty(); });
+  out.Gauge("rharness_sibling_groups",
+            "Groups of runs whose curves one change moved and the last drill judged together.",
+            static_cast<double>(report.siblings.size()));
+  out.Gauge("rharness_sibling_groups_one_way", "Those of them that moved one way.",
+            static_cast<double>(one_way));
   RerunSeries(report, &out);
   FamilySeries(report, &out);
   return out.Take();

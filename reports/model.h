@@ -16,6 +16,7 @@
 #include "compare/comparison.h"
 #include "compare/exact.h"
 #include "compare/family_comparison.h"
+#include "compare/siblings.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
@@ -70,6 +71,8 @@ struct Report {
   std::vector<std::string> notes;     // about the drill as a whole
   // What runs that differ in their seeds alone come to together.
   std::vector<FamilyComparison> families;
+  // What the curves of runs that one change moved come to together.
+  std::vector<SiblingGroup> siblings;
   std::vector<ReportRun> runs;
 };
 

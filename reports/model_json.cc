@@ -62,7 +62,20 @@ void Members(Io& io, T& family) {
   io.Plain("runs", family.runs);
   io.Plain("apart", family.apart);
   io.List("metrics", family.metrics);
+  io.List("causes", family.causes);
   io.May("more_runs", family.more_runs);
+}
+
+template <class Io, Is<SiblingGroup> T>
+void Members(Io& io, T& group) {
+  io.Must("name", group.name);
+  io.Must("curves", group.pairs);
+  io.Must("up", group.up);
+  io.Must("down", group.down);
+  io.Must("middle", group.middle);
+  io.Must("middle_shift", group.middle_shift);
+  io.Must("room", group.room);
+  io.May("note", group.note);
 }
 
 template <class Io, Is<ReportRun> T>
@@ -121,6 +134,7 @@ Json ToJson(const Report& report) {
   MemberWriter io(&json);
   Members(io, report);
   io.List("families", report.families);
+  io.List("siblings", report.siblings);
   io.List("runs", report.runs);
   return json;
 }
@@ -135,6 +149,7 @@ Result<Report> ParseReport(const Json& json, std::string_view file) {
   Members(io, report);
   if (reader.ok() && !reader.Has("runs")) reader.Fail("missing; expected an array", "runs");
   io.List("families", report.families);
+  io.List("siblings", report.siblings);
   io.List("runs", report.runs);
   std::vector<Verdict> verdicts;
   for (const ReportRun& run : report.runs) verdicts.push_back(run.verdict);

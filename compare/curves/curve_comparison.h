@@ -69,6 +69,9 @@ struct CurveComparison {
   std::int64_t shift_first = 0;
   std::int64_t shift_last = 0;
   double progress = 0.0;
+  // Of an undecided loss that scatters too much to be told alone, relative: the shift that matters.
+  // With siblings it may be told (siblings.h). 0: it is no such one. Not kept in reports.
+  double open_margin = 0.0;
   // B's log ends here and A's goes on: the last step at which any of B's curves is finite.
   std::optional<std::int64_t> stopped_after;
   std::string rule;     // the rule that decided, in words, with its numbers

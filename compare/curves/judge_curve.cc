@@ -182,6 +182,7 @@ std::string JudgeByUpgrades(const Judged& judged, const DifferenceShape& shape,
   if (blur > rules.margin * shape.typical_size) {
     out->state = CurveState::kUndecided;
     out->nature = DifferenceNature::kNone;
+    out->open_margin = rules.margin;
     return fmt::format(
         "the two scatter so much that a shift of {} would not show (a margin of {} is wanted); "
         "further runs as A is would (`rharness compare --replicate`)",
@@ -225,6 +226,7 @@ std::string JudgeByMargin(const Judged& judged, const DifferenceShape& shape,
       break;
   }
   out->state = CurveState::kUndecided;
+  out->open_margin = rules.margin;
   return fmt::format(
       "it is off by {} on average over {}, known to {}: neither within nor beyond the {} margin of "
       "{}; further runs as A is would decide (`rharness compare --replicate`)",

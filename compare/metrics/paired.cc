@@ -13,6 +13,7 @@
 #include "compare/stats/distributions.h"
 #include "compare/stats/equivalence.h"
 #include "compare/stats/moments.h"
+#include "compare/stats/outliers.h"
 #include "compare/stats/power.h"
 
 namespace rharness {
@@ -65,40 +66,18 @@ void Average(const std::vector<const PairedRun*>& runs, Unit* unit) {
   unit->difference = unit->equal ? 0.0 : stats::ComputeMoments(differences).mean;
 }
 
+std::vector<double> DifferencesOf(const std::vector<Unit>& units) {
+  std::vector<double> differences;
+  for (const Unit& unit : units) differences.push_back(unit.difference);
+  return differences;
+}
+
 stats::Moments MomentsOf(const std::vector<Unit>& units, const std::vector<bool>& left_out) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (!left_out[i]) differences.push_back(units[i].difference);
   }
   return stats::ComputeMoments(differences);
-}
-
-// Generalized ESD: the outliers of a normal sample, at most a quarter of it, at alpha over all.
-// Takes the most extreme one away again and again, and keeps those up to the last that was beyond
-// its limit, so that several do not hide each other.
-std::vector<bool> FindOutliers(const std::vector<Unit>& units, double alpha) {
-  std::vector<bool> removed(units.size(), false);
-  std::vector<bool> outliers = removed;
-  for (std::size_t step = 0; step < units.size() / 4; ++step) {
-    const stats::Moments rest = MomentsOf(units, removed);
-    if (!(rest.sum_of_squares > 0.0)) break;
-    std::size_t farthest = units.size();
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      const auto distance = [&](std::size_t at) {
-        return std::fabs(units[at].difference - rest.mean);
-      };
-      if (removed[i]) continue;
-      if (farthest == units.size() || distance(i) > distance(farthest)) farthest = i;
-    }
-    const double ratio =
-        std::fabs(units[farthest].difference - rest.mean) / std::sqrt(rest.Variance());
-    const double n = rest.count;
-    const double t = stats::StudentTQuantile(1.0 - alpha / (2.0 * n), n - 2.0);
-    const double limit = (n - 1.0) * t / std::sqrt((n - 2.0 + t * t) * n);
-    removed[farthest] = true;
-    if (ratio > limit) outliers = removed;
-  }
-  return outliers;
 }
 
 // Of the mean of the units' differences against zero.
@@ -182,7 +161,7 @@ Family Gather(const PairedInput& input) {
 void SetApart(const PairedInput& input, Family* family) {
   std::vector<Unit>& units = family->units;
   const auto total = static_cast<double>(units.size());
-  std::vector<bool> outliers = FindOutliers(units, input.alpha_drift);
+  std::vector<bool> outliers = stats::FindOutliers(DifferencesOf(units), input.alpha_drift);
   const stats::Moments rest = MomentsOf(units, outliers);
   const double deviation = std::max(std::sqrt(rest.Variance()), family->floor);
   for (std::size_t i = 0; i < units.size(); ++i) {

@@ -87,6 +87,16 @@ std::string EntriesAsTable(const std::vector<HistoryEntry>& entries, WallTime no
   return aligned ? Aligned(rows) : JoinedByTabs(rows);
 }
 
+std::string TogetherAsLines(const std::vector<LastTogether>& together, WallTime now) {
+  std::string text;
+  for (const LastTogether& one : together) {
+    text += fmt::format("{}all {} runs of {} together: {}, {}\n", text.empty() ? "\n" : "",
+                        one.last.runs, TerminalSafe(one.name), VerdictName(one.last.verdict),
+                        Ago(one.last.decided, now));
+  }
+  return text;
+}
+
 std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& entry,
                                                           const Manifest& manifest, WallTime now) {
   return {{"run", entry.run_id},

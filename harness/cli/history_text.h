@@ -9,11 +9,15 @@
 #include "harness/base/clock.h"
 #include "harness/history/store.h"
 #include "harness/manifest/manifest.h"
+#include "reports/history_report.h"
 
 namespace rharness {
 
 // One line a run below a line of headings; columns are aligned for people, else tab-separated.
 std::string EntriesAsTable(const std::vector<HistoryEntry>& entries, WallTime now, bool aligned);
+
+// Below that table, for people: what each configuration came to together; empty without any.
+std::string TogetherAsLines(const std::vector<LastTogether>& together, WallTime now);
 
 // What a run's manifest says, as names and values: what it was, and how it may be judged.
 std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& entry,

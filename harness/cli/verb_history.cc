@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -155,16 +156,22 @@ Result<int> ListRuns(const HistoryOptions& options) {
   const WallTime now = SystemClock().Now();
   const std::size_t all = entries.size();
   std::erase_if(entries, [&](const HistoryEntry& e) { return !selection->Matches(e, now); });
+  std::set<std::string> families;
+  for (const HistoryEntry& entry : entries) families.insert(entry.family);
+  ASSIGN_OR_RETURN(const auto together, LoadLastTogether(families, store.get()));
   if (options.json) {
     ASSIGN_OR_RETURN(const std::vector<HistoryRun> runs, HistoryRunsOf(entries));
-    return PrintJson(ToJson(runs));
+    return PrintJson(ToJson(runs, together));
   }
   if (all == 0) {
     LogInfo("the history holds no runs; 'rharness history add --history URL M.json' adds some");
   } else if (entries.empty()) {
     LogInfo(fmt::format("none of {} runs is selected; widen --select", all));
   } else {
-    return Print(EntriesAsTable(entries, now, ::isatty(STDOUT_FILENO) != 0));
+    // Rows for programs are runs alone.
+    const bool aligned = ::isatty(STDOUT_FILENO) != 0;
+    return Print(EntriesAsTable(entries, now, aligned) +
+                 (aligned ? TogetherAsLines(together, now) : ""));
   }
   return kExitOk;
 }

@@ -143,7 +143,8 @@ void FinishAll(std::vector<Gathered> gathered, ComparisonSet* set) {
   for (Gathered& one : gathered) {
     if (!one.judged) unjudged.push_back(&one.comparison);
   }
-  for (std::string& note : JudgeSiblings(unjudged)) set->notes.push_back(std::move(note));
+  const auto groups = JudgeSiblings(SiblingsByName(unjudged), "pairs");
+  for (std::string& note : NotesOf(groups)) set->notes.push_back(std::move(note));
   for (Gathered& one : gathered) set->comparisons.push_back(FinishComparison(std::move(one)));
 }
 

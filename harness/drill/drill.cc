@@ -20,6 +20,7 @@
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/judge_family.h"
+#include "harness/drill/judge_siblings.h"
 #include "harness/drill/replicates.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
@@ -54,7 +55,10 @@ class Drill {
     JudgeAll();
     RETURN_IF_ERROR(MakeReplicates(plan));
     if (options_.confirm) RETURN_IF_ERROR(Confirm());
-    for (auto& [run_id, run] : runs_) run.reruns.clear();
+    for (auto& [run_id, run] : runs_) {
+      run.reruns.clear();
+      run.merged = {};
+    }
     const bool interrupted = hooks_.should_stop && hooks_.should_stop();
     ASSIGN_OR_RETURN(const auto last_success, history_->LastSuccess());
     std::ranges::move(replicates_.Notes(), std::back_inserter(notes_));
@@ -62,6 +66,7 @@ class Drill {
                                  .plan = plan,
                                  .runs = runs_,
                                  .families = judged_,
+                                 .siblings = siblings_,
                                  .notes = notes_,
                                  .damage = damage_,
                                  .last_success = last_success,
@@ -219,7 +224,7 @@ class Drill {
       Compare(&run);
       ++compared;
     }
-    JudgeFamilies();
+    JudgeRuns();
   }
 
   // What has not been compared yet.
@@ -235,9 +240,12 @@ class Drill {
     }
   }
 
-  // Runs of one configuration are judged together, in the order of the selection.
-  void JudgeFamilies() {
+  // Curves of all runs first; then runs of one configuration, in the order of the selection.
+  void JudgeRuns() {
     replicates_.Settle(settings_.run_ids, &runs_);
+    std::vector<RunState*> all;
+    for (auto& [run_id, run] : runs_) all.push_back(&run);
+    siblings_ = MergeAndJudgeSiblings(all);
     std::vector<std::string> order;
     std::map<std::string, std::vector<RunState*>> by_configuration;
     for (const std::string& run_id : settings_.run_ids) {
@@ -262,7 +270,7 @@ class Drill {
       const auto missing = replicates_.Missing(settings_.run_ids, runs_, plan);
       if (missing.empty()) return {};
       RETURN_IF_ERROR(Execute(missing));
-      JudgeFamilies();
+      JudgeRuns();
     }
   }
 
@@ -280,7 +288,7 @@ class Drill {
                         reruns.size(), reruns.size() == 1 ? "run" : "runs"));
     RETURN_IF_ERROR(Execute(reruns));
     for (const PlannedRerun& rerun : reruns) Compare(&runs_.at(rerun.run_id));
-    JudgeFamilies();
+    JudgeRuns();
     return {};
   }
 
@@ -297,6 +305,7 @@ class Drill {
   std::map<std::string, Family> families_;
   Replicates replicates_{options_.plan};
   std::vector<FamilyComparison> judged_;
+  std::vector<SiblingGroup> siblings_;
   std::vector<std::string> notes_;
   std::vector<std::string> damage_;
   Dispatching dispatching_;  // last member: it uses the others

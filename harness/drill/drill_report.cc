@@ -49,6 +49,7 @@ Report StartReport(const DrillEnd& end) {
                 .interrupted = end.interrupted,
                 .notes = end.notes};
   report.notes.insert(report.notes.end(), end.plan.notes.begin(), end.plan.notes.end());
+  for (std::string& note : NotesOf(end.siblings)) report.notes.push_back(std::move(note));
   for (const std::string& damage : end.damage) report.notes.push_back("damaged: " + damage);
   report.notes.insert(report.notes.end(), end.plan.capped.begin(), end.plan.capped.end());
   return report;
@@ -93,17 +94,35 @@ Status WritePages(const Report& report, const fs::path& folder) {
   return {};
 }
 
-VerdictRecord VerdictOf(const ReportRun& run, const Report& report) {
+std::string ReasonsOf(const std::vector<Finding>& findings) {
   Json reasons = Json::MakeArray();
-  for (const Finding& finding : run.findings) {
+  for (const Finding& finding : findings) {
     if (finding.decisive) reasons.Append(finding.code + ": " + finding.message);
   }
+  return reasons.Dump();
+}
+
+VerdictRecord VerdictOf(const ReportRun& run, const Report& report) {
   return {.drill_id = report.drill_id,
           .run_id = run.run_id,
           .verdict = std::string(VerdictName(run.verdict)),
           .decided = report.ended,
           .reruns = static_cast<int>(run.reruns.size()),
-          .reasons = reasons.Dump()};
+          .reasons = ReasonsOf(run.findings)};
+}
+
+FamilyRecord VerdictOf(const FamilyComparison& family, const Report& report) {
+  Json headline = Json::MakeArray();
+  headline.Append(family.headline);
+  const bool decided = std::ranges::any_of(family.findings, &Finding::decisive);
+  return {.drill_id = report.drill_id,
+          .family = family.family,
+          .configuration = family.configuration,
+          .name = family.name,
+          .verdict = std::string(VerdictName(family.verdict)),
+          .decided = report.ended,
+          .runs = static_cast<int>(family.runs.size()),
+          .reasons = decided ? ReasonsOf(family.findings) : headline.Dump()};
 }
 
 }  // namespace
@@ -124,6 +143,7 @@ Report BuildReport(const DrillEnd& end) {
     report.runs.push_back(std::move(reported));
   }
   report.families = end.families;
+  report.siblings = end.siblings;
   std::size_t pages = 0;
   for (ReportRun& run : report.runs) {
     if (!run.comparison_path.empty() && ++pages > kMostPages) run.comparison_path.clear();
@@ -140,13 +160,15 @@ Report BuildReport(const DrillEnd& end) {
 
 Status WriteHistory(const Report& report, const std::map<std::string, RunState>& runs,
                     const fs::path& drill_folder, HistoryStore* history) {
-  std::vector<RerunRecord> reruns;
-  std::vector<VerdictRecord> verdicts;
+  DrillResults results;
+  for (const FamilyComparison& family : report.families) {
+    results.families.push_back(VerdictOf(family, report));
+  }
   for (const ReportRun& run : report.runs) {
-    verdicts.push_back(VerdictOf(run, report));
+    results.verdicts.push_back(VerdictOf(run, report));
     for (const ReportRerun& rerun : run.reruns) {
       const auto text = ReadFile(drill_folder / rerun.evidence_path);
-      reruns.push_back(
+      results.reruns.push_back(
           {.drill_id = report.drill_id,
            .run_id = run.run_id,
            .rerun = rerun.index,
@@ -160,7 +182,7 @@ Status WriteHistory(const Report& report, const std::map<std::string, RunState>&
                             .started = report.started,
                             .ended = report.ended,
                             .exit_code = report.exit_code},
-                           reruns, verdicts);
+                           results);
 }
 
 Status WriteReports(Report report, const fs::path& folder) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/siblings.h"
 #include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
 #include "harness/history/store.h"
@@ -30,6 +31,7 @@ struct RunState {
   std::map<int, Evidence> replicates;
   std::shared_ptr<const Envelope> envelope;  // of its configuration here; none: not measured
   std::map<int, Comparison> reruns;  // of evidence, compared and not judged; until all is judged
+  Comparison merged;                 // its reruns as one, beside its siblings; not judged
   Comparison comparison;
 
   Evidence& PlaceOf(const PlannedRerun& rerun) {
@@ -43,6 +45,7 @@ struct DrillEnd {
   const Plan& plan;
   const std::map<std::string, RunState>& runs;  // by run_id
   const std::vector<FamilyComparison>& families;
+  const std::vector<SiblingGroup>& siblings;
   const std::vector<std::string>& notes;
   const std::vector<std::string>& damage;  // what is no longer what it was written as
   std::optional<WallTime> last_success;    // of the history, before this drill

@@ -21,13 +21,13 @@
 namespace rharness {
 namespace {
 
-Result<Verdict> VerdictIn(const std::string& name, const std::string& run_id) {
+Result<Verdict> VerdictIn(const std::string& name, const std::string& of) {
   const Result<Verdict> verdict = ParseVerdict(name);
   if (verdict.ok()) return *verdict;
   return IntegrityError(fmt::format("the history holds the verdict '{}', which is none that this "
                                     "version knows",
                                     name),
-                        "run " + run_id);
+                        of);
 }
 
 // Reasons are stored as JSON: sentences, or objects with one. Text that is no JSON stays as it is.
@@ -45,12 +45,43 @@ std::vector<std::string> ReasonsIn(const std::string& text) {
 }
 
 Result<HistoryVerdict> VerdictOf(const VerdictRecord& record) {
-  ASSIGN_OR_RETURN(const Verdict verdict, VerdictIn(record.verdict, record.run_id));
+  ASSIGN_OR_RETURN(const Verdict verdict, VerdictIn(record.verdict, "run " + record.run_id));
   return HistoryVerdict{.drill_id = record.drill_id,
                         .verdict = verdict,
                         .decided = record.decided,
                         .reruns = record.reruns,
                         .reasons = ReasonsIn(record.reasons)};
+}
+
+Result<TogetherVerdict> TogetherOf(const FamilyRecord& record) {
+  ASSIGN_OR_RETURN(const Verdict verdict, VerdictIn(record.verdict, "family " + record.family));
+  return TogetherVerdict{.drill_id = record.drill_id,
+                         .verdict = verdict,
+                         .decided = record.decided,
+                         .runs = record.runs,
+                         .reasons = ReasonsIn(record.reasons)};
+}
+
+// By configuration, in the order in which they were first judged.
+Status LoadTogether(HistoryStore* store, FamilyHistory* history) {
+  ASSIGN_OR_RETURN(const auto records, store->TogetherVerdicts(history->family));
+  for (const FamilyRecord& record : records) {
+    ASSIGN_OR_RETURN(TogetherVerdict verdict, TogetherOf(record));
+    auto at =
+        std::ranges::find(history->together, record.configuration, &FamilyTogether::configuration);
+    if (at == history->together.end()) {
+      FamilyTogether together;
+      together.configuration = record.configuration;
+      together.said.resize(history->drills.size());
+      at = history->together.insert(at, std::move(together));
+    }
+    at->name = record.name;
+    at->last = verdict;
+    const auto drill = std::ranges::find(history->drills, record.drill_id, &FamilyDrill::drill_id);
+    if (drill == history->drills.end()) continue;
+    at->said[static_cast<std::size_t>(drill - history->drills.begin())] = std::move(verdict);
+  }
+  return {};
 }
 
 // Of the variables watched by prefix only those that are set are recorded: what one drill saw and
@@ -137,7 +168,7 @@ Result<Grid> LoadGrid(const FamilyHistory& family, HistoryStore* store) {
     for (const VerdictRecord& record : records) {
       std::vector<Cell>& cells = grid[record.run_id];
       cells.resize(family.drills.size());
-      ASSIGN_OR_RETURN(cells[i].verdict, VerdictIn(record.verdict, record.run_id));
+      ASSIGN_OR_RETURN(cells[i].verdict, VerdictIn(record.verdict, "run " + record.run_id));
       cells[i].place = record.surroundings_sha256;
     }
   }
@@ -220,7 +251,7 @@ Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
                  .verified = entry.verified,
                  .retired = entry.retired};
   if (!entry.last_verdict.empty()) {
-    ASSIGN_OR_RETURN(run.last_verdict, VerdictIn(entry.last_verdict, entry.run_id));
+    ASSIGN_OR_RETURN(run.last_verdict, VerdictIn(entry.last_verdict, "run " + entry.run_id));
   }
   return run;
 }
@@ -232,6 +263,18 @@ Result<std::vector<HistoryRun>> HistoryRunsOf(const std::vector<HistoryEntry>& e
     runs.push_back(std::move(run));
   }
   return runs;
+}
+
+Result<std::vector<LastTogether>> LoadLastTogether(const std::set<std::string>& families,
+                                                   HistoryStore* store) {
+  std::vector<LastTogether> together;
+  ASSIGN_OR_RETURN(const auto records, store->LastTogetherVerdicts());
+  for (const FamilyRecord& record : records) {
+    if (!families.contains(record.family)) continue;
+    ASSIGN_OR_RETURN(TogetherVerdict last, TogetherOf(record));
+    together.push_back({record.family, record.name, std::move(last)});
+  }
+  return together;
 }
 
 Result<RunHistory> LoadRunHistory(const std::string& run_id, HistoryStore* store) {
@@ -267,6 +310,7 @@ Result<FamilyHistory> LoadFamilyHistory(const std::string& family, std::size_t d
   for (const DrillRecord& record : records) {
     history.drills.push_back({record.drill_id, record.started, record.exit_code});
   }
+  RETURN_IF_ERROR(LoadTogether(store, &history));
   ASSIGN_OR_RETURN(Grid grid, LoadGrid(history, store));
   ASSIGN_OR_RETURN(const std::vector<VerdictRecord> goods, store->FamilyLastGood(family));
   std::map<std::string, VerdictRecord> last_good;

@@ -3,6 +3,7 @@
 #define RHARNESS_HARNESS_DRILL_HISTORY_OF_H_
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace rharness {
 // Errors: integrity, where the history holds a verdict that this version does not know.
 Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry);
 Result<std::vector<HistoryRun>> HistoryRunsOf(const std::vector<HistoryEntry>& entries);
+
+// The last that drills said of each configuration of these families. Errors: as above.
+Result<std::vector<LastTogether>> LoadLastTogether(const std::set<std::string>& families,
+                                                   HistoryStore* store);
 
 // Everything but `history` and `record`. Where a change happened in surroundings that cannot be
 // read it is not known, and a note says why. Errors: not_found, integrity, io.

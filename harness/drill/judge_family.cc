@@ -44,7 +44,22 @@ void Judge(std::vector<MetricDecision> metrics, RunState* run) {
     evidence.push_back(one);
     reruns.push_back(run->reruns.at(rerun));
   }
-  run->comparison = JudgeRun(run->manifest, evidence, reruns, std::move(metrics));
+  run->comparison = JudgeRun(run->manifest, evidence, reruns, run->merged, std::move(metrics));
+}
+
+// Of those that moved with their family; one that is equal to its record has none to ask.
+std::vector<Cause> CausesOf(const std::vector<RunState*>& members,
+                            const FamilyComparison& together) {
+  std::vector<const Comparison*> moved;
+  for (const RunState* member : members) {
+    const std::string& run_id = member->manifest.run_id;
+    const bool counts = std::ranges::find(together.runs, run_id) != together.runs.end() &&
+                        std::ranges::find(together.apart, run_id) == together.apart.end();
+    if (counts && member->comparison.verdict == Verdict::kDrifted) {
+      moved.push_back(&member->comparison);
+    }
+  }
+  return CommonCauses(moved);
 }
 
 }  // namespace
@@ -81,6 +96,7 @@ std::optional<FamilyComparison> JudgeTogether(const std::vector<RunState*>& runs
   }
   together.metrics = std::move(decided.family);
   JudgeFamily(identical, &together);
+  if (together.verdict == Verdict::kDrifted) together.causes = CausesOf(members, together);
   return together;
 }
 

@@ -13,9 +13,9 @@
 
 namespace rharness {
 
-// Fills the comparison of every run, all of one configuration, from its evidence and reruns. What
-// they come to together, where they are declared statistical and three seeds or more were compared;
-// else nothing.
+// Fills the comparison of every run, all of one configuration, from its evidence and reruns, which
+// are merged already (judge_siblings.h). What they come to together, where they are declared
+// statistical and three seeds or more were compared; else nothing.
 std::optional<FamilyComparison> JudgeTogether(const std::vector<RunState*>& runs,
                                               const Family& family);
 

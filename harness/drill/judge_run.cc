@@ -39,8 +39,8 @@ bool SameFinding(const Finding& a, const Finding& b) {
 }
 
 // The evidence whose facts explain: of the first rerun that differs in anything, else of the first.
-const Evidence* Telling(const std::vector<Evidence>& evidence,
-                        const std::vector<Comparison>& reruns) {
+const Evidence* TellingEvidence(const std::vector<Evidence>& evidence,
+                                const std::vector<Comparison>& reruns) {
   for (std::size_t i = 0; i < reruns.size(); ++i) {
     const auto differs = [](const auto& part) { return Differs(part); };
     if (std::ranges::any_of(reruns[i].checkpoints, differs) ||
@@ -80,11 +80,12 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
 }
 
 Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evidence,
-                    const std::vector<Comparison>& reruns, std::vector<MetricDecision> metrics) {
-  Comparison run = MergeReruns(manifest, reruns);
+                    const std::vector<Comparison>& reruns, Comparison merged,
+                    std::vector<MetricDecision> metrics) {
+  Comparison run = std::move(merged);
   run.metrics = std::move(metrics);
   JudgeComparison(&run);
-  const Evidence* telling = Telling(evidence, reruns);
+  const Evidence* telling = TellingEvidence(evidence, reruns);
   // One that came to no machine saw nothing that could explain it.
   if (telling == nullptr || telling->environment.hardware.cpu.architecture.empty()) return run;
   std::vector<Fact> recorded = FactsAsRerun(manifest, *telling);

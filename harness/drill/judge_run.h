@@ -15,9 +15,10 @@ namespace rharness {
 Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& reruns);
 
 // The judged comparison of a run, with its causes. `evidence` and `reruns` go together, one a
-// rerun; `metrics` are decided over all compared ones. Pure.
+// rerun; `merged` are these as one; `metrics` are decided over all compared ones. Pure.
 Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evidence,
-                    const std::vector<Comparison>& reruns, std::vector<MetricDecision> metrics);
+                    const std::vector<Comparison>& reruns, Comparison merged,
+                    std::vector<MetricDecision> metrics);
 
 }  // namespace rharness
 

@@ -60,12 +60,16 @@ std::vector<VerdictRecord> FetchVerdicts(soci::session& sql, const std::string& 
   return verdicts;
 }
 
-// Of which drill and run each record speaks.
-std::vector<std::pair<std::string, std::string>> IdsOf(const std::vector<RerunRecord>& reruns,
-                                                       const std::vector<VerdictRecord>& verdicts) {
+// Of which drill and run, or family, each record speaks.
+std::vector<std::pair<std::string, std::string>> IdsOf(const DrillResults& results) {
   std::vector<std::pair<std::string, std::string>> ids;
-  for (const RerunRecord& rerun : reruns) ids.emplace_back(rerun.drill_id, rerun.run_id);
-  for (const VerdictRecord& verdict : verdicts) ids.emplace_back(verdict.drill_id, verdict.run_id);
+  for (const RerunRecord& rerun : results.reruns) ids.emplace_back(rerun.drill_id, rerun.run_id);
+  for (const VerdictRecord& verdict : results.verdicts) {
+    ids.emplace_back(verdict.drill_id, verdict.run_id);
+  }
+  for (const FamilyRecord& family : results.families) {
+    ids.emplace_back(family.drill_id, family.family);
+  }
   return ids;
 }
 
@@ -125,18 +129,25 @@ void SqliteHistory::Insert(const VerdictRecord& verdict) {
 }
 
 Status SqliteHistory::InsertAll(const DrillRecord& drill, const std::string& supersedes,
-                                std::vector<RerunRecord> reruns,
-                                std::vector<VerdictRecord> verdicts) {
+                                DrillResults results) {
   Insert(drill, supersedes);
-  for (RerunRecord& rerun : reruns) {
+  for (RerunRecord& rerun : results.reruns) {
     RETURN_IF_ERROR(CheckRun(rerun.run_id));
     rerun.drill_id = drill.drill_id;
     Insert(rerun);
   }
-  for (VerdictRecord& verdict : verdicts) {
+  for (VerdictRecord& verdict : results.verdicts) {
     RETURN_IF_ERROR(CheckRun(verdict.run_id));
     verdict.drill_id = drill.drill_id;
     Insert(verdict);
+  }
+  for (FamilyRecord& family : results.families) {
+    if (!HasFamily(family.family)) {
+      return NotFound(fmt::format("no run of family '{}' is in the history", family.family),
+                      database_->path());
+    }
+    family.drill_id = drill.drill_id;
+    Insert(family);
   }
   return {};
 }
@@ -160,17 +171,20 @@ SqliteHistory::Held SqliteHistory::FindHeld(const std::string& drill_id) {
 
 // Times are left out: resuming a drill that is finished says the same at another time.
 bool SqliteHistory::SameResults(const std::string& held, const DrillRecord& drill,
-                                const std::vector<RerunRecord>& reruns,
-                                const std::vector<VerdictRecord>& verdicts) {
+                                const DrillResults& results) {
   std::set<std::string> said, before;
   said.insert(fmt::format("{}", drill.exit_code.value_or(0)));
-  for (const RerunRecord& rerun : reruns) {
+  for (const RerunRecord& rerun : results.reruns) {
     said.insert(fmt::format("{}\n{}\n{}\n{}", rerun.run_id, rerun.rerun, rerun.outcome,
                             rerun.evidence_sha256));
   }
-  for (const VerdictRecord& verdict : verdicts) {
+  for (const VerdictRecord& verdict : results.verdicts) {
     said.insert(fmt::format("{}\n{}\n{}\n{}", verdict.run_id, verdict.verdict, verdict.reruns,
                             verdict.reasons));
+  }
+  for (const FamilyRecord& family : results.families) {
+    said.insert(fmt::format("{}\n{}\n{}\n{}\n{}", family.configuration, family.name, family.verdict,
+                            family.runs, family.reasons));
   }
   std::string row;
   soci::statement query =
@@ -178,16 +192,17 @@ bool SqliteHistory::SameResults(const std::string& held, const DrillRecord& dril
                         ":drill UNION ALL SELECT run_id || '\n' || rerun || '\n' || outcome || "
                         "'\n' || evidence_sha256 FROM reruns WHERE drill_id = :rerun UNION ALL "
                         "SELECT run_id || '\n' || verdict || '\n' || reruns || '\n' || reasons "
-                        "FROM verdicts WHERE drill_id = :verdict",
-       soci::use(held), soci::use(held), soci::use(held), soci::into(row));
+                        "FROM verdicts WHERE drill_id = :verdict UNION ALL SELECT configuration || "
+                        "'\n' || name || '\n' || verdict || '\n' || runs || '\n' || reasons FROM "
+                        "family_verdicts WHERE drill_id = :family",
+       soci::use(held), soci::use(held), soci::use(held), soci::use(held), soci::into(row));
   query.execute();
   while (query.fetch()) before.insert(row);
   return said == before;
 }
 
-Status SqliteHistory::AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
-                               const std::vector<VerdictRecord>& verdicts) {
-  for (const auto& [drill_id, run_id] : IdsOf(reruns, verdicts)) {
+Status SqliteHistory::AddDrill(const DrillRecord& drill, const DrillResults& results) {
+  for (const auto& [drill_id, run_id] : IdsOf(results)) {
     if (drill_id == drill.drill_id) continue;
     return InvalidInput(
         fmt::format("a record of drill '{}' among those of drill '{}'", drill_id, drill.drill_id),
@@ -195,11 +210,11 @@ Status SqliteHistory::AddDrill(const DrillRecord& drill, const std::vector<Rerun
   }
   return database_->Write([&]() -> Status {
     const Held held = FindHeld(drill.drill_id);
-    if (held.times == 0) return InsertAll(drill, {}, reruns, verdicts);
-    if (SameResults(held.drill_id, drill, reruns, verdicts)) return {};
+    if (held.times == 0) return InsertAll(drill, {}, results);
+    if (SameResults(held.drill_id, drill, results)) return {};
     DrillRecord later = drill;
     later.drill_id = fmt::format("{}.{}", drill.drill_id, held.times + 1);
-    return InsertAll(later, held.drill_id, reruns, verdicts);
+    return InsertAll(later, held.drill_id, results);
   });
 }
 

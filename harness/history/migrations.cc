@@ -171,13 +171,33 @@ std::vector<std::string> Replicates(const Dialect& dialect) {
   return statements;
 }
 
+// What runs that differ in their seeds alone came to together, drill by drill.
+std::vector<std::string> FamilyVerdictTable(const Dialect& dialect) {
+  std::vector<std::string> statements = {
+      "CREATE TABLE family_verdicts (drill_id TEXT NOT NULL REFERENCES drills (drill_id), "
+      "family TEXT NOT NULL, configuration TEXT NOT NULL, name TEXT NOT NULL, "
+      "verdict TEXT NOT NULL, decided_ms BIGINT NOT NULL, runs BIGINT NOT NULL, "
+      "reasons TEXT NOT NULL, PRIMARY KEY (drill_id, configuration))",
+      "CREATE INDEX family_verdicts_by_family ON family_verdicts (family, drill_id)",
+  };
+  for (std::string& statement :
+       dialect.refuse_changes({"family_verdicts", {"drill_id", "configuration"}})) {
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
 }  // namespace
 
 std::vector<Migration> Migrations(const Dialect& dialect) {
   return {
-      {1, "records", RecordTables()},     {2, "append_only", AppendOnly(dialect)},
-      {3, "standing", Standing(dialect)}, {4, "surroundings", SurroundingsTables(dialect)},
-      {5, "order", Order(dialect)},       {6, "replicates", Replicates(dialect)},
+      {1, "records", RecordTables()},
+      {2, "append_only", AppendOnly(dialect)},
+      {3, "standing", Standing(dialect)},
+      {4, "surroundings", SurroundingsTables(dialect)},
+      {5, "order", Order(dialect)},
+      {6, "replicates", Replicates(dialect)},
+      {7, "family_verdicts", FamilyVerdictTable(dialect)},
   };
 }
 

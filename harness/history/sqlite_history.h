@@ -32,8 +32,8 @@ class SqliteHistory : public HistoryStore {
   Result<std::vector<HistoryEntry>> NextToDrill(std::size_t limit) override;
   Result<std::vector<HistoryCount>> Summarize() override;
   Status Retire(const std::string& run_id, const std::string& reason, WallTime now) override;
-  Status AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
-                  const std::vector<VerdictRecord>& verdicts) override;
+  using HistoryStore::AddDrill;
+  Status AddDrill(const DrillRecord& drill, const DrillResults& results) override;
   Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) override;
   Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
                                                      std::int64_t sequence) override;
@@ -47,6 +47,8 @@ class SqliteHistory : public HistoryStore {
   Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) override;
   Status AddReplicates(const std::vector<ReplicateRecord>& replicates) override;
   Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) override;
+  Result<std::vector<FamilyRecord>> TogetherVerdicts(const std::string& family) override;
+  Result<std::vector<FamilyRecord>> LastTogetherVerdicts() override;
 
  private:
   soci::session& sql() { return database_->sql(); }
@@ -70,19 +72,18 @@ class SqliteHistory : public HistoryStore {
     int times = 0;
   };
   Held FindHeld(const std::string& drill_id);
-  bool SameResults(const std::string& held, const DrillRecord& drill,
-                   const std::vector<RerunRecord>& reruns,
-                   const std::vector<VerdictRecord>& verdicts);
+  bool SameResults(const std::string& held, const DrillRecord& drill, const DrillResults& results);
   void Insert(const RerunRecord& rerun);
   void Insert(const VerdictRecord& verdict);
+  void Insert(const FamilyRecord& family);
   // Returns the digest of the text, which is kept from now on.
   std::string Keep(const std::string& text);
   // The digest of these, kept; empty for none.
   std::string Keep(const Surroundings& surroundings);
   Result<std::string> Kept(const std::string& sha256);
   // As results of `drill`, under its id, whatever drill_id the records have.
-  Status InsertAll(const DrillRecord& drill, const std::string& supersedes,
-                   std::vector<RerunRecord> reruns, std::vector<VerdictRecord> verdicts);
+  Status InsertAll(const DrillRecord& drill, const std::string& supersedes, DrillResults results);
+  bool HasFamily(const std::string& family);
 
   std::unique_ptr<Database> database_;
 };

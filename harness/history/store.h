@@ -7,76 +7,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/history/records.h"
 #include "harness/history/replicate_record.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
-
-// One row of `history list`, without the manifest's body.
-struct HistoryEntry {
-  std::string run_id;
-  std::string family;
-  std::string configuration;  // ConfigurationKey
-  WallTime started{};
-  double duration_seconds = 0.0;
-  std::string declared;  // "bitwise" or "statistical"
-  WallTime added{};
-  std::optional<WallTime> verified;    // last conclusive verdict
-  std::optional<WallTime> judged;      // last verdict of any kind
-  std::string last_verdict;            // "identical", ...; empty: never drilled
-  std::optional<std::string> retired;  // the reason
-};
-
-struct DrillRecord {
-  std::string drill_id;
-  WallTime started{};
-  std::optional<WallTime> ended;  // these two are empty for drills of older versions
-  std::optional<int> exit_code;
-};
-
-// Where and from what a rerun ran, as its evidence has it: parts by name, each a JSON text. Equal
-// parts are kept once, however many reruns have them.
-using Surroundings = std::map<std::string, std::string>;
-
-struct VerdictRecord {
-  std::string drill_id;
-  std::string run_id;
-  std::string verdict;  // "identical", "drifted", ...
-  WallTime decided{};
-  int reruns = 0;
-  std::string reasons;  // the decisive findings, as JSON
-  // Read only: of the drill's first rerun that has some, for GetSurroundings. Empty: not kept.
-  std::string surroundings_sha256 = {};
-  // Read only: verdicts in the order in which they were entered, whatever the clock showed.
-  std::int64_t sequence = 0;
-};
-
-struct RerunRecord {
-  std::string drill_id;
-  std::string run_id;
-  int rerun = 0;
-  std::string outcome;  // Outcome::ToString
-  double wall_seconds = 0.0;
-  std::string evidence_sha256;
-  Surroundings surroundings = {};  // empty: nothing is kept of them
-};
-
-// How many runs of a family have this as their last verdict; retired runs are not counted.
-struct HistoryCount {
-  std::string family;
-  std::string last_verdict;  // empty: never drilled
-  std::int64_t runs = 0;
-};
-
-enum class AddOutcome { kAdded, kAlreadyThere };
 
 class HistoryStore {
  public:
@@ -105,13 +46,16 @@ class HistoryStore {
   // results of a known drill_id, of a drill that was resumed, are entered as drill_id.2, .3, ...;
   // what they supersede is kept and no longer read. Errors: not_found when a record speaks of a run
   // that is not in the history.
-  virtual Status AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
-                          const std::vector<VerdictRecord>& verdicts) = 0;
+  virtual Status AddDrill(const DrillRecord& drill, const DrillResults& results) = 0;
+  Status AddDrill(const DrillRecord& drill, const std::vector<RerunRecord>& reruns,
+                  const std::vector<VerdictRecord>& verdicts) {
+    return AddDrill(drill, DrillResults{reruns, verdicts, {}});
+  }
   // Of a drill of which no more is known.
   Status AddDrill(const std::string& drill_id, WallTime started,
                   const std::vector<RerunRecord>& reruns,
                   const std::vector<VerdictRecord>& verdicts) {
-    return AddDrill(DrillRecord{drill_id, started, {}, {}}, reruns, verdicts);
+    return AddDrill(DrillRecord{drill_id, started, {}, {}}, DrillResults{reruns, verdicts, {}});
   }
 
   // Of all drills, without what was superseded; in the order of their sequence. Errors: not_found.
@@ -141,6 +85,11 @@ class HistoryStore {
   // changed.
   virtual Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) = 0;
 
+  // What drills said of its runs together, of each configuration; without what was superseded, in
+  // the order of their sequence. Drills of older versions kept nothing of it.
+  virtual Result<std::vector<FamilyRecord>> TogetherVerdicts(const std::string& family) = 0;
+  // The last of these of every configuration of every family, by family and name.
+  virtual Result<std::vector<FamilyRecord>> LastTogetherVerdicts() = 0;
   // The last identical or equivalent verdict of each run that has one, by run_id; no reasons.
   virtual Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) = 0;
 };

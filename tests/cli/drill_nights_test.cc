@@ -134,5 +134,33 @@ TEST_F(DrillNights, CallARunFlakyThatFailsWhileNothingElseChanges) {
   EXPECT_EQ(Show("tiny").Find("flaky")->ToInt64(), 1);
 }
 
+TEST_F(DrillNights, KeepWhatAFamilyCameToTogether) {
+  Write("train.sh",
+        "if [ \"$OMP_NUM_THREADS\" = 7 ]; then value=0.65; else value=0.75; fi\n"
+        "printf '{\"metrics\": {\"accuracy\": %s}}' $value > metrics.json\n");
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    Record(std::string("r") + seed, {"--seed", std::string("shuffle=") + seed});
+  }
+  Add();
+  Night("1", {}, 0);
+  Night("2", {"--env", "OMP_NUM_THREADS=7"}, 1);
+  std::filesystem::remove_all(At("n"));  // the history knows without the drills' folders
+  const Json family = Show("tiny");
+  const auto& together = family.Find("together")->AsArray();
+  ASSERT_EQ(together.size(), 1u);
+  const auto& said = together[0].Find("said")->AsArray();
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_EQ(said[0].Find("verdict")->AsString(), "identical");
+  EXPECT_EQ(said[1].Find("verdict")->AsString(), "drifted");
+  EXPECT_EQ(said[1].Find("runs")->ToInt64(), 4);
+  EXPECT_NE(said[1].Find("reasons")->Dump().find("accuracy moved by -0.1"), std::string::npos);
+  const ProcessResult list = Run({kRharness, "history", "list", "--history", "runs.db", "--json"});
+  const Json listed = ParseJson(list.stdout_text, "stdout").value();
+  const auto& last = listed.Find("together")->AsArray();
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last[0].Find("last")->Find("verdict")->AsString(), "drifted");
+  EXPECT_EQ(listed.Find("runs")->AsArray().size(), 4u);
+}
+
 }  // namespace
 }  // namespace rharness

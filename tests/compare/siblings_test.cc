@@ -32,7 +32,7 @@ Comparison Pair(const std::string& name, double statistic, double shift, double 
 std::vector<std::string> Judge(std::vector<Comparison>& pairs) {
   std::vector<Comparison*> all;
   for (Comparison& pair : pairs) all.push_back(&pair);
-  return JudgeSiblings(all);
+  return NotesOf(JudgeSiblings(SiblingsByName(all), "pairs"));
 }
 
 // Twelve pairs at 0.8 of the limit, up and down in turn.
@@ -99,6 +99,70 @@ TEST(Siblings, OfAnotherModelSayNothingWhereTheOwnAreEnough) {
   Judge(pairs);
   EXPECT_EQ(pairs[24].curves[0].state, CurveState::kWithin);
   EXPECT_EQ(pairs[25].curves[0].state, CurveState::kBeyond);
+}
+
+// A loss that scatters too much to be told alone, off by this share.
+Comparison Open(const std::string& name, double shift, double salt) {
+  Comparison pair = Pair(name, 0.7, shift, salt, DifferenceNature::kNone);
+  pair.curves[0].state = CurveState::kUndecided;
+  pair.curves[0].open_margin = 0.01;
+  pair.curves[0].shift_first = 1;
+  pair.curves[0].shift_last = 2;
+  return pair;
+}
+
+std::vector<Comparison> OpenAround(double middle) {
+  std::vector<Comparison> pairs;
+  for (int i = 0; i < 12; ++i) {
+    const double away = 0.001 * (i % 2 == 0 ? 1 + i : -i);  // 0.001, -0.001, 0.003, ... -0.011
+    pairs.push_back(Open("gpt__" + std::to_string(i), middle + away, i));
+  }
+  return pairs;
+}
+
+TEST(Siblings, TellACurveThatScattersTooMuchAlone) {
+  std::vector<Comparison> pairs = OpenAround(0.0);
+  pairs.push_back(Open("gpt__copy", 0.001, 0.0));
+  pairs.push_back(Open("gpt__regressed", 0.08, 99));
+  Judge(pairs);
+  for (std::size_t i = 0; i < 13; ++i) {
+    EXPECT_EQ(pairs[i].curves[0].state, CurveState::kWithin) << pairs[i].name;
+  }
+  EXPECT_THAT(pairs[0].curves[0].message, HasSubstr("12 pairs of gpt moved by"));
+  const CurveComparison& regressed = pairs[13].curves[0];
+  EXPECT_EQ(regressed.state, CurveState::kBeyond);
+  EXPECT_EQ(regressed.nature, DifferenceNature::kShifted);
+  EXPECT_EQ(regressed.first_beyond, 1);
+  EXPECT_THAT(regressed.message, HasSubstr("apart from its siblings"));
+}
+
+TEST(Siblings, ThatMovedTogetherAreBeyondTogether) {
+  std::vector<Comparison> pairs = OpenAround(0.03);
+  Judge(pairs);
+  for (const Comparison& pair : pairs) {
+    EXPECT_EQ(pair.curves[0].state, CurveState::kBeyond) << pair.curves[0].message;
+  }
+  EXPECT_THAT(pairs[0].curves[0].message, HasSubstr("with its siblings"));
+}
+
+TEST(Siblings, LeaveACurveOpenThatIsOpenForAnotherReasonOrThatTheyAreTooFewFor) {
+  std::vector<Comparison> pairs = OpenAround(0.0);
+  pairs[0].curves[0].open_margin = 0.0;  // its record is not finite somewhere, say
+  Judge(pairs);
+  EXPECT_EQ(pairs[0].curves[0].state, CurveState::kUndecided);
+  EXPECT_EQ(pairs[1].curves[0].state, CurveState::kWithin);
+  std::vector<Comparison> few = OpenAround(0.0);
+  few.resize(7);
+  Judge(few);
+  EXPECT_EQ(few[0].curves[0].state, CurveState::kUndecided);
+}
+
+TEST(Siblings, NameOneGroupOnceThatIsAllThereIs) {
+  std::vector<Comparison> pairs;
+  for (int i = 0; i < 20; ++i) {
+    pairs.push_back(Pair("gpt__" + std::to_string(i), 0.8, 1e-3 + 1e-5 * i, i));
+  }
+  EXPECT_EQ(Judge(pairs).size(), 1u);
 }
 
 }  // namespace

@@ -191,7 +191,7 @@ TEST(JudgeRun, TakesOfEachThingTheFirstRerunThatDiffersInIt) {
   std::vector<Comparison> reruns;
   for (const Evidence& one : evidence) reruns.push_back(Compare(manifest, one));
   const Comparison run =
-      JudgeRun(manifest, evidence, reruns,
+      JudgeRun(manifest, evidence, reruns, MergeReruns(manifest, reruns),
                DecideMetrics({{manifest, evidence}}, Family({manifest})).runs.front());
   EXPECT_EQ(run.verdict, Verdict::kDrifted);
   EXPECT_EQ(run.ends.size(), 3U);
@@ -217,8 +217,9 @@ TEST(CompareRerun, PassesLeftOutMetricsOnlyWhereTheirTextIsTheSame) {
   const auto judged = [&](std::optional<UnreadMembers> seen) {
     Evidence evidence = Seen(manifest);
     evidence.unread_metrics = std::move(seen);
-    return JudgeRun(manifest, {evidence}, {Compare(manifest, evidence)},
-                    Compare(manifest, evidence).metrics);
+    const std::vector<Comparison> reruns = {Compare(manifest, evidence)};
+    return JudgeRun(manifest, {evidence}, reruns, MergeReruns(manifest, reruns),
+                    reruns.front().metrics);
   };
   EXPECT_EQ(judged(manifest.unread_metrics).verdict, Verdict::kIdentical);
   EXPECT_EQ(judged({{{"eval", "{\"f1\":0.5}"}, {"metrics.eval_seconds", "[2]"}}}).verdict,

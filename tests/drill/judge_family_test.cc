@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/drill/judge_siblings.h"
 #include "tests/compare/metrics/paired_seeds.h"
 
 namespace rharness {
@@ -43,6 +44,7 @@ std::optional<FamilyComparison> Judge(std::vector<RunState>* runs) {
     recorded.push_back(run.manifest);
     members.push_back(&run);
   }
+  MergeAndJudgeSiblings(members);
   return JudgeTogether(members, Family(recorded));
 }
 
@@ -60,11 +62,29 @@ TEST(JudgeTogether, FindsTwentyFourSeedsEquivalentUnderAnotherKernel) {
 
 TEST(JudgeTogether, FindsThemDriftedWithAHigherLearningRate) {
   std::vector<RunState> runs = RunsOf(kCalmRecorded, kCalmFasterLearning);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::array<LayerComparison, 5>& layers = runs[i].reruns[1].layers;
+    for (std::size_t layer = 0; layer < layers.size(); ++layer)
+      layers[layer].layer = kLayers[layer];
+    layers[2].state = LayerState::kDiffers;
+    layers[2].differences = {{.layer = Layer::kEnvironment,
+                              .key = "software.numpy",
+                              .recorded = "1.26",
+                              .observed = "2.4"}};
+    if (i == 7) {  // of one run alone
+      layers[2].differences.push_back({.layer = Layer::kEnvironment,
+                                       .key = "variable.OMP_NUM_THREADS",
+                                       .recorded = "1",
+                                       .observed = "2"});
+    }
+  }
   runs[4].evidence[1].metrics.metrics["val_loss"] = kCalmRecorded[4];
   const auto family = Judge(&runs);
   ASSERT_TRUE(family);
   EXPECT_EQ(family->verdict, Verdict::kDrifted);
   EXPECT_THAT(family->headline, HasSubstr("on average over 24 runs"));
+  ASSERT_EQ(family->causes.size(), 1U);
+  EXPECT_EQ(family->causes[0].code, "library_changed");
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (i == 4) {  // equal to its record
       EXPECT_NE(runs[i].comparison.verdict, Verdict::kDrifted);

@@ -59,7 +59,7 @@ TEST(RerunOutputs, ThatDifferAreTheFirstCauseOfARun) {
       std::vector<std::string> damage;
       reruns.push_back(CompareRerun(manifest, one, Places{}, "/nowhere", &damage));
     }
-    return JudgeRun(manifest, evidence, reruns, {}).causes;
+    return JudgeRun(manifest, evidence, reruns, MergeReruns(manifest, reruns), {}).causes;
   };
   ASSERT_FALSE(causes(0.25).empty());
   EXPECT_EQ(causes(0.25).front().code, "reruns_differ");

@@ -14,9 +14,10 @@ class AppendOnlyTest : public HistoryTest {
     ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
     ASSERT_TRUE(store->Add(MakeManifest("b", kDay1), At(kDay1)).ok());
     ASSERT_TRUE(store
-                    ->AddDrill("d", At(kDay1),
-                               {{"d", "a", 1, "exited with 0", 1.0, "e", {{"data", "[]"}}}},
-                               {MakeVerdict("d", "a", "identical", kDay1)})
+                    ->AddDrill({"d", At(kDay1), {}, {}},
+                               {{{"d", "a", 1, "exited with 0", 1.0, "e", {{"data", "[]"}}}},
+                                {MakeVerdict("d", "a", "identical", kDay1)},
+                                {MakeFamilyRecord("d", "c1", "identical", kDay1)}})
                     .ok());
     ASSERT_TRUE(store->Retire("b", "why", At(kDay1)).ok());
     ASSERT_TRUE(store->AddReplicates({{"c", "s", "a", 1, At(kDay1), "e", "{}"}}).ok());
@@ -26,10 +27,15 @@ class AppendOnlyTest : public HistoryTest {
 TEST_F(AppendOnlyTest, RefusesUpdateDeleteAndReplaceOnEveryTable) {
   RawDatabase raw(Path());
   const std::vector<std::pair<std::string, std::string>> tables = {
-      {"runs", "family = 'x'"},       {"manifests", "body = 'x'"},
-      {"drills", "started_ms = 1"},   {"reruns", "outcome = 'x'"},
-      {"verdicts", "verdict = 'x'"},  {"retirements", "reason = 'x'"},
-      {"surroundings", "body = 'x'"}, {"replicates", "body = 'x'"}};
+      {"runs", "family = 'x'"},
+      {"manifests", "body = 'x'"},
+      {"drills", "started_ms = 1"},
+      {"reruns", "outcome = 'x'"},
+      {"verdicts", "verdict = 'x'"},
+      {"retirements", "reason = 'x'"},
+      {"surroundings", "body = 'x'"},
+      {"replicates", "body = 'x'"},
+      {"family_verdicts", "verdict = 'x'"}};
   for (const auto& [table, change] : tables) {
     const auto before = raw.Rows("SELECT * FROM " + table);
     ASSERT_FALSE(before.empty()) << table;

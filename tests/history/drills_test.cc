@@ -186,5 +186,58 @@ TEST_F(DrillsTest, TellsWhenARunWasLastJudgedWhateverCameOut) {
   EXPECT_EQ(entry.verified, At(kDay2));
 }
 
+// What drills said of runs together.
+class FamilyVerdictsTest : public DrillsTest {
+ protected:
+  Status Say(const std::string& drill_id, const std::string& day, const std::string& verdict,
+             const std::string& family = "digits-mlp/cpu") {
+    return store_->AddDrill({drill_id, At(day), At(day), 0},
+                            {{},
+                             {MakeVerdict(drill_id, "a", "identical", day)},
+                             {MakeFamilyRecord(drill_id, "c1", verdict, day, family),
+                              MakeFamilyRecord(drill_id, "c2", "identical", day, family)}});
+  }
+};
+
+TEST_F(FamilyVerdictsTest, AreKeptInTheOrderOfTheirDrillsForEachConfiguration) {
+  ASSERT_TRUE(Say("d1", kDay3, "equivalent").ok());
+  ASSERT_TRUE(Say("d2", kDay1, "drifted").ok());  // the clock stepped back
+  const auto held = store_->TogetherVerdicts("digits-mlp/cpu").value();
+  ASSERT_EQ(held.size(), 4u);
+  EXPECT_EQ(held[0].drill_id + " " + held[0].configuration + " " + held[0].verdict,
+            "d1 c1 equivalent");
+  EXPECT_EQ(held[2].drill_id + " " + held[2].configuration + " " + held[2].verdict,
+            "d2 c1 drifted");
+  EXPECT_EQ(held[2].decided, At(kDay1));
+  EXPECT_EQ(held[2].runs, 3);
+  EXPECT_EQ(held[2].reasons, R"(["because"])");
+  EXPECT_EQ(held[2].name, "digits-mlp/cpu as c1");
+  EXPECT_TRUE(store_->TogetherVerdicts("other")->empty());
+  const auto last = store_->LastTogetherVerdicts().value();
+  ASSERT_EQ(last.size(), 2u);
+  EXPECT_EQ(last[0].verdict, "drifted");
+  EXPECT_EQ(last[1].verdict, "identical");
+  EXPECT_EQ(store_->Find("a")->last_verdict, "identical") << "the run's own is another one";
+}
+
+TEST_F(FamilyVerdictsTest, OfAResumedDrillTakeThePlaceOfWhatItSaidBefore) {
+  ASSERT_TRUE(Say("d1", kDay1, "inconclusive").ok());
+  ASSERT_TRUE(Say("d1", kDay2, "inconclusive").ok());  // the same again adds nothing
+  EXPECT_EQ(store_->TogetherVerdicts("digits-mlp/cpu")->front().decided, At(kDay1));
+  ASSERT_TRUE(Say("d1", kDay3, "drifted").ok());  // the runs' own verdicts are the same
+  const auto held = store_->TogetherVerdicts("digits-mlp/cpu").value();
+  ASSERT_EQ(held.size(), 2u);
+  EXPECT_EQ(held[0].drill_id, "d1.2");
+  EXPECT_EQ(held[0].verdict, "drifted");
+  EXPECT_EQ(RawDatabase(Path()).Rows("SELECT COUNT(*) FROM family_verdicts").front(), "4");
+}
+
+TEST_F(FamilyVerdictsTest, SpeakOfFamiliesThatTheHistoryHas) {
+  const Status status = Say("d1", kDay1, "drifted", "stranger");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
+  EXPECT_TRUE(store_->FamilyDrills("digits-mlp/cpu", 9)->empty()) << "whole or not at all";
+}
+
 }  // namespace
 }  // namespace rharness

@@ -53,6 +53,13 @@ inline VerdictRecord MakeVerdict(const std::string& drill_id, const std::string&
   return {drill_id, run_id, verdict, At(decided), 2, R"([{"message": "because"}])"};
 }
 
+inline FamilyRecord MakeFamilyRecord(const std::string& drill_id, const std::string& configuration,
+                                     const std::string& verdict, const std::string& decided,
+                                     const std::string& family = "digits-mlp/cpu") {
+  return {drill_id,    family, configuration,   family + " as " + configuration, verdict,
+          At(decided), 3,      R"(["because"])"};
+}
+
 // The sqlite3 library without the store: what somebody with a database tool can do.
 class RawDatabase {
  public:

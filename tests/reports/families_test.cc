@@ -112,5 +112,24 @@ TEST(Families, AreAbsentWhereThereAreNone) {
   EXPECT_EQ(FamilyAnswer(report), "");
 }
 
+TEST(Families, ThatDriftedNameWhatAllOfThemHaveInCommon) {
+  Report report = WithFamily(Verdict::kDrifted);
+  report.families[0].causes = {{"library_changed",
+                                Layer::kEnvironment,
+                                "likely",
+                                "Libraries <changed>.",
+                                {"numpy: 1 in A, 2 in B", "scipy"},
+                                "rerun with A's"}};
+  EXPECT_THAT(
+      FamilyNextStep(report),
+      HasSubstr("in all of them: Libraries <changed>. (numpy: 1 in A, 2 in B, and 1 more)"));
+  EXPECT_THAT(WriteHtml(report), HasSubstr("Libraries &lt;changed&gt;."));
+  EXPECT_EQ(CheckHtml(WriteHtml(report)).error, "");
+  EXPECT_THAT(WriteJunit(report), HasSubstr("likely cause in all runs that moved"));
+  const Result<Report> again = ParseReport(ToJson(report), "report.json");
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(ToJson(*again).Dump(), ToJson(report).Dump());
+}
+
 }  // namespace
 }  // namespace rharness

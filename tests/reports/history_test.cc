@@ -159,7 +159,7 @@ TEST(FamilyHistory, DrawsAGridOfRunsByDrills) {
   const HtmlFacts facts = CheckHtml(WriteHtml(SampleFamily(), "1.0"));
   EXPECT_EQ(facts.error, "");
   EXPECT_EQ(std::set<std::string>(facts.ids.begin(), facts.ids.end()).size(), facts.ids.size());
-  EXPECT_EQ(facts.elements.at("i"), 36);  // a cell a run and drill
+  EXPECT_EQ(facts.elements.at("i"), 42);  // a cell a run and drill, and one of them together
   for (const std::string& href : facts.hrefs) {
     EXPECT_EQ(std::count(facts.ids.begin(), facts.ids.end(), href.substr(1)), 1) << href;
   }
@@ -212,6 +212,22 @@ TEST(HistoryReport, HostileTextOpensNothing) {
   }
 }
 
+TEST(FamilyHistory, ShowsWhatItsRunsCameToTogetherBesideTheirGrid) {
+  const FamilyHistory family = SampleFamily();
+  const std::string text = WriteTerminal(family, 120, false);
+  EXPECT_TRUE(Contains(text, "together      mlp drifted on 2026-11-07 02:00 UTC, 24 runs; moved: "))
+      << text;
+  const std::size_t row = text.find("\nall of mlp ");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_LT(row, text.find("\nbroken-1 ")) << "above its runs";
+  EXPECT_TRUE(Contains(text.substr(row, text.find('\n', row + 1) - row), "·≈·≈≈✗")) << text;
+  const std::string page = WriteHtml(family, "1");
+  EXPECT_EQ(CheckHtml(page).error, "");
+  EXPECT_LT(page.find("id=\"together\""), page.find("id=\"runs\""));
+  EXPECT_TRUE(Contains(page, "moved: mlp"));
+  EXPECT_FALSE(Contains(WriteHtml(FamilyHistory{.family = "none"}, "1"), "id=\"together\""));
+}
+
 TEST(HistorySchema, DescribesExactlyWhatIsWritten) {
   const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/history.schema.json");
   ASSERT_TRUE(schema.ok()) << schema.error().ToString();
@@ -222,7 +238,8 @@ TEST(HistorySchema, DescribesExactlyWhatIsWritten) {
   HistoryRun retired = SampleHistoryRun("a");
   retired.retired = "gone";
   retired.verified = NightOf(1);
-  check(ToJson(std::vector<HistoryRun>{retired, SampleHistoryRun("b")}), "runs");
+  const FamilyTogether together = SampleFamily().together.at(0);
+  check(ToJson({retired, SampleHistoryRun("b")}, {{"mlp", "mlp", together.last}}), "runs");
   check(ToJson(SampleRunHistory("iidx", true, NumpyUpgrade())), "run");
   check(ToJson(SampleRunHistory("iidi", false, {})), "run");
   check(ToJson(SampleRunHistory("", true, {})), "run");

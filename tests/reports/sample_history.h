@@ -109,6 +109,19 @@ inline FamilyHistory SampleFamily(const std::string& text = "mlp") {
                   SampleFamilyRun("flicker", "idiiei", NothingDiffers()),
                   SampleFamilyRun("broken-2", "iiiiif", NumpyUpgrade()),
                   SampleFamilyRun("unlucky", "xxxxxx", NothingDiffers())};
+  FamilyTogether together{.name = text, .configuration = "c0ffee"};
+  const auto verdicts = VerdictsFrom(".e.eed");
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    together.said.emplace_back();
+    if (!verdicts[i]) continue;
+    together.last = {history.drills[i].drill_id,
+                     *verdicts[i],
+                     NightOf(static_cast<int>(i) + 1),
+                     24,
+                     {"moved: " + text}};
+    together.said.back() = together.last;
+  }
+  history.together = {together};
   history.runs.push_back({.run = SampleHistoryRun("never")});
   history.runs.back().verdicts.resize(6);
   return history;

@@ -1,0 +1,17 @@
+// The values of a sample that lie farther out than a normal one has them.
+#ifndef RHARNESS_COMPARE_STATS_OUTLIERS_H_
+#define RHARNESS_COMPARE_STATS_OUTLIERS_H_
+
+#include <vector>
+
+namespace rharness::stats {
+
+// Generalized ESD (Rosner 1983, doi:10.1080/00401706.1983.10487848): at most a quarter of the
+// values, at `alpha` over all of them. Takes the most extreme one away again and again, and keeps
+// those up to the last that was beyond its limit, so that several do not hide each other. One flag
+// a value; none below four values, or where all are equal. Values must be finite. O(n^2).
+std::vector<bool> FindOutliers(const std::vector<double>& values, double alpha);
+
+}  // namespace rharness::stats
+
+#endif  // RHARNESS_COMPARE_STATS_OUTLIERS_H_

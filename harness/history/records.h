@@ -1,0 +1,94 @@
+// What a history holds of runs and drills, a struct a row.
+#ifndef RHARNESS_HARNESS_HISTORY_RECORDS_H_
+#define RHARNESS_HARNESS_HISTORY_RECORDS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/clock.h"
+
+namespace rharness {
+
+// One row of `history list`, without the manifest's body.
+struct HistoryEntry {
+  std::string run_id;
+  std::string family;
+  std::string configuration;  // ConfigurationKey
+  WallTime started{};
+  double duration_seconds = 0.0;
+  std::string declared;  // "bitwise" or "statistical"
+  WallTime added{};
+  std::optional<WallTime> verified;    // last conclusive verdict
+  std::optional<WallTime> judged;      // last verdict of any kind
+  std::string last_verdict;            // "identical", ...; empty: never drilled
+  std::optional<std::string> retired;  // the reason
+};
+
+struct DrillRecord {
+  std::string drill_id;
+  WallTime started{};
+  std::optional<WallTime> ended;  // these two are empty for drills of older versions
+  std::optional<int> exit_code;
+};
+
+// Where and from what a rerun ran, as its evidence has it: parts by name, each a JSON text. Equal
+// parts are kept once, however many reruns have them.
+using Surroundings = std::map<std::string, std::string>;
+
+struct VerdictRecord {
+  std::string drill_id;
+  std::string run_id;
+  std::string verdict;  // "identical", "drifted", ...
+  WallTime decided{};
+  int reruns = 0;
+  std::string reasons;  // the decisive findings, as JSON
+  // Read only: of the drill's first rerun that has some, for GetSurroundings. Empty: not kept.
+  std::string surroundings_sha256 = {};
+  // Read only: verdicts in the order in which they were entered, whatever the clock showed.
+  std::int64_t sequence = 0;
+};
+
+// What a drill said of the runs of one configuration together.
+struct FamilyRecord {
+  std::string drill_id;
+  std::string family;
+  std::string configuration;  // ConfigurationKey
+  std::string name;           // for people: the family's, or "mlp (as mlp-7)"
+  std::string verdict;
+  WallTime decided{};
+  int runs = 0;         // of different seeds and of equal ones, those apart among them
+  std::string reasons;  // the decisive findings, as JSON
+};
+
+struct RerunRecord {
+  std::string drill_id;
+  std::string run_id;
+  int rerun = 0;
+  std::string outcome;  // Outcome::ToString
+  double wall_seconds = 0.0;
+  std::string evidence_sha256;
+  Surroundings surroundings = {};  // empty: nothing is kept of them
+};
+
+// How many runs of a family have this as their last verdict; retired runs are not counted.
+struct HistoryCount {
+  std::string family;
+  std::string last_verdict;  // empty: never drilled
+  std::int64_t runs = 0;
+};
+
+// What one drill made of its runs.
+struct DrillResults {
+  std::vector<RerunRecord> reruns;
+  std::vector<VerdictRecord> verdicts;
+  std::vector<FamilyRecord> families;
+};
+
+enum class AddOutcome { kAdded, kAlreadyThere };
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_RECORDS_H_
