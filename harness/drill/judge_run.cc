@@ -87,7 +87,10 @@ Comparison JudgeRun(const Manifest& manifest, const std::vector<Evidence>& evide
   JudgeComparison(&run);
   const Evidence* telling = TellingEvidence(evidence, reruns);
   // One that came to no machine saw nothing that could explain it.
-  if (telling == nullptr || telling->environment.hardware.cpu.architecture.empty()) return run;
+  if (telling == nullptr) return run;
+  if (!telling->obstacle.empty() && telling->environment.hardware.cpu.architecture.empty()) {
+    return run;
+  }
   std::vector<Fact> recorded = FactsAsRerun(manifest, *telling);
   std::vector<Fact> seen = FactsOf(*telling, manifest);
   AddConfiguration(manifest, &recorded);

@@ -2,30 +2,9 @@
 #include "scenarios/common/network.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <utility>
 
 namespace rharness::scenarios {
-namespace {
-
-// In a replicate (RHARNESS_REPLICATE=1, 2, ...) every initial parameter is one of its two
-// neighbours, drawn anew for each number: what another order of addition does to all of them.
-void HeedReplicate(Parameters* parameters) {
-  const char* text = std::getenv("RHARNESS_REPLICATE");
-  const unsigned long number = text == nullptr ? 0 : std::strtoul(text, nullptr, 10);
-  if (number == 0) return;
-  Rng rng(number, Stream::kInit);
-  for (auto* values : {&parameters->fc1_weight, &parameters->fc1_bias, &parameters->fc2_weight,
-                       &parameters->fc2_bias}) {
-    for (float& value : *values) {
-      const float limit = std::numeric_limits<float>::infinity();
-      value = std::nextafter(value, rng.Below(2) == 0 ? limit : -limit);
-    }
-  }
-}
-
-}  // namespace
 
 std::vector<float> DrawUniform(Rng* rng, std::size_t count, std::size_t inputs) {
   // IEEE 754 defines division and square root to the last bit, unlike the rest of libm.
@@ -43,7 +22,6 @@ Parameters InitialParameters(std::size_t hidden, std::uint64_t seed) {
   parameters.fc1_bias = DrawUniform(&rng, hidden, kPixels);
   parameters.fc2_weight = DrawUniform(&rng, kClasses * hidden, hidden);
   parameters.fc2_bias = DrawUniform(&rng, kClasses, hidden);
-  HeedReplicate(&parameters);
   return parameters;
 }
 

@@ -35,8 +35,7 @@ struct Parameters {
 };
 
 // Uniform over +-1/sqrt(inputs) for weights and biases of each layer, drawn in the order of the
-// members above from the init stream of `seed`. Where RHARNESS_REPLICATE is 1, 2, ... every
-// parameter is moved to a neighbouring float, as `rharness drill --replicates` asks.
+// members above from the init stream of `seed`.
 Parameters InitialParameters(std::size_t hidden, std::uint64_t seed);
 
 // fc1.bias, fc1.weight, fc2.bias, fc2.weight.

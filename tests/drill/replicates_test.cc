@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/judge_family.h"
+#include "harness/drill/judge_siblings.h"
 
 namespace rharness {
 namespace {
@@ -171,6 +172,7 @@ TEST_F(ReplicatesOfTwoRuns, HoldMetricsToRounding) {
   runs_["a"].evidence[1].metrics.metrics["val_loss"] += 0.02;
   const Family family(recorded);
   const std::vector<RunState*> members = {&runs_["a"], &runs_["b"]};
+  MergeAndJudgeSiblings(members);
   JudgeTogether(members, family);
   EXPECT_EQ(runs_["a"].comparison.metrics.at(0).verdict, MetricVerdict::kInconclusive);
   Make({2.0, 3.0, 4.0});
@@ -178,6 +180,7 @@ TEST_F(ReplicatesOfTwoRuns, HoldMetricsToRounding) {
   replicates.Settle(ids_, &runs_);
   for (auto& [number, made] : runs_["a"].replicates) made.metrics.metrics["val_loss"] += 0.02;
   replicates.Settle(ids_, &runs_);
+  MergeAndJudgeSiblings(members);
   JudgeTogether(members, family);
   const MetricDecision& moved = runs_["a"].comparison.metrics.at(0);
   EXPECT_EQ(moved.verdict, MetricVerdict::kNeedsConfirmation);

@@ -21,8 +21,8 @@ const std::vector<int> kSeeds = {1, 2, 4, 5};
 class ChaoticTraining : public testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(RHARNESS_BIN_DIR "/digits_blas")) {
-      GTEST_SKIP() << "digits_blas was not built: OpenBLAS or Eigen is missing";
+    if (!fs::exists(RHARNESS_BIN_DIR "/heeding_trainer")) {
+      GTEST_SKIP() << "heeding_trainer was not built: OpenBLAS or Eigen is missing";
     }
     const auto cpu = ReadFile("/proc/cpuinfo");
     if (!cpu.ok() || cpu->find(" avx2 ") == std::string::npos) {
@@ -33,7 +33,7 @@ class ChaoticTraining : public testing::Test {
     for (const int seed : kSeeds) Record(seed);
   }
   void Install(const std::string& kernel, const std::string& options = {}) {
-    world_.Wrap("digits_blas",
+    world_.Wrap("heeding_trainer",
                 fmt::format("OPENBLAS_CORETYPE={} exec $REAL \"$@\" {}", kernel, options));
   }
   // Its loss alone: no metric decides.
@@ -62,7 +62,7 @@ class ChaoticTraining : public testing::Test {
                                              "--determinism",
                                              "statistical",
                                              "--",
-                                             "digits_blas",
+                                             "heeding_trainer",
                                              "--data",
                                              "data/digits.csv",
                                              "--seed",
