@@ -43,7 +43,7 @@ std::string HtmlSiblings(const Report& report) {
              "<h2 id=\"siblings\">Siblings</h2>\n<p class=\"soft\">Runs that one change moved: "
              "their training losses judged together, beside the limit of accepted "
              "upgrades.</p>\n{}",
-             HtmlTable("Siblings",
+             HtmlTable("Groups",
                        HtmlHeads({"Runs of", "Curves that differ", "Moved", "Middle shift",
                                   "Middle, of the limit", "Room, times the limit"}),
                        rows)) +
