@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -71,7 +72,9 @@ Status SlurmDispatcher::Adopt() {
     std::from_chars(batch.filename().c_str(),
                     batch.filename().c_str() + batch.filename().string().size(), batches_);
   }
-  return {};
+  // What was never submitted is dropped at once, if Slurm answers.
+  const Result<bool> answers = FindNumbers();
+  return answers.ok() ? Status() : answers.error();
 }
 
 Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
@@ -88,10 +91,7 @@ Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
   std::optional<std::uint64_t> job;
   if (const auto text = ReadFile(batch / "job"); text.ok()) {
     ASSIGN_OR_RETURN(job, ParseSbatch(*text));
-  } else {
-    ASSIGN_OR_RETURN(job, client_.FindByName(BatchName(options_, batch)));
   }
-  if (!job) return RemoveTree(batch);  // it was never submitted
   for (const fs::path& folder : folders) {
     auto ticket = LoadTicket(folder / "ticket.json");
     if (!ticket.ok()) continue;
@@ -102,12 +102,11 @@ Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
       const Status back = MoveRerun(options_.folder, folder / "out", *ticket);
       if (!back.ok()) LogDebug(back.error().ToString());
     }
-    tasks_.push_back({.id = fmt::format("{}_{}", *job, folder.filename().string()),
+    tasks_.push_back({.id = job ? fmt::format("{}_{}", *job, folder.filename().string()) : "",
                       .folder = folder,
-                      .ticket = std::move(*ticket),
-                      .submitted = clock_.Monotonic()});
+                      .ticket = std::move(*ticket)});
   }
-  LogInfo(fmt::format("found job {} of an earlier process, with {} reruns", *job, folders.size()));
+  LogInfo(fmt::format("found {} reruns that an earlier process handed to Slurm", folders.size()));
   return {};
 }
 
@@ -142,41 +141,59 @@ Status SlurmDispatcher::SubmitClass(const ResourceClass& needs, std::vector<Atte
   return {};
 }
 
-std::optional<std::uint64_t> SlurmDispatcher::Ask(const ResourceClass& needs, const fs::path& batch,
-                                                  std::size_t tasks, Error* why) {
-  const auto job = client_.Submit(SbatchArguments(options_, batch, needs, tasks, avoid_));
-  if (job.ok()) return *job;
-  *why = job.error();
-  if (why->code == ErrorCode::kInvalidInput || why->code == ErrorCode::kNotFound) return {};
-  // The call failed; what it asked for may have come about all the same.
-  const auto found = client_.FindByName(BatchName(options_, batch));
-  return found.ok() ? *found : std::nullopt;
-}
-
 Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Attempt> attempts) {
   const fs::path batch = options_.folder / "dispatch" / std::to_string(++batches_);
   RETURN_IF_ERROR(WriteBatch(batch, attempts));
-  Error why;
-  const auto job = Ask(needs, batch, attempts.size(), &why);
-  if (job) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(*job) + "\n"));
-  if (!job && why.code == ErrorCode::kNotFound) return why;
-  const bool refused = !job && why.code == ErrorCode::kInvalidInput;
+  const auto job = client_.Submit(SbatchArguments(options_, batch, needs, attempts.size(), avoid_));
+  if (job.ok()) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(*job) + "\n"));
+  if (!job.ok() && job.error().code == ErrorCode::kNotFound) return job.error();
+  // Where the call failed, what it asked for may have come about all the same.
+  const bool refused = !job.ok() && job.error().code == ErrorCode::kInvalidInput;
+  if (!job.ok() && !refused)
+    LogWarning("Slurm does not answer; waiting: " + job.error().ToString());
   for (std::size_t i = 0; i < attempts.size(); ++i) {
-    Task task{.id = job ? fmt::format("{}_{}", *job, i) : "",
+    Task task{.id = job.ok() ? fmt::format("{}_{}", *job, i) : "",
               .folder = batch / std::to_string(i),
               .ticket = std::move(attempts[i].ticket),
-              .index = attempts[i].index,
-              .submitted = clock_.Monotonic()};
-    if (job) {
+              .index = attempts[i].index};
+    if (refused) {
+      ended_.push_back(WithoutEvidence(task, AttemptEnd::Kind::kCutShort, OutcomeKind::kNotStarted,
+                                       "Slurm refused it: " + job.error().ToString()));
+    } else {
       tasks_.push_back(std::move(task));
-      continue;
     }
-    refused_.push_back(WithoutEvidence(
-        task, refused ? AttemptEnd::Kind::kCutShort : AttemptEnd::Kind::kInfrastructure,
-        OutcomeKind::kNotStarted,
-        fmt::format("Slurm {} it: {}", refused ? "refused" : "did not take", why.ToString())));
   }
-  return job ? Status() : RemoveTree(batch);
+  return refused ? RemoveTree(batch) : Status();
+}
+
+// The batches of which no number is on record, looked for by their names.
+Result<bool> SlurmDispatcher::FindNumbers() {
+  std::set<fs::path> batches;
+  for (const Task& task : tasks_) {
+    if (task.id.empty()) batches.insert(task.folder.parent_path());
+  }
+  for (const fs::path& batch : batches) {
+    const auto job = client_.FindByName(BatchName(options_, batch));
+    if (!job.ok()) {
+      LogWarning("Slurm does not answer; waiting: " + job.error().ToString());
+      return false;
+    }
+    if (*job) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(**job) + "\n"));
+    std::erase_if(tasks_, [&](Task& task) {
+      if (task.folder.parent_path() != batch) return false;
+      if (*job) task.id = fmt::format("{}_{}", **job, task.folder.filename().string());
+      // One that was taken up was submitted, whatever Slurm knows by now.
+      std::error_code error;
+      if (*job || fs::exists(task.folder / "out", error)) return false;
+      if (task.index) {
+        ended_.push_back(WithoutEvidence(task, AttemptEnd::Kind::kInfrastructure,
+                                         OutcomeKind::kNotStarted, "Slurm did not take it"));
+      }
+      fs::remove_all(task.folder, error);
+      return true;
+    });
+  }
+  return true;
 }
 
 AttemptEnd SlurmDispatcher::WithoutEvidence(const Task& task, AttemptEnd::Kind kind,
@@ -195,7 +212,7 @@ AttemptEnd SlurmDispatcher::WithoutEvidence(const Task& task, AttemptEnd::Kind k
 }
 
 Result<std::vector<AttemptEnd>> SlurmDispatcher::Wait(std::chrono::nanoseconds longest) {
-  std::vector<AttemptEnd> ends = std::exchange(refused_, {});
+  std::vector<AttemptEnd> ends = std::exchange(ended_, {});
   if (!ends.empty()) return ends;
   if (!cancelled_ && should_cancel_ && should_cancel_()) CancelAll();
   const MonotonicTime now = clock_.Monotonic();
@@ -213,7 +230,9 @@ Result<std::vector<AttemptEnd>> SlurmDispatcher::Wait(std::chrono::nanoseconds l
 void SlurmDispatcher::CancelAll() {
   cancelled_ = true;
   std::set<std::string> jobs;
-  for (const Task& task : tasks_) jobs.insert(std::to_string(JobOf(task.id)));
+  for (const Task& task : tasks_) {
+    if (!task.id.empty()) jobs.insert(std::to_string(JobOf(task.id)));
+  }
   if (jobs.empty()) return;
   const Status cancelled = client_.Cancel({jobs.begin(), jobs.end()});
   if (!cancelled.ok()) LogWarning("cannot cancel: " + cancelled.error().ToString());
@@ -222,13 +241,15 @@ void SlurmDispatcher::CancelAll() {
 }
 
 Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
+  ASSIGN_OR_RETURN(const bool answers, FindNumbers());
+  std::ranges::move(std::exchange(ended_, {}), std::back_inserter(*ends));
+  if (!answers) return {};
   std::set<std::uint64_t> asked;
   for (const Task& task : tasks_) {
-    if (task.index) asked.insert(JobOf(task.id));
+    if (task.index && !task.id.empty()) asked.insert(JobOf(task.id));
   }
-  if (asked.empty()) return {};
   const std::vector<std::uint64_t> jobs(asked.begin(), asked.end());
-  const auto queue = client_.Queue(jobs);
+  const auto queue = jobs.empty() ? Result<SlurmTasks>(SlurmTasks()) : client_.Queue(jobs);
   if (!queue.ok()) {
     // A controller that is down says nothing of the tasks: they are waited for.
     LogWarning("Slurm does not answer; waiting: " + queue.error().ToString());
@@ -237,7 +258,7 @@ Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
   std::optional<SlurmTasks> accounting;
   const bool gone = std::ranges::any_of(
       tasks_, [&](const Task& task) { return task.index && !queue->contains(task.id); });
-  if (gone) {
+  if (gone && !jobs.empty()) {
     auto answer = client_.Accounting(jobs);
     if (answer.ok()) accounting = std::move(*answer);
   }
@@ -267,8 +288,7 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
   const MonotonicTime now = clock_.Monotonic();
   TaskView view{.queue = find(queue),
                 .accounting = accounting ? find(*accounting) : std::nullopt,
-                .accounting_answers = accounting.has_value(),
-                .since_submitted = now - task->submitted};
+                .accounting_answers = accounting.has_value()};
   const bool live = view.queue && PhaseOf(view.queue->state) == SlurmPhase::kLive;
   // Its marker ends it, also where the word of its node has not reached Slurm yet.
   std::error_code error;

@@ -41,20 +41,18 @@ class SlurmDispatcher : public Dispatcher {
 
  private:
   struct Task {
-    std::string id;                // "JOB_INDEX"; empty: not known to be submitted
+    std::string id;                // "JOB_INDEX"; empty: not known whether it is submitted
     std::filesystem::path folder;  // of the task
     Ticket ticket;
-    std::optional<std::size_t> index;  // the caller's; none: adopted, and not asked for yet
-    MonotonicTime submitted{0};
+    std::optional<std::size_t> index;    // the caller's; none: adopted, and not asked for yet
     std::optional<MonotonicTime> ended;  // when Slurm first said so, or knew it no more
   };
 
   Status SubmitClass(const ResourceClass& needs, std::vector<Attempt> attempts);
   Status SubmitBatch(const ResourceClass& needs, std::vector<Attempt> attempts);
   Status AdoptBatch(const std::filesystem::path& batch);
-  // The number of the array; none: Slurm has it not, and `why` is what it said.
-  std::optional<std::uint64_t> Ask(const ResourceClass& needs, const std::filesystem::path& batch,
-                                   std::size_t tasks, Error* why);
+  // False: Slurm does not answer.
+  Result<bool> FindNumbers();
   Status Poll(std::vector<AttemptEnd>* ends);
   void CancelAll();
   // None: nothing has come of it yet.
@@ -69,9 +67,9 @@ class SlurmDispatcher : public Dispatcher {
   Clock& clock_;
   const std::function<Status(const RerunStep&)> on_step_;
   const std::function<bool()> should_cancel_;
-  std::vector<Task> tasks_;  // that have not ended
-  std::vector<AttemptEnd> refused_;
-  std::set<std::string> avoid_;  // nodes that failed
+  std::vector<Task> tasks_;        // that have not ended
+  std::vector<AttemptEnd> ended_;  // and not told yet
+  std::set<std::string> avoid_;    // nodes that failed
   int batches_ = 0;
   MonotonicTime next_poll_{0};
   std::chrono::nanoseconds interval_{0};

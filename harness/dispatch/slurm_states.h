@@ -59,8 +59,7 @@ struct TaskView {
   std::optional<SlurmTask> accounting;
   // There is evidence, and it says that the run was stopped from outside.
   bool stopped = false;
-  bool accounting_answers = false;  // sacct could be asked
-  std::chrono::nanoseconds since_submitted{0};
+  bool accounting_answers = false;          // sacct could be asked
   std::chrono::nanoseconds since_ended{0};  // that Slurm first said that it ended or was gone
 };
 

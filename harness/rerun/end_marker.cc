@@ -42,20 +42,6 @@ Result<Marker> ParseMarker(const std::string& text, const std::string& file) {
   return marker;
 }
 
-// The logs are digested where they lie, below the folder and by no link.
-Result<std::string> LogsBelow(const HeldFolder& folder, const Evidence& evidence) {
-  Sha256 digest;
-  for (const std::string& path : {evidence.stdout_path, evidence.stderr_path}) {
-    std::string text;
-    if (!path.empty()) {
-      ASSIGN_OR_RETURN(text, folder.ReadFile(path));
-    }
-    digest.UpdateU64(text.size());
-    digest.Update(text);
-  }
-  return ToHex(digest.Finish());
-}
-
 Result<ProvenEnd> Prove(const HeldFolder& folder, const Marker& marker, const Ticket& ticket) {
   const fs::path path = EvidencePath(ticket);
   const std::string file = (folder.path() / path).string();
@@ -69,7 +55,7 @@ Result<ProvenEnd> Prove(const HeldFolder& folder, const Marker& marker, const Ti
       evidence.rerun != ticket.rerun || evidence.attempt != ticket.attempt) {
     return IntegrityError("is the evidence of another ticket", file);
   }
-  ASSIGN_OR_RETURN(const std::string logs, LogsBelow(folder, evidence));
+  ASSIGN_OR_RETURN(const std::string logs, LogsSha256(folder, evidence));
   if (logs != marker.logs_sha256) {
     return IntegrityError("has not the logs that the end marker tells",
                           (folder.path() / path.parent_path()).string());

@@ -41,8 +41,10 @@ struct RerunResult {
   bool infrastructure = false;  // worth another attempt
 };
 
-// What a rerun said, as one digest of the files that its evidence names. Errors: those of ReadFile.
-Result<std::string> LogsSha256(const std::filesystem::path& drill_folder, const Evidence& evidence);
+// What a rerun said, as one digest of the files that its evidence names. Errors: those of
+// HeldFolder. They are reached by no link below the folder.
+Result<std::string> LogsSha256(const std::filesystem::path& folder, const Evidence& evidence);
+Result<std::string> LogsSha256(const HeldFolder& folder, const Evidence& evidence);
 
 // The complete environment of the child: PATH, HOME, TMPDIR and LANG of the workspace, the recorded
 // variables (those known to be unset stay so), GPUs given, then the overrides, where one without a

@@ -1,8 +1,7 @@
 // A ticket: one attempt of one rerun, with all that a machine must be told to carry it out.
 //
-// Role: what a drill hands over, "rharness.ticket/v1" (ticket.schema.json), to this process or to
-// another machine. A digest over all of it binds the evidence to it: evidence of another ticket is
-// no evidence.
+// Role: what a drill hands over, "rharness.ticket/v1", to this process or to another machine. A
+// digest over all of it binds the evidence to it: evidence of another ticket is no evidence.
 #ifndef RHARNESS_HARNESS_RERUN_TICKET_H_
 #define RHARNESS_HARNESS_RERUN_TICKET_H_
 
