@@ -149,8 +149,7 @@ Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Atte
   if (!job.ok() && job.error().code == ErrorCode::kNotFound) return job.error();
   // Where the call failed, what it asked for may have come about all the same.
   const bool refused = !job.ok() && job.error().code == ErrorCode::kInvalidInput;
-  if (!job.ok() && !refused)
-    LogWarning("Slurm does not answer; waiting: " + job.error().ToString());
+  if (!job.ok() && !refused) TellSilence(job.error());
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     Task task{.id = job.ok() ? fmt::format("{}_{}", *job, i) : "",
               .folder = batch / std::to_string(i),
@@ -166,6 +165,13 @@ Status SlurmDispatcher::SubmitBatch(const ResourceClass& needs, std::vector<Atte
   return refused ? RemoveTree(batch) : Status();
 }
 
+// Once, until it answers again: a controller may be down for hours.
+void SlurmDispatcher::TellSilence(const Error& error) {
+  if (!std::exchange(silent_, true)) {
+    LogWarning("Slurm does not answer; waiting: " + error.ToString());
+  }
+}
+
 // The batches of which no number is on record, looked for by their names.
 Result<bool> SlurmDispatcher::FindNumbers() {
   std::set<fs::path> batches;
@@ -175,7 +181,7 @@ Result<bool> SlurmDispatcher::FindNumbers() {
   for (const fs::path& batch : batches) {
     const auto job = client_.FindByName(BatchName(options_, batch));
     if (!job.ok()) {
-      LogWarning("Slurm does not answer; waiting: " + job.error().ToString());
+      TellSilence(job.error());
       return false;
     }
     if (*job) RETURN_IF_ERROR(WriteFileAtomic(batch / "job", std::to_string(**job) + "\n"));
@@ -252,9 +258,10 @@ Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
   const auto queue = jobs.empty() ? Result<SlurmTasks>(SlurmTasks()) : client_.Queue(jobs);
   if (!queue.ok()) {
     // A controller that is down says nothing of the tasks: they are waited for.
-    LogWarning("Slurm does not answer; waiting: " + queue.error().ToString());
+    TellSilence(queue.error());
     return {};
   }
+  silent_ = false;
   std::optional<SlurmTasks> accounting;
   const bool gone = std::ranges::any_of(
       tasks_, [&](const Task& task) { return task.index && !queue->contains(task.id); });

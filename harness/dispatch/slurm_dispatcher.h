@@ -51,6 +51,7 @@ class SlurmDispatcher : public Dispatcher {
   Status SubmitClass(const ResourceClass& needs, std::vector<Attempt> attempts);
   Status SubmitBatch(const ResourceClass& needs, std::vector<Attempt> attempts);
   Status AdoptBatch(const std::filesystem::path& batch);
+  void TellSilence(const Error& error);
   // False: Slurm does not answer.
   Result<bool> FindNumbers();
   Status Poll(std::vector<AttemptEnd>* ends);
@@ -74,6 +75,7 @@ class SlurmDispatcher : public Dispatcher {
   MonotonicTime next_poll_{0};
   std::chrono::nanoseconds interval_{0};
   bool cancelled_ = false;
+  bool silent_ = false;  // Slurm does not answer, and that was told
 };
 
 }  // namespace rharness
