@@ -18,6 +18,10 @@ constexpr double kEquivalenceAlpha = 0.05;  // one side
 constexpr double kDriftAlpha = 0.01;        // both sides
 constexpr double kMostMargins = 3.0;        // whatever the others do
 
+bool MoreThanAQuarter(std::ptrdiff_t count, std::size_t all) {
+  return 4 * static_cast<std::size_t>(count) > all;
+}
+
 // Flags of some values, put among all of them.
 std::vector<bool> FindApart(const std::vector<double>& shifts, const std::vector<bool>& beyond,
                             double margin) {
@@ -41,13 +45,15 @@ std::vector<bool> FindApart(const std::vector<double>& shifts, const std::vector
 SharedShift ShareShifts(const std::vector<double>& shifts, const std::vector<bool>& beyond,
                         double margin, std::size_t fewest) {
   SharedShift together;
-  together.apart = FindApart(shifts, beyond, margin);
+  together.broken = MoreThanAQuarter(std::ranges::count(beyond, true), shifts.size());
+  together.apart =
+      FindApart(shifts, together.broken ? std::vector<bool>(shifts.size(), false) : beyond, margin);
   std::vector<double> kept;
   for (std::size_t i = 0; i < shifts.size(); ++i) {
     if (!together.apart[i]) kept.push_back(shifts[i]);
   }
   if (kept.size() < std::max<std::size_t>(fewest, 3)) return together;
-  if (4 * (shifts.size() - kept.size()) > shifts.size()) return together;
+  if (MoreThanAQuarter(std::ranges::count(together.apart, true), shifts.size())) return together;
   const stats::Moments moments = stats::ComputeMoments(kept);
   together.curves = kept.size();
   together.mean = moments.mean;
@@ -71,6 +77,7 @@ SiblingStanding StandingAmongSiblings(std::size_t curve, const std::vector<doubl
   if (together.surely_low > margin || together.surely_high < -margin) {
     return shift * together.mean > 0.0 ? SiblingStanding::kWith : SiblingStanding::kOpen;
   }
+  if (together.broken) return SiblingStanding::kOpen;
   if (!(together.low > -margin && together.high < margin)) return SiblingStanding::kOpen;
   const double count = static_cast<double>(together.curves);
   const double allowed = stats::StudentTQuantile(1.0 - kApartAlpha / (2.0 * count), count - 1.0) *

@@ -14,6 +14,7 @@ namespace rharness {
 // Of two and more curves: mean relative shift and its interval, without those apart.
 struct SharedShift {
   std::size_t curves = 0;  // that count; 0: too few, or more than a quarter apart
+  bool broken = false;     // more than a quarter is beyond a limit alone: nothing is shown small
   double mean = 0.0;
   double deviation = 0.0;  // of one curve's shift
   double low = 0.0;        // 90 % interval of the mean, by which it is shown to be small
@@ -24,16 +25,19 @@ struct SharedShift {
 };
 
 // `shifts`: relative, one a distinct curve; `beyond`: likewise, of curves that are beyond a limit
-// on their own, which count as apart. Others are apart where generalized ESD at 1 % over all finds
-// them and they are off by more than `margin`. At least `fewest` must be left.
+// on their own, which count as apart while they are a quarter at most: more of them are no
+// exceptions, but what the change did, and count with the others. Others are apart where
+// generalized ESD at 1 % over all finds them and they are off by more than `margin`. At least
+// `fewest` must be left.
 SharedShift ShareShifts(const std::vector<double>& shifts, const std::vector<bool>& beyond,
                         double margin, std::size_t fewest);
 
 // What a curve's shift comes to beside those of its siblings:
 //   kApart   it is one of those apart
 //   kWith    its siblings are shown to have moved by more than `margin`, and it moved their way
-//   kAmong   they are shown to have moved by less (TOST at 5 %), and it no farther than `margin` or
-//            than theirs allow (at 1 % over all), and by less than three margins
+//   kAmong   they are shown to have moved by less (TOST at 5 %) and are not broken, and it moved no
+//            farther than `margin` or than theirs allow (at 1 % over all), and by less than three
+//            margins
 //   kOpen    neither
 enum class SiblingStanding { kOpen, kAmong, kWith, kApart };
 SiblingStanding StandingAmongSiblings(std::size_t curve, const std::vector<double>& shifts,

@@ -30,11 +30,11 @@ const std::vector<Floor>& Floors() {
   static const std::vector<std::string_view> below_drill = {
       "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
       "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
-      "harness/dispatch/", "probes/order/"};
+      "harness/dispatch/", "harness/policy/", "probes/order/"};
   static const std::vector<std::string_view> above_drill = {
       "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
       "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
-      "harness/dispatch/", "harness/drill/",  "probes/order/"};
+      "harness/dispatch/", "harness/drill/",  "harness/policy/", "probes/order/"};
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
@@ -42,6 +42,7 @@ const std::vector<Floor>& Floors() {
       {"compare/", {"harness/base/", "probes/order/"}},
       {"probes/", {"harness/base/", "harness/manifest/"}},
       {"harness/manifest/", {"harness/base/"}},
+      {"harness/policy/", {"harness/base/"}},
       {"reports/", {"harness/base/", "compare/", "probes/order/"}},
       {"harness/intake/", from_manifest},
       {"harness/history/", from_manifest},
@@ -78,7 +79,7 @@ const std::vector<Fence>& Fences() {
       {"sqlite3.h", {"harness/cli/build_facts.cc", "tests/"}},
       {"CLI/", {"harness/cli/command_line.cc", "probes/command.cc"}},
       {"Eigen/", {"scenarios/digits_blas/", "probes/cpu/std_reduce_tree.cc"}},
-      {"yaml-cpp/", {"harness/gate/policy.cc"}},
+      {"yaml-cpp/", {"harness/policy/policy.cc"}},
       {"cblas", {"scenarios/digits_blas/"}},
       {"format>", {}},
       {"iostream>", {}},

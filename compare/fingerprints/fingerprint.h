@@ -79,6 +79,9 @@ struct Fingerprint {
 // of the stack ("env_ident_cuda.device.compute_capability").
 inline constexpr std::string_view kIdentityFamily = "identity";
 
+// Every run depends on the probes of this one, whatever it declares.
+inline constexpr std::string_view kScalarFamily = "scalar";
+
 inline constexpr int kFingerprintVersion = 1;
 // Errors: invalid_input with file and JSON path (also for unknown members, but for "x-...", a name
 // twice, a digest that is none, a tree whose text, leaves and digest disagree, another document of

@@ -6,7 +6,7 @@
 #include "harness/base/files.h"
 #include "harness/cli/gate_options.h"
 #include "harness/gate/baseline.h"
-#include "harness/gate/policy.h"
+#include "harness/policy/policy.h"
 
 namespace rharness {
 namespace {

@@ -44,6 +44,7 @@ void AddVerbs(Command& root) {
   AddCompare(root);
   AddProbe(root);
   AddGate(root);
+  AddPolicy(root);
   AddReport(root);
   AddHash(root);
   AddStats(root);

@@ -11,6 +11,7 @@
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_line.h"
+#include "harness/policy/policy.h"
 
 namespace rharness {
 
@@ -50,12 +51,16 @@ void AddGate(Command& root);
 void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);
 void AddHistory(Command& root);
+void AddPolicy(Command& root);
 void AddProbe(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);
 void AddStats(Command& root);
 void AddVersion(Command& root);
+
+// Whether `rharness drill` can take this profile. Errors: invalid_input with its place in the file.
+Status CheckDrillProfile(const Profile& profile);
 
 }  // namespace rharness
 

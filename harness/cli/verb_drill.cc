@@ -10,6 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
+#include "harness/cli/option_values.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/dispatch/slurm_batch.h"
@@ -29,6 +30,9 @@ struct Arguments {
   std::string root = ".";
   std::vector<std::string> maps;
   std::vector<std::string> environment;
+  std::string policy;
+  std::string profile;
+  std::vector<std::string> quiet_hours;
   double budget_hours = 0.0;
   bool no_confirm = false;
   bool dry_run = false;
@@ -56,7 +60,36 @@ Status Split(const std::string& text, const char* option, const char* form, std:
   return {};
 }
 
-Status Complete(Arguments* arguments, const Command& command) {
+// A profile sets no options that say which drill this is.
+const std::vector<std::string>& NotInProfiles() {
+  static const std::vector<std::string> names = {"--policy", "--profile", "--resume", "--dry-run",
+                                                 "--json"};
+  return names;
+}
+
+Status TakePolicy(Arguments* arguments, Command* command) {
+  if (arguments->policy.empty()) {
+    if (arguments->profile.empty()) return {};
+    return InvalidInput("goes with --policy FILE, which has the profiles", "--profile");
+  }
+  ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments->policy));
+  arguments->drill.substitutes = policy.substitutes;
+  if (arguments->profile.empty()) return {};
+  const Profile* profile = policy.FindProfile(arguments->profile);
+  if (profile == nullptr) {
+    std::vector<std::string> names;
+    for (const Profile& one : policy.profiles) names.push_back(one.name);
+    return NotFound(
+        TerminalSafe(fmt::format(
+            "no profile '{}'; expected {}", arguments->profile,
+            names.empty() ? "profiles in the file" : fmt::format("{}", fmt::join(names, ", ")))),
+        arguments->policy);
+  }
+  return ApplyProfile(*profile, NotInProfiles(), command);
+}
+
+Status Complete(Arguments* arguments, Command* command) {
+  RETURN_IF_ERROR(TakePolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;
   drill.places.root = arguments->root;
@@ -87,22 +120,26 @@ Status Complete(Arguments* arguments, const Command& command) {
   const bool here = drill.dispatch == "local";
   drill.plan.budget_seconds = arguments->budget_hours * 3600;
   drill.confirm = !arguments->no_confirm;
+  for (const std::string& text : arguments->quiet_hours) {
+    ASSIGN_OR_RETURN(const QuietHours hours, ParseQuietHours(text));
+    drill.quiet_hours.push_back(hours);
+  }
   if (drill.plan.slots.cpus == 0) {
     drill.plan.slots.cpus =
         here ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : kAnyNumber;
   }
-  if (!command.Given("--gpus")) {
+  if (!command->Given("--gpus")) {
     drill.plan.slots.gpus =
         here ? static_cast<int>(CaptureEnvironment().hardware.gpus.size()) : kAnyNumber;
   }
-  if (drill.resume && (arguments->dry_run || command.Given("--select") || drill.sample ||
-                       command.Given("--seed"))) {
+  if (drill.resume && (arguments->dry_run || command->Given("--select") || drill.sample ||
+                       command->Given("--seed"))) {
     return InvalidInput(
         "--resume goes on with the drill's own plan; it takes no --dry-run, "
         "--select, --sample or --seed");
   }
   for (const std::string& name : KeptOptions()) {
-    if (command.Given(name)) drill.given.insert(name);
+    if (command->Given(name)) drill.given.insert(name);
   }
   if (!drill.resume && drill.history.empty()) {
     return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY");
@@ -145,7 +182,7 @@ int Finish(const Report& report, const Arguments& arguments) {
   return report.exit_code;
 }
 
-int Run(Arguments* arguments, const Command& command) {
+int Run(Arguments* arguments, Command* command) {
   if (const Status status = Complete(arguments, command); !status.ok()) {
     return FailWith(status.error());
   }
@@ -207,6 +244,26 @@ void AddResourceOptions(Command* command, Arguments* arguments) {
       .Size();
   command->Add("--budget", &arguments->budget_hours, "Run time to spend at most; 0: no limit")
       .Duration(TimeUnit::kHours);
+  command
+      ->Add("--gpu-budget", &plan.budget_gpu_hours,
+            "GPU hours to spend at most: GPUs times run time; 0: no limit")
+      .Duration(TimeUnit::kHours);
+  command
+      ->Add("--quiet-hours", &arguments->quiet_hours,
+            "HH:MM-HH:MM, local time: nothing is started then, and what runs goes on; repeatable")
+      .Value("HOURS")
+      .OneEach();
+  command->Heading("What fails for reasons of infrastructure");
+  RetryPolicy& retry = arguments->drill.retry;
+  command->Add("--attempts", &retry.attempts, "Tries of a rerun, with growing waits between them")
+      .Between(1, 100)
+      .ShowDefault();
+  command
+      ->Add("--storm-stop", &retry.storm,
+            "Start nothing more when four fifths of the last so many attempts, of three runs and "
+            "more, failed in the same way; 0: never")
+      .Between(0, 100000)
+      .ShowDefault();
   command->Heading("Limits of a rerun; its manifest may ask for less, never for more");
   command->Add("--rerun-memory", &plan.memory_bytes, "Memory (default: the machine's)").Size();
   command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
@@ -258,6 +315,22 @@ void AddPlaceOptions(Command* command, Arguments* arguments) {
                "Keep the folders that reruns worked in");
 }
 
+void AddPolicyOptions(Command* command, Arguments* arguments) {
+  command->Heading("What the site has decided");
+  command
+      ->Add("--policy", &arguments->policy,
+            "YAML with profiles of options and substitutes for hardware; see `rharness help "
+            "policy`")
+      .File()
+      .NotEmpty()
+      .Env("RHARNESS_POLICY");
+  command
+      ->Add("--profile", &arguments->profile,
+            "Take the options of this profile of it; those of the command line go first")
+      .Value("NAME")
+      .NotEmpty();
+}
+
 void AddOutputOptions(Command* command, Arguments* arguments) {
   command->Heading("Output");
   command->Add("--out", &arguments->out, "Folder of this drill; must not hold another one")
@@ -268,17 +341,38 @@ void AddOutputOptions(Command* command, Arguments* arguments) {
   command->Add("--json", &arguments->json, "Print the plan or the report as JSON");
 }
 
-}  // namespace
-
-void AddDrill(Command& root) {
-  auto arguments = std::make_shared<Arguments>();
+Command& Declare(Command& root, Arguments* arguments) {
   Command& verb =
       root.AddVerb("drill", "Rerun recorded runs, compare what comes out, and report the verdicts");
   arguments->drill.plan.slots.cpus = 0;
-  AddSelectionOptions(&verb, arguments.get());
-  AddResourceOptions(&verb, arguments.get());
-  AddPlaceOptions(&verb, arguments.get());
-  AddOutputOptions(&verb, arguments.get());
+  AddSelectionOptions(&verb, arguments);
+  AddResourceOptions(&verb, arguments);
+  AddPlaceOptions(&verb, arguments);
+  AddPolicyOptions(&verb, arguments);
+  AddOutputOptions(&verb, arguments);
+  return verb;
+}
+
+}  // namespace
+
+Status CheckDrillProfile(const Profile& profile) {
+  Arguments arguments;
+  Command root("rharness", "");
+  Command& verb = Declare(root, &arguments);
+  RETURN_IF_ERROR(ApplyProfile(profile, NotInProfiles(), &verb));
+  arguments.drill.history = "any";
+  const Status complete = Complete(&arguments, &verb);
+  if (complete.ok()) return {};
+  Error error = complete.error();
+  error.message =
+      fmt::format("profile {}: {}: {}", TerminalSafe(profile.name), error.where, error.message);
+  error.where = profile.options.front().where;
+  return error;
+}
+
+void AddDrill(Command& root) {
+  auto arguments = std::make_shared<Arguments>();
+  Command& verb = Declare(root, arguments.get());
   verb.Note(
       "The folder --out gets report.html, report.json, junit.xml, summary.md and metrics.prom.");
   verb.Note(
@@ -297,7 +391,7 @@ void AddDrill(Command& root) {
   verb.Example("rharness drill --history runs.db --select 'verified < 30d' --budget 90m --dry-run");
   verb.Example("rharness drill --history runs.db --out tonight --replicates 3");
   verb.Example("rharness drill --resume --out tonight");
-  verb.Do([arguments, &verb] { return Run(arguments.get(), verb); });
+  verb.Do([arguments, &verb] { return Run(arguments.get(), &verb); });
 }
 
 }  // namespace rharness

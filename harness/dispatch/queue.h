@@ -20,6 +20,7 @@ struct RetryPolicy {
   std::chrono::nanoseconds first_wait = std::chrono::seconds(2);
   double factor = 2.0;    // of each further wait
   int preemptions = 100;  // that count for no attempt
+  int storm = 20;         // attempts of which StormWatch looks at; 0: it does not
 };
 
 // A rerun that may start now, with what it was given.

@@ -22,8 +22,9 @@ class Loop {
 
   Status Run() {
     while (!queue_.Done()) {
-      if (error_ || (hooks_.should_stop && hooks_.should_stop())) queue_.Stop();
-      RETURN_IF_ERROR(Start());
+      if (error_ || ShouldStop()) queue_.Stop();
+      const bool may_start = !hooks_.may_start || hooks_.may_start();
+      if (may_start) RETURN_IF_ERROR(Start());
       Report();
       ASSIGN_OR_RETURN(std::vector<AttemptEnd> ended, WaitForChange());
       for (AttemptEnd& end : ended) Settle(std::move(end));
@@ -50,7 +51,8 @@ class Loop {
     if (queue_.running() > 0) return dispatcher_.Wait(kTick);
     const auto wake_up = queue_.NextWakeUp();
     const auto now = clock_.Monotonic();
-    const auto wait = wake_up && *wake_up > now ? *wake_up - now : MonotonicTime(0);
+    // None is known of reruns that may not start yet: their time of day is asked for, tick by tick.
+    const MonotonicTime wait = !wake_up || *wake_up <= now ? MonotonicTime(kTick) : *wake_up - now;
     clock_.SleepFor(std::min<MonotonicTime>(wait, kTick));
     return std::vector<AttemptEnd>();
   }
@@ -78,7 +80,21 @@ class Loop {
         queue_.Retry(end.index, now, false);
         break;
     }
-    if (hooks_.ended) hooks_.ended(queue_.rerun(end.index), std::move(end));
+    const PlannedRerun& rerun = queue_.rerun(end.index);
+    const bool blames_nobody = end.kind == AttemptEnd::Kind::kInfrastructure;
+    if (hooks_.storm != nullptr) {
+      hooks_.storm->Add(rerun.run_id, blames_nobody ? ReasonOf(end.evidence) : "");
+    }
+    if (hooks_.ended) hooks_.ended(rerun, std::move(end));
+  }
+
+  bool ShouldStop() const {
+    return (hooks_.storm != nullptr && hooks_.storm->Raging()) ||
+           (hooks_.should_stop && hooks_.should_stop());
+  }
+
+  static std::string ReasonOf(const Evidence& evidence) {
+    return evidence.obstacle.empty() ? evidence.outcome.ToString() : evidence.obstacle;
   }
 
   void Report() {

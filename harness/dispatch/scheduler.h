@@ -9,6 +9,7 @@
 #include "harness/base/result.h"
 #include "harness/dispatch/dispatcher.h"
 #include "harness/dispatch/queue.h"
+#include "harness/dispatch/storm_watch.h"
 
 namespace rharness {
 
@@ -19,6 +20,9 @@ struct SchedulerHooks {
   std::function<void(const PlannedRerun&, AttemptEnd)> ended;
   std::function<void(const Progress&)> progress;  // may be empty
   std::function<bool()> should_stop;              // may be empty; no rerun starts once it is true
+  std::function<bool()> may_start;  // may be empty; none starts while it is false, and all wait
+  StormWatch* storm =
+      nullptr;  // may be none; is told of every end, and stops the queue if it rages
 };
 
 // Returns when the queue is done or stopped. Blocks; everything is called on this thread. A failure

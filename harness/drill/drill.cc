@@ -23,6 +23,7 @@
 #include "harness/drill/judge_siblings.h"
 #include "harness/drill/replicates.h"
 #include "harness/drill/settings.h"
+#include "harness/drill/substitutes.h"
 #include "harness/history/store.h"
 #include "harness/rerun/rerun.h"
 
@@ -45,6 +46,8 @@ class Drill {
 
   Result<Report> Run() {
     RETURN_IF_ERROR(LoadManifests());
+    ASSIGN_OR_RETURN(substitutes_, Substitutes::Load(options_.substitutes, settings_.started));
+    notes_ = substitutes_.Notes();
     KillLeftovers();
     RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
     RETURN_IF_ERROR(BeginDispatching());
@@ -59,7 +62,8 @@ class Drill {
       run.reruns.clear();
       run.merged = {};
     }
-    const bool interrupted = hooks_.should_stop && hooks_.should_stop();
+    const bool interrupted = IsStopped();
+    if (const auto storm = storm_.Raging()) notes_.push_back(*storm + "; --resume goes on");
     ASSIGN_OR_RETURN(const auto last_success, history_->LastSuccess());
     std::ranges::move(replicates_.Notes(), std::back_inserter(notes_));
     Report report = BuildReport({.settings = settings_,
@@ -160,10 +164,17 @@ class Drill {
                          const Start& start) { return MakeTicket(rerun, start); },
         .ended = [this](const PlannedRerun& rerun, AttemptEnd end) { Take(rerun, std::move(end)); },
         .progress = [this](const Progress& progress) { ShowReruns(progress); },
-        .should_stop = hooks_.should_stop};
+        .should_stop = hooks_.should_stop,
+        .may_start = [this] { return !IsQuiet(options_.quiet_hours, LocalMinute(clock_.Now())); },
+        .storm = &storm_};
     RETURN_IF_ERROR(RunQueue(&queue, dispatching_.dispatcher(), hooks, &clock_));
     done_ += queue.finished() - queue.dropped();
     return {};
+  }
+
+  // By a person, or because nothing that is started can end well.
+  bool IsStopped() const {
+    return storm_.Raging().has_value() || (hooks_.should_stop && hooks_.should_stop());
   }
 
   // A queue knows of its own reruns; the drill counts those of earlier queues and processes, too.
@@ -200,6 +211,7 @@ class Drill {
             .gpus = options_.dispatch == "local" ? start.gpus : std::vector<int>(),
             .places = options_.places,
             .environment = std::move(environment),
+            .substitutions = substitutes_.For(manifest),
             .manifest = manifest};
   }
 
@@ -266,7 +278,7 @@ class Drill {
   // Where rounding may be all that moved, how far it carries is measured.
   Status MakeReplicates(const Plan& plan) {
     for (;;) {  // of each configuration, then of the runs that these do not tell of
-      if (hooks_.should_stop && hooks_.should_stop()) return {};
+      if (IsStopped()) return {};
       const auto missing = replicates_.Missing(settings_.run_ids, runs_, plan);
       if (missing.empty()) return {};
       RETURN_IF_ERROR(Execute(missing));
@@ -276,7 +288,7 @@ class Drill {
 
   // A drift seen in a single rerun is only a suspicion: those runs get one more.
   Status Confirm() {
-    if (hooks_.should_stop && hooks_.should_stop()) return {};
+    if (IsStopped()) return {};
     std::vector<PlannedRerun> reruns;
     for (const auto& [run_id, run] : runs_) {
       if (!run.comparison.needs_confirmation) continue;
@@ -304,6 +316,8 @@ class Drill {
   std::map<std::string, RunState> runs_;
   std::map<std::string, Family> families_;
   Replicates replicates_{options_.plan};
+  StormWatch storm_{options_.retry.storm};
+  Substitutes substitutes_;
   std::vector<FamilyComparison> judged_;
   std::vector<SiblingGroup> siblings_;
   std::vector<std::string> notes_;
@@ -315,16 +329,6 @@ Result<std::vector<std::string>> Chosen(const DrillOptions& options, WallTime no
                                         HistoryStore* history) {
   return SelectRunsToDrill(options.selection, options.sample, options.seed, now, history,
                            options.plan.budget_seconds > 0);
-}
-
-// What runs leave is nobody else's, also where the reports are for others to read.
-Status MakeRunsFolder(const fs::path& out) {
-  const fs::path runs = out / "runs";
-  RETURN_IF_ERROR(MakeDirectories(runs));
-  std::error_code error;
-  fs::permissions(runs, fs::perms::owner_all, error);
-  if (error) return IoErrorFromErrno("cannot set mode", error.value(), runs.string());
-  return {};
 }
 
 // Selects before the folder is made: a slip in the selection must not use it up.

@@ -20,7 +20,9 @@
 #include "harness/base/progress.h"
 #include "harness/base/result.h"
 #include "harness/dispatch/queue.h"
+#include "harness/dispatch/quiet_hours.h"
 #include "harness/drill/plan.h"
+#include "harness/policy/policy.h"
 #include "harness/rerun/places.h"
 #include "harness/rerun/ticket.h"
 #include "reports/model.h"
@@ -47,6 +49,8 @@ struct DrillOptions {
   // refused.
   std::set<std::string> given;
   RetryPolicy retry;
+  std::vector<QuietHours> quiet_hours;
+  std::vector<Substitute> substitutes;  // of the policy
 };
 
 struct DrillHooks {

@@ -146,4 +146,13 @@ Result<Evidence> LoadIntact(const fs::path& folder, const PlannedRerun& rerun,
   return evidence;
 }
 
+Status MakeRunsFolder(const fs::path& out) {
+  const fs::path runs = out / "runs";
+  RETURN_IF_ERROR(MakeDirectories(runs));
+  std::error_code error;
+  fs::permissions(runs, fs::perms::owner_all, error);
+  if (error) return IoErrorFromErrno("cannot set mode", error.value(), runs.string());
+  return {};
+}
+
 }  // namespace rharness

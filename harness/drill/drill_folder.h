@@ -37,6 +37,10 @@ void RemoveStrays(const std::filesystem::path& folder);
 Result<Evidence> LoadIntact(const std::filesystem::path& folder, const PlannedRerun& rerun,
                             const RerunStep& collected);
 
+// The folder runs/ in it, for the caller alone: what runs leave is nobody else's, also where the
+// reports are for others to read. Errors: io.
+Status MakeRunsFolder(const std::filesystem::path& out);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_DRILL_DRILL_FOLDER_H_

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/manifest/environment_secrets.h"
+#include "harness/manifest/hardware_class.h"
 #include "harness/manifest/packages.h"
 
 namespace rharness {
@@ -109,11 +110,41 @@ void AddPackages(const Environment& environment, const std::string& host_digest,
   add(kDpkg, "the host's packages", !host_digest.empty());
 }
 
-void AddHardware(const Hardware& hardware, bool uses_gpus, bool cpu_is_class, Collector* out) {
+// How much the hardware of a run weighs.
+struct HardwareUse {
+  int gpus = 0;
+  bool cpu_is_class = false;
+  bool substituted = false;  // the drill let other GPUs stand in: they are as good
+};
+
+void AddGpus(const Hardware& hardware, const HardwareUse& use, Collector* out) {
+  const FactWeight gpu = use.substituted ? FactWeight::kContext : FactWeight::kClass;
+  const auto add = [&](const char* key, FactWeight weight, const auto& of) {
+    std::set<std::string> values;
+    for (const Gpu& one : hardware.gpus) values.insert(of(one));
+    if (values.contains("")) return;  // not known of all
+    out->AddKnown(Layer::kHardware, key, fmt::format("{}", fmt::join(values, ", ")), weight);
+  };
+  add("gpu.model", gpu, [](const Gpu& one) { return one.model; });
+  add("gpu.memory", gpu, GpuMemory);
+  add("gpu.cores", gpu,
+      [](const Gpu& one) { return one.cores > 0 ? std::to_string(one.cores) : ""; });
+  add("gpu.mig", gpu, [](const Gpu& one) { return one.mig; });
+  add("gpu.compute_mode", FactWeight::kContext, [](const Gpu& one) { return one.compute_mode; });
+  if (!hardware.gpus.empty()) {
+    out->Add(Layer::kHardware, "gpu.count", std::to_string(hardware.gpus.size()),
+             FactWeight::kContext);
+  }
+  out->AddKnown(Layer::kHardware, "gpu.driver", hardware.gpu_driver, FactWeight::kContext);
+  out->AddKnown(Layer::kHardware, "gpu.interconnect", hardware.interconnect,
+                use.gpus > 1 ? gpu : FactWeight::kContext);
+}
+
+void AddHardware(const Hardware& hardware, const HardwareUse& use, Collector* out) {
   const auto add = [&](const char* key, const std::string& value, FactWeight weight) {
     out->AddKnown(Layer::kHardware, key, value, weight);
   };
-  const FactWeight cpu = cpu_is_class ? FactWeight::kClass : FactWeight::kContext;
+  const FactWeight cpu = use.cpu_is_class ? FactWeight::kClass : FactWeight::kContext;
   add("cpu.architecture", hardware.cpu.architecture, FactWeight::kClass);
   add("cpu.model", hardware.cpu.model, cpu);
   add("cpu.microcode", hardware.cpu.microcode, FactWeight::kContext);
@@ -121,25 +152,27 @@ void AddHardware(const Hardware& hardware, bool uses_gpus, bool cpu_is_class, Co
   if (hardware.cpu.logical_cores > 0) {
     add("cpu.logical_cores", std::to_string(hardware.cpu.logical_cores), FactWeight::kContext);
   }
-  if (!uses_gpus) return;
-  std::set<std::string> models;
-  for (const Gpu& gpu : hardware.gpus) models.insert(gpu.model);
-  add("gpu.model", fmt::format("{}", fmt::join(models, ", ")), FactWeight::kClass);
-  add("gpu.driver", hardware.gpu_driver, FactWeight::kContext);
-  add("gpu.interconnect", hardware.interconnect, FactWeight::kContext);
+  if (hardware.cpu.numa_nodes > 0) {
+    add("cpu.numa_nodes", std::to_string(hardware.cpu.numa_nodes), FactWeight::kContext);
+  }
+  if (use.gpus > 0) AddGpus(hardware, use, out);
 }
-
-bool UsesGpus(const Manifest& manifest) { return manifest.resources.gpus > 0; }
 
 // Without GPUs, bits promised on one hardware class are promised on one CPU model.
-bool CpuIsClass(const Manifest& manifest) {
-  return !UsesGpus(manifest) && manifest.determinism.declared == "bitwise" &&
-         manifest.determinism.scope == "hardware_class";
+HardwareUse UseOf(const Manifest& manifest, bool substituted) {
+  const int gpus = manifest.resources.gpus;
+  return {.gpus = gpus,
+          .cpu_is_class = gpus <= 0 && manifest.determinism.declared == "bitwise" &&
+                          manifest.determinism.scope == "hardware_class",
+          .substituted = substituted};
 }
 
-}  // namespace
+bool IsSubstituted(const Evidence& evidence) {
+  return std::ranges::any_of(
+      evidence.remarks, [](const Remark& remark) { return remark.code == kHardwareSubstituted; });
+}
 
-std::vector<Fact> FactsOf(const Manifest& manifest) {
+std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   Collector out;
   AddData(manifest.data, &out);
   // Files pinned by hash outrank the commit: the commit then only explains.
@@ -155,13 +188,17 @@ std::vector<Fact> FactsOf(const Manifest& manifest) {
   if (manifest.image.kind == "host") {
     AddPackages(manifest.environment, manifest.image.packages_sha256, &out);
   }
-  AddHardware(manifest.environment.hardware, UsesGpus(manifest), CpuIsClass(manifest), &out);
+  AddHardware(manifest.environment.hardware, UseOf(manifest, substituted), &out);
   AddSeeds(manifest.seeds, &out);
   return out.Take();
 }
 
+}  // namespace
+
+std::vector<Fact> FactsOf(const Manifest& manifest) { return FactsOf(manifest, false); }
+
 std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidence) {
-  std::vector<Fact> facts = FactsOf(manifest);
+  std::vector<Fact> facts = FactsOf(manifest, IsSubstituted(evidence));
   for (const Remark& remark : evidence.remarks) {
     if (remark.code != kEnvironmentOverridden) continue;
     const std::string name = remark.subject.substr(remark.subject.find(' ') + 1);
@@ -182,7 +219,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
     AddPackages(evidence.environment,
                 digest == evidence.environment.software.end() ? "" : digest->second, &out);
   }
-  AddHardware(evidence.environment.hardware, UsesGpus(manifest), CpuIsClass(manifest), &out);
+  AddHardware(evidence.environment.hardware, UseOf(manifest, IsSubstituted(evidence)), &out);
   AddSeeds(evidence.seeds, &out);
   return out.Take();
 }

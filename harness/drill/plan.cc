@@ -64,26 +64,37 @@ int Width(const Resources& needs, const PlanOptions& options) {
   return std::max(1, width);
 }
 
+// Which budget this rerun is beyond; empty: none. Else it is spent.
+std::string Spend(const PlannedRerun& planned, const PlanOptions& options, Plan* plan) {
+  const double seconds = plan->run_seconds + planned.expected_seconds;
+  const double gpu_hours =
+      plan->gpu_hours + planned.resources.gpus * planned.expected_seconds / 3600;
+  if (options.budget_seconds > 0 && seconds > options.budget_seconds) {
+    return "the budget of " + FormatDuration(Seconds(options.budget_seconds));
+  }
+  if (options.budget_gpu_hours > 0 && planned.resources.gpus > 0 &&
+      gpu_hours > options.budget_gpu_hours) {
+    return fmt::format("the budget of {:.4g} GPU hours", options.budget_gpu_hours);
+  }
+  plan->run_seconds = seconds;
+  plan->gpu_hours = gpu_hours;
+  return {};
+}
+
 // Lists reruns round by round (all first ones, then all second ones) while the budget lasts.
 void Fill(const std::vector<const Manifest*>& runs, const PlanOptions& options, Plan* plan) {
   for (int rerun = 1; rerun <= options.reruns; ++rerun) {
     for (const Manifest* run : runs) {
       PlannedRerun planned = PlanRerun(*run, rerun, options);
-      const double total = plan->run_seconds + planned.expected_seconds;
-      if (options.budget_seconds > 0 && total > options.budget_seconds) {
-        if (rerun == 1) {
-          plan->left_out.push_back(run->run_id);
-          plan->notes.push_back(fmt::format("{}: beyond the budget of {}", run->run_id,
-                                            FormatDuration(Seconds(options.budget_seconds))));
-        } else {
-          plan->notes.push_back(
-              fmt::format("{}: rerun {} is beyond the budget", run->run_id, rerun));
-        }
-        continue;
+      const std::string beyond = Spend(planned, options, plan);
+      if (beyond.empty()) {
+        plan->reruns.push_back(std::move(planned));
+      } else if (rerun == 1) {
+        plan->left_out.push_back(run->run_id);
+        plan->notes.push_back(fmt::format("{}: beyond {}", run->run_id, beyond));
+      } else {
+        plan->notes.push_back(fmt::format("{}: rerun {} is beyond {}", run->run_id, rerun, beyond));
       }
-      plan->run_seconds = total;
-      plan->gpu_hours += planned.resources.gpus * planned.expected_seconds / 3600;
-      plan->reruns.push_back(std::move(planned));
     }
   }
 }
@@ -156,14 +167,12 @@ PlannedRerun PlanReplicate(const Manifest& run, int replicate, const PlanOptions
 
 void AddReplicates(std::vector<PlannedRerun> replicates, const PlanOptions& options, Plan* plan) {
   for (PlannedRerun& replicate : replicates) {
-    const double total = plan->run_seconds + replicate.expected_seconds;
-    if (options.budget_seconds > 0 && total > options.budget_seconds) {
-      plan->notes.push_back(replicate.job + ": beyond the budget");
-      continue;
+    const std::string beyond = Spend(replicate, options, plan);
+    if (beyond.empty()) {
+      plan->replicates.push_back(std::move(replicate));
+    } else {
+      plan->notes.push_back(fmt::format("{}: beyond {}", replicate.job, beyond));
     }
-    plan->run_seconds = total;
-    plan->gpu_hours += replicate.resources.gpus * replicate.expected_seconds / 3600;
-    plan->replicates.push_back(std::move(replicate));
   }
   plan->wall_seconds += EstimateWall(plan->replicates, options);
 }

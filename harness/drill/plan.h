@@ -18,7 +18,8 @@ struct PlanOptions {
   int replicates = 0;  // of each configuration, with the smallest change that rounding could make
   int jobs = 0;        // at a time; 0: as many as the slots allow
   Slots slots;
-  double budget_seconds = 0.0;  // of run time summed over reruns; 0: none
+  double budget_seconds = 0.0;    // of run time summed over reruns; 0: none
+  double budget_gpu_hours = 0.0;  // likewise, times the GPUs of each
   // Limits of a rerun. What its manifest states is a request: it may lower them, never raise them.
   double timeout_factor = 10.0;  // times the recorded duration, but at least...
   double timeout_floor_seconds = 60.0;

@@ -21,6 +21,7 @@ Json PlanJson(const PlanOptions& plan) {
                            {"memory_bytes", plan.slots.memory_bytes},
                            {"gpus", plan.slots.gpus},
                            {"budget_seconds", plan.budget_seconds},
+                           {"budget_gpu_hours", plan.budget_gpu_hours},
                            {"timeout_factor", plan.timeout_factor},
                            {"timeout_floor_seconds", plan.timeout_floor_seconds},
                            {"longest_seconds", plan.longest_seconds},
@@ -36,11 +37,44 @@ void ReadPlan(JsonReader& reader, PlanOptions* plan) {
   reader.Read("memory_bytes", &plan->slots.memory_bytes);
   reader.Read("gpus", &plan->slots.gpus);
   reader.Read("budget_seconds", &plan->budget_seconds);
+  reader.ReadOptional("budget_gpu_hours", &plan->budget_gpu_hours);
   reader.Read("timeout_factor", &plan->timeout_factor);
   reader.Read("timeout_floor_seconds", &plan->timeout_floor_seconds);
   reader.ReadOptional("longest_seconds", &plan->longest_seconds);
   reader.Read("rerun_memory_bytes", &plan->memory_bytes);
   reader.Read("rerun_disk_bytes", &plan->disk_bytes);
+}
+
+// What may stand in for what is decided once, like everything that verdicts rest on.
+Json SubstitutesJson(const std::vector<Substitute>& substitutes) {
+  Json json = Json::MakeArray();
+  for (const Substitute& one : substitutes) {
+    Json proof = Json::MakeArray();
+    for (const auto& path : one.proof) proof.Append(path.string());
+    json.Append(Json::MakeObject({{"recorded", one.recorded},
+                                  {"here", one.here},
+                                  {"reason", one.reason},
+                                  {"signed_by", one.signed_by},
+                                  {"until", one.is_proved() ? "" : FormatTime(one.until)},
+                                  {"proof", std::move(proof)}}));
+  }
+  return json;
+}
+
+void ReadSubstitute(JsonReader& reader, Substitute* out) {
+  std::string until;
+  std::vector<std::string> proof;
+  reader.Read("recorded", &out->recorded);
+  reader.Read("here", &out->here);
+  reader.Read("reason", &out->reason);
+  reader.Read("signed_by", &out->signed_by);
+  reader.Read("until", &until);
+  reader.ReadArray("proof", &proof);
+  out->proof.assign(proof.begin(), proof.end());
+  if (until.empty()) return;
+  const auto time = ParseTime(until);
+  if (!time.ok()) return reader.Fail(time.error().message, "until");
+  out->until = *time;
 }
 
 // Where the settings keep an option: a member, or one of a member's.
@@ -49,7 +83,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 22> kKept = {{
+constexpr std::array<KeptOption, 23> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -59,6 +93,7 @@ constexpr std::array<KeptOption, 22> kKept = {{
     {"--gpus", "plan", "gpus"},
     {"--memory", "plan", "memory_bytes"},
     {"--budget", "plan", "budget_seconds"},
+    {"--gpu-budget", "plan", "budget_gpu_hours"},
     {"--rerun-memory", "plan", "rerun_memory_bytes"},
     {"--rerun-disk", "plan", "rerun_disk_bytes"},
     {"--rerun-time", "plan", "longest_seconds"},
@@ -126,6 +161,7 @@ Json ToJson(const DrillSettings& settings) {
                            {"launcher", options.launcher},
                            {"executor", options.dispatch},
                            {"sbatch", std::move(sbatch)},
+                           {"substitutes", SubstitutesJson(options.substitutes)},
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
                            {"keep_workspaces", options.keep_workspaces}});
@@ -149,6 +185,9 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("launcher", &options.launcher);
   reader.Read("executor", &options.dispatch);
   reader.ReadArray("sbatch", &options.sbatch);
+  reader.ForEach("substitutes", [&](JsonReader& one) {
+    ReadSubstitute(one, &options.substitutes.emplace_back());
+  });
   reader.ReadOptional("container_root", &options.container_root);
   reader.Read("confirm", &options.confirm);
   reader.Read("keep_workspaces", &options.keep_workspaces);

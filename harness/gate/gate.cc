@@ -66,7 +66,7 @@ class Decision {
   }
 
   std::set<std::string> ComparedFamilies() const {
-    std::set<std::string> families = {kScalarFamily};
+    std::set<std::string> families = {std::string(kScalarFamily)};
     for (const FingerprintProbe& probe : in_.baseline.probes) {
       if (probe.family == kIdentityFamily || !probe.Shows()) continue;
       if (AnyShows(in_.candidate, probe.name)) families.insert(probe.family);
@@ -172,7 +172,7 @@ class Decision {
 
   const PolicyRule* RuleOf(const ProbeDifference& probe) const {
     const auto rule = std::ranges::find_if(in_.policy.rules, [&](const PolicyRule& one) {
-      return Names(one.probes, probe.probe, probe.family);
+      return NamesProbe(one.probes, probe.probe, probe.family);
     });
     return rule == in_.policy.rules.end() ? nullptr : &*rule;
   }
@@ -181,7 +181,7 @@ class Decision {
   const Waiver* WaiverOf(const std::string& probe, const std::string& family) const {
     const Waiver* last = nullptr;
     for (const Waiver& waiver : in_.policy.waivers) {
-      if (!Names(waiver.probes, probe, family)) continue;
+      if (!NamesProbe(waiver.probes, probe, family)) continue;
       if (last == nullptr || waiver.until > last->until) last = &waiver;
     }
     return last;

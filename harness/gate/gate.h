@@ -15,9 +15,9 @@
 #include "compare/fingerprints/fingerprint_diff.h"
 #include "harness/base/clock.h"
 #include "harness/gate/baseline.h"
-#include "harness/gate/policy.h"
 #include "harness/manifest/environment.h"
 #include "harness/manifest/manifest.h"
+#include "harness/policy/policy.h"
 #include "reports/gate_report.h"
 #include "reports/model.h"
 
@@ -39,8 +39,6 @@ GateDecision DecideGate(const GateInput& input);
 
 // What the page and JUnit tell: the decision with what it was made of.
 GateReport BuildReport(const GateInput& input, GateDecision decision);
-
-inline constexpr char kScalarFamily[] = "scalar";  // every run depends on it
 
 // The runs that depend on what changed: those that declare a family of a changed probe
 // (probe_families of the manifest); every run depends on scalar arithmetic, and one that declares

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFamilyPrefix = "family:";
 
-// A probe, or what runs declare to depend on, as Names() is asked for both.
+// A probe, or what runs declare to depend on, as NamesProbe() is asked for both.
 struct Subject {
   std::string name;
   std::string family;
@@ -51,7 +51,7 @@ std::vector<const T*> Distinct(const std::vector<T>& parts) {
 
 bool NamesAny(const std::string& glob, const std::set<Subject>& subjects) {
   return std::ranges::any_of(subjects,
-                             [&](const Subject& one) { return Names(glob, one.name, one.family); });
+                             [&](const Subject& one) { return NamesProbe(glob, one.name, one.family); });
 }
 
 GateReason Unmatched(std::string_view part, const std::string& glob, std::string_view consequence) {

@@ -29,6 +29,11 @@ struct Gpu {
   std::string model;
   std::uint64_t memory_bytes = 0;
   std::string uuid;
+  // As far as the driver says them; records of before lack them.
+  int cores = 0;
+  std::string compute_capability;  // "9.0"
+  std::string mig;                 // "enabled" or "disabled"; empty: not known, or it has none
+  std::string compute_mode;        // "default", "prohibited", "exclusive_process"
 };
 
 struct Hardware {

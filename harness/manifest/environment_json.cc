@@ -21,10 +21,15 @@ void ReadCpu(JsonReader& reader, Cpu* out) {
 }
 
 void ReadGpu(JsonReader& reader, Gpu* out) {
-  RefuseUnknownMembers(reader, {"model", "memory_bytes", "uuid"});
+  RefuseUnknownMembers(reader, {"model", "memory_bytes", "uuid", "cores", "compute_capability",
+                                "mig", "compute_mode"});
   ReadText(reader, "model", &out->model);
   reader.ReadOptional("memory_bytes", &out->memory_bytes);
   ReadText(reader, "uuid", &out->uuid);
+  ReadCount(reader, "cores", &out->cores);
+  ReadText(reader, "compute_capability", &out->compute_capability);
+  ReadText(reader, "mig", &out->mig);
+  ReadText(reader, "compute_mode", &out->compute_mode);
 }
 
 void ReadHardware(JsonReader& reader, Hardware* out) {
@@ -88,12 +93,22 @@ Json CpuToJson(const Cpu& cpu) {
                            {"isa", ToJson(cpu.isa)}});
 }
 
+// What is not known is left out, so that a record of before keeps its bytes.
+Json GpuToJson(const Gpu& gpu) {
+  Json json = Json::MakeObject(
+      {{"model", gpu.model}, {"memory_bytes", gpu.memory_bytes}, {"uuid", gpu.uuid}});
+  if (gpu.cores > 0) json.Set("cores", gpu.cores);
+  for (const auto& [name, value] : {std::pair("compute_capability", &gpu.compute_capability),
+                                    {"mig", &gpu.mig},
+                                    {"compute_mode", &gpu.compute_mode}}) {
+    if (!value->empty()) json.Set(name, *value);
+  }
+  return json;
+}
+
 Json HardwareToJson(const Hardware& hardware) {
   Json gpus = Json::MakeArray();
-  for (const Gpu& gpu : hardware.gpus) {
-    gpus.Append(Json::MakeObject(
-        {{"model", gpu.model}, {"memory_bytes", gpu.memory_bytes}, {"uuid", gpu.uuid}}));
-  }
+  for (const Gpu& gpu : hardware.gpus) gpus.Append(GpuToJson(gpu));
   return Json::MakeObject({{"cpu", CpuToJson(hardware.cpu)},
                            {"memory_bytes", hardware.memory_bytes},
                            {"gpus", std::move(gpus)},

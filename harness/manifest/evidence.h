@@ -26,6 +26,8 @@ struct Remark {
 
 // The remark on a variable that the drill sets or unsets (--env); its subject is "variable NAME".
 inline constexpr std::string_view kEnvironmentOverridden = "environment_overridden";
+// Of a rerun on GPUs that the drill let stand in for the recorded ones.
+inline constexpr std::string_view kHardwareSubstituted = "hardware_substituted";
 
 // What one rerun saw and made. Written by the drill, read by compare, report and resume.
 struct Evidence {

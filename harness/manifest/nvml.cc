@@ -65,6 +65,32 @@ bool HasActiveLink(const Library& nvml, Device device) {
   return false;
 }
 
+// What else tells one class of GPUs from another; what a driver does not answer stays unknown.
+void ReadClass(const Library& nvml, Device device, Gpu* gpu) {
+  constexpr std::array kModes = {"default", "exclusive_thread", "prohibited", "exclusive_process"};
+  unsigned cores = 0;
+  if (nvml.Call<int(Device, unsigned*)>("nvmlDeviceGetNumGpuCores", device, &cores)) {
+    gpu->cores = static_cast<int>(cores);
+  }
+  int major = 0;
+  int minor = 0;
+  if (nvml.Call<int(Device, int*, int*)>("nvmlDeviceGetCudaComputeCapability", device, &major,
+                                         &minor)) {
+    gpu->compute_capability = fmt::format("{}.{}", major, minor);
+  }
+  unsigned current = 0;
+  unsigned pending = 0;
+  if (nvml.Call<int(Device, unsigned*, unsigned*)>("nvmlDeviceGetMigMode", device, &current,
+                                                   &pending)) {
+    gpu->mig = current == 1 ? "enabled" : "disabled";
+  }
+  unsigned mode = 0;
+  if (nvml.Call<int(Device, unsigned*)>("nvmlDeviceGetComputeMode", device, &mode) &&
+      mode < kModes.size()) {
+    gpu->compute_mode = kModes[mode];
+  }
+}
+
 std::string CudaVersion(const Library& nvml) {
   int version = 0;
   if (!nvml.Call<int(int*)>("nvmlSystemGetCudaDriverVersion_v2", &version)) return "";
@@ -90,6 +116,7 @@ std::string ReadGpus(Hardware* hardware) {
     MemoryInfo memory;
     nvml.Call<int(Device, MemoryInfo*)>("nvmlDeviceGetMemoryInfo", device, &memory);
     gpu.memory_bytes = memory.total;
+    ReadClass(nvml, device, &gpu);
     if (HasActiveLink(nvml, device)) hardware->interconnect = "nvlink";
     hardware->gpus.push_back(std::move(gpu));
   }

@@ -77,6 +77,7 @@ class Attempt {
   }
 
   Status Steps() {
+    if (!IsOnRecordedClass()) return {};
     ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(ticket_.manifest, place_.path() / "workspace",
                                                   ticket_.places, context_.cache,
                                                   {.disk_bytes = ticket_.resources.disk_bytes,
@@ -84,7 +85,8 @@ class Attempt {
     evidence_.code_commit = workspace_.code_commit;
     evidence_.code_files = workspace_.code_files;
     evidence_.data = workspace_.data;
-    evidence_.remarks = workspace_.remarks;
+    evidence_.remarks.insert(evidence_.remarks.end(), workspace_.remarks.begin(),
+                             workspace_.remarks.end());
     if (workspace_.obstacle) return Block(*workspace_.obstacle);
     Launcher* launcher = FindLauncher();
     if (launcher == nullptr) return {};
@@ -106,6 +108,38 @@ class Attempt {
     evidence_.obstacle_layer = obstacle.layer;
     CaptureJobEnvironment();
     return {};
+  }
+
+  // Before anything is spent on it: on other GPUs a difference would say nothing.
+  bool IsOnRecordedClass() {
+    if (ticket_.resources.gpus <= 0) return true;
+    const Hardware here = CaptureEnvironment().hardware;
+    const auto differences = CompareHardwareClass(ticket_.manifest, here, ticket_.gpus);
+    if (differences.empty()) return true;
+    const std::string recorded = DescribeGpus(ticket_.manifest.environment.hardware);
+    const std::string now = fmt::format("{} has {}", evidence_.machine.host, DescribeGpus(here));
+    const Substitution* substitution =
+        FindSubstitution(ticket_.manifest, here, ticket_.substitutions);
+    const bool enough = here.gpus.size() >= static_cast<std::size_t>(ticket_.resources.gpus);
+    if (substitution != nullptr && enough) {
+      evidence_.remarks.push_back(
+          {.code = std::string(kHardwareSubstituted),
+           .subject = "GPUs",
+           .observed = DescribeGpus(here),
+           .limit = recorded,
+           .message = fmt::format("recorded on {}; {}, which stand in for them: {}", recorded, now,
+                                  substitution->why)});
+      return true;
+    }
+    std::string what;
+    for (const ClassDifference& one : differences) {
+      what += fmt::format("{}{} {} instead of {}", what.empty() ? "" : ", ", one.what, one.here,
+                          one.recorded);
+    }
+    (void)Block({"hardware", fmt::format("recorded on {}; {}: {}; nothing in the policy lets these "
+                                         "stand in",
+                                         recorded, now, what)});
+    return false;
   }
 
   Launcher* FindLauncher() {

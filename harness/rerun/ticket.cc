@@ -12,18 +12,24 @@ namespace {
 Json Body(const Ticket& ticket) {
   Json gpus = Json::MakeArray();
   for (const int gpu : ticket.gpus) gpus.Append(gpu);
-  return Json::MakeObject({{"schema", "rharness.ticket/v1"},
-                           {"drill_id", ticket.drill_id},
-                           {"rerun", ticket.rerun},
-                           {"attempt", ticket.attempt},
-                           {"launcher", ticket.launcher},
-                           {"container_root", ticket.container_root},
-                           {"keep_workspace", ticket.keep_workspace},
-                           {"resources", ToJson(ticket.resources)},
-                           {"gpus", std::move(gpus)},
-                           {"places", ToJson(ticket.places)},
-                           {"environment", OverridesToJson(ticket.environment)},
-                           {"manifest", ToJson(ticket.manifest)}});
+  Json json = Json::MakeObject({{"schema", "rharness.ticket/v1"},
+                                {"drill_id", ticket.drill_id},
+                                {"rerun", ticket.rerun},
+                                {"attempt", ticket.attempt},
+                                {"launcher", ticket.launcher},
+                                {"container_root", ticket.container_root},
+                                {"keep_workspace", ticket.keep_workspace},
+                                {"resources", ToJson(ticket.resources)},
+                                {"gpus", std::move(gpus)},
+                                {"places", ToJson(ticket.places)},
+                                {"environment", OverridesToJson(ticket.environment)},
+                                {"manifest", ToJson(ticket.manifest)}});
+  // Left out where there are none, so that a ticket of before keeps its digest.
+  if (ticket.substitutions.empty()) return json;
+  Json substitutions = Json::MakeArray();
+  for (const Substitution& one : ticket.substitutions) substitutions.Append(ToJson(one));
+  json.Set("substitutions", std::move(substitutions));
+  return json;
 }
 
 std::string DigestOf(const Json& body) { return Sha256HexOf(body.Dump()); }
@@ -40,7 +46,7 @@ Result<Ticket> Read(const Json& json, std::string_view file, std::string* sha256
   reader.ReadSchema("rharness.ticket", 1);
   RefuseUnknownMembers(reader, {"schema", "drill_id", "rerun", "attempt", "launcher",
                                 "container_root", "keep_workspace", "resources", "gpus", "places",
-                                "environment", "manifest", "sha256"});
+                                "environment", "substitutions", "manifest", "sha256"});
   ReadName(reader, "drill_id", &ticket.drill_id);
   ReadNumber(reader, "rerun", &ticket.rerun);
   ReadNumber(reader, "attempt", &ticket.attempt);
@@ -51,6 +57,8 @@ Result<Ticket> Read(const Json& json, std::string_view file, std::string* sha256
   reader.ReadArray("gpus", &ticket.gpus);
   reader.ReadObject("places", true, [&](JsonReader& r) { ReadPlaces(r, &ticket.places); });
   ReadOverrides(reader, "environment", &ticket.environment);
+  reader.ForEach("substitutions",
+                 [&](JsonReader& r) { ReadSubstitution(r, &ticket.substitutions.emplace_back()); });
   reader.Read("sha256", sha256);
   if (reader.ok() && !reader.Has("manifest")) reader.Fail("expected a manifest", "manifest");
   RETURN_IF_ERROR(reader.status());

@@ -15,6 +15,7 @@
 #include "harness/base/json.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/result.h"
+#include "harness/manifest/hardware_class.h"
 #include "harness/manifest/manifest.h"
 #include "harness/rerun/places.h"
 #include "harness/rerun/rerun_place.h"
@@ -38,6 +39,7 @@ struct Ticket {
   std::vector<int> gpus;        // which of the machine's; empty: those that are given there
   Places places;
   EnvironmentOverrides environment;
+  std::vector<Substitution> substitutions;  // of the recorded GPUs
   Manifest manifest;
 
   const std::string& run_id() const { return manifest.run_id; }

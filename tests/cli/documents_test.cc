@@ -59,9 +59,9 @@ bool Installed(const char* program) {
   return Execute({"sh", "-c", std::string("command -v ") + program}).outcome.Succeeded();
 }
 
-constexpr const char* kVerbs[] = {"record",  "admit",   "history", "drill",  "rerun",
-                                  "compare", "probe",   "gate",    "report", "hash",
-                                  "stats",   "version", "help"};
+constexpr const char* kVerbs[] = {"record",  "admit", "history", "drill",  "rerun",
+                                  "compare", "probe", "gate",    "policy", "report",
+                                  "hash",    "stats", "version", "help"};
 
 class Documents : public testing::Test {
  protected:
@@ -129,7 +129,7 @@ TEST_F(Documents, CompleteVerbsAndOptionsInBash) {
   EXPECT_THAT(Bash("rharness history add --fo"), ElementsAre("--force"));
   EXPECT_THAT(Bash("rharness drill --timeout-f"),
               ElementsAre("--timeout-factor", "--timeout-floor"));
-  EXPECT_THAT(Bash("rharness drill --qui"), ElementsAre("--quiet"));
+  EXPECT_THAT(Bash("rharness drill --no-col"), ElementsAre("--no-color"));
   EXPECT_THAT(Bash("rharness gate baseline accept --expi"), ElementsAre("--expires"));
   // A value that reads like a verb is none.
   EXPECT_THAT(Bash("rharness --config history dri"), ElementsAre("drill"));

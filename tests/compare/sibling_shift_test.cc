@@ -55,15 +55,38 @@ TEST(SharedShift, FindsAGroupThatMovedByThreeMargins) {
   EXPECT_GE(Simulate(3.0 * kShareOfMargin, 0.006).beyond, 0.99);
 }
 
-TEST(SharedShift, SaysNothingWhereMoreThanAQuarterIsApart) {
-  const std::vector<double> shifts(12, 0.001);
-  std::vector<bool> beyond(12, false);
-  for (std::size_t i = 0; i < 4; ++i) beyond[i] = true;
+// Fifteen that all moved by twice the margin, five of them far enough from their noise to be beyond
+// alone: no exceptions.
+TEST(SharedShift, CountsThoseBeyondWithTheOthersWhereTheyAreMoreThanAQuarter) {
+  std::vector<double> shifts;
+  for (int i = 0; i < 15; ++i) shifts.push_back(0.02 + 0.0005 * (i - 7));
+  std::vector<bool> beyond(15, false);
+  for (std::size_t i = 0; i < 5; ++i) beyond[3 * i] = true;
   const SharedShift together = ShareShifts(shifts, beyond, kShareOfMargin, 8);
-  EXPECT_EQ(together.curves, 0u);
-  EXPECT_EQ(StandingAmongSiblings(5, shifts, together, kShareOfMargin), SiblingStanding::kOpen);
-  beyond[0] = false;
-  EXPECT_EQ(ShareShifts(shifts, beyond, kShareOfMargin, 8).curves, 9u);
+  EXPECT_EQ(together.curves, 15u);
+  EXPECT_NEAR(together.mean, 0.02, 1e-12);
+  for (std::size_t i = 0; i < shifts.size(); ++i) {
+    EXPECT_EQ(StandingAmongSiblings(i, shifts, together, kShareOfMargin), SiblingStanding::kWith);
+  }
+}
+
+// A third far off, each its own way: the mean of all is no comfort for the others.
+TEST(SharedShift, ShowsNothingSmallWhereMoreThanAQuarterIsBeyond) {
+  std::vector<double> shifts(40, 0.0);
+  std::vector<bool> beyond(40, false);
+  for (std::size_t i = 0; i < shifts.size(); ++i) {
+    shifts[i] = (i % 2 == 0 ? 1.0 : -1.0) * (i % 3 == 0 ? 0.012 : 0.004);
+    beyond[i] = i % 3 == 0;
+  }
+  const SharedShift together = ShareShifts(shifts, beyond, kShareOfMargin, 8);
+  ASSERT_EQ(together.curves, 40u);
+  ASSERT_LT(together.high, kShareOfMargin);
+  EXPECT_EQ(StandingAmongSiblings(1, shifts, together, kShareOfMargin), SiblingStanding::kOpen);
+  beyond.assign(40, false);
+  beyond[0] = true;
+  EXPECT_EQ(StandingAmongSiblings(1, shifts, ShareShifts(shifts, beyond, kShareOfMargin, 8),
+                                  kShareOfMargin),
+            SiblingStanding::kAmong);
 }
 
 TEST(SharedShift, AdmitsNothingByThreeMarginsHoweverFarTheOthersScatter) {

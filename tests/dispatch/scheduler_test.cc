@@ -103,6 +103,35 @@ TEST(Scheduler, StopsAtAnErrorOfItsOwnWhereverItStrikes) {
   }
 }
 
+TEST(Scheduler, StopsInAStorm) {
+  JobQueue queue(Reruns(100), Slots{.cpus = 1}, 0, RetryPolicy{.attempts = 3});
+  std::atomic<int> calls{0};
+  LocalDispatcher dispatcher([&](const Ticket& ticket) {
+    ++calls;
+    Evidence evidence = Ended(false);
+    evidence.obstacle = "cannot pull for " + ticket.job();
+    return RerunResult{evidence, true};
+  });
+  StormWatch storm(10);
+  SchedulerHooks hooks = Hooks();
+  hooks.storm = &storm;
+  FakeClock clock;
+  ASSERT_TRUE(RunQueue(&queue, &dispatcher, hooks, &clock).ok());
+  EXPECT_EQ(calls.load(), 10);
+  EXPECT_EQ(queue.dropped(), 100);
+}
+
+TEST(Scheduler, WaitsWhileNothingMayStart) {
+  JobQueue queue(Reruns(3), Slots{.cpus = 1}, 0, {});
+  Workshop workshop(0);
+  FakeClock clock;
+  SchedulerHooks hooks = Hooks();
+  hooks.may_start = [&] { return clock.Monotonic() >= std::chrono::hours(10); };
+  ASSERT_TRUE(RunAll(&queue, &workshop, &clock, hooks).ok());
+  EXPECT_EQ(workshop.attempts().size(), 3U);
+  EXPECT_GE(clock.Monotonic(), std::chrono::hours(10));
+}
+
 TEST(Scheduler, StartsNothingOnceItShouldStop) {
   JobQueue queue(Reruns(5), Slots{.cpus = 1}, 0, {});
   std::atomic<int> calls{0};

@@ -39,6 +39,25 @@ int nvmlDeviceGetMemoryInfo(void*, FakeMemory* memory) {
   *memory = {150754820096ULL, 1, 2};
   return 0;
 }
+int nvmlDeviceGetNumGpuCores(void*, unsigned* cores) {
+  *cores = 16896;
+  return 0;
+}
+int nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor) {
+  *major = 9;
+  *minor = 0;
+  return 0;
+}
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  if (*static_cast<int*>(device) == 1) return 3;  // not supported
+  *current = 0;
+  *pending = 1;
+  return 0;
+}
+int nvmlDeviceGetComputeMode(void*, unsigned* mode) {
+  *mode = 3;
+  return 0;
+}
 int nvmlDeviceGetNvLinkState(void* device, unsigned link, int* state) {
   if (link > 3) return 2;
   *state = *static_cast<int*>(device) == 1 && link == 3 ? 1 : 0;

@@ -15,6 +15,11 @@ TEST(Nvml, ReadsDriverGpusAndLinks) {
   EXPECT_EQ(hardware.gpus[0].memory_bytes, 150754820096u);
   EXPECT_EQ(hardware.gpus[1].uuid, "GPU-1");
   EXPECT_EQ(hardware.interconnect, "nvlink");
+  EXPECT_EQ(hardware.gpus[0].cores, 16896);
+  EXPECT_EQ(hardware.gpus[0].compute_capability, "9.0");
+  EXPECT_EQ(hardware.gpus[0].mig, "disabled");
+  EXPECT_EQ(hardware.gpus[1].mig, "") << "not answered";
+  EXPECT_EQ(hardware.gpus[0].compute_mode, "exclusive_process");
 }
 
 TEST(Nvml, FindsTheSameInTheCapturedEnvironment) {

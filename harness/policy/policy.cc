@@ -1,5 +1,5 @@
 // YAML to policy; the only file with yaml-cpp, whose exceptions end here.
-#include "harness/gate/policy.h"
+#include "harness/policy/policy.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -85,28 +85,29 @@ class Reader {
     }
     const YAML::Node root = YAML::Load(text);
     Policy policy;
-    int version = 0;
-    RETURN_IF_ERROR(
-        ReadMap(root, "a policy",
-                {{"version", true, [&](const auto& node) { return ReadVersion(node, &version); }},
-                 {"rules", false,
-                  [&](const auto& node) {
-                    return ReadList(node, "rules", [&](const auto& one) {
-                      return ReadRule(one, &policy.rules.emplace_back());
-                    });
-                  }},
-                 {"waivers", false,
-                  [&](const auto& node) {
-                    return ReadList(node, "waivers", [&](const auto& one) {
-                      return ReadWaiver(one, &policy.waivers.emplace_back());
-                    });
-                  }},
-                 {"drill", false, [&](const auto& node) { return ReadDrill(node, &policy); }},
-                 {"require", false, [&](const auto& node) {
-                    return ReadList(node, "require", [&](const auto& one) {
-                      return ReadText(one, "a glob", &policy.must_have.emplace_back());
-                    });
-                  }}}));
+    const auto each = [this](std::string_view what, auto read_one) {
+      return
+          [this, what, read_one](const YAML::Node& list) { return ReadList(list, what, read_one); };
+    };
+    RETURN_IF_ERROR(ReadMap(
+        root, "a policy",
+        {{"version", true, [&](const auto& node) { return ReadVersion(node); }},
+         {"profiles", false, [&](const auto& node) { return ReadProfiles(node, &policy); }},
+         {"substitutes", false,
+          each("substitutes",
+               [&](const auto& one) {
+                 return ReadSubstitute(one, &policy.substitutes.emplace_back());
+               })},
+         {"rules", false,
+          each("rules",
+               [&](const auto& one) { return ReadRule(one, &policy.rules.emplace_back()); })},
+         {"waivers", false,
+          each("waivers",
+               [&](const auto& one) { return ReadWaiver(one, &policy.waivers.emplace_back()); })},
+         {"drill", false, [&](const auto& node) { return ReadDrill(node, &policy); }},
+         {"require", false, each("require", [&](const auto& one) {
+            return ReadText(one, "a glob", &policy.must_have.emplace_back());
+          })}}));
     return policy;
   }
 
@@ -174,15 +175,87 @@ class Reader {
     return {};
   }
 
-  Status ReadVersion(const YAML::Node& node, int* version) {
+  Status ReadVersion(const YAML::Node& node) {
     std::string text;
     RETURN_IF_ERROR(ReadText(node, "the version", &text));
     if (text != std::to_string(kPolicyVersion)) {
       return Fail(node.Mark(), fmt::format("version '{}' of a policy; this program reads {}",
                                            TerminalSafe(text), kPolicyVersion));
     }
-    *version = kPolicyVersion;
     return {};
+  }
+
+  // Which options there are, and what they take, is the command line's to know.
+  Status ReadProfiles(const YAML::Node& node, Policy* policy) {
+    return ReadNamed(node, "profiles", [&](const std::string& name, const auto& options) {
+      Profile& profile = policy->profiles.emplace_back(Profile{.name = name, .options = {}});
+      return ReadNamed(options, "a profile", [&](const std::string& option, const auto& value) {
+        return ReadOption(option, value, &profile.options.emplace_back());
+      });
+    });
+  }
+
+  // A mapping whose keys are names.
+  Status ReadNamed(const YAML::Node& node, std::string_view what,
+                   const std::function<Status(const std::string&, const YAML::Node&)>& read) {
+    RETURN_IF_ERROR(Count(node));
+    if (!node.IsMap()) return Fail(node.Mark(), fmt::format("expected {} as a mapping", what));
+    if (node.size() > kMostEntries) {
+      return Fail(node.Mark(), fmt::format("{} {}; at most {}", node.size(), what, kMostEntries));
+    }
+    std::set<std::string> seen;
+    for (const auto& pair : node) {
+      std::string key;
+      RETURN_IF_ERROR(ReadText(pair.first, "a name", &key));
+      if (!seen.insert(key).second) {
+        return Fail(pair.first.Mark(),
+                    fmt::format("'{}' is there twice in {}", TerminalSafe(key), what));
+      }
+      RETURN_IF_ERROR(read(key, pair.second));
+    }
+    return {};
+  }
+
+  Status ReadOption(const std::string& name, const YAML::Node& node, ProfileOption* option) {
+    option->name = name;
+    option->where = fmt::format("{}:{}", file_, node.Mark().line + 1);
+    if (node.IsSequence()) {
+      return ReadList(node, "values", [&](const auto& one) {
+        return ReadText(one, "a value", &option->values.emplace_back());
+      });
+    }
+    return ReadText(node, "a value, or a list of values,", &option->values.emplace_back());
+  }
+
+  Status ReadSubstitute(const YAML::Node& node, Substitute* out) {
+    const auto text = [this](std::string_view what, std::string* to) {
+      return [this, what, to](const YAML::Node& one) { return ReadText(one, what, to); };
+    };
+    const auto path = [&](const YAML::Node& one) -> Status {
+      std::string name;
+      RETURN_IF_ERROR(ReadText(one, "the path of a fingerprint", &name));
+      out->proof.push_back(std::filesystem::path(file_).parent_path() / name);
+      return {};
+    };
+    bool dated = false;
+    RETURN_IF_ERROR(ReadMap(
+        node, "a substitute",
+        {{"recorded", true, text("a glob of GPU models", &out->recorded)},
+         {"here", true, text("a glob of GPU models", &out->here)},
+         {"reason", false, text("the reason", &out->reason)},
+         {"signed_by", false, text("the signature", &out->signed_by)},
+         {"until", false,
+          [&](const auto& one) {
+            dated = true;
+            return ReadDay(one, &out->until);
+          }},
+         {"proof", false, [&](const auto& list) { return ReadList(list, "proof", path); }}}));
+    const bool answered = !out->reason.empty() && !out->signed_by.empty() && dated;
+    const bool any_answer = !out->reason.empty() || !out->signed_by.empty() || dated;
+    if (out->proof.size() == 2 ? !any_answer : out->proof.empty() && answered) return {};
+    return Fail(node.Mark(),
+                "a substitute needs either reason, signed_by and until, or a proof of two "
+                "fingerprints: of the recorded hardware, and of that here");
   }
 
   Status ReadRule(const YAML::Node& node, PolicyRule* rule) {
@@ -213,19 +286,20 @@ class Reader {
     const auto text = [this](std::string_view what, std::string* out) {
       return [this, what, out](const YAML::Node& one) { return ReadText(one, what, out); };
     };
-    return ReadMap(node, "a waiver",
-                   {{"probes", true, text("a glob", &waiver->probes)},
-                    {"reason", true, text("the reason", &waiver->reason)},
-                    {"signed_by", true, text("the signature", &waiver->signed_by)},
-                    {"until", true, [&](const auto& one) { return ReadDay(one, waiver); }}});
+    return ReadMap(
+        node, "a waiver",
+        {{"probes", true, text("a glob", &waiver->probes)},
+         {"reason", true, text("the reason", &waiver->reason)},
+         {"signed_by", true, text("the signature", &waiver->signed_by)},
+         {"until", true, [&](const auto& one) { return ReadDay(one, &waiver->until); }}});
   }
 
-  Status ReadDay(const YAML::Node& node, Waiver* waiver) {
+  Status ReadDay(const YAML::Node& node, WallTime* end) {
     std::string text;
     RETURN_IF_ERROR(ReadText(node, "a date", &text));
     const auto until = ParseEndOfDay(text);
     if (!until.ok()) return Fail(node.Mark(), until.error().message);
-    waiver->until = *until;
+    *end = *until;
     return {};
   }
 
@@ -245,6 +319,11 @@ class Reader {
 };
 
 }  // namespace
+
+const Profile* Policy::FindProfile(std::string_view name) const {
+  const auto found = std::ranges::find(profiles, name, &Profile::name);
+  return found == profiles.end() ? nullptr : &*found;
+}
 
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file) {
   Reader reader(file);
@@ -279,7 +358,7 @@ Result<WallTime> ParseEndOfDay(std::string_view text) {
       TerminalSafe(text.substr(0, 80))));
 }
 
-bool Names(std::string_view glob, std::string_view probe, std::string_view family) {
+bool NamesProbe(std::string_view glob, std::string_view probe, std::string_view family) {
   constexpr std::string_view kFamily = "family:";
   if (!glob.starts_with(kFamily)) return GlobMatches(glob, probe);
   return GlobMatches(glob.substr(kFamily.size()), family);

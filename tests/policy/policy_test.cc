@@ -1,5 +1,5 @@
 // Policies: what a person may write, and where a mistake is named.
-#include "harness/gate/policy.h"
+#include "harness/policy/policy.h"
 
 #include <gtest/gtest.h>
 
@@ -19,6 +19,13 @@ waivers:
     until: 2026-12-31
 drill: required
 require: ["gemm_*", math_bits]
+profiles:
+  night: {dispatch: slurm, sbatch: [--partition=gpu, --account=ml], no-confirm: true}
+  day:
+    jobs: 2
+substitutes:
+  - {recorded: "A100*40GB", here: "A100*80GB", reason: same chip, signed_by: ada, until: 2027-06-30}
+  - {recorded: H100, here: H200, proof: [a.json, /fp/b.json]}
 )";
 
 TEST(Policy, ReadsEveryPart) {
@@ -35,6 +42,31 @@ TEST(Policy, ReadsEveryPart) {
   EXPECT_EQ(FormatTime(policy->waivers[0].until), "2027-01-01T00:00:00.000Z") << "the whole day";
   EXPECT_TRUE(policy->drill_required);
   EXPECT_EQ(policy->must_have, (std::vector<std::string>{"gemm_*", "math_bits"}));
+}
+
+TEST(Policy, ReadsProfilesInTheirOrder) {
+  const auto policy = ParsePolicy(kWhole, "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  ASSERT_EQ(policy->profiles.size(), 2U);
+  const Profile* night = policy->FindProfile("night");
+  ASSERT_NE(night, nullptr);
+  ASSERT_EQ(night->options.size(), 3U);
+  EXPECT_EQ(night->options[1].name, "sbatch");
+  EXPECT_EQ(night->options[1].values,
+            (std::vector<std::string>{"--partition=gpu", "--account=ml"}));
+  EXPECT_EQ(night->options[1].where, "p.yaml:15");
+  EXPECT_EQ(policy->FindProfile("day")->options[0].values, std::vector<std::string>{"2"});
+  EXPECT_EQ(policy->FindProfile("noon"), nullptr);
+}
+
+TEST(Policy, ReadsSubstitutesWithPathsBesideTheFile) {
+  const auto policy = ParsePolicy(kWhole, "/etc/p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  ASSERT_EQ(policy->substitutes.size(), 2U);
+  EXPECT_EQ(policy->substitutes[0].signed_by, "ada");
+  EXPECT_FALSE(policy->substitutes[0].is_proved());
+  EXPECT_EQ(policy->substitutes[1].proof,
+            (std::vector<std::filesystem::path>{"/etc/a.json", "/fp/b.json"}));
 }
 
 TEST(Policy, NeedsNothingButTheVersion) {
@@ -58,6 +90,18 @@ TEST(Policy, NamesFileAndLineOfAMistake) {
       {"version: 1\nrules:\n  - {probes: x}", "p.yaml:3", "allow"},
       {"version: 1\nrules:\n  - {probes: x, allow: [status]}", "p.yaml:3", "'status'"},
       {"version: 1\nrules: {probes: x}", "p.yaml:2", "list"},
+      {"version: 1\nprofiles: [night]", "p.yaml:2", "mapping"},
+      {"version: 1\nprofiles:\n  night: slurm", "p.yaml:3", "mapping"},
+      {"version: 1\nprofiles:\n  night: {jobs: {a: 1}}", "p.yaml:3", "list of values"},
+      {"version: 1\nprofiles:\n  a: {jobs: 1}\n  a: {jobs: 2}", "p.yaml:4", "twice"},
+      {"version: 1\nsubstitutes:\n  - {recorded: a}", "p.yaml:3", "'here'"},
+      {"version: 1\nsubstitutes:\n  - {recorded: a, here: b}", "p.yaml:3", "either reason"},
+      {"version: 1\nsubstitutes:\n  - {recorded: a, here: b, reason: c, signed_by: d}", "p.yaml:3",
+       "either reason"},
+      {"version: 1\nsubstitutes:\n  - {recorded: a, here: b, proof: [c]}", "p.yaml:3",
+       "two fingerprints"},
+      {"version: 1\nsubstitutes:\n  - {recorded: a, here: b, reason: c, proof: [d, e]}", "p.yaml:3",
+       "either reason"},
       {"version: 1\nrules:\n  - {probes: '', allow: []}", "p.yaml:3", "empty"},
       {waiver + "    until: 2026-12-31", "p.yaml:3", "lacks 'reason'"},
       {waiver + "    reason: x", "p.yaml:3", "lacks 'until'"},

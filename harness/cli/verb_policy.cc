@@ -1,0 +1,158 @@
+// rharness policy check: is this file what a site means, before a night depends on it?
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/verb.h"
+#include "harness/drill/substitutes.h"
+#include "harness/manifest/fields.h"
+#include "harness/policy/policy.h"
+
+namespace rharness {
+namespace {
+
+constexpr char kFile[] =
+    R"text(A policy is a YAML file in which a site writes down what it has decided: `drill --policy`, `gate --policy` and `policy check` read it. Only the version must be there.
+
+  version: 1
+
+  # Options of `rharness drill` by their names, for --profile NAME. What the command line says goes
+  # first, and the environment, too. One that may be repeated takes a list, a flag true or false.
+  profiles:
+    night:
+      dispatch: slurm
+      sbatch: ["--partition=gpu", "--account=ml"]
+      gpu-budget: 40
+      quiet-hours: ["07:00-19:00"]
+      storm-stop: 30
+
+  # GPUs that may stand in for the recorded ones: patterns of their models. Either somebody answers
+  # for it until a day, or two fingerprints (paths beside this file) prove it: for each run whose
+  # probe families both of them show and which do not differ.
+  substitutes:
+    - recorded: "NVIDIA A100*40GB"
+      here: "NVIDIA A100*80GB"
+      reason: the same chip with more memory
+      signed_by: ada
+      until: 2027-06-30
+    - recorded: "NVIDIA H100*"
+      here: "NVIDIA H200"
+      proof: [h100.json, h200.json]
+
+  # For the gate: what may change, who answers for what else, which probes must be there.
+  rules:
+    - {probes: "gemm_*", allow: [choice, bits]}
+    - {probes: "family:reduction", allow: [bits]}
+  waivers:
+    - {probes: "jit_*", reason: reviewed, signed_by: ada, until: 2026-12-31}
+  drill: required
+  require: ["gemm_*"]
+
+A rerun that needs GPUs is carried out on the recorded class alone: the same model, memory, number of cores and MIG mode, and for several GPUs the same interconnect. On another one it is not comparable, and the reason names both, unless a substitute holds; then it is judged as if the class were the recorded one, and says what stood in. Runs without GPUs are rerun on any CPU, and bits decide.)text";
+
+struct Arguments {
+  std::string file;
+  bool json = false;
+};
+
+// What holds no longer, and what proves nothing.
+std::vector<std::string> WarningsOf(const Policy& policy, const Substitutes& substitutes,
+                                    WallTime now) {
+  std::vector<std::string> warnings = substitutes.Notes();
+  for (const Waiver& waiver : policy.waivers) {
+    if (now < waiver.until) continue;
+    warnings.push_back(fmt::format("waiver of {}: its day has ended", waiver.probes));
+  }
+  return warnings;
+}
+
+std::string OptionText(const ProfileOption& option) {
+  return fmt::format("{}: {}", option.name, fmt::join(option.values, ", "));
+}
+
+std::string StandsText(const Substitute& one) {
+  if (!one.is_proved()) {
+    return fmt::format("{} (signed by {}, {})", one.reason, one.signed_by, FormatUntil(one.until));
+  }
+  return fmt::format("by proof: {}, {}", one.proof.front().string(), one.proof.back().string());
+}
+
+std::string TextOf(const Policy& policy, const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const Profile& profile : policy.profiles) {
+    text += fmt::format("profile {}\n", profile.name);
+    for (const ProfileOption& option : profile.options) text += "  " + OptionText(option) + "\n";
+  }
+  for (const Substitute& one : policy.substitutes) {
+    text += fmt::format("substitute {} for {}\n  {}\n", one.here, one.recorded, StandsText(one));
+  }
+  text += fmt::format("gate: {} rules, {} waivers, {} required probes, a drill is {}\n",
+                      policy.rules.size(), policy.waivers.size(), policy.must_have.size(),
+                      policy.drill_required ? "required" : "optional");
+  for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
+  return TerminalSafe(text);
+}
+
+Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
+  Json profiles = Json::MakeObject();
+  for (const Profile& profile : policy.profiles) {
+    Json options = Json::MakeObject();
+    for (const ProfileOption& option : profile.options) {
+      options.Set(option.name, ToJson(option.values));
+    }
+    profiles.Set(profile.name, std::move(options));
+  }
+  Json substitutes = Json::MakeArray();
+  for (const Substitute& one : policy.substitutes) {
+    substitutes.Append(Json::MakeObject(
+        {{"recorded", one.recorded}, {"here", one.here}, {"stands_by", StandsText(one)}}));
+  }
+  return Json::MakeObject({{"schema", "rharness.policy_check/v1"},
+                           {"profiles", std::move(profiles)},
+                           {"substitutes", std::move(substitutes)},
+                           {"rules", static_cast<std::uint64_t>(policy.rules.size())},
+                           {"waivers", static_cast<std::uint64_t>(policy.waivers.size())},
+                           {"required_probes", static_cast<std::uint64_t>(policy.must_have.size())},
+                           {"drill_required", policy.drill_required},
+                           {"warnings", ToJson(warnings)}});
+}
+
+Result<int> Check(const Arguments& arguments) {
+  const WallTime now = SystemClock().Now();
+  ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments.file));
+  for (const Profile& profile : policy.profiles) RETURN_IF_ERROR(CheckDrillProfile(profile));
+  ASSIGN_OR_RETURN(const Substitutes substitutes, Substitutes::Load(policy.substitutes, now));
+  const std::vector<std::string> warnings = WarningsOf(policy, substitutes, now);
+  if (arguments.json) return PrintJson(JsonOf(policy, warnings));
+  if (!Globals().quiet) return Print(TextOf(policy, warnings));
+  for (const std::string& warning : warnings) LogWarning(TerminalSafe(warning));
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddPolicy(Command& root) {
+  auto arguments = std::make_shared<Arguments>();
+  Command& verb =
+      root.AddVerb("policy", "Look at what a site has decided for its drills and gates");
+  verb.Note(kFile);
+  Command& check =
+      verb.AddVerb("check", "Read a policy file as drill and gate would, and say what it comes to");
+  check.Add("policy", &arguments->file, "The YAML file").File().Required();
+  check.Add("--json", &arguments->json, "Print one JSON document (rharness.policy_check/v1)");
+  check.Note(
+      "Every profile is held to the options of `rharness drill`, every proof is read. What holds "
+      "no "
+      "longer, because its day has ended or its fingerprints differ, is a warning.");
+  check.ExitCode(kExitOk, "it can be used");
+  check.ExitCode(kExitUsage, "it cannot: file, line and what was expected are told");
+  check.Example("rharness policy check policy.yaml");
+  check.Do([arguments] {
+    const auto code = Check(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

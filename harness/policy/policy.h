@@ -1,0 +1,100 @@
+// What a site has decided: which options its drills have, what may stand in for recorded hardware,
+// what may change without closing the gate. One YAML file that people read and sign.
+//
+// Role: plain data for the drill and the gate, which decide what follows from it.
+#ifndef RHARNESS_HARNESS_POLICY_POLICY_H_
+#define RHARNESS_HARNESS_POLICY_POLICY_H_
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// "allow" of a rule: the layers that may change for the probes it names.
+struct PolicyRule {
+  std::string probes;  // glob over probe names, "gemm_*", or over families, "family:gemm"
+  bool choice = false;
+  bool tree = false;
+  bool bits = false;
+};
+
+// A change that somebody takes responsibility for, for a while.
+struct Waiver {
+  std::string probes;  // as in a rule
+  std::string reason;
+  std::string signed_by;
+  WallTime until{};  // it no longer holds from here on
+};
+
+// Options of `rharness drill` that go together, by name without dashes: {"dispatch", {"slurm"}}.
+struct ProfileOption {
+  std::string name;
+  std::vector<std::string> values;  // several of one that is repeatable
+  std::string where;                // "policy.yaml:12"
+};
+struct Profile {
+  std::string name;
+  std::vector<ProfileOption> options;
+};
+
+// GPUs that may stand in for the recorded ones: because somebody answers for it, for a while, or
+// because two fingerprints show that they compute alike.
+struct Substitute {
+  std::string recorded;  // globs over GPU models
+  std::string here;
+  std::string reason;  // with a signature; or...
+  std::string signed_by;
+  WallTime until{};                          // it no longer holds from here on
+  std::vector<std::filesystem::path> proof;  // ...two fingerprints: of the recorded, and of these
+  bool is_proved() const { return !proof.empty(); }
+};
+
+struct Policy {
+  std::vector<PolicyRule> rules;  // the first that matches a probe holds; none: nothing may change
+  std::vector<Waiver> waivers;
+  bool drill_required = false;         // a drill of the impacted runs must be there and pass
+  std::vector<std::string> must_have;  // globs: probes that must be ok on both sides
+  std::vector<Profile> profiles;
+  std::vector<Substitute> substitutes;  // the first that holds for a pair of models counts
+
+  // nullptr: there is none of that name.
+  const Profile* FindProfile(std::string_view name) const;
+};
+
+// version: 1
+// profiles:
+//   night: {dispatch: slurm, sbatch: ["--partition=gpu", "--account=ml"], gpu-budget: 40}
+// substitutes:
+//   - {recorded: "NVIDIA A100*40GB", here: "NVIDIA A100*80GB", reason: "...", signed_by: "...",
+//      until: 2026-12-31}
+//   - {recorded: "NVIDIA H100*", here: "NVIDIA H200", proof: [h100.json, h200.json]}
+// rules:
+//   - {probes: "gemm_*", allow: [choice, bits]}
+//   - {probes: "family:reduction", allow: [bits]}
+// waivers:
+//   - {probes: "jit_*", reason: "...", signed_by: "...", until: 2026-12-31}
+// drill: required         # or optional
+// require: ["gemm_*"]     # globs: probes that must be ok on both sides
+// Only the version must be there. Paths are relative to the file's folder. Errors: invalid_input
+// with file and line: an unknown key, one twice, a missing one, a waiver or substitute without
+// reason, signature or date (or proof); more than 1 MiB, or 250,000 values with every alias as what
+// it stands for.
+Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file);
+Result<Policy> LoadPolicy(const std::filesystem::path& path);
+
+// Whether the `probes` of a rule or waiver names this probe, or its family.
+bool NamesProbe(std::string_view glob, std::string_view probe, std::string_view family);
+
+// "2026-12-31" is the end of that day (UTC); an RFC 3339 time is itself. Else invalid_input.
+Result<WallTime> ParseEndOfDay(std::string_view text);
+// "through 2026-12-31 (UTC)" of the end of that day; else "until" and the RFC 3339 time.
+std::string FormatUntil(WallTime end);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_POLICY_POLICY_H_
