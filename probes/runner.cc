@@ -5,7 +5,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <future>
 #include <set>
+#include <thread>
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
@@ -164,14 +166,36 @@ void AddChangedCases(const ProbeResult& a, const ProbeResult& b, std::set<std::s
   changed->insert(b.unstable.begin(), b.unstable.end());
 }
 
+// What each process answered, in their order. Those of a CPU probe run side by side, which halves
+// the time of a fingerprint and changes no answer that is one; a GPU's would share its memory.
+std::vector<Result<ProbeResult>> RunChildren(const std::string& program, const Probe& probe,
+                                             const RunOptions& options, const Deadline& deadline) {
+  const bool side_by_side =
+      probe.device == ProbeDevice::kCpu && std::thread::hardware_concurrency() > 1;
+  const auto policy = side_by_side ? std::launch::async : std::launch::deferred;
+  std::vector<std::future<Result<ProbeResult>>> children;
+  for (int i = 0; i < options.processes; ++i) {
+    children.push_back(
+        std::async(policy, [&] { return RunChild(program, probe, options, deadline); }));
+  }
+  std::vector<Result<ProbeResult>> results;
+  for (auto& child : children) {
+    results.push_back(child.get());
+    const bool fine = results.back().ok() && results.back()->status == ProbeStatus::kOk;
+    if (!fine && !side_by_side) break;  // what is deferred need not run
+  }
+  return results;
+}
+
 // The first process's result, with the cases marked that other processes answered differently. The
 // first process that is not ok ends it: its result is the probe's.
 Result<ProbeResult> RunFresh(const std::string& program, const Probe& probe,
                              const RunOptions& options, const Deadline& deadline) {
-  ASSIGN_OR_RETURN(ProbeResult first, RunChild(program, probe, options, deadline));
+  std::vector<Result<ProbeResult>> results = RunChildren(program, probe, options, deadline);
+  ASSIGN_OR_RETURN(ProbeResult first, std::move(results.front()));
   std::set<std::string> unstable(first.unstable.begin(), first.unstable.end());
-  for (int i = 2; i <= options.processes && first.status == ProbeStatus::kOk; ++i) {
-    ASSIGN_OR_RETURN(ProbeResult next, RunChild(program, probe, options, deadline));
+  for (std::size_t i = 2; i <= results.size() && first.status == ProbeStatus::kOk; ++i) {
+    ASSIGN_OR_RETURN(ProbeResult next, std::move(results[i - 1]));
     if (next.status != ProbeStatus::kOk) {
       next.message = fmt::format("in process {} of {}: {}", i, options.processes, next.message);
       return next;

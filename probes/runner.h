@@ -23,11 +23,13 @@ struct RunOptions {
   // takes. The others may have.
   std::size_t asked_paths = 0;
   std::vector<std::string> globs;  // of probe names; empty: all of the device but those by name
-  int processes = 2;               // fresh processes a probe, to find what changes between them
+  // Fresh processes a probe, to find what changes between them; a CPU's run side by side.
+  int processes = 2;
   // Of all probes together; what is not done by then has timed out. 0: no limit but each probe's.
   std::chrono::seconds budget{0};
   std::function<void(const Probe&, std::size_t done, std::size_t of)> progress;
-  std::function<bool()> should_cancel;  // asked often; then the child is killed, and all ends
+  // Asked often, by several threads; then the children are killed, and all ends.
+  std::function<bool()> should_cancel;
 };
 
 // The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its

@@ -116,6 +116,8 @@ TEST(Regions, ListACaseThatDoesNotRepeat) {
   AddProduct<float>({.repeats = 3}, "racing", product, &result);
   ASSERT_FALSE(result.unstable.empty());
   EXPECT_EQ(result.unstable.front(), "racing");
+  EXPECT_TRUE(result.trees.empty());
+  EXPECT_EQ(runs, 3) << "no question is asked of what has no answer";
 }
 
 Kernel Anywhere(int row, int column) {
