@@ -19,6 +19,10 @@
 
 namespace rharness {
 
+// Processes and threads of a job, wherever it runs: more than any data loader starts, fewer than a
+// machine can bear.
+inline constexpr int kMostProcesses = 16384;
+
 // Data outside the workspace that the command sees under an absolute path, read-only.
 struct Mount {
   std::filesystem::path source;

@@ -147,6 +147,7 @@ class Attempt {
     job.limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
         Seconds(ticket_.resources.timeout_seconds));
     job.limits.memory_bytes = ticket_.resources.memory_bytes;
+    job.limits.processes = kMostProcesses;
     job.limits.disk_bytes = ticket_.resources.disk_bytes;
     job.limits.disk_root = job.workspace;
     // What runs in an image is known by the image.
