@@ -105,7 +105,8 @@ TEST_F(CgroupLimit, IsNotTakenForAKillBySomebodyElse) {
   EXPECT_EQ(result.outcome.detail, "");
 }
 
-// The kernel writes such pages back, and takes them away, when it needs them for something else.
+// Such pages are not the run's: the kernel takes them away when it needs them, and these were read
+// by somebody else before.
 TEST_F(CgroupLimit, LetsAFileBeMappedThatIsLargerThanTheLimit) {
   const ScopedTempDir folder = std::move(ScopedTempDir::Make()).value();
   struct statfs info {};
@@ -114,7 +115,8 @@ TEST_F(CgroupLimit, LetsAFileBeMappedThatIsLargerThanTheLimit) {
   const fs::path file = folder.path() / "large";
   std::ofstream(file).close();
   fs::resize_file(file, 200 * kMiB);
-  const ProcessResult result = Run(Child({"map", file.string()}), 64 * kMiB);
+  ASSERT_EQ(ReadFile(file).value().size(), 200 * kMiB);
+  const ProcessResult result = Run(Child({"map", file.string(), "linger", "400"}), 64 * kMiB);
   EXPECT_TRUE(result.outcome.Succeeded()) << result.outcome.ToString();
 }
 

@@ -183,6 +183,7 @@ const std::map<std::string, Step>& Steps() {
         }}},
       {"allocate", {1, [](const Arguments& a) { Allocate(std::stoul(a[0])); }}},
       {"fill-memory-file", {1, [](const Arguments& a) { FillMemoryFile(std::stoul(a[0])); }}},
+      {"linger", {1, [](const Arguments& a) { ::usleep(1000 * std::stoul(a[0])); }}},
       {"map", {1, [](const Arguments& a) { MapFile(a[0]); }}},
       {"fork-many", {1, [](const Arguments& a) { ForkMany(std::stoi(a[0])); }}},
       {"write",
