@@ -1,69 +1,51 @@
-// Folders and files of the cgroup file system.
+// Folders and files of the cgroup file systems.
 #include "harness/base/cgroup.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <cstring>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <system_error>
-#include <vector>
+
+#include "harness/base/process_tree.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct CgroupMount {
-  std::string root;  // the group that is seen at `point`
-  fs::path point;
-};
-
-// Field 4 and 5 of proc_pid_mountinfo(5). A place with a blank in it is written otherwise, and none
-// of ours.
-std::vector<CgroupMount> CgroupMounts() {
-  std::vector<CgroupMount> mounts;
-  std::ifstream file("/proc/self/mountinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.find(" - cgroup2 ") == line.npos || line.find('\\') != line.npos) continue;
-    std::istringstream fields(line);
-    std::string id, parent, device, root, point;
-    if (fields >> id >> parent >> device >> root >> point) mounts.push_back({root, point});
-  }
-  return mounts;
+std::string GroupText(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// This process's own, "0::/PATH" in /proc/self/cgroup.
-Result<fs::path> OwnCgroup() {
-  std::ifstream file("/proc/self/cgroup");
-  std::string own;
-  for (std::string line; own.empty() && std::getline(file, line);) {
-    if (line.starts_with("0::/")) own = line.substr(3);
-  }
-  for (const CgroupMount& mount : CgroupMounts()) {
-    const std::string root = mount.root == "/" ? "" : mount.root;
-    const bool below = (own + "/").starts_with(root + "/");
-    if (own.empty() || own.starts_with("/..") || !below) continue;
-    return mount.point / fs::path(own.substr(root.size())).relative_path();
-  }
-  return NotFound("no control groups of version 2 are mounted", "/proc/self/mountinfo");
-}
-
-void Write(const fs::path& path, std::string_view text) {
+bool WriteGroup(const fs::path& path, std::string_view text) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (file.valid() && ::write(file.get(), text.data(), text.size()) < 0) return;
+  return file.valid() &&
+         ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
-void AddMembers(const fs::path& group, std::set<int>* pids) {
+bool Exists(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+// As cgroup.procs has them: 0 is one that is not seen from this pid namespace.
+std::set<int> ProcessesIn(const fs::path& group) {
+  std::set<int> pids;
   std::ifstream file(group / "cgroup.procs");
-  for (int pid = 0; file >> pid;) {
-    if (pid > 0) pids->insert(pid);  // 0: not seen from this pid namespace
-  }
+  for (int pid = 0; file >> pid;) pids.insert(pid);
+  return pids;
 }
 
 // Groups below a group, the deepest first.
@@ -78,53 +60,252 @@ std::vector<fs::path> GroupsBelow(const fs::path& group) {
   return {groups.rbegin(), groups.rend()};
 }
 
+std::set<int> MembersOf(const fs::path& group) {
+  std::set<int> pids = ProcessesIn(group);
+  for (const fs::path& below : GroupsBelow(group)) pids.merge(ProcessesIn(below));
+  pids.erase(0);
+  return pids;
+}
+
+// Never another process that got the number since: names of groups are not used twice.
+void KillMember(int pid, const std::string& group_name) {
+  const Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (GroupText(fmt::format("/proc/{}/cgroup", pid)).find("/" + group_name) == std::string::npos) {
+    return;
+  }
+  if (pidfd.valid()) {
+    ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+  } else {
+    ::kill(pid, SIGKILL);
+  }
+}
+
+// Version 1, and version 2 before Linux 5.14, end no group as a whole.
+void KillGroup(const fs::path& group) {
+  if (WriteGroup(group / "cgroup.kill", "1")) return;
+  WriteGroup(group / "pids.max", "0");  // what is killed one by one has no children meanwhile
+  for (const int pid : MembersOf(group)) KillMember(pid, group.filename());
+}
+
 // A group can be removed once its processes have ended, which killed ones do soon.
 void EndGroup(const fs::path& group) {
   constexpr int kRounds = 200;
   constexpr timespec kPause = {.tv_sec = 0, .tv_nsec = 5'000'000};
   for (int round = 0; round < kRounds; ++round) {
-    Write(group / "cgroup.kill", "1");
+    KillGroup(group);
     for (const fs::path& below : GroupsBelow(group)) ::rmdir(below.c_str());
     if (::rmdir(group.c_str()) == 0 || (errno != EBUSY && errno != ENOTEMPTY)) return;
     ::nanosleep(&kPause, nullptr);
   }
 }
 
+// This process, or one that it has started, or one that such a one has.
+bool IsOurs(int pid) {
+  constexpr int kDeepest = 64;
+  for (int depth = 0; pid > 0 && depth < kDeepest; ++depth) {
+    if (pid == ::getpid()) return true;
+    const auto stat = ReadProcessStat(pid);
+    pid = stat ? stat->parent : 0;
+  }
+  return false;
+}
+
+// Who may write to a group of systemd's need not be who it is for: root may always, and systemd
+// marks what it leaves to others. Source: systemd.io/CGROUP_DELEGATION.
+bool IsOursToArrange(const fs::path& group) {
+  if (::access((group / "cgroup.subtree_control").c_str(), W_OK) != 0 ||
+      ::access((group / "cgroup.procs").c_str(), W_OK) != 0) {
+    return false;
+  }
+  if (::geteuid() != 0 || !Exists("/run/systemd/system")) return true;
+  for (const char* name : {"trusted.delegate", "user.delegate"}) {
+    char value = 0;
+    if (::getxattr(group.c_str(), name, &value, 1) == 1 && value == '1') return true;
+  }
+  return false;
+}
+
+CgroupStates LookAt(const CgroupFolders& folders) {
+  CgroupStates states;
+  states.memory_is_writable = ::access(folders.memory.c_str(), W_OK) == 0;
+  states.pids_is_writable = ::access(folders.pids.c_str(), W_OK) == 0;
+  if (folders.unified.empty()) return states;
+  states.controllers = GroupText(folders.unified / "cgroup.controllers");
+  states.subtree_control = GroupText(folders.unified / "cgroup.subtree_control");
+  states.is_root = !Exists(folders.unified / "cgroup.type");
+  states.is_ours = IsOursToArrange(folders.unified);
+  const std::set<int> pids = ProcessesIn(folders.unified);
+  states.holds_processes = !pids.empty();
+  states.holds_others = std::any_of(pids.begin(), pids.end(), [](int pid) { return !IsOurs(pid); });
+  return states;
+}
+
+// False: something is left in it.
+bool LeaveForBelow(const fs::path& group) {
+  const fs::path below = group / kSupervisorGroup;
+  if (::mkdir(below.c_str(), 0755) != 0 && errno != EEXIST) return false;
+  constexpr int kRounds = 50;  // what is being started meanwhile comes to light in the next one
+  for (int round = 0; round < kRounds; ++round) {
+    const std::set<int> pids = ProcessesIn(group);
+    if (pids.empty()) return true;
+    for (const int pid : pids) {
+      if (!IsOurs(pid)) return false;
+      WriteGroup(below / "cgroup.procs", std::to_string(pid));
+    }
+  }
+  return false;
+}
+
+struct Arrangement {
+  CgroupFolders folders;
+  CgroupPlan plan;
+};
+
+Arrangement Arrange() {
+  Arrangement made;
+  made.folders = FindCgroups(GroupText("/proc/self/cgroup"), GroupText("/proc/self/mountinfo"));
+  CgroupPlan& plan = made.plan;
+  plan = DecideCgroups(made.folders, LookAt(made.folders));
+  const fs::path& group = made.folders.unified;
+  bool done = !plan.leave || LeaveForBelow(group);
+  for (const auto& [hierarchy, word] : {std::pair(plan.memory, "+memory"), {plan.pids, "+pids"}}) {
+    if (!plan.hand_down || hierarchy != Hierarchy::kUnified) continue;
+    done = done && WriteGroup(group / "cgroup.subtree_control", word);
+  }
+  if (done) return made;
+  for (Hierarchy* hierarchy : {&plan.memory, &plan.pids}) {
+    if (*hierarchy == Hierarchy::kUnified) *hierarchy = Hierarchy::kNone;
+  }
+  plan.why_not = fmt::format("the control group {} could not be arranged", group.string());
+  return made;
+}
+
+// Version 1 before Linux 4.13 does not say whom it killed.
+bool TellsKills(const fs::path& group) {
+  return GroupText(group / "memory.oom_control").find("\noom_kill ") != std::string::npos;
+}
+
+bool LimitMemory(const fs::path& group, Hierarchy hierarchy, std::uint64_t bytes) {
+  const std::string text = std::to_string(bytes);
+  if (hierarchy == Hierarchy::kUnified) {
+    WriteGroup(group / "memory.oom.group", "1");
+    WriteGroup(group / "memory.swap.max", "0");  // not there where nothing is swapped
+    return WriteGroup(group / "memory.max", text);
+  }
+  WriteGroup(group / "memory.use_hierarchy", "1");
+  if (!TellsKills(group) || !WriteGroup(group / "memory.limit_in_bytes", text)) return false;
+  if (!WriteGroup(group / "memory.memsw.limit_in_bytes", text))
+    WriteGroup(group / "memory.swappiness", "0");
+  return true;
+}
+
 }  // namespace
 
-Result<JobCgroup> JobCgroup::Make(std::string_view name) {
-  ASSIGN_OR_RETURN(const fs::path own, OwnCgroup());
-  fs::path path = own / name;
+Status JobCgroup::Add(const fs::path& path) {
+  for (const Group& group : groups_) {
+    if (group.path == path) return {};
+  }
   if (::mkdir(path.c_str(), 0755) != 0) {
     return IoErrorFromErrno("cannot make a control group", errno, path.string());
   }
   Descriptor entrance(::open((path / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-  const int error = errno;
-  std::error_code gone;
-  if (entrance.valid() && fs::exists(path / "cgroup.kill", gone)) {
-    return JobCgroup(std::move(path), std::move(entrance));
+  if (!entrance.valid()) {
+    const int error = errno;
+    ::rmdir(path.c_str());
+    return IoErrorFromErrno("cannot open cgroup.procs", error, path.string());
   }
-  ::rmdir(path.c_str());
-  if (!entrance.valid()) return IoErrorFromErrno("cannot open cgroup.procs", error, path.string());
-  return NotFound("the kernel has no cgroup.kill", path.string());
+  groups_.push_back({path, std::move(entrance)});
+  return {};
+}
+
+Result<JobCgroup> JobCgroup::Make(std::string_view name, const CgroupLimits& limits) {
+  static const Arrangement arranged = Arrange();
+  const CgroupFolders& folders = arranged.folders;
+  JobCgroup made;
+  made.why_not_ = arranged.plan.why_not;
+  Status status =
+      NotFound("no control groups are mounted that this process is in", "/proc/self/mountinfo");
+  const auto add = [&](const fs::path& folder, fs::path* of_controller) {
+    if (folder.empty()) return;
+    status = made.Add(folder / name);
+    if (!status.ok()) made.why_not_ = status.error().ToString();
+    if (status.ok() && of_controller != nullptr) *of_controller = folder / name;
+  };
+  const auto folder_of = [&](Hierarchy hierarchy, const fs::path& legacy) {
+    if (hierarchy == Hierarchy::kNone) return fs::path();
+    return hierarchy == Hierarchy::kLegacy ? legacy : folders.unified;
+  };
+  add(folders.unified, nullptr);
+  const Status unified = status;
+  add(folder_of(arranged.plan.memory, folders.memory), &made.memory_);
+  if (!made.memory_.empty()) made.memory_hierarchy_ = arranged.plan.memory;
+  add(folder_of(arranged.plan.pids, folders.pids), &made.pids_);
+  if (made.groups_.empty()) return unified.ok() ? status.error() : unified.error();
+  made.Limit(limits);
+  return made;
+}
+
+void JobCgroup::Limit(const CgroupLimits& limits) {
+  const auto refused = [this](const fs::path& group) {
+    why_not_ = fmt::format("the control group {} takes no limit", group.string());
+  };
+  if (limits.memory_bytes > 0 && !memory_.empty()) {
+    memory_bytes_ = limits.memory_bytes;
+    limits_memory_ = LimitMemory(memory_, memory_hierarchy_, memory_bytes_);
+    if (!limits_memory_) refused(memory_);
+  }
+  if (limits.processes > 0 && !pids_.empty()) {
+    limits_processes_ = WriteGroup(pids_ / "pids.max", std::to_string(limits.processes));
+    if (!limits_processes_) refused(pids_);
+  }
 }
 
 JobCgroup::~JobCgroup() {
-  if (entrance_.valid()) EndGroup(path_);
+  for (const Group& group : groups_) {
+    if (group.entrance.valid()) EndGroup(group.path);
+  }
+}
+
+std::vector<int> JobCgroup::entrances() const {
+  std::vector<int> descriptors;
+  for (const Group& group : groups_) descriptors.push_back(group.entrance.get());
+  return descriptors;
 }
 
 std::set<int> JobCgroup::Members() const {
   std::set<int> pids;
-  AddMembers(path_, &pids);
-  for (const fs::path& below : GroupsBelow(path_)) AddMembers(below, &pids);
+  for (const Group& group : groups_) pids.merge(MembersOf(group.path));
   return pids;
 }
 
-void JobCgroup::Kill() const { Write(path_ / "cgroup.kill", "1"); }
+void JobCgroup::Kill() const {
+  for (const Group& group : groups_) KillGroup(group.path);
+}
+
+CgroupEvents JobCgroup::Events() const {
+  CgroupEvents events;
+  bool at_limit = false;
+  std::uint64_t kills = 0;
+  if (memory_hierarchy_ == Hierarchy::kUnified) {
+    const std::string text = GroupText(memory_ / "memory.events");
+    kills = CgroupCount(text, "oom_kill");
+    at_limit = CgroupCount(text, "oom") > 0;
+  } else if (memory_hierarchy_ == Hierarchy::kLegacy) {
+    // Nothing says whose limit it was; but a group that was killed at its own had come near to it.
+    kills = CgroupCount(GroupText(memory_ / "memory.oom_control"), "oom_kill");
+    const std::uint64_t most =
+        CgroupCount("most " + GroupText(memory_ / "memory.max_usage_in_bytes"), "most");
+    at_limit = limits_memory_ && most >= memory_bytes_ - memory_bytes_ / 8;
+  }
+  events.out_of_memory = kills > 0 && at_limit;
+  events.others_needed = kills > 0 && !at_limit;
+  events.unstarted = CgroupCount(GroupText(pids_ / "pids.events"), "max");
+  return events;
+}
 
 void EndCgroups(std::string_view prefix) {
-  for (const CgroupMount& mount : CgroupMounts()) {
-    for (const fs::path& group : GroupsBelow(mount.point)) {
+  for (const fs::path& mount : FindCgroupMounts(GroupText("/proc/self/mountinfo"))) {
+    for (const fs::path& group : GroupsBelow(mount)) {
       if (group.filename().string().starts_with(prefix)) EndGroup(group);
     }
   }

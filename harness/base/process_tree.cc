@@ -204,9 +204,11 @@ std::uint64_t ProcessTree::ResidentBytes() const {
   return sum;
 }
 
-std::uint64_t ProcessTree::ProportionalBytes() const {
+std::uint64_t ProcessTree::ProportionalBytes(bool outside_cgroup) const {
   std::uint64_t sum = 0;
-  for (const auto& [pid, stat] : members_) sum += ProportionalBytesOf(stat);
+  for (const auto& [pid, stat] : members_) {
+    if (!outside_cgroup || !in_cgroup_.contains(pid)) sum += ProportionalBytesOf(stat);
+  }
   return sum;
 }
 

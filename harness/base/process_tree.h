@@ -46,8 +46,9 @@ class ProcessTree {
   // As of the last Refresh: resident bytes, pages shared between members counted for each.
   std::uint64_t ResidentBytes() const;
   // Now: every page shared between processes counted in proportion (smaps_rollup; resident size
-  // where that cannot be read). Slow: the kernel walks the page tables.
-  std::uint64_t ProportionalBytes() const;
+  // where that cannot be read). Slow: the kernel walks the page tables. `outside_cgroup`: only of
+  // members that are not, or no longer, in the control group.
+  std::uint64_t ProportionalBytes(bool outside_cgroup = false) const;
   // Process ids of those that live, as of the last Refresh.
   std::vector<int> LivingMembers() const;
   // Sends to the group and to every member outside it.

@@ -157,7 +157,7 @@ Watcher::Watcher(StartedProcess child, const ProcessLimits& limits,
       pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, child_.pid, 0))),
       stdout_(std::move(child_.stdout_read), limits),
       stderr_(std::move(child_.stderr_read), limits),
-      tree_(child_.pid, child_.marker, child_.group_only, child_.cgroup),
+      tree_(child_.pid, child_.marker, child_.group_only, child_.confinement->cgroup()),
       memory_pace_(child_.started),
       disk_pace_(child_.started),
       footprint_pace_(child_.started, kFootprintCostShare),
@@ -183,6 +183,7 @@ ProcessResult Watcher::Run() {
   Drain();
   outcome.wall = Now() - child_.started;
   outcome.peak_memory_bytes = peak_memory_bytes_;
+  child_.confinement->Explain(limits_, &outcome);
   CheckDiskAtEnd(&outcome);
   return {.outcome = std::move(outcome),
           .stdout_text = stdout_.buffer.Text(),
@@ -239,13 +240,21 @@ void Watcher::CheckLimits(SteadyTime now) {
 
 void Watcher::CheckMemory() {
   tree_.Refresh(/*search_environments=*/false);
+  const std::uint64_t limit = limits_.memory_bytes;
+  const bool held = child_.confinement->holds_memory();
+  // Version 1 ends one process of the group; a run that lacks one is at its end.
+  if (held && child_.confinement->IsOutOfMemory()) {
+    return Stop(OutcomeKind::kMemoryLimit, Confinement::MemoryDetail(limit));
+  }
   std::uint64_t used = tree_.ResidentBytes();
   // Forked workers share most of their pages: only the proportional size may condemn.
-  if (limits_.memory_bytes > 0 && used > limits_.memory_bytes) used = tree_.ProportionalBytes();
+  if (limit > 0 && used > limit) used = tree_.ProportionalBytes();
   peak_memory_bytes_ = std::max(peak_memory_bytes_, used);
-  if (limits_.memory_bytes > 0 && used > limits_.memory_bytes) {
-    Stop(OutcomeKind::kMemoryLimit,
-         fmt::format("held {} bytes; the limit is {}", used, limits_.memory_bytes));
+  // What is in the group is held to the limit by the kernel, which counts otherwise: a file that is
+  // only mapped takes no memory from anybody.
+  if (limit > 0 && used > limit && held) used = tree_.ProportionalBytes(/*outside_cgroup=*/true);
+  if (limit > 0 && used > limit) {
+    Stop(OutcomeKind::kMemoryLimit, fmt::format("held {} bytes; the limit is {}", used, limit));
   }
 }
 

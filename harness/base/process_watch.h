@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "harness/base/cgroup.h"
+#include "harness/base/confinement.h"
 #include "harness/base/descriptor.h"
 #include "harness/base/subprocess.h"
 
@@ -15,8 +15,8 @@ struct StartedProcess {
   int pid = 0;         // a child of this process and leader of its own group, not yet waited for
   std::string marker;  // "NAME=VALUE" of kJobMarker in its environment
   bool group_only = false;
-  const JobCgroup* cgroup = nullptr;  // in which it is; null: none
-  Descriptor stdout_read;             // reading end of a pipe; invalid: not captured
+  const Confinement* confinement = nullptr;  // outlives the call
+  Descriptor stdout_read;                    // reading end of a pipe; invalid: not captured
   Descriptor stderr_read;
   std::chrono::steady_clock::time_point started;
 };

@@ -33,7 +33,7 @@ namespace boost_process = boost::process;
 #include <cerrno>
 #include <cstring>
 
-#include "harness/base/cgroup.h"
+#include "harness/base/confinement.h"
 #include "harness/base/descriptor.h"
 #include "harness/base/log.h"
 #include "harness/base/process_watch.h"
@@ -55,11 +55,12 @@ struct Launch {
   int stdout_fd = -1;  // -1: the parent's
   int stderr_fd = -1;
   std::uint64_t file_size_limit = 0;  // 0: none
-  int cgroup_fd = -1;                 // the entrance of its control group; -1: none
+  std::vector<int> cgroup_fds;        // the entrances of its control groups
   std::vector<const char*> read_only;
 
   // Written by the child: itself, and why it cannot become the program.
   pid_t pid = 0;
+  std::size_t entered = 0;  // control groups, from the first one on
   int error_number = 0;
   const char* failed_step = "";
   int mount_error = 0;  // why nothing is read-only that should be
@@ -90,9 +91,10 @@ void ResetSignals() {
 
 void PrepareChild(Launch* launch) {
   launch->pid = ::getpid();
-  // First of all, as its number may be that of a standard stream.
-  if (launch->cgroup_fd >= 0 && ::syscall(SYS_write, launch->cgroup_fd, "0", 1UL) != 1) {
-    launch->cgroup_fd = -1;
+  // First of all, as their numbers may be those of standard streams.
+  for (const int entrance : launch->cgroup_fds) {
+    if (::syscall(SYS_write, entrance, "0", 1UL) != 1) break;
+    ++launch->entered;
   }
   if (!launch->read_only.empty()) launch->mount_error = MountReadOnly(launch->read_only);
   if (::setpgid(0, 0) != 0) FailInChild(launch, "setpgid", errno);
@@ -283,18 +285,6 @@ void SayOnce(Text text) {
   [[maybe_unused]] static const bool said = (LogDebug(text()), true);
 }
 
-// Empty where none is asked for, or to be had.
-std::optional<JobCgroup> MakeCgroup(const ProcessSpec& spec, const std::string& job) {
-  if (!spec.own_cgroup) return std::nullopt;
-  auto made = JobCgroup::Make(kCgroupPrefix + job);
-  if (made.ok()) return std::move(*made);
-  SayOnce<struct NoCgroup>([&] {
-    return made.error().ToString() +
-           "; a process that empties its environment and detaches at once may outlive its rerun";
-  });
-  return std::nullopt;
-}
-
 // The program that was started is known, even if it ended before anybody looked.
 void AddStarted(const fs::path& program, const ProcessSpec& spec, const ProcessLimits& limits,
                 Footprint* footprint) {
@@ -355,8 +345,8 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
   launch.stdout_fd = out.write.get();
   launch.stderr_fd = err.write.get();
 
-  const std::optional<JobCgroup> cgroup = MakeCgroup(spec, job);
-  if (cgroup) launch.cgroup_fd = cgroup->entrance();
+  Confinement confinement(spec, limits, job);
+  launch.cgroup_fds = confinement.entrances();
 
   child.started = std::chrono::steady_clock::now();
   child.pid = Spawn(&launch);
@@ -373,7 +363,8 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
           std::strerror(launch.mount_error));
     });
   }
-  if (launch.cgroup_fd >= 0) child.cgroup = &*cgroup;
+  confinement.Enter(launch.entered);
+  child.confinement = &confinement;
   out.write.Close();
   err.write.Close();
   child.stdout_read = std::move(out.read);

@@ -30,7 +30,8 @@ struct ProcessSpec {
   // monitors that a container engine's client starts and leaves behind.
   bool group_only = false;
   // Where control groups can be had (cgroup.h), the child and all that it starts are in one of
-  // their own and end with it; else what clears its environment and detaches at once may escape.
+  // their own, are held by it to the limits of memory and processes, and end with it; else memory
+  // is watched, and what clears its environment and detaches at once may escape.
   bool own_cgroup = false;
   // Files and folders that the child and all that it starts see read-only, in a mount namespace of
   // their own; where none can be had, which takes root, nothing is done.
@@ -44,7 +45,10 @@ inline constexpr std::string_view kJobMarker = "RHARNESS_JOB";
 
 struct ProcessLimits {
   std::chrono::nanoseconds timeout{0};  // 0: none
-  std::uint64_t memory_bytes = 0;       // resident set of the whole process tree; 0: none
+  // Of the whole process tree: what is charged to its control group, or else, watched, its resident
+  // set. 0: none.
+  std::uint64_t memory_bytes = 0;
+  int processes = 0;  // and threads, in a control group; 0, or without one: no limit
   std::uint64_t disk_bytes = 0;         // blocks below `disk_root`, and size of any file; 0: none
   std::filesystem::path disk_root;
   std::uint64_t output_bytes = std::uint64_t{1} << 20;  // kept of each of stdout and stderr
@@ -79,6 +83,9 @@ struct Outcome {
   std::chrono::nanoseconds wall{0};
   std::chrono::nanoseconds cpu{0};      // user + system of the child and its waited-for children
   std::uint64_t peak_memory_bytes = 0;  // resident, as sampled
+  // Which limits the kernel did not hold it to, where own_cgroup asked for that, and why; empty: to
+  // all of them.
+  std::string not_held;
 
   bool Succeeded() const { return kind == OutcomeKind::kExited && exit_code == 0; }
   // "exited with 3", "killed by SIGSEGV", "timed out after 12 s", ...
@@ -102,8 +109,10 @@ struct ProcessResult {
 // seen while its parent lived, every process that carries the job's marker, and what is in its
 // control group. Without one, what clears its environment and leaves the process group within a
 // twentieth of a second can escape; it cannot hold the call back. `on_start` gets the pid;
-// `should_cancel` is asked about ten times a second. Memory counts pages shared inside the tree
-// once where it decides (proportional set size). No core files are written. Thread-safe; blocks.
+// `should_cancel` is asked about ten times a second. A kill by the kernel at the control group's
+// limit is kMemoryLimit; any other one by SIGKILL is kSignalled. Memory that is watched counts
+// pages shared inside the tree once (proportional set size). No core files are written.
+// Thread-safe; blocks.
 // Never fails: a child that could not be started is an Outcome. Cost: vfork, so independent of this
 // process's size; watching takes about 1 % of a core.
 ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits = {},

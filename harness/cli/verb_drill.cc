@@ -294,9 +294,11 @@ void AddPlaceOptions(Command* command, Arguments* arguments) {
             "repeatable")
       .OneEach();
   command
-      ->Add("--launcher", &drill.launcher,
-            "auto (by each manifest's image), host, podman or docker")
-      .Choices({"auto", "host", "podman", "docker"})
+      ->Add(
+          "--launcher", &drill.launcher,
+          "auto (by each manifest's image), host, podman, docker, apptainer (SIF files) or enroot "
+          "(squashfs files, as pyxis uses)")
+      .Choices({"auto", "host", "podman", "docker", "apptainer", "enroot"})
       .ShowDefault();
   command
       ->Add("--dispatch", &drill.dispatch,

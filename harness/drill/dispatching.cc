@@ -23,10 +23,7 @@ Result<fs::path> ThisProgram() {
 }  // namespace
 
 std::string LauncherOf(const Manifest& manifest, const DrillOptions& options) {
-  const std::string& kind = manifest.image.kind;
-  std::string name = options.launcher;
-  if (name == "auto") name = kind == "oci" ? "podman" : "host";
-  return (name == "host") == (kind == "host") ? name : "";
+  return ChooseLauncher(options.launcher, manifest.image.kind);
 }
 
 Status Dispatching::MakeLaunchers(const std::vector<std::string>& names,

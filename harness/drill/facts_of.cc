@@ -178,7 +178,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   // Files pinned by hash outrank the commit: the commit then only explains.
   AddCode(manifest.code.files, manifest.code.commit,
           manifest.code.files.empty() ? FactWeight::kIdentity : FactWeight::kContext, &out);
-  if (manifest.image.kind == "oci") {
+  if (manifest.image.kind != "host") {
     out.AddKnown(Layer::kEnvironment, "image.digest", manifest.image.digest, FactWeight::kIdentity);
   }
   out.AddKnown(Layer::kEnvironment, "software.host_packages", manifest.image.packages_sha256,

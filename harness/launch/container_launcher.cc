@@ -20,8 +20,6 @@ constexpr std::chrono::nanoseconds kPullTimeout = std::chrono::hours(1);
 constexpr std::chrono::nanoseconds kReplyTimeout = std::chrono::minutes(2);
 constexpr std::uint64_t kReplyBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kDefaultSharedMemoryBytes = std::uint64_t{1} << 30;
-// More than any data loader starts, fewer than a machine can bear.
-constexpr int kMostProcesses = 16384;
 
 const std::array<Engine, 2>& Engines() {
   static const std::array<Engine, 2> engines = {

@@ -10,7 +10,7 @@ namespace rharness {
 Status HostLauncher::Prepare(const Image& image) {
   if (image.kind == "host") return {};
   return Unsupported(fmt::format(
-      "the host cannot run an image of kind '{}'; choose podman or docker", image.kind));
+      "the host cannot run an image of kind '{}'; choose a launcher that does", image.kind));
 }
 
 Result<ProcessSpec> HostLauncher::BuildCommand(const Job& job) const {

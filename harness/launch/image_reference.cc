@@ -90,6 +90,15 @@ Result<std::string> ImageReference(const Image& image) {
   return fmt::format("{}/{}@{}", image.registry, image.repository, image.digest);
 }
 
+bool IsImageFile(const Image& image) { return image.kind == "sif" || image.kind == "squashfs"; }
+
+Status CheckImageFile(const Image& image, std::string_view kind) {
+  if (image.kind != kind) return Refuse("kind", image.kind, fmt::format("'{}'", kind));
+  if (image.location.empty()) return Refuse("location", image.location, "the path of its file");
+  if (IsPinnedDigest(image.digest)) return {};
+  return Refuse("digest", image.digest, "'sha256:' and 64 lower-case hex digits");
+}
+
 Status CheckPlatform(std::string_view platform) {
   int parts = 0;
   const bool well_formed = AllParts(platform, '/', [&parts](std::string_view part) {

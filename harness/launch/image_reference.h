@@ -16,6 +16,11 @@ namespace rharness {
 // is sha256 with 64 lower-case hex digits.
 Result<std::string> ImageReference(const Image& image);
 
+// Whether it is a file ("sif", "squashfs"), whose own hash pins it, and no registry's.
+bool IsImageFile(const Image& image);
+// Errors: invalid_input unless it is of this kind, names a location and a digest as above.
+Status CheckImageFile(const Image& image, std::string_view kind);
+
 // "os/architecture" or "os/architecture/variant", or empty. Else invalid_input.
 Status CheckPlatform(std::string_view platform);
 

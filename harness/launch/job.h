@@ -1,7 +1,7 @@
 // A job: one rerun, ready to start. And the two small interfaces that start it.
 //
-// Role: a Launcher turns a job into an argument vector (host, podman, docker); an Executor runs an
-// argument vector somewhere (here). The two are orthogonal.
+// Role: a Launcher turns a job into an argument vector (host, podman, docker, apptainer, enroot);
+// an Executor runs an argument vector somewhere (here). The two are orthogonal.
 #ifndef RHARNESS_HARNESS_LAUNCH_JOB_H_
 #define RHARNESS_HARNESS_LAUNCH_JOB_H_
 
@@ -19,6 +19,10 @@
 
 namespace rharness {
 
+// Processes and threads of a job, wherever it runs: more than any data loader starts, fewer than a
+// machine can bear.
+inline constexpr int kMostProcesses = 16384;
+
 // Data outside the workspace that the command sees under an absolute path, read-only.
 struct Mount {
   std::filesystem::path source;
@@ -33,6 +37,7 @@ struct Job {
   std::vector<Mount> mounts;        // absolute data, and what workspace links point to
   std::map<std::string, std::string> environment;  // complete: nothing is inherited
   Image image;
+  std::filesystem::path image_file;  // of an image that is a file: where it lies, proved; absolute
   Resources resources;
   ProcessLimits limits;
   // A container of a rootful engine is the machine's root, not a user without rights.
@@ -48,7 +53,7 @@ struct ImageProof {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  virtual std::string_view name() const = 0;  // "host", "podman", "docker"
+  virtual std::string_view name() const = 0;  // as MakeLauncher knows it
   // Makes the image present and checks its digest; explicit and separate so that the run itself
   // never pulls. Idempotent, thread-safe. Errors: not_found (no such image or digest: terminal),
   // process and timeout (infrastructure: worth a retry), integrity (another image came).
@@ -62,9 +67,12 @@ class Launcher {
   virtual Result<ImageProof> Finish(const Job& job, Outcome* outcome) = 0;
 };
 
-// "host", "podman" or "docker". Errors: invalid_input for another name, not_found when the engine
-// is not installed.
+// "host", "podman", "docker", "apptainer" or "enroot". Errors: invalid_input for another name,
+// not_found when the engine is not installed.
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name);
+// The launcher for images of this kind ("host", "oci", ...): the one asked for, if it runs such
+// images; where "auto" is, the first that does. Empty: none.
+std::string ChooseLauncher(std::string_view asked, std::string_view image_kind);
 
 struct ExecutionHooks {
   std::function<void(int pid)> on_start;  // may be empty

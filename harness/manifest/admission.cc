@@ -115,8 +115,13 @@ void CheckImage(const Image& image, Findings* out) {
     return out->RequireHash(image.packages_sha256, "missing_packages", "image.packages_sha256",
                             "the host's package list");
   }
-  out->Require(!image.repository.empty(), "missing_repository", "image.repository",
-               "missing; expected the image's name in its registry");
+  if (image.kind == "oci") {
+    out->Require(!image.repository.empty(), "missing_repository", "image.repository",
+                 "missing; expected the image's name in its registry");
+  } else {
+    out->Require(!image.location.empty(), "missing_location", "image.location",
+                 "missing; expected the path of the image's file");
+  }
   out->Require(image.tag != "latest" && !image.repository.ends_with(":latest"), "latest_tag",
                "image.tag", "'latest' names another image tomorrow; expected a version");
   constexpr std::string_view kPrefix = "sha256:";

@@ -26,7 +26,7 @@ void ReadNanoseconds(JsonReader& reader, std::string_view key, std::chrono::nano
 
 void ReadOutcome(JsonReader& reader, Outcome* out) {
   RefuseUnknownMembers(reader, {"kind", "exit_code", "signal", "detail", "wall_seconds",
-                                "cpu_seconds", "peak_memory_bytes"});
+                                "cpu_seconds", "peak_memory_bytes", "not_held"});
   std::string kind;
   reader.Read("kind", &kind);
   if (!reader.ok()) return;
@@ -39,16 +39,19 @@ void ReadOutcome(JsonReader& reader, Outcome* out) {
   ReadNanoseconds(reader, "wall_seconds", &out->wall);
   ReadNanoseconds(reader, "cpu_seconds", &out->cpu);
   reader.ReadOptional("peak_memory_bytes", &out->peak_memory_bytes);
+  reader.ReadOptional("not_held", &out->not_held);
 }
 
 Json OutcomeToJson(const Outcome& outcome) {
-  return Json::MakeObject({{"kind", OutcomeKindName(outcome.kind)},
-                           {"exit_code", outcome.exit_code},
-                           {"signal", outcome.signal},
-                           {"detail", outcome.detail},
-                           {"wall_seconds", ToSeconds(outcome.wall)},
-                           {"cpu_seconds", ToSeconds(outcome.cpu)},
-                           {"peak_memory_bytes", outcome.peak_memory_bytes}});
+  Json json = Json::MakeObject({{"kind", OutcomeKindName(outcome.kind)},
+                                {"exit_code", outcome.exit_code},
+                                {"signal", outcome.signal},
+                                {"detail", outcome.detail},
+                                {"wall_seconds", ToSeconds(outcome.wall)},
+                                {"cpu_seconds", ToSeconds(outcome.cpu)},
+                                {"peak_memory_bytes", outcome.peak_memory_bytes}});
+  if (!outcome.not_held.empty()) json.AppendMember("not_held", outcome.not_held);
+  return json;
 }
 
 void ReadRemark(JsonReader& reader, Remark* out) {

@@ -38,11 +38,13 @@ struct Code {
 
 // Where it ran: a container image pinned by digest, or the host environment.
 struct Image {
-  std::string kind = "host";    // "host" or "oci"
+  // "host"; "oci": from a registry; "sif" (Apptainer) and "squashfs" (enroot): a file.
+  std::string kind = "host";
   std::string registry;         // "registry.example.org:5000"
   std::string repository;       // "ml/train"
   std::string tag;              // informative only
-  std::string digest;           // "sha256:" and 64 hex digits: what is pulled and proved
+  std::string location;         // of a file: a path (relative ones below --root)
+  std::string digest;           // "sha256:" and 64 hex digits: of a manifest, or of the file
   std::string platform;         // "linux/amd64"
   std::string packages_sha256;  // of the host's package list
 };

@@ -36,12 +36,13 @@ void ReadCode(JsonReader& reader, Code* out) {
 }
 
 void ReadImage(JsonReader& reader, Image* out) {
-  RefuseUnknownMembers(
-      reader, {"kind", "registry", "repository", "tag", "digest", "platform", "packages_sha256"});
-  ReadChoice(reader, "kind", Presence::kOptional, {"host", "oci"}, &out->kind);
+  RefuseUnknownMembers(reader, {"kind", "registry", "repository", "tag", "location", "digest",
+                                "platform", "packages_sha256"});
+  ReadChoice(reader, "kind", Presence::kOptional, {"host", "oci", "sif", "squashfs"}, &out->kind);
   ReadWord(reader, "registry", &out->registry);
   ReadWord(reader, "repository", &out->repository);
   ReadWord(reader, "tag", &out->tag);
+  ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
   ReadWord(reader, "digest", &out->digest);
   ReadWord(reader, "platform", &out->platform);
   ReadHex(reader, "packages_sha256", &out->packages_sha256);

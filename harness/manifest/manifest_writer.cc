@@ -15,13 +15,15 @@ Json CodeToJson(const Code& code) {
 }
 
 Json ImageToJson(const Image& image) {
-  return Json::MakeObject({{"kind", image.kind},
-                           {"registry", image.registry},
-                           {"repository", image.repository},
-                           {"tag", image.tag},
-                           {"digest", image.digest},
-                           {"platform", image.platform},
-                           {"packages_sha256", image.packages_sha256}});
+  Json json = Json::MakeObject({{"kind", image.kind},
+                                {"registry", image.registry},
+                                {"repository", image.repository},
+                                {"tag", image.tag},
+                                {"digest", image.digest},
+                                {"platform", image.platform},
+                                {"packages_sha256", image.packages_sha256}});
+  if (!image.location.empty()) json.AppendMember("location", image.location);
+  return json;
 }
 
 Json DeterminismToJson(const Determinism& determinism) {

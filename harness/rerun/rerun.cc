@@ -15,8 +15,10 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/trouble.h"
+#include "harness/launch/image_reference.h"
 #include "harness/manifest/packages.h"
 #include "harness/rerun/collect.h"
+#include "harness/rerun/image_file.h"
 
 namespace rharness {
 namespace {
@@ -91,6 +93,8 @@ class Attempt {
     Launcher* launcher = FindLauncher();
     if (launcher == nullptr) return {};
     if (!PrepareImage(launcher)) return {};
+    ASSIGN_OR_RETURN(const bool proved, ProveImage());
+    if (!proved) return {};
     RETURN_IF_ERROR(Record(AttemptState::kPrepared));
     RETURN_IF_ERROR(Launch(launcher));
     RETURN_IF_ERROR(Record(AttemptState::kEnded));
@@ -167,6 +171,16 @@ class Attempt {
     return false;
   }
 
+  // Of an image that is a file, which no engine proves. False: an obstacle.
+  Result<bool> ProveImage() {
+    if (!IsImageFile(ticket_.manifest.image)) return true;
+    ASSIGN_OR_RETURN(ImageFile file,
+                     ProveImageFile(ticket_.manifest.image, ticket_.places, context_.cache));
+    image_file_ = std::move(file.path);
+    if (file.obstacle) (void)Block(*file.obstacle);
+    return !file.obstacle;
+  }
+
   Job BuildJob() {
     Job job{.name = fmt::format("{}.{}", ticket_.job(), evidence_.attempt),
             .command = ticket_.manifest.command,
@@ -175,12 +189,14 @@ class Attempt {
             .mounts = workspace_.mounts,
             .environment = JobEnvironment(),
             .image = ticket_.manifest.image,
+            .image_file = image_file_,
             .resources = ticket_.resources,
             .limits = {},
             .container_root = ticket_.container_root};
     job.limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
         Seconds(ticket_.resources.timeout_seconds));
     job.limits.memory_bytes = ticket_.resources.memory_bytes;
+    job.limits.processes = kMostProcesses;
     job.limits.disk_bytes = ticket_.resources.disk_bytes;
     job.limits.disk_root = job.workspace;
     // What runs in an image is known by the image.
@@ -252,6 +268,8 @@ class Attempt {
     RETURN_IF_ERROR(place_.Clear());
     RETURN_IF_ERROR(WriteOutput("stdout.log", result.stdout_text, &evidence_.stdout_path));
     RETURN_IF_ERROR(WriteOutput("stderr.log", result.stderr_text, &evidence_.stderr_path));
+    ASSIGN_OR_RETURN(const bool still_proved, ProveImage());
+    if (!still_proved) return {};
     if (proof.ok()) {
       evidence_.image_digest = proof->digest;
       evidence_.image_id = proof->image_id;
@@ -356,6 +374,7 @@ class Attempt {
   const RerunContext& context_;
   RerunPlace place_;
   Workspace workspace_;
+  fs::path image_file_;
   Evidence evidence_;
   bool infrastructure_ = false;
 };

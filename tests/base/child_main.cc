@@ -2,7 +2,9 @@
 // with 0. It ends by itself after a minute, whatever happens to its parent.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +88,33 @@ void WriteFiles(const std::string& folder, std::size_t bytes_each, int count) {
   }
 }
 
+// Memory that is a file and no process has mapped.
+void FillMemoryFile(std::size_t bytes) { Write(::memfd_create("filled", MFD_CLOEXEC), 'x', bytes); }
+
+// Looks at every page of a file, which nothing but that mapping holds in memory.
+void MapFile(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info {};
+  if (fd < 0 || ::fstat(fd, &info) != 0) std::exit(95);
+  const auto bytes = static_cast<std::size_t>(info.st_size);
+  const void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED) std::exit(94);
+  for (std::size_t at = 0; at < bytes; at += 4096) {
+    [[maybe_unused]] const char byte = static_cast<const volatile char*>(mapped)[at];
+  }
+}
+
+// As many hanging children as asked for; says how many there are.
+void ForkMany(int count) {
+  int started = 0;
+  for (int i = 0; i < count; ++i) {
+    const pid_t pid = ::fork();
+    if (pid == 0) Hang();
+    started += pid > 0 ? 1 : 0;
+  }
+  Say(std::to_string(started));
+}
+
 // A grandchild that hangs; its pid goes to stdout first.
 void ForkHanging() {
   const pid_t pid = ::fork();
@@ -153,6 +182,10 @@ const std::map<std::string, Step>& Steps() {
           Say(std::to_string(limit.rlim_cur));
         }}},
       {"allocate", {1, [](const Arguments& a) { Allocate(std::stoul(a[0])); }}},
+      {"fill-memory-file", {1, [](const Arguments& a) { FillMemoryFile(std::stoul(a[0])); }}},
+      {"linger", {1, [](const Arguments& a) { ::usleep(1000 * std::stoul(a[0])); }}},
+      {"map", {1, [](const Arguments& a) { MapFile(a[0]); }}},
+      {"fork-many", {1, [](const Arguments& a) { ForkMany(std::stoi(a[0])); }}},
       {"write",
        {3, [](const Arguments& a) { WriteFiles(a[0], std::stoul(a[1]), std::stoi(a[2])); }}},
       {"ignore", {1, [](const Arguments& a) { ::signal(std::stoi(a[0]), SIG_IGN); }}},

@@ -1,5 +1,6 @@
-// What the kernel holds a child to: its control group, and what it sees read-only. Skipped, with
-// the reason, where this machine offers neither.
+// What the kernel holds a child to: its control groups, which end with it, and what it sees
+// read-only. Skipped, with the reason, where this machine offers neither.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,16 +12,25 @@
 
 #include "harness/base/cgroup.h"
 #include "harness/base/files.h"
+#include "tests/base/groups_left.h"
 #include "tests/base/test_child.h"
 
 namespace rharness {
 namespace {
+
+using testing::IsEmpty;
+using testing::Not;
 
 class Cgroup : public testing::Test {
  protected:
   void SetUp() override {
     const auto made = JobCgroup::Make(Name("probe"));
     if (!made.ok()) GTEST_SKIP() << "no control group here: " << made.error().ToString();
+  }
+  static void Enter(const JobCgroup& group) {
+    for (const int entrance : group.entrances()) {
+      if (::write(entrance, "0", 1) != 1) ::_exit(1);
+    }
   }
   static std::string Name(const std::string& what) {
     return kCgroupPrefix + what + std::to_string(::getpid());
@@ -57,7 +67,7 @@ TEST_F(Cgroup, KnowsWhatIsInItAndIsGoneAfterwards) {
     EXPECT_FALSE(JobCgroup::Make(name).ok()) << "one of the same name";
     pid = ::fork();
     if (pid == 0) {
-      if (::write(made->entrance(), "0", 1) != 1) ::_exit(1);
+      Enter(*made);
       for (;;) ::pause();
     }
     while (made->Members().empty() && IsAlive(pid)) ::usleep(1000);
@@ -65,6 +75,7 @@ TEST_F(Cgroup, KnowsWhatIsInItAndIsGoneAfterwards) {
   }
   EXPECT_FALSE(IsAlive(pid));
   ::waitpid(pid, nullptr, 0);
+  EXPECT_THAT(GroupsLeft(name), IsEmpty());
   EXPECT_TRUE(JobCgroup::Make(name).ok()) << "the name can be used again";
 }
 
@@ -75,10 +86,12 @@ TEST_F(Cgroup, OfAKilledSessionIsFoundByItsName) {
   ASSERT_EQ(::pipe(pids), 0);
   const pid_t harness = ::fork();
   if (harness == 0) {
-    const auto made = JobCgroup::Make(kCgroupPrefix + session + "000001");
+    const auto made =
+        JobCgroup::Make(kCgroupPrefix + session + "000001", {.memory_bytes = 64 * kMiB});
     const pid_t run = made.ok() ? ::fork() : 0;
     if (run == 0) {
-      if (!made.ok() || ::write(made->entrance(), "0", 1) != 1) ::_exit(1);
+      if (!made.ok()) ::_exit(1);
+      Enter(*made);
       ::setsid();
       const pid_t self = ::getpid();
       if (::write(pids[1], &self, sizeof(self)) != sizeof(self)) ::_exit(1);
@@ -93,9 +106,10 @@ TEST_F(Cgroup, OfAKilledSessionIsFoundByItsName) {
   ::kill(harness, SIGKILL);
   ::waitpid(harness, nullptr, 0);
   EXPECT_TRUE(IsAlive(run));
+  EXPECT_THAT(GroupsLeft(kCgroupPrefix + session), Not(IsEmpty()));
   KillSession(session);
   EXPECT_FALSE(IsAlive(run));
-  EXPECT_TRUE(JobCgroup::Make(kCgroupPrefix + session + "000001").ok());
+  EXPECT_THAT(GroupsLeft(kCgroupPrefix + session), IsEmpty());
   ::close(pids[0]);
   ::close(pids[1]);
 }

@@ -113,6 +113,7 @@ TEST(Admission, WantsAPinnedImage) {
       {"bad_digest $.image.digest", [](Manifest& m) { m.image.digest = "sha256:33"; }},
       {"bad_digest $.image.digest", [](Manifest& m) { m.image.digest.replace(0, 6, "sha512"); }},
       {"missing_repository $.image.repository", [](Manifest& m) { m.image.repository.clear(); }},
+      {"missing_location $.image.location", [](Manifest& m) { m.image.kind = "sif"; }},
       {"missing_packages $.image.packages_sha256", [](Manifest& m) { m.image = Image{}; }},
       {"bad_hash $.image.packages_sha256",
        [](Manifest& m) {

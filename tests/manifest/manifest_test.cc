@@ -141,6 +141,7 @@ TEST(Manifest, NamesFileAndJsonPathOfWhatItRefuses) {
       {"\"oci\"", "\"qcow\"", "$.image.kind", "\"host\", \"oci\""},
       {"\"ml/train\"", "\"--privileged\"", "$.image.repository", "leading '-'"},
       {"\"2026.11\"", "\"a b\"", "$.image.tag", "blanks"},
+      {"\"platform\"", "\"location\": \"../x.sif\", \"platform\"", "$.image.location", ".."},
       {"data/digits.csv", "../digits.csv", "$.data[0].path", ".."},
       {"data/digits.csv", "/data/../etc/passwd", "$.data[0].path", "normal form"},
       {"data/digits.csv", "/data/", "$.data[0].path", "normal form"},

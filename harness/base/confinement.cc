@@ -1,0 +1,82 @@
+// Words for what a machine offers, and for what its kernel did.
+#include "harness/base/confinement.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <utility>
+
+#include "harness/base/log.h"
+
+namespace rharness {
+namespace {
+
+// What a machine does not offer is the same for every child.
+template <class Topic>
+void SayOnceOf(const std::string& text) {
+  [[maybe_unused]] static const bool said = (LogDebug(text), true);
+}
+
+}  // namespace
+
+Confinement::Confinement(const ProcessSpec& spec, const ProcessLimits& limits,
+                         const std::string& job)
+    : asked_(spec.own_cgroup) {
+  if (!asked_) return;
+  auto made = JobCgroup::Make(kCgroupPrefix + job,
+                              {.memory_bytes = limits.memory_bytes, .processes = limits.processes});
+  if (made.ok()) {
+    cgroup_.emplace(std::move(*made));
+    why_not_ = cgroup_->why_not();
+  } else {
+    why_not_ = made.error().ToString();
+    SayOnceOf<struct NoCgroup>(
+        why_not_ +
+        "; a process that empties its environment and detaches at once may outlive its rerun");
+  }
+}
+
+std::vector<int> Confinement::entrances() const {
+  return cgroup_ ? cgroup_->entrances() : std::vector<int>();
+}
+
+void Confinement::Enter(std::size_t count) {
+  entered_ = count;
+  if (!cgroup_) return;
+  const bool in_all = count == cgroup_->entrances().size();
+  if (!in_all) why_not_ = "a process cannot be moved to its control group";
+  holds_memory_ = in_all && cgroup_->limits_memory();
+  holds_processes_ = in_all && cgroup_->limits_processes();
+}
+
+std::string Confinement::MemoryDetail(std::uint64_t limit_bytes) {
+  return fmt::format("its control group reached the limit of {} bytes", limit_bytes);
+}
+
+void Confinement::Explain(const ProcessLimits& limits, Outcome* outcome) const {
+  if (!asked_) return;
+  const bool watched = limits.memory_bytes > 0 && !holds_memory_;
+  const bool unbounded = limits.processes > 0 && !holds_processes_;
+  if (watched || unbounded) {
+    outcome->not_held = fmt::format(
+        "{}{}{}: {}", watched ? "memory was watched" : "", watched && unbounded ? ", and " : "",
+        unbounded ? "the number of processes was not limited" : "", why_not_);
+    SayOnceOf<struct NotHeld>(outcome->not_held);
+  }
+  const bool ended_itself =
+      outcome->kind == OutcomeKind::kExited || outcome->kind == OutcomeKind::kSignalled;
+  if (entered_ == 0 || !ended_itself) return;
+  const CgroupEvents events = cgroup_->Events();
+  if (events.out_of_memory && holds_memory_) {
+    outcome->kind = OutcomeKind::kMemoryLimit;
+    outcome->exit_code = outcome->signal = 0;
+    outcome->detail = MemoryDetail(limits.memory_bytes);
+  } else if (events.others_needed && !outcome->Succeeded()) {
+    outcome->detail = "the kernel killed one of its processes for want of memory elsewhere";
+  } else if (events.unstarted > 0 && !outcome->Succeeded()) {
+    outcome->detail = fmt::format("{} times it could start no process, at the limit of {}",
+                                  events.unstarted, limits.processes);
+  }
+}
+
+}  // namespace rharness
