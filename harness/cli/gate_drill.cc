@@ -124,10 +124,9 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
 }  // namespace
 
 Result<std::vector<Manifest>> LoadHistory(const std::string& url) {
-  ASSIGN_OR_RETURN(const auto store, OpenHistory(url));
-  ASSIGN_OR_RETURN(const std::vector<std::string> run_ids,
-                   SelectRuns("", std::nullopt, 0, SystemClock().Now(), store.get()));
-  return LoadRuns(run_ids, store.get());
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));
+  ASSIGN_OR_RETURN(const auto entries, SelectEntries("", SystemClock().Now(), store.get()));
+  return LoadRuns(RunIdsOf(entries), store.get());
 }
 
 std::map<std::string, Environment> DrilledIn(const Report& drill,

@@ -203,7 +203,7 @@ int Run(Arguments* arguments, Command* command) {
 void AddSelectionOptions(Command* command, Arguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->Heading("What to rerun");
-  command->Add("--history", &drill.history, "Store to drill: a path or sqlite:PATH")
+  command->Add("--history", &drill.history, "Store to drill: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
       .File("URL")
       .Env("RHARNESS_HISTORY");
   command
@@ -383,10 +383,13 @@ void AddDrill(Command& root) {
       "Without it, it trains as recorded. A run that does not heed it, or is insensitive, gives "
       "bit-equal replicates, which show nothing and are told as such. A failed one makes no "
       "verdict. They are kept in the history and found by later drills of the same stack.");
+  verb.Note(
+      "Several drills may share a history: none takes a run that another one has now. Such runs are "
+      "left to it and told, and --sample and --budget take the next ones.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
-  verb.ExitCode(kExitUsage, "usage or invalid input");
-  verb.ExitCode(kExitInconclusive, "inconclusive or not comparable");
+  verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");
+  verb.ExitCode(kExitInconclusive, "inconclusive or not comparable, or runs were left out");
   verb.ExitCode(kExitInfrastructure, "infrastructure, a failed run or an interrupt");
   verb.ExitCode(kExitIntegrity, "integrity");
   verb.Example("rharness drill --history runs.db --out tonight");

@@ -25,7 +25,6 @@
 #include "harness/drill/history_of.h"
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
-#include "harness/history/location.h"
 #include "harness/history/store.h"
 #include "harness/manifest/admission.h"
 #include "harness/manifest/manifest.h"
@@ -49,16 +48,6 @@ struct HistoryOptions {
   std::size_t last = 20;  // drills of a family
   std::string html;
 };
-
-// Opens a history that is there already: a mistyped path must not become a new, empty history.
-Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url) {
-  ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    return NotFound("no history here; 'rharness history add' makes one", path.string());
-  }
-  return HistoryStore::Open(url);
-}
 
 // A folder stands for the manifests in it, however deep.
 Result<std::vector<std::filesystem::path>> FilesOf(const std::vector<std::string>& paths) {
@@ -147,7 +136,7 @@ Result<int> AddManifests(const HistoryOptions& options) {
 Result<int> ListRuns(const HistoryOptions& options) {
   Result<Selection> selection = Selection::Parse(options.select);
   if (!selection.ok()) return selection.error();
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, store->List(true));
   RETURN_IF_ERROR(CheckNamedValues(*selection, entries));
   if (!options.with_retired) {
@@ -193,6 +182,13 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(entry.run_id));
   history.history = options.url;
   history.record = RecordOf(entry, manifest, SystemClock().Now());
+  ASSIGN_OR_RETURN(const std::vector<Claim> claims, store->Claims());
+  for (const Claim& claim : claims) {
+    if (claim.run_id != entry.run_id) continue;
+    history.notes.push_back(
+        fmt::format("drill {} (host {}, process {}) has it now, since {}", claim.drill_id,
+                    claim.host, claim.pid, FormatTime(claim.since)));
+  }
   if (also_family) {
     history.notes.push_back(fmt::format(
         "'{}' names a family, too; this is the run. For the family: --family", entry.run_id));
@@ -209,7 +205,7 @@ Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
 // A run or a family, whichever the history holds by that name; the run where it holds both.
 Result<int> ShowNamed(const HistoryOptions& options) {
   RETURN_IF_ERROR(CheckOutputs({options.html}, {}, options.json));
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(options.name));
   const Result<HistoryEntry> entry = store->Find(options.name);
   if (!entry.ok() && entry.error().code != ErrorCode::kNotFound) return entry.error();
@@ -233,7 +229,7 @@ Result<int> ShowNamed(const HistoryOptions& options) {
 }
 
 Result<int> RetireRun(const HistoryOptions& options) {
-  ASSIGN_OR_RETURN(const auto store, OpenExisting(options.url));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   RETURN_IF_ERROR(store->Retire(options.run_id, options.reason, SystemClock().Now()));
   if (!Globals().quiet) LogInfo(fmt::format("retired run '{}'", options.run_id));
   return kExitOk;
@@ -243,7 +239,8 @@ Result<int> RetireRun(const HistoryOptions& options) {
 Command& AddStep(Command& history, const std::shared_ptr<HistoryOptions>& options, const char* name,
                  const char* summary, Result<int> (*run)(const HistoryOptions&)) {
   Command& step = history.AddVerb(name, summary);
-  step.Add("--history", &options->url, "The history: sqlite:PATH or the path of its file")
+  step.Add("--history", &options->url, 
+           "The history: sqlite:PATH, the path of its file, or postgresql://HOST:PORT/DATABASE")
       .File("URL")
       .Env("RHARNESS_HISTORY")
       .Required();

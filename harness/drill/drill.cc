@@ -22,6 +22,7 @@
 #include "harness/drill/judge_family.h"
 #include "harness/drill/judge_siblings.h"
 #include "harness/drill/replicates.h"
+#include "harness/drill/run_claims.h"
 #include "harness/drill/settings.h"
 #include "harness/drill/substitutes.h"
 #include "harness/history/store.h"
@@ -31,11 +32,12 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
+using HistoryPtr = std::shared_ptr<HistoryStore>;
 
 class Drill {
  public:
   Drill(DrillSettings settings, const DrillHooks& hooks, Clock* clock,
-        std::unique_ptr<HistoryStore> history, Journal journal, JournalContent past)
+        HistoryPtr history, Journal journal, JournalContent past)
       : settings_(std::move(settings)),
         options_(settings_.options),
         hooks_(hooks),
@@ -78,7 +80,8 @@ class Drill {
                                  .interrupted = interrupted});
     RETURN_IF_ERROR(WriteReports(report, options_.out));
     if (!interrupted) {
-      RETURN_IF_ERROR(WriteHistory(report, runs_, options_.out, history_.get()));
+      RETURN_IF_ERROR(
+          WithWayOut(WriteHistory(report, runs_, options_.out, history_.get()), options_.out));
       RETURN_IF_ERROR(replicates_.Keep(options_.out, history_.get()));
     }
     return report;
@@ -308,7 +311,7 @@ class Drill {
   const DrillOptions& options_;
   const DrillHooks& hooks_;
   Clock& clock_;
-  std::unique_ptr<HistoryStore> history_;
+  HistoryPtr history_;
   Journal journal_;
   const JournalContent past_;
   MonotonicTime began_{0};
@@ -325,26 +328,22 @@ class Drill {
   Dispatching dispatching_;  // last member: it uses the others
 };
 
-Result<std::vector<std::string>> Chosen(const DrillOptions& options, WallTime now,
-                                        HistoryStore* history) {
-  return SelectRunsToDrill(options.selection, options.sample, options.seed, now, history,
-                           options.plan.budget_seconds > 0);
-}
-
 // Selects before the folder is made: a slip in the selection must not use it up.
 Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
   RETURN_IF_ERROR(RefuseForeignFolder(options.out));
-  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
+  ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(options.history));
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
-  ASSIGN_OR_RETURN(settings.run_ids, Chosen(options, settings.started, history.get()));
+  RunClaims claims(options.history, settings.drill_id, history);
+  RETURN_IF_ERROR(claims.Choose(&settings));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
   RemoveStrays(options.out);
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(options.out / "journal.jsonl", ToJson(settings)));
   RETURN_IF_ERROR(MakeRunsFolder(options.out));
-  Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal), {});
-  return drill.Run();
+  const DrillHooks watched = claims.Watch(hooks);
+  Drill drill(std::move(settings), watched, clock, history, std::move(journal), {});
+  return claims.Unless(drill.Run());
 }
 
 Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks, Clock* clock) {
@@ -364,22 +363,20 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
   RETURN_IF_ERROR(RefuseLinks(options.out, settings.run_ids));
   settings.options.out = options.out;
   settings.options.retry = options.retry;
-  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(settings.options.history));
-  Drill drill(std::move(settings), hooks, clock, std::move(history), std::move(journal),
-              std::move(past));
-  return drill.Run();
+  settings.options.quiet_hours = options.quiet_hours;
+  ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(settings.options.history));
+  RunClaims claims(settings.options.history, settings.drill_id, history);
+  RETURN_IF_ERROR(claims.TakeAgain(settings));
+  const DrillHooks watched = claims.Watch(hooks);
+  Drill drill(std::move(settings), watched, clock, history, std::move(journal), std::move(past));
+  return claims.Unless(drill.Run());
 }
 
 }  // namespace
 
 Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
-  ASSIGN_OR_RETURN(std::unique_ptr<HistoryStore> history, OpenHistory(options.history));
-  ASSIGN_OR_RETURN(const std::vector<std::string> run_ids,
-                   Chosen(options, clock->Now(), history.get()));
-  ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history.get()));
-  Replicates replicates(options.plan);
-  RETURN_IF_ERROR(replicates.LoadAll(runs, history.get()));
-  return replicates.PlanWith(runs, options.environment);
+  ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(options.history));
+  return PlanUnclaimed(options, clock->Now(), history.get());
 }
 
 Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Clock* clock) {

@@ -59,8 +59,7 @@ Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
 
 Result<DrillOptions> WithAbsolutePaths(DrillOptions options) {
   if (!options.resume || options.given.contains("--history")) {
-    ASSIGN_OR_RETURN(const fs::path history, ParseHistoryUrl(options.history));
-    options.history = history.string();
+    ASSIGN_OR_RETURN(options.history, ResolveHistoryUrl(options.history));
   }
   ASSIGN_OR_RETURN(options.out, AbsolutePath(options.out, "--out"));
   ASSIGN_OR_RETURN(options.places.root, AbsolutePath(options.places.root, "--root"));

@@ -48,6 +48,8 @@ Report StartReport(const DrillEnd& end) {
                 .last_success = end.last_success,
                 .interrupted = end.interrupted,
                 .notes = end.notes};
+  const std::vector<std::string>& elsewhere = end.settings.elsewhere;
+  report.notes.insert(report.notes.end(), elsewhere.begin(), elsewhere.end());
   report.notes.insert(report.notes.end(), end.plan.notes.begin(), end.plan.notes.end());
   for (std::string& note : NotesOf(end.siblings)) report.notes.push_back(std::move(note));
   for (const std::string& damage : end.damage) report.notes.push_back("damaged: " + damage);
@@ -152,7 +154,8 @@ Report BuildReport(const DrillEnd& end) {
   // What was left out was not verified: a partial drill never looks like a whole one.
   if (report.interrupted) report.exit_code = std::max(report.exit_code, 4);
   report.left_out = end.plan.left_out;
-  if (!report.left_out.empty() && report.exit_code == 0) report.exit_code = 3;
+  const bool partial = !report.left_out.empty() || !end.settings.elsewhere.empty();
+  if (partial && report.exit_code == 0) report.exit_code = 3;
   if (!end.damage.empty()) report.exit_code = 5;
   if (report.exit_code == 0) report.last_success = report.ended;
   return report;

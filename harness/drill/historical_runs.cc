@@ -4,48 +4,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
-#include "harness/history/location.h"
 
 namespace rharness {
 
-Result<std::unique_ptr<HistoryStore>> OpenHistory(const std::string& url) {
-  ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    return NotFound("no such history; `rharness history add` makes one", path.string());
-  }
-  return HistoryStore::Open(url);
-}
-
-Result<std::vector<std::string>> SelectRuns(const std::string& expression,
-                                            std::optional<std::size_t> sample, std::uint64_t seed,
-                                            WallTime now, HistoryStore* history, bool by_wait) {
+Result<std::vector<HistoryEntry>> SelectEntries(const std::string& expression, WallTime now,
+                                                HistoryStore* history) {
   ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(expression));
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, history->List(true));
   RETURN_IF_ERROR(CheckNamedValues(selection, entries));
   std::erase_if(entries, [&](const HistoryEntry& entry) {
     return entry.retired || !selection.Matches(entry, now);
   });
-  if (sample) entries = SampleLongestWaiting(entries, *sample, seed);
-  if (by_wait) entries = OrderByWait(std::move(entries), seed);
+  return entries;
+}
+
+std::vector<std::string> RunIdsOf(const std::vector<HistoryEntry>& entries) {
   std::vector<std::string> run_ids;
   run_ids.reserve(entries.size());
   for (const HistoryEntry& entry : entries) run_ids.push_back(entry.run_id);
   return run_ids;
 }
 
-Result<std::vector<std::string>> SelectRunsToDrill(const std::string& expression,
-                                                   std::optional<std::size_t> sample,
-                                                   std::uint64_t seed, WallTime now,
-                                                   HistoryStore* history, bool by_wait) {
-  ASSIGN_OR_RETURN(std::vector<std::string> run_ids,
-                   SelectRuns(expression, sample, seed, now, history, by_wait));
-  if (!run_ids.empty()) return run_ids;
+Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expression,
+                                                       std::optional<std::size_t> sample,
+                                                       WallTime now, HistoryStore* history) {
+  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, SelectEntries(expression, now, history));
+  if (!entries.empty() && sample.value_or(1) > 0) return entries;
   ASSIGN_OR_RETURN(const std::vector<HistoryEntry> all, history->List(true));
   if (all.empty()) {
     return InvalidInput("the history holds no runs; `rharness history add` adds some", "--history");

@@ -147,6 +147,8 @@ Json ToJson(const DrillSettings& settings) {
   const DrillOptions& options = settings.options;
   Json run_ids = Json::MakeArray();
   for (const std::string& run_id : settings.run_ids) run_ids.Append(run_id);
+  Json elsewhere = Json::MakeArray();
+  for (const std::string& note : settings.elsewhere) elsewhere.Append(note);
   Json sbatch = Json::MakeArray();
   for (const std::string& option : options.sbatch) sbatch.Append(option);
   return Json::MakeObject({{"schema", "rharness.drill/v1"},
@@ -155,6 +157,7 @@ Json ToJson(const DrillSettings& settings) {
                            {"history", options.history},
                            {"selection", options.selection},
                            {"run_ids", std::move(run_ids)},
+                           {"elsewhere", std::move(elsewhere)},
                            {"plan", PlanJson(options.plan)},
                            {"places", ToJson(options.places)},
                            {"environment", OverridesToJson(options.environment)},
@@ -178,6 +181,7 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("history", &options.history);
   reader.Read("selection", &options.selection);
   reader.ReadArray("run_ids", &settings.run_ids);
+  if (json.Find("elsewhere") != nullptr) reader.ReadArray("elsewhere", &settings.elsewhere);
   reader.ReadObject("plan", true, [&](JsonReader& plan) { ReadPlan(plan, &options.plan); });
   reader.ReadObject("places", true,
                     [&](JsonReader& places) { ReadPlaces(places, &options.places); });

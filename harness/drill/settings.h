@@ -15,8 +15,9 @@ namespace rharness {
 struct DrillSettings {
   std::string drill_id;
   WallTime started{};
-  std::vector<std::string> run_ids;  // selected, in the history's order
-  DrillOptions options;              // all but resume
+  std::vector<std::string> run_ids;    // selected, in the history's order
+  std::vector<std::string> elsewhere;  // selected, and left to other drills: sentences for people
+  DrillOptions options;                // all but resume
 };
 
 Json ToJson(const DrillSettings& settings);  // "schema": "rharness.drill/v1"

@@ -1,44 +1,48 @@
-// One open SQLite database, migrated, and the fence around SOCI: no exception leaves Guard or
-// Write.
+// One open database of a history, migrated, and the fence around SOCI: no exception leaves Guard,
+// Write or Claim.
 //
-// Role: private to this folder; only database.cc and store.cc include it, and with it SOCI.
+// Role: private to this folder, and with it SOCI. What a kind of database does otherwise is in
+// sqlite_database.h and postgresql_database.h.
 #ifndef RHARNESS_HARNESS_HISTORY_DATABASE_H_
 #define RHARNESS_HARNESS_HISTORY_DATABASE_H_
 
 #include <soci/soci.h>
 
-#include <chrono>
 #include <exception>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "harness/base/result.h"
+#include "harness/history/dialect.h"
 
 namespace rharness {
 
 class Database {
  public:
-  // Creates the file when it is missing, sets the journal, durability and the busy timeout, refuses
-  // a schema that is not to the letter that of its version (integrity), and applies the migrations
-  // that are due. No Guard or Write outlasts `answer_timeout` (timeout). Errors: as
-  // HistoryStore::Open.
-  static Result<std::unique_ptr<Database>> Open(
-      const std::filesystem::path& path, std::chrono::milliseconds busy_timeout,
-      std::chrono::milliseconds answer_timeout = std::chrono::minutes(10));
+  virtual ~Database() = default;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   soci::session& sql() { return sql_; }
-  const std::string& path() const { return path_; }
+  const Dialect& dialect() const { return dialect_; }
+  // The file, or the server and its database: where an error is.
+  const std::string& name() const { return name_; }
 
-  // f() returns a Result; what it throws becomes an Error.
+  // f() returns a Result; what it throws becomes an Error. Where the connection was lost and comes
+  // back, f is called again, so that it must be one that can be: what it writes is a transaction
+  // that writes the same twice.
   template <class F>
   std::invoke_result_t<F> Guard(F f) {
-    deadline_ = std::chrono::steady_clock::now() + answer_timeout_;
-    try {
-      return f();
-    } catch (const std::exception& exception) {
-      return ErrorOf(exception);
+    for (int failures = 0;;) {
+      Begin();
+      try {
+        return f();
+      } catch (const std::exception& exception) {
+        Error error = ErrorOf(exception);
+        if (!ComeBack(++failures)) return error;
+      }
     }
   }
 
@@ -46,43 +50,66 @@ class Database {
   // writes upon. Committed when f succeeds, else rolled back.
   template <class F>
   std::invoke_result_t<F> Write(F f) {
-    return Guard([&]() -> std::invoke_result_t<F> {
-      Transaction transaction(sql_);
-      auto result = f();
-      if (result.ok()) transaction.Commit();
-      return result;
-    });
+    return In(dialect_.begin_write, std::move(f));
   }
+
+  // f() in a transaction that waits for no long write of others, where the database can do that;
+  // it reads for itself what it writes upon, and locks it.
+  template <class F>
+  std::invoke_result_t<F> Claim(F f) {
+    return In(dialect_.begin_claims, std::move(f));
+  }
+
+ protected:
+  Database(std::string name, const Dialect& dialect)
+      : name_(std::move(name)), dialect_(dialect) {}
+
+  virtual void Begin() {}  // before each f
+  virtual Error ErrorOf(const std::exception& exception) = 0;
+  // After the n-th failure: whether the connection was lost and is there again.
+  virtual bool ComeBack(int /*failures*/) { return false; }
+  // Everything that a schema consists of, sorted: as found, and as of this version.
+  virtual std::vector<std::string> SchemaSeen() = 0;
+  virtual std::vector<std::string> SchemaAt(int version) = 0;
+
+  // Applies the migrations that are due. Errors: invalid_input (something else's database),
+  // integrity (a schema that is not that of its version), unsupported (a newer one).
+  Status Migrate();
+  // 0: there is none.
+  Result<int> SchemaVersion();
+  // SOCI's own messages, without the statement and its bound values.
+  static std::string MessageOf(const std::exception& exception);
+
+  std::string name_;
+  soci::session sql_;
 
  private:
   class Transaction {
    public:
-    explicit Transaction(soci::session& sql);
+    Transaction(soci::session& sql, const Statements& begin);
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
     ~Transaction();  // rolls back unless committed
     void Commit();
 
    private:
+    void Rollback();
     soci::session& sql_;
-    bool open_ = true;
+    bool open_ = false;
   };
 
-  Database(std::string path, std::chrono::milliseconds busy_timeout,
-           std::chrono::milliseconds answer_timeout)
-      : path_(std::move(path)), busy_timeout_(busy_timeout), answer_timeout_(answer_timeout) {}
-  Error ErrorOf(const std::exception& exception) const;
-  void Connect();
-  Status SetJournal();
-  Result<int> SchemaVersion();
+  template <class F>
+  std::invoke_result_t<F> In(const Statements& begin, F f) {
+    return Guard([&]() -> std::invoke_result_t<F> {
+      Transaction transaction(sql_, begin);
+      auto result = f();
+      if (result.ok()) transaction.Commit();
+      return result;
+    });
+  }
   Status CheckSchema(int version);
-  Status Migrate();
 
-  std::string path_;
-  std::chrono::milliseconds busy_timeout_;
-  std::chrono::milliseconds answer_timeout_;
-  std::chrono::steady_clock::time_point deadline_;
-  soci::session sql_;
+  const Dialect& dialect_;
 };
 
 }  // namespace rharness

@@ -1,4 +1,4 @@
-// SQLite's own words.
+// SQLite's own words, and PostgreSQL's.
 #include "harness/history/dialect.h"
 
 #include <fmt/format.h>
@@ -14,11 +14,11 @@ std::string Refusal(const std::string& table, const char* event, const char* suf
       table, event, suffix, condition);
 }
 
-std::vector<std::string> RefuseDeletion(const std::string& table) {
+Statements RefuseDeletion(const std::string& table) {
   return {Refusal(table, "DELETE", "no_delete", "")};
 }
 
-std::vector<std::string> RefuseChanges(const AppendOnlyTable& table) {
+Statements RefuseChanges(const AppendOnlyTable& table) {
   std::string same_key;
   for (const std::string& column : table.key) {
     same_key += fmt::format("{}{} = NEW.{}", same_key.empty() ? "" : " AND ", column, column);
@@ -31,26 +31,120 @@ std::vector<std::string> RefuseChanges(const AppendOnlyTable& table) {
           Refusal(table.name, "INSERT", "no_replace", taken)};
 }
 
-std::vector<std::string> RefuseUpdateWhere(const std::string& table, const std::string& condition) {
+Statements RefuseUpdateWhere(const std::string& table, const std::string& condition) {
   return {Refusal(table, "UPDATE", "no_update", "WHEN " + condition + " ")};
 }
 
-std::string DropTrigger(const std::string& name, const std::string&) {
-  return "DROP TRIGGER " + name;
+Statements DropTrigger(const std::string& name, const std::string&) {
+  return {"DROP TRIGGER " + name};
 }
 
-std::string AfterInsert(const InsertEffect& effect) {
-  return fmt::format("CREATE TRIGGER {} AFTER INSERT ON {} FOR EACH ROW BEGIN {}; END", effect.name,
-                     effect.table, effect.statement);
+Statements AfterInsert(const InsertEffect& effect) {
+  return {fmt::format("CREATE TRIGGER {} AFTER INSERT ON {} FOR EACH ROW BEGIN {}; END",
+                      effect.name, effect.table, effect.statement)};
 }
 
+// PostgreSQL: a trigger calls a function. A replacing insert is an UPDATE there.
+namespace postgresql {
+
+std::string Function(const std::string& name, const std::string& body) {
+  return fmt::format("CREATE FUNCTION {}() RETURNS trigger LANGUAGE plpgsql AS $${}$$", name, body);
+}
+
+std::string Trigger(const std::string& name, const char* when, const std::string& table,
+                    const char* each, const std::string& function) {
+  return fmt::format("CREATE TRIGGER {} {} ON {} FOR EACH {} EXECUTE FUNCTION {}()", name, when,
+                     table, each, function);
+}
+
+std::string RefuseBody() {
+  return " BEGIN RAISE EXCEPTION 'the history is append-only: % rows stay as they are', "
+         "TG_TABLE_NAME; END ";
+}
+
+Statements RefuseDeletion(const std::string& table) {
+  return {Trigger(table + "_no_delete", "BEFORE DELETE", table, "ROW", kRefuseFunction),
+          Trigger(table + "_no_truncate", "BEFORE TRUNCATE", table, "STATEMENT", kRefuseFunction)};
+}
+
+Statements RefuseChanges(const AppendOnlyTable& table) {
+  Statements statements = {
+      Trigger(table.name + "_no_update", "BEFORE UPDATE", table.name, "ROW", kRefuseFunction)};
+  for (std::string& one : RefuseDeletion(table.name)) statements.push_back(std::move(one));
+  return statements;
+}
+
+Statements RefuseUpdateWhere(const std::string& table, const std::string& condition) {
+  const std::string name = table + "_no_update";
+  return {Function(name, fmt::format(" BEGIN IF {} THEN RAISE EXCEPTION 'the history is "
+                                     "append-only: {} rows stay as they are'; END IF; RETURN NEW; "
+                                     "END ",
+                                     condition, table)),
+          Trigger(name, "BEFORE UPDATE", table, "ROW", name)};
+}
+
+Statements DropTrigger(const std::string& name, const std::string& table) {
+  return {fmt::format("DROP TRIGGER {} ON {}", name, table),
+          fmt::format("DROP FUNCTION IF EXISTS {}()", name)};
+}
+
+Statements AfterInsert(const InsertEffect& effect) {
+  return {
+      Function(effect.name, fmt::format(" BEGIN {}; RETURN NULL; END ", effect.statement)),
+      Trigger(effect.name, "AFTER INSERT", effect.table, "ROW", effect.name)};
+}
+
+}  // namespace postgresql
 }  // namespace
 
 const Dialect& SqliteDialect() {
   static const Dialect dialect{
-      "sqlite",      "BEGIN IMMEDIATE", "SELECT name FROM sqlite_master WHERE type = 'table'",
-      RefuseChanges, RefuseDeletion,    RefuseUpdateWhere,
-      DropTrigger,   AfterInsert,
+      .name = "sqlite",
+      .text = "TEXT",
+      .begin_write = {"BEGIN IMMEDIATE"},
+      .begin_check = {"BEGIN"},
+      .begin_migration = {"BEGIN IMMEDIATE"},
+      .begin_claims = {"BEGIN IMMEDIATE"},
+      .list_tables = "SELECT name FROM sqlite_master WHERE type = 'table'",
+      .prologue = {},
+      .now_ms = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+      .texts_of_ids = "json_each(:ids) w",
+      .skip_taken_runs = "",
+      .skip_taken_drills = "",
+      .refuse_changes = RefuseChanges,
+      .refuse_deletion = RefuseDeletion,
+      .refuse_update_where = RefuseUpdateWhere,
+      .drop_trigger = DropTrigger,
+      .after_insert = AfterInsert,
+  };
+  return dialect;
+}
+
+const Dialect& PostgresqlDialect() {
+  // Advisory locks are the database's, of which a history is one schema. Writers are one at a time,
+  // as SQLite's are: what they read is what they write upon.
+  static const Dialect dialect{
+      .name = "postgresql",
+      .text = "TEXT COLLATE \"C\"",
+      .begin_write = {"BEGIN", "SELECT pg_advisory_xact_lock(1918398322, 1)"},
+      .begin_check = {"BEGIN", "SELECT pg_advisory_xact_lock_shared(1918398322, 2)"},
+      .begin_migration = {"BEGIN", "SELECT pg_advisory_xact_lock(1918398322, 1)",
+                          "SELECT pg_advisory_xact_lock(1918398322, 2)"},
+      .begin_claims = {"BEGIN"},
+      .list_tables = fmt::format(
+          "SELECT CAST(c.relname AS text) FROM pg_class c JOIN pg_namespace n ON n.oid = "
+          "c.relnamespace WHERE n.nspname = '{}' AND c.relkind NOT IN ('i', 'I', 't', 'c')",
+          kHistorySchema),
+      .prologue = {postgresql::Function(kRefuseFunction, postgresql::RefuseBody())},
+      .now_ms = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+      .texts_of_ids = "json_array_elements_text(CAST(:ids AS json)) w(value)",
+      .skip_taken_runs = " FOR NO KEY UPDATE OF r SKIP LOCKED",
+      .skip_taken_drills = " FOR UPDATE SKIP LOCKED",
+      .refuse_changes = postgresql::RefuseChanges,
+      .refuse_deletion = postgresql::RefuseDeletion,
+      .refuse_update_where = postgresql::RefuseUpdateWhere,
+      .drop_trigger = postgresql::DropTrigger,
+      .after_insert = postgresql::AfterInsert,
   };
   return dialect;
 }

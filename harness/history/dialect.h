@@ -1,6 +1,6 @@
-// The few words that SQL databases do not share: triggers, the catalogue, locking transactions.
+// The few words that SQL databases do not share: triggers, the catalogue, locks, clocks.
 //
-// Role: migrations.cc and store.cc write shared SQL and ask here for the rest. Pure text.
+// Role: migrations.cc and the store write shared SQL and ask here for the rest. Pure text.
 #ifndef RHARNESS_HARNESS_HISTORY_DIALECT_H_
 #define RHARNESS_HARNESS_HISTORY_DIALECT_H_
 
@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace rharness {
+
+using Statements = std::vector<std::string>;
 
 // A table whose rows are never changed, and the columns of its primary key.
 struct AppendOnlyTable {
@@ -24,25 +26,43 @@ struct InsertEffect {
 };
 
 struct Dialect {
-  std::string name;         // "sqlite"
-  std::string begin_write;  // starts a transaction that holds the write lock from its start
-  std::string list_tables;  // query: the name of every table
+  std::string name;         // "sqlite", "postgresql"
+  std::string text;         // the type of text that is ordered by its bytes
+  Statements begin_write;   // starts a transaction that holds the write lock from its start
+  Statements begin_check;      // starts one that sees one schema, whatever others migrate meanwhile
+  Statements begin_migration;  // starts one that no such check sees half
+  Statements begin_claims;  // starts one that waits for no other writer, where there is such a one
+  std::string list_tables;  // query: the name of every table, and of what stands in for one
+  Statements prologue;      // what the first migration needs
 
-  // Statements after which UPDATE, DELETE and replacing inserts on the table fail.
-  std::vector<std::string> (*refuse_changes)(const AppendOnlyTable& table);
+  // Milliseconds since 1970 by the database's own clock.
+  std::string now_ms;
+  // A table w with the column `value`: the texts of the JSON array :ids. Goes behind FROM or JOIN.
+  std::string texts_of_ids;
+  // Ends a SELECT: its rows are this transaction's alone, and those that are another's are skipped.
+  std::string skip_taken_runs;     // of runs r
+  std::string skip_taken_drills;   // of leases
+
+  // Statements after which UPDATE, DELETE and replacing inserts on the table fail; the first one
+  // is UPDATE's.
+  Statements (*refuse_changes)(const AppendOnlyTable& table);
   // Statements after which DELETE on the table fails.
-  std::vector<std::string> (*refuse_deletion)(const std::string& table);
+  Statements (*refuse_deletion)(const std::string& table);
   // Statements after which an UPDATE that makes the condition (shared SQL over OLD and NEW) true
   // fails.
-  std::vector<std::string> (*refuse_update_where)(const std::string& table,
-                                                  const std::string& condition);
-  // The statement that takes the trigger of this name away again.
-  std::string (*drop_trigger)(const std::string& name, const std::string& table);
-  // The statement that installs the effect.
-  std::string (*after_insert)(const InsertEffect& effect);
+  Statements (*refuse_update_where)(const std::string& table, const std::string& condition);
+  // The statements that take the trigger, or the effect, of this name away again.
+  Statements (*drop_trigger)(const std::string& name, const std::string& table);
+  // The statements that install the effect.
+  Statements (*after_insert)(const InsertEffect& effect);
 };
 
 const Dialect& SqliteDialect();
+const Dialect& PostgresqlDialect();
+
+// Of PostgreSQL: the schema that a history is, and the function that refuses changes there.
+inline constexpr const char* kHistorySchema = "rharness";
+inline constexpr const char* kRefuseFunction = "refuse_change";
 
 }  // namespace rharness
 

@@ -7,7 +7,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/json.h"
-#include "harness/history/sqlite_history.h"
+#include "harness/history/sql_history.h"
 
 namespace rharness {
 namespace {
@@ -75,7 +75,7 @@ std::vector<std::pair<std::string, std::string>> IdsOf(const DrillResults& resul
 
 }  // namespace
 
-std::string SqliteHistory::Keep(const std::string& text) {
+std::string SqlHistory::Keep(const std::string& text) {
   const std::string sha256 = Sha256HexOf(text);
   int held = 0;
   sql() << "SELECT COUNT(*) FROM surroundings WHERE sha256 = :sha256", soci::use(sha256),
@@ -88,14 +88,14 @@ std::string SqliteHistory::Keep(const std::string& text) {
 }
 
 // One text names the digests of the parts, so that a night in which nothing changed adds no row.
-std::string SqliteHistory::Keep(const Surroundings& surroundings) {
+std::string SqlHistory::Keep(const Surroundings& surroundings) {
   if (surroundings.empty()) return {};
   Json parts = Json::MakeObject();
   for (const auto& [name, text] : surroundings) parts.AppendMember(name, Keep(text));
   return Keep(parts.Dump());
 }
 
-void SqliteHistory::Insert(const DrillRecord& drill, const std::string& supersedes) {
+void SqlHistory::Insert(const DrillRecord& drill, const std::string& supersedes) {
   const long long started_ms = ToMs(drill.started);
   const long long ended_ms = drill.ended ? ToMs(*drill.ended) : 0;
   const int exit_code = drill.exit_code.value_or(0);
@@ -109,7 +109,7 @@ void SqliteHistory::Insert(const DrillRecord& drill, const std::string& supersed
       soci::use(exit_code, exited), soci::use(supersedes, superseding);
 }
 
-void SqliteHistory::Insert(const RerunRecord& rerun) {
+void SqlHistory::Insert(const RerunRecord& rerun) {
   const std::string sha256 = Keep(rerun.surroundings);
   soci::indicator kept = sha256.empty() ? soci::i_null : soci::i_ok;
   sql() << "INSERT INTO reruns (drill_id, run_id, rerun, outcome, wall_seconds, evidence_sha256, "
@@ -120,7 +120,7 @@ void SqliteHistory::Insert(const RerunRecord& rerun) {
       soci::use(sha256, kept);
 }
 
-void SqliteHistory::Insert(const VerdictRecord& verdict) {
+void SqlHistory::Insert(const VerdictRecord& verdict) {
   const long long decided_ms = ToMs(verdict.decided);
   sql() << "INSERT INTO verdicts (drill_id, run_id, verdict, decided_ms, reruns, reasons) "
            "VALUES (:drill_id, :run_id, :verdict, :decided_ms, :reruns, :reasons)",
@@ -128,7 +128,7 @@ void SqliteHistory::Insert(const VerdictRecord& verdict) {
       soci::use(decided_ms), soci::use(verdict.reruns), soci::use(verdict.reasons);
 }
 
-Status SqliteHistory::InsertAll(const DrillRecord& drill, const std::string& supersedes,
+Status SqlHistory::InsertAll(const DrillRecord& drill, const std::string& supersedes,
                                 DrillResults results) {
   Insert(drill, supersedes);
   for (RerunRecord& rerun : results.reruns) {
@@ -144,7 +144,7 @@ Status SqliteHistory::InsertAll(const DrillRecord& drill, const std::string& sup
   for (FamilyRecord& family : results.families) {
     if (!HasFamily(family.family)) {
       return NotFound(fmt::format("no run of family '{}' is in the history", family.family),
-                      database_->path());
+                      database_->name());
     }
     family.drill_id = drill.drill_id;
     Insert(family);
@@ -152,7 +152,7 @@ Status SqliteHistory::InsertAll(const DrillRecord& drill, const std::string& sup
   return {};
 }
 
-SqliteHistory::Held SqliteHistory::FindHeld(const std::string& drill_id) {
+SqlHistory::Held SqlHistory::FindHeld(const std::string& drill_id) {
   Held held;
   int count = 0;
   sql() << "SELECT COUNT(*) FROM drills WHERE drill_id = :drill_id", soci::use(drill_id),
@@ -170,7 +170,7 @@ SqliteHistory::Held SqliteHistory::FindHeld(const std::string& drill_id) {
 }
 
 // Times are left out: resuming a drill that is finished says the same at another time.
-bool SqliteHistory::SameResults(const std::string& held, const DrillRecord& drill,
+bool SqlHistory::SameResults(const std::string& held, const DrillRecord& drill,
                                 const DrillResults& results) {
   std::set<std::string> said, before;
   said.insert(fmt::format("{}", drill.exit_code.value_or(0)));
@@ -201,7 +201,7 @@ bool SqliteHistory::SameResults(const std::string& held, const DrillRecord& dril
   return said == before;
 }
 
-Status SqliteHistory::AddDrill(const DrillRecord& drill, const DrillResults& results) {
+Status SqlHistory::AddDrill(const DrillRecord& drill, const DrillResults& results) {
   for (const auto& [drill_id, run_id] : IdsOf(results)) {
     if (drill_id == drill.drill_id) continue;
     return InvalidInput(
@@ -218,7 +218,7 @@ Status SqliteHistory::AddDrill(const DrillRecord& drill, const DrillResults& res
   });
 }
 
-Result<std::vector<VerdictRecord>> SqliteHistory::Verdicts(const std::string& run_id) {
+Result<std::vector<VerdictRecord>> SqlHistory::Verdicts(const std::string& run_id) {
   return database_->Guard([&]() -> Result<std::vector<VerdictRecord>> {
     RETURN_IF_ERROR(CheckRun(run_id));
     return FetchVerdicts(
@@ -230,7 +230,7 @@ Result<std::vector<VerdictRecord>> SqliteHistory::Verdicts(const std::string& ru
   });
 }
 
-Result<std::optional<VerdictRecord>> SqliteHistory::FirstBadAfter(const std::string& run_id,
+Result<std::optional<VerdictRecord>> SqlHistory::FirstBadAfter(const std::string& run_id,
                                                                   std::int64_t sequence) {
   return database_->Guard([&]() -> Result<std::optional<VerdictRecord>> {
     const long long after = sequence;
@@ -249,8 +249,8 @@ Result<std::optional<VerdictRecord>> SqliteHistory::FirstBadAfter(const std::str
   });
 }
 
-Result<std::string> SqliteHistory::Kept(const std::string& sha256) {
-  const std::string where = fmt::format("{}: surroundings {}", database_->path(), sha256);
+Result<std::string> SqlHistory::Kept(const std::string& sha256) {
+  const std::string where = fmt::format("{}: surroundings {}", database_->name(), sha256);
   std::string body;
   sql() << "SELECT body FROM surroundings WHERE sha256 = :sha256", soci::use(sha256),
       soci::into(body);
@@ -259,15 +259,15 @@ Result<std::string> SqliteHistory::Kept(const std::string& sha256) {
   return body;
 }
 
-Result<Surroundings> SqliteHistory::GetSurroundings(const std::string& sha256) {
+Result<Surroundings> SqlHistory::GetSurroundings(const std::string& sha256) {
   return database_->Guard([&]() -> Result<Surroundings> {
     ASSIGN_OR_RETURN(const std::string body, Kept(sha256));
-    ASSIGN_OR_RETURN(const Json parts, ParseJson(body, database_->path()));
-    if (!parts.IsObject()) return IntegrityError("expected an object", database_->path());
+    ASSIGN_OR_RETURN(const Json parts, ParseJson(body, database_->name()));
+    if (!parts.IsObject()) return IntegrityError("expected an object", database_->name());
     Surroundings surroundings;
     for (const auto& [name, part] : parts.AsObject()) {
       if (part.kind() != Json::Kind::kString) {
-        return IntegrityError("expected the digest of " + name, database_->path());
+        return IntegrityError("expected the digest of " + name, database_->name());
       }
       ASSIGN_OR_RETURN(surroundings[name], Kept(part.AsString()));
     }
@@ -275,7 +275,7 @@ Result<Surroundings> SqliteHistory::GetSurroundings(const std::string& sha256) {
   });
 }
 
-Result<std::optional<WallTime>> SqliteHistory::LastSuccess() {
+Result<std::optional<WallTime>> SqlHistory::LastSuccess() {
   return database_->Guard([&]() -> Result<std::optional<WallTime>> {
     // A drill of an older version ended when its last verdict was decided.
     long long ms = 0;
@@ -293,7 +293,7 @@ Result<std::optional<WallTime>> SqliteHistory::LastSuccess() {
   });
 }
 
-Result<std::vector<DrillRecord>> SqliteHistory::FamilyDrills(const std::string& family,
+Result<std::vector<DrillRecord>> SqlHistory::FamilyDrills(const std::string& family,
                                                              std::size_t limit) {
   return database_->Guard([&]() -> Result<std::vector<DrillRecord>> {
     const auto most = static_cast<long long>(std::min<std::size_t>(limit, 1u << 30));
@@ -321,7 +321,7 @@ Result<std::vector<DrillRecord>> SqliteHistory::FamilyDrills(const std::string& 
   });
 }
 
-Result<std::vector<VerdictRecord>> SqliteHistory::FamilyVerdicts(const std::string& family,
+Result<std::vector<VerdictRecord>> SqlHistory::FamilyVerdicts(const std::string& family,
                                                                  const std::string& drill_id) {
   return database_->Guard([&]() -> Result<std::vector<VerdictRecord>> {
     return FetchVerdicts(sql(),
@@ -335,7 +335,7 @@ Result<std::vector<VerdictRecord>> SqliteHistory::FamilyVerdicts(const std::stri
   });
 }
 
-Result<std::vector<VerdictRecord>> SqliteHistory::FamilyLastGood(const std::string& family) {
+Result<std::vector<VerdictRecord>> SqlHistory::FamilyLastGood(const std::string& family) {
   return database_->Guard([&]() -> Result<std::vector<VerdictRecord>> {
     return FetchVerdicts(
         sql(),

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "harness/history/sqlite_history.h"
+#include "harness/history/sql_history.h"
 
 namespace rharness {
 namespace {
@@ -47,7 +47,7 @@ std::vector<FamilyRecord> FetchTogether(soci::session& sql, const std::string& t
 
 }  // namespace
 
-void SqliteHistory::Insert(const FamilyRecord& family) {
+void SqlHistory::Insert(const FamilyRecord& family) {
   const long long decided_ms = ToMs(family.decided);
   sql() << "INSERT INTO family_verdicts (drill_id, family, configuration, name, verdict, "
            "decided_ms, runs, reasons) VALUES (:drill_id, :family, :configuration, :name, "
@@ -57,21 +57,21 @@ void SqliteHistory::Insert(const FamilyRecord& family) {
       soci::use(family.runs), soci::use(family.reasons);
 }
 
-bool SqliteHistory::HasFamily(const std::string& family) {
+bool SqlHistory::HasFamily(const std::string& family) {
   int held = 0;
   sql() << "SELECT COUNT(*) FROM (SELECT 1 FROM runs WHERE family = :family LIMIT 1) one",
       soci::use(family), soci::into(held);
   return held > 0;
 }
 
-Result<std::vector<FamilyRecord>> SqliteHistory::TogetherVerdicts(const std::string& family) {
+Result<std::vector<FamilyRecord>> SqlHistory::TogetherVerdicts(const std::string& family) {
   return database_->Guard([&]() -> Result<std::vector<FamilyRecord>> {
     return FetchTogether(sql(), SelectTogether("f.family = :family AND"),
                          [&](soci::statement& query) { query.exchange(soci::use(family)); });
   });
 }
 
-Result<std::vector<FamilyRecord>> SqliteHistory::LastTogetherVerdicts() {
+Result<std::vector<FamilyRecord>> SqlHistory::LastTogetherVerdicts() {
   return database_->Guard([&]() -> Result<std::vector<FamilyRecord>> {
     std::map<std::pair<std::string, std::string>, FamilyRecord> last;
     for (FamilyRecord& one : FetchTogether(sql(), SelectTogether(""), [](soci::statement&) {})) {

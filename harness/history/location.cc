@@ -9,10 +9,13 @@
 #include <cerrno>
 #include <system_error>
 
+#include "harness/history/postgresql_url.h"
+
 namespace rharness {
 namespace {
 
-constexpr std::string_view kExpected = "expected sqlite:PATH or the path of an SQLite file";
+constexpr std::string_view kExpected =
+    "expected sqlite:PATH, the path of an SQLite file, or postgresql://HOST:PORT/DATABASE";
 
 constexpr std::array<std::uint64_t, 14> kNetworkFilesystems = {
     0x6969,      // NFS
@@ -67,6 +70,15 @@ Result<std::filesystem::path> ParseHistoryUrl(std::string_view url) {
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   if (error) return IoError("cannot resolve the history's path: " + error.message());
   return absolute.lexically_normal();
+}
+
+Result<std::string> ResolveHistoryUrl(const std::string& url) {
+  if (IsPostgresqlUrl(url)) {
+    RETURN_IF_ERROR(CheckPostgresqlUrl(url));
+    return url;
+  }
+  ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
+  return path.string();
 }
 
 std::string_view JournalModeFor(std::uint64_t magic) {

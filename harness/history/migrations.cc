@@ -1,10 +1,16 @@
 // The steps of the schema, in SQL that SQLite and PostgreSQL share.
 #include "harness/history/migrations.h"
 
+#include <utility>
+
 namespace rharness {
 namespace {
 
-std::vector<std::string> RecordTables() {
+void Append(const Statements& more, Statements* statements) {
+  statements->insert(statements->end(), more.begin(), more.end());
+}
+
+Statements RecordTables() {
   return {
       "CREATE TABLE rharness_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
       "INSERT INTO rharness_meta (name, value) VALUES ('schema_version', '0')",
@@ -32,7 +38,7 @@ std::vector<std::string> RecordTables() {
   };
 }
 
-std::vector<std::string> AppendOnly(const Dialect& dialect) {
+Statements AppendOnly(const Dialect& dialect) {
   const std::vector<AppendOnlyTable> tables = {
       {"runs", {"run_id"}},
       {"manifests", {"run_id"}},
@@ -41,18 +47,16 @@ std::vector<std::string> AppendOnly(const Dialect& dialect) {
       {"verdicts", {"drill_id", "run_id"}},
       {"retirements", {"run_id"}},
   };
-  std::vector<std::string> statements;
+  Statements statements;
   for (const AppendOnlyTable& table : tables) {
-    for (std::string& statement : dialect.refuse_changes(table)) {
-      statements.push_back(std::move(statement));
-    }
+    Append(dialect.refuse_changes(table), &statements);
   }
   return statements;
 }
 
 // "The last verdict of each run" over a million runs must not be a scan, so the one derived table
 // holds it, and the database keeps it in step with the rows it is derived from.
-std::vector<std::string> Standing(const Dialect& dialect) {
+Statements Standing(const Dialect& dialect) {
   const std::string last_verdict =
       "COALESCE((SELECT v.verdict FROM verdicts v WHERE v.run_id = {run} "
       "ORDER BY v.decided_ms DESC, v.drill_id DESC LIMIT 1), '')";
@@ -62,7 +66,7 @@ std::vector<std::string> Standing(const Dialect& dialect) {
   const auto of = [](std::string text, const std::string& run) {
     return text.replace(text.find("{run}"), 5, run);
   };
-  std::vector<std::string> statements = {
+  Statements statements = {
       "CREATE TABLE standing (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
       "family TEXT NOT NULL, started_ms BIGINT NOT NULL, last_verdict TEXT NOT NULL, "
       "verified_ms BIGINT, retired BIGINT NOT NULL)",
@@ -72,27 +76,28 @@ std::vector<std::string> Standing(const Dialect& dialect) {
           ", (SELECT COUNT(*) FROM retirements t WHERE t.run_id = r.run_id) FROM runs r",
       "CREATE INDEX standing_next ON standing (retired, verified_ms, started_ms, run_id)",
       "CREATE INDEX standing_summary ON standing (retired, family, last_verdict)",
-      dialect.after_insert(
-          {"standing_of_run", "runs",
-           "INSERT INTO standing (run_id, family, started_ms, last_verdict, verified_ms, retired) "
-           "VALUES (NEW.run_id, NEW.family, NEW.started_ms, '', NULL, 0)"}),
-      dialect.after_insert({"standing_of_verdict", "verdicts",
-                            "UPDATE standing SET last_verdict = " + of(last_verdict, "NEW.run_id") +
-                                ", verified_ms = " + of(verified, "NEW.run_id") +
-                                " WHERE run_id = NEW.run_id"}),
-      dialect.after_insert({"standing_of_retirement", "retirements",
-                            "UPDATE standing SET retired = 1 WHERE run_id = NEW.run_id"}),
   };
-  for (std::string& statement : dialect.refuse_deletion("standing")) {
-    statements.push_back(std::move(statement));
-  }
+  Append(dialect.after_insert(
+             {"standing_of_run", "runs",
+              "INSERT INTO standing (run_id, family, started_ms, last_verdict, verified_ms, "
+              "retired) VALUES (NEW.run_id, NEW.family, NEW.started_ms, '', NULL, 0)"}),
+         &statements);
+  Append(dialect.after_insert({"standing_of_verdict", "verdicts",
+                               "UPDATE standing SET last_verdict = " +
+                                   of(last_verdict, "NEW.run_id") + ", verified_ms = " +
+                                   of(verified, "NEW.run_id") + " WHERE run_id = NEW.run_id"}),
+         &statements);
+  Append(dialect.after_insert({"standing_of_retirement", "retirements",
+                               "UPDATE standing SET retired = 1 WHERE run_id = NEW.run_id"}),
+         &statements);
+  Append(dialect.refuse_deletion("standing"), &statements);
   return statements;
 }
 
 // What explains a change of verdict must outlive the folders of the drills, and who waits longest
 // for a drill must be known of every run.
-std::vector<std::string> SurroundingsTables(const Dialect& dialect) {
-  std::vector<std::string> statements = {
+Statements SurroundingsTables(const Dialect& dialect) {
+  Statements statements = {
       "CREATE TABLE surroundings (sha256 TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL)",
       "ALTER TABLE reruns ADD COLUMN surroundings_sha256 TEXT",
       "ALTER TABLE drills ADD COLUMN ended_ms BIGINT",
@@ -101,50 +106,46 @@ std::vector<std::string> SurroundingsTables(const Dialect& dialect) {
       "ALTER TABLE standing ADD COLUMN judged_ms BIGINT",
       "UPDATE standing SET judged_ms = (SELECT MAX(v.decided_ms) FROM verdicts v "
       "WHERE v.run_id = standing.run_id)",
-      dialect.after_insert({"standing_judged", "verdicts",
-                            "UPDATE standing SET judged_ms = NEW.decided_ms "
-                            "WHERE run_id = NEW.run_id "
-                            "AND (judged_ms IS NULL OR judged_ms < NEW.decided_ms)"}),
   };
-  for (std::string& statement : dialect.refuse_changes({"surroundings", {"sha256"}})) {
-    statements.push_back(std::move(statement));
-  }
+  Append(dialect.after_insert({"standing_judged", "verdicts",
+                               "UPDATE standing SET judged_ms = NEW.decided_ms "
+                               "WHERE run_id = NEW.run_id "
+                               "AND (judged_ms IS NULL OR judged_ms < NEW.decided_ms)"}),
+         &statements);
+  Append(dialect.refuse_changes({"surroundings", {"sha256"}}), &statements);
   return statements;
 }
 
 // What a drill says later, when it was resumed, is a drill of its own that supersedes what it said
 // before; and what was entered later is later, whatever the clock showed. The derived table changes
 // only to what the records say.
-std::vector<std::string> Order(const Dialect& dialect) {
+Statements Order(const Dialect& dialect) {
   const std::string effective =
       "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
   const std::string of_run =
       "FROM verdicts v JOIN drills d ON d.drill_id = v.drill_id WHERE v.run_id = NEW.run_id ";
-  std::vector<std::string> statements = {
+  Statements statements = {
       "ALTER TABLE drills ADD COLUMN sequence BIGINT",
       "ALTER TABLE drills ADD COLUMN supersedes TEXT",
       "CREATE TABLE drill_order AS SELECT d.drill_id AS drill_id, ROW_NUMBER() OVER (ORDER BY "
       "COALESCE((SELECT MAX(v.decided_ms) FROM verdicts v WHERE v.drill_id = d.drill_id), "
       "d.started_ms), d.drill_id) AS place FROM drills d",
       "CREATE UNIQUE INDEX drill_order_by_id ON drill_order (drill_id)",
-      dialect.drop_trigger("drills_no_update", "drills"),
-      "UPDATE drills SET sequence = (SELECT o.place FROM drill_order o "
-      "WHERE o.drill_id = drills.drill_id)",
-      "DROP TABLE drill_order",
-      "CREATE UNIQUE INDEX drills_by_sequence ON drills (sequence)",
-      "CREATE UNIQUE INDEX drills_by_superseded ON drills (supersedes)",
-      dialect.drop_trigger("standing_of_verdict", "verdicts"),
-      dialect.drop_trigger("standing_judged", "verdicts"),
-      dialect.after_insert(
-          {"standing_of_verdict", "verdicts",
-           "UPDATE standing SET last_verdict = NEW.verdict, judged_ms = NEW.decided_ms, "
-           "verified_ms = (SELECT v.decided_ms " +
-               of_run + "AND v.verdict IN ('identical', 'equivalent', 'drifted') AND " + effective +
-               " ORDER BY d.sequence DESC LIMIT 1) WHERE run_id = NEW.run_id"}),
   };
-  const auto add = [&](const std::vector<std::string>& more) {
-    statements.insert(statements.end(), more.begin(), more.end());
-  };
+  const auto add = [&](const Statements& more) { Append(more, &statements); };
+  add(dialect.drop_trigger("drills_no_update", "drills"));
+  add({"UPDATE drills SET sequence = (SELECT o.place FROM drill_order o "
+       "WHERE o.drill_id = drills.drill_id)",
+       "DROP TABLE drill_order", "CREATE UNIQUE INDEX drills_by_sequence ON drills (sequence)",
+       "CREATE UNIQUE INDEX drills_by_superseded ON drills (supersedes)"});
+  add(dialect.drop_trigger("standing_of_verdict", "verdicts"));
+  add(dialect.drop_trigger("standing_judged", "verdicts"));
+  add(dialect.after_insert(
+      {"standing_of_verdict", "verdicts",
+       "UPDATE standing SET last_verdict = NEW.verdict, judged_ms = NEW.decided_ms, "
+       "verified_ms = (SELECT v.decided_ms " +
+           of_run + "AND v.verdict IN ('identical', 'equivalent', 'drifted') AND " + effective +
+           " ORDER BY d.sequence DESC LIMIT 1) WHERE run_id = NEW.run_id"}));
   add({dialect.refuse_changes({"drills", {"drill_id"}}).front()});
   add(dialect.refuse_update_where(
       "standing",
@@ -157,32 +158,51 @@ std::vector<std::string> Order(const Dialect& dialect) {
 }
 
 // Runs that differ by rounding alone, so that how far it carries is measured once.
-std::vector<std::string> Replicates(const Dialect& dialect) {
-  std::vector<std::string> statements = {
+Statements Replicates(const Dialect& dialect) {
+  Statements statements = {
       "CREATE TABLE replicates (configuration TEXT NOT NULL, stack TEXT NOT NULL, "
       "run_id TEXT NOT NULL REFERENCES runs (run_id), replicate BIGINT NOT NULL, "
       "made_ms BIGINT NOT NULL, evidence_sha256 TEXT NOT NULL, sha256 TEXT NOT NULL, "
       "body TEXT NOT NULL, PRIMARY KEY (configuration, stack, run_id, replicate))",
   };
-  for (std::string& statement :
-       dialect.refuse_changes({"replicates", {"configuration", "stack", "run_id", "replicate"}})) {
-    statements.push_back(std::move(statement));
-  }
+  Append(dialect.refuse_changes({"replicates", {"configuration", "stack", "run_id", "replicate"}}),
+         &statements);
   return statements;
 }
 
 // What runs that differ in their seeds alone came to together, drill by drill.
-std::vector<std::string> FamilyVerdictTable(const Dialect& dialect) {
-  std::vector<std::string> statements = {
+Statements FamilyVerdictTable(const Dialect& dialect) {
+  Statements statements = {
       "CREATE TABLE family_verdicts (drill_id TEXT NOT NULL REFERENCES drills (drill_id), "
       "family TEXT NOT NULL, configuration TEXT NOT NULL, name TEXT NOT NULL, "
       "verdict TEXT NOT NULL, decided_ms BIGINT NOT NULL, runs BIGINT NOT NULL, "
       "reasons TEXT NOT NULL, PRIMARY KEY (drill_id, configuration))",
       "CREATE INDEX family_verdicts_by_family ON family_verdicts (family, drill_id)",
   };
-  for (std::string& statement :
-       dialect.refuse_changes({"family_verdicts", {"drill_id", "configuration"}})) {
-    statements.push_back(std::move(statement));
+  Append(dialect.refuse_changes({"family_verdicts", {"drill_id", "configuration"}}), &statements);
+  return statements;
+}
+
+// Which drill works on which runs now: the only rows that come and go. A run has one claim at most.
+Statements ClaimTables() {
+  return {
+      "CREATE TABLE leases (drill_id TEXT PRIMARY KEY NOT NULL, host TEXT NOT NULL, "
+      "pid BIGINT NOT NULL, since_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL)",
+      "CREATE TABLE claims (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
+      "drill_id TEXT NOT NULL REFERENCES leases (drill_id) ON DELETE CASCADE)",
+      "CREATE INDEX claims_by_drill ON claims (drill_id)",
+  };
+}
+
+// In the dialect's words: text is ordered alike everywhere, whatever language a server was set up in.
+Statements WithTextOf(const Dialect& dialect, Statements statements) {
+  for (std::string& statement : statements) {
+    if (!statement.starts_with("CREATE TABLE") && !statement.starts_with("ALTER TABLE")) continue;
+    constexpr std::string_view kText = " TEXT";
+    for (std::size_t at = statement.find(kText); at != std::string::npos;
+         at = statement.find(kText, at + 1 + dialect.text.size())) {
+      statement.replace(at + 1, kText.size() - 1, dialect.text);
+    }
   }
   return statements;
 }
@@ -190,7 +210,7 @@ std::vector<std::string> FamilyVerdictTable(const Dialect& dialect) {
 }  // namespace
 
 std::vector<Migration> Migrations(const Dialect& dialect) {
-  return {
+  std::vector<Migration> steps = {
       {1, "records", RecordTables()},
       {2, "append_only", AppendOnly(dialect)},
       {3, "standing", Standing(dialect)},
@@ -198,7 +218,14 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {5, "order", Order(dialect)},
       {6, "replicates", Replicates(dialect)},
       {7, "family_verdicts", FamilyVerdictTable(dialect)},
+      {8, "claims", ClaimTables()},
   };
+  Statements& first = steps.front().statements;
+  first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());
+  for (Migration& step : steps) {
+    step.statements = WithTextOf(dialect, std::move(step.statements));
+  }
+  return steps;
 }
 
 int NewestSchema() { return Migrations(SqliteDialect()).back().version; }

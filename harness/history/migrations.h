@@ -15,7 +15,7 @@ namespace rharness {
 struct Migration {
   int version = 0;  // the schema's version once this step is done: 1, 2, ...
   std::string name;
-  std::vector<std::string> statements;
+  Statements statements;
 };
 
 // The table that holds the schema's version, in the row 'schema_version'.

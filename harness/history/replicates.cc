@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include "harness/base/digest.h"
-#include "harness/history/sqlite_history.h"
+#include "harness/history/sql_history.h"
 
 namespace rharness {
 
-Status SqliteHistory::AddReplicates(const std::vector<ReplicateRecord>& replicates) {
+Status SqlHistory::AddReplicates(const std::vector<ReplicateRecord>& replicates) {
   return database_->Write([&]() -> Status {
     for (const ReplicateRecord& replicate : replicates) {
       RETURN_IF_ERROR(CheckRun(replicate.run_id));
@@ -29,7 +29,7 @@ Status SqliteHistory::AddReplicates(const std::vector<ReplicateRecord>& replicat
   });
 }
 
-Result<std::vector<ReplicateRecord>> SqliteHistory::Replicates(const std::string& configuration) {
+Result<std::vector<ReplicateRecord>> SqlHistory::Replicates(const std::string& configuration) {
   return database_->Guard([&]() -> Result<std::vector<ReplicateRecord>> {
     ReplicateRecord replicate{.configuration = configuration};
     long long made_ms = 0;

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "harness/base/digest.h"
-#include "harness/history/database.h"
 #include "harness/history/location.h"
-#include "harness/history/sqlite_history.h"
-#include "harness/history/sqlite_store.h"
+#include "harness/history/open_store.h"
+#include "harness/history/postgresql_database.h"
+#include "harness/history/postgresql_url.h"
+#include "harness/history/sql_history.h"
+#include "harness/history/sqlite_database.h"
 
 namespace rharness {
 namespace {
@@ -61,26 +63,26 @@ struct EntryRow {
 
 }  // namespace
 
-std::string SqliteHistory::Where(const std::string& run_id) const {
-  return fmt::format("{}: run {}", database_->path(), run_id);
+std::string SqlHistory::Where(const std::string& run_id) const {
+  return fmt::format("{}: run {}", database_->name(), run_id);
 }
 
-Error SqliteHistory::RunNotFound(const std::string& run_id) const {
-  return NotFound(fmt::format("run '{}' is not in the history", run_id), database_->path());
+Error SqlHistory::RunNotFound(const std::string& run_id) const {
+  return NotFound(fmt::format("run '{}' is not in the history", run_id), database_->name());
 }
 
-bool SqliteHistory::HasRun(const std::string& run_id) {
+bool SqlHistory::HasRun(const std::string& run_id) {
   int count = 0;
   sql() << "SELECT COUNT(*) FROM runs WHERE run_id = :run_id", soci::use(run_id), soci::into(count);
   return count != 0;
 }
 
-Status SqliteHistory::CheckRun(const std::string& run_id) {
+Status SqlHistory::CheckRun(const std::string& run_id) {
   if (HasRun(run_id)) return {};
   return RunNotFound(run_id);
 }
 
-Result<Manifest> SqliteHistory::Load(const std::string& run_id) {
+Result<Manifest> SqlHistory::Load(const std::string& run_id) {
   RETURN_IF_ERROR(CheckRun(run_id));
   std::string sha256, body, family, declared;
   long long started_ms = 0;
@@ -110,16 +112,16 @@ Result<Manifest> SqliteHistory::Load(const std::string& run_id) {
 }
 
 // Compares what the stored body says today: a later version may write the same manifest otherwise.
-Status SqliteHistory::CheckSameContent(const std::string& run_id, const std::string& body) {
+Status SqlHistory::CheckSameContent(const std::string& run_id, const std::string& body) {
   ASSIGN_OR_RETURN(const Manifest held, Load(run_id));
   if (ToJson(held).Dump() == body) return {};
   return IntegrityError(fmt::format("run '{}' is in the history with other content; a run's "
                                     "manifest never changes, so give the new one another run_id",
                                     run_id),
-                        database_->path());
+                        database_->name());
 }
 
-void SqliteHistory::Insert(const Manifest& manifest, const std::string& body, WallTime now) {
+void SqlHistory::Insert(const Manifest& manifest, const std::string& body, WallTime now) {
   const std::string configuration = ConfigurationKey(manifest);
   const std::string sha256 = Sha256HexOf(body);
   const long long started_ms = ToMs(manifest.started);
@@ -134,7 +136,7 @@ void SqliteHistory::Insert(const Manifest& manifest, const std::string& body, Wa
       soci::use(manifest.run_id), soci::use(body);
 }
 
-Result<AddOutcome> SqliteHistory::Add(const Manifest& manifest, WallTime now) {
+Result<AddOutcome> SqlHistory::Add(const Manifest& manifest, WallTime now) {
   const std::string body = ToJson(manifest).Dump();
   // What is added stays, so it must be something that can be read again.
   ASSIGN_OR_RETURN(const Json json, ParseJson(body, Where(manifest.run_id)));
@@ -150,12 +152,12 @@ Result<AddOutcome> SqliteHistory::Add(const Manifest& manifest, WallTime now) {
   });
 }
 
-Result<Manifest> SqliteHistory::Get(const std::string& run_id) {
+Result<Manifest> SqlHistory::Get(const std::string& run_id) {
   return database_->Guard([&] { return Load(run_id); });
 }
 
 template <class T>
-Result<std::vector<HistoryEntry>> SqliteHistory::Entries(const std::string& rest, const T& value) {
+Result<std::vector<HistoryEntry>> SqlHistory::Entries(const std::string& rest, const T& value) {
   return database_->Guard([&]() -> Result<std::vector<HistoryEntry>> {
     EntryRow row;
     soci::statement query(sql());
@@ -171,29 +173,29 @@ Result<std::vector<HistoryEntry>> SqliteHistory::Entries(const std::string& rest
   });
 }
 
-Result<HistoryEntry> SqliteHistory::Find(const std::string& run_id) {
+Result<HistoryEntry> SqlHistory::Find(const std::string& run_id) {
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> found, Entries("WHERE s.run_id = :value", run_id));
   if (found.empty()) return RunNotFound(run_id);
   return std::move(found.front());
 }
 
-Result<std::vector<HistoryEntry>> SqliteHistory::List(bool with_retired) {
+Result<std::vector<HistoryEntry>> SqlHistory::List(bool with_retired) {
   return Entries("WHERE (:value = 1 OR t.run_id IS NULL) ORDER BY r.started_ms, r.run_id",
                  with_retired ? 1 : 0);
 }
 
-Result<std::vector<HistoryEntry>> SqliteHistory::FamilyEntries(const std::string& family) {
+Result<std::vector<HistoryEntry>> SqlHistory::FamilyEntries(const std::string& family) {
   return Entries("WHERE r.family = :value ORDER BY r.started_ms, r.run_id", family);
 }
 
-Result<std::vector<HistoryEntry>> SqliteHistory::NextToDrill(std::size_t limit) {
+Result<std::vector<HistoryEntry>> SqlHistory::NextToDrill(std::size_t limit) {
   return Entries(
       "WHERE s.retired = 0 ORDER BY s.verified_ms NULLS FIRST, s.started_ms, s.run_id "
       "LIMIT :value",
       static_cast<long long>(std::min<std::size_t>(limit, 1u << 30)));
 }
 
-Result<std::vector<HistoryCount>> SqliteHistory::Summarize() {
+Result<std::vector<HistoryCount>> SqlHistory::Summarize() {
   return database_->Guard([&]() -> Result<std::vector<HistoryCount>> {
     HistoryCount count;
     long long runs = 0;
@@ -211,7 +213,7 @@ Result<std::vector<HistoryCount>> SqliteHistory::Summarize() {
   });
 }
 
-Result<std::vector<Manifest>> SqliteHistory::LoadFamily(const std::string& family) {
+Result<std::vector<Manifest>> SqlHistory::LoadFamily(const std::string& family) {
   return database_->Guard([&]() -> Result<std::vector<Manifest>> {
     std::vector<std::string> run_ids;
     {
@@ -233,13 +235,15 @@ Result<std::vector<Manifest>> SqliteHistory::LoadFamily(const std::string& famil
   });
 }
 
-Status SqliteHistory::Retire(const std::string& run_id, const std::string& reason, WallTime now) {
+Status SqlHistory::Retire(const std::string& run_id, const std::string& reason, WallTime now) {
   if (reason.empty()) return InvalidInput("retiring a run needs a reason", Where(run_id));
   return database_->Write([&]() -> Status {
     RETURN_IF_ERROR(CheckRun(run_id));
     std::string earlier;
-    sql() << "SELECT reason FROM retirements WHERE run_id = :run_id", soci::use(run_id),
-        soci::into(earlier);
+    long long same_ms = 0;  // this call, whose answer was lost with the connection
+    sql() << "SELECT reason, retired_ms FROM retirements WHERE run_id = :run_id", soci::use(run_id),
+        soci::into(earlier), soci::into(same_ms);
+    if (sql().got_data() && earlier == reason && same_ms == ToMs(now)) return {};
     if (sql().got_data()) {
       return InvalidInput(fmt::format("retired already: {}", earlier), Where(run_id));
     }
@@ -253,12 +257,30 @@ Status SqliteHistory::Retire(const std::string& run_id, const std::string& reaso
 
 Result<std::unique_ptr<HistoryStore>> OpenSqliteHistory(const std::filesystem::path& path,
                                                         std::chrono::milliseconds busy_timeout) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path, busy_timeout));
-  return std::unique_ptr<HistoryStore>(new SqliteHistory(std::move(database)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database, SqliteDatabase::Open(path, busy_timeout));
+  return std::unique_ptr<HistoryStore>(new SqlHistory(std::move(database)));
+}
+
+Result<std::unique_ptr<HistoryStore>> OpenPostgresqlHistory(const std::string& url, bool create,
+                                                            PostgresqlLimits limits) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
+                   PostgresqlDatabase::Open(url, create, limits));
+  return std::unique_ptr<HistoryStore>(new SqlHistory(std::move(database)));
 }
 
 Result<std::unique_ptr<HistoryStore>> HistoryStore::Open(const std::string& url) {
+  if (IsPostgresqlUrl(url)) return OpenPostgresqlHistory(url, true);
   ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
+  return OpenSqliteHistory(path, kBusyTimeout);
+}
+
+Result<std::unique_ptr<HistoryStore>> HistoryStore::OpenExisting(const std::string& url) {
+  if (IsPostgresqlUrl(url)) return OpenPostgresqlHistory(url, false);
+  ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return NotFound("no such history; `rharness history add` makes one", path.string());
+  }
   return OpenSqliteHistory(path, kBusyTimeout);
 }
 

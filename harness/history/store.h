@@ -1,7 +1,8 @@
 // The history: manifests, drills, reruns and verdicts in one SQL database, append-only.
 //
-// Role: what a drill selects from and reports to. SQL is kept to what SQLite and PostgreSQL share.
-// Nothing is updated or deleted: retiring a run adds a row, and triggers refuse the rest.
+// Role: what a drill selects from and reports to, and where drills agree who works on what. SQL is
+// kept to what SQLite and PostgreSQL share. No record is updated or deleted: retiring a run adds a
+// row, and triggers refuse the rest.
 #ifndef RHARNESS_HARNESS_HISTORY_STORE_H_
 #define RHARNESS_HARNESS_HISTORY_STORE_H_
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "harness/history/claim.h"
 #include "harness/history/records.h"
 #include "harness/history/replicate_record.h"
 #include "harness/manifest/manifest.h"
@@ -21,11 +23,15 @@ namespace rharness {
 
 class HistoryStore {
  public:
-  // "sqlite:PATH" or a bare path. Creates the file and migrates it when missing or old; refuses a
-  // newer schema. Errors: invalid_input, io, unsupported (postgresql: URLs, so far; newer schema),
-  // integrity (damaged file), timeout (locked by another process for 30 s). A store is for one
-  // thread; any number of stores and processes may share a file.
+  // "sqlite:PATH", a bare path, or "postgresql://HOST:PORT/DATABASE?...". Makes the history when
+  // there is none, and migrates an old one; refuses a newer schema. Errors: invalid_input (a URL
+  // that cannot be read or holds a password), not_found (no such database), io (not reached, no
+  // right), unsupported (newer schema, no library for PostgreSQL here), integrity (damaged, or not
+  // the schema of a history), timeout (locked by another process for 30 s). A store is for one
+  // thread; any number of stores and processes may share a history.
   static Result<std::unique_ptr<HistoryStore>> Open(const std::string& url);
+  // One that is there: a misspelled path must not become an empty history. Errors: those, not_found.
+  static Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url);
   virtual ~HistoryStore() = default;
 
   // The same run_id with the same content is kAlreadyThere; with other content: integrity error.
@@ -81,8 +87,7 @@ class HistoryStore {
   // What is there already, by configuration, stack, run and number, stays as it is. Errors:
   // not_found when a record speaks of a run that is not in the history.
   virtual Status AddReplicates(const std::vector<ReplicateRecord>& replicates) = 0;
-  // Of one configuration on any stack, by stack, run and number. Errors: integrity where one was
-  // changed.
+  // Of one configuration on any stack, by stack, run and number. Errors: integrity where changed.
   virtual Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) = 0;
 
   // What drills said of its runs together, of each configuration; without what was superseded, in
@@ -92,6 +97,19 @@ class HistoryStore {
   virtual Result<std::vector<FamilyRecord>> LastTogetherVerdicts() = 0;
   // The last identical or equivalent verdict of each run that has one, by run_id; no reasons.
   virtual Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) = 0;
+
+  // Takes those of these runs, in this order and `most` at most, that no other drill holds, until
+  // its lease is over; what it holds already stays and counts. A run that is not in the history is
+  // not taken. Held are those that others have, as far as it was asked for them.
+  virtual Result<ClaimOutcome> TakeClaims(const Claimant& who,
+                                          const std::vector<std::string>& run_ids,
+                                          std::size_t most) = 0;
+  // The same for all that it took, cheaper where it still has them.
+  virtual Result<ClaimOutcome> RenewClaims(const Claimant& who,
+                                           const std::vector<std::string>& run_ids) = 0;
+  virtual Status ReleaseClaims(const std::string& drill_id) = 0;
+  // All whose lease is not over, by run.
+  virtual Result<std::vector<Claim>> Claims() = 0;
 };
 
 }  // namespace rharness

@@ -39,7 +39,7 @@ owner() {
 }
 
 make_deb() {
-  local stage=$work/deb installed_kib depends programs
+  local stage=$work/deb installed_kib depends postgresql programs
   install_into "$stage/usr"
   # Here the system's libraries are where the loader looks first.
   printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/usr/bin/rharness" >"$work/rpath.cmake"
@@ -59,6 +59,8 @@ make_deb() {
   programs=("$stage"/usr/bin/*)
   depends=$(cd "$work/shlibs" && dpkg-shlibdeps -O "${programs[@]/#/-e}" 2>"$work/shlibs.log") ||
     { cat "$work/shlibs.log" >&2; exit 4; }
+  # Loaded when a history needs it (harness/history/libpq.h), so that nothing else says so.
+  postgresql=$(dpkg-query -W -f '${Depends}' libsoci-dev | grep -o 'libsoci-postgresql[0-9.]*')
   installed_kib=$(du -sk --apparent-size "$stage/usr" | cut -f 1)
   cat >"$stage/DEBIAN/control" <<EOT
 Package: rharness
@@ -67,7 +69,7 @@ Architecture: $architecture
 Maintainer: The authors of rharness <rharness@localhost>
 Installed-Size: $installed_kib
 Depends: ${depends#shlibs:Depends=}
-Recommends: git
+Recommends: git, $postgresql
 Suggests: podman | docker.io
 Section: science
 Priority: optional

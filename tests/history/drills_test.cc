@@ -16,6 +16,8 @@ const Surroundings kThere = {{"data", "[1]"}, {"environment.variables", "{\"A\":
 class DrillsTest : public HistoryTest {
  protected:
   void SetUp() override {
+    HistoryTest::SetUp();
+    if (IsSkipped()) return;
     store_ = OpenStore();
     ASSERT_TRUE(store_->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
     ASSERT_TRUE(store_->Add(MakeManifest("b", kDay2), At(kDay1)).ok());
@@ -44,10 +46,10 @@ std::string LastSuccessOf(HistoryStore& store) {
   return *last ? FormatTime(**last) : "never";
 }
 
-TEST_F(DrillsTest, KeepsWhereARerunRanOnceForAllThatRanThere) {
+TEST_P(DrillsTest, KeepsWhereARerunRanOnceForAllThatRanThere) {
   AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}}, 0, kHere);
   const auto rows = [&] {
-    return RawDatabase(Path()).Rows("SELECT COUNT(*) FROM surroundings").front();
+    return Raw().Rows("SELECT COUNT(*) FROM surroundings").front();
   };
   EXPECT_EQ(rows(), "3");  // two parts, and the text that names them
   for (int i = 0; i < 20; ++i) {
@@ -61,23 +63,23 @@ TEST_F(DrillsTest, KeepsWhereARerunRanOnceForAllThatRanThere) {
   EXPECT_EQ(store_->GetSurroundings(verdicts.back().surroundings_sha256).value(), kThere);
 }
 
-TEST_F(DrillsTest, KnowsNothingOfWhereRerunsOfOlderVersionsRan) {
+TEST_P(DrillsTest, KnowsNothingOfWhereRerunsOfOlderVersionsRan) {
   AddDrill("d1", kDay1, {{"a", "identical"}});
   EXPECT_EQ(store_->Verdicts("a")->front().surroundings_sha256, "");
   EXPECT_EQ(store_->GetSurroundings(std::string(64, '0')).error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(DrillsTest, NoticesChangedSurroundings) {
+TEST_P(DrillsTest, NoticesChangedSurroundings) {
   AddDrill("d1", kDay1, {{"a", "identical"}}, 0, kHere);
   const std::string sha256 = store_->Verdicts("a")->front().surroundings_sha256;
   {
-    RawDatabase raw(Path());
+    RawHistory raw(Url());
     ASSERT_EQ(raw.RunPastTriggers("UPDATE surroundings SET body = '[2]' WHERE body = '[1]'"), "");
   }
   EXPECT_EQ(store_->GetSurroundings(sha256).error().code, ErrorCode::kIntegrity);
 }
 
-TEST_F(DrillsTest, TellsTheLastDrillThatEndedWell) {
+TEST_P(DrillsTest, TellsTheLastDrillThatEndedWell) {
   EXPECT_EQ(LastSuccessOf(*store_), "never");
   AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "equivalent"}}, 0);
   AddDrill("d2", kDay2, {{"a", "drifted"}, {"b", "identical"}}, 1);
@@ -87,7 +89,7 @@ TEST_F(DrillsTest, TellsTheLastDrillThatEndedWell) {
   EXPECT_EQ(LastSuccessOf(*store_), kDay1);
 }
 
-TEST_F(DrillsTest, TellsItOfDrillsOfOlderVersionsByTheirVerdicts) {
+TEST_P(DrillsTest, TellsItOfDrillsOfOlderVersionsByTheirVerdicts) {
   AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}});
   AddDrill("d2", kDay2, {{"a", "identical"}, {"b", "equivalent"}});
   AddDrill("d3", kDay3, {{"a", "identical"}, {"b", "inconclusive"}});
@@ -95,7 +97,7 @@ TEST_F(DrillsTest, TellsItOfDrillsOfOlderVersionsByTheirVerdicts) {
   EXPECT_EQ(LastSuccessOf(*store_), kDay2);
 }
 
-TEST_F(DrillsTest, FindsTheFirstBadVerdictAfterATime) {
+TEST_P(DrillsTest, FindsTheFirstBadVerdictAfterATime) {
   AddDrill("d1", kDay1, {{"a", "drifted"}});
   AddDrill("d2", kDay2, {{"a", "identical"}});
   AddDrill("d3", kDay3, {{"a", "infra"}});
@@ -108,7 +110,7 @@ TEST_F(DrillsTest, FindsTheFirstBadVerdictAfterATime) {
   EXPECT_FALSE(store_->FirstBadAfter("b", 0)->has_value());
 }
 
-TEST_F(DrillsTest, GoesByTheOrderOfItsDrillsWhereTheClockSteppedBack) {
+TEST_P(DrillsTest, GoesByTheOrderOfItsDrillsWhereTheClockSteppedBack) {
   AddDrill("d1", kDay4, {{"a", "identical"}}, 0);
   AddDrill("d2", kDay1, {{"a", "drifted"}}, 1);
   AddDrill("d3", kDay2, {{"a", "failed"}}, 4);
@@ -127,7 +129,7 @@ TEST_F(DrillsTest, GoesByTheOrderOfItsDrillsWhereTheClockSteppedBack) {
   EXPECT_EQ(LastSuccessOf(*store_), kDay1);
 }
 
-TEST_F(DrillsTest, TakesWhatAResumedDrillSaysLaterForItsWordAndKeepsBoth) {
+TEST_P(DrillsTest, TakesWhatAResumedDrillSaysLaterForItsWordAndKeepsBoth) {
   AddDrill("d1", kDay1, {{"a", "infra"}, {"b", "identical"}}, 4, kHere);
   AddDrill("d1", kDay2, {{"a", "infra"}, {"b", "identical"}}, 4, kHere);  // says the same again
   EXPECT_EQ(store_->Find("a")->last_verdict, "infra");
@@ -145,12 +147,12 @@ TEST_F(DrillsTest, TakesWhatAResumedDrillSaysLaterForItsWordAndKeepsBoth) {
   EXPECT_EQ(store_->FamilyDrills("digits-mlp/cpu", 9)->size(), 1u);
   EXPECT_TRUE(store_->FamilyLastGood("digits-mlp/cpu")->empty());
   EXPECT_FALSE(store_->Find("b")->verified.has_value()) << "what was superseded shows nothing";
-  EXPECT_EQ(RawDatabase(Path()).Rows("SELECT drill_id, verdict FROM verdicts WHERE run_id = 'a' "
+  EXPECT_EQ(Raw().Rows("SELECT drill_id, verdict FROM verdicts WHERE run_id = 'a' "
                                      "ORDER BY drill_id"),
             (std::vector<std::string>{"d1|infra", "d1.2|identical", "d1.3|drifted"}));
 }
 
-TEST_F(DrillsTest, ShowsAFamilyOverItsLastDrillsAndNoOther) {
+TEST_P(DrillsTest, ShowsAFamilyOverItsLastDrillsAndNoOther) {
   AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}}, 0, kHere);
   AddDrill("d2", kDay2, {{"other", "drifted"}}, 1);
   AddDrill("d3", kDay3, {{"a", "drifted"}, {"other", "identical"}}, 1, kThere);
@@ -176,7 +178,7 @@ TEST_F(DrillsTest, ShowsAFamilyOverItsLastDrillsAndNoOther) {
   EXPECT_TRUE(store_->FamilyDrills("nobody", 9)->empty());
 }
 
-TEST_F(DrillsTest, TellsWhenARunWasLastJudgedWhateverCameOut) {
+TEST_P(DrillsTest, TellsWhenARunWasLastJudgedWhateverCameOut) {
   EXPECT_FALSE(store_->Find("a")->judged.has_value());
   AddDrill("d1", kDay1, {{"a", "identical"}});
   AddDrill("d2", kDay3, {{"a", "infra"}});
@@ -199,7 +201,7 @@ class FamilyVerdictsTest : public DrillsTest {
   }
 };
 
-TEST_F(FamilyVerdictsTest, AreKeptInTheOrderOfTheirDrillsForEachConfiguration) {
+TEST_P(FamilyVerdictsTest, AreKeptInTheOrderOfTheirDrillsForEachConfiguration) {
   ASSERT_TRUE(Say("d1", kDay3, "equivalent").ok());
   ASSERT_TRUE(Say("d2", kDay1, "drifted").ok());  // the clock stepped back
   const auto held = store_->TogetherVerdicts("digits-mlp/cpu").value();
@@ -220,7 +222,7 @@ TEST_F(FamilyVerdictsTest, AreKeptInTheOrderOfTheirDrillsForEachConfiguration) {
   EXPECT_EQ(store_->Find("a")->last_verdict, "identical") << "the run's own is another one";
 }
 
-TEST_F(FamilyVerdictsTest, OfAResumedDrillTakeThePlaceOfWhatItSaidBefore) {
+TEST_P(FamilyVerdictsTest, OfAResumedDrillTakeThePlaceOfWhatItSaidBefore) {
   ASSERT_TRUE(Say("d1", kDay1, "inconclusive").ok());
   ASSERT_TRUE(Say("d1", kDay2, "inconclusive").ok());  // the same again adds nothing
   EXPECT_EQ(store_->TogetherVerdicts("digits-mlp/cpu")->front().decided, At(kDay1));
@@ -229,15 +231,18 @@ TEST_F(FamilyVerdictsTest, OfAResumedDrillTakeThePlaceOfWhatItSaidBefore) {
   ASSERT_EQ(held.size(), 2u);
   EXPECT_EQ(held[0].drill_id, "d1.2");
   EXPECT_EQ(held[0].verdict, "drifted");
-  EXPECT_EQ(RawDatabase(Path()).Rows("SELECT COUNT(*) FROM family_verdicts").front(), "4");
+  EXPECT_EQ(Raw().Rows("SELECT COUNT(*) FROM family_verdicts").front(), "4");
 }
 
-TEST_F(FamilyVerdictsTest, SpeakOfFamiliesThatTheHistoryHas) {
+TEST_P(FamilyVerdictsTest, SpeakOfFamiliesThatTheHistoryHas) {
   const Status status = Say("d1", kDay1, "drifted", "stranger");
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
   EXPECT_TRUE(store_->FamilyDrills("digits-mlp/cpu", 9)->empty()) << "whole or not at all";
 }
+
+INSTANTIATE_TEST_SUITE_P(Both, DrillsTest, BothDatabases(), DatabaseName);
+INSTANTIATE_TEST_SUITE_P(Both, FamilyVerdictsTest, BothDatabases(), DatabaseName);
 
 }  // namespace
 }  // namespace rharness

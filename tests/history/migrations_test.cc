@@ -3,38 +3,48 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/history/postgresql_schema.h"
 #include "tests/history/store_fixture.h"
 
 namespace rharness {
 namespace {
 
-using MigrationsTest = HistoryTest;
-
-std::string SchemaOf(const std::filesystem::path& path) {
-  std::string text;
-  for (const std::string& row :
-       RawDatabase(path).Rows("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")) {
-    text += row + "\n";
+class MigrationsTest : public HistoryTest {
+ protected:
+  const Dialect& Words() const { return OnServer() ? PostgresqlDialect() : SqliteDialect(); }
+  std::string SchemaOf(const std::string& url) const {
+    std::string text;
+    const std::string query = OnServer() ? PostgresqlSchemaQuery() + " ORDER BY 1"
+                                         : "SELECT type, name, sql FROM sqlite_master ORDER BY "
+                                           "type, name";
+    for (const std::string& row : RawHistory(url).Rows(query)) text += row + "\n";
+    return text;
   }
-  return text;
-}
+  std::string Another(const std::string& name) const {
+    return OnServer() ? PostgresqlWorld::Shared().MakeDatabase() : (folder_.path() / name).string();
+  }
+  void RunAll(const Statements& statements, RawHistory* raw) const {
+    for (const std::string& statement : statements) ASSERT_EQ(raw->Run(statement), "") << statement;
+  }
+};
 
 TEST(Migrations, AreNumberedFromOneWithoutGaps) {
   int expected = 1;
   for (const Migration& step : Migrations(SqliteDialect())) EXPECT_EQ(step.version, expected++);
   EXPECT_EQ(NewestSchema(), expected - 1);
+  EXPECT_EQ(Migrations(PostgresqlDialect()).back().version, NewestSchema());
 }
 
-TEST_F(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
+TEST_P(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
   OpenStore();
-  const std::string newest = SchemaOf(Path());
+  const std::string newest = SchemaOf(Url());
   for (int version = 1; version < NewestSchema(); ++version) {
-    const auto path = folder_.path() / ("v" + std::to_string(version));
+    const std::string url = Another("v" + std::to_string(version));
     {
-      RawDatabase raw(path);
-      for (const Migration& step : Migrations(SqliteDialect())) {
-        if (step.version > version) break;
-        for (const std::string& statement : step.statements) ASSERT_EQ(raw.Run(statement), "");
+      RawHistory raw(url);
+      if (OnServer()) RunAll({"CREATE SCHEMA rharness"}, &raw);
+      for (const Migration& step : Migrations(Words())) {
+        if (step.version <= version) RunAll(step.statements, &raw);
       }
       ASSERT_EQ(raw.Run("UPDATE rharness_meta SET value = '" + std::to_string(version) + "'"), "");
       for (const char* id : {"a", "b"}) {
@@ -50,18 +60,18 @@ TEST_F(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
                 "");
       constexpr int kOrder = 5;  // from here on drills are numbered, and a verdict of none is none
       if (version >= kOrder) {
-        ASSERT_EQ(raw.Run("DROP TRIGGER drills_no_update"), "");
+        RunAll(Words().drop_trigger("drills_no_update", "drills"), &raw);
         ASSERT_EQ(raw.Run("UPDATE drills SET sequence = started_ms"), "");
-        ASSERT_EQ(raw.Run(SqliteDialect().refuse_changes({"drills", {"drill_id"}}).front()), "");
+        RunAll({Words().refuse_changes({"drills", {"drill_id"}}).front()}, &raw);
       }
-      ASSERT_EQ(raw.Run("INSERT INTO verdicts VALUES ('d1', 'a', 'drifted', 3000, 1, '[]'), "
-                        "('d2', 'a', 'infra', 4000, 1, '[]')"),
-                "");
+      RunAll({"INSERT INTO verdicts VALUES ('d1', 'a', 'drifted', 3000, 1, '[]')",
+              "INSERT INTO verdicts VALUES ('d2', 'a', 'infra', 4000, 1, '[]')"},
+             &raw);
       ASSERT_EQ(raw.Run("INSERT INTO retirements VALUES ('b', 'old', 5000)"), "");
     }
-    const auto store = HistoryStore::Open(path.string());
+    const auto store = HistoryStore::Open(url);
     ASSERT_TRUE(store.ok()) << store.error().ToString();
-    EXPECT_EQ(SchemaOf(path), newest) << version;
+    EXPECT_EQ(SchemaOf(url), newest) << version;
     const auto entries = (*store)->List(true).value();
     ASSERT_EQ(entries.size(), 2u);
     EXPECT_EQ(entries[0].last_verdict, "infra");
@@ -73,7 +83,9 @@ TEST_F(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
   }
 }
 
-TEST_F(MigrationsTest, LeaveASchemaAloneThatIsNotTheirs) {
+using MigrationsFileTest = HistoryFileTest;
+
+TEST_F(MigrationsFileTest, LeaveASchemaAloneThatIsNotTheirs) {
   {
     RawDatabase raw(Path());
     const Migration first = Migrations(SqliteDialect())[0];
@@ -88,6 +100,8 @@ TEST_F(MigrationsTest, LeaveASchemaAloneThatIsNotTheirs) {
   EXPECT_EQ(raw.Rows("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'standing_%'"),
             std::vector<std::string>{"0"});
 }
+
+INSTANTIATE_TEST_SUITE_P(Both, MigrationsTest, BothDatabases(), DatabaseName);
 
 }  // namespace
 }  // namespace rharness

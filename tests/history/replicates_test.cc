@@ -9,13 +9,17 @@ namespace {
 
 class ReplicatesTest : public HistoryTest {
  protected:
-  void SetUp() override { ASSERT_TRUE(OpenStore()->Add(MakeManifest("a", kDay1), At(kDay1)).ok()); }
+  void SetUp() override {
+    HistoryTest::SetUp();
+    if (IsSkipped()) return;
+    ASSERT_TRUE(OpenStore()->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
+  }
   static ReplicateRecord Of(const std::string& stack, int replicate, const std::string& body) {
     return {"c", stack, "a", replicate, At(kDay2), "evidence", body};
   }
 };
 
-TEST_F(ReplicatesTest, AreFoundByConfigurationInTheirOrder) {
+TEST_P(ReplicatesTest, AreFoundByConfigurationInTheirOrder) {
   const auto store = OpenStore();
   ASSERT_TRUE(
       store->AddReplicates({Of("t", 0, "{}"), Of("s", 1, "{\"x\": 1}"), Of("s", 0, "{}")}).ok());
@@ -29,7 +33,7 @@ TEST_F(ReplicatesTest, AreFoundByConfigurationInTheirOrder) {
   EXPECT_TRUE(store->Replicates("other")->empty());
 }
 
-TEST_F(ReplicatesTest, StayAsTheyWereFirstEntered) {
+TEST_P(ReplicatesTest, StayAsTheyWereFirstEntered) {
   const auto store = OpenStore();
   ASSERT_TRUE(store->AddReplicates({Of("s", 1, "first")}).ok());
   ASSERT_TRUE(store->AddReplicates({Of("s", 1, "second"), Of("s", 2, "third")}).ok());
@@ -39,7 +43,7 @@ TEST_F(ReplicatesTest, StayAsTheyWereFirstEntered) {
   EXPECT_EQ(found[1].body, "third");
 }
 
-TEST_F(ReplicatesTest, OfARunThatIsNotThereAreRefusedAndNoneIsEntered) {
+TEST_P(ReplicatesTest, OfARunThatIsNotThereAreRefusedAndNoneIsEntered) {
   const auto store = OpenStore();
   ReplicateRecord stranger = Of("s", 2, "{}");
   stranger.run_id = "nobody";
@@ -49,14 +53,16 @@ TEST_F(ReplicatesTest, OfARunThatIsNotThereAreRefusedAndNoneIsEntered) {
   EXPECT_TRUE(store->Replicates("c")->empty());
 }
 
-TEST_F(ReplicatesTest, ThatWereChangedByForceAreNoticed) {
+TEST_P(ReplicatesTest, ThatWereChangedByForceAreNoticed) {
   ASSERT_TRUE(OpenStore()->AddReplicates({Of("s", 1, "{}")}).ok());
-  ASSERT_EQ(RawDatabase(Path()).RunPastTriggers("UPDATE replicates SET body = '[]'"), "");
+  ASSERT_EQ(Raw().RunPastTriggers("UPDATE replicates SET body = '[]'"), "");
   const auto found = OpenStore()->Replicates("c");
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().code, ErrorCode::kIntegrity);
   EXPECT_THAT(found.error().ToString(), testing::HasSubstr("replicate 1 was changed"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Both, ReplicatesTest, BothDatabases(), DatabaseName);
 
 }  // namespace
 }  // namespace rharness

@@ -1,4 +1,5 @@
-// A history in a temporary folder, manifests to put in it, and raw SQL past the store.
+// A history in a temporary folder or in a database of a server of the tests' own, manifests to put
+// in it, and raw SQL past the store.
 #ifndef RHARNESS_TESTS_HISTORY_STORE_FIXTURE_H_
 #define RHARNESS_TESTS_HISTORY_STORE_FIXTURE_H_
 
@@ -13,6 +14,7 @@
 
 #include "harness/base/files.h"
 #include "harness/history/store.h"
+#include "tests/history/postgresql_world.h"
 
 namespace rharness {
 
@@ -115,7 +117,8 @@ inline std::unique_ptr<HistoryStore> OpenStoreAt(const std::filesystem::path& pa
   return std::move(HistoryStore::Open(path.string())).value();
 }
 
-class HistoryTest : public testing::Test {
+// A history that is a file, for what is about files.
+class HistoryFileTest : public testing::Test {
  protected:
   std::filesystem::path Path() const { return folder_.path() / "history.db"; }
   std::unique_ptr<HistoryStore> OpenStore() const {
@@ -127,6 +130,66 @@ class HistoryTest : public testing::Test {
 
   ScopedTempDir folder_ = std::move(ScopedTempDir::Make()).value();
 };
+
+// Raw SQL in either kind of history.
+class RawHistory {
+ public:
+  explicit RawHistory(const std::string& url) {
+    if (url.starts_with("postgresql:")) {
+      server_ = std::make_unique<RawPostgresql>(url);
+    } else {
+      file_ = std::make_unique<RawDatabase>(url);
+    }
+  }
+  std::string Run(const std::string& statement) {
+    return server_ ? server_->Run(statement) : file_->Run(statement);
+  }
+  std::vector<std::string> Rows(const std::string& query) {
+    return server_ ? server_->Rows(query) : file_->Rows(query);
+  }
+  // Past all triggers, which are there again afterwards.
+  std::string RunPastTriggers(const std::string& statement) {
+    if (file_) return file_->RunPastTriggers(statement);
+    std::string message = server_->Run("SET session_replication_role = replica; " + statement);
+    EXPECT_EQ(server_->Run("SET session_replication_role = origin"), "");
+    return message;
+  }
+
+ private:
+  std::unique_ptr<RawDatabase> file_;
+  std::unique_ptr<RawPostgresql> server_;
+};
+
+// A history in an SQLite file and, where a server can be started, in PostgreSQL. What overrides
+// SetUp calls this one first and returns where IsSkipped().
+class HistoryTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    url_ = (folder_.path() / "history.db").string();
+    if (!OnServer()) return;
+    PostgresqlWorld& world = PostgresqlWorld::Shared();
+    if (!world.problem().empty()) GTEST_SKIP() << world.problem();
+    url_ = world.MakeDatabase();
+  }
+  bool OnServer() const { return std::string(GetParam()) == "postgresql"; }
+  const std::string& Url() const { return url_; }
+  RawHistory Raw() const { return RawHistory(url_); }
+  std::unique_ptr<HistoryStore> OpenStore() const {
+    return std::move(HistoryStore::Open(url_)).value();
+  }
+  Result<std::unique_ptr<HistoryStore>> TryOpen() const { return HistoryStore::Open(url_); }
+
+  ScopedTempDir folder_ = std::move(ScopedTempDir::Make()).value();
+
+ private:
+  std::string url_;
+};
+
+// For a suite of tests over both.
+inline auto BothDatabases() { return testing::Values("sqlite", "postgresql"); }
+inline std::string DatabaseName(const testing::TestParamInfo<const char*>& info) {
+  return info.param;
+}
 
 }  // namespace rharness
 

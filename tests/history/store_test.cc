@@ -24,7 +24,7 @@ std::vector<std::string> IdsOf(const std::vector<T>& items) {
 }
 using Ids = std::vector<std::string>;
 
-TEST_F(StoreTest, ReturnsAManifestAsItWasAddedAfterReopening) {
+TEST_P(StoreTest, ReturnsAManifestAsItWasAddedAfterReopening) {
   const Manifest manifest = MakeManifest("run-1", kDay1);
   EXPECT_EQ(OpenStore()->Add(manifest, At(kDay9)).value(), AddOutcome::kAdded);
   const auto held = OpenStore()->Get("run-1");
@@ -32,7 +32,7 @@ TEST_F(StoreTest, ReturnsAManifestAsItWasAddedAfterReopening) {
   EXPECT_EQ(ToJson(*held).Dump(), ToJson(manifest).Dump());
 }
 
-TEST_F(StoreTest, TakesTheSameManifestTwiceAndRefusesOtherContent) {
+TEST_P(StoreTest, TakesTheSameManifestTwiceAndRefusesOtherContent) {
   const auto store = OpenStore();
   Manifest manifest = MakeManifest("run-1", kDay1);
   ASSERT_TRUE(store->Add(manifest, At(kDay9)).ok());
@@ -45,7 +45,7 @@ TEST_F(StoreTest, TakesTheSameManifestTwiceAndRefusesOtherContent) {
   EXPECT_EQ(store->Get("run-1")->metrics[0].value, 0.1 + 0.2);
 }
 
-TEST_F(StoreTest, ListsByStartThenRunIdWithEveryField) {
+TEST_P(StoreTest, ListsByStartThenRunIdWithEveryField) {
   const auto store = OpenStore();
   EXPECT_TRUE(store->List(true)->empty());
   const Manifest b = MakeManifest("b", kWithinDay2);
@@ -68,7 +68,7 @@ TEST_F(StoreTest, ListsByStartThenRunIdWithEveryField) {
   EXPECT_EQ(store->Find("x").error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(StoreTest, KeepsNumbersAndTextExactly) {
+TEST_P(StoreTest, KeepsNumbersAndTextExactly) {
   const auto store = OpenStore();
   Manifest manifest = MakeManifest("x", "1970-01-01T00:00:00.001Z", "fam'ily \"ü\" \\ ; --");
   manifest.duration_seconds = 1.0 / 3.0;
@@ -81,7 +81,7 @@ TEST_F(StoreTest, KeepsNumbersAndTextExactly) {
   EXPECT_EQ(store->LoadFamily("fam'ily \"ü\" \\ ; --")->size(), 1u);
 }
 
-TEST_F(StoreTest, RefusesAManifestThatItCouldNotReadAgain) {
+TEST_P(StoreTest, RefusesAManifestThatItCouldNotReadAgain) {
   const auto store = OpenStore();
   const auto added = store->Add(MakeManifest("../x", kDay1), At(kDay9));
   ASSERT_FALSE(added.ok());
@@ -89,7 +89,7 @@ TEST_F(StoreTest, RefusesAManifestThatItCouldNotReadAgain) {
   EXPECT_TRUE(store->List(true)->empty());
 }
 
-TEST_F(StoreTest, SaysWhichRunIsNotThere) {
+TEST_P(StoreTest, SaysWhichRunIsNotThere) {
   const auto store = OpenStore();
   for (const Error& error :
        {store->Get("nobody").error(), store->Verdicts("nobody").error(),
@@ -99,11 +99,13 @@ TEST_F(StoreTest, SaysWhichRunIsNotThere) {
             .error()}) {
     EXPECT_EQ(error.code, ErrorCode::kNotFound);
     EXPECT_NE(error.ToString().find("'nobody'"), std::string::npos) << error.ToString();
-    EXPECT_NE(error.ToString().find("history.db"), std::string::npos) << error.ToString();
+    EXPECT_NE(error.ToString().find(OnServer() ? "database history_" : "history.db"),
+              std::string::npos)
+        << error.ToString();
   }
 }
 
-TEST_F(StoreTest, RetiresOnceWithAReasonAndKeepsTheRun) {
+TEST_P(StoreTest, RetiresOnceWithAReasonAndKeepsTheRun) {
   const auto store = OpenStore();
   for (const char* id : {"a", "b"})
     ASSERT_TRUE(store->Add(MakeManifest(id, kDay1), At(kWithinDay2)).ok());
@@ -121,7 +123,7 @@ TEST_F(StoreTest, RetiresOnceWithAReasonAndKeepsTheRun) {
   EXPECT_TRUE(store->Get("a").ok());
 }
 
-TEST_F(StoreTest, LoadsAFamilyByStart) {
+TEST_P(StoreTest, LoadsAFamilyByStart) {
   const auto store = OpenStore();
   ASSERT_TRUE(store->Add(MakeManifest("late", kDay3), At(kDay9)).ok());
   ASSERT_TRUE(store->Add(MakeManifest("early", kDay1), At(kDay9)).ok());
@@ -130,7 +132,7 @@ TEST_F(StoreTest, LoadsAFamilyByStart) {
   EXPECT_TRUE(store->LoadFamily("gpt")->empty());
 }
 
-TEST_F(StoreTest, CountsIdenticalEquivalentAndDriftedAsVerified) {
+TEST_P(StoreTest, CountsIdenticalEquivalentAndDriftedAsVerified) {
   const auto store = OpenStore();
   const std::vector<std::pair<std::string, bool>> verdicts = {
       {"identical", true},       {"equivalent", true}, {"drifted", true}, {"inconclusive", false},
@@ -148,7 +150,7 @@ TEST_F(StoreTest, CountsIdenticalEquivalentAndDriftedAsVerified) {
   }
 }
 
-TEST_F(StoreTest, TakesLastVerdictAndVerifiedByTheOrderInWhichTheyWereEntered) {
+TEST_P(StoreTest, TakesLastVerdictAndVerifiedByTheOrderInWhichTheyWereEntered) {
   const auto store = OpenStore();
   ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
   const auto drill = [&](const char* id, const char* verdict, const char* decided) {
@@ -170,11 +172,11 @@ TEST_F(StoreTest, TakesLastVerdictAndVerifiedByTheOrderInWhichTheyWereEntered) {
   EXPECT_EQ(verdicts[2].verdict, "failed");
 }
 
-TEST_F(StoreTest, WritesADrillOnceAndWholeOrNotAtAll) {
+TEST_P(StoreTest, WritesADrillOnceAndWholeOrNotAtAll) {
   const auto store = OpenStore();
   ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
   const std::vector<RerunRecord> reruns = {{"d", "a", 1, "exited with 0", 12.5, "e1"},
-                                           {"d", "a", 2, "timed out after 12 s", 12.0, "e2"}};
+                                           {"d", "a", 2, "timed out after 12 s", 12.25, "e2"}};
   const auto verdict = MakeVerdict("d", "a", "identical", kWithinDay2);
   auto stray = MakeVerdict("other", "a", "identical", kWithinDay2);
   EXPECT_EQ(store->AddDrill("d", At(kWithinDay2), reruns, {stray}).error().code,
@@ -183,13 +185,13 @@ TEST_F(StoreTest, WritesADrillOnceAndWholeOrNotAtAll) {
   ASSERT_TRUE(store->AddDrill("d", At(kWithinDay2), reruns, {verdict}).ok());
   ASSERT_TRUE(store->AddDrill("d", At(kDay3), reruns, {verdict}).ok());
   EXPECT_EQ(store->Find("a")->last_verdict, "identical");
-  RawDatabase raw(Path());
+  RawHistory raw(Url());
   EXPECT_EQ(raw.Rows("SELECT run_id, rerun, outcome, wall_seconds, evidence_sha256 FROM reruns "
                      "ORDER BY rerun"),
-            (Ids{"a|1|exited with 0|12.5|e1", "a|2|timed out after 12 s|12.0|e2"}));
+            (Ids{"a|1|exited with 0|12.5|e1", "a|2|timed out after 12 s|12.25|e2"}));
 }
 
-TEST_F(StoreTest, PutsTheLongestUnverifiedFirstToDrill) {
+TEST_P(StoreTest, PutsTheLongestUnverifiedFirstToDrill) {
   const auto store = OpenStore();
   for (const char* id : {"never-2", "old", "new", "never-1", "tried"}) {
     ASSERT_TRUE(store->Add(MakeManifest(id, kDay1), At(kDay1)).ok());
@@ -205,7 +207,7 @@ TEST_F(StoreTest, PutsTheLongestUnverifiedFirstToDrill) {
   EXPECT_TRUE(store->NextToDrill(0)->empty());
 }
 
-TEST_F(StoreTest, SummarizesByFamilyAndLastVerdict) {
+TEST_P(StoreTest, SummarizesByFamilyAndLastVerdict) {
   const auto store = OpenStore();
   for (const char* id : {"a", "b", "c", "gone"}) {
     ASSERT_TRUE(store->Add(MakeManifest(id, kDay1, "bert"), At(kDay1)).ok());
@@ -222,7 +224,9 @@ TEST_F(StoreTest, SummarizesByFamilyAndLastVerdict) {
   EXPECT_EQ(lines, (Ids{"ale//1", "bert//2", "bert/drifted/1"}));
 }
 
-TEST_F(StoreTest, ReadsAnIndexForTheNextToDrillAndTheSummary) {
+using StoreFileTest = HistoryFileTest;
+
+TEST_F(StoreFileTest, ReadsAnIndexForTheNextToDrillAndTheSummary) {
   OpenStore();
   RawDatabase raw(Path());
   const auto plan = [&raw](const std::string& query) {
@@ -242,6 +246,8 @@ TEST_F(StoreTest, ReadsAnIndexForTheNextToDrillAndTheSummary) {
   EXPECT_NE(summary.find("COVERING INDEX standing_summary"), std::string::npos) << summary;
   EXPECT_EQ(summary.find("TEMP B-TREE"), std::string::npos) << summary;
 }
+
+INSTANTIATE_TEST_SUITE_P(Both, StoreTest, BothDatabases(), DatabaseName);
 
 }  // namespace
 }  // namespace rharness

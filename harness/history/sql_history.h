@@ -1,13 +1,14 @@
-// The history as an SQLite file: what store.cc (the runs), drills.cc (what became of them) and
-// replicates.cc (how far rounding carries them) share.
+// The history in SQL, whatever database it is in: what store.cc (the runs), drills.cc (what became
+// of them), replicates.cc (how far rounding carries them) and claims.cc (who works on them) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
-#ifndef RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_
-#define RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_
+#ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
+#define RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +21,9 @@ namespace rharness {
 inline long long ToMs(WallTime time) { return time.time_since_epoch().count(); }
 inline WallTime FromMs(long long ms) { return WallTime(std::chrono::milliseconds(ms)); }
 
-class SqliteHistory : public HistoryStore {
+class SqlHistory : public HistoryStore {
  public:
-  explicit SqliteHistory(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  explicit SqlHistory(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<AddOutcome> Add(const Manifest& manifest, WallTime now) override;
   Result<Manifest> Get(const std::string& run_id) override;
@@ -49,6 +50,12 @@ class SqliteHistory : public HistoryStore {
   Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) override;
   Result<std::vector<FamilyRecord>> TogetherVerdicts(const std::string& family) override;
   Result<std::vector<FamilyRecord>> LastTogetherVerdicts() override;
+  Result<ClaimOutcome> TakeClaims(const Claimant& who, const std::vector<std::string>& run_ids,
+                                  std::size_t most) override;
+  Result<ClaimOutcome> RenewClaims(const Claimant& who,
+                                   const std::vector<std::string>& run_ids) override;
+  Status ReleaseClaims(const std::string& drill_id) override;
+  Result<std::vector<Claim>> Claims() override;
 
  private:
   soci::session& sql() { return database_->sql(); }
@@ -84,10 +91,17 @@ class SqliteHistory : public HistoryStore {
   // As results of `drill`, under its id, whatever drill_id the records have.
   Status InsertAll(const DrillRecord& drill, const std::string& supersedes, DrillResults results);
   bool HasFamily(const std::string& family);
+  long long DatabaseNow();  // in ms
+  std::set<std::string> Among(const std::vector<std::string>& run_ids, const std::string& query);
+  void DropExpired(const std::string& but_not);
+  void ExtendLease(const Claimant& who);
+  std::vector<std::string> TakeFree(const Claimant& who, const std::vector<std::string>& run_ids,
+                                    std::size_t most);
+  Result<ClaimOutcome> Holders(const Claimant& who, const std::vector<std::string>& run_ids);
 
   std::unique_ptr<Database> database_;
 };
 
 }  // namespace rharness
 
-#endif  // RHARNESS_HARNESS_HISTORY_SQLITE_HISTORY_H_
+#endif  // RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_

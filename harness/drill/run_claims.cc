@@ -1,0 +1,278 @@
+// Choosing runs that nobody has, and holding on to them.
+#include "harness/drill/run_claims.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/drill/historical_runs.h"
+#include "harness/drill/replicates.h"
+#include "harness/drill/select.h"
+
+namespace rharness {
+namespace {
+
+std::string HostName() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  name.resize(name.find('\0'));
+  return name;
+}
+
+std::string WhoHas(const Claim& claim) {
+  return fmt::format("drill {} (host {}, process {})", TerminalSafe(claim.drill_id),
+                     TerminalSafe(claim.host), claim.pid);
+}
+
+// A sentence a drill: what it has of them, and since when.
+std::vector<std::string> Sentences(const std::vector<Claim>& held) {
+  constexpr std::size_t kMostNamed = 5;
+  std::map<std::string, std::vector<const Claim*>> by_drill;
+  for (const Claim& claim : held) by_drill[claim.drill_id].push_back(&claim);
+  std::vector<std::string> sentences;
+  for (const auto& [drill_id, claims] : by_drill) {
+    std::string runs;
+    for (std::size_t i = 0; i < std::min(claims.size(), kMostNamed); ++i) {
+      runs += (i == 0 ? "" : ", ") + TerminalSafe(claims[i]->run_id);
+    }
+    if (claims.size() > kMostNamed) runs += fmt::format(" and {} more", claims.size() - kMostNamed);
+    sentences.push_back(fmt::format("left to {}, which has {} since {}: {}",
+                                    WhoHas(*claims.front()), claims.size() == 1 ? "it" : "them",
+                                    FormatTime(claims.front()->since), runs));
+  }
+  return sentences;
+}
+
+Error NothingLeft(std::size_t selected, const std::vector<Claim>& held) {
+  const std::vector<std::string> sentences = Sentences(held);
+  return InvalidInput(
+      fmt::format("nothing to do: other drills of this history work on all of the {} selected "
+                  "runs now ({}{})",
+                  selected, sentences.empty() ? "they were just taken" : sentences.front(),
+                  sentences.size() > 1 ? fmt::format("; and {} more drills", sentences.size() - 1)
+                                       : ""),
+      "--history");
+}
+
+void Drop(const std::vector<Claim>& held, std::vector<std::string>* run_ids) {
+  std::set<std::string> others;
+  for (const Claim& claim : held) others.insert(claim.run_id);
+  std::erase_if(*run_ids, [&](const std::string& run_id) { return others.contains(run_id); });
+}
+
+// Those of the claims that are of these runs.
+std::vector<Claim> Of(const std::vector<std::string>& run_ids, std::vector<Claim> claims) {
+  const std::set<std::string> wanted(run_ids.begin(), run_ids.end());
+  std::erase_if(claims, [&](const Claim& claim) { return !wanted.contains(claim.run_id); });
+  return claims;
+}
+
+Result<Plan> PlanOf(const std::vector<std::string>& run_ids, const DrillOptions& options,
+                    HistoryStore* history) {
+  ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history));
+  Replicates replicates(options.plan);
+  RETURN_IF_ERROR(replicates.LoadAll(runs, history));
+  return replicates.PlanWith(runs, options.environment);
+}
+
+// What a drill of these runs reruns: those that its budget reaches.
+Result<std::vector<std::string>> Reached(const std::vector<std::string>& run_ids,
+                                         const DrillOptions& options, HistoryStore* history) {
+  if (options.plan.budget_seconds <= 0) return run_ids;
+  ASSIGN_OR_RETURN(const Plan plan, PlanOf(run_ids, options, history));
+  const std::set<std::string> left_out(plan.left_out.begin(), plan.left_out.end());
+  std::vector<std::string> reached = run_ids;
+  std::erase_if(reached, [&](const std::string& id) { return left_out.contains(id); });
+  return reached;
+}
+
+// In the order in which runs are taken: by their wait where not all may be reached.
+std::vector<std::string> OrderOf(const std::vector<HistoryEntry>& entries,
+                                 const DrillOptions& options) {
+  const bool by_wait = options.sample || options.plan.budget_seconds > 0;
+  return RunIdsOf(by_wait ? OrderByWait(entries, options.seed) : entries);
+}
+
+// A sample without a budget is told and planned in the history's order.
+void OrderAsSelected(const std::vector<HistoryEntry>& entries, const DrillOptions& options,
+                     std::vector<std::string>* run_ids) {
+  if (!options.sample || options.plan.budget_seconds > 0) return;
+  const std::set<std::string> chosen(run_ids->begin(), run_ids->end());
+  run_ids->clear();
+  for (const HistoryEntry& entry : entries) {
+    if (chosen.contains(entry.run_id)) run_ids->push_back(entry.run_id);
+  }
+}
+
+}  // namespace
+
+RunClaims::RunClaims(std::string url, const std::string& drill_id,
+                     std::shared_ptr<HistoryStore> history)
+    : url_(std::move(url)),
+      who_{drill_id, HostName(), static_cast<std::int64_t>(::getpid()), kLease},
+      history_(std::move(history)) {}
+
+RunClaims::~RunClaims() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+  if (!asked_ || is_lost_) return;
+  const Status released = history_->ReleaseClaims(who_.drill_id);
+  if (!released.ok()) {
+    LogWarning(fmt::format("{}; other drills leave these runs out until {} from now",
+                           released.error().ToString(), FormatDuration(kLease)));
+  }
+}
+
+Status RunClaims::Choose(DrillSettings* settings) {
+  const DrillOptions& options = settings->options;
+  ASSIGN_OR_RETURN(const auto entries,
+                   SelectEntriesToDrill(options.selection, options.sample, settings->started,
+                                        history_.get()));
+  std::vector<std::string> order = OrderOf(entries, options);
+  if (options.plan.budget_seconds > 0) return ChooseWithinBudget(std::move(order), settings);
+  const std::size_t most = options.sample.value_or(order.size());
+  asked_ = true;
+  ASSIGN_OR_RETURN(ClaimOutcome outcome, history_->TakeClaims(who_, order, most));
+  if (outcome.taken.empty()) return NothingLeft(order.size(), outcome.held);
+  run_ids_ = outcome.taken;
+  settings->run_ids = std::move(outcome.taken);
+  OrderAsSelected(entries, options, &settings->run_ids);
+  if (!options.sample) settings->elsewhere = Sentences(outcome.held);
+  return {};
+}
+
+// What the budget reaches depends on what others have, so both are settled together: until it
+// reaches only runs that are ours.
+Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettings* settings) {
+  const DrillOptions& options = settings->options;
+  const std::vector<std::string> all = order;
+  ASSIGN_OR_RETURN(std::vector<Claim> held, history_->Claims());
+  held = Of(all, std::move(held));
+  for (;;) {
+    Drop(held, &order);
+    if (order.empty()) return NothingLeft(all.size(), held);
+    std::vector<std::string> some = order;
+    if (options.sample) some.resize(std::min(some.size(), *options.sample));
+    ASSIGN_OR_RETURN(const auto reached, Reached(some, options, history_.get()));
+    asked_ = true;
+    ASSIGN_OR_RETURN(ClaimOutcome outcome,
+                     history_->TakeClaims(who_, reached, reached.size()));
+    run_ids_ = outcome.taken;
+    if (outcome.taken.size() == reached.size()) {
+      settings->run_ids = std::move(some);
+      break;
+    }
+    // What was only about to be taken is told of, or free, the next time.
+    std::ranges::move(outcome.held, std::back_inserter(held));
+  }
+  if (!options.sample) settings->elsewhere = Sentences(held);
+  return {};
+}
+
+Status RunClaims::TakeAgain(const DrillSettings& settings) {
+  ASSIGN_OR_RETURN(const auto reached,
+                   Reached(settings.run_ids, settings.options, history_.get()));
+  asked_ = true;
+  ASSIGN_OR_RETURN(const ClaimOutcome outcome,
+                   history_->TakeClaims(who_, reached, reached.size()));
+  run_ids_ = outcome.taken;
+  if (outcome.held.empty()) return {};
+  return TimeoutError(
+      fmt::format("cannot go on: {} of its runs were taken by other drills meanwhile ({}); resume it "
+                  "when these have ended",
+                  outcome.held.size(), Sentences(outcome.held).front()),
+      settings.options.out.string());
+}
+
+Status RunClaims::Renew() {
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(url_));
+  ASSIGN_OR_RETURN(const ClaimOutcome outcome, history->RenewClaims(who_, run_ids_));
+  if (outcome.held.empty()) return {};
+  const std::scoped_lock lock(mutex_);
+  lost_ = TimeoutError(
+      fmt::format("the lease was over, and other drills took {} of its runs ({}); --resume goes on "
+                  "when these have ended",
+                  outcome.held.size(), Sentences(outcome.held).front()),
+      url_);
+  is_lost_ = true;
+  return {};
+}
+
+// Also where the history cannot be reached, claims end with their lease: another drill may reach it.
+void RunClaims::KeepAlive(std::stop_token stop) {
+  constexpr std::chrono::seconds kAgain{5};
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point held_until = Clock::now() + kLease;
+  std::chrono::seconds pause = kRenewEvery;
+  while (!is_lost_) {
+    {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, stop, pause, [] { return false; }) || stop.stop_requested()) return;
+    }
+    const Clock::time_point asked = Clock::now();
+    const Status renewed = Renew();
+    pause = renewed.ok() ? std::chrono::seconds(kRenewEvery) : kAgain;
+    if (renewed.ok()) {
+      held_until = asked + kLease;
+      continue;
+    }
+    LogWarning(fmt::format("the claims on its runs were not renewed: {}",
+                           renewed.error().ToString()));
+    if (Clock::now() < held_until) continue;
+    const std::scoped_lock lock(mutex_);
+    lost_ = TimeoutError(fmt::format("the claims on its runs could not be renewed for {}, so that "
+                                     "other drills may take them; --resume goes on ({})",
+                                     FormatDuration(kLease), renewed.error().message),
+                         url_);
+    is_lost_ = true;
+  }
+}
+
+DrillHooks RunClaims::Watch(const DrillHooks& hooks) {
+  thread_ = std::jthread([this](std::stop_token stop) { KeepAlive(std::move(stop)); });
+  DrillHooks watched = hooks;
+  watched.should_stop = [this, asked = hooks.should_stop] { return is_lost_ || (asked && asked()); };
+  return watched;
+}
+
+Result<Report> RunClaims::Unless(Result<Report> report) {
+  const std::scoped_lock lock(mutex_);
+  if (lost_) return *lost_;
+  return report;
+}
+
+Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistoryStore* history) {
+  ASSIGN_OR_RETURN(const auto entries,
+                   SelectEntriesToDrill(options.selection, options.sample, now, history));
+  std::vector<std::string> run_ids = OrderOf(entries, options);
+  ASSIGN_OR_RETURN(std::vector<Claim> claims, history->Claims());
+  const std::vector<Claim> held = Of(run_ids, std::move(claims));
+  Drop(held, &run_ids);
+  if (run_ids.empty()) return NothingLeft(entries.size(), held);
+  if (options.sample) {
+    run_ids.resize(std::min(run_ids.size(), *options.sample));
+    OrderAsSelected(entries, options, &run_ids);
+  } else {
+    for (const std::string& sentence : Sentences(held)) LogInfo(sentence);
+  }
+  return PlanOf(run_ids, options, history);
+}
+
+Status WithWayOut(Status status, const std::filesystem::path& out) {
+  if (status.ok()) return status;
+  Error error = status.error();
+  error.message += fmt::format(
+      "; nothing is lost: `rharness drill --resume --out {}` enters the verdicts into the history",
+      TerminalSafe(out.string()));
+  return error;
+}
+
+}  // namespace rharness

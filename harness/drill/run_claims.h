@@ -1,0 +1,77 @@
+// The runs of a drill, taken: no other drill of the history reruns them while this one lives.
+//
+// Role: between selecting and planning. The claims are the history's (harness/history/claim.h); here
+// they are chosen, kept alive by a thread of their own while the drill works, and given back.
+#ifndef RHARNESS_HARNESS_DRILL_RUN_CLAIMS_H_
+#define RHARNESS_HARNESS_DRILL_RUN_CLAIMS_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/drill/drill.h"
+#include "harness/drill/plan.h"
+#include "harness/drill/settings.h"
+#include "harness/history/store.h"
+#include "reports/model.h"
+
+namespace rharness {
+
+// Time enough for a server to be restarted, and for a machine to be looked after.
+inline constexpr std::chrono::minutes kLease{10};
+inline constexpr std::chrono::minutes kRenewEvery{1};
+
+class RunClaims {
+ public:
+  RunClaims(std::string url, const std::string& drill_id, std::shared_ptr<HistoryStore> history);
+  RunClaims(const RunClaims&) = delete;
+  RunClaims& operator=(const RunClaims&) = delete;
+  ~RunClaims();  // gives them back
+
+  // Selects what a new drill reruns, and claims it. Runs that another drill has are left to it: a
+  // sample and a budget take the next ones, else `elsewhere` says so. Errors: those of
+  // SelectEntriesToDrill, and invalid_input where others have all of them.
+  Status Choose(DrillSettings* settings);
+
+  // Claims what a resumed drill has to do. Errors: timeout, where another drill has some of it now.
+  Status TakeAgain(const DrillSettings& settings);
+
+  // The hooks of a drill that also stops once its claims are lost.
+  DrillHooks Watch(const DrillHooks& hooks);
+  // The report, or why the claims were lost: timeout.
+  Result<Report> Unless(Result<Report> report);
+
+ private:
+  Status ChooseWithinBudget(std::vector<std::string> order, DrillSettings* settings);
+  void KeepAlive(std::stop_token stop);
+  Status Renew();
+
+  const std::string url_;
+  Claimant who_;
+  std::shared_ptr<HistoryStore> history_;
+  bool asked_ = false;  // there may be claims, or a lease
+  std::vector<std::string> run_ids_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::optional<Error> lost_;  // behind the mutex
+  std::atomic<bool> is_lost_ = false;
+  std::jthread thread_;
+};
+
+// What a drill would do now, without claiming it. Errors: those of Choose.
+Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistoryStore* history);
+
+// Of an error that keeps verdicts from the history: how they get there all the same.
+Status WithWayOut(Status status, const std::filesystem::path& out);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_RUN_CLAIMS_H_

@@ -1,0 +1,136 @@
+// Opening an SQLite file, its schema as it keeps it, and its errors.
+#include "harness/history/sqlite_database.h"
+
+#include <fmt/format.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+
+#include <algorithm>
+
+#include "harness/base/clock.h"
+#include "harness/history/location.h"
+#include "harness/history/migrations.h"
+
+namespace rharness {
+namespace {
+
+// Everything that a schema consists of, as SQLite keeps it, sorted. What SQLite makes for itself
+// has no text.
+std::vector<std::string> SqliteSchemaOf(soci::session& sql) {
+  std::vector<std::string> parts;
+  std::string part;
+  soci::statement query =
+      (sql.prepare << "SELECT type || ' ' || name || ' on ' || tbl_name || ': ' || sql "
+                      "FROM sqlite_master WHERE sql IS NOT NULL AND NOT (type = 'table' AND "
+                      "name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))",
+       soci::into(part));
+  query.execute();
+  while (query.fetch()) parts.push_back(part);
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
+// Ends statements of a file that was made never to answer.
+int IsTooLate(void* deadline) {
+  return std::chrono::steady_clock::now() >
+         *static_cast<const std::chrono::steady_clock::time_point*>(deadline);
+}
+
+}  // namespace
+
+std::vector<std::string> SqliteDatabase::SchemaSeen() { return SqliteSchemaOf(sql_); }
+
+std::vector<std::string> SqliteDatabase::SchemaAt(int version) {
+  soci::session memory("sqlite3", "db=:memory:");
+  for (const Migration& step : Migrations(SqliteDialect())) {
+    if (step.version > version) break;
+    for (const std::string& statement : step.statements) memory << statement;
+  }
+  return SqliteSchemaOf(memory);
+}
+
+Error SqliteDatabase::ErrorOf(const std::exception& exception) {
+  const std::string message = MessageOf(exception);
+  const auto* error = dynamic_cast<const soci::sqlite3_soci_error*>(&exception);
+  switch (error == nullptr ? SQLITE_ERROR : error->result() & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return TimeoutError(
+          fmt::format("locked by another process for more than {}",
+                      FormatDuration(std::chrono::duration_cast<Seconds>(busy_timeout_))),
+          name_);
+    case SQLITE_INTERRUPT:
+      return TimeoutError(
+          fmt::format("gave no answer within {}",
+                      FormatDuration(std::chrono::duration_cast<Seconds>(answer_timeout_))),
+          name_);
+    case SQLITE_CORRUPT:
+      return IntegrityError("the database file is damaged: " + message, name_);
+    case SQLITE_NOTADB:
+      return InvalidInput("not an SQLite database; expected a history or a new file", name_);
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return IoError(
+          "cannot be opened for writing (the file and its folder must be writable): " + message,
+          name_);
+    case SQLITE_IOERR:
+    case SQLITE_FULL:
+      return IoError("cannot read or write the database: " + message, name_);
+    default:
+      return InternalError("unexpected database error: " + message, name_);
+  }
+}
+
+void SqliteDatabase::Connect() {
+  sql_.open("sqlite3", fmt::format("db=\"{}\"", name_));
+  constexpr int kInstructions = 10000;
+  auto* backend = static_cast<soci::sqlite3_session_backend*>(sql_.get_backend());
+  sqlite_api::sqlite3_progress_handler(backend->conn_, kInstructions, IsTooLate, &deadline_);
+  sql_ << fmt::format("PRAGMA busy_timeout = {}", busy_timeout_.count());
+  sql_ << "PRAGMA foreign_keys = ON";
+  sql_ << "PRAGMA synchronous = FULL";
+  // The file may come from a stranger: its schema calls no functions with side effects, and
+  // damaged pages are noticed when they are read.
+  sql_ << "PRAGMA trusted_schema = OFF";
+  sql_ << "PRAGMA cell_size_check = ON";
+}
+
+Status SqliteDatabase::SetJournal() {
+  ASSIGN_OR_RETURN(const std::string_view wanted, JournalModeAt(name_));
+  std::string mode;
+  sql_ << fmt::format("PRAGMA journal_mode = {}", wanted), soci::into(mode);
+  if (wanted == "delete" && mode != wanted) {
+    return IoError(fmt::format("the journal is '{}' and cannot be changed to '{}', which a network "
+                               "filesystem needs; close other users of the history",
+                               mode, wanted),
+                   name_);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Database>> SqliteDatabase::Open(const std::filesystem::path& path,
+                                                 std::chrono::milliseconds busy_timeout,
+                                                 std::chrono::milliseconds answer_timeout) {
+  std::unique_ptr<SqliteDatabase> database(
+      new SqliteDatabase(path.string(), busy_timeout, answer_timeout));
+  RETURN_IF_ERROR(database->Guard([&]() -> Status {
+    database->Connect();
+    return {};
+  }));
+  // SQLite does not wait on some locks that changing the journal needs, so the waiting is done
+  // here.
+  Clock& clock = SystemClock();
+  const auto deadline = clock.Monotonic() + busy_timeout;
+  for (;;) {
+    const Status status = database->Guard([&] { return database->SetJournal(); });
+    if (status.ok()) break;
+    if (status.error().code != ErrorCode::kTimeout || clock.Monotonic() >= deadline) {
+      return status.error();
+    }
+    clock.SleepFor(std::chrono::milliseconds(5));
+  }
+  RETURN_IF_ERROR(database->Guard([&] { return database->Migrate(); }));
+  return std::unique_ptr<Database>(std::move(database));
+}
+
+}  // namespace rharness
