@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <random>
 #include <thread>
@@ -47,7 +48,23 @@ SlurmWorld::SlurmWorld() {
 }
 
 SlurmWorld::~SlurmWorld() {
-  while (!services_.empty()) services_.pop_back();
+  daemons_.clear();
+  munge_.reset();
+}
+
+void SlurmWorld::Serve(const std::string& daemon) {
+  std::vector<std::string> argv = {"slurmd", "-D", "-N", daemon};
+  if (daemon == "slurmctld") argv = {"slurmctld", "-D"};
+  daemons_[daemon] = std::make_unique<Service>(std::move(argv));
+}
+
+void SlurmWorld::KillAndRestart(const std::string& daemon, std::chrono::milliseconds down) {
+  const std::string file = daemon == "slurmctld" ? "ctld.pid" : "slurmd." + daemon + ".pid";
+  const auto pid = ReadFile(folder_->path() / file);
+  if (pid.ok() && std::atoi(pid->c_str()) > 0) ::kill(std::atoi(pid->c_str()), SIGKILL);
+  daemons_.erase(daemon);
+  std::this_thread::sleep_for(down);
+  Serve(daemon);
 }
 
 std::string SlurmWorld::Run(std::vector<std::string> argv) {
@@ -92,18 +109,14 @@ void SlurmWorld::Configure() {
 
 void SlurmWorld::Start() {
   const std::string at = folder_->path().string();
-  const auto serve = [&](std::vector<std::string> argv) {
-    services_.push_back(std::make_unique<Service>(std::move(argv)));
-  };
-  serve({"munged", "--force", "--foreground", "--key-file", at + "/munge/key", "--socket",
-         at + "/munge/socket", "--pid-file", at + "/munge/pid", "--log-file", at + "/munge/log",
-         "--seed-file", at + "/munge/seed"});
+  munge_ = std::make_unique<Service>(
+      std::vector<std::string>{"munged", "--force", "--foreground", "--key-file", at + "/munge/key",
+                               "--socket", at + "/munge/socket", "--pid-file", at + "/munge/pid",
+                               "--log-file", at + "/munge/log", "--seed-file", at + "/munge/seed"});
   for (int i = 0; i < 100 && !fs::exists(at + "/munge/socket"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  serve({"slurmctld", "-D"});
-  serve({"slurmd", "-D", "-N", "n1"});
-  serve({"slurmd", "-D", "-N", "n2"});
+  for (const char* daemon : {"slurmctld", "n1", "n2"}) Serve(daemon);
   for (int i = 0; i < 300; ++i) {
     if (Run({"sinfo", "--noheader", "--format=%T %D"}) == "idle 2\n") return;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
