@@ -95,8 +95,8 @@ Result<SlurmTasks> SlurmClient::Queue(const std::vector<std::uint64_t>& jobs) {
 
 Result<SlurmTasks> SlurmClient::Accounting(const std::vector<std::uint64_t>& jobs) {
   ASSIGN_OR_RETURN(const std::string text,
-                   Call({"sacct", "--noheader", "--parsable2", "--allocations", "--array",
-                         "--duplicates", fmt::format("--format={}", kSacctFormat),
+                   Call({"sacct", "--noheader", "--parsable2", "--allocations", "--duplicates",
+                         fmt::format("--format={}", kSacctFormat),
                          fmt::format("--jobs={}", fmt::join(jobs, ","))}));
   return ParseSacct(text);
 }

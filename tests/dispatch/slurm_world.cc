@@ -25,14 +25,17 @@ std::string HostName() {
 
 }  // namespace
 
-SlurmWorld::SlurmWorld() {
+SlurmWorld::SlurmWorld(Accounting accounting) : accounting_(accounting) {
   if (::geteuid() != 0) {
     problem_ = "needs root";
     return;
   }
-  for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch", "squeue"}) {
-    const ProcessResult found =
-        ContainerWorld::Run({"sh", "-c", std::string("command -v ") + program});
+  std::vector<std::string> programs = {"munged", "slurmctld", "slurmd", "sbatch", "squeue"};
+  if (accounting_ == Accounting::kDatabase) {
+    programs.insert(programs.end(), {"slurmdbd", "sacctmgr", "mariadbd", "mariadb-install-db"});
+  }
+  for (const std::string& program : programs) {
+    const ProcessResult found = ContainerWorld::Run({"sh", "-c", "command -v " + program});
     if (found.outcome.Succeeded()) continue;
     problem_ = fmt::format("{} is not installed", program);
     return;
@@ -48,23 +51,78 @@ SlurmWorld::SlurmWorld() {
 }
 
 SlurmWorld::~SlurmWorld() {
+  daemons_.erase("slurmctld");
   daemons_.clear();
+  database_.reset();
   munge_.reset();
 }
 
 void SlurmWorld::Serve(const std::string& daemon) {
   std::vector<std::string> argv = {"slurmd", "-D", "-N", daemon};
-  if (daemon == "slurmctld") argv = {"slurmctld", "-D"};
+  if (!daemon.starts_with("n")) argv = {daemon, "-D"};
   daemons_[daemon] = std::make_unique<Service>(std::move(argv));
 }
 
-void SlurmWorld::KillAndRestart(const std::string& daemon, std::chrono::milliseconds down) {
-  const std::string file = daemon == "slurmctld" ? "ctld.pid" : "slurmd." + daemon + ".pid";
+void SlurmWorld::Kill(const std::string& daemon) {
+  const std::string file = daemon.starts_with("n") ? "slurmd." + daemon + ".pid" : daemon + ".pid";
   const auto pid = ReadFile(folder_->path() / file);
   if (pid.ok() && std::atoi(pid->c_str()) > 0) ::kill(std::atoi(pid->c_str()), SIGKILL);
   daemons_.erase(daemon);
+}
+
+void SlurmWorld::KillAndRestart(const std::string& daemon, std::chrono::milliseconds down) {
+  Kill(daemon);
   std::this_thread::sleep_for(down);
   Serve(daemon);
+}
+
+void SlurmWorld::ForgetJobs() {
+  Kill("slurmctld");
+  fs::remove_all(folder_->path() / "state");
+  fs::create_directories(folder_->path() / "state");
+  Serve("slurmctld");
+  for (int i = 0; i < 100 && Run({"scontrol", "ping"}).find("UP") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+void SlurmWorld::StartAccounting() {
+  const std::string at = folder_->path().string();
+  const int port = ContainerWorld::FreePort();
+  const auto await = [](const std::vector<std::string>& argv) {
+    for (int i = 0; i < 300; ++i) {
+      if (ContainerWorld::Run(argv).outcome.Succeeded()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return false;
+  };
+  const std::string socket = "--socket=" + at + "/database.socket";
+  (void)Run({"mariadb-install-db", "--no-defaults", "--datadir=" + at + "/database", "--user=root",
+             "--auth-root-authentication-method=normal", "--skip-test-db"});
+  database_ = std::make_unique<Service>(std::vector<std::string>{
+      "mariadbd", "--no-defaults", "--user=root", "--datadir=" + at + "/database", socket,
+      "--port=" + std::to_string(port), "--bind-address=127.0.0.1",
+      "--pid-file=" + at + "/database.pid", "--innodb-buffer-pool-size=64M"});
+  if (!await({"mariadb", "--no-defaults", socket, "-e",
+              "create database slurm; create user slurm@'127.0.0.1' identified by 'test'; "
+              "grant all on slurm.* to slurm@'127.0.0.1'"})) {
+    problem_ = "the database did not come up";
+    return;
+  }
+  (void)WriteFileAtomic(
+      folder_->path() / "slurmdbd.conf",
+      fmt::format("AuthType=auth/munge\nAuthInfo=socket={0}/munge/socket\nDbdHost={1}\n"
+                  "DbdAddr=127.0.0.1\nDbdPort={2}\nSlurmUser=root\nPidFile={0}/slurmdbd.pid\n"
+                  "LogFile={0}/log/dbd\nStorageType=accounting_storage/mysql\n"
+                  "StorageHost=127.0.0.1\nStoragePort={3}\nStorageUser=slurm\nStoragePass=test\n"
+                  "StorageLoc=slurm\nCommunicationParameters=NoInAddrAny\n",
+                  at, HostName(), accounting_port_, port));
+  fs::permissions(folder_->path() / "slurmdbd.conf",
+                  fs::perms::owner_read | fs::perms::owner_write);
+  Serve("slurmdbd");
+  if (!await({"sacctmgr", "--immediate", "add", "cluster", "test"})) {
+    problem_ = "slurmdbd did not come up";
+  }
 }
 
 std::string SlurmWorld::Run(std::vector<std::string> argv) {
@@ -84,6 +142,16 @@ void SlurmWorld::Configure() {
   fs::permissions(at / "munge/key", fs::perms::owner_read);
   const std::string host = HostName();
   const auto port = [] { return ContainerWorld::FreePort(); };
+  accounting_port_ = port();
+  const std::string storage =
+      accounting_ == Accounting::kNone
+          ? "AccountingStorageType=accounting_storage/none\n"
+          : fmt::format(
+                "AccountingStorageType=accounting_storage/slurmdbd\n"
+                "AccountingStorageHost=127.0.0.1\nAccountingStoragePort={}\n"
+                // Which is how a munge is named that is not at its usual place.
+                "AccountingStoragePass={}/munge/socket\n",
+                accounting_port_, at.string());
   (void)WriteFileAtomic(
       at / "slurm.conf",
       fmt::format("ClusterName=test\nSlurmctldHost={1}(127.0.0.1)\nSlurmUser=root\n"
@@ -91,10 +159,10 @@ void SlurmWorld::Configure() {
                   "AuthInfo=socket={0}/munge/socket\nCredType=cred/munge\n"
                   "CommunicationParameters=NoCtldInAddrAny,NoInAddrAny\n"
                   "StateSaveLocation={0}/state\nSlurmdSpoolDir={0}/spool/%n\n"
-                  "SlurmctldPidFile={0}/ctld.pid\nSlurmdPidFile={0}/slurmd.%n.pid\n"
+                  "SlurmctldPidFile={0}/slurmctld.pid\nSlurmdPidFile={0}/slurmd.%n.pid\n"
                   "SlurmctldLogFile={0}/log/ctld\nSlurmdLogFile={0}/log/%n\n"
                   "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n"
-                  "AccountingStorageType=accounting_storage/none\n"
+                  "{5}"
                   "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
                   "SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,"
                   "sched_min_interval=0\n"
@@ -103,7 +171,7 @@ void SlurmWorld::Configure() {
                   "NodeName=n1 NodeHostname={1} NodeAddr=127.0.0.1 Port={3} CPUs=4 State=UNKNOWN\n"
                   "NodeName=n2 NodeHostname={1} NodeAddr=127.0.0.1 Port={4} CPUs=4 State=UNKNOWN\n"
                   "PartitionName=p Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP\n",
-                  at.string(), host, port(), port(), port()));
+                  at.string(), host, port(), port(), port(), storage));
   ::setenv("SLURM_CONF", (at / "slurm.conf").c_str(), 1);
 }
 
@@ -116,6 +184,8 @@ void SlurmWorld::Start() {
   for (int i = 0; i < 100 && !fs::exists(at + "/munge/socket"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
+  if (accounting_ == Accounting::kDatabase) StartAccounting();
+  if (!problem_.empty()) return;
   for (const char* daemon : {"slurmctld", "n1", "n2"}) Serve(daemon);
   for (int i = 0; i < 300; ++i) {
     if (Run({"sinfo", "--noheader", "--format=%T %D"}) == "idle 2\n") return;
