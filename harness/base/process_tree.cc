@@ -174,10 +174,14 @@ bool ProcessTree::Adopt(const ProcessStat& stat, bool search_environments) const
 }
 
 void ProcessTree::Refresh(bool search_environments) {
+  const std::vector<int> candidates = Candidates();
+  std::set<int> pids(candidates.begin(), candidates.end());
+  // After the candidates, so that none of them was started into it unseen.
   if (cgroup_ != nullptr) in_cgroup_ = cgroup_->Members();
+  pids.insert(in_cgroup_.begin(), in_cgroup_.end());
   std::vector<ProcessStat> strangers;
   std::map<int, ProcessStat> members;
-  for (const int pid : Candidates()) {
+  for (const int pid : pids) {
     const std::optional<ProcessStat> stat = ReadProcessStat(pid);
     if (!stat) continue;
     const auto known = members_.find(pid);

@@ -124,11 +124,12 @@ TEST_F(CgroupLimit, OfProcessesBoundsAForkBomb) {
   EXPECT_THAT(result.outcome.detail, HasSubstr("could start no process, at the limit of 20"));
 }
 
+// The shell cannot start a process either, once the limit is reached: it waits without one.
 TEST_F(CgroupLimit, OfProcessesHoldsDetachedOnesToo) {
   const ScopedTempDir folder = std::move(ScopedTempDir::Make()).value();
   const fs::path started = folder.path() / "started";
   const ProcessResult result = Run(Shell("(setsid env -i \"$0\" fork-many 100 hang >\"$1\" &); "
-                                         "until test -s \"$1\"; do sleep 0.1; done",
+                                         "until test -s \"$1\"; do :; done",
                                          {started.string()}),
                                    0, 20);
   EXPECT_TRUE(result.outcome.Succeeded()) << result.outcome.ToString();
