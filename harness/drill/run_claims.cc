@@ -52,11 +52,11 @@ std::vector<std::string> Sentences(const std::vector<Claim>& held) {
 Error NothingLeft(std::size_t selected, const std::vector<Claim>& held) {
   const std::vector<std::string> sentences = Sentences(held);
   return InvalidInput(
-      fmt::format("nothing to do: other drills of this history work on all of the {} selected "
-                  "runs now ({}{})",
-                  selected, sentences.empty() ? "they were just taken" : sentences.front(),
-                  sentences.size() > 1 ? fmt::format("; and {} more drills", sentences.size() - 1)
-                                       : ""),
+      fmt::format(
+          "nothing to do: other drills of this history work on all of the {} selected "
+          "runs now ({}{})",
+          selected, sentences.empty() ? "they were just taken" : sentences.front(),
+          sentences.size() > 1 ? fmt::format("; and {} more drills", sentences.size() - 1) : ""),
       "--history");
 }
 
@@ -133,9 +133,8 @@ RunClaims::~RunClaims() {
 
 Status RunClaims::Choose(DrillSettings* settings) {
   const DrillOptions& options = settings->options;
-  ASSIGN_OR_RETURN(const auto entries,
-                   SelectEntriesToDrill(options.selection, options.sample, settings->started,
-                                        history_.get()));
+  ASSIGN_OR_RETURN(const auto entries, SelectEntriesToDrill(options.selection, options.sample,
+                                                            settings->started, history_.get()));
   std::vector<std::string> order = OrderOf(entries, options);
   if (options.plan.budget_seconds > 0) return ChooseWithinBudget(std::move(order), settings);
   const std::size_t most = options.sample.value_or(order.size());
@@ -163,8 +162,7 @@ Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettin
     if (options.sample) some.resize(std::min(some.size(), *options.sample));
     ASSIGN_OR_RETURN(const auto reached, Reached(some, options, history_.get()));
     asked_ = true;
-    ASSIGN_OR_RETURN(ClaimOutcome outcome,
-                     history_->TakeClaims(who_, reached, reached.size()));
+    ASSIGN_OR_RETURN(ClaimOutcome outcome, history_->TakeClaims(who_, reached, reached.size()));
     run_ids_ = outcome.taken;
     if (outcome.taken.size() == reached.size()) {
       settings->run_ids = std::move(some);
@@ -178,17 +176,16 @@ Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettin
 }
 
 Status RunClaims::TakeAgain(const DrillSettings& settings) {
-  ASSIGN_OR_RETURN(const auto reached,
-                   Reached(settings.run_ids, settings.options, history_.get()));
+  ASSIGN_OR_RETURN(const auto reached, Reached(settings.run_ids, settings.options, history_.get()));
   asked_ = true;
-  ASSIGN_OR_RETURN(const ClaimOutcome outcome,
-                   history_->TakeClaims(who_, reached, reached.size()));
+  ASSIGN_OR_RETURN(const ClaimOutcome outcome, history_->TakeClaims(who_, reached, reached.size()));
   run_ids_ = outcome.taken;
   if (outcome.held.empty()) return {};
   return TimeoutError(
-      fmt::format("cannot go on: {} of its runs were taken by other drills meanwhile ({}); resume it "
-                  "when these have ended",
-                  outcome.held.size(), Sentences(outcome.held).front()),
+      fmt::format(
+          "cannot go on: {} of its runs were taken by other drills meanwhile ({}); resume it "
+          "when these have ended",
+          outcome.held.size(), Sentences(outcome.held).front()),
       settings.options.out.string());
 }
 
@@ -206,7 +203,8 @@ Status RunClaims::Renew() {
   return {};
 }
 
-// Also where the history cannot be reached, claims end with their lease: another drill may reach it.
+// Also where the history cannot be reached, claims end with their lease: another drill may reach
+// it.
 void RunClaims::KeepAlive(std::stop_token stop) {
   constexpr std::chrono::seconds kAgain{5};
   using Clock = std::chrono::steady_clock;
@@ -224,8 +222,8 @@ void RunClaims::KeepAlive(std::stop_token stop) {
       held_until = asked + kLease;
       continue;
     }
-    LogWarning(fmt::format("the claims on its runs were not renewed: {}",
-                           renewed.error().ToString()));
+    LogWarning(
+        fmt::format("the claims on its runs were not renewed: {}", renewed.error().ToString()));
     if (Clock::now() < held_until) continue;
     const std::scoped_lock lock(mutex_);
     lost_ = TimeoutError(fmt::format("the claims on its runs could not be renewed for {}, so that "
@@ -239,7 +237,9 @@ void RunClaims::KeepAlive(std::stop_token stop) {
 DrillHooks RunClaims::Watch(const DrillHooks& hooks) {
   thread_ = std::jthread([this](std::stop_token stop) { KeepAlive(std::move(stop)); });
   DrillHooks watched = hooks;
-  watched.should_stop = [this, asked = hooks.should_stop] { return is_lost_ || (asked && asked()); };
+  watched.should_stop = [this, asked = hooks.should_stop] {
+    return is_lost_ || (asked && asked());
+  };
   return watched;
 }
 

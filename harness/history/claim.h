@@ -1,8 +1,9 @@
 // Which drill works on which runs now, so that two drills of one history never take the same run.
 //
-// A claim lasts as long as its drill's lease, which the drill renews while it lives; what is left of
-// a drill that died may be taken once its lease is over. Times are the database's own: the server's,
-// or, of a file, the machine's that asks. A claim says nothing about a run; it is no verdict.
+// A claim lasts as long as its drill's lease, which the drill renews while it lives; what is left
+// of a drill that died may be taken once its lease is over. Times are the database's own: the
+// server's, or, of a file, the machine's that asks. A claim says nothing about a run; it is no
+// verdict.
 #ifndef RHARNESS_HARNESS_HISTORY_CLAIM_H_
 #define RHARNESS_HARNESS_HISTORY_CLAIM_H_
 

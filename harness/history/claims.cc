@@ -37,9 +37,10 @@ std::vector<Claim> FetchClaims(soci::session& sql, const std::string& text, F bi
   query.exchange(soci::into(until_ms));
   bind(query);
   query.alloc();
-  query.prepare("SELECT c.run_id, l.drill_id, l.host, l.pid, l.since_ms, l.until_ms FROM claims c "
-                "JOIN leases l ON l.drill_id = c.drill_id " +
-                text);
+  query.prepare(
+      "SELECT c.run_id, l.drill_id, l.host, l.pid, l.since_ms, l.until_ms FROM claims c "
+      "JOIN leases l ON l.drill_id = c.drill_id " +
+      text);
   query.define_and_bind();
   query.execute();
   std::vector<Claim> claims;

@@ -30,7 +30,8 @@ class HistoryStore {
   // the schema of a history), timeout (locked by another process for 30 s). A store is for one
   // thread; any number of stores and processes may share a history.
   static Result<std::unique_ptr<HistoryStore>> Open(const std::string& url);
-  // One that is there: a misspelled path must not become an empty history. Errors: those, not_found.
+  // One that is there: a misspelled path must not become an empty history. Errors: those,
+  // not_found.
   static Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url);
   virtual ~HistoryStore() = default;
 

@@ -1,5 +1,5 @@
-// Drills that share a history never rerun the same run at the same time: real programs, on a file and
-// on a server.
+// Drills that share a history never rerun the same run at the same time: real programs, on a file
+// and on a server.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -127,7 +127,8 @@ TEST_P(DrillClaims, OfAnotherDrillAreLeftToItAndTold) {
               testing::Contains(AllOf(HasSubstr("20260101T000000Z-0badcafe"), HasSubstr("node7"),
                                       HasSubstr("process 4711"), HasSubstr("since 20"),
                                       HasSubstr("run-1"))));
-  const ProcessResult sampled = DrillTo("sampled", {"--sample", "1", "--select", "verified = never"});
+  const ProcessResult sampled =
+      DrillTo("sampled", {"--sample", "1", "--select", "verified = never"});
   EXPECT_EQ(sampled.outcome.exit_code, 2) << "only run-1 is left: " << sampled.stdout_text;
   EXPECT_THAT(sampled.stderr_text, AllOf(HasSubstr("nothing to do"), HasSubstr("node7")));
   EXPECT_FALSE(std::filesystem::exists(At("sampled")));
@@ -205,7 +206,8 @@ TEST_P(DrillOnServer, OutlivesARestartOfItInTheMiddle) {
 
 TEST_P(DrillOnServer, KeepsItsUrlAndNoPassword) {
   RecordRunsOf(1);
-  const std::string database = url_.substr(url_.find("@/") + 2, url_.find('?') - url_.find("@/") - 2);
+  const std::string database =
+      url_.substr(url_.find("@/") + 2, url_.find('?') - url_.find("@/") - 2);
   const std::string url = World().TcpUrl("guarded", database);
   environment_["PGPASSWORD"] = "s3cret";
   const ProcessResult result = Run({kRharness, "drill", "--history", url, "--out", "out"});

@@ -1,4 +1,5 @@
-// Two drills never have the same run at the same time, and what a drill that died left is free again.
+// Two drills never have the same run at the same time, and what a drill that died left is free
+// again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
