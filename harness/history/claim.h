@@ -21,6 +21,8 @@ struct Claimant {
   std::string drill_id;
   std::string host;
   std::int64_t pid = 0;
+  std::string
+      process;  // which one in the world, so that it can be told where it ran whether it is gone
   std::chrono::milliseconds lease{};
 };
 
@@ -29,6 +31,7 @@ struct Claim {
   std::string drill_id;
   std::string host;
   std::int64_t pid = 0;
+  std::string process;
   WallTime since{};
   WallTime until{};
 };

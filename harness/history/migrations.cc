@@ -188,7 +188,8 @@ Statements FamilyVerdictTable(const Dialect& dialect) {
 Statements ClaimTables() {
   return {
       "CREATE TABLE leases (drill_id TEXT PRIMARY KEY NOT NULL, host TEXT NOT NULL, "
-      "pid BIGINT NOT NULL, since_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL)",
+      "pid BIGINT NOT NULL, process TEXT NOT NULL, since_ms BIGINT NOT NULL, until_ms BIGINT NOT "
+      "NULL)",
       "CREATE TABLE claims (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
       "drill_id TEXT NOT NULL REFERENCES leases (drill_id) ON DELETE CASCADE)",
       "CREATE INDEX claims_by_drill ON claims (drill_id)",

@@ -247,7 +247,7 @@ TEST_F(PostgresqlTest, GivesUpOnALockWithinItsLimitAndSaysSo) {
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(added.error().message, HasSubstr("locked by another process"));
-  ASSERT_TRUE(store->TakeClaims({"d", "h", 1, std::chrono::minutes(1)}, {"a"}, 1).ok())
+  ASSERT_TRUE(store->TakeClaims({"d", "h", 1, "p", std::chrono::minutes(1)}, {"a"}, 1).ok())
       << "claims wait for no long write";
   ASSERT_EQ(other.Run("ROLLBACK"), "");
   EXPECT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());
