@@ -203,7 +203,9 @@ int Run(Arguments* arguments, Command* command) {
 void AddSelectionOptions(Command* command, Arguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->Heading("What to rerun");
-  command->Add("--history", &drill.history, "Store to drill: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+  command
+      ->Add("--history", &drill.history,
+            "Store to drill: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
       .File("URL")
       .Env("RHARNESS_HISTORY");
   command
@@ -384,7 +386,8 @@ void AddDrill(Command& root) {
       "bit-equal replicates, which show nothing and are told as such. A failed one makes no "
       "verdict. They are kept in the history and found by later drills of the same stack.");
   verb.Note(
-      "Several drills may share a history: none takes a run that another one has now. Such runs are "
+      "Several drills may share a history: none takes a run that another one has now. Such runs "
+      "are "
       "left to it and told, and --sample and --budget take the next ones.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");

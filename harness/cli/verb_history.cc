@@ -185,9 +185,9 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
   ASSIGN_OR_RETURN(const std::vector<Claim> claims, store->Claims());
   for (const Claim& claim : claims) {
     if (claim.run_id != entry.run_id) continue;
-    history.notes.push_back(
-        fmt::format("drill {} (host {}, process {}) has it now, since {}", claim.drill_id,
-                    claim.host, claim.pid, FormatTime(claim.since)));
+    history.notes.push_back(fmt::format("drill {} (host {}, process {}) has it now, since {}",
+                                        claim.drill_id, claim.host, claim.pid,
+                                        FormatTime(claim.since)));
   }
   if (also_family) {
     history.notes.push_back(fmt::format(
@@ -239,7 +239,7 @@ Result<int> RetireRun(const HistoryOptions& options) {
 Command& AddStep(Command& history, const std::shared_ptr<HistoryOptions>& options, const char* name,
                  const char* summary, Result<int> (*run)(const HistoryOptions&)) {
   Command& step = history.AddVerb(name, summary);
-  step.Add("--history", &options->url, 
+  step.Add("--history", &options->url,
            "The history: sqlite:PATH, the path of its file, or postgresql://HOST:PORT/DATABASE")
       .File("URL")
       .Env("RHARNESS_HISTORY")

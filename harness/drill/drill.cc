@@ -36,8 +36,8 @@ using HistoryPtr = std::shared_ptr<HistoryStore>;
 
 class Drill {
  public:
-  Drill(DrillSettings settings, const DrillHooks& hooks, Clock* clock,
-        HistoryPtr history, Journal journal, JournalContent past)
+  Drill(DrillSettings settings, const DrillHooks& hooks, Clock* clock, HistoryPtr history,
+        Journal journal, JournalContent past)
       : settings_(std::move(settings)),
         options_(settings_.options),
         hooks_(hooks),

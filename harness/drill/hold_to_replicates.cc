@@ -168,6 +168,7 @@ std::vector<std::string> Replicates::Notes() const {
 
 Plan Replicates::PlanWith(const std::vector<Manifest>& runs, const Overrides& environment) const {
   Plan plan = BuildPlan(runs, options_);
+  if (options_.replicates == 0) return plan;
   std::vector<Manifest> planned;
   for (const Manifest& run : runs) {
     const bool left_out = std::ranges::find(plan.left_out, run.run_id) != plan.left_out.end();

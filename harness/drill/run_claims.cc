@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/subprocess.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/replicates.h"
 #include "harness/drill/select.h"
@@ -23,6 +25,39 @@ std::string HostName() {
   if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   name.resize(name.find('\0'));
   return name;
+}
+
+// Which process of the world: of a boot, in a namespace of pids, by pid and start.
+std::string ProcessName(int pid) {
+  const auto boot = ReadFile("/proc/sys/kernel/random/boot_id");
+  std::error_code error;
+  const auto pids = std::filesystem::read_symlink("/proc/self/ns/pid", error);
+  const auto started = ProcessStartTicks(pid);
+  if (!boot.ok() || error || !started) return {};
+  return fmt::format("{} {} {} {}", boot->substr(0, boot->find('\n')), pids.string(), pid,
+                     *started);
+}
+
+// Whether it can be told, here, that the process behind a claim has ended. On another machine, or
+// in another container, only the lease tells.
+bool HasEnded(const Claim& claim) {
+  const std::string own = ProcessName(static_cast<int>(::getpid()));
+  const auto place = [](const std::string& name) {  // without the pid and its start
+    return name.substr(0, name.rfind(' ', name.rfind(' ') - 1));
+  };
+  if (own.empty() || claim.process.empty() || place(claim.process) != place(own)) return false;
+  return ProcessName(static_cast<int>(claim.pid)) != claim.process;
+}
+
+// A drill that was killed here need not be waited for.
+Status DropEnded(HistoryStore* history) {
+  ASSIGN_OR_RETURN(const std::vector<Claim> claims, history->Claims());
+  std::set<std::string> looked_at;
+  for (const Claim& claim : claims) {
+    if (!looked_at.insert(claim.drill_id).second || !HasEnded(claim)) continue;
+    RETURN_IF_ERROR(history->ReleaseClaims(claim.drill_id, claim.process));
+  }
+  return {};
 }
 
 std::string WhoHas(const Claim& claim) {
@@ -52,11 +87,11 @@ std::vector<std::string> Sentences(const std::vector<Claim>& held) {
 Error NothingLeft(std::size_t selected, const std::vector<Claim>& held) {
   const std::vector<std::string> sentences = Sentences(held);
   return InvalidInput(
-      fmt::format("nothing to do: other drills of this history work on all of the {} selected "
-                  "runs now ({}{})",
-                  selected, sentences.empty() ? "they were just taken" : sentences.front(),
-                  sentences.size() > 1 ? fmt::format("; and {} more drills", sentences.size() - 1)
-                                       : ""),
+      fmt::format(
+          "nothing to do: other drills of this history work on all of the {} selected "
+          "runs now ({}{})",
+          selected, sentences.empty() ? "they were just taken" : sentences.front(),
+          sentences.size() > 1 ? fmt::format("; and {} more drills", sentences.size() - 1) : ""),
       "--history");
 }
 
@@ -73,9 +108,26 @@ std::vector<Claim> Of(const std::vector<std::string>& run_ids, std::vector<Claim
   return claims;
 }
 
+// Of each run what a plan without replicates is made of: a hundred thousand whole manifests would
+// take gigabytes.
+Result<std::vector<Manifest>> LoadForPlan(const std::vector<std::string>& run_ids,
+                                          const DrillOptions& options, HistoryStore* history) {
+  if (options.plan.replicates > 0) return LoadRuns(run_ids, history);
+  std::vector<Manifest> runs;
+  runs.reserve(run_ids.size());
+  for (const std::string& run_id : run_ids) {
+    ASSIGN_OR_RETURN(const Manifest whole, history->Get(run_id));
+    Manifest& run = runs.emplace_back();
+    run.run_id = whole.run_id;
+    run.duration_seconds = whole.duration_seconds;
+    run.resources = whole.resources;
+  }
+  return runs;
+}
+
 Result<Plan> PlanOf(const std::vector<std::string>& run_ids, const DrillOptions& options,
                     HistoryStore* history) {
-  ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history));
+  ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadForPlan(run_ids, options, history));
   Replicates replicates(options.plan);
   RETURN_IF_ERROR(replicates.LoadAll(runs, history));
   return replicates.PlanWith(runs, options.environment);
@@ -115,7 +167,8 @@ void OrderAsSelected(const std::vector<HistoryEntry>& entries, const DrillOption
 RunClaims::RunClaims(std::string url, const std::string& drill_id,
                      std::shared_ptr<HistoryStore> history)
     : url_(std::move(url)),
-      who_{drill_id, HostName(), static_cast<std::int64_t>(::getpid()), kLease},
+      who_{drill_id, HostName(), static_cast<std::int64_t>(::getpid()),
+           ProcessName(static_cast<int>(::getpid())), kLease},
       history_(std::move(history)) {}
 
 RunClaims::~RunClaims() {
@@ -124,7 +177,7 @@ RunClaims::~RunClaims() {
     thread_.join();
   }
   if (!asked_ || is_lost_) return;
-  const Status released = history_->ReleaseClaims(who_.drill_id);
+  const Status released = history_->ReleaseClaims(who_.drill_id, who_.process);
   if (!released.ok()) {
     LogWarning(fmt::format("{}; other drills leave these runs out until {} from now",
                            released.error().ToString(), FormatDuration(kLease)));
@@ -133,9 +186,9 @@ RunClaims::~RunClaims() {
 
 Status RunClaims::Choose(DrillSettings* settings) {
   const DrillOptions& options = settings->options;
-  ASSIGN_OR_RETURN(const auto entries,
-                   SelectEntriesToDrill(options.selection, options.sample, settings->started,
-                                        history_.get()));
+  ASSIGN_OR_RETURN(const auto entries, SelectEntriesToDrill(options.selection, options.sample,
+                                                            settings->started, history_.get()));
+  RETURN_IF_ERROR(DropEnded(history_.get()));
   std::vector<std::string> order = OrderOf(entries, options);
   if (options.plan.budget_seconds > 0) return ChooseWithinBudget(std::move(order), settings);
   const std::size_t most = options.sample.value_or(order.size());
@@ -163,8 +216,7 @@ Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettin
     if (options.sample) some.resize(std::min(some.size(), *options.sample));
     ASSIGN_OR_RETURN(const auto reached, Reached(some, options, history_.get()));
     asked_ = true;
-    ASSIGN_OR_RETURN(ClaimOutcome outcome,
-                     history_->TakeClaims(who_, reached, reached.size()));
+    ASSIGN_OR_RETURN(ClaimOutcome outcome, history_->TakeClaims(who_, reached, reached.size()));
     run_ids_ = outcome.taken;
     if (outcome.taken.size() == reached.size()) {
       settings->run_ids = std::move(some);
@@ -178,17 +230,16 @@ Status RunClaims::ChooseWithinBudget(std::vector<std::string> order, DrillSettin
 }
 
 Status RunClaims::TakeAgain(const DrillSettings& settings) {
-  ASSIGN_OR_RETURN(const auto reached,
-                   Reached(settings.run_ids, settings.options, history_.get()));
+  ASSIGN_OR_RETURN(const auto reached, Reached(settings.run_ids, settings.options, history_.get()));
   asked_ = true;
-  ASSIGN_OR_RETURN(const ClaimOutcome outcome,
-                   history_->TakeClaims(who_, reached, reached.size()));
+  ASSIGN_OR_RETURN(const ClaimOutcome outcome, history_->TakeClaims(who_, reached, reached.size()));
   run_ids_ = outcome.taken;
   if (outcome.held.empty()) return {};
   return TimeoutError(
-      fmt::format("cannot go on: {} of its runs were taken by other drills meanwhile ({}); resume it "
-                  "when these have ended",
-                  outcome.held.size(), Sentences(outcome.held).front()),
+      fmt::format(
+          "cannot go on: {} of its runs were taken by other drills meanwhile ({}); resume it "
+          "when these have ended",
+          outcome.held.size(), Sentences(outcome.held).front()),
       settings.options.out.string());
 }
 
@@ -206,7 +257,8 @@ Status RunClaims::Renew() {
   return {};
 }
 
-// Also where the history cannot be reached, claims end with their lease: another drill may reach it.
+// Also where the history cannot be reached, claims end with their lease: another drill may reach
+// it.
 void RunClaims::KeepAlive(std::stop_token stop) {
   constexpr std::chrono::seconds kAgain{5};
   using Clock = std::chrono::steady_clock;
@@ -224,8 +276,8 @@ void RunClaims::KeepAlive(std::stop_token stop) {
       held_until = asked + kLease;
       continue;
     }
-    LogWarning(fmt::format("the claims on its runs were not renewed: {}",
-                           renewed.error().ToString()));
+    LogWarning(
+        fmt::format("the claims on its runs were not renewed: {}", renewed.error().ToString()));
     if (Clock::now() < held_until) continue;
     const std::scoped_lock lock(mutex_);
     lost_ = TimeoutError(fmt::format("the claims on its runs could not be renewed for {}, so that "
@@ -239,7 +291,9 @@ void RunClaims::KeepAlive(std::stop_token stop) {
 DrillHooks RunClaims::Watch(const DrillHooks& hooks) {
   thread_ = std::jthread([this](std::stop_token stop) { KeepAlive(std::move(stop)); });
   DrillHooks watched = hooks;
-  watched.should_stop = [this, asked = hooks.should_stop] { return is_lost_ || (asked && asked()); };
+  watched.should_stop = [this, asked = hooks.should_stop] {
+    return is_lost_ || (asked && asked());
+  };
   return watched;
 }
 

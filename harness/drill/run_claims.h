@@ -1,7 +1,7 @@
 // The runs of a drill, taken: no other drill of the history reruns them while this one lives.
 //
-// Role: between selecting and planning. The claims are the history's (harness/history/claim.h); here
-// they are chosen, kept alive by a thread of their own while the drill works, and given back.
+// Role: between selecting and planning. The claims are the history's (harness/history/claim.h);
+// here they are chosen, kept alive by a thread of their own while the drill works, and given back.
 #ifndef RHARNESS_HARNESS_DRILL_RUN_CLAIMS_H_
 #define RHARNESS_HARNESS_DRILL_RUN_CLAIMS_H_
 

@@ -1,8 +1,9 @@
 // Which drill works on which runs now, so that two drills of one history never take the same run.
 //
-// A claim lasts as long as its drill's lease, which the drill renews while it lives; what is left of
-// a drill that died may be taken once its lease is over. Times are the database's own: the server's,
-// or, of a file, the machine's that asks. A claim says nothing about a run; it is no verdict.
+// A claim lasts as long as its drill's lease, which the drill renews while it lives; what is left
+// of a drill that died may be taken once its lease is over. Times are the database's own: the
+// server's, or, of a file, the machine's that asks. A claim says nothing about a run; it is no
+// verdict.
 #ifndef RHARNESS_HARNESS_HISTORY_CLAIM_H_
 #define RHARNESS_HARNESS_HISTORY_CLAIM_H_
 
@@ -20,6 +21,8 @@ struct Claimant {
   std::string drill_id;
   std::string host;
   std::int64_t pid = 0;
+  std::string
+      process;  // which one in the world, so that it can be told where it ran whether it is gone
   std::chrono::milliseconds lease{};
 };
 
@@ -28,6 +31,7 @@ struct Claim {
   std::string drill_id;
   std::string host;
   std::int64_t pid = 0;
+  std::string process;
   WallTime since{};
   WallTime until{};
 };

@@ -33,13 +33,15 @@ std::vector<Claim> FetchClaims(soci::session& sql, const std::string& text, F bi
   query.exchange(soci::into(claim.drill_id));
   query.exchange(soci::into(claim.host));
   query.exchange(soci::into(pid));
+  query.exchange(soci::into(claim.process));
   query.exchange(soci::into(since_ms));
   query.exchange(soci::into(until_ms));
   bind(query);
   query.alloc();
-  query.prepare("SELECT c.run_id, l.drill_id, l.host, l.pid, l.since_ms, l.until_ms FROM claims c "
-                "JOIN leases l ON l.drill_id = c.drill_id " +
-                text);
+  query.prepare(
+      "SELECT c.run_id, l.drill_id, l.host, l.pid, l.process, l.since_ms, l.until_ms FROM claims c "
+      "JOIN leases l ON l.drill_id = c.drill_id " +
+      text);
   query.define_and_bind();
   query.execute();
   std::vector<Claim> claims;
@@ -85,11 +87,13 @@ void SqlHistory::ExtendLease(const Claimant& who) {
   const long long now_ms = DatabaseNow();
   const long long until_ms = now_ms + who.lease.count();
   const long long pid = who.pid;
-  sql() << "INSERT INTO leases (drill_id, host, pid, since_ms, until_ms) VALUES (:drill_id, :host, "
-           ":pid, :since_ms, :until_ms) ON CONFLICT (drill_id) DO UPDATE SET host = excluded.host, "
-           "pid = excluded.pid, until_ms = excluded.until_ms",
-      soci::use(who.drill_id), soci::use(who.host), soci::use(pid), soci::use(now_ms),
-      soci::use(until_ms);
+  sql()
+      << "INSERT INTO leases (drill_id, host, pid, process, since_ms, until_ms) VALUES (:drill_id, "
+         ":host, :pid, :process, :since_ms, :until_ms) ON CONFLICT (drill_id) DO UPDATE SET host = "
+         "excluded.host, pid = excluded.pid, process = excluded.process, until_ms = "
+         "excluded.until_ms",
+      soci::use(who.drill_id), soci::use(who.host), soci::use(pid), soci::use(who.process),
+      soci::use(now_ms), soci::use(until_ms);
 }
 
 // In one transaction: of these, as many as `most` that nobody holds and nobody is about to.
@@ -197,10 +201,10 @@ Result<ClaimOutcome> SqlHistory::RenewClaims(const Claimant& who,
   return TakeClaims(who, run_ids, run_ids.size());
 }
 
-Status SqlHistory::ReleaseClaims(const std::string& drill_id) {
+Status SqlHistory::ReleaseClaims(const std::string& drill_id, const std::string& process) {
   return database_->Claim([&]() -> Status {
-    sql() << "DELETE FROM claims WHERE drill_id = :drill_id", soci::use(drill_id);
-    sql() << "DELETE FROM leases WHERE drill_id = :drill_id", soci::use(drill_id);
+    sql() << "DELETE FROM leases WHERE drill_id = :drill_id AND process = :process",
+        soci::use(drill_id), soci::use(process);
     return {};
   });
 }

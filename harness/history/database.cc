@@ -84,8 +84,8 @@ Result<int> Database::SchemaVersion() {
   return version;
 }
 
-// The database may be a stranger's: a view in the place of a table, or a trigger more, would run with
-// every statement of ours.
+// The database may be a stranger's: a view in the place of a table, or a trigger more, would run
+// with every statement of ours.
 Status Database::CheckSchema(int version) {
   const std::vector<std::string> expected = SchemaAt(version);
   const std::vector<std::string> seen = SchemaSeen();

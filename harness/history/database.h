@@ -61,8 +61,7 @@ class Database {
   }
 
  protected:
-  Database(std::string name, const Dialect& dialect)
-      : name_(std::move(name)), dialect_(dialect) {}
+  Database(std::string name, const Dialect& dialect) : name_(std::move(name)), dialect_(dialect) {}
 
   virtual void Begin() {}  // before each f
   virtual Error ErrorOf(const std::exception& exception) = 0;

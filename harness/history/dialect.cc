@@ -89,9 +89,8 @@ Statements DropTrigger(const std::string& name, const std::string& table) {
 }
 
 Statements AfterInsert(const InsertEffect& effect) {
-  return {
-      Function(effect.name, fmt::format(" BEGIN {}; RETURN NULL; END ", effect.statement)),
-      Trigger(effect.name, "AFTER INSERT", effect.table, "ROW", effect.name)};
+  return {Function(effect.name, fmt::format(" BEGIN {}; RETURN NULL; END ", effect.statement)),
+          Trigger(effect.name, "AFTER INSERT", effect.table, "ROW", effect.name)};
 }
 
 }  // namespace postgresql

@@ -26,9 +26,9 @@ struct InsertEffect {
 };
 
 struct Dialect {
-  std::string name;         // "sqlite", "postgresql"
-  std::string text;         // the type of text that is ordered by its bytes
-  Statements begin_write;   // starts a transaction that holds the write lock from its start
+  std::string name;            // "sqlite", "postgresql"
+  std::string text;            // the type of text that is ordered by its bytes
+  Statements begin_write;      // starts a transaction that holds the write lock from its start
   Statements begin_check;      // starts one that sees one schema, whatever others migrate meanwhile
   Statements begin_migration;  // starts one that no such check sees half
   Statements begin_claims;  // starts one that waits for no other writer, where there is such a one
@@ -40,8 +40,8 @@ struct Dialect {
   // A table w with the column `value`: the texts of the JSON array :ids. Goes behind FROM or JOIN.
   std::string texts_of_ids;
   // Ends a SELECT: its rows are this transaction's alone, and those that are another's are skipped.
-  std::string skip_taken_runs;     // of runs r
-  std::string skip_taken_drills;   // of leases
+  std::string skip_taken_runs;    // of runs r
+  std::string skip_taken_drills;  // of leases
 
   // Statements after which UPDATE, DELETE and replacing inserts on the table fail; the first one
   // is UPDATE's.

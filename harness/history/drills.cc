@@ -129,7 +129,7 @@ void SqlHistory::Insert(const VerdictRecord& verdict) {
 }
 
 Status SqlHistory::InsertAll(const DrillRecord& drill, const std::string& supersedes,
-                                DrillResults results) {
+                             DrillResults results) {
   Insert(drill, supersedes);
   for (RerunRecord& rerun : results.reruns) {
     RETURN_IF_ERROR(CheckRun(rerun.run_id));
@@ -171,7 +171,7 @@ SqlHistory::Held SqlHistory::FindHeld(const std::string& drill_id) {
 
 // Times are left out: resuming a drill that is finished says the same at another time.
 bool SqlHistory::SameResults(const std::string& held, const DrillRecord& drill,
-                                const DrillResults& results) {
+                             const DrillResults& results) {
   std::set<std::string> said, before;
   said.insert(fmt::format("{}", drill.exit_code.value_or(0)));
   for (const RerunRecord& rerun : results.reruns) {
@@ -231,7 +231,7 @@ Result<std::vector<VerdictRecord>> SqlHistory::Verdicts(const std::string& run_i
 }
 
 Result<std::optional<VerdictRecord>> SqlHistory::FirstBadAfter(const std::string& run_id,
-                                                                  std::int64_t sequence) {
+                                                               std::int64_t sequence) {
   return database_->Guard([&]() -> Result<std::optional<VerdictRecord>> {
     const long long after = sequence;
     std::vector<VerdictRecord> found = FetchVerdicts(
@@ -294,7 +294,7 @@ Result<std::optional<WallTime>> SqlHistory::LastSuccess() {
 }
 
 Result<std::vector<DrillRecord>> SqlHistory::FamilyDrills(const std::string& family,
-                                                             std::size_t limit) {
+                                                          std::size_t limit) {
   return database_->Guard([&]() -> Result<std::vector<DrillRecord>> {
     const auto most = static_cast<long long>(std::min<std::size_t>(limit, 1u << 30));
     std::string drill_id;
@@ -322,7 +322,7 @@ Result<std::vector<DrillRecord>> SqlHistory::FamilyDrills(const std::string& fam
 }
 
 Result<std::vector<VerdictRecord>> SqlHistory::FamilyVerdicts(const std::string& family,
-                                                                 const std::string& drill_id) {
+                                                              const std::string& drill_id) {
   return database_->Guard([&]() -> Result<std::vector<VerdictRecord>> {
     return FetchVerdicts(sql(),
                          SelectVerdicts("''",

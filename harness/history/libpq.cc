@@ -12,20 +12,21 @@ namespace {
 
 Result<Libpq> Load() {
   // By its name alone: SOCI's own loader would look in the working directory, too.
-  const std::string name = fmt::format("libsoci_postgresql.so.{}.{}", SOCI_VERSION / 100000,
-                                       SOCI_VERSION / 100 % 1000);
+  const std::string name =
+      fmt::format("libsoci_postgresql.so.{}.{}", SOCI_VERSION / 100000, SOCI_VERSION / 100 % 1000);
   void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = ::dlerror();
-    return Unsupported(fmt::format("histories in PostgreSQL need SOCI's library for it (of Debian's "
-                                   "package libsoci-postgresql4.0): {}",
-                                   why == nullptr ? name : why));
+    return Unsupported(
+        fmt::format("histories in PostgreSQL need SOCI's library for it (of Debian's "
+                    "package libsoci-postgresql4.0): {}",
+                    why == nullptr ? name : why));
   }
   Libpq libpq;
   bool whole = true;
   const auto find = [&](const char* symbol, auto* function) {
-    *function = reinterpret_cast<std::remove_reference_t<decltype(*function)>>(
-        ::dlsym(library, symbol));
+    *function =
+        reinterpret_cast<std::remove_reference_t<decltype(*function)>>(::dlsym(library, symbol));
     whole = whole && *function != nullptr;
   };
   const soci::backend_factory* (*factory)() = nullptr;
@@ -75,9 +76,9 @@ Result<ConnectionOptions> ReadPostgresqlUrl(const Libpq& libpq, const std::strin
   }
   for (const char* name : kSecretParameters) {
     if (options.contains(name)) {
-      return InvalidInput(fmt::format("a history's URL must not hold a password; {}",
-                                      kPasswordAdvice),
-                          "--history");
+      return InvalidInput(
+          fmt::format("a history's URL must not hold a password; {}", kPasswordAdvice),
+          "--history");
     }
   }
   return options;

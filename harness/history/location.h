@@ -16,8 +16,8 @@ namespace rharness {
 // repeats a URL, which may carry a password.
 Result<std::filesystem::path> ParseHistoryUrl(std::string_view url);
 
-// What a drill keeps, since it may be resumed elsewhere: the absolute path, or the URL of a database
-// as it is, which holds no password. Errors: those, and invalid_input for a password.
+// What a drill keeps, since it may be resumed elsewhere: the absolute path, or the URL of a
+// database as it is, which holds no password. Errors: those, and invalid_input for a password.
 Result<std::string> ResolveHistoryUrl(const std::string& url);
 
 // "wal", or "delete" (a rollback journal) on a network filesystem: the write-ahead log's index is

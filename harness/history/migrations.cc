@@ -82,10 +82,10 @@ Statements Standing(const Dialect& dialect) {
               "INSERT INTO standing (run_id, family, started_ms, last_verdict, verified_ms, "
               "retired) VALUES (NEW.run_id, NEW.family, NEW.started_ms, '', NULL, 0)"}),
          &statements);
-  Append(dialect.after_insert({"standing_of_verdict", "verdicts",
-                               "UPDATE standing SET last_verdict = " +
-                                   of(last_verdict, "NEW.run_id") + ", verified_ms = " +
-                                   of(verified, "NEW.run_id") + " WHERE run_id = NEW.run_id"}),
+  Append(dialect.after_insert(
+             {"standing_of_verdict", "verdicts",
+              "UPDATE standing SET last_verdict = " + of(last_verdict, "NEW.run_id") +
+                  ", verified_ms = " + of(verified, "NEW.run_id") + " WHERE run_id = NEW.run_id"}),
          &statements);
   Append(dialect.after_insert({"standing_of_retirement", "retirements",
                                "UPDATE standing SET retired = 1 WHERE run_id = NEW.run_id"}),
@@ -134,7 +134,8 @@ Statements Order(const Dialect& dialect) {
   };
   const auto add = [&](const Statements& more) { Append(more, &statements); };
   add(dialect.drop_trigger("drills_no_update", "drills"));
-  add({"UPDATE drills SET sequence = (SELECT o.place FROM drill_order o "
+  add(
+      {"UPDATE drills SET sequence = (SELECT o.place FROM drill_order o "
        "WHERE o.drill_id = drills.drill_id)",
        "DROP TABLE drill_order", "CREATE UNIQUE INDEX drills_by_sequence ON drills (sequence)",
        "CREATE UNIQUE INDEX drills_by_superseded ON drills (supersedes)"});
@@ -187,14 +188,16 @@ Statements FamilyVerdictTable(const Dialect& dialect) {
 Statements ClaimTables() {
   return {
       "CREATE TABLE leases (drill_id TEXT PRIMARY KEY NOT NULL, host TEXT NOT NULL, "
-      "pid BIGINT NOT NULL, since_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL)",
+      "pid BIGINT NOT NULL, process TEXT NOT NULL, since_ms BIGINT NOT NULL, until_ms BIGINT NOT "
+      "NULL)",
       "CREATE TABLE claims (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
       "drill_id TEXT NOT NULL REFERENCES leases (drill_id) ON DELETE CASCADE)",
       "CREATE INDEX claims_by_drill ON claims (drill_id)",
   };
 }
 
-// In the dialect's words: text is ordered alike everywhere, whatever language a server was set up in.
+// In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
+// in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
   for (std::string& statement : statements) {
     if (!statement.starts_with("CREATE TABLE") && !statement.starts_with("ALTER TABLE")) continue;

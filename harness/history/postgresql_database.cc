@@ -59,7 +59,8 @@ ServerError Parse(const std::string& text) {
     const std::string_view rest = std::string_view(text).substr(at + 3);
     if (rest.size() < 7 || rest.substr(5, 2) != ": ") continue;
     const std::string_view code = rest.substr(0, 5);
-    if (!std::ranges::all_of(code, [](unsigned char c) { return std::isupper(c) || std::isdigit(c); }))
+    if (!std::ranges::all_of(code,
+                             [](unsigned char c) { return std::isupper(c) || std::isdigit(c); }))
       continue;
     const std::string_view message = rest.substr(7);
     return {std::string(code), std::string(message.substr(0, message.find('\n')))};
@@ -170,7 +171,8 @@ bool PostgresqlDatabase::ComeBack(int failures) {
   LogWarning(name_ + ": the connection was lost; connecting again");
   Clock& clock = SystemClock();
   // Whoever was waited for in vain is asked once more, and not waited for again.
-  const auto deadline = clock.Monotonic() + (gave_up_ ? std::chrono::milliseconds(0) : limits_.gone);
+  const auto deadline =
+      clock.Monotonic() + (gave_up_ ? std::chrono::milliseconds(0) : limits_.gone);
   gave_up_ = true;
   std::chrono::milliseconds pause{100};
   for (;;) {
@@ -203,9 +205,9 @@ Error PostgresqlDatabase::ErrorOf(const std::exception& exception) {
                    name_);
   }
   if (is("55P03")) {
-    return TimeoutError(fmt::format("locked by another process for more than {}",
-                                    FormatDuration(limits_.lock)),
-                        name_);
+    return TimeoutError(
+        fmt::format("locked by another process for more than {}", FormatDuration(limits_.lock)),
+        name_);
   }
   if (is("57014")) {
     return TimeoutError(fmt::format("gave no answer within {}", FormatDuration(limits_.statement)),

@@ -41,7 +41,7 @@ class PostgresqlDatabase : public Database {
   std::string database_;  // for advice
   bool lost_ = false;
   bool gave_up_ = false;  // it did not come back
-  bool again_ = false;  // the server ended a transaction that would have stood in another's way
+  bool again_ = false;    // the server ended a transaction that would have stood in another's way
 };
 
 }  // namespace rharness

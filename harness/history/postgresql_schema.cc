@@ -171,14 +171,15 @@ void Schema::CreateIndex(std::string_view rest, const char* unique) {
   const std::string name = Word(&rest);
   Word(&rest);  // ON
   const std::string table = Word(&rest);
-  tables_[table].push_back(fmt::format("index {} on {}: {}({})", name, table, unique, Inside(rest)));
+  tables_[table].push_back(
+      fmt::format("index {} on {}: {}({})", name, table, unique, Inside(rest)));
 }
 
 void Schema::CreateFunction(std::string_view rest) {
   const std::string name = Word(&rest);
   const std::size_t begin = rest.find("$$") + 2;
-  functions_[name] = fmt::format("function {}: plpgsql {}", name,
-                                 rest.substr(begin, rest.rfind("$$") - begin));
+  functions_[name] =
+      fmt::format("function {}: plpgsql {}", name, rest.substr(begin, rest.rfind("$$") - begin));
 }
 
 void Schema::CreateTrigger(std::string_view rest) {
@@ -239,8 +240,7 @@ std::string PostgresqlSchemaQuery() {
       "WITH s AS (SELECT n.oid, COALESCE((SELECT m.relowner FROM pg_class m WHERE m.relnamespace = "
       "n.oid AND m.relname = '{}'), n.nspowner) AS owner FROM pg_namespace n WHERE n.nspname = "
       "'{}') {}",
-      kMetaTable, kHistorySchema,
-      fmt::join(kParts, " UNION ALL "));
+      kMetaTable, kHistorySchema, fmt::join(kParts, " UNION ALL "));
 }
 
 std::vector<std::string> PostgresqlSchemaAt(int version) {

@@ -46,9 +46,9 @@ Status CheckParameters(std::string_view query) {
     query.remove_prefix(std::min(end + 1, query.size()));
     const std::string name = Decoded(one.substr(0, one.find('=')));
     if (name.empty() || one.find('=') == std::string_view::npos) {
-      return InvalidInput(fmt::format("a parameter of the history's URL is not NAME=VALUE; {}",
-                                      kForm),
-                          "--history");
+      return InvalidInput(
+          fmt::format("a parameter of the history's URL is not NAME=VALUE; {}", kForm),
+          "--history");
     }
     if (std::ranges::find(kSecretParameters, name) != std::end(kSecretParameters)) {
       return SecretIn("password");
@@ -60,9 +60,8 @@ Status CheckParameters(std::string_view query) {
 }  // namespace
 
 bool IsPostgresqlUrl(std::string_view url) {
-  return std::ranges::any_of(kSchemes, [&](std::string_view scheme) {
-    return url.starts_with(scheme);
-  });
+  return std::ranges::any_of(kSchemes,
+                             [&](std::string_view scheme) { return url.starts_with(scheme); });
 }
 
 Status CheckPostgresqlUrl(std::string_view url) {

@@ -54,7 +54,7 @@ class SqlHistory : public HistoryStore {
                                   std::size_t most) override;
   Result<ClaimOutcome> RenewClaims(const Claimant& who,
                                    const std::vector<std::string>& run_ids) override;
-  Status ReleaseClaims(const std::string& drill_id) override;
+  Status ReleaseClaims(const std::string& drill_id, const std::string& process) override;
   Result<std::vector<Claim>> Claims() override;
 
  private:

@@ -109,8 +109,8 @@ Status SqliteDatabase::SetJournal() {
 }
 
 Result<std::unique_ptr<Database>> SqliteDatabase::Open(const std::filesystem::path& path,
-                                                 std::chrono::milliseconds busy_timeout,
-                                                 std::chrono::milliseconds answer_timeout) {
+                                                       std::chrono::milliseconds busy_timeout,
+                                                       std::chrono::milliseconds answer_timeout) {
   std::unique_ptr<SqliteDatabase> database(
       new SqliteDatabase(path.string(), busy_timeout, answer_timeout));
   RETURN_IF_ERROR(database->Guard([&]() -> Status {

@@ -30,7 +30,8 @@ class HistoryStore {
   // the schema of a history), timeout (locked by another process for 30 s). A store is for one
   // thread; any number of stores and processes may share a history.
   static Result<std::unique_ptr<HistoryStore>> Open(const std::string& url);
-  // One that is there: a misspelled path must not become an empty history. Errors: those, not_found.
+  // One that is there: a misspelled path must not become an empty history. Errors: those,
+  // not_found.
   static Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url);
   virtual ~HistoryStore() = default;
 
@@ -107,7 +108,8 @@ class HistoryStore {
   // The same for all that it took, cheaper where it still has them.
   virtual Result<ClaimOutcome> RenewClaims(const Claimant& who,
                                            const std::vector<std::string>& run_ids) = 0;
-  virtual Status ReleaseClaims(const std::string& drill_id) = 0;
+  // Of a drill that this process worked on; one that another process went on with keeps them.
+  virtual Status ReleaseClaims(const std::string& drill_id, const std::string& process) = 0;
   // All whose lease is not over, by run.
   virtual Result<std::vector<Claim>> Claims() = 0;
 };

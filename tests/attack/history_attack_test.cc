@@ -59,7 +59,8 @@ TEST_F(StrangersHistory, ThatWasAnalysedIsStillOne) {
 }
 
 TEST_F(StrangersHistory, ThatNeverAnswersIsGivenUp) {
-  auto database = SqliteDatabase::Open(path(), std::chrono::seconds(1), std::chrono::milliseconds(50));
+  auto database =
+      SqliteDatabase::Open(path(), std::chrono::seconds(1), std::chrono::milliseconds(50));
   ASSERT_TRUE(database.ok()) << database.error().ToString();
   const Status status = (*database)->Guard([&]() -> Status {
     (*database)->sql() << "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "

@@ -1,4 +1,5 @@
-// Two drills never have the same run at the same time, and what a drill that died left is free again.
+// Two drills never have the same run at the same time, and what a drill that died left is free
+// again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -27,7 +28,8 @@ class ClaimsTest : public HistoryTest {
     }
   }
   static Claimant Who(const std::string& drill_id) {
-    return {drill_id, "host-of-" + drill_id, 42, std::chrono::minutes(10)};
+    return {drill_id, "host-of-" + drill_id, 42, "process-of-" + drill_id,
+            std::chrono::minutes(10)};
   }
   ClaimOutcome Take(const std::string& drill_id, const std::vector<std::string>& run_ids,
                     std::size_t most = 99) {
@@ -60,9 +62,18 @@ TEST_P(ClaimsTest, AreOneDrillsUntilItGivesThemBack) {
   EXPECT_EQ(claim.pid, 42);
   EXPECT_EQ(claim.until - claim.since, std::chrono::minutes(10));
   EXPECT_LT(std::chrono::abs(claim.since - SystemClock().Now()), std::chrono::minutes(5));
-  ASSERT_TRUE(store_->ReleaseClaims("d1").ok());
+  ASSERT_TRUE(store_->ReleaseClaims("d1", "process-of-d1").ok());
   EXPECT_THAT(Take("d2", {"a", "c"}).taken, ElementsAre("a", "c"));
   EXPECT_THAT(Told(*store_->Claims()), ElementsAre("a d2", "c d2"));
+}
+
+TEST_P(ClaimsTest, OfADrillThatAnotherProcessWentOnWithAreNotGivenBackByTheFirst) {
+  Take("d1", {"a"});
+  Claimant later = Who("d1");
+  later.process = "another";
+  ASSERT_TRUE(store_->TakeClaims(later, {"a"}, 1).ok());
+  ASSERT_TRUE(store_->ReleaseClaims("d1", "process-of-d1").ok());
+  EXPECT_THAT(Told(*store_->Claims()), ElementsAre("a d1"));
 }
 
 TEST_P(ClaimsTest, AreAsManyAsWereAskedForPastThoseOfOthers) {

@@ -48,9 +48,7 @@ std::string LastSuccessOf(HistoryStore& store) {
 
 TEST_P(DrillsTest, KeepsWhereARerunRanOnceForAllThatRanThere) {
   AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}}, 0, kHere);
-  const auto rows = [&] {
-    return Raw().Rows("SELECT COUNT(*) FROM surroundings").front();
-  };
+  const auto rows = [&] { return Raw().Rows("SELECT COUNT(*) FROM surroundings").front(); };
   EXPECT_EQ(rows(), "3");  // two parts, and the text that names them
   for (int i = 0; i < 20; ++i) {
     AddDrill("again-" + std::to_string(i), kDay2, {{"a", "identical"}, {"b", "drifted"}}, 1, kHere);
@@ -148,7 +146,7 @@ TEST_P(DrillsTest, TakesWhatAResumedDrillSaysLaterForItsWordAndKeepsBoth) {
   EXPECT_TRUE(store_->FamilyLastGood("digits-mlp/cpu")->empty());
   EXPECT_FALSE(store_->Find("b")->verified.has_value()) << "what was superseded shows nothing";
   EXPECT_EQ(Raw().Rows("SELECT drill_id, verdict FROM verdicts WHERE run_id = 'a' "
-                                     "ORDER BY drill_id"),
+                       "ORDER BY drill_id"),
             (std::vector<std::string>{"d1|infra", "d1.2|identical", "d1.3|drifted"}));
 }
 

@@ -144,8 +144,7 @@ TEST_F(FaultTest, OpensPathsWithSpacesAndEqualsSigns) {
 }
 
 TEST(HistoryUrl, NeverRepeatsAPassword) {
-  for (const char* url :
-       {"mysql://user:s3cret@db", "mariadb://s3cret"}) {
+  for (const char* url : {"mysql://user:s3cret@db", "mariadb://s3cret"}) {
     const auto store = HistoryStore::Open(url);
     ASSERT_FALSE(store.ok()) << url;
     EXPECT_EQ(store.error().code, ErrorCode::kUnsupported) << url;

@@ -1,4 +1,5 @@
-// What is about PostgreSQL alone: URLs, passwords, TLS, rights, strangers' schemas, a server that goes.
+// What is about PostgreSQL alone: URLs, passwords, TLS, rights, strangers' schemas, a server that
+// goes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,7 +163,8 @@ TEST_F(PostgresqlTest, SaysWhatRightIsMissing) {
   ASSERT_TRUE(HistoryStore::Open(url_).ok());
   const Error error = Refusal(Tcp("reader"));
   EXPECT_EQ(error.code, ErrorCode::kIo);
-  EXPECT_THAT(error.ToString(), AllOf(HasSubstr("permission denied"), HasSubstr("USAGE on schema")));
+  EXPECT_THAT(error.ToString(),
+              AllOf(HasSubstr("permission denied"), HasSubstr("USAGE on schema")));
   ASSERT_EQ(RawPostgresql(url_).Run("GRANT USAGE ON SCHEMA rharness TO reader; GRANT SELECT ON ALL "
                                     "TABLES IN SCHEMA rharness TO reader"),
             "");
@@ -192,7 +194,8 @@ TEST_F(PostgresqlTest, RefusesASchemaThatIsNotOfAHistory) {
 
 TEST_F(PostgresqlTest, BelievesNothingThatOthersPutIntoTheSchema) {
   const std::vector<std::pair<std::string, std::string>> planted = {
-      {"CREATE FUNCTION rharness.evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END "
+      {"CREATE FUNCTION rharness.evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; "
+       "END "
        "$$; CREATE TRIGGER evil BEFORE INSERT ON verdicts FOR EACH ROW EXECUTE FUNCTION evil()",
        "has 'function evil'"},
       {"CREATE FUNCTION public.evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END "
@@ -244,7 +247,7 @@ TEST_F(PostgresqlTest, GivesUpOnALockWithinItsLimitAndSaysSo) {
   ASSERT_FALSE(added.ok());
   EXPECT_EQ(added.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(added.error().message, HasSubstr("locked by another process"));
-  ASSERT_TRUE(store->TakeClaims({"d", "h", 1, std::chrono::minutes(1)}, {"a"}, 1).ok())
+  ASSERT_TRUE(store->TakeClaims({"d", "h", 1, "p", std::chrono::minutes(1)}, {"a"}, 1).ok())
       << "claims wait for no long write";
   ASSERT_EQ(other.Run("ROLLBACK"), "");
   EXPECT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay1)).ok());

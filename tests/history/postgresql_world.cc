@@ -80,8 +80,8 @@ PostgresqlWorld::~PostgresqlWorld() { Kill(); }
 std::vector<std::string> PostgresqlWorld::ServerArgv(std::vector<std::string> argv) const {
   argv.front() = binaries_ + "/" + argv.front();
   if (::geteuid() != 0) return argv;
-  std::vector<std::string> as_other = {"setpriv", "--reuid", kServerUser, "--regid", "nogroup",
-                                       "--clear-groups"};
+  std::vector<std::string> as_other = {"setpriv", "--reuid", kServerUser,
+                                       "--regid", "nogroup", "--clear-groups"};
   as_other.insert(as_other.end(), argv.begin(), argv.end());
   return as_other;
 }
@@ -100,17 +100,17 @@ void PostgresqlWorld::Prepare() {
   };
   fs::permissions(at, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
   own(at);
-  const ProcessResult made = AsServer({"initdb", "-D", (at / "data").string(), "-U", "rharness",
-                                       "--auth=trust", "-N", "-E", "UTF8",
-                                       "--locale-provider=icu", "--icu-locale=en-US"});
+  const ProcessResult made =
+      AsServer({"initdb", "-D", (at / "data").string(), "-U", "rharness", "--auth=trust", "-N",
+                "-E", "UTF8", "--locale-provider=icu", "--icu-locale=en-US"});
   if (!made.outcome.Succeeded()) {
     problem_ = "initdb: " + made.stderr_text;
     return;
   }
-  const ProcessResult key = RunIn(
-      at, {"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-           "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
-           (at / "server.key").string(), "-out", (at / "server.crt").string()});
+  const ProcessResult key =
+      RunIn(at, {"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+                 "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
+                 (at / "server.key").string(), "-out", (at / "server.crt").string()});
   if (!key.outcome.Succeeded()) {
     problem_ = "openssl: " + key.stderr_text;
     return;
@@ -148,18 +148,20 @@ bool PostgresqlWorld::Answers() const {
 void PostgresqlWorld::Start() {
   stop_ = false;
   thread_ = std::thread([this] {
-    RunProcess({ServerArgv({"postgres", "-D", (folder() / "data").string()}),
-                {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}},
-                folder()},
-               {}, [this](int pid) { pid_ = pid; }, [this] { return stop_.load(); });
+    RunProcess(
+        {ServerArgv({"postgres", "-D", (folder() / "data").string()}),
+         {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}},
+         folder()},
+        {}, [this](int pid) { pid_ = pid; }, [this] { return stop_.load(); });
   });
   for (int i = 0; i < 600; ++i) {
     if (Answers()) {
       const bool first = databases_ == 0;
       if (first) {
         RawPostgresql(Url("postgres"))
-            .Run("CREATE USER guarded SUPERUSER PASSWORD 's3cret'; CREATE USER secure SUPERUSER; "
-                 "CREATE USER reader; CREATE USER stranger");
+            .Run(
+                "CREATE USER guarded SUPERUSER PASSWORD 's3cret'; CREATE USER secure SUPERUSER; "
+                "CREATE USER reader; CREATE USER stranger");
       }
       return;
     }
