@@ -12,6 +12,7 @@
 #include "harness/base/stderr_line.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
+#include "harness/dispatch/kubernetes_batch.h"
 #include "harness/dispatch/slurm_batch.h"
 #include "harness/drill/drill.h"
 #include "harness/drill/envelope.h"
@@ -56,6 +57,26 @@ Status Split(const std::string& text, const char* option, const char* form, std:
   return {};
 }
 
+Status CompleteKubernetes(DrillOptions* drill) {
+  const bool pods = drill->dispatch == "kubernetes";
+  for (const std::string& option : drill->kubectl) RETURN_IF_ERROR(CheckKubectlOption(option));
+  if (!drill->kubectl.empty() && !pods) {
+    return InvalidInput("goes with --dispatch kubernetes", "--kubectl");
+  }
+  if (drill->pod_template.empty() && pods && !drill->resume) {
+    return InvalidInput("is needed: a v1 PodTemplate that says which volume has --out, and what "
+                        "image runs have that were recorded in none",
+                        "--pod-template");
+  }
+  if (drill->pod_template.empty()) return {};
+  if (!pods && !drill->resume) {
+    return InvalidInput("goes with --dispatch kubernetes", "--pod-template");
+  }
+  std::error_code error;
+  drill->pod_template = fs::absolute(drill->pod_template, error).lexically_normal().string();
+  return error ? IoErrorFromErrno("cannot tell the current folder", error.value()) : Status();
+}
+
 Status Complete(Arguments* arguments, const Command& command) {
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;
@@ -82,6 +103,7 @@ Status Complete(Arguments* arguments, const Command& command) {
   if (!drill.sbatch.empty() && drill.dispatch != "slurm") {
     return InvalidInput("goes with --dispatch slurm", "--sbatch");
   }
+  RETURN_IF_ERROR(CompleteKubernetes(&drill));
   // A cluster's slots are its scheduler's to share out.
   constexpr int kAnyNumber = 1 << 16;
   const bool here = drill.dispatch == "local";
@@ -243,14 +265,22 @@ void AddPlaceOptions(Command* command, Arguments* arguments) {
       .ShowDefault();
   command
       ->Add("--dispatch", &drill.dispatch,
-            "Who carries reruns out: local (this machine) or slurm (job arrays; --out, --root and "
-            "this program must be where the nodes see them)")
-      .Choices({"local", "slurm"})
+            "Who carries reruns out: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
+            "--out, --root and this program must be where the nodes or pods see them")
+      .Choices({"local", "slurm", "kubernetes"})
       .ShowDefault();
   command
       ->Add("--sbatch", &drill.sbatch,
             "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
       .OneEach();
+  command
+      ->Add("--kubectl", &drill.kubectl,
+            "An option of kubectl that says where, such as --kubectl=--context=gpu; repeatable")
+      .OneEach();
+  command
+      ->Add("--pod-template", &drill.pod_template,
+            "The pods of --dispatch kubernetes: a v1 PodTemplate with the volume that has --out")
+      .File();
   command->Add("--container-root", &drill.container_root,
                "Containers of an engine that runs as root are root, too, for images or data that "
                "only root can read (default: a user without rights)");

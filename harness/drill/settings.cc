@@ -49,7 +49,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 22> kKept = {{
+constexpr std::array<KeptOption, 24> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -70,6 +70,8 @@ constexpr std::array<KeptOption, 22> kKept = {{
     {"--launcher", "launcher", nullptr},
     {"--dispatch", "executor", nullptr},
     {"--sbatch", "sbatch", nullptr},
+    {"--kubectl", "kubectl", nullptr},
+    {"--pod-template", "pod_template", nullptr},
     {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
 }};
@@ -112,8 +114,11 @@ Json ToJson(const DrillSettings& settings) {
   const DrillOptions& options = settings.options;
   Json run_ids = Json::MakeArray();
   for (const std::string& run_id : settings.run_ids) run_ids.Append(run_id);
-  Json sbatch = Json::MakeArray();
-  for (const std::string& option : options.sbatch) sbatch.Append(option);
+  const auto texts = [](const std::vector<std::string>& list) {
+    Json array = Json::MakeArray();
+    for (const std::string& text : list) array.Append(text);
+    return array;
+  };
   return Json::MakeObject({{"schema", "rharness.drill/v1"},
                            {"drill_id", settings.drill_id},
                            {"started", FormatTime(settings.started)},
@@ -125,7 +130,9 @@ Json ToJson(const DrillSettings& settings) {
                            {"environment", OverridesToJson(options.environment)},
                            {"launcher", options.launcher},
                            {"executor", options.dispatch},
-                           {"sbatch", std::move(sbatch)},
+                           {"sbatch", texts(options.sbatch)},
+                           {"kubectl", texts(options.kubectl)},
+                           {"pod_template", options.pod_template},
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
                            {"keep_workspaces", options.keep_workspaces}});
@@ -149,6 +156,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("launcher", &options.launcher);
   reader.Read("executor", &options.dispatch);
   reader.ReadArray("sbatch", &options.sbatch);
+  reader.ReadArray("kubectl", &options.kubectl);
+  reader.ReadOptional("pod_template", &options.pod_template);
   reader.ReadOptional("container_root", &options.container_root);
   reader.Read("confirm", &options.confirm);
   reader.Read("keep_workspaces", &options.keep_workspaces);

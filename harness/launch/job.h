@@ -48,7 +48,7 @@ struct ImageProof {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  virtual std::string_view name() const = 0;  // "host", "podman", "docker"
+  virtual std::string_view name() const = 0;  // "host", "podman", "docker", "pod"
   // Makes the image present and checks its digest; explicit and separate so that the run itself
   // never pulls. Idempotent, thread-safe. Errors: not_found (no such image or digest: terminal),
   // process and timeout (infrastructure: worth a retry), integrity (another image came).
@@ -62,7 +62,7 @@ class Launcher {
   virtual Result<ImageProof> Finish(const Job& job, Outcome* outcome) = 0;
 };
 
-// "host", "podman" or "docker". Errors: invalid_input for another name, not_found when the engine
+// "host", "podman", "docker" or "pod". Errors: invalid_input for another name, not_found when the engine
 // is not installed.
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name);
 

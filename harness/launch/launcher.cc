@@ -4,11 +4,13 @@
 #include "harness/launch/container_launcher.h"
 #include "harness/launch/host_launcher.h"
 #include "harness/launch/job.h"
+#include "harness/launch/pod_launcher.h"
 
 namespace rharness {
 
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name) {
   if (name == "host") return std::unique_ptr<Launcher>(std::make_unique<HostLauncher>());
+  if (name == "pod") return std::unique_ptr<Launcher>(std::make_unique<PodLauncher>());
   const Engine* engine = FindEngine(name);
   if (engine == nullptr) {
     return InvalidInput(fmt::format("'{}' is no launcher; expected host, podman or docker", name));

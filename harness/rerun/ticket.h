@@ -30,7 +30,7 @@ struct Ticket {
   std::string drill_id;
   int rerun = 1;    // 1, 2, ..., or a replicate's (RerunName)
   int attempt = 1;  // > 1 after infrastructure failures; an attempt is never used twice
-  // "host", "podman" or "docker"; empty: the drill has none for the manifest's image.
+  // "host", "podman", "docker" or "pod"; empty: the drill has none for the manifest's image.
   std::string launcher;
   bool container_root = false;  // under a rootful engine
   bool keep_workspace = false;  // after the rerun
