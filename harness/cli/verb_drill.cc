@@ -64,9 +64,10 @@ Status CompleteKubernetes(DrillOptions* drill) {
     return InvalidInput("goes with --dispatch kubernetes", "--kubectl");
   }
   if (drill->pod_template.empty() && pods && !drill->resume) {
-    return InvalidInput("is needed: a v1 PodTemplate that says which volume has --out, and what "
-                        "image runs have that were recorded in none",
-                        "--pod-template");
+    return InvalidInput(
+        "is needed: a v1 PodTemplate that says which volume has --out, and what "
+        "image runs have that were recorded in none",
+        "--pod-template");
   }
   if (drill->pod_template.empty()) return {};
   if (!pods && !drill->resume) {
@@ -264,9 +265,10 @@ void AddPlaceOptions(Command* command, Arguments* arguments) {
       .Choices({"auto", "host", "podman", "docker"})
       .ShowDefault();
   command
-      ->Add("--dispatch", &drill.dispatch,
-            "Who carries reruns out: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
-            "--out, --root and this program must be where the nodes or pods see them")
+      ->Add(
+          "--dispatch", &drill.dispatch,
+          "Who carries reruns out: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
+          "--out, --root and this program must be where the nodes or pods see them")
       .Choices({"local", "slurm", "kubernetes"})
       .ShowDefault();
   command

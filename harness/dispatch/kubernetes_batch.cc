@@ -85,8 +85,8 @@ Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
   if (!pod.Queue().empty()) spec.Set("suspend", true);
   Json tmpl = Json::MakeObject();
   tmpl.Set("metadata", Metadata(Labels(pod.pod_labels, labels), pod.pod_annotations));
-  tmpl.Set("spec", BuildPodSpec(pod, batch.needs, RerunCommand(options, batch.folder, at),
-                                batch.avoid));
+  tmpl.Set("spec",
+           BuildPodSpec(pod, batch.needs, RerunCommand(options, batch.folder, at), batch.avoid));
   spec.Set("template", std::move(tmpl));
   return Json::MakeObject({{"apiVersion", "batch/v1"},
                            {"kind", "Job"},
@@ -171,8 +171,7 @@ Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
       items.Append(BuildJob(options, pod, batch, index));
     }
   }
-  return Json::MakeObject(
-      {{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}});
+  return Json::MakeObject({{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}});
 }
 
 }  // namespace rharness

@@ -15,8 +15,8 @@ namespace rharness {
 // Notes the cluster in dispatch/cluster.json below a drill's folder ("rharness.cluster/v1"), or
 // holds it to what is noted there. A server that does not answer is asked again for half a minute.
 // Errors: invalid_input for another cluster; those of KubernetesClient::Identify; io.
-Result<KubernetesCluster> FindCluster(const std::filesystem::path& folder,
-                                      KubernetesClient* client, Clock* clock);
+Result<KubernetesCluster> FindCluster(const std::filesystem::path& folder, KubernetesClient* client,
+                                      Clock* clock);
 
 // A site's pod template, read by kubectl, which knows YAML and every field; it mounts what holds
 // `folder`, and if it names a queue of Kueue's, the cluster has Kueue. Errors: invalid_input.

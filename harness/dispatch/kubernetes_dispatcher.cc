@@ -48,8 +48,8 @@ Status KubernetesDispatcher::Adopt() {
     last_batch_ = BatchNumber(batch);
   }
   if (!tasks_.empty()) {
-    LogInfo(fmt::format("found {} reruns that an earlier process handed to Kubernetes",
-                        tasks_.size()));
+    LogInfo(
+        fmt::format("found {} reruns that an earlier process handed to Kubernetes", tasks_.size()));
   }
   return {};
 }
@@ -62,11 +62,10 @@ Status KubernetesDispatcher::AdoptBatch(const fs::path& folder) {
   if (IsThere(folder / kCleared)) return {};
   const int number = BatchNumber(folder);
   const std::string text = jobs->Dump();
-  batches_[number] = {
-      .folder = folder,
-      .indexed = text.find("\"completionMode\":\"Indexed\"") != std::string::npos,
-      .submitted = IsThere(folder / kSubmitted),
-      .avoids = text.find("\"metadata.name\"") != std::string::npos};
+  batches_[number] = {.folder = folder,
+                      .indexed = text.find("\"completionMode\":\"Indexed\"") != std::string::npos,
+                      .submitted = IsThere(folder / kSubmitted),
+                      .avoids = text.find("\"metadata.name\"") != std::string::npos};
   ASSIGN_OR_RETURN(const std::vector<fs::path> tasks, ListTasks(folder));
   for (const fs::path& task : tasks) {
     auto ticket = LoadTicket(task / "ticket.json");
@@ -107,8 +106,8 @@ Status KubernetesDispatcher::Submit(std::vector<Attempt> attempts) {
   for (auto& [needs, members] : by_needs) {
     for (std::size_t at = 0; at < members.size(); at += most) {
       const auto begin = members.begin() + static_cast<std::ptrdiff_t>(at);
-      const auto end = members.begin() +
-                       static_cast<std::ptrdiff_t>(std::min(members.size(), at + most));
+      const auto end =
+          members.begin() + static_cast<std::ptrdiff_t>(std::min(members.size(), at + most));
       RETURN_IF_ERROR(
           SubmitBatch(needs, {std::make_move_iterator(begin), std::make_move_iterator(end)}));
     }
@@ -211,8 +210,8 @@ Result<std::vector<AttemptEnd>> KubernetesDispatcher::Wait(std::chrono::nanoseco
   }
   RETURN_IF_ERROR(Poll(&ends));
   // As long as something happens it is worth looking often; what waits is to be told soon.
-  const bool idle = std::ranges::any_of(
-      tasks_, [](const Task& task) { return task.idle.has_value(); });
+  const bool idle =
+      std::ranges::any_of(tasks_, [](const Task& task) { return task.idle.has_value(); });
   const auto most = std::chrono::seconds(idle ? 5 : 15);
   interval_ = ends.empty() ? std::min<std::chrono::nanoseconds>(most, interval_ + interval_ / 2)
                            : kFirstPoll;
@@ -222,8 +221,8 @@ Result<std::vector<AttemptEnd>> KubernetesDispatcher::Wait(std::chrono::nanoseco
 
 void KubernetesDispatcher::CancelAll() {
   cancelled_ = true;
-  const Status deleted = client_.DeleteJobs(
-      fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)));
+  const Status deleted =
+      client_.DeleteJobs(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)));
   if (!deleted.ok()) LogWarning("cannot cancel: " + deleted.error().ToString());
   interval_ = kFirstPoll;
   next_poll_ = clock_.Monotonic() + interval_;
@@ -244,9 +243,9 @@ void KubernetesDispatcher::ClearFinished() {
     if (!used) finished.push_back(std::to_string(number));
   }
   if (finished.empty()) return;
-  const Status deleted = client_.DeleteJobs(
-      fmt::format("{}={},{} in ({})", kDrillLabel, DrillLabel(options_.drill_id), kBatchLabel,
-                  fmt::join(finished, ",")));
+  const Status deleted =
+      client_.DeleteJobs(fmt::format("{}={},{} in ({})", kDrillLabel, DrillLabel(options_.drill_id),
+                                     kBatchLabel, fmt::join(finished, ",")));
   if (!deleted.ok()) return;
   for (const std::string& number : finished) {
     const auto batch = batches_.find(std::stoi(number));

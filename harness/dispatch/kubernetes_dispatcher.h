@@ -54,9 +54,9 @@ class KubernetesDispatcher : public Dispatcher {
     std::string job;
     Ticket ticket;
     PodNeeds needs;
-    std::optional<std::size_t> index;      // the caller's; none: adopted, and not asked for yet
-    std::optional<MonotonicTime> ended;    // when there was first nothing of it that lives
-    std::optional<MonotonicTime> idle;     // when it was first seen not to run, though it may
+    std::optional<std::size_t> index;    // the caller's; none: adopted, and not asked for yet
+    std::optional<MonotonicTime> ended;  // when there was first nothing of it that lives
+    std::optional<MonotonicTime> idle;   // when it was first seen not to run, though it may
     std::optional<std::pair<std::string, MonotonicTime>> trouble;  // and since when
     std::string disruption;  // why a pod of it had to go, when that was last seen
   };
@@ -88,7 +88,7 @@ class KubernetesDispatcher : public Dispatcher {
   const std::function<bool()> should_cancel_;
   KubernetesCluster cluster_;
   PodTemplate pod_;
-  std::map<int, Batch> batches_;   // of which Jobs may be left
+  std::map<int, Batch> batches_;  // of which Jobs may be left
   int last_batch_ = 0;
   std::vector<Task> tasks_;        // that have not ended
   std::vector<AttemptEnd> ended_;  // and not told yet

@@ -239,9 +239,9 @@ AttemptEnd KubernetesDispatcher::GiveUp(Task* task, const KubernetesTask& view,
   const AttemptEnd::Kind end = kind == Kind::kRefused     ? AttemptEnd::Kind::kCutShort
                                : kind == Kind::kPreempted ? AttemptEnd::Kind::kPreempted
                                                           : AttemptEnd::Kind::kInfrastructure;
-  return EndWithoutEvidence(
-      task->ticket, *task->index, end,
-      kind == Kind::kRefused ? OutcomeKind::kNotStarted : OutcomeKind::kLost, why, clock_.Now());
+  return EndWithoutEvidence(task->ticket, *task->index, end,
+                            kind == Kind::kRefused ? OutcomeKind::kNotStarted : OutcomeKind::kLost,
+                            why, clock_.Now());
 }
 
 }  // namespace rharness

@@ -30,8 +30,8 @@ bool IsTrue(const Json& json, std::initializer_list<std::string_view> path) {
 
 const Json* ElementNamed(const Json::Array& elements, std::string_view key,
                          std::string_view value) {
-  const auto found = std::ranges::find_if(
-      elements, [&](const Json& one) { return TextAt(one, {key}) == value; });
+  const auto found =
+      std::ranges::find_if(elements, [&](const Json& one) { return TextAt(one, {key}) == value; });
   return found == elements.end() ? nullptr : &*found;
 }
 

@@ -70,9 +70,9 @@ struct KubernetesEvent {
 
 // Of Kueue: what it makes of a Job.
 struct KubernetesWorkload {
-  std::string job;       // its owner's name
+  std::string job;        // its owner's name
   bool reserved = false;  // it has its quota
-  std::string reason;    // why not: "Pending", "Inadmissible", ...
+  std::string reason;     // why not: "Pending", "Inadmissible", ...
   std::string message;
   std::string evicted;  // why it had to go, when it last had to
 };

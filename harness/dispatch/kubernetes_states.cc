@@ -40,16 +40,25 @@ std::string WhyEnded(const KubernetesPod& pod) {
 // Ends of pods that are somebody's decision.
 std::optional<TaskDecision> ByDisruption(const std::string& reason, const std::string& node,
                                          const std::string& why) {
-  static constexpr std::array<std::string_view, 6> kPreempted = {
-      "PreemptionByScheduler", "PreemptionByKubeScheduler", "EvictionByEvictionAPI",
-      "Preempting",            "Preempted",                 "Evicted"};
-  static constexpr std::array<std::string_view, 9> kNode = {
-      "DeletionByTaintManager", "DeletionByPodGC", "NodeLost", "NodeAffinity",
-      "UnexpectedAdmissionError", "NodeShutdown", "Shutdown", "Terminated", "NodeGone"};
+  static constexpr std::array<std::string_view, 6> kPreempted = {"PreemptionByScheduler",
+                                                                 "PreemptionByKubeScheduler",
+                                                                 "EvictionByEvictionAPI",
+                                                                 "Preempting",
+                                                                 "Preempted",
+                                                                 "Evicted"};
+  static constexpr std::array<std::string_view, 9> kNode = {"DeletionByTaintManager",
+                                                            "DeletionByPodGC",
+                                                            "NodeLost",
+                                                            "NodeAffinity",
+                                                            "UnexpectedAdmissionError",
+                                                            "NodeShutdown",
+                                                            "Shutdown",
+                                                            "Terminated",
+                                                            "NodeGone"};
   const std::string on = node.empty() ? "" : " on " + node;
   if (IsIn(reason, kPreempted) || reason == "TerminationByKubelet") {
-    return TaskDecision{Kind::kPreempted,
-                        fmt::format("Kubernetes ended its pod{} ({})", on, why), ""};
+    return TaskDecision{Kind::kPreempted, fmt::format("Kubernetes ended its pod{} ({})", on, why),
+                        ""};
   }
   if (IsIn(reason, kNode) || reason.starts_with("OutOf")) {
     return TaskDecision{Kind::kRetry, fmt::format("its node failed ({}{})", why, on), node};
@@ -62,13 +71,13 @@ std::optional<TaskDecision> NeverRan(const KubernetesPod& pod, bool claimed) {
   static constexpr std::array<std::string_view, 3> kCannotStart = {
       "StartError", "ContainerCannotRun", "ContainerCannotStart"};
   // The program's libraries are not those of the image.
-  const bool foreign = pod.container.message.find("while loading shared libraries") !=
-                           std::string::npos ||
-                       pod.container.message.find("GLIBC") != std::string::npos;
+  const bool foreign =
+      pod.container.message.find("while loading shared libraries") != std::string::npos ||
+      pod.container.message.find("GLIBC") != std::string::npos;
   if (IsIn(pod.container.ended, kCannotStart) || (foreign && !claimed)) {
-    return TaskDecision{Kind::kRefused,
-                        fmt::format("rharness cannot be started in {}: {}", pod.name, WhyEnded(pod)),
-                        ""};
+    return TaskDecision{
+        Kind::kRefused,
+        fmt::format("rharness cannot be started in {}: {}", pod.name, WhyEnded(pod)), ""};
   }
   const int code = pod.container.exit_code.value_or(0);
   if (!claimed && (code == kExitUsage || code == kExitIntegrity)) {
@@ -100,10 +109,9 @@ TaskDecision DecideEnded(const KubernetesTask& task) {
   if (auto decision = ByDisruption(task.disruption, node, task.disruption)) return *decision;
   if (task.job && task.job->suspended) {
     return {Kind::kPreempted,
-            fmt::format("its Job was suspended{}",
-                        task.workload && !task.workload->evicted.empty()
-                            ? ": " + task.workload->evicted
-                            : ""),
+            fmt::format("its Job was suspended{}", task.workload && !task.workload->evicted.empty()
+                                                       ? ": " + task.workload->evicted
+                                                       : ""),
             ""};
   }
   const bool twice = pod != nullptr && pod->container.exit_code == kExitClaimed;

@@ -93,12 +93,12 @@ Trouble TroubleOfScheduling(const KubernetesTask& task, const KubernetesPod& pod
 
 Trouble TroubleOfImage(const KubernetesPod& pod) {
   static constexpr std::array<std::string_view, 10> kGone = {
-      "not found",    "manifest unknown", "does not exist",    "denied",      "nauthorized",
-      "no match for", "authentication",   "is not present with", "InvalidImage", "invalid reference"};
+      "not found",    "manifest unknown", "does not exist", "denied",
+      "nauthorized",  "no match for",     "authentication", "is not present with",
+      "InvalidImage", "invalid reference"};
   const KubernetesContainer& container = pod.container;
   const bool gone = container.waiting == "InvalidImageName" ||
-                    container.waiting == "ErrImageNeverPull" ||
-                    HasAnyOf(container.message, kGone);
+                    container.waiting == "ErrImageNeverPull" || HasAnyOf(container.message, kGone);
   return {gone ? Trouble::Kind::kMayNever : Trouble::Kind::kHere, "image",
           fmt::format("{} cannot be had{}: {}", pod.image, OnNode(pod),
                       ReasonAnd(container.waiting, container.message))};
@@ -106,7 +106,7 @@ Trouble TroubleOfImage(const KubernetesPod& pod) {
 
 Trouble TroubleOfContainer(const KubernetesTask& task, const KubernetesPod& pod) {
   static constexpr std::array<std::string_view, 6> kImage = {
-      "ErrImagePull",      "ImagePullBackOff",    "InvalidImageName",
+      "ErrImagePull",      "ImagePullBackOff",  "InvalidImageName",
       "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable"};
   static constexpr std::array<std::string_view, 4> kConfig = {
       "CreateContainerConfigError", "CreateContainerError", "RunContainerError",
@@ -219,9 +219,7 @@ std::string ReasonAnd(const std::string& reason, const std::string& message) {
 const KubernetesPod* TellingPod(const KubernetesTask& task) {
   const KubernetesPod* found = nullptr;
   for (const KubernetesPod& pod : task.pods) {
-    const auto rank = [](const KubernetesPod& one) {
-      return std::pair(one.IsOver(), one.leaving);
-    };
+    const auto rank = [](const KubernetesPod& one) { return std::pair(one.IsOver(), one.leaving); };
     if (found == nullptr || rank(pod) < rank(*found) ||
         (rank(pod) == rank(*found) && pod.created < found->created)) {
       found = &pod;
@@ -249,11 +247,12 @@ KubernetesTrouble TroubleOf(const KubernetesTask& task) {
     return TroubleOfImageChange(task, *pod);
   }
   if (pod->leaving) {
-    return {Trouble::Kind::kNode, "leaving",
-            fmt::format("its pod was told to end, and its node does not say that it has ({}{})",
-                        pod->disruption.empty() ? pod->phase
-                                                : ReasonAnd(pod->disruption, pod->disruption_message),
-                        OnNode(*pod))};
+    return {
+        Trouble::Kind::kNode, "leaving",
+        fmt::format("its pod was told to end, and its node does not say that it has ({}{})",
+                    pod->disruption.empty() ? pod->phase
+                                            : ReasonAnd(pod->disruption, pod->disruption_message),
+                    OnNode(*pod))};
   }
   if (pod->node.empty()) {
     return pod->unschedulable.empty() ? Trouble() : TroubleOfScheduling(task, *pod);

@@ -29,8 +29,8 @@ struct PodResources {
 
 // What is known of one task, and for how long.
 struct KubernetesTask {
-  std::optional<KubernetesJob> job;  // none: the server has no such Job
-  std::vector<KubernetesPod> pods;   // of this task alone
+  std::optional<KubernetesJob> job;     // none: the server has no such Job
+  std::vector<KubernetesPod> pods;      // of this task alone
   std::vector<KubernetesEvent> events;  // of the Job and of these pods
   std::optional<KubernetesWorkload> workload;
   std::vector<KubernetesNode> nodes;  // none: not asked for, or not to be told

@@ -176,10 +176,11 @@ Status RequireMounted(const PodTemplate& pod, std::string_view file,
         });
     if (mounted) continue;
     return InvalidInput(
-        fmt::format("mounts no volume at {} or above it, so that no pod would see it; expected one "
-                    "in template.spec.containers[0].volumeMounts, which this machine sees under the "
-                    "same path",
-                    path.string()),
+        fmt::format(
+            "mounts no volume at {} or above it, so that no pod would see it; expected one "
+            "in template.spec.containers[0].volumeMounts, which this machine sees under the "
+            "same path",
+            path.string()),
         std::string(file));
   }
   return {};

@@ -52,12 +52,12 @@ Status Dispatching::BeginSlurm(const DrillOptions& options, const std::string& d
                                std::function<Status(const RerunStep&)> on_step,
                                std::function<bool()> should_stop, Clock* clock) {
   ASSIGN_OR_RETURN(const fs::path program, ThisProgram());
-  auto slurm = std::make_unique<SlurmDispatcher>(SlurmOptions{.folder = options.out,
-                                                              .drill_id = drill_id,
-                                                              .program = program,
-                                                              .sbatch = options.sbatch},
-                                                 &slurm_, clock, std::move(on_step),
-                                                 std::move(should_stop));
+  auto slurm =
+      std::make_unique<SlurmDispatcher>(SlurmOptions{.folder = options.out,
+                                                     .drill_id = drill_id,
+                                                     .program = program,
+                                                     .sbatch = options.sbatch},
+                                        &slurm_, clock, std::move(on_step), std::move(should_stop));
   RETURN_IF_ERROR(slurm->Adopt());
   dispatcher_ = std::move(slurm);
   return {};

@@ -18,11 +18,11 @@ std::string PodImage() {
 Status PodLauncher::Prepare(const Image& image) {
   const std::string digest = PodImage();
   if (!digest.empty() && digest == image.digest) return {};
-  return IntegrityError(fmt::format("expected a pod of the image {}; this is {}",
-                                    image.digest.empty() ? "of the run, which has no digest"
-                                                         : image.digest,
-                                    digest.empty() ? "none" : TerminalSafe(digest)),
-                        kPodImageVariable);
+  return IntegrityError(
+      fmt::format("expected a pod of the image {}; this is {}",
+                  image.digest.empty() ? "of the run, which has no digest" : image.digest,
+                  digest.empty() ? "none" : TerminalSafe(digest)),
+      kPodImageVariable);
 }
 
 Result<ImageProof> PodLauncher::Finish(const Job&, Outcome*) {
