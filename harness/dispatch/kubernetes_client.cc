@@ -1,6 +1,8 @@
 // Calling kubectl.
 #include "harness/dispatch/kubernetes_client.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -40,6 +42,11 @@ std::string SaidIn(std::string_view text) {
 }
 
 }  // namespace
+
+std::string NameOf(const KubernetesCluster& cluster) {
+  return fmt::format("{} (uid {})", cluster.server.empty() ? "its own" : cluster.server,
+                     cluster.uid.empty() ? "not known" : cluster.uid);
+}
 
 bool IsSameCluster(const KubernetesCluster& one, const KubernetesCluster& other) {
   if (!one.uid.empty() && !other.uid.empty()) return one.uid == other.uid;

@@ -22,6 +22,9 @@ struct KubernetesCluster {
   KubernetesVersion version;
 };
 
+// "https://10.0.0.1:6443 (uid ...)".
+std::string NameOf(const KubernetesCluster& cluster);
+
 // Whether they are one, by what is known of both. Pure.
 bool IsSameCluster(const KubernetesCluster& one, const KubernetesCluster& other);
 

@@ -12,11 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string NameOf(const KubernetesCluster& cluster) {
-  return fmt::format("{} (uid {})", cluster.server.empty() ? "its own" : cluster.server,
-                     cluster.uid.empty() ? "not known" : cluster.uid);
-}
-
 Result<KubernetesCluster> ReadCluster(const fs::path& file) {
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(file, 1 << 16));
   KubernetesCluster cluster;

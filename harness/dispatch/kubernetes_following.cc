@@ -61,8 +61,8 @@ bool KubernetesDispatcher::IsStillTheCluster() {
     return false;
   }
   if (IsSameCluster(*cluster, cluster_)) return true;
-  TellSilence(fmt::format("another cluster does, {}, where that of this drill is {}",
-                          cluster->server, cluster_.server));
+  TellSilence(fmt::format("another cluster does, {}, where this drill's is {}", NameOf(*cluster),
+                          NameOf(cluster_)));
   return false;
 }
 
