@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "harness/base/files.h"
+
 namespace rharness {
 namespace {
 
@@ -136,6 +140,18 @@ TEST(KubernetesBatch, AsksForTheRecordedGpuAndForNoNodeThatFailed) {
                 .find("gpu.product"),
             std::string::npos)
       << "the site has chosen";
+}
+
+// For tests/dispatch/kubernetes_manifests.py, which holds them to the schemas of releases.
+TEST(KubernetesBatch, IsWrittenDownToBeValidated) {
+  const char* out = std::getenv("RHARNESS_JOBS");
+  if (out == nullptr) GTEST_SKIP() << "RHARNESS_JOBS names no folder (./dev test-kubernetes)";
+  PodTemplate queued = Site();
+  queued.job_labels.Set("kueue.x-k8s.io/queue-name", "night");
+  const std::filesystem::path folder = out;
+  ASSERT_TRUE(WriteJsonFile(folder / "indexed.json", Build(true, Site(), 1, {"n1"})).ok());
+  ASSERT_TRUE(WriteJsonFile(folder / "plain.json", Build(false, Site(), 1, {"n1"})).ok());
+  ASSERT_TRUE(WriteJsonFile(folder / "queued.json", Build(false, queued)).ok());
 }
 
 TEST(KubernetesBatch, KnowsAGpuByItsOldLabelToo) {
