@@ -55,6 +55,7 @@ KubernetesJob ReadJob(const Json& object) {
 }
 
 void ReadContainerState(const Json& status, KubernetesContainer* container) {
+  container->running = FindAt(status, {"state", "running"}) != nullptr;
   if (const Json* waiting = FindAt(status, {"state", "waiting"}); waiting != nullptr) {
     container->waiting = Said(*waiting, {"reason"});
     container->message = Said(*waiting, {"message"});
@@ -101,6 +102,9 @@ KubernetesPod ReadPod(const Json& object) {
   const Json* container =
       ElementNamed(ElementsAt(object, {"spec", "containers"}), "name", kContainerName);
   if (container != nullptr) pod.image = Said(*container, {"image"});
+  // A container without a readiness probe is ready while it runs, unless the control plane says so.
+  pod.unready = pod.phase == "Running" && pod.container.running &&
+                Condition(object, "Ready", "False") != nullptr;
   if (const Json* scheduled = Condition(object, "PodScheduled", "False"); scheduled != nullptr) {
     if (TextAt(*scheduled, {"reason"}) == "Unschedulable") {
       pod.unschedulable = Said(*scheduled, {"message"});

@@ -36,6 +36,7 @@ struct KubernetesJob {
 
 // What our container of a pod does.
 struct KubernetesContainer {
+  bool running = false;
   std::string waiting;  // "ContainerCreating", "ImagePullBackOff", ...; empty: it does not wait
   std::string ended;    // "Completed", "Error", "OOMKilled", "StartError", ...
   std::string message;  // of either
@@ -52,6 +53,7 @@ struct KubernetesPod {
   std::string phase;    // "Pending", "Running", "Succeeded", "Failed", "Unknown"
   std::string reason;   // of the phase: "Evicted", "NodeLost", "DeadlineExceeded", ...
   std::string message;
+  bool unready = false;       // it runs, and its node has not been heard of for a while
   bool leaving = false;       // somebody deleted it, and it is still there
   std::string unschedulable;  // why the scheduler finds no node for it
   std::string disruption;     // reason of the condition DisruptionTarget or TerminationTarget

@@ -136,8 +136,9 @@ TaskDecision DecideTask(const KubernetesTask& task) {
   // Stopped: its own word that nothing of it runs any more.
   if (task.stopped || !IsLive(task)) return DecideEnded(task);
   const Trouble trouble = TroubleOf(task);
-  const bool leaving = trouble.name == "leaving";
-  const bool lasts = task.since_trouble >= (leaving ? kLeavingLimit : kTroubleLimit);
+  const bool lasts = task.since_trouble >= (trouble.name == "leaving" ? kLeavingLimit
+                                            : trouble.name == "node"  ? kNodeLimit
+                                                                      : kTroubleLimit);
   switch (trouble.kind) {
     case Trouble::Kind::kNone:
       return {};

@@ -21,6 +21,8 @@ inline constexpr std::chrono::seconds kTroubleLimit{30};
 // A pod that was told to end gets `kPodGrace`, and its node as much again to say so.
 inline constexpr std::chrono::seconds kPodGrace{30};
 inline constexpr std::chrono::seconds kLeavingLimit{2 * kPodGrace};
+// A node that is not heard of may only be busy, and a control plane in trouble evicts nothing.
+inline constexpr std::chrono::seconds kNodeLimit{120};
 
 // For a task that has left no evidence of a run that came to its end. Unknown is never done.
 TaskDecision DecideTask(const KubernetesTask& task);

@@ -254,6 +254,11 @@ KubernetesTrouble TroubleOf(const KubernetesTask& task) {
                                             : ReasonAnd(pod->disruption, pod->disruption_message),
                     OnNode(*pod))};
   }
+  if (pod->unready) {
+    return {Trouble::Kind::kNode, "node",
+            fmt::format("its node does not answer{}: the pod is not ready, and was not told to end",
+                        OnNode(*pod))};
+  }
   if (pod->node.empty()) {
     return pod->unschedulable.empty() ? Trouble() : TroubleOfScheduling(task, *pod);
   }

@@ -28,8 +28,8 @@ def valid(thing, release):
 
 
 def round_trip(thing):
-    model = argo.WorkflowTemplate.parse_obj(thing)
-    back = json.loads(model.json(by_alias=True, exclude_none=True, exclude_unset=True))
+    model = argo.WorkflowTemplate.model_validate(thing)
+    back = model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
     if back != thing:
         raise ValueError(f"is read as {back}")
 

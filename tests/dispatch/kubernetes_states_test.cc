@@ -259,6 +259,17 @@ TEST(KubernetesStates, AvoidsANodeThatFailed) {
   EXPECT_EQ(After(leaving, kLeavingLimit).avoid, "n1");
 }
 
+// As 1.20 has it while most of its nodes are not ready: it evicts nothing then.
+TEST(KubernetesStates, GivesUpANodeThatIsNotHeardOf) {
+  const auto task =
+      WithPod(ContainerStatus("Running", R"("running": {})",
+                              R"(, "conditions": [{"type": "Ready", "status": "False"},
+                         {"type": "ContainersReady", "status": "True"}])"));
+  EXPECT_EQ(After(task, seconds(60)).kind, Kind::kWait);
+  EXPECT_EQ(After(task, kNodeLimit).kind, Kind::kRetry);
+  EXPECT_EQ(After(task, kNodeLimit).avoid, "n1");
+}
+
 TEST(KubernetesStates, TakesMemoryForTheRunsOwnEnd) {
   const auto task = WithPod(
       ContainerStatus("Failed", R"("terminated": {"exitCode": 137, "reason": "OOMKilled"})"));
