@@ -69,23 +69,13 @@ bool KubernetesDispatcher::IsStillTheCluster() {
 // Where reruns do not run though they may: why. Who may not ask is told less.
 void KubernetesDispatcher::LookCloser(Seen* seen) {
   const MonotonicTime now = clock_.Monotonic();
-  bool idle = false;
-  bool placeless = false;
-  for (const Task& task : tasks_) {
-    idle = idle || (task.idle && now - *task.idle >= kIdleLimit);
-    const auto pods = seen->pods.find({task.job, task.name});
-    if (pods == seen->pods.end()) continue;
-    placeless = placeless || std::ranges::any_of(pods->second, [](const KubernetesPod& pod) {
-                  return !pod.unschedulable.empty();
-                });
-  }
+  const bool idle = std::ranges::any_of(
+      tasks_, [&](const Task& task) { return task.idle && now - *task.idle >= kIdleLimit; });
   if (!idle) return;
   if (auto found = client_.Get("events", ""); found.ok()) {
     for (KubernetesEvent& event : found->events) seen->events.emplace(event.object, event);
   }
-  if (placeless) {
-    if (auto found = client_.Get("nodes", ""); found.ok()) seen->objects.nodes = found->nodes;
-  }
+  if (auto found = client_.Get("nodes", ""); found.ok()) seen->objects.nodes = found->nodes;
   if (pod_.Queue().empty()) return;
   if (auto found = client_.Get("workloads.kueue.x-k8s.io", ""); found.ok()) {
     for (KubernetesWorkload& one : found->workloads) seen->workloads[one.job] = one;

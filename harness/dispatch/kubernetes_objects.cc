@@ -153,7 +153,13 @@ KubernetesNode ReadNode(const Json& object) {
     if (value->kind() == Json::Kind::kString) return ParseQuantity(value->AsString()).value_or(0.0);
     return value->ToDouble().value_or(0.0);
   };
+  std::string silence;
+  for (const std::string_view status : {"False", "Unknown"}) {
+    const Json* ready = Condition(object, "Ready", status);
+    if (ready != nullptr) silence = Said(*ready, {"reason"}) + ": " + Said(*ready, {"message"});
+  }
   return {.name = TextAt(object, {"metadata", "name"}),
+          .silence = std::move(silence),
           .cpus = amount("cpu"),
           .memory_bytes = amount("memory"),
           .gpus = amount("nvidia.com/gpu")};

@@ -81,6 +81,7 @@ struct KubernetesWorkload {
 
 struct KubernetesNode {
   std::string name;
+  std::string silence;  // why it is not ready; empty: it is
   double cpus = 0.0;
   double memory_bytes = 0.0;
   double gpus = 0.0;

@@ -130,6 +130,18 @@ Trouble TroubleOfContainer(const KubernetesTask& task, const KubernetesPod& pod)
   return {};
 }
 
+// Nodes may not be for this user to see; of a pod that runs the control plane says it all the same.
+Trouble TroubleOfNode(const KubernetesTask& task, const KubernetesPod& pod) {
+  if (pod.node.empty()) return {};
+  const auto node = std::ranges::find(task.nodes, pod.node, &KubernetesNode::name);
+  const bool gone = !task.nodes.empty() && node == task.nodes.end();
+  const std::string silence = node == task.nodes.end() ? "" : node->silence;
+  if (!gone && silence.empty() && !pod.unready) return {};
+  return {Trouble::Kind::kNode, "node",
+          fmt::format("its node {}{}: {}", gone ? "is gone" : "does not answer", OnNode(pod),
+                      silence.empty() ? "the pod is not ready, and was not told to end" : silence)};
+}
+
 // A quota that is smaller than what is asked for, whatever others use: "exceeded quota: small,
 // requested: requests.cpu=4,pods=1, used: ..., limited: requests.cpu=2".
 bool AsksForMoreThanQuota(std::string_view message) {
@@ -254,10 +266,8 @@ KubernetesTrouble TroubleOf(const KubernetesTask& task) {
                                             : ReasonAnd(pod->disruption, pod->disruption_message),
                     OnNode(*pod))};
   }
-  if (pod->unready) {
-    return {Trouble::Kind::kNode, "node",
-            fmt::format("its node does not answer{}: the pod is not ready, and was not told to end",
-                        OnNode(*pod))};
+  if (auto trouble = TroubleOfNode(task, *pod); trouble.kind != Trouble::Kind::kNone) {
+    return trouble;
   }
   if (pod->node.empty()) {
     return pod->unschedulable.empty() ? Trouble() : TroubleOfScheduling(task, *pod);

@@ -270,6 +270,23 @@ TEST(KubernetesStates, GivesUpANodeThatIsNotHeardOf) {
   EXPECT_EQ(After(task, kNodeLimit).avoid, "n1");
 }
 
+// 1.20 does not evict from it; a pod that never began is not marked, either.
+TEST(KubernetesStates, GivesUpAPodThatNeverBeganOnANodeThatIsSilent) {
+  const std::string creating =
+      ContainerStatus("Pending", R"("waiting": {"reason": "ContainerCreating"})");
+  const auto task =
+      WithPod(creating, R"({"kind": "Node", "metadata": {"name": "n1"}, "status": {"conditions": [
+          {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown",
+           "message": "Kubelet stopped posting node status."}]}})");
+  EXPECT_EQ(After(task, seconds(60)).kind, Kind::kWait);
+  EXPECT_EQ(After(task, kNodeLimit).kind, Kind::kRetry);
+  EXPECT_EQ(After(task, kNodeLimit).avoid, "n1");
+  EXPECT_THAT(After(task, kNodeLimit).why, HasSubstr("Kubelet stopped posting node status"));
+  const TaskDecision gone = After(WithPod(creating, Node("n2", "4", "8Gi")), kNodeLimit);
+  EXPECT_THAT(gone.why, HasSubstr("its node is gone on n1"));
+  EXPECT_EQ(After(WithPod(creating, Node("n1", "4", "8Gi")), seconds(9999)).kind, Kind::kWait);
+}
+
 TEST(KubernetesStates, TakesMemoryForTheRunsOwnEnd) {
   const auto task = WithPod(
       ContainerStatus("Failed", R"("terminated": {"exitCode": 137, "reason": "OOMKilled"})"));
