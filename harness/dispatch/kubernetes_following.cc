@@ -225,7 +225,9 @@ AttemptEnd KubernetesDispatcher::GiveUp(Task* task, const KubernetesTask& view,
     end.evidence.obstacle.clear();
     return end;
   }
-  LogDebug(why);
+  // Told now, once for each trouble: the report comes when all attempts are used up.
+  const std::string trouble = "again: " + (task->trouble ? task->trouble->first : "");
+  if (kind == Kind::kRetry && told_.insert(trouble).second) LogWarning("trying again: " + why);
   const AttemptEnd::Kind end = kind == Kind::kRefused     ? AttemptEnd::Kind::kCutShort
                                : kind == Kind::kPreempted ? AttemptEnd::Kind::kPreempted
                                                           : AttemptEnd::Kind::kInfrastructure;
