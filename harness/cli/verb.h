@@ -11,7 +11,6 @@
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_line.h"
-#include "harness/policy/policy.h"
 
 namespace rharness {
 
@@ -58,9 +57,6 @@ void AddReport(Command& root);
 void AddRerun(Command& root);
 void AddStats(Command& root);
 void AddVersion(Command& root);
-
-// Whether `rharness drill` can take this profile. Errors: invalid_input with its place in the file.
-Status CheckDrillProfile(const Profile& profile);
 
 }  // namespace rharness
 

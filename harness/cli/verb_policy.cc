@@ -5,6 +5,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/drill_options.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/substitutes.h"
 #include "harness/manifest/fields.h"

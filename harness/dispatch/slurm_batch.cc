@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
-#include <system_error>
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "harness/dispatch/task_folder.h"
 
 namespace rharness {
 namespace {
@@ -28,14 +27,6 @@ constexpr std::string_view kScript =
 // For hashing inputs, fetching an image and bringing outputs home.
 constexpr double kMarginSeconds = 600.0;
 constexpr std::uint64_t kMarginMib = 256;
-
-// The number of a folder such as "12"; 0: not one.
-int NumberOf(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? number : 0;
-}
 
 }  // namespace
 
@@ -105,29 +96,8 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
 
 Status WriteBatch(const fs::path& batch, const std::vector<Attempt>& attempts) {
   RETURN_IF_ERROR(MakeDirectories(batch));
-  Json jobs = Json::MakeArray();
-  for (std::size_t i = 0; i < attempts.size(); ++i) {
-    const fs::path task = batch / std::to_string(i);
-    RETURN_IF_ERROR(MakeDirectories(task));
-    RETURN_IF_ERROR(WriteJsonFile(task / "ticket.json", ToJson(attempts[i].ticket)));
-    jobs.Append(attempts[i].ticket.job());
-  }
   RETURN_IF_ERROR(WriteFileAtomic(batch / "script.sh", kScript));
-  return WriteJsonFile(batch / "batch.json",
-                       Json::MakeObject({{"schema", "rharness.batch/v1"}, {"jobs", jobs}}));
-}
-
-Result<std::vector<fs::path>> ListBatches(const fs::path& folder) {
-  std::vector<fs::path> batches;
-  std::error_code error;
-  fs::directory_iterator entry(folder / "dispatch", error);
-  if (error == std::errc::no_such_file_or_directory) return batches;
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (NumberOf(entry->path()) > 0) batches.push_back(entry->path());
-  }
-  if (error) return IoErrorFromErrno("cannot list", error.value(), (folder / "dispatch").string());
-  std::ranges::sort(batches, {}, NumberOf);
-  return batches;
+  return WriteTasks(batch, attempts);
 }
 
 }  // namespace rharness

@@ -45,12 +45,8 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options,
 // By which Slurm's queue knows it.
 std::string BatchName(const SlurmOptions& options, const std::filesystem::path& batch);
 
-// Makes the folder dispatch/NUMBER with the script, batch.json and a folder with its ticket for
-// each attempt. Errors: io.
+// WriteTasks, and the script that runs them. Errors: io.
 Status WriteBatch(const std::filesystem::path& batch, const std::vector<Attempt>& attempts);
-
-// The folders dispatch/NUMBER below a drill's folder, by number. Errors: io.
-Result<std::vector<std::filesystem::path>> ListBatches(const std::filesystem::path& folder);
 
 }  // namespace rharness
 

@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/base/held_folder.h"
 #include "harness/base/log.h"
+#include "harness/dispatch/task_folder.h"
 
 namespace rharness {
 namespace {
@@ -27,31 +25,6 @@ std::uint64_t JobOf(const std::string& task) {
   std::uint64_t job = 0;
   std::from_chars(task.data(), task.data() + task.size(), job);
   return job;
-}
-
-// A shared file system shows what another machine wrote once the folder has been listed.
-void Refresh(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();) {
-    entry.increment(error);
-  }
-}
-
-// Moves a rerun's folder from below one folder to below another of the same file system.
-Status MoveRerun(const fs::path& from_folder, const fs::path& to_folder, const Ticket& ticket) {
-  const fs::path here = RerunFolder({}, ticket.run_id(), ticket.rerun);
-  RETURN_IF_ERROR(RemoveTreeBelow(to_folder, here));
-  RETURN_IF_ERROR(MakeDirectoriesBelow(to_folder, here.parent_path()));
-  ASSIGN_OR_RETURN(const HeldFolder from, HeldFolder::Open(from_folder));
-  ASSIGN_OR_RETURN(const HeldFolder source, from.OpenFolder(here.parent_path()));
-  ASSIGN_OR_RETURN(const HeldFolder to, HeldFolder::Open(to_folder));
-  ASSIGN_OR_RETURN(const HeldFolder target, to.OpenFolder(here.parent_path()));
-  const std::string name = here.filename().string();
-  if (::renameat(source.fd(), name.c_str(), target.fd(), name.c_str()) != 0) {
-    return IoErrorFromErrno("cannot move what a task left", errno, (from_folder / here).string());
-  }
-  ASSIGN_OR_RETURN(const HeldFolder moved, target.OpenFolder(name));
-  return {};
 }
 
 }  // namespace
@@ -69,8 +42,7 @@ Status SlurmDispatcher::Adopt() {
   ASSIGN_OR_RETURN(const std::vector<fs::path> batches, ListBatches(options_.folder));
   for (const fs::path& batch : batches) {
     RETURN_IF_ERROR(AdoptBatch(batch));
-    std::from_chars(batch.filename().c_str(),
-                    batch.filename().c_str() + batch.filename().string().size(), batches_);
+    batches_ = BatchNumber(batch);
   }
   // What was never submitted is dropped at once, if Slurm answers.
   const Result<bool> answers = FindNumbers();
@@ -78,14 +50,7 @@ Status SlurmDispatcher::Adopt() {
 }
 
 Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  fs::directory_iterator entry(batch, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.find_first_not_of("0123456789") == std::string::npos) folders.push_back(entry->path());
-  }
-  if (error) return IoErrorFromErrno("cannot list", error.value(), batch.string());
+  ASSIGN_OR_RETURN(const std::vector<fs::path> folders, ListTasks(batch));
   if (folders.empty()) return {};
   // Its number is not on record where the process was killed while it asked for it.
   std::optional<std::uint64_t> job;
@@ -95,13 +60,7 @@ Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
   for (const fs::path& folder : folders) {
     auto ticket = LoadTicket(folder / "ticket.json");
     if (!ticket.ok()) continue;
-    // A process that was killed between moving it home and journalling it.
-    const fs::path here = RerunFolder({}, ticket->run_id(), ticket->rerun);
-    if (fs::exists(folder / "out" / "ended.json", error) &&
-        !fs::exists(folder / "out" / here, error)) {
-      const Status back = MoveRerun(options_.folder, folder / "out", *ticket);
-      if (!back.ok()) LogDebug(back.error().ToString());
-    }
+    MoveBack(folder, options_.folder, *ticket);
     tasks_.push_back({.id = job ? fmt::format("{}_{}", *job, folder.filename().string()) : "",
                       .folder = folder,
                       .ticket = std::move(*ticket)});
@@ -204,17 +163,7 @@ Result<bool> SlurmDispatcher::FindNumbers() {
 
 AttemptEnd SlurmDispatcher::WithoutEvidence(const Task& task, AttemptEnd::Kind kind,
                                             OutcomeKind outcome, const std::string& why) const {
-  AttemptEnd end{.index = task.index.value_or(0), .kind = kind};
-  Evidence& evidence = end.evidence;
-  evidence.run_id = task.ticket.run_id();
-  evidence.rerun = task.ticket.rerun;
-  evidence.attempt = task.ticket.attempt;
-  evidence.ticket_sha256 = TicketSha256(task.ticket);
-  evidence.started = evidence.ended = clock_.Now();
-  evidence.outcome.kind = outcome;
-  evidence.outcome.detail = why;
-  evidence.obstacle = why;
-  return end;
+  return EndWithoutEvidence(task.ticket, task.index.value_or(0), kind, outcome, why, clock_.Now());
 }
 
 Result<std::vector<AttemptEnd>> SlurmDispatcher::Wait(std::chrono::nanoseconds longest) {
@@ -298,8 +247,7 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
                 .accounting_answers = accounting.has_value()};
   const bool live = view.queue && PhaseOf(view.queue->state) == SlurmPhase::kLive;
   // Its marker ends it, also where the word of its node has not reached Slurm yet.
-  std::error_code error;
-  const bool marked = fs::exists(task->folder / "out" / "ended.json", error);
+  const bool marked = IsMarked(task->folder);
   if (!live) {
     if (!task->ended) task->ended = now;
     view.since_ended = now - *task->ended;
@@ -311,14 +259,16 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
     view.stopped = end.ok() && *end && !cancelled_ &&
                    (*end)->result.evidence.outcome.kind == OutcomeKind::kCancelled;
     if (end.ok() && *end && !view.stopped) {
-      ASSIGN_OR_RETURN(AttemptEnd collected, Collect(*task, std::move(**end)));
+      ASSIGN_OR_RETURN(AttemptEnd collected,
+                       CollectTask(task->folder, options_.folder, task->ticket, *task->index,
+                                   std::move(**end), on_step_));
       return std::optional(std::move(collected));
     }
     if (!end.ok()) {
       return std::optional(WithoutEvidence(*task, AttemptEnd::Kind::kInfrastructure,
                                            OutcomeKind::kLost, end.error().ToString()));
     }
-    if (cancelled_ && !fs::exists(task->folder / "out" / "claimed.json", error)) {
+    if (cancelled_ && !IsClaimed(task->folder)) {
       return std::optional(WithoutEvidence(*task, AttemptEnd::Kind::kCutShort,
                                            OutcomeKind::kCancelled, "before it started"));
     }
@@ -332,27 +282,13 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
       : decision.kind == TaskDecision::Kind::kPreempted ? AttemptEnd::Kind::kPreempted
                                                         : AttemptEnd::Kind::kInfrastructure;
   const fs::path kept = task->folder.parent_path() / ("failed." + task->folder.filename().string());
+  std::error_code error;
   fs::rename(task->folder, kept, error);
   const std::string why = fmt::format("task {}: {}; its log is {}", task->id, decision.why,
                                       (kept / "log.txt").string());
   return std::optional(WithoutEvidence(*task, cancelled_ ? AttemptEnd::Kind::kCutShort : kind,
                                        cancelled_ ? OutcomeKind::kCancelled : OutcomeKind::kLost,
                                        why));
-}
-
-Result<AttemptEnd> SlurmDispatcher::Collect(const Task& task, ProvenEnd end) {
-  RETURN_IF_ERROR(MoveRerun(task.folder / "out", options_.folder, task.ticket));
-  const bool answer =
-      !end.result.infrastructure && end.result.evidence.outcome.kind != OutcomeKind::kCancelled;
-  if (answer && on_step_) {
-    RETURN_IF_ERROR(on_step_({.job = task.ticket.job(),
-                              .state = AttemptState::kCollected,
-                              .attempt = task.ticket.attempt,
-                              .evidence_sha256 = end.evidence_sha256,
-                              .logs_sha256 = end.logs_sha256}));
-  }
-  RETURN_IF_ERROR(RemoveTree(task.folder));
-  return EndOf(*task.index, std::move(end.result));
 }
 
 }  // namespace rharness

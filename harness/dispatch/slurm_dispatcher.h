@@ -59,7 +59,6 @@ class SlurmDispatcher : public Dispatcher {
   // None: nothing has come of it yet.
   Result<std::optional<AttemptEnd>> Settle(Task* task, const SlurmTasks& queue,
                                            const std::optional<SlurmTasks>& accounting);
-  Result<AttemptEnd> Collect(const Task& task, ProvenEnd end);
   AttemptEnd WithoutEvidence(const Task& task, AttemptEnd::Kind kind, OutcomeKind outcome,
                              const std::string& why) const;
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "harness/base/result.h"
+#include "harness/dispatch/task_decision.h"
 
 namespace rharness {
 
@@ -62,23 +63,6 @@ struct TaskView {
   bool accounting_answers = false;          // sacct could be asked
   std::chrono::nanoseconds since_ended{0};  // that Slurm first said that it ended or was gone
 };
-
-struct TaskDecision {
-  enum class Kind {
-    kWait,
-    kRetry,      // infrastructure: `why`; on another node where `avoid` names one
-    kPreempted,  // as above, and nobody's fault
-    kRefused,    // it will never run: `why`
-  };
-  Kind kind = Kind::kWait;
-  std::string why;
-  std::string avoid;
-};
-
-// Metadata of shared file systems lag: evidence may come this long after the task's end.
-inline constexpr std::chrono::seconds kEvidenceLag{30};
-// What neither the queue nor the accounting knows is not done: it is waited for this long.
-inline constexpr std::chrono::seconds kUnknownLimit{120};
 
 // For a task that has left no evidence of a run that came to its end. Unknown is never done.
 TaskDecision DecideTask(const TaskView& view);

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/dispatch/kubernetes_dispatcher.h"
 #include "harness/dispatch/local_dispatcher.h"
 #include "harness/dispatch/slurm_dispatcher.h"
 
@@ -23,7 +24,10 @@ Result<fs::path> ThisProgram() {
 }  // namespace
 
 std::string LauncherOf(const Manifest& manifest, const DrillOptions& options) {
-  return ChooseLauncher(options.launcher, manifest.image.kind);
+  const bool in_a_pod = options.dispatch == "kubernetes" && manifest.image.kind == "oci";
+  return in_a_pod && options.launcher == "auto"
+             ? "pod"
+             : ChooseLauncher(options.launcher, manifest.image.kind);
 }
 
 Status Dispatching::MakeLaunchers(const std::vector<std::string>& names,
@@ -43,22 +47,48 @@ Status Dispatching::MakeLaunchers(const std::vector<std::string>& names,
   return {};
 }
 
+Status Dispatching::BeginSlurm(const DrillOptions& options, const std::string& drill_id,
+                               std::function<Status(const RerunStep&)> on_step,
+                               std::function<bool()> should_stop, Clock* clock) {
+  ASSIGN_OR_RETURN(const fs::path program, ThisProgram());
+  auto slurm =
+      std::make_unique<SlurmDispatcher>(SlurmOptions{.folder = options.out,
+                                                     .drill_id = drill_id,
+                                                     .program = program,
+                                                     .sbatch = options.sbatch},
+                                        &slurm_, clock, std::move(on_step), std::move(should_stop));
+  RETURN_IF_ERROR(slurm->Adopt());
+  dispatcher_ = std::move(slurm);
+  return {};
+}
+
+Status Dispatching::BeginKubernetes(const DrillOptions& options, const std::string& drill_id,
+                                    std::function<Status(const RerunStep&)> on_step,
+                                    std::function<bool()> should_stop, Clock* clock) {
+  ASSIGN_OR_RETURN(const fs::path program, ThisProgram());
+  kubernetes_ = std::make_unique<KubernetesClient>(options.kubectl);
+  auto kubernetes = std::make_unique<KubernetesDispatcher>(
+      KubernetesOptions{.folder = options.out,
+                        .drill_id = drill_id,
+                        .program = program,
+                        .kubectl = options.kubectl,
+                        .pod_template = options.pod_template},
+      kubernetes_.get(), clock, std::move(on_step), std::move(should_stop));
+  RETURN_IF_ERROR(kubernetes->Adopt());
+  dispatcher_ = std::move(kubernetes);
+  return {};
+}
+
 Status Dispatching::Begin(const DrillOptions& options, const std::string& drill_id,
                           const std::vector<std::string>& launchers,
                           std::function<Status(const RerunStep&)> on_step,
                           std::function<bool()> should_stop, Clock* clock,
                           std::vector<std::string>* notes) {
   if (options.dispatch == "slurm") {
-    ASSIGN_OR_RETURN(const fs::path program, ThisProgram());
-    auto slurm = std::make_unique<SlurmDispatcher>(SlurmOptions{.folder = options.out,
-                                                                .drill_id = drill_id,
-                                                                .program = program,
-                                                                .sbatch = options.sbatch},
-                                                   &slurm_, clock, std::move(on_step),
-                                                   std::move(should_stop));
-    RETURN_IF_ERROR(slurm->Adopt());
-    dispatcher_ = std::move(slurm);
-    return {};
+    return BeginSlurm(options, drill_id, std::move(on_step), std::move(should_stop), clock);
+  }
+  if (options.dispatch == "kubernetes") {
+    return BeginKubernetes(options, drill_id, std::move(on_step), std::move(should_stop), clock);
   }
   RETURN_IF_ERROR(MakeLaunchers(launchers, notes));
   context_ = {.folder = options.out,

@@ -10,6 +10,7 @@
 
 #include "harness/base/result.h"
 #include "harness/dispatch/dispatcher.h"
+#include "harness/dispatch/kubernetes_client.h"
 #include "harness/dispatch/slurm_client.h"
 #include "harness/drill/drill.h"
 
@@ -29,7 +30,7 @@ class Dispatching {
 
   // `launchers`: the names that tickets will give. One that cannot be had here is an obstacle of
   // its reruns, not of the drill: a sentence is added to `notes`. Errors: invalid_input; those of
-  // SlurmDispatcher::Adopt.
+  // SlurmDispatcher::Adopt and KubernetesDispatcher::Adopt.
   Status Begin(const DrillOptions& options, const std::string& drill_id,
                const std::vector<std::string>& launchers,
                std::function<Status(const RerunStep&)> on_step, std::function<bool()> should_stop,
@@ -38,6 +39,12 @@ class Dispatching {
   Dispatcher* dispatcher() { return dispatcher_.get(); }
 
  private:
+  Status BeginSlurm(const DrillOptions& options, const std::string& drill_id,
+                    std::function<Status(const RerunStep&)> on_step,
+                    std::function<bool()> should_stop, Clock* clock);
+  Status BeginKubernetes(const DrillOptions& options, const std::string& drill_id,
+                         std::function<Status(const RerunStep&)> on_step,
+                         std::function<bool()> should_stop, Clock* clock);
   Status MakeLaunchers(const std::vector<std::string>& names, std::vector<std::string>* notes);
 
   std::map<std::string, std::unique_ptr<Launcher>> launchers_;
@@ -45,6 +52,7 @@ class Dispatching {
   ContentCache cache_;
   RerunContext context_;
   SlurmClient slurm_;
+  std::unique_ptr<KubernetesClient> kubernetes_;
   std::unique_ptr<Dispatcher> dispatcher_;  // last member: it uses the others
 };
 

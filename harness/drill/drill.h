@@ -39,8 +39,10 @@ struct DrillOptions {
   Places places;
   EnvironmentOverrides environment;  // for every rerun
   std::string launcher = "auto";     // "auto": by each manifest's image; "host", "podman", "docker"
-  std::string dispatch = "local";    // or "slurm"
+  std::string dispatch = "local";    // or "slurm", "kubernetes"
   std::vector<std::string> sbatch;   // of "slurm": further options of sbatch
+  std::vector<std::string> kubectl;  // of "kubernetes": options of kubectl that say where
+  std::string pod_template;          // of "kubernetes": the file
   bool container_root = false;       // under a rootful engine
   bool confirm = true;               // one more rerun where a drift was seen only once
   bool keep_workspaces = false;

@@ -83,7 +83,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 23> kKept = {{
+constexpr std::array<KeptOption, 25> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -105,6 +105,8 @@ constexpr std::array<KeptOption, 23> kKept = {{
     {"--launcher", "launcher", nullptr},
     {"--dispatch", "executor", nullptr},
     {"--sbatch", "sbatch", nullptr},
+    {"--kubectl", "kubectl", nullptr},
+    {"--pod-template", "pod_template", nullptr},
     {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
 }};
@@ -147,23 +149,26 @@ Json ToJson(const DrillSettings& settings) {
   const DrillOptions& options = settings.options;
   Json run_ids = Json::MakeArray();
   for (const std::string& run_id : settings.run_ids) run_ids.Append(run_id);
-  Json elsewhere = Json::MakeArray();
-  for (const std::string& note : settings.elsewhere) elsewhere.Append(note);
-  Json sbatch = Json::MakeArray();
-  for (const std::string& option : options.sbatch) sbatch.Append(option);
+  const auto texts = [](const std::vector<std::string>& list) {
+    Json array = Json::MakeArray();
+    for (const std::string& text : list) array.Append(text);
+    return array;
+  };
   return Json::MakeObject({{"schema", "rharness.drill/v1"},
                            {"drill_id", settings.drill_id},
                            {"started", FormatTime(settings.started)},
                            {"history", options.history},
                            {"selection", options.selection},
                            {"run_ids", std::move(run_ids)},
-                           {"elsewhere", std::move(elsewhere)},
+                           {"elsewhere", texts(settings.elsewhere)},
                            {"plan", PlanJson(options.plan)},
                            {"places", ToJson(options.places)},
                            {"environment", OverridesToJson(options.environment)},
                            {"launcher", options.launcher},
                            {"executor", options.dispatch},
-                           {"sbatch", std::move(sbatch)},
+                           {"sbatch", texts(options.sbatch)},
+                           {"kubectl", texts(options.kubectl)},
+                           {"pod_template", options.pod_template},
                            {"substitutes", SubstitutesJson(options.substitutes)},
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
@@ -189,6 +194,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("launcher", &options.launcher);
   reader.Read("executor", &options.dispatch);
   reader.ReadArray("sbatch", &options.sbatch);
+  reader.ReadArray("kubectl", &options.kubectl);
+  reader.ReadOptional("pod_template", &options.pod_template);
   reader.ForEach("substitutes", [&](JsonReader& one) {
     ReadSubstitute(one, &options.substitutes.emplace_back());
   });

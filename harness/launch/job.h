@@ -67,8 +67,8 @@ class Launcher {
   virtual Result<ImageProof> Finish(const Job& job, Outcome* outcome) = 0;
 };
 
-// "host", "podman", "docker", "apptainer" or "enroot". Errors: invalid_input for another name,
-// not_found when the engine is not installed.
+// "host", "podman", "docker", "apptainer", "enroot" or "pod". Errors: invalid_input for another
+// name, not_found when the engine is not installed.
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name);
 // The launcher for images of this kind ("host", "oci", ...): the one asked for, if it runs such
 // images; where "auto" is, the first that does. Empty: none.

@@ -7,6 +7,7 @@
 #include "harness/launch/file_image_launcher.h"
 #include "harness/launch/host_launcher.h"
 #include "harness/launch/job.h"
+#include "harness/launch/pod_launcher.h"
 
 namespace rharness {
 namespace {
@@ -18,11 +19,12 @@ struct LauncherRow {
 };
 
 // Of those for one kind the first is what "auto" means.
-constexpr std::array<LauncherRow, 5> kLaunchers = {{{"host", "host", ""},
+constexpr std::array<LauncherRow, 6> kLaunchers = {{{"host", "host", ""},
                                                     {"podman", "oci", "--version"},
                                                     {"docker", "oci", "--version"},
                                                     {"apptainer", "sif", "--version"},
-                                                    {"enroot", "squashfs", "version"}}};
+                                                    {"enroot", "squashfs", "version"},
+                                                    {"pod", "oci", ""}}};
 
 Status FindEngineProgram(const LauncherRow& row) {
   ProcessSpec version;
@@ -45,7 +47,8 @@ Status FindEngineProgram(const LauncherRow& row) {
 Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name) {
   for (const LauncherRow& row : kLaunchers) {
     if (row.name != name) continue;
-    if (row.version.empty()) return std::unique_ptr<Launcher>(std::make_unique<HostLauncher>());
+    if (name == "host") return std::unique_ptr<Launcher>(std::make_unique<HostLauncher>());
+    if (name == "pod") return std::unique_ptr<Launcher>(std::make_unique<PodLauncher>());
     RETURN_IF_ERROR(FindEngineProgram(row));
     if (const Engine* engine = FindEngine(name); engine != nullptr) {
       return std::unique_ptr<Launcher>(std::make_unique<ContainerLauncher>(*engine));
@@ -55,8 +58,8 @@ Result<std::unique_ptr<Launcher>> MakeLauncher(std::string_view name) {
     }
     return std::unique_ptr<Launcher>(std::make_unique<EnrootLauncher>());
   }
-  return InvalidInput(
-      fmt::format("'{}' is no launcher; expected host, podman, docker, apptainer or enroot", name));
+  return InvalidInput(fmt::format(
+      "'{}' is no launcher; expected host, podman, docker, apptainer, enroot or pod", name));
 }
 
 std::string ChooseLauncher(std::string_view asked, std::string_view image_kind) {

@@ -1,0 +1,326 @@
+// Declaring the options of a drill, and completing what was given of them.
+#include "harness/cli/drill_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "harness/base/files.h"
+#include "harness/cli/option_values.h"
+#include "harness/dispatch/kubernetes_batch.h"
+#include "harness/dispatch/slurm_batch.h"
+#include "harness/drill/envelope.h"
+#include "harness/drill/settings.h"
+#include "harness/manifest/environment.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status Split(const std::string& text, const char* option, const char* form, std::string* left,
+             std::string* right) {
+  const auto at = text.find('=');
+  if (at == std::string::npos || at == 0) {
+    return InvalidInput(fmt::format("'{}' is not {}", TerminalSafe(text), form), option);
+  }
+  *left = text.substr(0, at);
+  *right = text.substr(at + 1);
+  return {};
+}
+
+// A profile sets no options that say which drill this is.
+const std::vector<std::string>& NotInProfiles() {
+  static const std::vector<std::string> names = {"--policy", "--profile", "--resume", "--dry-run",
+                                                 "--json"};
+  return names;
+}
+
+Status TakePolicy(DrillArguments* arguments, Command* command) {
+  if (arguments->policy.empty()) {
+    if (arguments->profile.empty()) return {};
+    return InvalidInput("goes with --policy FILE, which has the profiles", "--profile");
+  }
+  ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments->policy));
+  arguments->drill.substitutes = policy.substitutes;
+  if (arguments->profile.empty()) return {};
+  const Profile* profile = policy.FindProfile(arguments->profile);
+  if (profile == nullptr) {
+    std::vector<std::string> names;
+    for (const Profile& one : policy.profiles) names.push_back(one.name);
+    return NotFound(
+        TerminalSafe(fmt::format(
+            "no profile '{}'; expected {}", arguments->profile,
+            names.empty() ? "profiles in the file" : fmt::format("{}", fmt::join(names, ", ")))),
+        arguments->policy);
+  }
+  return ApplyProfile(*profile, NotInProfiles(), command);
+}
+
+Status CompleteKubernetes(DrillOptions* drill) {
+  const bool pods = drill->dispatch == "kubernetes";
+  for (const std::string& option : drill->kubectl) RETURN_IF_ERROR(CheckKubectlOption(option));
+  if (!drill->kubectl.empty() && !pods) {
+    return InvalidInput("goes with --dispatch kubernetes", "--kubectl");
+  }
+  if (drill->pod_template.empty() && pods && !drill->resume) {
+    return InvalidInput(
+        "is needed: a v1 PodTemplate that says which volume has --out, and what "
+        "image runs have that were recorded in none",
+        "--pod-template");
+  }
+  if (drill->pod_template.empty()) return {};
+  if (!pods && !drill->resume) {
+    return InvalidInput("goes with --dispatch kubernetes", "--pod-template");
+  }
+  std::error_code error;
+  drill->pod_template = fs::absolute(drill->pod_template, error).lexically_normal().string();
+  return error ? IoErrorFromErrno("cannot tell the current folder", error.value()) : Status();
+}
+
+void AddSelectionOptions(Command* command, DrillArguments* arguments) {
+  DrillOptions& drill = arguments->drill;
+  command->Heading("What to rerun");
+  command
+      ->Add("--history", &drill.history,
+            "Store to drill: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  command
+      ->Add("--select", &drill.selection,
+            "Runs to drill, such as 'family = mlp and (verified = never or verified < "
+            "30d)'; 30d is 30 days ago")
+      .Value("EXPRESSION");
+  command->Add("--sample", &drill.sample,
+               "Take this many of them, those that have waited longest for a drill");
+  command->Add("--seed", &drill.seed, "Orders runs that have waited equally long").ShowDefault();
+  command->Add("--reruns", &drill.plan.reruns, "Reruns of each run").Between(1, 1000).ShowDefault();
+  command
+      ->Add(
+          "--replicates", &drill.plan.replicates,
+          "Of each configuration of which a rerun differs, have so many runs with the smallest "
+          "change that rounding could make: curves and metrics are held to how far these lie "
+          "apart. Recorded repeats and replicates that the history has of this stack count; those "
+          "that lack are made")
+      .Between(0, 100)
+      .ShowDefault();
+  command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
+  command->Add("--resume", &drill.resume,
+               "Go on with the interrupted drill in --out, with its own settings; an option "
+               "that differs from them is refused");
+}
+
+void AddResourceOptions(Command* command, DrillArguments* arguments) {
+  PlanOptions& plan = arguments->drill.plan;
+  command->Heading("What reruns share");
+  command->Add("--jobs", &plan.jobs, "Reruns at a time; 0: as many as the slots allow")
+      .Between(0, 100000)
+      .ShowDefault();
+  command->Add("--cpus", &plan.slots.cpus, "CPUs to share out (default: all)").Between(1, 100000);
+  command->Add("--gpus", &plan.slots.gpus, "GPUs to share out (default: all)").Between(0, 100000);
+  command
+      ->Add("--memory", &plan.slots.memory_bytes,
+            "Memory to share out, such as 16GiB (default: not limited)")
+      .Size();
+  command->Add("--budget", &arguments->budget_hours, "Run time to spend at most; 0: no limit")
+      .Duration(TimeUnit::kHours);
+  command
+      ->Add("--gpu-budget", &plan.budget_gpu_hours,
+            "GPU hours to spend at most: GPUs times run time; 0: no limit")
+      .Duration(TimeUnit::kHours);
+  command
+      ->Add("--quiet-hours", &arguments->quiet_hours,
+            "HH:MM-HH:MM, local time: nothing is started then, and what runs goes on; repeatable")
+      .Value("HOURS")
+      .OneEach();
+  command->Heading("What fails for reasons of infrastructure");
+  RetryPolicy& retry = arguments->drill.retry;
+  command->Add("--attempts", &retry.attempts, "Tries of a rerun, with growing waits between them")
+      .Between(1, 100)
+      .ShowDefault();
+  command
+      ->Add("--storm-stop", &retry.storm,
+            "Start nothing more when four fifths of the last so many attempts, of three runs and "
+            "more, failed in the same way; 0: never")
+      .Between(0, 100000)
+      .ShowDefault();
+  command->Heading("Limits of a rerun; its manifest may ask for less, never for more");
+  command->Add("--rerun-memory", &plan.memory_bytes, "Memory (default: the machine's)").Size();
+  command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
+  command
+      ->Add("--timeout-factor", &plan.timeout_factor, "Time: this times the recorded duration...")
+      .Positive()
+      .ShowDefault();
+  command->Add("--timeout-floor", &plan.timeout_floor_seconds, "...but at least this")
+      .Duration(TimeUnit::kSeconds)
+      .ShowDefault();
+  command->Add("--rerun-time", &plan.longest_seconds, "...and at most this (default: 7d)")
+      .Duration(TimeUnit::kSeconds);
+}
+
+void AddPlaceOptions(Command* command, DrillArguments* arguments) {
+  DrillOptions& drill = arguments->drill;
+  command->Heading("Where and how to rerun");
+  command->Add("--root", &arguments->root, "Where relative data and code locations lie")
+      .Folder()
+      .ShowDefault();
+  command
+      ->Add("--map", &arguments->maps,
+            "FROM=TO: a recorded location or repository lies here at TO; repeatable")
+      .OneEach();
+  command
+      ->Add("--env", &arguments->environment,
+            "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
+            "repeatable")
+      .OneEach();
+  command
+      ->Add(
+          "--launcher", &drill.launcher,
+          "auto (by each manifest's image), host, podman, docker, apptainer (SIF files) or enroot "
+          "(squashfs files, as pyxis uses)")
+      .Choices({"auto", "host", "podman", "docker", "apptainer", "enroot"})
+      .ShowDefault();
+  command
+      ->Add(
+          "--dispatch", &drill.dispatch,
+          "Who carries reruns out: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
+          "--out, --root and this program must be where the nodes or pods see them")
+      .Choices({"local", "slurm", "kubernetes"})
+      .ShowDefault();
+  command
+      ->Add("--sbatch", &drill.sbatch,
+            "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
+      .OneEach();
+  command
+      ->Add("--kubectl", &drill.kubectl,
+            "An option of kubectl that says where, such as --kubectl=--context=gpu; repeatable")
+      .OneEach();
+  command
+      ->Add("--pod-template", &drill.pod_template,
+            "The pods of --dispatch kubernetes: a v1 PodTemplate with the volume that has --out")
+      .File();
+  command->Add("--container-root", &drill.container_root,
+               "Containers of an engine that runs as root are root, too, for images or data that "
+               "only root can read (default: a user without rights)");
+  command->Add("--keep-workspaces", &drill.keep_workspaces,
+               "Keep the folders that reruns worked in");
+}
+
+void AddPolicyOptions(Command* command, DrillArguments* arguments) {
+  command->Heading("What the site has decided");
+  command
+      ->Add("--policy", &arguments->policy,
+            "YAML with profiles of options and substitutes for hardware; see `rharness help "
+            "policy`")
+      .File()
+      .NotEmpty()
+      .Env("RHARNESS_POLICY");
+  command
+      ->Add("--profile", &arguments->profile,
+            "Take the options of this profile of it; those of the command line go first")
+      .Value("NAME")
+      .NotEmpty();
+}
+
+void AddOutputOptions(Command* command, DrillArguments* arguments) {
+  command->Heading("Output");
+  command->Add("--out", &arguments->out, "Folder of this drill; must not hold another one")
+      .Folder()
+      .ShowDefault()
+      .Env("RHARNESS_OUT");
+  command->Add("--dry-run", &arguments->dry_run, "Print the plan and its cost; run nothing");
+  command->Add("--json", &arguments->json, "Print the plan or the report as JSON");
+}
+
+}  // namespace
+
+Status CompleteDrill(DrillArguments* arguments, Command* command) {
+  RETURN_IF_ERROR(TakePolicy(arguments, command));
+  DrillOptions& drill = arguments->drill;
+  drill.out = arguments->out;
+  drill.places.root = arguments->root;
+  for (const std::string& text : arguments->maps) {
+    std::string from;
+    std::string to;
+    RETURN_IF_ERROR(Split(text, "--map", "FROM=TO", &from, &to));
+    drill.places.maps.emplace_back(from, to);
+  }
+  for (const std::string& text : arguments->environment) {
+    std::string name;
+    std::string value;
+    const bool unset = !text.empty() && text.find('=') == std::string::npos;
+    if (!unset) RETURN_IF_ERROR(Split(text, "--env", "NAME=VALUE or NAME", &name, &value));
+    if ((unset ? text : name) == kReplicateVariable) {
+      return InvalidInput("is set by the drill itself, for replicates alone (--replicates)",
+                          "--env " + std::string(kReplicateVariable));
+    }
+    drill.environment[unset ? text : name] =
+        unset ? std::nullopt : std::optional<std::string>(value);
+  }
+  for (const std::string& option : drill.sbatch) RETURN_IF_ERROR(CheckSbatchOption(option));
+  if (!drill.sbatch.empty() && drill.dispatch != "slurm") {
+    return InvalidInput("goes with --dispatch slurm", "--sbatch");
+  }
+  RETURN_IF_ERROR(CompleteKubernetes(&drill));
+  // A cluster's slots are its scheduler's to share out.
+  constexpr int kAnyNumber = 1 << 16;
+  const bool here = drill.dispatch == "local";
+  drill.plan.budget_seconds = arguments->budget_hours * 3600;
+  drill.confirm = !arguments->no_confirm;
+  for (const std::string& text : arguments->quiet_hours) {
+    ASSIGN_OR_RETURN(const QuietHours hours, ParseQuietHours(text));
+    drill.quiet_hours.push_back(hours);
+  }
+  if (drill.plan.slots.cpus == 0) {
+    drill.plan.slots.cpus =
+        here ? static_cast<int>(std::max(1U, std::thread::hardware_concurrency())) : kAnyNumber;
+  }
+  if (!command->Given("--gpus")) {
+    drill.plan.slots.gpus =
+        here ? static_cast<int>(CaptureEnvironment().hardware.gpus.size()) : kAnyNumber;
+  }
+  if (drill.resume && (arguments->dry_run || command->Given("--select") || drill.sample ||
+                       command->Given("--seed"))) {
+    return InvalidInput(
+        "--resume goes on with the drill's own plan; it takes no --dry-run, "
+        "--select, --sample or --seed");
+  }
+  for (const std::string& name : KeptOptions()) {
+    if (command->Given(name)) drill.given.insert(name);
+  }
+  if (!drill.resume && drill.history.empty()) {
+    return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY");
+  }
+  return {};
+}
+
+Command& DeclareDrill(Command& root, DrillArguments* arguments) {
+  Command& verb =
+      root.AddVerb("drill", "Rerun recorded runs, compare what comes out, and report the verdicts");
+  arguments->drill.plan.slots.cpus = 0;
+  AddSelectionOptions(&verb, arguments);
+  AddResourceOptions(&verb, arguments);
+  AddPlaceOptions(&verb, arguments);
+  AddPolicyOptions(&verb, arguments);
+  AddOutputOptions(&verb, arguments);
+  return verb;
+}
+
+Status CheckDrillProfile(const Profile& profile) {
+  DrillArguments arguments;
+  Command root("rharness", "");
+  Command& verb = DeclareDrill(root, &arguments);
+  RETURN_IF_ERROR(ApplyProfile(profile, NotInProfiles(), &verb));
+  arguments.drill.history = "any";
+  const Status complete = CompleteDrill(&arguments, &verb);
+  if (complete.ok()) return {};
+  Error error = complete.error();
+  error.message =
+      fmt::format("profile {}: {}: {}", TerminalSafe(profile.name), error.where, error.message);
+  error.where = profile.options.front().where;
+  return error;
+}
+
+}  // namespace rharness

@@ -1,0 +1,44 @@
+// The options of `rharness drill`: what they are called, what they mean together.
+//
+// Role: declared here once for the verb itself and for profiles of a policy, which set them, too.
+#ifndef RHARNESS_HARNESS_CLI_DRILL_OPTIONS_H_
+#define RHARNESS_HARNESS_CLI_DRILL_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/cli/command.h"
+#include "harness/drill/drill.h"
+#include "harness/policy/policy.h"
+
+namespace rharness {
+
+struct DrillArguments {
+  DrillOptions drill;
+  std::string out = "drill";
+  std::string root = ".";
+  std::vector<std::string> maps;
+  std::vector<std::string> environment;
+  std::string policy;
+  std::string profile;
+  std::vector<std::string> quiet_hours;
+  double budget_hours = 0.0;
+  bool no_confirm = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+// Adds the verb with its options, which fill `arguments`, and no action yet.
+Command& DeclareDrill(Command& root, DrillArguments* arguments);
+
+// Makes of what was given what a drill takes: the profile's options, then defaults that depend on
+// others. Errors: invalid_input, which names the option, for what does not go together.
+Status CompleteDrill(DrillArguments* arguments, Command* command);
+
+// Whether `rharness drill` can take this profile. Errors: invalid_input with its place in the file.
+Status CheckDrillProfile(const Profile& profile);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_CLI_DRILL_OPTIONS_H_
