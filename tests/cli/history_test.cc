@@ -330,7 +330,7 @@ TEST_F(HistoryVerb, KeepsPasswordsOutOfItsMessages) {
   const Output listed = Run({"history", "list", "--history", "postgresql://u:s3cret@db/h"});
   EXPECT_EQ(listed.code, 2);
   EXPECT_FALSE(Contains(listed.out + listed.err, "s3cret"));
-  EXPECT_TRUE(Contains(listed.err, "sqlite:PATH")) << listed.err;
+  EXPECT_TRUE(Contains(listed.err, "PGPASSFILE")) << listed.err;
 }
 
 }  // namespace
