@@ -238,7 +238,8 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
     Task* task, const SlurmTasks& queue, const std::optional<SlurmTasks>& accounting) {
   const std::optional<AttemptEnd> nothing;
   const auto find = [&](const SlurmTasks& tasks) {
-    const auto found = tasks.find(task->id);
+    auto found = tasks.find(task->id);
+    if (found == tasks.end()) found = tasks.find(task->id.substr(0, task->id.find('_')));
     return found == tasks.end() ? std::nullopt : std::optional(found->second);
   };
   const MonotonicTime now = clock_.Monotonic();

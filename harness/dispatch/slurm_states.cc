@@ -25,12 +25,13 @@ std::vector<std::string_view> Split(std::string_view line, char mark) {
   }
 }
 
-// "123_4"
+// "123_4", and "123" of a whole array
 bool IsTaskId(std::string_view id) {
   const auto bar = id.find('_');
-  if (bar == 0 || bar == std::string_view::npos || bar + 1 == id.size()) return false;
+  if (id.empty() || bar == 0 || bar + 1 == id.size()) return false;
+  const std::string_view index = bar == id.npos ? "0" : id.substr(bar + 1);
   return id.substr(0, bar).find_first_not_of(kDigits) == std::string_view::npos &&
-         id.substr(bar + 1).find_first_not_of(kDigits) == std::string_view::npos;
+         index.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
 // "CANCELLED by 0" and "RUNNING+" are these states with something added.
@@ -54,7 +55,7 @@ Result<SlurmTasks> ParseTasks(std::string_view text, std::size_t fields, const c
                                       TerminalSafe(std::string(line.substr(0, 200)))),
                           command);
     }
-    // Others than tasks of arrays are nobody's of ours; tasks that wait together are "123_[4-9]".
+    // Tasks that wait together are "123_[4-9]".
     if (!IsTaskId(parts[0])) continue;
     tasks[std::string(parts[0])] = {.state = PlainState(parts[1]),
                                     .node = NodeOf(parts[2]),

@@ -23,7 +23,8 @@ struct SlurmTask {
   std::string node;    // empty before it starts
   std::string reason;  // of squeue: why it waits or failed
 };
-using SlurmTasks = std::map<std::string, SlurmTask>;  // by "JOB_INDEX"
+// By "JOB_INDEX"; sacct also has "JOB", for an array that it knows as a whole alone.
+using SlurmTasks = std::map<std::string, SlurmTask>;
 
 // What squeue and sacct are asked for: one line a task, fields between bars.
 inline constexpr std::string_view kSqueueFormat = "%F_%K|%T|%N|%r";

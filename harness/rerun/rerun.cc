@@ -17,6 +17,7 @@
 #include "harness/base/trouble.h"
 #include "harness/launch/image_reference.h"
 #include "harness/manifest/packages.h"
+#include "harness/rerun/class_check.h"
 #include "harness/rerun/collect.h"
 #include "harness/rerun/image_file.h"
 
@@ -117,33 +118,10 @@ class Attempt {
   // Before anything is spent on it: on other GPUs a difference would say nothing.
   bool IsOnRecordedClass() {
     if (ticket_.resources.gpus <= 0) return true;
-    const Hardware here = CaptureEnvironment().hardware;
-    const auto differences = CompareHardwareClass(ticket_.manifest, here, ticket_.gpus);
-    if (differences.empty()) return true;
-    const std::string recorded = DescribeGpus(ticket_.manifest.environment.hardware);
-    const std::string now = fmt::format("{} has {}", evidence_.machine.host, DescribeGpus(here));
-    const Substitution* substitution =
-        FindSubstitution(ticket_.manifest, here, ticket_.substitutions);
-    const bool enough = here.gpus.size() >= static_cast<std::size_t>(ticket_.resources.gpus);
-    if (substitution != nullptr && enough) {
-      evidence_.remarks.push_back(
-          {.code = std::string(kHardwareSubstituted),
-           .subject = "GPUs",
-           .observed = DescribeGpus(here),
-           .limit = recorded,
-           .message = fmt::format("recorded on {}; {}, which stand in for them: {}", recorded, now,
-                                  substitution->why)});
-      return true;
-    }
-    std::string what;
-    for (const ClassDifference& one : differences) {
-      what += fmt::format("{}{} {} instead of {}", what.empty() ? "" : ", ", one.what, one.here,
-                          one.recorded);
-    }
-    (void)Block({"hardware", fmt::format("recorded on {}; {}: {}; nothing in the policy lets these "
-                                         "stand in",
-                                         recorded, now, what)});
-    return false;
+    ClassCheck check = CheckClass(ticket_, CaptureEnvironment().hardware, evidence_.machine.host);
+    if (check.remark) evidence_.remarks.push_back(std::move(*check.remark));
+    if (check.obstacle) (void)Block(*check.obstacle);
+    return !check.obstacle;
   }
 
   Launcher* FindLauncher() {
