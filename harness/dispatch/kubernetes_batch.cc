@@ -10,6 +10,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/glob.h"
 #include "harness/launch/image_reference.h"
 
 namespace rharness {
@@ -94,6 +95,13 @@ Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
                            {"spec", std::move(spec)}});
 }
 
+// Where others may stand in, no label tells which; the node looks.
+bool MayDiffer(const Ticket& ticket, const std::string& model) {
+  return std::ranges::any_of(ticket.substitutions, [&](const Substitution& one) {
+    return GlobMatches(one.recorded, model);
+  });
+}
+
 }  // namespace
 
 Status CheckKubectlOption(const std::string& option) {
@@ -121,7 +129,9 @@ Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod) {
   const double minutes = std::ceil((asked.timeout_seconds + kMarginSeconds) / 60.0);
   needs.minutes = std::bit_ceil(static_cast<std::uint64_t>(std::clamp(minutes, 1.0, 1e6)));
   const std::vector<Gpu>& gpus = ticket.manifest.environment.hardware.gpus;
-  if (needs.resources.gpus > 0 && !gpus.empty()) needs.gpu_model = gpus[0].model;
+  if (needs.resources.gpus > 0 && !gpus.empty() && !MayDiffer(ticket, gpus[0].model)) {
+    needs.gpu_model = gpus[0].model;
+  }
   if (ticket.launcher == "pod") {
     ASSIGN_OR_RETURN(needs.image, ImageReference(ticket.manifest.image));
     needs.image_digest = ticket.manifest.image.digest;

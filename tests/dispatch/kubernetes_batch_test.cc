@@ -142,6 +142,16 @@ TEST(KubernetesBatch, AsksForTheRecordedGpuAndForNoNodeThatFailed) {
       << "the site has chosen";
 }
 
+TEST(KubernetesBatch, AsksForNoGpuByNameWhereOthersMayStandIn) {
+  Ticket ticket = TicketFor(1);
+  EXPECT_EQ(NeedsOf(ticket, Site())->gpu_model, "NVIDIA H100 80GB HBM3");
+  ticket.substitutions = {{.recorded = "NVIDIA A100*", .here = "*", .why = "of others"}};
+  EXPECT_EQ(NeedsOf(ticket, Site())->gpu_model, "NVIDIA H100 80GB HBM3");
+  ticket.substitutions.push_back(
+      {.recorded = "NVIDIA H100*", .here = "NVIDIA H200", .why = "same"});
+  EXPECT_EQ(NeedsOf(ticket, Site())->gpu_model, "");
+}
+
 // For tests/dispatch/kubernetes_manifests.py, which holds them to the schemas of releases.
 TEST(KubernetesBatch, IsWrittenDownToBeValidated) {
   const char* out = std::getenv("RHARNESS_JOBS");
