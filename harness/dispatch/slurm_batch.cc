@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 // Paths come as arguments: nothing is written into the script.
 constexpr std::string_view kScript =
     "#!/bin/sh\n"
+    "[ -z \"$3\" ] || PATH=$3\n"
+    "export PATH\n"
     "task=\"$2/$SLURM_ARRAY_TASK_ID\"\n"
     "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
 
@@ -84,13 +86,15 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
   if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", needs.gpus));
   if (needs.memory_mib > 0) arguments.push_back(fmt::format("--mem={}M", needs.memory_mib));
   if (!avoid.empty()) arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
-  const auto path = PickEnvironment({"PATH"});
-  const bool has_path = path.contains("PATH") && path.at("PATH").find(',') == std::string::npos;
-  arguments.push_back(has_path ? "--export=PATH=" + path.at("PATH") : "--export=NIL");
+  // Any other value has the node make the environment by a login shell of the user's, which can take
+  // long and says what it likes.
+  arguments.emplace_back("--export=NIL");
   arguments.insert(arguments.end(), options.sbatch.begin(), options.sbatch.end());
   arguments.push_back((batch / "script.sh").string());
   arguments.push_back(options.program.string());
   arguments.push_back(batch.string());
+  const auto path = PickEnvironment({"PATH"});
+  arguments.push_back(path.contains("PATH") ? path.at("PATH") : "");
   return arguments;
 }
 

@@ -55,11 +55,15 @@ Result<SlurmTasks> ParseTasks(std::string_view text, std::size_t fields, const c
                                       TerminalSafe(std::string(line.substr(0, 200)))),
                           command);
     }
+    // An array that was cancelled before a task of it started.
+    constexpr std::string_view kWhole = "_N/A";
+    std::string_view id = parts[0];
+    if (id.ends_with(kWhole)) id.remove_suffix(kWhole.size());
     // Tasks that wait together are "123_[4-9]".
-    if (!IsTaskId(parts[0])) continue;
-    tasks[std::string(parts[0])] = {.state = PlainState(parts[1]),
-                                    .node = NodeOf(parts[2]),
-                                    .reason = std::string(fields > 3 ? parts[3] : "")};
+    if (!IsTaskId(id)) continue;
+    tasks[std::string(id)] = {.state = PlainState(parts[1]),
+                              .node = NodeOf(parts[2]),
+                              .reason = std::string(fields > 3 ? parts[3] : "")};
   }
   return tasks;
 }

@@ -23,7 +23,7 @@ struct SlurmTask {
   std::string node;    // empty before it starts
   std::string reason;  // of squeue: why it waits or failed
 };
-// By "JOB_INDEX"; sacct also has "JOB", for an array that it knows as a whole alone.
+// By "JOB_INDEX"; by "JOB" where an array is known as a whole alone, as one that never started.
 using SlurmTasks = std::map<std::string, SlurmTask>;
 
 // What squeue and sacct are asked for: one line a task, fields between bars.

@@ -91,6 +91,8 @@ launch() {
   shift
   setsid "$@" >>"$place/log/$service" 2>&1 </dev/null &
   echo $! >"$place/pid/$service"
+  # Who started this script may end its process group with it.
+  while [ "$(awk '{print $6}' "/proc/$!/stat" 2>/dev/null || echo $!)" != $! ]; do sleep 0.05; done
 }
 
 serve() {
@@ -247,17 +249,20 @@ EOT
 ready() { [ "$(kubectl --kubeconfig "$place/kubeconfig" get nodes --no-headers 2>/dev/null | grep -c ' Ready ')" = "$1" ]; }
 
 up() { # CACHE NODE...
-  local node
+  local node scheduler=''
   prepare "$1"
   make_image "$(cat "$place/cache")/base.tar"
   shift
   serve etcd
   serve apiserver
-  until_ok 90 "the API server" kubectl --kubeconfig "$place/kubeconfig" get --raw /readyz
+  until_ok 300 "the API server" kubectl --kubeconfig "$place/kubeconfig" get --raw /readyz
   serve controllers
   serve scheduler
+  # shellcheck disable=SC1091
+  . "$place/ports"
+  until_ok 120 "the scheduler" curl --silent --fail --insecure "https://127.0.0.1:$scheduler/healthz"
   for node in "$@"; do start_node "$node"; done
-  until_ok 90 "the nodes" ready $#
+  until_ok 300 "the nodes" ready $#
 }
 
 down() {

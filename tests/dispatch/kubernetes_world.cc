@@ -39,7 +39,7 @@ KubernetesWorld::KubernetesWorld() {
   folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
   const ProcessResult up = RunFor({RHARNESS_SOURCE_DIR "/tests/dispatch/kubernetes_cluster.sh",
                                    "up", programs, folder_->path().string(), "n1", "n2"},
-                                  std::chrono::seconds(300));
+                                  std::chrono::seconds(600));
   if (!up.outcome.Succeeded()) {
     problem_ = fmt::format("{} {}", up.outcome.ToString(), up.stderr_text);
     return;

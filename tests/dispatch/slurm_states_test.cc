@@ -11,6 +11,16 @@ using testing::HasSubstr;
 using Kind = TaskDecision::Kind;
 using std::chrono::seconds;
 
+TEST(SlurmStates, KnowsAnArrayThatWasCancelledBeforeItStartedAsAWhole) {
+  const auto queue = ParseSqueue("18_N/A|CANCELLED||None\n17_0|RUNNING|n1|None\n");
+  ASSERT_TRUE(queue.ok());
+  EXPECT_EQ(queue->at("18").state, "CANCELLED");
+  EXPECT_EQ(queue->at("17_0").state, "RUNNING");
+  const auto accounting = ParseSacct("1|CANCELLED by 0|n1\n");
+  ASSERT_TRUE(accounting.ok());
+  EXPECT_EQ(accounting->at("1").state, "CANCELLED");
+}
+
 TEST(SlurmStates, ReadsTheQueue) {
   // As printed for an array of which one task runs and one waits, and a job that is no array.
   const auto tasks = ParseSqueue(

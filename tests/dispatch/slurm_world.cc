@@ -168,6 +168,8 @@ void SlurmWorld::Configure() {
                   "sched_min_interval=0\n"
                   "PropagateResourceLimits=NONE\nReturnToService=2\nMpiDefault=none\n"
                   "MinJobAge=300\nKillWait=5\nMaxArraySize=5\n"
+                  // A launch that a killed daemon lost is noticed when the node is asked.
+                  "SlurmdTimeout=30\nBatchStartTimeout=5\n"
                   "NodeName=n1 NodeHostname={1} NodeAddr=127.0.0.1 Port={3} CPUs=4 State=UNKNOWN\n"
                   "NodeName=n2 NodeHostname={1} NodeAddr=127.0.0.1 Port={4} CPUs=4 State=UNKNOWN\n"
                   "PartitionName=p Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP\n",
