@@ -195,7 +195,9 @@ TaskDecision DecideTask(const TaskView& view) {
     case SlurmPhase::kEnded:
       break;
   }
-  if (!view.stopped && view.since_ended < kEvidenceLag) return {};
+  // Of a task that had no node there is nothing to wait for.
+  const bool ran = !said->node.empty();
+  if (ran && !view.stopped && view.since_ended < kEvidenceLag) return {};
   return {Kind::kRetry,
           fmt::format("Slurm says {}{}, and {}", said->state, OnNode(*said),
                       view.stopped ? "the run was stopped, but not by this drill"

@@ -26,7 +26,7 @@ TEST(SlurmStates, ReadsTheQueue) {
   const auto tasks = ParseSqueue(
       "7_0|RUNNING|n1|None\n7_1|PENDING||Resources\n8_N/A|RUNNING|n2|None\n7_[2-9]|PENDING||\n");
   ASSERT_TRUE(tasks.ok()) << tasks.error().ToString();
-  ASSERT_EQ(tasks->size(), 2U);
+  ASSERT_EQ(tasks->size(), 3U) << "the job as a whole";
   EXPECT_EQ(tasks->at("7_0").node, "n1");
   EXPECT_EQ(tasks->at("7_1").state, "PENDING");
   EXPECT_EQ(tasks->at("7_1").reason, "Resources");
