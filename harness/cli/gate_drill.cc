@@ -164,6 +164,7 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   drill.out = options.out;
   drill.selection = SelectionOf(decision.impacted_runs, input.history.size());
   drill.places.root = options.root;
+  drill.substitutes = input.policy.substitutes;
   drill.plan.jobs = options.jobs;
   drill.plan.reruns = options.reruns;
   drill.plan.slots = SlotsOf(CaptureEnvironment().hardware, options.gpus);
