@@ -24,6 +24,17 @@ std::string BodyOf(Evidence evidence) {
   return ToJson(evidence).Dump();
 }
 
+// Every element of what is held by seeds; null: of all seeds.
+template <typename T, typename Use>
+void ForSeeds(const std::map<Seeds, std::vector<T>>& held, const Seeds* seeds, const Use& use) {
+  const auto all = [&](const auto& at) { std::ranges::for_each(at.second, use); };
+  if (seeds == nullptr) {
+    std::ranges::for_each(held, all);
+  } else if (const auto found = held.find(*seeds); found != held.end()) {
+    all(*found);
+  }
+}
+
 }  // namespace
 
 Envelope Replicates::EnvelopeOf(const Place& place, const RunStates& runs,
@@ -31,26 +42,23 @@ Envelope Replicates::EnvelopeOf(const Place& place, const RunStates& runs,
   Envelope envelope;
   const auto counts = [&](const Seeds& of) { return seeds == nullptr || of == *seeds; };
   if (const auto found = recorded_.find(place.configuration); found != recorded_.end()) {
-    for (const Repeats& repeats : found->second) {
-      if (counts(repeats.seeds)) envelope.recorded += AddGroup(repeats.runs, &envelope);
-    }
+    ForSeeds(found->second, seeds,
+             [&](const auto& group) { envelope.recorded += AddGroup(group, &envelope); });
   }
-  for (const std::string& run_id : place.run_ids) {
+  ForSeeds(place.by_seeds, seeds, [&](const std::string& run_id) {
     std::vector<RunMetrics> reruns;
     const RunState& run = runs.at(run_id);
-    if (!counts(run.manifest.seeds)) continue;
     for (const auto& [rerun, evidence] : run.evidence) {
-      if (IsCompared(evidence) && StackOfRerun(evidence, run.manifest) == place.stack) {
+      if (IsCompared(evidence) && StackOfRerun(run, rerun) == place.stack) {
         reruns.push_back(evidence.metrics);
       }
     }
     envelope.reruns += AddGroup(reruns, &envelope);
-  }
+  });
   std::map<std::string, std::vector<RunMetrics>> made;
   for (const One& one : held) {
     if (!IsCompared(one.evidence) || !counts(one.evidence.seeds)) continue;
-    if (StackOfRerun(one.evidence, runs.at(place.run_ids.front()).manifest) != place.stack)
-      continue;
+    if (one.stack != place.stack) continue;
     made[one.run_id].push_back(one.evidence.metrics);
     if (one.number > 0) envelope.made_at = std::max(envelope.made_at, one.evidence.started);
   }
@@ -67,8 +75,7 @@ void Replicates::Describe(const Place& place, const Envelope& envelope,
     if (one.number == 0) continue;
     of = one.run_id;
     const RerunEnd end = EndOf(one.evidence);
-    const bool here =
-        StackOfRerun(one.evidence, runs.at(place.run_ids.front()).manifest) == place.stack;
+    const bool here = one.stack == place.stack;
     if (end.state == RerunEnd::State::kCompared && here) {
       ++made;
       continue;
@@ -121,14 +128,16 @@ void Replicates::Settle(const std::vector<std::string>& run_ids, RunStates* runs
     for (const One& one : held) {
       if (one.is_new && IsCompared(one.evidence)) new_.emplace_back(place, one);
     }
-    for (const std::string& run_id : place.run_ids) {
-      RunState& run = runs->at(run_id);
-      const Envelope own = EnvelopeOf(place, *runs, held, &run.manifest.seeds);
-      if (own.Degrees() >= kFewestDegrees) {
-        Hold(own, true, &run);
-        run.envelope = std::make_shared<const Envelope>(own);
-      } else if (all.Degrees() >= kFewestDegrees) {
-        Hold(all, false, &run);
+    for (const auto& [seeds, run_ids_of] : place.by_seeds) {
+      const auto own = std::make_shared<const Envelope>(EnvelopeOf(place, *runs, held, &seeds));
+      for (const std::string& run_id : run_ids_of) {
+        RunState& run = runs->at(run_id);
+        if (own->Degrees() >= kFewestDegrees) {
+          Hold(*own, true, &run);
+          run.envelope = own;
+        } else if (all.Degrees() >= kFewestDegrees) {
+          Hold(all, false, &run);
+        }
       }
     }
   }

@@ -2,7 +2,7 @@
 #ifndef RHARNESS_HARNESS_DRILL_REPLICATE_PARTS_H_
 #define RHARNESS_HARNESS_DRILL_REPLICATE_PARTS_H_
 
-#include <string>
+#include <utility>
 
 #include "harness/drill/drill_report.h"
 
@@ -10,10 +10,8 @@ namespace rharness {
 
 bool IsCompared(const Evidence& evidence);
 
-// The first rerun of a run that can be compared; null where there is none.
-const Evidence* FirstCompared(const RunState& run);
-
-std::string StackOfRerun(const Evidence& evidence, const Manifest& manifest);
+// The first rerun of a run that can be compared and its number; null where there is none.
+const std::pair<const int, Evidence>* FirstCompared(const RunState& run);
 
 }  // namespace rharness
 

@@ -72,15 +72,22 @@ bool IsCompared(const Evidence& evidence) {
   return EndOf(evidence).state == RerunEnd::State::kCompared;
 }
 
-// The first rerun of a run that can be compared; null where there is none.
-const Evidence* FirstCompared(const RunState& run) {
+const std::pair<const int, Evidence>* FirstCompared(const RunState& run) {
   const auto at = std::ranges::find_if(run.evidence,
                                        [](const auto& rerun) { return IsCompared(rerun.second); });
-  return at == run.evidence.end() ? nullptr : &at->second;
+  return at == run.evidence.end() ? nullptr : &*at;
 }
 
-std::string StackOfRerun(const Evidence& evidence, const Manifest& manifest) {
-  return StackOf(FactsOf(evidence, manifest));
+const std::string& Replicates::StackOfRerun(const RunState& run, int rerun) const {
+  std::string& stack = stacks_[{run.manifest.run_id, rerun}];
+  if (stack.empty()) stack = StackOf(FactsOf(run.evidence.at(rerun), run.manifest));
+  return stack;
+}
+
+const std::string& Replicates::StackOfReplicate(const RunState& run, int replicate) const {
+  std::string& stack = stacks_[{run.manifest.run_id, -replicate}];
+  if (stack.empty()) stack = StackOf(FactsOf(run.replicates.at(replicate), run.manifest));
+  return stack;
 }
 
 void Replicates::AddRecorded(const std::vector<Manifest>& members) {
@@ -97,7 +104,7 @@ void Replicates::AddRecorded(const std::vector<Manifest>& members) {
       by_stack[StackOf(FactsOf(*repeat))].push_back(MeasuredOf(*repeat));
     }
     for (auto& [stack, runs] : by_stack) {
-      recorded_[key.first].push_back({repeats.front()->seeds, std::move(runs)});
+      recorded_[key.first][repeats.front()->seeds].push_back(std::move(runs));
     }
   }
 }
@@ -113,7 +120,9 @@ Status Replicates::Load(const Manifest& run, HistoryStore* history) {
     if (record.replicate < 0 || evidence.run_id != record.run_id) {
       return IntegrityError(fmt::format("holds what run '{}' measured", evidence.run_id), where);
     }
-    loaded_[configuration].push_back({record.run_id, record.replicate, std::move(evidence), false});
+    std::string stack = StackOf(FactsOf(evidence, run));
+    loaded_[configuration].push_back(
+        {record.run_id, record.replicate, std::move(evidence), std::move(stack), false});
   }
   return {};
 }
@@ -136,7 +145,9 @@ int Replicates::RecordedDegrees(const std::string& configuration) const {
   if (found == recorded_.end()) return 0;
   Envelope envelope;
   int degrees = 0;
-  for (const Repeats& repeats : found->second) degrees += AddGroup(repeats.runs, &envelope);
+  for (const auto& [seeds, groups] : found->second) {
+    for (const auto& group : groups) degrees += AddGroup(group, &envelope);
+  }
   return degrees;
 }
 
@@ -169,42 +180,43 @@ std::vector<PlannedRerun> Replicates::Expected(const std::vector<Manifest>& runs
 std::vector<Replicates::Place> Replicates::PlacesOf(const std::vector<std::string>& run_ids,
                                                     const RunStates& runs) const {
   std::vector<Place> places;
+  std::map<std::pair<std::string, std::string>, std::size_t> known;
   for (const std::string& run_id : run_ids) {
     const RunState& run = runs.at(run_id);
-    const Evidence* first = FirstCompared(run);
+    const auto* first = FirstCompared(run);
     if (first == nullptr || !IsOpenToRounding(run.manifest)) continue;
     const std::string configuration = ConfigurationKey(run.manifest);
-    const std::string stack = StackOfRerun(*first, run.manifest);
-    const auto same = std::ranges::find_if(places, [&](const Place& place) {
-      return place.configuration == configuration && place.stack == stack;
-    });
-    if (same != places.end()) {
-      same->run_ids.push_back(run_id);
-    } else {
-      places.push_back({configuration, stack, {run_id}});
-    }
+    const std::string& stack = StackOfRerun(run, first->first);
+    const auto [at, is_new] = known.try_emplace({configuration, stack}, places.size());
+    if (is_new) places.push_back({.configuration = configuration, .stack = stack});
+    Place& place = places[at->second];
+    place.run_ids.push_back(run_id);
+    place.by_seeds[run.manifest.seeds].push_back(run_id);
   }
   return places;
 }
 
 std::vector<Replicates::One> Replicates::HeldOf(const Place& place, const RunStates& runs) const {
   std::vector<One> held;
-  const Manifest& manifest = runs.at(place.run_ids.front()).manifest;
   const auto loaded = loaded_.find(place.configuration);
   if (loaded != loaded_.end()) {
-    for (const One& one : loaded->second) {
-      if (StackOfRerun(one.evidence, manifest) == place.stack) held.push_back(one);
-    }
+    std::ranges::copy_if(loaded->second, std::back_inserter(held),
+                         [&](const One& one) { return one.stack == place.stack; });
   }
-  const auto add = [&](const std::string& run_id, int number, const Evidence& evidence) {
-    const auto same = [&](const One& one) { return one.run_id == run_id && one.number == number; };
-    if (std::ranges::none_of(held, same)) held.push_back({run_id, number, evidence, true});
+  const auto add = [&](One one) {
+    const auto same = [&](const One& other) {
+      return other.run_id == one.run_id && other.number == one.number;
+    };
+    if (std::ranges::none_of(held, same)) held.push_back(std::move(one));
   };
   for (const std::string& run_id : place.run_ids) {
     const RunState& run = runs.at(run_id);
     if (run.replicates.empty()) continue;
-    add(run_id, 0, *FirstCompared(run));
-    for (const auto& [number, evidence] : run.replicates) add(run_id, number, evidence);
+    const auto* first = FirstCompared(run);
+    add({run_id, 0, first->second, StackOfRerun(run, first->first), true});
+    for (const auto& [number, evidence] : run.replicates) {
+      add({run_id, number, evidence, StackOfReplicate(run, number), true});
+    }
   }
   return held;
 }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/drill/drill_report.h"
@@ -71,6 +72,7 @@ class Replicates {
     std::string run_id;
     int number = 0;
     Evidence evidence;
+    std::string stack;
     bool is_new = false;
   };
   // The runs of one configuration that ran on one stack.
@@ -78,11 +80,14 @@ class Replicates {
     std::string configuration;
     std::string stack;
     std::vector<std::string> run_ids;
+    std::map<Seeds, std::vector<std::string>> by_seeds;  // the same ones
   };
 
   std::vector<Place> PlacesOf(const std::vector<std::string>& run_ids, const RunStates& runs) const;
   // Held of this place, with those of this drill.
   std::vector<One> HeldOf(const Place& place, const RunStates& runs) const;
+  const std::string& StackOfRerun(const RunState& run, int rerun) const;
+  const std::string& StackOfReplicate(const RunState& run, int replicate) const;
   // Of the groups with these seeds; null: of all.
   Envelope EnvelopeOf(const Place& place, const RunStates& runs, const std::vector<One>& held,
                       const Seeds* seeds) const;
@@ -96,12 +101,11 @@ class Replicates {
                 const RunStates& runs);
 
   PlanOptions options_;
-  struct Repeats {
-    Seeds seeds;
-    std::vector<RunMetrics> runs;
-  };
-  std::map<std::string, std::vector<Repeats>> recorded_;  // by configuration
-  std::map<std::string, std::vector<One>> loaded_;        // likewise
+  // By configuration and seeds, the repeats of each stack.
+  std::map<std::string, std::map<Seeds, std::vector<std::vector<RunMetrics>>>> recorded_;
+  std::map<std::string, std::vector<One>> loaded_;  // by configuration
+  // What StackOf said, by run id and rerun, replicates below zero: it reads every package.
+  mutable std::map<std::pair<std::string, int>, std::string> stacks_;
   std::set<std::string> strays_;               // run ids: beyond the band of another seed
   std::map<std::string, Manifest> manifests_;  // of `loaded_`, by configuration
   std::set<std::string> left_out_;

@@ -139,6 +139,16 @@ class SlurmFaults : public DrillProgram {
     return pids;
   }
 
+  // Waits for the first of them while the drill, process `pid`, runs.
+  std::vector<int> FirstReruns(int pid) const {
+    std::vector<int> reruns = Reruns();
+    while (reruns.empty() && ::kill(pid, 0) == 0) {
+      std::this_thread::sleep_for(milliseconds(5));
+      reruns = Reruns();
+    }
+    return reruns;
+  }
+
   static SlurmWorld* world_;
   std::map<std::string, std::string> undisturbed_;
   int killed_ = 0;  // processes of reruns
@@ -156,8 +166,8 @@ TEST_F(SlurmFaults, EndInTheReportOfAnUndisturbedDrill) {
   const std::vector<std::pair<std::string, std::function<void(int)>>> faults = {
       {"the drill is killed", [](int pid) { ::kill(pid, SIGKILL); }},
       {"a rerun's process is killed",
-       [this](int) {
-         for (const int pid : Reruns()) killed_ += ::kill(pid, SIGKILL) == 0 ? 1 : 0;
+       [this](int pid) {
+         for (const int rerun : FirstReruns(pid)) killed_ += ::kill(rerun, SIGKILL) == 0 ? 1 : 0;
        }},
       {"the controller is killed, and comes back",
        [](int) { world_->KillAndRestart("slurmctld", kDown); }},
