@@ -15,15 +15,16 @@ using FactsByKey = std::map<std::string_view, const Fact*>;
 FactsByKey FactsOfLayer(const std::vector<Fact>& facts, Layer layer) {
   FactsByKey by_key;
   for (const Fact& fact : facts) {
-    if (fact.layer == layer) by_key.emplace(fact.key, &fact);
+    if (fact.layer == layer) by_key.emplace_hint(by_key.end(), fact.key, &fact);  // often sorted
   }
   return by_key;
 }
 
 bool HasValueBelow(const FactsByKey& facts, std::string_view keys) {
-  return std::ranges::any_of(facts, [&](const auto& entry) {
-    return entry.second->kind == FactKind::kValue && entry.first.starts_with(keys);
-  });
+  for (auto at = facts.lower_bound(keys); at != facts.end() && at->first.starts_with(keys); ++at) {
+    if (at->second->kind == FactKind::kValue) return true;
+  }
+  return false;
 }
 
 // Whether a list that is complete and empty stands beside one that is not: what should have filled
@@ -37,12 +38,18 @@ bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_vi
          HasValueBelow(others, keys);
 }
 
-// Whether what the other side has below a complete list is absent here.
-bool IsAbsent(const FactsByKey& here, const FactsByKey& there, std::string_view key) {
-  return std::ranges::any_of(here, [&](const auto& entry) {
-    return entry.second->kind == FactKind::kComplete && key.starts_with(entry.first) &&
-           !MissesAll(here, there, entry.first);
-  });
+// Below which keys that which the other side has and this one has not is absent here: those of
+// complete lists.
+std::vector<std::string_view> AbsentBelow(const FactsByKey& here, const FactsByKey& there) {
+  std::vector<std::string_view> keys;
+  for (const auto& [key, fact] : here) {
+    if (fact->kind == FactKind::kComplete && !MissesAll(here, there, key)) keys.push_back(key);
+  }
+  return keys;
+}
+
+bool IsBelow(const std::vector<std::string_view>& keys, std::string_view key) {
+  return std::ranges::any_of(keys, [&](std::string_view above) { return key.starts_with(above); });
 }
 
 bool IsComparable(const Fact& a, const Fact& b) {
@@ -54,7 +61,10 @@ bool IsComparable(const Fact& a, const Fact& b) {
 class LayerOfFacts {
  public:
   LayerOfFacts(Layer layer, const FactsByKey& recorded, const FactsByKey& observed)
-      : recorded_(recorded), observed_(observed) {
+      : recorded_(recorded),
+        observed_(observed),
+        not_recorded_below_(AbsentBelow(recorded, observed)),
+        not_observed_below_(AbsentBelow(observed, recorded)) {
     out_.layer = layer;
   }
 
@@ -72,7 +82,7 @@ class LayerOfFacts {
       if (!alone) continue;
       if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not seen again");
       if (fact->kind != FactKind::kValue) continue;
-      if (IsAbsent(recorded_, observed_, key)) Add(*fact, std::nullopt, fact->value);
+      if (IsBelow(not_recorded_below_, key)) Add(*fact, std::nullopt, fact->value);
     }
     DropExplained(&out_.differences);
     std::ranges::sort(out_.differences, TellsMore);
@@ -84,7 +94,7 @@ class LayerOfFacts {
   void CompareRecorded(const Fact& fact) {
     const auto other = observed_.find(fact.key);
     if (other == observed_.end() || other->second->kind != FactKind::kValue) {
-      if (IsAbsent(observed_, recorded_, fact.key)) {
+      if (IsBelow(not_observed_below_, fact.key)) {
         return Add(fact, fact.value, std::nullopt);
       }
       ++out_.only_recorded;
@@ -128,6 +138,8 @@ class LayerOfFacts {
 
   const FactsByKey& recorded_;
   const FactsByKey& observed_;
+  const std::vector<std::string_view> not_recorded_below_;
+  const std::vector<std::string_view> not_observed_below_;
   LayerComparison out_;
 };
 

@@ -18,7 +18,7 @@ namespace rharness {
 namespace {
 
 std::string LinkAt(int folder, const char* name) {
-  std::array<char, PATH_MAX> target{};
+  thread_local std::array<char, PATH_MAX> target;  // a pass asks for thousands
   const ssize_t size = ::readlinkat(folder, name, target.data(), target.size());
   return size < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
 }
@@ -29,10 +29,11 @@ DiskMeter::DiskMeter(const std::filesystem::path& root)
     : root_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
       name_(LinkAt(AT_FDCWD, fmt::format("/proc/self/fd/{}", root_.get()).c_str())) {}
 
-void DiskMeter::StartPass() {
+void DiskMeter::StartPass(bool with_processes) {
   current_bytes_ = 0;
   shared_.clear();
   pending_.emplace_back(".");
+  if (!with_processes) return;
   // Before the folders: a file that loses its name in between is missed by this pass, not counted
   // twice.
   DIR* folder = ::opendir("/proc");
@@ -45,7 +46,7 @@ void DiskMeter::StartPass() {
 
 bool DiskMeter::Step(int entries) {
   if (!root_.valid()) return true;
-  if (pending_.empty()) StartPass();
+  if (pending_.empty()) StartPass(/*with_processes=*/true);
   while (!processes_.empty() && entries > 0) {
     const std::string pid = std::move(processes_.back());
     processes_.pop_back();
@@ -64,6 +65,14 @@ bool DiskMeter::Step(int entries) {
 std::uint64_t DiskMeter::MeasureNow() {
   pending_.clear();
   processes_.clear();
+  Step(std::numeric_limits<int>::max());
+  return last_bytes_;
+}
+
+std::uint64_t DiskMeter::MeasureNamed() {
+  pending_.clear();
+  processes_.clear();
+  StartPass(/*with_processes=*/false);
   Step(std::numeric_limits<int>::max());
   return last_bytes_;
 }

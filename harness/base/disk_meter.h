@@ -27,11 +27,14 @@ class DiskMeter {
   bool Step(int entries);
   // Finishes the current pass and makes a complete fresh one. Cost: the size of the tree.
   std::uint64_t MeasureNow();
+  // The same of what has a name, without a look at the processes: for where none is left that could
+  // hold other files.
+  std::uint64_t MeasureNamed();
   // The largest of the last complete pass and what the current one has found so far.
   std::uint64_t used_bytes() const;
 
  private:
-  void StartPass();
+  void StartPass(bool with_processes);
   int ScanFolder(const std::string& relative);
   int ScanProcess(const std::string& pid);
 

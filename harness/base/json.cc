@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -144,8 +145,17 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   std::optional<Error> error_;
 };
 
-std::string Quote(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+bool IsPlain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
+void Quote(const std::string& text, std::string* out) {
+  if (!std::ranges::all_of(text, IsPlain)) {
+    out->append(
+        nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  out->push_back('"');
+  out->append(text);
+  out->push_back('"');
 }
 
 std::string FormatDouble(double value) {
@@ -205,7 +215,7 @@ void DumpTo(const Json& json, int indent, int depth, std::string* out) {
       out->append(json.AsBigInt());
       return;
     case Json::Kind::kString:
-      out->append(Quote(json.AsString()));
+      Quote(json.AsString(), out);
       return;
     case Json::Kind::kArray: {
       const auto& array = json.AsArray();
@@ -220,7 +230,7 @@ void DumpTo(const Json& json, int indent, int depth, std::string* out) {
       DumpSequence(
           members.size(), '{', '}', indent, depth,
           [&](std::size_t i) {
-            out->append(Quote(members[i].first));
+            Quote(members[i].first, out);
             out->append(indent < 0 ? ":" : ": ");
             DumpTo(members[i].second, indent, depth + 1, out);
           },

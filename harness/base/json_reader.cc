@@ -59,17 +59,30 @@ bool Convert(const Json& json, double* out) {
 JsonReader::JsonReader(const Json& value, std::string file, std::string path)
     : value_(&value), file_(std::move(file)), path_(std::move(path)), error_(&own_error_) {}
 
-JsonReader::JsonReader(const Json& value, std::string file, std::string path,
-                       std::optional<Error>* error)
-    : value_(&value), file_(std::move(file)), path_(std::move(path)), error_(error) {}
+JsonReader::JsonReader(const Json& value, const JsonReader& parent, std::string_view key,
+                       std::string_view name, std::optional<std::size_t> index)
+    : value_(&value),
+      parent_(&parent),
+      key_(key),
+      name_(name),
+      index_(index),
+      error_(parent.error_) {}
+
+std::string JsonReader::path() const {
+  if (parent_ == nullptr) return path_;
+  std::string path = parent_->PathOf(key_);
+  if (index_) path += fmt::format("[{}]", *index_);
+  if (name_.data() != nullptr) path += fmt::format(".{}", name_);
+  return path;
+}
 
 std::string JsonReader::PathOf(std::string_view key) const {
-  return key.empty() ? path_ : fmt::format("{}.{}", path_, key);
+  return key.empty() ? path() : fmt::format("{}.{}", path(), key);
 }
 
 void JsonReader::Fail(std::string message, std::string_view key) {
   if (!ok()) return;
-  *error_ = InvalidInput(std::move(message), fmt::format("{}: {}", file_, PathOf(key)));
+  *error_ = InvalidInput(std::move(message), fmt::format("{}: {}", file(), PathOf(key)));
 }
 
 Status JsonReader::status() const {
@@ -102,7 +115,7 @@ void JsonReader::Read(std::string_view key, T* out) {
 template <class T>
 void JsonReader::ReadOptional(std::string_view key, T* out) {
   if (!CanRead(key)) return;
-  JsonReader member(*value_->Find(key), file_, PathOf(key), error_);
+  JsonReader member(*value_->Find(key), *this, key);
   member.Get(out);
 }
 
@@ -141,7 +154,7 @@ void JsonReader::ForEach(std::string_view key, const std::function<void(JsonRead
   }
   std::size_t index = 0;
   for (const Json& element : member.AsArray()) {
-    JsonReader reader(element, file_, fmt::format("{}[{}]", PathOf(key), index++), error_);
+    JsonReader reader(element, *this, key, {}, index++);
     f(reader);
     if (!ok()) return;
   }
@@ -155,7 +168,7 @@ void JsonReader::ForEachMember(std::string_view key,
     return Fail(fmt::format("expected an object, found {}", member.KindName()), key);
   }
   for (const auto& [name, value] : member.AsObject()) {
-    JsonReader reader(value, file_, fmt::format("{}.{}", PathOf(key), name), error_);
+    JsonReader reader(value, *this, key, name);
     f(name, reader);
     if (!ok()) return;
   }
@@ -171,7 +184,7 @@ void JsonReader::ReadObject(std::string_view key, bool required,
   if (!member.IsObject()) {
     return Fail(fmt::format("expected an object, found {}", member.KindName()), key);
   }
-  JsonReader reader(member, file_, PathOf(key), error_);
+  JsonReader reader(member, *this, key);
   f(reader);
 }
 

@@ -59,7 +59,7 @@ class JsonReader {
 
   bool Has(std::string_view key) const;  // present and not null
   const Json& json() const { return *value_; }
-  const std::string& path() const { return path_; }
+  std::string path() const;
   // Records an error at this path (or at path.key), unless one is already held.
   void Fail(std::string message, std::string_view key = {});
   // The schema member must be `name`/v1../v`newest`; returns the version, 0 on error.
@@ -69,13 +69,21 @@ class JsonReader {
   Status status() const;
 
  private:
-  JsonReader(const Json& value, std::string file, std::string path, std::optional<Error>* error);
+  // Of a nested value: the member `key` of `parent`'s, of that the element at `index` or the member
+  // `name`. All outlive it: its path is put together when it is asked for.
+  JsonReader(const Json& value, const JsonReader& parent, std::string_view key,
+             std::string_view name = {}, std::optional<std::size_t> index = {});
+  const std::string& file() const { return parent_ == nullptr ? file_ : parent_->file(); }
   std::string PathOf(std::string_view key) const;
   bool CanRead(std::string_view key);  // no error so far and the member is there
 
   const Json* value_;
-  std::string file_;
+  std::string file_;  // these two at the root
   std::string path_;
+  const JsonReader* parent_ = nullptr;
+  std::string_view key_;
+  std::string_view name_;
+  std::optional<std::size_t> index_;
   std::optional<Error> own_error_;
   std::optional<Error>* error_;  // shared with the readers of nested values
 };

@@ -34,6 +34,8 @@ constexpr nanoseconds kKillGrace = std::chrono::seconds(30);  // then its end co
 constexpr nanoseconds kDrainGrace = milliseconds(500);
 constexpr nanoseconds kCancelInterval = milliseconds(100);
 constexpr nanoseconds kFirstSample = milliseconds(5);
+// A disk takes longer to fill, and what is open in every process of the machine has to be asked.
+constexpr nanoseconds kFirstDiskSample = milliseconds(50);
 constexpr nanoseconds kShortestInterval = milliseconds(50);
 constexpr nanoseconds kLongestInterval = std::chrono::seconds(2);
 constexpr int kCostShare = 100;  // a sampler may use one part in this many of a core
@@ -57,8 +59,8 @@ nanoseconds ToDuration(const timeval& time) {
 // cost allows.
 class Pace {
  public:
-  explicit Pace(SteadyTime start, int cost_share = kCostShare)
-      : start_(start), due_(start + kFirstSample), cost_share_(cost_share) {}
+  explicit Pace(SteadyTime start, int cost_share = kCostShare, nanoseconds first = kFirstSample)
+      : start_(start), due_(start + first), cost_share_(cost_share) {}
   SteadyTime due() const { return due_; }
   template <class F>
   void RunIfDue(SteadyTime now, F&& measure) {
@@ -159,7 +161,7 @@ Watcher::Watcher(StartedProcess child, const ProcessLimits& limits,
       stderr_(std::move(child_.stderr_read), limits),
       tree_(child_.pid, child_.marker, child_.group_only, child_.confinement->cgroup()),
       memory_pace_(child_.started),
-      disk_pace_(child_.started),
+      disk_pace_(child_.started, kCostShare, kFirstDiskSample),
       footprint_pace_(child_.started, kFootprintCostShare),
       next_cancel_(child_.started + kCancelInterval) {
   if (limits.disk_bytes > 0) disk_.emplace(limits.disk_root);
@@ -341,7 +343,7 @@ void Watcher::CheckDiskAtEnd(Outcome* outcome) {
       (outcome->kind != OutcomeKind::kExited && outcome->kind != OutcomeKind::kSignalled)) {
     return;
   }
-  const std::uint64_t used = disk_->MeasureNow();
+  const std::uint64_t used = disk_->MeasureNamed();
   const bool file_too_large =
       outcome->kind == OutcomeKind::kSignalled && outcome->signal == SIGXFSZ;
   if (used <= limits_.disk_bytes && !file_too_large) return;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -91,16 +92,23 @@ class Drill {
   // All that verdicts rest on is read before anything runs: what cannot be read whole ends the
   // drill, since on less than was planned another verdict may come out.
   Status LoadManifests() {
-    ASSIGN_OR_RETURN(std::vector<Manifest> runs, LoadRuns(settings_.run_ids, history_.get()));
-    for (Manifest& manifest : runs) {
-      const std::string run_id = manifest.run_id;
+    const std::set<std::string> selected(settings_.run_ids.begin(), settings_.run_ids.end());
+    for (const std::string& run_id : settings_.run_ids) {
+      if (runs_.contains(run_id)) continue;
+      ASSIGN_OR_RETURN(Manifest manifest, history_->Get(run_id));
       if (!families_.contains(manifest.family)) {
-        ASSIGN_OR_RETURN(const auto members, history_->LoadFamily(manifest.family));
+        ASSIGN_OR_RETURN(auto members, history_->LoadFamily(manifest.family));
         families_.emplace(manifest.family, Family(members));
         replicates_.AddRecorded(members);
+        for (Manifest& member : members) {
+          const std::string member_id = member.run_id;
+          if (selected.contains(member_id)) runs_[member_id].manifest = std::move(member);
+        }
       }
-      RETURN_IF_ERROR(replicates_.Load(manifest, history_.get()));
-      runs_[run_id].manifest = std::move(manifest);
+      runs_[run_id].manifest = std::move(manifest);  // one that was retired since is no member
+    }
+    for (const std::string& run_id : settings_.run_ids) {
+      RETURN_IF_ERROR(replicates_.Load(runs_.at(run_id).manifest, history_.get()));
     }
     return {};
   }

@@ -171,14 +171,14 @@ Status WriteHistory(const Report& report, const std::map<std::string, RunState>&
     results.verdicts.push_back(VerdictOf(run, report));
     for (const ReportRerun& rerun : run.reruns) {
       const auto text = ReadFile(drill_folder / rerun.evidence_path);
-      results.reruns.push_back(
-          {.drill_id = report.drill_id,
-           .run_id = run.run_id,
-           .rerun = rerun.index,
-           .outcome = rerun.outcome,
-           .wall_seconds = rerun.wall_seconds,
-           .evidence_sha256 = text.ok() ? Sha256HexOf(*text) : "",
-           .surroundings = SurroundingsOf(runs.at(run.run_id).evidence.at(rerun.index))});
+      const Evidence& evidence = runs.at(run.run_id).evidence.at(rerun.index);
+      results.reruns.push_back({.drill_id = report.drill_id,
+                                .run_id = run.run_id,
+                                .rerun = rerun.index,
+                                .outcome = rerun.outcome,
+                                .wall_seconds = rerun.wall_seconds,
+                                .evidence_sha256 = text.ok() ? Sha256HexOf(*text) : "",
+                                .surroundings = [&evidence] { return SurroundingsOf(evidence); }});
     }
   }
   return history->AddDrill({.drill_id = report.drill_id,

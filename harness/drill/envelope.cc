@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <set>
 
 #include "compare/stats/moments.h"
 #include "harness/base/digest.h"
@@ -53,8 +52,10 @@ bool IsAmong(const RunMetrics& a, const RunMetrics& b) {
 bool IsOfStack(const Fact& fact) {
   if (fact.layer != Layer::kEnvironment && fact.layer != Layer::kHardware) return false;
   if (fact.kind != FactKind::kValue || !fact.value) return false;
-  return fact.key != "variable." + std::string(kReplicateVariable) &&
-         fact.key != "variable.CUDA_VISIBLE_DEVICES";
+  constexpr std::string_view kVariable = "variable.";
+  if (!fact.key.starts_with(kVariable)) return true;
+  const std::string_view name = std::string_view(fact.key).substr(kVariable.size());
+  return name != kReplicateVariable && name != "CUDA_VISIBLE_DEVICES";
 }
 
 }  // namespace
@@ -131,10 +132,12 @@ SeedSpread RoundingOf(const Envelope& envelope, const std::string& metric, doubl
 }
 
 std::string StackOf(const std::vector<Fact>& facts) {
-  std::set<std::string> lines;
+  std::vector<std::string> lines;
   for (const Fact& fact : facts) {
-    if (IsOfStack(fact)) lines.insert(fmt::format("{}={}\n", fact.key, *fact.value));
+    if (IsOfStack(fact)) lines.push_back(fact.key + "=" + *fact.value + "\n");
   }
+  std::ranges::sort(lines);
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   Sha256 digest;
   for (const std::string& line : lines) digest.Update(line);
   return ToHex(digest.Finish());

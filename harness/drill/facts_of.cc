@@ -30,6 +30,7 @@ class Collector {
                           .kind = FactKind::kNotKnown});
   }
   void Add(Fact fact) { facts_.push_back(std::move(fact)); }
+  void Expect(std::size_t more) { facts_.reserve(facts_.size() + more); }
   std::vector<Fact> Take() { return std::move(facts_); }
 
  private:
@@ -99,6 +100,7 @@ void AddPackages(const Environment& environment, const std::string& host_digest,
               .key = prefix,
               .value = in_words,
               .kind = FactKind::kComplete});
+    out->Expect(list->second.size() + 64);
     for (const auto& [name, package] : list->second) {
       out->Add({.layer = Layer::kEnvironment,
                 .key = prefix + name,

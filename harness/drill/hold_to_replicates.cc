@@ -176,7 +176,7 @@ std::vector<std::string> Replicates::Notes() const {
 }
 
 Plan Replicates::PlanWith(const std::vector<Manifest>& runs, const Overrides& environment) const {
-  Plan plan = BuildPlan(runs, options_);
+  Plan plan = BuildPlan({runs.begin(), runs.end()}, options_);
   if (options_.replicates == 0) return plan;
   std::vector<Manifest> planned;
   for (const Manifest& run : runs) {

@@ -34,7 +34,7 @@ std::uint64_t Least(std::uint64_t asked, std::uint64_t limit) {
 }
 
 // What this manifest asks for and does not get.
-void NoteCaps(const Manifest& run, const PlanOptions& options, Plan* plan) {
+void NoteCaps(const RunNeeds& run, const PlanOptions& options, Plan* plan) {
   const Resources& asked = run.resources;
   const auto note = [&](bool above, std::string_view what, const std::string& request,
                         const std::string& limit, std::string_view option) {
@@ -82,9 +82,9 @@ std::string Spend(const PlannedRerun& planned, const PlanOptions& options, Plan*
 }
 
 // Lists reruns round by round (all first ones, then all second ones) while the budget lasts.
-void Fill(const std::vector<const Manifest*>& runs, const PlanOptions& options, Plan* plan) {
+void Fill(const std::vector<const RunNeeds*>& runs, const PlanOptions& options, Plan* plan) {
   for (int rerun = 1; rerun <= options.reruns; ++rerun) {
-    for (const Manifest* run : runs) {
+    for (const RunNeeds* run : runs) {
       PlannedRerun planned = PlanRerun(*run, rerun, options);
       const std::string beyond = Spend(planned, options, plan);
       if (beyond.empty()) {
@@ -140,7 +140,7 @@ Json RerunJson(const PlannedRerun& rerun) {
 
 }  // namespace
 
-PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& options) {
+PlannedRerun PlanRerun(const RunNeeds& run, int rerun, const PlanOptions& options) {
   PlannedRerun planned{.run_id = run.run_id,
                        .rerun = rerun,
                        .job = fmt::format("{}.{}", run.run_id, rerun),
@@ -158,7 +158,7 @@ PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& option
   return planned;
 }
 
-PlannedRerun PlanReplicate(const Manifest& run, int replicate, const PlanOptions& options) {
+PlannedRerun PlanReplicate(const RunNeeds& run, int replicate, const PlanOptions& options) {
   PlannedRerun planned = PlanRerun(run, kReplicates + replicate, options);
   planned.job = fmt::format("{}.{}", run.run_id, RerunName(planned.rerun));
   planned.replicate = replicate;
@@ -177,11 +177,11 @@ void AddReplicates(std::vector<PlannedRerun> replicates, const PlanOptions& opti
   plan->wall_seconds += EstimateWall(plan->replicates, options);
 }
 
-Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options) {
+Plan BuildPlan(const std::vector<RunNeeds>& runs, const PlanOptions& options) {
   Plan plan;
   plan.budget_seconds = options.budget_seconds;
-  std::vector<const Manifest*> fitting;
-  for (const Manifest& run : runs) {
+  std::vector<const RunNeeds*> fitting;
+  for (const RunNeeds& run : runs) {
     NoteCaps(run, options, &plan);
     const std::string misfit = Misfit(PlanRerun(run, 1, options).resources, options.slots);
     if (misfit.empty()) {

@@ -28,6 +28,16 @@ struct PlanOptions {
   std::uint64_t disk_bytes = std::uint64_t{10} << 30;
 };
 
+// What a plan needs to know of a run: of a hundred thousand, a tenth of their manifests.
+struct RunNeeds {
+  RunNeeds(const Manifest& run)  // NOLINT: implicit
+      : run_id(run.run_id), resources(run.resources), duration_seconds(run.duration_seconds) {}
+
+  std::string run_id;
+  Resources resources;
+  double duration_seconds = 0.0;
+};
+
 struct Plan {
   std::vector<PlannedRerun> reruns;  // longest first: that order ends soonest on several slots
   // After these, and only of configurations of which a rerun differs from its record.
@@ -44,13 +54,13 @@ struct Plan {
 // The first reruns of all runs come before second ones when the budget cuts, and runs are taken in
 // the order given, so that no run is starved. A run whose needs exceed the slots is left out with a
 // note.
-Plan BuildPlan(const std::vector<Manifest>& runs, const PlanOptions& options);
+Plan BuildPlan(const std::vector<RunNeeds>& runs, const PlanOptions& options);
 
 // One more rerun of a run (confirmation of a suspected drift), planned like the others.
-PlannedRerun PlanRerun(const Manifest& run, int rerun, const PlanOptions& options);
+PlannedRerun PlanRerun(const RunNeeds& run, int rerun, const PlanOptions& options);
 
 // A rerun of it with the smallest change that rounding could make.
-PlannedRerun PlanReplicate(const Manifest& run, int replicate, const PlanOptions& options);
+PlannedRerun PlanReplicate(const RunNeeds& run, int replicate, const PlanOptions& options);
 
 // Adds replicates to a plan while the budget lasts; a note says which are beyond it.
 void AddReplicates(std::vector<PlannedRerun> replicates, const PlanOptions& options, Plan* plan);

@@ -108,29 +108,21 @@ std::vector<Claim> Of(const std::vector<std::string>& run_ids, std::vector<Claim
   return claims;
 }
 
-// Of each run what a plan without replicates is made of: a hundred thousand whole manifests would
-// take gigabytes.
-Result<std::vector<Manifest>> LoadForPlan(const std::vector<std::string>& run_ids,
-                                          const DrillOptions& options, HistoryStore* history) {
-  if (options.plan.replicates > 0) return LoadRuns(run_ids, history);
-  std::vector<Manifest> runs;
-  runs.reserve(run_ids.size());
-  for (const std::string& run_id : run_ids) {
-    ASSIGN_OR_RETURN(const Manifest whole, history->Get(run_id));
-    Manifest& run = runs.emplace_back();
-    run.run_id = whole.run_id;
-    run.duration_seconds = whole.duration_seconds;
-    run.resources = whole.resources;
-  }
-  return runs;
-}
-
 Result<Plan> PlanOf(const std::vector<std::string>& run_ids, const DrillOptions& options,
                     HistoryStore* history) {
-  ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadForPlan(run_ids, options, history));
-  Replicates replicates(options.plan);
-  RETURN_IF_ERROR(replicates.LoadAll(runs, history));
-  return replicates.PlanWith(runs, options.environment);
+  if (options.plan.replicates > 0) {
+    ASSIGN_OR_RETURN(const std::vector<Manifest> runs, LoadRuns(run_ids, history));
+    Replicates replicates(options.plan);
+    RETURN_IF_ERROR(replicates.LoadAll(runs, history));
+    return replicates.PlanWith(runs, options.environment);
+  }
+  std::vector<RunNeeds> runs;
+  runs.reserve(run_ids.size());
+  for (const std::string& run_id : run_ids) {
+    ASSIGN_OR_RETURN(const Manifest run, history->Get(run_id));
+    runs.emplace_back(run);
+  }
+  return BuildPlan(runs, options.plan);
 }
 
 // What a drill of these runs reruns: those that its budget reaches.
@@ -304,7 +296,7 @@ Result<Report> RunClaims::Unless(Result<Report> report) {
 }
 
 Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistoryStore* history) {
-  ASSIGN_OR_RETURN(const auto entries,
+  ASSIGN_OR_RETURN(auto entries,
                    SelectEntriesToDrill(options.selection, options.sample, now, history));
   std::vector<std::string> run_ids = OrderOf(entries, options);
   ASSIGN_OR_RETURN(std::vector<Claim> claims, history->Claims());
@@ -317,6 +309,7 @@ Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistorySto
   } else {
     for (const std::string& sentence : Sentences(held)) LogInfo(sentence);
   }
+  entries = {};  // of a large history they are half of what the plan takes
   return PlanOf(run_ids, options, history);
 }
 

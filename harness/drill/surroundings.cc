@@ -27,6 +27,15 @@ bool IsSurrounding(std::string_view name) {
   return false;
 }
 
+// Of an environment.
+Surroundings PartsOf(const Json& environment) {
+  Surroundings parts;
+  for (const auto& [name, value] : environment.AsObject()) {
+    if (!IsEmpty(value)) parts[std::string(kEnvironment) + "." + name] = value.Dump();
+  }
+  return parts;
+}
+
 }  // namespace
 
 Surroundings SurroundingsOf(const Evidence& evidence) {
@@ -36,11 +45,9 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
     if (IsSurrounding(name) && !IsEmpty(value)) surroundings[name] = value.Dump();
   }
   // An environment in which nothing was looked at says nothing.
-  if (ToJson(evidence.environment).Dump() == ToJson(Environment()).Dump()) return surroundings;
-  for (const auto& [name, value] : json.Find(kEnvironment)->AsObject()) {
-    if (IsEmpty(value)) continue;
-    surroundings[std::string(kEnvironment) + "." + name] = value.Dump();
-  }
+  static const Surroundings kNothing = PartsOf(ToJson(Environment()));
+  Surroundings environment = PartsOf(*json.Find(kEnvironment));
+  if (environment != kNothing) surroundings.merge(environment);
   return surroundings;
 }
 

@@ -110,7 +110,7 @@ void SqlHistory::Insert(const DrillRecord& drill, const std::string& supersedes)
 }
 
 void SqlHistory::Insert(const RerunRecord& rerun) {
-  const std::string sha256 = Keep(rerun.surroundings);
+  const std::string sha256 = rerun.surroundings ? Keep(rerun.surroundings()) : std::string();
   soci::indicator kept = sha256.empty() ? soci::i_null : soci::i_ok;
   sql() << "INSERT INTO reruns (drill_id, run_id, rerun, outcome, wall_seconds, evidence_sha256, "
            "surroundings_sha256) VALUES (:drill_id, :run_id, :rerun, :outcome, :wall_seconds, "

@@ -3,6 +3,7 @@
 #define RHARNESS_HARNESS_HISTORY_RECORDS_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -70,7 +71,9 @@ struct RerunRecord {
   std::string outcome;  // Outcome::ToString
   double wall_seconds = 0.0;
   std::string evidence_sha256;
-  Surroundings surroundings = {};  // empty: nothing is kept of them
+  // Asked as the rerun is entered, since a list of packages is long. None, or empty ones: nothing
+  // is kept of them.
+  std::function<Surroundings()> surroundings = {};
 };
 
 // How many runs of a family have this as their last verdict; retired runs are not counted.

@@ -83,7 +83,6 @@ Status SqlHistory::CheckRun(const std::string& run_id) {
 }
 
 Result<Manifest> SqlHistory::Load(const std::string& run_id) {
-  RETURN_IF_ERROR(CheckRun(run_id));
   std::string sha256, body, family, declared;
   long long started_ms = 0;
   sql() << "SELECT r.sha256, m.body, r.family, r.declared, r.started_ms FROM runs r JOIN manifests "
@@ -91,7 +90,10 @@ Result<Manifest> SqlHistory::Load(const std::string& run_id) {
            "WHERE r.run_id = :run_id",
       soci::use(run_id), soci::into(sha256), soci::into(body), soci::into(family),
       soci::into(declared), soci::into(started_ms);
-  if (!sql().got_data()) return IntegrityError("the manifest's body is missing", Where(run_id));
+  if (!sql().got_data()) {
+    RETURN_IF_ERROR(CheckRun(run_id));
+    return IntegrityError("the manifest's body is missing", Where(run_id));
+  }
   if (const std::string found = Sha256HexOf(body); found != sha256) {
     return IntegrityError(
         fmt::format("the manifest was changed: its SHA-256 is {}, expected {}", found, sha256),

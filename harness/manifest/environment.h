@@ -13,6 +13,7 @@
 #include "harness/base/json.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/result.h"
+#include "harness/manifest/package_list.h"
 
 namespace rharness {
 
@@ -43,15 +44,6 @@ struct Hardware {
   std::string gpu_driver;    // empty: no driver
   std::string interconnect;  // "nvlink", "pcie" or empty
 };
-
-// Whether a process of the run was seen to use a package.
-enum class PackageUse { kNotKnown, kUsed, kNotUsed };
-
-struct Package {
-  std::string version;
-  PackageUse use = PackageUse::kNotKnown;
-};
-using PackageList = std::map<std::string, Package>;  // by name
 
 struct Environment {
   // Every variable that matters by name: its value, or empty for one known to be unset.

@@ -57,15 +57,17 @@ constexpr std::array<std::pair<PackageUse, std::string_view>, 3> kUseNames = {
      {PackageUse::kNotKnown, "not_known"}}};
 
 void ReadPackages(JsonReader& reader, PackageList* out) {
+  PackageMap packages;
   RefuseUnknownMembers(reader, {"used", "not_used", "not_known"});
   for (const auto& [use, key] : kUseNames) {
     reader.ForEachMember(key, [&](const std::string& name, JsonReader& value) {
       if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
-      Package& package = (*out)[name];
+      Package& package = packages[name];
       package.use = use;
       value.Get(&package.version);
     });
   }
+  *out = PackageList(std::move(packages));
 }
 
 Json PackagesToJson(const std::map<std::string, PackageList>& packages) {

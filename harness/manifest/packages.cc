@@ -69,10 +69,10 @@ const HostPackages& PackagesOfThisHost() {
   return kPackages;
 }
 
-PackageList HostList(const HostPackages& host, const Footprint& footprint) {
+PackageMap HostList(const HostPackages& host, const Footprint& footprint) {
   std::set<std::string_view> mapped;
   for (const std::string& path : footprint.mapped) mapped.insert(WithoutUsr(path));
-  PackageList list;
+  PackageMap list;
   for (const auto& [name, package] : host) {
     const bool used = std::ranges::any_of(
         package.code, [&](const std::string& path) { return mapped.contains(path); });
@@ -94,13 +94,14 @@ const std::vector<std::string>& FootprintVariables() {
 std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
                                                    const fs::path& root) {
   std::map<std::string, PackageList> packages;
-  PackageList host = HostList(root == "/" ? PackagesOfThisHost() : ReadDpkg(root), footprint);
+  PackageMap host = HostList(root == "/" ? PackagesOfThisHost() : ReadDpkg(root), footprint);
   if (!host.empty()) packages[kDpkg] = std::move(host);
   if (footprint.programs.empty()) return packages;
-  PackageList& python = packages[kPython];
+  PackageMap python;
   for (const fs::path& folder : PackageFolders(footprint)) {
     AddPythonPackages(folder, footprint, &python);
   }
+  packages[kPython] = std::move(python);
   return packages;
 }
 

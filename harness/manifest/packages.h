@@ -39,7 +39,7 @@ std::vector<std::filesystem::path> PackageFolders(const Footprint& footprint);
 // Adds the distributions of one folder (*.dist-info, *.egg-info); one that is in the list already
 // was found first and stays, unless this folder's is the one in use.
 void AddPythonPackages(const std::filesystem::path& folder, const Footprint& footprint,
-                       PackageList* packages);
+                       PackageMap* packages);
 
 // "Foo.Bar_baz" -> "foo-bar-baz".
 std::string NormalPythonName(std::string_view name);

@@ -220,7 +220,7 @@ std::vector<fs::path> PackageFolders(const Footprint& footprint) {
   return folders;
 }
 
-void AddPythonPackages(const fs::path& folder, const Footprint& footprint, PackageList* packages) {
+void AddPythonPackages(const fs::path& folder, const Footprint& footprint, PackageMap* packages) {
   const std::string prefix = folder.string() + "/";
   std::set<std::string_view> mapped;  // relative to the folder
   for (const std::string& path : footprint.mapped) {

@@ -82,7 +82,7 @@ Status ReadTensorRecords(const HeldFolder& folder, Artifact* artifact, Seconds l
   const std::filesystem::path path = held->path() / artifact->path;
   ASSIGN_OR_RETURN(auto checkpoint, OpenCheckpoint(path, held));
   if (limit == Seconds(0)) {
-    const std::uint64_t stored_bytes = DiskMeter(folder.through()).MeasureNow();
+    const std::uint64_t stored_bytes = DiskMeter(folder.through()).MeasureNamed();
     limit = Seconds(600.0 + 1e-6 * static_cast<double>(stored_bytes));
   }
   RETURN_IF_ERROR(Fill(TimedCheckpoint(std::move(checkpoint), limit, path.string()), artifact));

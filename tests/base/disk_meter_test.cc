@@ -58,8 +58,21 @@ TEST_F(DiskMeterTest, SmallStepsEndWithTheSameSum) {
   EXPECT_EQ(meter.used_bytes(), DiskMeter(root_->path()).MeasureNow());
 }
 
+TEST_F(DiskMeterTest, LooksAtNoProcessWhereOnlyNamesAreAskedFor) {
+  const fs::path a = Write("a", 100'000);
+  const std::uint64_t named = Blocks(a);
+  const fs::path gone = Write("gone", 50'000);
+  const std::ifstream open(gone);
+  fs::remove(gone);
+  DiskMeter meter(root_->path());
+  EXPECT_EQ(meter.MeasureNamed(), named);
+  EXPECT_GT(meter.MeasureNow(), named);
+  EXPECT_EQ(meter.MeasureNamed(), named);
+}
+
 TEST_F(DiskMeterTest, AMissingRootMeasuresNothing) {
   EXPECT_EQ(DiskMeter(root_->path() / "absent").MeasureNow(), 0u);
+  EXPECT_EQ(DiskMeter(root_->path() / "absent").MeasureNamed(), 0u);
 }
 
 }  // namespace

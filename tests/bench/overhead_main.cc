@@ -56,7 +56,7 @@ Status MeasureReruns(const fs::path& folder, int count) {
   const std::vector<Manifest> manifests = TrivialManifests(count);
   std::map<std::string, const Manifest*> by_id;
   for (const Manifest& manifest : manifests) by_id[manifest.run_id] = &manifest;
-  const Plan plan = BuildPlan(manifests, PlanOptions{.jobs = 1});
+  const Plan plan = BuildPlan({manifests.begin(), manifests.end()}, PlanOptions{.jobs = 1});
   ASSIGN_OR_RETURN(Journal journal,
                    Journal::Create(folder / "journal.jsonl", Json::MakeObject({{"n", count}})));
   ASSIGN_OR_RETURN(const std::unique_ptr<Launcher> launcher, MakeLauncher("host"));

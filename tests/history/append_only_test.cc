@@ -17,7 +17,10 @@ class AppendOnlyTest : public HistoryTest {
     ASSERT_TRUE(store->Add(MakeManifest("b", kDay1), At(kDay1)).ok());
     ASSERT_TRUE(store
                     ->AddDrill({"d", At(kDay1), {}, {}},
-                               {{{"d", "a", 1, "exited with 0", 1.0, "e", {{"data", "[]"}}}},
+                               {{{"d", "a", 1, "exited with 0", 1.0, "e",
+                                  [] {
+                                    return Surroundings{{"data", "[]"}};
+                                  }}},
                                 {MakeVerdict("d", "a", "identical", kDay1)},
                                 {MakeFamilyRecord("d", "c1", "identical", kDay1)}})
                     .ok());

@@ -29,7 +29,8 @@ class DrillsTest : public HistoryTest {
     std::vector<RerunRecord> reruns;
     std::vector<VerdictRecord> records;
     for (const auto& [run_id, verdict] : verdicts) {
-      reruns.push_back({drill_id, run_id, 1, "exited with 0", 1.0, "e", surroundings});
+      reruns.push_back(
+          {drill_id, run_id, 1, "exited with 0", 1.0, "e", [=] { return surroundings; }});
       records.push_back(MakeVerdict(drill_id, run_id, verdict, day));
     }
     const DrillRecord drill{drill_id, At(day), exit_code ? std::optional(At(day)) : std::nullopt,
