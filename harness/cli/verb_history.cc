@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/base/clock.h"
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/spelling.h"
@@ -64,71 +65,121 @@ Result<std::vector<std::filesystem::path>> FilesOf(const std::vector<std::string
   return files;
 }
 
-// Loads all and logs every admission finding. Empty: some are refused and nothing may be stored.
-Result<std::optional<std::vector<Manifest>>> LoadAdmitted(
-    const std::vector<std::filesystem::path>& files, bool force) {
-  std::vector<Manifest> manifests;
-  std::size_t refused = 0;
-  for (const std::filesystem::path& file : files) {
-    ASSIGN_OR_RETURN(Manifest manifest, LoadManifest(file));
-    const std::vector<AdmissionFinding> findings = Admit(manifest);
+// Logs what is missing in manifests: of the first few all of it, of the others only what none had.
+class Findings {
+ public:
+  explicit Findings(bool force) : force_(force) {}
+
+  void Log(const std::filesystem::path& file, const std::vector<AdmissionFinding>& findings) {
+    if (findings.empty()) return;
+    const bool few = ++refused_ <= kFew;
+    bool told = false;
     for (const AdmissionFinding& finding : findings) {
+      if (!codes_.insert(finding.code).second && !few) continue;
+      told = true;
       const std::string line = TerminalSafe(fmt::format(
           "{}: {}: {} ({})", file.string(), finding.path, finding.message, finding.code));
-      force ? LogWarning(line) : LogError(line);
+      force_ ? LogWarning(line) : LogError(line);
     }
-    if (!findings.empty()) ++refused;
-    manifests.push_back(std::move(manifest));
+    if (!told) ++untold_;
   }
-  if (refused == 0 || force) return std::optional(std::move(manifests));
-  LogError(
-      fmt::format("{} of {} manifests are not complete enough to be judged one day; nothing "
-                  "was stored (--force stores them as they are)",
-                  refused, files.size()));
-  return std::optional<std::vector<Manifest>>();
+  // Whether none is refused.
+  bool End(std::size_t all) const {
+    if (untold_ > 0) {
+      const std::string line =
+          fmt::format("the same is missing in {}", Counted(untold_, "more manifest"));
+      force_ ? LogWarning(line) : LogError(line);
+    }
+    if (refused_ == 0 || force_) return true;
+    LogError(
+        fmt::format("{} of {} manifests are not complete enough to be judged one day; nothing "
+                    "was stored (--force stores them as they are)",
+                    refused_, all));
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kFew = 20;
+  const bool force_;
+  std::set<std::string> codes_;
+  std::size_t refused_ = 0;
+  std::size_t untold_ = 0;
+};
+
+// What was read of a file, to know its manifest again.
+struct ReadOnce {
+  std::filesystem::path file;
+  std::string sha256;  // of its manifest as it is stored
+};
+
+Status DiffersFromStored(const std::string& run_id, const std::filesystem::path& file) {
+  return IntegrityError(
+      fmt::format("run '{}' is in the history with other content; a run's manifest never "
+                  "changes, so give the new one another run_id; nothing was stored",
+                  run_id),
+      file.string());
 }
 
-// A run's manifest never changes: all or nothing is stored, and what is in the way is named.
-Status CheckAgainstStore(const std::vector<std::filesystem::path>& files,
-                         const std::vector<Manifest>& manifests, HistoryStore* store) {
+// Reads all and logs what is missing. A run's manifest never changes: what is in the way of storing
+// all of them is named. Empty: some are refused and nothing may be stored. A hundred thousand
+// manifests take gigabytes, so that none is held. `store`: null where there is no history yet.
+Result<std::vector<ReadOnce>> CheckAll(const std::vector<std::filesystem::path>& files, bool force,
+                                       HistoryStore* store) {
+  Findings findings(force);
+  std::vector<ReadOnce> read;
   std::map<std::string, std::size_t> first;
-  for (std::size_t i = 0; i < manifests.size(); ++i) {
-    const std::string& run_id = manifests[i].run_id;
-    const std::string body = ToJson(manifests[i]).Dump();
-    const auto [twin, is_new] = first.emplace(run_id, i);
-    if (!is_new && ToJson(manifests[twin->second]).Dump() != body) {
-      return IntegrityError(
-          fmt::format("run '{}' is also that of {}, with other content; nothing was stored", run_id,
-                      files[twin->second].string()),
-          files[i].string());
+  std::optional<Error> in_the_way;  // told after what is missing
+  for (const std::filesystem::path& file : files) {
+    ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(file));
+    findings.Log(file, Admit(manifest));
+    const std::string body = ToJson(manifest).Dump();
+    read.push_back({file, Sha256HexOf(body)});
+    if (in_the_way) continue;
+    const auto [twin, is_new] = first.emplace(manifest.run_id, read.size() - 1);
+    if (!is_new && read[twin->second].sha256 != read.back().sha256) {
+      in_the_way = IntegrityError(
+          fmt::format("run '{}' is also that of {}, with other content; nothing was stored",
+                      manifest.run_id, read[twin->second].file.string()),
+          file.string());
+      continue;
     }
-    const auto held = store->Get(run_id);
+    if (store == nullptr) continue;
+    const auto held = store->Get(manifest.run_id);
     if (!held.ok() && held.error().code == ErrorCode::kNotFound) continue;
-    RETURN_IF_ERROR(held);
-    if (ToJson(*held).Dump() == body) continue;
-    return IntegrityError(
-        fmt::format("run '{}' is in the history with other content; a run's manifest never "
-                    "changes, so give the new one another run_id; nothing was stored",
-                    run_id),
-        files[i].string());
+    if (!held.ok()) in_the_way = held.error();
+    if (held.ok() && ToJson(*held).Dump() != body) {
+      in_the_way = DiffersFromStored(manifest.run_id, file).error();
+    }
   }
-  return {};
+  if (!findings.End(files.size())) return std::vector<ReadOnce>();
+  if (in_the_way) return *in_the_way;
+  return read;
 }
 
 Result<int> AddManifests(const HistoryOptions& options) {
   ASSIGN_OR_RETURN(const auto files, FilesOf(options.paths));
-  ASSIGN_OR_RETURN(const auto manifests, LoadAdmitted(files, options.force));
-  if (!manifests) return kExitUsage;
+  // What is refused leaves no empty history behind.
+  auto existing = HistoryStore::OpenExisting(options.url);
+  if (!existing.ok() && existing.error().code != ErrorCode::kNotFound) return existing.error();
+  ASSIGN_OR_RETURN(const std::vector<ReadOnce> read,
+                   CheckAll(files, options.force, existing.ok() ? existing->get() : nullptr));
+  if (read.empty() && !files.empty()) return kExitUsage;
   ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(options.url));
-  RETURN_IF_ERROR(CheckAgainstStore(files, *manifests, store.get()));
   std::size_t added = 0;
-  for (const Manifest& manifest : *manifests) {
+  for (const ReadOnce& one : read) {
+    ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(one.file));
+    if (Sha256HexOf(ToJson(manifest).Dump()) != one.sha256) {
+      return IntegrityError(
+          fmt::format("was changed while manifests were added; {} before it {} stored",
+                      Counted(added, "manifest"), added == 1 ? "is" : "are"),
+          one.file.string());
+    }
     ASSIGN_OR_RETURN(const AddOutcome outcome, store->Add(manifest, SystemClock().Now()));
     if (outcome == AddOutcome::kAdded) ++added;
   }
   if (!Globals().quiet) {
     LogInfo(fmt::format("added {}; already in the history: {}", Counted(added, "run"),
-                        manifests->size() - added));
+                        read.size() - added));
   }
   return kExitOk;
 }

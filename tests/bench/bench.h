@@ -45,6 +45,7 @@ struct Row {
 std::vector<Row> HashRows();
 std::vector<Row> TensorRows();
 std::vector<Row> RerunRows();
+std::vector<Row> DrillRows();
 std::vector<Row> OrderRows();
 
 // One child process, from start to end with all its descendants that were waited for.

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
-  for (const auto& family : {HashRows(), TensorRows(), RerunRows(), OrderRows()})
+  for (const auto& family : {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }
@@ -43,7 +43,7 @@ void PrintRow(const Row& row, const Result<Measured>& measured) {
             (met ? "met" : "not met") + note);
 }
 
-int Usage() {
+int ShowUsage() {
   fmt::print(stderr, "usage: rharness-bench [--only PREFIX] [--rounds N]  (N from 1 to 99)\n");
   return 2;
 }
@@ -53,12 +53,12 @@ int Main(int argc, char** argv) {
   Context context;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view flag = argv[i];
-    if (i + 1 >= argc || (flag != "--only" && flag != "--rounds")) return Usage();
+    if (i + 1 >= argc || (flag != "--only" && flag != "--rounds")) return ShowUsage();
     if (flag == "--only") {
       only = argv[i + 1];
     } else {
       context.rounds = std::atoi(argv[i + 1]);
-      if (context.rounds < 1 || context.rounds > 99) return Usage();
+      if (context.rounds < 1 || context.rounds > 99) return ShowUsage();
     }
   }
   CatchInterrupts();

@@ -6,6 +6,8 @@
 //        rharness-overhead journal FOLDER N   ms of a journal entry and of a plain append
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <soci/soci.h>
+#include <soci/sqlite3/soci-sqlite3.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@
 #include "harness/dispatch/scheduler.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/plan.h"
+#include "harness/history/store.h"
 #include "harness/rerun/rerun.h"
 
 namespace rharness {
@@ -179,15 +182,46 @@ Status MeasureJournal(const fs::path& folder, int count) {
   return {};
 }
 
+template <class T>
+Status StatusOf(const Result<T>& result) {
+  return result.ok() ? Status() : Status(result.error());
+}
+
+// What a night asks of its history first, and the same sum without the index.
+Status MeasureHistory(const fs::path& path, int count) {
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(path.string()));
+  soci::session plain(*soci::factory_sqlite3(), path.string());
+  std::vector<double> next, summary, group_by;
+  Status status;
+  for (int i = 0; i < count && status.ok(); ++i) {
+    next.push_back(MillisecondsOf([&] { status = StatusOf(history->NextToDrill(100)); }));
+    RETURN_IF_ERROR(status);
+    summary.push_back(MillisecondsOf([&] { status = StatusOf(history->Summarize()); }));
+    group_by.push_back(MillisecondsOf([&] {
+      const soci::rowset<soci::row> rows =
+          (plain.prepare << "SELECT family, last_verdict, COUNT(*) FROM standing NOT INDEXED "
+                            "WHERE retired = 0 GROUP BY family, last_verdict");
+      for (auto at = rows.begin(); at != rows.end(); ++at) {
+      }
+    }));
+  }
+  RETURN_IF_ERROR(status);
+  fmt::print("next {}\nsummary {}\ngroup_by {}\n", Median(next), Median(summary), Median(group_by));
+  return {};
+}
+
 int Main(int argc, char** argv) {
   const std::string_view what = argc == 4 ? argv[1] : "";
   const int count = argc == 4 ? std::atoi(argv[3]) : 0;
-  Status status = InvalidInput("usage: rharness-overhead reruns|syncs|spawn|journal FOLDER|MIB N");
+  Status status = InvalidInput(
+      "usage: rharness-overhead reruns|syncs|spawn|journal|history "
+      "FOLDER|MIB|FILE N");
   if (count > 0 && what == "reruns") status = MeasureReruns(argv[2], count);
   if (count > 0 && what == "syncs") status = MeasureSyncs(argv[2], count);
   if (count > 0 && what == "spawn")
     status = MeasureSpawn(std::strtoull(argv[2], nullptr, 10), count);
   if (count > 0 && what == "journal") status = MeasureJournal(argv[2], count);
+  if (count > 0 && what == "history") status = MeasureHistory(argv[2], count);
   if (status.ok()) return 0;
   fmt::print(stderr, "rharness-overhead: {}\n", status.error().ToString());
   return 4;

@@ -1,5 +1,6 @@
 // `rharness history` as a user meets it: the real program, its output and its exit codes.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -154,6 +155,19 @@ TEST_F(HistoryVerb, SuggestsTheNearestNameOfARunOrFamily) {
   ASSERT_EQ(History({"add", WriteManifest("b.json", "digits-12")}).code, 0);
   EXPECT_TRUE(Contains(History({"show", "digits-21"}).err, "did you mean digits-12?"));
   EXPECT_FALSE(Contains(History({"show", "mnist"}).err, "did you mean"));
+}
+
+TEST_F(HistoryVerb, TellsOfManyThatLackTheSameNotEachOne) {
+  std::filesystem::create_directories(Path("runs"));
+  for (int i = 0; i < 30; ++i) {
+    WriteIncomplete(fmt::format("runs/{:02}.json", i), fmt::format("run-{}", i));
+  }
+  const Output refused = History({"add", Path("runs")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(Contains(refused.err, "/19.json: $.image.digest: ")) << refused.err;
+  EXPECT_FALSE(Contains(refused.err, "/20.json")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "the same is missing in 10 more manifests")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "30 of 30 manifests are not complete")) << refused.err;
 }
 
 TEST_F(HistoryVerb, StoresNothingWhenOneManifestIsNotAdmittedUnlessForced) {
