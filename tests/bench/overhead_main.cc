@@ -6,8 +6,6 @@
 //        rharness-overhead journal FOLDER N   ms of a journal entry and of a plain append
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <soci/soci.h>
-#include <soci/sqlite3/soci-sqlite3.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -187,26 +185,18 @@ Status StatusOf(const Result<T>& result) {
   return result.ok() ? Status() : Status(result.error());
 }
 
-// What a night asks of its history first, and the same sum without the index.
+// What a night asks of its history first.
 Status MeasureHistory(const fs::path& path, int count) {
   ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(path.string()));
-  soci::session plain(*soci::factory_sqlite3(), path.string());
-  std::vector<double> next, summary, group_by;
+  std::vector<double> next, summary;
   Status status;
   for (int i = 0; i < count && status.ok(); ++i) {
     next.push_back(MillisecondsOf([&] { status = StatusOf(history->NextToDrill(100)); }));
     RETURN_IF_ERROR(status);
     summary.push_back(MillisecondsOf([&] { status = StatusOf(history->Summarize()); }));
-    group_by.push_back(MillisecondsOf([&] {
-      const soci::rowset<soci::row> rows =
-          (plain.prepare << "SELECT family, last_verdict, COUNT(*) FROM standing NOT INDEXED "
-                            "WHERE retired = 0 GROUP BY family, last_verdict");
-      for (auto at = rows.begin(); at != rows.end(); ++at) {
-      }
-    }));
   }
   RETURN_IF_ERROR(status);
-  fmt::print("next {}\nsummary {}\ngroup_by {}\n", Median(next), Median(summary), Median(group_by));
+  fmt::print("next {}\nsummary {}\n", Median(next), Median(summary));
   return {};
 }
 
