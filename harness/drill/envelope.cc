@@ -53,8 +53,15 @@ bool IsAmong(const RunMetrics& a, const RunMetrics& b) {
 bool IsOfStack(const Fact& fact) {
   if (fact.layer != Layer::kEnvironment && fact.layer != Layer::kHardware) return false;
   if (fact.kind != FactKind::kValue || !fact.value) return false;
-  return fact.key != "variable." + std::string(kReplicateVariable) &&
-         fact.key != "variable.CUDA_VISIBLE_DEVICES";
+  // How a machine is put together rounds nothing, and replicates of before say nothing of it.
+  static const std::set<std::string> kNoStack = {"variable." + std::string(kReplicateVariable),
+                                                 "variable.CUDA_VISIBLE_DEVICES",
+                                                 "cpu.sockets",
+                                                 "cpu.cores_per_socket",
+                                                 "cpu.l3",
+                                                 "gpu.numa_nodes",
+                                                 "gpu.pcie_order"};
+  return !kNoStack.contains(fact.key);
 }
 
 }  // namespace
