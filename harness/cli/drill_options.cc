@@ -45,6 +45,7 @@ Status TakePolicy(DrillArguments* arguments, Command* command) {
   }
   ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments->policy));
   arguments->drill.substitutes = policy.substitutes;
+  arguments->drill.stakes = policy.stakes;
   if (arguments->profile.empty()) return {};
   const Profile* profile = policy.FindProfile(arguments->profile);
   if (profile == nullptr) {
@@ -94,7 +95,14 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
             "30d)'; 30d is 30 days ago")
       .Value("EXPRESSION");
   command->Add("--sample", &drill.sample,
-               "Take this many of them, those that have waited longest for a drill");
+               "Take this many of them, by --order: those that have waited longest for a drill");
+  command
+      ->Add("--order", &drill.order,
+            "Which of them --sample and --budget take first: those that have waited longest for a "
+            "drill (wait), or those of the highest risk (risk): days since the last decision, "
+            "times what hangs on it (the policy's stakes), times doubt (what changed since)")
+      .Choices({kOrderWait, kOrderRisk})
+      .ShowDefault();
   command->Add("--seed", &drill.seed, "Orders runs that have waited equally long").ShowDefault();
   command->Add("--reruns", &drill.plan.reruns, "Reruns of each run").Between(1, 1000).ShowDefault();
   command
@@ -282,10 +290,10 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
         here ? static_cast<int>(CaptureEnvironment().hardware.gpus.size()) : kAnyNumber;
   }
   if (drill.resume && (arguments->dry_run || command->Given("--select") || drill.sample ||
-                       command->Given("--seed"))) {
+                       command->Given("--seed") || command->Given("--order"))) {
     return InvalidInput(
         "--resume goes on with the drill's own plan; it takes no --dry-run, "
-        "--select, --sample or --seed");
+        "--select, --sample, --order or --seed");
   }
   for (const std::string& name : KeptOptions()) {
     if (command->Given(name)) drill.given.insert(name);

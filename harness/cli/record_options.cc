@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "harness/rerun/image_file.h"
+
 namespace rharness {
 namespace {
 
@@ -138,10 +140,21 @@ Status ReadMetricField(std::string_view field, Metric* metric) {
 Result<Image> ParseImage(std::string_view text) {
   Image image;
   image.kind = "oci";
-  const auto at = text.find('@');
+  const auto at = text.rfind('@');
+  const bool pinned = at != std::string_view::npos && text.substr(at + 1).starts_with("sha256:");
+  if (IsPathOfImage(text.substr(0, pinned ? at : text.npos))) {
+    image.kind = "sif";  // or the other kind of file: which one, it says itself
+    image.location = text.substr(0, pinned ? at : text.npos);
+    if (pinned) image.digest = text.substr(at + 1);
+    image.platform = Platform();
+    return image;
+  }
   if (at == std::string_view::npos || !text.substr(at + 1).starts_with("sha256:")) {
-    return InvalidInput(fmt::format("'{}' is not pinned; expected REFERENCE@sha256:DIGEST", text),
-                        "--image");
+    return InvalidInput(
+        fmt::format("'{}' is not pinned; expected REFERENCE@sha256:DIGEST, or the path of a "
+                    "SIF or squashfs file",
+                    text),
+        "--image");
   }
   image.digest = text.substr(at + 1);
   std::string_view name = text.substr(0, at);

@@ -7,6 +7,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/verb.h"
+#include "harness/drill/risk.h"
 #include "harness/drill/substitutes.h"
 #include "harness/manifest/fields.h"
 #include "harness/policy/policy.h"
@@ -41,6 +42,12 @@ constexpr char kFile[] =
     - recorded: "NVIDIA H100*"
       here: "NVIDIA H200"
       proof: [h100.json, h200.json]
+
+  # How much hangs on runs, for `drill --order risk`: expressions as of --select, and a number that
+  # multiplies the risk. The first that holds counts; without any it is 1.
+  stakes:
+    - {runs: "family ~ 'llama*' and declared = bitwise", stake: 10}
+    - {runs: "run_id ~ 'release-*'", stake: 5}
 
   # For the gate: what may change, who answers for what else, which probes must be there.
   rules:
@@ -89,6 +96,9 @@ std::string TextOf(const Policy& policy, const std::vector<std::string>& warning
   for (const Substitute& one : policy.substitutes) {
     text += fmt::format("substitute {} for {}\n  {}\n", one.here, one.recorded, StandsText(one));
   }
+  for (const Stake& one : policy.stakes) {
+    text += fmt::format("stake {:.6g} of runs with {}\n", one.stake, one.runs);
+  }
   text += fmt::format("gate: {} rules, {} waivers, {} required probes, a drill is {}\n",
                       policy.rules.size(), policy.waivers.size(), policy.must_have.size(),
                       policy.drill_required ? "required" : "optional");
@@ -110,9 +120,14 @@ Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
     substitutes.Append(Json::MakeObject(
         {{"recorded", one.recorded}, {"here", one.here}, {"stands_by", StandsText(one)}}));
   }
+  Json stakes = Json::MakeArray();
+  for (const Stake& one : policy.stakes) {
+    stakes.Append(Json::MakeObject({{"runs", one.runs}, {"stake", one.stake}}));
+  }
   return Json::MakeObject({{"schema", "rharness.policy_check/v1"},
                            {"profiles", std::move(profiles)},
                            {"substitutes", std::move(substitutes)},
+                           {"stakes", std::move(stakes)},
                            {"rules", static_cast<std::uint64_t>(policy.rules.size())},
                            {"waivers", static_cast<std::uint64_t>(policy.waivers.size())},
                            {"required_probes", static_cast<std::uint64_t>(policy.must_have.size())},
@@ -124,6 +139,7 @@ Result<int> Check(const Arguments& arguments) {
   const WallTime now = SystemClock().Now();
   ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments.file));
   for (const Profile& profile : policy.profiles) RETURN_IF_ERROR(CheckDrillProfile(profile));
+  ASSIGN_OR_RETURN(const Stakes stakes, Stakes::Parse(policy.stakes));
   ASSIGN_OR_RETURN(const Substitutes substitutes, Substitutes::Load(policy.substitutes, now));
   const std::vector<std::string> warnings = WarningsOf(policy, substitutes, now);
   if (arguments.json) return PrintJson(JsonOf(policy, warnings));
@@ -144,7 +160,8 @@ void AddPolicy(Command& root) {
   check.Add("policy", &arguments->file, "The YAML file").File().Required();
   check.Add("--json", &arguments->json, "Print one JSON document (rharness.policy_check/v1)");
   check.Note(
-      "Every profile is held to the options of `rharness drill`, every proof is read. What holds "
+      "Every profile is held to the options of `rharness drill`, every stake to the language of "
+      "--select, every proof is read. What holds "
       "no "
       "longer, because its day has ended or its fingerprints differ, is a warning.");
   check.ExitCode(kExitOk, "it can be used");

@@ -127,7 +127,11 @@ Option& AddRepeatable(Command* verb, const char* name, std::vector<std::string>*
 
 void AddInputs(Command* verb, RecordArguments* a) {
   verb->Heading("What the run reads");
-  verb->Add("--image", &a->image, "Image this runs in: REFERENCE@sha256:DIGEST").Value("IMAGE");
+  verb->Add("--image", &a->image,
+            "Image this runs in: REFERENCE@sha256:DIGEST, or the path of a SIF or squashfs file, "
+            "with "
+            "@sha256:DIGEST where the run cannot see it")
+      .Value("IMAGE");
   AddRepeatable(verb, "--data", &a->data, "Input files and folders: [NAME=]PATH").Path();
   AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on").File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");

@@ -54,7 +54,8 @@ class Drill {
     KillLeftovers();
     RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
     RETURN_IF_ERROR(BeginDispatching());
-    const Plan plan = replicates_.PlanWith(Manifests(), options_.environment);
+    Plan plan = replicates_.PlanWith(Manifests(), options_.environment);
+    plan.risks = settings_.risks;
     RETURN_IF_ERROR(WriteJsonFile(options_.out / "plan.json", ToJson(plan)));
     began_ = clock_.Monotonic();
     RETURN_IF_ERROR(Execute(plan.reruns));

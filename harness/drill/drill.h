@@ -29,12 +29,17 @@
 
 namespace rharness {
 
+// How runs are ordered of which a sample or a budget takes the first.
+inline constexpr char kOrderWait[] = "wait";
+inline constexpr char kOrderRisk[] = "risk";
+
 struct DrillOptions {
   std::string history;                // URL of the store
   std::filesystem::path out;          // the drill's folder
   std::string selection;              // expression; empty: all
   std::optional<std::size_t> sample;  // how many of the selected; empty: all
   std::uint64_t seed = 0;             // of the sample
+  std::string order = kOrderWait;     // or kOrderRisk (ranking.h)
   PlanOptions plan;
   Places places;
   EnvironmentOverrides environment;  // for every rerun
@@ -53,6 +58,7 @@ struct DrillOptions {
   RetryPolicy retry;
   std::vector<QuietHours> quiet_hours;
   std::vector<Substitute> substitutes;  // of the policy
+  std::vector<Stake> stakes;            // of the policy
 };
 
 struct DrillHooks {

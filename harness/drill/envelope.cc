@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "compare/stats/moments.h"
 #include "harness/base/digest.h"
@@ -52,10 +53,16 @@ bool IsAmong(const RunMetrics& a, const RunMetrics& b) {
 bool IsOfStack(const Fact& fact) {
   if (fact.layer != Layer::kEnvironment && fact.layer != Layer::kHardware) return false;
   if (fact.kind != FactKind::kValue || !fact.value) return false;
-  constexpr std::string_view kVariable = "variable.";
-  if (!fact.key.starts_with(kVariable)) return true;
-  const std::string_view name = std::string_view(fact.key).substr(kVariable.size());
-  return name != kReplicateVariable && name != "CUDA_VISIBLE_DEVICES";
+  // How a machine is put together rounds nothing, and replicates of before say nothing of it.
+  static const std::set<std::string, std::less<>> kNoStack = {
+      "variable." + std::string(kReplicateVariable),
+      "variable.CUDA_VISIBLE_DEVICES",
+      "cpu.sockets",
+      "cpu.cores_per_socket",
+      "cpu.l3",
+      "gpu.numa_nodes",
+      "gpu.pcie_order"};
+  return !kNoStack.contains(fact.key);
 }
 
 }  // namespace

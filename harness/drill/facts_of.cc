@@ -119,6 +119,34 @@ struct HardwareUse {
   bool substituted = false;  // the drill let other GPUs stand in: they are as good
 };
 
+// How the machine is put together: no class of hardware, but what may explain another speed,
+// another number of threads or another order of a collective.
+void AddPlacement(const Hardware& hardware, Collector* out) {
+  const auto add_count = [&](const char* key, int count) {
+    if (count > 0) {
+      out->Add(Layer::kHardware, key, std::to_string(count), FactWeight::kContext);
+    }
+  };
+  add_count("cpu.numa_nodes", hardware.cpu.numa_nodes);
+  add_count("cpu.sockets", hardware.cpu.sockets);
+  add_count("cpu.cores_per_socket", hardware.cpu.cores_per_socket);
+  if (hardware.cpu.l3_bytes > 0) {
+    out->Add(Layer::kHardware, "cpu.l3", fmt::format("{} KiB", hardware.cpu.l3_bytes >> 10),
+             FactWeight::kContext);
+  }
+}
+
+// Of several GPUs, which memory each is near to, and which share a switch.
+void AddGpuPlacement(const Hardware& hardware, Collector* out) {
+  out->AddKnown(Layer::kHardware, "gpu.pcie_order", hardware.pcie_order, FactWeight::kContext);
+  std::string nodes;
+  for (const Gpu& gpu : hardware.gpus) {
+    if (!gpu.numa_node) return;
+    nodes += fmt::format("{}{}", nodes.empty() ? "" : " ", *gpu.numa_node);
+  }
+  out->AddKnown(Layer::kHardware, "gpu.numa_nodes", nodes, FactWeight::kContext);
+}
+
 void AddGpus(const Hardware& hardware, const HardwareUse& use, Collector* out) {
   const FactWeight gpu = use.substituted ? FactWeight::kContext : FactWeight::kClass;
   const auto add = [&](const char* key, FactWeight weight, const auto& of) {
@@ -140,6 +168,7 @@ void AddGpus(const Hardware& hardware, const HardwareUse& use, Collector* out) {
   out->AddKnown(Layer::kHardware, "gpu.driver", hardware.gpu_driver, FactWeight::kContext);
   out->AddKnown(Layer::kHardware, "gpu.interconnect", hardware.interconnect,
                 use.gpus > 1 ? gpu : FactWeight::kContext);
+  if (use.gpus > 1) AddGpuPlacement(hardware, out);
 }
 
 void AddHardware(const Hardware& hardware, const HardwareUse& use, Collector* out) {
@@ -154,9 +183,7 @@ void AddHardware(const Hardware& hardware, const HardwareUse& use, Collector* ou
   if (hardware.cpu.logical_cores > 0) {
     add("cpu.logical_cores", std::to_string(hardware.cpu.logical_cores), FactWeight::kContext);
   }
-  if (hardware.cpu.numa_nodes > 0) {
-    add("cpu.numa_nodes", std::to_string(hardware.cpu.numa_nodes), FactWeight::kContext);
-  }
+  AddPlacement(hardware, out);
   if (use.gpus > 0) AddGpus(hardware, use, out);
 }
 

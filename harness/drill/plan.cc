@@ -126,6 +126,18 @@ std::string DescribeReplicates(const Plan& plan) {
   return text;
 }
 
+std::string DescribeRisks(const Plan& plan) {
+  if (plan.risks.empty()) return {};
+  std::string text = "risk: days since the last decision x what hangs on it x doubt\n";
+  for (const RunRisk& risk : plan.risks) text += "  " + DescribeRisk(risk) + "\n";
+  return text;
+}
+
+std::string_view OrderOf(const Plan& plan) {
+  if (!plan.risks.empty()) return "riskiest_first";
+  return plan.budget_seconds > 0 ? "longest_waiting_first" : "history";
+}
+
 Json RerunJson(const PlannedRerun& rerun) {
   return Json::MakeObject({{"job", rerun.job},
                            {"run_id", rerun.run_id},
@@ -216,11 +228,13 @@ std::string DescribePlan(const Plan& plan) {
                         FormatDuration(Seconds(rerun->resources.timeout_seconds)));
   }
   text += DescribeReplicates(plan);
+  text += DescribeRisks(plan);
   for (const std::string& note : plan.capped) text += "capped: " + note + "\n";
   for (const std::string& note : plan.notes) text += "left out: " + note + "\n";
   if (plan.budget_seconds > 0) {
-    text += fmt::format("within {}: the runs that have waited longest for a drill come first\n",
-                        FormatDuration(Seconds(plan.budget_seconds)));
+    text += fmt::format("within {}: {} come first\n", FormatDuration(Seconds(plan.budget_seconds)),
+                        plan.risks.empty() ? "the runs that have waited longest for a drill"
+                                           : "the runs at the highest risk");
   }
   text += fmt::format("{} reruns, {} of run time, about {} here", plan.reruns.size(),
                       FormatDuration(Seconds(plan.run_seconds)),
@@ -239,13 +253,16 @@ Json ToJson(const Plan& plan) {
   Json notes = Json::MakeArray();
   for (const std::string& note : plan.notes) notes.Append(note);
   for (const std::string& note : plan.capped) notes.Append(note);
+  Json risks = Json::MakeArray();
+  for (const RunRisk& risk : plan.risks) risks.Append(ToJson(risk));
   return Json::MakeObject({{"schema", "rharness.plan/v1"},
                            {"reruns", std::move(reruns)},
                            {"replicates", std::move(replicates)},
                            {"left_out", std::move(left_out)},
                            {"notes", std::move(notes)},
                            {"budget_seconds", plan.budget_seconds},
-                           {"order", plan.budget_seconds > 0 ? "longest_waiting_first" : "history"},
+                           {"order", OrderOf(plan)},
+                           {"risks", std::move(risks)},
                            {"run_seconds", plan.run_seconds},
                            {"wall_seconds", plan.wall_seconds},
                            {"gpu_hours", plan.gpu_hours}});

@@ -9,6 +9,7 @@
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 #include "harness/dispatch/planned_rerun.h"
+#include "harness/drill/risk.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -45,6 +46,7 @@ struct Plan {
   std::vector<std::string> left_out;  // run ids beyond the budget, or that no slot can hold
   std::vector<std::string> notes;     // why each of them is left out
   std::vector<std::string> capped;    // requests above the operator's limits, one sentence each
+  std::vector<RunRisk> risks;         // of all runs, where they were taken by risk
   double budget_seconds = 0.0;        // as given; 0: none
   double run_seconds = 0.0;           // summed over reruns and replicates
   double wall_seconds = 0.0;          // estimated, with the slots and jobs given

@@ -14,8 +14,8 @@
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
 #include "harness/drill/historical_runs.h"
+#include "harness/drill/ranking.h"
 #include "harness/drill/replicates.h"
-#include "harness/drill/select.h"
 
 namespace rharness {
 namespace {
@@ -136,17 +136,10 @@ Result<std::vector<std::string>> Reached(const std::vector<std::string>& run_ids
   return reached;
 }
 
-// In the order in which runs are taken: by their wait where not all may be reached.
-std::vector<std::string> OrderOf(const std::vector<HistoryEntry>& entries,
-                                 const DrillOptions& options) {
-  const bool by_wait = options.sample || options.plan.budget_seconds > 0;
-  return RunIdsOf(by_wait ? OrderByWait(entries, options.seed) : entries);
-}
-
-// A sample without a budget is told and planned in the history's order.
+// A sample without a budget is told and planned in the history's order, unless it is the riskiest.
 void OrderAsSelected(const std::vector<HistoryEntry>& entries, const DrillOptions& options,
                      std::vector<std::string>* run_ids) {
-  if (!options.sample || options.plan.budget_seconds > 0) return;
+  if (!options.sample || options.plan.budget_seconds > 0 || options.order == kOrderRisk) return;
   const std::set<std::string> chosen(run_ids->begin(), run_ids->end());
   run_ids->clear();
   for (const HistoryEntry& entry : entries) {
@@ -181,8 +174,14 @@ Status RunClaims::Choose(DrillSettings* settings) {
   ASSIGN_OR_RETURN(const auto entries, SelectEntriesToDrill(options.selection, options.sample,
                                                             settings->started, history_.get()));
   RETURN_IF_ERROR(DropEnded(history_.get()));
-  std::vector<std::string> order = OrderOf(entries, options);
-  if (options.plan.budget_seconds > 0) return ChooseWithinBudget(std::move(order), settings);
+  ASSIGN_OR_RETURN(const Ranking ranking,
+                   Ranking::Make(entries, options, settings->started, history_.get()));
+  if (options.plan.budget_seconds > 0) {
+    RETURN_IF_ERROR(ChooseWithinBudget(ranking.order(), settings));
+    settings->risks = ranking.Explain(settings->run_ids);
+    return {};
+  }
+  const std::vector<std::string>& order = ranking.order();
   const std::size_t most = options.sample.value_or(order.size());
   asked_ = true;
   ASSIGN_OR_RETURN(ClaimOutcome outcome, history_->TakeClaims(who_, order, most));
@@ -190,6 +189,7 @@ Status RunClaims::Choose(DrillSettings* settings) {
   run_ids_ = outcome.taken;
   settings->run_ids = std::move(outcome.taken);
   OrderAsSelected(entries, options, &settings->run_ids);
+  settings->risks = ranking.Explain(settings->run_ids);
   if (!options.sample) settings->elsewhere = Sentences(outcome.held);
   return {};
 }
@@ -298,7 +298,8 @@ Result<Report> RunClaims::Unless(Result<Report> report) {
 Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistoryStore* history) {
   ASSIGN_OR_RETURN(auto entries,
                    SelectEntriesToDrill(options.selection, options.sample, now, history));
-  std::vector<std::string> run_ids = OrderOf(entries, options);
+  ASSIGN_OR_RETURN(const Ranking ranking, Ranking::Make(entries, options, now, history));
+  std::vector<std::string> run_ids = ranking.order();
   ASSIGN_OR_RETURN(std::vector<Claim> claims, history->Claims());
   const std::vector<Claim> held = Of(run_ids, std::move(claims));
   Drop(held, &run_ids);
@@ -309,8 +310,11 @@ Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistorySto
   } else {
     for (const std::string& sentence : Sentences(held)) LogInfo(sentence);
   }
+  std::vector<RunRisk> risks = ranking.Explain(run_ids);
   entries = {};  // of a large history they are half of what the plan takes
-  return PlanOf(run_ids, options, history);
+  ASSIGN_OR_RETURN(Plan plan, PlanOf(run_ids, options, history));
+  plan.risks = std::move(risks);
+  return plan;
 }
 
 Status WithWayOut(Status status, const std::filesystem::path& out) {

@@ -149,6 +149,8 @@ Json ToJson(const DrillSettings& settings) {
   const DrillOptions& options = settings.options;
   Json run_ids = Json::MakeArray();
   for (const std::string& run_id : settings.run_ids) run_ids.Append(run_id);
+  Json risks = Json::MakeArray();
+  for (const RunRisk& risk : settings.risks) risks.Append(ToJson(risk));
   const auto texts = [](const std::vector<std::string>& list) {
     Json array = Json::MakeArray();
     for (const std::string& text : list) array.Append(text);
@@ -161,6 +163,7 @@ Json ToJson(const DrillSettings& settings) {
                            {"selection", options.selection},
                            {"run_ids", std::move(run_ids)},
                            {"elsewhere", texts(settings.elsewhere)},
+                           {"risks", std::move(risks)},
                            {"plan", PlanJson(options.plan)},
                            {"places", ToJson(options.places)},
                            {"environment", OverridesToJson(options.environment)},
@@ -187,6 +190,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("selection", &options.selection);
   reader.ReadArray("run_ids", &settings.run_ids);
   if (json.Find("elsewhere") != nullptr) reader.ReadArray("elsewhere", &settings.elsewhere);
+  reader.ForEach("risks",
+                 [&](JsonReader& one) { ReadRunRisk(one, &settings.risks.emplace_back()); });
   reader.ReadObject("plan", true, [&](JsonReader& plan) { ReadPlan(plan, &options.plan); });
   reader.ReadObject("places", true,
                     [&](JsonReader& places) { ReadPlaces(places, &options.places); });

@@ -17,6 +17,7 @@ struct DrillSettings {
   WallTime started{};
   std::vector<std::string> run_ids;    // selected, in the history's order
   std::vector<std::string> elsewhere;  // selected, and left to other drills: sentences for people
+  std::vector<RunRisk> risks;          // of these runs, where they were taken by risk
   DrillOptions options;                // all but resume
 };
 

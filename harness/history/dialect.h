@@ -35,6 +35,7 @@ struct Dialect {
   std::string list_tables;  // query: the name of every table, and of what stands in for one
   Statements prologue;      // what the first migration needs
 
+  std::string position;  // function of (text, part): where the part begins, from 1; 0: nowhere
   // Milliseconds since 1970 by the database's own clock.
   std::string now_ms;
   // A table w with the column `value`: the texts of the JSON array :ids. Goes behind FROM or JOIN.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "harness/base/digest.h"
@@ -73,6 +75,16 @@ std::vector<std::pair<std::string, std::string>> IdsOf(const DrillResults& resul
   return ids;
 }
 
+// The parts by name, with their texts or their digests.
+Surroundings EnvironmentOf(const Surroundings& surroundings) {
+  Surroundings environment;
+  for (const std::string_view name : kEnvironmentParts) {
+    const auto part = surroundings.find(std::string(name));
+    if (part != surroundings.end()) environment.insert(*part);
+  }
+  return environment;
+}
+
 }  // namespace
 
 std::string SqlHistory::Keep(const std::string& text) {
@@ -110,14 +122,17 @@ void SqlHistory::Insert(const DrillRecord& drill, const std::string& supersedes)
 }
 
 void SqlHistory::Insert(const RerunRecord& rerun) {
-  const std::string sha256 = rerun.surroundings ? Keep(rerun.surroundings()) : std::string();
+  const Surroundings surroundings = rerun.surroundings ? rerun.surroundings() : Surroundings();
+  const std::string sha256 = Keep(surroundings);
+  const std::string environment_sha256 = Keep(EnvironmentOf(surroundings));
   soci::indicator kept = sha256.empty() ? soci::i_null : soci::i_ok;
+  soci::indicator known = environment_sha256.empty() ? soci::i_null : soci::i_ok;
   sql() << "INSERT INTO reruns (drill_id, run_id, rerun, outcome, wall_seconds, evidence_sha256, "
-           "surroundings_sha256) VALUES (:drill_id, :run_id, :rerun, :outcome, :wall_seconds, "
-           ":evidence_sha256, :surroundings_sha256)",
+           "surroundings_sha256, environment_sha256) VALUES (:drill_id, :run_id, :rerun, :outcome, "
+           ":wall_seconds, :evidence_sha256, :surroundings_sha256, :environment_sha256)",
       soci::use(rerun.drill_id), soci::use(rerun.run_id), soci::use(rerun.rerun),
       soci::use(rerun.outcome), soci::use(rerun.wall_seconds), soci::use(rerun.evidence_sha256),
-      soci::use(sha256, kept);
+      soci::use(sha256, kept), soci::use(environment_sha256, known);
 }
 
 void SqlHistory::Insert(const VerdictRecord& verdict) {
@@ -272,6 +287,36 @@ Result<Surroundings> SqlHistory::GetSurroundings(const std::string& sha256) {
       ASSIGN_OR_RETURN(surroundings[name], Kept(part.AsString()));
     }
     return surroundings;
+  });
+}
+
+Result<VerifiedEnvironments> SqlHistory::EnvironmentsOf(const std::vector<HistoryEntry>& entries) {
+  std::unordered_set<std::string_view> digests;
+  for (const HistoryEntry& entry : entries) digests.insert(entry.environment_sha256);
+  Json names = Json::MakeArray();
+  for (const std::string_view digest : digests) names.Append(digest);
+  const std::string ids = names.Dump();
+  return database_->Guard([&]() -> Result<VerifiedEnvironments> {
+    VerifiedEnvironments environments;
+    std::map<Surroundings, std::size_t> known;  // by the digests of their parts
+    std::string sha256, body;
+    soci::statement query =
+        (sql().prepare << "SELECT u.sha256, u.body FROM " + database_->dialect().texts_of_ids +
+                              " JOIN surroundings u ON u.sha256 = w.value",
+         soci::use(ids, "ids"), soci::into(sha256), soci::into(body));
+    query.execute();
+    while (query.fetch()) {
+      ASSIGN_OR_RETURN(const Json json, ParseJson(body, database_->name()));
+      if (!json.IsObject()) return IntegrityError("expected an object", database_->name());
+      Surroundings parts;
+      for (const auto& [name, digest] : json.AsObject()) {
+        if (digest.kind() == Json::Kind::kString) parts[name] = digest.AsString();
+      }
+      const auto [at, fresh] = known.emplace(EnvironmentOf(parts), known.size());
+      if (fresh) environments.digests.push_back(sha256);
+      environments.which[sha256] = at->second;
+    }
+    return environments;
   });
 }
 

@@ -1,7 +1,12 @@
 // The steps of the schema, in SQL that SQLite and PostgreSQL share.
 #include "harness/history/migrations.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
 #include <utility>
+
+#include "harness/history/records.h"
 
 namespace rharness {
 namespace {
@@ -116,9 +121,20 @@ Statements SurroundingsTables(const Dialect& dialect) {
   return statements;
 }
 
+// The derived table changes only to what the records say.
+Statements StandingStaysTrue(const Dialect& dialect) {
+  return dialect.refuse_update_where(
+      "standing",
+      "NEW.run_id <> OLD.run_id OR NEW.family <> (SELECT r.family FROM runs r WHERE r.run_id = "
+      "NEW.run_id) OR NEW.started_ms <> (SELECT r.started_ms FROM runs r WHERE r.run_id = "
+      "NEW.run_id) OR NEW.retired <> (SELECT COUNT(*) FROM retirements t WHERE t.run_id = "
+      "NEW.run_id) OR NEW.last_verdict <> COALESCE((SELECT v.verdict FROM verdicts v JOIN drills d "
+      "ON d.drill_id = v.drill_id WHERE v.run_id = NEW.run_id ORDER BY d.sequence DESC LIMIT 1), "
+      "'')");
+}
+
 // What a drill says later, when it was resumed, is a drill of its own that supersedes what it said
-// before; and what was entered later is later, whatever the clock showed. The derived table changes
-// only to what the records say.
+// before; and what was entered later is later, whatever the clock showed.
 Statements Order(const Dialect& dialect) {
   const std::string effective =
       "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
@@ -148,13 +164,7 @@ Statements Order(const Dialect& dialect) {
            of_run + "AND v.verdict IN ('identical', 'equivalent', 'drifted') AND " + effective +
            " ORDER BY d.sequence DESC LIMIT 1) WHERE run_id = NEW.run_id"}));
   add({dialect.refuse_changes({"drills", {"drill_id"}}).front()});
-  add(dialect.refuse_update_where(
-      "standing",
-      "NEW.run_id <> OLD.run_id OR NEW.family <> (SELECT r.family FROM runs r WHERE r.run_id = "
-      "NEW.run_id) OR NEW.started_ms <> (SELECT r.started_ms FROM runs r WHERE r.run_id = "
-      "NEW.run_id) OR NEW.retired <> (SELECT COUNT(*) FROM retirements t WHERE t.run_id = "
-      "NEW.run_id) OR NEW.last_verdict <> COALESCE((SELECT v.verdict " +
-          of_run + "ORDER BY d.sequence DESC LIMIT 1), '')"));
+  add(StandingStaysTrue(dialect));
   return statements;
 }
 
@@ -196,6 +206,61 @@ Statements ClaimTables() {
   };
 }
 
+// Of the texts that say where reruns ran, the first one of each environment. Such a text names the
+// digests of its parts, `{"data":"...","environment.hardware":"...", ...}`.
+Statements FirstOfEachEnvironment(const Dialect& dialect) {
+  std::string parts;
+  for (const std::string_view name : kEnvironmentParts) {
+    const std::string key = fmt::format("\"{}\":\"", name);
+    const std::string at = fmt::format("{}(u.body, '{}')", dialect.position, key);
+    parts += fmt::format("{}CASE WHEN {} > 0 THEN substr(u.body, {} + {}, 64) ELSE '' END",
+                         parts.empty() ? "" : ", ", at, at, key.size());
+  }
+  return {fmt::format("CREATE TABLE first_of_environment AS SELECT u.sha256 AS sha256, "
+                      "MIN(u.sha256) OVER (PARTITION BY {}) AS first_sha256 FROM surroundings u "
+                      "WHERE u.sha256 IN (SELECT surroundings_sha256 FROM reruns)",
+                      parts),
+          "CREATE UNIQUE INDEX first_of_environment_by_sha256 ON first_of_environment (sha256)"};
+}
+
+// In which environment each run was last verified, so that what changed since can be told of a
+// hundred thousand runs at once. Reruns of before have it among the rest of their surroundings.
+Statements EnvironmentColumns(const Dialect& dialect) {
+  const auto last = [](const char* column, const char* run) {
+    return fmt::format(
+        "(SELECT v.{} FROM verdicts v JOIN drills d ON d.drill_id = v.drill_id WHERE v.run_id = {} "
+        "AND v.verdict IN ('identical', 'equivalent', 'drifted') AND NOT EXISTS (SELECT 1 FROM "
+        "drills n WHERE n.supersedes = v.drill_id) ORDER BY d.sequence DESC LIMIT 1)",
+        column, run);
+  };
+  const auto environment = [&](const char* run) {
+    return fmt::format(
+        "(SELECT COALESCE(e.environment_sha256, e.surroundings_sha256) FROM reruns e WHERE "
+        "e.run_id = {} AND e.drill_id = {} AND e.surroundings_sha256 IS NOT NULL ORDER BY e.rerun "
+        "LIMIT 1)",
+        run, last("drill_id", run));
+  };
+  Statements statements = {"ALTER TABLE reruns ADD COLUMN environment_sha256 TEXT",
+                           "ALTER TABLE standing ADD COLUMN environment_sha256 TEXT"};
+  const auto add = [&](const Statements& more) { Append(more, &statements); };
+  add(FirstOfEachEnvironment(dialect));
+  // Of nothing but this column, whatever the records say of the others.
+  add(dialect.drop_trigger("standing_no_update", "standing"));
+  add(
+      {"UPDATE standing SET environment_sha256 = (SELECT f.first_sha256 FROM first_of_environment "
+       "f WHERE f.sha256 = " +
+           environment("standing.run_id") + ")",
+       "DROP TABLE first_of_environment"});
+  add(StandingStaysTrue(dialect));
+  add(dialect.drop_trigger("standing_of_verdict", "verdicts"));
+  add(dialect.after_insert(
+      {"standing_of_verdict", "verdicts",
+       fmt::format("UPDATE standing SET last_verdict = NEW.verdict, judged_ms = NEW.decided_ms, "
+                   "verified_ms = {}, environment_sha256 = {} WHERE run_id = NEW.run_id",
+                   last("decided_ms", "NEW.run_id"), environment("NEW.run_id"))}));
+  return statements;
+}
+
 // In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
 // in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
@@ -222,6 +287,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {6, "replicates", Replicates(dialect)},
       {7, "family_verdicts", FamilyVerdictTable(dialect)},
       {8, "claims", ClaimTables()},
+      {9, "verified_environments", EnvironmentColumns(dialect)},
   };
   Statements& first = steps.front().statements;
   first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());

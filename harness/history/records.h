@@ -2,11 +2,13 @@
 #ifndef RHARNESS_HARNESS_HISTORY_RECORDS_H_
 #define RHARNESS_HARNESS_HISTORY_RECORDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/clock.h"
@@ -26,6 +28,8 @@ struct HistoryEntry {
   std::optional<WallTime> judged;      // last verdict of any kind
   std::string last_verdict;            // "identical", ...; empty: never drilled
   std::optional<std::string> retired;  // the reason
+  // Of what it ran on when it was last verified, for EnvironmentsOf. Empty: not kept.
+  std::string environment_sha256 = {};
 };
 
 struct DrillRecord {
@@ -38,6 +42,17 @@ struct DrillRecord {
 // Where and from what a rerun ran, as its evidence has it: parts by name, each a JSON text. Equal
 // parts are kept once, however many reruns have them.
 using Surroundings = std::map<std::string, std::string>;
+
+// Those parts that are of the machine and not of the run: hardware, software and packages, and
+// which image they are in.
+inline constexpr std::string_view kEnvironmentParts[] = {
+    "environment.hardware", "environment.software", "environment.packages", "image_digest"};
+
+// The environments in which runs were last verified, each once, however many runs have it.
+struct VerifiedEnvironments {
+  std::map<std::string, std::size_t> which;  // by HistoryEntry::environment_sha256: in `digests`
+  std::vector<std::string> digests;          // one for GetSurroundings of each
+};
 
 struct VerdictRecord {
   std::string drill_id;

@@ -39,6 +39,7 @@ class SqlHistory : public HistoryStore {
   Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
                                                      std::int64_t sequence) override;
   Result<Surroundings> GetSurroundings(const std::string& sha256) override;
+  Result<VerifiedEnvironments> EnvironmentsOf(const std::vector<HistoryEntry>& entries) override;
   Result<std::optional<WallTime>> LastSuccess() override;
   Result<std::vector<HistoryEntry>> FamilyEntries(const std::string& family) override;
   Result<std::vector<DrillRecord>> FamilyDrills(const std::string& family,

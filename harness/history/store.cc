@@ -21,7 +21,8 @@ constexpr std::chrono::seconds kBusyTimeout{30};
 
 constexpr const char* kSelectEntries =
     "SELECT r.run_id, r.family, r.configuration, r.declared, r.started_ms, r.duration_seconds, "
-    "r.added_ms, s.last_verdict, s.verified_ms, s.judged_ms, t.reason FROM standing s "
+    "r.added_ms, s.last_verdict, s.verified_ms, s.judged_ms, t.reason, "
+    "s.environment_sha256 FROM standing s "
     "JOIN runs r ON r.run_id = s.run_id LEFT JOIN retirements t ON t.run_id = s.run_id ";
 
 // The variables that one fetched row lands in.
@@ -35,6 +36,7 @@ struct EntryRow {
   soci::indicator verified_state = soci::i_null;
   soci::indicator judged_state = soci::i_null;
   soci::indicator reason_state = soci::i_null;
+  soci::indicator environment_state = soci::i_null;
 
   void BindTo(soci::statement& query) {
     query.exchange(soci::into(entry.run_id));
@@ -48,6 +50,7 @@ struct EntryRow {
     query.exchange(soci::into(verified_ms, verified_state));
     query.exchange(soci::into(judged_ms, judged_state));
     query.exchange(soci::into(reason, reason_state));
+    query.exchange(soci::into(entry.environment_sha256, environment_state));
   }
 
   HistoryEntry Take() const {
@@ -57,6 +60,7 @@ struct EntryRow {
     if (verified_state == soci::i_ok) result.verified = FromMs(verified_ms);
     if (judged_state == soci::i_ok) result.judged = FromMs(judged_ms);
     if (reason_state == soci::i_ok) result.retired = reason;
+    if (environment_state != soci::i_ok) result.environment_sha256.clear();
     return result;
   }
 };

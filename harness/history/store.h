@@ -73,6 +73,8 @@ class HistoryStore {
                                                              std::int64_t sequence) = 0;
   // Errors: not_found; integrity where it was changed.
   virtual Result<Surroundings> GetSurroundings(const std::string& sha256) = 0;
+  // Those that these name, each once. Reads no manifest.
+  virtual Result<VerifiedEnvironments> EnvironmentsOf(const std::vector<HistoryEntry>& entries) = 0;
   // When the last drill ended in which every run reproduced. A drill of an older version counts as
   // one where all verdicts that are held of it are identical or equivalent.
   virtual Result<std::optional<WallTime>> LastSuccess() = 0;

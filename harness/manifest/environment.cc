@@ -1,5 +1,5 @@
 // Capturing what this process runs on. What the files of the machine mean is host.h's knowledge,
-// what the driver says nvml.h's.
+// what the driver says nvml.h's, how it is put together topology.h's.
 #include "harness/manifest/environment.h"
 
 #include <gnu/libc-version.h>
@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/host.h"
 #include "harness/manifest/nvml.h"
+#include "harness/manifest/topology.h"
 
 namespace rharness {
 namespace {
@@ -48,25 +48,10 @@ std::map<std::string, std::optional<std::string>> PickVariables(
   return picked;
 }
 
-int CountNumaNodes() {
-  int count = 0;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it("/sys/devices/system/node", error), end;
-       !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.size() > 4 && name.starts_with("node") &&
-        name.find_first_not_of("0123456789", 4) == std::string::npos) {
-      ++count;
-    }
-  }
-  return std::max(count, 1);
-}
-
 Cpu CaptureCpu(const utsname& system) {
   Cpu cpu;
   cpu.architecture = system.machine;
   cpu.logical_cores = static_cast<int>(std::max(0L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  cpu.numa_nodes = CountNumaNodes();
   ReadCpuInfo(ContentOf("/proc/cpuinfo"), &cpu);
   return cpu;
 }
@@ -85,6 +70,7 @@ struct Host {
   std::map<std::string, std::string> software;
   Cpu cpu;
   std::uint64_t memory_bytes = 0;
+  Topology topology;
 };
 
 // Read once: it stays as it is while this process lives, and a drill asks at every rerun. GPUs are
@@ -93,7 +79,8 @@ const Host& ThisHost() {
   static const Host kHost = [] {
     utsname system{};
     if (::uname(&system) != 0) Abort("uname failed");
-    return Host{CaptureSoftware(system), CaptureCpu(system), MemoryOf(ContentOf("/proc/meminfo"))};
+    return Host{CaptureSoftware(system), CaptureCpu(system), MemoryOf(ContentOf("/proc/meminfo")),
+                LoadTopology()};
   }();
   return kHost;
 }
@@ -184,6 +171,7 @@ Environment CaptureEnvironment(const std::map<std::string, std::string>* variabl
   environment.hardware.cpu = ThisHost().cpu;
   environment.hardware.memory_bytes = ThisHost().memory_bytes;
   const std::string cuda = ReadGpus(&environment.hardware);
+  Place(ThisHost().topology, &environment.hardware);
   if (!cuda.empty()) environment.software["cuda_driver"] = cuda;
   return environment;
 }

@@ -21,7 +21,10 @@ struct Cpu {
   std::string architecture;  // "x86_64"
   std::string model;         // "AMD EPYC 9654 96-Core Processor"
   int logical_cores = 0;
-  int numa_nodes = 0;
+  int numa_nodes = 0;  // these four as hwloc says them (topology.h); 0: not known
+  int sockets = 0;
+  int cores_per_socket = 0;      // without hardware threads
+  std::uint64_t l3_bytes = 0;    // of one L3 cache
   std::string microcode;         // "0xa101144"
   std::vector<std::string> isa;  // the flags that numeric libraries dispatch on, sorted
 };
@@ -35,6 +38,8 @@ struct Gpu {
   std::string compute_capability;  // "9.0"
   std::string mig;                 // "enabled" or "disabled"; empty: not known, or it has none
   std::string compute_mode;        // "default", "prohibited", "exclusive_process"
+  std::string bus_id;              // of PCI: "0000:17:00.0"; where it is, not what it is
+  std::optional<int> numa_node;    // the one that it hangs on
 };
 
 struct Hardware {
@@ -43,6 +48,9 @@ struct Hardware {
   std::vector<Gpu> gpus;
   std::string gpu_driver;    // empty: no driver
   std::string interconnect;  // "nvlink", "pcie" or empty
+  // Of several GPUs: their numbers in the order of the PCIe tree, with a bar between those that
+  // share no port of the host, "0 1 | 2 3". Empty: not known.
+  std::string pcie_order;
 };
 
 struct Environment {
@@ -71,7 +79,7 @@ bool IsWithheld(std::string_view value);
 // This process's environment variables, all of them.
 std::map<std::string, std::string> ProcessEnvironment();
 
-// Reads this process's environment, /proc, /sys, os-release and (dlopened, if there) NVML.
+// Reads this process's environment, /proc, os-release and (dlopened, if there) hwloc and NVML.
 // Software, CPU and memory are read by the first call of a process, variables and GPUs by every
 // one. `variables`: the environment to look at; empty pointer: this process's own. `named`:
 // variables that are recorded beside the watched ones, set or unset.

@@ -10,19 +10,22 @@ namespace rharness {
 namespace {
 
 void ReadCpu(JsonReader& reader, Cpu* out) {
-  RefuseUnknownMembers(
-      reader, {"architecture", "model", "logical_cores", "numa_nodes", "microcode", "isa"});
+  RefuseUnknownMembers(reader, {"architecture", "model", "logical_cores", "numa_nodes", "sockets",
+                                "cores_per_socket", "l3_bytes", "microcode", "isa"});
   ReadText(reader, "architecture", &out->architecture);
   ReadText(reader, "model", &out->model);
   ReadCount(reader, "logical_cores", &out->logical_cores);
   ReadCount(reader, "numa_nodes", &out->numa_nodes);
+  ReadCount(reader, "sockets", &out->sockets);
+  ReadCount(reader, "cores_per_socket", &out->cores_per_socket);
+  reader.ReadOptional("l3_bytes", &out->l3_bytes);
   ReadText(reader, "microcode", &out->microcode);
   reader.ReadArray("isa", &out->isa);
 }
 
 void ReadGpu(JsonReader& reader, Gpu* out) {
   RefuseUnknownMembers(reader, {"model", "memory_bytes", "uuid", "cores", "compute_capability",
-                                "mig", "compute_mode"});
+                                "mig", "compute_mode", "bus_id", "numa_node"});
   ReadText(reader, "model", &out->model);
   reader.ReadOptional("memory_bytes", &out->memory_bytes);
   ReadText(reader, "uuid", &out->uuid);
@@ -30,15 +33,19 @@ void ReadGpu(JsonReader& reader, Gpu* out) {
   ReadText(reader, "compute_capability", &out->compute_capability);
   ReadText(reader, "mig", &out->mig);
   ReadText(reader, "compute_mode", &out->compute_mode);
+  ReadText(reader, "bus_id", &out->bus_id);
+  if (reader.Has("numa_node")) ReadCount(reader, "numa_node", &out->numa_node.emplace());
 }
 
 void ReadHardware(JsonReader& reader, Hardware* out) {
-  RefuseUnknownMembers(reader, {"cpu", "memory_bytes", "gpus", "gpu_driver", "interconnect"});
+  RefuseUnknownMembers(reader,
+                       {"cpu", "memory_bytes", "gpus", "gpu_driver", "interconnect", "pcie_order"});
   reader.ReadObject("cpu", false, [&](JsonReader& r) { ReadCpu(r, &out->cpu); });
   reader.ReadOptional("memory_bytes", &out->memory_bytes);
   reader.ForEach("gpus", [&](JsonReader& r) { ReadGpu(r, &out->gpus.emplace_back()); });
   ReadText(reader, "gpu_driver", &out->gpu_driver);
   ReadText(reader, "interconnect", &out->interconnect);
+  ReadText(reader, "pcie_order", &out->pcie_order);
 }
 
 void ReadVariable(const std::string& name, JsonReader& reader,
@@ -86,36 +93,44 @@ Json PackagesToJson(const std::map<std::string, PackageList>& packages) {
   return json;
 }
 
+// Here and below, what is not known is left out, so that a record of before keeps its bytes.
 Json CpuToJson(const Cpu& cpu) {
-  return Json::MakeObject({{"architecture", cpu.architecture},
-                           {"model", cpu.model},
-                           {"logical_cores", cpu.logical_cores},
-                           {"numa_nodes", cpu.numa_nodes},
-                           {"microcode", cpu.microcode},
-                           {"isa", ToJson(cpu.isa)}});
+  Json json = Json::MakeObject({{"architecture", cpu.architecture},
+                                {"model", cpu.model},
+                                {"logical_cores", cpu.logical_cores},
+                                {"numa_nodes", cpu.numa_nodes},
+                                {"microcode", cpu.microcode},
+                                {"isa", ToJson(cpu.isa)}});
+  if (cpu.sockets > 0) json.Set("sockets", cpu.sockets);
+  if (cpu.cores_per_socket > 0) json.Set("cores_per_socket", cpu.cores_per_socket);
+  if (cpu.l3_bytes > 0) json.Set("l3_bytes", cpu.l3_bytes);
+  return json;
 }
 
-// What is not known is left out, so that a record of before keeps its bytes.
 Json GpuToJson(const Gpu& gpu) {
   Json json = Json::MakeObject(
       {{"model", gpu.model}, {"memory_bytes", gpu.memory_bytes}, {"uuid", gpu.uuid}});
   if (gpu.cores > 0) json.Set("cores", gpu.cores);
   for (const auto& [name, value] : {std::pair("compute_capability", &gpu.compute_capability),
                                     {"mig", &gpu.mig},
-                                    {"compute_mode", &gpu.compute_mode}}) {
+                                    {"compute_mode", &gpu.compute_mode},
+                                    {"bus_id", &gpu.bus_id}}) {
     if (!value->empty()) json.Set(name, *value);
   }
+  if (gpu.numa_node) json.Set("numa_node", *gpu.numa_node);
   return json;
 }
 
 Json HardwareToJson(const Hardware& hardware) {
   Json gpus = Json::MakeArray();
   for (const Gpu& gpu : hardware.gpus) gpus.Append(GpuToJson(gpu));
-  return Json::MakeObject({{"cpu", CpuToJson(hardware.cpu)},
-                           {"memory_bytes", hardware.memory_bytes},
-                           {"gpus", std::move(gpus)},
-                           {"gpu_driver", hardware.gpu_driver},
-                           {"interconnect", hardware.interconnect}});
+  Json json = Json::MakeObject({{"cpu", CpuToJson(hardware.cpu)},
+                                {"memory_bytes", hardware.memory_bytes},
+                                {"gpus", std::move(gpus)},
+                                {"gpu_driver", hardware.gpu_driver},
+                                {"interconnect", hardware.interconnect}});
+  if (!hardware.pcie_order.empty()) json.Set("pcie_order", hardware.pcie_order);
+  return json;
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <array>
 #include <memory>
 
+#include "harness/manifest/topology.h"
+
 namespace rharness {
 namespace {
 
@@ -18,6 +20,16 @@ struct MemoryInfo {
   unsigned long long total = 0;
   unsigned long long free = 0;
   unsigned long long used = 0;
+};
+
+struct PciInfo {  // nvmlPciInfo_t of version 3
+  char legacy_bus_id[16] = {};
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned device = 0;
+  unsigned device_id = 0;
+  unsigned subsystem_id = 0;
+  char bus_id[32] = {};
 };
 
 class Library {
@@ -116,6 +128,10 @@ std::string ReadGpus(Hardware* hardware) {
     MemoryInfo memory;
     nvml.Call<int(Device, MemoryInfo*)>("nvmlDeviceGetMemoryInfo", device, &memory);
     gpu.memory_bytes = memory.total;
+    PciInfo pci;
+    if (nvml.Call<int(Device, PciInfo*)>("nvmlDeviceGetPciInfo_v3", device, &pci)) {
+      gpu.bus_id = PciBusId(pci.domain, pci.bus, pci.device, 0);
+    }
     ReadClass(nvml, device, &gpu);
     if (HasActiveLink(nvml, device)) hardware->interconnect = "nvlink";
     hardware->gpus.push_back(std::move(gpu));

@@ -35,6 +35,7 @@ class PackageList {
   std::size_t size() const { return held_->size(); }
   bool empty() const { return held_->empty(); }
   bool contains(const std::string& name) const { return held_->contains(name); }
+  PackageMap::const_iterator find(const std::string& name) const { return held_->find(name); }
   const Package& at(const std::string& name) const { return held_->at(name); }
   bool operator==(const PackageList& other) const { return held_ == other.held_; }
 

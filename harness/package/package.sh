@@ -39,7 +39,7 @@ owner() {
 }
 
 make_deb() {
-  local stage=$work/deb installed_kib depends postgresql programs
+  local stage=$work/deb installed_kib depends postgresql hwloc programs
   install_into "$stage/usr"
   # Here the system's libraries are where the loader looks first.
   printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/usr/bin/rharness" >"$work/rpath.cmake"
@@ -61,6 +61,8 @@ make_deb() {
     { cat "$work/shlibs.log" >&2; exit 4; }
   # Loaded when a history needs it (harness/history/libpq.h), so that nothing else says so.
   postgresql=$(dpkg-query -W -f '${Depends}' libsoci-dev | grep -o 'libsoci-postgresql[0-9.]*')
+  # Loaded where a machine has it (harness/manifest/topology.h).
+  hwloc=$(dpkg-query -W -f '${Depends}' libhwloc-dev | grep -o 'libhwloc[0-9]*')
   installed_kib=$(du -sk --apparent-size "$stage/usr" | cut -f 1)
   cat >"$stage/DEBIAN/control" <<EOT
 Package: rharness
@@ -69,7 +71,7 @@ Architecture: $architecture
 Maintainer: The authors of rharness <rharness@localhost>
 Installed-Size: $installed_kib
 Depends: ${depends#shlibs:Depends=}
-Recommends: git, $postgresql
+Recommends: git, $postgresql, $hwloc
 Suggests: podman | docker.io
 Section: science
 Priority: optional

@@ -6,6 +6,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <set>
 #include <sstream>
@@ -98,6 +99,9 @@ class Reader {
                [&](const auto& one) {
                  return ReadSubstitute(one, &policy.substitutes.emplace_back());
                })},
+         {"stakes", false,
+          each("stakes",
+               [&](const auto& one) { return ReadStake(one, &policy.stakes.emplace_back()); })},
          {"rules", false,
           each("rules",
                [&](const auto& one) { return ReadRule(one, &policy.rules.emplace_back()); })},
@@ -256,6 +260,28 @@ class Reader {
     return Fail(node.Mark(),
                 "a substitute needs either reason, signed_by and until, or a proof of two "
                 "fingerprints: of the recorded hardware, and of that here");
+  }
+
+  // What a selection may say is the drill's to know.
+  Status ReadStake(const YAML::Node& node, Stake* out) {
+    out->where = fmt::format("{}:{}", file_, node.Mark().line + 1);
+    return ReadMap(
+        node, "a stake",
+        {{"runs", true,
+          [&](const auto& one) { return ReadText(one, "a selection of runs", &out->runs); }},
+         {"stake", true, [&](const auto& one) { return ReadWeight(one, &out->stake); }}});
+  }
+
+  Status ReadWeight(const YAML::Node& node, double* out) {
+    constexpr int kMost = 1'000'000;
+    std::string text;
+    RETURN_IF_ERROR(ReadText(node, "a stake", &text));
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+    if (error == std::errc() && end == text.data() + text.size() && *out > 0 && *out <= kMost) {
+      return {};
+    }
+    return Fail(node.Mark(), fmt::format("'{}' is no stake; expected a number above 0, at most {}",
+                                         TerminalSafe(text), kMost));
   }
 
   Status ReadRule(const YAML::Node& node, PolicyRule* rule) {

@@ -54,6 +54,13 @@ struct Substitute {
   bool is_proved() const { return !proof.empty(); }
 };
 
+// How much hangs on runs: what --order risk multiplies by (harness/drill/risk.h).
+struct Stake {
+  std::string runs;    // a selection expression
+  double stake = 1.0;  // > 0, at most 1e6
+  std::string where;   // "policy.yaml:12"
+};
+
 struct Policy {
   std::vector<PolicyRule> rules;  // the first that matches a probe holds; none: nothing may change
   std::vector<Waiver> waivers;
@@ -61,6 +68,7 @@ struct Policy {
   std::vector<std::string> must_have;  // globs: probes that must be ok on both sides
   std::vector<Profile> profiles;
   std::vector<Substitute> substitutes;  // the first that holds for a pair of models counts
+  std::vector<Stake> stakes;            // the first that holds for a run counts; none: 1
 
   // nullptr: there is none of that name.
   const Profile* FindProfile(std::string_view name) const;
@@ -73,6 +81,8 @@ struct Policy {
 //   - {recorded: "NVIDIA A100*40GB", here: "NVIDIA A100*80GB", reason: "...", signed_by: "...",
 //      until: 2026-12-31}
 //   - {recorded: "NVIDIA H100*", here: "NVIDIA H200", proof: [h100.json, h200.json]}
+// stakes:
+//   - {runs: "family ~ 'llama*' and declared = bitwise", stake: 10}
 // rules:
 //   - {probes: "gemm_*", allow: [choice, bits]}
 //   - {probes: "family:reduction", allow: [bits]}

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "harness/base/result.h"
 #include "harness/manifest/manifest.h"
@@ -22,6 +23,17 @@ struct ImageFile {
 // without a layer; another one than the recorded is one of the environment. Errors: the machine's
 // trouble.
 Result<ImageFile> ProveImageFile(const Image& image, const Places& places, ContentCache* cache);
+
+// Whether what somebody calls an image is the path of a file and no name in a registry: it begins
+// with "/", "./" or "../", or ends with .sif, .sqsh or .squashfs.
+bool IsPathOfImage(std::string_view text);
+
+// For a record, of an image with a location, which is relative to the current folder, and perhaps a
+// digest: with its kind by its content (source: the SIF format's global header, "SIF_MAGIC" behind
+// 32 bytes; squashfs's superblock, "hsqs"), and its digest. A run in a container may not see its
+// own image: where the file is not there, a stated digest and an ending that tells the kind are
+// taken for it. Errors: invalid_input (neither kind, another digest than stated), not_found, io.
+Result<Image> CaptureImageFile(const Image& stated);
 
 }  // namespace rharness
 

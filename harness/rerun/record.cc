@@ -13,9 +13,12 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/trouble.h"
+#include "harness/launch/image_reference.h"
 #include "harness/manifest/admission.h"
 #include "harness/manifest/packages.h"
 #include "harness/rerun/git_tree.h"
+#include "harness/rerun/image_file.h"
 #include "harness/rerun/tensor_records.h"
 
 namespace rharness {
@@ -135,11 +138,23 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
   return {};
 }
 
+Status CaptureImage(const RecordRequest& request, Recording* out) {
+  out->image = request.image;
+  if (!IsImageFile(request.image)) return {};
+  ASSIGN_OR_RETURN(out->image, CaptureImageFile(request.image));
+  std::error_code error;
+  const fs::path path = fs::weakly_canonical(out->image.location, error);
+  if (error) return PathError("cannot be reached", error.value(), out->image.location);
+  out->image.location = PlaceOf(path, request.root);
+  return {};
+}
+
 // What a reader would refuse later is refused now, before hours of training.
 Status CheckRequest(const RecordRequest& request) {
   Recording preview;
   preview.data = request.data;
   preview.artifacts = request.artifacts;
+  preview.image = request.image;
   const auto manifest = ParseManifest(ToJson(BuildManifest(request, preview)), "the request");
   if (!manifest.ok()) {
     Error error = manifest.error();
@@ -214,7 +229,13 @@ void CompareInput(std::string_view what, const std::string& before, const Result
       fmt::format("{} {}: sha256 {} before, {} after", what, kChangedDuringRun, before, now));
 }
 
-void HashInputsAgain(const fs::path& folder, Recording* out) {
+void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  std::error_code error;
+  const fs::path image = request.image.location;
+  if (IsImageFile(request.image) && fs::exists(image, error)) {
+    CompareInput("image", out->image.digest.substr(out->image.digest.find(':') + 1),
+                 HashTree(image), out);
+  }
   for (const DataItem& item : out->data) {
     CompareInput(fmt::format("data '{}'", item.name), item.sha256, HashTree(folder / item.path),
                  out);
@@ -342,11 +363,12 @@ Result<Recording> RecordRun(const RecordRequest& request,
   Recording recording;
   RETURN_IF_ERROR(CaptureCode(request, folder, &recording));
   RETURN_IF_ERROR(CaptureData(request, folder, &recording));
+  RETURN_IF_ERROR(CaptureImage(request, &recording));
   recording.environment = CaptureEnvironment(nullptr, request.variables);
   recording.packages_sha256 = HostPackagesSha256();
   const auto outputs_before = IdentifyOutputs(request, folder);
   RunCommand(request, should_cancel, &recording);
-  HashInputsAgain(folder, &recording);
+  HashInputsAgain(request, folder, &recording);
   MeasureOutputs(request, folder, outputs_before, &recording);
   KeepArtifacts(request, folder, &recording);
   return recording;

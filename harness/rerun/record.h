@@ -23,7 +23,7 @@ namespace rharness {
 struct RecordRequest {
   std::string run_id;
   std::string family;
-  Image image;
+  Image image;                      // of a file: its location, and its digest where that is stated
   std::vector<DataItem> data;       // name and path; the rest is looked up
   std::vector<Artifact> artifacts;  // role and path; the rest is looked up after the run
   std::string metrics_path;
@@ -51,6 +51,7 @@ struct Recording {
   Code code;
   std::vector<DataItem> data;  // as hashed before the run
   std::string packages_sha256;
+  Image image;              // the requested one, with what its file says where it is one
   Environment environment;  // with the packages that the command could use
   WallTime started{};
   WallTime ended{};

@@ -70,7 +70,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.ended = recording.ended;
   manifest.duration_seconds = recording.duration.count();
   manifest.code = recording.code;
-  manifest.image = request.image;
+  manifest.image = recording.image;
   if (manifest.image.kind == "host") manifest.image.packages_sha256 = recording.packages_sha256;
   manifest.data = recording.data;
   manifest.command = request.command;

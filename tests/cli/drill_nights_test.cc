@@ -81,6 +81,48 @@ TEST_F(DrillNights, SayInThePlanWhoComesFirst) {
   EXPECT_EQ(plan({}).find("waited longest"), std::string::npos);
 }
 
+TEST_F(DrillNights, TakeTheRiskiestFirstAndSayWhy) {
+  RecordRunsOfASecond(4);
+  Night("1", {"--order", "risk", "--sample", "3"}, 0);
+  Write("p.yaml", "version: 1\nstakes:\n  - {runs: run_id = c, stake: 1000}\n");
+  const std::vector<std::string> by_risk = {"--policy", "p.yaml",   "--order",
+                                            "risk",     "--sample", "1"};
+  // Whether c was among the first three or not: a thousandfold stake outweighs a second's age.
+  const ProcessResult dry = [&] {
+    std::vector<std::string> options = by_risk;
+    options.insert(options.end(), {"--dry-run", "--json"});
+    return Drill(options);
+  }();
+  ASSERT_EQ(dry.outcome.exit_code, 0) << dry.stderr_text;
+  const Json plan = ParseJson(dry.stdout_text, "stdout").value();
+  EXPECT_EQ(plan.Find("order")->AsString(), "riskiest_first");
+  ASSERT_EQ(plan.Find("risks")->AsArray().size(), 1u);
+  const Json& risk = plan.Find("risks")->AsArray().front();
+  EXPECT_EQ(risk.Find("run_id")->AsString(), "c");
+  EXPECT_EQ(risk.Find("stake")->ToDouble(), 1000.0);
+  EXPECT_EQ(risk.Find("stake_of")->AsString(), "run_id = c (p.yaml:3)");
+  EXPECT_EQ(Night("2", by_risk, 0), std::set<std::string>{"c"});
+  const Json kept = ReadJsonFile(At("n/2/plan.json")).value();
+  EXPECT_EQ(kept.Find("risks")->AsArray().front().Find("run_id")->AsString(), "c");
+  // Just verified on this very machine: nothing is in doubt.
+  const Json after =
+      ParseJson(
+          Drill({"--order", "risk", "--select", "run_id = c", "--dry-run", "--json"}).stdout_text,
+          "stdout")
+          .value();
+  EXPECT_EQ(after.Find("risks")->AsArray().front().Find("doubt")->ToDouble(), 1.0) << after.Dump(2);
+}
+
+TEST_F(DrillNights, RefuseAStakeThatIsNoSelection) {
+  RecordRunsOfASecond(1);
+  Write("p.yaml", "version: 1\nstakes:\n  - {runs: famly = c, stake: 10}\n");
+  const ProcessResult result = Drill({"--policy", "p.yaml", "--order", "risk"});
+  EXPECT_EQ(result.outcome.exit_code, 2);
+  EXPECT_NE(result.stderr_text.find("p.yaml:3"), std::string::npos) << result.stderr_text;
+  EXPECT_FALSE(std::filesystem::exists(At("out")));
+  EXPECT_EQ(Run({kRharness, "policy", "check", "p.yaml"}).outcome.exit_code, 2);
+}
+
 TEST_F(DrillNights, TellTheLastSuccessOfTheHistoryAfterAFailingNight) {
   RecordRunsOfASecond(1);
   Night("good", {}, 0);

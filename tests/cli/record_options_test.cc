@@ -30,6 +30,27 @@ TEST(RecordImage, IsSplitIntoItsParts) {
   }
 }
 
+TEST(RecordImage, IsAFileWhereItIsAPath) {
+  struct {
+    std::string text, location, digest;
+  } const cases[] = {
+      {"/images/train.sif", "/images/train.sif", ""},
+      {"train.sif", "train.sif", ""},
+      {"./train", "./train", ""},
+      {"../a@b/train.sqsh", "../a@b/train.sqsh", ""},
+      {"train.squashfs@" + kDigest, "train.squashfs", kDigest},
+      {"/images/train@" + kDigest, "/images/train", kDigest},
+  };
+  for (const auto& c : cases) {
+    const auto image = ParseImage(c.text);
+    ASSERT_TRUE(image.ok()) << c.text << ": " << image.error().ToString();
+    EXPECT_NE(image->kind, "oci") << c.text;
+    EXPECT_EQ(image->location, c.location);
+    EXPECT_EQ(image->digest, c.digest) << c.text;
+    EXPECT_EQ(image->repository, "");
+  }
+}
+
 TEST(RecordImage, NeedsADigestAndAName) {
   EXPECT_FALSE(ParseImage("ml/train:1").ok());
   EXPECT_FALSE(ParseImage("ml/train@md5:00").ok());

@@ -37,6 +37,9 @@ KubernetesWorld::KubernetesWorld() {
     return;
   }
   folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+  reaper_ = std::make_unique<Reaper>(folder_->path());
+  problem_ = reaper_->problem();
+  if (!problem_.empty()) return;
   const ProcessResult up = RunFor({RHARNESS_SOURCE_DIR "/tests/dispatch/kubernetes_cluster.sh",
                                    "up", programs, folder_->path().string(), "n1", "n2"},
                                   std::chrono::seconds(600));

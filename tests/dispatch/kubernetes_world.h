@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "tests/base/reaper.h"
 
 namespace rharness {
 
@@ -32,6 +33,7 @@ class KubernetesWorld {
  private:
   std::string problem_;
   std::unique_ptr<ScopedTempDir> folder_;
+  std::unique_ptr<Reaper> reaper_;
 };
 
 }  // namespace rharness

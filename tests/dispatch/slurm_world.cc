@@ -46,6 +46,9 @@ SlurmWorld::SlurmWorld(Accounting accounting) : accounting_(accounting) {
     return;
   }
   folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+  reaper_ = std::make_unique<Reaper>(folder_->path());
+  problem_ = reaper_->problem();
+  if (!problem_.empty()) return;
   Configure();
   Start();
 }

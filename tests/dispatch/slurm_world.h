@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/base/files.h"
+#include "tests/base/reaper.h"
 #include "tests/launch/container_world.h"
 
 namespace rharness {
@@ -40,6 +41,7 @@ class SlurmWorld {
 
   std::string problem_;
   std::unique_ptr<ScopedTempDir> folder_;
+  std::unique_ptr<Reaper> reaper_;
   const Accounting accounting_;
   std::unique_ptr<Service> munge_;
   std::unique_ptr<Service> database_;

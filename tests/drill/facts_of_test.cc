@@ -88,6 +88,48 @@ TEST(FactsOf, ARecordWithPackagesNameThoseThatChanged) {
   EXPECT_EQ(layer.differences[1].key, "package.python.jax");
 }
 
+TEST(FactsOf, HowAMachineIsPutTogetherExplainsAndIsNeverDifferentWhereItIsNotKnown) {
+  Manifest manifest = RecordedBefore();
+  manifest.resources.gpus = 2;
+  Hardware& recorded = manifest.environment.hardware;
+  recorded.cpu = {.architecture = "x86_64", .numa_nodes = 2};
+  recorded.gpus.resize(2);
+  for (Gpu& gpu : recorded.gpus) gpu.model = "A100";
+  Evidence seen = Seen(manifest.environment);
+  Hardware& here = seen.environment.hardware;
+  here.cpu = {.architecture = "x86_64",
+              .numa_nodes = 4,
+              .sockets = 2,
+              .cores_per_socket = 64,
+              .l3_bytes = 32 << 20};
+  here.gpus[0].numa_node = 0;
+  here.gpus[1].numa_node = 1;
+  here.pcie_order = "0 | 1";
+  const auto layer = [&] {
+    const auto layers = CompareFacts(FactsOf(manifest), FactsOf(seen, manifest));
+    return *std::ranges::find(layers, Layer::kHardware, &LayerComparison::layer);
+  };
+  const auto keys = [&] {
+    Texts names;
+    for (const FactDifference& one : layer().differences) {
+      EXPECT_EQ(one.weight, FactWeight::kContext) << one.key;
+      names.push_back(one.key);
+    }
+    std::ranges::sort(names);
+    return names;
+  };
+  EXPECT_EQ(keys(), Texts{"cpu.numa_nodes"}) << "all that a record of before says";
+  recorded = here;
+  recorded.cpu.l3_bytes = 16 << 20;
+  recorded.gpus[1].numa_node = 0;
+  recorded.pcie_order = "0 1";
+  EXPECT_EQ(keys(), (Texts{"cpu.l3", "gpu.numa_nodes", "gpu.pcie_order"}));
+  manifest.resources.gpus = 1;
+  EXPECT_EQ(keys(), Texts{"cpu.l3"}) << "one GPU is near to itself";
+  recorded.cpu = {.architecture = "x86_64"};  // no hwloc was there
+  EXPECT_EQ(layer().state, LayerState::kSame);
+}
+
 TEST(FactsOf, ARunInAnImageAreKnownByTheImage) {
   Manifest manifest = RecordedBefore();
   manifest.image.kind = "oci";

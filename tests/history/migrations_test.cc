@@ -83,6 +83,46 @@ TEST_P(MigrationsTest, BringEveryOlderSchemaToTheNewestWithItsRows) {
   }
 }
 
+// Reruns of older versions named an environment among what was their run's own.
+TEST_P(MigrationsTest, FindTheEnvironmentsOfOlderVerdictsAndEachOnce) {
+  constexpr int kBefore = 8;
+  const std::string url = Another("v8");
+  {
+    RawHistory raw(url);
+    if (OnServer()) RunAll({"CREATE SCHEMA rharness"}, &raw);
+    for (const Migration& step : Migrations(Words())) {
+      if (step.version <= kBefore) RunAll(step.statements, &raw);
+    }
+    RunAll({"UPDATE rharness_meta SET value = '8'",
+            "INSERT INTO drills (drill_id, started_ms, sequence) VALUES ('d', 1, 1)"},
+           &raw);
+    const auto add = [&](const std::string& id, const std::string& body) {
+      RunAll({"INSERT INTO runs VALUES ('" + id + "', 'f', 'c', 'bitwise', 1000, 2.5, 2000, 's')",
+              "INSERT INTO surroundings VALUES ('of " + id + "', '" + body + "')",
+              "INSERT INTO reruns VALUES ('d', '" + id + "', 1, 'ok', 1.0, 'e', 'of " + id + "')",
+              "INSERT INTO verdicts VALUES ('d', '" + id + "', 'identical', 3000, 1, '[]')"},
+             &raw);
+    };
+    const std::string hash(64, '7');
+    const std::string other(64, '8');
+    const auto text = [](const std::string& hardware, const std::string& seeds) {
+      return R"({"environment.hardware":")" + hardware + R"(","seeds":")" + seeds + R"("})";
+    };
+    add("a", text(hash, std::string(64, '1')));
+    add("b", text(hash, std::string(64, '2')));
+    add("c", text(other, std::string(64, '1')));
+    add("d", "no JSON");
+  }
+  const auto store = HistoryStore::Open(url);
+  ASSERT_TRUE(store.ok()) << store.error().ToString();
+  const auto entries = (*store)->List(true).value();
+  ASSERT_EQ(entries.size(), 4u);
+  EXPECT_EQ(entries[0].environment_sha256, "of a");
+  EXPECT_EQ(entries[1].environment_sha256, "of a");
+  EXPECT_EQ(entries[2].environment_sha256, "of c");
+  EXPECT_EQ((*store)->EnvironmentsOf({entries[0], entries[2]})->digests.size(), 2u);
+}
+
 using MigrationsFileTest = HistoryFileTest;
 
 TEST_F(MigrationsFileTest, LeaveASchemaAloneThatIsNotTheirs) {

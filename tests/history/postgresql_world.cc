@@ -71,6 +71,9 @@ PostgresqlWorld::PostgresqlWorld() : binaries_(FindBinaries()), port_(FreePort()
     return;
   }
   folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+  reaper_ = std::make_unique<Reaper>(folder_->path());
+  problem_ = reaper_->problem();
+  if (!problem_.empty()) return;
   Prepare();
   if (problem_.empty()) Start();
 }

@@ -11,6 +11,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "tests/base/reaper.h"
 
 namespace rharness {
 
@@ -50,6 +51,7 @@ class PostgresqlWorld {
   std::string problem_;
   std::string binaries_;
   std::unique_ptr<ScopedTempDir> folder_;
+  std::unique_ptr<Reaper> reaper_;
   int port_ = 0;
   int databases_ = 0;
   std::atomic<int> pid_{0};

@@ -83,6 +83,9 @@ ContainerWorld::ContainerWorld() {
     return;
   }
   folder_ = std::make_unique<ScopedTempDir>(std::move(*folder));
+  reaper_ = std::make_unique<Reaper>(folder_->path());
+  problem_ = reaper_->problem();
+  if (!problem_.empty()) return;
   Configure();
   for (const char* program : {"podman", "buildah", "docker-registry", "busybox"}) {
     if (!Demand({"sh", "-c", std::string("command -v ") + program})) return;

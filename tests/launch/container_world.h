@@ -12,6 +12,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "tests/base/reaper.h"
 
 namespace rharness {
 
@@ -59,6 +60,7 @@ class ContainerWorld {
   bool MakeImage(const std::string& text, TestImage* image);
 
   std::unique_ptr<ScopedTempDir> folder_;
+  std::unique_ptr<Reaper> reaper_;
   int port_ = 0;
   std::unique_ptr<Service> registry_;
   std::unique_ptr<Service> docker_;

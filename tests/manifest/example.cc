@@ -39,11 +39,14 @@ const std::string_view kExampleManifest = R"({
     "software": {"glibc": "2.36", "os": "Debian GNU/Linux 12"},
     "hardware": {
       "cpu": {"architecture": "x86_64", "model": "AMD EPYC 9654", "logical_cores": 192,
-              "numa_nodes": 2, "microcode": "0xa101144", "isa": ["avx2", "avx512f", "fma"]},
+              "numa_nodes": 2, "sockets": 2, "cores_per_socket": 96,
+              "l3_bytes": 33554432, "microcode": "0xa101144", "isa": ["avx2", "avx512f", "fma"]},
       "memory_bytes": 1622722691072,
-      "gpus": [{"model": "NVIDIA H200", "memory_bytes": 150754820096, "uuid": "GPU-0"}],
+      "gpus": [{"model": "NVIDIA H200", "memory_bytes": 150754820096, "uuid": "GPU-0",
+                "bus_id": "0000:17:00.0", "numa_node": 1}],
       "gpu_driver": "580.65.06",
-      "interconnect": "nvlink"
+      "interconnect": "nvlink",
+      "pcie_order": "0 1 | 2 3"
     },
     "packages": {"python": {"used": {"numpy": "1.26.4"}, "not_known": {"jax": "0.4.35"}},
                  "dpkg": {"not_used": {"htop:amd64": "3.2.2-2"}}}

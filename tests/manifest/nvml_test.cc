@@ -20,6 +20,8 @@ TEST(Nvml, ReadsDriverGpusAndLinks) {
   EXPECT_EQ(hardware.gpus[0].mig, "disabled");
   EXPECT_EQ(hardware.gpus[1].mig, "") << "not answered";
   EXPECT_EQ(hardware.gpus[0].compute_mode, "exclusive_process");
+  EXPECT_EQ(hardware.gpus[0].bus_id, "0000:17:00.0");
+  EXPECT_EQ(hardware.gpus[1].bus_id, "0000:e1:00.0");
 }
 
 TEST(Nvml, FindsTheSameInTheCapturedEnvironment) {

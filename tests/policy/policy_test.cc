@@ -69,6 +69,19 @@ TEST(Policy, ReadsSubstitutesWithPathsBesideTheFile) {
             (std::vector<std::filesystem::path>{"/etc/a.json", "/fp/b.json"}));
 }
 
+TEST(Policy, ReadsStakesWithTheirPlaces) {
+  const auto policy = ParsePolicy(
+      "version: 1\nstakes:\n  - {runs: \"family ~ 'llama*'\", stake: 10}\n"
+      "  - runs: declared = bitwise\n    stake: 0.5\n",
+      "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  ASSERT_EQ(policy->stakes.size(), 2U);
+  EXPECT_EQ(policy->stakes[0].runs, "family ~ 'llama*'");
+  EXPECT_EQ(policy->stakes[0].stake, 10.0);
+  EXPECT_EQ(policy->stakes[1].stake, 0.5);
+  EXPECT_EQ(policy->stakes[1].where, "p.yaml:4");
+}
+
 TEST(Policy, NeedsNothingButTheVersion) {
   const auto policy = ParsePolicy("version: 1", "p.yaml");
   ASSERT_TRUE(policy.ok()) << policy.error().ToString();
@@ -102,6 +115,13 @@ TEST(Policy, NamesFileAndLineOfAMistake) {
        "two fingerprints"},
       {"version: 1\nsubstitutes:\n  - {recorded: a, here: b, reason: c, proof: [d, e]}", "p.yaml:3",
        "either reason"},
+      {"version: 1\nstakes: 3", "p.yaml:2", "list"},
+      {"version: 1\nstakes:\n  - {runs: family = a}", "p.yaml:3", "lacks 'stake'"},
+      {"version: 1\nstakes:\n  - {runs: family = a, stake: 0}", "p.yaml:3", "'0' is no stake"},
+      {"version: 1\nstakes:\n  - {runs: family = a, stake: -1}", "p.yaml:3", "above 0"},
+      {"version: 1\nstakes:\n  - {runs: family = a, stake: nan}", "p.yaml:3", "above 0"},
+      {"version: 1\nstakes:\n  - {runs: family = a, stake: 1e7}", "p.yaml:3", "1000000"},
+      {"version: 1\nstakes:\n  - {runs: family = a, stake: 3x}", "p.yaml:3", "'3x'"},
       {"version: 1\nrules:\n  - {probes: '', allow: []}", "p.yaml:3", "empty"},
       {waiver + "    until: 2026-12-31", "p.yaml:3", "lacks 'reason'"},
       {waiver + "    reason: x", "p.yaml:3", "lacks 'until'"},

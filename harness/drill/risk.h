@@ -1,0 +1,89 @@
+// How much is at risk where a run is not drilled: how long nobody knows, what hangs on it, what
+// changed since.
+//
+//   risk [days] = age [days] x stake x doubt
+//
+//   age    since the last verdict that decided something (identical, equivalent, drifted); of a
+//          run that has none, since it was started. A run that a drill judged since without a
+//          decision counts at most ten times the days since then, so that what never reaches a
+//          conclusion comes again and delays no other for ever. Not below 0.
+//   stake  of the first of the policy's stakes that holds for the run; 1 where none does.
+//   doubt  1, and 1 for each of five kinds of the environment that is another one today than at
+//          that verdict, and 1/2 for each of which it is not known: GPUs, GPU driver, CPU, system
+//          (os, kernel, glibc), packages (the host's, those that the run's processes used). 1 to 6.
+//
+// Unknown is no change, and no reassurance either. A run that had no GPU is not concerned by GPUs,
+// one in an image not by packages. Python's packages are not compared: which a run finds is known
+// once it runs. Role: how --order risk ranks (ranking.h), and what a plan says of it. Pure.
+#ifndef RHARNESS_HARNESS_DRILL_RISK_H_
+#define RHARNESS_HARNESS_DRILL_RISK_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+#include "harness/base/json_reader.h"
+#include "harness/base/result.h"
+#include "harness/drill/select.h"
+#include "harness/history/store.h"
+#include "harness/manifest/environment.h"
+#include "harness/policy/policy.h"
+
+namespace rharness {
+
+// Of the five kinds, in words: "kernel 6.1 -> 6.8"; and those of which nothing can be said.
+struct EnvironmentChange {
+  std::vector<std::string> changed;
+  std::vector<std::string> not_known;
+  double Doubt() const;
+};
+
+// All five are not known: of a run that was never verified, or verified by an older version.
+EnvironmentChange NothingKnown();
+
+// `in_image`: the run brought its own packages.
+EnvironmentChange ChangeBetween(const Environment& then, const Environment& now, bool in_image);
+
+// A run's risk with its three parts, and each in words.
+struct RunRisk {
+  std::string run_id;
+  double risk_days = 0.0;
+  double age_days = 0.0;
+  double stake = 1.0;
+  double doubt = 1.0;
+  std::string age_words;    // "last verified 2026-05-01"
+  std::string stake_words;  // "family ~ llama* (policy.yaml:12)"; empty: no stake holds
+  EnvironmentChange change;
+};
+
+// The stakes of a policy, with their selections parsed.
+class Stakes {
+ public:
+  // Errors: invalid_input with the stake's place in its file.
+  static Result<Stakes> Parse(const std::vector<Stake>& stakes);
+  // nullptr: none holds.
+  const Stake* Of(const HistoryEntry& entry, WallTime now) const;
+
+ private:
+  struct Parsed {
+    Stake stake;
+    Selection selection;
+  };
+  std::vector<Parsed> all_;
+};
+
+double AgeDays(const HistoryEntry& entry, WallTime now);
+// nullptr: no stake holds.
+RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentChange& change,
+               WallTime now);
+
+// "run-7: risk 420 = 60 days x 2 x doubt 3.5: last verified ...; ...".
+std::string DescribeRisk(const RunRisk& risk);
+Json ToJson(const RunRisk& risk);
+void ReadRunRisk(JsonReader& reader, RunRisk* out);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_RISK_H_
