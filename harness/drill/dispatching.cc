@@ -1,27 +1,16 @@
 // Making the dispatcher of a drill.
 #include "harness/drill/dispatching.h"
 
-#include <system_error>
 #include <utility>
 
 #include "harness/dispatch/kubernetes_dispatcher.h"
 #include "harness/dispatch/local_dispatcher.h"
 #include "harness/dispatch/slurm_dispatcher.h"
+#include "harness/dispatch/task_folder.h"
 
 namespace rharness {
-namespace {
 
 namespace fs = std::filesystem;
-
-// This program as other machines find it, which see the same files.
-Result<fs::path> ThisProgram() {
-  std::error_code error;
-  fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return IoErrorFromErrno("cannot read", error.value(), "/proc/self/exe");
-  return program;
-}
-
-}  // namespace
 
 std::string LauncherOf(const Manifest& manifest, const DrillOptions& options) {
   const bool in_a_pod = options.dispatch == "kubernetes" && manifest.image.kind == "oci";
