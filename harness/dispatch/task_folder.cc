@@ -134,6 +134,7 @@ AttemptEnd EndWithoutEvidence(const Ticket& ticket, std::size_t index, AttemptEn
   evidence.rerun = ticket.rerun;
   evidence.attempt = ticket.attempt;
   evidence.ticket_sha256 = TicketSha256(ticket);
+  evidence.machine.node = ticket.node;
   evidence.started = evidence.ended = now;
   evidence.outcome.kind = outcome;
   evidence.outcome.detail = why;
