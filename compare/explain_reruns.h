@@ -25,6 +25,7 @@ struct RerunOutputs {
   // Reruns of one group are expected to write the same bits: the same machine, inputs, seeds and
   // environment, in whatever words. Those of different groups are never compared.
   std::string group;
+  std::string node;  // of a cluster, that it ran on; empty: no such thing
   // "weights model.safetensors" -> tensor digest, "metric loss" -> its bits in hex, "curve loss" ->
   // a digest of steps and values. A subject that a rerun lacks is not compared there.
   std::map<std::string, std::string> digests;
@@ -35,6 +36,9 @@ struct RerunDifference {
   std::string subject;
   int reruns = 0;  // of the group, which have it
   int ways = 0;    // different digests among them, at least 2
+  // Which nodes wrote which: "n1, n3 | n2", those of most reruns first; empty where they ran on one
+  // node, or on none that is known.
+  std::string nodes;
 };
 
 // By subject, of the group in which it came out in most ways; empty where all agree, and for fewer

@@ -61,9 +61,10 @@ std::string Reruns(const ReportRun& run) {
   for (std::size_t i = 0; i < shown; ++i) {
     const ReportRerun& rerun = run.reruns[i];
     rows += fmt::format(
-        "<tr><td class=\"n\">{}</td><td>{}</td><td>{}{}{}</td><td class=\"n\">{}</td>"
+        "<tr><td class=\"n\">{}</td><td>{}</td><td>{}{}{}{}{}</td><td class=\"n\">{}</td>"
         "<td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
         rerun.index, HtmlText(rerun.state, 60), HtmlText(rerun.outcome, 300),
+        rerun.node.empty() ? "" : " on ", HtmlText(rerun.node, 80),
         rerun.reason.empty() ? "" : "<br>", HtmlText(rerun.reason),
         FormatDuration(Seconds(rerun.wall_seconds)), FormatDuration(Seconds(rerun.cpu_seconds)),
         rerun.peak_memory_bytes == 0 ? "" : FormatBytes(rerun.peak_memory_bytes), Links(rerun));

@@ -18,9 +18,11 @@ namespace {
 std::string RerunLines(const ReportRun& run) {
   std::string lines;
   for (const ReportRerun& rerun : run.reruns) {
-    lines += fmt::format("- rerun {}: {}, {}, {}{}\n", rerun.index, SafeText(rerun.state),
-                         SafeText(rerun.outcome), FormatDuration(Seconds(rerun.wall_seconds)),
-                         rerun.reason.empty() ? "" : ": " + SafeText(rerun.reason));
+    lines +=
+        fmt::format("- rerun {}{}: {}, {}, {}{}\n", rerun.index,
+                    rerun.node.empty() ? "" : " on " + SafeText(rerun.node), SafeText(rerun.state),
+                    SafeText(rerun.outcome), FormatDuration(Seconds(rerun.wall_seconds)),
+                    rerun.reason.empty() ? "" : ": " + SafeText(rerun.reason));
   }
   for (const ReportRerun& rerun : run.reruns) {
     if (rerun.stderr_tail.empty()) continue;

@@ -29,6 +29,7 @@ struct ReportRerun {
   double wall_seconds = 0.0;
   double cpu_seconds = 0.0;
   std::uint64_t peak_memory_bytes = 0;
+  std::string node;           // of a cluster, that it ran on; empty: no such thing
   std::string state;          // "compared", "not_comparable", "failed", "infra"
   std::string reason;         // one sentence; empty when compared
   std::string evidence_path;  // relative to the report's folder

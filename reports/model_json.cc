@@ -40,6 +40,7 @@ template <class Io, Is<ReportRerun> T>
 void Members(Io& io, T& rerun) {
   io.Must("index", rerun.index);
   io.May("outcome", rerun.outcome);
+  io.May("node", rerun.node);
   io.Must("state", rerun.state);
   io.May("reason", rerun.reason);
   io.May("wall_seconds", rerun.wall_seconds);

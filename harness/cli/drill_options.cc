@@ -11,6 +11,7 @@
 #include "harness/cli/option_values.h"
 #include "harness/dispatch/kubernetes_batch.h"
 #include "harness/dispatch/slurm_batch.h"
+#include "harness/dispatch/slurm_nodes.h"
 #include "harness/drill/envelope.h"
 #include "harness/drill/settings.h"
 #include "harness/manifest/environment.h"
@@ -58,6 +59,16 @@ Status TakePolicy(DrillArguments* arguments, Command* command) {
         arguments->policy);
   }
   return ApplyProfile(*profile, NotInProfiles(), command);
+}
+
+Status CheckDistribute(const DrillOptions& drill, bool reruns) {
+  if (!drill.distribute) return {};
+  if (drill.dispatch != "slurm") {
+    return InvalidInput("goes with --dispatch slurm", "--distribute");
+  }
+  if (reruns) return InvalidInput("is the number of nodes with --distribute", "--reruns");
+  const auto choice = ChooseNodes(drill.sbatch);
+  return choice.ok() ? Status() : choice.error();
 }
 
 Status CompleteKubernetes(DrillOptions* drill) {
@@ -201,6 +212,9 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       ->Add("--sbatch", &drill.sbatch,
             "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
       .OneEach();
+  command->Add("--distribute", &drill.distribute,
+               "Of --dispatch slurm: rerun each run once on every node that can take a job, of the "
+               "--partition, --nodelist, --exclude and --constraint of --sbatch");
   command
       ->Add("--kubectl", &drill.kubectl,
             "An option of kubectl that says where, such as --kubectl=--context=gpu; repeatable")
@@ -271,6 +285,7 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   if (!drill.sbatch.empty() && drill.dispatch != "slurm") {
     return InvalidInput("goes with --dispatch slurm", "--sbatch");
   }
+  RETURN_IF_ERROR(CheckDistribute(drill, command->Given("--reruns")));
   RETURN_IF_ERROR(CompleteKubernetes(&drill));
   // A cluster's slots are its scheduler's to share out.
   constexpr int kAnyNumber = 1 << 16;

@@ -20,6 +20,7 @@
 #include "harness/base/subprocess.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/probe_diff.h"
+#include "harness/cli/probe_distribute.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/python_libraries.h"
 #include "harness/cli/record_options.h"
@@ -49,6 +50,7 @@ struct ProbeOptions {
   std::string launcher = "podman";
   double timeout_seconds = 3600.0;
   bool json = false;
+  DistributeOptions distribute;
 };
 
 std::vector<std::string> RunArguments(const ProbeOptions& options) {
@@ -245,7 +247,55 @@ Status AddPythonLibraries(ProbeOptions* options) {
   return {};
 }
 
+// What each node is told, in words of this verb. Relative paths are this folder's.
+std::vector<std::string> NodeArguments(ProbeOptions options) {
+  const auto whole = [](std::string* path) {
+    std::error_code error;
+    const fs::path absolute = fs::absolute(*path, error);
+    if (!error && !path->empty()) *path = absolute.lexically_normal().string();
+  };
+  for (std::string& path : options.library_paths) whole(&path);
+  // Without a slash it is looked for on the node's PATH.
+  if (options.python.find('/') != std::string::npos) whole(&options.python);
+  whole(&options.program);
+  std::vector<std::string> arguments = RunArguments(options);
+  arguments.erase(arguments.begin());
+  std::erase(arguments, "--quiet");
+  if (!options.program.empty()) {
+    arguments.insert(arguments.end(), {"--program", options.program});
+  }
+  if (!options.image.empty()) {
+    arguments.insert(arguments.end(),
+                     {"--image", options.image, "--launcher", options.launcher, "--timeout",
+                      std::to_string(static_cast<std::int64_t>(options.timeout_seconds))});
+  }
+  return arguments;
+}
+
+Status CheckDistribute(const ProbeOptions& options) {
+  const DistributeOptions& distribute = options.distribute;
+  const bool slurm = distribute.dispatch == "slurm";
+  if (distribute.asked && !slurm) {
+    return InvalidInput("needs to know who reaches the nodes: --dispatch slurm", "--distribute");
+  }
+  if (distribute.asked && (options.out.empty() || options.out == "-")) {
+    return InvalidInput("is needed with --distribute: the folder that gets a file a node", "--out");
+  }
+  if (distribute.asked) return {};
+  if (slurm) return InvalidInput("goes with --distribute", "--dispatch");
+  if (!distribute.sbatch.empty()) return InvalidInput("goes with --distribute", "--sbatch");
+  if (distribute.json) {
+    return InvalidInput("goes with --distribute; a fingerprint is JSON anyway", "--json");
+  }
+  return {};
+}
+
 int Run(ProbeOptions options) {
+  if (const Status fits = CheckDistribute(options); !fits.ok()) return FailWith(fits.error());
+  if (options.distribute.asked) {
+    return DistributeProbe(options.distribute, NodeArguments(options), options.out,
+                           options.timeout_seconds);
+  }
   if (const Status usable = CheckOutputs({options.out}, {}, false); !usable.ok()) {
     return FailWith(usable.error());
   }
@@ -301,7 +351,7 @@ void AddRunOptions(Command* run, ProbeOptions* options) {
            "Search then the libraries that this Python's packages bring: NVIDIA's, which "
            "PyTorch loads, and NumPy's BLAS; and ask its NumPy, too")
       .File("PROGRAM");
-  run->Add("--out", &options->out, "Write the fingerprint to this file, not to stdout").File();
+  run->Add("--out", &options->out, "Write the fingerprint to this file, not to stdout").Path();
 }
 
 void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
@@ -314,12 +364,19 @@ void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
   run.Add("--launcher", &options->launcher, "podman or docker, for --image")
       .Choices({"podman", "docker"})
       .ShowDefault();
-  run.Add("--timeout", &options->timeout_seconds, "What all of it may take in an image")
+  run.Add("--timeout", &options->timeout_seconds,
+          "What all of it may take in an image, or on a node")
       .Duration(TimeUnit::kSeconds)
       .Between(1.0, 1e6)
       .ShowDefault();
+  AddDistributeOptions(&run, &options->distribute);
+  run.ExitCode(kExitOk, "every probe ran");
+  run.ExitCode(kExitUsage, "usage, invalid input, or no such nodes");
+  run.ExitCode(kExitInfrastructure, "a probe failed, or a node gave no fingerprint");
   run.Example("rharness probe run --out here.json");
   run.Example("rharness probe run --device cuda:0 --python python3 --budget 10m --out torch.json");
+  run.Example(
+      "rharness probe run --dispatch slurm --distribute --sbatch=--partition=gpu --out fleet");
   run.Do([options] { return Run(*options); });
 }
 

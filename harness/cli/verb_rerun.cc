@@ -27,7 +27,7 @@ constexpr char kRerunHelp[] =
     "ticket. This is what every dispatcher runs on the machine that it chose. The run's own end, "
     "good or bad, is an answer; whoever wrote the ticket judges it.";
 
-struct Arguments {
+struct RerunArguments {
   std::string ticket;
   std::string out;
 };
@@ -74,7 +74,7 @@ Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out) {
   return result;
 }
 
-int Run(const Arguments& arguments) {
+int Run(const RerunArguments& arguments) {
   const auto ticket = LoadTicket(arguments.ticket);
   if (!ticket.ok()) return FailWith(ticket.error());
   const fs::path out = arguments.out;
@@ -103,7 +103,7 @@ int Run(const Arguments& arguments) {
 }  // namespace
 
 void AddRerun(Command& root) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RerunArguments>();
   Command& verb = root.AddVerb("rerun", "Carry out one ticket of a drill on this machine");
   verb.Describe(kRerunHelp);
   verb.Add("TICKET", &arguments->ticket, "The ticket").File().Required();

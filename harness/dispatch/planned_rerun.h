@@ -22,6 +22,7 @@ struct PlannedRerun {
   std::string job;      // "RUN.1"
   Resources resources;  // with every default filled in
   double expected_seconds = 0.0;
+  std::string node;   // of a cluster, that it is for; empty: any
   int replicate = 0;  // 1, 2, ...: with the smallest change planted; 0: a rerun as recorded
 };
 

@@ -48,8 +48,10 @@ Status CheckSbatchOption(const std::string& option) {
   return InvalidInput(fmt::format("{} is given by rharness itself", name), "--sbatch");
 }
 
-ResourceClass ClassOf(const Resources& needs) {
-  ResourceClass shared{.cpus = std::max(1, needs.cpus), .gpus = std::max(0, needs.gpus)};
+ResourceClass ClassOf(const Ticket& ticket) {
+  const Resources& needs = ticket.resources;
+  ResourceClass shared{
+      .cpus = std::max(1, needs.cpus), .gpus = std::max(0, needs.gpus), .node = ticket.node};
   if (needs.memory_bytes > 0) {
     shared.memory_mib = std::bit_ceil((needs.memory_bytes >> 20U) + 1) + kMarginMib;
   }
@@ -85,11 +87,18 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
   };
   if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", needs.gpus));
   if (needs.memory_mib > 0) arguments.push_back(fmt::format("--mem={}M", needs.memory_mib));
-  if (!avoid.empty()) arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
-  // Any other value has the node make the environment by a login shell of the user's, which can take
-  // long and says what it likes.
+  // A node that failed is no reason to do on another one what is for this one.
+  if (!avoid.empty() && needs.node.empty()) {
+    arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
+  }
+  // Any other value has the node make the environment by a login shell of the user's, which can
+  // take long and says what it likes.
   arguments.emplace_back("--export=NIL");
-  arguments.insert(arguments.end(), options.sbatch.begin(), options.sbatch.end());
+  for (const std::string& option : options.sbatch) {
+    const bool says_where = option.starts_with("--nodelist") || option.starts_with("--exclude=");
+    if (needs.node.empty() || !says_where) arguments.push_back(option);
+  }
+  if (!needs.node.empty()) arguments.push_back("--nodelist=" + needs.node);
   arguments.push_back((batch / "script.sh").string());
   arguments.push_back(options.program.string());
   arguments.push_back(batch.string());

@@ -32,9 +32,10 @@ struct ResourceClass {
   int gpus = 0;
   std::uint64_t memory_mib = 0;  // 0: the partition's default
   std::uint64_t minutes = 0;
+  std::string node;  // that they are for; empty: any
   auto operator<=>(const ResourceClass&) const = default;
 };
-ResourceClass ClassOf(const Resources& needs);
+ResourceClass ClassOf(const Ticket& ticket);
 
 // The arguments of sbatch behind --parsable. Pure but for PATH, which the tasks get.
 std::vector<std::string> SbatchArguments(const SlurmOptions& options,

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <set>
 
 #include "harness/base/files.h"
 #include "harness/manifest/environment.h"
@@ -22,7 +23,8 @@ std::map<std::string, std::string> ClientEnvironment() {
     if (name == "SLURM_CONF" || name == "SLURM_JWT") return false;
     return name.starts_with("SLURM_") || name.starts_with("SBATCH_") ||
            name.starts_with("SQUEUE_") || name.starts_with("SACCT_") ||
-           name.starts_with("SCANCEL_") || name.starts_with("SALLOC_");
+           name.starts_with("SCANCEL_") || name.starts_with("SINFO_") ||
+           name.starts_with("SALLOC_");
   });
   environment["SLURM_TIME_FORMAT"] = "standard";
   environment["LC_ALL"] = "C";
@@ -115,6 +117,32 @@ Result<std::optional<std::uint64_t>> SlurmClient::FindByName(const std::string& 
                                 "--format=JobID", "--name=" + name, "--starttime=now-30days"});
   // Many sites have none; then the queue's word is all there is.
   return accounting.ok() ? number(*accounting) : std::nullopt;
+}
+
+Result<std::vector<SlurmNode>> SlurmClient::Nodes(const NodeChoice& choice) {
+  const auto list = [&](const std::string& nodes) -> Result<std::vector<SlurmNode>> {
+    std::vector<std::string> argv = {"sinfo", "--noheader", "--Node",
+                                     fmt::format("--format={}", kSinfoFormat)};
+    if (!choice.partition.empty()) argv.push_back("--partition=" + choice.partition);
+    if (!nodes.empty()) argv.push_back("--nodes=" + nodes);
+    ASSIGN_OR_RETURN(const std::string text, Call(std::move(argv)));
+    return ParseSinfo(text, choice.partition.empty());
+  };
+  ASSIGN_OR_RETURN(std::vector<SlurmNode> nodes, list(choice.nodelist));
+  std::set<std::string> excluded;
+  if (!choice.exclude.empty()) {
+    ASSIGN_OR_RETURN(const auto others, list(choice.exclude));
+    for (const SlurmNode& node : others) excluded.insert(node.name);
+  }
+  std::vector<SlurmNode> meant;
+  for (SlurmNode& node : nodes) {
+    if (excluded.contains(node.name)) continue;
+    const auto has = choice.constraint.empty() ? Result<bool>(true)
+                                               : HasFeatures(choice.constraint, node.features);
+    if (!has.ok()) return has.error();
+    if (*has) meant.push_back(std::move(node));
+  }
+  return meant;
 }
 
 Status SlurmClient::Cancel(const std::vector<std::string>& tasks) {

@@ -79,7 +79,7 @@ Status SlurmDispatcher::Submit(std::vector<Attempt> attempts) {
       adopted->index = attempt.index;
       continue;
     }
-    by_class[ClassOf(attempt.ticket.resources)].push_back(std::move(attempt));
+    by_class[ClassOf(attempt.ticket)].push_back(std::move(attempt));
   }
   for (auto& [needs, members] : by_class) {
     RETURN_IF_ERROR(SubmitClass(needs, std::move(members)));
@@ -234,6 +234,14 @@ Status SlurmDispatcher::Poll(std::vector<AttemptEnd>* ends) {
   return {};
 }
 
+std::chrono::nanoseconds SlurmDispatcher::SinceOut(Task* task, const TaskView& view,
+                                                   MonotonicTime now) {
+  const bool out = view.queue && IsNodeOut(*view.queue) && !task->ticket.node.empty();
+  if (!out) task->out_since.reset();
+  if (out && !task->out_since) task->out_since = now;
+  return out ? now - *task->out_since : std::chrono::nanoseconds(0);
+}
+
 Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
     Task* task, const SlurmTasks& queue, const std::optional<SlurmTasks>& accounting) {
   const std::optional<AttemptEnd> nothing;
@@ -246,6 +254,7 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
   TaskView view{.queue = find(queue),
                 .accounting = accounting ? find(*accounting) : std::nullopt,
                 .accounting_answers = accounting.has_value()};
+  view.since_out = SinceOut(task, view, now);
   const bool live = view.queue && PhaseOf(view.queue->state) == SlurmPhase::kLive;
   // Its marker ends it, also where the word of its node has not reached Slurm yet.
   const bool marked = IsMarked(task->folder);

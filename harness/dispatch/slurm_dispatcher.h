@@ -46,6 +46,8 @@ class SlurmDispatcher : public Dispatcher {
     Ticket ticket;
     std::optional<std::size_t> index;    // the caller's; none: adopted, and not asked for yet
     std::optional<MonotonicTime> ended;  // when Slurm first said so, or knew it no more
+    // Since when the one node that it is for is out of service.
+    std::optional<MonotonicTime> out_since{};
   };
 
   Status SubmitClass(const ResourceClass& needs, std::vector<Attempt> attempts);
@@ -59,6 +61,8 @@ class SlurmDispatcher : public Dispatcher {
   // None: nothing has come of it yet.
   Result<std::optional<AttemptEnd>> Settle(Task* task, const SlurmTasks& queue,
                                            const std::optional<SlurmTasks>& accounting);
+  // How long the one node that the task is for has been out of service.
+  static std::chrono::nanoseconds SinceOut(Task* task, const TaskView& view, MonotonicTime now);
   AttemptEnd WithoutEvidence(const Task& task, AttemptEnd::Kind kind, OutcomeKind outcome,
                              const std::string& why) const;
 

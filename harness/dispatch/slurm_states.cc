@@ -147,6 +147,10 @@ std::string WhyHopeless(const SlurmTask& task) {
   return fmt::format("Slurm will never start it: {}", task.reason);
 }
 
+bool IsNodeOut(const SlurmTask& task) {
+  return task.state == "PENDING" && task.reason.find("UnavailableNodes:") != std::string::npos;
+}
+
 bool IsServiceTrouble(std::string_view sbatch_stderr) {
   static constexpr std::array<std::string_view, 9> kTrouble = {
       "Unable to contact slurm controller",
@@ -170,7 +174,9 @@ TaskDecision DecideTask(const TaskView& view) {
   if (queued) {
     std::string why = WhyHopeless(*view.queue);
     if (!why.empty()) return {Kind::kRefused, std::move(why), ""};
-    return {};
+    if (view.since_out < kOutLimit) return {};
+    return {Kind::kRefused,
+            "the node that it is for is out of service: " + TerminalSafe(view.queue->reason), ""};
   }
   const std::optional<SlurmTask>& said = view.queue ? view.queue : view.accounting;
   const SlurmPhase phase = said ? PhaseOf(said->state) : SlurmPhase::kUnknown;

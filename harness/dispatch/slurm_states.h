@@ -52,6 +52,9 @@ SlurmPhase PhaseOf(std::string_view state);
 // A task that waits for this will wait for ever; empty where it is worth waiting. One sentence.
 std::string WhyHopeless(const SlurmTask& task);
 
+// It waits for a node that is down, drained or does not answer.
+bool IsNodeOut(const SlurmTask& task);
+
 // What refused an sbatch: worth another try, or an answer?
 bool IsServiceTrouble(std::string_view sbatch_stderr);
 
@@ -61,7 +64,9 @@ struct TaskView {
   std::optional<SlurmTask> accounting;
   // There is evidence, and it says that the run was stopped from outside.
   bool stopped = false;
-  bool accounting_answers = false;          // sacct could be asked
+  bool accounting_answers = false;  // sacct could be asked
+  // That IsNodeOut, of a task that may run nowhere else.
+  std::chrono::nanoseconds since_out{0};
   std::chrono::nanoseconds since_ended{0};  // that Slurm first said that it ended or was gone
 };
 

@@ -26,6 +26,8 @@ struct TaskDecision {
 inline constexpr std::chrono::seconds kEvidenceLag{30};
 // What nobody knows of is not done: it is waited for this long.
 inline constexpr std::chrono::seconds kUnknownLimit{120};
+// The one node that a task is for, out of service, is waited for this long: it may be booting.
+inline constexpr std::chrono::seconds kOutLimit{600};
 
 }  // namespace rharness
 

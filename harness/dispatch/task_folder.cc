@@ -55,6 +55,13 @@ Result<std::vector<fs::path>> ListNumbered(const fs::path& folder) {
 
 }  // namespace
 
+Result<fs::path> ThisProgram() {
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return IoErrorFromErrno("cannot read", error.value(), "/proc/self/exe");
+  return program;
+}
+
 int BatchNumber(const fs::path& batch) {
   const std::string name = batch.filename().string();
   int number = 0;
@@ -127,6 +134,7 @@ AttemptEnd EndWithoutEvidence(const Ticket& ticket, std::size_t index, AttemptEn
   evidence.rerun = ticket.rerun;
   evidence.attempt = ticket.attempt;
   evidence.ticket_sha256 = TicketSha256(ticket);
+  evidence.machine.node = ticket.node;
   evidence.started = evidence.ended = now;
   evidence.outcome.kind = outcome;
   evidence.outcome.detail = why;

@@ -18,6 +18,9 @@
 
 namespace rharness {
 
+// This program as other machines find it, which see the same files. Errors: io.
+Result<std::filesystem::path> ThisProgram();
+
 // Makes the folder dispatch/NUMBER with batch.json and a folder with its ticket for each attempt.
 // Errors: io.
 Status WriteTasks(const std::filesystem::path& batch, const std::vector<Attempt>& attempts);

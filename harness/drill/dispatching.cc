@@ -1,33 +1,56 @@
 // Making the dispatcher of a drill.
 #include "harness/drill/dispatching.h"
 
-#include <system_error>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <utility>
 
 #include "harness/dispatch/kubernetes_dispatcher.h"
 #include "harness/dispatch/local_dispatcher.h"
 #include "harness/dispatch/slurm_dispatcher.h"
+#include "harness/dispatch/task_folder.h"
 
 namespace rharness {
-namespace {
 
 namespace fs = std::filesystem;
-
-// This program as other machines find it, which see the same files.
-Result<fs::path> ThisProgram() {
-  std::error_code error;
-  fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return IoErrorFromErrno("cannot read", error.value(), "/proc/self/exe");
-  return program;
-}
-
-}  // namespace
 
 std::string LauncherOf(const Manifest& manifest, const DrillOptions& options) {
   const bool in_a_pod = options.dispatch == "kubernetes" && manifest.image.kind == "oci";
   return in_a_pod && options.launcher == "auto"
              ? "pod"
              : ChooseLauncher(options.launcher, manifest.image.kind);
+}
+
+Result<std::vector<std::string>> SpreadOverNodes(DrillOptions* options) {
+  std::vector<std::string> absent;
+  if (!options->distribute) return absent;
+  ASSIGN_OR_RETURN(const NodeChoice choice, ChooseNodes(options->sbatch));
+  SlurmClient client;
+  ASSIGN_OR_RETURN(const std::vector<SlurmNode> nodes, client.Nodes(choice));
+  for (const SlurmNode& node : nodes) {
+    if (RoomOf(node, choice.reserved) == NodeRoom::kUnusable) {
+      absent.push_back(fmt::format("no rerun on node {}: {}", node.name, DescribeState(node)));
+    } else {
+      options->plan.nodes.push_back(node.name);
+    }
+  }
+  const std::size_t found = options->plan.nodes.size();
+  if (found == 0) {
+    return InvalidInput(absent.empty() ? "Slurm shows no such node; `sinfo` lists those that are "
+                                         "there"
+                                       : fmt::format("{}", fmt::join(absent, "; ")),
+                        "--distribute");
+  }
+  if (found > kMostNodes) {
+    return InvalidInput(
+        fmt::format("{} nodes are more than {} a drill: name some by --sbatch=--nodelist=..., or "
+                    "compare the fleet by `rharness probe run --distribute`",
+                    found, kMostNodes),
+        "--distribute");
+  }
+  options->plan.reruns = static_cast<int>(found);
+  return absent;
 }
 
 Status Dispatching::MakeLaunchers(const std::vector<std::string>& names,

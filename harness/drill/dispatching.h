@@ -20,6 +20,12 @@ namespace rharness {
 // none for that kind of image.
 std::string LauncherOf(const Manifest& manifest, const DrillOptions& options);
 
+// Where each run is to be rerun once on every node (--distribute): the nodes of the cluster that
+// can start a job, into the plan's options. Returns a sentence a node that cannot. Errors:
+// invalid_input for none, and for more than kMostNodes; those of SlurmClient.
+inline constexpr std::size_t kMostNodes = 128;
+Result<std::vector<std::string>> SpreadOverNodes(DrillOptions* options);
+
 // The dispatcher of a drill with all that it uses. Neither copied nor moved: its parts know where
 // the others are.
 class Dispatching {

@@ -224,6 +224,7 @@ class Drill {
             .places = options_.places,
             .environment = std::move(environment),
             .substitutions = substitutes_.For(manifest),
+            .node = rerun.node,
             .manifest = manifest};
   }
 
@@ -343,8 +344,10 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(options.history));
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
+  ASSIGN_OR_RETURN(const std::vector<std::string> absent, SpreadOverNodes(&settings.options));
   RunClaims claims(options.history, settings.drill_id, history);
   RETURN_IF_ERROR(claims.Choose(&settings));
+  settings.elsewhere.insert(settings.elsewhere.end(), absent.begin(), absent.end());
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
   RemoveStrays(options.out);
   ASSIGN_OR_RETURN(Journal journal,
@@ -383,9 +386,13 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
 
 }  // namespace
 
-Result<Plan> PlanDrill(const DrillOptions& options, Clock* clock) {
+Result<Plan> PlanDrill(const DrillOptions& given, Clock* clock) {
+  DrillOptions options = given;
+  ASSIGN_OR_RETURN(const std::vector<std::string> absent, SpreadOverNodes(&options));
   ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(options.history));
-  return PlanUnclaimed(options, clock->Now(), history.get());
+  ASSIGN_OR_RETURN(Plan plan, PlanUnclaimed(options, clock->Now(), history.get()));
+  plan.notes.insert(plan.notes.end(), absent.begin(), absent.end());
+  return plan;
 }
 
 Result<Report> RunDrill(const DrillOptions& given, const DrillHooks& hooks, Clock* clock) {

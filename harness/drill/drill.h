@@ -46,6 +46,7 @@ struct DrillOptions {
   std::string launcher = "auto";     // "auto": by each manifest's image; "host", "podman", "docker"
   std::string dispatch = "local";    // or "slurm", "kubernetes"
   std::vector<std::string> sbatch;   // of "slurm": further options of sbatch
+  bool distribute = false;           // of "slurm": each run once on every node; see PlanOptions
   std::vector<std::string> kubectl;  // of "kubernetes": options of kubectl that say where
   std::string pod_template;          // of "kubernetes": the file
   bool container_root = false;       // under a rootful engine

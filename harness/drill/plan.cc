@@ -139,15 +139,17 @@ std::string_view OrderOf(const Plan& plan) {
 }
 
 Json RerunJson(const PlannedRerun& rerun) {
-  return Json::MakeObject({{"job", rerun.job},
-                           {"run_id", rerun.run_id},
-                           {"rerun", rerun.rerun},
-                           {"expected_seconds", rerun.expected_seconds},
-                           {"timeout_seconds", rerun.resources.timeout_seconds},
-                           {"cpus", rerun.resources.cpus},
-                           {"gpus", rerun.resources.gpus},
-                           {"memory_bytes", rerun.resources.memory_bytes},
-                           {"disk_bytes", rerun.resources.disk_bytes}});
+  Json json = Json::MakeObject({{"job", rerun.job},
+                                {"run_id", rerun.run_id},
+                                {"rerun", rerun.rerun},
+                                {"expected_seconds", rerun.expected_seconds},
+                                {"timeout_seconds", rerun.resources.timeout_seconds},
+                                {"cpus", rerun.resources.cpus},
+                                {"gpus", rerun.resources.gpus},
+                                {"memory_bytes", rerun.resources.memory_bytes},
+                                {"disk_bytes", rerun.resources.disk_bytes}});
+  if (!rerun.node.empty()) json.Set("node", rerun.node);
+  return json;
 }
 
 }  // namespace
@@ -158,6 +160,9 @@ PlannedRerun PlanRerun(const RunNeeds& run, int rerun, const PlanOptions& option
                        .job = fmt::format("{}.{}", run.run_id, rerun),
                        .resources = run.resources,
                        .expected_seconds = std::max(0.0, run.duration_seconds)};
+  if (!options.nodes.empty()) {
+    planned.node = options.nodes[static_cast<std::size_t>(rerun - 1) % options.nodes.size()];
+  }
   Resources& needs = planned.resources;
   needs.cpus = std::max(1, needs.cpus);
   needs.memory_bytes = Least(needs.memory_bytes, options.memory_bytes);
@@ -174,6 +179,7 @@ PlannedRerun PlanReplicate(const RunNeeds& run, int replicate, const PlanOptions
   PlannedRerun planned = PlanRerun(run, kReplicates + replicate, options);
   planned.job = fmt::format("{}.{}", run.run_id, RerunName(planned.rerun));
   planned.replicate = replicate;
+  planned.node.clear();
   return planned;
 }
 

@@ -15,7 +15,9 @@
 namespace rharness {
 
 struct PlanOptions {
-  int reruns = 1;      // of each run
+  int reruns = 1;  // of each run
+  // Of a cluster, one rerun on each: rerun N is for the N-th, round and round. Empty: anywhere.
+  std::vector<std::string> nodes;
   int replicates = 0;  // of each configuration, with the smallest change that rounding could make
   int jobs = 0;        // at a time; 0: as many as the slots allow
   Slots slots;

@@ -24,6 +24,7 @@ ReportRerun DescribeRerun(const RerunEnd& end, const Evidence& evidence) {
       .reason = end.reason,
       .stdout_path = evidence.stdout_path,
       .stderr_path = evidence.stderr_path};
+  rerun.node = evidence.machine.node;
   rerun.evidence_path =
       (RerunFolder({}, evidence.run_id, evidence.rerun) / "evidence.json").string();
   return rerun;

@@ -33,7 +33,10 @@ std::string GroupOf(const Evidence& evidence) {
 }  // namespace
 
 RerunOutputs OutputsOf(const Evidence& evidence) {
-  RerunOutputs outputs{.rerun = evidence.rerun, .group = GroupOf(evidence), .digests = {}};
+  RerunOutputs outputs{.rerun = evidence.rerun,
+                       .group = GroupOf(evidence),
+                       .node = evidence.machine.node,
+                       .digests = {}};
   for (const Artifact& artifact : evidence.artifacts) {
     if (artifact.tensor_digest.empty()) continue;
     outputs.digests[artifact.role + " " + artifact.path] = artifact.tensor_digest;

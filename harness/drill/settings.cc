@@ -14,7 +14,10 @@ namespace rharness {
 namespace {
 
 Json PlanJson(const PlanOptions& plan) {
+  Json nodes = Json::MakeArray();
+  for (const std::string& node : plan.nodes) nodes.Append(node);
   return Json::MakeObject({{"reruns", plan.reruns},
+                           {"nodes", std::move(nodes)},
                            {"replicates", plan.replicates},
                            {"jobs", plan.jobs},
                            {"cpus", plan.slots.cpus},
@@ -31,6 +34,7 @@ Json PlanJson(const PlanOptions& plan) {
 
 void ReadPlan(JsonReader& reader, PlanOptions* plan) {
   reader.Read("reruns", &plan->reruns);
+  if (reader.Has("nodes")) reader.ReadArray("nodes", &plan->nodes);
   reader.ReadOptional("replicates", &plan->replicates);
   reader.Read("jobs", &plan->jobs);
   reader.Read("cpus", &plan->slots.cpus);
@@ -83,7 +87,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 25> kKept = {{
+constexpr std::array<KeptOption, 26> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -105,6 +109,7 @@ constexpr std::array<KeptOption, 25> kKept = {{
     {"--launcher", "launcher", nullptr},
     {"--dispatch", "executor", nullptr},
     {"--sbatch", "sbatch", nullptr},
+    {"--distribute", "distribute", nullptr},
     {"--kubectl", "kubectl", nullptr},
     {"--pod-template", "pod_template", nullptr},
     {"--container-root", "container_root", nullptr},
@@ -170,6 +175,7 @@ Json ToJson(const DrillSettings& settings) {
                            {"launcher", options.launcher},
                            {"executor", options.dispatch},
                            {"sbatch", texts(options.sbatch)},
+                           {"distribute", options.distribute},
                            {"kubectl", texts(options.kubectl)},
                            {"pod_template", options.pod_template},
                            {"substitutes", SubstitutesJson(options.substitutes)},
@@ -199,6 +205,7 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("launcher", &options.launcher);
   reader.Read("executor", &options.dispatch);
   reader.ReadArray("sbatch", &options.sbatch);
+  reader.ReadOptional("distribute", &options.distribute);
   reader.ReadArray("kubectl", &options.kubectl);
   reader.ReadOptional("pod_template", &options.pod_template);
   reader.ForEach("substitutes", [&](JsonReader& one) {

@@ -11,6 +11,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/subprocess.h"
 #include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/host.h"
 #include "harness/manifest/nvml.h"
@@ -190,8 +191,10 @@ Machine ThisMachine() {
       const std::string text = ContentOf(path);
       return text.substr(0, text.find('\n'));
     };
+    const auto slurm = PickEnvironment({"SLURMD_NODENAME"});
     return Machine{.host = line("/proc/sys/kernel/hostname"),
-                   .boot_id = line("/proc/sys/kernel/random/boot_id")};
+                   .boot_id = line("/proc/sys/kernel/random/boot_id"),
+                   .node = slurm.empty() ? "" : slurm.begin()->second};
   }();
   return kMachine;
 }

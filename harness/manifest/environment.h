@@ -93,6 +93,7 @@ std::string HostPackagesSha256();
 struct Machine {
   std::string host;
   std::string boot_id;  // of Linux: another one after every boot
+  std::string node;     // as the scheduler of a cluster calls it; empty: none started this
 };
 Machine ThisMachine();
 

@@ -79,7 +79,9 @@ Json RemarksToJson(const std::vector<Remark>& remarks) {
 }
 
 Json ToJson(const Machine& machine) {
-  return Json::MakeObject({{"host", machine.host}, {"boot_id", machine.boot_id}});
+  Json json = Json::MakeObject({{"host", machine.host}, {"boot_id", machine.boot_id}});
+  if (!machine.node.empty()) json.Set("node", machine.node);
+  return json;
 }
 
 void ReadRerun(JsonReader& reader, Evidence* out) {
@@ -88,9 +90,10 @@ void ReadRerun(JsonReader& reader, Evidence* out) {
   ReadCount(reader, "attempt", &out->attempt);
   ReadHex(reader, "ticket_sha256", &out->ticket_sha256);
   reader.ReadObject("machine", false, [&](JsonReader& r) {
-    RefuseUnknownMembers(r, {"host", "boot_id"});
+    RefuseUnknownMembers(r, {"host", "boot_id", "node"});
     ReadText(r, "host", &out->machine.host);
     ReadText(r, "boot_id", &out->machine.boot_id);
+    ReadText(r, "node", &out->machine.node);
   });
   ReadTime(reader, "started", Presence::kRequired, &out->started);
   ReadTime(reader, "ended", Presence::kRequired, &out->ended);

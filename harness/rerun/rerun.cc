@@ -80,7 +80,7 @@ class Attempt {
   }
 
   Status Steps() {
-    if (!IsOnRecordedClass()) return {};
+    if (!IsOnItsNode() || !IsOnRecordedClass()) return {};
     ASSIGN_OR_RETURN(workspace_, PrepareWorkspace(ticket_.manifest, place_.path() / "workspace",
                                                   ticket_.places, context_.cache,
                                                   {.disk_bytes = ticket_.resources.disk_bytes,
@@ -113,6 +113,16 @@ class Attempt {
     evidence_.obstacle_layer = obstacle.layer;
     CaptureJobEnvironment();
     return {};
+  }
+
+  // Evidence of another node says nothing of this one.
+  bool IsOnItsNode() {
+    if (ticket_.node.empty() || ticket_.node == evidence_.machine.node) return true;
+    infrastructure_ = true;
+    (void)Block({"", fmt::format("is for node {} of the cluster, and came to {}", ticket_.node,
+                                 evidence_.machine.node.empty() ? evidence_.machine.host
+                                                                : evidence_.machine.node)});
+    return false;
   }
 
   // Before anything is spent on it: on other GPUs a difference would say nothing.

@@ -25,6 +25,7 @@ Json Body(const Ticket& ticket) {
                                 {"environment", OverridesToJson(ticket.environment)},
                                 {"manifest", ToJson(ticket.manifest)}});
   // Left out where there are none, so that a ticket of before keeps its digest.
+  if (!ticket.node.empty()) json.Set("node", ticket.node);
   if (ticket.substitutions.empty()) return json;
   Json substitutions = Json::MakeArray();
   for (const Substitution& one : ticket.substitutions) substitutions.Append(ToJson(one));
@@ -46,7 +47,7 @@ Result<Ticket> Read(const Json& json, std::string_view file, std::string* sha256
   reader.ReadSchema("rharness.ticket", 1);
   RefuseUnknownMembers(reader, {"schema", "drill_id", "rerun", "attempt", "launcher",
                                 "container_root", "keep_workspace", "resources", "gpus", "places",
-                                "environment", "substitutions", "manifest", "sha256"});
+                                "environment", "substitutions", "node", "manifest", "sha256"});
   ReadName(reader, "drill_id", &ticket.drill_id);
   ReadNumber(reader, "rerun", &ticket.rerun);
   ReadNumber(reader, "attempt", &ticket.attempt);
@@ -59,6 +60,7 @@ Result<Ticket> Read(const Json& json, std::string_view file, std::string* sha256
   ReadOverrides(reader, "environment", &ticket.environment);
   reader.ForEach("substitutions",
                  [&](JsonReader& r) { ReadSubstitution(r, &ticket.substitutions.emplace_back()); });
+  if (reader.Has("node")) ReadName(reader, "node", &ticket.node);
   reader.Read("sha256", sha256);
   if (reader.ok() && !reader.Has("manifest")) reader.Fail("expected a manifest", "manifest");
   RETURN_IF_ERROR(reader.status());

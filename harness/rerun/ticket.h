@@ -40,6 +40,7 @@ struct Ticket {
   Places places;
   EnvironmentOverrides environment;
   std::vector<Substitution> substitutions;  // of the recorded GPUs
+  std::string node;  // of the scheduler's, where it must run; empty: anywhere
   Manifest manifest;
 
   const std::string& run_id() const { return manifest.run_id; }

@@ -270,6 +270,28 @@ TEST(Reruns, ThatDifferAmongThemselvesAreFound) {
   EXPECT_EQ(differences[0].ways, 2);
 }
 
+TEST(Reruns, ThatDifferAmongNodesNameTheNodes) {
+  const auto on = [](int rerun, const char* node, const char* digest) {
+    RerunOutputs output = Output(rerun, "h", digest);
+    output.node = node;
+    return output;
+  };
+  EXPECT_EQ(DifferAmongReruns({on(1, "n1", "b"), on(2, "n2", "a"), on(3, "n3", "b")})[0].nodes,
+            "n1, n3 | n2");
+  // On one node it is not the node.
+  EXPECT_EQ(DifferAmongReruns({on(1, "n1", "a"), on(2, "n1", "b")})[0].nodes, "");
+  EXPECT_EQ(DifferAmongReruns({on(1, "", "a"), on(2, "n1", "b")})[0].nodes, "");
+  std::vector<RerunOutputs> many = {on(1, "odd", "a")};
+  for (int i = 0; i < 100; ++i) many.push_back(on(i, ("n" + std::to_string(i)).c_str(), "b"));
+  EXPECT_NE(DifferAmongReruns(many)[0].nodes.find("and 92 more | odd"), std::string::npos);
+  Comparison comparison;
+  comparison.verdict = Verdict::kDrifted;
+  comparison.declared_bitwise = true;
+  AddRerunsCause({on(1, "n1", "a"), on(2, "n2", "b")}, &comparison);
+  ASSERT_EQ(comparison.causes.size(), 1u);
+  EXPECT_NE(comparison.causes[0].statement.find("nodes (n1 | n2)"), std::string::npos);
+}
+
 TEST(Reruns, ThatDifferAmongThemselvesAreNamedBeforeTheEnvironment) {
   Comparison comparison;
   comparison.verdict = Verdict::kDrifted;

@@ -79,6 +79,26 @@ class SlurmThatFails : public testing::Test {
   Attempt attempt_;
 };
 
+// What is for one node goes there and nowhere else, also after that node has failed.
+TEST_F(SlurmThatFails, PinsWhatIsForOneNode) {
+  Ticket ticket = attempt_.ticket;
+  ticket.node = "n2";
+  const SlurmOptions options{.folder = "/d",
+                             .drill_id = "d",
+                             .program = "/rharness",
+                             .sbatch = {"--nodelist=n[1-2]", "--exclude=n3", "--qos=x"}};
+  const auto pinned = SbatchArguments(options, "/d/dispatch/1", ClassOf(ticket), 1, {"n2"});
+  EXPECT_THAT(pinned, testing::Contains("--nodelist=n2"));
+  EXPECT_THAT(pinned, testing::Contains("--qos=x"));
+  EXPECT_THAT(pinned, testing::Not(testing::Contains("--nodelist=n[1-2]")));
+  EXPECT_THAT(pinned, testing::Not(testing::Contains(testing::StartsWith("--exclude"))));
+  const auto anywhere =
+      SbatchArguments(options, "/d/dispatch/1", ClassOf(attempt_.ticket), 1, {"n2"});
+  EXPECT_THAT(anywhere, testing::Contains("--nodelist=n[1-2]"));
+  EXPECT_THAT(anywhere, testing::Contains("--exclude=n2"));
+  EXPECT_NE(ClassOf(ticket), ClassOf(attempt_.ticket)) << "an array a node";
+}
+
 // It took the job, and went down before it said so: the job is waited for, and not sent again.
 TEST_F(SlurmThatFails, InTheMiddleOfASubmissionIsAskedForTheJobByName) {
   answers_.Say("sbatch", {std::nullopt});

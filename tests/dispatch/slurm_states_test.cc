@@ -80,6 +80,21 @@ TEST(SlurmStates, SaysAtOnceWhatWillNeverStart) {
   EXPECT_EQ(Queued("PENDING", "Resources").kind, Kind::kWait);
 }
 
+// What may run on one node alone, and that is down: a while, since nodes come back.
+TEST(SlurmStates, WaitsSomeTimeForANodeThatIsOutOfService) {
+  SlurmTask task{.state = "PENDING", .node = "", .reason = "ReqNodeNotAvail, UnavailableNodes:n2"};
+  EXPECT_TRUE(IsNodeOut(task));
+  TaskView view{.queue = task, .since_out = seconds(30)};
+  EXPECT_EQ(DecideTask(view).kind, Kind::kWait);
+  view.since_out = kOutLimit;
+  EXPECT_EQ(DecideTask(view).kind, Kind::kRefused);
+  EXPECT_THAT(DecideTask(view).why, HasSubstr("UnavailableNodes:n2"));
+  task.reason = "ReqNodeNotAvail";  // as it says of one that is busy, too
+  EXPECT_FALSE(IsNodeOut(task));
+  task = {.state = "RUNNING", .node = "n2", .reason = "UnavailableNodes:n2"};
+  EXPECT_FALSE(IsNodeOut(task));
+}
+
 TEST(SlurmStates, AvoidsANodeThatFailed) {
   const TaskDecision decision = Queued("NODE_FAIL", "None");
   EXPECT_EQ(decision.kind, Kind::kRetry);

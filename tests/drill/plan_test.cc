@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace rharness {
 namespace {
 
@@ -108,6 +110,18 @@ TEST(Plan, OfNothingIsEmptyAndCostsNothing) {
 TEST(Plan, PrintsNoControlCharactersOfAStrangersRunId) {
   const Plan plan = BuildPlan({Recorded("a\x1b[31m", 1)}, Options(2));
   EXPECT_EQ(DescribePlan(plan).find('\x1b'), std::string::npos);
+}
+
+TEST(Plan, GivesEveryNodeARerunOfEachRun) {
+  PlanOptions options = Options(3);
+  options.nodes = {"n1", "n2", "n3"};
+  const Plan plan = BuildPlan({Recorded("a", 1), Recorded("b", 1)}, options);
+  std::set<std::string> seen;
+  for (const PlannedRerun& rerun : plan.reruns) seen.insert(rerun.job + " " + rerun.node);
+  EXPECT_EQ(seen,
+            (std::set<std::string>{"a.1 n1", "a.2 n2", "a.3 n3", "b.1 n1", "b.2 n2", "b.3 n3"}));
+  EXPECT_EQ(PlanRerun(Recorded("a", 1), 4, options).node, "n1") << "one more, to confirm";
+  EXPECT_EQ(PlanReplicate(Recorded("a", 1), 1, options).node, "") << "wherever there is room";
 }
 
 }  // namespace

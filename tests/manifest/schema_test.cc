@@ -3,152 +3,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
 #include <set>
 
-#include "harness/base/files.h"
-#include "harness/base/subprocess.h"
 #include "tests/manifest/example.h"
+#include "tests/manifest/schema_check.h"
 
 namespace rharness {
 namespace {
-
-using Path = std::vector<std::string>;
 
 std::string SchemaPath(std::string_view record) {
   return fmt::format("{}/harness/manifest/{}.schema.json", RHARNESS_SOURCE_DIR, record);
 }
 
-Json LoadSchema(std::string_view record) {
-  auto schema = ReadJsonFile(SchemaPath(record));
-  if (!schema.ok()) Abort(schema.error().ToString());
-  return std::move(*schema);
-}
-
-const Json& Resolve(const Json& root, const Json& node) {
-  const Json* reference = node.Find("$ref");
-  if (reference == nullptr) return node;
-  constexpr std::string_view kPrefix = "#/$defs/";
-  const Json* target =
-      root.Find("$defs")->Find(std::string_view(reference->AsString()).substr(kPrefix.size()));
-  if (target == nullptr) Abort("dangling " + reference->AsString());
-  return *target;
-}
-
-// Calls f(path, schema, value) for every object of `value`, with the schema that describes it.
-using ObjectVisitor = std::function<void(const Path&, const Json& schema, const Json& value)>;
-
-void VisitObjects(const Json& root, const Json& node, const Json& value, const Path& path,
-                  const ObjectVisitor& f) {
-  const Json& schema = Resolve(root, node);
-  const auto below = [&](const std::string& step, const Json& part, const Json& part_schema) {
-    Path next = path;
-    next.push_back(step);
-    VisitObjects(root, part_schema, part, next, f);
-  };
-  if (value.IsArray() && schema.Find("items") != nullptr) {
-    std::size_t index = 0;
-    for (const Json& element : value.AsArray()) {
-      below(std::to_string(index++), element, *schema.Find("items"));
-    }
-  }
-  const bool anything_goes = schema.AsObject().empty();
-  if (!value.IsObject() || anything_goes) return;
-  f(path, schema, value);
-  for (const auto& [name, member] : value.AsObject()) {
-    const Json* properties = schema.Find("properties");
-    const Json* other = schema.Find("additionalProperties");
-    if (properties != nullptr && properties->Find(name) != nullptr) {
-      below(name, member, *properties->Find(name));
-    } else if (other != nullptr && other->IsObject()) {
-      below(name, member, *other);
-    }
-  }
-}
-
-std::string Spell(const Path& path) {
-  std::string text = "$";
-  for (const std::string& step : path) text += "." + step;
-  return text;
-}
-
-// `value` without the member or element at path[depth...].
-Json Without(const Json& value, const Path& path, std::size_t depth = 0) {
-  const bool last = depth + 1 == path.size();
-  if (value.IsArray()) {
-    Json array = Json::MakeArray();
-    for (std::size_t i = 0; i < value.AsArray().size(); ++i) {
-      const bool here = std::to_string(i) == path[depth];
-      array.Append(here ? Without(value.AsArray()[i], path, depth + 1) : value.AsArray()[i]);
-    }
-    return array;
-  }
-  Json object = Json::MakeObject();
-  for (const auto& [name, member] : value.AsObject()) {
-    if (name != path[depth]) {
-      object.AppendMember(name, member);
-    } else if (!last) {
-      object.AppendMember(name, Without(member, path, depth + 1));
-    }
-  }
-  return object;
-}
-
-bool Requires(const Json& schema, std::string_view name) {
-  const Json* required = schema.Find("required");
-  if (required == nullptr) return false;
-  const auto& names = required->AsArray();
-  return std::any_of(names.begin(), names.end(),
-                     [&](const Json& entry) { return entry.AsString() == name; });
-}
-
-void ExpectDescribed(const Json& schema, const Json& record) {
-  VisitObjects(
-      schema, schema, record, {}, [](const Path& path, const Json& node, const Json& value) {
-        const Json* properties = node.Find("properties");
-        if (properties == nullptr) {
-          EXPECT_NE(node.Find("additionalProperties"), nullptr)
-              << Spell(path) << " is not described";
-          return;
-        }
-        for (const auto& [name, member] : value.AsObject()) {
-          EXPECT_NE(properties->Find(name), nullptr) << Spell(path) << "." << name << " is written";
-        }
-      });
-}
-
-void ExpectSameRequirements(const Json& schema, const Json& record,
-                            const std::function<bool(const Json&)>& accepts) {
-  ASSERT_TRUE(accepts(record));
-  int tried = 0;
-  VisitObjects(schema, schema, record, {},
-               [&](const Path& path, const Json& node, const Json& value) {
-                 if (node.Find("properties") == nullptr) return;
-                 for (const auto& [name, member] : value.AsObject()) {
-                   Path at = path;
-                   at.push_back(name);
-                   EXPECT_EQ(accepts(Without(record, at)), !Requires(node, name)) << Spell(at);
-                   ++tried;
-                 }
-               });
-  EXPECT_GT(tried, 50);
-}
-
-// Every "properties" of the schema, by the description beside it.
-void CollectDescribed(const Json& node, std::set<std::string>* missing) {
-  if (node.IsArray()) {
-    for (const Json& element : node.AsArray()) CollectDescribed(element, missing);
-  }
-  if (!node.IsObject()) return;
-  if (const Json* properties = node.Find("properties"); properties && properties->IsObject()) {
-    for (const auto& [name, property] : properties->AsObject()) {
-      if (!property.Find("description") && !property.Find("$ref")) missing->insert(name);
-    }
-  }
-  for (const auto& [name, member] : node.AsObject()) CollectDescribed(member, missing);
-}
+Json LoadSchema(std::string_view record) { return LoadSchemaFile(SchemaPath(record)); }
 
 bool AcceptsManifest(const Json& json) { return ParseManifest(json, "m").ok(); }
 bool AcceptsEvidence(const Json& json) { return ParseEvidence(json, "e").ok(); }
@@ -181,47 +48,17 @@ TEST(Schemas, DescribeEveryFieldAndGiveValidExamples) {
   }
 }
 
-constexpr char kValidator[] = R"(
-import json, sys
-try:
-    import jsonschema
-except ImportError:
-    sys.exit(77)
-schema = json.load(open(sys.argv[1]))
-jsonschema.Draft202012Validator.check_schema(schema)
-errors = list(jsonschema.Draft202012Validator(schema).iter_errors(json.load(open(sys.argv[2]))))
-for error in errors:
-    print(error.json_path, error.message)
-sys.exit(1 if errors else 0)
-)";
-
-// Exit code of the validator: 0 valid, 1 invalid, 77 no validator here.
-int Validate(std::string_view record, const Json& json) {
-  const auto folder = ScopedTempDir::Make();
-  const auto path = folder->path() / "record.json";
-  if (!WriteJsonFile(path, json).ok()) return -1;
-  ProcessSpec spec;
-  spec.argv = {"python3", "-c", kValidator, SchemaPath(record), path.string()};
-  spec.environment = PickEnvironment({"PATH", "HOME"});
-  ProcessLimits limits;
-  limits.timeout = std::chrono::seconds(60);
-  const ProcessResult result = RunProcess(spec, limits);
-  if (result.outcome.kind != OutcomeKind::kExited) return 77;
-  if (result.outcome.exit_code == 1) std::fputs(result.stdout_text.c_str(), stderr);
-  return result.outcome.exit_code;
-}
-
 TEST(Schemas, AgreeWithAnIndependentValidator) {
-  const int manifest = Validate("manifest", ToJson(ExampleManifest()));
+  const int manifest = Validate(SchemaPath("manifest"), ToJson(ExampleManifest()));
   if (manifest == 77) GTEST_SKIP() << "python3 with the package jsonschema is not installed";
   EXPECT_EQ(manifest, 0);
-  EXPECT_EQ(Validate("evidence", ToJson(ExampleEvidence())), 0);
+  EXPECT_EQ(Validate(SchemaPath("evidence"), ToJson(ExampleEvidence())), 0);
   Json wrong = ToJson(ExampleManifest());
   wrong.Set("command", Json::MakeArray());
-  EXPECT_EQ(Validate("manifest", wrong), 1);
+  EXPECT_EQ(Validate(SchemaPath("manifest"), wrong), 1);
   wrong = ToJson(ExampleManifest());
   wrong.Set("familly", "x");
-  EXPECT_EQ(Validate("manifest", wrong), 1);
+  EXPECT_EQ(Validate(SchemaPath("manifest"), wrong), 1);
 }
 
 }  // namespace

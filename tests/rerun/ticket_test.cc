@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
+#include "tests/manifest/schema_check.h"
+
 namespace rharness {
 namespace {
 
@@ -41,6 +46,17 @@ TEST(Ticket, ComesBackAsItWas) {
   EXPECT_EQ(again->environment, Example().environment);
   EXPECT_EQ(again->places.maps, Example().places.maps);
   EXPECT_EQ(json.Find("sha256")->AsString(), TicketSha256(*again));
+}
+
+TEST(Ticket, MayBeForOneNode) {
+  Ticket ticket = Example();
+  const std::string anywhere = TicketSha256(ticket);
+  EXPECT_EQ(ToJson(ticket).Find("node"), nullptr) << "tickets of before keep their digests";
+  ticket.node = "n1";
+  EXPECT_NE(TicketSha256(ticket), anywhere);
+  const auto again = ParseTicket(ToJson(ticket), "t.json");
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(again->node, "n1");
 }
 
 // Whatever is changed, added or taken away.
@@ -86,6 +102,63 @@ TEST(Ticket, WithoutANumberOfItsOwnIsRefused) {
       EXPECT_EQ(ticket.error().code, ErrorCode::kInvalidInput);
       EXPECT_THAT(ticket.error().ToString(), HasSubstr(member));
     }
+  }
+}
+
+constexpr char kSchema[] = RHARNESS_SOURCE_DIR "/harness/rerun/ticket.schema.json";
+
+// Every member that a ticket can have, but for those of the manifest, which has a schema of its
+// own.
+Json WholeTicket() {
+  Ticket ticket = Example();
+  ticket.node = "gpu-07";
+  ticket.substitutions = {{.recorded = "A", .here = "B", .why = "signed"}};
+  Json json = ToJson(ticket);
+  json.Set("manifest", Json::MakeObject({{"schema", "rharness.manifest/v1"}}));
+  return json;
+}
+
+TEST(TicketSchema, DescribesEveryMemberThatIsWritten) {
+  const Json schema = LoadSchemaFile(kSchema);
+  ExpectDescribed(schema, WholeTicket());
+  std::set<std::string> missing;
+  CollectDescribed(schema, &missing);
+  EXPECT_EQ(missing, std::set<std::string>{});
+  std::set<std::string> unwritten;
+  for (const auto& [name, member] : schema.Find("properties")->AsObject()) {
+    if (WholeTicket().Find(name) == nullptr) unwritten.insert(name);
+  }
+  EXPECT_EQ(unwritten, std::set<std::string>{});
+}
+
+TEST(TicketSchema, RequiresWhatTheReaderRequires) {
+  Ticket ticket = Example();
+  ticket.node = "gpu-07";
+  ticket.substitutions = {{.recorded = "A", .here = "B", .why = "signed"}};
+  const Json whole = ToJson(ticket);
+  // Of another content, the digest is another one; the form is what is asked here.
+  const auto accepts = [&](const Json& json) {
+    Json with_manifest = json;
+    const Json* manifest = json.Find("manifest");
+    if (manifest != nullptr && manifest->Find("schema") != nullptr) {
+      with_manifest.Set("manifest", *whole.Find("manifest"));
+    }
+    const auto parsed = ParseTicket(with_manifest, "t.json");
+    return parsed.ok() || parsed.error().code == ErrorCode::kIntegrity;
+  };
+  ExpectSameRequirements(LoadSchemaFile(kSchema), WholeTicket(), accepts, 25);
+}
+
+TEST(TicketSchema, AgreesWithAnIndependentValidator) {
+  const int whole = Validate(kSchema, WholeTicket());
+  if (whole == 77) GTEST_SKIP() << "python3 with the package jsonschema is not installed";
+  EXPECT_EQ(whole, 0);
+  EXPECT_EQ(Validate(kSchema, ToJson(Example())), 0);
+  for (const auto& [name, value] : std::map<std::string, Json>{
+           {"attempt", Json(0)}, {"sha256", Json("x")}, {"nodes", Json("n1")}, {"gpus", Json(1)}}) {
+    Json wrong = WholeTicket();
+    wrong.Set(name, value);
+    EXPECT_EQ(Validate(kSchema, wrong), 1) << name;
   }
 }
 
