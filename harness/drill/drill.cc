@@ -335,7 +335,7 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(options.history));
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
-  RunClaims claims(options.history, settings.drill_id, history);
+  RunClaims claims(options.history, settings.drill_id, hooks.claims, history);
   RETURN_IF_ERROR(claims.Choose(&settings));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
   RemoveStrays(options.out);
@@ -366,7 +366,7 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
   settings.options.retry = options.retry;
   settings.options.quiet_hours = options.quiet_hours;
   ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(settings.options.history));
-  RunClaims claims(settings.options.history, settings.drill_id, history);
+  RunClaims claims(settings.options.history, settings.drill_id, hooks.claims, history);
   RETURN_IF_ERROR(claims.TakeAgain(settings));
   const DrillHooks watched = claims.Watch(hooks);
   Drill drill(std::move(settings), watched, clock, history, std::move(journal), std::move(past));
