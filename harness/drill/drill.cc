@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -93,21 +92,13 @@ class Drill {
   // All that verdicts rest on is read before anything runs: what cannot be read whole ends the
   // drill, since on less than was planned another verdict may come out.
   Status LoadManifests() {
-    const std::set<std::string> selected(settings_.run_ids.begin(), settings_.run_ids.end());
-    for (const std::string& run_id : settings_.run_ids) {
-      if (runs_.contains(run_id)) continue;
-      ASSIGN_OR_RETURN(Manifest manifest, history_->Get(run_id));
-      if (!families_.contains(manifest.family)) {
-        ASSIGN_OR_RETURN(auto members, history_->LoadFamily(manifest.family));
-        families_.emplace(manifest.family, Family(members));
-        replicates_.AddRecorded(members);
-        for (Manifest& member : members) {
-          const std::string member_id = member.run_id;
-          if (selected.contains(member_id)) runs_[member_id].manifest = std::move(member);
-        }
-      }
-      runs_[run_id].manifest = std::move(manifest);  // one that was retired since is no member
-    }
+    const auto of_family = [this](const std::string& family, const std::vector<Manifest>& members) {
+      families_.emplace(family, Family(members));
+      replicates_.AddRecorded(members);
+    };
+    ASSIGN_OR_RETURN(auto manifests,
+                     LoadRunsOfFamilies(settings_.run_ids, of_family, history_.get()));
+    for (auto& [run_id, manifest] : manifests) runs_[run_id].manifest = std::move(manifest);
     for (const std::string& run_id : settings_.run_ids) {
       RETURN_IF_ERROR(replicates_.Load(runs_.at(run_id).manifest, history_.get()));
     }
@@ -345,7 +336,7 @@ Result<Report> StartDrill(const DrillOptions& options, const DrillHooks& hooks, 
   DrillSettings settings{
       .drill_id = MakeDrillId(clock->Now()), .started = clock->Now(), .options = options};
   ASSIGN_OR_RETURN(const std::vector<std::string> absent, SpreadOverNodes(&settings.options));
-  RunClaims claims(options.history, settings.drill_id, history);
+  RunClaims claims(options.history, settings.drill_id, hooks.claims, history);
   RETURN_IF_ERROR(claims.Choose(&settings));
   settings.elsewhere.insert(settings.elsewhere.end(), absent.begin(), absent.end());
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(options.out));
@@ -377,7 +368,7 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
   settings.options.retry = options.retry;
   settings.options.quiet_hours = options.quiet_hours;
   ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(settings.options.history));
-  RunClaims claims(settings.options.history, settings.drill_id, history);
+  RunClaims claims(settings.options.history, settings.drill_id, hooks.claims, history);
   RETURN_IF_ERROR(claims.TakeAgain(settings));
   const DrillHooks watched = claims.Watch(hooks);
   Drill drill(std::move(settings), watched, clock, history, std::move(journal), std::move(past));

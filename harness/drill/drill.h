@@ -8,6 +8,7 @@
 #ifndef RHARNESS_HARNESS_DRILL_DRILL_H_
 #define RHARNESS_HARNESS_DRILL_DRILL_H_
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -62,9 +63,17 @@ struct DrillOptions {
   std::vector<Stake> stakes;            // of the policy
 };
 
+// How long a claim on a run lasts, and how often it is renewed. These are time enough for a server
+// to be restarted, and for a machine to be looked after; others are for tests.
+struct ClaimTimes {
+  std::chrono::milliseconds lease = std::chrono::minutes(10);
+  std::chrono::milliseconds renew_every = std::chrono::minutes(1);
+};
+
 struct DrillHooks {
   std::function<void(const Progress&)> progress;  // may be empty
   std::function<bool()> should_stop;              // may be empty; interrupts the drill
+  ClaimTimes claims = {};
 };
 
 // What would be done, without touching the drill's folder. Errors: invalid_input, not_found, io.

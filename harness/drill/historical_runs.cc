@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "harness/drill/select.h"
@@ -58,6 +59,28 @@ Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,
   for (const std::string& run_id : run_ids) {
     ASSIGN_OR_RETURN(Manifest manifest, history->Get(run_id));
     runs.push_back(std::move(manifest));
+  }
+  return runs;
+}
+
+Result<std::map<std::string, Manifest>> LoadRunsOfFamilies(const std::vector<std::string>& run_ids,
+                                                           const UseFamily& use,
+                                                           HistoryStore* history) {
+  const std::set<std::string> selected(run_ids.begin(), run_ids.end());
+  std::map<std::string, Manifest> runs;
+  std::set<std::string> families;
+  for (const std::string& run_id : run_ids) {
+    if (runs.contains(run_id)) continue;
+    ASSIGN_OR_RETURN(Manifest manifest, history->Get(run_id));
+    if (families.insert(manifest.family).second) {
+      ASSIGN_OR_RETURN(auto members, history->LoadFamily(manifest.family));
+      use(manifest.family, members);
+      for (Manifest& member : members) {
+        const std::string member_id = member.run_id;
+        if (selected.contains(member_id)) runs.emplace(member_id, std::move(member));
+      }
+    }
+    runs.emplace(run_id, std::move(manifest));  // one that was retired since is no member
   }
   return runs;
 }

@@ -3,6 +3,8 @@
 #define RHARNESS_HARNESS_DRILL_HISTORICAL_RUNS_H_
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +32,14 @@ std::vector<std::string> RunIdsOf(const std::vector<HistoryEntry>& entries);
 // The manifests of these runs, in their order. Errors: not_found, integrity, io.
 Result<std::vector<Manifest>> LoadRuns(const std::vector<std::string>& run_ids,
                                        HistoryStore* history);
+
+// The same by run id, each read once, and `use` called for each of their families with its members
+// that are not retired. Errors: the same.
+using UseFamily =
+    std::function<void(const std::string& family, const std::vector<Manifest>& members)>;
+Result<std::map<std::string, Manifest>> LoadRunsOfFamilies(const std::vector<std::string>& run_ids,
+                                                           const UseFamily& use,
+                                                           HistoryStore* history);
 
 }  // namespace rharness
 

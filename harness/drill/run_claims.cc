@@ -149,11 +149,12 @@ void OrderAsSelected(const std::vector<HistoryEntry>& entries, const DrillOption
 
 }  // namespace
 
-RunClaims::RunClaims(std::string url, const std::string& drill_id,
+RunClaims::RunClaims(std::string url, const std::string& drill_id, const ClaimTimes& times,
                      std::shared_ptr<HistoryStore> history)
     : url_(std::move(url)),
+      times_(times),
       who_{drill_id, HostName(), static_cast<std::int64_t>(::getpid()),
-           ProcessName(static_cast<int>(::getpid())), kLease},
+           ProcessName(static_cast<int>(::getpid())), times_.lease},
       history_(std::move(history)) {}
 
 RunClaims::~RunClaims() {
@@ -165,7 +166,7 @@ RunClaims::~RunClaims() {
   const Status released = history_->ReleaseClaims(who_.drill_id, who_.process);
   if (!released.ok()) {
     LogWarning(fmt::format("{}; other drills leave these runs out until {} from now",
-                           released.error().ToString(), FormatDuration(kLease)));
+                           released.error().ToString(), FormatDuration(times_.lease)));
   }
 }
 
@@ -252,10 +253,10 @@ Status RunClaims::Renew() {
 // Also where the history cannot be reached, claims end with their lease: another drill may reach
 // it.
 void RunClaims::KeepAlive(std::stop_token stop) {
-  constexpr std::chrono::seconds kAgain{5};
+  constexpr std::chrono::milliseconds kAgain{5000};
   using Clock = std::chrono::steady_clock;
-  Clock::time_point held_until = Clock::now() + kLease;
-  std::chrono::seconds pause = kRenewEvery;
+  Clock::time_point held_until = Clock::now() + times_.lease;
+  std::chrono::milliseconds pause = times_.renew_every;
   while (!is_lost_) {
     {
       std::unique_lock lock(mutex_);
@@ -263,9 +264,9 @@ void RunClaims::KeepAlive(std::stop_token stop) {
     }
     const Clock::time_point asked = Clock::now();
     const Status renewed = Renew();
-    pause = renewed.ok() ? std::chrono::seconds(kRenewEvery) : kAgain;
+    pause = renewed.ok() ? times_.renew_every : kAgain;
     if (renewed.ok()) {
-      held_until = asked + kLease;
+      held_until = asked + times_.lease;
       continue;
     }
     LogWarning(
@@ -274,7 +275,7 @@ void RunClaims::KeepAlive(std::stop_token stop) {
     const std::scoped_lock lock(mutex_);
     lost_ = TimeoutError(fmt::format("the claims on its runs could not be renewed for {}, so that "
                                      "other drills may take them; --resume goes on ({})",
-                                     FormatDuration(kLease), renewed.error().message),
+                                     FormatDuration(times_.lease), renewed.error().message),
                          url_);
     is_lost_ = true;
   }

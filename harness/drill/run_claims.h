@@ -25,13 +25,10 @@
 
 namespace rharness {
 
-// Time enough for a server to be restarted, and for a machine to be looked after.
-inline constexpr std::chrono::minutes kLease{10};
-inline constexpr std::chrono::minutes kRenewEvery{1};
-
 class RunClaims {
  public:
-  RunClaims(std::string url, const std::string& drill_id, std::shared_ptr<HistoryStore> history);
+  RunClaims(std::string url, const std::string& drill_id, const ClaimTimes& times,
+            std::shared_ptr<HistoryStore> history);
   RunClaims(const RunClaims&) = delete;
   RunClaims& operator=(const RunClaims&) = delete;
   ~RunClaims();  // gives them back
@@ -55,6 +52,7 @@ class RunClaims {
   Status Renew();
 
   const std::string url_;
+  const ClaimTimes times_;
   Claimant who_;
   std::shared_ptr<HistoryStore> history_;
   bool asked_ = false;  // there may be claims, or a lease

@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <csignal>
+#include <future>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <thread>
 
+#include "harness/drill/drill.h"
 #include "harness/history/store.h"
 #include "tests/cli/drill_program.h"
 #include "tests/history/postgresql_world.h"
@@ -175,6 +177,48 @@ TEST_P(DrillClaims, OfAKilledDrillAreItsOwnAgainOrAnothersByThen) {
   EXPECT_EQ(resumed.outcome.exit_code, 0) << resumed.stderr_text;
   EXPECT_EQ(Verdicts("run-0"), 2U);
   EXPECT_EQ(Verdicts("run-1"), 2U);
+  EXPECT_TRUE(Store()->Claims()->empty());
+}
+
+// A machine that stood still, a history that could not be reached: the lease is over, and another
+// drill has the run.
+TEST_P(DrillClaims, ThatAreLostInTheMiddleEndTheDrillAndNoVerdictOfIt) {
+  RecordRunsOf(1);
+  Write("hold", "");
+  DrillOptions options{.history = url_, .out = At("out"), .places = {.root = folder_.path()}};
+  options.plan.slots.cpus = 1;
+  // It renews when its lease has long been over.
+  const DrillHooks hooks{
+      .claims = {.lease = std::chrono::milliseconds(500), .renew_every = std::chrono::seconds(4)}};
+  auto first =
+      std::async(std::launch::async, [&] { return RunDrill(options, hooks, &SystemClock()); });
+  AwaitReruns(1);
+  auto second = std::async(std::launch::async, [&] {
+    ProcessResult result;
+    for (int i = 0; i < 50; ++i) {  // it has come just when the lease was renewed
+      result = DrillTo("other");
+      if (result.outcome.exit_code != 2) break;
+    }
+    return result;
+  });
+  const Result<Report> lost = first.get();
+  ASSERT_FALSE(lost.ok()) << "it went on beside the other one";
+  EXPECT_EQ(lost.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(lost.error().message, AllOf(HasSubstr("other drills took 1 of its runs"),
+                                          HasSubstr("run-0"), HasSubstr("--resume")));
+  EXPECT_EQ(Verdicts("run-0"), 0U);
+  EXPECT_EQ(Store()->Claims()->size(), 1U) << "which is the other one's, and stays so";
+  EXPECT_EQ(RunDrill({.out = At("out"), .resume = true}, {}, &SystemClock()).error().code,
+            ErrorCode::kTimeout);
+  std::filesystem::remove(At("hold"));
+  const ProcessResult other = second.get();
+  EXPECT_EQ(other.outcome.exit_code, 0) << other.stderr_text;
+  EXPECT_EQ(Verdicts("run-0"), 1U);
+  const auto resumed = RunDrill({.out = At("out"), .resume = true}, {}, &SystemClock());
+  ASSERT_TRUE(resumed.ok()) << resumed.error().ToString();
+  EXPECT_EQ(resumed->exit_code, 0);
+  EXPECT_EQ(Verdicts("run-0"), 2U);
+  EXPECT_EQ(Reruns().size(), 3U) << "that of the first one was ended, and is done again";
   EXPECT_TRUE(Store()->Claims()->empty());
 }
 

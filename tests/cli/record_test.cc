@@ -207,43 +207,6 @@ TEST_F(RecordProgram, RefusesARequestThatNoReaderWouldAccept) {
   EXPECT_FALSE(fs::exists(At("ran")));
 }
 
-TEST_F(RecordProgram, HashesAnImageThatIsAFile) {
-  const std::string sif = "#!/usr/bin/env run-singularity\n" + std::string(1, '\0') + "SIF_MAGIC" +
-                          std::string(100, '\0');
-  Write("train.sif", sif);
-  Write("train.img", "hsqs" + std::string(100, '\0'));
-  Write("other.sif", "no image");
-  const auto image = [&](const std::string& what) {
-    const ProcessResult result = Record({"--image", what, "--root", ".", "--overwrite"}, "true");
-    EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
-    const auto manifest = LoadManifest(At("run.json"));
-    EXPECT_TRUE(manifest.ok()) << manifest.error().ToString();
-    return manifest.ok() ? manifest->image : Image();
-  };
-  const std::string digest = "sha256:" + Sha256HexOf(sif);
-  const Image first = image("train.sif");
-  EXPECT_EQ(first.kind, "sif");
-  EXPECT_EQ(first.location, "train.sif");
-  EXPECT_EQ(first.digest, digest);
-  EXPECT_EQ(image(At("train.sif").string() + "@" + digest).digest, digest);
-  EXPECT_EQ(image("./train.img").kind, "squashfs");
-  const std::string stated = "sha256:" + std::string(64, 'a');
-  const Image elsewhere = image("/not/here/train.sqsh@" + stated);
-  EXPECT_EQ(elsewhere.kind, "squashfs");
-  EXPECT_EQ(elsewhere.location, "/not/here/train.sqsh");
-  EXPECT_EQ(elsewhere.digest, stated);
-  for (const std::string& bad :
-       {"train.sif@" + stated, std::string("other.sif"), std::string("missing.sif"),
-        "./missing@" + stated, std::string("./missing.sif@sha256:12")}) {
-    EXPECT_EQ(Record({"--image", bad, "--overwrite"}, "touch ran").outcome.exit_code, 2) << bad;
-  }
-  EXPECT_FALSE(fs::exists(At("ran")));
-  const ProcessResult changed =
-      Record({"--image", "train.sif", "--overwrite"}, "echo >> train.sif");
-  EXPECT_NE(changed.stderr_text.find("image changed during the run"), std::string::npos)
-      << changed.stderr_text;
-}
-
 TEST_F(RecordProgram, DoesNotTakeAnOldOutputForANewOne) {
   Write("model.st", Checkpoint());
   const ProcessResult result = Record({"--weights", "model.st"}, "true");
