@@ -73,6 +73,13 @@ Status CheckDistribute(const DrillOptions& drill, bool reruns) {
 
 Status CompleteKubernetes(DrillOptions* drill) {
   const bool pods = drill->dispatch == "kubernetes";
+  if (drill->pod_evidence == "log" && !pods && !drill->resume) {
+    return InvalidInput("goes with --dispatch kubernetes", "--pod-evidence log");
+  }
+  if (!drill->pod_program.empty() && drill->pod_evidence != "log" && !drill->resume) {
+    return InvalidInput("goes with --pod-evidence log", "--pod-program");
+  }
+  if (drill->pod_evidence == "log" && drill->pod_program.empty()) drill->pod_program = "rharness";
   for (const std::string& option : drill->kubectl) RETURN_IF_ERROR(CheckKubectlOption(option));
   if (!drill->kubectl.empty() && !pods) {
     return InvalidInput("goes with --dispatch kubernetes", "--kubectl");
@@ -223,6 +230,16 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
       ->Add("--pod-template", &drill.pod_template,
             "The pods of --dispatch kubernetes: a v1 PodTemplate with the volume that has --out")
       .File();
+  command
+      ->Add("--pod-evidence", &drill.pod_evidence,
+            "How what a pod leaves comes home: volume (one that it shares with this machine) or "
+            "log (its log; evidence and small files alone)")
+      .Choices({"volume", "log"})
+      .ShowDefault();
+  command
+      ->Add("--pod-program", &drill.pod_program,
+            "Of --pod-evidence log: rharness in the pods (default: rharness, on their PATH)")
+      .Value("PROGRAM");
   command->Add("--container-root", &drill.container_root,
                "Containers of an engine that runs as root are root, too, for images or data that "
                "only root can read (default: a user without rights)");

@@ -14,6 +14,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
 #include "harness/rerun/end_marker.h"
+#include "harness/rerun/framed_files.h"
 #include "harness/rerun/rerun.h"
 
 namespace rharness {
@@ -30,6 +31,7 @@ constexpr char kRerunHelp[] =
 struct RerunArguments {
   std::string ticket;
   std::string out;
+  bool to_log = false;
 };
 
 std::atomic<bool> g_stop{false};
@@ -58,7 +60,7 @@ Result<bool> Claim(const fs::path& folder) {
   return true;
 }
 
-Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out) {
+Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, bool to_log) {
   ContentCache cache;
   const std::unique_ptr<Executor> executor = MakeLocalExecutor();
   RerunContext context{.folder = fs::absolute(out),
@@ -70,7 +72,11 @@ Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out) {
   const auto launcher = MakeLauncher(ticket.launcher.empty() ? "host" : ticket.launcher);
   if (launcher.ok()) context.launchers[ticket.launcher] = launcher->get();
   ASSIGN_OR_RETURN(RerunResult result, CarryOut(ticket, context));
+  if (to_log) RETURN_IF_ERROR(KeepWhatALogCarries(context.folder, ticket, &result));
   RETURN_IF_ERROR(WriteEndMarker(context.folder, ticket, result));
+  if (!to_log) return result;
+  ASSIGN_OR_RETURN(const std::string framed, FrameRerun(context.folder, ticket, result));
+  if (Print(framed) != kExitOk) return IoError("cannot write the evidence to the log", "stdout");
   return result;
 }
 
@@ -90,12 +96,13 @@ int Run(const RerunArguments& arguments) {
   std::signal(SIGINT, OnStop);
   std::signal(SIGTERM, OnStop);
   std::signal(SIGHUP, OnStop);
-  const auto result = Carry(*ticket, out);
+  const auto result = Carry(*ticket, out, arguments.to_log);
   if (!result.ok()) return FailWith(result.error());
   const Evidence& evidence = result->evidence;
   const std::string end =
       evidence.obstacle.empty() ? evidence.outcome.ToString() : evidence.obstacle;
-  if (!Globals().quiet) Print(TerminalSafe(fmt::format("{}: {}\n", ticket->job(), end)));
+  if (!Globals().quiet && !arguments.to_log)
+    Print(TerminalSafe(fmt::format("{}: {}\n", ticket->job(), end)));
   const bool answer = !result->infrastructure && evidence.outcome.kind != OutcomeKind::kCancelled;
   return answer ? kExitOk : kExitInfrastructure;
 }
@@ -108,6 +115,8 @@ void AddRerun(Command& root) {
   verb.Describe(kRerunHelp);
   verb.Add("TICKET", &arguments->ticket, "The ticket").File().Required();
   verb.Add("--out", &arguments->out, "New folder for the evidence").Folder().Required();
+  verb.Add("--to-log", &arguments->to_log,
+           "Write the evidence to stdout, too, framed: for where --out is lost with the pod");
   verb.ExitCode(kExitOk, "there is an answer, whatever became of the run");
   verb.ExitCode(kExitUsage, "usage, or no ticket");
   verb.ExitCode(kExitInfrastructure, "no answer: the machine failed, or it was stopped");

@@ -29,9 +29,24 @@ std::string Literal(std::string text) {
   return text;
 }
 
+// Where a pod that shares no volume has its ticket, and its folder.
+constexpr std::string_view kTicketPlace = "/rharness/ticket";
+constexpr std::string_view kOutPlace = "/rharness/out";
+constexpr std::string_view kTicketFile = "ticket.json";
+// Of a Secret, by the server; names and labels count, too. Source: API reference, Secret.
+constexpr std::size_t kMostSecretBytes = (1U << 20U) - (8U << 10U);
+
 std::vector<std::string> RerunCommand(const KubernetesOptions& options,
                                       const std::filesystem::path& batch,
                                       const std::string& index) {
+  if (options.evidence_in_log) {
+    return {Literal(options.program.string()),
+            "rerun",
+            fmt::format("{}/{}", kTicketPlace, kTicketFile),
+            "--out",
+            fmt::format("{}/rerun", kOutPlace),
+            "--to-log"};
+  }
   const std::string task = Literal(batch.string()) + "/" + index;
   return {Literal(options.program.string()), "rerun", task + "/ticket.json", "--out",
           task + "/out"};
@@ -66,6 +81,43 @@ Json Metadata(Json labels, const Json& annotations) {
   return metadata;
 }
 
+void Append(Json* object, std::string_view list, Json one) {
+  const Json* found = object->Find(list);
+  Json all = found != nullptr && found->IsArray() ? *found : Json::MakeArray();
+  all.Append(std::move(one));
+  object->Set(list, std::move(all));
+}
+
+// The ticket's Secret, and a folder that goes with the pod.
+void AddTicketVolumes(const std::string& secret, Json* spec) {
+  Append(spec, "volumes",
+         Json::MakeObject({{"name", "rharness-ticket"},
+                           {"secret", Json::MakeObject({{"secretName", secret}})}}));
+  Append(spec, "volumes",
+         Json::MakeObject({{"name", "rharness-out"}, {"emptyDir", Json::MakeObject()}}));
+  Json container = spec->Find("containers")->AsArray()[0];
+  Append(&container, "volumeMounts",
+         Json::MakeObject(
+             {{"name", "rharness-ticket"}, {"mountPath", kTicketPlace}, {"readOnly", true}}));
+  Append(&container, "volumeMounts",
+         Json::MakeObject({{"name", "rharness-out"}, {"mountPath", kOutPlace}}));
+  spec->Set("containers", Json::MakeArray({std::move(container)}));
+}
+
+// Tickets have variables that the drill sets, which may be secrets.
+Json BuildSecret(const KubernetesOptions& options, int batch, const std::string& index,
+                 const std::string& ticket) {
+  Json metadata = Json::MakeObject(
+      {{"name", JobName(options, batch, index, false)},
+       {"labels", Json::MakeObject({{std::string(kDrillLabel), DrillLabel(options.drill_id)},
+                                    {std::string(kBatchLabel), std::to_string(batch)}})}});
+  return Json::MakeObject({{"apiVersion", "v1"},
+                           {"kind", "Secret"},
+                           {"metadata", std::move(metadata)},
+                           {"type", "Opaque"},
+                           {"stringData", Json::MakeObject({{std::string(kTicketFile), ticket}})}});
+}
+
 // `index`: of its one task, or the variable that has it in the pods of an indexed Job.
 Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
               const KubernetesBatch& batch, const std::string& index) {
@@ -86,8 +138,12 @@ Json BuildJob(const KubernetesOptions& options, const PodTemplate& pod,
   if (!pod.Queue().empty()) spec.Set("suspend", true);
   Json tmpl = Json::MakeObject();
   tmpl.Set("metadata", Metadata(Labels(pod.pod_labels, labels), pod.pod_annotations));
-  tmpl.Set("spec",
-           BuildPodSpec(pod, batch.needs, RerunCommand(options, batch.folder, at), batch.avoid));
+  Json pod_spec =
+      BuildPodSpec(pod, batch.needs, RerunCommand(options, batch.folder, at), batch.avoid);
+  if (options.evidence_in_log) {
+    AddTicketVolumes(JobName(options, batch.number, index, false), &pod_spec);
+  }
+  tmpl.Set("spec", std::move(pod_spec));
   spec.Set("template", std::move(tmpl));
   return Json::MakeObject({{"apiVersion", "batch/v1"},
                            {"kind", "Job"},
@@ -149,6 +205,16 @@ bool IsIndexed(KubernetesVersion version, const PodTemplate& pod) {
   return HasIndexes(version) && pod.Queue().empty();
 }
 
+Status FitsASecret(const Ticket& ticket) {
+  const std::size_t bytes = ToJson(ticket).Dump().size();
+  if (bytes <= kMostSecretBytes) return {};
+  return InvalidInput(
+      fmt::format("its ticket has {} bytes, and a Secret holds {}; expected a "
+                  "volume that its pod and this machine see (--pod-evidence volume)",
+                  bytes, kMostSecretBytes),
+      ticket.job());
+}
+
 std::string DrillLabel(const std::string& drill_id) {
   constexpr std::size_t kLongest = 40;
   constexpr std::size_t kDigest = 8;
@@ -177,7 +243,11 @@ Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
   if (batch.indexed) {
     items.Append(BuildJob(options, pod, batch, ""));
   } else {
-    for (const std::string& index : batch.indexes) {
+    for (std::size_t i = 0; i < batch.indexes.size(); ++i) {
+      const std::string& index = batch.indexes[i];
+      if (i < batch.tickets.size()) {
+        items.Append(BuildSecret(options, batch.number, index, batch.tickets[i]));
+      }
       items.Append(BuildJob(options, pod, batch, index));
     }
   }

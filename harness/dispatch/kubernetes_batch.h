@@ -21,6 +21,9 @@ struct KubernetesOptions {
   std::filesystem::path program;       // rharness as the pods see it
   std::vector<std::string> kubectl;    // options of kubectl that say where: "--context=gpu"
   std::filesystem::path pod_template;  // a v1 PodTemplate
+  // The pods share no volume with this machine: a ticket comes to its pod as a Secret, and what it
+  // leaves comes home in the pod's log (framed_log.h).
+  bool evidence_in_log = false;
 };
 
 // Errors: invalid_input for what is no option of kubectl that says where and as whom.
@@ -32,6 +35,9 @@ Result<PodNeeds> NeedsOf(const Ticket& ticket, const PodTemplate& pod);
 // Whether a batch is one Job with an index for each task, which takes a server that knows these,
 // and no Kueue, which admits a Job as a whole. Else there is a Job for each.
 bool IsIndexed(KubernetesVersion version, const PodTemplate& pod);
+
+// Whether a Secret holds it. Errors: invalid_input with its size.
+Status FitsASecret(const Ticket& ticket);
 
 // A drill's id as the value of a label and as a part of names: lower-case letters, digits and '-',
 // at most 40 characters. Different ids stay different.
@@ -50,6 +56,7 @@ struct KubernetesBatch {
   PodNeeds needs;
   std::set<std::string> avoid;  // nodes that failed
   bool indexed = false;
+  std::vector<std::string> tickets;  // as JSON, beside `indexes`; only for evidence in the log
 };
 Json BuildJobs(const KubernetesOptions& options, const PodTemplate& pod,
                const KubernetesBatch& batch);

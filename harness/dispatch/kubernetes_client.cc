@@ -145,6 +145,15 @@ Status KubernetesClient::DeleteJobs(const std::string& labels) {
   return Delete({"jobs", "--selector=" + labels});
 }
 
+Status KubernetesClient::DeleteSecrets(const std::string& labels) {
+  return Delete({"secrets", "--selector=" + labels});
+}
+
+Result<std::string> KubernetesClient::Log(const std::string& pod) {
+  return Call({"logs", pod, fmt::format("--container={}", kContainerName),
+               fmt::format("--limit-bytes={}", std::uint64_t{16} << 20)});
+}
+
 Status KubernetesClient::DeleteNamed(const std::string& kind,
                                      const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 500;

@@ -46,6 +46,10 @@ class KubernetesClient {
   Status Create(const std::filesystem::path& file, bool dry_run = false);
   // Those Jobs and their pods; returns before they are gone. What is not there is no error.
   Status DeleteJobs(const std::string& labels);
+  // The same of secrets.
+  Status DeleteSecrets(const std::string& labels);
+  // What the container of reruns printed in this pod; its first 16 MiB.
+  Result<std::string> Log(const std::string& pod);
   Status DeleteNamed(const std::string& kind, const std::vector<std::string>& names);
   // An object of a file, in YAML or JSON, as the server would read it.
   Result<Json> Read(const std::filesystem::path& file);

@@ -69,7 +69,7 @@ Result<PodTemplate> LoadPodTemplate(const fs::path& file, const fs::path& folder
     return Error{json.error().code, "is not taken: " + json.error().ToString(), where};
   }
   ASSIGN_OR_RETURN(PodTemplate pod, ParsePodTemplate(*json, where));
-  RETURN_IF_ERROR(RequireMounted(pod, where, {folder}));
+  if (!folder.empty()) RETURN_IF_ERROR(RequireMounted(pod, where, {folder}));
   if (pod.Queue().empty()) return pod;
   const auto workloads = client->Get("workloads.kueue.x-k8s.io", "");
   if (!workloads.ok() && workloads.error().code == ErrorCode::kInvalidInput) {

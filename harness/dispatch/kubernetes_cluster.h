@@ -19,7 +19,8 @@ Result<KubernetesCluster> FindCluster(const std::filesystem::path& folder, Kuber
                                       Clock* clock);
 
 // A site's pod template, read by kubectl, which knows YAML and every field; it mounts what holds
-// `folder`, and if it names a queue of Kueue's, the cluster has Kueue. Errors: invalid_input.
+// `folder` (empty: nothing is asked of its volumes), and if it names a queue of Kueue's, the
+// cluster has Kueue. Errors: invalid_input.
 Result<PodTemplate> LoadPodTemplate(const std::filesystem::path& file,
                                     const std::filesystem::path& folder, KubernetesClient* client);
 

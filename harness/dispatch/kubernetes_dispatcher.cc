@@ -41,7 +41,9 @@ KubernetesDispatcher::KubernetesDispatcher(KubernetesOptions options, Kubernetes
 
 Status KubernetesDispatcher::Adopt() {
   ASSIGN_OR_RETURN(cluster_, FindCluster(options_.folder, &client_, &clock_));
-  ASSIGN_OR_RETURN(pod_, LoadPodTemplate(options_.pod_template, options_.folder, &client_));
+  ASSIGN_OR_RETURN(
+      pod_, LoadPodTemplate(options_.pod_template,
+                            options_.evidence_in_log ? fs::path() : options_.folder, &client_));
   ASSIGN_OR_RETURN(const std::vector<fs::path> batches, ListBatches(options_.folder));
   for (const fs::path& batch : batches) {
     RETURN_IF_ERROR(AdoptBatch(batch));
@@ -93,7 +95,10 @@ Status KubernetesDispatcher::Submit(std::vector<Attempt> attempts) {
       adopted->index = attempt.index;
       continue;
     }
-    const auto needs = NeedsOf(attempt.ticket, pod_);
+    auto needs = NeedsOf(attempt.ticket, pod_);
+    if (options_.evidence_in_log && needs.ok()) {
+      if (const Status fits = FitsASecret(attempt.ticket); !fits.ok()) needs = fits.error();
+    }
     if (needs.ok()) {
       by_needs[*needs].push_back(std::move(attempt));
     } else {
@@ -102,7 +107,8 @@ Status KubernetesDispatcher::Submit(std::vector<Attempt> attempts) {
                                           needs.error().ToString(), clock_.Now()));
     }
   }
-  const std::size_t most = IsIndexed(cluster_.version, pod_) ? kMostIndexes : kMostJobs;
+  const bool indexed = IsIndexed(cluster_.version, pod_) && !options_.evidence_in_log;
+  const std::size_t most = indexed ? kMostIndexes : kMostJobs;
   for (auto& [needs, members] : by_needs) {
     for (std::size_t at = 0; at < members.size(); at += most) {
       const auto begin = members.begin() + static_cast<std::ptrdiff_t>(at);
@@ -123,11 +129,13 @@ Status KubernetesDispatcher::SubmitBatch(const PodNeeds& needs, std::vector<Atte
                         .folder = options_.folder / "dispatch" / std::to_string(number),
                         .needs = needs,
                         .avoid = avoid_,
-                        .indexed = IsIndexed(cluster_.version, pod_)};
+                        // A Secret a task takes a Job a task.
+                        .indexed = IsIndexed(cluster_.version, pod_) && !options_.evidence_in_log};
   RETURN_IF_ERROR(WriteTasks(batch.folder, attempts));
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const std::string name = std::to_string(i);
     batch.indexes.push_back(name);
+    if (options_.evidence_in_log) batch.tickets.push_back(ToJson(attempts[i].ticket).Dump());
     tasks_.push_back({.batch = number,
                       .name = name,
                       .folder = batch.folder / name,
@@ -224,6 +232,9 @@ void KubernetesDispatcher::CancelAll() {
   const Status deleted =
       client_.DeleteJobs(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)));
   if (!deleted.ok()) LogWarning("cannot cancel: " + deleted.error().ToString());
+  if (options_.evidence_in_log) {
+    (void)client_.DeleteSecrets(fmt::format("{}={}", kDrillLabel, DrillLabel(options_.drill_id)));
+  }
   interval_ = kFirstPoll;
   next_poll_ = clock_.Monotonic() + interval_;
 }
@@ -243,10 +254,11 @@ void KubernetesDispatcher::ClearFinished() {
     if (!used) finished.push_back(std::to_string(number));
   }
   if (finished.empty()) return;
-  const Status deleted =
-      client_.DeleteJobs(fmt::format("{}={},{} in ({})", kDrillLabel, DrillLabel(options_.drill_id),
-                                     kBatchLabel, fmt::join(finished, ",")));
-  if (!deleted.ok()) return;
+  const std::string labels =
+      fmt::format("{}={},{} in ({})", kDrillLabel, DrillLabel(options_.drill_id), kBatchLabel,
+                  fmt::join(finished, ","));
+  if (!client_.DeleteJobs(labels).ok()) return;
+  if (options_.evidence_in_log && !client_.DeleteSecrets(labels).ok()) return;
   for (const std::string& number : finished) {
     const auto batch = batches_.find(std::stoi(number));
     (void)WriteFileAtomic(batch->second.folder / kCleared, "");

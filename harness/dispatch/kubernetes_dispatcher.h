@@ -59,6 +59,7 @@ class KubernetesDispatcher : public Dispatcher {
     std::optional<MonotonicTime> idle;   // when it was first seen not to run, though it may
     std::optional<std::pair<std::string, MonotonicTime>> trouble;  // and since when
     std::string disruption;  // why a pod of it had to go, when that was last seen
+    std::string no_log;      // why its log could not be had, when it was last asked for
   };
   struct Seen;  // what the server said in one round
 
@@ -75,6 +76,9 @@ class KubernetesDispatcher : public Dispatcher {
   KubernetesTask ViewOf(Task* task, const Seen& seen) const;
   // None: nothing has come of it yet.
   Result<std::optional<AttemptEnd>> Settle(Task* task, const Seen& seen);
+  // What the pod of a task that is over has left in its log. Errors: integrity where that is no
+  // frame of it.
+  Status FetchFromLog(Task* task, const KubernetesTask& view);
   AttemptEnd GiveUp(Task* task, const KubernetesTask& view, const TaskDecision& decision);
   void CancelAll();
   void ClearFinished();

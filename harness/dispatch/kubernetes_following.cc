@@ -9,6 +9,7 @@
 #include "harness/base/log.h"
 #include "harness/dispatch/kubernetes_dispatcher.h"
 #include "harness/dispatch/task_folder.h"
+#include "harness/rerun/framed_files.h"
 
 namespace rharness {
 namespace {
@@ -113,7 +114,8 @@ KubernetesTask KubernetesDispatcher::ViewOf(Task* task, const Seen& seen) const 
   KubernetesTask view{.nodes = seen.objects.nodes,
                       .needs = task->needs.resources,
                       .image = task->needs.image,
-                      .claimed = IsClaimed(task->folder)};
+                      .claimed = IsClaimed(task->folder),
+                      .by_log = options_.evidence_in_log};
   const auto add_events = [&](const std::string& object) {
     const auto [begin, end] = seen.events.equal_range(object);
     for (auto event = begin; event != end; ++event) view.events.push_back(event->second);
@@ -165,7 +167,9 @@ Result<std::optional<AttemptEnd>> KubernetesDispatcher::Settle(Task* task, const
     if (!marked) Refresh(task->folder);
   }
   if (!live || marked) {
-    auto end = ReadEndMarker(task->folder / "out", task->ticket);
+    const Status fetched = live || marked ? Status() : FetchFromLog(task, view);
+    auto end = fetched.ok() ? ReadEndMarker(task->folder / "out", task->ticket)
+                            : Result<std::optional<ProvenEnd>>(fetched.error());
     // One that was stopped by somebody else has no answer; Kubernetes says whose doing it was.
     view.stopped = end.ok() && *end && !cancelled_ &&
                    (*end)->result.evidence.outcome.kind == OutcomeKind::kCancelled;
@@ -188,7 +192,25 @@ Result<std::optional<AttemptEnd>> KubernetesDispatcher::Settle(Task* task, const
     if (!decision.why.empty() && task->trouble) TellWaits(task->trouble->first, decision.why);
     return nothing;
   }
+  decision.why += task->no_log;
   return std::optional(GiveUp(task, view, decision));
+}
+
+Status KubernetesDispatcher::FetchFromLog(Task* task, const KubernetesTask& view) {
+  if (!options_.evidence_in_log) return {};
+  for (const KubernetesPod& pod : view.pods) {
+    if (!pod.IsOver()) continue;
+    // A log that cannot be had now may be had later; DecideTask ends the waiting.
+    const auto log = client_.Log(pod.name);
+    task->no_log = log.ok() ? "" : "; its log cannot be had: " + log.error().ToString();
+    if (!log.ok()) continue;
+    const auto found = UnpackRerun(*log, task->ticket, task->folder / "out");
+    if (!found.ok()) {
+      return Error{found.error().code, found.error().message, "log of pod " + pod.name};
+    }
+    if (*found) return {};
+  }
+  return {};
 }
 
 AttemptEnd KubernetesDispatcher::GiveUp(Task* task, const KubernetesTask& view,

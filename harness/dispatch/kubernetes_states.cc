@@ -67,7 +67,8 @@ std::optional<TaskDecision> ByDisruption(const std::string& reason, const std::s
 }
 
 // What says by itself that no run took place.
-std::optional<TaskDecision> NeverRan(const KubernetesPod& pod, bool claimed) {
+std::optional<TaskDecision> NeverRan(const KubernetesPod& pod, const KubernetesTask& task) {
+  const bool claimed = task.claimed;
   static constexpr std::array<std::string_view, 3> kCannotStart = {
       "StartError", "ContainerCannotRun", "ContainerCannotStart"};
   // The program's libraries are not those of the image.
@@ -83,7 +84,10 @@ std::optional<TaskDecision> NeverRan(const KubernetesPod& pod, bool claimed) {
   if (!claimed && (code == kExitUsage || code == kExitIntegrity)) {
     return TaskDecision{
         Kind::kRefused,
-        fmt::format("{} does not see the folder of the drill as this machine does: {}", pod.name,
+        fmt::format("{} {}: {}", pod.name,
+                    task.by_log ? "does not take the ticket; expected its rharness to be of this "
+                                  "version"
+                                : "does not see the folder of the drill as this machine does",
                     WhyEnded(pod)),
         ""};
   }
@@ -93,7 +97,7 @@ std::optional<TaskDecision> NeverRan(const KubernetesPod& pod, bool claimed) {
 TaskDecision DecideEnded(const KubernetesTask& task) {
   const KubernetesPod* pod = TellingPod(task);
   if (pod != nullptr && pod->IsOver()) {
-    if (auto decision = NeverRan(*pod, task.claimed)) return *decision;
+    if (auto decision = NeverRan(*pod, task)) return *decision;
   }
   if (!task.stopped && task.since_ended < kEvidenceLag) return {};
   const std::string node = pod == nullptr ? "" : pod->node;

@@ -38,6 +38,7 @@ struct KubernetesTask {
   std::string image;       // that its pod is to have
   std::string disruption;  // why a pod of it had to go, when that was last seen
   bool claimed = false;    // `rharness rerun` took it up
+  bool by_log = false;     // its pod shares no volume: see KubernetesOptions::evidence_in_log
   bool stopped = false;    // there is evidence, and it says that the run was stopped from outside
   std::chrono::nanoseconds since_ended{0};    // that there was first nothing of it that lives
   std::chrono::nanoseconds since_trouble{0};  // that its trouble was first seen

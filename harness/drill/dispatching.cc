@@ -88,14 +88,17 @@ Status Dispatching::BeginSlurm(const DrillOptions& options, const std::string& d
 Status Dispatching::BeginKubernetes(const DrillOptions& options, const std::string& drill_id,
                                     std::function<Status(const RerunStep&)> on_step,
                                     std::function<bool()> should_stop, Clock* clock) {
-  ASSIGN_OR_RETURN(const fs::path program, ThisProgram());
+  const bool by_log = options.pod_evidence == "log";
+  ASSIGN_OR_RETURN(const fs::path here, ThisProgram());
+  const fs::path program = !by_log ? here : fs::path(options.pod_program);
   kubernetes_ = std::make_unique<KubernetesClient>(options.kubectl);
   auto kubernetes = std::make_unique<KubernetesDispatcher>(
       KubernetesOptions{.folder = options.out,
                         .drill_id = drill_id,
                         .program = program,
                         .kubectl = options.kubectl,
-                        .pod_template = options.pod_template},
+                        .pod_template = options.pod_template,
+                        .evidence_in_log = by_log},
       kubernetes_.get(), clock, std::move(on_step), std::move(should_stop));
   RETURN_IF_ERROR(kubernetes->Adopt());
   dispatcher_ = std::move(kubernetes);

@@ -49,9 +49,11 @@ struct DrillOptions {
   std::vector<std::string> sbatch;   // of "slurm": further options of sbatch
   bool distribute = false;           // of "slurm": each run once on every node; see PlanOptions
   std::vector<std::string> kubectl;  // of "kubernetes": options of kubectl that say where
-  std::string pod_template;          // of "kubernetes": the file
-  bool container_root = false;       // under a rootful engine
-  bool confirm = true;               // one more rerun where a drift was seen only once
+  std::string pod_evidence = "volume";  // of "kubernetes": how evidence comes home, or "log"
+  std::string pod_program;              // of "log": rharness in the pods' image
+  std::string pod_template;             // of "kubernetes": the file
+  bool container_root = false;          // under a rootful engine
+  bool confirm = true;                  // one more rerun where a drift was seen only once
   bool keep_workspaces = false;
   bool resume = false;
   // The options that somebody gave, as "--reruns": one that a resumed drill has otherwise is

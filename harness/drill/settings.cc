@@ -87,7 +87,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 26> kKept = {{
+constexpr std::array<KeptOption, 28> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -112,6 +112,8 @@ constexpr std::array<KeptOption, 26> kKept = {{
     {"--distribute", "distribute", nullptr},
     {"--kubectl", "kubectl", nullptr},
     {"--pod-template", "pod_template", nullptr},
+    {"--pod-evidence", "pod_evidence", nullptr},
+    {"--pod-program", "pod_program", nullptr},
     {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
 }};
@@ -178,6 +180,8 @@ Json ToJson(const DrillSettings& settings) {
                            {"distribute", options.distribute},
                            {"kubectl", texts(options.kubectl)},
                            {"pod_template", options.pod_template},
+                           {"pod_evidence", options.pod_evidence},
+                           {"pod_program", options.pod_program},
                            {"substitutes", SubstitutesJson(options.substitutes)},
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
@@ -208,6 +212,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.ReadOptional("distribute", &options.distribute);
   reader.ReadArray("kubectl", &options.kubectl);
   reader.ReadOptional("pod_template", &options.pod_template);
+  reader.ReadOptional("pod_evidence", &options.pod_evidence);
+  reader.ReadOptional("pod_program", &options.pod_program);
   reader.ForEach("substitutes", [&](JsonReader& one) {
     ReadSubstitute(one, &options.substitutes.emplace_back());
   });

@@ -162,6 +162,14 @@ TEST(KubernetesBatch, IsWrittenDownToBeValidated) {
   ASSERT_TRUE(WriteJsonFile(folder / "indexed.json", Build(true, Site(), 1, {"n1"})).ok());
   ASSERT_TRUE(WriteJsonFile(folder / "plain.json", Build(false, Site(), 1, {"n1"})).ok());
   ASSERT_TRUE(WriteJsonFile(folder / "queued.json", Build(false, queued)).ok());
+  KubernetesBatch batch{
+      .number = 1, .folder = "/d/dispatch/1", .indexes = {"0"}, .tickets = {"{}"}};
+  batch.needs = *NeedsOf(TicketFor(1), Site());
+  ASSERT_TRUE(
+      WriteJsonFile(folder / "by_log.json",
+                    BuildJobs({.drill_id = "d", .program = "rharness", .evidence_in_log = true},
+                              Site(), batch))
+          .ok());
 }
 
 TEST(KubernetesBatch, KnowsAGpuByItsOldLabelToo) {

@@ -107,7 +107,10 @@ serve() {
         --advertise-client-urls "http://127.0.0.1:$etcd" --listen-peer-urls "http://127.0.0.1:$peer" \
         --initial-advertise-peer-urls "http://127.0.0.1:$peer" --initial-cluster "default=http://127.0.0.1:$peer" ;;
     apiserver)
-      launch apiserver "$bin/kube-apiserver" --bind-address=127.0.0.1 --secure-port="$api" --cert-dir="$place/pki" \
+      # It asks kubelets for logs by the names of their nodes, which are this machine.
+      # shellcheck disable=SC2016
+      launch apiserver unshare --mount sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$place/hosts" \
+        "$bin/kube-apiserver" --bind-address=127.0.0.1 --secure-port="$api" --cert-dir="$place/pki" \
         --etcd-servers="http://127.0.0.1:$etcd" --service-cluster-ip-range=10.96.0.0/16 \
         --service-account-issuer=https://kubernetes.default.svc --service-account-key-file="$place/account.key" \
         --service-account-signing-key-file="$place/account.key" --token-auth-file="$place/tokens" \
@@ -253,6 +256,7 @@ up() { # CACHE NODE...
   prepare "$1"
   make_image "$(cat "$place/cache")/base.tar"
   shift
+  printf '127.0.0.1 %s\n' localhost "$@" >"$place/hosts"
   serve etcd
   serve apiserver
   until_ok 300 "the API server" kubectl --kubeconfig "$place/kubeconfig" get --raw /readyz

@@ -1,17 +1,12 @@
 // What the dispatcher makes of a cluster that fails, refuses, is silent or is another one.
 #include "harness/dispatch/kubernetes_dispatcher.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "harness/base/files.h"
 #include "harness/dispatch/task_folder.h"
-#include "harness/rerun/end_marker.h"
-#include "tests/dispatch/kubernetes_answers.h"
+#include "tests/dispatch/cluster_that_fails.h"
 
 namespace rharness {
 namespace {
@@ -19,164 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// A server as far as kubectl shows one: what it is told to create is there, in what state a test
-// says.
-class ScriptedCluster {
- public:
-  ProcessResult operator()(const ProcessSpec& spec) {
-    std::size_t at = 1;
-    while (at < spec.argv.size() && spec.argv[at].starts_with("--")) ++at;
-    const std::vector<std::string> rest(spec.argv.begin() + static_cast<std::ptrdiff_t>(at),
-                                        spec.argv.end());
-    const std::string verb = rest.at(0);
-    ++calls[verb + (verb == "get" ? " " + rest.at(1) : "")];
-    if (verb == "config")
-      return Say(R"({"current-context": "here",
-        "clusters": [{"cluster": {"server": "https://10.0.0.1"}}]})");
-    if (silent > 0) {
-      --silent;
-      return Fail(
-          "The connection to the server 10.0.0.1 was refused - did you specify the right "
-          "host or port?\n");
-    }
-    if (verb == "version") return Say(R"({"serverVersion": {"major": "1", "minor": "20"}})");
-    if (verb == "get") return Get(rest.at(1));
-    if (verb == "create") return Create(rest);
-    if (verb == "delete") {
-      deleted.push_back(fmt::format("{}", fmt::join(rest, " ")));
-      return Say("");
-    }
-    return Fail("error: unknown command\n");
-  }
-
-  std::map<std::string, int> calls;
-  int silent = 0;  // so many calls are not answered
-  std::string uid = "u-1";
-  std::string refusal;             // of what is created
-  bool forgets_to_answer = false;  // creates, and dies before it says so
-  std::set<std::string> jobs;      // that are there
-  std::string pods;                // items
-  std::string events;
-  std::vector<std::string> deleted;
-
- private:
-  static ProcessResult Say(const std::string& text) {
-    ProcessResult result;
-    result.outcome.kind = OutcomeKind::kExited;
-    result.stdout_text = text;
-    return result;
-  }
-  static ProcessResult Fail(const std::string& text) {
-    ProcessResult result = Say("");
-    result.outcome.exit_code = 1;
-    result.stderr_text = text;
-    return result;
-  }
-  ProcessResult Get(const std::string& kinds) {
-    if (kinds == "namespace") {
-      return Say(R"({"kind": "Namespace", "metadata": {"name": "kube-system", "uid": ")" + uid +
-                 "\"}}");
-    }
-    if (kinds == "events") return Say(answers::List(events));
-    if (kinds == "nodes") return Say(answers::List(answers::Node("n1", "4", "8Gi")));
-    std::string items;
-    for (const std::string& job : jobs) items += (items.empty() ? "" : ",") + answers::Job(job);
-    if (!pods.empty()) items += (items.empty() ? "" : ",") + pods;
-    return Say(answers::List(items));
-  }
-  ProcessResult Create(const std::vector<std::string>& rest) {
-    const auto given = std::ranges::find_if(
-        rest, [](const std::string& one) { return one.starts_with("--filename="); });
-    const std::string file = given->substr(given->find('=') + 1);
-    if (rest.back() == "json") return Say(*ReadFile(file));  // --dry-run=client
-    if (std::ranges::find(rest, "--dry-run=server") != rest.end()) {
-      return refusal.empty() ? Say("") : Fail(refusal);
-    }
-    if (!refusal.empty()) return Fail(refusal);
-    std::string there;
-    const auto json = ReadJsonFile(file);
-    for (const Json& job : json->Find("items")->AsArray()) {
-      const std::string name = TextAt(job, {"metadata", "name"});
-      if (!jobs.insert(name).second) {
-        there += "Error from server (AlreadyExists): jobs.batch \"" + name + "\" already exists\n";
-      }
-    }
-    if (std::exchange(forgets_to_answer, false))
-      return Fail("Unable to connect to the server: EOF\n");
-    return there.empty() ? Say("") : Fail(there);
-  }
-};
-
-class ClusterThatFails : public testing::Test {
- protected:
-  void SetUp() override {
-    auto made = ScopedTempDir::Make();
-    ASSERT_TRUE(made.ok());
-    folder_ = std::make_unique<ScopedTempDir>(std::move(*made));
-    ASSERT_TRUE(WriteFileAtomic(folder() / "site.json",
-                                R"({"kind": "PodTemplate", "template": {"spec": {"containers": [{
-                                    "image": "localhost/base:1",
-                                    "volumeMounts": [{"mountPath": ")" +
-                                    folder().string() + "\"}]}]}}}")
-                    .ok());
-    Make();
-    Ticket ticket{.drill_id = "d", .launcher = "host"};
-    ticket.manifest.run_id = "r";
-    ticket.manifest.command = {"true"};
-    attempt_ = {0, ticket};
-  }
-  void Make() {
-    client_ = std::make_unique<KubernetesClient>(
-        std::vector<std::string>(), [this](const ProcessSpec& spec) { return cluster_(spec); });
-    dispatcher_ = std::make_unique<KubernetesDispatcher>(
-        KubernetesOptions{.folder = folder() / "drill",
-                          .drill_id = "d",
-                          .program = "/rharness",
-                          .pod_template = folder() / "site.json"},
-        client_.get(), &clock_, std::function<Status(const RerunStep&)>(),
-        [this] { return stop_; });
-  }
-  fs::path folder() const { return folder_->path(); }
-  fs::path task() const { return folder() / "drill/dispatch/1/0"; }
-  // What has ended after so much time on the clock.
-  std::vector<AttemptEnd> After(std::chrono::seconds time) {
-    const auto until = clock_.Monotonic() + time;
-    while (clock_.Monotonic() < until) {
-      auto ends = dispatcher_->Wait(std::chrono::milliseconds(100));
-      EXPECT_TRUE(ends.ok());
-      if (!ends.ok() || !ends->empty()) return ends.ok() ? *ends : std::vector<AttemptEnd>();
-      clock_.SleepFor(std::chrono::milliseconds(100));
-    }
-    return {};
-  }
-  static std::string PodOf(const std::string& status, const std::string& metadata = "") {
-    return answers::Pod({.job = "rharness-d-1-0", .metadata = metadata, .status = status});
-  }
-  // The task leaves its evidence, as `rharness rerun` does.
-  void Finish(OutcomeKind outcome = OutcomeKind::kExited) {
-    RerunResult result;
-    result.evidence.run_id = "r";
-    result.evidence.rerun = 1;
-    result.evidence.attempt = 1;
-    result.evidence.ticket_sha256 = TicketSha256(attempt_.ticket);
-    result.evidence.outcome.kind = outcome;
-    const fs::path out = task() / "out";
-    ASSERT_TRUE(WriteFileAtomic(out / "claimed.json", "{}").ok());
-    ASSERT_TRUE(
-        WriteFileAtomic(out / "runs/r/1/evidence.json", ToJson(result.evidence).Dump(2) + "\n")
-            .ok());
-    ASSERT_TRUE(WriteEndMarker(out, attempt_.ticket, result).ok());
-  }
-
-  std::unique_ptr<ScopedTempDir> folder_;
-  ScriptedCluster cluster_;
-  FakeClock clock_;
-  std::unique_ptr<KubernetesClient> client_;
-  std::unique_ptr<KubernetesDispatcher> dispatcher_;
-  Attempt attempt_;
-  bool stop_ = false;
-};
 
 TEST_F(ClusterThatFails, BringsEvidenceHomeAndClearsUp) {
   ASSERT_TRUE(dispatcher_->Adopt().ok());

@@ -48,7 +48,7 @@ for name in ["pod-template", "rights", "cronjob"]:
             told(f"{name}.yaml {thing['kind']} {release}", lambda: valid(thing, release))
 workflow = yaml.safe_load((HERE / "workflow-template.yaml").read_text())
 told("workflow-template.yaml", lambda: round_trip(workflow))
-for name, releases in {"indexed": ["1.29", "1.30"], "plain": ["1.25", "1.27"], "queued": ["1.27", "1.30"]}.items():
+for name, releases in {"indexed": ["1.29", "1.30"], "plain": ["1.25", "1.27"], "queued": ["1.27", "1.30"], "by_log": ["1.25", "1.30"]}.items():
     for job in json.loads((pathlib.Path(sys.argv[1]) / f"{name}.json").read_text())["items"]:
         for release in releases:
             told(f"{job['metadata']['name']} ({name}) {release}", lambda: valid(job, release))

@@ -1,4 +1,5 @@
 // A real Kubernetes of two nodes carries reruns out, loses them, and is found again.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,14 +41,16 @@ class Kubernetes : public testing::Test {
             .ok());
   }
   // Another process of the same drill.
-  std::unique_ptr<KubernetesDispatcher> Make(std::vector<std::string> kubectl = {}) {
+  std::unique_ptr<KubernetesDispatcher> Make(std::vector<std::string> kubectl = {},
+                                             bool by_log = false) {
     client_ = std::make_unique<KubernetesClient>(kubectl);
     auto dispatcher = std::make_unique<KubernetesDispatcher>(
         KubernetesOptions{.folder = folder() / "drill",
                           .drill_id = "test-" + folder().filename().string(),
                           .program = fs::path(RHARNESS_BIN_DIR) / "rharness",
                           .kubectl = kubectl,
-                          .pod_template = folder() / "site.json"},
+                          .pod_template = folder() / "site.json",
+                          .evidence_in_log = by_log},
         client_.get(), &SystemClock(),
         [this](const RerunStep& step) {
           steps_.push_back(step);
@@ -121,6 +124,32 @@ TEST_F(Kubernetes, CarriesRerunsOutAndBringsTheirEvidenceHome) {
   }
   EXPECT_EQ(steps_.size(), 6U) << "a run that fails is an answer, too";
   EXPECT_EQ(KubernetesWorld::Run({"get", "jobs", "-o", "name"}), "") << "nothing is left behind";
+}
+
+// The pods see nothing of this folder; what the runs print is longer than a line of a log may be.
+TEST_F(Kubernetes, BringsEvidenceHomeInTheLogsOfPodsThatShareNoVolume) {
+  fs::create_directories(folder() / "site");
+  ASSERT_TRUE(WriteFileAtomic(folder() / "site.json",
+                              KubernetesWorld::Template(folder() / "site", "", "localhost/base:1"))
+                  .ok());
+  auto dispatcher = Make({}, true);
+  auto attempts = Attempts(
+      3, "i=0; while [ $i -lt 3000 ]; do echo \"run $1 line $i\"; i=$((i+1)); done; test $1 != 2");
+  for (Attempt& attempt : attempts) attempt.ticket.places.root = "/";
+  ASSERT_TRUE(dispatcher->Submit(attempts).ok());
+  for (const auto& [index, end] : Ends(dispatcher.get(), 3)) {
+    EXPECT_EQ(end.kind, index == 2 ? Kind::kCutShort : Kind::kFinal) << end.evidence.obstacle;
+    EXPECT_EQ(end.evidence.ticket_sha256, TicketSha256(attempts[index].ticket));
+    const fs::path home = folder() / "drill/runs" / attempts[index].ticket.run_id() / "1";
+    const auto text = ReadFile(home / "stdout.log");
+    const std::string printed = text.ok() ? *text : "";
+    EXPECT_EQ(std::ranges::count(printed, '\n'), 3000);
+    EXPECT_THAT(printed, testing::EndsWith(fmt::format("run {} line 2999\n", index)));
+  }
+  EXPECT_EQ(steps_.size(), 3U);
+  EXPECT_EQ(KubernetesWorld::Run({"get", "jobs", "-o", "name"}), "");
+  EXPECT_THAT(KubernetesWorld::Run({"get", "secrets", "-o", "name"}),
+              testing::Not(HasSubstr("rharness")));
 }
 
 TEST_F(Kubernetes, FindsWhatAnEarlierProcessSubmitted) {
