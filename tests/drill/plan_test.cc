@@ -114,6 +114,7 @@ TEST(Plan, PrintsNoControlCharactersOfAStrangersRunId) {
 
 TEST(Plan, GivesEveryNodeARerunOfEachRun) {
   PlanOptions options = Options(3);
+  options.reruns = 3;
   options.nodes = {"n1", "n2", "n3"};
   const Plan plan = BuildPlan({Recorded("a", 1), Recorded("b", 1)}, options);
   std::set<std::string> seen;
