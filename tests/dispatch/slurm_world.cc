@@ -25,7 +25,8 @@ std::string HostName() {
 
 }  // namespace
 
-SlurmWorld::SlurmWorld(Accounting accounting) : accounting_(accounting) {
+SlurmWorld::SlurmWorld(Accounting accounting, int max_array)
+    : accounting_(accounting), max_array_(max_array) {
   if (::geteuid() != 0) {
     problem_ = "needs root";
     return;
@@ -170,13 +171,13 @@ void SlurmWorld::Configure() {
                   "SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,"
                   "sched_min_interval=0\n"
                   "PropagateResourceLimits=NONE\nReturnToService=2\nMpiDefault=none\n"
-                  "MinJobAge=300\nKillWait=5\nMaxArraySize=5\n"
+                  "MinJobAge=300\nKillWait=5\nMaxArraySize={6}\n"
                   // A launch that a killed daemon lost is noticed when the node is asked.
                   "SlurmdTimeout=30\nBatchStartTimeout=5\n"
                   "NodeName=n1 NodeHostname={1} NodeAddr=127.0.0.1 Port={3} CPUs=4 State=UNKNOWN\n"
                   "NodeName=n2 NodeHostname={1} NodeAddr=127.0.0.1 Port={4} CPUs=4 State=UNKNOWN\n"
                   "PartitionName=p Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP\n",
-                  at.string(), host, port(), port(), port(), storage));
+                  at.string(), host, port(), port(), port(), storage, max_array_));
   ::setenv("SLURM_CONF", (at / "slurm.conf").c_str(), 1);
 }
 

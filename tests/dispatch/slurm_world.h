@@ -19,7 +19,8 @@ class SlurmWorld {
  public:
   enum class Accounting { kNone, kDatabase };
   // Points this process's environment at it. On failure problem() says what is missing.
-  explicit SlurmWorld(Accounting accounting = Accounting::kNone);
+  // Arrays of four tasks at most, so that a small drill takes several; `max_array` allows others.
+  explicit SlurmWorld(Accounting accounting = Accounting::kNone, int max_array = 5);
   ~SlurmWorld();
 
   const std::string& problem() const { return problem_; }
@@ -43,6 +44,7 @@ class SlurmWorld {
   std::unique_ptr<ScopedTempDir> folder_;
   std::unique_ptr<Reaper> reaper_;
   const Accounting accounting_;
+  const int max_array_;
   std::unique_ptr<Service> munge_;
   std::unique_ptr<Service> database_;
   int accounting_port_ = 0;
