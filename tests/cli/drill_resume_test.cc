@@ -124,7 +124,8 @@ TEST_F(UnfinishedDrill, RefusesOptionsThatItsJournalHasOtherwise) {
 TEST_F(UnfinishedDrill, KnowsOfEveryOptionWhoseItIs) {
   const std::set<std::string> others = {
       "--help", "--select",      "--sample",   "--seed",       "--resume", "--out",    "--dry-run",
-      "--json", "--quiet-hours", "--attempts", "--storm-stop", "--policy", "--profile"};
+      "--json", "--quiet-hours", "--attempts", "--storm-stop", "--policy", "--profile",
+      "--order"};
   const std::vector<std::string> kept = KeptOptions();
   std::size_t seen = 0;
   std::istringstream help(Run({kRharness, "drill", "--help"}).stdout_text);
