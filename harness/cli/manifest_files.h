@@ -16,7 +16,8 @@ struct ManifestFiles {
 };
 
 // Every *.json file below the folder, however deep, that says of itself that it is a manifest. A
-// damaged one counts: it must not be passed by in silence. Links to folders are not followed.
+// damaged one counts, and so does one that may not be read: it must not be passed by in silence.
+// Links to folders are not followed.
 // Errors: io; not_found where there is none.
 Result<ManifestFiles> FindManifests(const std::string& folder);
 

@@ -51,18 +51,23 @@ struct HistoryOptions {
 };
 
 // A folder stands for the manifests in it, however deep.
-Result<std::vector<std::filesystem::path>> FilesOf(const std::vector<std::string>& paths) {
+struct FoundFiles {
   std::vector<std::filesystem::path> files;
+  std::size_t skipped = 0;  // others in the folders
+};
+Result<FoundFiles> FilesOf(const std::vector<std::string>& paths) {
+  FoundFiles all;
   for (const std::string& path : paths) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error)) {
-      files.emplace_back(path);
+      all.files.emplace_back(path);
       continue;
     }
     ASSIGN_OR_RETURN(const ManifestFiles found, FindManifests(path));
-    files.insert(files.end(), found.files.begin(), found.files.end());
+    all.files.insert(all.files.end(), found.files.begin(), found.files.end());
+    all.skipped += found.skipped;
   }
-  return files;
+  return all;
 }
 
 // Logs what is missing in manifests: of the first few all of it, of the others only what none had.
@@ -156,8 +161,17 @@ Result<std::vector<ReadOnce>> CheckAll(const std::vector<std::filesystem::path>&
   return read;
 }
 
+Result<AddOutcome> AddAgain(const ReadOnce& one, HistoryStore* store) {
+  ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(one.file));
+  if (Sha256HexOf(ToJson(manifest).Dump()) != one.sha256) {
+    return IntegrityError("was changed while manifests were added", one.file.string());
+  }
+  return store->Add(manifest, SystemClock().Now());
+}
+
 Result<int> AddManifests(const HistoryOptions& options) {
-  ASSIGN_OR_RETURN(const auto files, FilesOf(options.paths));
+  ASSIGN_OR_RETURN(const FoundFiles found, FilesOf(options.paths));
+  const std::vector<std::filesystem::path>& files = found.files;
   // What is refused leaves no empty history behind.
   auto existing = HistoryStore::OpenExisting(options.url);
   if (!existing.ok() && existing.error().code != ErrorCode::kNotFound) return existing.error();
@@ -167,19 +181,20 @@ Result<int> AddManifests(const HistoryOptions& options) {
   ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(options.url));
   std::size_t added = 0;
   for (const ReadOnce& one : read) {
-    ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(one.file));
-    if (Sha256HexOf(ToJson(manifest).Dump()) != one.sha256) {
-      return IntegrityError(
-          fmt::format("was changed while manifests were added; {} before it {} stored",
-                      Counted(added, "manifest"), added == 1 ? "is" : "are"),
-          one.file.string());
+    auto outcome = AddAgain(one, store.get());
+    if (!outcome.ok()) {
+      Error error = outcome.error();
+      error.message += fmt::format("; {} {} been added before, and adding all again goes on there",
+                                   Counted(added, "run"), added == 1 ? "has" : "have");
+      return error;
     }
-    ASSIGN_OR_RETURN(const AddOutcome outcome, store->Add(manifest, SystemClock().Now()));
-    if (outcome == AddOutcome::kAdded) ++added;
+    if (*outcome == AddOutcome::kAdded) ++added;
   }
   if (!Globals().quiet) {
-    LogInfo(fmt::format("added {}; already in the history: {}", Counted(added, "run"),
-                        read.size() - added));
+    const std::string skipped =
+        found.skipped == 0 ? "" : fmt::format("; {} skipped", Counted(found.skipped, "other file"));
+    LogInfo(fmt::format("added {}; already in the history: {}{}", Counted(added, "run"),
+                        read.size() - added, skipped));
   }
   return kExitOk;
 }

@@ -131,7 +131,8 @@ void AddInputs(Command* verb, RecordArguments* a) {
             "Image this runs in: REFERENCE@sha256:DIGEST, or the path of a SIF or squashfs file, "
             "with "
             "@sha256:DIGEST where the run cannot see it")
-      .Value("IMAGE");
+      .Value("IMAGE")
+      .NotEmpty();
   AddRepeatable(verb, "--data", &a->data, "Input files and folders: [NAME=]PATH").Path();
   AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on").File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");

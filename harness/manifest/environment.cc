@@ -2,6 +2,7 @@
 // what the driver says nvml.h's, how it is put together topology.h's.
 #include "harness/manifest/environment.h"
 
+#include <fmt/format.h>
 #include <gnu/libc-version.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 #include "harness/base/subprocess.h"
 #include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/host.h"
@@ -80,8 +82,15 @@ const Host& ThisHost() {
   static const Host kHost = [] {
     utsname system{};
     if (::uname(&system) != 0) Abort("uname failed");
+    const std::string replaces = ReplacesTheMachine();
+    if (!replaces.empty()) {
+      LogWarning(fmt::format(
+          "{} names another machine than this one: sockets, caches, memory nodes and the places of "
+          "GPUs are not known",
+          replaces));
+    }
     return Host{CaptureSoftware(system), CaptureCpu(system), MemoryOf(ContentOf("/proc/meminfo")),
-                LoadTopology()};
+                replaces.empty() ? LoadTopology() : Topology()};
   }();
   return kHost;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 
@@ -168,6 +169,14 @@ Topology LoadTopology() {
 #else
 Topology LoadTopology() { return {}; }
 #endif
+
+std::string ReplacesTheMachine() {
+  for (const char* name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH",
+                           "HWLOC_DUMPED_HWDATA_DIR"}) {
+    if (std::getenv(name) != nullptr) return name;
+  }
+  return {};
+}
 
 std::string PciBusId(unsigned domain, unsigned bus, unsigned device, unsigned function) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);

@@ -1,9 +1,10 @@
 // How the machine is put together: sockets, caches, memory nodes, and where GPUs are on PCIe.
 //
 // Role: asked of hwloc for environment.cc. libhwloc is loaded, not linked: one rharness-probe runs
-// in any image, and a machine without the library says nothing of this, which is not known then. It
-// heeds hwloc's own variables (HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_COMPONENTS). Source: hwloc 2,
-// documentation, "I/O devices" and "Environment variables".
+// in any image, and a machine without the library says nothing of this, which is not known then.
+// Where a variable of hwloc's puts another machine in this one's place (HWLOC_XMLFILE,
+// HWLOC_SYNTHETIC, HWLOC_FSROOT, ...), it is not asked. Source: hwloc 2, documentation, "I/O
+// devices" and "Environment variables".
 #ifndef RHARNESS_HARNESS_MANIFEST_TOPOLOGY_H_
 #define RHARNESS_HARNESS_MANIFEST_TOPOLOGY_H_
 
@@ -34,8 +35,11 @@ struct Topology {
 // "0000:17:00.0".
 std::string PciBusId(unsigned domain, unsigned bus, unsigned device, unsigned function);
 
-// The whole machine, also what this process may not use. Without libhwloc, or where it fails, all
-// is unknown. Cost: some 20 ms.
+// The variable that puts another machine in this one's place; empty: none is set.
+std::string ReplacesTheMachine();
+
+// The whole machine, also what this process may not use; or that which a variable names. Without
+// libhwloc, or where it fails, all is unknown. Cost: some 20 ms, of this machine.
 Topology LoadTopology();
 
 // Fills the fields of the CPU, and of GPUs that have a bus id their NUMA node; of several GPUs,

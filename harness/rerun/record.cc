@@ -143,6 +143,7 @@ Status CaptureImage(const RecordRequest& request, Recording* out) {
   if (!IsImageFile(request.image)) return {};
   ASSIGN_OR_RETURN(out->image, CaptureImageFile(request.image));
   std::error_code error;
+  out->image_was_here = fs::exists(request.image.location, error);
   const fs::path path = fs::weakly_canonical(out->image.location, error);
   if (error) return PathError("cannot be reached", error.value(), out->image.location);
   out->image.location = PlaceOf(path, request.root);
@@ -230,9 +231,8 @@ void CompareInput(std::string_view what, const std::string& before, const Result
 }
 
 void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  std::error_code error;
   const fs::path image = request.image.location;
-  if (IsImageFile(request.image) && fs::exists(image, error)) {
+  if (out->image_was_here) {
     CompareInput("image", out->image.digest.substr(out->image.digest.find(':') + 1),
                  HashTree(image), out);
   }

@@ -51,8 +51,9 @@ struct Recording {
   Code code;
   std::vector<DataItem> data;  // as hashed before the run
   std::string packages_sha256;
-  Image image;              // the requested one, with what its file says where it is one
-  Environment environment;  // with the packages that the command could use
+  Image image;                  // the requested one, with what its file says where it is one
+  bool image_was_here = false;  // its file, before the run
+  Environment environment;      // with the packages that the command could use
   WallTime started{};
   WallTime ended{};
   Seconds duration{0};

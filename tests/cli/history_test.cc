@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -155,6 +156,22 @@ TEST_F(HistoryVerb, SuggestsTheNearestNameOfARunOrFamily) {
   ASSERT_EQ(History({"add", WriteManifest("b.json", "digits-12")}).code, 0);
   EXPECT_TRUE(Contains(History({"show", "digits-21"}).err, "did you mean digits-12?"));
   EXPECT_FALSE(Contains(History({"show", "mnist"}).err, "did you mean"));
+}
+
+TEST_F(HistoryVerb, SaysWhatItSkippedInAFolderAndRefusesWhatItMayNotRead) {
+  std::filesystem::create_directories(Path("runs"));
+  WriteManifest("runs/a.json", "a");
+  ASSERT_TRUE(WriteFileAtomic(Path("runs/cut.json"), "{").ok());
+  const Output added = History({"add", Path("runs")});
+  EXPECT_EQ(added.code, 0) << added.err;
+  EXPECT_TRUE(Contains(added.err, "added 1 run; already in the history: 0; 1 other file skipped"))
+      << added.err;
+  if (::geteuid() == 0) return;  // may read everything
+  WriteManifest("runs/b.json", "b");
+  std::filesystem::permissions(Path("runs/b.json"), std::filesystem::perms::none);
+  const Output refused = History({"add", Path("runs")});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_TRUE(Contains(refused.err, "b.json")) << refused.err;
 }
 
 TEST_F(HistoryVerb, TellsOfManyThatLackTheSameNotEachOne) {

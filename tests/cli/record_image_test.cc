@@ -70,6 +70,11 @@ TEST_F(RecordImageProgram, HashesAnImageThatIsAFile) {
       Record({"--image", "train.sif", "--overwrite"}, "echo >> train.sif");
   EXPECT_NE(changed.stderr_text.find("image changed during the run"), std::string::npos)
       << changed.stderr_text;
+  const ProcessResult gone = Record({"--image", "train.sif", "--overwrite"}, "rm train.sif");
+  EXPECT_EQ(gone.outcome.exit_code, changed.outcome.exit_code);
+  EXPECT_NE(gone.stderr_text.find("image changed during the run"), std::string::npos)
+      << gone.stderr_text;
+  EXPECT_EQ(Record({"--image", ""}, "true").outcome.exit_code, 2) << "an unset variable's";
 }
 
 }  // namespace

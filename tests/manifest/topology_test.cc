@@ -146,5 +146,15 @@ TEST(PciBusId, IsWrittenAsThePciToolsDo) {
   EXPECT_EQ(PciBusId(0x10001, 0xe1, 0x1f, 3), "10001:e1:1f.3");
 }
 
+TEST(ReplacesTheMachine, IsSaidOfTheVariablesThatNameAnotherOne) {
+  ASSERT_EQ(ReplacesTheMachine(), "");
+  {
+    const ScopedVariable synthetic("HWLOC_SYNTHETIC", "pack:2 core:2 pu:1");
+    EXPECT_EQ(ReplacesTheMachine(), "HWLOC_SYNTHETIC");
+  }
+  const ScopedVariable xml("HWLOC_XMLFILE", "/dev/zero");
+  EXPECT_EQ(ReplacesTheMachine(), "HWLOC_XMLFILE");
+}
+
 }  // namespace
 }  // namespace rharness
