@@ -158,6 +158,7 @@ Result<int> Distribute(const DistributeOptions& options, const std::vector<std::
   std::error_code error;
   const fs::path folder = fs::absolute(out, error).lexically_normal();
   if (error) return IoErrorFromErrno("cannot tell the current folder", error.value());
+  const bool was_there = fs::exists(folder, error);
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   SlurmClient client;
   RETURN_IF_ERROR(ClearLeftovers(folder / kSweepFolder, &client));
@@ -170,7 +171,10 @@ Result<int> Distribute(const DistributeOptions& options, const std::vector<std::
       .wait = std::chrono::seconds(static_cast<std::int64_t>(options.wait_seconds))};
   sweep_options.command.insert(sweep_options.command.end(), arguments.begin(), arguments.end());
   NodeSweep sweep(std::move(sweep_options), std::move(choice), &client, &SystemClock());
-  RETURN_IF_ERROR(sweep.Begin());
+  if (const Status begun = sweep.Begin(); !begun.ok()) {
+    if (!was_there) (void)RemoveTree(folder);
+    return begun.error();
+  }
   RETURN_IF_ERROR(RefuseOld(folder, sweep.nodes()));
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, AskToEnd);
   ProbeSweep probes(folder, &sweep);

@@ -17,6 +17,7 @@ constexpr std::string_view kNameSigns =
 // Behind a state: not responding, powering, rebooting, planned, in a maintenance reservation.
 constexpr std::string_view kStateMarks = "*~#!%$@^-+";
 constexpr std::size_t kFields = 5;
+constexpr std::size_t kLongestReason = 300;  // for people
 constexpr std::size_t kLongestName = 200;
 
 Error NoNodeLine(std::string_view line, const char* expected) {
@@ -62,7 +63,7 @@ SlurmNode NodeFrom(const std::vector<std::string_view>& fields) {
           .state = std::string(state.substr(0, marks)),
           .silent = marks != std::string_view::npos && state.substr(marks).find('*') != state.npos,
           .features = FeaturesOf(fields[3]),
-          .reason = fields[4] == "none" ? "" : std::string(fields[4])};
+          .reason = fields[4] == "none" ? "" : std::string(fields[4].substr(0, kLongestReason))};
 }
 
 // From left to right, without precedence: "a|b&c" is "(a|b)&c".

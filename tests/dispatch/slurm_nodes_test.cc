@@ -25,6 +25,12 @@ std::vector<std::string> NamesOf(const std::vector<SlurmNode>& nodes) {
   return names;
 }
 
+TEST(SlurmNodes, HaveNoReasonThatFillsAScreen) {
+  const auto nodes = ParseSinfo("n1|p*|down|(null)|" + std::string(1'000'000, 'x') + "\n", false);
+  ASSERT_TRUE(nodes.ok()) << nodes.error().ToString();
+  EXPECT_LT(nodes->front().reason.size(), 1000u);
+}
+
 TEST(SlurmNodes, AreReadFromWhatSinfoPrints) {
   const auto nodes = ParseSinfo(kPrinted, false);
   ASSERT_TRUE(nodes.ok()) << nodes.error().ToString();
