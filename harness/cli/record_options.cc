@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "harness/base/digest.h"
 #include "harness/rerun/image_file.h"
 
 namespace rharness {
@@ -141,7 +142,13 @@ Result<Image> ParseImage(std::string_view text) {
   Image image;
   image.kind = "oci";
   const auto at = text.rfind('@');
-  const bool pinned = at != std::string_view::npos && text.substr(at + 1).starts_with("sha256:");
+  constexpr std::string_view kPrefix = "sha256:";
+  const bool pinned = at != std::string_view::npos && text.substr(at + 1).starts_with(kPrefix);
+  if (pinned && !IsSha256Hex(text.substr(at + 1 + kPrefix.size()))) {
+    return InvalidInput(
+        fmt::format("'{}' has no digest; expected 64 lower-case hex digits behind @sha256:", text),
+        "--image");
+  }
   if (IsPathOfImage(text.substr(0, pinned ? at : text.npos))) {
     image.kind = "sif";  // or the other kind of file: which one, it says itself
     image.location = text.substr(0, pinned ? at : text.npos);
@@ -149,7 +156,7 @@ Result<Image> ParseImage(std::string_view text) {
     image.platform = Platform();
     return image;
   }
-  if (at == std::string_view::npos || !text.substr(at + 1).starts_with("sha256:")) {
+  if (!pinned) {
     return InvalidInput(
         fmt::format("'{}' is not pinned; expected REFERENCE@sha256:DIGEST, or the path of a "
                     "SIF or squashfs file",
@@ -158,6 +165,13 @@ Result<Image> ParseImage(std::string_view text) {
   }
   image.digest = text.substr(at + 1);
   std::string_view name = text.substr(0, at);
+  if (name.find("://") != name.npos || name.find('@') != name.npos) {
+    return InvalidInput(
+        fmt::format("'{}' is no reference; expected such as registry.example/team/train:1@sha256:"
+                    "DIGEST, without a scheme",
+                    text),
+        "--image");
+  }
   if (const auto slash = name.find('/'); slash != std::string_view::npos) {
     const std::string_view first = name.substr(0, slash);
     if (first == "localhost" || first.find_first_of(".:") != std::string_view::npos) {

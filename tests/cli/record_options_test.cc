@@ -55,6 +55,11 @@ TEST(RecordImage, NeedsADigestAndAName) {
   EXPECT_FALSE(ParseImage("ml/train:1").ok());
   EXPECT_FALSE(ParseImage("ml/train@md5:00").ok());
   EXPECT_FALSE(ParseImage("@" + kDigest).ok());
+  EXPECT_FALSE(ParseImage("train.sif@sha256:").ok());
+  EXPECT_FALSE(ParseImage("train.sif@sha256:ABC").ok());
+  EXPECT_FALSE(ParseImage("ml/train@sha256:12").ok());
+  EXPECT_FALSE(ParseImage("docker://registry/train@" + kDigest).ok());
+  EXPECT_FALSE(ParseImage("ml/train@" + kDigest + "@" + kDigest).ok());
 }
 
 TEST(RecordMetric, ReadsEveryField) {
