@@ -44,7 +44,7 @@ const std::vector<Floor>& Floors() {
       {"harness/manifest/", {"harness/base/"}},
       {"harness/policy/", {"harness/base/"}},
       {"reports/", {"harness/base/", "compare/", "probes/order/"}},
-      {"harness/intake/", from_manifest},
+      {"harness/intake/", {"harness/base/", "harness/manifest/", "compare/"}},
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
       {"harness/rerun/", below_rerun},

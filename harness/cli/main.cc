@@ -37,6 +37,7 @@ void AddGlobals(Command& root) {
 void AddVerbs(Command& root) {
   // In the order of a run's life.
   AddRecord(root);
+  AddImport(root);
   AddAdmit(root);
   AddHistory(root);
   AddDrill(root);

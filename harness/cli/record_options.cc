@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "harness/base/digest.h"
+#include "harness/manifest/image_name.h"
 #include "harness/rerun/image_file.h"
 
 namespace rharness {
@@ -164,7 +165,7 @@ Result<Image> ParseImage(std::string_view text) {
         "--image");
   }
   image.digest = text.substr(at + 1);
-  std::string_view name = text.substr(0, at);
+  const std::string_view name = text.substr(0, at);
   if (name.find("://") != name.npos || name.find('@') != name.npos) {
     return InvalidInput(
         fmt::format("'{}' is no reference; expected such as registry.example/team/train:1@sha256:"
@@ -172,16 +173,7 @@ Result<Image> ParseImage(std::string_view text) {
                     text),
         "--image");
   }
-  if (const auto slash = name.find('/'); slash != std::string_view::npos) {
-    const std::string_view first = name.substr(0, slash);
-    if (first == "localhost" || first.find_first_of(".:") != std::string_view::npos) {
-      image.registry = first;
-      name.remove_prefix(slash + 1);
-    }
-  }
-  const auto colon = name.rfind(':');
-  if (colon != std::string_view::npos) image.tag = name.substr(colon + 1);
-  image.repository = name.substr(0, colon);
+  SplitImageName(name, &image);
   if (image.repository.empty()) return InvalidInput("names no repository", "--image");
   image.platform = Platform();
   return image;

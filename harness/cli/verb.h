@@ -50,6 +50,7 @@ void AddGate(Command& root);
 void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);
 void AddHistory(Command& root);
+void AddImport(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);
 void AddRecord(Command& root);

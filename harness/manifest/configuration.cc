@@ -88,7 +88,9 @@ Json CodeIdentity(const Code& code) {
 Json DataIdentity(const std::vector<DataItem>& data) {
   std::vector<std::pair<std::string, std::string>> hashes;
   hashes.reserve(data.size());
-  for (const DataItem& item : data) hashes.emplace_back(item.name, item.sha256);
+  for (const DataItem& item : data) {
+    hashes.emplace_back(item.name, item.sha256.empty() ? item.other_digest : item.sha256);
+  }
   std::sort(hashes.begin(), hashes.end());
   Json json = Json::MakeArray();
   for (const auto& [name, sha256] : hashes) json.Append(Json::MakeArray({name, sha256}));

@@ -62,13 +62,15 @@ void ReadCodeFile(JsonReader& reader, CodeFile* out) {
 }
 
 void ReadDataItem(JsonReader& reader, DataItem* out) {
-  RefuseUnknownMembers(reader, {"name", "location", "path", "kind", "sha256", "size_bytes"});
+  RefuseUnknownMembers(
+      reader, {"name", "location", "path", "kind", "sha256", "size_bytes", "other_digest"});
   ReadName(reader, "name", &out->name);
   ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
   ReadAnyPath(reader, "path", Presence::kRequired, &out->path);
   ReadChoice(reader, "kind", Presence::kOptional, {"file", "directory", ""}, &out->kind);
   ReadHex(reader, "sha256", &out->sha256);
   reader.ReadOptional("size_bytes", &out->size_bytes);
+  ReadText(reader, "other_digest", &out->other_digest);
 }
 
 void ReadTensor(JsonReader& reader, TensorRecord* out) {

@@ -34,12 +34,14 @@ Json ToJson(const CodeFile& file) {
 }
 
 Json ToJson(const DataItem& item) {
-  return Json::MakeObject({{"name", item.name},
-                           {"location", item.location},
-                           {"path", item.path},
-                           {"kind", item.kind},
-                           {"sha256", item.sha256},
-                           {"size_bytes", item.size_bytes}});
+  Json json = Json::MakeObject({{"name", item.name},
+                                {"location", item.location},
+                                {"path", item.path},
+                                {"kind", item.kind},
+                                {"sha256", item.sha256},
+                                {"size_bytes", item.size_bytes}});
+  if (!item.other_digest.empty()) json.AppendMember("other_digest", item.other_digest);
+  return json;
 }
 
 Json ToJson(const ArtifactPart& part) {

@@ -18,6 +18,7 @@
 #include "harness/base/result.h"
 #include "harness/manifest/artifact.h"
 #include "harness/manifest/environment.h"
+#include "harness/manifest/origin.h"
 #include "harness/manifest/run_metrics.h"
 
 namespace rharness {
@@ -56,6 +57,8 @@ struct DataItem {
   std::string kind;      // "file" or "directory"
   std::string sha256;    // content hash: of the file, or HashTree of the directory
   std::uint64_t size_bytes = 0;
+  // What an imported record has instead: "md5:..." of DVC, "mlflow:..." of MLflow. Never a pin.
+  std::string other_digest;
 };
 
 struct Metric {
@@ -109,6 +112,7 @@ struct Manifest {
   std::vector<std::string> probe_families;
   std::optional<UnreadMembers> unread_metrics;  // empty: not known, as in records of before
   std::vector<std::string> notes;               // findings of `record`
+  std::optional<Origin> origin;                 // of what was imported
 };
 
 inline constexpr int kManifestVersion = 1;
@@ -117,7 +121,8 @@ inline constexpr char kChangedDuringRun[] = "changed during the run";
 
 // Errors: invalid_input with file and JSON path. Checks types and the rules that keep a reader safe
 // (names, paths, lengths of curves, hex digits) and refuses unknown members except "x-..."; what is
-// missing, inconsistent or of the wrong length is admission's. Required: schema, run_id, command.
+// missing, inconsistent or of the wrong length is admission's. Required: schema, run_id, command,
+// which may be empty where another tool's record does not say it.
 Result<Manifest> ParseManifest(const Json& json, std::string_view file);
 Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manifest/v1"
 Result<Manifest> LoadManifest(const std::filesystem::path& path);

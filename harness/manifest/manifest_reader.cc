@@ -58,8 +58,8 @@ void ReadCommand(JsonReader& reader, std::vector<std::string>* out) {
     if (argument.find('\0') != std::string::npos) element.Fail("contains a NUL byte");
     out->push_back(std::move(argument));
   });
-  if (reader.ok() && (out->empty() || out->front().empty())) {
-    reader.Fail("expected a program and its arguments; found none", "command");
+  if (reader.ok() && !out->empty() && out->front().empty()) {
+    reader.Fail("expected a program and its arguments; the program's name is empty", "command");
   }
 }
 
@@ -145,7 +145,8 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "resources",
                                 "probe_families",
                                 "unread_metrics",
-                                "notes"});
+                                "notes",
+                                "origin"});
   ReadRun(reader, &manifest);
   reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &manifest.code); });
   reader.ReadObject("image", false, [&](JsonReader& r) { ReadImage(r, &manifest.image); });
@@ -162,6 +163,8 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
     if (!IsName(manifest.probe_families.back())) element.Fail("expected a name");
   });
   reader.ReadArray("notes", &manifest.notes);
+  reader.ReadObject("origin", false,
+                    [&](JsonReader& r) { ReadOrigin(r, &manifest.origin.emplace()); });
   RETURN_IF_ERROR(reader.status());
   return manifest;
 }

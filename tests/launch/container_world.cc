@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of a server that nobody stops; a Reaper ends those of a test that was killed.
+constexpr std::chrono::minutes kLife{60};
+
 std::map<std::string, std::string> WholeEnvironment() {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -68,7 +71,7 @@ void WriteText(const fs::path& path, const std::string& text) { std::ofstream(pa
 
 Service::Service(std::vector<std::string> argv)
     : thread_([this, argv = std::move(argv)] {
-        RunWith(argv, std::chrono::seconds(280), [this] { return stop_.load(); });
+        RunWith(argv, kLife, [this] { return stop_.load(); });
       }) {}
 
 Service::~Service() {

@@ -27,7 +27,7 @@ const std::string_view kExampleManifest = R"({
     "platform": "linux/amd64"
   },
   "data": [{"name": "digits", "location": "sets/digits.csv", "path": "data/digits.csv",
-            "kind": "file", "size_bytes": 562000,
+            "kind": "file", "size_bytes": 562000, "other_digest": "md5:0123",
             "sha256": "4444444444444444444444444444444444444444444444444444444444444444"}],
   "command": ["python3", "train.py", "--seed", "7", "--lr=0.1"],
   "working_directory": "src",
@@ -70,7 +70,11 @@ const std::string_view kExampleManifest = R"({
   "resources": {"cpus": 2, "gpus": 1, "memory_bytes": 4294967296, "disk_bytes": 1073741824,
                 "timeout_seconds": 600},
   "probe_families": ["gemm", "reduction"],
-  "notes": ["recorded on the login node"]
+  "notes": ["recorded on the login node"],
+  "origin": {"kind": "mlflow", "source": "https://mlflow.example", "id": "3f2a",
+             "fields": [{"path": "code.commit", "grade": "hint",
+                         "from": "tag mlflow.source.git.commit"}],
+             "remarks": ["metric loss: line 3 is no number"]}
 })";
 
 const std::string_view kExampleEvidence = R"({

@@ -86,8 +86,7 @@ TEST(HardwareClass, FindsTheFirstSubstitutionOfBothModels) {
   const std::vector<Substitution> substitutions = {
       {.recorded = "NVIDIA H100*", .here = "*", .why = "not of these"},
       {.recorded = "NVIDIA A100*", .here = "NVIDIA A100*80GB", .why = "same chip"}};
-  const Substitution* found =
-      FindSubstitution(run, With({"NVIDIA A100-SXM4-80GB"}), substitutions);
+  const Substitution* found = FindSubstitution(run, With({"NVIDIA A100-SXM4-80GB"}), substitutions);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->why, "same chip");
   EXPECT_EQ(FindSubstitution(run, With({"NVIDIA H200"}), substitutions), nullptr);

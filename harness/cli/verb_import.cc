@@ -1,0 +1,276 @@
+// rharness import: the records that other tools keep of runs, as manifests in a folder.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/verb.h"
+#include "harness/intake/blockers.h"
+#include "harness/intake/intake.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kGrades[] =
+    R"text(Nothing is guessed. Each field of a manifest says what it is worth and where it stood ("origin" in the file): exact, where the source holds the value itself or its identity (a full commit, a SHA-256, a metric as it was logged); hint, where it may be so (a short commit, a tag, a truncated digest, a file as it is today); missing, where the source does not say. What blocks a rerun is listed with the command that would fill it; `rharness history add FOLDER` takes the runs in, blocked ones too.
+
+An import is the same when it is done again: a run has its name from its source, a manifest that has not changed is left alone, and one that has is not written over without --overwrite. A malformed line is named with its number and the rest is kept. Nothing at the source is changed, executed or unpickled.)text";
+
+struct ImportArguments {
+  std::vector<std::string> sources;
+  std::string from;
+  std::string out;
+  std::string family;
+  std::vector<std::string> runs;
+  bool no_artifacts = false;
+  bool overwrite = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+std::atomic<bool> import_interrupted{false};
+void InterruptImport(int) { import_interrupted = true; }
+
+struct GradeCounts {
+  std::array<std::size_t, 3> of{};  // by Grade
+  std::size_t& operator[](Grade grade) { return of[static_cast<std::size_t>(grade)]; }
+};
+
+struct BlockerCount {
+  Blocker first;
+  std::size_t runs = 0;
+};
+
+// What an import came to.
+struct Imported {
+  std::size_t runs = 0;
+  std::size_t written = 0;
+  std::size_t unchanged = 0;
+  std::vector<std::string> in_the_way;  // files that hold another record
+  std::size_t refused = 0;
+  std::size_t complete = 0;
+  std::size_t remarks = 0;
+  std::map<std::string, GradeCounts> parts;
+  std::vector<BlockerCount> blockers;
+};
+
+// The worst grade of each part counts: a part with one hint is a hint.
+void CountGrades(const Origin& origin, Imported* sum) {
+  std::map<std::string, Grade> worst;
+  for (const FieldOrigin& field : origin.fields) {
+    const auto [part, is_new] = worst.emplace(PartOf(field.path), field.grade);
+    if (!is_new) part->second = std::max(part->second, field.grade);
+  }
+  for (const auto& [part, grade] : worst) ++sum->parts[part][grade];
+}
+
+void CountBlockers(const Manifest& manifest, Imported* sum) {
+  const std::vector<Blocker> blockers = BlockersOf(manifest);
+  if (blockers.empty()) ++sum->complete;
+  for (const Blocker& blocker : blockers) {
+    const auto same = std::ranges::find_if(sum->blockers, [&](const BlockerCount& one) {
+      return one.first.field == blocker.field && one.first.code == blocker.code;
+    });
+    if (same != sum->blockers.end()) {
+      ++same->runs;
+    } else {
+      sum->blockers.push_back({blocker, 1});
+    }
+  }
+}
+
+// Remarks of a hundred thousand runs are in their files; the first are told.
+void TellRemarks(const Manifest& manifest, Imported* sum) {
+  constexpr std::size_t kMost = 20;
+  for (const std::string& remark : manifest.origin->remarks) {
+    if (sum->remarks++ < kMost && !Globals().quiet) {
+      LogWarning(TerminalSafe(fmt::format("{}: {}", manifest.run_id, remark)));
+    }
+  }
+}
+
+Status Store(const Manifest& manifest, const ImportArguments& arguments, Imported* sum) {
+  const fs::path file = fs::path(arguments.out) / (manifest.run_id + ".json");
+  const Json json = ToJson(manifest);
+  // What was made must be what a reader takes.
+  const auto again = ParseManifest(json, manifest.run_id);
+  if (!again.ok()) return again.error();
+  const auto there = ReadFile(file);
+  if (there.ok() && *there == json.Dump(2) + "\n") {
+    ++sum->unchanged;
+    return {};
+  }
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(file, error)) && !arguments.overwrite) {
+    sum->in_the_way.push_back(file.string());
+    return {};
+  }
+  if (!arguments.dry_run) RETURN_IF_ERROR(WriteJsonFile(file, json));
+  ++sum->written;
+  return {};
+}
+
+Status Take(ImportedRun run, const ImportArguments& arguments, Imported* sum) {
+  Manifest manifest = std::move(run).Take();
+  if (!arguments.family.empty()) manifest.family = arguments.family;
+  ++sum->runs;
+  CountGrades(*manifest.origin, sum);
+  CountBlockers(manifest, sum);
+  TellRemarks(manifest, sum);
+  return Store(manifest, arguments, sum);
+}
+
+Status ImportOne(const std::string& source, const ImportArguments& arguments, Imported* sum) {
+  ASSIGN_OR_RETURN(const SourceKind* kind, FindSourceKind(arguments.from, source));
+  ImportRequest request;
+  request.source = source;
+  request.family = arguments.family;
+  request.runs = arguments.runs;
+  request.artifacts = !arguments.no_artifacts;
+  request.should_cancel = [] { return import_interrupted.load(); };
+  ImportSink sink;
+  sink.take = [&](ImportedRun run) { return Take(std::move(run), arguments, sum); };
+  sink.refuse = [&](const std::string& where, const Error& why) {
+    ++sum->refused;
+    LogWarning(TerminalSafe(fmt::format("{}: {}", WithoutCredentials(where), why.ToString())));
+  };
+  return kind->import(request, sink);
+}
+
+std::string TextOf(const Imported& sum, const ImportArguments& arguments) {
+  std::string text = fmt::format("{:<24} {:>8} {:>8} {:>8}\n", "FIELD", "exact", "hint", "missing");
+  for (auto [part, counts] : sum.parts) {
+    text += fmt::format("{:<24} {:>8} {:>8} {:>8}\n", part, counts[Grade::kExact],
+                        counts[Grade::kHint], counts[Grade::kMissing]);
+  }
+  if (!sum.blockers.empty())
+    text += "\nWHAT BLOCKS A RERUN, IN HOW MANY RUNS, AND WHAT WOULD FILL IT\n";
+  for (const BlockerCount& one : sum.blockers) {
+    text += fmt::format("{:>6}  {}: {}\n", one.runs, one.first.field, one.first.message);
+    if (!one.first.command.empty()) text += fmt::format("{:>6}  {}\n", "", one.first.command);
+  }
+  text +=
+      fmt::format("\n{} {}: {} {}, {} unchanged; {} can be rerun as they are\n", sum.runs,
+                  sum.runs == 1 ? "run" : "runs", sum.written,
+                  arguments.dry_run ? "would be written" : "written", sum.unchanged, sum.complete);
+  return text;
+}
+
+Json JsonOf(const Imported& sum) {
+  Json fields = Json::MakeObject();
+  for (auto [part, counts] : sum.parts) {
+    fields.Set(part, Json::MakeObject({{"exact", counts[Grade::kExact]},
+                                       {"hint", counts[Grade::kHint]},
+                                       {"missing", counts[Grade::kMissing]}}));
+  }
+  Json blockers = Json::MakeArray();
+  for (const BlockerCount& one : sum.blockers) {
+    blockers.Append(Json::MakeObject({{"field", one.first.field},
+                                      {"code", one.first.code},
+                                      {"message", one.first.message},
+                                      {"command", one.first.command},
+                                      {"runs", one.runs}}));
+  }
+  Json in_the_way = Json::MakeArray();
+  for (const std::string& file : sum.in_the_way) in_the_way.Append(file);
+  return Json::MakeObject({{"schema", "rharness.import/v1"},
+                           {"runs", sum.runs},
+                           {"written", sum.written},
+                           {"unchanged", sum.unchanged},
+                           {"refused", sum.refused},
+                           {"complete", sum.complete},
+                           {"remarks", sum.remarks},
+                           {"in_the_way", std::move(in_the_way)},
+                           {"fields", std::move(fields)},
+                           {"blockers", std::move(blockers)}});
+}
+
+// Files that hold another record than the source now has.
+void TellInTheWay(const std::vector<std::string>& files) {
+  constexpr std::size_t kMost = 5;
+  for (std::size_t i = 0; i < std::min(files.size(), kMost); ++i) {
+    LogError(TerminalSafe(
+        fmt::format("{}: there is another record already; --overwrite replaces it", files[i])));
+  }
+  if (files.size() > kMost) LogError(fmt::format("and {} more files", files.size() - kMost));
+}
+
+int RunImport(const ImportArguments& arguments) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    action.sa_handler = InterruptImport;
+    ::sigaction(signal, &action, nullptr);
+  }
+  Imported sum;
+  for (const std::string& source : arguments.sources) {
+    const Status status = ImportOne(source, arguments, &sum);
+    if (!status.ok()) {
+      if (sum.written > 0) {
+        LogError(fmt::format("{} runs were written before this", sum.written));
+      }
+      return FailWith(status.error());
+    }
+  }
+  if (sum.remarks > 20 && !Globals().quiet) {
+    LogWarning(fmt::format("and {} more remarks, in the manifests", sum.remarks - 20));
+  }
+  TellInTheWay(sum.in_the_way);
+  int code = kExitOk;
+  if (arguments.json) {
+    code = PrintJson(JsonOf(sum));
+  } else if (!Globals().quiet) {
+    code = Print(TerminalSafe(TextOf(sum, arguments)));
+  }
+  if (code != kExitOk) return code;
+  if (import_interrupted) return kExitInfrastructure;
+  return sum.refused > 0 || !sum.in_the_way.empty() ? kExitUsage : kExitOk;
+}
+
+std::string KindsText() {
+  std::string text = "What can be imported, found by its content:\n";
+  for (const SourceKind& kind : SourceKinds()) {
+    text += fmt::format("\n  {:<10} {}", kind.name, kind.describe);
+  }
+  return text;
+}
+
+}  // namespace
+
+void AddImport(Command& root) {
+  auto options = std::make_shared<ImportArguments>();
+  Command& verb = root.AddVerb(
+      "import", "Turn the records of other tools into manifests, each field with its worth");
+  verb.Add("sources", &options->sources, "Folders, files or URLs").Required();
+  verb.Add("--out", &options->out, "Folder for the manifests, RUN_ID.json each").Path().Required();
+  verb.Add("--from", &options->from, "Kind of the sources; default: found by their content");
+  verb.Add("--family", &options->family, "Family of all runs; default: as the source groups them");
+  verb.Add("--run", &options->runs, "Only runs with this id in the source; may be repeated");
+  verb.Add("--no-artifacts", &options->no_artifacts, "Hash no artifacts, which reads them whole");
+  verb.Add("--overwrite", &options->overwrite, "Replace manifests whose source has changed");
+  verb.Add("--dry-run", &options->dry_run, "Write nothing");
+  verb.Add("--json", &options->json, "Print the outcome as JSON");
+  verb.Note(KindsText());
+  verb.Note(kGrades);
+  verb.ExitCode(kExitOk, "all were imported");
+  verb.ExitCode(kExitUsage,
+                "a source cannot be read, a record was refused, or another one is in its place");
+  verb.ExitCode(kExitInfrastructure, "a server or a disk failed, or it was interrupted");
+  verb.Example("rharness import mlruns --out runs");
+  verb.Example("rharness import records.json --out runs --family resnet50");
+  verb.Do([options] { return RunImport(*options); });
+}
+
+}  // namespace rharness

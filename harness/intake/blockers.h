@@ -1,0 +1,29 @@
+// What keeps a run from being rerun, and the command that would fill it.
+#ifndef RHARNESS_HARNESS_INTAKE_BLOCKERS_H_
+#define RHARNESS_HARNESS_INTAKE_BLOCKERS_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/manifest/admission.h"
+
+namespace rharness {
+
+struct Blocker {
+  std::string field;    // "data", "image": the part of the manifest
+  std::string code;     // of the finding of admission
+  std::string message;  // of the first finding of this code
+  std::string command;  // "rharness complete FILE --image NAME@sha256:DIGEST"; empty: none would
+  std::size_t findings = 0;
+};
+
+// Pure. One a field and code, in the order of the manifest's fields.
+std::vector<Blocker> BlockersOf(const Manifest& manifest);
+
+// The part of a manifest that a JSON path is of: "data[3].sha256" is of "data",
+// "environment.hardware.gpus" of "environment.hardware".
+std::string PartOf(std::string_view path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_INTAKE_BLOCKERS_H_

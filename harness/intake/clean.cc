@@ -1,0 +1,78 @@
+// The checks of strangers' text, one a kind of field.
+#include "harness/intake/clean.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "harness/base/files.h"
+#include "harness/base/json.h"
+#include "harness/manifest/fields.h"
+
+namespace rharness {
+namespace {
+
+bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20) || c == 0x7f; }
+
+// Bytes 0x80 to 0xBF continue a character of UTF-8.
+bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Json's writer puts U+FFFD in the place of what is no UTF-8.
+std::string ValidUtf8(std::string_view text) {
+  auto json = ParseJson(Json(std::string(text)).Dump(), "");
+  return json.ok() ? json->AsString() : std::string();
+}
+
+}  // namespace
+
+std::string CleanText(std::string_view text, std::size_t most) {
+  std::string clean = ValidUtf8(text.substr(0, most));
+  std::erase_if(clean, IsControl);
+  if (clean.size() > most) {
+    std::size_t end = most;
+    while (end > 0 && Continues(clean[end])) --end;
+    clean.resize(end);
+  }
+  return clean;
+}
+
+std::string CleanName(std::string_view text) {
+  std::string name = CleanText(text, 256);
+  return IsName(name) ? name : std::string();
+}
+
+std::optional<std::string> CleanHex(std::string_view text) {
+  std::string hex(text);
+  for (char& c : hex) {
+    if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+  }
+  const bool good = !hex.empty() && hex.size() <= 128 &&
+                    hex.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return good ? std::optional(hex) : std::nullopt;
+}
+
+std::optional<std::string> CleanRelativePath(std::string_view text) {
+  const auto path = SafeRelativePath(text, "");
+  return path.ok() ? std::optional(path->string()) : std::nullopt;
+}
+
+std::optional<std::string> CleanPath(std::string_view text) {
+  if (!text.starts_with('/')) return CleanRelativePath(text);
+  std::string normal = std::filesystem::path(text).lexically_normal().string();
+  while (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+  const bool good = normal.size() > 1 && std::ranges::none_of(normal, IsControl) &&
+                    TerminalSafe(normal) == normal;
+  return good ? std::optional(normal) : std::nullopt;
+}
+
+bool IsCleanWord(std::string_view text) {
+  return !text.empty() && !text.starts_with('-') &&
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+std::string QuotedShort(std::string_view text) {
+  return fmt::format("'{}{}'", CleanText(text, 60), text.size() > 60 ? "..." : "");
+}
+
+}  // namespace rharness

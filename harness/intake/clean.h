@@ -1,0 +1,31 @@
+// Text of a stranger's record, brought to what a manifest may hold, or refused.
+//
+// Role: private to this folder. Pure.
+#ifndef RHARNESS_HARNESS_INTAKE_CLEAN_H_
+#define RHARNESS_HARNESS_INTAKE_CLEAN_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rharness {
+
+// Without control characters, and valid UTF-8: what is neither becomes U+FFFD or goes. At most
+// `most` bytes, cut between characters.
+std::string CleanText(std::string_view text, std::size_t most = 4096);
+// A name of 1 to 256 bytes; empty where nothing is left.
+std::string CleanName(std::string_view text);
+// Lower-case hexadecimal digits, upper case lowered; empty for anything else.
+std::optional<std::string> CleanHex(std::string_view text);
+// A path as manifests hold it: relative below its folder, or absolute, in normal form.
+std::optional<std::string> CleanPath(std::string_view text);
+// The same, relative only.
+std::optional<std::string> CleanRelativePath(std::string_view text);
+// A word for an image's name: printable ASCII, no blank, no leading '-'.
+bool IsCleanWord(std::string_view text);
+// At most 60 bytes of it in quotes, for a remark.
+std::string QuotedShort(std::string_view text);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_INTAKE_CLEAN_H_

@@ -1,0 +1,44 @@
+// The kinds of sources, in the order in which they are asked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/intake/importers.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::array<SourceKind, 1> kKinds = {{
+    {"record", "reproducibility records: JSON with run_id, code.git_sha, container, data, seeds",
+     IsPlainRecord, ImportPlainRecords},
+}};
+
+}  // namespace
+
+std::span<const SourceKind> SourceKinds() { return kKinds; }
+
+Result<const SourceKind*> FindSourceKind(std::string_view name, const std::string& source) {
+  const auto found = std::ranges::find_if(kKinds, [&](const SourceKind& kind) {
+    return name.empty() ? kind.recognises(source) : kind.name == name;
+  });
+  if (found != kKinds.end()) return &*found;
+  std::string names;
+  for (const SourceKind& kind : kKinds) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+  }
+  if (!name.empty()) {
+    return InvalidInput(fmt::format("there is no kind '{}'; the kinds are {}", name, names),
+                        "--from");
+  }
+  std::error_code error;
+  if (source.find("://") == source.npos && !std::filesystem::exists(source, error)) {
+    return NotFound("there is no such file or folder", source);
+  }
+  return InvalidInput(
+      fmt::format("holds no records that can be imported; expected one of {} (--from says which)",
+                  names),
+      source);
+}
+
+}  // namespace rharness

@@ -1,0 +1,122 @@
+// What gets into an imported manifest, and with which worth.
+#include "harness/intake/imported_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/intake/blockers.h"
+#include "tests/intake/intake_world.h"
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Manifest Reread(ImportedRun run) {
+  const Manifest manifest = std::move(run).Take();
+  auto again = ParseManifest(ToJson(manifest), "test");
+  EXPECT_TRUE(again.ok()) << again.error().ToString();
+  return again.ok() ? *again : Manifest{};
+}
+
+TEST(RunIdOf, IsTheSameAtEveryImportAndNeverThatOfAnotherId) {
+  EXPECT_EQ(RunIdOf("mlflow", "3f2a"), "mlflow-3f2a");
+  EXPECT_EQ(RunIdOf("mlflow", "a/b"), RunIdOf("mlflow", "a/b"));
+  EXPECT_NE(RunIdOf("mlflow", "a/b"), RunIdOf("mlflow", "a-b"));
+  EXPECT_NE(RunIdOf("mlflow", std::string(300, 'x')), RunIdOf("mlflow", std::string(301, 'x')));
+  EXPECT_LE(RunIdOf("mlflow", std::string(300, 'x')).size(), 128u);
+}
+
+TEST(WithoutCredentials, LosesUserPasswordAndQuery) {
+  EXPECT_EQ(WithoutCredentials("https://ada:s3cret@host:80/x?token=y#z"), "https://host:80/x");
+  EXPECT_EQ(WithoutCredentials("https://host/x@y"), "https://host/x@y");
+  EXPECT_EQ(WithoutCredentials("/a/b?c"), "/a/b?c");
+}
+
+TEST(ImportedRun, NamesWhatNobodySetAsMissing) {
+  const Manifest manifest = Reread(ImportedRun("mlflow", "mlruns", "1"));
+  EXPECT_EQ(WorthOf(manifest, "code.commit"), "missing");
+  EXPECT_EQ(WorthOf(manifest, "seeds"), "missing");
+  EXPECT_EQ(manifest.family, "mlflow");
+  EXPECT_THAT(manifest.command, IsEmpty());
+}
+
+TEST(ImportedRun, HoldsAShortCommitAndAnImageWithoutADigestToBeHints) {
+  ImportedRun run("mlflow", "mlruns", "1");
+  run.SetCommit("ABC1234", Exact("tag commit"));
+  run.SetImage("registry.example/ml/train:2", Exact("tag image"));
+  const Manifest manifest = Reread(std::move(run));
+  EXPECT_EQ(manifest.code.commit, "abc1234");
+  EXPECT_THAT(WorthOf(manifest, "code.commit"), HasSubstr("hint tag commit; not a full commit"));
+  EXPECT_THAT(WorthOf(manifest, "image"), HasSubstr("hint tag image; without a digest"));
+  EXPECT_EQ(manifest.image.registry, "registry.example");
+  EXPECT_EQ(manifest.image.tag, "2");
+}
+
+TEST(ImportedRun, LeavesOutWhatNoManifestMayHoldAndSaysSo) {
+  ImportedRun run("mlflow", "mlruns", "1");
+  run.SetCommit("main", Exact("x"));
+  run.SetCommand({"sh", "-c", "a\nb"}, Exact("x"));
+  run.SetSeed("init", "12x", Exact("x"));
+  run.SetSeed("init", "99999999999999999999", Exact("x"));
+  run.SetImage("https://host/x", Exact("x"));
+  run.SetRepository("ext::sh -c id", Exact("x"));
+  run.SetWorkingDirectory("../..", Exact("x"));
+  run.AddCodeFile("../../etc/passwd", "", Exact("x"));
+  Artifact artifact;
+  artifact.path = "/etc/shadow";
+  run.AddArtifact(artifact, Exact("x"));
+  const Manifest manifest = Reread(std::move(run));
+  EXPECT_TRUE(manifest.code.commit.empty());
+  EXPECT_TRUE(manifest.command.empty());
+  EXPECT_TRUE(manifest.seeds.empty());
+  EXPECT_TRUE(manifest.code.repository.empty());
+  EXPECT_TRUE(manifest.code.files.empty());
+  EXPECT_TRUE(manifest.artifacts.empty());
+  EXPECT_EQ(manifest.image.kind, "host");
+  EXPECT_EQ(manifest.origin->remarks.size(), 9u);
+  EXPECT_EQ(WorthOf(manifest, "code.commit"), "missing");
+}
+
+TEST(ImportedRun, KeepsNoSecrets) {
+  ImportedRun run("wandb", "https://ada:s3cret@host/x", "1");
+  run.SetHyperparameter("API_TOKEN", Json("s3cret"), Exact("config"));
+  run.SetVariable("AWS_SECRET_ACCESS_KEY", "s3cret", Exact("env"));
+  run.SetRepository("https://ada:s3cret@git.example/x.git", Exact("git"));
+  const Manifest manifest = std::move(run).Take();
+  EXPECT_EQ(ToJson(manifest).Dump().find("s3cret"), std::string::npos);
+}
+
+TEST(ImportedRun, TakesPointsOfACurveInAnyOrderAndTellsWhatGaveWay) {
+  ImportedRun run("mlflow", "mlruns", "1");
+  run.AddCurve("loss", {2, 1, 2}, {0.5, 1.0, 0.25}, Exact("metrics"));
+  const Manifest manifest = Reread(std::move(run));
+  ASSERT_EQ(manifest.curves.size(), 1u);
+  EXPECT_THAT(manifest.curves[0].steps, ElementsAre(1, 2));
+  EXPECT_THAT(manifest.curves[0].values, ElementsAre(1.0, 0.25));
+  EXPECT_TRUE(HasRemark(manifest, "1 value at a step that has a later one"));
+}
+
+TEST(ImportedRun, DoesNotTakeAHyperparameterForASeed) {
+  ImportedRun run("mlflow", "mlruns", "1");
+  run.SetHyperparameter("random_seed", Json(7), Hint("params.random_seed", "text"));
+  const Manifest manifest = Reread(std::move(run));
+  EXPECT_TRUE(manifest.seeds.empty());
+  EXPECT_TRUE(HasRemark(manifest, "hyperparameters.random_seed may be a seed"));
+}
+
+TEST(BlockersOf, NamesTheCommandThatWouldFillWhatIsMissing) {
+  const Manifest manifest = Reread(ImportedRun("mlflow", "mlruns", "1"));
+  bool command = false;
+  for (const Blocker& blocker : BlockersOf(manifest)) {
+    if (blocker.code != "missing_command") continue;
+    command = true;
+    EXPECT_EQ(blocker.command, "rharness complete FILE -- PROGRAM ARGUMENT...");
+  }
+  EXPECT_TRUE(command);
+}
+
+}  // namespace
+}  // namespace rharness

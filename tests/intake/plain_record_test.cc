@@ -1,0 +1,68 @@
+// Reproducibility records in JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/intake/intake_world.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kHash(64, 'a');
+
+class PlainRecord : public testing::Test {
+ protected:
+  ImportOutcome Import(const std::string& text) {
+    const std::string file = folder_.path() / "records.json";
+    EXPECT_TRUE(WriteFileAtomic(file, text).ok());
+    ImportRequest request;
+    request.source = file;
+    return ImportAll(request);
+  }
+  ScopedTempDir folder_ = *ScopedTempDir::Make();
+};
+
+TEST_F(PlainRecord, BecomesAManifest) {
+  const ImportOutcome outcome =
+      Import(R"({"run_id": "r1", "code": {"git_sha": ")" + std::string(40, 'b') +
+             R"(", "repo": "https://git.example/x.git"}, "container": "reg.example/t:1@sha256:)" +
+             kHash + R"(", "data": {"train": "data/train.csv content=sha256:)" + kHash +
+             R"(", "eval": {"path": "data/eval.csv", "content": "md5:1"}}, "seeds": {"init": 3},
+      "hyperparams": {"lr": 0.1}, "metrics": {"acc": 0.5}, "command": ["python3", "train.py"],
+      "output_model": {"path": "model.pt", "sha256": ")" +
+             kHash + R"("}, "colour": "red"})");
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status.error().ToString();
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  const Manifest& run = outcome.runs[0];
+  EXPECT_EQ(run.run_id, "record-r1");
+  EXPECT_EQ(run.code.commit, std::string(40, 'b'));
+  EXPECT_EQ(run.image.digest, "sha256:" + kHash);
+  ASSERT_EQ(run.data.size(), 2u);
+  EXPECT_EQ(run.data[0].path, "data/train.csv");
+  EXPECT_EQ(run.data[0].sha256, kHash);
+  EXPECT_EQ(run.data[1].other_digest, "md5:1");
+  EXPECT_THAT(WorthOf(run, "data[0]"), HasSubstr("exact"));
+  EXPECT_THAT(WorthOf(run, "data[1]"), HasSubstr("hint"));
+  EXPECT_EQ(run.seeds.at("init"), 3);
+  EXPECT_EQ(run.artifacts.at(0).sha256, kHash);
+  EXPECT_TRUE(HasRemark(run, "the member 'colour' is not read"));
+}
+
+TEST_F(PlainRecord, IsNamedWhereItHasNoIdAndTheOthersAreKept) {
+  const ImportOutcome outcome =
+      Import(R"([{"run_id": "a", "seeds": {}}, {"seeds": {}}, {"run_id": "b", "seeds": {}}])");
+  EXPECT_EQ(outcome.runs.size(), 2u);
+  ASSERT_EQ(outcome.refused.size(), 1u);
+  EXPECT_THAT(outcome.refused[0].first, HasSubstr("$[1]"));
+}
+
+TEST_F(PlainRecord, IsNotWhatIsAManifestOrAnythingElse) {
+  EXPECT_FALSE(
+      Import(R"({"schema": "rharness.manifest/v1", "run_id": "a", "data": []})").status.ok());
+  EXPECT_FALSE(Import(R"({"loss": [1, 2]})").status.ok());
+  EXPECT_FALSE(Import("{").status.ok());
+}
+
+}  // namespace
+}  // namespace rharness
