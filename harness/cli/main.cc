@@ -38,6 +38,7 @@ void AddVerbs(Command& root) {
   // In the order of a run's life.
   AddRecord(root);
   AddImport(root);
+  AddComplete(root);
   AddAdmit(root);
   AddHistory(root);
   AddDrill(root);

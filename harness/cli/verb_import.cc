@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kGrades[] =
-    R"text(Nothing is guessed. Each field of a manifest says what it is worth and where it stood ("origin" in the file): exact, where the source holds the value itself or its identity (a full commit, a SHA-256, a metric as it was logged); hint, where it may be so (a short commit, a tag, a truncated digest, a file as it is today); missing, where the source does not say. What blocks a rerun is listed with the command that would fill it; `rharness history add FOLDER` takes the runs in, blocked ones too.
+    R"text(Nothing is guessed. Each field of a manifest says what it is worth and where it stood ("origin" in the file): exact, where the source holds the value itself or its identity (a full commit, a SHA-256, a metric as it was logged); hint, where it may be so (a short commit, a tag, a truncated digest, a file as it is today); missing, where the source does not say. What blocks a rerun is listed with the command that would fill it; `rharness history add FOLDER` takes in the runs that nothing blocks, and with --force the others.
 
 An import is the same when it is done again: a run has its name from its source, a manifest that has not changed is left alone, and one that has is not written over without --overwrite. A malformed line is named with its number and the rest is kept. Nothing at the source is changed, executed or unpickled.)text";
 
@@ -158,9 +158,14 @@ std::string TextOf(const Imported& sum, const ImportArguments& arguments) {
   }
   if (!sum.blockers.empty())
     text += "\nWHAT BLOCKS A RERUN, IN HOW MANY RUNS, AND WHAT WOULD FILL IT\n";
-  for (const BlockerCount& one : sum.blockers) {
+  for (std::size_t i = 0; i < sum.blockers.size(); ++i) {
+    const BlockerCount& one = sum.blockers[i];
     text += fmt::format("{:>6}  {}: {}\n", one.runs, one.first.field, one.first.message);
-    if (!one.first.command.empty()) text += fmt::format("{:>6}  {}\n", "", one.first.command);
+    const bool said_below =
+        i + 1 < sum.blockers.size() && sum.blockers[i + 1].first.command == one.first.command;
+    if (!one.first.command.empty() && !said_below) {
+      text += fmt::format("{:>6}  {}\n", "", one.first.command);
+    }
   }
   text +=
       fmt::format("\n{} {}: {} {}, {} unchanged; {} can be rerun as they are\n", sum.runs,

@@ -1,0 +1,150 @@
+// rharness complete: put into a manifest what the tool that it was imported from does not say.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/record_options.h"
+#include "harness/cli/verb.h"
+#include "harness/manifest/admission.h"
+#include "harness/rerun/complete.h"
+
+namespace rharness {
+namespace {
+
+struct CompleteOptions {
+  std::string file;
+  RecordArguments arguments;  // those that record has, too
+  std::string out;
+  std::string repository;
+  std::string commit;
+  std::string working_directory;
+  std::string started;
+  std::string ended;
+  bool here = false;
+};
+
+Status ReadTime(const std::string& text, const char* option, WallTime* out) {
+  if (text.empty()) return {};
+  const auto time = ParseTime(text);
+  if (!time.ok()) {
+    return InvalidInput(
+        fmt::format("expected a time such as 2026-03-01T12:00:00Z, found '{}'", text), option);
+  }
+  *out = *time;
+  return {};
+}
+
+Result<Completion> CompletionOf(const CompleteOptions& options, bool determinism) {
+  Completion completion;
+  RecordArguments arguments = options.arguments;
+  arguments.out = options.file;
+  ASSIGN_OR_RETURN(completion.said, BuildRequest(arguments));
+  RETURN_IF_ERROR(ReadTime(options.started, "--started", &completion.started));
+  RETURN_IF_ERROR(ReadTime(options.ended, "--ended", &completion.ended));
+  completion.repository = options.repository;
+  completion.commit = options.commit;
+  completion.working_directory = options.working_directory;
+  completion.here = options.here;
+  completion.determinism = determinism;
+  return completion;
+}
+
+Result<int> Complete(const CompleteOptions& options, bool determinism) {
+  ASSIGN_OR_RETURN(Manifest manifest, LoadManifest(options.file));
+  ASSIGN_OR_RETURN(const Completion completion, CompletionOf(options, determinism));
+  ASSIGN_OR_RETURN(manifest,
+                   CompleteManifest(std::move(manifest), completion, SystemClock().Now()));
+  const std::string& out = options.out.empty() ? options.file : options.out;
+  if (!options.out.empty()) RETURN_IF_ERROR(CheckOutputs({out}, {options.file}, false));
+  RETURN_IF_ERROR(WriteJsonFile(out, ToJson(manifest)));
+  if (Globals().quiet) return kExitOk;
+  std::string text;
+  const auto findings = Admit(manifest);
+  for (const AdmissionFinding& finding : findings) {
+    text += fmt::format("still {}: {}: {}\n", finding.path, finding.code, finding.message);
+  }
+  text += findings.empty() ? fmt::format("{}: can be rerun\n", out)
+                           : fmt::format("{}: {} {} left\n", out, findings.size(),
+                                         findings.size() == 1 ? "finding is" : "findings are");
+  return Print(TerminalSafe(text));
+}
+
+Option& AddRepeatable(Command* verb, const char* name, std::vector<std::string>* values,
+                      const std::string& help) {
+  return verb->Add(name, values, help + "; repeatable").OneEach();
+}
+
+void AddRunOptions(Command* verb, CompleteOptions* options) {
+  RecordArguments* a = &options->arguments;
+  verb->Heading("What ran");
+  verb->Add("--family", &a->family, "Runs whose noise may be pooled");
+  verb->Add("--repository", &options->repository, "Folder or URL of the code");
+  verb->Add("--commit", &options->commit, "The full commit");
+  AddRepeatable(verb, "--code-file", &a->code_files, "Sources, hashed as they are here").File();
+  verb->Add("--image", &a->image, "REFERENCE@sha256:DIGEST, or the path of a SIF or squashfs file")
+      .Value("IMAGE")
+      .NotEmpty();
+  verb->Add("--working-directory", &options->working_directory,
+            "Folder below the repository's in which the command runs");
+  verb->Add("--started", &options->started, "When it started: 2026-03-01T12:00:00Z");
+  verb->Add("--ended", &options->ended, "When it ended");
+  verb->Add("--here", &options->here,
+            "Take what is missing of the environment and the hardware from this machine");
+  verb->Add("command", &a->command, "The command and its arguments, after --");
+}
+
+void AddDataOptions(Command* verb, CompleteOptions* options) {
+  RecordArguments* a = &options->arguments;
+  verb->Heading("What it read and wrote");
+  AddRepeatable(verb, "--data", &a->data,
+                "Input files and folders, hashed as they are here: [NAME=]PATH")
+      .Path();
+  AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
+  AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a known seed");
+  AddRepeatable(verb, "--hyper", &a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");
+  AddRepeatable(verb, "--weights", &a->weights,
+                "Checkpoints that the run wrote, hashed as they are here")
+      .Path();
+  AddRepeatable(verb, "--artifact", &a->artifacts, "Other outputs: ROLE=PATH");
+  verb->Add("--metrics", &a->metrics_path, "Metrics file that the command writes").File();
+  AddRepeatable(verb, "--metric", &a->metrics,
+                "What a metric of the record means: NAME,direction=higher,margin=0.01,primary");
+  verb->Add("--determinism", &a->determinism, "What a rerun must meet")
+      .Choices({"bitwise", "statistical"});
+  verb->Add("--scope", &a->scope, "Where the bits hold")
+      .Choices({"hardware_class", "architecture"});
+  verb->Add("--root", &a->root, "Record folders below this one relative to it").Folder();
+}
+
+}  // namespace
+
+void AddComplete(Command& root) {
+  auto options = std::make_shared<CompleteOptions>();
+  Command& verb = root.AddVerb("complete", "Put into an imported manifest what its source lacks");
+  verb.Add("manifest", &options->file, "The manifest").File().Required();
+  verb.Add("--out", &options->out, "Write it here; default: in its place").File();
+  AddRunOptions(&verb, options.get());
+  AddDataOptions(&verb, options.get());
+  verb.Note(
+      "What is said here is a hint, with the day, in the manifest's \"origin\": nobody has seen "
+      "that "
+      "it was so when the run ran. Content that the record has a SHA-256 of must have it; another "
+      "one is refused. `rharness import` lists what is missing, `rharness admit` what still is.");
+  verb.ExitCode(kExitOk, "written, whether complete or not");
+  verb.ExitCode(kExitUsage, "nothing was said, or what was said cannot be");
+  verb.Example(
+      "rharness complete runs/mlflow-3f2a.json --data train=data/train.csv --here -- python3 "
+      "train.py");
+  const Command* parsed = &verb;
+  verb.Do([options, parsed] {
+    const bool determinism = parsed->Given("--determinism") || parsed->Given("--scope");
+    const auto code = Complete(*options, determinism);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness
