@@ -45,6 +45,7 @@ const std::vector<Floor>& Floors() {
       {"harness/policy/", {"harness/base/"}},
       {"reports/", {"harness/base/", "compare/", "probes/order/"}},
       {"harness/intake/", {"harness/base/", "harness/manifest/", "compare/"}},
+      {"harness/lint/", from_manifest},
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
       {"harness/rerun/", below_rerun},

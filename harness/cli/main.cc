@@ -40,6 +40,7 @@ void AddVerbs(Command& root) {
   AddImport(root);
   AddComplete(root);
   AddAdmit(root);
+  AddLint(root);
   AddHistory(root);
   AddDrill(root);
   AddRerun(root);

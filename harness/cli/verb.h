@@ -52,6 +52,7 @@ void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);
 void AddHistory(Command& root);
 void AddImport(Command& root);
+void AddLint(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);
 void AddRecord(Command& root);
