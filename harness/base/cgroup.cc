@@ -201,18 +201,23 @@ bool LimitMemory(const fs::path& group, Hierarchy hierarchy, std::uint64_t bytes
 
 }  // namespace
 
-Status JobCgroup::Add(const fs::path& path) {
+// Whoever moves a whole process waits until every processor has passed a quiet state, ten
+// milliseconds and more; version 1 also lets a thread move itself, which waits for nothing, and a
+// child that has not run anything is one thread. Source: cgroup_procs_write_start in the kernel's
+// kernel/cgroup/cgroup.c.
+Status JobCgroup::Add(const fs::path& path, Hierarchy hierarchy) {
   for (const Group& group : groups_) {
     if (group.path == path) return {};
   }
   if (::mkdir(path.c_str(), 0755) != 0) {
     return IoErrorFromErrno("cannot make a control group", errno, path.string());
   }
-  Descriptor entrance(::open((path / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+  const char* file = hierarchy == Hierarchy::kLegacy ? "tasks" : "cgroup.procs";
+  Descriptor entrance(::open((path / file).c_str(), O_WRONLY | O_CLOEXEC));
   if (!entrance.valid()) {
     const int error = errno;
     ::rmdir(path.c_str());
-    return IoErrorFromErrno("cannot open cgroup.procs", error, path.string());
+    return IoErrorFromErrno(fmt::format("cannot open {}", file), error, path.string());
   }
   groups_.push_back({path, std::move(entrance)});
   return {};
@@ -225,9 +230,9 @@ Result<JobCgroup> JobCgroup::Make(std::string_view name, const CgroupLimits& lim
   made.why_not_ = arranged.plan.why_not;
   Status status =
       NotFound("no control groups are mounted that this process is in", "/proc/self/mountinfo");
-  const auto add = [&](const fs::path& folder, fs::path* of_controller) {
+  const auto add = [&](const fs::path& folder, Hierarchy hierarchy, fs::path* of_controller) {
     if (folder.empty()) return;
-    status = made.Add(folder / name);
+    status = made.Add(folder / name, hierarchy);
     if (!status.ok()) made.why_not_ = status.error().ToString();
     if (status.ok() && of_controller != nullptr) *of_controller = folder / name;
   };
@@ -235,12 +240,15 @@ Result<JobCgroup> JobCgroup::Make(std::string_view name, const CgroupLimits& lim
     if (hierarchy == Hierarchy::kNone) return fs::path();
     return hierarchy == Hierarchy::kLegacy ? legacy : folders.unified;
   };
-  add(folders.unified, nullptr);
-  const Status unified = status;
-  add(folder_of(arranged.plan.memory, folders.memory), &made.memory_);
-  if (!made.memory_.empty()) made.memory_hierarchy_ = arranged.plan.memory;
-  add(folder_of(arranged.plan.pids, folders.pids), &made.pids_);
-  if (made.groups_.empty()) return unified.ok() ? status.error() : unified.error();
+  const CgroupPlan& plan = arranged.plan;
+  // Any group ends a job; that of version 2 is entered only where one of version 1 cannot do it.
+  if (plan.pids != Hierarchy::kLegacy || plan.memory == Hierarchy::kUnified) {
+    add(folders.unified, Hierarchy::kUnified, nullptr);
+  }
+  add(folder_of(plan.memory, folders.memory), plan.memory, &made.memory_);
+  if (!made.memory_.empty()) made.memory_hierarchy_ = plan.memory;
+  add(folder_of(plan.pids, folders.pids), plan.pids, &made.pids_);
+  if (made.groups_.empty()) return status.error();
   made.Limit(limits);
   return made;
 }

@@ -2,9 +2,10 @@
 // does with its process group, session and environment, is held by the kernel to a limit of memory
 // and of processes, and ends with them.
 //
-// Role: under RunProcess, where they can be had; cgroup_plan.h decides where. Ending a job as a
-// whole is version 2's (Linux 5.14, cgroup.kill); memory and processes are limited by version 2
-// where it has these controllers, by version 1 where its hierarchies of them are ours to write.
+// Role: under RunProcess, where they can be had; cgroup_plan.h decides where. Memory and processes
+// are limited by version 2 where it has these controllers, by version 1 where its hierarchies of
+// them are ours to write. A job is ended by version 2 as a whole (Linux 5.14, cgroup.kill); by
+// version 1, where it limits processes, by letting none start and killing one by one.
 #ifndef RHARNESS_HARNESS_BASE_CGROUP_H_
 #define RHARNESS_HARNESS_BASE_CGROUP_H_
 
@@ -69,7 +70,7 @@ class JobCgroup {
     Descriptor entrance;  // invalid: moved from
   };
   JobCgroup() = default;
-  Status Add(const std::filesystem::path& path);
+  Status Add(const std::filesystem::path& path, Hierarchy hierarchy);
   void Limit(const CgroupLimits& limits);
 
   std::vector<Group> groups_;
