@@ -197,6 +197,11 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
             "FROM=TO: a recorded location or repository lies here at TO; repeatable")
       .OneEach();
   command
+      ->Add("--data-cache", &arguments->data_cache,
+            "Folder that `rharness fetch` filled: data that are not at their location any more, or "
+            "are others there, are taken from it by their hash")
+      .Folder();
+  command
       ->Add("--env", &arguments->environment,
             "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
             "repeatable")
@@ -280,6 +285,7 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;
   drill.places.root = arguments->root;
+  drill.places.cache = arguments->data_cache;
   for (const std::string& text : arguments->maps) {
     std::string from;
     std::string to;

@@ -19,6 +19,7 @@ struct DrillArguments {
   std::string out = "drill";
   std::string root = ".";
   std::vector<std::string> maps;
+  std::string data_cache;
   std::vector<std::string> environment;
   std::string policy;
   std::string profile;

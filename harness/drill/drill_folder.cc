@@ -63,6 +63,9 @@ Result<DrillOptions> WithAbsolutePaths(DrillOptions options) {
   }
   ASSIGN_OR_RETURN(options.out, AbsolutePath(options.out, "--out"));
   ASSIGN_OR_RETURN(options.places.root, AbsolutePath(options.places.root, "--root"));
+  if (!options.places.cache.empty()) {
+    ASSIGN_OR_RETURN(options.places.cache, AbsolutePath(options.places.cache, "--data-cache"));
+  }
   for (auto& [from, to] : options.places.maps) {
     ASSIGN_OR_RETURN(to, AbsolutePath(to, "--map"));
   }

@@ -87,7 +87,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 28> kKept = {{
+constexpr std::array<KeptOption, 29> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -105,6 +105,7 @@ constexpr std::array<KeptOption, 28> kKept = {{
     {"--timeout-floor", "plan", "timeout_floor_seconds"},
     {"--root", "places", "root"},
     {"--map", "places", "maps"},
+    {"--data-cache", "places", "cache"},
     {"--env", "environment", nullptr},
     {"--launcher", "launcher", nullptr},
     {"--dispatch", "executor", nullptr},

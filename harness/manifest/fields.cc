@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/base/spelling.h"
+#include "harness/manifest/environment_secrets.h"
 
 namespace rharness {
 namespace {
@@ -62,8 +63,8 @@ void ReadCodeFile(JsonReader& reader, CodeFile* out) {
 }
 
 void ReadDataItem(JsonReader& reader, DataItem* out) {
-  RefuseUnknownMembers(
-      reader, {"name", "location", "path", "kind", "sha256", "size_bytes", "other_digest"});
+  RefuseUnknownMembers(reader, {"name", "location", "path", "kind", "sha256", "size_bytes",
+                                "other_digest", "source"});
   ReadName(reader, "name", &out->name);
   ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
   ReadAnyPath(reader, "path", Presence::kRequired, &out->path);
@@ -71,6 +72,10 @@ void ReadDataItem(JsonReader& reader, DataItem* out) {
   ReadHex(reader, "sha256", &out->sha256);
   reader.ReadOptional("size_bytes", &out->size_bytes);
   ReadText(reader, "other_digest", &out->other_digest);
+  ReadText(reader, "source", &out->source);
+  if (reader.ok() && HoldsCredential(out->source)) {
+    reader.Fail("expected a URL without user and password", "source");
+  }
 }
 
 void ReadTensor(JsonReader& reader, TensorRecord* out) {

@@ -41,6 +41,7 @@ Json ToJson(const DataItem& item) {
                                 {"sha256", item.sha256},
                                 {"size_bytes", item.size_bytes}});
   if (!item.other_digest.empty()) json.AppendMember("other_digest", item.other_digest);
+  if (!item.source.empty()) json.AppendMember("source", item.source);
   return json;
 }
 

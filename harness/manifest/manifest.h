@@ -59,6 +59,9 @@ struct DataItem {
   std::uint64_t size_bytes = 0;
   // What an imported record has instead: "md5:..." of DVC, "mlflow:..." of MLflow. Never a pin.
   std::string other_digest;
+  // Where the content can be fetched, where `location` is none or gone: "https://...",
+  // "s3://BUCKET/KEY", "lakefs://REPOSITORY/COMMIT/PATH". Without credentials.
+  std::string source;
 };
 
 struct Metric {

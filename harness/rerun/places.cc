@@ -40,7 +40,9 @@ Json ToJson(const Places& places) {
   for (const auto& [from, to] : places.maps) {
     maps.Append(Json::MakeObject({{"from", from}, {"to", to.string()}}));
   }
-  return Json::MakeObject({{"root", places.root.string()}, {"maps", std::move(maps)}});
+  Json json = Json::MakeObject({{"root", places.root.string()}, {"maps", std::move(maps)}});
+  if (!places.cache.empty()) json.AppendMember("cache", places.cache.string());
+  return json;
 }
 
 void ReadPlaces(JsonReader& reader, Places* places) {
@@ -54,6 +56,9 @@ void ReadPlaces(JsonReader& reader, Places* places) {
     map.Read("to", &to);
     places->maps.emplace_back(from, to);
   });
+  std::string cache;
+  reader.ReadOptional("cache", &cache);
+  places->cache = cache;
 }
 
 Status RequireDeclared(const Places& places, const fs::path& path, const std::string& name) {

@@ -18,6 +18,8 @@ namespace rharness {
 struct Places {
   std::filesystem::path root = ".";
   std::vector<std::pair<std::string, std::filesystem::path>> maps;
+  // Data by their SHA-256 (data_cache.h), for what is not at its location; empty: none.
+  std::filesystem::path cache;
 };
 
 Json ToJson(const Places& places);

@@ -15,6 +15,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/rerun/data_cache.h"
 
 namespace rharness {
 namespace {
@@ -121,12 +122,25 @@ Result<std::string> Unfit(const fs::path& path, const DataItem& item) {
   return std::string();
 }
 
+// Where its bytes lie: at its location, or in the cache where that has them and the location has
+// not.
+Result<fs::path> FindData(const Places& places, const DataItem& item) {
+  const auto located = Locate(places, item.location.empty() ? item.path : item.location);
+  if (places.cache.empty()) return located;
+  std::error_code error;
+  if (located.ok() && fs::exists(*located, error)) {
+    const auto unfit = Unfit(*located, item);
+    if (!unfit.ok() || unfit->empty()) return located;
+  }
+  const fs::path cached = PathInCache(places.cache, item.sha256);
+  return !cached.empty() && fs::exists(cached, error) ? cached : located;
+}
+
 // Puts one data item in place; the obstacle if it cannot be had.
 Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataItem& item,
                                           const Places& places, Workspace* workspace,
                                           PlacedData* placed) {
-  const std::string location = item.location.empty() ? item.path : item.location;
-  const auto source = Locate(places, location);
+  const auto source = FindData(places, item);
   if (!source.ok())
     return Blocked("data", fmt::format("data '{}': {}", item.name, source.error().message));
   std::error_code error;

@@ -28,6 +28,7 @@ const std::string_view kExampleManifest = R"({
   },
   "data": [{"name": "digits", "location": "sets/digits.csv", "path": "data/digits.csv",
             "kind": "file", "size_bytes": 562000, "other_digest": "md5:0123",
+            "source": "https://sets.example.org/digits.csv",
             "sha256": "4444444444444444444444444444444444444444444444444444444444444444"}],
   "command": ["python3", "train.py", "--seed", "7", "--lr=0.1"],
   "working_directory": "src",

@@ -7,6 +7,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "harness/rerun/data_cache.h"
 
 namespace rharness {
 namespace {
@@ -63,6 +64,42 @@ TEST_F(WorkspaceTest, HoldsCodeAndDataAsTheCommandExpectsThem) {
   ASSERT_EQ(workspace.data.size(), 1U);
   EXPECT_EQ(workspace.data[0].sha256, Sha256HexOf("1,2,3\n"));
   EXPECT_TRUE(VerifyAfterRun(workspace, &cache_)->empty());
+}
+
+TEST_F(WorkspaceTest, TakesDataThatAreGoneOrOthersFromTheCache) {
+  places_.cache = folder_->path() / "cache";
+  const std::string hash = Sha256HexOf("1,2,3\n");
+  Write("fetched", "1,2,3\n");
+  ASSERT_TRUE(MoveIntoCache(places_.cache, hash, folder_->path() / "fetched").ok());
+  EXPECT_FALSE(fs::exists(folder_->path() / "fetched"));
+  Write("root/data/train.csv", "other");
+  EXPECT_FALSE(Prepare().obstacle);
+  fs::remove(places_.root / "data/train.csv");
+  const Workspace workspace = Prepare();
+  EXPECT_FALSE(workspace.obstacle);
+  EXPECT_EQ(*ReadFile(workspace.path / "data/train.csv"), "1,2,3\n");
+  places_.cache.clear();
+  ExpectObstacle(Prepare(), "data", "train");
+}
+
+TEST_F(WorkspaceTest, BelievesNothingInTheCacheThatHasAnotherContent) {
+  places_.cache = folder_->path() / "cache";
+  const std::string hash = Sha256HexOf("1,2,3\n");
+  Write("cache/sha256/" + hash.substr(0, 2) + "/" + hash, "1,2,4\n");
+  fs::remove(places_.root / "data/train.csv");
+  ExpectObstacle(Prepare(), "data", "not the recorded one");
+}
+
+TEST(DataCache, TakesNothingInUnderAnotherHash) {
+  const auto folder = ScopedTempDir::Make();
+  ASSERT_TRUE(folder.ok());
+  const fs::path file = folder->path() / "fetched";
+  ASSERT_TRUE(WriteFileAtomic(file, "a").ok());
+  const Status status = MoveIntoCache(folder->path() / "cache", Sha256HexOf("b"), file);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kIntegrity);
+  EXPECT_FALSE(fs::exists(file));
+  EXPECT_TRUE(PathInCache(folder->path(), "../../etc").empty());
 }
 
 TEST_F(WorkspaceTest, GivesTheRunACopyOfSmallDataSoThatTheOriginalIsSafe) {
