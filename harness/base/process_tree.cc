@@ -185,7 +185,9 @@ void ProcessTree::Refresh(bool search_environments) {
     const std::optional<ProcessStat> stat = ReadProcessStat(pid);
     if (!stat) continue;
     const auto known = members_.find(pid);
-    if (known != members_.end() && known->second.start_ticks == stat->start_ticks) {
+    const bool same = known != members_.end() && known->second.start_ticks == stat->start_ticks;
+    // Where the group is all there is, a member that has left it is none any more.
+    if (same && (!group_only_ || Adopt(*stat, false))) {
       members.emplace(pid, *stat);
     } else {
       strangers.push_back(*stat);

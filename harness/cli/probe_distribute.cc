@@ -69,6 +69,24 @@ Result<NodeAnswer> TakeAnswer(const NodeEnd& end, const fs::path& out) {
   return answer;
 }
 
+// A line a reason: of a fleet, thousands of nodes may have one.
+void TellMissing(const std::map<std::string, std::vector<std::string>>& nodes_by_reason) {
+  constexpr std::size_t kMostLines = 100;
+  std::size_t lines = 0;
+  std::size_t untold = 0;
+  for (const auto& [why, nodes] : nodes_by_reason) {
+    if (++lines > kMostLines) {
+      untold += nodes.size();
+      continue;
+    }
+    const std::string count = nodes.size() == 1 ? "" : fmt::format(" ({} nodes)", nodes.size());
+    LogError(fmt::format("{}{}: no fingerprint: {}", FoldNames(nodes), count, why));
+  }
+  if (untold == 0) return;
+  LogError(fmt::format("{} further nodes: no fingerprint, for {} further reasons; --json has them",
+                       untold, lines - kMostLines));
+}
+
 class ProbeSweep {
  public:
   ProbeSweep(fs::path out, NodeSweep* sweep) : out_(std::move(out)), sweep_(*sweep) {}
@@ -94,12 +112,14 @@ class ProbeSweep {
   int Report(bool as_json) const {
     std::size_t given = 0;
     bool fine = true;
+    std::map<std::string, std::vector<std::string>> missing;  // by the reason
     for (const auto& [node, answer] : answers_) {
       given += answer.file.empty() ? 0 : 1;
       fine = fine && answer.why.empty();
-      if (answer.file.empty()) LogError(fmt::format("{}: no fingerprint: {}", node, answer.why));
+      if (answer.file.empty()) missing[answer.why].push_back(node);
       if (answer.failing) LogWarning(fmt::format("{}: {}", node, answer.why));
     }
+    TellMissing(missing);
     const int code = fine ? kExitOk : kExitInfrastructure;
     if (as_json) {
       const int printed = PrintJson(AsJson());

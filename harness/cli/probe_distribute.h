@@ -14,6 +14,7 @@ struct DistributeOptions {
   std::string dispatch = "local";
   std::vector<std::string> sbatch;
   double wait_seconds = 3600.0;
+  bool waits = false;  // it was given
   bool json = false;
 };
 void AddDistributeOptions(Command* run, DistributeOptions* options);

@@ -284,6 +284,7 @@ Status CheckDistribute(const ProbeOptions& options) {
   if (distribute.asked) return {};
   if (slurm) return InvalidInput("goes with --distribute", "--dispatch");
   if (!distribute.sbatch.empty()) return InvalidInput("goes with --distribute", "--sbatch");
+  if (distribute.waits) return InvalidInput("goes with --distribute", "--wait");
   if (distribute.json) {
     return InvalidInput("goes with --distribute; a fingerprint is JSON anyway", "--json");
   }
@@ -377,7 +378,10 @@ void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
   run.Example("rharness probe run --device cuda:0 --python python3 --budget 10m --out torch.json");
   run.Example(
       "rharness probe run --dispatch slurm --distribute --sbatch=--partition=gpu --out fleet");
-  run.Do([options] { return Run(*options); });
+  run.Do([options, &run] {
+    options->distribute.waits = run.Given("--wait");
+    return Run(*options);
+  });
 }
 
 }  // namespace

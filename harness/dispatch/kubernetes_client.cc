@@ -13,6 +13,7 @@ namespace rharness {
 namespace {
 
 constexpr auto kCallLimit = std::chrono::seconds(60);
+constexpr std::uint64_t kMostOutput = std::uint64_t{256} << 20;
 // Of one request; a call may make several.
 constexpr std::string_view kRequestLimit = "--request-timeout=20s";
 
@@ -59,7 +60,8 @@ KubernetesClient::KubernetesClient(std::vector<std::string> options, Run run)
     : options_(std::move(options)), run_(std::move(run)) {
   if (!run_) {
     run_ = [](const ProcessSpec& spec) {
-      return RunProcess(spec, {.timeout = kCallLimit, .output_bytes = std::uint64_t{256} << 20});
+      return RunProcess(
+          spec, {.timeout = kCallLimit, .output_bytes = kMostOutput, .close_when_full = true});
     };
   }
 }
@@ -74,6 +76,9 @@ Result<std::string> KubernetesClient::Call(std::vector<std::string> arguments) {
   ProcessResult result =
       run_({.argv = std::move(argv), .environment = ClientEnvironment(), .group_only = true});
   const Outcome& outcome = result.outcome;
+  if (result.stdout_bytes > kMostOutput) {
+    return ProcessError(fmt::format("printed more than {} MiB", kMostOutput >> 20), where);
+  }
   if (outcome.Succeeded()) return std::move(result.stdout_text);
   if (outcome.kind == OutcomeKind::kNotStarted) {
     return NotFound("cannot be started: " + outcome.detail + "; expected kubectl on PATH",

@@ -94,6 +94,28 @@ std::optional<TaskDecision> NeverRan(const KubernetesPod& pod, const KubernetesT
   return std::nullopt;
 }
 
+// What is over, for no reason that Kubernetes gives.
+TaskDecision DecideUntold(const KubernetesTask& task, const KubernetesPod* pod) {
+  const bool twice = pod != nullptr && pod->container.exit_code == kExitClaimed;
+  if (!task.job || task.pods.empty() || twice) {
+    const char* what = task.job ? "its pod" : "its Job";
+    const std::string failed =
+        task.job && task.job->failed
+            ? fmt::format(" ({})", ReasonAnd(task.job->reason, task.job->message))
+            : "";
+    return {Kind::kRetry, fmt::format("{} is gone, which somebody deleted{}", what, failed), ""};
+  }
+  const std::string outcome = task.stopped ? "the run was stopped, but not by this drill"
+                                           : "there is no evidence of the run";
+  // What waits in its place, or is on its way out, says nothing of the one that ran.
+  const bool replaced = !pod->IsOver() && (pod->phase == "Pending" || task.pods.size() > 1);
+  if (task.stopped && (replaced || pod->leaving)) {
+    return {Kind::kRetry, fmt::format("its pod was deleted, and {}", outcome), ""};
+  }
+  return {Kind::kRetry,
+          fmt::format("Kubernetes says {}{}, and {}", WhyEnded(*pod), OnNode(*pod), outcome), ""};
+}
+
 TaskDecision DecideEnded(const KubernetesTask& task) {
   const KubernetesPod* pod = TellingPod(task);
   if (pod != nullptr && pod->IsOver()) {
@@ -118,20 +140,7 @@ TaskDecision DecideEnded(const KubernetesTask& task) {
                                                        : ""),
             ""};
   }
-  const bool twice = pod != nullptr && pod->container.exit_code == kExitClaimed;
-  if (!task.job || task.pods.empty() || twice) {
-    const char* what = task.job ? "its pod" : "its Job";
-    const std::string failed =
-        task.job && task.job->failed
-            ? fmt::format(" ({})", ReasonAnd(task.job->reason, task.job->message))
-            : "";
-    return {Kind::kRetry, fmt::format("{} is gone, which somebody deleted{}", what, failed), ""};
-  }
-  return {Kind::kRetry,
-          fmt::format("Kubernetes says {}{}, and {}", WhyEnded(*pod), OnNode(*pod),
-                      task.stopped ? "the run was stopped, but not by this drill"
-                                   : "there is no evidence of the run"),
-          ""};
+  return DecideUntold(task, pod);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ constexpr std::string_view kNodeScript =
 
 constexpr std::chrono::nanoseconds kFirstRound = std::chrono::seconds(1);
 constexpr std::chrono::nanoseconds kLongestRound = std::chrono::seconds(30);
+constexpr std::chrono::nanoseconds kLongestUnsettled = std::chrono::seconds(10);  // a job is over
 // A job of several nodes that has not started by then waits for one of them.
 constexpr std::chrono::nanoseconds kPatience = std::chrono::minutes(3);
 constexpr int kMostAttempts = 2;
@@ -121,9 +122,12 @@ Result<std::vector<NodeEnd>> NodeSweep::Wait(std::chrono::nanoseconds longest) {
   }
   if (ended_.empty()) {
     RETURN_IF_ERROR(Round());
-    interval_ = ended_.empty() && interval_.count() > 0
-                    ? std::min(kLongestRound, interval_ + interval_ / 2)
-                    : kFirstRound;
+    const bool unsettled = std::ranges::any_of(
+        batches_, [](const auto& batch) { return batch.second.ended.has_value(); });
+    interval_ =
+        ended_.empty() && interval_.count() > 0
+            ? std::min(unsettled ? kLongestUnsettled : kLongestRound, interval_ + interval_ / 2)
+            : kFirstRound;
     next_round_ = clock_.Monotonic() + interval_;
   }
   return std::exchange(ended_, {});
@@ -178,7 +182,11 @@ bool NodeSweep::Poll() {
     if (batch.job) jobs.push_back(*batch.job);
   }
   if (jobs.empty()) return true;
-  const auto queue = client_.Queue(jobs);
+  auto queue = client_.Queue(jobs);
+  // It answers, and tells nothing of these jobs.
+  const bool refused = !queue.ok() && queue.error().code == ErrorCode::kInvalidInput;
+  unknown_why_ = refused ? ": " + queue.error().ToString() : "";
+  if (refused) queue = SlurmTasks();
   if (!queue.ok()) {
     TellSilence(queue.error());
     return false;
@@ -227,8 +235,21 @@ void NodeSweep::SettleBatch(int number, const std::optional<SlurmTask>& said) {
   batch.waits = false;
   if (!batch.ended) batch.ended = now;
   const auto lag = phase == SlurmPhase::kUnknown ? kUnknownLimit : kEvidenceLag;
-  if (batch.nodes.empty() || now - *batch.ended >= lag) {
-    EndBatch(number, said.value_or(SlurmTask{.state = "", .node = "", .reason = ""}));
+  if (!batch.nodes.empty() && now - *batch.ended < lag) return;
+  if (said) return EndBatch(number, *said);
+  EndUnknown(number);
+}
+
+// What runs there now, if anything, nobody knows: it is not tried again beside it.
+void NodeSweep::EndUnknown(int number) {
+  const Batch batch = std::move(batches_.at(number));
+  batches_.erase(number);
+  (void)client_.Cancel({std::to_string(batch.job.value_or(0))});
+  for (const std::string& node : batch.nodes) {
+    End(node,
+        fmt::format("Slurm's queue does not know its job {} any more{}, and it left no "
+                    "answer within {}",
+                    batch.job.value_or(0), unknown_why_, FormatDuration(Seconds(kUnknownLimit))));
   }
 }
 
@@ -272,8 +293,7 @@ void NodeSweep::EndBatch(int number, const SlurmTask& said) {
     const std::string line = log.ok() ? LineAbout(*log, node) : "";
     const std::string own = LastLineOf(FolderOf(number) / node / "log.txt");
     part.why = fmt::format("Slurm says {} of its job {}, and it left no answer",
-                           said.state.empty() ? "nothing" : TerminalSafe(said.state),
-                           batch.job.value_or(0));
+                           TerminalSafe(said.state), batch.job.value_or(0));
     if (!line.empty()) part.why += ": " + line;
     if (line.empty() && !own.empty()) part.why += "; it last printed: " + own;
     const int again = preempted ? ++part.preempted : ++part.attempts;

@@ -105,6 +105,7 @@ class NodeSweep {
   void SettleWaiting(int number, const SlurmTask& said);
   void GiveBack(int number, bool alone);
   void EndBatch(int number, const SlurmTask& said);
+  void EndUnknown(int number);
   bool LookAtNodes();
   void DropUnusable();
   void DropLate();
@@ -125,7 +126,8 @@ class NodeSweep {
   std::map<int, Batch> batches_;       // likewise
   std::vector<NodeEnd> ended_;         // and not told yet
   int last_batch_ = 0;
-  std::string refusal_;  // the last one, where nothing was taken since
+  std::string refusal_;      // the last one, where nothing was taken since
+  std::string unknown_why_;  // ": WHY", where squeue refuses to tell
   MonotonicTime began_{0};
   MonotonicTime next_round_{0};
   std::chrono::nanoseconds interval_{0};

@@ -14,6 +14,7 @@ namespace rharness {
 namespace {
 
 constexpr auto kCallLimit = std::chrono::seconds(60);
+constexpr std::uint64_t kMostOutput = std::uint64_t{64} << 20;
 
 // Variables of Slurm's change what its programs do, but for those that say where it is.
 std::map<std::string, std::string> ClientEnvironment() {
@@ -48,7 +49,8 @@ std::string LastLineOf(std::string_view text) {
 SlurmClient::SlurmClient(Run run) : run_(std::move(run)) {
   if (!run_) {
     run_ = [](const ProcessSpec& spec) {
-      return RunProcess(spec, {.timeout = kCallLimit, .output_bytes = std::uint64_t{256} << 20});
+      return RunProcess(
+          spec, {.timeout = kCallLimit, .output_bytes = kMostOutput, .close_when_full = true});
     };
   }
 }
@@ -59,6 +61,9 @@ Result<std::string> SlurmClient::Call(std::vector<std::string> argv) {
   ProcessResult result =
       run_({.argv = std::move(argv), .environment = ClientEnvironment(), .group_only = true});
   const Outcome& outcome = result.outcome;
+  if (result.stdout_bytes > kMostOutput) {
+    return ProcessError(fmt::format("printed more than {} MiB", kMostOutput >> 20), program);
+  }
   if (outcome.Succeeded()) return std::move(result.stdout_text);
   if (outcome.kind == OutcomeKind::kNotStarted) {
     return NotFound("cannot be started: " + outcome.detail + "; expected Slurm's programs on PATH",
@@ -125,8 +130,14 @@ Result<std::vector<SlurmNode>> SlurmClient::Nodes(const NodeChoice& choice) {
                                      fmt::format("--format={}", kSinfoFormat)};
     if (!choice.partition.empty()) argv.push_back("--partition=" + choice.partition);
     if (!nodes.empty()) argv.push_back("--nodes=" + nodes);
-    ASSIGN_OR_RETURN(const std::string text, Call(std::move(argv)));
-    return ParseSinfo(text, choice.partition.empty());
+    const auto text = Call(std::move(argv));
+    auto found = text.ok() ? ParseSinfo(*text, choice.partition.empty())
+                           : Result<std::vector<SlurmNode>>(text.error());
+    // It prints nothing for nodes that are not there: what it refuses is no fault of the caller's.
+    if (!found.ok() && found.error().code == ErrorCode::kInvalidInput) {
+      return ProcessError(found.error().message, found.error().where);
+    }
+    return found;
   };
   ASSIGN_OR_RETURN(std::vector<SlurmNode> nodes, list(choice.nodelist));
   std::set<std::string> excluded;

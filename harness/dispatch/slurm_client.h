@@ -30,7 +30,8 @@ class SlurmClient {
   Result<SlurmTasks> Accounting(const std::vector<std::uint64_t>& jobs);
   // The array of this name, in the queue or in the accounting; none: neither knows one.
   Result<std::optional<std::uint64_t>> FindByName(const std::string& name);
-  // The nodes that are meant. Errors: also invalid_input for an expression that is none.
+  // The nodes that are meant. Errors: process also where sinfo refuses, or prints what no one can
+  // read; invalid_input for an expression that is none.
   Result<std::vector<SlurmNode>> Nodes(const NodeChoice& choice);
   Status Cancel(const std::vector<std::string>& tasks);
   int MaxArray();

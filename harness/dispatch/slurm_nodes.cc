@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include "harness/base/files.h"
 
@@ -64,6 +67,42 @@ SlurmNode NodeFrom(const std::vector<std::string_view>& fields) {
           .silent = marks != std::string_view::npos && state.substr(marks).find('*') != state.npos,
           .features = FeaturesOf(fields[3]),
           .reason = fields[4] == "none" ? "" : std::string(fields[4].substr(0, kLongestReason))};
+}
+
+// The number at the end of a name, with its width; none: {0, 0}.
+struct Suffix {
+  std::size_t width = 0;
+  std::uint64_t number = 0;
+  auto operator<=>(const Suffix&) const = default;
+};
+
+Suffix SuffixOf(std::string_view name) {
+  constexpr std::size_t kMostDigits = 18;
+  const auto last = name.find_last_not_of("0123456789");
+  const std::string_view digits = last == name.npos ? name : name.substr(last + 1);
+  Suffix suffix;
+  // Whole numbers are no names of Slurm's, and longer ones are no numbers.
+  if (digits.empty() || digits.size() > kMostDigits || last == name.npos) return suffix;
+  suffix.width = digits.size();
+  std::from_chars(digits.data(), digits.data() + digits.size(), suffix.number);
+  return suffix;
+}
+
+// "001-003,007".
+std::string FoldNumbers(const std::vector<Suffix>& sorted) {
+  std::string text;
+  for (std::size_t i = 0, next = 0; i < sorted.size(); i = next) {
+    for (next = i + 1; next < sorted.size() && sorted[next].width == sorted[i].width &&
+                       sorted[next].number == sorted[next - 1].number + 1;) {
+      ++next;
+    }
+    if (i > 0) text += ',';
+    text += fmt::format("{:0{}}", sorted[i].number, sorted[i].width);
+    if (next > i + 1) {
+      text += fmt::format("-{:0{}}", sorted[next - 1].number, sorted[next - 1].width);
+    }
+  }
+  return text;
 }
 
 // From left to right, without precedence: "a|b&c" is "(a|b)&c".
@@ -183,6 +222,28 @@ NodeRoom RoomOf(const SlurmNode& node, bool reserved) {
   if (node.state == "idle") return NodeRoom::kFree;
   const bool lent = node.state == "reserved" || node.state == "maint";
   return lent && reserved ? NodeRoom::kFree : NodeRoom::kBusy;
+}
+
+std::string FoldNames(const std::vector<std::string>& names) {
+  std::map<std::string, std::vector<Suffix>> numbers;  // by what stands before them
+  for (const std::string& name : names) {
+    const Suffix suffix = SuffixOf(name);
+    numbers[name.substr(0, name.size() - suffix.width)].push_back(suffix);
+  }
+  std::string text;
+  for (auto& [before, suffixes] : numbers) {
+    std::ranges::sort(suffixes);
+    suffixes.erase(std::unique(suffixes.begin(), suffixes.end()), suffixes.end());
+    if (suffixes.front().width == 0) {
+      text += (text.empty() ? "" : ",") + before;
+      suffixes.erase(suffixes.begin());
+    }
+    if (suffixes.empty()) continue;
+    const std::string folded = FoldNumbers(suffixes);
+    const bool one = suffixes.size() == 1;
+    text += (text.empty() ? "" : ",") + before + (one ? folded : "[" + folded + "]");
+  }
+  return text;
 }
 
 std::string DescribeState(const SlurmNode& node) {

@@ -58,6 +58,9 @@ NodeRoom RoomOf(const SlurmNode& node, bool reserved);
 // "drained: bad DIMM"; "down, does not respond".
 std::string DescribeState(const SlurmNode& node);
 
+// "gpu[001-003,007],login": in the order of numbers, as options of Slurm take it.
+std::string FoldNames(const std::vector<std::string>& names);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_DISPATCH_SLURM_NODES_H_

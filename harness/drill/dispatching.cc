@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <utility>
 
 #include "harness/dispatch/kubernetes_dispatcher.h"
@@ -24,16 +25,21 @@ std::string LauncherOf(const Manifest& manifest, const DrillOptions& options) {
 
 Result<std::vector<std::string>> SpreadOverNodes(DrillOptions* options) {
   std::vector<std::string> absent;
+  std::map<std::string, std::vector<std::string>> unusable;  // by the reason
   if (!options->distribute) return absent;
   ASSIGN_OR_RETURN(const NodeChoice choice, ChooseNodes(options->sbatch));
   SlurmClient client;
   ASSIGN_OR_RETURN(const std::vector<SlurmNode> nodes, client.Nodes(choice));
   for (const SlurmNode& node : nodes) {
     if (RoomOf(node, choice.reserved) == NodeRoom::kUnusable) {
-      absent.push_back(fmt::format("no rerun on node {}: {}", node.name, DescribeState(node)));
+      unusable[DescribeState(node)].push_back(node.name);
     } else {
       options->plan.nodes.push_back(node.name);
     }
+  }
+  for (const auto& [why, names] : unusable) {
+    const std::string which = names.size() == 1 ? "node" : fmt::format("{} nodes,", names.size());
+    absent.push_back(fmt::format("no rerun on {} {}: {}", which, FoldNames(names), why));
   }
   const std::size_t found = options->plan.nodes.size();
   if (found == 0) {

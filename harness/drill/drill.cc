@@ -298,6 +298,11 @@ class Drill {
       if (!run.comparison.needs_confirmation) continue;
       const int next = run.evidence.empty() ? 1 : run.evidence.rbegin()->first + 1;
       reruns.push_back(PlanRerun(run.manifest, next, options_.plan));
+      // On the node that it was seen on: another one would answer another question.
+      for (const auto& [rerun, evidence] : run.evidence) {
+        const bool there = !reruns.back().node.empty() && evidence.outcome.Succeeded();
+        if (there) reruns.back().node = evidence.machine.node;
+      }
     }
     if (reruns.empty()) return {};
     LogInfo(fmt::format("a drift is suspected in {} {}; rerunning once more to confirm",

@@ -84,6 +84,20 @@ TEST(Subprocess, LeavesWhatLeftTheGroupAloneWhereTheGroupIsAllThereIs) {
   ::kill(pids[0], SIGKILL);
 }
 
+// It was seen in the group before it left it, as every daemon is on a busy machine.
+TEST(Subprocess, LeavesWhatWasSeenInTheGroupBeforeItLeftAlone) {
+  ProcessSpec spec;
+  spec.argv = {"/bin/sh", "-c",
+               "(sleep 0.5; exec setsid sleep 60) > /dev/null 2>&1 & echo $!; sleep 1.5"};
+  spec.group_only = true;
+  const ProcessResult result = RunProcess(spec, Timeout());
+  EXPECT_EQ(result.outcome.kind, OutcomeKind::kExited) << result.outcome.ToString();
+  const std::vector<int> pids = Pids(result.stdout_text);
+  ASSERT_EQ(pids.size(), 1u);
+  EXPECT_TRUE(IsAlive(pids[0]));
+  ::kill(pids[0], SIGKILL);
+}
+
 TEST(Subprocess, APipeHeldOpenByAnEscapedDaemonDoesNotHoldTheCall) {
   const ProcessResult result = RunSteps({"fork-forgetful-daemon", "exit", "0"});
   EXPECT_EQ(result.outcome.kind, OutcomeKind::kExited);

@@ -328,6 +328,10 @@ TEST(KubernetesStates, TriesAgainWhatSomebodyDeleted) {
   EXPECT_EQ(After(task, kEvidenceLag).kind, Kind::kRetry);
   task.stopped = true;
   EXPECT_EQ(After(task, seconds(0)).kind, Kind::kRetry) << "its own word that it was stopped";
+  auto waits = WithPod(ContainerStatus("Pending", R"("waiting": {"reason": "x"})"));
+  waits.claimed = waits.stopped = true;
+  EXPECT_EQ(After(waits, seconds(0)).why,
+            "its pod was deleted, and the run was stopped, but not by this drill");
   EXPECT_THAT(After(TaskOf(""), kEvidenceLag).why, HasSubstr("its Job is gone"));
   EXPECT_EQ(After(TaskOf(""), seconds(5)).kind, Kind::kWait);
 }

@@ -67,14 +67,15 @@ std::string KubernetesWorld::Run(std::vector<std::string> arguments) {
 }
 
 std::string KubernetesWorld::Template(const fs::path& shared, const std::string& more,
-                                      const std::string& image) {
+                                      const std::string& image,
+                                      const std::vector<std::string>& also) {
   std::string volumes;
   std::string mounts;
   // The image has busybox alone: this machine's /usr, /lib and the like come as they are.
   int count = 0;
-  for (const std::string& path :
-       {std::string("/usr"), std::string("/lib"), std::string("/lib64"), std::string("/etc"),
-        std::string(RHARNESS_BIN_DIR), shared.string()}) {
+  std::vector<std::string> paths = {"/usr", "/lib", "/lib64", "/etc", RHARNESS_BIN_DIR, shared};
+  paths.insert(paths.end(), also.begin(), also.end());
+  for (const std::string& path : paths) {
     const std::string comma = count == 0 ? "" : ", ";
     volumes +=
         fmt::format(R"({}{{"name": "v{}", "hostPath": {{"path": "{}"}}}})", comma, count, path);
@@ -85,9 +86,10 @@ std::string KubernetesWorld::Template(const fs::path& shared, const std::string&
       R"({{"apiVersion": "v1", "kind": "PodTemplate", "metadata": {{"name": "test"}},
           "template": {{"spec": {{"hostNetwork": true, "volumes": [{}], {}
           "containers": [{{"name": "rerun", "image": "{}", "imagePullPolicy": "{}",
-          "env": [{{"name": "PATH", "value": "/usr/bin:/bin"}}], "volumeMounts": [{}]}}]}}}}}})",
+          "env": [{{"name": "PATH", "value": "{}/bin:{}:/usr/bin:/bin"}}],
+          "volumeMounts": [{}]}}]}}}}}})",
       volumes, more.empty() ? "" : more + ",", image,
-      image == "localhost/base:1" ? "Never" : "Always", mounts);
+      image == "localhost/base:1" ? "Never" : "Always", shared.string(), RHARNESS_BIN_DIR, mounts);
 }
 
 }  // namespace rharness

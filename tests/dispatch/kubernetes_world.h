@@ -26,9 +26,11 @@ class KubernetesWorld {
   // kubectl; its stdout.
   static std::string Run(std::vector<std::string> arguments);
   // A PodTemplate for pods that see `shared`, and this machine's programs and libraries, under
-  // their paths; `more` are further members of the pod's spec.
+  // their paths, and `also`; `more` are further members of the pod's spec. On their PATH,
+  // shared/bin is first.
   static std::string Template(const std::filesystem::path& shared, const std::string& more = "",
-                              const std::string& image = "localhost/base:1");
+                              const std::string& image = "localhost/base:1",
+                              const std::vector<std::string>& also = {});
 
  private:
   std::string problem_;

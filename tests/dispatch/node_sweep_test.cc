@@ -37,6 +37,8 @@ class FakeSlurm {
     const std::vector<std::string>& argv = spec.argv;
     ++calls[argv[0]];
     if (down) return Fail("error: Unable to contact slurm controller (connect failure)");
+    if (argv[0] == "sinfo" && !sinfo_refuses.empty()) return Fail("sinfo: error: " + sinfo_refuses);
+    if (argv[0] == "squeue" && !squeue_refuses.empty()) return Fail(squeue_refuses);
     if (argv[0] == "sinfo") {
       for (const auto& [name, state] : nodes) {
         result.stdout_text += fmt::format("{}|p*|{}|(null)|{}\n", name, state, reason);
@@ -72,8 +74,10 @@ class FakeSlurm {
   std::map<int, Job> jobs;
   std::map<std::string, int> calls;
   std::set<std::string> cancelled;
-  std::string refuses;   // what sbatch says
-  bool forgets = false;  // sbatch takes a job and does not say so
+  std::string refuses;         // what sbatch says
+  std::string sinfo_refuses;   // likewise
+  std::string squeue_refuses;  // likewise
+  bool forgets = false;        // sbatch takes a job and does not say so
   bool down = false;
 
  private:
@@ -285,6 +289,42 @@ TEST_F(Sweep, WaitsForWhatASharedFolderShowsLate) {
   FakeSlurm::Answer(slurm_.jobs.at(1), "n1", 0);
   EXPECT_EQ(After(seconds(60)).size(), 1U);
   EXPECT_EQ(slurm_.jobs.size(), 1U);
+}
+
+// It may still run: nothing is started beside it.
+TEST_F(Sweep, GivesUpInTwoMinutesWhatTheQueueDoesNotShowAnyMore) {
+  slurm_.nodes = {{"n1", "idle"}, {"n2", "idle"}};
+  Begin();
+  EXPECT_TRUE(After(seconds(1)).empty());
+  slurm_.jobs.at(1).state = "RUNNING";
+  EXPECT_TRUE(After(minutes(30)).empty());
+  slurm_.jobs.at(1).state = "";
+  EXPECT_TRUE(After(seconds(100)).empty());
+  const auto ends = After(seconds(60));
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_THAT(ends.at("n2").why, HasSubstr("queue does not know its job 1 any more, and"));
+  EXPECT_EQ(slurm_.jobs.size(), 1U);
+  EXPECT_THAT(slurm_.cancelled, ElementsAre("1"));
+  EXPECT_TRUE(sweep_->Done());
+}
+
+TEST_F(Sweep, GivesUpInTwoMinutesWhatTheQueueRefusesToTell) {
+  slurm_.nodes = {{"n1", "idle"}};
+  Begin();
+  EXPECT_TRUE(After(seconds(1)).empty());
+  slurm_.squeue_refuses = "squeue: error: Access/permission denied";
+  const auto ends = After(seconds(160));
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_THAT(ends.at("n1").why, HasSubstr("any more: squeue: Access/permission denied, and"));
+}
+
+TEST_F(Sweep, TellsARefusalOfSinfoAsSlurmsTrouble) {
+  slurm_.sinfo_refuses = "Access/permission denied";
+  NodeSweep sweep({.folder = "/nowhere", .id = "x", .command = {}}, {}, &client_, &clock_);
+  const Status begun = sweep.Begin();
+  ASSERT_FALSE(begun.ok());
+  EXPECT_EQ(begun.error().code, ErrorCode::kProcess);
+  EXPECT_EQ(begun.error().ToString(), "sinfo: Access/permission denied");
 }
 
 TEST_F(Sweep, DoesNotSubmitAThousandTimesWhatSlurmRefuses) {

@@ -1,12 +1,18 @@
 // `rharness drill --distribute`: each run once on every node of a real Slurm, pinned to it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <map>
+#include <sstream>
 #include <thread>
 
+#include "harness/base/json.h"
 #include "tests/cli/drill_program.h"
 #include "tests/dispatch/slurm_world.h"
 
@@ -25,7 +31,7 @@ class SlurmDistribute : public DrillProgram {
     environment_["SLURM_CONF"] = std::getenv("SLURM_CONF");
     // On node n2, which Slurm names in the environment of `rharness rerun`, it computes otherwise.
     Write("train.sh",
-          "value=$(cat value)\n"
+          "sleep 0.7\nvalue=$(cat value)\n"
           "if tr '\\0' '\\n' < /proc/$PPID/environ | grep -q '^SLURMD_NODENAME=n2$'; then\n"
           "  value=0.75000001\n"
           "fi\n"
@@ -46,13 +52,51 @@ class SlurmDistribute : public DrillProgram {
     }
     EXPECT_TRUE(idle());
   }
-  ProcessResult Distribute(const std::vector<std::string>& options = {}) const {
+  ProcessResult Start(std::vector<std::string> argv,
+                      const std::function<void(int)>& on_start = {}) const {
+    ProcessLimits limits;
+    limits.timeout = std::chrono::minutes(3);
+    return RunProcess(ProcessSpec{std::move(argv), environment_, folder_.path()}, limits, on_start);
+  }
+  ProcessResult Distribute(const std::vector<std::string>& options = {},
+                           const std::function<void(int)>& on_start = {}) const {
     std::vector<std::string> argv = {kRharness, "drill",      "--history", "runs.db",     "--out",
                                      "out",     "--dispatch", "slurm",     "--distribute"};
     argv.insert(argv.end(), options.begin(), options.end());
-    ProcessLimits limits;
-    limits.timeout = std::chrono::minutes(3);
-    return RunProcess(ProcessSpec{std::move(argv), environment_, folder_.path()}, limits);
+    return Start(std::move(argv), on_start);
+  }
+  // Eight repeats of one run, whose noise tells what a drift is; the script says what comes of a
+  // rerun on the node $node.
+  void RecordRepeats(const std::string& rerun) {
+    fs::remove_all(At("runs"));
+    fs::remove(At("runs.db"));
+    Write("train.sh",
+          "node=$(tr '\\0' '\\n' < /proc/$PPID/environ | sed -n 's/^SLURMD_NODENAME=//p')\n"
+          "value=$(cat \"$1/noise\")\n" +
+              rerun + "\nprintf '{\"metrics\": {\"accuracy\": %s}}' \"$value\" > metrics.json\n");
+    for (int i = 0; i < 8; ++i) {
+      Write("noise", "0.75" + std::to_string(i % 4));
+      Record(std::string(1, static_cast<char>('a' + i)), {});
+    }
+    Add();
+  }
+  std::vector<std::string> Nodes(const ReportRun& run) const {
+    std::vector<std::string> nodes;
+    for (const ReportRerun& rerun : run.reruns) nodes.push_back(rerun.node);
+    return nodes;
+  }
+  // How often the journal says that a rerun was collected, at most.
+  int MostCollected() const {
+    std::map<std::string, int> collected;
+    std::istringstream journal(Read(At("out/journal.jsonl")));
+    int most = 0;
+    for (std::string line; std::getline(journal, line);) {
+      const auto json = ParseJson(line.substr(std::min(line.find('{'), line.size())), "journal");
+      const Json* state = json.ok() ? json->Find("state") : nullptr;
+      if (state == nullptr || state->AsString() != "collected") continue;
+      most = std::max(most, ++collected[json->Find("job")->AsString()]);
+    }
+    return most;
   }
 
   static SlurmWorld* world_;
@@ -89,6 +133,81 @@ TEST_F(SlurmDistribute, NamesANodeThatTakesNoJob) {
   ASSERT_EQ(report.runs.size(), 2U);
   EXPECT_EQ(report.runs[0].reruns.size(), 1U);
   EXPECT_EQ(report.runs[0].verdict, Verdict::kIdentical);
+}
+
+// Whenever it is killed: each rerun is on its node, once.
+TEST_F(SlurmDistribute, GoesOnWhereItWasKilled) {
+  for (const int after : {300, 900, 1500, 2200, 3000}) {
+    fs::remove_all(At("out"));
+    std::thread killer;
+    const ProcessResult killed = Distribute({}, [&](int pid) {
+      killer = std::thread([pid, after] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(after));
+        ::kill(pid, SIGKILL);
+      });
+    });
+    killer.join();
+    const bool begun = fs::exists(At("out/journal.jsonl"));
+    fmt::print("killed after {} ms: {}{}\n", after, killed.outcome.ToString(),
+               begun ? "" : ", before its journal was there");
+    const ProcessResult resumed =
+        begun ? Start({kRharness, "drill", "--resume", "--out", "out"}) : Distribute();
+    const Report report = StoredReport();
+    ASSERT_EQ(report.runs.size(), 2U) << resumed.stderr_text;
+    for (const ReportRun& run : report.runs) {
+      EXPECT_THAT(Nodes(run), testing::ElementsAre("n1", "n2")) << after;
+      for (const ReportRerun& rerun : run.reruns) {
+        EXPECT_EQ(rerun.state, "compared") << after << " ms: " << rerun.reason;
+      }
+      EXPECT_NE(std::ranges::find(run.findings, "reruns_differ", &Finding::code),
+                run.findings.end());
+    }
+    EXPECT_EQ(MostCollected(), 1);
+    // The nodes are its own settings.
+    EXPECT_EQ(Start({kRharness, "drill", "--resume", "--out", "out", "--sbatch=--nodelist=n1"})
+                  .outcome.exit_code,
+              2);
+  }
+}
+
+TEST_F(SlurmDistribute, ConfirmsADriftOnTheNodeThatShowedIt) {
+  RecordRepeats("[ -z \"$node\" ] || value=0.5");
+  const ProcessResult drilled = Distribute({"--select", "run_id = a", "--sbatch=--nodelist=n2"});
+  EXPECT_EQ(drilled.outcome.exit_code, 1) << drilled.stderr_text;
+  EXPECT_THAT(drilled.stderr_text, HasSubstr("rerunning once more to confirm"));
+  const Report report = StoredReport();
+  ASSERT_EQ(report.runs.size(), 1U);
+  EXPECT_EQ(report.runs[0].verdict, Verdict::kDrifted);
+  EXPECT_THAT(Nodes(report.runs[0]), testing::ElementsAre("n2", "n2"));
+}
+
+// One node alone drifts: what the other one computes does not clear it.
+TEST_F(SlurmDistribute, TellsADriftOfOneNodeAmongTwo) {
+  RecordRepeats("[ \"$node\" != n2 ] || value=0.5");
+  const ProcessResult drilled = Distribute({"--select", "run_id = a"});
+  const Report report = StoredReport();
+  ASSERT_EQ(report.runs.size(), 1U) << drilled.stderr_text;
+  const ReportRun& run = report.runs[0];
+  fmt::print("verdict {}, exit code {}, nodes {}\n", VerdictName(run.verdict),
+             drilled.outcome.exit_code, fmt::join(Nodes(run), " "));
+  for (const Finding& finding : run.findings) fmt::print("{}: {}\n", finding.code, finding.message);
+  EXPECT_NE(run.verdict, Verdict::kIdentical);
+  EXPECT_NE(run.verdict, Verdict::kEquivalent);
+}
+
+// Of one node nothing came: the confirmation is not asked of it.
+TEST_F(SlurmDistribute, ConfirmsADriftWhereTheOtherNodeFailed) {
+  RecordRepeats("[ \"$node\" != n1 ] || exit 1\n[ -z \"$node\" ] || value=0.5");
+  const ProcessResult drilled = Distribute({"--select", "run_id = a"});
+  const Report report = StoredReport();
+  ASSERT_EQ(report.runs.size(), 1U) << drilled.stderr_text;
+  const ReportRun& run = report.runs[0];
+  fmt::print("verdict {}, exit code {}, nodes {}\n{}\n", VerdictName(run.verdict),
+             drilled.outcome.exit_code, fmt::join(Nodes(run), " "), drilled.stderr_text);
+  for (const Finding& finding : run.findings) fmt::print("{}: {}\n", finding.code, finding.message);
+  if (run.reruns.size() > 2) {
+    EXPECT_EQ(run.reruns[2].node, "n2");
+  }
 }
 
 TEST_F(SlurmDistribute, PlansAndRefusesBeforeAnythingRuns) {

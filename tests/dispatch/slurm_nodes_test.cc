@@ -95,6 +95,21 @@ TEST(SlurmNodes, AreMeantByOptionsOfSbatch) {
   EXPECT_FALSE(ChooseNodes({"--constraint=a100*4"}).ok());
 }
 
+TEST(SlurmNodes, AreNamedTogetherAsSlurmDoes) {
+  EXPECT_EQ(FoldNames({}), "");
+  EXPECT_EQ(FoldNames({"n1"}), "n1");
+  EXPECT_EQ(FoldNames({"n2", "n10", "n1", "n9", "n11", "n1"}), "n[1-2,9,10-11]");
+  EXPECT_EQ(FoldNames({"gpu-001", "gpu-002", "gpu-1", "login", "cpu7"}),
+            "cpu7,gpu-[1,001-002],login");
+  EXPECT_EQ(FoldNames({"n", "n1", "n2"}), "n,n[1-2]");
+  EXPECT_EQ(FoldNames({"12", "13"}), "12,13") << "not every Slurm reads \"[12-13]\"";
+  const std::string many(30, '9');
+  EXPECT_EQ(FoldNames({"n" + many, "n" + many + "8"}), "n" + many + ",n" + many + "8");
+  std::vector<std::string> fleet;
+  for (int i = 1; i <= 5000; ++i) fleet.push_back("n" + std::to_string(10000 + i).substr(1));
+  EXPECT_EQ(FoldNames(fleet), "n[0001-5000]");
+}
+
 TEST(SlurmNodes, HaveTheFeaturesThatAConstraintAsksFor) {
   const std::set<std::string> features = {"a100", "nvme"};
   for (const char* text : {"a100", "a100&nvme", "a100,nvme", "h100|a100", "a100&(ssd|nvme)",
