@@ -83,7 +83,7 @@ const std::vector<Fence>& Fences() {
       {"sqlite3.h", {"harness/cli/build_facts.cc", "tests/"}},
       {"CLI/", {"harness/cli/command_line.cc", "probes/command.cc"}},
       {"Eigen/", {"scenarios/digits_blas/", "probes/cpu/std_reduce_tree.cc"}},
-      {"yaml-cpp/", {"harness/policy/policy.cc"}},
+      {"yaml-cpp/", {"harness/policy/policy.cc", "harness/intake/yaml.cc"}},
       {"cblas", {"scenarios/digits_blas/"}},
       {"format>", {}},
       {"iostream>", {}},

@@ -308,6 +308,12 @@ void ImportedRun::AddGpu(std::string_view model, std::uint64_t memory_bytes, con
   manifest_.resources.gpus = static_cast<int>(gpus.size());
 }
 
+void ImportedRun::SetGpuDriver(std::string_view version, const Worth& worth) {
+  if (version.empty()) return;
+  manifest_.environment.hardware.gpu_driver = CleanText(version, 256);
+  Note("environment.hardware.gpu_driver", worth);
+}
+
 void ImportedRun::SetFlag(std::string_view name, std::string_view value, const Worth& worth) {
   const std::string clean = CleanName(name);
   if (clean.empty()) return;

@@ -51,6 +51,7 @@ class ImportedRun {
   void SetSoftware(std::string_view name, std::string_view version, const Worth& worth);
   void SetCpu(std::string_view model, std::string_view architecture, const Worth& worth);
   void AddGpu(std::string_view model, std::uint64_t memory_bytes, const Worth& worth);
+  void SetGpuDriver(std::string_view version, const Worth& worth);
   void SetFlag(std::string_view name, std::string_view value, const Worth& worth);
   void AddMetric(std::string_view name, double value, const Worth& worth);
   // Points in any order; of several at one step the last one counts, which is told.

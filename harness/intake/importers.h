@@ -18,6 +18,25 @@ namespace rharness {
 bool IsPlainRecord(const std::string& source);
 Status ImportPlainRecords(const ImportRequest& request, const ImportSink& sink);
 
+// mlperf.cc: result logs of MLPerf, 256 MiB each: the source itself, or every file below it named
+// result_*.txt or with ":::MLLOG " in its first 64 KiB. The description of the system that lies at
+// systems/SYSTEM.json of the same submission is a hint. A run's id is BENCHMARK-DIGEST of its log;
+// --run takes a log's path below the source, too. A line that is no event is left out and told (100
+// a log); a log that contradicts itself is refused, as is one that is there twice.
+bool IsMlperf(const std::string& source);
+Status ImportMlperf(const ImportRequest& request, const ImportSink& sink);
+
+// megatron.cc: golden values of Megatron's functional tests, 64 MiB each: the source itself, or
+// every .json below it of their form. They hold curves alone. --run takes paths, too.
+bool IsMegatron(const std::string& source);
+Status ImportMegatron(const ImportRequest& request, const ImportSink& sink);
+
+// trainer.cc: folders of a Hugging Face Trainer, one run each: trainer_state.json (64 MiB),
+// training_args.json or .bin, config.json, all_results.json (4 MiB each), and the weights and
+// optimizer states there and in checkpoint-N/. Whatever is a pickle is read as inert values.
+bool IsTrainer(const std::string& source);
+Status ImportTrainer(const ImportRequest& request, const ImportSink& sink);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_INTAKE_IMPORTERS_H_

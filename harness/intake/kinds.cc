@@ -9,9 +9,13 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<SourceKind, 1> kKinds = {{
+constexpr std::array<SourceKind, 4> kKinds = {{
     {"record", "reproducibility records: JSON with run_id, code.git_sha, container, data, seeds",
      IsPlainRecord, ImportPlainRecords},
+    {"trainer", "Hugging Face Trainer: folders with trainer_state.json", IsTrainer, ImportTrainer},
+    {"mlperf", "MLPerf result logs, with the descriptions of their systems", IsMlperf,
+     ImportMlperf},
+    {"megatron", "golden values of Megatron's tests: curves", IsMegatron, ImportMegatron},
 }};
 
 }  // namespace

@@ -1,0 +1,36 @@
+// The readers of loosely typed JSON.
+#include "harness/intake/loose_json.h"
+
+#include "compare/curves/printed_number.h"
+
+namespace rharness {
+
+bool IsJsonScalar(const Json& json) {
+  return !json.IsNull() && !json.IsObject() && !json.IsArray();
+}
+
+std::string LooseText(const Json* json) {
+  if (json == nullptr || !IsJsonScalar(*json)) return "";
+  return json->kind() == Json::Kind::kString ? json->AsString() : json->Dump();
+}
+
+std::string LooseText(const Json& object, std::string_view key) {
+  return LooseText(object.Find(key));
+}
+
+std::optional<double> LooseNumber(const Json* json) {
+  if (json == nullptr || json->kind() == Json::Kind::kBool) return std::nullopt;
+  if (json->kind() != Json::Kind::kString) return json->ToDouble();
+  const auto inner = ParseJson(json->AsString(), "");
+  return inner.ok() ? inner->ToDouble() : std::nullopt;
+}
+
+Result<Json> ReadLooseJson(const HeldFolder& folder, const std::filesystem::path& relative,
+                           std::uint64_t limit_bytes, std::string_view where) {
+  ASSIGN_OR_RETURN(const std::string text, folder.ReadFile(relative, limit_bytes));
+  std::string_view rest = text;
+  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+  return ParseJsonWithNonFinite(rest, where);
+}
+
+}  // namespace rharness
