@@ -9,9 +9,11 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<SourceKind, 1> kKinds = {{
+constexpr std::array<SourceKind, 2> kKinds = {{
     {"record", "reproducibility records: JSON with run_id, code.git_sha, container, data, seeds",
      IsPlainRecord, ImportPlainRecords},
+    {"mlflow", "MLflow: mlruns/, a server's SQLite file, or its URL (http://, https://)", IsMlflow,
+     ImportMlflow},
 }};
 
 }  // namespace
