@@ -75,4 +75,13 @@ std::string QuotedShort(std::string_view text) {
   return fmt::format("'{}{}'", CleanText(text, 60), text.size() > 60 ? "..." : "");
 }
 
+std::string JsonText(const Json* json) {
+  if (json == nullptr || json->IsNull() || json->IsObject() || json->IsArray()) return "";
+  return json->kind() == Json::Kind::kString ? json->AsString() : json->Dump();
+}
+
+std::string JsonText(const Json& object, std::string_view key) {
+  return JsonText(object.Find(key));
+}
+
 }  // namespace rharness

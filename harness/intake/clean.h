@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "harness/base/json.h"
+
 namespace rharness {
 
 // Without control characters, and valid UTF-8: what is neither becomes U+FFFD or goes. At most
@@ -25,6 +27,10 @@ std::optional<std::string> CleanRelativePath(std::string_view text);
 bool IsCleanWord(std::string_view text);
 // At most 60 bytes of it in quotes, for a remark.
 std::string QuotedShort(std::string_view text);
+
+// A text itself, a number or truth as it is written; empty for others and for null and nullptr.
+std::string JsonText(const Json* json);
+std::string JsonText(const Json& object, std::string_view key);  // of a member
 
 }  // namespace rharness
 

@@ -37,6 +37,15 @@ Status ImportMegatron(const ImportRequest& request, const ImportSink& sink);
 bool IsTrainer(const std::string& source);
 Status ImportTrainer(const ImportRequest& request, const ImportSink& sink);
 
+// mlflow*.cc: an mlruns/ folder, the SQLite file of a tracking server, or its URL. Params, the last
+// value and all points of metrics, dataset inputs (their digests are hints), git and image tags,
+// and artifacts; experiments are families. Runs that were deleted are left out. Of one run at most
+// 1,000,000 points and 100,000 artifacts; of a server artifacts up to 64 GiB each, answers of 64
+// MiB and 120 s, 5 attempts. Credentials come from MLflow's own variables and file alone
+// (mlflow_credentials.h).
+bool IsMlflow(const std::string& source);
+Status ImportMlflow(const ImportRequest& request, const ImportSink& sink);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_INTAKE_IMPORTERS_H_

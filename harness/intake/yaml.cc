@@ -35,7 +35,7 @@ std::optional<Json> IntegerInBase(std::string_view digits, int base) {
 }
 
 // Of a text of digits alone, without its sign.
-std::optional<Json> Decimal(std::string_view digits, bool negative) {
+std::optional<Json> YamlDecimal(std::string_view digits, bool negative) {
   if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
   const std::string text = fmt::format("{}{}", negative ? "-" : "", digits);
   std::int64_t value = 0;
@@ -65,7 +65,7 @@ bool IsFloat(std::string_view text) {
   return AllDigits(whole) && (part.empty() || AllDigits(part));
 }
 
-std::optional<Json> Float(std::string_view text, bool negative) {
+std::optional<Json> YamlFloat(std::string_view text, bool negative) {
   if (!IsFloat(text)) return std::nullopt;
   if (text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9') return std::nullopt;
   double value = 0;
@@ -74,7 +74,7 @@ std::optional<Json> Float(std::string_view text, bool negative) {
   return Json(negative ? -value : value);
 }
 
-std::optional<Json> Number(std::string_view text) {
+std::optional<Json> YamlNumber(std::string_view text) {
   if (text.starts_with("0x")) {
     return AllDigits(text.substr(2), "0123456789abcdefABCDEF") ? IntegerInBase(text.substr(2), 16)
                                                                : std::nullopt;
@@ -88,16 +88,16 @@ std::optional<Json> Number(std::string_view text) {
     const double infinity = std::numeric_limits<double>::infinity();
     return Json(negative ? -infinity : infinity);
   }
-  return AllDigits(text) ? Decimal(text, negative) : Float(text, negative);
+  return AllDigits(text) ? YamlDecimal(text, negative) : YamlFloat(text, negative);
 }
 
-Json PlainScalar(const std::string& text) {
+Json YamlScalar(const std::string& text) {
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   if (text == ".nan" || text == ".NaN" || text == ".NAN") {
     return std::numeric_limits<double>::quiet_NaN();
   }
-  return Number(text).value_or(Json(text));
+  return YamlNumber(text).value_or(Json(text));
 }
 
 // A tag of the core schema for what a plain scalar may be.
@@ -109,16 +109,16 @@ bool IsCoreTag(std::string_view tag) {
 }
 
 // What a value comes to, itself included.
-struct Extent {
+struct YamlExtent {
   std::size_t values = 1;
   std::size_t bytes = 0;  // of texts
   std::size_t depth = 0;  // 0: a scalar
 };
 
 // Builds the value as the parser reads, and ends it when it is too much.
-class Builder : public YAML::EventHandler {
+class YamlBuilder : public YAML::EventHandler {
  public:
-  explicit Builder(YamlScalars scalars) : scalars_(scalars) {}
+  explicit YamlBuilder(YamlScalars scalars) : scalars_(scalars) {}
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -131,9 +131,9 @@ class Builder : public YAML::EventHandler {
                 const std::string& value) override {
     if (NeedsKey()) return TakeKey(mark, value, anchor);
     const bool plain = scalars_ == YamlScalars::kTyped && (tag == "?" || IsCoreTag(tag));
-    const Extent extent{1, value.size(), 0};
+    const YamlExtent extent{1, value.size(), 0};
     Count(mark, extent);
-    Attach(mark, plain ? PlainScalar(value) : Json(value), extent, anchor);
+    Attach(mark, plain ? YamlScalar(value) : Json(value), extent, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
@@ -165,7 +165,7 @@ class Builder : public YAML::EventHandler {
     Json value;
     YAML::anchor_t anchor = 0;
     YAML::Mark mark;
-    Extent extent{1, 0, 1};
+    YamlExtent extent{1, 0, 1};
     std::optional<std::string> key;
     std::set<std::string> keys;
   };
@@ -178,7 +178,7 @@ class Builder : public YAML::EventHandler {
   }
 
   // Every copy counts: those of aliases, and those that are kept for them.
-  void Count(const YAML::Mark& mark, const Extent& extent) {
+  void Count(const YAML::Mark& mark, const YamlExtent& extent) {
     values_ += extent.values;
     bytes_ += extent.bytes;
     if (values_ > kMostYamlValues || bytes_ > kMostYamlBytes) {
@@ -193,7 +193,7 @@ class Builder : public YAML::EventHandler {
   }
 
   void TakeKey(const YAML::Mark& mark, const std::string& key, YAML::anchor_t anchor) {
-    const Extent extent{1, key.size(), 0};
+    const YamlExtent extent{1, key.size(), 0};
     Count(mark, extent);
     if (!stack_.back().keys.insert(key).second) {
       Fail(mark, fmt::format("the key {} is there twice", QuotedShort(key)));
@@ -216,7 +216,7 @@ class Builder : public YAML::EventHandler {
     Attach(level.mark, std::move(level.value), level.extent, level.anchor);
   }
 
-  void Attach(const YAML::Mark& mark, Json value, const Extent& extent, YAML::anchor_t anchor) {
+  void Attach(const YAML::Mark& mark, Json value, const YamlExtent& extent, YAML::anchor_t anchor) {
     if (anchor != 0) {
       Count(mark, extent);
       anchors_[anchor] = {value, extent};
@@ -239,7 +239,7 @@ class Builder : public YAML::EventHandler {
   YamlScalars scalars_;
   Json root_;
   std::vector<Level> stack_;
-  std::map<YAML::anchor_t, std::pair<Json, Extent>> anchors_;
+  std::map<YAML::anchor_t, std::pair<Json, YamlExtent>> anchors_;
   std::size_t values_ = 0;
   std::size_t bytes_ = 0;
 };
@@ -253,7 +253,7 @@ const char* FirstControl(std::string_view text) {
   return control == text.end() ? nullptr : &*control;
 }
 
-Error Wrong(std::string message, std::string_view file, std::ptrdiff_t line) {
+Error WrongYaml(std::string message, std::string_view file, std::ptrdiff_t line) {
   return InvalidInput(std::move(message), fmt::format("{}:{}", file, line + 1));
 }
 
@@ -261,28 +261,28 @@ Error Wrong(std::string message, std::string_view file, std::ptrdiff_t line) {
 
 Result<Json> ParseYamlAsJson(std::string_view text, std::string_view file, YamlScalars scalars) {
   if (text.size() > kMostYamlBytes) {
-    return Wrong(fmt::format("{} bytes of YAML; expected at most {}", text.size(), kMostYamlBytes),
-                 file, 0);
+    return WrongYaml(
+        fmt::format("{} bytes of YAML; expected at most {}", text.size(), kMostYamlBytes), file, 0);
   }
   if (const char* control = FirstControl(text)) {
-    return Wrong("a control character, which YAML does not have", file,
-                 std::count(text.data(), control, '\n'));
+    return WrongYaml("a control character, which YAML does not have", file,
+                     std::count(text.data(), control, '\n'));
   }
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    Builder builder(scalars);
+    YamlBuilder builder(scalars);
     if (!parser.HandleNextDocument(builder)) return Json();
     Json root = builder.TakeRoot();
-    Builder second(scalars);
+    YamlBuilder second(scalars);
     if (parser.HandleNextDocument(second)) {
-      return Wrong("a second YAML document; expected one", file, 0);
+      return WrongYaml("a second YAML document; expected one", file, 0);
     }
     return root;
   } catch (const YAML::Exception& error) {
-    return Wrong(CleanText(error.msg, 200), file, std::max(error.mark.line, 0));
+    return WrongYaml(CleanText(error.msg, 200), file, std::max(error.mark.line, 0));
   } catch (const std::exception& error) {  // of its stream and containers
-    return Wrong(fmt::format("cannot be read as YAML ({})", error.what()), file, 0);
+    return WrongYaml(fmt::format("cannot be read as YAML ({})", error.what()), file, 0);
   }
 }
 

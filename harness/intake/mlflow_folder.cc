@@ -1,0 +1,264 @@
+// MLflow's file store: EXPERIMENT/RUN/{meta.yaml,params,metrics,tags,inputs,artifacts}.
+// Source: mlflow/store/tracking/file_store.py of MLflow 3.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/intake/clean.h"
+#include "harness/intake/local_files.h"
+#include "harness/intake/mlflow.h"
+#include "harness/intake/yaml.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostMetaBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMostValueBytes = std::uint64_t{1} << 20;     // of a param or tag
+constexpr std::uint64_t kMostMetricBytes = std::uint64_t{256} << 20;  // of a metric's file
+constexpr std::size_t kMostEntries = 1'000'000;                       // of a folder
+constexpr int kMostDepth = 32;
+
+// Folders beside experiments and runs that are neither.
+bool IsReserved(const std::string& name) {
+  constexpr std::array<std::string_view, 4> kReserved = {"tags", "datasets", "traces", "models"};
+  return name.starts_with('.') || std::ranges::find(kReserved, name) != kReserved.end();
+}
+
+// meta.yaml as texts: ids may look like numbers.
+Result<Json> ReadMeta(const fs::path& root, const fs::path& folder) {
+  const fs::path file = folder / "meta.yaml";
+  ASSIGN_OR_RETURN(const std::string text, ReadBelow(root, file, kMostMetaBytes));
+  ASSIGN_OR_RETURN(Json meta, ParseYamlAsJson(text, (root / file).string(), YamlScalars::kText));
+  if (!meta.IsObject()) return InvalidInput("expected a mapping", (root / file).string());
+  return meta;
+}
+
+// The names of the folders in a folder, sorted; links are none.
+Result<std::vector<std::string>> FoldersIn(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entries(folder, error), end;
+  for (; !error && entries != end; entries.increment(error)) {
+    std::error_code unread;
+    if (!fs::is_directory(entries->symlink_status(unread))) continue;
+    if (names.size() >= kMostEntries) {
+      return InvalidInput(fmt::format("more than {} folders", kMostEntries), folder.string());
+    }
+    names.push_back(entries->path().filename().string());
+  }
+  if (error) return IoError("cannot be listed: " + error.message(), folder.string());
+  std::ranges::sort(names);
+  return names;
+}
+
+// Reads one run; what of it cannot be read becomes a remark.
+class FolderRun {
+ public:
+  FolderRun(const fs::path& root, fs::path experiment, fs::path folder,
+            const ImportRequest& request, MlflowRun* run)
+      : root_(root),
+        experiment_(std::move(experiment)),
+        folder_(std::move(folder)),
+        request_(request),
+        run_(run) {}
+
+  Status Read() {
+    ReadValues("params", &run_->params);
+    ReadValues("tags", &run_->tags);
+    ForFiles("metrics", [&](const std::string& name, const fs::path& file) {
+      if (IsMlflowSystemMetric(name)) {
+        run_->metrics[name];
+      } else {
+        ReadMetric(name, file);
+      }
+    });
+    ReadInputs();
+    ASSIGN_OR_RETURN(LocalFiles files, ListLocalFiles(root_ / folder_ / "artifacts", request_));
+    run_->artifacts = std::move(files.artifacts);
+    for (std::string& remark : files.remarks) {
+      run_->remarks.push_back("artifacts: " + std::move(remark));
+    }
+    return {};
+  }
+
+ private:
+  void Remark(const fs::path& file, const std::string& why) {
+    run_->remarks.push_back(fmt::format("{}: {}", file.lexically_relative(folder_).string(), why));
+  }
+
+  // f(name, file) of each file below a folder of the run's: names have '/' where folders are.
+  template <class F>
+  void ForFiles(const char* part, F f) {
+    const fs::path start = root_ / folder_ / part;
+    std::error_code error;
+    if (!fs::is_directory(fs::symlink_status(start, error))) return;
+    std::set<std::string> names;
+    fs::recursive_directory_iterator entries(start, error), end;
+    for (; !error && entries != end; entries.increment(error)) {
+      std::error_code unread;
+      const fs::file_status status = entries->symlink_status(unread);
+      if (entries.depth() >= kMostDepth) entries.disable_recursion_pending();
+      if (fs::is_directory(status)) continue;
+      const std::string name = entries->path().lexically_relative(start).string();
+      if (!fs::is_regular_file(status)) {
+        Remark(folder_ / part / name, "is no file, and was left out");
+      } else if (names.size() < kMostEntries) {
+        names.insert(name);
+      }
+    }
+    if (error) Remark(folder_ / part, "cannot be listed: " + error.message());
+    for (const std::string& name : names) f(name, folder_ / part / name);
+  }
+
+  void ReadValues(const char* part, std::map<std::string, std::string>* values) {
+    ForFiles(part, [&](const std::string& name, const fs::path& file) {
+      auto text = ReadBelow(root_, file, kMostValueBytes);
+      if (!text.ok()) return Remark(file, text.error().message);
+      if (text->ends_with('\n')) text->pop_back();
+      (*values)[name] = std::move(*text);
+    });
+  }
+
+  void ReadMetric(const std::string& name, const fs::path& file) {
+    const auto text = ReadBelow(root_, file, kMostMetricBytes);
+    if (!text.ok()) return Remark(file, text.error().message);
+    std::vector<MlflowPoint> points;
+    std::string_view rest = *text;
+    for (std::size_t line = 1; !rest.empty(); ++line) {
+      const std::size_t end = rest.find('\n');
+      const std::string_view one = rest.substr(0, end);
+      rest = end == rest.npos ? "" : rest.substr(end + 1);
+      if (one.empty()) continue;
+      const auto point = ParseMlflowMetricLine(one, fmt::format("line {}", line));
+      if (!point.ok()) {
+        Remark(file, point.error().ToString());
+      } else if (++points_ > kMostMlflowPoints) {
+        Remark(file,
+               fmt::format("the run has more than {} values; this and the following ones were "
+                           "left out",
+                           kMostMlflowPoints));
+        break;
+      } else {
+        points.push_back(*point);
+      }
+    }
+    run_->metrics[name] = std::move(points);
+  }
+
+  void ReadInputs() {
+    const fs::path inputs = folder_ / "inputs";
+    std::error_code error;
+    if (!fs::is_directory(fs::symlink_status(root_ / inputs, error))) return;
+    const auto names = FoldersIn(root_ / inputs);
+    if (!names.ok()) return Remark(inputs, names.error().message);
+    for (const std::string& name : *names) {
+      const Status status = ReadInput(inputs / name);
+      if (!status.ok()) Remark(inputs / name, status.error().message);
+    }
+  }
+
+  Status ReadInput(const fs::path& folder) {
+    ASSIGN_OR_RETURN(const Json meta, ReadMeta(root_, folder));
+    if (JsonText(meta, "source_type") != "DATASET") return {};  // a model
+    ASSIGN_OR_RETURN(const fs::path id, SafeRelativePath(JsonText(meta, "source_id"), "source_id"));
+    ASSIGN_OR_RETURN(const Json dataset, ReadMeta(root_, experiment_ / "datasets" / id));
+    MlflowInput input;
+    input.name = JsonText(dataset, "name");
+    input.digest = JsonText(dataset, "digest");
+    input.source_type = JsonText(dataset, "source_type");
+    input.source = JsonText(dataset, "source");
+    if (const Json* tags = meta.Find("tags"))
+      input.context = JsonText(*tags, "mlflow.data.context");
+    run_->inputs.push_back(std::move(input));
+    return {};
+  }
+
+  const fs::path& root_;
+  fs::path experiment_, folder_;  // below the root
+  const ImportRequest& request_;
+  MlflowRun* run_;
+  std::size_t points_ = 0;
+};
+
+// Old stores have the status as its number.
+std::string StatusName(const std::string& status) {
+  constexpr std::array<const char*, 6> kNames = {"",         "RUNNING", "SCHEDULED",
+                                                 "FINISHED", "FAILED",  "KILLED"};
+  if (status.size() != 1 || status[0] < '1' || status[0] > '5') return status;
+  return kNames[static_cast<std::size_t>(status[0] - '0')];
+}
+
+std::int64_t TimeOf(const Json& meta, std::string_view key) {
+  return MlflowInteger(meta.Find(key)).value_or(0);
+}
+
+// Nothing for a run that was deleted.
+Result<std::optional<MlflowRun>> ReadRun(const fs::path& root, const fs::path& experiment,
+                                         const std::string& id, const ImportRequest& request) {
+  const fs::path folder = experiment / id;
+  ASSIGN_OR_RETURN(const Json meta, ReadMeta(root, folder));
+  if (JsonText(meta, "lifecycle_stage") == "deleted") return std::optional<MlflowRun>();
+  MlflowRun run;
+  run.id = id;
+  run.status = StatusName(JsonText(meta, "status"));
+  run.started_ms = TimeOf(meta, "start_time");
+  run.ended_ms = TimeOf(meta, "end_time");
+  RETURN_IF_ERROR(FolderRun(root, experiment, folder, request, &run).Read());
+  return std::optional(std::move(run));
+}
+
+Status ImportExperiment(const fs::path& root, const std::string& id, MlflowImport* import) {
+  const auto meta = ReadMeta(root, id);
+  const auto runs = FoldersIn(root / id);
+  if (!meta.ok() || !runs.ok()) {
+    import->Refuse((root / id).string(), meta.ok() ? runs.error() : meta.error());
+    return {};
+  }
+  const std::string name = JsonText(*meta, "name");
+  for (const std::string& one : *runs) {
+    if (import->Cancelled()) return {};
+    if (IsReserved(one) || !import->request().Wants(one)) continue;
+    auto run = ReadRun(root, id, one, import->request());
+    if (!run.ok()) {
+      import->Refuse((root / id / one).string(), run.error());
+    } else if (!*run) {
+      import->CountDeleted();
+    } else {
+      (*run)->experiment = name.empty() ? id : name;
+      RETURN_IF_ERROR(import->Take(std::move(**run)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsMlflowFolder(const fs::path& folder) {
+  const auto names = FoldersIn(folder);
+  if (!names.ok()) return false;
+  return std::ranges::any_of(*names, [&](const std::string& name) {
+    if (IsReserved(name)) return false;
+    const auto meta = ReadMeta(folder, name);
+    return meta.ok() && meta->Find("experiment_id") != nullptr &&
+           meta->Find("artifact_location") != nullptr;
+  });
+}
+
+Status ImportMlflowFolder(const fs::path& folder, MlflowImport* import) {
+  ASSIGN_OR_RETURN(const auto experiments, FoldersIn(folder));
+  for (const std::string& experiment : experiments) {
+    if (IsReserved(experiment)) continue;
+    RETURN_IF_ERROR(ImportExperiment(folder, experiment, import));
+  }
+  return {};
+}
+
+}  // namespace rharness

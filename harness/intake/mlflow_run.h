@@ -1,0 +1,71 @@
+// A run as MLflow keeps it, however it was read, and what of it a manifest takes.
+//
+// Role: private to the files of MLflow's importer: one reader for each way in (a folder, a
+// database, a server) fills in a MlflowRun, and one function makes a manifest of it, so that the
+// same run is the same manifest by every way.
+#ifndef RHARNESS_HARNESS_INTAKE_MLFLOW_RUN_H_
+#define RHARNESS_HARNESS_INTAKE_MLFLOW_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/intake/intake.h"
+
+namespace rharness {
+
+struct MlflowPoint {
+  std::int64_t timestamp_ms = 0;
+  std::int64_t step = 0;
+  double value = 0.0;
+};
+
+struct MlflowInput {  // a data set that was logged
+  std::string name;
+  std::string digest;       // MLflow's: of its first rows
+  std::string source_type;  // "local", "http", "s3", "code", ...
+  std::string source;       // JSON: {"uri": ...}, {"url": ...}, {"path": ...}
+  std::string context;      // "training", "eval"; often empty
+};
+
+struct MlflowRun {
+  std::string id;
+  std::string experiment;       // its name; its id where it has none
+  std::string status;           // "FINISHED", "FAILED", "KILLED", "RUNNING", "SCHEDULED" or empty
+  std::int64_t started_ms = 0;  // since 1970; 0: not known
+  std::int64_t ended_ms = 0;
+  std::map<std::string, std::string> params;
+  std::map<std::string, std::string> tags;
+  std::map<std::string, std::vector<MlflowPoint>> metrics;
+  std::vector<MlflowInput> inputs;
+  std::vector<Artifact> artifacts;  // their roles are set when the manifest is made
+  std::vector<std::string> remarks;
+};
+
+inline constexpr std::size_t kMostMlflowPoints = 1'000'000;   // of one run; more are a remark
+inline constexpr std::size_t kMostMlflowArtifacts = 100'000;  // of one run; more are a remark
+
+// Of a machine's load, not of the training ("system/..."): neither read nor compared.
+bool IsMlflowSystemMetric(std::string_view name);
+
+// A line of a metric's file in a folder: "TIMESTAMP VALUE [STEP [DATASET DIGEST]]", without a step
+// step 0. Errors: invalid_input with `where`.
+Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where);
+
+// "nan", "inf", "-Infinity" and the like, too; empty for what is no number.
+std::optional<double> MlflowNumber(std::string_view text);
+std::optional<double> MlflowNumberOf(const Json& json);
+// Numbers and texts of digits, as servers write 64 bits.
+std::optional<std::int64_t> MlflowInteger(const Json* json);
+
+// Pure. Points are in any order.
+ImportedRun BuildMlflowRun(MlflowRun run, const ImportRequest& request);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_INTAKE_MLFLOW_RUN_H_
