@@ -245,6 +245,8 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
                "only root can read (default: a user without rights)");
   command->Add("--keep-workspaces", &drill.keep_workspaces,
                "Keep the folders that reruns worked in");
+  command->Add("--no-observe", &arguments->no_observe,
+               "Do not look at what reruns use (default: as their records were looked at)");
 }
 
 void AddPolicyOptions(Command* command, DrillArguments* arguments) {
@@ -309,6 +311,7 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   const bool here = drill.dispatch == "local";
   drill.plan.budget_seconds = arguments->budget_hours * 3600;
   drill.confirm = !arguments->no_confirm;
+  drill.observe = !arguments->no_observe;
   for (const std::string& text : arguments->quiet_hours) {
     ASSIGN_OR_RETURN(const QuietHours hours, ParseQuietHours(text));
     drill.quiet_hours.push_back(hours);

@@ -87,7 +87,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 28> kKept = {{
+constexpr std::array<KeptOption, 29> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -116,6 +116,7 @@ constexpr std::array<KeptOption, 28> kKept = {{
     {"--pod-program", "pod_program", nullptr},
     {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
+    {"--no-observe", "observe", nullptr},
 }};
 
 std::string ValueOf(const KeptOption& option, const Json& settings) {
@@ -185,7 +186,8 @@ Json ToJson(const DrillSettings& settings) {
                            {"substitutes", SubstitutesJson(options.substitutes)},
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
-                           {"keep_workspaces", options.keep_workspaces}});
+                           {"keep_workspaces", options.keep_workspaces},
+                           {"observe", options.observe}});
 }
 
 Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file) {
@@ -220,6 +222,7 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.ReadOptional("container_root", &options.container_root);
   reader.Read("confirm", &options.confirm);
   reader.Read("keep_workspaces", &options.keep_workspaces);
+  reader.ReadOptional("observe", &options.observe);
   RETURN_IF_ERROR(reader.status());
   ASSIGN_OR_RETURN(settings.started, ParseTime(started));
   return settings;

@@ -145,6 +145,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "resources",
                                 "probe_families",
                                 "unread_metrics",
+                                "observation",
                                 "notes"});
   ReadRun(reader, &manifest);
   reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &manifest.code); });
@@ -161,6 +162,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
     element.Get(&manifest.probe_families.emplace_back());
     if (!IsName(manifest.probe_families.back())) element.Fail("expected a name");
   });
+  ReadObservation(reader, &manifest.observation);
   reader.ReadArray("notes", &manifest.notes);
   RETURN_IF_ERROR(reader.status());
   return manifest;
