@@ -133,6 +133,8 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
       .Between(0, 100)
       .ShowDefault();
   command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
+  command->Add("--no-observe", &arguments->drill.no_observe,
+               "Do not look at what reruns use (default: as their records were looked at)");
   command->Add("--resume", &drill.resume,
                "Go on with the interrupted drill in --out, with its own settings; an option "
                "that differs from them is refused");
@@ -245,8 +247,6 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
                "only root can read (default: a user without rights)");
   command->Add("--keep-workspaces", &drill.keep_workspaces,
                "Keep the folders that reruns worked in");
-  command->Add("--no-observe", &arguments->no_observe,
-               "Do not look at what reruns use (default: as their records were looked at)");
 }
 
 void AddPolicyOptions(Command* command, DrillArguments* arguments) {
@@ -311,7 +311,6 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   const bool here = drill.dispatch == "local";
   drill.plan.budget_seconds = arguments->budget_hours * 3600;
   drill.confirm = !arguments->no_confirm;
-  drill.observe = !arguments->no_observe;
   for (const std::string& text : arguments->quiet_hours) {
     ASSIGN_OR_RETURN(const QuietHours hours, ParseQuietHours(text));
     drill.quiet_hours.push_back(hours);

@@ -25,7 +25,6 @@ struct DrillArguments {
   std::vector<std::string> quiet_hours;
   double budget_hours = 0.0;
   bool no_confirm = false;
-  bool no_observe = false;
   bool dry_run = false;
   bool json = false;
 };

@@ -56,7 +56,7 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
   const auto add = [&](const fs::path& program) {
     const fs::path folder = program.parent_path();
     if (folder.filename() != "bin") return;
-    for (const char* part : {"lib", "lib64", "share", "bin", "pyvenv.cfg"}) {
+    for (const char* part : {"lib", "lib64", "share", "bin"}) {
       places.push_back((folder.parent_path() / part).lexically_normal().string());
     }
   };
@@ -71,6 +71,7 @@ std::vector<std::string> InstalledPlaces(const Footprint& footprint) {
 
 // What a program keeps for itself, and no one's input.
 bool IsHousekeeping(const std::string& path) {
+  if (path.ends_with("/pyvenv.cfg")) return true;
   constexpr std::array<std::string_view, 3> kFolders = {"/.git/", "/.cache/", "/__pycache__/"};
   return std::ranges::any_of(
       kFolders, [&](std::string_view folder) { return path.find(folder) != path.npos; });
@@ -152,7 +153,8 @@ std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOw
     const auto owner = owners.find(path);
     const bool has_owner = owner != owners.end();
     // Programs, and parts of a package that nobody links with.
-    if (elf->soname.empty() && (has_owner || !elf->interpreter.empty())) continue;
+    const bool is_part = has_owner || path.find("/lib-dynload/") != path.npos;
+    if (elf->soname.empty() && (is_part || !elf->interpreter.empty())) continue;
     SeenLibrary& library = libraries.emplace_back();
     const std::string below = Below(base.string(), path);
     library.path = !below.empty() && IsChangedSince(path, started) ? below : path;

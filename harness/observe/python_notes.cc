@@ -122,8 +122,12 @@ std::vector<std::string> NotesIn(const HeldFolder& folder, std::vector<std::stri
 ProcessNotes ParseProcessNotes(std::string_view text) {
   ProcessNotes notes;
   for (std::size_t lines = 0; text.find('\n') != text.npos; ++lines) {
+    if (lines == kMostPythonLines) {
+      notes.unread_lines += static_cast<std::size_t>(std::ranges::count(text, '\n'));
+      break;
+    }
     const auto line = ParseLine(TakeUntil(&text, '\n'));
-    if (lines >= kMostPythonLines || !line || !AddLine(*line, &notes)) ++notes.unread_lines;
+    if (!line || !AddLine(*line, &notes)) ++notes.unread_lines;
   }
   return notes;
 }

@@ -70,6 +70,19 @@ const std::string_view kExampleManifest = R"({
   "resources": {"cpus": 2, "gpus": 1, "memory_bytes": 4294967296, "disk_bytes": 1073741824,
                 "timeout_seconds": 600},
   "probe_families": ["gemm", "reduction"],
+  "observation": {
+    "means": ["maps", "preload", "python"],
+    "seeds": {"random.seed": ["13"], "torch.manual_seed": ["14", "15"]},
+    "flags": {"jax_enable_x64": "True"},
+    "nondeterministic": {"cumsum_cuda_kernel": 3},
+    "variables_read": ["MKL_CBWR"],
+    "libraries": [{"path": "/opt/blas/libopenblas.so.0", "size_bytes": 100,
+                   "soname": "libopenblas.so.0", "build_id": "00ff", "manager": "dpkg",
+                   "package": "libopenblas0:amd64", "version": "0.3.21"}],
+    "inputs": [{"path": "config.yaml", "size_bytes": 6,
+                "sha256": "057913131a07cda7e1a4435613bfc7e8f0042464c223175f9b8c9cec40a29322"}],
+    "unseen": ["tool is statically linked or of another machine: what it reads"]
+  },
   "notes": ["recorded on the login node"]
 })";
 
@@ -97,6 +110,19 @@ const std::string_view kExampleEvidence = R"({
   "environment": {"variables": {"TZ": null}, "software": {"glibc": "2.36"},
                   "packages": {"python": {"used": {"numpy": "2.4.6"}}}},
   "seeds": {"init": 7},
+  "observation": {
+    "means": ["maps", "preload", "python"],
+    "seeds": {"random.seed": ["13"], "torch.manual_seed": ["14", "15"]},
+    "flags": {"jax_enable_x64": "True"},
+    "nondeterministic": {"cumsum_cuda_kernel": 3},
+    "variables_read": ["MKL_CBWR"],
+    "libraries": [{"path": "/opt/blas/libopenblas.so.0", "size_bytes": 100,
+                   "soname": "libopenblas.so.0", "build_id": "00ff", "manager": "dpkg",
+                   "package": "libopenblas0:amd64", "version": "0.3.21"}],
+    "inputs": [{"path": "config.yaml", "size_bytes": 6,
+                "sha256": "057913131a07cda7e1a4435613bfc7e8f0042464c223175f9b8c9cec40a29322"}],
+    "unseen": ["tool is statically linked or of another machine: what it reads"]
+  },
   "metrics": {"metrics": {"accuracy": 0.75, "loss": "nan"},
               "curves": {"loss": {"steps": [1, 2], "values": [0.5, "inf"]}}},
   "artifacts": [{"role": "log", "path": "out/log.txt", "location": "runs/log.txt", "size_bytes": 3,
