@@ -16,6 +16,8 @@ namespace {
 
 using Findings = std::vector<ObservedFinding>;
 
+constexpr std::string_view kOfWorker = " (worker)";
+
 // Whether a number is one of those in a text: 7 in "7" and in "[1, 7]".
 bool Names(std::string_view text, std::int64_t number) {
   const std::string wanted = std::to_string(number);
@@ -34,6 +36,7 @@ std::string SeedsInWords(const Observation& seen) {
   constexpr std::size_t kMostSources = 4, kMostValues = 4;
   std::vector<std::string> sources;
   for (const auto& [source, values] : seen.seeds) {
+    if (source.ends_with(kOfWorker)) continue;  // these follow from the others
     if (sources.size() == kMostSources) {
       sources.push_back("...");
       break;

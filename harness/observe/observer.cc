@@ -99,6 +99,9 @@ void Observer::PrepareFolder() {
 
 void Observer::AddTo(std::map<std::string, std::string>* environment) {
   if (!parts_ || !held_) return;
+  kept_ = request_.variables;
+  kept_.insert(WatchedVariables().begin(), WatchedVariables().end());
+  for (const auto& [name, value] : *environment) kept_.insert(name);
   const fs::path program =
       request_.command.empty()
           ? fs::path()
@@ -222,7 +225,10 @@ void Observer::CollectVariables(const std::set<std::string>& programs) {
   if (is_full_) seen_.unseen.push_back("all files that were read: there were too many to note");
   if (blind || is_full_) return;
   if (shells) AddMentioned();
-  seen_.variables_read = variables_;
+  // One that is not set is only asked for: it is kept where a record keeps it.
+  seen_.variables_read.emplace();
+  std::ranges::set_intersection(variables_, kept_,
+                                std::inserter(*seen_.variables_read, seen_.variables_read->end()));
 }
 
 Observation Observer::Collect(const Footprint& footprint, const PackageOwners& owners,

@@ -75,6 +75,7 @@ class Observer {
   std::optional<HeldFolder> held_;
   bool preload_ = false;  // in the environment
   bool python_ = false;
+  std::set<std::string> kept_;       // variables that a record keeps: set, watched or named
   std::set<std::string> variables_;  // read, as noted
   std::set<std::string> files_;
   std::set<std::string> programs_;

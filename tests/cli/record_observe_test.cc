@@ -43,9 +43,10 @@ std::string PythonWith(const std::string& modules) {
   for (const std::string& python : candidates) {
     const ProcessResult result =
         Execute({python, "-c", "import sys, " + modules + "; print(sys.executable)"}, "/");
-    if (result.outcome.Succeeded()) {
-      return result.stdout_text.substr(0, result.stdout_text.find('\n'));
-    }
+    if (!result.outcome.Succeeded()) continue;
+    // One that somebody named may be a script that sets the scene.
+    if (std::getenv("RHARNESS_TEST_PYTHON") != nullptr) return python;
+    return result.stdout_text.substr(0, result.stdout_text.find('\n'));
   }
   return "";
 }
@@ -274,6 +275,45 @@ TEST_F(Lies, FlagsThatAreNotInForceAtTheEndByAModuleLikeTorch) {
   const auto flags = Recorded().observation->flags;
   EXPECT_EQ(flags.at("torch.float32_matmul_precision"), "high");
   EXPECT_FALSE(flags.contains("torch.num_threads")) << "a getter that fails is left out";
+}
+
+// With the real ones, where they are installed.
+TEST_F(Lies, SeedsFlagsAndWorkersOfPyTorchAreSeen) {
+  python_ = PythonWith("torch, numpy");
+  if (python_.empty()) GTEST_SKIP() << "no python3 here has torch (RHARNESS_TEST_PYTHON names one)";
+  const std::string program =
+      "import torch\n"
+      "from torch.utils.data import DataLoader, TensorDataset\n"
+      "torch.manual_seed(1)\n"
+      "torch.use_deterministic_algorithms(True, warn_only=True)\n"
+      "torch.backends.cudnn.benchmark = True\n"
+      "for batch in DataLoader(TensorDataset(torch.arange(8.)), num_workers=2): pass\n"
+      "torch.zeros(5).put_(torch.tensor([0, 0]), torch.tensor([1., 2.]))\n";
+  const auto notes =
+      Notes(program, {"--seed", "init=1", "--flag", "torch.backends.cudnn.benchmark=false"});
+  EXPECT_THAT(notes,
+              ElementsAre("declared flag torch.backends.cudnn.benchmark=false, in force at "
+                          "the end: True",
+                          "put_ warned that it has no deterministic implementation (1 time)"));
+  const Observation seen = *Recorded().observation;
+  EXPECT_THAT(seen.seeds.at("torch.manual_seed"), ElementsAre("1"));
+  EXPECT_EQ(seen.seeds.at("torch.manual_seed (worker)").size(), 2U);
+  EXPECT_EQ(seen.flags.at("torch.use_deterministic_algorithms"), "True");
+  Notes(program, {});
+  EXPECT_EQ(Recorded().observation->seeds, seen.seeds) << "workers have theirs of the main one's";
+}
+
+TEST_F(Lies, SeedsOfJaxAreSeenAndSoAreItsFlags) {
+  python_ = PythonWith("jax");
+  if (python_.empty()) GTEST_SKIP() << "no python3 here has jax (RHARNESS_TEST_PYTHON names one)";
+  const std::string program =
+      "import jax\n"
+      "jax.config.update('jax_enable_x64', True)\n"
+      "jax.random.PRNGKey(4); jax.random.key(5)\n"
+      "print(jax.jit(lambda s: jax.random.bits(jax.random.PRNGKey(s), (2,)))(6))\n";
+  EXPECT_THAT(Notes(program, {"--seed", "init=4", "--flag", "jax_enable_x64=false"}),
+              ElementsAre("declared flag jax_enable_x64=false, in force at the end: True"));
+  EXPECT_THAT(Recorded().observation->seeds.at("jax.random.key"), ElementsAre("5"));
 }
 
 TEST_F(Lies, SeedsOfWorkersAreKeptApart) {

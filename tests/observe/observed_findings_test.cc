@@ -31,7 +31,9 @@ TEST(FindingsOf, ASeedThatIsNotAmongThoseThatWereSetIsTold) {
   const DeclaredOfRun declared{.seeds = {{"init", 1}}};
   EXPECT_THAT(Sentences(declared, seen),
               ElementsAre("declared seed init=1, and nothing was seen to set a seed"));
-  seen.seeds = {{"numpy.random.seed", {"2", "11"}}, {"torch.manual_seed", {"-1", "1.5"}}};
+  seen.seeds = {{"numpy.random.seed", {"2", "11"}},
+                {"numpy.random.seed (worker)", {"12"}},
+                {"torch.manual_seed", {"-1", "1.5"}}};
   EXPECT_THAT(Sentences(declared, seen),
               ElementsAre("declared seed init=1, none of the seeds that were set is 1 "
                           "(numpy.random.seed 2, 11; torch.manual_seed -1, 1.5)"));
