@@ -235,7 +235,10 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
                               WallTime started) {
   std::set<std::string> programs = programs_;
   for (const SeenProgram& program : footprint.programs) {
-    if (!program.executable.empty()) programs.insert(program.executable);
+    if (program.executable.empty()) continue;
+    // Of a script that was started as a program: what it runs in.
+    const std::string real = ProgramOf(program.executable, {}, "/").string();
+    programs.insert(real.empty() ? program.executable : real);
   }
   CollectPython(programs);
   CollectVariables(programs);

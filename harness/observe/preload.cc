@@ -31,6 +31,7 @@ using rharness::Arena;
 using rharness::ArenaEntry;
 
 constexpr int kMostProbes = 32;
+constexpr uint32_t kMostDropped = 1000;  // then it is full, and no name is asked for any more
 constexpr size_t kLongestPath = 4096;
 
 enum State { kNew, kStarting, kReady, kOff };
@@ -185,9 +186,27 @@ bool IsDeclared(const char* path) {
   return false;
 }
 
+// Whether this process had the same file open a while ago; a data loader opens few files often.
+// To ask for a file's name costs several times what it costs to open it.
+bool IsKnown(int fd) {
+  static uint64_t known[size_t{1} << 14];
+  struct stat info;
+  const int error = errno;
+  const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  errno = error;
+  if (!is_file) return true;
+  const uint64_t key =
+      ((info.st_ino * 0x9e3779b97f4a7c15u) ^ (info.st_dev * 0xc2b2ae3d27d4eb4fu)) | 1;
+  uint64_t* slot = &known[key >> 50];
+  if (__atomic_load_n(slot, __ATOMIC_RELAXED) == key) return true;
+  __atomic_store_n(slot, key, __ATOMIC_RELAXED);
+  return false;
+}
+
 void NoteOpened(int fd, const char* path) {
   if (fd < 0 || path == nullptr || !IsReady() || IsOfTheSystem(path)) return;
-  if (path[0] == '/' && IsDeclared(path)) return;
+  if ((path[0] == '/' && IsDeclared(path)) || IsKnown(fd)) return;
+  if (__atomic_load_n(&arena->dropped, __ATOMIC_RELAXED) > kMostDropped) return;
   char link[32] = "/proc/self/fd/";
   size_t at = strlen(link);
   char digits[12];

@@ -96,6 +96,15 @@ TEST_F(Observed, AShellReadsWhatItsScriptNames) {
   EXPECT_THAT(*seen.variables_read, Not(Contains("BUTCH")));
 }
 
+TEST_F(Observed, AScriptThatIsStartedAsAProgramIsItsInterpreter) {
+  Write("run.sh", "#!/bin/sh\nsort config.json\n");
+  fs::permissions(base_ / "run.sh", fs::perms::owner_all);
+  const Observation seen = Run({"./run.sh"}, {"TMPDIR"});
+  EXPECT_EQ(result_.stdout_text, "{}\n");
+  ASSERT_TRUE(seen.variables_read) << testing::PrintToString(seen.unseen);
+  EXPECT_THAT(*seen.variables_read, Contains("TMPDIR"));
+}
+
 TEST_F(Observed, LibrariesOfAProgramThatEndsAtOnceAreSeen) {
   const Observation seen = Run({"sort", "config.json"});
   const auto is_libc = [](const SeenLibrary& library) {
