@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
+#include "harness/base/json_reader.h"
 #include "harness/base/subprocess.h"
 #include "harness/observe/files_seen.h"
 
@@ -154,6 +155,20 @@ TEST_F(Observed, ThousandsOfFilesAreTooManyToTellAndSaidToBe) {
   ASSERT_TRUE(seen.inputs);
   EXPECT_EQ(seen.inputs->size(), kMostInputs);
   EXPECT_THAT(seen.unseen, Contains("236 more undeclared inputs"));
+}
+
+TEST_F(Observed, NamesThatNoRecordCanHoldAreLeftOut) {
+  Write("bad\xff", "x");
+  Write("es\x1b[31mc", "x");
+  Write("li\nne", "x");
+  const Observation seen = Run({"sh", "-c", "cat bad* es* li* config.json"});
+  EXPECT_EQ(result_.stdout_text, "xxx{}");
+  EXPECT_THAT(Paths(seen), ElementsAre("config.json"));
+  const Json json = Json::MakeObject({{"observation", ToJson(seen)}});
+  JsonReader reader(json, "seen");
+  std::optional<Observation> again;
+  ReadObservation(reader, &again);
+  EXPECT_TRUE(reader.ok()) << reader.status().error().ToString();
 }
 
 TEST_F(Observed, WithoutThePartsNothingIsPutIntoTheRun) {
