@@ -126,7 +126,9 @@ void Observer::AddPreload(std::map<std::string, std::string>* environment) {
   }
   // The last: what the run puts there itself stays before it.
   std::string& list = (*environment)[kPreload];
-  list += list.empty() ? parts_->preload.string() : ":" + parts_->preload.string();
+  const std::string own = parts_->preload.string();
+  // In a recording within a recording it is there already.
+  if (!list.ends_with(own)) list += list.empty() ? own : ":" + own;
   preload_ = true;
   seen_.means.emplace(kSeenByPreload);
 }

@@ -86,6 +86,16 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   observer_.emplace(base / kNotesFolder, std::move(asked));
 }
 
+std::optional<Observation> ObservationInImage(const Ticket& ticket) {
+  if (!ticket.observe || !ticket.manifest.observation || ticket.manifest.image.kind == "host") {
+    return std::nullopt;
+  }
+  Observation seen;
+  seen.unseen = {
+      "what runs in an image: nothing is put into it, and its processes are not looked at"};
+  return seen;
+}
+
 void ObservedRun::AddTo(std::map<std::string, std::string>* environment) {
   if (observer_) observer_->AddTo(environment);
 }

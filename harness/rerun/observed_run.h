@@ -25,7 +25,7 @@ class ObservedRun {
   ObservedRun(const RecordRequest& request, const Recording& recording,
               const std::filesystem::path& folder);
   // A rerun is looked at as its record was: not at all where that has no observation, and not in an
-  // image, which is known by its digest.
+  // image, which is known by its digest and has an observation that says so.
   ObservedRun(const Ticket& ticket, const Workspace& workspace);
 
   void AddTo(std::map<std::string, std::string>* environment);
@@ -37,6 +37,9 @@ class ObservedRun {
   std::optional<ScopedTempDir> folder_;  // of a recording, for the notes
   std::optional<Observer> observer_;
 };
+
+// Of a rerun in an image whose record was observed; else empty.
+std::optional<Observation> ObservationInImage(const Ticket& ticket);
 
 // What was seen against what was declared, as sentences of a recording; what its remarks say
 // already is left out.

@@ -254,6 +254,8 @@ class Attempt {
       observed.Collect(std::move(result.footprint), evidence_.started, &evidence_.environment,
                        &evidence_.observation);
       AddFindings(ticket_.manifest, &evidence_);
+    } else {
+      evidence_.observation = ObservationInImage(ticket_);
     }
     // Before anything that can fail: it also takes the container away.
     const auto proof = launcher->Finish(job, &evidence_.outcome);

@@ -153,7 +153,9 @@ TEST_F(Lies, ASeedThatIsDeclaredAndNotPassed) {
 }
 
 TEST_F(Lies, AVariableThatIsMisspelt) {
-  const std::string program = "import os; os.environ.get('BATCH_SIZE'); dict(os.environ)";
+  const std::string program =
+      "import os; any(k.startswith('NONE') for k in os.environ); os.environ.get('BATCH_SIZE'); "
+      "dict(os.environ); {**os.environ}; os.environ.copy(); list(os.environ.items())";
   const std::map<std::string, std::string> set = {{"OMP_NUM_THREDS", "1"}, {"BATCH_SIZE", "4"}};
   EXPECT_THAT(Notes(program, {"--variable", "OMP_NUM_THREDS", "--variable", "BATCH_SIZE"}, set),
               ElementsAre("OMP_NUM_THREDS was declared, and nothing was seen to read it; "

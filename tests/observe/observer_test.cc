@@ -76,7 +76,7 @@ TEST_F(Observed, NotesVariablesByNameAndFilesThatNothingDeclares) {
   ASSERT_TRUE(seen.variables_read) << testing::PrintToString(seen.unseen);
   EXPECT_THAT(*seen.variables_read, Contains("TMPDIR"));
   EXPECT_THAT(*seen.variables_read, Not(Contains("TMPDUR")));
-  EXPECT_THAT(Paths(seen), ElementsAre("config.json"));
+  ASSERT_THAT(Paths(seen), ElementsAre("config.json"));
   // SHA-256 of "{}" by sha256sum.
   EXPECT_EQ(seen.inputs->front().sha256,
             "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");

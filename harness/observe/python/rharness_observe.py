@@ -76,8 +76,15 @@ def note_seed(source, value):
         pass
 
 
-def _wrap(owner, name, source, unseeded=True):
-    """Lets owner.name note its first argument, and the keyword of it, before it does its work."""
+def _seed_in(args, kwargs):
+    for name in ("seed", "a", "x"):
+        if name in kwargs:
+            return kwargs[name]
+    return args[0] if args else None
+
+
+def _wrap(owner, name, source):
+    """Lets owner.name note its seed before it does its work."""
     original = getattr(owner, name, None)
     if original is None or getattr(original, "_rharness", False):
         return
@@ -87,9 +94,7 @@ def _wrap(owner, name, source, unseeded=True):
         if outermost:
             try:
                 _local.inside = True
-                value = args[0] if args else next(iter(kwargs.values()), None)
-                if unseeded or value is not None:
-                    note_seed(source, value)
+                note_seed(source, _seed_in(args, kwargs))
             except Exception:
                 pass
         try:
@@ -117,7 +122,7 @@ def _patch_random(module):
 
     def seed(self, *args, **kwargs):
         try:
-            value = args[0] if args else next(iter(kwargs.values()), None)
+            value = _seed_in(args, kwargs)
             if value is not None and not getattr(_local, "inside", False):
                 note_seed("random.Random", value)
         except Exception:
@@ -211,14 +216,21 @@ def _watch_environ():
     kind = type(os.environ)
     get, names = kind.__getitem__, kind.__iter__
 
+    def is_copied(key):
+        """One that is taken because all are, in their order, is not asked for."""
+        order = getattr(_local, "order", None)
+        if not order:
+            return False
+        if order[-1] == key:
+            order.pop()
+            return True
+        _local.order = None
+        return False
+
     def __getitem__(self, key):
         try:
-            if type(key) is str and _watches(key):
-                copying = getattr(_local, "copying", None)
-                # One that is taken because all are, in their order, was not asked for.
-                if copying and key in copying:
-                    copying.discard(key)
-                elif key not in _noted.setdefault("variable", set()):
+            if not is_copied(key) and type(key) is str and _watches(key):
+                if key not in _noted.setdefault("variable", set()):
                     _noted["variable"].add(key)
                     _write("variable", key, "")
         except Exception:
@@ -228,7 +240,7 @@ def _watch_environ():
     def __iter__(self):
         try:
             all_names = list(names(self))
-            _local.copying = {name for name in all_names if _watches(name)}
+            _local.order = all_names[::-1]
         except Exception:
             return names(self)
         return iter(all_names)
