@@ -132,6 +132,20 @@ class InputSelection {
   std::vector<std::string> declared_;
 };
 
+// "ext.so" of "/run/ext.so": of a file that comes along to wherever the run is.
+std::string PathInRun(const std::string& path, const ObserveRequest& request, WallTime started) {
+  const std::string below = Below(request.base.string(), path);
+  if (below.empty()) return path;
+  const bool comes_along =
+      IsChangedSince(path, started) ||
+      std::ranges::any_of(request.declared,
+                          [&](const fs::path& place) {
+                            return path == place.string() || !Below(place.string(), path).empty();
+                          }) ||
+      (request.recorded && request.recorded({below}).contains(below));
+  return comes_along ? below : path;
+}
+
 }  // namespace
 
 bool IsChangedSince(const fs::path& file, WallTime started) {
@@ -143,7 +157,7 @@ bool IsChangedSince(const fs::path& file, WallTime started) {
 }
 
 std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOwners& owners,
-                                     const fs::path& base, WallTime started) {
+                                     const ObserveRequest& request, WallTime started) {
   std::vector<SeenLibrary> libraries;
   for (const std::string& path : footprint.mapped) {
     if (libraries.size() >= kMostLibraries) break;
@@ -156,8 +170,7 @@ std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOw
     const bool is_part = has_owner || path.find("/lib-dynload/") != path.npos;
     if (elf->soname.empty() && (is_part || !elf->interpreter.empty())) continue;
     SeenLibrary& library = libraries.emplace_back();
-    const std::string below = Below(base.string(), path);
-    library.path = !below.empty() && IsChangedSince(path, started) ? below : path;
+    library.path = PathInRun(path, request, started);
     library.soname = elf->soname.substr(0, 256);
     library.build_id = elf->build_id;
     library.size_bytes = elf->size_bytes;

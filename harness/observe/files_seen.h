@@ -25,9 +25,10 @@ inline constexpr std::uint64_t kMostHashedBytes = std::uint64_t{32} << 20;
 bool IsChangedSince(const std::filesystem::path& file, WallTime started);
 
 // Mapped libraries by path; without those that have no SONAME and belong to a package, which is
-// known by its version. Those that the run made below `base` have paths relative to it.
+// known by its version. Those below request.base that a rerun has below its own, as they are data,
+// code or made by the run, have paths relative to it.
 std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOwners& owners,
-                                     const std::filesystem::path& base, WallTime started);
+                                     const ObserveRequest& request, WallTime started);
 
 // Of files that were opened for reading those that nothing accounts for: no data, no code, no
 // installed package, not the run itself; by path, relative where below request.base.

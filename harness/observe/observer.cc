@@ -244,7 +244,7 @@ Observation Observer::Collect(const Footprint& footprint, const PackageOwners& o
   }
   CollectPython(programs);
   CollectVariables(programs);
-  seen_.libraries = LibrariesOf(footprint, owners, request_.base, started);
+  seen_.libraries = LibrariesOf(footprint, owners, request_, started);
   if (preload_) {
     std::size_t more = 0;
     seen_.inputs = UndeclaredInputs(files_, request_, footprint, started, &more);

@@ -157,6 +157,36 @@ TEST_F(Observed, ThousandsOfFilesAreTooManyToTellAndSaidToBe) {
   EXPECT_THAT(seen.unseen, Contains("236 more undeclared inputs"));
 }
 
+// Where a library is in a record and in a rerun of it, the path is one.
+TEST_F(Observed, ALibraryThatComesAlongIsCalledByItsPlaceInTheRun) {
+  const Observation seen = Run({"sort", "config.json"});
+  const auto libc = std::ranges::find(seen.libraries, "libc.so.6", &SeenLibrary::soname);
+  ASSERT_NE(libc, seen.libraries.end());
+  fs::copy_file(libc->path, base_ / "libown.so");
+  Footprint footprint;
+  footprint.mapped = {libc->path, (base_ / "libown.so").string()};
+  const auto paths = [&](const ObserveRequest& request, WallTime started) {
+    std::vector<std::string> paths;
+    for (const SeenLibrary& library : LibrariesOf(footprint, {}, request, started)) {
+      paths.push_back(library.path);
+    }
+    std::ranges::sort(paths);
+    return paths;
+  };
+  const WallTime later = SystemClock().Now() + std::chrono::hours(1);
+  const std::string own = (base_ / "libown.so").string();
+  using testing::UnorderedElementsAre;
+  EXPECT_THAT(paths({.base = base_}, later), UnorderedElementsAre(own, libc->path));
+  for (const ObserveRequest& request :
+       {ObserveRequest{.base = base_, .declared = {base_ / "libown.so"}},
+        ObserveRequest{.base = base_, .recorded = [](const auto& all) {
+                         return std::set<std::string>(all.begin(), all.end());
+                       }}}) {
+    EXPECT_THAT(paths(request, later), UnorderedElementsAre("libown.so", libc->path));
+  }
+  EXPECT_THAT(paths({.base = base_}, WallTime{}), UnorderedElementsAre("libown.so", libc->path));
+}
+
 TEST_F(Observed, NamesThatNoRecordCanHoldAreLeftOut) {
   Write("bad\xff", "x");
   Write("es\x1b[31mc", "x");
