@@ -126,6 +126,7 @@ void ReadDynamic(const ElfReader& reader, const Headers& headers, const Elf64_Ph
   const std::string bytes =
       reader.Bytes(section.p_offset, std::min<std::uint64_t>(section.p_filesz, kMostDynamicBytes));
   std::vector<Elf64_Dyn> entries(bytes.size() / sizeof(Elf64_Dyn));
+  if (entries.empty()) return;
   std::memcpy(entries.data(), bytes.data(), entries.size() * sizeof(Elf64_Dyn));
   std::optional<std::uint64_t> names;
   std::uint64_t names_bytes = 0;

@@ -132,6 +132,18 @@ class InputSelection {
   std::vector<std::string> declared_;
 };
 
+// Whether numeric work is made of a library, by its file's name.
+bool IsNumeric(const std::string& path) {
+  constexpr std::array<std::string_view, 30> kWords = {
+      "blas",   "lapack",   "mkl",    "blis",    "cuda",   "cudnn",   "cublas", "cufft",
+      "curand", "cusolver", "cuspar", "nccl",    "nvrt",   "torch",   "c10",    "xla",
+      "jax",    "dnn",      "omp",    "libm.so", "mvec",   "libc.so", "fft",    "gsl",
+      "sleef",  "tbb",      "rocm",   "hip",     "miopen", "tensor"};
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return name.find(word) != std::string::npos; });
+}
+
 // "ext.so" of "/run/ext.so": of a file that comes along to wherever the run is.
 std::string PathInRun(const std::string& path, const ObserveRequest& request, WallTime started) {
   const std::string below = Below(request.base.string(), path);
@@ -169,6 +181,7 @@ std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOw
     // Programs, and parts of a package that nobody links with.
     const bool is_part = has_owner || path.find("/lib-dynload/") != path.npos;
     if (elf->soname.empty() && (is_part || !elf->interpreter.empty())) continue;
+    if (has_owner && !IsNumeric(path)) continue;
     SeenLibrary& library = libraries.emplace_back();
     library.path = PathInRun(path, request, started);
     library.soname = elf->soname.substr(0, 256);

@@ -24,9 +24,10 @@ inline constexpr std::uint64_t kMostHashedBytes = std::uint64_t{32} << 20;
 // Whether a file was written or replaced since (its change time, which nobody can put back).
 bool IsChangedSince(const std::filesystem::path& file, WallTime started);
 
-// Mapped libraries by path; without those that have no SONAME and belong to a package, which is
-// known by its version. Those below request.base that a rerun has below its own, as they are data,
-// code or made by the run, have paths relative to it.
+// Mapped libraries by path; without those of a package, which is known by its version, but for the
+// ones that numeric work is made of: another copy of these first on the path changes bits. Those
+// below request.base that a rerun has below its own, as they are data, code or made by the run,
+// have paths relative to it.
 std::vector<SeenLibrary> LibrariesOf(const Footprint& footprint, const PackageOwners& owners,
                                      const ObserveRequest& request, WallTime started);
 

@@ -207,17 +207,19 @@ TEST_F(Lies, ARerunWhoseSeedIsOverriddenInsideTheProgram) {
 // Variables and packages are the same on both sides: only the library itself says it.
 TEST_F(Lies, AnotherOpenBlasFirstOnThePath) {
   const std::string load =
-      "import ctypes, random\n"
-      "for name in ('libopenblas.so.0', 'libblas.so.3', 'libz.so.1'):\n"
+      "import ctypes, random, sys\n"
+      "for name in ('libopenblas.so.0', 'libblas.so.3'):\n"
       "    try: ctypes.CDLL(name)\n"
       "    except OSError: continue\n"
       "    break\n"
+      "else: sys.exit(3)\n"
       "random.seed(1)";
   const std::string find =
       load +
       "\nprint(name, next(line.split()[-1] for line in open('/proc/self/maps') if name.split"
       "('.so')[0] in line))";
   const ProcessResult found = Execute({python_, "-c", find}, "/");
+  if (found.outcome.exit_code == 3) GTEST_SKIP() << "no OpenBLAS and no BLAS is installed";
   ASSERT_TRUE(found.outcome.Succeeded()) << found.stderr_text;
   const auto blank = found.stdout_text.find(' ');
   const std::string name = found.stdout_text.substr(0, blank);
