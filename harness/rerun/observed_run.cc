@@ -7,14 +7,13 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/base/log.h"
 #include "harness/rerun/git_tree.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr char kNotesFolder[] = ".observe";  // in the workspace of a rerun
 
 // The code's root above the folder that a command is run in.
 fs::path BaseOf(const fs::path& folder, const std::string& working_directory) {
@@ -52,9 +51,7 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
 ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recording,
                          const fs::path& folder) {
   if (!request.observe) return;
-  auto notes = ScopedTempDir::Make("rharness-observe-");
-  if (!notes.ok()) return;
-  folder_ = std::move(*notes);
+  if (!MakeFolder()) return;
   const fs::path base = BaseOf(folder, recording.working_directory);
   ObserveRequest asked{.python_hooks = request.python_hooks,
                        .variables = request.variables,
@@ -74,7 +71,7 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
 ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const Manifest& manifest = ticket.manifest;
   if (!ticket.observe || !manifest.observation || manifest.image.kind != "host") return;
-  if (!MakeDirectoriesBelow(workspace.path, kNotesFolder).ok()) return;
+  if (!MakeFolder()) return;
   const fs::path base = Real(workspace.path);
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
                        .variables = {},
@@ -83,7 +80,15 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
                        .base = base,
                        .declared = DeclaredBy(workspace, base)};
   for (const auto& [name, value] : manifest.environment.variables) asked.variables.insert(name);
-  observer_.emplace(base / kNotesFolder, std::move(asked));
+  observer_.emplace(Real(folder_->path()), std::move(asked));
+}
+
+// Outside of the workspace, whose files and limits are the run's own. Without it nothing is seen.
+bool ObservedRun::MakeFolder() {
+  auto folder = ScopedTempDir::Make("rharness-observe-");
+  if (folder.ok()) folder_ = std::move(*folder);
+  if (!folder.ok()) LogWarning("not observed: " + folder.error().ToString());
+  return folder.ok();
 }
 
 std::optional<Observation> ObservationInImage(const Ticket& ticket) {

@@ -34,7 +34,9 @@ class ObservedRun {
                std::optional<Observation>* observation);
 
  private:
-  std::optional<ScopedTempDir> folder_;  // of a recording, for the notes
+  bool MakeFolder();
+
+  std::optional<ScopedTempDir> folder_;  // for the notes
   std::optional<Observer> observer_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <cstring>
@@ -91,6 +92,9 @@ TEST(Arena, OfGigabytesOrBehindALinkIsRefused) {
   EXPECT_FALSE(ReadArena(*held).ok()) << "there is none";
   ASSERT_TRUE(MakeArena(folder.path(), "=A").ok());
   EXPECT_TRUE(ReadArena(*held).ok());
+  struct stat info {};
+  ASSERT_EQ(::stat((folder.path() / kArenaFile).c_str(), &info), 0);
+  EXPECT_GE(info.st_blocks * 512, static_cast<off_t>(sizeof(Arena))) << "a full disk ends no run";
   std::filesystem::resize_file(folder.path() / kArenaFile, std::uint64_t{4} << 30);
   EXPECT_FALSE(ReadArena(*held).ok());
   std::filesystem::remove(folder.path() / kArenaFile);
