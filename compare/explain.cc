@@ -42,7 +42,14 @@ std::vector<std::string> Changes(const Comparison& comparison, Layer layer,
 }
 
 void Data(const ExplainInput& in, std::vector<Cause>* out) {
+  auto undeclared = Changes(in.comparison, Layer::kData, {"input."});
+  if (!undeclared.empty()) {
+    out->push_back({"undeclared_input_changed", Layer::kData, "likely",
+                    "A file that the run reads, and that nothing declares, is not the same.",
+                    std::move(undeclared), "declare it (--data or --code-file), and record again"});
+  }
   auto evidence = Changes(in.comparison, Layer::kData, {""});
+  std::erase_if(evidence, [](const std::string& change) { return change.starts_with("input."); });
   if (evidence.empty()) return;
   out->push_back({"data_changed", Layer::kData, "shown",
                   "The training data is not the same: its hashes differ.", std::move(evidence),
@@ -196,6 +203,21 @@ void HardwareClass(const ExplainInput& in, std::vector<Cause>* out) {
   }
 }
 
+// What was set while both ran, whatever they were told.
+void SeedsThatWereSet(const ExplainInput& in, std::vector<Cause>* out) {
+  auto seeds = Changes(in.comparison, Layer::kRandomness, {"seed_set."});
+  if (!seeds.empty()) {
+    out->push_back({"seed_set_changed", Layer::kRandomness, "likely",
+                    "Other seeds were set than in A.", std::move(seeds),
+                    "look for where the run takes its seeds from"});
+  }
+  auto flags = Changes(in.comparison, Layer::kRandomness, {"flag."});
+  if (flags.empty()) return;
+  out->push_back({"flag_changed", Layer::kRandomness, "likely",
+                  "Switches that decide which kernels run were not in the same position.",
+                  std::move(flags), "rerun with the flags of A"});
+}
+
 void Seeds(const ExplainInput& in, std::vector<Cause>* out) {
   auto changed = Changes(in.comparison, Layer::kRandomness, {"seed."});
   if (!changed.empty()) {
@@ -257,7 +279,7 @@ std::vector<Cause> Explain(const Comparison& comparison, const std::vector<Fact>
   if (comparison.verdict == Verdict::kIdentical) return causes;
   const ExplainInput input{comparison, facts_a, facts_b};
   for (const auto rule : {Data, Hyperparameters, Command, Code, Image, Variables, Software, Driver,
-                          System, HardwareClass, Seeds, Determinism}) {
+                          System, HardwareClass, Seeds, SeedsThatWereSet, Determinism}) {
     rule(input, &causes);
   }
   for (const auto rule : PatternRules()) rule(input, &causes);

@@ -12,7 +12,8 @@ namespace rharness {
 namespace {
 
 constexpr std::string_view kVariable = "variable.", kSoftware = "software.", kPackage = "package.";
-constexpr std::string_view kStack = "stack.";
+constexpr std::string_view kStack = "stack.", kLibrary = "library.";
+constexpr std::string_view kSeedSet = "seed_set.", kFlag = "flag.", kInput = "input.";
 constexpr std::string_view kHostPackage = "package.dpkg.";
 constexpr std::string_view kHostPackages = "software.host_packages";
 
@@ -73,7 +74,8 @@ Telling TellingOf(const FactDifference& difference) {
   if (key == "software.os" || difference.use == FactUse::kNotUsed) {
     return difference.use == FactUse::kNotUsed ? Telling::kNotInUse : Telling::kOther;
   }
-  if (key.starts_with(kSoftware) || difference.use == FactUse::kUsed) return Telling::kInUse;
+  if (key.starts_with(kSoftware) || key.starts_with(kLibrary) || difference.use == FactUse::kUsed)
+    return Telling::kInUse;
   if (!key.starts_with(kPackage)) return Telling::kOther;
   const bool of_host = key.starts_with(kHostPackage) && !PackageOf(key).starts_with("python");
   return of_host ? Telling::kDataPackage : Telling::kMaybeInUse;
@@ -91,8 +93,9 @@ bool IsUnusedPackage(const FactDifference& difference) {
 bool TellsMore(const FactDifference& a, const FactDifference& b) {
   const auto order = [](const FactDifference& difference) {
     const bool is_effect = difference.key.starts_with("probe.");
-    const bool is_software =
-        difference.key.starts_with(kPackage) || difference.key.starts_with(kSoftware);
+    const bool is_software = difference.key.starts_with(kPackage) ||
+                             difference.key.starts_with(kSoftware) ||
+                             difference.key.starts_with(kLibrary);
     return std::tuple(difference.weight, is_effect, TellingOf(difference),
                       is_software && !IsNumeric(difference.key), std::string_view(difference.key));
   };
@@ -131,7 +134,8 @@ std::string FactName(std::string_view key) {
   for (const auto& [of, name] : kNames) {
     if (of == key) return std::string(name);
   }
-  for (const std::string_view prefix : {kVariable, kSoftware, kStack}) {
+  for (const std::string_view prefix :
+       {kVariable, kSoftware, kStack, kLibrary, kSeedSet, kFlag, kInput}) {
     if (key.starts_with(prefix)) return std::string(key.substr(prefix.size()));
   }
   if (const std::string_view package = PackageOf(key); !package.empty()) {

@@ -25,8 +25,9 @@ struct Floor {
 
 // In the order of the floors; every folder may include itself.
 const std::vector<Floor>& Floors() {
-  static const std::vector<std::string_view> below_rerun = {
-      "harness/base/", "compare/", "harness/manifest/", "harness/launch/", "probes/order/"};
+  static const std::vector<std::string_view> below_rerun = {"harness/base/",     "compare/",
+                                                            "harness/manifest/", "harness/launch/",
+                                                            "harness/observe/",  "probes/order/"};
   static const std::vector<std::string_view> below_drill = {
       "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
       "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
@@ -48,6 +49,7 @@ const std::vector<Floor>& Floors() {
       {"harness/lint/", from_manifest},
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
+      {"harness/observe/", from_manifest},
       {"harness/rerun/", below_rerun},
       {"harness/dispatch/",
        {"harness/base/", "harness/manifest/", "harness/launch/", "harness/rerun/"}},

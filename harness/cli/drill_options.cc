@@ -133,6 +133,8 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
       .Between(0, 100)
       .ShowDefault();
   command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
+  command->Add("--no-observe", &arguments->drill.no_observe,
+               "Do not look at what reruns use (default: as their records were looked at)");
   command->Add("--resume", &drill.resume,
                "Go on with the interrupted drill in --out, with its own settings; an option "
                "that differs from them is refused");

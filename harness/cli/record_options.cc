@@ -199,6 +199,9 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   request.run_id =
       arguments.run_id.empty() ? fs::path(arguments.out).stem().string() : arguments.run_id;
   request.family = arguments.family;
+  if (arguments.no_observe && arguments.python_hooks) {
+    return InvalidInput("goes without --no-observe", "--python-hooks");
+  }
   if (!arguments.image.empty()) {
     ASSIGN_OR_RETURN(request.image, ParseImage(arguments.image));
   }
@@ -223,6 +226,8 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   request.kernel_list = arguments.kernel_list;
   request.keep = arguments.keep;
   request.root = arguments.root;
+  request.observe = !arguments.no_observe;
+  request.python_hooks = arguments.python_hooks;
   request.command = arguments.command;
   return request;
 }

@@ -144,6 +144,17 @@ void AddInputs(Command* verb, RecordArguments* a) {
   verb->Add("--root", &a->root, "Record folders below this one relative to it").Folder();
 }
 
+void AddObservation(Command* verb, RecordArguments* a) {
+  verb->Heading("What is seen of it while it runs");
+  verb->Add("--python-hooks", &a->python_hooks,
+            "In each Python of it note seeds that are set, determinism flags in force at the end "
+            "and variables that are read: modules that it imports are patched on the way "
+            "(PYTHONPATH)");
+  verb->Add("--no-observe", &a->no_observe,
+            "Do not note which variables and files it reads (LD_PRELOAD) and which libraries it "
+            "maps");
+}
+
 void AddOutputs(Command* verb, RecordArguments* a) {
   verb->Heading("What it writes");
   AddRepeatable(verb, "--weights", &a->weights, "Checkpoints that the command writes").Path();
@@ -183,6 +194,11 @@ void AddNotes(Command* verb) {
   verb->Note(
       "But for a failed command the manifest is written, with what can be said, and its notes say "
       "what is amiss.");
+  verb->Note(
+      "What it uses is noted by a library before its own ones, which reruns get, too: variables "
+      "asked for by name, files read that are neither data nor code, libraries mapped. What is "
+      "declared and not seen (a seed, a flag, a --variable that nothing reads) is in the notes. "
+      "Statically linked programs are not seen.");
   verb->ExitCode(kExitOk, "recorded");
   verb->ExitCode(kExitUsage, "usage");
   verb->ExitCode(kExitInfrastructure,
@@ -203,6 +219,7 @@ void AddRecord(Command& root) {
   verb.Add("--overwrite", &options->overwrite, "Replace a manifest that is there already");
   verb.Add("--keep-failed", &options->keep_failed, "Write a manifest of a failed run, too");
   AddInputs(&verb, a);
+  AddObservation(&verb, a);
   AddOutputs(&verb, a);
   AddPromises(&verb, a);
   verb.Add("command", &a->command, "The command and its arguments, after --").Required();

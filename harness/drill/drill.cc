@@ -209,6 +209,7 @@ class Drill {
             .launcher = LauncherOf(manifest, options_),
             .container_root = options_.container_root,
             .keep_workspace = options_.keep_workspaces,
+            .observe = !options_.no_observe,
             .resources = rerun.resources,
             // A scheduler gives its tasks GPUs itself.
             .gpus = options_.dispatch == "local" ? start.gpus : std::vector<int>(),

@@ -55,6 +55,7 @@ struct DrillOptions {
   bool container_root = false;          // under a rootful engine
   bool confirm = true;                  // one more rerun where a drift was seen only once
   bool keep_workspaces = false;
+  bool no_observe = false;  // what reruns use, where their records were observed
   bool resume = false;
   // The options that somebody gave, as "--reruns": one that a resumed drill has otherwise is
   // refused.

@@ -53,6 +53,8 @@ bool IsAmong(const RunMetrics& a, const RunMetrics& b) {
 bool IsOfStack(const Fact& fact) {
   if (fact.layer != Layer::kEnvironment && fact.layer != Layer::kHardware) return false;
   if (fact.kind != FactKind::kValue || !fact.value) return false;
+  // What is seen in samples, or at the end of a process that comes to it, is not seen of each run.
+  if (fact.key.starts_with("library.") || fact.key.starts_with("flag.")) return false;
   // How a machine is put together rounds nothing, and replicates of before say nothing of it.
   static const std::set<std::string, std::less<>> kNoStack = {
       "variable." + std::string(kReplicateVariable),

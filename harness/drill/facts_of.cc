@@ -2,8 +2,10 @@
 #include "harness/drill/facts_of.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "harness/manifest/environment_secrets.h"
@@ -58,6 +60,69 @@ void AddSeeds(const std::map<std::string, std::int64_t>& seeds, Collector* out) 
     out->Add(Layer::kRandomness, fmt::format("seed.{}", source), std::to_string(value),
              FactWeight::kIdentity);
   }
+}
+
+// What is absent on a side that looked is a difference, where a seed was set on the other.
+void AddSeedsThatWereSet(const Observation& seen, Collector* out) {
+  if (!seen.Has(kSeenByPython)) return;
+  out->Add({.layer = Layer::kRandomness,
+            .key = "seed_set.",
+            .value = "seeds that were set",
+            .kind = FactKind::kComplete});
+  for (const auto& [source, values] : seen.seeds) {
+    out->Add(Layer::kRandomness, "seed_set." + source, fmt::format("{}", fmt::join(values, ", ")),
+             FactWeight::kContext);
+  }
+}
+
+void AddFlags(const Observation& seen, Collector* out) {
+  for (const auto& [name, value] : seen.flags) {
+    const Layer layer = name.ends_with("threads") ? Layer::kEnvironment : Layer::kRandomness;
+    out->Add(layer, "flag." + name, value, FactWeight::kContext);
+  }
+}
+
+std::string InWords(const SeenLibrary& library) {
+  return library.build_id.empty() ? fmt::format("{}, {} bytes", library.path, library.size_bytes)
+                                  : fmt::format("{}, build id {}", library.path, library.build_id);
+}
+
+// By the name that others are linked with; where several files have it, or none, by path. Which
+// ones are mapped is seen in samples: one that a side alone has says nothing.
+void AddLibraries(const Observation& seen, Collector* out) {
+  std::map<std::string_view, int> named;
+  for (const SeenLibrary& library : seen.libraries) ++named[library.soname];
+  for (const SeenLibrary& library : seen.libraries) {
+    const bool is_alone = !library.soname.empty() && named[library.soname] == 1;
+    out->Add({.layer = Layer::kEnvironment,
+              .key = "library." + (is_alone ? library.soname : library.path),
+              .value = InWords(library),
+              .use = FactUse::kUsed});
+  }
+}
+
+// `is_complete`: a file that the other side read was not read here.
+void AddUndeclared(const Observation& seen, bool is_complete, Collector* out) {
+  if (!seen.inputs) return;
+  if (is_complete) {
+    out->Add({.layer = Layer::kData,
+              .key = "input.",
+              .value = "undeclared inputs",
+              .kind = FactKind::kComplete});
+  }
+  for (const SeenInput& input : *seen.inputs) {
+    out->Add(Layer::kData, "input." + input.path,
+             input.sha256.empty() ? fmt::format("{} bytes", input.size_bytes) : input.sha256,
+             FactWeight::kContext);
+  }
+}
+
+void AddObservation(const std::optional<Observation>& seen, bool of_rerun, Collector* out) {
+  if (!seen) return;
+  AddSeedsThatWereSet(*seen, out);
+  AddFlags(*seen, out);
+  AddLibraries(*seen, out);
+  AddUndeclared(*seen, of_rerun, out);
 }
 
 void AddVariables(const Environment& environment, Collector* out) {
@@ -201,6 +266,14 @@ bool IsSubstituted(const Evidence& evidence) {
       evidence.remarks, [](const Remark& remark) { return remark.code == kHardwareSubstituted; });
 }
 
+// A library of a package that is another version now: the package says so.
+bool IsExplained(const SeenLibrary& library, const Environment& now) {
+  const auto list = now.packages.find(library.manager);
+  if (library.package.empty() || list == now.packages.end()) return false;
+  const auto package = list->second.find(library.package);
+  return package != list->second.end() && package->second.version != library.version;
+}
+
 std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   Collector out;
   AddData(manifest.data, &out);
@@ -219,6 +292,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   }
   AddHardware(manifest.environment.hardware, UseOf(manifest, substituted), &out);
   AddSeeds(manifest.seeds, &out);
+  AddObservation(manifest.observation, /*of_rerun=*/false, &out);
   return out.Take();
 }
 
@@ -228,6 +302,15 @@ std::vector<Fact> FactsOf(const Manifest& manifest) { return FactsOf(manifest, f
 
 std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidence) {
   std::vector<Fact> facts = FactsOf(manifest, IsSubstituted(evidence));
+  if (manifest.observation) {
+    std::set<std::string> explained;
+    for (const SeenLibrary& library : manifest.observation->libraries) {
+      if (IsExplained(library, evidence.environment)) explained.insert(InWords(library));
+    }
+    std::erase_if(facts, [&](const Fact& fact) {
+      return fact.key.starts_with("library.") && fact.value && explained.contains(*fact.value);
+    });
+  }
   for (const Remark& remark : evidence.remarks) {
     if (remark.code != kEnvironmentOverridden) continue;
     const std::string name = remark.subject.substr(remark.subject.find(' ') + 1);
@@ -250,6 +333,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   }
   AddHardware(evidence.environment.hardware, UseOf(manifest, IsSubstituted(evidence)), &out);
   AddSeeds(evidence.seeds, &out);
+  AddObservation(evidence.observation, /*of_rerun=*/true, &out);
   return out.Take();
 }
 

@@ -13,10 +13,11 @@ namespace rharness {
 // Weights: data hashes, code identity, image digest and seeds are kIdentity. GPU model and count
 // are kClass; without GPUs the architecture is, and the CPU model where the bits are promised on
 // one hardware class only. Variables, software, packages, drivers and the rest are kContext. What a
-// record does not hold (packages, in those of before) is a fact of its own: not known.
+// record does not hold (packages, in those of before) is a fact of its own: not known. What was
+// observed is kContext and explains, and without an observation there is no fact of one.
 std::vector<Fact> FactsOf(const Manifest& manifest);
 // As the record stands for a rerun: what the drill overrides (--env) and the record does not name
-// would have been unset.
+// would have been unset. Libraries of packages whose version changed are left out.
 std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidence);
 // `manifest` says which keys to speak of.
 std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest);

@@ -117,6 +117,7 @@ constexpr std::array<KeptOption, 29> kKept = {{
     {"--pod-program", "pod_program", nullptr},
     {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
+    {"--no-observe", "no_observe", nullptr},
 }};
 
 std::string ValueOf(const KeptOption& option, const Json& settings) {
@@ -186,7 +187,8 @@ Json ToJson(const DrillSettings& settings) {
                            {"substitutes", SubstitutesJson(options.substitutes)},
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
-                           {"keep_workspaces", options.keep_workspaces}});
+                           {"keep_workspaces", options.keep_workspaces},
+                           {"no_observe", options.no_observe}});
 }
 
 Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file) {
@@ -221,6 +223,7 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.ReadOptional("container_root", &options.container_root);
   reader.Read("confirm", &options.confirm);
   reader.Read("keep_workspaces", &options.keep_workspaces);
+  reader.ReadOptional("no_observe", &options.no_observe);
   RETURN_IF_ERROR(reader.status());
   ASSIGN_OR_RETURN(settings.started, ParseTime(started));
   return settings;

@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kParts = {"image_digest", "code_commit", "code_files",
                                                     "data", "seeds"};
 constexpr std::string_view kEnvironment = "environment";
+constexpr std::string_view kObservation = "observation";
 
 bool IsEmpty(const Json& json) {
   return json.IsNull() || (json.IsArray() && json.AsArray().empty()) ||
@@ -24,7 +25,15 @@ bool IsSurrounding(std::string_view name) {
   for (const std::string_view part : kParts) {
     if (name == part) return true;
   }
-  return false;
+  return name == kObservation;
+}
+
+// What is the same in every rerun that is the same; not what is seen in samples.
+Observation Lasting(Observation seen) {
+  seen.libraries.clear();
+  seen.variables_read.reset();
+  seen.unseen.clear();
+  return seen;
 }
 
 // Of an environment.
@@ -43,6 +52,9 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   const Json json = ToJson(evidence);
   for (const auto& [name, value] : json.AsObject()) {
     if (IsSurrounding(name) && !IsEmpty(value)) surroundings[name] = value.Dump();
+  }
+  if (evidence.observation) {
+    surroundings[std::string(kObservation)] = ToJson(Lasting(*evidence.observation)).Dump();
   }
   // An environment in which nothing was looked at says nothing.
   static const Surroundings kNothing = PartsOf(ToJson(Environment()));

@@ -10,9 +10,10 @@
 
 namespace rharness {
 
-// The parts of the evidence that are facts: image, code, data, seeds and everything of the
-// environment, a part each. Nothing of what came out, and nothing that changes with every rerun.
-// Empty for a rerun that was not carried out and saw nothing.
+// The parts of the evidence that are facts: image, code, data, seeds, what was observed (without
+// what is seen in samples) and everything of the environment, a part each. Nothing of what came
+// out, and nothing that changes with every rerun. Empty for a rerun that was not carried out and
+// saw nothing.
 Surroundings SurroundingsOf(const Evidence& evidence);
 // Evidence of this run with these parts and nothing else; FactsOf reads it as it reads the whole.
 // Errors: invalid_input (`where` names the record) where the parts are no evidence's.

@@ -113,6 +113,7 @@ void ReadInputs(JsonReader& reader, Evidence* out) {
   reader.ReadObject("environment", false,
                     [&](JsonReader& r) { ReadEnvironment(r, &out->environment); });
   ReadSeeds(reader, &out->seeds);
+  ReadObservation(reader, &out->observation);
 }
 
 void ReadOutputs(JsonReader& reader, Evidence* out) {
@@ -134,7 +135,7 @@ Result<Evidence> ParseEvidence(const Json& json, std::string_view file) {
                "ended",       "outcome",       "obstacle",   "obstacle_layer", "image_digest",
                "image_id",    "code_commit",   "code_files", "data",           "remarks",
                "environment", "seeds",         "metrics",    "artifacts",      "stdout_path",
-               "stderr_path", "ticket_sha256", "machine",    "unread_metrics"});
+               "stderr_path", "ticket_sha256", "machine",    "unread_metrics", "observation"});
   ReadRerun(reader, &evidence);
   ReadInputs(reader, &evidence);
   ReadOutputs(reader, &evidence);
@@ -168,6 +169,7 @@ Json ToJson(const Evidence& evidence) {
                                 {"stderr_path", evidence.stderr_path}});
   if (evidence.unread_metrics)
     json.AppendMember("unread_metrics", ToJson(*evidence.unread_metrics));
+  if (evidence.observation) json.AppendMember("observation", ToJson(*evidence.observation));
   return json;
 }
 

@@ -53,6 +53,7 @@ struct Evidence {
   RunMetrics metrics;
   std::optional<UnreadMembers> unread_metrics;  // empty: not known
   std::vector<Artifact> artifacts;              // with locations below the drill folder
+  std::optional<Observation> observation;       // empty: not looked at
   std::string stdout_path;                      // relative to the drill folder
   std::string stderr_path;
 };

@@ -18,6 +18,7 @@
 #include "harness/base/result.h"
 #include "harness/manifest/artifact.h"
 #include "harness/manifest/environment.h"
+#include "harness/manifest/observation.h"
 #include "harness/manifest/origin.h"
 #include "harness/manifest/run_metrics.h"
 
@@ -114,6 +115,7 @@ struct Manifest {
   // declared, and it depends on all.
   std::vector<std::string> probe_families;
   std::optional<UnreadMembers> unread_metrics;  // empty: not known, as in records of before
+  std::optional<Observation> observation;       // empty: not looked at, as in records of before
   std::vector<std::string> notes;               // findings of `record`
   std::optional<Origin> origin;                 // of what was imported
 };

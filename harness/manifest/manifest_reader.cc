@@ -145,6 +145,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "resources",
                                 "probe_families",
                                 "unread_metrics",
+                                "observation",
                                 "notes",
                                 "origin"});
   ReadRun(reader, &manifest);
@@ -162,6 +163,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
     element.Get(&manifest.probe_families.emplace_back());
     if (!IsName(manifest.probe_families.back())) element.Fail("expected a name");
   });
+  ReadObservation(reader, &manifest.observation);
   reader.ReadArray("notes", &manifest.notes);
   reader.ReadObject("origin", false,
                     [&](JsonReader& r) { ReadOrigin(r, &manifest.origin.emplace()); });

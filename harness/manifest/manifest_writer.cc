@@ -70,6 +70,7 @@ Json ToJson(const Manifest& manifest) {
   }
   if (manifest.unread_metrics)
     json.AppendMember("unread_metrics", ToJson(*manifest.unread_metrics));
+  if (manifest.observation) json.AppendMember("observation", ToJson(*manifest.observation));
   if (manifest.origin) json.AppendMember("origin", ToJson(*manifest.origin));
   return json;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -69,13 +68,19 @@ const HostPackages& PackagesOfThisHost() {
   return kPackages;
 }
 
-PackageMap HostList(const HostPackages& host, const Footprint& footprint) {
-  std::set<std::string_view> mapped;
-  for (const std::string& path : footprint.mapped) mapped.insert(WithoutUsr(path));
+PackageMap HostList(const HostPackages& host, const Footprint& footprint, PackageOwners* owners) {
+  std::map<std::string_view, const std::string*> mapped;
+  for (const std::string& path : footprint.mapped) mapped.emplace(WithoutUsr(path), &path);
   PackageMap list;
   for (const auto& [name, package] : host) {
-    const bool used = std::ranges::any_of(
-        package.code, [&](const std::string& path) { return mapped.contains(path); });
+    bool used = false;
+    for (const std::string& path : package.code) {
+      const auto found = mapped.find(path);
+      if (found == mapped.end()) continue;
+      used = true;
+      if (owners == nullptr) break;
+      owners->try_emplace(*found->second, PackageOwner{kDpkg, name, package.version});
+    }
     PackageUse use = PackageUse::kNotKnown;
     if (used) use = PackageUse::kUsed;
     if (!used && !package.code.empty() && !footprint.mapped.empty()) use = PackageUse::kNotUsed;
@@ -91,15 +96,16 @@ const std::vector<std::string>& FootprintVariables() {
   return kNames;
 }
 
-std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
-                                                   const fs::path& root) {
+std::map<std::string, PackageList> CapturePackages(const Footprint& footprint, const fs::path& root,
+                                                   PackageOwners* owners) {
   std::map<std::string, PackageList> packages;
-  PackageMap host = HostList(root == "/" ? PackagesOfThisHost() : ReadDpkg(root), footprint);
+  PackageMap host =
+      HostList(root == "/" ? PackagesOfThisHost() : ReadDpkg(root), footprint, owners);
   if (!host.empty()) packages[kDpkg] = std::move(host);
   if (footprint.programs.empty()) return packages;
   PackageMap python;
   for (const fs::path& folder : PackageFolders(footprint)) {
-    AddPythonPackages(folder, footprint, &python);
+    AddPythonPackages(folder, footprint, &python, owners);
   }
   packages[kPython] = std::move(python);
   return packages;

@@ -167,8 +167,9 @@ Distribution DistributionOf(const fs::path& info) {
   return {NormalPythonName(HeaderOf(text, "Name")), HeaderOf(text, "Version")};
 }
 
-// Which of its files are libraries, and whether one of them is mapped.
-void ReadUse(const fs::path& info, const std::set<std::string_view>& mapped, Distribution* out) {
+// Which of its files are libraries, and which of them are mapped: these are added to `own`.
+void ReadUse(const fs::path& info, const std::set<std::string_view>& mapped, Distribution* out,
+             std::vector<std::string>* own) {
   const std::string record = ContentIfRead(info / "RECORD");
   std::string_view rest = record;
   while (!rest.empty()) {
@@ -176,7 +177,9 @@ void ReadUse(const fs::path& info, const std::set<std::string_view>& mapped, Dis
     path = path.substr(0, path.find(','));
     if (path.find(".so") == path.npos) continue;
     out->has_code = true;
-    out->used = out->used || mapped.contains(path);
+    if (!mapped.contains(path)) continue;
+    out->used = true;
+    own->emplace_back(path);
   }
   if (!record.empty()) return;
   // Without a list of files: a library below a folder of its name.
@@ -220,7 +223,8 @@ std::vector<fs::path> PackageFolders(const Footprint& footprint) {
   return folders;
 }
 
-void AddPythonPackages(const fs::path& folder, const Footprint& footprint, PackageMap* packages) {
+void AddPythonPackages(const fs::path& folder, const Footprint& footprint, PackageMap* packages,
+                       PackageOwners* owners) {
   const std::string prefix = folder.string() + "/";
   std::set<std::string_view> mapped;  // relative to the folder
   for (const std::string& path : footprint.mapped) {
@@ -230,7 +234,11 @@ void AddPythonPackages(const fs::path& folder, const Footprint& footprint, Packa
     if (!name.ends_with(".dist-info") && !name.ends_with(".egg-info")) continue;
     Distribution found = DistributionOf(folder / name);
     if (found.name.empty() || found.version.empty()) continue;
-    ReadUse(folder / name, mapped, &found);
+    std::vector<std::string> own;
+    ReadUse(folder / name, mapped, &found, &own);
+    for (const std::string& path : own) {
+      if (owners != nullptr) (*owners)[prefix + path] = {kPython, found.name, found.version};
+    }
     const bool is_known = packages->contains(found.name);
     if (is_known && !found.used) continue;
     Package& package = (*packages)[found.name];

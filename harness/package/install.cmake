@@ -6,6 +6,11 @@ set(programs_folder ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 # rharness finds rharness-probe beside it.
 install(TARGETS rharness rharness-probe
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
+# What it lends to the runs that it records (harness/observe).
+install(TARGETS rharness-observe
+        LIBRARY DESTINATION lib/rharness/observe COMPONENT programs)
+install(FILES harness/observe/python/sitecustomize.py harness/observe/python/rharness_observe.py
+        DESTINATION lib/rharness/observe/python COMPONENT programs)
 # Here a link into another build folder; there the program itself.
 install(CODE "
   if(EXISTS \"${programs_folder}/rharness-probe-portable\")

@@ -95,4 +95,22 @@ Result<std::optional<ProvenEnd>> ReadEndMarker(const fs::path& folder, const Tic
   return std::optional(std::move(end));
 }
 
+Result<std::string> LogsSha256(const HeldFolder& folder, const Evidence& evidence) {
+  Sha256 digest;
+  for (const std::string& path : {evidence.stdout_path, evidence.stderr_path}) {
+    std::string text;
+    if (!path.empty()) {
+      ASSIGN_OR_RETURN(text, folder.ReadFile(path));
+    }
+    digest.UpdateU64(text.size());
+    digest.Update(text);
+  }
+  return ToHex(digest.Finish());
+}
+
+Result<std::string> LogsSha256(const fs::path& folder, const Evidence& evidence) {
+  ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(folder));
+  return LogsSha256(held, evidence);
+}
+
 }  // namespace rharness

@@ -112,4 +112,23 @@ bool IsTracked(const GitTree& tree, const fs::path& path) {
              .outcome.Succeeded();
 }
 
+std::set<std::string> TrackedAmong(const GitTree& tree, const std::vector<std::string>& paths) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<std::string> arguments = {"ls-files", "-z", "--"};
+  for (std::size_t i = 0; i < std::min(paths.size(), kMost); ++i) {
+    arguments.push_back(":(top,literal)" + paths[i]);
+  }
+  std::set<std::string> tracked;
+  const auto git = BorrowedRepository::OfWorkTree(tree.root);
+  if (!git.ok()) return tracked;
+  const ProcessResult listed = git->Run(arguments);
+  std::string_view rest = listed.stdout_text;
+  while (!rest.empty()) {
+    const std::string_view path = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(rest.size(), path.size() + 1));
+    tracked.emplace(path);
+  }
+  return tracked;
+}
+
 }  // namespace rharness

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace rharness {
 
@@ -24,6 +26,8 @@ std::optional<GitTree> DescribeGitTree(const std::filesystem::path& folder);
 
 // Whether git knows this file of the tree. `path`: relative to the tree's root.
 bool IsTracked(const GitTree& tree, const std::filesystem::path& path);
+// Those of these files that git knows, asked at once; of the first thousand.
+std::set<std::string> TrackedAmong(const GitTree& tree, const std::vector<std::string>& paths);
 
 }  // namespace rharness
 

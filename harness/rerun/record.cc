@@ -19,6 +19,7 @@
 #include "harness/manifest/packages.h"
 #include "harness/rerun/git_tree.h"
 #include "harness/rerun/image_file.h"
+#include "harness/rerun/observed_run.h"
 #include "harness/rerun/tensor_records.h"
 
 namespace rharness {
@@ -203,11 +204,13 @@ std::map<std::string, std::optional<std::string>> IdentifyOutputs(const RecordRe
   return identities;
 }
 
-void RunCommand(const RecordRequest& request, const std::function<bool()>& should_cancel,
-                Recording* out) {
+void RunCommand(const RecordRequest& request, const fs::path& folder,
+                const std::function<bool()>& should_cancel, Recording* out) {
   ProcessSpec spec;
   spec.argv = request.command;
   spec.environment = ProcessEnvironment();
+  ObservedRun observed(request, *out, folder);
+  observed.AddTo(&spec.environment);
   spec.inherit_stdio = true;
   ProcessLimits limits;
   limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -218,7 +221,7 @@ void RunCommand(const RecordRequest& request, const std::function<bool()>& shoul
   const ProcessResult result = RunProcess(spec, limits, {}, should_cancel);
   out->ended = SystemClock().Now();
   out->outcome = result.outcome;
-  out->environment.packages = CapturePackages(result.footprint);
+  observed.Collect(result.footprint, out->started, &out->environment, &out->observation);
   out->duration = out->outcome.wall;
 }
 
@@ -367,10 +370,11 @@ Result<Recording> RecordRun(const RecordRequest& request,
   recording.environment = CaptureEnvironment(nullptr, request.variables);
   recording.packages_sha256 = HostPackagesSha256();
   const auto outputs_before = IdentifyOutputs(request, folder);
-  RunCommand(request, should_cancel, &recording);
+  RunCommand(request, folder, should_cancel, &recording);
   HashInputsAgain(request, folder, &recording);
   MeasureOutputs(request, folder, outputs_before, &recording);
   KeepArtifacts(request, folder, &recording);
+  AddFindings(request, &recording);
   return recording;
 }
 

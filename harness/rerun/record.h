@@ -41,6 +41,8 @@ struct RecordRequest {
   // place makes the run depend on everything.
   std::string kernel_list;
   std::vector<std::string> command;
+  bool observe = true;         // see observed_run.h
+  bool python_hooks = false;   // and in each Python
   std::filesystem::path keep;  // artifacts are copied below it; empty: not kept
   std::filesystem::path root;  // folders below it are recorded relative to it; may be empty
 };
@@ -54,6 +56,7 @@ struct Recording {
   Image image;                  // the requested one, with what its file says where it is one
   bool image_was_here = false;  // its file, before the run
   Environment environment;      // with the packages that the command could use
+  std::optional<Observation> observation;
   WallTime started{};
   WallTime ended{};
   Seconds duration{0};

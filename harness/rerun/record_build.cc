@@ -90,6 +90,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.artifacts = recording.artifacts;
   manifest.resources = request.resources;
   manifest.probe_families = JoinFamilies(request, recording);
+  manifest.observation = recording.observation;
   manifest.notes = JoinNotes(recording);
   return manifest;
 }

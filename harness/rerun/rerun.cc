@@ -20,6 +20,7 @@
 #include "harness/rerun/class_check.h"
 #include "harness/rerun/collect.h"
 #include "harness/rerun/image_file.h"
+#include "harness/rerun/observed_run.h"
 
 namespace rharness {
 namespace {
@@ -169,7 +170,7 @@ class Attempt {
     return !file.obstacle;
   }
 
-  Job BuildJob() {
+  Job BuildJob(ObservedRun* observed) {
     Job job{.name = fmt::format("{}.{}", ticket_.job(), evidence_.attempt),
             .command = ticket_.manifest.command,
             .workspace = fs::absolute(workspace_.path),
@@ -181,6 +182,7 @@ class Attempt {
             .resources = ticket_.resources,
             .limits = {},
             .container_root = ticket_.container_root};
+    observed->AddTo(&job.environment);
     job.limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
         Seconds(ticket_.resources.timeout_seconds));
     job.limits.memory_bytes = ticket_.resources.memory_bytes;
@@ -226,7 +228,8 @@ class Attempt {
   }
 
   Status Launch(Launcher* launcher) {
-    const Job job = BuildJob();
+    ObservedRun observed(ticket_, workspace_);
+    const Job job = BuildJob(&observed);
     CaptureJobEnvironment();
     if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
       if (IsTrouble(made.error())) return made.error();
@@ -248,7 +251,11 @@ class Attempt {
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
     if (job.limits.footprint) {
-      evidence_.environment.packages = CapturePackages(result.footprint);
+      observed.Collect(std::move(result.footprint), evidence_.started, &evidence_.environment,
+                       &evidence_.observation);
+      AddFindings(ticket_.manifest, &evidence_);
+    } else {
+      evidence_.observation = ObservationInImage(ticket_);
     }
     // Before anything that can fail: it also takes the container away.
     const auto proof = launcher->Finish(job, &evidence_.outcome);
@@ -368,24 +375,6 @@ class Attempt {
 };
 
 }  // namespace
-
-Result<std::string> LogsSha256(const HeldFolder& folder, const Evidence& evidence) {
-  Sha256 digest;
-  for (const std::string& path : {evidence.stdout_path, evidence.stderr_path}) {
-    std::string text;
-    if (!path.empty()) {
-      ASSIGN_OR_RETURN(text, folder.ReadFile(path));
-    }
-    digest.UpdateU64(text.size());
-    digest.Update(text);
-  }
-  return ToHex(digest.Finish());
-}
-
-Result<std::string> LogsSha256(const fs::path& folder, const Evidence& evidence) {
-  ASSIGN_OR_RETURN(const HeldFolder held, HeldFolder::Open(folder));
-  return LogsSha256(held, evidence);
-}
 
 Result<RerunResult> CarryOut(const Ticket& ticket, const RerunContext& context) {
   return Attempt(ticket, context).Run();

@@ -25,6 +25,7 @@ Json Body(const Ticket& ticket) {
                                 {"environment", OverridesToJson(ticket.environment)},
                                 {"manifest", ToJson(ticket.manifest)}});
   // Left out where there are none, so that a ticket of before keeps its digest.
+  if (!ticket.observe) json.Set("observe", false);
   if (!ticket.node.empty()) json.Set("node", ticket.node);
   if (ticket.substitutions.empty()) return json;
   Json substitutions = Json::MakeArray();
@@ -45,15 +46,17 @@ Result<Ticket> Read(const Json& json, std::string_view file, std::string* sha256
   Ticket ticket;
   JsonReader reader(json, std::string(file));
   reader.ReadSchema("rharness.ticket", 1);
-  RefuseUnknownMembers(reader, {"schema", "drill_id", "rerun", "attempt", "launcher",
-                                "container_root", "keep_workspace", "resources", "gpus", "places",
-                                "environment", "substitutions", "node", "manifest", "sha256"});
+  RefuseUnknownMembers(
+      reader, {"schema", "drill_id", "rerun", "attempt", "launcher", "container_root",
+               "keep_workspace", "resources", "gpus", "places", "environment", "substitutions",
+               "node", "observe", "manifest", "sha256"});
   ReadName(reader, "drill_id", &ticket.drill_id);
   ReadNumber(reader, "rerun", &ticket.rerun);
   ReadNumber(reader, "attempt", &ticket.attempt);
   ReadText(reader, "launcher", &ticket.launcher);
   reader.Read("container_root", &ticket.container_root);
   reader.Read("keep_workspace", &ticket.keep_workspace);
+  reader.ReadOptional("observe", &ticket.observe);
   reader.ReadObject("resources", true, [&](JsonReader& r) { ReadResources(r, &ticket.resources); });
   reader.ReadArray("gpus", &ticket.gpus);
   reader.ReadObject("places", true, [&](JsonReader& r) { ReadPlaces(r, &ticket.places); });

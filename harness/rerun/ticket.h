@@ -35,6 +35,7 @@ struct Ticket {
   std::string launcher;
   bool container_root = false;  // under a rootful engine
   bool keep_workspace = false;  // after the rerun
+  bool observe = true;          // where its record was observed
   Resources resources;          // limits, with every default filled in
   std::vector<int> gpus;        // which of the machine's; empty: those that are given there
   Places places;

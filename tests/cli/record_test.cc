@@ -95,7 +95,9 @@ TEST_F(RecordProgram, WritesAManifestThatIsAdmitted) {
   EXPECT_EQ(manifest->artifacts[0].tensor_digest, kTensorDigest);
   EXPECT_EQ(manifest->artifacts[0].tensors.at(0).sha256, kLeafDigest);
   EXPECT_EQ(manifest->code.repository, fs::canonical(At(".")).string());
-  EXPECT_TRUE(manifest->notes.empty());
+  ASSERT_EQ(manifest->notes.size(), 2u);  // cp reads them, and nothing declares them
+  EXPECT_TRUE(manifest->notes[0].starts_with("undeclared input metrics.src, sha256 "));
+  EXPECT_TRUE(manifest->notes[1].starts_with("undeclared input model.src, sha256 "));
   for (const AdmissionFinding& finding : Admit(*manifest)) {
     // Hosts without dpkg have no package list.
     EXPECT_EQ(finding.code, "missing_packages") << finding.path << finding.message;

@@ -160,5 +160,86 @@ TEST(FactsOf, AnEmptyRecordSayThatTheVariablesAreNotKnown) {
                    "environment variables not recorded"}));
 }
 
+// A run under observation: one library, of a package of this version; one undeclared file.
+Observation Observed(const std::string& seed, const std::string& library,
+                     const std::string& version) {
+  Observation seen;
+  seen.means = {"maps", "preload", "python"};
+  seen.seeds = {{"random.seed", {seed}}};
+  seen.flags = {{"torch.backends.cudnn.benchmark", "False"}, {"torch.num_threads", "4"}};
+  seen.libraries = {{.path = library,
+                     .soname = "libopenblas.so.0",
+                     .build_id = "ab",
+                     .size_bytes = 1,
+                     .manager = "python",
+                     .package = "numpy",
+                     .version = version}};
+  seen.inputs = {{.path = "config.yaml", .sha256 = "aa", .size_bytes = 3}};
+  return seen;
+}
+
+std::vector<std::string> KeysOf(const LayerComparison& layer) {
+  Texts keys;
+  for (const FactDifference& difference : layer.differences) {
+    EXPECT_EQ(difference.weight, FactWeight::kContext) << difference.key;
+    keys.push_back(difference.key);
+  }
+  return keys;
+}
+
+std::array<LayerComparison, 5> AllLayers(const Manifest& manifest, const Evidence& evidence) {
+  return CompareFacts(FactsAsRerun(manifest, evidence), FactsOf(evidence, manifest));
+}
+
+TEST(ObservedFacts, CompareWhatWasSeenWithWhatWasSeen) {
+  Manifest manifest = RecordedBefore();
+  manifest.seeds["init"] = 1;
+  manifest.observation = Observed("1", "/usr/lib/libopenblas.so.0", "1");
+  Evidence evidence = Seen(manifest.environment);
+  evidence.seeds["init"] = 1;
+  evidence.observation = manifest.observation;
+  for (const LayerComparison& layer : AllLayers(manifest, evidence)) {
+    EXPECT_EQ(KeysOf(layer), Texts{});
+  }
+  evidence.observation = Observed("2", "/first/libopenblas.so.0", "1");
+  evidence.observation->flags["torch.backends.cudnn.benchmark"] = "True";
+  evidence.observation->flags["torch.num_threads"] = "8";
+  evidence.observation->inputs->clear();
+  const auto layers = AllLayers(manifest, evidence);
+  EXPECT_EQ(KeysOf(layers[0]), Texts{"input.config.yaml"}) << "not read again";
+  EXPECT_EQ(KeysOf(layers[2]), (Texts{"library.libopenblas.so.0", "flag.torch.num_threads"}));
+  EXPECT_EQ(layers[2].differences[0].recorded, "/usr/lib/libopenblas.so.0, build id ab");
+  EXPECT_EQ(KeysOf(layers[4]),
+            (Texts{"flag.torch.backends.cudnn.benchmark", "seed_set.random.seed"}));
+}
+
+TEST(ObservedFacts, OfOneSideAloneAreNoDifferenceAndNothingThatIsNotKnown) {
+  Manifest manifest = RecordedBefore();
+  Evidence evidence = Seen(manifest.environment);
+  const auto before = AllLayers(manifest, evidence);
+  evidence.observation = Observed("1", "/usr/lib/libopenblas.so.0", "1");
+  const auto seen_again = AllLayers(manifest, evidence);
+  evidence.observation.reset();
+  manifest.observation = Observed("1", "/usr/lib/libopenblas.so.0", "1");
+  const auto recorded = AllLayers(manifest, evidence);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    for (const LayerComparison* layer : {&seen_again[i], &recorded[i]}) {
+      EXPECT_EQ(layer->state, before[i].state) << i;
+      EXPECT_EQ(layer->not_known, before[i].not_known) << i;
+      EXPECT_EQ(KeysOf(*layer), Texts{}) << i;
+    }
+  }
+}
+
+TEST(ObservedFacts, ALibraryOfAPackageThatChangedIsToldByThePackage) {
+  Manifest manifest = RecordedBefore();
+  manifest.observation = Observed("1", "/usr/lib/libopenblas.so.0", "1.26.4");
+  const Environment plain = manifest.environment;
+  manifest.environment = WithPackages(plain, "0.10.2", "1.26.4");
+  Evidence evidence = Seen(WithPackages(plain, "0.10.2", "2.4.6"));
+  evidence.observation = Observed("1", "/usr/lib/libopenblas-2.so.0", "2.4.6");
+  EXPECT_EQ(KeysOf(AllLayers(manifest, evidence)[2]), Texts{"package.python.numpy"});
+}
+
 }  // namespace
 }  // namespace rharness

@@ -21,6 +21,7 @@ Ticket Example() {
                 .launcher = "podman",
                 .container_root = true,
                 .keep_workspace = true,
+                .observe = false,
                 .resources = {.cpus = 4,
                               .gpus = 2,
                               .memory_bytes = 1U << 30,

@@ -1,0 +1,152 @@
+// One function a finding.
+#include "harness/observe/observed_findings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "harness/base/spelling.h"
+#include "harness/manifest/environment.h"
+
+namespace rharness {
+namespace {
+
+using Findings = std::vector<ObservedFinding>;
+
+constexpr std::string_view kOfWorker = " (worker)";
+
+// Whether a number is one of those in a text: 7 in "7" and in "[1, 7]".
+bool Names(std::string_view text, std::int64_t number) {
+  const std::string wanted = std::to_string(number);
+  for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
+    const auto is_part = [&](std::size_t i) {
+      return i < text.size() && (std::isdigit(static_cast<unsigned char>(text[i])) != 0 ||
+                                 text[i] == '-' || text[i] == '.');
+    };
+    if (!is_part(at + wanted.size()) && (at == 0 || !is_part(at - 1))) return true;
+  }
+  return false;
+}
+
+// "numpy.random.seed 1, 2; torch.manual_seed 3", cut.
+std::string SeedsInWords(const Observation& seen) {
+  constexpr std::size_t kMostSources = 4, kMostValues = 4;
+  std::vector<std::string> sources;
+  for (const auto& [source, values] : seen.seeds) {
+    if (source.ends_with(kOfWorker)) continue;  // these follow from the others
+    if (sources.size() == kMostSources) {
+      sources.push_back("...");
+      break;
+    }
+    const bool cut = values.size() > kMostValues;
+    const auto end =
+        values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), kMostValues));
+    sources.push_back(
+        fmt::format("{} {}{}", source, fmt::join(values.begin(), end, ", "), cut ? ", ..." : ""));
+  }
+  return fmt::format("{}", fmt::join(sources, "; "));
+}
+
+void SeedsNotSet(const DeclaredOfRun& declared, const Observation& seen, Findings* out) {
+  if (!seen.Has(kSeenByPython)) return;
+  for (const auto& [name, value] : declared.seeds) {
+    const bool is_set = std::ranges::any_of(seen.seeds, [&, wanted = value](const auto& source) {
+      return std::ranges::any_of(source.second,
+                                 [&](const std::string& text) { return Names(text, wanted); });
+    });
+    if (is_set) continue;
+    const std::string words = SeedsInWords(seen);
+    out->push_back(
+        {"seed_not_set", "seed " + name, words, std::to_string(value),
+         words.empty()
+             ? fmt::format("declared seed {}={}, and nothing was seen to set a seed", name, value)
+             : fmt::format("declared seed {}={}, none of the seeds that were set is {} "
+                           "({})",
+                           name, value, value, words)});
+  }
+}
+
+std::string Normal(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (text == "1" || text == "on" || text == "yes") return "true";
+  return text == "0" || text == "off" || text == "no" ? "false" : text;
+}
+
+void FlagsNotInForce(const DeclaredOfRun& declared, const Observation& seen, Findings* out) {
+  for (const auto& [name, value] : declared.flags) {
+    const auto found = seen.flags.find(name);
+    if (found == seen.flags.end() || Normal(found->second) == Normal(value)) continue;
+    out->push_back(
+        {"flag_not_in_force", "flag " + name, found->second, value,
+         fmt::format("declared flag {}={}, in force at the end: {}", name, value, found->second)});
+  }
+}
+
+void VariablesNotRead(const DeclaredOfRun& declared, const Observation& seen, Findings* out) {
+  if (!seen.variables_read) return;
+  std::set<std::string> names = declared.variables;
+  for (const auto& [name, value] : declared.flags) {
+    if (IsNumericVariable(name)) names.insert(name);
+  }
+  std::vector<std::string> known(seen.variables_read->begin(), seen.variables_read->end());
+  known.insert(known.end(), WatchedVariables().begin(), WatchedVariables().end());
+  for (const std::string& name : names) {
+    if (seen.variables_read->contains(name)) continue;
+    const std::string near = NearestName(name, known);
+    out->push_back({"variable_not_read", "variable " + name, "not read", "declared",
+                    fmt::format("{} was declared, and nothing was seen to read it{}", name,
+                                near.empty() ? "" : fmt::format("; {} is near", near))});
+  }
+}
+
+void Undeclared(const Observation& seen, Findings* out) {
+  if (!seen.inputs) return;
+  for (const SeenInput& input : *seen.inputs) {
+    out->push_back(
+        {"undeclared_input", "input " + input.path,
+         input.sha256.empty() ? fmt::format("{} bytes", input.size_bytes) : input.sha256, "",
+         fmt::format("undeclared input {}, {}: the run read it, and it is neither data nor code",
+                     input.path,
+                     input.sha256.empty() ? fmt::format("{} bytes", input.size_bytes)
+                                          : "sha256 " + input.sha256)});
+  }
+}
+
+void Nondeterministic(const Observation& seen, Findings* out) {
+  for (const auto& [name, count] : seen.nondeterministic) {
+    out->push_back({"nondeterministic_operator", "operator " + name, std::to_string(count), "",
+                    fmt::format("{} warned that it has no deterministic implementation ({} {})",
+                                name, count, count == 1 ? "time" : "times")});
+  }
+}
+
+// The last of too many says how many more there are.
+void Cut(Findings* findings) {
+  if (findings->size() <= kMostFindings) return;
+  const std::size_t more = findings->size() - kMostFindings;
+  findings->resize(kMostFindings);
+  findings->back().message += fmt::format("; and {} more of this kind", more);
+}
+
+}  // namespace
+
+std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen) {
+  std::vector<Findings> kinds(5);
+  SeedsNotSet(declared, seen, &kinds[0]);
+  FlagsNotInForce(declared, seen, &kinds[1]);
+  VariablesNotRead(declared, seen, &kinds[2]);
+  Undeclared(seen, &kinds[3]);
+  Nondeterministic(seen, &kinds[4]);
+  Findings all;
+  for (Findings& kind : kinds) {
+    Cut(&kind);
+    std::ranges::move(kind, std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace rharness

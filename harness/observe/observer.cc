@@ -1,0 +1,256 @@
+// Before a run: what its environment gets. After it: the notes, put together.
+#include "harness/observe/observer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/manifest/environment.h"
+#include "harness/observe/arena.h"
+#include "harness/observe/arena_file.h"
+#include "harness/observe/files_seen.h"
+#include "harness/observe/programs.h"
+#include "harness/observe/python_notes.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kNamesFile[] = "names";
+constexpr char kPreload[] = "LD_PRELOAD";
+constexpr char kPythonPath[] = "PYTHONPATH";
+constexpr std::size_t kMostUnseen = 8;          // programs that are named
+constexpr std::size_t kMostScripts = 64;        // files that are searched
+constexpr std::uint64_t kMostScript = 1 << 18;  // bytes of one
+
+// A path that a list between these characters can hold.
+bool FitsList(const fs::path& path, std::string_view separators) {
+  return path.is_absolute() && path.string().find_first_of(separators) == std::string::npos;
+}
+
+// Of variables, for the library and the hooks alike.
+std::vector<std::string> WatchedNames(const std::set<std::string>& named) {
+  std::vector<std::string> names;
+  for (const std::string& name : named) names.push_back(kNameExact + name);
+  for (const std::string& name : WatchedVariables()) names.push_back(kNameExact + name);
+  for (const std::string& prefix : WatchedPrefixes()) names.push_back(kNamePrefix + prefix);
+  return names;
+}
+
+std::string NameOf(const std::string& program) {
+  return TerminalSafe(fs::path(program).filename().string()).substr(0, 128);
+}
+
+}  // namespace
+
+Result<ObserveParts> FindObserveParts() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path here = self.parent_path();
+  for (const fs::path& folder : {here / "observe", here.parent_path() / "lib/rharness/observe"}) {
+    ObserveParts parts{.preload = folder / "librharness-observe.so", .python = folder / "python"};
+    if (fs::is_regular_file(parts.preload, error) &&
+        fs::is_regular_file(parts.python / "sitecustomize.py", error)) {
+      return parts;
+    }
+  }
+  return NotFound(
+      "expected librharness-observe.so and python/sitecustomize.py in observe/ beside this program "
+      "or in ../lib/rharness/observe",
+      here.string());
+}
+
+Observer::Observer(fs::path folder, ObserveRequest request, const Result<ObserveParts>& parts)
+    : folder_(std::move(folder)), request_(std::move(request)) {
+  seen_.means.emplace(kSeenByMaps);
+  if (!parts.ok()) {
+    seen_.unseen.push_back("what reads variables and files: " + parts.error().ToString());
+    return;
+  }
+  parts_ = *parts;
+  request_.declared.push_back(parts_->preload.parent_path());
+  request_.declared.push_back(folder_);
+  PrepareFolder();
+}
+
+void Observer::PrepareFolder() {
+  std::vector<std::string> names = WatchedNames(request_.variables);
+  std::string lines;
+  for (const std::string& name : names) lines += name + "\n";
+  for (const fs::path& place : request_.declared) {
+    std::error_code error;
+    if (fs::is_directory(place, error)) names.push_back(place.string() + "/");
+  }
+  bool left_out = false;
+  const std::string joined = JoinNames(names, &left_out);
+  auto held = HeldFolder::Open(folder_);
+  Status made = held.ok() ? MakeArena(folder_, joined) : Status(held.error());
+  if (made.ok()) made = WriteFileAtomic(folder_ / kNamesFile, lines);
+  if (made.ok()) {
+    held_ = std::move(*held);
+  } else {
+    seen_.unseen.push_back("what reads variables and files: " + made.error().ToString());
+  }
+}
+
+void Observer::AddTo(std::map<std::string, std::string>* environment) {
+  if (!parts_ || !held_) return;
+  kept_ = request_.variables;
+  kept_.insert(WatchedVariables().begin(), WatchedVariables().end());
+  for (const auto& [name, value] : *environment) kept_.insert(name);
+  const fs::path program =
+      request_.command.empty()
+          ? fs::path()
+          : ProgramOf(request_.command.front(), *environment, request_.working_directory);
+  if (!program.empty()) programs_.insert(program.string());
+  if (const std::string why = WhyNotPreload(program); !why.empty()) {
+    seen_.unseen.push_back(
+        fmt::format("what reads variables and files: {} {}", NameOf(program.string()), why));
+  } else {
+    AddPreload(environment);
+  }
+  if (request_.python_hooks) AddPython(environment);
+  if (preload_ || python_) (*environment)[kObserveVariable] = folder_.string();
+}
+
+void Observer::AddPreload(std::map<std::string, std::string>* environment) {
+  if (!FitsList(parts_->preload, ": \t\n$")) {
+    seen_.unseen.push_back(
+        fmt::format("what reads variables and files: {} has a name that {} cannot hold",
+                    parts_->preload.string(), kPreload));
+    return;
+  }
+  // The last: what the run puts there itself stays before it.
+  std::string& list = (*environment)[kPreload];
+  const std::string own = parts_->preload.string();
+  // In a recording within a recording it is there already.
+  if (!list.ends_with(own)) list += list.empty() ? own : ":" + own;
+  preload_ = true;
+  seen_.means.emplace(kSeenByPreload);
+}
+
+void Observer::AddPython(std::map<std::string, std::string>* environment) {
+  if (!FitsList(parts_->python, ":")) {
+    seen_.unseen.push_back(fmt::format("seeds and flags: {} has a name that {} cannot hold",
+                                       parts_->python.string(), kPythonPath));
+    return;
+  }
+  std::string& list = (*environment)[kPythonPath];
+  list = list.empty() ? parts_->python.string() : parts_->python.string() + ":" + list;
+  python_ = true;
+  seen_.means.emplace(kSeenByPython);
+}
+
+void Observer::Complete(Footprint* footprint) {
+  if (!held_ || !preload_) return;
+  const auto notes = ReadArena(*held_);
+  if (!notes.ok()) {
+    seen_.unseen.push_back("what reads variables and files: the notes: " + notes.error().message);
+    preload_ = false;
+    return;
+  }
+  variables_ = notes->variables;
+  files_ = notes->files;
+  programs_.insert(notes->programs.begin(), notes->programs.end());
+  is_full_ = notes->is_full;
+  for (const std::string& library : notes->libraries) {
+    std::error_code error;
+    const fs::path real = fs::canonical(library, error);
+    if (!error && real != parts_->preload) footprint->mapped.insert(real.string());
+  }
+  footprint->mapped.erase(parts_->preload.string());
+}
+
+// Which programs there were, and which of them could be looked at.
+void Observer::CollectPython(const std::set<std::string>& programs) {
+  if (!python_) return;
+  PythonNotes notes = ReadPythonNotes(*held_);
+  variables_.insert(notes.all.variables.begin(), notes.all.variables.end());
+  hooked_ = notes.all.programs;
+  seen_.seeds = std::move(notes.all.seeds);
+  seen_.flags = std::move(notes.all.flags);
+  seen_.nondeterministic = std::move(notes.all.nondeterministic);
+  for (std::string& trouble : notes.troubles) seen_.unseen.push_back(std::move(trouble));
+  for (const std::string& program : programs) {
+    if (KindOf(program) != ProgramKind::kPython || hooked_.contains(program)) continue;
+    seen_.unseen.push_back(
+        fmt::format("{} ran without the hooks (-I, -E and -S leave them out): its seeds and flags",
+                    NameOf(program)));
+  }
+}
+
+// A shell uses what its script names: looked for in the text of what it was given.
+void Observer::AddMentioned() {
+  std::set<std::string> names;
+  std::ranges::set_difference(request_.variables, variables_, std::inserter(names, names.end()));
+  const auto search = [&](std::string_view text) {
+    for (auto name = names.begin(); name != names.end();) {
+      const bool is_there = text.find(*name) != text.npos;
+      if (is_there) variables_.insert(*name);
+      name = is_there ? names.erase(name) : std::next(name);
+    }
+  };
+  for (const std::string& argument : request_.command) search(argument);
+  std::size_t read = 0;
+  for (const std::string& file : files_) {
+    if (names.empty() || ++read > kMostScripts) return;
+    const auto text = ReadFile(file, kMostScript);
+    if (text.ok()) search(*text);
+  }
+}
+
+void Observer::CollectVariables(const std::set<std::string>& programs) {
+  if (!preload_) return;
+  bool blind = false, shells = false;
+  std::set<std::string> unseen;
+  for (const std::string& program : programs) {
+    const ProgramKind kind = KindOf(program);
+    shells = shells || kind == ProgramKind::kShell;
+    const bool hidden = kind == ProgramKind::kOther || kind == ProgramKind::kUnlinked ||
+                        (kind == ProgramKind::kPython && !hooked_.contains(program));
+    blind = blind || hidden;
+    if (!hidden || unseen.size() == kMostUnseen) continue;
+    const std::string name = NameOf(program);
+    unseen.insert(kind == ProgramKind::kUnlinked
+                      ? name + " is statically linked or of another machine: what it reads"
+                  : kind == ProgramKind::kPython && !python_
+                      ? name +
+                            " takes its environment as a whole: which variables it reads is "
+                            "seen with --python-hooks"
+                      : name + " takes its environment as a whole: which variables it reads");
+  }
+  seen_.unseen.insert(seen_.unseen.end(), unseen.begin(), unseen.end());
+  if (is_full_) seen_.unseen.push_back("all files that were read: there were too many to note");
+  if (blind || is_full_) return;
+  if (shells) AddMentioned();
+  // One that is not set is only asked for: it is kept where a record keeps it.
+  seen_.variables_read.emplace();
+  std::ranges::set_intersection(variables_, kept_,
+                                std::inserter(*seen_.variables_read, seen_.variables_read->end()));
+}
+
+Observation Observer::Collect(const Footprint& footprint, const PackageOwners& owners,
+                              WallTime started) {
+  std::set<std::string> programs = programs_;
+  for (const SeenProgram& program : footprint.programs) {
+    if (program.executable.empty()) continue;
+    // Of a script that was started as a program: what it runs in.
+    const std::string real = ProgramOf(program.executable, {}, "/").string();
+    programs.insert(real.empty() ? program.executable : real);
+  }
+  CollectPython(programs);
+  CollectVariables(programs);
+  seen_.libraries = LibrariesOf(footprint, owners, request_, started);
+  if (preload_) {
+    std::size_t more = 0;
+    seen_.inputs = UndeclaredInputs(files_, request_, footprint, started, &more);
+    if (more > 0) seen_.unseen.push_back(fmt::format("{} more undeclared inputs", more));
+  }
+  return std::move(seen_);
+}
+
+}  // namespace rharness

@@ -1,0 +1,370 @@
+"""Notes what a Python run sets and reads, and changes nothing of it.
+
+Seeds that are set, determinism flags in force at the end, warnings of operators without a
+deterministic implementation, and the environment variables that are asked for by name. Each process
+appends lines of a kind, a name and a value, between tabs, to a file of its own in the folder that
+RHARNESS_OBSERVE names; each line is one write. Nothing is imported that the run does not import
+itself: modules are patched when they have been imported. Every hook fails in silence.
+
+Not seen: seeds of numpy.random.RandomState, of bit generators and of torch.Generator, whose types
+cannot be changed; what runs after os._exit; a Python started with -I, -E or -S.
+"""
+
+import os
+import sys
+
+_MOST_VALUES = 256  # of one source, in one process
+_MOST_TEXT = 80
+
+_file = None  # where this process writes; None: nowhere
+_role = ""  # " (worker)" in a process that another Python forked or spawned
+_noted = {}  # source: the values that were noted
+_warned = {}  # operator: warnings that were shown
+_names = frozenset()  # watched variables
+_prefixes = ()
+_local = None
+
+
+def _clean(value):
+    text = str(value)[:_MOST_TEXT]
+    return "".join(c if " " <= c <= "~" else "?" for c in text) or "?"
+
+
+def _write(*fields):
+    global _file
+    if _file is None:
+        return
+    try:
+        line = "\t".join(_clean(field) for field in fields) + "\n"
+        # Not kept open: the run's own files have the numbers that they would have had.
+        fd = os.open(_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        try:
+            os.write(fd, line.encode("ascii"))
+        finally:
+            os.close(fd)
+    except Exception:
+        _file = None
+
+
+def _text_of(value):
+    """A seed as text, by nothing that is not known to be a plain value."""
+    kind = type(value)
+    if value is None:
+        return "none: drawn from the system"
+    if kind in (int, bool, float, str, bytes):
+        return str(value)
+    if kind.__module__ == "numpy" and hasattr(kind, "item") and getattr(value, "ndim", None) == 0:
+        return str(value.item())
+    if kind in (list, tuple) and len(value) <= 16 and all(type(one) is int for one in value):
+        return str(list(value))
+    if kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.size <= 16:
+        return str(value.tolist())
+    entropy = getattr(value, "entropy", None) if kind.__name__ == "SeedSequence" else None
+    return "SeedSequence(%s)" % entropy if type(entropy) is int else "<%s>" % kind.__name__
+
+
+def note_seed(source, value):
+    """A run may call this itself, for a source of its own: note_seed("shuffle", 7)."""
+    try:
+        text = _text_of(value)
+        values = _noted.setdefault(source, set())
+        if text in values or len(values) > _MOST_VALUES:
+            return
+        values.add(text)
+        _write("seed", source + _role, text if len(values) <= _MOST_VALUES else "(more)")
+    except Exception:
+        pass
+
+
+def _seed_in(args, kwargs):
+    for name in ("seed", "a", "x"):
+        if name in kwargs:
+            return kwargs[name]
+    return args[0] if args else None
+
+
+def _wrap(owner, name, source):
+    """Lets owner.name note its seed before it does its work."""
+    original = getattr(owner, name, None)
+    if original is None or getattr(original, "_rharness", False):
+        return
+
+    def wrapper(*args, **kwargs):
+        outermost = not getattr(_local, "inside", False)
+        if outermost:
+            try:
+                _local.inside = True
+                note_seed(source, _seed_in(args, kwargs))
+            except Exception:
+                pass
+        try:
+            return original(*args, **kwargs)
+        finally:
+            if outermost:
+                _local.inside = False
+
+    wrapper.__dict__.update(getattr(original, "__dict__", {}))
+    wrapper.__wrapped__ = original
+    # By these names it is pickled; a compiler of functions leaves it alone.
+    wrapper.__module__ = getattr(owner, "__name__", None)
+    wrapper.__name__ = wrapper.__qualname__ = name
+    wrapper.__doc__ = getattr(original, "__doc__", None)
+    wrapper._rharness = True
+    wrapper._torchdynamo_disable = True
+    setattr(owner, name, wrapper)
+
+
+def _patch_random(module):
+    _wrap(module, "seed", "random.seed")
+    # Of the generators that somebody makes with a seed: random.Random(7).
+    kind = module.Random
+    original = kind.seed
+
+    def seed(self, *args, **kwargs):
+        try:
+            value = _seed_in(args, kwargs)
+            if value is not None and not getattr(_local, "inside", False):
+                note_seed("random.Random", value)
+        except Exception:
+            pass
+        return original(self, *args, **kwargs)
+
+    seed.__doc__ = original.__doc__
+    seed.__qualname__ = "Random.seed"
+    seed.__module__ = "random"
+    seed.__wrapped__ = original
+    kind.seed = seed
+
+
+def _patch_numpy(module):
+    _wrap(module, "seed", "numpy.random.seed")
+    _wrap(module, "default_rng", "numpy.random.default_rng")
+
+
+def _patch_torch(module):
+    _wrap(module, "manual_seed", "torch.manual_seed")
+    if hasattr(module, "random") and hasattr(module.random, "manual_seed"):
+        module.random.manual_seed = module.manual_seed
+    cuda = getattr(module, "cuda", None)
+    for name in ("manual_seed", "manual_seed_all"):
+        if cuda is not None:
+            _wrap(cuda, name, "torch.cuda." + name)
+
+
+def _patch_jax(module):
+    for name in ("PRNGKey", "key"):
+        _wrap(module, name, "jax.random." + name)
+
+
+def _patch_tensorflow(module):
+    _wrap(module.random, "set_seed", "tensorflow.random.set_seed")
+
+
+_PATCHES = {
+    "random": _patch_random,
+    "numpy.random": _patch_numpy,
+    "torch": _patch_torch,
+    "jax.random": _patch_jax,
+    "tensorflow": _patch_tensorflow,
+}
+
+
+class _Finder:
+    """Finds nothing itself: lets those after it find, and patches what has been executed."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        patch = _PATCHES.get(name)
+        if patch is None:
+            return None
+        for finder in sys.meta_path:
+            if finder is _Finder or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                _patch_after(spec, patch)
+                return spec
+        return None
+
+
+def _patch_after(spec, patch):
+    try:
+        loader = spec.loader
+        original = loader.exec_module
+
+        def exec_module(module):
+            try:
+                del loader.exec_module
+            except Exception:
+                pass
+            original(module)
+            try:
+                patch(module)
+            except Exception:
+                pass
+
+        loader.exec_module = exec_module
+    except Exception:
+        pass
+
+
+def _watches(name):
+    return name in _names or (bool(_prefixes) and name.startswith(_prefixes))
+
+
+def _watch_environ():
+    kind = type(os.environ)
+    get, names = kind.__getitem__, kind.__iter__
+
+    def is_copied(key):
+        """One that is taken because all are, in their order, is not asked for."""
+        order = getattr(_local, "order", None)
+        if not order:
+            return False
+        if order[-1] == key:
+            order.pop()
+            return True
+        _local.order = None
+        return False
+
+    def __getitem__(self, key):
+        try:
+            if not is_copied(key) and type(key) is str and _watches(key):
+                if key not in _noted.setdefault("variable", set()):
+                    _noted["variable"].add(key)
+                    _write("variable", key, "")
+        except Exception:
+            pass
+        return get(self, key)
+
+    def __iter__(self):
+        try:
+            all_names = list(names(self))
+            _local.order = all_names[::-1]
+        except Exception:
+            return names(self)
+        return iter(all_names)
+
+    __getitem__.__qualname__, __iter__.__qualname__ = "_Environ.__getitem__", "_Environ.__iter__"
+    kind.__getitem__, kind.__iter__ = __getitem__, __iter__
+
+
+def _watch_warnings():
+    import warnings
+
+    show = warnings._showwarnmsg
+
+    def _showwarnmsg(message):
+        try:
+            text = str(message.message)
+            mark = " does not have a deterministic implementation"
+            if mark in text:
+                operator = text[: text.index(mark)]
+                _warned[operator] = _warned.get(operator, 0) + 1
+                if _warned[operator] == 1:
+                    _write("warned", operator, 1)
+        except Exception:
+            pass
+        return show(message)
+
+    warnings._showwarnmsg = _showwarnmsg
+
+
+def _flags():
+    """Name and getter, of the libraries that the run has imported."""
+    loaded = sys.modules.get
+    torch, jax = loaded("torch"), loaded("jax")
+    if torch is not None:
+        cudnn = loaded("torch.backends.cudnn")
+        matmul = getattr(getattr(getattr(torch, "backends", None), "cuda", None), "matmul", None)
+        yield "torch.use_deterministic_algorithms", lambda: torch.are_deterministic_algorithms_enabled()
+        yield "torch.deterministic_warn_only", lambda: torch.is_deterministic_algorithms_warn_only_enabled()
+        yield "torch.float32_matmul_precision", lambda: torch.get_float32_matmul_precision()
+        yield "torch.num_threads", lambda: torch.get_num_threads()
+        for name in ("deterministic", "benchmark", "allow_tf32"):
+            yield "torch.backends.cudnn." + name, lambda name=name: getattr(cudnn, name)
+        yield "torch.backends.cuda.matmul.allow_tf32", lambda: matmul.allow_tf32
+    if jax is not None:
+        for name in ("jax_default_matmul_precision", "jax_enable_x64"):
+            yield name, lambda name=name: getattr(jax.config, name)
+    config = loaded("tensorflow.python.framework.config")
+    if config is not None:
+        yield "tensorflow.op_determinism", lambda: config.is_op_determinism_enabled()
+
+
+def _note_flags():
+    if _file is None:
+        return
+    try:
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, get in _flags():
+                try:
+                    value = get()
+                except Exception:
+                    continue
+                if type(value) in (bool, int, str) or value is None:
+                    _write("flag", name, value)
+        for operator, count in _warned.items():
+            if count > 1:
+                _write("warned", operator, count)
+    except Exception:
+        pass
+
+
+def _note_start():
+    try:
+        program = os.readlink("/proc/self/exe")
+    except OSError:
+        program = sys.executable
+    _write("python", "%d.%d.%d" % sys.version_info[:3], "")
+    # Not cut: it is compared.
+    if _file is not None and program.isprintable() and program.isascii():
+        global _MOST_TEXT
+        short, _MOST_TEXT = _MOST_TEXT, 500
+        _write("program", program, "")
+        _MOST_TEXT = short
+    seed = "random" if sys.flags.hash_randomization else "0"
+    try:
+        seed = str(int(os.environ.get("PYTHONHASHSEED", seed))) if sys.flags.hash_randomization else seed
+    except ValueError:
+        pass
+    _write("flag", "python.hash_seed", seed)
+
+
+def _begin(folder, role):
+    global _file, _role
+    _role = role
+    _noted.clear()
+    _warned.clear()
+    # Of two processes with one number, one after the other, both write here: each line says all.
+    _file = os.path.join(folder, "python-%d%s.txt" % (os.getpid(), "-worker" if role else ""))
+
+
+def start():
+    global _names, _prefixes, _local
+    folder = os.environ.get("RHARNESS_OBSERVE")
+    if not folder or _file is not None:
+        return
+    from _thread import _local as thread_local
+
+    _local = thread_local()
+    with open(os.path.join(folder, "names"), encoding="ascii") as file:
+        lines = file.read(1 << 17).splitlines()
+    _names = frozenset(line[1:] for line in lines if line.startswith("="))
+    _prefixes = tuple(line[1:] for line in lines if line.startswith("^"))
+    spawned = "--multiprocessing-fork" in getattr(sys, "orig_argv", ())
+    _begin(folder, " (worker)" if spawned else "")
+    _note_start()
+    os.register_at_fork(after_in_child=lambda: _begin(folder, " (worker)"))
+    for name, patch in _PATCHES.items():
+        if name in sys.modules:
+            patch(sys.modules[name])
+    sys.meta_path.insert(0, _Finder)
+    _watch_environ()
+    _watch_warnings()
+    import atexit
+
+    atexit.register(_note_flags)

@@ -1,0 +1,144 @@
+// From requests and tickets to an Observer, and from findings to notes and remarks.
+#include "harness/rerun/observed_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "harness/base/log.h"
+#include "harness/rerun/git_tree.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The code's root above the folder that a command is run in.
+fs::path BaseOf(const fs::path& folder, const std::string& working_directory) {
+  fs::path base = folder;
+  for ([[maybe_unused]] const fs::path& step : fs::path(working_directory)) {
+    base = base.parent_path();
+  }
+  return base;
+}
+
+fs::path Real(const fs::path& path) {
+  std::error_code error;
+  fs::path real = fs::weakly_canonical(path, error);
+  return error ? path : real;
+}
+
+std::vector<fs::path> DeclaredBy(const RecordRequest& request, const Recording& recording,
+                                 const fs::path& base, const fs::path& folder) {
+  std::vector<fs::path> declared;
+  for (const DataItem& item : recording.data) declared.push_back(Real(folder / item.path));
+  for (const CodeFile& file : recording.code.files) declared.push_back(Real(base / file.path));
+  if (!request.image.location.empty()) declared.push_back(Real(request.image.location));
+  return declared;
+}
+
+std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& base) {
+  std::vector<fs::path> declared = {base};
+  for (const Mount& mount : workspace.mounts) declared.push_back(Real(mount.source));
+  for (const PlacedData& data : workspace.placed) declared.push_back(Real(base / data.at));
+  return declared;
+}
+
+}  // namespace
+
+ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recording,
+                         const fs::path& folder) {
+  if (!request.observe) return;
+  if (!MakeFolder()) return;
+  const fs::path base = BaseOf(folder, recording.working_directory);
+  ObserveRequest asked{.python_hooks = request.python_hooks,
+                       .variables = request.variables,
+                       .command = request.command,
+                       .working_directory = folder,
+                       .base = base,
+                       .declared = DeclaredBy(request, recording, base, folder)};
+  if (recording.code.files.empty() && !recording.code.commit.empty()) {
+    asked.recorded = [base](const std::vector<std::string>& paths) {
+      return TrackedAmong(GitTree{.root = base, .commit = {}, .diff_sha256 = {}, .complaint = {}},
+                          paths);
+    };
+  }
+  observer_.emplace(Real(folder_->path()), std::move(asked));
+}
+
+ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
+  const Manifest& manifest = ticket.manifest;
+  if (!ticket.observe || !manifest.observation || manifest.image.kind != "host") return;
+  if (!MakeFolder()) return;
+  const fs::path base = Real(workspace.path);
+  ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
+                       .variables = {},
+                       .command = manifest.command,
+                       .working_directory = base / manifest.working_directory,
+                       .base = base,
+                       .declared = DeclaredBy(workspace, base)};
+  for (const auto& [name, value] : manifest.environment.variables) asked.variables.insert(name);
+  observer_.emplace(Real(folder_->path()), std::move(asked));
+}
+
+// Outside of the workspace, whose files and limits are the run's own. Without it nothing is seen.
+bool ObservedRun::MakeFolder() {
+  auto folder = ScopedTempDir::Make("rharness-observe-");
+  if (folder.ok()) folder_ = std::move(*folder);
+  if (!folder.ok()) LogWarning("not observed: " + folder.error().ToString());
+  return folder.ok();
+}
+
+std::optional<Observation> ObservationInImage(const Ticket& ticket) {
+  if (!ticket.observe || !ticket.manifest.observation || ticket.manifest.image.kind == "host") {
+    return std::nullopt;
+  }
+  Observation seen;
+  seen.unseen = {
+      "what runs in an image: nothing is put into it, and its processes are not looked at"};
+  return seen;
+}
+
+void ObservedRun::AddTo(std::map<std::string, std::string>* environment) {
+  if (observer_) observer_->AddTo(environment);
+}
+
+void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* environment,
+                          std::optional<Observation>* observation) {
+  PackageOwners owners;
+  if (observer_) observer_->Complete(&footprint);
+  environment->packages = CapturePackages(footprint, "/", observer_ ? &owners : nullptr);
+  if (observer_) *observation = observer_->Collect(footprint, owners, started);
+  folder_.reset();
+}
+
+void AddFindings(const RecordRequest& request, Recording* recording) {
+  if (!recording->observation) return;
+  const DeclaredOfRun declared{
+      .seeds = request.seeds, .flags = request.determinism.flags, .variables = request.variables};
+  for (const ObservedFinding& finding : FindingsOf(declared, *recording->observation)) {
+    const auto at = finding.subject.find(' ');
+    const std::string told = fmt::format("the command's '{}' ", finding.subject.substr(at + 1));
+    const bool said = std::ranges::any_of(
+        recording->remarks, [&](const std::string& remark) { return remark.starts_with(told); });
+    if (!said) recording->remarks.push_back(finding.message);
+  }
+}
+
+void AddFindings(const Manifest& manifest, Evidence* evidence) {
+  if (!evidence->observation) return;
+  // Which variables were named when the run was recorded is not known any more.
+  const DeclaredOfRun declared{
+      .seeds = manifest.seeds, .flags = manifest.determinism.flags, .variables = {}};
+  for (const ObservedFinding& finding : FindingsOf(declared, *evidence->observation)) {
+    evidence->remarks.push_back({.code = finding.code,
+                                 .subject = finding.subject,
+                                 .observed = finding.observed,
+                                 .limit = finding.limit,
+                                 .message = finding.message});
+  }
+}
+
+}  // namespace rharness

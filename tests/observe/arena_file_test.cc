@@ -1,0 +1,114 @@
+// The file of notes: what is made of one that the run has changed at will.
+#include "harness/observe/arena_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstring>
+#include <random>
+
+#include "harness/base/files.h"
+#include "harness/observe/arena.h"
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string Empty() {
+  std::string bytes(sizeof(Arena), '\0');
+  std::memcpy(bytes.data(), &kArenaMagic, sizeof(kArenaMagic));
+  return bytes;
+}
+
+// As the library writes it, `size` being what it says of the text.
+void Put(std::size_t at, std::uint8_t kind, std::string_view text, std::uint16_t size,
+         std::string* bytes) {
+  ArenaEntry entry{.hash = 1, .kind = kind, .ready = 1, .size = size, .text = {}};
+  std::memcpy(entry.text, text.data(), std::min(text.size(), sizeof(entry.text)));
+  std::memcpy(bytes->data() + offsetof(Arena, entries) + at * sizeof(entry), &entry, sizeof(entry));
+}
+void Put(std::size_t at, std::uint8_t kind, std::string_view text, std::string* bytes) {
+  Put(at, kind, text, static_cast<std::uint16_t>(text.size()), bytes);
+}
+
+TEST(Arena, IsReadByKind) {
+  std::string bytes = Empty();
+  Put(0, kEntryVariable, "BATCH", &bytes);
+  Put(7, kEntryFile, "/a/config.json", &bytes);
+  Put(8000, kEntryLibrary, "/l/libz.so.1", &bytes);
+  Put(8191, kEntryProgram, "/b/python3", &bytes);
+  const auto notes = ParseArena(bytes);
+  ASSERT_TRUE(notes.ok());
+  EXPECT_THAT(notes->variables, ElementsAre("BATCH"));
+  EXPECT_THAT(notes->files, ElementsAre("/a/config.json"));
+  EXPECT_THAT(notes->libraries, ElementsAre("/l/libz.so.1"));
+  EXPECT_THAT(notes->programs, ElementsAre("/b/python3"));
+  EXPECT_FALSE(notes->is_full);
+  bytes[offsetof(Arena, dropped)] = 1;
+  EXPECT_TRUE(ParseArena(bytes)->is_full);
+}
+
+TEST(Arena, LeavesOutWhatNobodyShouldPrintOrFollow) {
+  std::string bytes = Empty();
+  Put(0, kEntryFile, "/a/\x1b[31mred", &bytes);
+  Put(1, kEntryFile, "relative", &bytes);
+  Put(2, kEntryFile, "/a/../../etc/shadow", &bytes);
+  Put(3, kEntryVariable, std::string_view("A\nB", 3), &bytes);
+  Put(4, kEntryFile, "/long", 60000, &bytes);
+  Put(5, kEntryFile, "/none", 0, &bytes);
+  Put(6, 'Q', "/of/no/kind", &bytes);
+  const auto notes = ParseArena(bytes);
+  ASSERT_TRUE(notes.ok());
+  EXPECT_THAT(notes->files, IsEmpty());
+  EXPECT_THAT(notes->variables, IsEmpty());
+}
+
+TEST(Arena, IsNoneOfAnotherSizeOrBeginning) {
+  EXPECT_FALSE(ParseArena("").ok());
+  EXPECT_FALSE(ParseArena(std::string(sizeof(Arena), '\0')).ok());
+  EXPECT_FALSE(ParseArena(Empty().substr(1)).ok());
+  EXPECT_FALSE(ParseArena(Empty() + "x").ok());
+}
+
+TEST(Arena, OfRandomBytesIsReadWithoutHarm) {
+  std::mt19937 random(7);
+  std::string bytes = Empty();
+  for (std::size_t i = sizeof(kArenaMagic); i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>(random() & (i % 5 == 0 ? 1 : 0xff));
+  }
+  const auto notes = ParseArena(bytes);
+  ASSERT_TRUE(notes.ok());
+  for (const std::string& file : notes->files) EXPECT_EQ(file.front(), '/');
+}
+
+TEST(Arena, OfGigabytesOrBehindALinkIsRefused) {
+  const ScopedTempDir folder = *ScopedTempDir::Make();
+  const auto held = HeldFolder::Open(folder.path());
+  ASSERT_TRUE(held.ok());
+  EXPECT_FALSE(ReadArena(*held).ok()) << "there is none";
+  ASSERT_TRUE(MakeArena(folder.path(), "=A").ok());
+  EXPECT_TRUE(ReadArena(*held).ok());
+  struct stat info {};
+  ASSERT_EQ(::stat((folder.path() / kArenaFile).c_str(), &info), 0);
+  EXPECT_GE(info.st_blocks * 512, static_cast<off_t>(sizeof(Arena))) << "a full disk ends no run";
+  std::filesystem::resize_file(folder.path() / kArenaFile, std::uint64_t{4} << 30);
+  EXPECT_FALSE(ReadArena(*held).ok());
+  std::filesystem::remove(folder.path() / kArenaFile);
+  std::filesystem::create_symlink("/etc/passwd", folder.path() / kArenaFile);
+  EXPECT_FALSE(ReadArena(*held).ok());
+}
+
+TEST(JoinNames, TellsWhatFoundNoRoom) {
+  bool left_out = true;
+  EXPECT_EQ(JoinNames({"=A", "^B_"}, &left_out), std::string("=A\0^B_\0", 7));
+  EXPECT_FALSE(left_out);
+  (void)JoinNames({std::string(kArenaNamesBytes, 'x')}, &left_out);
+  EXPECT_TRUE(left_out);
+}
+
+}  // namespace
+}  // namespace rharness

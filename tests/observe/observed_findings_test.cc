@@ -1,0 +1,83 @@
+// Which lies are told, and which silences are not.
+#include "harness/observe/observed_findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Observation Seen() {
+  Observation seen;
+  seen.means = {"maps", "preload", "python"};
+  seen.variables_read = {"OMP_NUM_THREADS"};
+  seen.inputs.emplace();
+  return seen;
+}
+
+std::vector<std::string> Sentences(const DeclaredOfRun& declared, const Observation& seen) {
+  std::vector<std::string> sentences;
+  for (const ObservedFinding& finding : FindingsOf(declared, seen)) {
+    sentences.push_back(finding.message);
+  }
+  return sentences;
+}
+
+TEST(FindingsOf, ASeedThatIsNotAmongThoseThatWereSetIsTold) {
+  Observation seen = Seen();
+  const DeclaredOfRun declared{.seeds = {{"init", 1}}};
+  EXPECT_THAT(Sentences(declared, seen),
+              ElementsAre("declared seed init=1, and nothing was seen to set a seed"));
+  seen.seeds = {{"numpy.random.seed", {"2", "11"}},
+                {"numpy.random.seed (worker)", {"12"}},
+                {"torch.manual_seed", {"-1", "1.5"}}};
+  EXPECT_THAT(Sentences(declared, seen),
+              ElementsAre("declared seed init=1, none of the seeds that were set is 1 "
+                          "(numpy.random.seed 2, 11; torch.manual_seed -1, 1.5)"));
+  seen.seeds["random.seed"] = {"[7, 1]"};
+  EXPECT_THAT(Sentences(declared, seen), IsEmpty());
+  seen.seeds.clear();
+  seen.means.erase("python");
+  EXPECT_THAT(Sentences(declared, seen), IsEmpty()) << "nobody looked";
+}
+
+TEST(FindingsOf, AFlagIsHeldToWhatWasInForce) {
+  Observation seen = Seen();
+  seen.flags = {{"torch.use_deterministic_algorithms", "False"}, {"jax_enable_x64", "True"}};
+  EXPECT_THAT(Sentences({.flags = {{"torch.use_deterministic_algorithms", "true"},
+                                   {"jax_enable_x64", "1"},
+                                   {"of.nobody", "1"}}},
+                        seen),
+              ElementsAre("declared flag torch.use_deterministic_algorithms=true, in force at the "
+                          "end: False"));
+}
+
+TEST(FindingsOf, AVariableThatNothingReadIsToldWithTheNameThatItIsNear) {
+  Observation seen = Seen();
+  const DeclaredOfRun declared{.flags = {{"CUBLAS_WORKSPACE_CONFIG", ":4096:8"}},
+                               .variables = {"OMP_NUM_THREDS", "OMP_NUM_THREADS"}};
+  EXPECT_THAT(Sentences(declared, seen),
+              ElementsAre("CUBLAS_WORKSPACE_CONFIG was declared, and nothing was seen to read it",
+                          "OMP_NUM_THREDS was declared, and nothing was seen to read it; "
+                          "OMP_NUM_THREADS is near"));
+  seen.variables_read.reset();
+  EXPECT_THAT(Sentences(declared, seen), IsEmpty()) << "not every program could be looked at";
+}
+
+TEST(FindingsOf, ManyOfAKindAreCountedAndNotListed) {
+  Observation seen = Seen();
+  for (int i = 0; i < 30; ++i) {
+    seen.inputs->push_back({.path = "f" + std::to_string(i), .sha256 = "", .size_bytes = 5});
+  }
+  const auto sentences = Sentences({}, seen);
+  ASSERT_EQ(sentences.size(), kMostFindings);
+  EXPECT_EQ(sentences[0],
+            "undeclared input f0, 5 bytes: the run read it, and it is neither data nor code");
+  EXPECT_TRUE(sentences.back().ends_with("; and 22 more of this kind")) << sentences.back();
+}
+
+}  // namespace
+}  // namespace rharness
