@@ -243,9 +243,11 @@ TEST_F(Kubernetes, TriesAgainWhatSomebodyElseDeleted) {
   KubernetesWorld::Run({"delete", "pods", "--all", "--wait=false"});
   const auto ends = Ends(dispatcher.get(), 1);
   EXPECT_EQ(ends.at(0).kind, Kind::kInfrastructure);
-  // By what it left, or by the pod that came in its place, whichever is seen first.
+  // By what it left, or by the pod that came in its place, whichever is seen first; or by a minute
+  // in which a busy node did not end it.
   EXPECT_THAT(ends.at(0).evidence.obstacle,
-              testing::AnyOf(HasSubstr("not by this drill"), HasSubstr("which somebody deleted")));
+              testing::AnyOf(HasSubstr("not by this drill"), HasSubstr("which somebody deleted"),
+                             HasSubstr("its pod was told to end, and its node does not say")));
   EXPECT_EQ(Starts(), 1U) << "the pod that came in its place found it claimed";
   EXPECT_TRUE(steps_.empty());
 }

@@ -195,21 +195,6 @@ TEST_F(SlurmDistribute, TellsADriftOfOneNodeAmongTwo) {
   EXPECT_NE(run.verdict, Verdict::kEquivalent);
 }
 
-// Of one node nothing came: the confirmation is not asked of it.
-TEST_F(SlurmDistribute, ConfirmsADriftWhereTheOtherNodeFailed) {
-  RecordRepeats("[ \"$node\" != n1 ] || exit 1\n[ -z \"$node\" ] || value=0.5");
-  const ProcessResult drilled = Distribute({"--select", "run_id = a"});
-  const Report report = StoredReport();
-  ASSERT_EQ(report.runs.size(), 1U) << drilled.stderr_text;
-  const ReportRun& run = report.runs[0];
-  fmt::print("verdict {}, exit code {}, nodes {}\n{}\n", VerdictName(run.verdict),
-             drilled.outcome.exit_code, fmt::join(Nodes(run), " "), drilled.stderr_text);
-  for (const Finding& finding : run.findings) fmt::print("{}: {}\n", finding.code, finding.message);
-  if (run.reruns.size() > 2) {
-    EXPECT_EQ(run.reruns[2].node, "n2");
-  }
-}
-
 TEST_F(SlurmDistribute, PlansAndRefusesBeforeAnythingRuns) {
   const ProcessResult planned = Distribute({"--dry-run", "--json"});
   EXPECT_EQ(planned.outcome.exit_code, 0) << planned.stderr_text;

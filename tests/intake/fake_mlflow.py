@@ -1,0 +1,96 @@
+"""A server that answers as MLflow's, or as it should not: fake_mlflow.py MODE PORT_FILE LOG_FILE
+
+Modes: good, flaky (every first request of a path fails with 503), broken (500), html, redirect,
+endless (a next page for ever), denied (401 unless "Bearer s3cret").
+"""
+import json
+import os
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import parse_qs, urlparse
+
+MODE, PORT_FILE, LOG_FILE = sys.argv[1:4]
+RUN = {
+    "info": {
+        "run_id": "abc",
+        "experiment_id": "1",
+        "status": "FINISHED",
+        "start_time": "1700000000000",
+        "end_time": 1700000060000,
+        "lifecycle_stage": "active",
+        "artifact_uri": "mlflow-artifacts:/1/abc/artifacts",
+    },
+    "data": {
+        "params": [{"key": "lr", "value": "0.1"}],
+        "tags": [{"key": "mlflow.source.git.commit", "value": "8f1d0c2b6a7e4d3c9b5a1f0e2d4c6b8a7f9e1d3c"}],
+        "metrics": [{"key": "acc", "value": 0.5, "timestamp": 1, "step": 1}],
+    },
+}
+DELETED = {"info": {"run_id": "gone", "experiment_id": "1", "lifecycle_stage": "deleted"}, "data": {}}
+seen = set()
+
+
+def answer(path, query):
+    name = path.rsplit("/mlflow/", 1)[-1]
+    if name == "experiments/search":
+        return {"experiments": [{"experiment_id": "1", "name": "digits"}]}
+    if name == "runs/search":
+        page = {"runs": [RUN, DELETED]}
+        if MODE == "endless":
+            page["next_page_token"] = "again"
+        return page
+    if name == "metrics/get-history":
+        if "page_token" in query:
+            return {"metrics": [{"key": "acc", "value": "NaN", "timestamp": 2, "step": "2"}]}
+        return {"metrics": [{"key": "acc", "value": 0.5, "timestamp": 1, "step": 1}], "next_page_token": "2"}
+    if name == "artifacts/list":
+        return {"root_uri": "x", "files": [{"path": "w.bin", "is_dir": False, "file_size": "3"},
+                                           {"path": "../evil", "is_dir": False}]}
+    return None
+
+
+class Handler(BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def send(self, code, body, kind="application/json", **headers):
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        self.rfile.read(length)
+        with open(LOG_FILE, "a", encoding="utf-8") as log:
+            log.write(f"{self.command} {self.path} {self.headers.get('Authorization')}\n")
+        url = urlparse(self.path)
+        if MODE == "denied" and self.headers.get("Authorization") != "Bearer s3cret":
+            return self.send(401, b'{"error_code": "UNAUTHENTICATED", "message": "who are you"}')
+        if MODE == "broken":
+            return self.send(500, b"oops")
+        if MODE == "html":
+            return self.send(200, b"<html>sign in</html>", "text/html")
+        if MODE == "redirect":
+            return self.send(302, b"", Location="http://127.0.0.1:1/elsewhere")
+        if MODE == "flaky" and url.path not in seen:
+            seen.add(url.path)
+            return self.send(503, b"busy")
+        if url.path.startswith("/api/2.0/mlflow-artifacts/artifacts/"):
+            return self.send(200, b"abc", "application/octet-stream")
+        body = answer(url.path, parse_qs(url.query))
+        if body is None:
+            return self.send(404, b'{"error_code": "ENDPOINT_NOT_FOUND"}')
+        return self.send(200, json.dumps(body).encode())
+
+    do_POST = do_GET
+
+
+server = HTTPServer(("127.0.0.1", 0), Handler)
+with open(PORT_FILE + ".new", "w", encoding="utf-8") as out:
+    out.write(str(server.server_port))
+os.rename(PORT_FILE + ".new", PORT_FILE)
+server.serve_forever()

@@ -1,0 +1,121 @@
+// MLflow's file store, laid out as its clients write it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/intake/source_tree.h"
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kCommit[] = "8f1d0c2b6a7e4d3c9b5a1f0e2d4c6b8a7f9e1d3c";
+
+class MlflowFolder : public SourceTree {
+ protected:
+  void SetUp() override {
+    Put("1/meta.yaml",
+        "artifact_location: file:///mlruns/1\nexperiment_id: '1'\nlifecycle_stage: active\n"
+        "name: digits\n");
+    PutRun("aaaa", "lifecycle_stage: active\n");
+  }
+  void PutRun(const std::string& id, const std::string& more) {
+    Put("1/" + id + "/meta.yaml", "run_id: " + id +
+                                      "\nstatus: 3\nstart_time: 1700000000000\n"
+                                      "end_time: 1700000060000\n" +
+                                      more);
+    Put("1/" + id + "/params/lr", "0.01");
+    Put("1/" + id + "/params/schedule", "007");
+    Put("1/" + id + "/tags/mlflow.source.git.commit", kCommit);
+    Put("1/" + id + "/tags/mlflow.source.git.repoURL", "https://ada:pw@git.example/d.git");
+    Put("1/" + id + "/metrics/val/accuracy", "1 0.5 0\n3 0.75 2\n2 0.6 1\n");
+    Put("1/" + id + "/metrics/loss", "1 2.5\n");
+    Put("1/" + id + "/metrics/system/gpu", "1 50 0\n");
+    Put("1/" + id + "/artifacts/model/weights.json", "[1]");
+  }
+  Manifest Only(const ImportOutcome& outcome) {
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.error().ToString();
+    EXPECT_EQ(outcome.runs.size(), 1u);
+    return outcome.runs.empty() ? Manifest() : outcome.runs[0];
+  }
+};
+
+TEST_F(MlflowFolder, BecomesARunWithItsParametersCurvesAndArtifacts) {
+  const Manifest run = Only(Import());
+  EXPECT_EQ(run.run_id, "mlflow-aaaa");
+  EXPECT_EQ(run.family, "digits");
+  EXPECT_EQ(run.duration_seconds, 60.0);
+  EXPECT_EQ(run.code.commit, kCommit);
+  EXPECT_EQ(run.code.repository, "https://git.example/d.git");
+  EXPECT_EQ(run.hyperparameters.at("schedule").AsString(), "007");
+  ASSERT_NE(CurveOf(run, "val/accuracy"), nullptr);
+  EXPECT_THAT(CurveOf(run, "val/accuracy")->steps, ElementsAre(0, 1, 2));
+  EXPECT_THAT(CurveOf(run, "val/accuracy")->values, ElementsAre(0.5, 0.6, 0.75));
+  EXPECT_EQ(MetricOf(run, "val/accuracy"), 0.75);
+  EXPECT_EQ(MetricOf(run, "loss"), 2.5);
+  EXPECT_EQ(CurveOf(run, "system/gpu"), nullptr);
+  ASSERT_EQ(run.artifacts.size(), 1u);
+  EXPECT_EQ(run.artifacts[0].sha256.size(), 64u);
+  EXPECT_THAT(WorthOf(run, "code.commit"), HasSubstr("exact tag mlflow.source.git.commit"));
+  EXPECT_EQ(WorthOf(run, "command"), "missing");
+}
+
+TEST_F(MlflowFolder, HoldsADataSetsDigestToBeAHint) {
+  Put("1/datasets/d1/meta.yaml",
+      "digest: 1a2b3c4d\nname: digits\nsource: '{\"uri\": \"data/digits.csv\"}'\n"
+      "source_type: local\n");
+  Put("1/aaaa/inputs/i1/meta.yaml",
+      "source_type: DATASET\nsource_id: d1\ntags:\n  mlflow.data.context: training\n");
+  const Manifest run = Only(Import());
+  ASSERT_EQ(run.data.size(), 1u);
+  EXPECT_THAT(run.data[0].other_digest, HasSubstr("1a2b3c4d"));
+  EXPECT_TRUE(run.data[0].sha256.empty());
+  EXPECT_THAT(WorthOf(run, "data[0]"), HasSubstr("hint"));
+}
+
+TEST_F(MlflowFolder, LeavesOutWhatWasDeletedAndWhatIsNoRun) {
+  PutRun("bbbb", "lifecycle_stage: deleted\n");
+  Put("1/traces/x/meta.yaml", "a: 1\n");
+  EXPECT_EQ(Only(Import()).run_id, "mlflow-aaaa");
+}
+
+TEST_F(MlflowFolder, NamesAMalformedLineAndKeepsTheOthers) {
+  Put("1/aaaa/metrics/loss", "1 2.5 0\n1 two 1\n1 1.5 2\n");
+  const Manifest run = Only(Import());
+  EXPECT_THAT(CurveOf(run, "loss")->steps, ElementsAre(0, 2));
+  EXPECT_TRUE(HasRemark(run, "metrics/loss: line 2"));
+}
+
+TEST_F(MlflowFolder, RefusesARunWithoutItsMetaAndKeepsTheOthers) {
+  PutRun("cccc", "");
+  Put("1/cccc/meta.yaml", "status: [");
+  const ImportOutcome outcome = Import();
+  EXPECT_EQ(outcome.runs.size(), 1u);
+  ASSERT_EQ(outcome.refused.size(), 1u);
+  EXPECT_THAT(outcome.refused[0].first, HasSubstr("1/cccc"));
+}
+
+TEST_F(MlflowFolder, FollowsNoLinkAndWaitsForNoPipe) {
+  Put("../secret", "root:x");
+  PutLink("1/aaaa/params/stolen", "../../../../secret");
+  PutLink("1/aaaa/artifacts/stolen", "/etc");
+  PutPipe("1/aaaa/params/pipe");
+  const Manifest run = Only(Import());
+  EXPECT_EQ(run.hyperparameters.count("stolen"), 0u);
+  EXPECT_EQ(run.artifacts.size(), 1u);
+  EXPECT_EQ(ToJson(run).Dump().find("root:x"), std::string::npos);
+}
+
+TEST_F(MlflowFolder, TakesTheRunsThatAreAskedFor) {
+  PutRun("dddd", "lifecycle_stage: active\n");
+  ImportRequest request;
+  request.source = root();
+  request.runs = {"dddd"};
+  EXPECT_EQ(Only(ImportAll(request)).run_id, "mlflow-dddd");
+  request.runs = {"nothing"};
+  EXPECT_FALSE(ImportAll(request).status.ok());
+}
+
+}  // namespace
+}  // namespace rharness
