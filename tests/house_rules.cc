@@ -51,6 +51,8 @@ const std::vector<Floor>& Floors() {
       {"harness/launch/", from_manifest},
       {"harness/observe/", from_manifest},
       {"harness/rerun/", below_rerun},
+      {"harness/fetch/",
+       {"harness/base/", "harness/manifest/", "harness/intake/", "harness/rerun/"}},
       {"harness/dispatch/",
        {"harness/base/", "harness/manifest/", "harness/launch/", "harness/rerun/"}},
       {"harness/drill/", below_drill},

@@ -188,6 +188,27 @@ void AddResourceOptions(Command* command, DrillArguments* arguments) {
       .Duration(TimeUnit::kSeconds);
 }
 
+void AddPodOptions(Command* command, DrillOptions* drill) {
+  command
+      ->Add("--kubectl", &drill->kubectl,
+            "An option of kubectl that says where, such as --kubectl=--context=gpu; repeatable")
+      .OneEach();
+  command
+      ->Add("--pod-template", &drill->pod_template,
+            "The pods of --dispatch kubernetes: a v1 PodTemplate with the volume that has --out")
+      .File();
+  command
+      ->Add("--pod-evidence", &drill->pod_evidence,
+            "How what a pod leaves comes home: volume (one that it shares with this machine) or "
+            "log (its log; evidence and small files alone)")
+      .Choices({"volume", "log"})
+      .ShowDefault();
+  command
+      ->Add("--pod-program", &drill->pod_program,
+            "Of --pod-evidence log: rharness in the pods (default: rharness, on their PATH)")
+      .Value("PROGRAM");
+}
+
 void AddPlaceOptions(Command* command, DrillArguments* arguments) {
   DrillOptions& drill = arguments->drill;
   command->Heading("Where and how to rerun");
@@ -229,31 +250,13 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments) {
   command->Add("--distribute", &drill.distribute,
                "Of --dispatch slurm: rerun each run once on every node that can take a job, of the "
                "--partition, --nodelist, --exclude and --constraint of --sbatch");
-  command
-      ->Add("--kubectl", &drill.kubectl,
-            "An option of kubectl that says where, such as --kubectl=--context=gpu; repeatable")
-      .OneEach();
-  command
-      ->Add("--pod-template", &drill.pod_template,
-            "The pods of --dispatch kubernetes: a v1 PodTemplate with the volume that has --out")
-      .File();
-  command
-      ->Add("--pod-evidence", &drill.pod_evidence,
-            "How what a pod leaves comes home: volume (one that it shares with this machine) or "
-            "log (its log; evidence and small files alone)")
-      .Choices({"volume", "log"})
-      .ShowDefault();
-  command
-      ->Add("--pod-program", &drill.pod_program,
-            "Of --pod-evidence log: rharness in the pods (default: rharness, on their PATH)")
-      .Value("PROGRAM");
+  AddPodOptions(command, &drill);
   command->Add("--container-root", &drill.container_root,
                "Containers of an engine that runs as root are root, too, for images or data that "
                "only root can read (default: a user without rights)");
   command->Add("--keep-workspaces", &drill.keep_workspaces,
                "Keep the folders that reruns worked in");
 }
-
 void AddPolicyOptions(Command* command, DrillArguments* arguments) {
   command->Heading("What the site has decided");
   command
@@ -280,20 +283,24 @@ void AddOutputOptions(Command* command, DrillArguments* arguments) {
   command->Add("--json", &arguments->json, "Print the plan or the report as JSON");
 }
 
+Result<Places> PlacesOf(const DrillArguments& arguments) {
+  Places places{.root = arguments.root, .maps = {}, .cache = arguments.data_cache};
+  for (const std::string& text : arguments.maps) {
+    std::string from;
+    std::string to;
+    RETURN_IF_ERROR(Split(text, "--map", "FROM=TO", &from, &to));
+    places.maps.emplace_back(from, to);
+  }
+  return places;
+}
+
 }  // namespace
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
   RETURN_IF_ERROR(TakePolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;
-  drill.places.root = arguments->root;
-  drill.places.cache = arguments->data_cache;
-  for (const std::string& text : arguments->maps) {
-    std::string from;
-    std::string to;
-    RETURN_IF_ERROR(Split(text, "--map", "FROM=TO", &from, &to));
-    drill.places.maps.emplace_back(from, to);
-  }
+  ASSIGN_OR_RETURN(drill.places, PlacesOf(*arguments));
   for (const std::string& text : arguments->environment) {
     std::string name;
     std::string value;

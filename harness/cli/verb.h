@@ -47,6 +47,7 @@ void AddCompare(Command& root);
 void AddComplete(Command& root);
 void AddDocuments(Command& root);
 void AddDrill(Command& root);
+void AddFetch(Command& root);
 void AddGate(Command& root);
 void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);

@@ -291,7 +291,8 @@ Status CheckDistribute(const ProbeOptions& options) {
   return {};
 }
 
-int Run(ProbeOptions options) {
+int Run(ProbeOptions options, bool waits) {
+  options.distribute.waits = waits;
   if (const Status fits = CheckDistribute(options); !fits.ok()) return FailWith(fits.error());
   if (options.distribute.asked) {
     return DistributeProbe(options.distribute, NodeArguments(options), options.out,
@@ -378,10 +379,7 @@ void AddRun(Command& probe, const std::shared_ptr<ProbeOptions>& options) {
   run.Example("rharness probe run --device cuda:0 --python python3 --budget 10m --out torch.json");
   run.Example(
       "rharness probe run --dispatch slurm --distribute --sbatch=--partition=gpu --out fleet");
-  run.Do([options, &run] {
-    options->distribute.waits = run.Given("--wait");
-    return Run(*options);
-  });
+  run.Do([options, &run] { return Run(*options, run.Given("--wait")); });
 }
 
 }  // namespace

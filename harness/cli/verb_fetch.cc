@@ -1,0 +1,167 @@
+// rharness fetch: the data of runs into a cache, before a drill needs them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/manifest_files.h"
+#include "harness/cli/verb.h"
+#include "harness/fetch/fetch.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FetchArguments {
+  std::vector<std::string> paths;
+  std::string cache;
+  std::string root = ".";
+  std::vector<std::string> maps;
+  std::uint64_t budget = 0;
+  bool copy = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+std::atomic<bool> fetch_interrupted{false};
+void InterruptFetch(int) { fetch_interrupted = true; }
+
+Result<FetchOptions> OptionsOf(const FetchArguments& arguments) {
+  FetchOptions options;
+  options.cache = arguments.cache;
+  options.places.root = arguments.root;
+  for (const std::string& text : arguments.maps) {
+    const auto equals = text.find('=');
+    if (equals == text.npos || equals == 0) {
+      return InvalidInput(fmt::format("expected FROM=TO, found '{}'", text), "--map");
+    }
+    options.places.maps.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  options.budget_bytes = arguments.budget;
+  options.copy = arguments.copy;
+  options.dry_run = arguments.dry_run;
+  options.should_cancel = [] { return fetch_interrupted.load(); };
+  return options;
+}
+
+Result<std::vector<std::string>> FilesOf(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    ASSIGN_OR_RETURN(const ManifestFiles found, FindManifests(path));
+    files.insert(files.end(), found.files.begin(), found.files.end());
+  }
+  return files;
+}
+
+bool IsHad(FetchState state) {
+  return state == FetchState::kCached || state == FetchState::kInPlace ||
+         state == FetchState::kFetched;
+}
+
+Json JsonOf(const std::vector<Fetched>& all, std::uint64_t brought) {
+  Json list = Json::MakeArray();
+  for (const Fetched& one : all) {
+    list.Append(Json::MakeObject({{"run_id", one.run_id},
+                                  {"name", one.name},
+                                  {"state", FetchStateName(one.state)},
+                                  {"size_bytes", one.size_bytes},
+                                  {"detail", one.detail}}));
+  }
+  return Json::MakeObject(
+      {{"schema", "rharness.fetch/v1"}, {"brought_bytes", brought}, {"data", std::move(list)}});
+}
+
+std::string TextOf(const std::vector<Fetched>& all, std::uint64_t brought, bool dry_run) {
+  std::string text;
+  std::map<FetchState, std::size_t> counts;
+  for (const Fetched& one : all) {
+    ++counts[one.state];
+    if (IsHad(one.state)) continue;
+    text += fmt::format("{} of {}: {}{}{}\n", one.name, one.run_id, FetchStateName(one.state),
+                        one.detail.empty() ? "" : ": ", one.detail);
+  }
+  text += fmt::format("{} data {}", all.size(), all.size() == 1 ? "item" : "items");
+  for (const auto& [state, count] : counts) {
+    text += fmt::format(", {} {}", count, FetchStateName(state));
+  }
+  text += fmt::format("; {} {} bytes\n", dry_run ? "would bring" : "brought", brought);
+  return TerminalSafe(text);
+}
+
+Result<int> Fetch(const FetchArguments& arguments) {
+  ASSIGN_OR_RETURN(FetchOptions options, OptionsOf(arguments));
+  ASSIGN_OR_RETURN(const std::vector<std::string> files, FilesOf(arguments.paths));
+  if (!arguments.dry_run) RETURN_IF_ERROR(MakeDirectories(arguments.cache));
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    action.sa_handler = InterruptFetch;
+    ::sigaction(signal, &action, nullptr);
+  }
+  Fetcher fetcher(std::move(options));
+  std::vector<Fetched> all;
+  for (const std::string& file : files) {
+    if (fetch_interrupted) break;
+    ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(file));
+    ASSIGN_OR_RETURN(std::vector<Fetched> of_run, fetcher.Fetch(manifest));
+    all.insert(all.end(), of_run.begin(), of_run.end());
+  }
+  const bool missing =
+      std::any_of(all.begin(), all.end(), [](const Fetched& one) { return !IsHad(one.state); });
+  int code = kExitOk;
+  if (arguments.json) {
+    code = PrintJson(JsonOf(all, fetcher.brought_bytes()));
+  } else if (!Globals().quiet || missing) {
+    code = Print(TextOf(all, fetcher.brought_bytes(), arguments.dry_run));
+  }
+  if (code != kExitOk) return code;
+  if (fetch_interrupted) return kExitInfrastructure;
+  return missing ? kExitInconclusive : kExitOk;
+}
+
+}  // namespace
+
+void AddFetch(Command& root) {
+  auto options = std::make_shared<FetchArguments>();
+  Command& verb = root.AddVerb("fetch", "Bring the data of runs into a cache before a drill");
+  verb.Add("manifests", &options->paths, "Manifests, or folders of them, however deep")
+      .Path()
+      .Required();
+  verb.Add("--cache", &options->cache, "Folder of data by their SHA-256 (drill --data-cache)")
+      .Folder()
+      .Required();
+  verb.Add("--root", &options->root, "Where relative locations lie").Folder().ShowDefault();
+  verb.Add("--map", &options->maps, "FROM=TO: a recorded location lies here at TO; repeatable")
+      .OneEach();
+  verb.Add("--budget", &options->budget, "Bring at most so much; 0: no limit").Size();
+  verb.Add("--copy", &options->copy, "Copy what is at its location, too, before it changes");
+  verb.Add("--dry-run", &options->dry_run, "Say what would be brought");
+  verb.Add("--json", &options->json, "Print the outcome as JSON");
+  verb.Note(
+      "What the cache has, and what lies at its location with the recorded size, is not brought. "
+      "The rest comes from the record's source by http or https (files; no redirect is followed, "
+      "no credentials are sent) and gets in only with the recorded SHA-256.");
+  verb.ExitCode(kExitOk, "all data can be had");
+  verb.ExitCode(kExitInconclusive, "some cannot, or are over the budget; each is named");
+  verb.ExitCode(kExitInfrastructure, "the cache cannot be written, or it was interrupted");
+  verb.Example("rharness fetch --cache /shared/data --budget 100GiB runs");
+  verb.Do([options] {
+    const auto code = Fetch(*options);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

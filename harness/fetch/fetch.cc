@@ -1,0 +1,176 @@
+// The ladder of one item: cached, in place, within the budget, copied or downloaded.
+#include "harness/fetch/fetch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+#include "harness/base/descriptor.h"
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/trouble.h"
+#include "harness/intake/http.h"
+#include "harness/rerun/data_cache.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "https://host:1/a/b?c" as "https://host:1" and "/a/b?c".
+struct Address {
+  std::string server;
+  std::string path;
+};
+
+std::optional<Address> AddressOf(const std::string& source) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!source.starts_with(scheme)) continue;
+    const auto slash = source.find('/', scheme.size());
+    if (slash == source.npos || slash == scheme.size()) return std::nullopt;
+    return Address{source.substr(0, slash), source.substr(slash)};
+  }
+  return std::nullopt;
+}
+
+// Where it lies, if something of the recorded kind and size is there.
+std::optional<fs::path> InPlace(const Places& places, const DataItem& item) {
+  const auto path = Locate(places, item.location.empty() ? item.path : item.location);
+  std::error_code error;
+  if (!path.ok() || !fs::exists(*path, error)) return std::nullopt;
+  if (fs::is_directory(*path, error)) return *path;
+  const auto size = fs::file_size(*path, error);
+  return !error && size == item.size_bytes ? std::optional(*path) : std::nullopt;
+}
+
+// In the cache's own file system, so that it can be renamed into place.
+fs::path Incoming(const fs::path& cache, const DataItem& item) {
+  return cache / "incoming" / fmt::format("{}.{}", item.sha256, ::getpid());
+}
+
+Status WriteAll(int fd, std::string_view text, const fs::path& path) {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(fd, text.data(), text.size());
+    if (wrote < 0) {
+      if (errno == EINTR) continue;
+      return PathError("cannot be written", errno, path);
+    }
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view FetchStateName(FetchState state) {
+  switch (state) {
+    case FetchState::kCached:
+      return "cached";
+    case FetchState::kInPlace:
+      return "in place";
+    case FetchState::kFetched:
+      return "fetched";
+    case FetchState::kOverBudget:
+      return "over budget";
+    case FetchState::kUnpinned:
+      return "unpinned";
+    case FetchState::kNowhere:
+      return "nowhere";
+    case FetchState::kFailed:
+      break;
+  }
+  return "failed";
+}
+
+Status Fetcher::Copy(const fs::path& from, const DataItem& item) {
+  const fs::path incoming = Incoming(options_.cache, item);
+  RETURN_IF_ERROR(MakeDirectories(incoming.parent_path()));
+  RETURN_IF_ERROR(RemoveTree(incoming));
+  std::error_code error;
+  fs::copy(from, incoming, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  if (error) {
+    const Status removed = RemoveTree(incoming);
+    return removed.ok() ? Status(PathError("cannot be copied", error.value(), from)) : removed;
+  }
+  return MoveIntoCache(options_.cache, item.sha256, incoming);
+}
+
+Status Fetcher::Download(const DataItem& item) {
+  const auto address = AddressOf(item.source);
+  if (!address) return Unsupported("expected http://HOST/PATH or https://HOST/PATH", item.source);
+  ASSIGN_OR_RETURN(HttpClient client,
+                   HttpClient::Make(address->server, {}, {}, {}, options_.should_cancel));
+  const fs::path incoming = Incoming(options_.cache, item);
+  RETURN_IF_ERROR(MakeDirectories(incoming.parent_path()));
+  const Descriptor file(
+      ::open(incoming.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.valid()) return PathError("cannot be written", errno, incoming);
+  Status wrote;
+  Status status = client.Fetch(
+      address->path, {}, item.size_bytes,
+      [&] {
+        if (::ftruncate(file.get(), 0) != 0 || ::lseek(file.get(), 0, SEEK_SET) != 0) {
+          wrote = PathError("cannot be written", errno, incoming);
+        }
+      },
+      [&](std::string_view piece) {
+        if (wrote.ok()) wrote = WriteAll(file.get(), piece, incoming);
+      });
+  if (status.ok()) status = wrote;
+  if (status.ok()) return MoveIntoCache(options_.cache, item.sha256, incoming);
+  const Status removed = RemoveTree(incoming);
+  return removed.ok() ? status : removed;
+}
+
+Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& item) {
+  Fetched fetched{manifest.run_id, item.name, FetchState::kNowhere, item.size_bytes, ""};
+  const auto as = [&](FetchState state, std::string detail = "") {
+    fetched.state = state;
+    fetched.detail = std::move(detail);
+    return fetched;
+  };
+  const fs::path cached = PathInCache(options_.cache, item.sha256);
+  if (cached.empty()) return as(FetchState::kUnpinned, "the record has no SHA-256 of it");
+  std::error_code error;
+  if (fs::exists(cached, error)) return as(FetchState::kCached);
+  const auto there = InPlace(options_.places, item);
+  if (there && !options_.copy) return as(FetchState::kInPlace);
+  if (!there && !AddressOf(item.source)) {
+    return as(FetchState::kNowhere,
+              item.source.empty()
+                  ? "not at its location, and the record has no source of it"
+                  : fmt::format("not at its location, and its source {} cannot be asked; expected "
+                                "http:// or https://",
+                                item.source));
+  }
+  if (options_.budget_bytes > 0 && brought_bytes_ + item.size_bytes > options_.budget_bytes) {
+    return as(FetchState::kOverBudget);
+  }
+  if (!options_.dry_run) {
+    const Status status = there ? Copy(*there, item) : Download(item);
+    if (!status.ok()) {
+      if (IsTrouble(status.error()) && status.error().where.starts_with(options_.cache.string())) {
+        return status.error();
+      }
+      return as(FetchState::kFailed, status.error().ToString());
+    }
+  }
+  brought_bytes_ += item.size_bytes;
+  return as(FetchState::kFetched);
+}
+
+Result<std::vector<Fetched>> Fetcher::Fetch(const Manifest& manifest) {
+  std::vector<Fetched> all;
+  for (const DataItem& item : manifest.data) {
+    if (options_.should_cancel && options_.should_cancel()) break;
+    ASSIGN_OR_RETURN(Fetched one, FetchItem(manifest, item));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace rharness

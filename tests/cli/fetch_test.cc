@@ -1,0 +1,125 @@
+// rharness fetch and drill --data-cache: data that moved, changed or went.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "harness/base/digest.h"
+#include "tests/cli/drill_program.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+class Fetch : public DrillProgram {
+ protected:
+  void SetUp() override { Record("a", {}); }
+  void TearDown() override {
+    stop_ = true;
+    if (server_.joinable()) server_.join();
+  }
+  // Serves `folder`; skips where there is no python3.
+  void Serve(const std::string& folder) {
+    if (std::system("python3 -c '' 2> /dev/null") != 0) GTEST_SKIP() << "no python3 here";
+    Write("serve.py",
+          "import functools, http.server, os, sys\n"
+          "h = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])\n"
+          "s = http.server.HTTPServer(('127.0.0.1', 0), h)\n"
+          "open('port.new', 'w').write(str(s.server_port))\n"
+          "os.rename('port.new', 'port')\n"
+          "s.serve_forever()\n");
+    server_ = std::thread([this, folder] {
+      ProcessLimits limits;
+      limits.timeout = std::chrono::minutes(2);
+      RunProcess(ProcessSpec{{"python3", "serve.py", folder}, environment_, folder_.path()}, limits,
+                 {}, [this] { return stop_.load(); });
+    });
+    for (int i = 0; i < 600 && !ReadFile(At("port")).ok(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    ASSERT_TRUE(ReadFile(At("port")).ok()) << "the server did not start";
+  }
+  void SetSource(const std::string& source) {
+    auto manifest = LoadManifest(At("runs/a.json"));
+    ASSERT_TRUE(manifest.ok());
+    manifest->data.at(0).source = source;
+    ASSERT_TRUE(WriteJsonFile(At("runs/a.json"), ToJson(*manifest)).ok());
+  }
+  std::string ServedSource() const { return "http://127.0.0.1:" + Read(At("port")) + "/value"; }
+  ProcessResult FetchRun(std::vector<std::string> options = {}) const {
+    std::vector<std::string> argv = {kRharness, "fetch", "--cache", "cache", "runs"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv);
+  }
+  std::filesystem::path Cached() const {
+    const std::string hash = Sha256HexOf("0.75");
+    return At("cache/sha256/" + hash.substr(0, 2) + "/" + hash);
+  }
+
+  std::atomic<bool> stop_{false};
+  std::thread server_;
+};
+
+TEST_F(Fetch, BringsWhatIsGoneFromItsSourceForADrill) {
+  Write("served/value", "0.75");
+  Serve("served");
+  SetSource(ServedSource());
+  Add();
+  EXPECT_THAT(FetchRun().stdout_text, HasSubstr("1 in place; brought 0 bytes"));
+  Write("value", "0.5!!");  // others lie there now
+  const ProcessResult fetched = FetchRun();
+  EXPECT_EQ(fetched.outcome.exit_code, 0) << fetched.stdout_text << fetched.stderr_text;
+  EXPECT_THAT(fetched.stdout_text, HasSubstr("1 fetched; brought 4 bytes"));
+  EXPECT_EQ(Read(Cached()), "0.75");
+  EXPECT_THAT(FetchRun().stdout_text, HasSubstr("1 cached"));
+  EXPECT_THAT(Drill().stdout_text, HasSubstr("1 not comparable"));
+  std::filesystem::remove_all(At("out"));
+  const ProcessResult drill = Drill({"--data-cache", "cache"});
+  EXPECT_EQ(drill.outcome.exit_code, 0) << drill.stdout_text << drill.stderr_text;
+}
+
+TEST_F(Fetch, KeepsNothingThatIsNotWhatWasRecorded) {
+  Write("served/value", "0.7!");
+  Serve("served");
+  SetSource(ServedSource());
+  std::filesystem::remove(At("value"));
+  const ProcessResult result = FetchRun();
+  EXPECT_EQ(result.outcome.exit_code, 3);
+  EXPECT_THAT(result.stdout_text, HasSubstr("value of a: failed: "));
+  EXPECT_THAT(result.stdout_text, HasSubstr("expected " + Sha256HexOf("0.75")));
+  EXPECT_FALSE(std::filesystem::exists(Cached()));
+  EXPECT_TRUE(std::filesystem::is_empty(At("cache/incoming")));
+  SetSource(ServedSource() + "-gone");
+  EXPECT_THAT(FetchRun().stdout_text, HasSubstr("404"));
+}
+
+TEST_F(Fetch, CopiesWhatIsInPlaceBeforeItChanges) {
+  Add();
+  EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr("1 fetched; brought 4 bytes"));
+  EXPECT_EQ(Read(Cached()), "0.75");
+  std::filesystem::remove(At("value"));
+  EXPECT_EQ(Drill({"--data-cache", "cache"}).outcome.exit_code, 0);
+}
+
+TEST_F(Fetch, NamesWhatCannotBeHadOrCostsTooMuch) {
+  EXPECT_EQ(FetchRun({"--copy", "--budget", "3"}).outcome.exit_code, 3);
+  EXPECT_THAT(FetchRun({"--copy", "--budget", "3"}).stdout_text, HasSubstr("1 over budget"));
+  std::filesystem::remove(At("value"));
+  EXPECT_THAT(FetchRun().stdout_text, HasSubstr("value of a: nowhere: not at its location, and the "
+                                                "record has no source of it"));
+  SetSource("s3://bucket/value");
+  EXPECT_THAT(FetchRun().stdout_text, HasSubstr("its source s3://bucket/value cannot be asked"));
+  SetSource("https://ada:pw@host/value");
+  EXPECT_EQ(FetchRun().outcome.exit_code, 2);
+}
+
+TEST_F(Fetch, WritesNothingInADryRun) {
+  EXPECT_THAT(FetchRun({"--copy", "--dry-run"}).stdout_text, HasSubstr("would bring 4 bytes"));
+  EXPECT_FALSE(std::filesystem::exists(At("cache")));
+}
+
+}  // namespace
+}  // namespace rharness
