@@ -85,7 +85,8 @@ class Lint {
     for (const auto& [subject, statements] : by_subject_) {
       if (subject != "steps done") Hold(subject, statements);
     }
-    HoldSteps();
+    HoldSteps("steps", /*is_bound=*/false);
+    HoldSteps("steps at most", /*is_bound=*/true);
     HoldBatches();
     std::ranges::stable_sort(outcome_.contradictions, {}, &Contradiction::subject);
     return std::move(outcome_);
@@ -120,21 +121,22 @@ class Lint {
     return found == by_subject_.end() ? nullptr : found->second.front();
   }
 
-  void HoldSteps() {
-    const Statement* declared = FirstOf("steps");
+  void HoldSteps(const std::string& subject, bool is_bound) {
+    const Statement* declared = FirstOf(subject);
     const auto done = by_subject_.find("steps done");
     if (declared == nullptr || done == by_subject_.end()) return;
     const auto steps = NumberOf(declared->value);
-    if (!steps) return;
+    if (!steps || *steps <= 0) return;  // -1 stands for none
     ++outcome_.compared;
     for (const Statement* statement : done->second) {
       const auto by = statement->value.find(" by ");
       const double last = NumberOf(statement->value.substr(0, by)).value_or(0.0);
       const double gap = NumberOf(statement->value.substr(by + 4)).value_or(0.0);
-      if (last <= *steps && last >= *steps - gap - 1) continue;
-      Add("steps", *declared, *statement,
-          fmt::format("steps is {} ({}), but the last value is of step {} ({})", declared->value,
-                      declared->place, statement->value.substr(0, by), statement->place));
+      if (last <= *steps && (is_bound || last >= *steps - gap - 1)) continue;
+      Add(subject, *declared, *statement,
+          fmt::format("{} is {} ({}), but the last value is of step {} ({})", subject,
+                      declared->value, declared->place, statement->value.substr(0, by),
+                      statement->place));
       return;
     }
   }

@@ -24,9 +24,9 @@ struct LintOutcome {
 // Pure. Two values agree when they are one number, also where one is printed with fewer digits, one
 // text but for its case, one truth (true, yes, on, 1), or when one version continues the other (2.1
 // and 2.1.0+cu121). A seed agrees with any seed of the manifest. Steps: a curve that goes on beyond
-// the declared steps contradicts them, and one that ends before by more than the distance of its
-// last two points. Batch sizes: global = per device x devices x accumulation, where all are known.
-// Each subject is told once a witness.
+// the declared steps contradicts them, and, unless they are a bound ("max_steps"), one that ends
+// before by more than the distance of its last two points. Batch sizes: global = per device x
+// devices x accumulation, where all are known. Each subject is told once a witness.
 LintOutcome FindContradictions(const std::vector<Statement>& statements);
 
 // Whether two values may be of one thing, by the rules above.

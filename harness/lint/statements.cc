@@ -41,12 +41,12 @@ constexpr std::array<Synonym, 47> kSynonyms = {{
     {"gradient_accumulation_steps", "accumulation"},
     {"grad_accum", "accumulation"},
     {"accumulate_grad_batches", "accumulation"},
-    {"max_steps", "steps"},
+    {"max_steps", "steps at most"},
     {"num_steps", "steps"},
     {"train_steps", "steps"},
     {"total_steps", "steps"},
     {"train_iters", "steps"},
-    {"max_iters", "steps"},
+    {"max_iters", "steps at most"},
     {"iterations", "steps"},
     {"num_epochs", "epochs"},
     {"max_epochs", "epochs"},
@@ -70,9 +70,9 @@ constexpr std::array<Synonym, 47> kSynonyms = {{
     {"nccl_version", "version of nccl"},
 }};
 
-constexpr std::array<std::string_view, 9> kAlways = {
-    "seed",  "batch_size", "global_batch_size", "learning_rate",   "accumulation",
-    "steps", "epochs",     "devices",           "devices_per_node"};
+constexpr std::array<std::string_view, 10> kAlways = {
+    "seed",          "batch_size", "global_batch_size", "learning_rate",   "accumulation", "steps",
+    "steps at most", "epochs",     "devices",           "devices_per_node"};
 
 // Those whose versions images and logs name.
 struct Library {

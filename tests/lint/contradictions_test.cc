@@ -65,6 +65,10 @@ TEST(FindContradictions, HoldsStepsAgainstWhereCurvesEnd) {
   EXPECT_EQ(Found({declared, ends("950 by 100")}), 0u);
   EXPECT_EQ(Found({declared, ends("800 by 100")}), 1u);
   EXPECT_EQ(Found({declared, ends("1100 by 100")}), 1u);
+  const Statement bound = Of(Witness::kManifest, SubjectOf("max_steps"), "1000");
+  EXPECT_EQ(Found({bound, ends("800 by 100")}), 0u);
+  EXPECT_EQ(Found({bound, ends("1100 by 100")}), 1u);
+  EXPECT_EQ(Found({Of(Witness::kManifest, SubjectOf("max_steps"), "-1"), ends("800 by 100")}), 0u);
 }
 
 TEST(FindContradictions, HoldsTheGlobalBatchAgainstItsParts) {
