@@ -25,12 +25,15 @@ std::optional<double> LooseNumber(const Json* json) {
   return inner.ok() ? inner->ToDouble() : std::nullopt;
 }
 
+Result<Json> ParseLooseJson(std::string_view text, std::string_view where) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  return ParseJsonWithNonFinite(text, where);
+}
+
 Result<Json> ReadLooseJson(const HeldFolder& folder, const std::filesystem::path& relative,
                            std::uint64_t limit_bytes, std::string_view where) {
   ASSIGN_OR_RETURN(const std::string text, folder.ReadFile(relative, limit_bytes));
-  std::string_view rest = text;
-  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
-  return ParseJsonWithNonFinite(rest, where);
+  return ParseLooseJson(text, where);
 }
 
 }  // namespace rharness

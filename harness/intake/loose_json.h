@@ -37,8 +37,10 @@ void ForEachElement(const Json* json, F f) {
   for (const Json& element : json->AsArray()) f(element);
 }
 
-// A JSON file below `folder` as Python writes it, with bare NaN and Infinity. Errors: as ReadFile
-// and ParseJson, with `where` as the file's name.
+// JSON as Python writes it, with bare NaN and Infinity, which become strings of them; a byte order
+// mark is passed over. Errors: as ParseJson, with `where` as the file's name.
+Result<Json> ParseLooseJson(std::string_view text, std::string_view where);
+// A file of it below `folder`. Errors: as ReadFile, too.
 Result<Json> ReadLooseJson(const HeldFolder& folder, const std::filesystem::path& relative,
                            std::uint64_t limit_bytes, std::string_view where);
 

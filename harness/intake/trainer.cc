@@ -114,18 +114,20 @@ class TrainerReader {
     return found_.folder;
   }
 
-  // The run folder's name and the beginning of the hash of its state.
-  Result<std::string> Id() const {
-    ASSIGN_OR_RETURN(const FileDigest digest,
-                     source_.folder().HashFile(PathBelow(StateFolder(), kTrainerState)));
-    return fmt::format("{}-{}", FolderName(), digest.sha256.substr(0, 12));
+  // What its state's file holds; a larger one is refused unread.
+  Result<std::string> StateText() const {
+    return source_.folder().ReadFile(PathBelow(StateFolder(), kTrainerState), kMostStateBytes);
   }
 
-  Result<ImportedRun> Read(const std::string& id) const {
+  // The run folder's name and the beginning of the hash of its state.
+  std::string IdOf(std::string_view text) const {
+    return fmt::format("{}-{}", FolderName(), Sha256HexOf(text).substr(0, 12));
+  }
+
+  Result<ImportedRun> Read(const std::string& id, std::string_view text) const {
     const std::string home = StateFolder();
     const std::string path = PathBelow(home, kTrainerState);
-    ASSIGN_OR_RETURN(const Json state,
-                     ReadLooseJson(source_.folder(), path, kMostStateBytes, path));
+    ASSIGN_OR_RETURN(const Json state, ParseLooseJson(text, path));
     if (!state.IsObject() || state.Find("log_history") == nullptr) {
       return InvalidInput("expected an object with log_history", path);
     }
@@ -271,9 +273,10 @@ Status ImportTrainer(const ImportRequest& request, const ImportSink& sink) {
   for (const TrainerRun& found : std::move(finder).Runs()) {
     if (request.should_cancel && request.should_cancel()) break;
     const TrainerReader reader(request, source, found);
-    const auto id = reader.Id();
-    if (id.ok() && !request.Wants(*id) && !request.Wants(found.folder)) continue;
-    auto run = id.ok() ? reader.Read(*id) : id.error();
+    const auto text = reader.StateText();
+    const std::string id = text.ok() ? reader.IdOf(*text) : std::string();
+    if (!request.Wants(id) && !request.Wants(found.folder)) continue;
+    auto run = text.ok() ? reader.Read(id, *text) : text.error();
     if (!run.ok()) {
       sink.refuse(PlaceIn(request.source, source, found.folder), run.error());
       continue;

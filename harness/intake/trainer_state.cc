@@ -5,9 +5,11 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "compare/curves/printed_number.h"
 #include "harness/intake/clean.h"
 #include "harness/intake/loose_json.h"
 
@@ -18,6 +20,12 @@ struct HistoryPoints {
   std::vector<std::int64_t> steps;
   std::vector<double> values;
 };
+
+// A number, also NaN and the infinities, which Python writes bare.
+std::optional<double> NumberIn(const Json& value) {
+  const auto printed = value.IsNull() ? std::nullopt : PrintedOf(value);
+  return printed ? std::optional(printed->value) : std::nullopt;
+}
 
 class LogHistory {
  public:
@@ -33,7 +41,7 @@ class LogHistory {
     if (!step && !summary) return run_->Remark(from + ".step: expected an integer");
     ForEachMember(&entry, [&](const std::string& name, const Json& value) {
       if (name == "step" || name == "epoch") return;
-      const auto number = value.ToDouble();
+      const auto number = NumberIn(value);
       if (!number) {
         return run_->Remark(fmt::format("{}.{}: expected a number, found {}", from,
                                         QuotedShort(name), value.KindName()));
@@ -80,7 +88,7 @@ void AddTrainerState(const Json& state, ImportedRun* run) {
   }
   for (const char* name : {"global_step", "best_metric", "total_flos"}) {
     const Json* value = state.Find(name);
-    const auto number = value == nullptr ? std::nullopt : value->ToDouble();
+    const auto number = value == nullptr ? std::nullopt : NumberIn(*value);
     if (number) run->AddMetric(name, *number, Exact(std::string("trainer_state.json ") + name));
   }
   constexpr std::array<const char*, 6> kSettings = {"max_steps",  "num_train_epochs",
@@ -123,7 +131,7 @@ void AddModelConfig(const Json& config, ImportedRun* run) {
 void AddResults(const Json& results, const std::string& from, ImportedRun* run) {
   ForEachMember(&results, [&](const std::string& name, const Json& value) {
     if (name == "epoch") return;
-    if (const auto number = value.ToDouble()) {
+    if (const auto number = NumberIn(value)) {
       run->AddMetric(name, *number, Exact(fmt::format("{} {}", from, name)));
     }
   });

@@ -51,6 +51,9 @@ TEST_F(Trainer, FolderBecomesARunWithCurvesMetricsAndWeights) {
   EXPECT_THAT(CurveOf(run, "loss")->steps, ElementsAre(2, 4));
   EXPECT_THAT(CurveOf(run, "eval_loss")->values, ElementsAre(0.75, 0.5));
   EXPECT_EQ(CurveOf(run, "train_loss"), nullptr);
+  ASSERT_NE(CurveOf(run, "grad_norm"), nullptr);
+  EXPECT_THAT(CurveOf(run, "grad_norm")->values, ElementsAre(1.5, testing::IsNan()));
+  EXPECT_FALSE(HasRemark(run, "expected a number"));
   EXPECT_EQ(MetricOf(run, "eval_loss"), 0.5);
   EXPECT_EQ(MetricOf(run, "train_loss"), 1.875);
   EXPECT_EQ(MetricOf(run, "best_metric"), 0.5);
