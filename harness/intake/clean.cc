@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <limits>
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
@@ -75,13 +77,23 @@ std::string QuotedShort(std::string_view text) {
   return fmt::format("'{}{}'", CleanText(text, 60), text.size() > 60 ? "..." : "");
 }
 
-std::string JsonText(const Json* json) {
-  if (json == nullptr || json->IsNull() || json->IsObject() || json->IsArray()) return "";
-  return json->kind() == Json::Kind::kString ? json->AsString() : json->Dump();
-}
-
-std::string JsonText(const Json& object, std::string_view key) {
-  return JsonText(object.Find(key));
+std::optional<double> NumberOfText(std::string_view text) {
+  double sign = 1.0;
+  if (text.starts_with('-')) sign = -1.0;
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  std::string lower(text.substr(0, 16));
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  if (lower == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (lower == "inf" || lower == "infinity") return sign * std::numeric_limits<double>::infinity();
+  if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
+    return std::nullopt;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return sign * value;
 }
 
 }  // namespace rharness

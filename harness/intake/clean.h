@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "harness/base/json.h"
-
 namespace rharness {
 
 // Without control characters, and valid UTF-8: what is neither becomes U+FFFD or goes. At most
@@ -25,12 +23,10 @@ std::optional<std::string> CleanPath(std::string_view text);
 std::optional<std::string> CleanRelativePath(std::string_view text);
 // A word for an image's name: printable ASCII, no blank, no leading '-'.
 bool IsCleanWord(std::string_view text);
+// A decimal number; "nan", "inf" and "infinity" in any case, too, with a sign. Empty for all else.
+std::optional<double> NumberOfText(std::string_view text);
 // At most 60 bytes of it in quotes, for a remark.
 std::string QuotedShort(std::string_view text);
-
-// A text itself, a number or truth as it is written; empty for others and for null and nullptr.
-std::string JsonText(const Json* json);
-std::string JsonText(const Json& object, std::string_view key);  // of a member
 
 }  // namespace rharness
 

@@ -46,6 +46,14 @@ Status ImportTrainer(const ImportRequest& request, const ImportSink& sink);
 bool IsMlflow(const std::string& source);
 Status ImportMlflow(const ImportRequest& request, const ImportSink& sink);
 
+// wandb*.cc: folders of Weights & Biases' client, one run each: the transaction log (2 GiB) and,
+// where they are, files/{wandb-metadata.json,config.yaml,wandb-summary.json,requirements.txt,
+// diff.patch} (64 MiB each); what else lies in files/ are artifacts. A log that is damaged or cut
+// off gives what came before, and what comes after from the next of its blocks on. Of one run at
+// most 1,000,000 values.
+bool IsWandb(const std::string& source);
+Status ImportWandb(const ImportRequest& request, const ImportSink& sink);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_INTAKE_IMPORTERS_H_

@@ -308,8 +308,31 @@ bool IsMlflowDatabase(const fs::path& file) {
          std::ranges::all_of(kTables, [&](const char* table) { return database->HasTable(table); });
 }
 
+namespace {
+
+// SQLite takes what lacks at a file's end for zeros. Source: sqlite.org/fileformat2.html, 1.3.
+Status CheckWhole(const fs::path& file) {
+  ASSIGN_OR_RETURN(const OpenedFile opened, OpenRegularFile(file));
+  std::array<unsigned char, 100> head{};
+  if (::pread(opened.descriptor.get(), head.data(), head.size(), 0) !=
+      static_cast<ssize_t>(head.size())) {
+    return InvalidInput("is cut off; expected 100 bytes and more", file.string());
+  }
+  const auto number = [&](std::size_t at) {
+    return std::uint64_t{head[at]} << 24 | head[at + 1] << 16 | head[at + 2] << 8 | head[at + 3];
+  };
+  const std::uint64_t page = head[16] << 8 | head[17];
+  const std::uint64_t expected = number(28) * (page == 1 ? 65536 : page);
+  if (number(24) != number(92) || opened.size_bytes >= expected) return {};
+  return InvalidInput(fmt::format("is cut off: {} bytes; expected {}", opened.size_bytes, expected),
+                      file.string());
+}
+
+}  // namespace
+
 Status ImportMlflowDatabase(const fs::path& file, MlflowImport* import) {
   const bool alone = !HasWriteAheadLog(file);
+  if (alone) RETURN_IF_ERROR(CheckWhole(file));
   std::error_code error;
   const auto before = fs::last_write_time(file, error);
   ASSIGN_OR_RETURN(const MlflowDatabase database, MlflowDatabase::Open(file));

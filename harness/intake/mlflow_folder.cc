@@ -12,6 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/intake/clean.h"
 #include "harness/intake/local_files.h"
+#include "harness/intake/loose_json.h"
 #include "harness/intake/mlflow.h"
 #include "harness/intake/yaml.h"
 
@@ -167,16 +168,17 @@ class FolderRun {
 
   Status ReadInput(const fs::path& folder) {
     ASSIGN_OR_RETURN(const Json meta, ReadMeta(root_, folder));
-    if (JsonText(meta, "source_type") != "DATASET") return {};  // a model
-    ASSIGN_OR_RETURN(const fs::path id, SafeRelativePath(JsonText(meta, "source_id"), "source_id"));
+    if (LooseText(meta, "source_type") != "DATASET") return {};  // a model
+    ASSIGN_OR_RETURN(const fs::path id,
+                     SafeRelativePath(LooseText(meta, "source_id"), "source_id"));
     ASSIGN_OR_RETURN(const Json dataset, ReadMeta(root_, experiment_ / "datasets" / id));
     MlflowInput input;
-    input.name = JsonText(dataset, "name");
-    input.digest = JsonText(dataset, "digest");
-    input.source_type = JsonText(dataset, "source_type");
-    input.source = JsonText(dataset, "source");
+    input.name = LooseText(dataset, "name");
+    input.digest = LooseText(dataset, "digest");
+    input.source_type = LooseText(dataset, "source_type");
+    input.source = LooseText(dataset, "source");
     if (const Json* tags = meta.Find("tags"))
-      input.context = JsonText(*tags, "mlflow.data.context");
+      input.context = LooseText(*tags, "mlflow.data.context");
     run_->inputs.push_back(std::move(input));
     return {};
   }
@@ -205,10 +207,10 @@ Result<std::optional<MlflowRun>> ReadRun(const fs::path& root, const fs::path& e
                                          const std::string& id, const ImportRequest& request) {
   const fs::path folder = experiment / id;
   ASSIGN_OR_RETURN(const Json meta, ReadMeta(root, folder));
-  if (JsonText(meta, "lifecycle_stage") == "deleted") return std::optional<MlflowRun>();
+  if (LooseText(meta, "lifecycle_stage") == "deleted") return std::optional<MlflowRun>();
   MlflowRun run;
   run.id = id;
-  run.status = StatusName(JsonText(meta, "status"));
+  run.status = StatusName(LooseText(meta, "status"));
   run.started_ms = TimeOf(meta, "start_time");
   run.ended_ms = TimeOf(meta, "end_time");
   RETURN_IF_ERROR(FolderRun(root, experiment, folder, request, &run).Read());
@@ -222,7 +224,7 @@ Status ImportExperiment(const fs::path& root, const std::string& id, MlflowImpor
     import->Refuse((root / id).string(), meta.ok() ? runs.error() : meta.error());
     return {};
   }
-  const std::string name = JsonText(*meta, "name");
+  const std::string name = LooseText(*meta, "name");
   for (const std::string& one : *runs) {
     if (import->Cancelled()) return {};
     if (IsReserved(one) || !import->request().Wants(one)) continue;

@@ -158,12 +158,14 @@ void SetMetrics(MlflowRun& from, ImportedRun* run) {
   }
   if (of_the_machine > 0) {
     run->Remark(
-        fmt::format("{} of the machine's load (system/...) were left out",
-                    of_the_machine == 1 ? "a metric" : fmt::format("{} metrics", of_the_machine)));
+        fmt::format("metrics of the machine's load (system/...), left out: {}", of_the_machine));
   }
 }
 
 void SetArtifacts(MlflowRun& from, ImportedRun* run) {
+  if (!from.artifacts.empty()) {
+    run->Remark("artifacts: paths are those at MLflow, not where the run wrote them");
+  }
   for (Artifact& artifact : from.artifacts) {
     artifact.role = RoleByName(artifact.path);
     if (artifact.role != "other") {
@@ -179,27 +181,8 @@ void SetArtifacts(MlflowRun& from, ImportedRun* run) {
 
 bool IsMlflowSystemMetric(std::string_view name) { return name.starts_with("system/"); }
 
-std::optional<double> MlflowNumber(std::string_view text) {
-  double sign = 1.0;
-  if (text.starts_with('-')) sign = -1.0;
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  std::string lower(text.substr(0, 16));
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  if (lower == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (lower == "inf" || lower == "infinity") return sign * std::numeric_limits<double>::infinity();
-  if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
-    return std::nullopt;
-  }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return sign * value;
-}
-
-std::optional<double> MlflowNumberOf(const Json& json) {
-  if (json.kind() == Json::Kind::kString) return MlflowNumber(json.AsString());
+std::optional<double> MlflowNumber(const Json& json) {
+  if (json.kind() == Json::Kind::kString) return NumberOfText(json.AsString());
   return json.ToDouble();
 }
 
@@ -221,7 +204,7 @@ Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_vie
     line = end == line.npos ? "" : line.substr(end + 1);
   }
   const auto time = IntegerOfText(parts[0]);
-  const auto value = MlflowNumber(parts[1]);
+  const auto value = NumberOfText(parts[1]);
   const auto step = count > 2 ? IntegerOfText(parts[2]) : std::optional<std::int64_t>(0);
   if (!time || !value || !step || (count != 2 && count != 3 && count != 5)) {
     return InvalidInput(fmt::format("{}; expected TIMESTAMP VALUE STEP", QuotedShort(whole)),

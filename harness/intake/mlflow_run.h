@@ -57,9 +57,8 @@ bool IsMlflowSystemMetric(std::string_view name);
 // step 0. Errors: invalid_input with `where`.
 Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where);
 
-// "nan", "inf", "-Infinity" and the like, too; empty for what is no number.
-std::optional<double> MlflowNumber(std::string_view text);
-std::optional<double> MlflowNumberOf(const Json& json);
+// Also of a text, as servers write NaN.
+std::optional<double> MlflowNumber(const Json& json);
 // Numbers and texts of digits, as servers write 64 bits.
 std::optional<std::int64_t> MlflowInteger(const Json* json);
 

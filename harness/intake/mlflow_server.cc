@@ -9,6 +9,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/intake/clean.h"
+#include "harness/intake/loose_json.h"
 #include "harness/intake/mlflow.h"
 #include "harness/intake/mlflow_credentials.h"
 
@@ -41,7 +42,7 @@ class ServerPages {
   // Whether there is another one after this. Errors: invalid_input for a token that was there
   // before, and for pages without anything on them, one after the other.
   Result<bool> Next(const Json& page, std::size_t elements) {
-    token_ = JsonText(page, "next_page_token");
+    token_ = LooseText(page, "next_page_token");
     if (token_.empty()) return false;
     empty_ = elements == 0 ? empty_ + 1 : 0;
     if (!seen_.insert(Sha256HexOf(token_)).second || empty_ > kMostEmptyPages) {
@@ -101,7 +102,7 @@ class MlflowServer {
       if (!page.IsObject()) return NoObject("experiments", "experiments/search");
       const std::size_t before = experiments_.size();
       ForObjects(page.Find("experiments"), [&](const Json& experiment) {
-        experiments_[JsonText(experiment, "experiment_id")] = JsonText(experiment, "name");
+        experiments_[LooseText(experiment, "experiment_id")] = LooseText(experiment, "name");
       });
       ASSIGN_OR_RETURN(more, pages.Next(page, experiments_.size() - before));
     }
@@ -131,23 +132,23 @@ class MlflowServer {
 
   Status ImportRun(const Json& json) {
     const Json* info = json.Find("info");
-    std::string id = info == nullptr ? "" : JsonText(*info, "run_id");
-    if (id.empty() && info != nullptr) id = JsonText(*info, "run_uuid");
+    std::string id = info == nullptr ? "" : LooseText(*info, "run_id");
+    if (id.empty() && info != nullptr) id = LooseText(*info, "run_uuid");
     if (id.empty()) return NoObject("info.run_id", "runs/search");
     if (!seen_.insert(id).second) return {};
-    if (JsonText(*info, "lifecycle_stage") == "deleted") {
+    if (LooseText(*info, "lifecycle_stage") == "deleted") {
       import_->CountDeleted();
       return {};
     }
     MlflowRun run;
     run.id = id;
-    run.status = JsonText(*info, "status");
+    run.status = LooseText(*info, "status");
     run.started_ms = MlflowInteger(info->Find("start_time")).value_or(0);
     run.ended_ms = MlflowInteger(info->Find("end_time")).value_or(0);
-    RETURN_IF_ERROR(NameExperiment(JsonText(*info, "experiment_id"), &run));
+    RETURN_IF_ERROR(NameExperiment(LooseText(*info, "experiment_id"), &run));
     ReadInputs(json.Find("inputs"), &run);
     if (const Json* data = json.Find("data")) RETURN_IF_ERROR(ReadData(*data, &run));
-    const Status artifacts = ReadArtifacts(JsonText(*info, "artifact_uri"), &run);
+    const Status artifacts = ReadArtifacts(LooseText(*info, "artifact_uri"), &run);
     if (!artifacts.ok()) {
       if (import_->Cancelled()) return {};
       run.remarks.push_back("artifacts: " + artifacts.error().ToString());
@@ -162,7 +163,7 @@ class MlflowServer {
       const auto answer =
           client_.Get(std::string(kApi) + "/experiments/get", {{"experiment_id", id}});
       const Json* experiment = answer.ok() ? answer->Find("experiment") : nullptr;
-      known = experiments_.emplace(id, experiment == nullptr ? "" : JsonText(*experiment, "name"))
+      known = experiments_.emplace(id, experiment == nullptr ? "" : LooseText(*experiment, "name"))
                   .first;
     }
     run->experiment = known->second.empty() ? id : known->second;
@@ -174,10 +175,10 @@ class MlflowServer {
     ForObjects(inputs->Find("dataset_inputs"), [&](const Json& one) {
       const Json* dataset = one.Find("dataset");
       if (dataset == nullptr || !dataset->IsObject()) return;
-      MlflowInput input{JsonText(*dataset, "name"), JsonText(*dataset, "digest"),
-                        JsonText(*dataset, "source_type"), JsonText(*dataset, "source"), ""};
+      MlflowInput input{LooseText(*dataset, "name"), LooseText(*dataset, "digest"),
+                        LooseText(*dataset, "source_type"), LooseText(*dataset, "source"), ""};
       ForObjects(one.Find("tags"), [&](const Json& tag) {
-        if (JsonText(tag, "key") == "mlflow.data.context") input.context = JsonText(tag, "value");
+        if (LooseText(tag, "key") == "mlflow.data.context") input.context = LooseText(tag, "value");
       });
       run->inputs.push_back(std::move(input));
     });
@@ -187,13 +188,14 @@ class MlflowServer {
 
   Status ReadData(const Json& data, MlflowRun* run) {
     ForObjects(data.Find("params"), [&](const Json& param) {
-      run->params[JsonText(param, "key")] = JsonText(param, "value");
+      run->params[LooseText(param, "key")] = LooseText(param, "value");
     });
-    ForObjects(data.Find("tags"),
-               [&](const Json& tag) { run->tags[JsonText(tag, "key")] = JsonText(tag, "value"); });
+    ForObjects(data.Find("tags"), [&](const Json& tag) {
+      run->tags[LooseText(tag, "key")] = LooseText(tag, "value");
+    });
     std::set<std::string> names;
     ForObjects(data.Find("metrics"),
-               [&](const Json& metric) { names.insert(JsonText(metric, "key")); });
+               [&](const Json& metric) { names.insert(LooseText(metric, "key")); });
     std::size_t points = 0;
     for (const std::string& name : names) {
       if (import_->Cancelled()) return {};
@@ -217,7 +219,7 @@ class MlflowServer {
       const std::size_t before = metric->size();
       ForObjects(page.Find("metrics"), [&](const Json& point) {
         const auto value =
-            point.Find("value") == nullptr ? std::nullopt : MlflowNumberOf(*point.Find("value"));
+            point.Find("value") == nullptr ? std::nullopt : MlflowNumber(*point.Find("value"));
         if (!value) {
           run->remarks.push_back(
               fmt::format("metric {}: a value that is no number was left out", QuotedShort(name)));
@@ -278,7 +280,7 @@ class MlflowServer {
   static void AddListed(const std::string& folder, const Json& file,
                         std::vector<std::string>* folders, std::set<std::string>* visited,
                         MlflowRun* run) {
-    const std::string path = JsonText(file, "path");
+    const std::string path = LooseText(file, "path");
     const auto clean = CleanRelativePath(path);
     if (!clean || *clean != path || (!folder.empty() && !path.starts_with(folder + "/"))) {
       run->remarks.push_back(fmt::format("artifacts: {} was left out; expected a path below {}",

@@ -39,7 +39,7 @@ owner() {
 }
 
 make_deb() {
-  local stage=$work/deb installed_kib depends postgresql hwloc programs
+  local stage=$work/deb installed_kib depends postgresql hwloc curl programs
   install_into "$stage/usr"
   # Here the system's libraries are where the loader looks first.
   printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/usr/bin/rharness" >"$work/rpath.cmake"
@@ -63,6 +63,8 @@ make_deb() {
   postgresql=$(dpkg-query -W -f '${Depends}' libsoci-dev | grep -o 'libsoci-postgresql[0-9.]*')
   # Loaded where a machine has it (harness/manifest/topology.h).
   hwloc=$(dpkg-query -W -f '${Depends}' libhwloc-dev | grep -o 'libhwloc[0-9]*')
+  # Loaded when a server is asked (harness/intake/libcurl.h).
+  curl=$(dpkg-query -W -f '${Depends}' libcurl4-openssl-dev | grep -o 'libcurl[0-9]*' | head -n 1)
   installed_kib=$(du -sk --apparent-size "$stage/usr" | cut -f 1)
   cat >"$stage/DEBIAN/control" <<EOT
 Package: rharness
@@ -71,7 +73,7 @@ Architecture: $architecture
 Maintainer: The authors of rharness <rharness@localhost>
 Installed-Size: $installed_kib
 Depends: ${depends#shlibs:Depends=}
-Recommends: git, $postgresql, $hwloc
+Recommends: git, $postgresql, $hwloc, $curl
 Suggests: podman | docker.io
 Section: science
 Priority: optional
