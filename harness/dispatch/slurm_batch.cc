@@ -23,6 +23,7 @@ constexpr std::string_view kScript =
     "#!/bin/sh\n"
     "[ -z \"$3\" ] || PATH=$3\n"
     "export PATH\n"
+    "unset SLURM_JWT\n"
     "task=\"$2/$SLURM_ARRAY_TASK_ID\"\n"
     "exec \"$1\" rerun \"$task/ticket.json\" --out \"$task/out\"\n";
 
@@ -92,8 +93,9 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
     arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
   }
   // Any other value has the node make the environment by a login shell of the user's, which can
-  // take long and says what it likes.
-  arguments.emplace_back("--export=NIL");
+  // hang and says what it likes ("NIL" does not before Slurm 23.02 knew it). SlurmClient picks what
+  // there is to hand over.
+  arguments.emplace_back("--export=ALL");
   for (const std::string& option : options.sbatch) {
     const bool says_where = option.starts_with("--nodelist") || option.starts_with("--exclude=");
     if (needs.node.empty() || !says_where) arguments.push_back(option);

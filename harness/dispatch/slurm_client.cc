@@ -16,17 +16,16 @@ namespace {
 constexpr auto kCallLimit = std::chrono::seconds(60);
 constexpr std::uint64_t kMostOutput = std::uint64_t{64} << 20;
 
-// Variables of Slurm's change what its programs do, but for those that say where it is.
+// What Slurm's programs need, and what a container engine on the node does. A submission hands all of
+// it to the task, so it holds nothing else of this process: no variable of Slurm's, which change what
+// its programs do, but those that say where it is.
 std::map<std::string, std::string> ClientEnvironment() {
-  std::map<std::string, std::string> environment = ProcessEnvironment();
-  std::erase_if(environment, [](const auto& variable) {
-    const std::string& name = variable.first;
-    if (name == "SLURM_CONF" || name == "SLURM_JWT") return false;
-    return name.starts_with("SLURM_") || name.starts_with("SBATCH_") ||
-           name.starts_with("SQUEUE_") || name.starts_with("SACCT_") ||
-           name.starts_with("SCANCEL_") || name.starts_with("SINFO_") ||
-           name.starts_with("SALLOC_");
-  });
+  std::map<std::string, std::string> environment = PickEnvironment(
+      {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "LD_LIBRARY_PATH", "KRB5CCNAME",
+       "SLURM_CONF", "SLURM_JWT", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CONTAINERS_CONF",
+       "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF", "REGISTRY_AUTH_FILE",
+       "DOCKER_CONFIG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+       "http_proxy", "https_proxy", "no_proxy"});
   environment["SLURM_TIME_FORMAT"] = "standard";
   environment["LC_ALL"] = "C";
   return environment;

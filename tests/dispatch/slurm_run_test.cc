@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 using Kind = AttemptEnd::Kind;
 
 class Slurm : public testing::Test {
@@ -114,6 +115,25 @@ TEST_F(Slurm, CarriesRerunsOutAndBringsTheirEvidenceHome) {
     EXPECT_EQ(*ReadFile(home / "stdout.log"), "run " + std::to_string(index) + "\n");
   }
   EXPECT_EQ(steps_.size(), 9U) << "a run that fails is an answer, too";
+}
+
+// A submission hands its environment to the task: what the task needs, and nothing else that is here.
+TEST_F(Slurm, HandsOverWhatANodeNeedsOfTheEnvironmentAndNoMore) {
+  ::setenv("RHARNESS_TEST_TOKEN", "secret", 1);
+  ::setenv("NO_PROXY", "cluster.example", 1);
+  auto dispatcher = Make();
+  const auto attempts =
+      Attempts(1, "tr '\\0' '\\n' < /proc/$PPID/environ; echo of the run:; env; echo end");
+  ASSERT_TRUE(dispatcher->Submit(attempts).ok());
+  ASSERT_EQ(Ends(dispatcher.get(), 1).at(0).kind, Kind::kFinal);
+  ::unsetenv("RHARNESS_TEST_TOKEN");
+  ::unsetenv("NO_PROXY");
+  const std::string text = *ReadFile(folder() / "drill/runs/r0/1/stdout.log");
+  const std::string task = text.substr(0, text.find("of the run:"));
+  EXPECT_THAT(task, HasSubstr("SLURM_JOB_ID="));
+  EXPECT_THAT(task, HasSubstr("\nNO_PROXY=cluster.example\n"));
+  EXPECT_THAT(task, Not(HasSubstr("RHARNESS_TEST_TOKEN")));
+  EXPECT_THAT(text.substr(task.size()), Not(HasSubstr("NO_PROXY"))) << "the run gets neither";
 }
 
 TEST_F(Slurm, TellsAtOnceWhatItRefuses) {
