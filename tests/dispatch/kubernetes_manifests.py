@@ -10,6 +10,7 @@ import kubernetes_validate
 import yaml
 
 HERE = pathlib.Path("scenarios/ci/kubernetes")
+NEWEST = kubernetes_validate.latest_version()
 failed = 0
 
 
@@ -44,18 +45,22 @@ def must_fail(check):
 
 for name in ["pod-template", "rights", "cronjob"]:
     for number, thing in enumerate(yaml.safe_load_all((HERE / f"{name}.yaml").read_text())):
-        for release in ["1.25", "1.30"]:
+        for release in ["1.25", "1.30", NEWEST]:
             told(f"{name}.yaml {thing['kind']} {release}", lambda: valid(thing, release))
 workflow = yaml.safe_load((HERE / "workflow-template.yaml").read_text())
 told("workflow-template.yaml", lambda: round_trip(workflow))
-for name, releases in {"indexed": ["1.29", "1.30"], "plain": ["1.25", "1.27"], "queued": ["1.27", "1.30"], "by_log": ["1.25", "1.30"]}.items():
+for name, releases in {"indexed": ["1.29", "1.30", NEWEST], "plain": ["1.25", "1.28"], "queued": ["1.27", "1.30", NEWEST],
+                       "by_log": ["1.25", "1.30", NEWEST]}.items():
     for job in json.loads((pathlib.Path(sys.argv[1]) / f"{name}.json").read_text())["items"]:
         for release in releases:
-            told(f"{job['metadata']['name']} ({name}) {release}", lambda: valid(job, release))
+            told(f"{job['kind']} {job['metadata']['name']} ({name}) {release}", lambda: valid(job, release))
 # That this can fail: a member that nobody knows, in each.
 wrong = json.loads((pathlib.Path(sys.argv[1]) / "plain.json").read_text())["items"][0]
 wrong["spec"]["completionMood"] = "Indexed"
 told("a Job with a member that nobody knows is refused", lambda: must_fail(lambda: valid(wrong, "1.30")))
+secret = json.loads((pathlib.Path(sys.argv[1]) / "by_log.json").read_text())["items"][0]
+secret["stringDatum"] = {}
+told("so is a Secret", lambda: must_fail(lambda: valid(secret, "1.30")))
 workflow["spec"]["entrypont"] = "drill"
 told("so is a WorkflowTemplate", lambda: must_fail(lambda: round_trip(workflow)))
 sys.exit(1 if failed else 0)

@@ -39,7 +39,9 @@ class ScriptedCluster {
           "The connection to the server 10.0.0.1 was refused - did you specify the right "
           "host or port?\n");
     }
-    if (verb == "version") return Say(R"({"serverVersion": {"major": "1", "minor": "20"}})");
+    if (verb == "version") {
+      return Say(R"({"serverVersion": {"major": "1", "minor": ")" + minor + "\"}}");
+    }
     if (verb == "get") return Get(rest.at(1));
     if (verb == "create") return Create(rest);
     if (verb == "logs") return log.empty() ? Fail("Error from server: no log\n") : Say(log);
@@ -53,6 +55,7 @@ class ScriptedCluster {
   std::map<std::string, int> calls;
   int silent = 0;  // so many calls are not answered
   std::string uid = "u-1";
+  std::string minor = "20";        // of its version
   std::string refusal;             // of what is created
   bool forgets_to_answer = false;  // creates, and dies before it says so
   std::set<std::string> jobs;      // that are there
