@@ -1,6 +1,4 @@
 // `rharness drill --distribute`: each run once on every node of a real Slurm, pinned to it.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -148,8 +146,7 @@ TEST_F(SlurmDistribute, GoesOnWhereItWasKilled) {
     });
     killer.join();
     const bool begun = fs::exists(At("out/journal.jsonl"));
-    fmt::print("killed after {} ms: {}{}\n", after, killed.outcome.ToString(),
-               begun ? "" : ", before its journal was there");
+    EXPECT_EQ(killed.outcome.kind, OutcomeKind::kSignalled);
     const ProcessResult resumed =
         begun ? Start({kRharness, "drill", "--resume", "--out", "out"}) : Distribute();
     const Report report = StoredReport();
@@ -188,11 +185,38 @@ TEST_F(SlurmDistribute, TellsADriftOfOneNodeAmongTwo) {
   const Report report = StoredReport();
   ASSERT_EQ(report.runs.size(), 1U) << drilled.stderr_text;
   const ReportRun& run = report.runs[0];
-  fmt::print("verdict {}, exit code {}, nodes {}\n", VerdictName(run.verdict),
-             drilled.outcome.exit_code, fmt::join(Nodes(run), " "));
-  for (const Finding& finding : run.findings) fmt::print("{}: {}\n", finding.code, finding.message);
-  EXPECT_NE(run.verdict, Verdict::kIdentical);
-  EXPECT_NE(run.verdict, Verdict::kEquivalent);
+  EXPECT_EQ(drilled.outcome.exit_code, 3) << drilled.stderr_text;
+  EXPECT_THAT(Nodes(run), testing::ElementsAre("n1", "n2"));
+  const auto among = std::ranges::find(run.findings, "reruns_differ", &Finding::code);
+  ASSERT_NE(among, run.findings.end());
+  EXPECT_THAT(among->message, HasSubstr("differ among the nodes (n2 | n1)"));
+  EXPECT_EQ(run.verdict, Verdict::kInconclusive);
+}
+
+// Of one node nothing came: the confirmation is not asked of it.
+TEST_F(SlurmDistribute, ConfirmsADriftWhereTheOtherNodeGaveNothing) {
+  RecordRepeats("[ \"$node\" != n1 ] || sleep 60\n[ -z \"$node\" ] || value=0.5");
+  std::thread canceller;
+  const ProcessResult drilled = Distribute({"--select", "run_id = a", "--attempts", "1"}, [&](int) {
+    canceller = std::thread([] {
+      const auto works = [] {
+        return !SlurmWorld::Run({"squeue", "--noheader", "--states=running", "--nodelist=n1"})
+                    .empty();
+      };
+      for (int i = 0; i < 300 && !works(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
+      SlurmWorld::Run({"scancel", "--nodelist=n1"});
+    });
+  });
+  canceller.join();
+  const Report report = StoredReport();
+  ASSERT_EQ(report.runs.size(), 1U) << drilled.stderr_text;
+  const ReportRun& run = report.runs[0];
+  EXPECT_THAT(Nodes(run), testing::ElementsAre("n1", "n2", "n2")) << drilled.stderr_text;
+  EXPECT_EQ(run.reruns[0].state, "infra");
+  EXPECT_EQ(run.verdict, Verdict::kDrifted);
+  EXPECT_EQ(drilled.outcome.exit_code, 1);
 }
 
 TEST_F(SlurmDistribute, PlansAndRefusesBeforeAnythingRuns) {
