@@ -208,7 +208,8 @@ class MlflowCredentials : public testing::Test {
     ASSERT_TRUE(WriteFileAtomic(file,
                                 "[other]\nmlflow_tracking_username = no\n[mlflow]\n"
                                 "mlflow_tracking_username = ada\r\n"
-                                "mlflow_tracking_password=s3=cret\n")
+                                "mlflow_tracking_password=s3=cret\n"
+                                "[after]\nmlflow_tracking_username = no\n")
                     .ok());
     ASSERT_EQ(::chmod(file.c_str(), mode), 0);
   }
