@@ -374,8 +374,9 @@ Manifest ImportedRun::Take() && {
   // What was said last of a field counts.
   std::ranges::reverse(origin_.fields);
   std::ranges::stable_sort(origin_.fields, {}, &FieldOrigin::path);
-  const auto gone = std::ranges::unique(origin_.fields, {}, &FieldOrigin::path);
-  origin_.fields.erase(gone.begin(), gone.end());
+  const auto same = [](const FieldOrigin& a, const FieldOrigin& b) { return a.path == b.path; };
+  origin_.fields.erase(std::unique(origin_.fields.begin(), origin_.fields.end(), same),
+                       origin_.fields.end());
   for (const std::string_view needed : kNeeded) {
     const bool set = std::ranges::any_of(
         origin_.fields, [&](const FieldOrigin& field) { return IsPartOf(field.path, needed); });

@@ -67,7 +67,7 @@ void ReadPackages(JsonReader& reader, PackageList* out) {
   PackageMap packages;
   RefuseUnknownMembers(reader, {"used", "not_used", "not_known"});
   for (const auto& [use, key] : kUseNames) {
-    reader.ForEachMember(key, [&](const std::string& name, JsonReader& value) {
+    reader.ForEachMember(key, [&, use = use](const std::string& name, JsonReader& value) {
       if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
       Package& package = packages[name];
       package.use = use;
@@ -163,8 +163,9 @@ void ReadEnvironment(JsonReader& reader, Environment* out) {
   reader.ReadObject("packages", false, [&](JsonReader& packages) {
     for (const auto& [manager, list] : packages.json().AsObject()) {
       if (!IsName(manager)) return packages.Fail("expected the name of a package manager");
-      packages.ReadObject(manager, true,
-                          [&](JsonReader& r) { ReadPackages(r, &out->packages[manager]); });
+      packages.ReadObject(manager, true, [&, list_of = &out->packages[manager]](JsonReader& r) {
+        ReadPackages(r, list_of);
+      });
     }
   });
 }

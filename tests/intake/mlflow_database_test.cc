@@ -87,7 +87,7 @@ TEST_F(MlflowDatabaseTest, GivesItsRunsAndLeavesOutThoseThatWereDeleted) {
 }
 
 TEST_F(MlflowDatabaseTest, IsReadWithoutTheTablesOfLaterVersionsAndIsLeftAsItWas) {
-  Run(std::string(kTables) + kRuns);
+  Run(std::string("PRAGMA journal_mode=WAL;") + kTables + kRuns);
   const auto before = HashFile(root() / "mlflow.db");
   EXPECT_THAT(Import().runs, SizeIs(2));
   EXPECT_EQ(HashFile(root() / "mlflow.db")->sha256, before->sha256);
@@ -114,11 +114,10 @@ TEST_F(MlflowDatabaseTest, HashesNothingOutsideOfItsFolder) {
   EXPECT_TRUE(HasRemark(outcome.runs[0], "is not below the database's folder"));
 }
 
-TEST_F(MlflowDatabaseTest, IsNoneWhereATableIsAViewOrLacks) {
-  Run(kTables);
-  Run("DROP TABLE runs; CREATE VIEW runs AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + "
-      "1 "
-      "FROM r) SELECT x FROM r");
+// A view may compute for ever.
+TEST_F(MlflowDatabaseTest, IsNoneWhereATableIsAView) {
+  Run(std::string(kTables) + kRuns);
+  Run("ALTER TABLE params RENAME TO other; CREATE VIEW params AS SELECT * FROM other");
   EXPECT_FALSE(Import("mlflow", "mlflow.db").status.ok());
   EXPECT_FALSE(Import("", "mlflow.db").status.ok());
 }

@@ -16,19 +16,19 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr char kFolder[] = "offline-run-20261123_111513-wnrt5t6c";
-constexpr char kLog[] = "run-wnrt5t6c.wandb";
+constexpr char kWandbFolder[] = "offline-run-20261123_111513-wnrt5t6c";
+constexpr char kWandbLog[] = "run-wnrt5t6c.wandb";
 
 std::string RecordedLog() {
-  return ReadFile(std::string(RHARNESS_SOURCE_DIR "/tests/intake/wandb_offline/") + kFolder + "/" +
-                  kLog)
+  return ReadFile(std::string(RHARNESS_SOURCE_DIR "/tests/intake/wandb_offline/") + kWandbFolder +
+                  "/" + kWandbLog)
       .value();
 }
 
 class Wandb : public SourceTree {
  protected:
   ImportOutcome ImportLog(std::string_view log) {
-    Put(std::string(kFolder) + "/" + kLog, log);
+    Put(std::string(kWandbFolder) + "/" + kWandbLog, log);
     return Import();
   }
 };
@@ -139,9 +139,9 @@ TEST_F(Wandb, ReadsTheFilesBesideALogThatHasNothing) {
 TEST_F(Wandb, FollowsNoLinkOutOfARun) {
   ASSERT_THAT(ImportLog(RecordedLog()).runs, SizeIs(1));
   Put("../secret.json", R"({"python": "stolen"})");
-  std::filesystem::create_directories(root() / kFolder / "files");
-  PutLink(std::string(kFolder) + "/files/wandb-metadata.json", "../../../secret.json");
-  PutLink(std::string(kFolder) + "/files/passwd", "/etc/passwd");
+  std::filesystem::create_directories(root() / kWandbFolder / "files");
+  PutLink(std::string(kWandbFolder) + "/files/wandb-metadata.json", "../../../secret.json");
+  PutLink(std::string(kWandbFolder) + "/files/passwd", "/etc/passwd");
   const ImportOutcome outcome = Import();
   ASSERT_THAT(outcome.runs, SizeIs(1));
   EXPECT_TRUE(outcome.runs[0].artifacts.empty());
@@ -154,7 +154,7 @@ TEST_F(Wandb, RefusesWhatIsNoLogAndAnotherVersionOfIt) {
     const ImportOutcome outcome = ImportLog(log);
     EXPECT_FALSE(outcome.status.ok());
     ASSERT_THAT(outcome.refused, SizeIs(1));
-    EXPECT_THAT(outcome.refused[0].second, HasSubstr(kLog));
+    EXPECT_THAT(outcome.refused[0].second, HasSubstr(kWandbLog));
   }
 }
 
