@@ -324,7 +324,8 @@ ProcessResult RunProcess(const ProcessSpec& spec, const ProcessLimits& limits,
   const std::string job = NewJobId();
   child.marker = fmt::format("{}={}", kJobMarker, job);
   child.group_only = spec.group_only;
-  std::vector<std::string> environment = {child.marker};
+  std::vector<std::string> environment;
+  if (spec.marked) environment.push_back(child.marker);
   Launch launch;
   FillLaunch(spec, limits, &environment, &launch);
 

@@ -29,6 +29,9 @@ struct ProcessSpec {
   // What leaves the child's process group is not the job's, and neither counted nor killed: the
   // monitors that a container engine's client starts and leaves behind.
   bool group_only = false;
+  // False where the child hands its environment on to what is not the job's, as sbatch does: then
+  // there is no kJobMarker in it.
+  bool marked = true;
   // Where control groups can be had (cgroup.h), the child and all that it starts are in one of
   // their own, are held by it to the limits of memory and processes, and end with it; else memory
   // is watched, and what clears its environment and detaches at once may escape.
@@ -38,9 +41,9 @@ struct ProcessSpec {
   std::vector<std::filesystem::path> read_only;
 };
 
-// The one variable that RunProcess adds to a child's environment, replacing one of that name. Its
-// value is unique to the call and always 16 characters long: JobSession and a count. Descendants
-// that left the process group are found by it.
+// The one variable that RunProcess adds to the environment of a marked child, in place of one of
+// that name. Its value is unique to the call and always 16 characters long: JobSession and a count.
+// Descendants that left the process group are found by it.
 inline constexpr std::string_view kJobMarker = "RHARNESS_JOB";
 
 struct ProcessLimits {
@@ -48,8 +51,8 @@ struct ProcessLimits {
   // Of the whole process tree: what is charged to its control group, or else, watched, its resident
   // set. 0: none.
   std::uint64_t memory_bytes = 0;
-  int processes = 0;  // and threads, in a control group; 0, or without one: no limit
-  std::uint64_t disk_bytes = 0;         // blocks below `disk_root`, and size of any file; 0: none
+  int processes = 0;             // and threads, in a control group; 0, or without one: no limit
+  std::uint64_t disk_bytes = 0;  // blocks below `disk_root`, and size of any file; 0: none
   std::filesystem::path disk_root;
   std::uint64_t output_bytes = std::uint64_t{1} << 20;  // kept of each of stdout and stderr
   // What is written beyond that finds a closed pipe (SIGPIPE), instead of being read and dropped.

@@ -16,16 +16,35 @@ namespace {
 constexpr auto kCallLimit = std::chrono::seconds(60);
 constexpr std::uint64_t kMostOutput = std::uint64_t{64} << 20;
 
-// What Slurm's programs need, and what a container engine on the node does. A submission hands all of
-// it to the task, so it holds nothing else of this process: no variable of Slurm's, which change what
-// its programs do, but those that say where it is.
+// What Slurm's programs need, and what a container engine on the node does. A submission hands all
+// of it to the task, so it holds nothing else of this process: no variable of Slurm's, which change
+// what its programs do, but those that say where it is.
 std::map<std::string, std::string> ClientEnvironment() {
-  std::map<std::string, std::string> environment = PickEnvironment(
-      {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TZ", "LD_LIBRARY_PATH", "KRB5CCNAME",
-       "SLURM_CONF", "SLURM_JWT", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CONTAINERS_CONF",
-       "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF", "REGISTRY_AUTH_FILE",
-       "DOCKER_CONFIG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-       "http_proxy", "https_proxy", "no_proxy"});
+  std::map<std::string, std::string> environment = PickEnvironment({"PATH",
+                                                                    "HOME",
+                                                                    "USER",
+                                                                    "LOGNAME",
+                                                                    "SHELL",
+                                                                    "TZ",
+                                                                    "LD_LIBRARY_PATH",
+                                                                    "KRB5CCNAME",
+                                                                    "SLURM_CONF",
+                                                                    "SLURM_JWT",
+                                                                    "XDG_CONFIG_HOME",
+                                                                    "XDG_DATA_HOME",
+                                                                    "CONTAINERS_CONF",
+                                                                    "CONTAINERS_STORAGE_CONF",
+                                                                    "CONTAINERS_REGISTRIES_CONF",
+                                                                    "REGISTRY_AUTH_FILE",
+                                                                    "DOCKER_CONFIG",
+                                                                    "SSL_CERT_FILE",
+                                                                    "SSL_CERT_DIR",
+                                                                    "HTTP_PROXY",
+                                                                    "HTTPS_PROXY",
+                                                                    "NO_PROXY",
+                                                                    "http_proxy",
+                                                                    "https_proxy",
+                                                                    "no_proxy"});
   environment["SLURM_TIME_FORMAT"] = "standard";
   environment["LC_ALL"] = "C";
   return environment;
@@ -57,8 +76,10 @@ SlurmClient::SlurmClient(Run run) : run_(std::move(run)) {
 Result<std::string> SlurmClient::Call(std::vector<std::string> argv) {
   const std::string program = argv[0];
   ++calls_;
-  ProcessResult result =
-      run_({.argv = std::move(argv), .environment = ClientEnvironment(), .group_only = true});
+  ProcessResult result = run_({.argv = std::move(argv),
+                               .environment = ClientEnvironment(),
+                               .group_only = true,
+                               .marked = false});
   const Outcome& outcome = result.outcome;
   if (result.stdout_bytes > kMostOutput) {
     return ProcessError(fmt::format("printed more than {} MiB", kMostOutput >> 20), program);

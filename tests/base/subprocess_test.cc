@@ -73,6 +73,8 @@ TEST(Subprocess, TheEnvironmentIsExactlyWhatIsGivenAndTheMarker) {
   const std::string marker = result.stdout_text.substr(0, 13 + 16 + 1);
   EXPECT_THAT(marker, testing::MatchesRegex("RHARNESS_JOB=[0-9a-f]*\n"));
   EXPECT_EQ(result.stdout_text.substr(marker.size()), "EMPTY=\nODD=a=b\nc\nONE=1\n");
+  spec.marked = false;
+  EXPECT_EQ(RunProcess(spec, {}).stdout_text, result.stdout_text.substr(marker.size()));
 }
 
 TEST(Subprocess, RunsInTheWorkingDirectory) {

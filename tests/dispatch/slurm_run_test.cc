@@ -117,7 +117,8 @@ TEST_F(Slurm, CarriesRerunsOutAndBringsTheirEvidenceHome) {
   EXPECT_EQ(steps_.size(), 9U) << "a run that fails is an answer, too";
 }
 
-// A submission hands its environment to the task: what the task needs, and nothing else that is here.
+// A submission hands its environment to the task: what the task needs, and nothing else that is
+// here.
 TEST_F(Slurm, HandsOverWhatANodeNeedsOfTheEnvironmentAndNoMore) {
   ::setenv("RHARNESS_TEST_TOKEN", "secret", 1);
   ::setenv("NO_PROXY", "cluster.example", 1);
@@ -133,6 +134,7 @@ TEST_F(Slurm, HandsOverWhatANodeNeedsOfTheEnvironmentAndNoMore) {
   EXPECT_THAT(task, HasSubstr("SLURM_JOB_ID="));
   EXPECT_THAT(task, HasSubstr("\nNO_PROXY=cluster.example\n"));
   EXPECT_THAT(task, Not(HasSubstr("RHARNESS_TEST_TOKEN")));
+  EXPECT_THAT(task, Not(HasSubstr("RHARNESS_JOB"))) << "or a drill that goes on would kill it";
   EXPECT_THAT(text.substr(task.size()), Not(HasSubstr("NO_PROXY"))) << "the run gets neither";
 }
 
