@@ -296,6 +296,11 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
   fs::rename(task->folder, kept, error);
   const std::string why = fmt::format("task {}: {}; its log is {}", task->id, decision.why,
                                       (kept / "log.txt").string());
+  // Told now, once for each trouble: the report comes when all attempts are used up.
+  if (kind == AttemptEnd::Kind::kInfrastructure && !cancelled_ &&
+      told_.insert(decision.why).second) {
+    LogWarning(fmt::format("{} is lost: {}", task->ticket.run_id(), why));
+  }
   return std::optional(WithoutEvidence(*task, cancelled_ ? AttemptEnd::Kind::kCutShort : kind,
                                        cancelled_ ? OutcomeKind::kCancelled : OutcomeKind::kLost,
                                        why));

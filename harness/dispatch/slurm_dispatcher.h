@@ -74,6 +74,7 @@ class SlurmDispatcher : public Dispatcher {
   std::vector<Task> tasks_;        // that have not ended
   std::vector<AttemptEnd> ended_;  // and not told yet
   std::set<std::string> avoid_;    // nodes that failed
+  std::set<std::string> told_;     // why tasks were lost, as far as it was told
   int batches_ = 0;
   MonotonicTime next_poll_{0};
   std::chrono::nanoseconds interval_{0};
