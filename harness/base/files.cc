@@ -70,15 +70,6 @@ Status WriteAll(int fd, std::string_view content, const fs::path& path) {
   return {};
 }
 
-Status SyncFolder(const fs::path& folder) {
-  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return IoErrorFromErrno("cannot open folder", errno, folder.string());
-  if (::fsync(fd.get()) != 0 && errno != EINVAL) {
-    return IoErrorFromErrno("cannot sync folder", errno, folder.string());
-  }
-  return {};
-}
-
 // Refuses what a rename would replace though it is no file of anybody's: devices, pipes, sockets,
 // and links to them.
 Status RefuseSpecialFile(const fs::path& path) {
@@ -171,6 +162,15 @@ Result<std::string> ReadFile(const fs::path& path, std::uint64_t limit_bytes) {
 Result<Json> ReadJsonFile(const fs::path& path, std::uint64_t limit_bytes) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, limit_bytes));
   return ParseJson(text, path.string());
+}
+
+Status SyncFolder(const fs::path& folder) {
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return IoErrorFromErrno("cannot open folder", errno, folder.string());
+  if (::fsync(fd.get()) != 0 && errno != EINVAL) {
+    return IoErrorFromErrno("cannot sync folder", errno, folder.string());
+  }
+  return {};
 }
 
 Status WriteFileAtomic(const fs::path& path, std::string_view content) {

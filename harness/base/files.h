@@ -27,6 +27,8 @@ Result<Json> ReadJsonFile(const std::filesystem::path& path,
 // refused.
 Status WriteFileAtomic(const std::filesystem::path& path, std::string_view content);
 Status WriteJsonFile(const std::filesystem::path& path, const Json& json);  // indented by 2
+// Makes what was named, renamed or removed in it outlive a crash. Errors: io.
+Status SyncFolder(const std::filesystem::path& folder);
 
 Status MakeDirectories(const std::filesystem::path& path);
 // root/relative with all its folders, none of which may be a symbolic link: for folders that a

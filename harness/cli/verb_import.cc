@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/file_batch.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/verb.h"
@@ -102,38 +103,48 @@ void TellRemarks(const Manifest& manifest, Imported* sum) {
   }
 }
 
-Status Store(const Manifest& manifest, const ImportArguments& arguments, Imported* sum) {
+Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBatch* batch,
+             Imported* sum) {
   const fs::path file = fs::path(arguments.out) / (manifest.run_id + ".json");
   const Json json = ToJson(manifest);
   // What was made must be what a reader takes.
   const auto again = ParseManifest(json, manifest.run_id);
   if (!again.ok()) return again.error();
-  const auto there = ReadFile(file);
-  if (there.ok() && *there == json.Dump(2) + "\n") {
-    ++sum->unchanged;
-    return {};
-  }
+  const std::string text = json.Dump(2) + "\n";
+  // The source may hold two runs of one name.
+  if (batch->Holds(file)) RETURN_IF_ERROR(batch->Flush());
   std::error_code error;
-  if (fs::exists(fs::symlink_status(file, error)) && !arguments.overwrite) {
-    sum->in_the_way.push_back(file.string());
-    return {};
+  const bool exists = !arguments.out.empty() && fs::exists(fs::symlink_status(file, error));
+  if (exists) {
+    const auto there = ReadFile(file);
+    if (there.ok() && *there == text) {
+      ++sum->unchanged;
+      return {};
+    }
+    if (!arguments.overwrite) {
+      sum->in_the_way.push_back(file.string());
+      return {};
+    }
   }
-  if (!arguments.dry_run) RETURN_IF_ERROR(WriteJsonFile(file, json));
+  if (!arguments.dry_run) {
+    RETURN_IF_ERROR(exists ? WriteFileAtomic(file, text) : batch->Add(file, text));
+  }
   ++sum->written;
   return {};
 }
 
-Status Take(ImportedRun run, const ImportArguments& arguments, Imported* sum) {
+Status Take(ImportedRun run, const ImportArguments& arguments, FileBatch* batch, Imported* sum) {
   Manifest manifest = std::move(run).Take();
   if (!arguments.family.empty()) manifest.family = arguments.family;
   ++sum->runs;
   CountGrades(*manifest.origin, sum);
   CountBlockers(manifest, sum);
   TellRemarks(manifest, sum);
-  return Store(manifest, arguments, sum);
+  return Store(manifest, arguments, batch, sum);
 }
 
-Status ImportOne(const std::string& source, const ImportArguments& arguments, Imported* sum) {
+Status ImportOne(const std::string& source, const ImportArguments& arguments, FileBatch* batch,
+                 Imported* sum) {
   ASSIGN_OR_RETURN(const SourceKind* kind, FindSourceKind(arguments.from, source));
   ImportRequest request;
   request.source = source;
@@ -142,7 +153,7 @@ Status ImportOne(const std::string& source, const ImportArguments& arguments, Im
   request.artifacts = !arguments.no_artifacts;
   request.should_cancel = [] { return import_interrupted.load(); };
   ImportSink sink;
-  sink.take = [&](ImportedRun run) { return Take(std::move(run), arguments, sum); };
+  sink.take = [&](ImportedRun run) { return Take(std::move(run), arguments, batch, sum); };
   sink.refuse = [&](const std::string& where, const Error& why) {
     ++sum->refused;
     LogWarning(TerminalSafe(fmt::format("{}: {}", WithoutCredentials(where), why.ToString())));
@@ -219,9 +230,16 @@ int RunImport(const ImportArguments& arguments) {
     action.sa_handler = InterruptImport;
     ::sigaction(signal, &action, nullptr);
   }
+  if (arguments.out.empty() && !arguments.dry_run) {
+    return FailWith(InvalidInput("is required, but for --dry-run", "--out"));
+  }
   Imported sum;
+  FileBatch batch;
   for (const std::string& source : arguments.sources) {
-    const Status status = ImportOne(source, arguments, &sum);
+    const Status status = ImportOne(source, arguments, &batch, &sum);
+    // What was taken is kept, whatever came after it.
+    const Status kept = batch.Flush();
+    if (!kept.ok()) return FailWith(kept.error());
     if (!status.ok()) {
       if (sum.written > 0) {
         LogError(fmt::format("{} runs were written before this", sum.written));
@@ -259,7 +277,7 @@ void AddImport(Command& root) {
   Command& verb = root.AddVerb(
       "import", "Turn the records of other tools into manifests, each field with its worth");
   verb.Add("sources", &options->sources, "Folders, files or URLs").Required();
-  verb.Add("--out", &options->out, "Folder for the manifests, RUN_ID.json each").Path().Required();
+  verb.Add("--out", &options->out, "Folder for the manifests, RUN_ID.json each").Path();
   verb.Add("--from", &options->from, "Kind of the sources; default: found by their content");
   verb.Add("--family", &options->family, "Family of all runs; default: as the source groups them");
   verb.Add("--run", &options->runs, "Only runs with this id in the source; may be repeated");

@@ -285,25 +285,29 @@ Result<std::optional<AttemptEnd>> SlurmDispatcher::Settle(
   }
   const TaskDecision decision = DecideTask(view);
   if (decision.kind == TaskDecision::Kind::kWait) return nothing;
-  if (decision.kind == TaskDecision::Kind::kRefused) (void)client_.Cancel({task->id});
+  return std::optional(GiveUp(*task, decision));
+}
+
+AttemptEnd SlurmDispatcher::GiveUp(const Task& task, const TaskDecision& decision) {
+  if (decision.kind == TaskDecision::Kind::kRefused) (void)client_.Cancel({task.id});
   if (!decision.avoid.empty()) avoid_.insert(decision.avoid);
+  const fs::path kept = task.folder.parent_path() / ("failed." + task.folder.filename().string());
+  std::error_code error;
+  fs::rename(task.folder, kept, error);
+  const std::string why =
+      fmt::format("task {}: {}; its log is {}", task.id, decision.why, (kept / "log.txt").string());
+  if (cancelled_) {
+    return WithoutEvidence(task, AttemptEnd::Kind::kCutShort, OutcomeKind::kCancelled, why);
+  }
+  // Told now, once for each trouble: the report comes when all attempts are used up.
+  if (decision.kind == TaskDecision::Kind::kRetry && told_.insert(decision.why).second) {
+    LogWarning(fmt::format("{} is lost: {}", task.ticket.run_id(), why));
+  }
   const AttemptEnd::Kind kind =
       decision.kind == TaskDecision::Kind::kRefused     ? AttemptEnd::Kind::kCutShort
       : decision.kind == TaskDecision::Kind::kPreempted ? AttemptEnd::Kind::kPreempted
                                                         : AttemptEnd::Kind::kInfrastructure;
-  const fs::path kept = task->folder.parent_path() / ("failed." + task->folder.filename().string());
-  std::error_code error;
-  fs::rename(task->folder, kept, error);
-  const std::string why = fmt::format("task {}: {}; its log is {}", task->id, decision.why,
-                                      (kept / "log.txt").string());
-  // Told now, once for each trouble: the report comes when all attempts are used up.
-  if (kind == AttemptEnd::Kind::kInfrastructure && !cancelled_ &&
-      told_.insert(decision.why).second) {
-    LogWarning(fmt::format("{} is lost: {}", task->ticket.run_id(), why));
-  }
-  return std::optional(WithoutEvidence(*task, cancelled_ ? AttemptEnd::Kind::kCutShort : kind,
-                                       cancelled_ ? OutcomeKind::kCancelled : OutcomeKind::kLost,
-                                       why));
+  return WithoutEvidence(task, kind, OutcomeKind::kLost, why);
 }
 
 }  // namespace rharness

@@ -61,6 +61,8 @@ class SlurmDispatcher : public Dispatcher {
   // None: nothing has come of it yet.
   Result<std::optional<AttemptEnd>> Settle(Task* task, const SlurmTasks& queue,
                                            const std::optional<SlurmTasks>& accounting);
+  // The end of a task that has no evidence and waits for none.
+  AttemptEnd GiveUp(const Task& task, const TaskDecision& decision);
   // How long the one node that the task is for has been out of service.
   static std::chrono::nanoseconds SinceOut(Task* task, const TaskView& view, MonotonicTime now);
   AttemptEnd WithoutEvidence(const Task& task, AttemptEnd::Kind kind, OutcomeKind outcome,

@@ -29,6 +29,10 @@ std::string ValidUtf8(std::string_view text) {
 }  // namespace
 
 std::string CleanText(std::string_view text, std::size_t most) {
+  // Nearly all there is.
+  if (std::ranges::all_of(text.substr(0, most), [](char c) { return c >= ' ' && c < 0x7f; })) {
+    return std::string(text.substr(0, most));
+  }
   std::string clean = ValidUtf8(text.substr(0, most));
   std::erase_if(clean, IsControl);
   if (clean.size() > most) {

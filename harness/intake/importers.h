@@ -10,8 +10,8 @@
 
 namespace rharness {
 
-// plain_record.cc: a reproducibility record in one JSON object or an array of them; 64 MiB at most.
-// Members, all but run_id optional: run_id, family, code {git_sha, repo, dirty}, container, data
+// plain_record.cc: reproducibility records: one JSON object, an array of them, or JSON Lines; 64 MiB
+// at most each. Members, all but run_id optional: run_id, family, code {git_sha, repo, dirty}, container, data
 // (name to "PATH content=sha256:HEX", or objects with name, path, content), command, hardware {cpu,
 // gpus, driver}, env, seeds, hyperparams, metrics, output_model {path, sha256}. What is none of
 // these is named in a remark.

@@ -10,7 +10,9 @@ namespace rharness {
 namespace {
 
 constexpr std::array<SourceKind, 6> kKinds = {{
-    {"record", "reproducibility records: JSON with run_id, code.git_sha, container, data, seeds",
+    {"record",
+     "reproducibility records: JSON or JSON Lines with run_id, code.git_sha, container, data, "
+     "seeds",
      IsPlainRecord, ImportPlainRecords},
     {"mlflow", "MLflow: mlruns/, a server's SQLite file, or its URL (http://, https://)", IsMlflow,
      ImportMlflow},

@@ -7,6 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/intake/clean.h"
 #include "harness/intake/importers.h"
+#include "harness/intake/json_items.h"
 
 namespace rharness {
 namespace {
@@ -176,26 +177,39 @@ ImportedRun RunOf(const Json& json, const ImportRequest& request) {
 }  // namespace
 
 bool IsPlainRecord(const std::string& source) {
-  const auto json = ReadJsonFile(source, kMostBytes);
-  if (!json.ok()) return false;
-  if (!json->IsArray()) return IsRecord(*json);
-  return !json->AsArray().empty() && IsRecord(json->AsArray().front());
+  auto items = JsonItems::Open(source, kMostBytes);
+  if (!items.ok()) return false;
+  // One that is malformed is no reason to leave the others.
+  for (int i = 0; i < 8; ++i) {
+    auto item = items->Next();
+    if (!item.ok() || !*item) return false;
+    if ((*item)->json.ok()) return IsRecord(*(*item)->json);
+  }
+  return false;
 }
 
 Status ImportPlainRecords(const ImportRequest& request, const ImportSink& sink) {
-  ASSIGN_OR_RETURN(Json json, ReadJsonFile(request.source, kMostBytes));
-  if (!json.IsArray()) json = Json::MakeArray({std::move(json)});
+  ASSIGN_OR_RETURN(JsonItems items, JsonItems::Open(request.source, kMostBytes));
   std::size_t taken = 0;
-  for (std::size_t i = 0; i < json.AsArray().size(); ++i) {
-    const Json& one = json.AsArray()[i];
-    if (request.should_cancel && request.should_cancel()) break;
-    if (!one.IsObject() || TextOf(one, "run_id").empty()) {
-      sink.refuse(fmt::format("{}: $[{}]", request.source, i),
-                  InvalidInput("no run_id; expected an object with one", ""));
+  while (!request.should_cancel || !request.should_cancel()) {
+    auto item = items.Next();
+    if (!item.ok() && item.error().code == ErrorCode::kInvalidInput && taken > 0) {
+      sink.refuse(item.error().where, InvalidInput(item.error().message, ""));
+      break;
+    }
+    if (!item.ok()) return item.error();
+    if (!*item) break;
+    const JsonItem& one = **item;
+    if (!one.json.ok()) {
+      sink.refuse(one.where, InvalidInput(one.json.error().message, ""));
       continue;
     }
-    if (!request.Wants(TextOf(one, "run_id"))) continue;
-    RETURN_IF_ERROR(sink.take(RunOf(one, request)));
+    if (!one.json->IsObject() || TextOf(*one.json, "run_id").empty()) {
+      sink.refuse(one.where, InvalidInput("no run_id; expected an object with one", ""));
+      continue;
+    }
+    if (!request.Wants(TextOf(*one.json, "run_id"))) continue;
+    RETURN_IF_ERROR(sink.take(RunOf(*one.json, request)));
     ++taken;
   }
   if (taken == 0) return NotFound("holds no such run", request.source);

@@ -64,5 +64,65 @@ TEST_F(PlainRecord, IsNotWhatIsAManifestOrAnythingElse) {
   EXPECT_FALSE(Import("{").status.ok());
 }
 
+TEST_F(PlainRecord, StandsOnALineOfItsOwnOrOnSeveral) {
+  const ImportOutcome outcome = Import(
+      "\xEF\xBB\xBF{\"run_id\": \"a\", \"seeds\": {}}\r\n\n"
+      "{\n  \"run_id\": \"b\",\n  \"command\": [\"}\", \"\\\"\"],\n  \"seeds\": {}\n}\n"
+      "{\"run_id\": \"c\", \"seeds\": {}} {\"run_id\": \"d\", \"seeds\": {}}");
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status.error().ToString();
+  EXPECT_TRUE(outcome.refused.empty());
+  ASSERT_EQ(outcome.runs.size(), 4u);
+  EXPECT_EQ(outcome.runs[1].run_id, "record-b");
+  EXPECT_EQ(outcome.runs[1].command, (std::vector<std::string>{"}", "\""}));
+  EXPECT_EQ(outcome.runs[3].run_id, "record-d");
+}
+
+// A line that is wrong is named; the others are kept, also behind one whose brackets never close.
+TEST_F(PlainRecord, IsLeftOutWithItsLineWhereItIsMalformed) {
+  const std::string good = "{\"run_id\": \"a\", \"seeds\": {}}\n";
+  for (const std::string wrong :
+       {"{\"run_id\": \"x\", \"seeds\": [", "{\"run_id\": \"x", "nonsense", "{\"run_id\": 1e}"}) {
+    const ImportOutcome outcome = Import(good + wrong + "\n" + good + good);
+    EXPECT_EQ(outcome.runs.size(), 3u) << wrong;
+    ASSERT_EQ(outcome.refused.size(), 1u) << wrong;
+    EXPECT_THAT(outcome.refused[0].first, HasSubstr("records.json: line 2")) << wrong;
+  }
+}
+
+TEST_F(PlainRecord, IsLeftOutWithItsPlaceInAnArray) {
+  const std::string good = "{\"run_id\": \"a\", \"seeds\": {\"init\": 1}}";
+  const ImportOutcome outcome =
+      Import("[" + good + ", {\"run_id\": 1 2}, " + good + ",\n" + good + "]");
+  EXPECT_EQ(outcome.runs.size(), 3u);
+  ASSERT_EQ(outcome.refused.size(), 1u);
+  EXPECT_THAT(outcome.refused[0].first, HasSubstr("$[1]"));
+  for (const std::string& cut : {"[" + good, "[" + good + ",", "[" + good + "] x"}) {
+    const ImportOutcome kept = Import(cut);
+    EXPECT_EQ(kept.runs.size(), 1u) << cut;
+    EXPECT_EQ(kept.refused.size(), 1u) << cut;
+  }
+}
+
+// More than a buffer, and values across its ends.
+TEST_F(PlainRecord, ComesInAnyNumber) {
+  std::string lines;
+  std::string array = "[";
+  constexpr std::size_t kCount = 3000;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const std::string record = "{\"run_id\": \"r" + std::to_string(i) +
+                               "\", \"seeds\": {}, \"note\": \"" + std::string(i % 1500, '{') +
+                               "\"}";
+    lines += record + "\n";
+    array += (i > 0 ? ",\n" : "") + record;
+  }
+  for (const std::string& text : {lines, array + "]"}) {
+    ASSERT_GT(text.size(), std::size_t{2} << 20U);
+    const ImportOutcome outcome = Import(text);
+    ASSERT_EQ(outcome.runs.size(), kCount);
+    EXPECT_EQ(outcome.runs.back().run_id, "record-r2999");
+    EXPECT_TRUE(outcome.refused.empty());
+  }
+}
+
 }  // namespace
 }  // namespace rharness
