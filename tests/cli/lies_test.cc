@@ -268,7 +268,7 @@ const LieCase kLies[] = {
      "batch_size is 64 ($.hyperparameters.batch_size), but 32"},
     {"data changed in place, with their size and time", "drill", DataChangedInPlace,
      "data 'data.csv' is not the recorded one"},
-    {"a changed tree that is declared clean", "drill", DirtyTree, "\"not_comparable\": 1"},
+    {"a changed tree that is declared clean", "drill", DirtyTree, "code file 'train.py' is not the recorded one"},
     {"another version of a package than was imported", "lint", OtherPackage,
      "2.1.0 ($.environment.software.torch), but 2.0.1 (run.log: line 1)"},
     {"the weights of another run", "drill", WeightsOfAnotherRun,
