@@ -87,5 +87,15 @@ TEST_F(Publish, RefusesWhatIsNoDrillAndWhatHasNoRunOfMlflows) {
   EXPECT_THAT(ours.stderr_text, HasSubstr("none of the drill's runs was imported from MLflow"));
 }
 
+TEST_F(Publish, MakesACrateOfADrillBesideItAndNothingOfAComparison) {
+  const ProcessResult made = Run({kRharness, "report", "out", "--ro-crate", "crate"});
+  EXPECT_EQ(made.outcome.exit_code, 0) << made.stderr_text;
+  EXPECT_THAT(Read(At("crate/ro-crate-metadata.json")), HasSubstr("\"#rerun/theirs/1\""));
+  EXPECT_EQ(Read(At("crate/report.json")), Read(At("out/report.json")));
+  const ProcessResult again = Run({kRharness, "report", "out", "--ro-crate", "crate"});
+  EXPECT_EQ(again.outcome.exit_code, 2);
+  EXPECT_THAT(again.stderr_text, HasSubstr("expected a new folder for the crate"));
+}
+
 }  // namespace
 }  // namespace rharness
