@@ -50,6 +50,7 @@ void AddVerbs(Command& root) {
   AddGate(root);
   AddPolicy(root);
   AddReport(root);
+  AddPublish(root);
   AddHash(root);
   AddStats(root);
   AddVersion(root);

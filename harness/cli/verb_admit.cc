@@ -18,6 +18,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/manifest_files.h"
+#include "harness/cli/registry_admit.h"
 #include "harness/cli/verb.h"
 #include "harness/manifest/admission.h"
 #include "harness/manifest/manifest.h"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 struct AdmitOptions {
   std::vector<std::string> paths;
   bool json = false;
+  RegistryArguments registry;
 };
 
 struct FileFindings {
@@ -140,6 +142,15 @@ Result<Checked> CheckAll(const std::vector<std::string>& paths) {
 }
 
 int RunAdmit(const AdmitOptions& options) {
+  if (!options.registry.server.empty()) {
+    return AdmitToRegistry(options.registry, options.paths, options.json);
+  }
+  if (options.paths.empty()) {
+    return FailWith(InvalidInput("expected manifests, or folders of them, or --registry"));
+  }
+  if (!options.registry.model.empty() || !options.registry.run.empty()) {
+    return FailWith(InvalidInput("expected --registry URL, where that lies", "--model, --run"));
+  }
   const Result<Checked> checked = CheckAll(options.paths);
   if (!checked.ok()) return FailWith(checked.error());
   if (const int code = PrintFindings(*checked, options.json); code != kExitOk) return code;
@@ -162,13 +173,20 @@ void AddAdmit(Command& root) {
   auto options = std::make_shared<AdmitOptions>();
   Command& verb =
       root.AddVerb("admit", "Check that manifests are complete and consistent; one line a finding");
-  verb.Add("manifests", &options->paths, "Manifests, or folders of them, however deep")
-      .Path()
-      .Required();
+  verb.Add("manifests", &options->paths, "Manifests, or folders of them, however deep").Path();
   verb.Add("--json", &options->json, "Print the findings as JSON");
+  AddRegistryOptions(&verb, &options->registry);
   verb.ExitCode(kExitOk, "all admitted");
+  verb.ExitCode(kExitDrift, "of a registry: the last verdict is drifted");
   verb.ExitCode(kExitUsage, "a manifest has findings or cannot be read");
+  verb.ExitCode(kExitInconclusive,
+                "of a registry: no manifest, never drilled, not decided, too old, or not readable");
+  verb.ExitCode(kExitInfrastructure, "of a registry: the server or the history cannot be asked");
+  verb.ExitCode(kExitIntegrity, "of a registry: the weights there are not the recorded ones");
   verb.Example("rharness admit runs/*.json");
+  verb.Example(
+      "rharness admit --registry https://mlflow.example --model digits --version 7 --history "
+      "runs.db --max-age 30");
   verb.Do([options] { return RunAdmit(*options); });
 }
 

@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
+#include "harness/publish/ro_crate.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
 #include "reports/model.h"
@@ -34,6 +36,7 @@ struct ReportOptions {
   std::string json;
   std::string markdown;
   std::string metrics;
+  std::string ro_crate;
   bool terminal = false;
 };
 
@@ -94,11 +97,27 @@ int Render(const std::vector<Output>& outputs, const ReportOptions& options,
   if (const Status written = WriteFiles(outputs); !written.ok()) return FailWith(written.error());
   if (const Output* output = OnStdout(outputs)) return Print(output->make());
   const bool wrote =
+      !options.ro_crate.empty() ||
       std::ranges::any_of(outputs, [](const Output& output) { return !output.path.empty(); });
   return wrote && !options.terminal ? kExitOk : Print(summary());
 }
 
-int RenderDrill(const Report& report, const ReportOptions& options) {
+// Beside the drill's folder, whose evidence is copied.
+Status MakeCrate(const Report& report, const fs::path& file, const ReportOptions& options) {
+  ASSIGN_OR_RETURN(const WrittenCrate written,
+                   WriteRoCrate(file.parent_path(), report, options.ro_crate));
+  for (const std::string& what : written.left_out) {
+    LogWarning(TerminalSafe(fmt::format("not in the crate: {}", what)));
+  }
+  return {};
+}
+
+int RenderDrill(const Report& report, const fs::path& file, const ReportOptions& options) {
+  if (!options.ro_crate.empty()) {
+    if (const Status made = MakeCrate(report, file, options); !made.ok()) {
+      return FailWith(made.error());
+    }
+  }
   std::vector<Output> outputs = OutputsOf(report, options);
   outputs.push_back({options.metrics, [&] { return RenderMetrics(report, options.metrics); }});
   return Render(outputs, options, [&report] {
@@ -107,9 +126,9 @@ int RenderDrill(const Report& report, const ReportOptions& options) {
 }
 
 int RenderComparison(const ComparisonSet& set, const ReportOptions& options) {
-  if (!options.metrics.empty()) {
-    return FailWith(
-        InvalidInput("--metrics are a drill's; expected a drill's report.json", options.source));
+  if (!options.metrics.empty() || !options.ro_crate.empty()) {
+    return FailWith(InvalidInput(
+        "--metrics and --ro-crate are a drill's; expected a drill's report.json", options.source));
   }
   return Render(OutputsOf(set, options), options, [&set] {
     return WriteTerminal(set, ReportColumns(STDOUT_FILENO), ReportRows(STDOUT_FILENO),
@@ -138,7 +157,7 @@ int RunReport(const ReportOptions& options) {
     return set.ok() ? RenderComparison(*set, options) : FailWith(set.error());
   }
   const auto report = ParseReport(*json, path.string());
-  return report.ok() ? RenderDrill(*report, options) : FailWith(report.error());
+  return report.ok() ? RenderDrill(*report, path, options) : FailWith(report.error());
 }
 
 }  // namespace
@@ -154,7 +173,13 @@ void AddReport(Command& root) {
   verb.Add("--json", &options->json, "Write report.json to this file; - is stdout").File();
   verb.Add("--markdown", &options->markdown, "Write a step summary; - is stdout").File();
   verb.Add("--metrics", &options->metrics, "Write a Prometheus textfile; - is stdout").File();
+  verb.Add("--ro-crate", &options->ro_crate,
+           "Make an RO-Crate of the drill in this new folder: reruns, data, verdicts and evidence")
+      .Folder();
   verb.Add("--terminal", &options->terminal, "Print the summary, beside any files written");
+  verb.Note(
+      "A crate (RO-Crate 1.1, profile Process Run Crate 0.5) has the evidence, logs and outputs of "
+      "every rerun, 64 MiB a file and 1 GiB in all; what is larger is told by its hash.");
   verb.Example("rharness report tonight --html page.html --junit junit.xml");
   verb.Do([options] { return RunReport(*options); });
 }

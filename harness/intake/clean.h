@@ -1,6 +1,6 @@
 // Text of a stranger's record, brought to what a manifest may hold, or refused.
 //
-// Role: private to this folder. Pure.
+// Role: for this folder, and for what writes back. Pure.
 #ifndef RHARNESS_HARNESS_INTAKE_CLEAN_H_
 #define RHARNESS_HARNESS_INTAKE_CLEAN_H_
 

@@ -108,6 +108,7 @@ struct HttpClient::State {
   struct Request {
     std::string path;
     HttpQuery query;
+    const char* method = nullptr;  // other than GET, or POST where there is a body
     std::optional<std::string> body;
     std::uint64_t most_bytes = 0;
     const std::function<void()>* restart = nullptr;
@@ -182,6 +183,7 @@ void HttpClient::State::Prepare(const Request& request, const std::string& addre
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
     set(CURLOPT_POSTFIELDS, request.body->c_str());
   }
+  if (request.method != nullptr) set(CURLOPT_CUSTOMREQUEST, request.method);
   set(CURLOPT_WRITEFUNCTION, &TakePiece);
   set(CURLOPT_WRITEDATA, static_cast<void*>(answer));
   set(CURLOPT_NOPROGRESS, 0L);
@@ -353,8 +355,18 @@ Result<Json> HttpClient::Get(std::string_view path, const HttpQuery& query) {
 }
 
 Result<Json> HttpClient::Post(std::string_view path, const Json& body) {
-  State::Request request{
-      .path = std::string(path), .body = body.Dump(), .most_bytes = state_->limits.response_bytes};
+  return Send(nullptr, path, body);
+}
+
+Result<Json> HttpClient::Delete(std::string_view path, const Json& body) {
+  return Send("DELETE", path, body);
+}
+
+Result<Json> HttpClient::Send(const char* method, std::string_view path, const Json& body) {
+  State::Request request{.path = std::string(path),
+                         .method = method,
+                         .body = body.Dump(),
+                         .most_bytes = state_->limits.response_bytes};
   ASSIGN_OR_RETURN(const std::string text, state_->Perform(request));
   auto json = ParseJson(text, state_->url + request.path);
   if (json.ok()) return json;

@@ -1,7 +1,8 @@
 // Requests to a tracking server: JSON in and out, and files, within bounds.
 //
-// Role: private to this folder; http.cc is the fence around libcurl, which is loaded when a server
-// is first asked, so that nobody else needs it. Not here: any server's addresses or records.
+// Role: for this folder, and for what writes back; http.cc is the fence around libcurl, which is
+// loaded when a server is first asked, so that nobody else needs it. Not here: any server's
+// addresses or records.
 #ifndef RHARNESS_HARNESS_INTAKE_HTTP_H_
 #define RHARNESS_HARNESS_INTAKE_HTTP_H_
 
@@ -65,6 +66,7 @@ class HttpClient {
   Result<Json> Get(std::string_view path, const HttpQuery& query);
   // Only what may be done twice: an attempt may have been answered without our seeing it.
   Result<Json> Post(std::string_view path, const Json& body);
+  Result<Json> Delete(std::string_view path, const Json& body);
   // The content, piece by piece; at most `most_bytes` (invalid_input). After a failure it begins
   // anew: `restart` is called before each attempt.
   Status Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,
@@ -73,6 +75,7 @@ class HttpClient {
 
  private:
   struct State;
+  Result<Json> Send(const char* method, std::string_view path, const Json& body);
   explicit HttpClient(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

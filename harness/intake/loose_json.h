@@ -1,6 +1,6 @@
 // JSON that nobody promised the form of: values as text, members of what may be no object.
 //
-// Role: private to this folder. Pure.
+// Role: for this folder, and for what writes back. Pure.
 #ifndef RHARNESS_HARNESS_INTAKE_LOOSE_JSON_H_
 #define RHARNESS_HARNESS_INTAKE_LOOSE_JSON_H_
 

@@ -67,9 +67,9 @@ Result<HttpCredentials> ReadMlflowCredentials(const ReadVariable& variable) {
 }
 
 Result<HttpClient> ConnectToMlflow(const std::string& url, const ReadVariable& variable,
-                                   std::function<bool()> should_cancel) {
+                                   std::function<bool()> should_cancel, const HttpLimits& limits) {
   ASSIGN_OR_RETURN(HttpCredentials credentials, ReadMlflowCredentials(variable));
-  return HttpClient::Make(url, std::move(credentials), {},
+  return HttpClient::Make(url, std::move(credentials), limits,
                           variable("MLFLOW_TRACKING_SERVER_CERT_PATH"), std::move(should_cancel));
 }
 

@@ -23,7 +23,8 @@ Result<HttpCredentials> ReadMlflowCredentials(const ReadVariable& variable);
 // A client for the server, its certificate checked by MLFLOW_TRACKING_SERVER_CERT_PATH where that
 // is set. `url` may have the page's fragment ("#/experiments/1") and a '/' at its end.
 Result<HttpClient> ConnectToMlflow(const std::string& url, const ReadVariable& variable,
-                                   std::function<bool()> should_cancel);
+                                   std::function<bool()> should_cancel,
+                                   const HttpLimits& limits = {});
 
 // Of this process.
 std::string EnvironmentVariable(const char* name);

@@ -50,7 +50,8 @@ struct MlflowRun {
 inline constexpr std::size_t kMostMlflowPoints = 1'000'000;   // of one run; more are a remark
 inline constexpr std::size_t kMostMlflowArtifacts = 100'000;  // of one run; more are a remark
 
-// Of a machine's load, not of the training ("system/..."): neither read nor compared.
+// Of a machine's load ("system/...") or what a drill said ("rharness..."), not of the training:
+// neither read nor compared.
 bool IsMlflowSystemMetric(std::string_view name);
 
 // A line of a metric's file in a folder: "TIMESTAMP VALUE [STEP [DATASET DIGEST]]", without a step

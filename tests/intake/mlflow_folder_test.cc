@@ -61,6 +61,13 @@ TEST_F(MlflowFolder, BecomesARunWithItsParametersCurvesAndArtifacts) {
   EXPECT_EQ(WorthOf(run, "command"), "missing");
 }
 
+TEST_F(MlflowFolder, IsTheSameRecordAfterADrillWroteItsVerdictThere) {
+  const std::string before = ToJson(Only(Import())).Dump();
+  Put("1/aaaa/metrics/rharness.reproduced", "1700000090000 1 0\n");
+  Put("1/aaaa/tags/rharness.verdict", "identical");
+  EXPECT_EQ(ToJson(Only(Import())).Dump(), before);
+}
+
 TEST_F(MlflowFolder, HoldsADataSetsDigestToBeAHint) {
   Put("1/datasets/d1/meta.yaml",
       "digest: 1a2b3c4d\nname: digits\nsource: '{\"uri\": \"data/digits.csv\"}'\n"

@@ -1,0 +1,178 @@
+// rharness publish: a drill's verdicts, written to where its runs came from.
+//
+// Not rendering: it asks a server, changes what is there, and may be done in part. The drill's
+// folder is read alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/cli/verb.h"
+#include "harness/history/store.h"
+#include "harness/intake/mlflow_credentials.h"
+#include "harness/publish/mlflow_verdicts.h"
+#include "harness/publish/mlflow_writer.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kWhatIsWritten[] =
+    R"text(Each run that was imported from MLflow gets the tags rharness.verdict, rharness.reasons (the decisive ones), rharness.report_sha256, rharness.drill and rharness.decided, and a point of the metric rharness.reproduced at the time when the drill ended: 1 for identical and equivalent, 0 for drifted, none for verdicts that say neither. What is there already is not written again, and tags of a later drill are kept. An import does not take these for the run's own.
+
+--alias NAME is set on the registered model version that the run is, where it reproduced: it goes from older versions to newer ones only, and off a version that drifted, to a newer one that reproduced or to none. Whoever asks for a model by it then finds none, so no name by which models are served belongs here, unless that is what you want.
+
+Credentials are those of `rharness import`: MLFLOW_TRACKING_TOKEN, MLFLOW_TRACKING_USERNAME and _PASSWORD, or ~/.mlflow/credentials. They are in no argument, log or report.)text";
+
+struct PublishArguments {
+  std::string source;
+  std::string mlflow;
+  std::string history;
+  PublishOptions options;
+  bool json = false;
+};
+
+std::atomic<bool> publish_interrupted{false};
+void InterruptPublish(int) { publish_interrupted = true; }
+
+struct DrillRecordFile {
+  Report report;
+  std::string sha256;
+};
+
+Result<DrillRecordFile> ReadDrillRecord(const std::string& source) {
+  std::error_code error;
+  const fs::path path =
+      fs::is_directory(source, error) ? fs::path(source) / "report.json" : fs::path(source);
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  const auto text = ReadFile(path, kMostBytes);
+  if (!text.ok()) {
+    return Error{text.error().code,
+                 text.error().message + "; expected a drill's folder or its report.json",
+                 text.error().where};
+  }
+  ASSIGN_OR_RETURN(const Json json, ParseJson(*text, path.string()));
+  ASSIGN_OR_RETURN(Report report, ParseReport(json, path.string()));
+  return DrillRecordFile{std::move(report), Sha256HexOf(*text)};
+}
+
+// The ids at MLflow of the report's runs.
+Result<std::map<std::string, std::string>> MlflowIds(const Report& report,
+                                                     const std::string& history) {
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(history));
+  std::map<std::string, std::string> ids;
+  for (const ReportRun& run : report.runs) {
+    ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run.run_id));
+    if (std::string id = MlflowIdOf(manifest); !id.empty()) ids[run.run_id] = std::move(id);
+  }
+  return ids;
+}
+
+bool IsDone(const Published& one) {
+  return one.state != PublishState::kFailed && one.state != PublishState::kNotTried;
+}
+
+// One line a run: names and messages come from strangers, and may forge none.
+std::string LineOf(const Published& one) {
+  std::string line = fmt::format("{}: {}", one.subject, PublishStateName(one.state));
+  for (const std::string& change : one.changes) line += "; " + change;
+  if (!one.message.empty()) line += ": " + one.message;
+  std::ranges::replace(line, '\n', ' ');
+  return TerminalSafe(line) + "\n";
+}
+
+std::string TextOf(const std::vector<Published>& all, std::size_t left_out) {
+  std::string text;
+  std::map<PublishState, std::size_t> counts;
+  for (const Published& one : all) {
+    ++counts[one.state];
+    if (!Globals().quiet || !IsDone(one)) text += LineOf(one);
+  }
+  if (Globals().quiet) return text;
+  std::string sum;
+  for (const auto& [state, count] : counts) {
+    sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", count, PublishStateName(state));
+  }
+  if (left_out > 0) sum += fmt::format("; {} of other sources left out", left_out);
+  return text + sum + "\n";
+}
+
+Json JsonOf(const std::vector<Published>& all, std::size_t left_out) {
+  Json list = Json::MakeArray();
+  for (const Published& one : all) {
+    Json changes = Json::MakeArray();
+    for (const std::string& change : one.changes) changes.Append(change);
+    list.Append(Json::MakeObject({{"subject", one.subject},
+                                  {"mlflow_id", one.mlflow_id},
+                                  {"state", PublishStateName(one.state)},
+                                  {"changes", std::move(changes)},
+                                  {"message", one.message}}));
+  }
+  return Json::MakeObject(
+      {{"schema", "rharness.publish/v1"}, {"published", std::move(list)}, {"left_out", left_out}});
+}
+
+Result<int> Publish(PublishArguments arguments) {
+  ASSIGN_OR_RETURN(const DrillRecordFile drill, ReadDrillRecord(arguments.source));
+  const std::string& history = arguments.history.empty() ? drill.report.history : arguments.history;
+  ASSIGN_OR_RETURN(const auto ids, MlflowIds(drill.report, history));
+  const auto verdicts = MlflowVerdictsOf(drill.report, drill.sha256, ids);
+  if (verdicts.empty()) {
+    return NotFound("none of the drill's runs was imported from MLflow", arguments.source);
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    action.sa_handler = InterruptPublish;
+    ::sigaction(signal, &action, nullptr);
+  }
+  arguments.options.should_cancel = [] { return publish_interrupted.load(); };
+  ASSIGN_OR_RETURN(HttpClient client,
+                   ConnectToMlflow(arguments.mlflow, EnvironmentVariable,
+                                   arguments.options.should_cancel, PublishLimits()));
+  const auto all = PublishToMlflow(&client, verdicts, arguments.options);
+  const std::size_t left_out = drill.report.runs.size() - verdicts.size();
+  const int code = arguments.json ? PrintJson(JsonOf(all, left_out)) : Print(TextOf(all, left_out));
+  if (code != kExitOk) return code;
+  return std::ranges::all_of(all, IsDone) ? kExitOk : kExitInfrastructure;
+}
+
+}  // namespace
+
+void AddPublish(Command& root) {
+  Command& verb =
+      root.AddVerb("publish", "Write a drill's verdicts to the server that its runs came from");
+  auto arguments = std::make_shared<PublishArguments>();
+  verb.Add("drill", &arguments->source, "Drill folder, or its report.json").Path().Required();
+  verb.Add("--mlflow", &arguments->mlflow, "The MLflow tracking server").Value("URL").Required();
+  verb.Add("--history", &arguments->history,
+           "Store that says where the runs came from; default: the drill's own")
+      .Value("URL");
+  verb.Add("--alias", &arguments->options.alias,
+           "Alias of the registered model versions that reproduced")
+      .Value("NAME");
+  verb.Add("--dry-run", &arguments->options.dry_run, "Ask the server, and say what would change");
+  verb.Add("--json", &arguments->json, "Print the outcome as JSON");
+  verb.Note(kWhatIsWritten);
+  verb.ExitCode(kExitOk, "all is there");
+  verb.ExitCode(kExitUsage, "no drill, no run of MLflow's in it, or no URL of a server");
+  verb.ExitCode(kExitInfrastructure,
+                "some was not written; each run has a line, and the same call writes the rest");
+  verb.Example("rharness publish tonight --mlflow https://mlflow.example --alias reproduced");
+  verb.Do([arguments] {
+    const auto code = Publish(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

@@ -1,0 +1,195 @@
+// Requests to the registry and for its files. Source: mlflow/protos/model_registry.proto and
+// mlflow_artifacts.proto of MLflow 3.
+#include "harness/publish/mlflow_registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "harness/base/digest.h"
+#include "harness/intake/clean.h"
+#include "harness/intake/loose_json.h"
+#include "harness/intake/mlflow_run.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kRegistryApi[] = "/api/2.0/mlflow/";
+constexpr char kFiles[] = "/api/2.0/mlflow-artifacts/artifacts";
+constexpr std::size_t kMostFiles = 10'000;
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 30;
+
+std::string CallAt(std::string_view call) { return std::string(kRegistryApi).append(call); }
+
+Error NoRegistry(const HttpClient& client, std::string_view member) {
+  return InvalidInput(fmt::format("answers without '{}'; expected an MLflow server", member),
+                      client.url());
+}
+
+Result<std::uint64_t> NewestVersion(HttpClient* client, const std::string& model) {
+  if (model.find_first_of("'\"\\") != model.npos) {
+    return InvalidInput("expected a model's name without quotes", "--model");
+  }
+  ASSIGN_OR_RETURN(const Json answer, client->Get(CallAt("model-versions/search"),
+                                                  {{"filter", fmt::format("name='{}'", model)},
+                                                   {"order_by", "version_number DESC"},
+                                                   {"max_results", "1"}}));
+  std::int64_t newest = 0;
+  ForEachElement(answer.Find("model_versions"), [&](const Json& version) {
+    newest = std::max(newest, MlflowInteger(version.Find("version")).value_or(0));
+  });
+  if (newest <= 0) {
+    return NotFound(fmt::format("holds no version of a model {}", QuotedShort(model)),
+                    client->url());
+  }
+  return static_cast<std::uint64_t>(newest);
+}
+
+// The path below the server's own store of what it hands out.
+std::optional<std::string> ServedPath(std::string_view root) {
+  constexpr std::string_view kServed = "mlflow-artifacts:";
+  if (!root.starts_with(kServed)) return std::nullopt;
+  root.remove_prefix(kServed.size());
+  if (root.starts_with("//")) root.remove_prefix(std::min(root.find('/', 2), root.size()));
+  return fs::path(root).relative_path().lexically_normal().generic_string();
+}
+
+class RegistryFiles {
+ public:
+  RegistryFiles(HttpClient* client, std::string root, RegistryEntry* entry)
+      : client_(client), root_(std::move(root)), entry_(entry) {}
+
+  Status List() {
+    std::vector<std::string> folders = {""};
+    while (!folders.empty() && entry_->files.size() < kMostFiles) {
+      const std::string folder = std::move(folders.back());
+      folders.pop_back();
+      RETURN_IF_ERROR(ListFolder(folder, &folders));
+    }
+    std::ranges::sort(entry_->files, {}, &RegistryFile::path);
+    return {};
+  }
+
+  Status HashOne(RegistryFile* file) {
+    std::string address = kFiles;
+    for (const auto& part : fs::path(root_) / file->path) {
+      address += "/" + EscapedForUrl(part.string());
+    }
+    Sha256 hash;
+    std::uint64_t bytes = 0;
+    const auto restart = [&] { hash = Sha256(), bytes = 0; };
+    const auto take = [&](std::string_view piece) {
+      hash.Update(piece);
+      bytes += piece.size();
+    };
+    RETURN_IF_ERROR(client_->Fetch(address, {}, kMostFileBytes, restart, take));
+    file->size_bytes = bytes;
+    file->sha256 = ToHex(hash.Finish());
+    return {};
+  }
+
+ private:
+  Status ListFolder(const std::string& folder, std::vector<std::string>* folders) {
+    const std::string at = folder.empty() ? root_ : root_ + "/" + folder;
+    ASSIGN_OR_RETURN(const Json answer, client_->Get(kFiles, {{"path", at}}));
+    ForEachElement(answer.Find("files"), [&](const Json& file) {
+      const auto name = CleanRelativePath(LooseText(file, "path"));
+      if (!name || name->find('/') != name->npos) return;  // names, by the protocol
+      const std::string path = folder.empty() ? *name : folder + "/" + *name;
+      if (!visited_.insert(path).second || visited_.size() > kMostFiles) return;
+      if (LooseText(file, "is_dir") == "true") {
+        folders->push_back(path);
+      } else {
+        const auto size = MlflowInteger(file.Find("file_size")).value_or(0);
+        entry_->files.push_back(
+            {path, static_cast<std::uint64_t>(std::max<std::int64_t>(size, 0)), {}});
+      }
+    });
+    return {};
+  }
+
+  HttpClient* client_;
+  std::string root_;
+  RegistryEntry* entry_;
+  std::set<std::string> visited_;
+};
+
+bool MayBe(const RegistryFile& file, const std::vector<Artifact>& weights) {
+  const auto fits = [&](const std::string& path, std::uint64_t size) {
+    return fs::path(file.path).filename() == fs::path(path).filename() ||
+           (size > 0 && size == file.size_bytes);
+  };
+  return std::ranges::any_of(weights, [&](const Artifact& one) {
+    return fits(one.path, one.size_bytes) ||
+           std::ranges::any_of(one.parts, [&](const ArtifactPart& part) {
+             return fits(part.path, part.size_bytes);
+           });
+  });
+}
+
+}  // namespace
+
+Result<RegistryEntry> FindModelVersion(HttpClient* client, const std::string& model,
+                                       std::optional<std::uint64_t> version) {
+  if (!version) {
+    ASSIGN_OR_RETURN(version, NewestVersion(client, model));
+  }
+  const HttpQuery query = {{"name", model}, {"version", std::to_string(*version)}};
+  ASSIGN_OR_RETURN(const Json answer, client->Get(CallAt("model-versions/get"), query));
+  const Json* found = answer.Find("model_version");
+  if (found == nullptr || !found->IsObject()) return NoRegistry(*client, "model_version");
+  RegistryEntry entry;
+  const std::string run_id = LooseText(*found, "run_id");
+  if (!run_id.empty()) {
+    auto run = FindRegistryRun(client, run_id);
+    if (run.ok()) {
+      entry.deleted = run->deleted;
+    } else if (run.error().code == ErrorCode::kNotFound) {
+      entry.deleted = true;
+    } else {
+      return run.error();
+    }
+  }
+  entry.run_id = run_id;
+  entry.name = fmt::format("model {} version {}", CleanText(model, 256), *version);
+  ASSIGN_OR_RETURN(const Json address,
+                   client->Get(CallAt("model-versions/get-download-uri"), query));
+  entry.root = LooseText(address, "artifact_uri");
+  return entry;
+}
+
+Result<RegistryEntry> FindRegistryRun(HttpClient* client, const std::string& run_id) {
+  ASSIGN_OR_RETURN(const Json answer, client->Get(CallAt("runs/get"), {{"run_id", run_id}}));
+  const Json* run = answer.Find("run");
+  const Json* info = run == nullptr ? nullptr : run->Find("info");
+  if (info == nullptr || !info->IsObject()) return NoRegistry(*client, "run.info");
+  RegistryEntry entry;
+  entry.name = "run " + CleanText(run_id, 256);
+  entry.run_id = run_id;
+  entry.deleted = LooseText(*info, "lifecycle_stage") == "deleted";
+  entry.root = LooseText(*info, "artifact_uri");
+  return entry;
+}
+
+Status ReadRegistryFiles(HttpClient* client, const std::vector<Artifact>& weights,
+                         RegistryEntry* entry) {
+  const auto root = ServedPath(entry->root);
+  if (!root) {
+    entry->unread =
+        fmt::format("they lie at {}, which the server does not hand out", QuotedShort(entry->root));
+    return {};
+  }
+  RegistryFiles files(client, *root, entry);
+  RETURN_IF_ERROR(files.List());
+  for (RegistryFile& file : entry->files) {
+    if (MayBe(file, weights)) RETURN_IF_ERROR(files.HashOne(&file));
+  }
+  return {};
+}
+
+}  // namespace rharness

@@ -1,0 +1,194 @@
+// Verdicts, the registry's gate and crates, held to the real MLflow, rocrate and rocrate-validator.
+//
+// RHARNESS_PEERS names the folder that `./dev peers` made; without it these tests say so and are
+// skipped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "harness/base/descriptor.h"
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+#include "reports/model.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kRharness[] = RHARNESS_BIN_DIR "/rharness";
+constexpr char kSources[] = RHARNESS_SOURCE_DIR;
+
+// A port that was free a moment ago.
+int UnusedPort() {
+  const Descriptor listener(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
+  ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
+
+class PublishPeers : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* folder = std::getenv("RHARNESS_PEERS");
+    if (folder == nullptr) {
+      GTEST_SKIP() << "./dev peers installs MLflow and rocrate; set RHARNESS_PEERS to their folder";
+    }
+    programs_ = fs::path(folder) / "venv/bin";
+  }
+  void TearDown() override {
+    stop_ = true;
+    if (server_.joinable()) server_.join();
+  }
+  fs::path At(const std::string& name) const { return folder_.path() / name; }
+
+  ProcessResult Run(std::vector<std::string> argv, const fs::path& where) const {
+    ProcessSpec spec;
+    spec.argv = std::move(argv);
+    if (!spec.argv[0].starts_with('/')) spec.argv[0] = programs_ / spec.argv[0];
+    spec.working_directory = where;
+    spec.environment = PickEnvironment({"PATH"});
+    spec.environment["HOME"] = folder_.path();
+    spec.environment["DO_NOT_TRACK"] = "true";
+    spec.environment["MLFLOW_TRACKING_URI"] = url_;
+    spec.environment["RHARNESS"] = kRharness;
+    ProcessLimits limits;
+    limits.timeout = std::chrono::minutes(5);
+    return RunProcess(spec, limits);
+  }
+  ProcessResult Rharness(std::vector<std::string> words) const {
+    words.insert(words.begin(), kRharness);
+    return Run(std::move(words), At("run"));
+  }
+  // Until the end of the test; waits until it answers.
+  void Serve() {
+    const std::string port = std::to_string(UnusedPort());
+    ProcessSpec spec;
+    spec.argv = {programs_ / "mlflow",
+                 "server",
+                 "--backend-store-uri",
+                 "sqlite:///" + At("mlflow.db").string(),
+                 "--artifacts-destination",
+                 At("served"),
+                 "--host",
+                 "127.0.0.1",
+                 "--port",
+                 port,
+                 "--workers",
+                 "1"};
+    spec.working_directory = folder_.path();
+    spec.environment = PickEnvironment({"PATH"});
+    spec.environment["HOME"] = folder_.path();
+    spec.environment["DO_NOT_TRACK"] = "true";
+    server_ = std::thread([this, spec] {
+      ProcessLimits limits;
+      limits.timeout = std::chrono::minutes(9);
+      RunProcess(spec, limits, {}, [this] { return stop_.load(); });
+    });
+    url_ = "http://127.0.0.1:" + port;
+    const ProcessResult up = Run({"python", "-c",
+                                  "import sys,time,urllib.request\n"
+                                  "for _ in range(480):\n"
+                                  "  try: urllib.request.urlopen(sys.argv[1] + '/health'); break\n"
+                                  "  except OSError: time.sleep(0.25)\n"
+                                  "else: sys.exit(1)\n",
+                                  url_},
+                                 folder_.path());
+    ASSERT_TRUE(up.outcome.Succeeded()) << "the server did not start";
+  }
+
+  ScopedTempDir folder_ = *ScopedTempDir::Make();
+  fs::path programs_;
+  std::string url_;
+  std::atomic<bool> stop_{false};
+  std::thread server_;
+};
+
+// The drill's folder of the pipeline's only run.
+fs::path OnlyDrill(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().filename().string().starts_with("drill-")) return entry.path();
+  }
+  ADD_FAILURE() << "no drill in " << folder;
+  return folder;
+}
+
+// The same drill an hour later, in which its run drifted.
+void LetDrift(const fs::path& drill) {
+  const auto json = ReadJsonFile(drill / "report.json");
+  ASSERT_TRUE(json.ok());
+  auto report = ParseReport(*json, "report.json");
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  report->drill_id += "-later";
+  report->ended += std::chrono::hours(1);
+  report->runs.at(0).verdict = Verdict::kDrifted;
+  Tally(&*report);
+  ASSERT_TRUE(WriteJsonFile(drill / "report.json", ToJson(*report)).ok());
+}
+
+TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollowsTheVerdicts) {
+  Serve();
+  const ProcessResult pipeline =
+      Run({"python", std::string(kSources) + "/scenarios/mlflow/pipeline.py", "digits", At("run")},
+          folder_.path());
+  ASSERT_EQ(pipeline.outcome.exit_code, 0) << pipeline.stdout_text << pipeline.stderr_text;
+  EXPECT_THAT(pipeline.stdout_text, HasSubstr("registered digits version 1"));
+  const fs::path drill = OnlyDrill(At("run"));
+  const std::string id = drill.filename().string().substr(6);
+
+  const auto publish = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"publish", drill, "--mlflow", url_};
+    words.insert(words.end(), more.begin(), more.end());
+    return Rharness(words);
+  };
+  EXPECT_THAT(publish({}).stdout_text, HasSubstr("1 unchanged"));
+  EXPECT_THAT(publish({"--alias", "reproduced"}).stdout_text,
+              HasSubstr("alias reproduced: version 1"));
+  EXPECT_THAT(publish({"--alias", "reproduced"}).stdout_text, HasSubstr("2 unchanged"));
+
+  // What was written is no part of the run's record.
+  const ProcessResult imported =
+      Rharness({"import", url_, "--run", id, "--out", "again", "--no-artifacts"});
+  EXPECT_EQ(imported.outcome.exit_code, 0) << imported.stderr_text;
+  EXPECT_EQ(ReadFile(At("run/again/mlflow-" + id + ".json"))->find("rharness.reproduced"),
+            std::string::npos);
+
+  const fs::path crate = At("crate");
+  EXPECT_EQ(Rharness({"report", drill, "--ro-crate", crate}).outcome.exit_code, 0);
+  const ProcessResult valid =
+      Run({"python", std::string(kSources) + "/tests/publish/peers/validate_crate.py", crate},
+          folder_.path());
+  EXPECT_EQ(valid.outcome.exit_code, 0) << valid.stdout_text << valid.stderr_text;
+  EXPECT_THAT(valid.stdout_text, HasSubstr("Drill of 1 run: 1 actions"));
+
+  LetDrift(drill);
+  const ProcessResult drifted = publish({"--alias", "reproduced"});
+  EXPECT_EQ(drifted.outcome.exit_code, 0) << drifted.stdout_text << drifted.stderr_text;
+  EXPECT_THAT(drifted.stdout_text, HasSubstr("rharness.verdict: drifted (was identical)"));
+  EXPECT_THAT(drifted.stdout_text,
+              HasSubstr("alias reproduced: taken from version 1, which drifted"));
+  EXPECT_THAT(publish({"--alias", "reproduced"}).stdout_text, HasSubstr("2 unchanged"));
+
+  Run({"python", "-c", "import mlflow, sys; mlflow.MlflowClient().delete_run(sys.argv[1])", id},
+      folder_.path());
+  const ProcessResult gone = publish({});
+  EXPECT_EQ(gone.outcome.exit_code, 4);
+  EXPECT_THAT(gone.stdout_text, HasSubstr("the run was deleted there"));
+  const ProcessResult closed =
+      Rharness({"admit", "--registry", url_, "--model", "digits", "--history", "runs.db"});
+  EXPECT_THAT(closed.stdout_text, HasSubstr("model digits version 1: run_deleted"));
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,141 @@
+// May a model be registered: every finding from its own cause, and none without one.
+#include "harness/publish/registration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/manifest/admission.h"
+#include "tests/manifest/example.h"
+
+namespace rharness {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const WallTime kToday(std::chrono::days(20'000));
+
+VerdictRecord VerdictOf(const std::string& verdict, int days_ago) {
+  VerdictRecord record;
+  record.drill_id = "drill";
+  record.verdict = verdict;
+  record.decided = kToday - std::chrono::days(days_ago);
+  return record;
+}
+
+class Registration : public testing::Test {
+ protected:
+  Registration() {
+    Manifest manifest = ExampleManifest();
+    for (Artifact& one : manifest.artifacts) {
+      if (one.role != "weights") continue;
+      one.path = "out/model.safetensors";
+      one.size_bytes = 3;
+      one.sha256 = std::string(64, 'a');
+    }
+    manifest.origin = Origin{.kind = "mlflow", .id = "abc"};
+    known_.manifest = manifest;
+    known_.verdicts = {VerdictOf("identical", 2)};
+    entry_.name = "model digits version 1";
+    entry_.run_id = "abc";
+    entry_.files = {{"MLmodel", 10, ""}, {"data/model.safetensors", 3, std::string(64, 'a')}};
+  }
+  std::vector<std::string> Codes(std::optional<double> max_age = std::nullopt) const {
+    std::vector<std::string> codes;
+    for (const auto& one : DecideRegistration(entry_, known_, max_age, kToday)) {
+      codes.push_back(one.code);
+    }
+    return codes;
+  }
+  std::string Message() const {
+    const auto findings = DecideRegistration(entry_, known_, std::nullopt, kToday);
+    return findings.empty() ? "" : findings[0].message;
+  }
+
+  Artifact& Weights() {
+    return *std::ranges::find(known_.manifest->artifacts, "weights", &Artifact::role);
+  }
+
+  RegistryEntry entry_;
+  RunKnown known_;
+};
+
+TEST_F(Registration, AdmitsWhatReproducedAndHasTheRecordedWeights) {
+  EXPECT_THAT(Codes(), IsEmpty());
+  EXPECT_THAT(Codes(2.0), IsEmpty());
+  known_.verdicts = {VerdictOf("drifted", 5), VerdictOf("equivalent", 1)};
+  EXPECT_THAT(Codes(), IsEmpty());
+}
+
+TEST_F(Registration, AsksForARunAManifestAndADrill) {
+  known_.verdicts.clear();
+  EXPECT_THAT(Codes(), ElementsAre("never_drilled"));
+  known_.manifest.reset();
+  EXPECT_THAT(Codes(), ElementsAre("no_manifest"));
+  entry_.run_id.clear();
+  EXPECT_THAT(Codes(), ElementsAre("no_run"));
+}
+
+TEST_F(Registration, GoesByTheLastVerdictThatSaysAnythingOfTheRun) {
+  known_.verdicts = {VerdictOf("identical", 9), VerdictOf("infra", 1)};
+  EXPECT_THAT(Codes(), IsEmpty());
+  known_.verdicts = {VerdictOf("infra", 1)};
+  EXPECT_THAT(Codes(), ElementsAre("never_drilled"));
+  known_.verdicts = {VerdictOf("identical", 9), VerdictOf("drifted", 1)};
+  EXPECT_THAT(Codes(), ElementsAre("drifted"));
+  for (const char* verdict : {"inconclusive", "not_comparable", "failed", "some_new_word"}) {
+    known_.verdicts = {VerdictOf("identical", 9), VerdictOf(verdict, 1)};
+    EXPECT_THAT(Codes(), ElementsAre("not_reproduced")) << verdict;
+  }
+}
+
+TEST_F(Registration, RefusesAVerdictThatIsOlderThanAllowed) {
+  EXPECT_THAT(Codes(1.9), ElementsAre("too_old"));
+  EXPECT_THAT(Codes(0.0), ElementsAre("too_old"));
+}
+
+TEST_F(Registration, HoldsTheFilesToTheRecordedHashes) {
+  entry_.files[1].sha256 = std::string(64, 'b');
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  EXPECT_THAT(Message(), HasSubstr("the registered data/model.safetensors has bbbb"));
+  entry_.files.pop_back();
+  EXPECT_THAT(Message(), HasSubstr("none of the 1 registered file has it"));
+  entry_.unread = "they lie elsewhere";
+  EXPECT_THAT(Codes(), ElementsAre("weights_unread"));
+  known_.manifest->artifacts.clear();
+  EXPECT_THAT(Codes(), Contains("no_weights"));
+}
+
+TEST_F(Registration, HoldsEveryShardToItsHash) {
+  Weights().parts = {{"shard-2.safetensors", 3, std::string(64, 'c')}};
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  entry_.files.push_back({"data/shard-2.safetensors", 3, std::string(64, 'c')});
+  EXPECT_THAT(Codes(), IsEmpty());
+}
+
+TEST_F(Registration, TellsOfDeletedRetiredDoubleAndIncompleteRecords) {
+  entry_.deleted = true;
+  EXPECT_THAT(Codes(), ElementsAre("run_deleted"));
+  entry_.deleted = false;
+  known_.retired = "wrong labels";
+  EXPECT_THAT(Codes(), ElementsAre("retired"));
+  known_.retired.reset();
+  known_.manifest_differs = true;
+  EXPECT_THAT(Codes(), ElementsAre("manifest_differs"));
+  known_.manifest_differs = false;
+  known_.manifest->command.clear();
+  EXPECT_THAT(Codes(), Contains("incomplete"));
+}
+
+TEST_F(Registration, LetsNoNameOfAStrangerForgeALine) {
+  entry_.files[1].sha256 = std::string(64, 'b');
+  entry_.files[1].path = "x\nmodel: admitted\x1b[2K/model.safetensors";
+  EXPECT_THAT(Message(), Not(HasSubstr("\n")));
+  EXPECT_THAT(Message(), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace rharness
