@@ -9,12 +9,14 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<SourceKind, 6> kKinds = {{
+constexpr std::array<SourceKind, 7> kKinds = {{
     {"record", "reproducibility records: JSON with run_id, code.git_sha, container, data, seeds",
      IsPlainRecord, ImportPlainRecords},
     {"mlflow", "MLflow: mlruns/, a server's SQLite file, or its URL (http://, https://)", IsMlflow,
      ImportMlflow},
     {"wandb", "Weights & Biases: wandb/, or run-*/ and offline-run-*/ in it", IsWandb, ImportWandb},
+    {"dvc", "DVC: a repository's dvc.lock and experiments, each stage with outputs a run", IsDvc,
+     ImportDvc},
     {"trainer", "Hugging Face Trainer: folders with trainer_state.json", IsTrainer, ImportTrainer},
     {"mlperf", "MLPerf result logs, with the descriptions of their systems", IsMlperf,
      ImportMlperf},
