@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 struct FetchArguments {
   std::vector<std::string> paths;
   std::string cache;
+  std::vector<std::string> dvc_caches;
   std::string root = ".";
   std::vector<std::string> maps;
   std::uint64_t budget = 0;
@@ -38,6 +39,7 @@ void InterruptFetch(int) { fetch_interrupted = true; }
 Result<FetchOptions> OptionsOf(const FetchArguments& arguments) {
   FetchOptions options;
   options.cache = arguments.cache;
+  options.dvc_caches.assign(arguments.dvc_caches.begin(), arguments.dvc_caches.end());
   options.places.root = arguments.root;
   for (const std::string& text : arguments.maps) {
     const auto equals = text.find('=');
@@ -143,6 +145,10 @@ void AddFetch(Command& root) {
   verb.Add("--cache", &options->cache, "Folder of data by their SHA-256 (drill --data-cache)")
       .Folder()
       .Required();
+  verb.Add("--dvc-cache", &options->dvc_caches,
+           "DVC's cache (.dvc/cache) or a remote of its that is a folder; repeatable")
+      .Folder()
+      .OneEach();
   verb.Add("--root", &options->root, "Where relative locations lie").Folder().ShowDefault();
   verb.Add("--map", &options->maps, "FROM=TO: a recorded location lies here at TO; repeatable")
       .OneEach();
@@ -152,8 +158,11 @@ void AddFetch(Command& root) {
   verb.Add("--json", &options->json, "Print the outcome as JSON");
   verb.Note(
       "What the cache has, and what lies at its location with the recorded size, is not brought. "
-      "The rest comes from the record's source by http or https (files; no redirect is followed, "
-      "no credentials are sent) and gets in only with the recorded SHA-256.");
+      "What --dvc-cache has under the MD5 that DVC gave it is copied from there; a directory is "
+      "put "
+      "together from its listing. The rest comes from the record's source by http or https (files; "
+      "no redirect is followed, "
+      "no credentials are sent). Only what has the recorded SHA-256 gets in.");
   verb.ExitCode(kExitOk, "all data can be had");
   verb.ExitCode(kExitInconclusive, "some cannot, or are over the budget; each is named");
   verb.ExitCode(kExitInfrastructure, "the cache cannot be written, or it was interrupted");

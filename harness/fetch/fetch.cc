@@ -13,6 +13,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/fetch/dvc_source.h"
 #include "harness/intake/http.h"
 #include "harness/rerun/data_cache.h"
 
@@ -99,6 +100,17 @@ Status Fetcher::Copy(const fs::path& from, const DataItem& item) {
   return MoveIntoCache(options_.cache, item.sha256, incoming);
 }
 
+Status Fetcher::CopyFromDvc(const DataItem& item) {
+  const fs::path incoming = Incoming(options_.cache, item);
+  RETURN_IF_ERROR(MakeDirectories(incoming.parent_path()));
+  RETURN_IF_ERROR(RemoveTree(incoming));
+  const Status status =
+      CopyFromDvcCache(options_.dvc_caches, item, incoming, options_.should_cancel);
+  if (status.ok()) return MoveIntoCache(options_.cache, item.sha256, incoming);
+  const Status removed = RemoveTree(incoming);
+  return removed.ok() ? status : removed;
+}
+
 Status Fetcher::Download(const DataItem& item) {
   const auto address = AddressOf(item.source);
   if (!address) return Unsupported("expected http://HOST/PATH or https://HOST/PATH", item.source);
@@ -139,7 +151,8 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
   if (fs::exists(cached, error)) return as(FetchState::kCached);
   const auto there = InPlace(options_.places, item);
   if (there && !options_.copy) return as(FetchState::kInPlace);
-  if (!there && !AddressOf(item.source)) {
+  const bool in_dvc = !there && IsInDvcCache(options_.dvc_caches, item);
+  if (!there && !in_dvc && !AddressOf(item.source)) {
     return as(FetchState::kNowhere,
               item.source.empty()
                   ? "not at its location, and the record has no source of it"
@@ -151,7 +164,7 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
     return as(FetchState::kOverBudget);
   }
   if (!options_.dry_run) {
-    const Status status = there ? Copy(*there, item) : Download(item);
+    const Status status = there ? Copy(*there, item) : in_dvc ? CopyFromDvc(item) : Download(item);
     if (!status.ok()) {
       if (IsTrouble(status.error()) && status.error().where.starts_with(options_.cache.string())) {
         return status.error();

@@ -38,6 +38,7 @@ struct Fetched {
 
 struct FetchOptions {
   std::filesystem::path cache;
+  std::vector<std::filesystem::path> dvc_caches;  // of DVC, or its remotes that are folders
   Places places;
   std::uint64_t budget_bytes = 0;  // of what is brought; 0: none
   bool copy = false;               // what is at its location, too
@@ -45,7 +46,8 @@ struct FetchOptions {
   std::function<bool()> should_cancel;
 };
 
-// One content is brought once, however many runs have it. Sources: http:// and https:// (files).
+// One content is brought once, however many runs have it. Sources: DVC's caches
+// (dvc_source.h), then http:// and https:// (files).
 // Later ones that fit the budget are still brought after one that does not.
 class Fetcher {
  public:
@@ -57,6 +59,7 @@ class Fetcher {
  private:
   Result<Fetched> FetchItem(const Manifest& manifest, const DataItem& item);
   Status Copy(const std::filesystem::path& from, const DataItem& item);
+  Status CopyFromDvc(const DataItem& item);
   Status Download(const DataItem& item);
 
   FetchOptions options_;

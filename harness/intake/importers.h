@@ -54,6 +54,26 @@ Status ImportMlflow(const ImportRequest& request, const ImportSink& sink);
 bool IsWandb(const std::string& source);
 Status ImportWandb(const ImportRequest& request, const ImportSink& sink);
 
+// dvc*.cc: a DVC repository (its folder, one in it, or a dvc.lock), without DVC: each stage of a
+// dvc.lock that has outputs is a run, and each stage that an experiment (refs/exps of git) has
+// otherwise than the commit it began from. Its id is the stage's address and the beginning of a
+// hash of its entry: another result is another run; --run takes addresses and experiments' names,
+// too. Deps that git has as they were recorded are code, all others data. Contents are looked for
+// in the workspace, the cache (also one that .dvc/config names outside) and a default remote that
+// is a folder, and count where their MD5 is the recorded one; without `artifacts` none are. HEAD is
+// a hint for the commit, and left out where it has another version of a dep or a parameter. 64 MiB
+// of each file and listing, 524,288 files of a directory, 10,000 deps and outs of a stage, 10,000
+// experiments.
+bool IsDvc(const std::string& source);
+Status ImportDvc(const ImportRequest& request, const ImportSink& sink);
+
+// clearml*.cc: offline sessions of ClearML's library, each a folder or the zip archive that it
+// makes of it, or a folder of such: task.json (64 MiB), metrics.jsonl and log.jsonl (1 GiB each)
+// and artifacts (in an archive up to 1 GiB each). Of one task at most 1,000,000 values and 10,000
+// artifacts. Archives are not unpacked.
+bool IsClearml(const std::string& source);
+Status ImportClearml(const ImportRequest& request, const ImportSink& sink);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_INTAKE_IMPORTERS_H_

@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<SourceKind, 6> kKinds = {{
+constexpr std::array<SourceKind, 8> kKinds = {{
     {"record",
      "reproducibility records: JSON or JSON Lines with run_id, code.git_sha, container, data, "
      "seeds",
@@ -17,6 +17,10 @@ constexpr std::array<SourceKind, 6> kKinds = {{
     {"mlflow", "MLflow: mlruns/, a server's SQLite file, or its URL (http://, https://)", IsMlflow,
      ImportMlflow},
     {"wandb", "Weights & Biases: wandb/, or run-*/ and offline-run-*/ in it", IsWandb, ImportWandb},
+    {"dvc", "DVC: a repository's dvc.lock and experiments, each stage with outputs a run", IsDvc,
+     ImportDvc},
+    {"clearml", "ClearML: offline sessions (offline-*/ or offline-*.zip), or a folder of them",
+     IsClearml, ImportClearml},
     {"trainer", "Hugging Face Trainer: folders with trainer_state.json", IsTrainer, ImportTrainer},
     {"mlperf", "MLPerf result logs, with the descriptions of their systems", IsMlperf,
      ImportMlperf},

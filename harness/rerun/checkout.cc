@@ -16,10 +16,10 @@
 #include <sstream>
 #include <string_view>
 
+#include "harness/base/borrowed_repository.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
-#include "harness/rerun/borrowed_repository.h"
 #include "harness/rerun/git_objects.h"
 
 namespace rharness {

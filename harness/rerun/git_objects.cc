@@ -7,9 +7,9 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/base/borrowed_repository.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
-#include "harness/rerun/borrowed_repository.h"
 
 namespace rharness {
 namespace {

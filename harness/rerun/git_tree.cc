@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
+#include "harness/base/borrowed_repository.h"
 #include "harness/base/digest.h"
-#include "harness/rerun/borrowed_repository.h"
 
 namespace rharness {
 namespace {

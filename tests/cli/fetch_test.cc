@@ -116,6 +116,55 @@ TEST_F(Fetch, NamesWhatCannotBeHadOrCostsTooMuch) {
   EXPECT_EQ(FetchRun().outcome.exit_code, 2);
 }
 
+// The MD5s are md5sum's.
+TEST_F(Fetch, TakesFromACacheOfDvcsWhatHasTheRecordedHash) {
+  std::filesystem::remove(At("value"));
+  const auto set = [&](const std::string& digest, const std::string& kind,
+                       const std::string& sha256, std::uint64_t bytes) {
+    auto manifest = LoadManifest(At("runs/a.json"));
+    ASSERT_TRUE(manifest.ok());
+    DataItem& item = manifest->data.at(0);
+    item.other_digest = digest;
+    item.kind = kind;
+    item.sha256 = sha256;
+    item.size_bytes = bytes;
+    ASSERT_TRUE(WriteJsonFile(At("runs/a.json"), ToJson(*manifest)).ok());
+  };
+  const std::string value = "md5:4c8d9ac7c62b7fbf21fb2f2ae14dd65b";
+  set(value, "file", Sha256HexOf("0.75"), 4);
+  EXPECT_THAT(FetchRun({"--dvc-cache", "dvc"}).stdout_text, HasSubstr("nowhere"));
+  Write("dvc/files/md5/4c/8d9ac7c62b7fbf21fb2f2ae14dd65b", "0.7!");
+  EXPECT_THAT(FetchRun({"--dvc-cache", "dvc"}).stdout_text, HasSubstr("failed: "));
+  Write("dvc/files/md5/4c/8d9ac7c62b7fbf21fb2f2ae14dd65b", "0.75!");
+  EXPECT_THAT(FetchRun({"--dvc-cache", "dvc"}).stdout_text, HasSubstr("more bytes than recorded"));
+  EXPECT_TRUE(std::filesystem::is_empty(At("cache/incoming")));
+  Write("dvc/files/md5/4c/8d9ac7c62b7fbf21fb2f2ae14dd65b", "0.75");
+  EXPECT_THAT(FetchRun({"--dvc-cache", "dvc"}).stdout_text, HasSubstr("1 fetched"));
+  EXPECT_EQ(Read(Cached()), "0.75");
+
+  Write("tree/a", "x");
+  Write("tree/s/b", "0.75");
+  const std::string tree = HashTree(At("tree"))->sha256;
+  set("md5-dos2unix:00000000000000000000000000000001.dir", "directory", tree, 5);
+  const auto list = [&](const std::string& second) {
+    Write("old/00/000000000000000000000000000001.dir",
+          R"([{"md5": "9dd4e461268c8034f5c8564e155c67a6", "relpath": "a"}, {"md5": ")" +
+              value.substr(4) + R"(", "relpath": ")" + second + R"("}])");
+  };
+  list("s/b");
+  const std::vector<std::string> both = {"--dvc-cache", "dvc", "--dvc-cache", "old"};
+  EXPECT_THAT(FetchRun(both).stdout_text,
+              HasSubstr("9dd4e461268c8034f5c8564e155c67a6: is in no --dvc-cache"));
+  Write("old/9d/d4e461268c8034f5c8564e155c67a6", "x");
+  list("../b");
+  EXPECT_THAT(FetchRun(both).stdout_text, HasSubstr("stays in its folder"));
+  list("s/c");
+  EXPECT_THAT(FetchRun(both).stdout_text, HasSubstr("expected " + tree));
+  list("s/b");
+  EXPECT_THAT(FetchRun(both).stdout_text, HasSubstr("1 fetched; brought 5 bytes"));
+  EXPECT_EQ(Read(At("cache/sha256/" + tree.substr(0, 2) + "/" + tree + "/s/b")), "0.75");
+}
+
 TEST_F(Fetch, WritesNothingInADryRun) {
   EXPECT_THAT(FetchRun({"--copy", "--dry-run"}).stdout_text, HasSubstr("would bring 4 bytes"));
   EXPECT_FALSE(std::filesystem::exists(At("cache")));

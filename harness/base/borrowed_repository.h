@@ -5,8 +5,8 @@
 // repository, the user or the machine, with attributes that turn every conversion off, and without
 // locks, prompts and network. Whose the other repository is does not matter (safe.directory): that
 // guards against a configuration that is not read here.
-#ifndef RHARNESS_HARNESS_RERUN_BORROWED_REPOSITORY_H_
-#define RHARNESS_HARNESS_RERUN_BORROWED_REPOSITORY_H_
+#ifndef RHARNESS_HARNESS_BASE_BORROWED_REPOSITORY_H_
+#define RHARNESS_HARNESS_BASE_BORROWED_REPOSITORY_H_
 
 #include <cstdint>
 #include <filesystem>
@@ -73,4 +73,4 @@ class BorrowedRepository {
 
 }  // namespace rharness
 
-#endif  // RHARNESS_HARNESS_RERUN_BORROWED_REPOSITORY_H_
+#endif  // RHARNESS_HARNESS_BASE_BORROWED_REPOSITORY_H_

@@ -1,5 +1,5 @@
 // A folder that git takes for a repository, and the environment in which it does.
-#include "harness/rerun/borrowed_repository.h"
+#include "harness/base/borrowed_repository.h"
 
 #include <fmt/format.h>
 
