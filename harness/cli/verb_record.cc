@@ -133,7 +133,10 @@ void AddInputs(Command* verb, RecordArguments* a) {
             "@sha256:DIGEST where the run cannot see it")
       .Value("IMAGE")
       .NotEmpty();
-  AddRepeatable(verb, "--data", &a->data, "Input files and folders: [NAME=]PATH").Path();
+  AddRepeatable(verb, "--data", &a->data,
+                "Input files and folders: [NAME=]PATH, or a version of a Delta Lake "
+                "table: [NAME=]delta:FOLDER@VERSION, which without a version is its newest")
+      .Path();
   AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on").File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a recorded seed");

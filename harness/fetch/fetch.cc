@@ -15,6 +15,8 @@
 #include "harness/base/trouble.h"
 #include "harness/intake/http.h"
 #include "harness/rerun/data_cache.h"
+#include "harness/rerun/found_data.h"
+#include "harness/rerun/table_data.h"
 
 namespace rharness {
 namespace {
@@ -42,9 +44,21 @@ std::optional<fs::path> InPlace(const Places& places, const DataItem& item) {
   const auto path = Locate(places, item.location.empty() ? item.path : item.location);
   std::error_code error;
   if (!path.ok() || !fs::exists(*path, error)) return std::nullopt;
+  if (IsTable(item)) {
+    const auto unfit = UnfitData(*path, item);
+    return unfit.ok() && unfit->empty() ? std::optional(*path) : std::nullopt;
+  }
   if (fs::is_directory(*path, error)) return *path;
   const auto size = fs::file_size(*path, error);
   return !error && size == item.size_bytes ? std::optional(*path) : std::nullopt;
+}
+
+// Why a table is not to be had: of a version that was vacuumed or cleaned, that it was.
+std::string WhyNot(const Places& places, const DataItem& item) {
+  const auto path = Locate(places, item.location.empty() ? item.path : item.location);
+  if (!path.ok()) return path.error().ToString();
+  const auto unfit = UnfitData(*path, item);
+  return unfit.ok() ? *unfit : unfit.error().ToString();
 }
 
 // In the cache's own file system, so that it can be renamed into place.
@@ -90,6 +104,12 @@ Status Fetcher::Copy(const fs::path& from, const DataItem& item) {
   const fs::path incoming = Incoming(options_.cache, item);
   RETURN_IF_ERROR(MakeDirectories(incoming.parent_path()));
   RETURN_IF_ERROR(RemoveTree(incoming));
+  if (IsTable(item)) {
+    const Status wrote = WriteTable(from, item, incoming, false);
+    if (wrote.ok()) return MoveIntoCache(options_.cache, item, incoming);
+    const Status removed = RemoveTree(incoming);
+    return removed.ok() ? wrote : removed;
+  }
   std::error_code error;
   fs::copy(from, incoming, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
@@ -139,6 +159,7 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
   if (fs::exists(cached, error)) return as(FetchState::kCached);
   const auto there = InPlace(options_.places, item);
   if (there && !options_.copy) return as(FetchState::kInPlace);
+  if (!there && IsTable(item)) return as(FetchState::kNowhere, WhyNot(options_.places, item));
   if (!there && !AddressOf(item.source)) {
     return as(FetchState::kNowhere,
               item.source.empty()
