@@ -191,6 +191,7 @@ class Completing {
       there->size_bytes = found.size_bytes;
       there->location = found.location;
       if (!found.source.empty()) there->source = found.source;
+      if (!found.other_digest.empty()) there->other_digest = found.other_digest;
       Hashed(IndexedPath("data", manifest_.data, there->name, &DataItem::name));
     }
     return {};
