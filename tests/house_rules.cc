@@ -25,9 +25,9 @@ struct Floor {
 
 // In the order of the floors; every folder may include itself.
 const std::vector<Floor>& Floors() {
-  static const std::vector<std::string_view> below_rerun = {"harness/base/",     "compare/",
-                                                            "harness/manifest/", "harness/launch/",
-                                                            "harness/observe/",  "probes/order/"};
+  static const std::vector<std::string_view> below_rerun = {
+      "harness/base/",    "compare/",        "harness/manifest/", "harness/launch/",
+      "harness/observe/", "harness/tables/", "probes/order/"};
   static const std::vector<std::string_view> below_drill = {
       "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
       "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
@@ -50,9 +50,11 @@ const std::vector<Floor>& Floors() {
       {"harness/history/", from_manifest},
       {"harness/launch/", from_manifest},
       {"harness/observe/", from_manifest},
+      {"harness/tables/", {"harness/base/"}},
       {"harness/rerun/", below_rerun},
       {"harness/fetch/",
-       {"harness/base/", "harness/manifest/", "harness/intake/", "harness/rerun/"}},
+       {"harness/base/", "harness/manifest/", "harness/intake/", "harness/tables/",
+        "harness/rerun/"}},
       {"harness/dispatch/",
        {"harness/base/", "harness/manifest/", "harness/launch/", "harness/rerun/"}},
       {"harness/drill/", below_drill},
@@ -89,6 +91,8 @@ const std::vector<Fence>& Fences() {
       {"pugixml", {"reports/junit_file.cc", "tests/"}},
       {"sqlite3.h", {"harness/cli/build_facts.cc", "harness/intake/mlflow_database.cc", "tests/"}},
       {"curl/", {"harness/intake/libcurl.h"}},
+      {"snappy", {"harness/tables/decompress.cc"}},
+      {"zstd", {"harness/tables/decompress.cc"}},
       {"CLI/", {"harness/cli/command_line.cc", "probes/command.cc"}},
       {"Eigen/", {"scenarios/digits_blas/", "probes/cpu/std_reduce_tree.cc"}},
       {"yaml-cpp/", {"harness/policy/policy.cc", "harness/intake/yaml.cc"}},

@@ -7,10 +7,13 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "harness/base/digest.h"
 #include "harness/manifest/image_name.h"
 #include "harness/rerun/image_file.h"
+#include "harness/rerun/table_data.h"
+#include "harness/tables/delta_table.h"
 
 namespace rharness {
 namespace {
@@ -49,12 +52,19 @@ Result<std::string> OutputPath(std::string_view option, const std::string& text)
                       std::string(option));
 }
 
-// "[NAME=]PATH"; an '=' after a '/' belongs to the path.
-DataItem ParseData(const std::string& text) {
+// "[NAME=]PATH" or "[NAME=]delta:TABLE[@VERSION]"; an '=' after a '/' belongs to the path.
+Result<DataItem> ParseData(const std::string& text) {
   DataItem item;
   const auto equals = text.find('=');
   const bool named = equals != std::string::npos && equals > 0 && text.find('/') > equals;
-  fs::path path = fs::path(named ? text.substr(equals + 1) : text).lexically_normal();
+  std::string value = named ? text.substr(equals + 1) : text;
+  if (IsDeltaSource(value)) {
+    auto source = ParseDeltaSource(value);
+    if (!source.ok()) return InvalidInput(source.error().message, "--data");
+    item.kind = kDeltaKind;
+    item.source = std::exchange(value, std::move(source->table));
+  }
+  fs::path path = fs::path(value).lexically_normal();
   if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();
   item.path = path.string();
   item.name = named ? text.substr(0, equals) : path.filename().string();
@@ -205,7 +215,10 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   if (!arguments.image.empty()) {
     ASSIGN_OR_RETURN(request.image, ParseImage(arguments.image));
   }
-  for (const std::string& text : arguments.data) request.data.push_back(ParseData(text));
+  for (const std::string& text : arguments.data) {
+    ASSIGN_OR_RETURN(DataItem item, ParseData(text));
+    request.data.push_back(std::move(item));
+  }
   RETURN_IF_ERROR(ReadOutputs(arguments, &request));
   RETURN_IF_ERROR(ReadSettings(arguments, &request));
   request.rng_sources = arguments.rng_sources;

@@ -18,6 +18,7 @@ struct RecordArguments {
   std::string family;
   std::string image;
   std::vector<std::string> data;
+  std::vector<std::string> sources;  // of data: "NAME=URL"; asked about by whoever runs the verb
   std::vector<std::string> weights;
   std::vector<std::string> artifacts;
   std::string metrics_path;

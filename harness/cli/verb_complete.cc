@@ -9,6 +9,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
+#include "harness/fetch/pin.h"
 #include "harness/manifest/admission.h"
 #include "harness/rerun/complete.h"
 
@@ -55,9 +56,11 @@ Result<Completion> CompletionOf(const CompleteOptions& options, bool determinism
 
 Result<int> Complete(const CompleteOptions& options, bool determinism) {
   ASSIGN_OR_RETURN(Manifest manifest, LoadManifest(options.file));
-  ASSIGN_OR_RETURN(const Completion completion, CompletionOf(options, determinism));
+  ASSIGN_OR_RETURN(Completion completion, CompletionOf(options, determinism));
+  ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &completion.said.data));
   ASSIGN_OR_RETURN(manifest,
                    CompleteManifest(std::move(manifest), completion, SystemClock().Now()));
+  SayPins(pins, &manifest);
   const std::string& out = options.out.empty() ? options.file : options.out;
   if (!options.out.empty()) RETURN_IF_ERROR(CheckOutputs({out}, {options.file}, false));
   RETURN_IF_ERROR(WriteJsonFile(out, ToJson(manifest)));
@@ -103,6 +106,10 @@ void AddDataOptions(Command* verb, CompleteOptions* options) {
   AddRepeatable(verb, "--data", &a->data,
                 "Input files and folders, hashed as they are here: [NAME=]PATH")
       .Path();
+  AddRepeatable(
+      verb, "--source", &a->sources,
+      "Where a file of --data lies, too: NAME=URL (https, s3, lakefs); its server is asked "
+      "for the version or commit that it is now");
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a known seed");
   AddRepeatable(verb, "--hyper", &a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");

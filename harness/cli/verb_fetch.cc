@@ -159,10 +159,14 @@ void AddFetch(Command& root) {
   verb.Note(
       "What the cache has, and what lies at its location with the recorded size, is not brought. "
       "What --dvc-cache has under the MD5 that DVC gave it is copied from there; a directory is "
-      "put "
-      "together from its listing. The rest comes from the record's source by http or https (files; "
-      "no redirect is followed, "
-      "no credentials are sent). Only what has the recorded SHA-256 gets in.");
+      "put together from its listing. The rest comes from the record's source (files: http, https, "
+      "s3, lakefs; no redirect is followed). Only what has the recorded SHA-256 gets in. Versions "
+      "of Delta tables are brought with --copy.");
+  verb.Note(
+      "Keys of S3 are those of the AWS tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
+      "AWS_PROFILE in ~/.aws/credentials, with AWS_REGION and, for other servers, "
+      "AWS_ENDPOINT_URL. Those of lakeFS are lakectl's: LAKECTL_SERVER_ENDPOINT_URL and "
+      "LAKECTL_CREDENTIALS_..., or ~/.lakectl.yaml. http and https send none.");
   verb.ExitCode(kExitOk, "all data can be had");
   verb.ExitCode(kExitInconclusive, "some cannot, or are over the budget; each is named");
   verb.ExitCode(kExitInfrastructure, "the cache cannot be written, or it was interrupted");

@@ -15,6 +15,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
+#include "harness/fetch/pin.h"
 #include "harness/manifest/admission.h"
 
 namespace rharness {
@@ -103,12 +104,14 @@ int ExitCodeOf(const Recording& recording) {
 }
 
 Result<int> RecordAndWrite(const RecordOptions& options) {
-  ASSIGN_OR_RETURN(const RecordRequest request, BuildRequest(options.arguments));
+  ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
   CatchInterrupts();
+  ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));
   ASSIGN_OR_RETURN(const Recording recording,
                    RecordRun(request, [] { return record_interrupted.load(); }));
-  const Manifest manifest = BuildManifest(request, recording);
+  Manifest manifest = BuildManifest(request, recording);
+  SayPins(pins, &manifest);
   if (!recording.outcome.Succeeded() && !options.keep_failed) {
     for (const std::string& note : manifest.notes) LogError(TerminalSafe(note));
     LogError("no manifest of a failed run is written; --keep-failed writes one");
@@ -133,7 +136,14 @@ void AddInputs(Command* verb, RecordArguments* a) {
             "@sha256:DIGEST where the run cannot see it")
       .Value("IMAGE")
       .NotEmpty();
-  AddRepeatable(verb, "--data", &a->data, "Input files and folders: [NAME=]PATH").Path();
+  AddRepeatable(verb, "--data", &a->data,
+                "Input files and folders: [NAME=]PATH, or a version of a Delta Lake "
+                "table: [NAME=]delta:FOLDER@VERSION, which without a version is its newest")
+      .Path();
+  AddRepeatable(
+      verb, "--source", &a->sources,
+      "Where a file of --data lies, too: NAME=URL (https, s3, lakefs); its server is asked "
+      "for the version or commit that it is now");
   AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on").File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a recorded seed");

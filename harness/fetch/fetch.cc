@@ -14,38 +14,35 @@
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/fetch/dvc_source.h"
-#include "harness/intake/http.h"
 #include "harness/rerun/data_cache.h"
+#include "harness/rerun/found_data.h"
+#include "harness/rerun/table_data.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
-// "https://host:1/a/b?c" as "https://host:1" and "/a/b?c".
-struct Address {
-  std::string server;
-  std::string path;
-};
-
-std::optional<Address> AddressOf(const std::string& source) {
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (!source.starts_with(scheme)) continue;
-    const auto slash = source.find('/', scheme.size());
-    if (slash == source.npos || slash == scheme.size()) return std::nullopt;
-    return Address{source.substr(0, slash), source.substr(slash)};
-  }
-  return std::nullopt;
-}
-
 // Where it lies, if something of the recorded kind and size is there.
 std::optional<fs::path> InPlace(const Places& places, const DataItem& item) {
   const auto path = Locate(places, item.location.empty() ? item.path : item.location);
   std::error_code error;
   if (!path.ok() || !fs::exists(*path, error)) return std::nullopt;
+  if (IsTable(item)) {
+    const auto unfit = UnfitData(*path, item);
+    return unfit.ok() && unfit->empty() ? std::optional(*path) : std::nullopt;
+  }
   if (fs::is_directory(*path, error)) return *path;
   const auto size = fs::file_size(*path, error);
   return !error && size == item.size_bytes ? std::optional(*path) : std::nullopt;
+}
+
+// Why a table is not to be had: of a version that was vacuumed or cleaned, that it was.
+std::string WhyNot(const Places& places, const DataItem& item) {
+  const auto path = Locate(places, item.location.empty() ? item.path : item.location);
+  if (!path.ok()) return path.error().ToString();
+  const auto unfit = UnfitData(*path, item);
+  return unfit.ok() ? *unfit : unfit.error().ToString();
 }
 
 // In the cache's own file system, so that it can be renamed into place.
@@ -91,6 +88,12 @@ Status Fetcher::Copy(const fs::path& from, const DataItem& item) {
   const fs::path incoming = Incoming(options_.cache, item);
   RETURN_IF_ERROR(MakeDirectories(incoming.parent_path()));
   RETURN_IF_ERROR(RemoveTree(incoming));
+  if (IsTable(item)) {
+    const Status wrote = WriteTable(from, item, incoming, false);
+    if (wrote.ok()) return MoveIntoCache(options_.cache, item, incoming);
+    const Status removed = RemoveTree(incoming);
+    return removed.ok() ? wrote : removed;
+  }
   std::error_code error;
   fs::copy(from, incoming, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) {
@@ -112,18 +115,17 @@ Status Fetcher::CopyFromDvc(const DataItem& item) {
 }
 
 Status Fetcher::Download(const DataItem& item) {
-  const auto address = AddressOf(item.source);
-  if (!address) return Unsupported("expected http://HOST/PATH or https://HOST/PATH", item.source);
-  ASSIGN_OR_RETURN(HttpClient client,
-                   HttpClient::Make(address->server, {}, {}, {}, options_.should_cancel));
+  RemoteOptions remote_options = options_.remote;
+  remote_options.should_cancel = options_.should_cancel;
+  ASSIGN_OR_RETURN(Remote remote, OpenRemote(item.source, remote_options));
   const fs::path incoming = Incoming(options_.cache, item);
   RETURN_IF_ERROR(MakeDirectories(incoming.parent_path()));
   const Descriptor file(
       ::open(incoming.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.valid()) return PathError("cannot be written", errno, incoming);
   Status wrote;
-  Status status = client.Fetch(
-      address->path, {}, item.size_bytes,
+  Status status = remote.client.Fetch(
+      remote.path, remote.query, item.size_bytes,
       [&] {
         if (::ftruncate(file.get(), 0) != 0 || ::lseek(file.get(), 0, SEEK_SET) != 0) {
           wrote = PathError("cannot be written", errno, incoming);
@@ -151,14 +153,15 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
   if (fs::exists(cached, error)) return as(FetchState::kCached);
   const auto there = InPlace(options_.places, item);
   if (there && !options_.copy) return as(FetchState::kInPlace);
+  if (!there && IsTable(item)) return as(FetchState::kNowhere, WhyNot(options_.places, item));
   const bool in_dvc = !there && IsInDvcCache(options_.dvc_caches, item);
-  if (!there && !in_dvc && !AddressOf(item.source)) {
-    return as(FetchState::kNowhere,
-              item.source.empty()
-                  ? "not at its location, and the record has no source of it"
-                  : fmt::format("not at its location, and its source {} cannot be asked; expected "
-                                "http:// or https://",
-                                item.source));
+  if (!there && !in_dvc && !IsRemote(item.source)) {
+    return as(
+        FetchState::kNowhere,
+        item.source.empty()
+            ? "not at its location, and the record has no source of it"
+            : fmt::format("not at its location, and its source {} cannot be asked; expected {}",
+                          item.source, kRemoteForms));
   }
   if (options_.budget_bytes > 0 && brought_bytes_ + item.size_bytes > options_.budget_bytes) {
     return as(FetchState::kOverBudget);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/fetch/remote.h"
 #include "harness/manifest/manifest.h"
 #include "harness/rerun/places.h"
 
@@ -44,11 +45,12 @@ struct FetchOptions {
   bool copy = false;               // what is at its location, too
   bool dry_run = false;
   std::function<bool()> should_cancel;
+  RemoteOptions remote;  // how sources are asked; should_cancel is the above
 };
 
-// One content is brought once, however many runs have it. Sources: DVC's caches
-// (dvc_source.h), then http:// and https:// (files).
-// Later ones that fit the budget are still brought after one that does not.
+// One content is brought once, however many runs have it. Sources: DVC's caches (dvc_source.h), then
+// those of remote.h (files). Later ones that fit the budget are still brought after one that does
+// not.
 class Fetcher {
  public:
   explicit Fetcher(FetchOptions options) : options_(std::move(options)) {}

@@ -9,6 +9,7 @@
 
 #include "harness/base/log.h"
 #include "harness/intake/clean.h"
+#include "harness/intake/http_answer.h"
 #include "harness/intake/imported_run.h"
 #include "harness/intake/libcurl.h"
 
@@ -28,55 +29,6 @@ bool IsThisMachine(std::string_view host) {
 
 bool IsPrintable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
-}
-
-// Where a request's answer goes, and why it was cut off.
-struct Answer {
-  std::uint64_t most_bytes = 0;
-  std::uint64_t bytes = 0;
-  bool too_long = false;
-  bool cancelled = false;
-  bool streams = false;  // of a file whose request succeeded
-  const std::function<bool()>* should_cancel = nullptr;
-  const std::function<void(std::string_view)>* take = nullptr;
-  const Libcurl* curl = nullptr;
-  CURL* handle = nullptr;
-  std::string text;
-
-  long StatusCode() const {
-    long code = 0;
-    curl->getinfo(handle, CURLINFO_RESPONSE_CODE, &code);
-    return code;
-  }
-};
-
-std::size_t TakePiece(char* data, std::size_t size, std::size_t count, void* user) {
-  auto& answer = *static_cast<Answer*>(user);
-  const std::string_view piece(data, size * count);
-  constexpr std::size_t kMostOfAnError = 1 << 16;
-  const bool good = answer.StatusCode() == 200;
-  if (!good) {
-    answer.text.append(
-        piece.substr(0, kMostOfAnError - std::min(kMostOfAnError, answer.text.size())));
-    return piece.size();
-  }
-  answer.bytes += piece.size();
-  if (answer.bytes > answer.most_bytes) {
-    answer.too_long = true;
-    return 0;
-  }
-  if (answer.take != nullptr) {
-    (*answer.take)(piece);
-  } else {
-    answer.text.append(piece);
-  }
-  return piece.size();
-}
-
-int AskWhetherToGoOn(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  auto& answer = *static_cast<Answer*>(user);
-  answer.cancelled = *answer.should_cancel && (*answer.should_cancel)();
-  return answer.cancelled ? 1 : 0;
 }
 
 }  // namespace
@@ -113,6 +65,7 @@ struct HttpClient::State {
     std::uint64_t most_bytes = 0;
     const std::function<void()>* restart = nullptr;
     const std::function<void(std::string_view)>* take = nullptr;
+    HttpHeaders* got = nullptr;  // the answer's headers go there, and its content is not asked for
   };
   struct Failure {
     Error error;
@@ -122,10 +75,11 @@ struct HttpClient::State {
 
   Result<std::string> Perform(const Request& request);
   std::optional<Failure> Attempt(const Request& request, std::string* text);
-  void Prepare(const Request& request, const std::string& address, Answer* answer) const;
+  void Prepare(const Request& request, const std::string& address, HttpAnswer* answer) const;
   curl_slist* Headers(const Request& request) const;
-  std::optional<Failure> Judge(CURLcode code, const Answer& answer, const std::string& where) const;
-  std::optional<Failure> JudgeStatus(const Answer& answer, const std::string& where) const;
+  std::optional<Failure> Judge(CURLcode code, const HttpAnswer& answer,
+                               const std::string& where) const;
+  std::optional<Failure> JudgeStatus(const HttpAnswer& answer, const std::string& where) const;
   Error Cancelled() const { return TimeoutError("was interrupted", url); }
   std::string Sayable(std::string_view text) const;
   bool Wait(std::chrono::milliseconds span) const;
@@ -134,7 +88,9 @@ struct HttpClient::State {
 // What a server says, shortened and without what it may repeat of the credentials.
 std::string HttpClient::State::Sayable(std::string_view text) const {
   std::string said(text.substr(0, 2000));
-  for (const std::string& secret : {credentials.token, credentials.password}) {
+  std::vector<std::string> secrets = credentials.secrets;
+  secrets.insert(secrets.end(), {credentials.token, credentials.password});
+  for (const std::string& secret : secrets) {
     for (auto at = secret.empty() ? said.npos : said.find(secret); at != said.npos;
          at = said.find(secret, at + 3)) {
       said.replace(at, secret.size(), "***");
@@ -150,11 +106,17 @@ curl_slist* HttpClient::State::Headers(const Request& request) const {
   if (!credentials.token.empty()) {
     headers = curl->append(headers, ("Authorization: Bearer " + credentials.token).c_str());
   }
+  if (credentials.sign) {
+    const char* method = request.got != nullptr ? "HEAD" : request.body ? "POST" : "GET";
+    for (const auto& [name, value] : credentials.sign(method, request.path, request.query)) {
+      headers = curl->append(headers, (name + ": " + value).c_str());
+    }
+  }
   return headers;
 }
 
 void HttpClient::State::Prepare(const Request& request, const std::string& address,
-                                Answer* answer) const {
+                                HttpAnswer* answer) const {
   const auto set = [&](CURLoption option, auto value) { curl->setopt(handle, option, value); };
   curl->reset(handle);
   set(CURLOPT_URL, address.c_str());
@@ -184,7 +146,13 @@ void HttpClient::State::Prepare(const Request& request, const std::string& addre
     set(CURLOPT_POSTFIELDS, request.body->c_str());
   }
   if (request.method != nullptr) set(CURLOPT_CUSTOMREQUEST, request.method);
-  set(CURLOPT_WRITEFUNCTION, &TakePiece);
+  if (credentials.sign) set(CURLOPT_PATH_AS_IS, 1L);  // what is signed is what is sent
+  if (request.got != nullptr) {
+    set(CURLOPT_NOBODY, 1L);
+    set(CURLOPT_HEADERFUNCTION, &TakeHttpHeader);
+    set(CURLOPT_HEADERDATA, static_cast<void*>(answer));
+  }
+  set(CURLOPT_WRITEFUNCTION, &TakeHttpPiece);
   set(CURLOPT_WRITEDATA, static_cast<void*>(answer));
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_XFERINFOFUNCTION, &AskWhetherToGoOn);
@@ -200,11 +168,12 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Attempt(const Reque
                            EscapedForUrl(value));
   }
   if (request.restart != nullptr) (*request.restart)();
-  Answer answer{.most_bytes = request.most_bytes,
-                .should_cancel = &should_cancel,
-                .take = request.take,
-                .curl = curl,
-                .handle = handle};
+  HttpAnswer answer{.most_bytes = request.most_bytes,
+                    .should_cancel = &should_cancel,
+                    .take = request.take,
+                    .headers = request.got,
+                    .curl = curl,
+                    .handle = handle};
   Prepare(request, address, &answer);
   curl_slist* headers = Headers(request);
   curl->setopt(handle, CURLOPT_HTTPHEADER, headers);
@@ -216,7 +185,7 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Attempt(const Reque
 }
 
 std::optional<HttpClient::State::Failure> HttpClient::State::Judge(CURLcode code,
-                                                                   const Answer& answer,
+                                                                   const HttpAnswer& answer,
                                                                    const std::string& where) const {
   if (answer.cancelled) return Failure{Cancelled()};
   if (answer.too_long) {
@@ -236,7 +205,7 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Judge(CURLcode code
 }
 
 std::optional<HttpClient::State::Failure> HttpClient::State::JudgeStatus(
-    const Answer& answer, const std::string& where) const {
+    const HttpAnswer& answer, const std::string& where) const {
   const long status = answer.StatusCode();
   if (status == 200) return std::nullopt;
   if (status >= 300 && status < 400) {
@@ -248,13 +217,8 @@ std::optional<HttpClient::State::Failure> HttpClient::State::JudgeStatus(
                     status, target == nullptr ? "nowhere" : Sayable(WithoutCredentials(target))),
         where)};
   }
-  std::string said;
-  if (const auto json = ParseJson(answer.text, ""); json.ok() && json->IsObject()) {
-    const Json* message = json->Find("message");
-    if (message != nullptr && message->kind() == Json::Kind::kString) {
-      said = fmt::format(": {}", Sayable(message->AsString()));
-    }
-  }
+  std::string said = MessageIn(answer.text);
+  if (!said.empty()) said = fmt::format(": {}", Sayable(said));
   if (status == 404) return Failure{NotFound("the server does not have it (404)" + said, where)};
   if (status == 401 || status == 403) {
     return Failure{
@@ -373,6 +337,14 @@ Result<Json> HttpClient::Send(const char* method, std::string_view path, const J
   return InvalidInput(
       fmt::format("answers '{}', which is no JSON", state_->Sayable(text).substr(0, 60)),
       state_->url + request.path);
+}
+
+Result<HttpHeaders> HttpClient::HeadersOf(std::string_view path, const HttpQuery& query) {
+  HttpHeaders headers;
+  const State::Request request{.path = std::string(path), .query = query, .got = &headers};
+  const auto done = state_->Perform(request);
+  if (!done.ok()) return done.error();
+  return headers;
 }
 
 Status HttpClient::Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,

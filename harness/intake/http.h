@@ -21,12 +21,18 @@
 
 namespace rharness {
 
+using HttpQuery = std::vector<std::pair<std::string, std::string>>;
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
 // What a server asks of its users. Never in a log, an error or a record.
 struct HttpCredentials {
   std::string token;  // "Authorization: Bearer TOKEN"; comes before a user
   std::string user;
   std::string password;
-  bool empty() const { return token.empty() && user.empty(); }
+  // Headers of one attempt, where each request is signed: by method, path and query.
+  std::function<HttpHeaders(std::string_view, std::string_view, const HttpQuery&)> sign;
+  std::vector<std::string> secrets;  // what it signs with, and what no server's words may repeat
+  bool empty() const { return token.empty() && user.empty() && !sign; }
 };
 
 struct HttpLimits {
@@ -41,8 +47,6 @@ struct HttpLimits {
 
 // Letters, digits, '-', '.', '_' and '~'; others as %XX.
 std::string EscapedForUrl(std::string_view text);
-
-using HttpQuery = std::vector<std::pair<std::string, std::string>>;
 
 // A connection that is kept. Not thread-safe.
 //
@@ -67,6 +71,8 @@ class HttpClient {
   // Only what may be done twice: an attempt may have been answered without our seeing it.
   Result<Json> Post(std::string_view path, const Json& body);
   Result<Json> Delete(std::string_view path, const Json& body);
+  // The headers of what is there (HEAD), their names in lower case.
+  Result<HttpHeaders> HeadersOf(std::string_view path, const HttpQuery& query);
   // The content, piece by piece; at most `most_bytes` (invalid_input). After a failure it begins
   // anew: `restart` is called before each attempt.
   Status Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,

@@ -144,7 +144,11 @@ void CheckData(const std::vector<DataItem>& data, Findings* out) {
     names.Check(data[i].name, at + ".name");
     paths.Check(data[i].path, at + ".path");
     out->Require(!data[i].kind.empty(), "missing_kind", at + ".kind",
-                 "missing; expected \"file\" or \"directory\"");
+                 "missing; expected \"file\", \"directory\" or \"delta\"");
+    const std::string& source = data[i].source;
+    const bool versioned = source.starts_with("delta:") && source.find('@') != source.npos;
+    out->Require(data[i].kind != "delta" || versioned, "unpinned_data", at + ".source",
+                 "names no version of the table; expected delta:FOLDER@VERSION");
     out->RequireHash(data[i].sha256, "unpinned_data", at + ".sha256", "the content");
   }
 }

@@ -17,6 +17,7 @@
 #include "harness/base/descriptor.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/hmac.h"
 #include "harness/manifest/environment.h"
 
 namespace rharness {
@@ -33,30 +34,6 @@ constexpr std::size_t kKeyIdDigits = 16;
 std::string ValueOf(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : value;
-}
-
-// RFC 2104, with SHA-256 (RFC 4231).
-std::string HmacSha256Hex(std::string_view key, std::string_view text) {
-  constexpr std::size_t kBlock = 64;
-  std::array<char, kBlock> padded{};
-  if (key.size() > kBlock) {
-    const Sha256Bytes digest = Sha256Of(std::as_bytes(std::span(key)));
-    std::copy(digest.begin(), digest.end(), padded.begin());
-  } else {
-    std::ranges::copy(key, padded.begin());
-  }
-  const auto masked = [&](unsigned mask) {
-    std::string block(padded.begin(), padded.end());
-    for (char& c : block) c = static_cast<char>(static_cast<unsigned char>(c) ^ mask);
-    return block;
-  };
-  Sha256 inner, outer;
-  inner.Update(masked(0x36));
-  inner.Update(text);
-  const Sha256Bytes digest = inner.Finish();
-  outer.Update(masked(0x5c));
-  outer.Update(std::as_bytes(std::span(digest)));
-  return ToHex(outer.Finish());
 }
 
 Result<std::string> RandomKey() {

@@ -68,7 +68,7 @@ void ReadDataItem(JsonReader& reader, DataItem* out) {
   ReadName(reader, "name", &out->name);
   ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
   ReadAnyPath(reader, "path", Presence::kRequired, &out->path);
-  ReadChoice(reader, "kind", Presence::kOptional, {"file", "directory", ""}, &out->kind);
+  ReadChoice(reader, "kind", Presence::kOptional, {"file", "directory", "delta", ""}, &out->kind);
   ReadHex(reader, "sha256", &out->sha256);
   reader.ReadOptional("size_bytes", &out->size_bytes);
   ReadText(reader, "other_digest", &out->other_digest);

@@ -55,13 +55,14 @@ struct DataItem {
   std::string name;      // unique in the manifest
   std::string location;  // where to fetch it: a path (relative ones below --root); default: path
   std::string path;      // as the command sees it: relative to its working directory, or absolute
-  std::string kind;      // "file" or "directory"
-  std::string sha256;    // content hash: of the file, or HashTree of the directory
+  std::string kind;      // "file", "directory", or "delta": a version of a Delta Lake table
+  std::string sha256;    // content hash: of the file, HashTree of the directory, or the snapshot's
   std::uint64_t size_bytes = 0;
   // What an imported record has instead: "md5:..." of DVC, "mlflow:..." of MLflow. Never a pin.
   std::string other_digest;
   // Where the content can be fetched, where `location` is none or gone: "https://...",
-  // "s3://BUCKET/KEY", "lakefs://REPOSITORY/COMMIT/PATH". Without credentials.
+  // "s3://BUCKET/KEY?versionId=ID", "lakefs://REPOSITORY/COMMIT/PATH". Without credentials. Of a
+  // table "delta:FOLDER@VERSION", which names the version.
   std::string source;
 };
 

@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/manifest/packages.h"
 #include "harness/rerun/image_file.h"
+#include "harness/rerun/table_data.h"
 #include "harness/rerun/tensor_records.h"
 
 namespace rharness {
@@ -163,17 +164,34 @@ class Completing {
     return nullptr;
   }
 
+  // What lies there today.
+  Result<DataItem> Look(DataItem item) const {
+    item.location = PlaceOf(item.path);
+    if (IsTable(item)) {
+      const fs::path path = item.path;
+      ASSIGN_OR_RETURN(CapturedTable table, CaptureTable(std::move(item), path));
+      return std::move(table.item);
+    }
+    ASSIGN_OR_RETURN(TreeDigest digest, HashTree(item.path));
+    std::error_code error;
+    item.kind = fs::is_directory(item.path, error) ? "directory" : "file";
+    item.sha256 = std::move(digest.sha256);
+    item.size_bytes = digest.size_bytes;
+    return item;
+  }
+
   Status PutData() {
     for (const DataItem& item : said_.data) {
-      ASSIGN_OR_RETURN(const TreeDigest digest, HashTree(item.path));
+      ASSIGN_OR_RETURN(const DataItem found, Look(item));
       DataItem* there = Matching(item);
       if (there == nullptr) there = &manifest_.data.emplace_back(item);
-      RETURN_IF_ERROR(Hold("data", there->name, there->sha256, digest.sha256));
-      std::error_code error;
-      there->kind = fs::is_directory(item.path, error) ? "directory" : "file";
-      there->sha256 = digest.sha256;
-      there->size_bytes = digest.size_bytes;
-      there->location = PlaceOf(item.path);
+      RETURN_IF_ERROR(Hold("data", there->name, there->sha256, found.sha256));
+      there->kind = found.kind;
+      there->sha256 = found.sha256;
+      there->size_bytes = found.size_bytes;
+      there->location = found.location;
+      if (!found.source.empty()) there->source = found.source;
+      if (!found.other_digest.empty()) there->other_digest = found.other_digest;
       Hashed(IndexedPath("data", manifest_.data, there->name, &DataItem::name));
     }
     return {};

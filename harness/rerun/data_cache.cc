@@ -8,6 +8,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/rerun/found_data.h"
 
 namespace rharness {
 namespace {
@@ -31,19 +32,13 @@ void MakeReadOnly(const fs::path& path) {
   fs::permissions(path, kWrite, fs::perm_options::remove, error);
 }
 
-}  // namespace
-
-fs::path PathInCache(const fs::path& cache, std::string_view sha256) {
-  if (!IsSha256Hex(sha256)) return {};
-  return cache / "sha256" / sha256.substr(0, 2) / sha256;
-}
-
-Status MoveIntoCache(const fs::path& cache, std::string_view sha256, const fs::path& from) {
-  ASSIGN_OR_RETURN(const TreeDigest digest, HashTree(from));
+Status Take(const fs::path& cache, std::string_view sha256, const fs::path& from,
+            const Result<TreeDigest>& digest) {
+  if (!digest.ok()) return digest.error();
   const fs::path to = PathInCache(cache, sha256);
-  if (to.empty() || digest.sha256 != sha256) {
+  if (to.empty() || digest->sha256 != sha256) {
     RETURN_IF_ERROR(RemoveTree(from));
-    return IntegrityError(fmt::format("has sha256 {}, expected {}", digest.sha256, sha256),
+    return IntegrityError(fmt::format("has sha256 {}, expected {}", digest->sha256, sha256),
                           from.string());
   }
   std::error_code error;
@@ -54,6 +49,21 @@ Status MoveIntoCache(const fs::path& cache, std::string_view sha256, const fs::p
   if (!error) return {};
   if (fs::exists(to)) return RemoveTree(from);  // somebody else was faster
   return PathError("cannot be moved into the cache", error.value(), to);
+}
+
+}  // namespace
+
+fs::path PathInCache(const fs::path& cache, std::string_view sha256) {
+  if (!IsSha256Hex(sha256)) return {};
+  return cache / "sha256" / sha256.substr(0, 2) / sha256;
+}
+
+Status MoveIntoCache(const fs::path& cache, std::string_view sha256, const fs::path& from) {
+  return Take(cache, sha256, from, HashTree(from));
+}
+
+Status MoveIntoCache(const fs::path& cache, const DataItem& item, const fs::path& from) {
+  return Take(cache, item.sha256, from, HashData(from, item));
 }
 
 }  // namespace rharness

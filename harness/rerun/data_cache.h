@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "harness/base/result.h"
+#include "harness/manifest/manifest.h"
 
 namespace rharness {
 
@@ -19,6 +20,9 @@ std::filesystem::path PathInCache(const std::filesystem::path& cache, std::strin
 // it read-only. One that is there already stays, and `from` is removed. `from` must lie in the same
 // file system. Errors: integrity (another hash; `from` is removed), io.
 Status MoveIntoCache(const std::filesystem::path& cache, std::string_view sha256,
+                     const std::filesystem::path& from);
+// The same of an item, which may be a version of a table (HashData).
+Status MoveIntoCache(const std::filesystem::path& cache, const DataItem& item,
                      const std::filesystem::path& from);
 
 }  // namespace rharness

@@ -17,9 +17,11 @@
 #include "harness/launch/image_reference.h"
 #include "harness/manifest/admission.h"
 #include "harness/manifest/packages.h"
+#include "harness/rerun/found_data.h"
 #include "harness/rerun/git_tree.h"
 #include "harness/rerun/image_file.h"
 #include "harness/rerun/observed_run.h"
+#include "harness/rerun/table_data.h"
 #include "harness/rerun/tensor_records.h"
 
 namespace rharness {
@@ -129,8 +131,16 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
   for (DataItem item : request.data) {
     const fs::path path = folder / item.path;
     std::error_code error;
-    item.kind = fs::is_directory(path, error) ? "directory" : "file";
     item.location = PlaceOf(path, request.root);
+    if (IsTable(item)) {
+      ASSIGN_OR_RETURN(CapturedTable table, CaptureTable(std::move(item), path));
+      out->newest[table.item.name] = table.newest;
+      const std::string newer = NewerVersions(path, table.item);
+      if (!newer.empty()) out->remarks.push_back(newer);
+      out->data.push_back(std::move(table.item));
+      continue;
+    }
+    item.kind = fs::is_directory(path, error) ? "directory" : "file";
     ASSIGN_OR_RETURN(TreeDigest digest, HashTree(path));
     item.sha256 = std::move(digest.sha256);
     item.size_bytes = digest.size_bytes;
@@ -239,9 +249,14 @@ void HashInputsAgain(const RecordRequest& request, const fs::path& folder, Recor
     CompareInput("image", out->image.digest.substr(out->image.digest.find(':') + 1),
                  HashTree(image), out);
   }
-  for (const DataItem& item : out->data) {
-    CompareInput(fmt::format("data '{}'", item.name), item.sha256, HashTree(folder / item.path),
-                 out);
+  for (std::size_t i = 0; i < out->data.size(); ++i) {
+    const DataItem& item = out->data[i];
+    const fs::path path = folder / item.path;
+    CompareInput(fmt::format("data '{}'", item.name), item.sha256, HashData(path, item), out);
+    if (!IsTable(item)) continue;
+    const bool stated = NamesVersion(request.data[i].source);
+    const std::string gained = GainedDuringRun(path, item, out->newest[item.name], stated);
+    if (!gained.empty()) (stated ? out->remarks : out->changed_inputs).push_back(gained);
   }
   fs::path base = folder;
   const fs::path below(out->working_directory);

@@ -23,8 +23,9 @@ namespace rharness {
 struct RecordRequest {
   std::string run_id;
   std::string family;
-  Image image;                      // of a file: its location, and its digest where that is stated
-  std::vector<DataItem> data;       // name and path; the rest is looked up
+  Image image;  // of a file: its location, and its digest where that is stated
+  // Name and path, of a table also kind and source; the rest is looked up.
+  std::vector<DataItem> data;
   std::vector<Artifact> artifacts;  // role and path; the rest is looked up after the run
   std::string metrics_path;
   std::vector<Metric> metrics;  // declarations; values come from the run
@@ -52,6 +53,8 @@ struct Recording {
   std::string working_directory;  // relative to the code's root
   Code code;
   std::vector<DataItem> data;  // as hashed before the run
+  std::map<std::string, std::uint64_t>
+      newest;  // versions of tables before it, by their data's names
   std::string packages_sha256;
   Image image;                  // the requested one, with what its file says where it is one
   bool image_was_here = false;  // its file, before the run

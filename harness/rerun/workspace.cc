@@ -16,6 +16,8 @@
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/rerun/data_cache.h"
+#include "harness/rerun/found_data.h"
+#include "harness/rerun/table_data.h"
 
 namespace rharness {
 namespace {
@@ -74,54 +76,6 @@ Result<fs::path> ClearPlace(const fs::path& workspace, const fs::path& place) {
   return parent / place.filename();
 }
 
-// Of a file, or of a folder and everything below it.
-std::string IdentityOfAll(const fs::path& path) {
-  std::vector<std::string> lines;
-  const auto add = [&lines](const fs::path& one) {
-    struct stat info {};
-    if (::lstat(one.c_str(), &info) == 0) lines.push_back(FileIdentity(one, info));
-  };
-  add(path);
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    for (fs::recursive_directory_iterator entry(path, error), end; entry != end && !error;
-         entry.increment(error)) {
-      add(entry->path());
-    }
-  }
-  std::sort(lines.begin(), lines.end());
-  return Sha256HexOf(fmt::format("{}", fmt::join(lines, "\n")));
-}
-
-// Why the thing at `path` cannot be this item, seen without reading its content; empty if it may
-// be. Errors: those of PathError.
-Result<std::string> Unfit(const fs::path& path, const DataItem& item) {
-  std::error_code error;
-  const fs::file_status type = fs::status(path, error);
-  if (error) return PathError("cannot look at it", error.value(), path);
-  if (fs::is_regular_file(type)) {
-    const std::uintmax_t size = fs::file_size(path, error);
-    if (error) return PathError("cannot look at it", error.value(), path);
-    if (size == item.size_bytes) return std::string();
-    return fmt::format("{} bytes, recorded {}", size, item.size_bytes);
-  }
-  if (!fs::is_directory(type)) return std::string("neither a file nor a folder");
-  std::uintmax_t total = 0;
-  fs::recursive_directory_iterator entry(path, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    const fs::file_status status = entry->symlink_status(error);
-    if (!error && fs::is_regular_file(status)) total += entry->file_size(error);
-    if (error) break;
-    if (!fs::is_regular_file(status) && !fs::is_directory(status)) {
-      return fmt::format("'{}' is neither a file nor a folder", entry->path().string());
-    }
-    if (total > item.size_bytes)
-      return fmt::format("more than the recorded {} bytes", item.size_bytes);
-  }
-  if (error) return PathError("cannot look into it", error.value(), path);
-  return std::string();
-}
-
 // Where its bytes lie: at its location, or in the cache where that has them and the location has
 // not.
 Result<fs::path> FindData(const Places& places, const DataItem& item) {
@@ -129,11 +83,25 @@ Result<fs::path> FindData(const Places& places, const DataItem& item) {
   if (places.cache.empty()) return located;
   std::error_code error;
   if (located.ok() && fs::exists(*located, error)) {
-    const auto unfit = Unfit(*located, item);
+    const auto unfit = UnfitData(*located, item);
     if (!unfit.ok() || unfit->empty()) return located;
   }
   const fs::path cached = PathInCache(places.cache, item.sha256);
   return !cached.empty() && fs::exists(cached, error) ? cached : located;
+}
+
+// Puts a version of a table in place: few bytes as copies, more as links to its files.
+Status PlaceTable(const fs::path& real, const DataItem& item, const fs::path& place,
+                  const fs::path& inside, Workspace* workspace, PlacedData* placed) {
+  const bool small = item.size_bytes <= kCopyLimitBytes;
+  RETURN_IF_ERROR(WriteTable(real, item, place, !small));
+  if (small) {
+    *placed = {.at = inside, .shared = false, .link = {}, .view = {}, .identity = {}};
+  } else {
+    placed->view = inside;
+    workspace->mounts.push_back(Mount{real, real.string()});
+  }
+  return {};
 }
 
 // Puts one data item in place; the obstacle if it cannot be had.
@@ -151,13 +119,18 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
     return Blocked("data", fmt::format("data '{}' is not at {}: {}", item.name, source->string(),
                                        error.message()));
   }
-  *placed = {.at = real, .shared = true, .link = {}, .identity = {}};
+  *placed = {.at = real, .shared = true, .link = {}, .view = {}, .identity = {}};
   if (fs::path(item.path).is_absolute()) {
     workspace->mounts.push_back(Mount{real, item.path});
+    const std::string newer = IsTable(item) ? NewerVersions(real, item) : "";
+    if (!newer.empty()) {
+      workspace->remarks.push_back(
+          {.code = "table_has_newer_versions", .subject = item.name, .message = newer});
+    }
     return std::optional<Obstacle>();
   }
   const std::string name = fmt::format("data '{}': ", item.name);
-  const auto unfit = Unfit(real, item);
+  const auto unfit = UnfitData(real, item);
   if (!unfit.ok()) return BlockedBy("data", name, unfit.error());
   if (!unfit->empty()) {
     return Blocked("data", fmt::format("data '{}' is not the recorded one: {}", item.name, *unfit));
@@ -169,10 +142,14 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
   }
   ASSIGN_OR_RETURN(const fs::path root, ResolveBelow(workspace->path, "."));
   const fs::path inside = place->lexically_relative(root);
+  if (IsTable(item)) {
+    const Status wrote = PlaceTable(real, item, *place, inside, workspace, placed);
+    return wrote.ok() ? std::optional<Obstacle>() : BlockedBy("data", name, wrote.error());
+  }
   const bool small = item.size_bytes <= kCopyLimitBytes;
   if (small) RETURN_IF_ERROR(CopyTree(real, *place));
   if (small || Clone(real, *place)) {
-    *placed = {.at = inside, .shared = false, .link = {}, .identity = {}};
+    *placed = {.at = inside, .shared = false, .link = {}, .view = {}, .identity = {}};
   } else {
     RETURN_IF_ERROR(Link(real, *place));
     placed->link = inside;
@@ -181,8 +158,12 @@ Result<std::optional<Obstacle>> PlaceData(const Manifest& manifest, const DataIt
   return std::optional<Obstacle>();
 }
 
-Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const PlacedData& placed,
-                                         ContentCache* cache) {
+Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const DataItem& item,
+                                         const PlacedData& placed, ContentCache* cache) {
+  if (IsTable(item)) {
+    const fs::path own = workspace.folder->through() / placed.at;
+    return HashTable(placed.shared ? placed.at : own, item, cache);
+  }
   if (placed.shared) return cache->Hash(placed.at);
   ASSIGN_OR_RETURN(const TreeDigest digest, workspace.folder->HashTree(placed.at));
   return ContentCache::Content{digest.sha256, digest.size_bytes};
@@ -191,8 +172,8 @@ Result<ContentCache::Content> HashPlaced(const Workspace& workspace, const Place
 // Hashes an item in its place and holds it to the manifest.
 Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData placed,
                                            Workspace* workspace, ContentCache* cache) {
-  if (placed.shared) placed.identity = IdentityOfAll(placed.at);
-  const auto content = HashPlaced(*workspace, placed, cache);
+  if (placed.shared) placed.identity = IdentityOfData(placed.at, item);
+  const auto content = HashPlaced(*workspace, item, placed, cache);
   if (!content.ok()) {
     return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
   }
@@ -298,13 +279,17 @@ Remark Changed(std::string_view layer, std::string subject, std::string observed
 }
 
 // What happened to shared data whose content is the same as before; empty: nothing.
-std::string HowTouched(const Workspace& workspace, const PlacedData& placed) {
+std::string HowTouched(const Workspace& workspace, const DataItem& item, const PlacedData& placed) {
   std::error_code error;
   if (!placed.link.empty() &&
       fs::read_symlink(workspace.folder->through() / placed.link, error) != placed.at) {
     return "the link to them was replaced";
   }
-  if (IdentityOfAll(placed.at) == placed.identity) return {};
+  const fs::path view = workspace.folder->through() / placed.view;
+  if (!placed.view.empty() && !LinksStand(view, placed.at, item)) {
+    return "a link to one of its files was replaced";
+  }
+  if (IdentityOfData(placed.at, item) == placed.identity) return {};
   return "the same content, but other inodes, sizes or times: written, or swapped and put back";
 }
 
@@ -345,12 +330,12 @@ Result<std::vector<Remark>> VerifyAfterRun(const Workspace& workspace, ContentCa
   for (std::size_t i = 0; i < workspace.data.size(); ++i) {
     const DataItem& item = workspace.data[i];
     const PlacedData& placed = workspace.placed[i];
-    const auto content = HashPlaced(workspace, placed, cache);
+    const auto content = HashPlaced(workspace, item, placed, cache);
     if (!content.ok() && IsTrouble(content.error())) return content.error();
     std::string observed = content.ok() ? content->sha256 : content.error().ToString();
     const std::string& expected = item.sha256;
     if (observed == expected && placed.shared) {
-      const std::string touched = HowTouched(workspace, placed);
+      const std::string touched = HowTouched(workspace, item, placed);
       if (!touched.empty()) observed = touched;
     }
     if (observed != expected) {

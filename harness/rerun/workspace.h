@@ -57,6 +57,7 @@ struct PlacedData {
   std::filesystem::path at;    // below the workspace; of shared data: where they lie, absolute
   bool shared = false;         // not the run's own copy
   std::filesystem::path link;  // below the workspace, to shared data; empty: mounted
+  std::filesystem::path view;  // of a table: a folder below the workspace, of links to shared files
   // Of shared data: device, inode, size and times of everything there, before the run. What writes
   // to a file or replaces it cannot put its change time back.
   std::string identity;

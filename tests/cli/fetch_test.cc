@@ -110,8 +110,8 @@ TEST_F(Fetch, NamesWhatCannotBeHadOrCostsTooMuch) {
   std::filesystem::remove(At("value"));
   EXPECT_THAT(FetchRun().stdout_text, HasSubstr("value of a: nowhere: not at its location, and the "
                                                 "record has no source of it"));
-  SetSource("s3://bucket/value");
-  EXPECT_THAT(FetchRun().stdout_text, HasSubstr("its source s3://bucket/value cannot be asked"));
+  SetSource("gs://bucket/value");
+  EXPECT_THAT(FetchRun().stdout_text, HasSubstr("its source gs://bucket/value cannot be asked"));
   SetSource("https://ada:pw@host/value");
   EXPECT_EQ(FetchRun().outcome.exit_code, 2);
 }
