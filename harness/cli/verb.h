@@ -56,6 +56,7 @@ void AddImport(Command& root);
 void AddLint(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);
+void AddRebuild(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);

@@ -38,17 +38,19 @@ struct TimeTest {
   When value;
 };
 
-constexpr std::array<std::pair<std::string_view, TextField>, 5> kTextFields = {
+constexpr std::array<std::pair<std::string_view, TextField>, 6> kTextFields = {
     {{"run_id", &HistoryEntry::run_id},
      {"family", &HistoryEntry::family},
      {"configuration", &HistoryEntry::configuration},
      {"declared", &HistoryEntry::declared},
-     {"last_verdict", &HistoryEntry::last_verdict}}};
-constexpr std::string_view kFields[] = {"run_id",   "family",      "configuration",
-                                        "declared", "started",     "duration_seconds",
-                                        "verified", "last_verdict"};
+     {"last_verdict", &HistoryEntry::last_verdict},
+     {"rebuild", &HistoryEntry::rebuild}}};
+constexpr std::string_view kFields[] = {"run_id",   "family",       "configuration",
+                                        "declared", "started",      "duration_seconds",
+                                        "verified", "last_verdict", "rebuild"};
 constexpr std::string_view kFieldExpected =
     "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
+    "rebuild, "
     "'not' or '('";
 
 // What a field is called, and which one `typed` may have meant.

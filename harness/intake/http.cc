@@ -112,6 +112,8 @@ struct HttpClient::State {
     std::uint64_t most_bytes = 0;
     const std::function<void()>* restart = nullptr;
     const std::function<void(std::string_view)>* take = nullptr;
+    std::string accept = "application/json, */*";
+    bool head = false;  // the headers alone
   };
   struct Failure {
     Error error;
@@ -143,7 +145,7 @@ std::string HttpClient::State::Sayable(std::string_view text) const {
 }
 
 curl_slist* HttpClient::State::Headers(const Request& request) const {
-  curl_slist* headers = curl->append(nullptr, "Accept: application/json, */*");
+  curl_slist* headers = curl->append(nullptr, ("Accept: " + request.accept).c_str());
   if (request.body) headers = curl->append(headers, "Content-Type: application/json");
   headers = curl->append(headers, "Expect:");
   if (!credentials.token.empty()) {
@@ -178,6 +180,7 @@ void HttpClient::State::Prepare(const Request& request, const std::string& addre
     set(CURLOPT_USERNAME, credentials.user.c_str());
     set(CURLOPT_PASSWORD, credentials.password.c_str());
   }
+  if (request.head) set(CURLOPT_NOBODY, 1L);
   if (request.body) {
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
     set(CURLOPT_POSTFIELDS, request.body->c_str());
@@ -361,6 +364,13 @@ Result<Json> HttpClient::Post(std::string_view path, const Json& body) {
   return InvalidInput(
       fmt::format("answers '{}', which is no JSON", state_->Sayable(text).substr(0, 60)),
       state_->url + request.path);
+}
+
+Status HttpClient::Head(std::string_view path, const std::string& accept) {
+  const State::Request request{.path = std::string(path), .accept = accept, .head = true};
+  const auto done = state_->Perform(request);
+  if (!done.ok()) return done.error();
+  return {};
 }
 
 Status HttpClient::Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,

@@ -65,6 +65,8 @@ class HttpClient {
   Result<Json> Get(std::string_view path, const HttpQuery& query);
   // Only what may be done twice: an attempt may have been answered without our seeing it.
   Result<Json> Post(std::string_view path, const Json& body);
+  // Whether it is there: one HEAD, with this header Accept. Errors as of Get.
+  Status Head(std::string_view path, const std::string& accept);
   // The content, piece by piece; at most `most_bytes` (invalid_input). After a failure it begins
   // anew: `restart` is called before each attempt.
   Status Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,

@@ -59,9 +59,10 @@ bool Installed(const char* program) {
   return Execute({"sh", "-c", std::string("command -v ") + program}).outcome.Succeeded();
 }
 
-constexpr const char* kVerbs[] = {"record", "import", "complete", "admit",   "lint",    "history",
-                                  "fetch",  "drill",  "rerun",    "compare", "probe",   "gate",
-                                  "policy", "report", "hash",     "stats",   "version", "help"};
+constexpr const char* kVerbs[] = {"record",  "import",  "complete", "admit",  "lint",
+                                  "history", "fetch",   "drill",    "rerun",  "compare",
+                                  "probe",   "gate",    "policy",   "report", "hash",
+                                  "stats",   "version", "help",     "rebuild"};
 
 class Documents : public testing::Test {
  protected:

@@ -312,5 +312,19 @@ TEST(SampleLongestWaiting, ReturnsAllWhenAskedForAsManyOrMoreAndNoneForZero) {
   EXPECT_TRUE(SampleLongestWaiting({}, 5, 1).empty());
 }
 
+TEST(Selection, KnowsWhatRebuildWasTold) {
+  HistoryEntry entry;
+  entry.run_id = "a";
+  const auto matches = [&](const char* text) {
+    const auto selection = Selection::Parse(text);
+    EXPECT_TRUE(selection.ok()) << text;
+    return selection.ok() && selection->Matches(entry, WallTime{});
+  };
+  EXPECT_TRUE(matches("rebuild = \"\""));
+  entry.rebuild = "gone";
+  EXPECT_TRUE(matches("rebuild = gone"));
+  EXPECT_FALSE(matches("rebuild = had or rebuild = unknown"));
+}
+
 }  // namespace
 }  // namespace rharness
