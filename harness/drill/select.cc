@@ -50,8 +50,7 @@ constexpr std::string_view kFields[] = {"run_id",   "family",       "configurati
                                         "verified", "last_verdict", "rebuild"};
 constexpr std::string_view kFieldExpected =
     "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
-    "rebuild, "
-    "'not' or '('";
+    "rebuild, 'not' or '('";
 
 // What a field is called, and which one `typed` may have meant.
 std::string FieldExpected(const std::string& typed) {
@@ -127,15 +126,9 @@ struct Selection::Node {
 bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
   switch (kind) {
     case Kind::kAll:
-      for (const Node& child : children) {
-        if (!child.Matches(entry, now)) return false;
-      }
-      return true;
+      return std::ranges::all_of(children, [&](const Node& n) { return n.Matches(entry, now); });
     case Kind::kAny:
-      for (const Node& child : children) {
-        if (child.Matches(entry, now)) return true;
-      }
-      return false;
+      return std::ranges::any_of(children, [&](const Node& n) { return n.Matches(entry, now); });
     case Kind::kNot:
       return !children.front().Matches(entry, now);
     case Kind::kText: {

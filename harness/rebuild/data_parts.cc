@@ -26,7 +26,8 @@ std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
   }
   if (!asked->options.verify || item.sha256.empty()) {
     return Answer{PartState::kHad,
-                  fmt::format("at {}{}", path.string(), is_file ? ", with its size" : "")};
+                  fmt::format("at {}{}", path.string(),
+                              is_file ? ", with its size" : ", a folder that was not looked into")};
   }
   const auto content = asked->hashes.Hash(path);
   if (!content.ok()) return Answer{PartState::kUnknown, content.error().ToString()};

@@ -20,13 +20,15 @@ constexpr std::size_t kMostNamed = 5;
 using NameAndVersion = std::pair<std::string, std::string>;
 
 // Those that the run was seen to use, where that is known of any; else all. Within the limit.
-std::vector<NameAndVersion> Wanted(const PackageList& list, std::size_t most) {
+// `may_be_used`: also those of which it cannot be seen, as of pure Python.
+std::vector<NameAndVersion> Wanted(const PackageList& list, bool may_be_used, std::size_t most) {
   const bool use_known = std::ranges::any_of(
       list, [](const auto& one) { return one.second.use == PackageUse::kUsed; });
   std::vector<NameAndVersion> wanted;
   for (const auto& [name, package] : list) {
-    const bool unused = package.use == PackageUse::kNotUsed;
-    if (wanted.size() < most && !(use_known && unused)) wanted.emplace_back(name, package.version);
+    const bool used =
+        package.use == PackageUse::kUsed || (may_be_used && package.use == PackageUse::kNotKnown);
+    if (wanted.size() < most && (used || !use_known)) wanted.emplace_back(name, package.version);
   }
   return wanted;
 }
@@ -37,11 +39,11 @@ void AddPackageParts(const std::string& kind, std::size_t of,
                      std::vector<Part>* parts) {
   const auto count = static_cast<std::size_t>(std::ranges::count_if(
       answers, [](const auto& one) { return one.second.state == PartState::kHad; }));
-  const std::string all = answers.size() == of ? "" : fmt::format(", of {} that are recorded", of);
-  parts->push_back({kind, fmt::format("{} versions", answers.size()), PartState::kHad,
-                    fmt::format("{} are served{}", count, all)});
-  if (answers.size() == count) return;
-  parts->back().state = PartState::kUnknown;
+  if (count > 0) {
+    parts->push_back(
+        {kind, fmt::format("{} of {} versions", count, answers.size()), PartState::kHad,
+         answers.size() == of ? "served" : fmt::format("served; {} are recorded", of)});
+  }
   for (const PartState state : {PartState::kUnknown, PartState::kGone}) {
     std::size_t told = 0;
     for (const auto& [package, answer] : answers) {
@@ -117,7 +119,7 @@ void AskForPython(const PackageList& list, Rebuilder::Asked* asked, std::vector<
     return;
   }
   std::vector<std::pair<NameAndVersion, Answer>> answers;
-  for (const NameAndVersion& one : Wanted(list, asked->options.most_packages)) {
+  for (const NameAndVersion& one : Wanted(list, true, asked->options.most_packages)) {
     const bool from_wheel = !list.at(one.first).digest.empty();
     answers.emplace_back(
         one, asked->Once(fmt::format("python {} {} {}", one.first, one.second, from_wheel), [&] {
@@ -149,7 +151,7 @@ std::set<NameAndVersion> ParseMadison(std::string_view text) {
 
 // What apt's lists say, which `apt-get update` brought here; the network is not asked.
 void AskForDpkg(const PackageList& list, Rebuilder::Asked* asked, std::vector<Part>* parts) {
-  const std::vector<NameAndVersion> wanted = Wanted(list, asked->options.most_packages);
+  const std::vector<NameAndVersion> wanted = Wanted(list, false, asked->options.most_packages);
   std::vector<std::string> argv = {"apt-cache", "madison", "--"};
   for (const auto& [name, version] : wanted) argv.push_back(name.substr(0, name.find(':')));
   auto environment = PickEnvironment({"PATH"});

@@ -174,7 +174,7 @@ TEST(Selection, NamesTheFieldThatWasMeant) {
   const std::pair<const char*, const char*> slips[] = {
       {"famly = mlp", "; did you mean 'family'?"},
       {"verdict = drifted", "; did you mean 'last_verdict'?"},
-      {"colour = red", "last_verdict, 'not' or '('"}};
+      {"colour = red", "last_verdict, rebuild, 'not' or '('"}};
   for (const auto& [text, ending] : slips) {
     const auto selection = Selection::Parse(text);
     ASSERT_FALSE(selection.ok());
