@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kVariable = "variable.", kSoftware = "software.", kPackage = "package.";
 constexpr std::string_view kStack = "stack.", kLibrary = "library.";
 constexpr std::string_view kSeedSet = "seed_set.", kFlag = "flag.", kInput = "input.";
+constexpr std::string_view kLockFile = "lock_file.";
 constexpr std::string_view kHostPackage = "package.dpkg.";
 constexpr std::string_view kHostPackages = "software.host_packages";
 
@@ -135,7 +136,7 @@ std::string FactName(std::string_view key) {
     if (of == key) return std::string(name);
   }
   for (const std::string_view prefix :
-       {kVariable, kSoftware, kStack, kLibrary, kSeedSet, kFlag, kInput}) {
+       {kVariable, kSoftware, kStack, kLibrary, kSeedSet, kFlag, kInput, kLockFile}) {
     if (key.starts_with(prefix)) return std::string(key.substr(prefix.size()));
   }
   if (const std::string_view package = PackageOf(key); !package.empty()) {

@@ -2,27 +2,74 @@
 #include "compare/facts.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <set>
 
 #include "compare/fact_order.h"
 
 namespace rharness {
 namespace {
 
-// Facts of one layer by key. The first of two facts with one key counts.
-using FactsByKey = std::map<std::string_view, const Fact*>;
+using Bundles = std::set<const FactBundle*>;
 
-FactsByKey FactsOfLayer(const std::vector<Fact>& facts, Layer layer) {
-  FactsByKey by_key;
+Bundles BundlesOf(const std::vector<Fact>& facts) {
+  Bundles bundles;
   for (const Fact& fact : facts) {
-    if (fact.layer == layer) by_key.emplace_hint(by_key.end(), fact.key, &fact);  // often sorted
+    if (fact.bundle != nullptr) bundles.insert(fact.bundle.get());
   }
-  return by_key;
+  return bundles;
 }
 
+// Those of both sides.
+Bundles Shared(const std::vector<Fact>& a, const std::vector<Fact>& b) {
+  const Bundles of_a = BundlesOf(a), of_b = BundlesOf(b);
+  Bundles shared;
+  std::ranges::set_intersection(of_a, of_b, std::inserter(shared, shared.end()));
+  return shared;
+}
+
+// Facts of one layer, sorted by key. The first of two facts with one key counts.
+class FactsByKey {
+ public:
+  // Of bundles in `shared` no fact is held, but how many they are.
+  FactsByKey(const std::vector<Fact>& facts, Layer layer, const Bundles& shared) {
+    for (const Fact& fact : facts) {
+      if (fact.layer != layer) continue;
+      facts_.push_back(&fact);
+      if (fact.bundle == nullptr) continue;
+      if (shared.contains(fact.bundle.get())) {
+        in_shared_ += static_cast<int>(fact.bundle->facts.size());
+      } else {
+        for (const Fact& one : fact.bundle->facts) facts_.push_back(&one);
+      }
+    }
+    const auto key = [](const Fact* fact) -> std::string_view { return fact->key; };
+    if (!std::ranges::is_sorted(facts_, {}, key)) std::ranges::stable_sort(facts_, {}, key);
+    const auto repeated = std::ranges::unique(facts_, {}, key);
+    facts_.erase(repeated.begin(), repeated.end());
+  }
+
+  auto begin() const { return facts_.begin(); }
+  auto end() const { return facts_.end(); }
+  auto LowerBound(std::string_view key) const {
+    return std::ranges::lower_bound(facts_, key, {},
+                                    [](const Fact* fact) -> std::string_view { return fact->key; });
+  }
+  // nullptr: there is none.
+  const Fact* Find(std::string_view key) const {
+    const auto at = LowerBound(key);
+    return at != facts_.end() && (*at)->key == key ? *at : nullptr;
+  }
+  int in_shared() const { return in_shared_; }
+
+ private:
+  std::vector<const Fact*> facts_;
+  int in_shared_ = 0;
+};
+
 bool HasValueBelow(const FactsByKey& facts, std::string_view keys) {
-  for (auto at = facts.lower_bound(keys); at != facts.end() && at->first.starts_with(keys); ++at) {
-    if (at->second->kind == FactKind::kValue) return true;
+  for (auto at = facts.LowerBound(keys); at != facts.end() && (*at)->key.starts_with(keys); ++at) {
+    if ((*at)->kind == FactKind::kValue) return true;
   }
   return false;
 }
@@ -31,8 +78,8 @@ bool HasValueBelow(const FactsByKey& facts, std::string_view keys) {
 // it, such as a Python that lived for some milliseconds, may not have been seen.
 bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_view keys) {
   const auto is_complete = [&](const FactsByKey& of) {
-    const auto marker = of.find(keys);
-    return marker != of.end() && marker->second->kind == FactKind::kComplete;
+    const Fact* marker = of.Find(keys);
+    return marker != nullptr && marker->kind == FactKind::kComplete;
   };
   return is_complete(facts) && is_complete(others) && !HasValueBelow(facts, keys) &&
          HasValueBelow(others, keys);
@@ -42,14 +89,32 @@ bool MissesAll(const FactsByKey& facts, const FactsByKey& others, std::string_vi
 // complete lists.
 std::vector<std::string_view> AbsentBelow(const FactsByKey& here, const FactsByKey& there) {
   std::vector<std::string_view> keys;
-  for (const auto& [key, fact] : here) {
-    if (fact->kind == FactKind::kComplete && !MissesAll(here, there, key)) keys.push_back(key);
+  for (const Fact* fact : here) {
+    if (fact->kind == FactKind::kComplete && !MissesAll(here, there, fact->key)) {
+      keys.emplace_back(fact->key);
+    }
   }
   return keys;
 }
 
 bool IsBelow(const std::vector<std::string_view>& keys, std::string_view key) {
   return std::ranges::any_of(keys, [&](std::string_view above) { return key.starts_with(above); });
+}
+
+// Whether both say of which content the value is, and it is another one.
+bool HasOtherContent(const Fact& a, const Fact& b) {
+  const auto algorithm = [](const Fact& fact) {
+    return std::string_view(fact.digest).substr(0, fact.digest.find(':'));
+  };
+  return a.value && !a.digest.empty() && algorithm(a) == algorithm(b) && a.digest != b.digest;
+}
+
+// "1.26.4 (sha256 b448e38675cf...)".
+std::string WithContent(const Fact& fact) {
+  constexpr std::size_t kShown = 12;
+  const auto colon = fact.digest.find(':');
+  return *fact.value + " (" + fact.digest.substr(0, colon) + " " +
+         fact.digest.substr(colon + 1, kShown) + "...)";
 }
 
 bool IsComparable(const Fact& a, const Fact& b) {
@@ -66,23 +131,24 @@ class LayerOfFacts {
         not_recorded_below_(AbsentBelow(recorded, observed)),
         not_observed_below_(AbsentBelow(observed, recorded)) {
     out_.layer = layer;
+    out_.compared = recorded.in_shared();
   }
 
   LayerComparison Compare() {
-    for (const auto& [key, fact] : recorded_) {
+    for (const Fact* fact : recorded_) {
       if (fact->kind == FactKind::kValue) CompareRecorded(*fact);
       if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not recorded");
       if (fact->kind != FactKind::kComplete) continue;
-      if (MissesAll(recorded_, observed_, key)) NotKnown(*fact, "not recorded");
-      if (MissesAll(observed_, recorded_, key)) NotKnown(*fact, "not seen again");
+      if (MissesAll(recorded_, observed_, fact->key)) NotKnown(*fact, "not recorded");
+      if (MissesAll(observed_, recorded_, fact->key)) NotKnown(*fact, "not seen again");
     }
-    for (const auto& [key, fact] : observed_) {
-      const auto other = recorded_.find(key);
-      const bool alone = other == recorded_.end() || other->second->kind != fact->kind;
+    for (const Fact* fact : observed_) {
+      const Fact* other = recorded_.Find(fact->key);
+      const bool alone = other == nullptr || other->kind != fact->kind;
       if (!alone) continue;
       if (fact->kind == FactKind::kNotKnown) NotKnown(*fact, "not seen again");
       if (fact->kind != FactKind::kValue) continue;
-      if (IsBelow(not_recorded_below_, key)) Add(*fact, std::nullopt, fact->value);
+      if (IsBelow(not_recorded_below_, fact->key)) Add(*fact, std::nullopt, fact->value);
     }
     DropExplained(&out_.differences);
     std::ranges::sort(out_.differences, TellsMore);
@@ -92,8 +158,8 @@ class LayerOfFacts {
 
  private:
   void CompareRecorded(const Fact& fact) {
-    const auto other = observed_.find(fact.key);
-    if (other == observed_.end() || other->second->kind != FactKind::kValue) {
+    const Fact* other = observed_.Find(fact.key);
+    if (other == nullptr || other->kind != FactKind::kValue) {
       if (IsBelow(not_observed_below_, fact.key)) {
         return Add(fact, fact.value, std::nullopt);
       }
@@ -101,15 +167,19 @@ class LayerOfFacts {
       if (!fact.realm.empty()) Hidden(fact);
       return;
     }
-    if (!IsComparable(fact, *other->second)) return Hidden(fact);
+    if (!IsComparable(fact, *other)) return Hidden(fact);
     ++out_.compared;
-    if (fact.value == other->second->value) return;
-    const FactUse other_use = other->second->use;
-    const bool used = fact.use == FactUse::kUsed || other_use == FactUse::kUsed;
-    out_.differences.push_back({out_.layer, fact.key, std::min(fact.weight, other->second->weight),
-                                fact.value, other->second->value,
+    if (fact.value != other->value) return Differ(fact, *other, fact.value, other->value);
+    if (HasOtherContent(fact, *other)) Differ(fact, *other, WithContent(fact), WithContent(*other));
+  }
+
+  void Differ(const Fact& fact, const Fact& other, std::optional<std::string> recorded,
+              std::optional<std::string> observed) {
+    const bool used = fact.use == FactUse::kUsed || other.use == FactUse::kUsed;
+    out_.differences.push_back({out_.layer, fact.key, std::min(fact.weight, other.weight),
+                                std::move(recorded), std::move(observed),
                                 used                    ? FactUse::kUsed
-                                : fact.use == other_use ? fact.use
+                                : fact.use == other.use ? fact.use
                                                         : FactUse::kNotKnown});
   }
 
@@ -204,12 +274,24 @@ std::string_view LayerStateName(LayerState state) {
   Abort("unknown LayerState");
 }
 
+std::vector<Fact> Unbundled(const std::vector<Fact>& facts) {
+  std::vector<Fact> all;
+  for (const Fact& fact : facts) {
+    all.push_back(fact);
+    if (fact.bundle == nullptr) continue;
+    all.back().bundle = nullptr;
+    all.insert(all.end(), fact.bundle->facts.begin(), fact.bundle->facts.end());
+  }
+  return all;
+}
+
 std::array<LayerComparison, 5> CompareFacts(const std::vector<Fact>& recorded,
                                             const std::vector<Fact>& observed) {
+  const Bundles shared = Shared(recorded, observed);
   std::array<LayerComparison, 5> comparisons;
   for (std::size_t i = 0; i < kLayers.size(); ++i) {
-    const FactsByKey of_recorded = FactsOfLayer(recorded, kLayers[i]);
-    const FactsByKey of_observed = FactsOfLayer(observed, kLayers[i]);
+    const FactsByKey of_recorded(recorded, kLayers[i], shared);
+    const FactsByKey of_observed(observed, kLayers[i], shared);
     comparisons[i] = LayerOfFacts(kLayers[i], of_recorded, of_observed).Compare();
   }
   return comparisons;

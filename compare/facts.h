@@ -6,6 +6,7 @@
 #define RHARNESS_COMPARE_FACTS_H_
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ enum class FactKind {
   kComplete,
 };
 
+struct FactBundle;
+
 // One observation. `value` empty: known to be absent (an unset variable).
 struct Fact {
   Layer layer = Layer::kEnvironment;
@@ -53,8 +56,23 @@ struct Fact {
   // What a value stands in for itself by, if it does: the id of the key of a keyed digest. Values
   // of different realms cannot be compared, and those of kRedacted with none.
   std::string realm;
+  // Of what `value` names, "sha256:...": the files of a package. Compared where both sides have one
+  // of the same algorithm and the values agree.
+  std::string digest = {};
+  // Of kComplete: the facts whose keys begin with `key`, which then stand nowhere else. Two sides
+  // that share them agree, and none of them is looked at.
+  std::shared_ptr<const FactBundle> bundle = {};
 };
 inline constexpr std::string_view kRedacted = "redacted";
+
+// Many facts that many runs have in common: a list of packages.
+struct FactBundle {
+  std::vector<Fact> facts;  // kValue, of one layer, sorted by key
+  std::string lines;        // "KEY=VALUE\n" of each, sorted: what stacks are told apart by
+};
+
+// The same facts without bundles.
+std::vector<Fact> Unbundled(const std::vector<Fact>& facts);
 
 struct FactDifference {
   Layer layer = Layer::kEnvironment;

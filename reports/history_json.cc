@@ -35,6 +35,7 @@ Json RunJson(const HistoryRun& run) {
       .Set("last_verdict", Name(run.last_verdict))
       .Set("verified", Time(run.verified))
       .Set("retired", run.retired);
+  if (!run.rebuild.empty()) json.Set("rebuild", run.rebuild);
   return json;
 }
 

@@ -34,6 +34,7 @@ struct HistoryRun {
   std::optional<Verdict> last_verdict;  // empty: no drill has judged it
   std::optional<WallTime> verified;     // last conclusive verdict
   std::optional<std::string> retired;   // why
+  std::string rebuild = {};             // whether its parts can be had; empty: never asked
 };
 
 struct HistoryVerdict {

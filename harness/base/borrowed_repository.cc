@@ -161,6 +161,9 @@ ProcessResult BorrowedRepository::Run(const std::vector<std::string>& arguments)
   limits.timeout = kGitTimeout;
   limits.output_bytes = limits_.output_bytes;
   limits.close_when_full = true;
+  limits.memory_bytes = limits_.memory_bytes;
+  limits.disk_bytes = limits_.disk_bytes;
+  if (limits_.disk_bytes > 0) limits.disk_root = work_tree_;
   return RunProcess(spec, limits, {}, limits_.should_cancel);
 }
 

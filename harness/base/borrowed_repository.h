@@ -38,6 +38,8 @@ Result<GitFolders> FindGitFolders(const std::filesystem::path& repository);
 struct GitLimits {
   std::uint64_t output_bytes = std::uint64_t{256} << 20;  // git is stopped that prints more
   std::function<bool()> should_cancel;  // asked about ten times a second; may be empty
+  std::uint64_t memory_bytes = 0;       // of git; 0: no limit
+  std::uint64_t disk_bytes = 0;         // of the work tree; 0: no limit
 };
 
 class BorrowedRepository {

@@ -28,6 +28,7 @@ The fields are these. Text takes = and !=, and ~ for a pattern in which * and ? 
   configuration     text    the key of runs that differ in nothing but seeds
   declared          text    bitwise or statistical: what a rerun must meet
   last_verdict      text    identical, equivalent, drifted, ...; "" before the first drill
+  rebuild           text    had, unknown or gone: what `rharness rebuild` was told last; "" if never asked
   started           time    when the run was recorded
   verified          time    when a drill last gave a verdict; never: none has
   duration_seconds  number  how long the recorded run took

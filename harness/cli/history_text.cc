@@ -11,7 +11,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kColumns = 7;
+constexpr std::size_t kColumns = 8;
 using TableRow = std::array<std::string, kColumns>;
 
 std::string Ago(const std::optional<WallTime>& time, WallTime now) {
@@ -31,7 +31,8 @@ TableRow RowOf(const HistoryEntry& entry, WallTime now) {
                   FormatDuration(Seconds(entry.duration_seconds)),
                   entry.declared,
                   entry.retired ? "retired" : LastVerdict(entry),
-                  Ago(entry.verified, now)};
+                  Ago(entry.verified, now),
+                  entry.rebuild.empty() ? "-" : entry.rebuild};
   for (std::string& cell : row) cell = TerminalSafe(cell);
   return row;
 }
@@ -83,7 +84,7 @@ std::string MetricsText(const std::vector<Metric>& metrics) {
 
 std::string EntriesAsTable(const std::vector<HistoryEntry>& entries, WallTime now, bool aligned) {
   std::vector<TableRow> rows = {
-      {"RUN", "FAMILY", "STARTED", "DURATION", "DECLARED", "LAST VERDICT", "VERIFIED"}};
+      {"RUN", "FAMILY", "STARTED", "DURATION", "DECLARED", "LAST VERDICT", "VERIFIED", "REBUILD"}};
   for (const HistoryEntry& entry : entries) rows.push_back(RowOf(entry, now));
   return aligned ? Aligned(rows) : JoinedByTabs(rows);
 }
@@ -113,7 +114,8 @@ std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& en
           {"metrics", MetricsText(manifest.metrics)},
           {"artifacts", fmt::format("{} files", manifest.artifacts.size())},
           {"added", FormatTime(entry.added)},
-          {"verified", Ago(entry.verified, now)}};
+          {"verified", Ago(entry.verified, now)},
+          {"rebuild", entry.rebuild.empty() ? "never asked" : entry.rebuild}};
 }
 
 }  // namespace rharness

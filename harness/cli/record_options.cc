@@ -239,6 +239,8 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
   request.kernel_list = arguments.kernel_list;
   request.keep = arguments.keep;
   request.root = arguments.root;
+  request.keep_diff = !arguments.no_diff;
+  request.keep_untracked = arguments.untracked;
   request.observe = !arguments.no_observe;
   request.python_hooks = arguments.python_hooks;
   request.command = arguments.command;

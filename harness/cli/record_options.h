@@ -38,6 +38,8 @@ struct RecordArguments {
   int gpus = 0;
   std::string keep;
   std::string root;
+  bool no_diff = false;
+  bool untracked = false;
   bool no_observe = false;
   bool python_hooks = false;
   std::vector<std::string> command;

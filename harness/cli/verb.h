@@ -57,6 +57,7 @@ void AddLint(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);
 void AddPublish(Command& root);
+void AddRebuild(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);

@@ -24,6 +24,7 @@
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/history_of.h"
+#include "harness/drill/image_tags.h"
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
 #include "harness/history/store.h"
@@ -242,6 +243,18 @@ Result<int> Show(const History& history, const HistoryOptions& options) {
   return Print(WriteTerminal(history, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
 }
 
+// Of the last runs of a family: a thousand manifests take seconds to read.
+Result<std::vector<std::string>> TagMovesOf(const std::vector<HistoryEntry>& family,
+                                            HistoryStore* store) {
+  constexpr std::size_t kMostRead = 100;
+  std::vector<Manifest> runs;
+  for (std::size_t i = family.size() - std::min(family.size(), kMostRead); i < family.size(); ++i) {
+    ASSIGN_OR_RETURN(Manifest manifest, store->Get(family[i].run_id));
+    runs.push_back(std::move(manifest));
+  }
+  return TagMoves(runs);
+}
+
 Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bool also_family,
                     HistoryStore* store) {
   ASSIGN_OR_RETURN(RunHistory history, LoadRunHistory(entry.run_id, store));
@@ -255,6 +268,11 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
                                         claim.drill_id, claim.host, claim.pid,
                                         FormatTime(claim.since)));
   }
+  if (manifest.image.kind == "oci") {
+    ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(entry.family));
+    ASSIGN_OR_RETURN(const auto moves, TagMovesOf(family, store));
+    history.notes.insert(history.notes.end(), moves.begin(), moves.end());
+  }
   if (also_family) {
     history.notes.push_back(fmt::format(
         "'{}' names a family, too; this is the run. For the family: --family", entry.run_id));
@@ -265,6 +283,9 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
 Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
   ASSIGN_OR_RETURN(FamilyHistory history, LoadFamilyHistory(options.name, options.last, store));
   history.history = options.url;
+  ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(options.name));
+  ASSIGN_OR_RETURN(const auto moves, TagMovesOf(family, store));
+  history.notes.insert(history.notes.end(), moves.begin(), moves.end());
   return Show(history, options);
 }
 

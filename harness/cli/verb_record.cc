@@ -96,6 +96,17 @@ Status SaveManifest(const Manifest& manifest, const std::filesystem::path& out) 
   return written;
 }
 
+// Before the manifest, which must not speak of what is not there. The run is over: what cannot be
+// kept costs no more than itself.
+void KeepBeside(const RecordRequest& request, const Recording& recording, Manifest* manifest) {
+  const Status kept = WriteKept(request.kept, recording.to_keep);
+  if (kept.ok()) return;
+  manifest->kept.clear();
+  manifest->code.kept_diff_sha256.clear();
+  manifest->notes.push_back("lock files and diff were not kept: " + kept.error().ToString());
+  LogError(TerminalSafe(manifest->notes.back()));
+}
+
 int ExitCodeOf(const Recording& recording) {
   if (!recording.outcome.Succeeded() || !recording.missing_outputs.empty()) {
     return kExitInfrastructure;
@@ -106,6 +117,7 @@ int ExitCodeOf(const Recording& recording) {
 Result<int> RecordAndWrite(const RecordOptions& options) {
   ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
+  request.kept = out.parent_path() / kKeptFolder;
   CatchInterrupts();
   ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));
   ASSIGN_OR_RETURN(const Recording recording,
@@ -118,6 +130,7 @@ Result<int> RecordAndWrite(const RecordOptions& options) {
     return kExitInfrastructure;
   }
   WarnOf(manifest, ExitCodeOf(recording) != kExitOk);
+  KeepBeside(request, recording, &manifest);
   RETURN_IF_ERROR(SaveManifest(manifest, out));
   return ExitCodeOf(recording);
 }
@@ -151,6 +164,11 @@ void AddInputs(Command* verb, RecordArguments* a) {
   AddRepeatable(verb, "--variable", &a->variables,
                 "Environment variables that the command reads, by name; those of numeric libraries "
                 "are recorded anyway, and a rerun gets no others");
+  verb->Add("--no-diff", &a->no_diff,
+            "Do not keep the diff of a changed work tree beside the manifest; the run then cannot "
+            "be rerun");
+  verb->Add("--untracked", &a->untracked,
+            "Keep files that git neither knows nor ignores in that diff, too");
   verb->Add("--root", &a->root, "Record folders below this one relative to it").Folder();
 }
 
@@ -204,6 +222,10 @@ void AddNotes(Command* verb) {
   verb->Note(
       "But for a failed command the manifest is written, with what can be said, and its notes say "
       "what is amiss.");
+  verb->Note(
+      "Beside the manifest, in the folder kept, lie its lock files and, of a work tree with "
+      "changes, `git diff --binary HEAD`, which a rerun applies to the commit: 10 MiB at most, "
+      "readable for their owner alone. A diff with what looks like a secret is not kept.");
   verb->Note(
       "What it uses is noted by a library before its own ones, which reruns get, too: variables "
       "asked for by name, files read that are neither data nor code, libraries mapped. What is "

@@ -58,9 +58,11 @@ void CompareLayers(const Subject& a, const Subject& b, Comparison* comparison) {
   std::vector<Fact> facts_a = a.facts, facts_b = b.facts;
   const bool same_kind = a.side.kind == b.side.kind && a.side.kind != "evidence";
   if (same_kind) {
+    facts_a = Unbundled(a.facts);
+    facts_b = Unbundled(b.facts);
     const bool all = a.side.kind != "manifest";
-    AddMissing(b.facts, all, &facts_a);
-    AddMissing(a.facts, all, &facts_b);
+    AddMissing(Unbundled(b.facts), all, &facts_a);
+    AddMissing(Unbundled(a.facts), all, &facts_b);
   }
   comparison->layers = CompareFacts(facts_a, facts_b);
   std::ranges::copy(a.notes, std::back_inserter(comparison->notes));

@@ -55,6 +55,7 @@ bool IsOfStack(const Fact& fact) {
   if (fact.kind != FactKind::kValue || !fact.value) return false;
   // What is seen in samples, or at the end of a process that comes to it, is not seen of each run.
   if (fact.key.starts_with("library.") || fact.key.starts_with("flag.")) return false;
+  if (fact.key.starts_with("lock_file.")) return false;  // says what was asked for
   // How a machine is put together rounds nothing, and replicates of before say nothing of it.
   static const std::set<std::string, std::less<>> kNoStack = {
       "variable." + std::string(kReplicateVariable),
@@ -140,25 +141,35 @@ SeedSpread RoundingOf(const Envelope& envelope, const std::string& metric, doubl
           .basis = "rounding"};
 }
 
+// A bundle's lines have their keys to themselves, so that they stay together among sorted lines.
 std::string StackOf(const std::vector<Fact>& facts) {
   std::vector<std::string> lines;
+  std::map<std::string_view, std::string_view> blocks;  // by the key that theirs begin with
   for (const Fact& fact : facts) {
     if (IsOfStack(fact)) lines.push_back(fact.key + "=" + *fact.value + "\n");
+    if (fact.bundle != nullptr && fact.layer == Layer::kEnvironment) {
+      blocks.emplace(fact.key, fact.bundle->lines);
+    }
   }
   std::ranges::sort(lines);
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   Sha256 digest;
-  for (const std::string& line : lines) digest.Update(line);
+  auto block = blocks.begin();
+  for (const std::string& line : lines) {
+    for (; block != blocks.end() && block->first < line; ++block) digest.Update(block->second);
+    digest.Update(line);
+  }
+  for (; block != blocks.end(); ++block) digest.Update(block->second);
   return ToHex(digest.Finish());
 }
 
 bool MayBeOneStack(const std::vector<Fact>& a, const std::vector<Fact>& b) {
   constexpr std::string_view kVariables = "variable.";
   std::map<std::string, std::string> known_a, known_b;
-  for (const Fact& fact : a) {
+  for (const Fact& fact : Unbundled(a)) {
     if (IsOfStack(fact)) known_a[fact.key] = *fact.value;
   }
-  for (const Fact& fact : b) {
+  for (const Fact& fact : Unbundled(b)) {
     if (IsOfStack(fact)) known_b[fact.key] = *fact.value;
   }
   // Of variables all that are set are known on both sides.

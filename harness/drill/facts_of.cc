@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <set>
+#include <utility>
 
 #include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/hardware_class.h"
@@ -32,7 +35,6 @@ class Collector {
                           .kind = FactKind::kNotKnown});
   }
   void Add(Fact fact) { facts_.push_back(std::move(fact)); }
-  void Expect(std::size_t more) { facts_.reserve(facts_.size() + more); }
   std::vector<Fact> Take() { return std::move(facts_); }
 
  private:
@@ -138,6 +140,9 @@ void AddVariables(const Environment& environment, Collector* out) {
   for (const auto& [name, value] : environment.software) {
     out->AddKnown(Layer::kEnvironment, "software." + name, value, FactWeight::kContext);
   }
+  for (const auto& [path, sha256] : environment.lock_files) {
+    out->AddKnown(Layer::kEnvironment, "lock_file." + path, sha256, FactWeight::kContext);
+  }
 }
 
 FactUse UseOf(PackageUse use) {
@@ -152,8 +157,51 @@ FactUse UseOf(PackageUse use) {
   Abort("unknown PackageUse");
 }
 
+std::shared_ptr<const FactBundle> MakeBundle(const std::string& prefix, const PackageList& list) {
+  auto bundle = std::make_shared<FactBundle>();
+  bundle->facts.reserve(list.size());
+  std::vector<std::string> lines;
+  for (const auto& [name, package] : list) {
+    bundle->facts.push_back({.layer = Layer::kEnvironment,
+                             .key = prefix + name,
+                             .value = package.version,
+                             .use = UseOf(package.use),
+                             .digest = package.digest});
+    lines.push_back(prefix + name + "=" + package.version + "\n");
+  }
+  std::ranges::sort(lines);
+  for (const std::string& line : lines) bundle->lines += line;
+  return bundle;
+}
+
+// The facts of equal lists are made once: thousands of runs have the same thousand packages.
+class BundleTable {
+ public:
+  std::shared_ptr<const FactBundle> Get(const std::string& prefix, const PackageList& list) {
+    const std::lock_guard lock(mutex_);
+    Entry& entry = entries_[{prefix, list.shared().get()}];
+    if (entry.bundle != nullptr && entry.list.lock() == list.shared()) return entry.bundle;
+    if (entries_.size() > kMost) {
+      entries_.clear();
+      return MakeBundle(prefix, list);
+    }
+    entry = {list.shared(), MakeBundle(prefix, list)};
+    return entry.bundle;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 256;
+  struct Entry {
+    std::weak_ptr<const PackageMap> list;  // a dead list's address may be another one's by now
+    std::shared_ptr<const FactBundle> bundle;
+  };
+  std::mutex mutex_;
+  std::map<std::pair<std::string, const PackageMap*>, Entry> entries_;
+};
+
 // `host_digest`: of the host's whole list, where that alone was recorded.
 void AddPackages(const Environment& environment, const std::string& host_digest, Collector* out) {
+  static BundleTable* const kBundles = new BundleTable();
   const auto add = [&](const char* manager, const char* in_words, bool is_known_otherwise) {
     const std::string prefix = fmt::format("package.{}.", manager);
     const auto list = environment.packages.find(manager);
@@ -164,17 +212,13 @@ void AddPackages(const Environment& environment, const std::string& host_digest,
     out->Add({.layer = Layer::kEnvironment,
               .key = prefix,
               .value = in_words,
-              .kind = FactKind::kComplete});
-    out->Expect(list->second.size() + 64);
-    for (const auto& [name, package] : list->second) {
-      out->Add({.layer = Layer::kEnvironment,
-                .key = prefix + name,
-                .value = package.version,
-                .use = UseOf(package.use)});
-    }
+              .kind = FactKind::kComplete,
+              .bundle = kBundles->Get(prefix, list->second)});
   };
   add(kPython, "Python packages", false);
   add(kDpkg, "the host's packages", !host_digest.empty());
+  // What no conda was ever seen in is not waited for, and records of before never looked.
+  add(kConda, "conda packages", true);
 }
 
 // How much the hardware of a run weighs.
@@ -280,6 +324,10 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   // Files pinned by hash outrank the commit: the commit then only explains.
   AddCode(manifest.code.files, manifest.code.commit,
           manifest.code.files.empty() ? FactWeight::kIdentity : FactWeight::kContext, &out);
+  if (manifest.code.files.empty()) {
+    out.AddKnown(Layer::kCode, "code.diff.sha256", manifest.code.kept_diff_sha256,
+                 FactWeight::kIdentity);
+  }
   if (manifest.image.kind != "host") {
     out.AddKnown(Layer::kEnvironment, "image.digest", manifest.image.digest, FactWeight::kIdentity);
   }
@@ -324,6 +372,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   Collector out;
   AddData(evidence.data, &out);
   AddCode(evidence.code_files, evidence.code_commit, FactWeight::kIdentity, &out);
+  out.AddKnown(Layer::kCode, "code.diff.sha256", evidence.code_diff_sha256, FactWeight::kIdentity);
   out.AddKnown(Layer::kEnvironment, "image.digest", evidence.image_digest, FactWeight::kIdentity);
   AddVariables(evidence.environment, &out);
   if (manifest.image.kind == "host" && evidence.image_digest.empty()) {

@@ -249,7 +249,8 @@ Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
                  .added = entry.added,
                  .last_verdict = {},
                  .verified = entry.verified,
-                 .retired = entry.retired};
+                 .retired = entry.retired,
+                 .rebuild = entry.rebuild};
   if (!entry.last_verdict.empty()) {
     ASSIGN_OR_RETURN(run.last_verdict, VerdictIn(entry.last_verdict, "run " + entry.run_id));
   }

@@ -183,11 +183,17 @@ RunRisk RiskOf(const HistoryEntry& entry, const Stake* stake, const EnvironmentC
                .stake = stake == nullptr ? 1.0 : stake->stake,
                .doubt = change.Doubt(),
                .change = change};
+  // A part that can no longer be had, or may not be, is the soonest that a rerun is impossible.
+  if (entry.rebuild == "gone") risk.doubt += 1.0;
+  if (entry.rebuild == "unknown") risk.doubt += kNotKnownDoubt;
   risk.risk_days = risk.age_days * risk.stake * risk.doubt;
   risk.age_words = entry.verified ? "last verified " + date(*entry.verified)
                                   : "never verified, recorded " + date(entry.started);
   if (IsUndecidedSince(entry)) {
     risk.age_words += fmt::format(", undecided ({}) {}", entry.last_verdict, date(*entry.judged));
+  }
+  if (entry.rebuild == "gone" || entry.rebuild == "unknown") {
+    risk.age_words += fmt::format(", parts of it {} (rebuild)", entry.rebuild);
   }
   if (stake != nullptr) risk.stake_words = fmt::format("{} ({})", stake->runs, stake->where);
   return risk;

@@ -38,18 +38,19 @@ struct TimeTest {
   When value;
 };
 
-constexpr std::array<std::pair<std::string_view, TextField>, 5> kTextFields = {
+constexpr std::array<std::pair<std::string_view, TextField>, 6> kTextFields = {
     {{"run_id", &HistoryEntry::run_id},
      {"family", &HistoryEntry::family},
      {"configuration", &HistoryEntry::configuration},
      {"declared", &HistoryEntry::declared},
-     {"last_verdict", &HistoryEntry::last_verdict}}};
-constexpr std::string_view kFields[] = {"run_id",   "family",      "configuration",
-                                        "declared", "started",     "duration_seconds",
-                                        "verified", "last_verdict"};
+     {"last_verdict", &HistoryEntry::last_verdict},
+     {"rebuild", &HistoryEntry::rebuild}}};
+constexpr std::string_view kFields[] = {"run_id",   "family",       "configuration",
+                                        "declared", "started",      "duration_seconds",
+                                        "verified", "last_verdict", "rebuild"};
 constexpr std::string_view kFieldExpected =
     "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
-    "'not' or '('";
+    "rebuild, 'not' or '('";
 
 // What a field is called, and which one `typed` may have meant.
 std::string FieldExpected(const std::string& typed) {
@@ -125,15 +126,9 @@ struct Selection::Node {
 bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
   switch (kind) {
     case Kind::kAll:
-      for (const Node& child : children) {
-        if (!child.Matches(entry, now)) return false;
-      }
-      return true;
+      return std::ranges::all_of(children, [&](const Node& n) { return n.Matches(entry, now); });
     case Kind::kAny:
-      for (const Node& child : children) {
-        if (child.Matches(entry, now)) return true;
-      }
-      return false;
+      return std::ranges::any_of(children, [&](const Node& n) { return n.Matches(entry, now); });
     case Kind::kNot:
       return !children.front().Matches(entry, now);
     case Kind::kText: {

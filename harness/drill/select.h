@@ -26,7 +26,7 @@ struct NamedValue {
 //   factor := "not" factor | "(" expr ")" | field op value
 //   op     := "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" (glob with * and ?)
 //   field  := run_id | family | configuration | declared | started | duration_seconds | verified |
-//             last_verdict
+//             last_verdict | rebuild
 //   value  := a bare word or a "quoted string"; times are RFC 3339 or "30d" / "12h" ago;
 //             verified = never
 class Selection {

@@ -10,8 +10,8 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<std::string_view, 5> kParts = {"image_digest", "code_commit", "code_files",
-                                                    "data", "seeds"};
+constexpr std::array<std::string_view, 6> kParts = {
+    "image_digest", "code_commit", "code_diff_sha256", "code_files", "data", "seeds"};
 constexpr std::string_view kEnvironment = "environment";
 constexpr std::string_view kObservation = "observation";
 

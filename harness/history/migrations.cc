@@ -261,6 +261,17 @@ Statements EnvironmentColumns(const Dialect& dialect) {
   return statements;
 }
 
+// Whether what a run needs can still be had, as `rharness rebuild` was told each time.
+Statements RebuildAnswers(const Dialect& dialect) {
+  Statements statements = {
+      "CREATE TABLE rebuild_answers (run_id TEXT NOT NULL REFERENCES runs (run_id), "
+      "asked_ms BIGINT NOT NULL, state TEXT NOT NULL, body TEXT NOT NULL, "
+      "PRIMARY KEY (run_id, asked_ms))",
+  };
+  Append(dialect.refuse_changes({"rebuild_answers", {"run_id", "asked_ms"}}), &statements);
+  return statements;
+}
+
 // In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
 // in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
@@ -288,6 +299,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {7, "family_verdicts", FamilyVerdictTable(dialect)},
       {8, "claims", ClaimTables()},
       {9, "verified_environments", EnvironmentColumns(dialect)},
+      {10, "rebuild_answers", RebuildAnswers(dialect)},
   };
   Statements& first = steps.front().statements;
   first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());

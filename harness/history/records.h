@@ -30,6 +30,15 @@ struct HistoryEntry {
   std::optional<std::string> retired;  // the reason
   // Of what it ran on when it was last verified, for EnvironmentsOf. Empty: not kept.
   std::string environment_sha256 = {};
+  std::string rebuild = {};  // the last answer's state; empty: never asked
+};
+
+// What `rharness rebuild` was told of a run: whether all that it needs can still be had.
+struct RebuildRecord {
+  std::string run_id;
+  WallTime asked{};
+  std::string state;  // "had", "unknown", "gone"
+  std::string body;   // the parts, as JSON
 };
 
 struct DrillRecord {

@@ -22,7 +22,8 @@ constexpr std::chrono::seconds kBusyTimeout{30};
 constexpr const char* kSelectEntries =
     "SELECT r.run_id, r.family, r.configuration, r.declared, r.started_ms, r.duration_seconds, "
     "r.added_ms, s.last_verdict, s.verified_ms, s.judged_ms, t.reason, "
-    "s.environment_sha256 FROM standing s "
+    "s.environment_sha256, (SELECT a.state FROM rebuild_answers a WHERE a.run_id = s.run_id "
+    "ORDER BY a.asked_ms DESC LIMIT 1) FROM standing s "
     "JOIN runs r ON r.run_id = s.run_id LEFT JOIN retirements t ON t.run_id = s.run_id ";
 
 // The variables that one fetched row lands in.
@@ -37,6 +38,7 @@ struct EntryRow {
   soci::indicator judged_state = soci::i_null;
   soci::indicator reason_state = soci::i_null;
   soci::indicator environment_state = soci::i_null;
+  soci::indicator rebuild_state = soci::i_null;
 
   void BindTo(soci::statement& query) {
     query.exchange(soci::into(entry.run_id));
@@ -51,6 +53,7 @@ struct EntryRow {
     query.exchange(soci::into(judged_ms, judged_state));
     query.exchange(soci::into(reason, reason_state));
     query.exchange(soci::into(entry.environment_sha256, environment_state));
+    query.exchange(soci::into(entry.rebuild, rebuild_state));
   }
 
   HistoryEntry Take() const {
@@ -61,6 +64,7 @@ struct EntryRow {
     if (judged_state == soci::i_ok) result.judged = FromMs(judged_ms);
     if (reason_state == soci::i_ok) result.retired = reason;
     if (environment_state != soci::i_ok) result.environment_sha256.clear();
+    if (rebuild_state != soci::i_ok) result.rebuild.clear();
     return result;
   }
 };
@@ -258,6 +262,38 @@ Status SqlHistory::Retire(const std::string& run_id, const std::string& reason, 
              "VALUES (:run_id, :reason, :retired_ms)",
         soci::use(run_id), soci::use(reason), soci::use(retired_ms);
     return {};
+  });
+}
+
+// One that was told in the same millisecond, or while the clock went back, is later all the same.
+Status SqlHistory::AddRebuild(const RebuildRecord& record) {
+  return database_->Write([&]() -> Status {
+    RETURN_IF_ERROR(CheckRun(record.run_id));
+    long long last_ms = 0;
+    soci::indicator state = soci::i_null;
+    sql() << "SELECT MAX(asked_ms) FROM rebuild_answers WHERE run_id = :run_id",
+        soci::use(record.run_id), soci::into(last_ms, state);
+    const long long asked_ms =
+        std::max(ToMs(record.asked), state == soci::i_ok ? last_ms + 1 : ToMs(record.asked));
+    sql() << "INSERT INTO rebuild_answers (run_id, asked_ms, state, body) "
+             "VALUES (:run_id, :asked_ms, :state, :body)",
+        soci::use(record.run_id), soci::use(asked_ms), soci::use(record.state),
+        soci::use(record.body);
+    return {};
+  });
+}
+
+Result<std::optional<RebuildRecord>> SqlHistory::LastRebuild(const std::string& run_id) {
+  return database_->Guard([&]() -> Result<std::optional<RebuildRecord>> {
+    RETURN_IF_ERROR(CheckRun(run_id));
+    RebuildRecord record{.run_id = run_id, .asked = {}, .state = {}, .body = {}};
+    long long asked_ms = 0;
+    sql() << "SELECT asked_ms, state, body FROM rebuild_answers WHERE run_id = :run_id "
+             "ORDER BY asked_ms DESC LIMIT 1",
+        soci::use(run_id), soci::into(asked_ms), soci::into(record.state), soci::into(record.body);
+    if (!sql().got_data()) return std::optional<RebuildRecord>();
+    record.asked = FromMs(asked_ms);
+    return std::optional(std::move(record));
   });
 }
 

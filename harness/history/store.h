@@ -101,6 +101,11 @@ class HistoryStore {
   // The last identical or equivalent verdict of each run that has one, by run_id; no reasons.
   virtual Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) = 0;
 
+  // The last one told becomes HistoryEntry::rebuild. Errors: not_found.
+  virtual Status AddRebuild(const RebuildRecord& record) = 0;
+  // The last one; empty: never asked. Errors: not_found.
+  virtual Result<std::optional<RebuildRecord>> LastRebuild(const std::string& run_id) = 0;
+
   // Takes those of these runs, in this order and `most` at most, that no other drill holds, until
   // its lease is over; what it holds already stays and counts. A run that is not in the history is
   // not taken. Held are those that others have, as far as it was asked for them.

@@ -66,6 +66,7 @@ struct HttpClient::State {
     const std::function<void()>* restart = nullptr;
     const std::function<void(std::string_view)>* take = nullptr;
     HttpHeaders* got = nullptr;  // the answer's headers go there, and its content is not asked for
+    std::string accept = "application/json, */*";
   };
   struct Failure {
     Error error;
@@ -100,7 +101,7 @@ std::string HttpClient::State::Sayable(std::string_view text) const {
 }
 
 curl_slist* HttpClient::State::Headers(const Request& request) const {
-  curl_slist* headers = curl->append(nullptr, "Accept: application/json, */*");
+  curl_slist* headers = curl->append(nullptr, ("Accept: " + request.accept).c_str());
   if (request.body) headers = curl->append(headers, "Content-Type: application/json");
   headers = curl->append(headers, "Expect:");
   if (!credentials.token.empty()) {
@@ -339,9 +340,11 @@ Result<Json> HttpClient::Send(const char* method, std::string_view path, const J
       state_->url + request.path);
 }
 
-Result<HttpHeaders> HttpClient::HeadersOf(std::string_view path, const HttpQuery& query) {
+Result<HttpHeaders> HttpClient::HeadersOf(std::string_view path, const HttpQuery& query,
+                                          const std::string& accept) {
   HttpHeaders headers;
-  const State::Request request{.path = std::string(path), .query = query, .got = &headers};
+  State::Request request{.path = std::string(path), .query = query, .got = &headers};
+  if (!accept.empty()) request.accept = accept;
   const auto done = state_->Perform(request);
   if (!done.ok()) return done.error();
   return headers;

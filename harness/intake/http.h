@@ -71,8 +71,9 @@ class HttpClient {
   // Only what may be done twice: an attempt may have been answered without our seeing it.
   Result<Json> Post(std::string_view path, const Json& body);
   Result<Json> Delete(std::string_view path, const Json& body);
-  // The headers of what is there (HEAD), their names in lower case.
-  Result<HttpHeaders> HeadersOf(std::string_view path, const HttpQuery& query);
+  // The headers of what is there (HEAD), their names in lower case; `accept` in place of the usual.
+  Result<HttpHeaders> HeadersOf(std::string_view path, const HttpQuery& query,
+                                const std::string& accept = "");
   // The content, piece by piece; at most `most_bytes` (invalid_input). After a failure it begins
   // anew: `restart` is called before each attempt.
   Status Fetch(std::string_view path, const HttpQuery& query, std::uint64_t most_bytes,

@@ -269,6 +269,15 @@ Result<ImageProof> ContainerLauncher::Prove(const std::string& name, const Image
   return ProveImage(result.stdout_text, image);
 }
 
+Result<ImageFacts> ContainerLauncher::Describe(const Image& image) const {
+  ASSIGN_OR_RETURN(const std::string reference, ImageReference(image));
+  const ProcessResult result = RunEngine({"image", "inspect", reference}, kReplyTimeout);
+  if (result.outcome.kind != OutcomeKind::kExited || result.stdout_text.empty()) {
+    return EngineFailure(engine_, "image inspect", result);
+  }
+  return ParseImageFacts(result.stdout_text, image);
+}
+
 Result<std::optional<ContainerState>> ContainerLauncher::Inspect(
     const std::string& container) const {
   const ProcessResult result = RunEngine({"container", "inspect", container}, kReplyTimeout);

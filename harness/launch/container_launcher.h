@@ -48,6 +48,9 @@ class ContainerLauncher : public Launcher {
   // Always removes the container, running or not. An empty proof when there never was one.
   // Errors: integrity when another image ran, process and timeout when the engine fails.
   Result<ImageProof> Finish(const Job& job, Outcome* outcome) override;
+  // Of an image that the engine has; nothing is pulled. Errors: not_found (it has not), integrity,
+  // process and timeout when the engine fails or is not there.
+  Result<ImageFacts> Describe(const Image& image) const;
 
  private:
   ProcessResult RunEngine(std::vector<std::string> arguments,

@@ -96,6 +96,26 @@ Result<ImageProof> ProveImage(std::string_view json, const Image& image) {
   return ImageProof{.digest = image.digest, .image_id = WithAlgorithm(id)};
 }
 
+Result<ImageFacts> ParseImageFacts(std::string_view json, const Image& image) {
+  RETURN_IF_ERROR(ProveImage(json, image));
+  ASSIGN_OR_RETURN(const std::optional<Json> object, SingleObject(json));
+  ImageFacts facts;
+  JsonReader reader(*object, std::string(kReplyName), "$[0]");
+  reader.ReadObject("RootFS", false,
+                    [&](JsonReader& root) { root.ReadArray("Layers", &facts.layers); });
+  if (!reader.ok()) return OddReply(reader.status().error());
+  const auto label = [&](std::string_view name) -> std::string {
+    const Json* config = object->Find("Config");
+    const Json* labels = config != nullptr ? config->Find("Labels") : nullptr;
+    const Json* value = labels != nullptr ? labels->Find(name) : nullptr;
+    const bool is_text = value != nullptr && value->kind() == Json::Kind::kString;
+    return is_text ? TerminalSafe(value->AsString()) : "";
+  };
+  facts.base_name = label("org.opencontainers.image.base.name");
+  facts.base_digest = label("org.opencontainers.image.base.digest");
+  return facts;
+}
+
 Error ExplainPullFailure(const Image& image, const ProcessResult& result) {
   const std::string what =
       fmt::format("pull of {}/{}@{}", image.registry, image.repository, image.digest);

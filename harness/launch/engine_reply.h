@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/base/result.h"
 #include "harness/launch/job.h"
@@ -27,6 +28,16 @@ Result<std::optional<ContainerState>> ParseContainerInspect(std::string_view jso
 // of its repository digests? Returns the proof. Errors: not_found for an empty reply, integrity
 // when the digest is not there, process for a reply of another shape.
 Result<ImageProof> ProveImage(std::string_view json, const Image& image);
+
+// What an image is made of, as its inspection says it.
+struct ImageFacts {
+  std::vector<std::string> layers;  // RootFS, the lowest first
+  std::string base_name;            // label org.opencontainers.image.base.name
+  std::string base_digest;          // label org.opencontainers.image.base.digest
+};
+// Of the pinned image alone. Errors: those of ProveImage. Source of the labels: OCI image
+// specification, "Pre-Defined Annotation Keys".
+Result<ImageFacts> ParseImageFacts(std::string_view json, const Image& image);
 
 // Why a pull failed. not_found: the registry answered that it has no such repository or digest;
 // timeout; else process, with the engine's last line.

@@ -91,11 +91,13 @@ void CheckCode(const Code& code, Findings* out) {
         "bad_hash", "code.commit",
         fmt::format("has {} characters; expected a full commit of 40 or 64", code.commit.size()));
   }
-  if (code.dirty && !code.commit.empty() && code.files.empty()) {
+  if (code.dirty && !code.commit.empty() && code.files.empty() && code.kept_diff_sha256.empty()) {
     out->Add("unpinned_code", "code.files",
-             "none, and the tree had changes that are in no commit, so that nobody can rerun this; "
-             "commit them and record again, or name the sources (`rharness record --code-file`)");
+             "none, and the tree had changes that are in no commit and of which no diff is kept, "
+             "so that nobody can rerun this; commit them and record again, or name the sources "
+             "(`rharness record --code-file`)");
   }
+  out->CheckHash(code.kept_diff_sha256, "code.kept_diff_sha256");
   if (code.dirty) {
     out->RequireHash(code.diff_sha256, "missing_diff", "code.diff_sha256",
                      "`git diff HEAD`, because the tree was dirty");

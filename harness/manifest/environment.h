@@ -58,9 +58,11 @@ struct Environment {
   std::map<std::string, std::optional<std::string>> variables;
   std::map<std::string, std::string> software;  // "cuda": "13.0", "glibc": "2.36", "os": ...
   Hardware hardware;
-  // By package manager: "python", "dpkg". One that is missing was not looked at; an empty list: it
-  // was, and there is none. See packages.h.
+  // By package manager: "python", "conda", "dpkg". One that is missing was not looked at; an empty
+  // list: it was, and there is none. See packages.h.
   std::map<std::string, PackageList> packages;
+  // SHA-256 of each by its path, relative to the code's root; see lock_files.h. Empty: none found.
+  std::map<std::string, std::string> lock_files;
 };
 
 // The variables that change arithmetic or randomness: exact names always recorded, set or unset,

@@ -1,7 +1,11 @@
 // The environment as JSON; a variable known to be unset is null.
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/manifest/environment.h"
 #include "harness/manifest/fields.h"
@@ -63,9 +67,16 @@ constexpr std::array<std::pair<PackageUse, std::string_view>, 3> kUseNames = {
      {PackageUse::kNotUsed, "not_used"},
      {PackageUse::kNotKnown, "not_known"}}};
 
+bool IsPackageDigest(std::string_view text) {
+  const std::string_view hex = text.substr(std::min(text.size(), text.find(':') + 1));
+  const bool is_hex = hex.find_first_not_of("0123456789abcdef") == hex.npos;
+  return is_hex && ((text.starts_with("sha256:") && hex.size() == 64) ||
+                    (text.starts_with("md5:") && hex.size() == 32));
+}
+
 void ReadPackages(JsonReader& reader, PackageList* out) {
   PackageMap packages;
-  RefuseUnknownMembers(reader, {"used", "not_used", "not_known"});
+  RefuseUnknownMembers(reader, {"used", "not_used", "not_known", "digests"});
   for (const auto& [use, key] : kUseNames) {
     reader.ForEachMember(key, [&, use = use](const std::string& name, JsonReader& value) {
       if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
@@ -74,6 +85,14 @@ void ReadPackages(JsonReader& reader, PackageList* out) {
       value.Get(&package.version);
     });
   }
+  reader.ForEachMember("digests", [&](const std::string& name, JsonReader& value) {
+    const auto package = packages.find(name);
+    if (package == packages.end()) return value.Fail("expected the name of a package of the list");
+    value.Get(&package->second.digest);
+    if (!IsPackageDigest(package->second.digest)) {
+      value.Fail("expected \"sha256:\" and 64 hex digits, or \"md5:\" and 32");
+    }
+  });
   *out = PackageList(std::move(packages));
 }
 
@@ -88,6 +107,11 @@ Json PackagesToJson(const std::map<std::string, PackageList>& packages) {
       }
       if (!versions.AsObject().empty()) by_use.Set(std::string(key), std::move(versions));
     }
+    Json digests = Json::MakeObject();
+    for (const auto& [name, package] : list) {
+      if (!package.digest.empty()) digests.AppendMember(name, package.digest);
+    }
+    if (!digests.AsObject().empty()) by_use.AppendMember("digests", std::move(digests));
     json.AppendMember(manager, std::move(by_use));
   }
   return json;
@@ -147,17 +171,28 @@ Json ToJson(const Environment& environment) {
   if (!environment.packages.empty()) {
     json.AppendMember("packages", PackagesToJson(environment.packages));
   }
+  if (!environment.lock_files.empty()) {
+    Json lock_files = Json::MakeObject();
+    for (const auto& [path, sha256] : environment.lock_files) lock_files.AppendMember(path, sha256);
+    json.AppendMember("lock_files", std::move(lock_files));
+  }
   return json;
 }
 
 void ReadEnvironment(JsonReader& reader, Environment* out) {
-  RefuseUnknownMembers(reader, {"variables", "software", "hardware", "packages"});
+  RefuseUnknownMembers(reader, {"variables", "software", "hardware", "packages", "lock_files"});
   reader.ForEachMember("variables", [&](const std::string& name, JsonReader& value) {
     ReadVariable(name, value, &out->variables);
   });
   reader.ForEachMember("software", [&](const std::string& name, JsonReader& value) {
     if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
     value.Get(&out->software[name]);
+  });
+  reader.ForEachMember("lock_files", [&](const std::string& path, JsonReader& value) {
+    const auto safe = SafeRelativePath(path, "");
+    if (!safe.ok()) return value.Fail(safe.error().message);
+    value.Get(&out->lock_files[path]);
+    if (!IsSha256Hex(out->lock_files[path])) value.Fail("expected 64 hex digits");
   });
   reader.ReadObject("hardware", false, [&](JsonReader& r) { ReadHardware(r, &out->hardware); });
   reader.ReadObject("packages", false, [&](JsonReader& packages) {

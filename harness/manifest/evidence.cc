@@ -107,6 +107,7 @@ void ReadInputs(JsonReader& reader, Evidence* out) {
   ReadWord(reader, "image_digest", &out->image_digest);
   ReadWord(reader, "image_id", &out->image_id);
   ReadHex(reader, "code_commit", &out->code_commit);
+  ReadHex(reader, "code_diff_sha256", &out->code_diff_sha256);
   ReadCodeFiles(reader, "code_files", &out->code_files);
   ReadData(reader, &out->data);
   reader.ForEach("remarks", [&](JsonReader& r) { ReadRemark(r, &out->remarks.emplace_back()); });
@@ -130,12 +131,13 @@ Result<Evidence> ParseEvidence(const Json& json, std::string_view file) {
   JsonReader reader(json, std::string(file));
   Evidence evidence;
   reader.ReadSchema("rharness.evidence", kEvidenceVersion);
-  RefuseUnknownMembers(
-      reader, {"schema",      "run_id",        "rerun",      "attempt",        "started",
-               "ended",       "outcome",       "obstacle",   "obstacle_layer", "image_digest",
-               "image_id",    "code_commit",   "code_files", "data",           "remarks",
-               "environment", "seeds",         "metrics",    "artifacts",      "stdout_path",
-               "stderr_path", "ticket_sha256", "machine",    "unread_metrics", "observation"});
+  RefuseUnknownMembers(reader, {"schema",           "run_id",       "rerun",         "attempt",
+                                "started",          "ended",        "outcome",       "obstacle",
+                                "obstacle_layer",   "image_digest", "image_id",      "code_commit",
+                                "code_diff_sha256", "code_files",   "data",          "remarks",
+                                "environment",      "seeds",        "metrics",       "artifacts",
+                                "stdout_path",      "stderr_path",  "ticket_sha256", "machine",
+                                "unread_metrics",   "observation"});
   ReadRerun(reader, &evidence);
   ReadInputs(reader, &evidence);
   ReadOutputs(reader, &evidence);
@@ -167,6 +169,9 @@ Json ToJson(const Evidence& evidence) {
                                 {"artifacts", ToJsonArray(evidence.artifacts)},
                                 {"stdout_path", evidence.stdout_path},
                                 {"stderr_path", evidence.stderr_path}});
+  if (!evidence.code_diff_sha256.empty()) {
+    json.AppendMember("code_diff_sha256", evidence.code_diff_sha256);
+  }
   if (evidence.unread_metrics)
     json.AppendMember("unread_metrics", ToJson(*evidence.unread_metrics));
   if (evidence.observation) json.AppendMember("observation", ToJson(*evidence.observation));

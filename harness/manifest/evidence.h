@@ -45,6 +45,7 @@ struct Evidence {
   std::string image_digest;          // as the engine proved it; empty for host runs
   std::string image_id;              // configuration digest of the image that ran
   std::string code_commit;           // as checked out, may be empty
+  std::string code_diff_sha256;      // of the kept diff that was applied to it; empty: none
   std::vector<CodeFile> code_files;  // as hashed before the run
   std::vector<DataItem> data;        // as hashed before the run
   std::vector<Remark> remarks;       // inputs changed during the run, outputs missing, ...

@@ -34,21 +34,25 @@ struct Code {
   std::string repository;  // folder or URL; a relative folder lies below the drill's --root
   std::string commit;      // 40 or 64 hex digits, or empty
   bool dirty = false;
-  std::string diff_sha256;      // of `git diff HEAD`, of a dirty tree
-  std::vector<CodeFile> files;  // sources and generated files that the run depends on
+  std::string diff_sha256;       // of `git diff HEAD`, of a dirty tree
+  std::string kept_diff_sha256;  // of the kept diff, which a rerun applies; empty: none is kept
+  std::vector<CodeFile> files;   // sources and generated files that the run depends on
 };
 
 // Where it ran: a container image pinned by digest, or the host environment.
 struct Image {
   // "host"; "oci": from a registry; "sif" (Apptainer) and "squashfs" (enroot): a file.
   std::string kind = "host";
-  std::string registry;         // "registry.example.org:5000"
-  std::string repository;       // "ml/train"
-  std::string tag;              // informative only
-  std::string location;         // of a file: a path (relative ones below --root)
-  std::string digest;           // "sha256:" and 64 hex digits: of a manifest, or of the file
-  std::string platform;         // "linux/amd64"
-  std::string packages_sha256;  // of the host's package list
+  std::string registry;             // "registry.example.org:5000"
+  std::string repository;           // "ml/train"
+  std::string tag;                  // informative only
+  std::string location;             // of a file: a path (relative ones below --root)
+  std::string digest;               // "sha256:" and 64 hex digits: of a manifest, or of the file
+  std::string platform;             // "linux/amd64"
+  std::string packages_sha256;      // of the host's package list
+  std::vector<std::string> layers;  // RootFS, the lowest first, where an engine knew the image
+  std::string base_name;            // label org.opencontainers.image.base.name
+  std::string base_digest;          // label org.opencontainers.image.base.digest
 };
 
 struct DataItem {
@@ -119,6 +123,7 @@ struct Manifest {
   std::optional<Observation> observation;       // empty: not looked at, as in records of before
   std::vector<std::string> notes;               // findings of `record`
   std::optional<Origin> origin;                 // of what was imported
+  std::string kept;  // folder of what is kept by SHA-256 (kept_files.h), as a location; or empty
 };
 
 inline constexpr int kManifestVersion = 1;

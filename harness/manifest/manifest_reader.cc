@@ -26,18 +26,21 @@ void CheckRepository(JsonReader& reader, const std::string& repository) {
 }
 
 void ReadCode(JsonReader& reader, Code* out) {
-  RefuseUnknownMembers(reader, {"repository", "commit", "dirty", "diff_sha256", "files"});
+  RefuseUnknownMembers(
+      reader, {"repository", "commit", "dirty", "diff_sha256", "kept_diff_sha256", "files"});
   ReadText(reader, "repository", &out->repository);
   CheckRepository(reader, out->repository);
   ReadHex(reader, "commit", &out->commit);
   reader.ReadOptional("dirty", &out->dirty);
   ReadHex(reader, "diff_sha256", &out->diff_sha256);
+  ReadHex(reader, "kept_diff_sha256", &out->kept_diff_sha256);
   ReadCodeFiles(reader, "files", &out->files);
 }
 
 void ReadImage(JsonReader& reader, Image* out) {
-  RefuseUnknownMembers(reader, {"kind", "registry", "repository", "tag", "location", "digest",
-                                "platform", "packages_sha256"});
+  RefuseUnknownMembers(reader,
+                       {"kind", "registry", "repository", "tag", "location", "digest", "platform",
+                        "packages_sha256", "layers", "base_name", "base_digest"});
   ReadChoice(reader, "kind", Presence::kOptional, {"host", "oci", "sif", "squashfs"}, &out->kind);
   ReadWord(reader, "registry", &out->registry);
   ReadWord(reader, "repository", &out->repository);
@@ -46,6 +49,9 @@ void ReadImage(JsonReader& reader, Image* out) {
   ReadWord(reader, "digest", &out->digest);
   ReadWord(reader, "platform", &out->platform);
   ReadHex(reader, "packages_sha256", &out->packages_sha256);
+  reader.ReadArray("layers", &out->layers);
+  ReadText(reader, "base_name", &out->base_name);
+  ReadText(reader, "base_digest", &out->base_digest);
 }
 
 void ReadCommand(JsonReader& reader, std::vector<std::string>* out) {
@@ -147,6 +153,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "unread_metrics",
                                 "observation",
                                 "notes",
+                                "kept",
                                 "origin"});
   ReadRun(reader, &manifest);
   reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &manifest.code); });
@@ -165,6 +172,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
   });
   ReadObservation(reader, &manifest.observation);
   reader.ReadArray("notes", &manifest.notes);
+  ReadAnyPath(reader, "kept", Presence::kOptional, &manifest.kept);
   reader.ReadObject("origin", false,
                     [&](JsonReader& r) { ReadOrigin(r, &manifest.origin.emplace()); });
   RETURN_IF_ERROR(reader.status());

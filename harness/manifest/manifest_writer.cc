@@ -7,11 +7,16 @@ namespace rharness {
 namespace {
 
 Json CodeToJson(const Code& code) {
-  return Json::MakeObject({{"repository", code.repository},
-                           {"commit", code.commit},
-                           {"dirty", code.dirty},
-                           {"diff_sha256", code.diff_sha256},
-                           {"files", ToJsonArray(code.files)}});
+  Json json = Json::MakeObject({{"repository", code.repository},
+                                {"commit", code.commit},
+                                {"dirty", code.dirty},
+                                {"diff_sha256", code.diff_sha256},
+                                {"files", ToJsonArray(code.files)}});
+  // Here and below, what is not known is left out, so that a record of before keeps its bytes.
+  if (!code.kept_diff_sha256.empty()) {
+    json.AppendMember("kept_diff_sha256", code.kept_diff_sha256);
+  }
+  return json;
 }
 
 Json ImageToJson(const Image& image) {
@@ -23,6 +28,9 @@ Json ImageToJson(const Image& image) {
                                 {"platform", image.platform},
                                 {"packages_sha256", image.packages_sha256}});
   if (!image.location.empty()) json.AppendMember("location", image.location);
+  if (!image.layers.empty()) json.AppendMember("layers", ToJson(image.layers));
+  if (!image.base_name.empty()) json.AppendMember("base_name", image.base_name);
+  if (!image.base_digest.empty()) json.AppendMember("base_digest", image.base_digest);
   return json;
 }
 
@@ -71,6 +79,7 @@ Json ToJson(const Manifest& manifest) {
   if (manifest.unread_metrics)
     json.AppendMember("unread_metrics", ToJson(*manifest.unread_metrics));
   if (manifest.observation) json.AppendMember("observation", ToJson(*manifest.observation));
+  if (!manifest.kept.empty()) json.AppendMember("kept", manifest.kept);
   if (manifest.origin) json.AppendMember("origin", ToJson(*manifest.origin));
   return json;
 }

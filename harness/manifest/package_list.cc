@@ -16,6 +16,7 @@ std::size_t HashOf(const PackageMap& packages) {
     mix(std::hash<std::string>()(name));
     mix(std::hash<std::string>()(package.version));
     mix(static_cast<std::size_t>(package.use));
+    mix(std::hash<std::string>()(package.digest));
   }
   return hash;
 }

@@ -19,6 +19,8 @@ enum class PackageUse { kNotKnown, kUsed, kNotUsed };
 struct Package {
   std::string version;
   PackageUse use = PackageUse::kNotKnown;
+  // "sha256:..." or "md5:...", of what was installed (packages.h); empty: not known.
+  std::string digest = {};
   bool operator==(const Package&) const = default;
 };
 using PackageMap = std::map<std::string, Package>;  // by name
@@ -38,6 +40,8 @@ class PackageList {
   PackageMap::const_iterator find(const std::string& name) const { return held_->find(name); }
   const Package& at(const std::string& name) const { return held_->at(name); }
   bool operator==(const PackageList& other) const { return held_ == other.held_; }
+  // The same for equal lists, as long as one of them is there.
+  const std::shared_ptr<const PackageMap>& shared() const { return held_; }
 
  private:
   std::shared_ptr<const PackageMap> held_;

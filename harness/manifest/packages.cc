@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -36,17 +39,17 @@ bool MayBeCode(std::string_view path) {
                              [&](std::string_view sign) { return path.find(sign) != path.npos; });
 }
 
-struct HostPackage {
-  std::string version;
-  std::vector<std::string> code;  // its programs and libraries, WithoutUsr
+struct HostPackages {
+  PackageMap list;  // as a run sees it that used none of them
+  // Their programs and libraries, WithoutUsr: which packages have them.
+  std::unordered_map<std::string, std::vector<std::string>> owners;
 };
-using HostPackages = std::map<std::string, HostPackage>;
 
 HostPackages ReadDpkg(const fs::path& root) {
   HostPackages packages;
   const fs::path folder = root / "var/lib/dpkg";
   for (const auto& [name, version] : ParseDpkgStatus(ContentOf(folder / "status"))) {
-    HostPackage& package = packages[name];
+    Package& package = packages.list[name];
     package.version = version;
     std::string list = ContentOf(folder / "info" / (name + ".list"));
     if (list.empty()) {
@@ -56,37 +59,56 @@ HostPackages ReadDpkg(const fs::path& root) {
     while (!rest.empty()) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-      if (MayBeCode(line)) package.code.emplace_back(WithoutUsr(line));
+      if (!MayBeCode(line)) continue;
+      package.use = PackageUse::kNotUsed;
+      packages.owners[std::string(WithoutUsr(line))].push_back(name);
     }
   }
   return packages;
 }
 
-// Those of this host are read once a process: a drill asks at every rerun.
-const HostPackages& PackagesOfThisHost() {
-  static const HostPackages kPackages = ReadDpkg("/");
-  return kPackages;
+std::set<std::string> UsedBy(const Footprint& footprint, const HostPackages& host,
+                             PackageOwners* owners) {
+  std::set<std::string> used;
+  for (const std::string& path : footprint.mapped) {
+    const auto found = host.owners.find(std::string(WithoutUsr(path)));
+    if (found == host.owners.end()) continue;
+    used.insert(found->second.begin(), found->second.end());
+    if (owners == nullptr) continue;
+    const std::string& first = found->second.front();
+    owners->try_emplace(path, PackageOwner{kDpkg, first, host.list.at(first).version});
+  }
+  return used;
 }
 
-PackageMap HostList(const HostPackages& host, const Footprint& footprint, PackageOwners* owners) {
-  std::map<std::string_view, const std::string*> mapped;
-  for (const std::string& path : footprint.mapped) mapped.emplace(WithoutUsr(path), &path);
-  PackageMap list;
-  for (const auto& [name, package] : host) {
-    bool used = false;
-    for (const std::string& path : package.code) {
-      const auto found = mapped.find(path);
-      if (found == mapped.end()) continue;
-      used = true;
-      if (owners == nullptr) break;
-      owners->try_emplace(*found->second, PackageOwner{kDpkg, name, package.version});
-    }
-    PackageUse use = PackageUse::kNotKnown;
-    if (used) use = PackageUse::kUsed;
-    if (!used && !package.code.empty() && !footprint.mapped.empty()) use = PackageUse::kNotUsed;
-    list[name] = {package.version, use};
+// `looked`: what was mapped is known.
+PackageMap ListWith(const HostPackages& host, const std::set<std::string>& used, bool looked) {
+  PackageMap list = host.list;
+  for (auto& [name, package] : list) {
+    if (!looked) package.use = PackageUse::kNotKnown;
+    if (used.contains(name)) package.use = PackageUse::kUsed;
   }
   return list;
+}
+
+// Of this host, read once a process: a drill asks at every rerun, and is told the same.
+PackageList ListOfThisHost(const Footprint& footprint, PackageOwners* owners) {
+  static const HostPackages kHost = ReadDpkg("/");
+  static std::mutex mutex;
+  static std::map<std::pair<bool, std::set<std::string>>, PackageList> lists;
+  constexpr std::size_t kMostLists = 64;
+  const bool looked = !footprint.mapped.empty();
+  const std::set<std::string> used = UsedBy(footprint, kHost, owners);
+  const std::lock_guard lock(mutex);
+  if (const auto found = lists.find({looked, used}); found != lists.end()) return found->second;
+  if (lists.size() >= kMostLists) lists.clear();
+  return lists.emplace(std::pair(looked, used), ListWith(kHost, used, looked)).first->second;
+}
+
+PackageList HostList(const fs::path& root, const Footprint& footprint, PackageOwners* owners) {
+  if (root == "/") return ListOfThisHost(footprint, owners);
+  const HostPackages host = ReadDpkg(root);
+  return ListWith(host, UsedBy(footprint, host, owners), !footprint.mapped.empty());
 }
 
 }  // namespace
@@ -99,10 +121,14 @@ const std::vector<std::string>& FootprintVariables() {
 std::map<std::string, PackageList> CapturePackages(const Footprint& footprint, const fs::path& root,
                                                    PackageOwners* owners) {
   std::map<std::string, PackageList> packages;
-  PackageMap host =
-      HostList(root == "/" ? PackagesOfThisHost() : ReadDpkg(root), footprint, owners);
-  if (!host.empty()) packages[kDpkg] = std::move(host);
+  PackageList host = HostList(root, footprint, owners);
+  if (!host.empty()) packages.emplace(kDpkg, std::move(host));
   if (footprint.programs.empty()) return packages;
+  PackageMap conda;
+  for (const fs::path& prefix : CondaPrefixes(footprint)) {
+    AddCondaPackages(prefix, footprint, &conda);
+  }
+  if (!conda.empty()) packages[kConda] = std::move(conda);
   PackageMap python;
   for (const fs::path& folder : PackageFolders(footprint)) {
     AddPythonPackages(folder, footprint, &python, owners);

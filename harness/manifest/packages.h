@@ -3,6 +3,19 @@
 // Role: turns the footprint of a run's processes into Environment::packages. A package is in use
 // when a file of it was mapped as code; one that has no such file (pure Python, data) leaves no
 // trace, and its use is not known. Runs nothing.
+//
+// A version is a name, and names are given twice: a wheel is built again, an index is another one.
+// What was installed is known by a digest of
+//   python  the files that the wheel brought, as its RECORD has them ("sha256:..."): sorted lines
+//           "PATH HASH", without what the installer adds (RECORD itself, INSTALLER, REQUESTED,
+//           direct_url.json, scripts and others outside of the folder, bytecode), so that one wheel
+//           has one digest wherever it is installed. None of an editable install, whose files lie
+//           elsewhere, and of one without RECORD. Sources: PyPA specifications "Recording installed
+//           projects", "Binary distribution format", "Direct URL".
+//   conda   the package's archive, as conda-meta has it: "sha256:...", or "md5:..." of older ones.
+//   dpkg    none: a Debian archive never gives a version to other contents, and a thousand digests
+//           would make every record three times as long.
+// It is what was installed: files that were changed afterwards are not seen by it.
 #ifndef RHARNESS_HARNESS_MANIFEST_PACKAGES_H_
 #define RHARNESS_HARNESS_MANIFEST_PACKAGES_H_
 
@@ -19,6 +32,7 @@ namespace rharness {
 
 inline constexpr char kDpkg[] = "dpkg";      // packages of the host, by "name:architecture"
 inline constexpr char kPython[] = "python";  // distributions, by normalised name (PEP 503)
+inline constexpr char kConda[] = "conda";    // packages of conda environments, by name
 
 // The package that a file is of.
 struct PackageOwner {
@@ -31,12 +45,12 @@ using PackageOwners = std::map<std::string, PackageOwner>;  // by path
 // Of each program that ran, what PackageFolders asks for.
 const std::vector<std::string>& FootprintVariables();  // PATH, PYTHONPATH, HOME
 
-// Both lists of this host, for a run with this footprint; reads dpkg's files below `root` and the
-// metadata in the folders that PackageFolders names. A host without dpkg has no list of it. A
-// footprint without any program: the Python list is missing; with programs of which none is a
-// Python: that list is empty. One without mapped files: the use of packages is not known. Cost:
-// some 50 ms, most of it once a process. `owners`, where given, gets the packages of the mapped
-// files, as far as a package has them in its list.
+// The lists of this host, for a run with this footprint; reads dpkg's files below `root` and the
+// metadata in the folders that PackageFolders and CondaPrefixes name. A host without dpkg has no
+// list of it, one without conda none of that. A footprint without any program: the Python list is
+// missing; with programs of which none is a Python: that list is empty. One without mapped files:
+// the use of packages is not known. Cost: some 50 ms, most of it once a process. `owners`, where
+// given, gets the packages of the mapped files, as far as a package has them in its list.
 std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
                                                    const std::filesystem::path& root = "/",
                                                    PackageOwners* owners = nullptr);
@@ -50,6 +64,12 @@ std::vector<std::filesystem::path> PackageFolders(const Footprint& footprint);
 // was found first and stays, unless this folder's is the one in use. `owners`: as above.
 void AddPythonPackages(const std::filesystem::path& folder, const Footprint& footprint,
                        PackageMap* packages, PackageOwners* owners = nullptr);
+
+// The conda environments that programs of a footprint were started from: folders with conda-meta.
+std::vector<std::filesystem::path> CondaPrefixes(const Footprint& footprint);
+// Adds the packages of one, versions as "VERSION-BUILD". One that cannot be read is left out.
+void AddCondaPackages(const std::filesystem::path& prefix, const Footprint& footprint,
+                      PackageMap* packages);
 
 // "Foo.Bar_baz" -> "foo-bar-baz".
 std::string NormalPythonName(std::string_view name);

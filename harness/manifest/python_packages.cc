@@ -1,12 +1,19 @@
 // Python's distributions, from the folders in which the interpreters of a run looked for them.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <ctime>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <system_error>
 
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/json.h"
 #include "harness/manifest/packages.h"
 
 namespace rharness {
@@ -136,8 +143,9 @@ std::optional<fs::path> PackageFolderOf(std::string_view mapped) {
 struct Distribution {
   std::string name;
   std::string version;
-  bool has_code = false;
-  bool used = false;
+  std::string digest;             // of what the wheel brought; empty: not known
+  std::vector<std::string> code;  // its libraries, relative to the folder
+  bool has_record = false;
 };
 
 // What a metadata file says in its head: "Name: x".
@@ -159,32 +167,104 @@ Distribution DistributionOf(const fs::path& info) {
     stem.resize(tag);
   }
   if (const auto dash = stem.rfind('-'); dash != stem.npos && dash > 0) {
-    return {NormalPythonName(stem.substr(0, dash)), stem.substr(dash + 1)};
+    return {.name = NormalPythonName(stem.substr(0, dash)), .version = stem.substr(dash + 1)};
   }
   std::string text = ContentIfRead(info / "METADATA");
   if (text.empty()) text = ContentIfRead(info / "PKG-INFO");
   if (text.empty()) text = ContentIfRead(info);
-  return {NormalPythonName(HeaderOf(text, "Name")), HeaderOf(text, "Version")};
+  return {.name = NormalPythonName(HeaderOf(text, "Name")), .version = HeaderOf(text, "Version")};
 }
 
-// Which of its files are libraries, and which of them are mapped: these are added to `own`.
-void ReadUse(const fs::path& info, const std::set<std::string_view>& mapped, Distribution* out,
-             std::vector<std::string>* own) {
+// Whether a line of RECORD is of what the installer added to the wheel's own files.
+bool IsOfInstaller(std::string_view path, std::string_view info) {
+  constexpr std::array<std::string_view, 6> kNames = {"RECORD",    "RECORD.jws", "RECORD.p7s",
+                                                      "INSTALLER", "REQUESTED",  "direct_url.json"};
+  if (path.starts_with("../") || path.starts_with('/') || path.ends_with(".pyc")) return true;
+  if (!path.starts_with(info) || path.substr(info.size()).substr(0, 1) != "/") return false;
+  return std::ranges::find(kNames, path.substr(info.size() + 1)) != kNames.end();
+}
+
+// An editable install's files lie elsewhere (PEP 660).
+bool IsEditable(const fs::path& info) {
+  const auto url = ParseJson(ContentIfRead(info / "direct_url.json"), "direct_url.json");
+  const Json* folder = url.ok() ? url->Find("dir_info") : nullptr;
+  const Json* editable = folder != nullptr ? folder->Find("editable") : nullptr;
+  return editable != nullptr && editable->kind() == Json::Kind::kBool && editable->AsBool();
+}
+
+// Lines "PATH,HASH,SIZE"; a PATH with a comma is quoted.
+void ReadRecord(const fs::path& info, Distribution* out) {
   const std::string record = ContentIfRead(info / "RECORD");
+  const std::string own = info.filename().string();
+  std::vector<std::string> files;
   std::string_view rest = record;
   while (!rest.empty()) {
-    std::string_view path = TakeLine(&rest);
-    path = path.substr(0, path.find(','));
-    if (path.find(".so") == path.npos) continue;
-    out->has_code = true;
-    if (!mapped.contains(path)) continue;
-    out->used = true;
-    own->emplace_back(path);
+    const std::string_view line = TakeLine(&rest);
+    const auto size_at = line.rfind(',');
+    const auto hash_at =
+        size_at == line.npos || size_at == 0 ? line.npos : line.rfind(',', size_at - 1);
+    const std::string_view path = line.substr(0, hash_at);
+    if (path.find(".so") != path.npos) out->code.emplace_back(path);
+    if (hash_at == line.npos || size_at == hash_at + 1 || IsOfInstaller(path, own)) continue;
+    files.push_back(std::string(path) + " " +
+                    std::string(line.substr(hash_at + 1, size_at - hash_at - 1)) + "\n");
   }
-  if (!record.empty()) return;
-  // Without a list of files: a library below a folder of its name.
-  out->used = std::ranges::any_of(mapped, [&](std::string_view path) {
-    return NormalPythonName(path.substr(0, path.find('/'))) == out->name;
+  out->has_record = !record.empty();
+  if (files.empty() || IsEditable(info)) return;
+  std::ranges::sort(files);
+  std::string text;
+  for (const std::string& file : files) text += file;
+  out->digest = "sha256:" + Sha256HexOf(text);
+}
+
+std::vector<Distribution> ReadDistributions(const fs::path& folder) {
+  std::vector<Distribution> all;
+  for (const std::string& name : NamesIn(folder, "")) {
+    if (!name.ends_with(".dist-info") && !name.ends_with(".egg-info")) continue;
+    Distribution found = DistributionOf(folder / name);
+    if (found.name.empty() || found.version.empty()) continue;
+    ReadRecord(folder / name, &found);
+    all.push_back(std::move(found));
+  }
+  return all;
+}
+
+// Read again only where something came into the folder or left it: a drill asks at every rerun.
+std::shared_ptr<const std::vector<Distribution>> DistributionsIn(const fs::path& folder) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const std::vector<Distribution>>> known;
+  constexpr std::size_t kMostFolders = 64;
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0) return std::make_shared<std::vector<Distribution>>();
+  const std::string key = folder.string() + "|" + std::to_string(info.st_dev) + "|" +
+                          std::to_string(info.st_ino) + "|" + std::to_string(info.st_ctim.tv_sec) +
+                          "." + std::to_string(info.st_ctim.tv_nsec);
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(key);
+  if (found != known.end()) return found->second;
+  auto all = std::make_shared<const std::vector<Distribution>>(ReadDistributions(folder));
+  constexpr std::time_t kSettled = 2;  // what changes within a tick of the clock keeps its time
+  if (info.st_ctim.tv_sec + kSettled < std::time(nullptr)) {
+    if (known.size() >= kMostFolders) known.clear();
+    known.emplace(key, all);
+  }
+  return all;
+}
+
+// Its libraries that are mapped.
+std::vector<std::string> MappedOf(const Distribution& one,
+                                  const std::set<std::string_view>& mapped) {
+  std::vector<std::string> own;
+  for (const std::string& path : one.code) {
+    if (mapped.contains(path)) own.push_back(path);
+  }
+  return own;
+}
+
+// Without a list of files: a library below a folder of its name.
+bool IsMappedByName(const Distribution& one, const std::set<std::string_view>& mapped) {
+  return !one.has_record && std::ranges::any_of(mapped, [&](std::string_view path) {
+    return NormalPythonName(path.substr(0, path.find('/'))) == one.name;
   });
 }
 
@@ -230,22 +310,20 @@ void AddPythonPackages(const fs::path& folder, const Footprint& footprint, Packa
   for (const std::string& path : footprint.mapped) {
     if (path.starts_with(prefix)) mapped.insert(std::string_view(path).substr(prefix.size()));
   }
-  for (const std::string& name : NamesIn(folder, "")) {
-    if (!name.ends_with(".dist-info") && !name.ends_with(".egg-info")) continue;
-    Distribution found = DistributionOf(folder / name);
-    if (found.name.empty() || found.version.empty()) continue;
-    std::vector<std::string> own;
-    ReadUse(folder / name, mapped, &found, &own);
+  const auto distributions = DistributionsIn(folder);
+  for (const Distribution& found : *distributions) {
+    const std::vector<std::string> own = MappedOf(found, mapped);
     for (const std::string& path : own) {
       if (owners != nullptr) (*owners)[prefix + path] = {kPython, found.name, found.version};
     }
-    const bool is_known = packages->contains(found.name);
-    if (is_known && !found.used) continue;
+    const bool used = !own.empty() || IsMappedByName(found, mapped);
+    if (packages->contains(found.name) && !used) continue;
     Package& package = (*packages)[found.name];
     package.version = found.version;
-    package.use = found.used                                    ? PackageUse::kUsed
-                  : found.has_code && !footprint.mapped.empty() ? PackageUse::kNotUsed
-                                                                : PackageUse::kNotKnown;
+    package.digest = found.digest;
+    package.use = used                                               ? PackageUse::kUsed
+                  : !found.code.empty() && !footprint.mapped.empty() ? PackageUse::kNotUsed
+                                                                     : PackageUse::kNotKnown;
   }
 }
 

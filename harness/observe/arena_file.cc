@@ -37,6 +37,51 @@ void AddEntry(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
   if (kind == kEntryProgram) out->programs.emplace(text);
 }
 
+Error NotAsMade() { return InvalidInput("is not as it was made: the run changed it"); }
+
+// `bytes`: of the arena, up to its names at least.
+Result<ArenaNotes> ParseHead(std::string_view bytes) {
+  if (std::memcmp(bytes.data(), &kArenaMagic, sizeof(kArenaMagic)) != 0) return NotAsMade();
+  std::uint32_t dropped = 0;
+  std::memcpy(&dropped, bytes.data() + offsetof(Arena, dropped), sizeof(dropped));
+  ArenaNotes notes;
+  notes.is_full = dropped > 0;
+  return notes;
+}
+
+// Whole entries, one after the other.
+void AddEntries(std::string_view bytes, ArenaNotes* out) {
+  for (; bytes.size() >= sizeof(ArenaEntry); bytes.remove_prefix(sizeof(ArenaEntry))) {
+    if (bytes[offsetof(ArenaEntry, ready)] != 1) continue;
+    std::uint16_t size = 0;
+    std::memcpy(&size, bytes.data() + offsetof(ArenaEntry, size), sizeof(size));
+    if (size == 0 || size > kArenaTextBytes) continue;
+    AddEntry(static_cast<std::uint8_t>(bytes[offsetof(ArenaEntry, kind)]),
+             bytes.substr(offsetof(ArenaEntry, text), size), out);
+  }
+}
+
+// Where the entry begins that this byte is of.
+std::size_t EntryBefore(std::size_t at) {
+  const std::size_t entries = offsetof(Arena, entries);
+  return at < entries ? entries : at - (at - entries) % sizeof(ArenaEntry);
+}
+
+// Shorter where the file ends, which it does not unless the run cut it.
+Result<std::string> ReadPiece(int fd, std::size_t at, std::size_t size) {
+  std::string bytes(size, '\0');
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t count =
+        ::pread(fd, bytes.data() + done, size - done, static_cast<off_t>(at + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return IoErrorFromErrno("cannot read", errno, kArenaFile);
+    if (count == 0) return NotAsMade();
+    done += static_cast<std::size_t>(count);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::string JoinNames(const std::vector<std::string>& names, bool* left_out) {
@@ -73,30 +118,34 @@ Status MakeArena(const fs::path& folder, std::string_view names) {
 }
 
 Result<ArenaNotes> ParseArena(std::string_view bytes) {
-  if (bytes.size() != sizeof(Arena) ||
-      std::memcmp(bytes.data(), &kArenaMagic, sizeof(kArenaMagic)) != 0) {
-    return InvalidInput("is not as it was made: the run changed it");
-  }
-  ArenaNotes notes;
-  std::uint32_t dropped = 0;
-  std::memcpy(&dropped, bytes.data() + offsetof(Arena, dropped), sizeof(dropped));
-  notes.is_full = dropped > 0;
-  for (std::size_t i = 0; i < kArenaEntries; ++i) {
-    const std::string_view entry =
-        bytes.substr(offsetof(Arena, entries) + i * sizeof(ArenaEntry), sizeof(ArenaEntry));
-    if (entry[offsetof(ArenaEntry, ready)] != 1) continue;
-    std::uint16_t size = 0;
-    std::memcpy(&size, entry.data() + offsetof(ArenaEntry, size), sizeof(size));
-    if (size == 0 || size > kArenaTextBytes) continue;
-    AddEntry(static_cast<std::uint8_t>(entry[offsetof(ArenaEntry, kind)]),
-             entry.substr(offsetof(ArenaEntry, text), size), &notes);
-  }
+  if (bytes.size() != sizeof(Arena)) return NotAsMade();
+  ASSIGN_OR_RETURN(ArenaNotes notes, ParseHead(bytes));
+  AddEntries(bytes.substr(offsetof(Arena, entries)), &notes);
   return notes;
 }
 
+// Only where something was written: most of it is a hole, and reading that costs more than the run
+// of a small command.
 Result<ArenaNotes> ReadArena(const HeldFolder& folder) {
-  ASSIGN_OR_RETURN(const std::string bytes, folder.ReadFile(kArenaFile, sizeof(Arena)));
-  return ParseArena(bytes);
+  ASSIGN_OR_RETURN(const OpenedFile file, folder.OpenFile(kArenaFile));
+  if (file.size_bytes != sizeof(Arena)) return NotAsMade();
+  const int fd = file.descriptor.get();
+  ASSIGN_OR_RETURN(const std::string head, ReadPiece(fd, 0, offsetof(Arena, names)));
+  ASSIGN_OR_RETURN(ArenaNotes notes, ParseHead(head));
+  std::size_t at = offsetof(Arena, entries);
+  while (at < sizeof(Arena)) {
+    const off_t data = ::lseek(fd, static_cast<off_t>(at), SEEK_DATA);
+    if (data < 0 && errno == ENXIO) break;  // nothing but a hole follows
+    // A file system that cannot tell says EINVAL: then all of it is read.
+    const off_t hole = data < 0 ? -1 : ::lseek(fd, data, SEEK_HOLE);
+    const std::size_t first = data < 0 ? at : EntryBefore(static_cast<std::size_t>(data));
+    const std::size_t end = hole < 0 ? sizeof(Arena) : EntryBefore(static_cast<std::size_t>(hole));
+    const std::size_t last = std::clamp(end, first + sizeof(ArenaEntry), sizeof(Arena));
+    ASSIGN_OR_RETURN(const std::string piece, ReadPiece(fd, first, last - first));
+    AddEntries(piece, &notes);
+    at = last;
+  }
+  return notes;
 }
 
 }  // namespace rharness

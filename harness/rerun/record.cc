@@ -14,6 +14,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/launch/container_launcher.h"
 #include "harness/launch/image_reference.h"
 #include "harness/manifest/admission.h"
 #include "harness/manifest/packages.h"
@@ -21,6 +22,7 @@
 #include "harness/rerun/git_tree.h"
 #include "harness/rerun/image_file.h"
 #include "harness/rerun/observed_run.h"
+#include "harness/rerun/record_kept.h"
 #include "harness/rerun/table_data.h"
 #include "harness/rerun/tensor_records.h"
 
@@ -118,6 +120,7 @@ Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recordi
     const fs::path below = folder.lexically_relative(base);
     if (below != ".") out->working_directory = below.string();
   }
+  KeepSources(request, tree, base, out);
   for (const std::string& text : request.code_files) {
     ASSIGN_OR_RETURN(std::string path, RelativeTo(base, folder, text));
     ASSIGN_OR_RETURN(FileDigest digest, HashFile(base / path));
@@ -149,8 +152,21 @@ Status CaptureData(const RecordRequest& request, const fs::path& folder, Recordi
   return {};
 }
 
+// What the image is made of, where an engine here knows it: in the image there is none.
+void DescribeImage(Image* image) {
+  for (const char* name : {"podman", "docker"}) {
+    const auto facts = ContainerLauncher(*FindEngine(name)).Describe(*image);
+    if (!facts.ok()) continue;
+    image->layers = facts->layers;
+    image->base_name = facts->base_name;
+    image->base_digest = facts->base_digest;
+    return;
+  }
+}
+
 Status CaptureImage(const RecordRequest& request, Recording* out) {
   out->image = request.image;
+  if (request.image.kind == "oci") DescribeImage(&out->image);
   if (!IsImageFile(request.image)) return {};
   ASSIGN_OR_RETURN(out->image, CaptureImageFile(request.image));
   std::error_code error;
@@ -383,6 +399,8 @@ Result<Recording> RecordRun(const RecordRequest& request,
   RETURN_IF_ERROR(CaptureData(request, folder, &recording));
   RETURN_IF_ERROR(CaptureImage(request, &recording));
   recording.environment = CaptureEnvironment(nullptr, request.variables);
+  recording.environment.lock_files = recording.lock_files;
+  if (!recording.to_keep.empty()) recording.kept = PlaceOf(request.kept, request.root);
   recording.packages_sha256 = HostPackagesSha256();
   const auto outputs_before = IdentifyOutputs(request, folder);
   RunCommand(request, folder, should_cancel, &recording);

@@ -16,6 +16,7 @@
 #include "harness/base/subprocess.h"
 #include "harness/manifest/kernel_families.h"
 #include "harness/manifest/manifest.h"
+#include "harness/rerun/kept_files.h"
 
 namespace rharness {
 
@@ -45,7 +46,11 @@ struct RecordRequest {
   bool observe = true;         // see observed_run.h
   bool python_hooks = false;   // and in each Python
   std::filesystem::path keep;  // artifacts are copied below it; empty: not kept
-  std::filesystem::path root;  // folders below it are recorded relative to it; may be empty
+  // Where lock files and the diff of a changed tree will be kept (kept_files.h); empty: nowhere.
+  std::filesystem::path kept;
+  bool keep_diff = true;        // of files that git knows
+  bool keep_untracked = false;  // and of those that it does not
+  std::filesystem::path root;   // folders below it are recorded relative to it; may be empty
 };
 
 // What was seen before, during and after the run.
@@ -71,6 +76,9 @@ struct Recording {
   std::vector<std::string> changed_inputs;   // one sentence each
   std::vector<std::string> missing_outputs;  // what could not be had, one sentence each
   std::vector<std::string> remarks;          // one sentence each
+  std::map<std::string, std::string> lock_files;
+  KeptFiles to_keep;  // what the manifest's writer is to write before it
+  std::string kept;   // where to, as a location; empty: nothing
 };
 
 // Pure. Metrics: those declared, in that order, then the others of the run by name; a declared one

@@ -92,6 +92,7 @@ Manifest BuildManifest(const RecordRequest& request, const Recording& recording)
   manifest.probe_families = JoinFamilies(request, recording);
   manifest.observation = recording.observation;
   manifest.notes = JoinNotes(recording);
+  manifest.kept = recording.kept;
   return manifest;
 }
 

@@ -16,6 +16,7 @@
 #include "harness/base/log.h"
 #include "harness/base/trouble.h"
 #include "harness/launch/image_reference.h"
+#include "harness/manifest/lock_files.h"
 #include "harness/manifest/packages.h"
 #include "harness/rerun/class_check.h"
 #include "harness/rerun/collect.h"
@@ -87,6 +88,7 @@ class Attempt {
                                                   {.disk_bytes = ticket_.resources.disk_bytes,
                                                    .should_cancel = context_.should_cancel}));
     evidence_.code_commit = workspace_.code_commit;
+    evidence_.code_diff_sha256 = workspace_.code_diff_sha256;
     evidence_.code_files = workspace_.code_files;
     evidence_.data = workspace_.data;
     evidence_.remarks.insert(evidence_.remarks.end(), workspace_.remarks.begin(),
@@ -209,6 +211,8 @@ class Attempt {
     for (const auto& [name, value] : ticket_.manifest.environment.variables) named.insert(name);
     for (const auto& [name, value] : ticket_.environment) named.insert(name);
     evidence_.environment = CaptureEnvironment(&variables, named);
+    evidence_.environment.lock_files =
+        FindLockFiles(workspace_.path, ticket_.manifest.working_directory);
     for (const auto& [name, value] : ticket_.environment) {
       evidence_.remarks.push_back(
           {.code = std::string(kEnvironmentOverridden),

@@ -17,7 +17,9 @@
 #include "harness/base/trouble.h"
 #include "harness/rerun/data_cache.h"
 #include "harness/rerun/found_data.h"
+#include "harness/rerun/kept_files.h"
 #include "harness/rerun/table_data.h"
+#include "harness/rerun/tree_diff.h"
 
 namespace rharness {
 namespace {
@@ -223,9 +225,10 @@ Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::
                                             const Places& places, const CheckoutLimits& limits,
                                             Workspace* workspace) {
   const Code& code = manifest.code;
-  if (code.dirty) {
-    return Blocked("code", fmt::format("recorded from a changed work tree (diff sha256 {}), and no "
-                                       "code files are listed to rebuild it from",
+  if (code.dirty && code.kept_diff_sha256.empty()) {
+    return Blocked("code", fmt::format("recorded from a changed work tree (diff sha256 {}), and "
+                                       "neither its diff is kept nor are code files listed to "
+                                       "rebuild it from",
                                        code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
   }
   auto checkout = CheckOutCommit(repository, code.commit, workspace->path, places, limits);
@@ -233,6 +236,14 @@ Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::
     if (IsTrouble(checkout.error())) return checkout.error();
     return Blocked(
         "code", fmt::format("repository {}: {}", repository.string(), checkout.error().ToString()));
+  }
+  if (code.dirty) {
+    const auto diff = ReadKept(manifest, code.kept_diff_sha256, places);
+    const Status applied =
+        diff.ok() ? ApplyTreeDiff(*diff, repository, workspace->path, places, limits, &*checkout)
+                  : Status(diff.error());
+    if (!applied.ok()) return BlockedBy("code", "the changes of the work tree: ", applied.error());
+    workspace->code_diff_sha256 = code.kept_diff_sha256;
   }
   workspace->checkout = std::move(checkout->files);
   for (const std::string& path : checkout->absent_submodules) {

@@ -68,6 +68,7 @@ struct Workspace {
   std::shared_ptr<const HeldFolder> folder;  // the same, whatever becomes of the path
   std::vector<Mount> mounts;                 // read-only sources that links inside point to
   std::string code_commit;
+  std::string code_diff_sha256;  // of the kept diff that is applied to it; empty: none
   std::vector<CodeFile> code_files;
   std::vector<TreeFile> checkout;  // files of the commit that are code: data may lie over some
   std::vector<DataItem> data;      // as hashed before the run

@@ -112,9 +112,9 @@ TEST_F(HistoryVerb, AddsFilesAndFoldersAndListsThemByStart) {
   EXPECT_EQ(listed.code, 0) << listed.err;
   const auto lines = Lines(listed.out);
   ASSERT_EQ(lines.size(), 4u) << listed.out;
-  EXPECT_EQ(lines[0], "RUN\tFAMILY\tSTARTED\tDURATION\tDECLARED\tLAST VERDICT\tVERIFIED");
+  EXPECT_EQ(lines[0], "RUN\tFAMILY\tSTARTED\tDURATION\tDECLARED\tLAST VERDICT\tVERIFIED\tREBUILD");
   EXPECT_EQ(lines[1],
-            "early\tdigits-mlp/epyc\t2026-11-18T08:00:00.000Z\t1 min 31 s\tbitwise\t-\tnever");
+            "early\tdigits-mlp/epyc\t2026-11-18T08:00:00.000Z\t1 min 31 s\tbitwise\t-\tnever\t-");
   EXPECT_EQ(lines[2].substr(0, 7), "middle\t");
   EXPECT_EQ(lines[3].substr(0, 5), "late\t");
 }

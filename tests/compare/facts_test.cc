@@ -267,5 +267,69 @@ TEST(Facts, OfSeveralRerunsClaimNoMoreThanAllOfThemShow) {
   EXPECT_EQ(EnvironmentOf(MergeLayers({})).layer, Layer::kEnvironment);
 }
 
+// Packages as a bundle, as lists of them come.
+Fact BundleOf(const std::vector<std::pair<std::string, std::string>>& versions,
+              const std::string& digest = "") {
+  auto bundle = std::make_shared<FactBundle>();
+  for (const auto& [name, version] : versions) {
+    bundle->facts.push_back(Environment("package.python." + name, version));
+    bundle->facts.back().digest = digest;
+  }
+  Fact fact = Environment("package.python.", "Python packages");
+  fact.kind = FactKind::kComplete;
+  fact.bundle = std::move(bundle);
+  return fact;
+}
+
+TEST(FactBundles, ThatAreSharedAgreeAndAreCounted) {
+  const Fact list = BundleOf({{"jax", "0.4"}, {"numpy", "1.26"}});
+  const LayerComparison layer = EnvironmentOf(CompareFacts(
+      {Environment("variable.LANG", "C"), list}, {Environment("variable.LANG", "C"), list}));
+  EXPECT_EQ(layer.state, LayerState::kSame);
+  EXPECT_EQ(layer.compared, 3);
+}
+
+TEST(FactBundles, AreComparedAsTheFactsInThemAre) {
+  const std::vector<Fact> recorded = {Environment("software.os", "12"),
+                                      BundleOf({{"jax", "0.4"}, {"numpy", "1.26"}, {"old", "1"}})};
+  const std::vector<Fact> seen = {BundleOf({{"jax", "0.4"}, {"new", "2"}, {"numpy", "2.0"}}),
+                                  Environment("software.os", "12")};
+  const auto bundled = CompareFacts(recorded, seen);
+  const auto one_by_one = CompareFacts(Unbundled(recorded), Unbundled(seen));
+  const LayerComparison& layer = EnvironmentOf(bundled);
+  EXPECT_EQ(layer.compared, 5);
+  ASSERT_EQ(layer.differences.size(), 3u);
+  ASSERT_EQ(EnvironmentOf(one_by_one).differences.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(layer.differences[i].key, EnvironmentOf(one_by_one).differences[i].key);
+    EXPECT_EQ(layer.differences[i].recorded, EnvironmentOf(one_by_one).differences[i].recorded);
+    EXPECT_EQ(layer.differences[i].observed, EnvironmentOf(one_by_one).differences[i].observed);
+  }
+}
+
+TEST(FactBundles, ThatAreEmptyOnOneSideAreNotKnownThere) {
+  const LayerComparison layer =
+      EnvironmentOf(CompareFacts({BundleOf({{"jax", "0.4"}})}, {BundleOf({})}));
+  EXPECT_TRUE(layer.differences.empty());
+  EXPECT_EQ(layer.not_known.size(), 1u);
+}
+
+TEST(Digests, TellOneVersionFromItsRebuild) {
+  const std::string a = "sha256:" + std::string(64, 'a'), b = "sha256:" + std::string(64, 'b');
+  const auto compare = [](const std::string& recorded, const std::string& seen) {
+    return EnvironmentOf(CompareFacts({BundleOf({{"numpy", "1.26"}}, recorded)},
+                                      {BundleOf({{"numpy", "1.26"}}, seen)}));
+  };
+  const LayerComparison differs = compare(a, b);
+  ASSERT_EQ(differs.differences.size(), 1u);
+  EXPECT_EQ(differs.differences[0].recorded, "1.26 (sha256 aaaaaaaaaaaa...)");
+  EXPECT_EQ(differs.differences[0].observed, "1.26 (sha256 bbbbbbbbbbbb...)");
+  EXPECT_EQ(compare(a, a).state, LayerState::kSame);
+  // A record of before has none; another algorithm's says nothing.
+  EXPECT_EQ(compare("", a).state, LayerState::kSame);
+  EXPECT_EQ(compare(a, "").state, LayerState::kSame);
+  EXPECT_EQ(compare(a, "md5:" + std::string(32, 'c')).state, LayerState::kSame);
+}
+
 }  // namespace
 }  // namespace rharness

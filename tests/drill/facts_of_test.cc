@@ -241,5 +241,47 @@ TEST(ObservedFacts, ALibraryOfAPackageThatChangedIsToldByThePackage) {
   EXPECT_EQ(KeysOf(AllLayers(manifest, evidence)[2]), Texts{"package.python.numpy"});
 }
 
+TEST(FactsOf, EqualPackageListsAreComparedWithoutALookAtThem) {
+  Manifest manifest = RecordedBefore();
+  manifest.environment = WithPackages(manifest.environment, "0.4", "1.26");
+  const Evidence evidence = Seen(WithPackages(RecordedBefore().environment, "0.4", "1.26"));
+  const auto bundle = [](const std::vector<Fact>& facts) {
+    return std::ranges::find(facts, "package.python.", &Fact::key)->bundle;
+  };
+  const auto recorded = FactsOf(manifest), seen = FactsOf(evidence, manifest);
+  ASSERT_NE(bundle(recorded), nullptr);
+  EXPECT_EQ(bundle(recorded), bundle(seen));
+  EXPECT_EQ(Compared(manifest, evidence).state, LayerState::kSame);
+}
+
+TEST(FactsOf, ARecordWithoutHashesDiffersFromNoneThatHasThem) {
+  Manifest manifest = RecordedBefore();
+  manifest.environment = WithPackages(manifest.environment, "0.4", "1.26");
+  Environment now = WithPackages(RecordedBefore().environment, "0.4", "1.26");
+  const auto with_digest = [](char digit) {
+    return PackageList(
+        {{"jax", {"0.4", PackageUse::kNotKnown}},
+         {"numpy", {"1.26", PackageUse::kUsed, "sha256:" + std::string(64, digit)}}});
+  };
+  now.packages["python"] = with_digest('a');
+  EXPECT_EQ(Compared(manifest, Seen(now)).state, LayerState::kSame);
+  manifest.environment.packages["python"] = with_digest('b');
+  const LayerComparison layer = Compared(manifest, Seen(now));
+  ASSERT_EQ(layer.differences.size(), 1u);
+  EXPECT_EQ(layer.differences[0].key, "package.python.numpy");
+  EXPECT_EQ(layer.differences[0].recorded, "1.26 (sha256 bbbbbbbbbbbb...)");
+}
+
+TEST(FactsOf, AChangedLockFileIsADifferenceOfTheEnvironmentByItsName) {
+  Manifest manifest = RecordedBefore();
+  Evidence evidence = Seen(manifest.environment);
+  manifest.environment.lock_files["uv.lock"] = std::string(64, 'a');
+  EXPECT_TRUE(Compared(manifest, evidence).differences.empty()) << "not looked at";
+  evidence.environment.lock_files["uv.lock"] = std::string(64, 'b');
+  const LayerComparison layer = Compared(manifest, evidence);
+  ASSERT_EQ(layer.differences.size(), 1u);
+  EXPECT_EQ(layer.differences[0].key, "lock_file.uv.lock");
+}
+
 }  // namespace
 }  // namespace rharness

@@ -169,5 +169,18 @@ TEST(ChangeBetween, LeavesOutWhatDoesNotConcernTheRun) {
   EXPECT_THAT(ChangeBetween(then, now, false).not_known, ElementsAre("packages"));
 }
 
+TEST(Risk, DoubtsMoreWhatMaySoonNotBeRerun) {
+  HistoryEntry entry;
+  entry.run_id = "a";
+  const auto doubt = [&](const std::string& rebuild) {
+    entry.rebuild = rebuild;
+    return RiskOf(entry, nullptr, {}, WallTime{}).doubt;
+  };
+  EXPECT_EQ(doubt(""), 1.0);
+  EXPECT_EQ(doubt("had"), 1.0);
+  EXPECT_EQ(doubt("unknown"), 1.5);
+  EXPECT_EQ(doubt("gone"), 2.0);
+}
+
 }  // namespace
 }  // namespace rharness

@@ -174,7 +174,7 @@ TEST(Selection, NamesTheFieldThatWasMeant) {
   const std::pair<const char*, const char*> slips[] = {
       {"famly = mlp", "; did you mean 'family'?"},
       {"verdict = drifted", "; did you mean 'last_verdict'?"},
-      {"colour = red", "last_verdict, 'not' or '('"}};
+      {"colour = red", "last_verdict, rebuild, 'not' or '('"}};
   for (const auto& [text, ending] : slips) {
     const auto selection = Selection::Parse(text);
     ASSERT_FALSE(selection.ok());
@@ -310,6 +310,20 @@ TEST(SampleLongestWaiting, ReturnsAllWhenAskedForAsManyOrMoreAndNoneForZero) {
   EXPECT_EQ(IdsOf(SampleLongestWaiting(entries, 9, 1)), IdsOf(entries));
   EXPECT_TRUE(SampleLongestWaiting(entries, 0, 1).empty());
   EXPECT_TRUE(SampleLongestWaiting({}, 5, 1).empty());
+}
+
+TEST(Selection, KnowsWhatRebuildWasTold) {
+  HistoryEntry entry;
+  entry.run_id = "a";
+  const auto matches = [&](const char* text) {
+    const auto selection = Selection::Parse(text);
+    EXPECT_TRUE(selection.ok()) << text;
+    return selection.ok() && selection->Matches(entry, WallTime{});
+  };
+  EXPECT_TRUE(matches("rebuild = \"\""));
+  entry.rebuild = "gone";
+  EXPECT_TRUE(matches("rebuild = gone"));
+  EXPECT_FALSE(matches("rebuild = had or rebuild = unknown"));
 }
 
 }  // namespace

@@ -45,6 +45,24 @@ TEST_P(StoreTest, TakesTheSameManifestTwiceAndRefusesOtherContent) {
   EXPECT_EQ(store->Get("run-1")->metrics[0].value, 0.1 + 0.2);
 }
 
+TEST_P(StoreTest, KeepsWhatRebuildWasToldAndListsTheLastOfIt) {
+  const auto store = OpenStore();
+  EXPECT_EQ(store->AddRebuild({"nobody", At(kDay1), "had", "[]"}).error().code,
+            ErrorCode::kNotFound);
+  ASSERT_TRUE(store->Add(MakeManifest("a", kDay1), At(kDay9)).ok());
+  ASSERT_TRUE(store->Add(MakeManifest("b", kDay3), At(kDay9)).ok());
+  EXPECT_EQ(store->Find("a")->rebuild, "");
+  EXPECT_FALSE(store->LastRebuild("a")->has_value());
+  ASSERT_TRUE(store->AddRebuild({"a", At(kDay9), "had", "[1]"}).ok());
+  // Told later, whatever the clock shows.
+  ASSERT_TRUE(store->AddRebuild({"a", At(kDay9), "gone", "[2]"}).ok());
+  ASSERT_TRUE(store->AddRebuild({"a", At(kDay3), "unknown", "[3]"}).ok());
+  EXPECT_EQ(store->Find("a")->rebuild, "unknown");
+  EXPECT_EQ(store->List(true)->at(0).rebuild, "unknown");
+  EXPECT_EQ(store->List(true)->at(1).rebuild, "");
+  EXPECT_EQ((*store->LastRebuild("a"))->body, "[3]");
+}
+
 TEST_P(StoreTest, ListsByStartThenRunIdWithEveryField) {
   const auto store = OpenStore();
   EXPECT_TRUE(store->List(true)->empty());

@@ -172,5 +172,30 @@ TEST(DecideOutcome, LimitsOfRharnessStay) {
   }
 }
 
+TEST(ParseImageFacts, ReadsLayersAndTheLabelsOfTheBase) {
+  Image image;
+  image.kind = "oci";
+  image.digest = "sha256:" + std::string(64, 'a');
+  const std::string json = R"([{"Id": "x", "Digest": ")" + image.digest + R"(",
+      "RootFS": {"Type": "layers", "Layers": ["sha256:1", "sha256:2"]},
+      "Config": {"Labels": {"org.opencontainers.image.base.name": "docker.io/library/debian:12",
+                            "org.opencontainers.image.base.digest": "sha256:3"}}}])";
+  const auto facts = ParseImageFacts(json, image);
+  ASSERT_TRUE(facts.ok()) << facts.error().ToString();
+  EXPECT_EQ(facts->layers, (std::vector<std::string>{"sha256:1", "sha256:2"}));
+  EXPECT_EQ(facts->base_name, "docker.io/library/debian:12");
+  EXPECT_EQ(facts->base_digest, "sha256:3");
+  image.digest = "sha256:" + std::string(64, 'b');
+  EXPECT_EQ(ParseImageFacts(json, image).error().code, ErrorCode::kIntegrity);
+  EXPECT_EQ(ParseImageFacts("[]", image).error().code, ErrorCode::kNotFound);
+  // What an engine leaves out, or writes as null, is not known.
+  const auto bare = ParseImageFacts(R"([{"Id": "x", "RepoDigests": ["r/i@)" + image.digest +
+                                        R"("], "Config": {"Labels": null}}])",
+                                    image);
+  ASSERT_TRUE(bare.ok()) << bare.error().ToString();
+  EXPECT_TRUE(bare->layers.empty());
+  EXPECT_EQ(bare->base_name, "");
+}
+
 }  // namespace
 }  // namespace rharness

@@ -7,6 +7,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
+#include "harness/manifest/lock_files.h"
 
 namespace rharness {
 namespace {
@@ -143,6 +144,104 @@ TEST_F(Packages, ComeBackFromJsonAndAreLeftOutWhereNotCaptured) {
 TEST(PythonNames, AreNormalised) {
   EXPECT_EQ(NormalPythonName("Foo.Bar_baz"), "foo-bar-baz");
   EXPECT_EQ(NormalPythonName("a--_.b"), "a-b");
+}
+
+TEST_F(Packages, OfOneWheelHaveOneDigestWhereverItIsInstalled) {
+  const std::string own =
+      "numpy/core.py,sha256=abc,10\n\"numpy/a,b.py\",sha256=def,3\n"
+      "numpy-1.26.4.dist-info/METADATA,sha256=ghi,5\n";
+  const std::string info = "numpy-1.26.4.dist-info/";
+  Install("one", "numpy", "1.26.4", own + info + "RECORD,,\n");
+  Install("two", "numpy", "1.26.4",
+          "../../../bin/f2py,sha256=shebang,200\n" + info + "INSTALLER,sha256=uv,2\n" + info +
+              "REQUESTED,sha256=x,0\n" + info + "direct_url.json,sha256=y,9\n" +
+              "numpy/__pycache__/core.cpython-311.pyc,,\n" + own);
+  Install("rebuilt", "numpy", "1.26.4", "numpy/core.py,sha256=other,10\n");
+  Install("bare", "numpy", "1.26.4", "numpy/core.py,,\n");
+  Install("editable", "numpy", "1.26.4", own);
+  Write("editable/numpy-1.26.4.dist-info/direct_url.json",
+        R"({"url": "file:///src", "dir_info": {"editable": true}})");
+  const auto digest = [&](const std::string& folder) {
+    PackageMap packages;
+    AddPythonPackages(At(folder), {}, &packages);
+    return packages.at("numpy").digest;
+  };
+  EXPECT_TRUE(digest("one").starts_with("sha256:"));
+  EXPECT_EQ(digest("one").size(), 7u + 64u);
+  EXPECT_EQ(digest("two"), digest("one"));
+  EXPECT_NE(digest("rebuilt"), digest("one"));
+  EXPECT_EQ(digest("bare"), "");
+  EXPECT_EQ(digest("editable"), "") << "its files lie elsewhere";
+}
+
+TEST_F(Packages, OfCondaAreThoseOfTheEnvironmentThatAProgramIsOf) {
+  const std::string sha256(64, '1'), md5(32, '2');
+  Write("env/conda-meta/numpy-1.26.4-py311h.json",
+        R"({"name": "numpy", "version": "1.26.4", "build": "py311h", "sha256": ")" + sha256 +
+            R"(", "md5": "x", "files": ["lib/python3.11/_umath.so"]})");
+  Write("env/conda-meta/old-1.json", R"({"name": "old", "version": "1", "md5": ")" + md5 + "\"}");
+  Write("env/conda-meta/broken.json", "{");
+  Write("env/conda-meta/history", "");
+  Footprint footprint;
+  footprint.programs.insert(Python("env/bin/python3.11", "python"));
+  footprint.mapped.insert(At("env/lib/python3.11/_umath.so").string());
+  const auto packages = CapturePackages(footprint, At("no dpkg here"));
+  const PackageList& conda = packages.at("conda");
+  ASSERT_EQ(conda.size(), 2u);
+  EXPECT_EQ(conda.at("numpy"), (Package{"1.26.4-py311h", PackageUse::kUsed, "sha256:" + sha256}));
+  EXPECT_EQ(conda.at("old"), (Package{"1", PackageUse::kNotKnown, "md5:" + md5}));
+}
+
+TEST_F(Packages, KeepTheirDigestsInJson) {
+  Environment environment;
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  environment.packages["python"] = {{"jax", {"0.4", PackageUse::kNotKnown}},
+                                    {"numpy", {"1.26", PackageUse::kUsed, digest}}};
+  const std::string text = ToJson(environment).Dump();
+  const auto read = [](const std::string& from) {
+    const Json json = *ParseJson(from, "test");
+    JsonReader reader(json, "test");
+    Environment out;
+    ReadEnvironment(reader, &out);
+    return std::pair(reader.status(), out);
+  };
+  ASSERT_TRUE(read(text).first.ok()) << read(text).first.error().ToString();
+  EXPECT_EQ(read(text).second.packages, environment.packages);
+  EXPECT_FALSE(PackageList(environment.packages["python"]) ==
+               PackageList({{"jax", {"0.4"}}, {"numpy", {"1.26", PackageUse::kUsed}}}));
+  for (const auto& [from, to] : {std::pair<std::string, std::string>{"sha256:a", "sha256:A"},
+                                 {digest, "sha1:" + std::string(40, 'a')},
+                                 {"\"numpy\":\"sha256", "\"nunpy\":\"sha256"}}) {
+    std::string wrong = text;
+    wrong.replace(wrong.find(from), from.size(), to);
+    EXPECT_FALSE(read(wrong).first.ok()) << wrong;
+  }
+}
+
+TEST_F(Packages, AreReadAgainWhereTheFolderHasChanged) {
+  Install("site", "numpy", "1.26.4", "numpy/a.py,sha256=a,1\n");
+  PackageMap before, after;
+  AddPythonPackages(At("site"), {}, &before);
+  Install("site", "jax", "0.4", "jax/a.py,sha256=a,1\n");
+  AddPythonPackages(At("site"), {}, &after);
+  EXPECT_EQ(before.size(), 1u);
+  EXPECT_EQ(after.size(), 2u);
+}
+
+TEST_F(Packages, LockFilesAreFoundFromTheCodesRootToTheWorkingDirectory) {
+  Write("code/uv.lock", "abc");
+  Write("code/requirements-dev.txt", "abc");
+  Write("code/train/environment.yml", "abc");
+  Write("code/train/notes.txt", "abc");
+  Write("code/other/poetry.lock", "abc");
+  fs::create_symlink("/etc/passwd", At("code/poetry.lock"));
+  constexpr char kSha256OfAbc[] =
+      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  const std::map<std::string, std::string> expected = {{"requirements-dev.txt", kSha256OfAbc},
+                                                       {"train/environment.yml", kSha256OfAbc},
+                                                       {"uv.lock", kSha256OfAbc}};
+  EXPECT_EQ(FindLockFiles(At("code"), "train"), expected);
+  EXPECT_TRUE(FindLockFiles(At("nowhere"), "").empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <random>
 
@@ -100,6 +101,28 @@ TEST(Arena, OfGigabytesOrBehindALinkIsRefused) {
   std::filesystem::remove(folder.path() / kArenaFile);
   std::filesystem::create_symlink("/etc/passwd", folder.path() / kArenaFile);
   EXPECT_FALSE(ReadArena(*held).ok());
+}
+
+TEST(Arena, IsReadWhereSomethingWasWrittenAlone) {
+  const ScopedTempDir folder = *ScopedTempDir::Make();
+  ASSERT_TRUE(MakeArena(folder.path(), "=A").ok());
+  std::string bytes = Empty();
+  // At both ends, on both sides of a block's border, and alone.
+  const std::vector<std::size_t> places = {0, 7, 8, 4000, 8191};
+  for (const std::size_t at : places) {
+    Put(at, kEntryFile, "/f/" + std::to_string(at), &bytes);
+    std::FILE* file = std::fopen((folder.path() / kArenaFile).c_str(), "r+b");
+    ASSERT_NE(file, nullptr);
+    const std::size_t offset = offsetof(Arena, entries) + at * sizeof(ArenaEntry);
+    std::fseek(file, static_cast<long>(offset), SEEK_SET);
+    std::fwrite(bytes.data() + offset, 1, sizeof(ArenaEntry), file);
+    std::fclose(file);
+  }
+  const auto held = HeldFolder::Open(folder.path());
+  const auto notes = ReadArena(*held);
+  ASSERT_TRUE(notes.ok()) << notes.error().ToString();
+  EXPECT_EQ(notes->files, ParseArena(bytes)->files);
+  EXPECT_EQ(notes->files.size(), places.size());
 }
 
 TEST(JoinNames, TellsWhatFoundNoRoom) {

@@ -1,0 +1,19 @@
+// Tags of images that moved: the same name, and another image behind it. Pure.
+#ifndef RHARNESS_HARNESS_DRILL_IMAGE_TAGS_H_
+#define RHARNESS_HARNESS_DRILL_IMAGE_TAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/manifest/manifest.h"
+
+namespace rharness {
+
+// One sentence for each time that a tag was recorded with another digest than by the run before it,
+// in the order of the runs' start: which tag, from and to what, and when either was recorded.
+// Images without a tag or a digest say nothing.
+std::vector<std::string> TagMoves(const std::vector<Manifest>& runs);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_IMAGE_TAGS_H_

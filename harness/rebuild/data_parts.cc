@@ -1,0 +1,88 @@
+// Data: at its location, in the cache, or at its source.
+#include <fmt/format.h>
+
+#include <optional>
+#include <system_error>
+
+#include "harness/rebuild/asked.h"
+#include "harness/rerun/data_cache.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of what lies at a path; empty: nothing does.
+std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
+                               Rebuilder::Asked* asked) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return std::nullopt;
+  const bool is_file = fs::is_regular_file(status);
+  if (is_file && fs::file_size(path, error) != item.size_bytes) {
+    return Answer{PartState::kGone,
+                  fmt::format("another one lies at {}: {} bytes, recorded {}", path.string(),
+                              fs::file_size(path, error), item.size_bytes)};
+  }
+  if (!asked->options.verify || item.sha256.empty()) {
+    return Answer{PartState::kHad,
+                  fmt::format("at {}{}", path.string(),
+                              is_file ? ", with its size" : ", a folder that was not looked into")};
+  }
+  const auto content = asked->hashes.Hash(path);
+  if (!content.ok()) return Answer{PartState::kUnknown, content.error().ToString()};
+  if (content->sha256 == item.sha256) {
+    return Answer{PartState::kHad, fmt::format("at {}, with its hash", path.string())};
+  }
+  return Answer{PartState::kGone,
+                fmt::format("another one lies at {}: sha256 {}", path.string(), content->sha256)};
+}
+
+Answer OfSource(const std::string& source, Rebuilder::Asked* asked) {
+  const auto [server, path] = SplitUrl(source);
+  if (server.empty()) {
+    return {PartState::kUnknown, fmt::format("its source {} is not asked; expected http:// or "
+                                             "https://",
+                                             source)};
+  }
+  if (!asked->options.network) {
+    return {PartState::kUnknown, "not at its location; its source is asked with --network"};
+  }
+  auto client = HttpClient::Make(server, {}, asked->Limits(), {}, asked->options.should_cancel);
+  if (!client.ok()) return {PartState::kUnknown, client.error().ToString()};
+  const auto there = client->HeadersOf(path, {}, "*/*");
+  if (there.ok()) return {PartState::kHad, "its source has it; not hashed"};
+  const bool absent = there.error().code == ErrorCode::kNotFound;
+  return {absent ? PartState::kGone : PartState::kUnknown, there.error().ToString()};
+}
+
+Answer OfData(const DataItem& item, Rebuilder::Asked* asked) {
+  const Places& places = asked->options.places;
+  const auto located = Locate(places, item.location.empty() ? item.path : item.location);
+  std::optional<Answer> there;
+  if (located.ok()) there = OfDataAt(*located, item, asked);
+  if (there && there->state == PartState::kHad) return *there;
+  const fs::path cached = places.cache.empty() ? "" : PathInCache(places.cache, item.sha256);
+  if (!cached.empty()) {
+    const auto in_cache = OfDataAt(cached, item, asked);
+    if (in_cache && in_cache->state == PartState::kHad) return *in_cache;
+  }
+  if (!item.source.empty()) {
+    return asked->Once("data " + item.source, [&] { return OfSource(item.source, asked); });
+  }
+  if (there) return *there;
+  if (!located.ok()) return {PartState::kUnknown, located.error().message};
+  return {PartState::kGone,
+          fmt::format("not at {}, and the record has no source of it", located->string())};
+}
+
+}  // namespace
+
+void AskForData(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
+  for (const DataItem& item : manifest.data) {
+    const Answer answer = OfData(item, asked);
+    parts->push_back({"data", item.name, answer.state, answer.why});
+  }
+}
+
+}  // namespace rharness

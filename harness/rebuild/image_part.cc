@@ -1,0 +1,121 @@
+// The image: in an engine's own store, at its registry, or a file.
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/launch/container_launcher.h"
+#include "harness/launch/image_reference.h"
+#include "harness/rebuild/asked.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+Answer OfImageFile(const Image& image, Rebuilder::Asked* asked) {
+  const auto path = Locate(asked->options.places, image.location);
+  if (!path.ok()) return {PartState::kUnknown, path.error().message};
+  std::error_code error;
+  if (!fs::is_regular_file(*path, error)) {
+    return {PartState::kGone, fmt::format("no file at {}", path->string())};
+  }
+  if (!asked->options.verify) return {PartState::kHad, "at " + path->string()};
+  const auto content = asked->hashes.Hash(*path);
+  if (!content.ok()) return {PartState::kUnknown, content.error().ToString()};
+  if ("sha256:" + content->sha256 == image.digest) {
+    return {PartState::kHad, fmt::format("at {}, with its hash", path->string())};
+  }
+  return {PartState::kGone,
+          fmt::format("another one lies at {}: sha256:{}", path->string(), content->sha256)};
+}
+
+// What skopeo and registries speak of as absent. Source: OCI distribution specification, "Error
+// codes".
+bool SaysAbsent(std::string_view text) {
+  for (const std::string_view sign : {"manifest unknown", "name unknown", "MANIFEST_UNKNOWN",
+                                      "NAME_UNKNOWN", "repository name not known"}) {
+    if (text.find(sign) != text.npos) return true;
+  }
+  return false;
+}
+
+std::string LastLineOf(std::string text) {
+  text.erase(text.find_last_not_of('\n') + 1);
+  return TerminalSafe(text.substr(text.rfind('\n') + 1)).substr(0, 200);
+}
+
+// With the credentials that it was given; empty `why`: it is not installed.
+Answer AskSkopeo(const std::string& reference, Rebuilder::Asked* asked) {
+  const ProcessResult result = asked->Run(
+      {"skopeo", "inspect", "--raw", "docker://" + reference},
+      PickEnvironment({"PATH", "HOME", "XDG_RUNTIME_DIR", "REGISTRY_AUTH_FILE", "SSL_CERT_FILE",
+                       "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy",
+                       "https_proxy", "no_proxy", "CONTAINERS_REGISTRIES_CONF"}));
+  if (result.outcome.kind == OutcomeKind::kNotStarted) return {};
+  if (result.outcome.Succeeded()) return {PartState::kHad, "its registry has it (skopeo)"};
+  if (SaysAbsent(result.stderr_text)) {
+    return {PartState::kGone, "its registry does not have it: " + LastLineOf(result.stderr_text)};
+  }
+  return {PartState::kUnknown,
+          fmt::format("skopeo {}: {}", result.outcome.ToString(), LastLineOf(result.stderr_text))};
+}
+
+// Without credentials. Source: OCI distribution specification, "Checking if content exists in the
+// registry".
+Answer AskRegistry(const Image& image, Rebuilder::Asked* asked) {
+  const bool is_here =
+      image.registry.starts_with("127.") || image.registry.starts_with("localhost");
+  const std::string host = image.registry == "docker.io" ? "registry-1.docker.io" : image.registry;
+  auto client = HttpClient::Make((is_here ? "http://" : "https://") + host, {}, asked->Limits(), {},
+                                 asked->options.should_cancel);
+  if (!client.ok()) return {PartState::kUnknown, client.error().ToString()};
+  const auto there =
+      client->HeadersOf(fmt::format("/v2/{}/manifests/{}", image.repository, image.digest), {},
+                        "application/vnd.oci.image.manifest.v1+json, "
+                        "application/vnd.oci.image.index.v1+json, "
+                        "application/vnd.docker.distribution.manifest.v2+json, "
+                        "application/vnd.docker.distribution.manifest.list.v2+json");
+  if (there.ok()) return {PartState::kHad, "its registry has it"};
+  if (there.error().code == ErrorCode::kNotFound) {
+    return {PartState::kGone, "its registry does not have it: " + there.error().ToString()};
+  }
+  return {PartState::kUnknown, there.error().ToString()};
+}
+
+Answer OfRegistryImage(const Image& image, const std::string& reference, Rebuilder::Asked* asked) {
+  for (const char* name : {"podman", "docker"}) {
+    const Engine* engine = FindEngine(name);
+    if (engine != nullptr && ContainerLauncher(*engine).Describe(image).ok()) {
+      return {PartState::kHad, fmt::format("{} has it here", name)};
+    }
+  }
+  if (!asked->options.network) {
+    return {PartState::kUnknown, "no engine here has it; its registry is asked with --network"};
+  }
+  const Answer told = AskSkopeo(reference, asked);
+  return told.why.empty() ? AskRegistry(image, asked) : told;
+}
+
+}  // namespace
+
+void AskForImage(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
+  const Image& image = manifest.image;
+  if (image.kind == "host") return;
+  if (IsImageFile(image)) {
+    const Answer answer = OfImageFile(image, asked);
+    parts->push_back({"image", image.location, answer.state, answer.why});
+    return;
+  }
+  const auto reference = ImageReference(image);
+  if (!reference.ok()) {
+    parts->push_back({"image", image.repository, PartState::kUnknown,
+                      "the record does not pin it: " + reference.error().message});
+    return;
+  }
+  const Answer answer =
+      asked->Once("image " + *reference, [&] { return OfRegistryImage(image, *reference, asked); });
+  parts->push_back({"image", *reference, answer.state, answer.why});
+}
+
+}  // namespace rharness
