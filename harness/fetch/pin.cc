@@ -81,8 +81,12 @@ Result<Pinned> PinS3(const std::string& source, const HttpHeaders& headers, cons
                     : "the bucket keeps no versions; its size is the same"};
   RETURN_IF_ERROR(ParseS3(pinned.source));  // the version is a server's word
   const std::string checksum = HeaderIn(headers, "x-amz-checksum-sha256");
-  // Of several parts it is a digest of digests, with their number behind it.
-  if (checksum.empty() || checksum.find('-') != checksum.npos) return pinned;
+  // Of an upload in parts it is a digest of digests. Some servers say so by the number of parts
+  // behind it, some by its type, some by the ETag alone.
+  const bool of_parts = checksum.find('-') != checksum.npos ||
+                        HeaderIn(headers, "x-amz-checksum-type") == "COMPOSITE" ||
+                        pinned.other_digest.find('-') != std::string::npos;
+  if (checksum.empty() || of_parts) return pinned;
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(path));
   if (Base64OfHex(digest.sha256) != checksum) {
     return InvalidInput(fmt::format("has another content than {}: its SHA-256 is {} in base 64",

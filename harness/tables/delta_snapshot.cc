@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <span>
 #include <system_error>
+#include <vector>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -48,12 +51,25 @@ Error DeltaTable::Gone(const DeltaVersion& version, const std::string& file,
                   path().string());
 }
 
-Result<FileDigest> DeltaTable::HashOf(const fs::path& relative) const {
-  return folder_->HashFile(relative);
-}
-
+// In the order in which HashBy asks, some hundreds at a time on all cores. That none of them is a
+// link, it has looked at before.
 Result<SnapshotDigest> DeltaTable::Hash(const DeltaVersion& version) const {
-  return HashBy(version, [this](const fs::path& relative) { return HashOf(relative); });
+  std::vector<fs::path> order;
+  for (const DeltaFile& file : version.files) {
+    order.push_back(path() / file.path);
+    if (!file.deletions_path.empty()) order.push_back(path() / file.deletions_path);
+  }
+  constexpr std::size_t kBatch = 512;
+  std::vector<Result<FileDigest>> batch;
+  std::size_t begin = 0;
+  std::size_t next = 0;
+  return HashBy(version, [&](const fs::path&) -> Result<FileDigest> {
+    if (next == begin + batch.size()) {
+      begin = next;
+      batch = HashFiles(std::span(order).subspan(begin, std::min(kBatch, order.size() - begin)));
+    }
+    return batch[next++ - begin];
+  });
 }
 
 Result<SnapshotDigest> DeltaTable::HashBy(const DeltaVersion& version,

@@ -61,7 +61,7 @@ class DeltaTable {
   // statistics, partition values and the form of the log do not count. Errors: not_found for a file
   // that is gone, integrity for one of another size than the log says or a symbolic link, io.
   Result<SnapshotDigest> Hash(const DeltaVersion& version) const;
-  // The same with hashes from elsewhere.
+  // The same with hashes from elsewhere, asked for file by file: of each the data, then the vector.
   Result<SnapshotDigest> HashBy(const DeltaVersion& version, const TableHasher& hasher) const;
   // Writes the version as a table of its own, in which it is the newest: its log, and its files as
   // copies, or as links to those of this table. `to` is not there yet. Errors: those of Hash.
@@ -72,7 +72,6 @@ class DeltaTable {
 
  private:
   DeltaTable() = default;
-  Result<FileDigest> HashOf(const std::filesystem::path& relative) const;
   Error Gone(const DeltaVersion& version, const std::string& path, const Error& error) const;
   Status ReadLogFile(const std::string& name, DeltaState* state,
                      std::vector<std::string>* sidecars) const;

@@ -96,6 +96,27 @@ TEST_F(Fetch, KeepsNothingThatIsNotWhatWasRecorded) {
   EXPECT_THAT(FetchRun().stdout_text, HasSubstr("404"));
 }
 
+TEST_F(Fetch, ARecordHoldsAStatedSourceToItsFile) {
+  Write("served/value", "0.75");
+  Serve("served");
+  const auto record = [&](const std::string& source) {
+    return Run({kRharness, "record", "--overwrite", "--out", "runs/b.json", "--data", "value",
+                "--source", source, "--", "touch", "ran"});
+  };
+  const ProcessResult recorded = record("value=" + ServedSource());
+  EXPECT_EQ(recorded.outcome.exit_code, 0) << recorded.stderr_text;
+  const Manifest manifest = *LoadManifest(At("runs/b.json"));
+  EXPECT_EQ(manifest.data.at(0).source, ServedSource());
+  ASSERT_TRUE(manifest.origin.has_value());
+  EXPECT_EQ(manifest.origin->fields.at(0).grade, Grade::kHint);
+  std::filesystem::remove(At("ran"));
+  Write("served/value", "0.7");
+  EXPECT_THAT(record("value=" + ServedSource()).stderr_text, HasSubstr("has 3 bytes"));
+  EXPECT_THAT(record("valve=" + ServedSource()).stderr_text,
+              HasSubstr("with the name of a --data"));
+  EXPECT_FALSE(std::filesystem::exists(At("ran")));
+}
+
 TEST_F(Fetch, CopiesWhatIsInPlaceBeforeItChanges) {
   Add();
   EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr("1 fetched; brought 4 bytes"));

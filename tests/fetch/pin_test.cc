@@ -63,6 +63,8 @@ TEST_F(Pin, AnotherContentIsRefusedBeforeTheRun) {
   body = "dada";
   headers = "x-amz-checksum-sha256: AAAA-2\r\n";
   EXPECT_EQ(PinSource("s3://bucket/x", file_, options_)->grade, Grade::kHint);
+  headers = "x-amz-checksum-sha256: AAAA\r\nETag: \"8d77-2\"\r\n";
+  EXPECT_EQ(PinSource("s3://bucket/x", file_, options_)->grade, Grade::kHint);
   headers = "x-amz-version-id: a\tb\r\n";
   EXPECT_THAT(Refusal("s3://bucket/x"), HasSubstr("expected s3://BUCKET/KEY"));
 }

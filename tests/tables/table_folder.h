@@ -20,9 +20,8 @@ inline std::filesystem::path RecordedTables() {
   return std::filesystem::path(RHARNESS_SOURCE_DIR) / "tests/tables/recorded";
 }
 
-// "SIZE PATH" of each file, as delta-rs saw version `version`.
-inline std::vector<std::string> FilesByDeltaRs(int version) {
-  std::ifstream in(RecordedTables() / "files.txt");
+// "SIZE PATH" of each file of a version, out of what make_tables.py wrote.
+inline std::vector<std::string> FilesIn(std::istream& in, int version) {
   std::vector<std::string> files;
   int of = 0;
   std::string rest;
@@ -30,6 +29,11 @@ inline std::vector<std::string> FilesByDeltaRs(int version) {
     if (of == version) files.push_back(rest);
   }
   return files;
+}
+// The same of the recorded table: as delta-rs saw it.
+inline std::vector<std::string> FilesByDeltaRs(int version) {
+  std::ifstream in(RecordedTables() / "files.txt");
+  return FilesIn(in, version);
 }
 
 inline std::vector<std::string> FilesOf(const Result<DeltaVersion>& version) {
