@@ -160,5 +160,63 @@ TEST_F(RebuildServers, ARemoteRepositoryTellsOfItsTips) {
   EXPECT_THAT(Parts("commit").at(0).why, HasSubstr("tips"));
 }
 
+// Programs of these names before all others on PATH.
+class RebuildPrograms : public RebuildServers {
+ protected:
+  void SetUp() override {
+    RebuildServers::SetUp();
+    path_ = ::getenv("PATH");
+    ::setenv("PATH", ((folder_.path() / "bin").string() + ":" + path_).c_str(), 1);
+  }
+  void TearDown() override {
+    ::setenv("PATH", path_.c_str(), 1);
+    RebuildServers::TearDown();
+  }
+  void PutProgram(const std::string& name, const std::string& script) {
+    Write("bin/" + name, "#!/bin/sh\n" + script);
+    fs::permissions(folder_.path() / "bin" / name, fs::perms::owner_all);
+  }
+  std::string path_;
+};
+
+TEST_F(RebuildPrograms, AptIsAskedForThePackagesThatWereUsed) {
+  PutProgram("apt-cache", "echo \"$@\" > " + (folder_.path() / "asked").string() +
+                              "; echo ' libc6 | 2.36-9 | http://d.example Packages'\n");
+  manifest_.environment.packages["dpkg"] = {{"libc6:amd64", {"2.36-9", PackageUse::kUsed}},
+                                            {"libm:amd64", {"1.0", PackageUse::kUsed}},
+                                            {"docs:all", {"9", PackageUse::kNotKnown}}};
+  const auto parts = Parts("dpkg packages");
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].name, "1 of 2 versions");
+  EXPECT_EQ(parts[0].state, PartState::kHad);
+  EXPECT_EQ(parts[1].name, "libm:amd64 1.0");
+  EXPECT_EQ(parts[1].state, PartState::kGone);
+  EXPECT_EQ(*ReadFile(folder_.path() / "asked"), "madison -- libc6 libm\n");
+  PutProgram("apt-cache", "exit 100\n");
+  EXPECT_EQ(Parts("dpkg packages").at(0).state, PartState::kUnknown);
+  PutProgram("apt-cache", "exit 0\n");
+  EXPECT_EQ(Parts("dpkg packages").at(0).state, PartState::kUnknown) << "no archive is known";
+}
+
+TEST_F(RebuildPrograms, SkopeoIsAskedForImagesWhereItIs) {
+  for (const char* engine : {"podman", "docker"}) PutProgram(engine, "echo '[]'; exit 1\n");
+  manifest_.image = {.kind = "oci",
+                     .registry = "r.example",
+                     .repository = "ml/train",
+                     .digest = "sha256:" + std::string(64, 'a')};
+  const auto answer = [&](const std::string& script) {
+    PutProgram("skopeo", script);
+    return Parts("image").at(0);
+  };
+  EXPECT_EQ(answer("echo '{}'\n").state, PartState::kHad);
+  EXPECT_EQ(answer("echo 'reading manifest: manifest unknown' >&2; exit 2\n").state,
+            PartState::kGone);
+  const Part refused = answer("echo 'unauthorized: authentication required' >&2; exit 1\n");
+  EXPECT_EQ(refused.state, PartState::kUnknown);
+  EXPECT_THAT(refused.why, HasSubstr("unauthorized"));
+  options_.limit = std::chrono::milliseconds(300);
+  EXPECT_EQ(answer("exec sleep 20\n").state, PartState::kUnknown) << "held to its time limit";
+}
+
 }  // namespace
 }  // namespace rharness
