@@ -1,15 +1,18 @@
 // rharness complete: put into a manifest what the tool that it was imported from does not say.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/fetch/pin.h"
+#include "harness/intake/croissant.h"
 #include "harness/manifest/admission.h"
 #include "harness/rerun/complete.h"
 
@@ -25,6 +28,7 @@ struct CompleteOptions {
   std::string working_directory;
   std::string started;
   std::string ended;
+  std::string croissant;
   bool here = false;
 };
 
@@ -51,13 +55,34 @@ Result<Completion> CompletionOf(const CompleteOptions& options, bool determinism
   completion.working_directory = options.working_directory;
   completion.here = options.here;
   completion.determinism = determinism;
+  completion.otherwise = !options.croissant.empty();
   return completion;
+}
+
+// What a data set's publisher says of its files, before what is said here.
+Status TakeCroissant(const CompleteOptions& options, Manifest* manifest) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(options.croissant, kMostBytes));
+  ASSIGN_OR_RETURN(const Croissant croissant, ParseCroissant(json, options.croissant));
+  const auto folder = std::filesystem::path(options.croissant).parent_path();
+  ASSIGN_OR_RETURN(const CroissantUse use, ApplyCroissant(croissant, folder, options.arguments.root,
+                                                          SystemClock().Now(), manifest));
+  if (Globals().quiet) return {};
+  for (const std::string& remark : use.remarks) {
+    LogWarning(TerminalSafe(fmt::format("{}: {}", options.croissant, remark)));
+  }
+  LogInfo(TerminalSafe(
+      fmt::format("{}: {} of its {} files are data of the run; {} lie here with "
+                  "the stated SHA-256",
+                  options.croissant, use.files, croissant.files.size(), use.verified)));
+  return {};
 }
 
 Result<int> Complete(const CompleteOptions& options, bool determinism) {
   ASSIGN_OR_RETURN(Manifest manifest, LoadManifest(options.file));
   ASSIGN_OR_RETURN(Completion completion, CompletionOf(options, determinism));
   ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &completion.said.data));
+  if (!options.croissant.empty()) RETURN_IF_ERROR(TakeCroissant(options, &manifest));
   ASSIGN_OR_RETURN(manifest,
                    CompleteManifest(std::move(manifest), completion, SystemClock().Now()));
   SayPins(pins, &manifest);
@@ -110,6 +135,10 @@ void AddDataOptions(Command* verb, CompleteOptions* options) {
       verb, "--source", &a->sources,
       "Where a file of --data lies, too: NAME=URL (https, s3, lakefs); its server is asked "
       "for the version or commit that it is now");
+  verb->Add(
+          "--croissant", &options->croissant,
+          "Description of a data set: its files' SHA-256 and sources; files at hand are held to it")
+      .File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a known seed");
   AddRepeatable(verb, "--hyper", &a->hyperparameters, "Hyperparameters: NAME=JSON, or NAME=TEXT");
@@ -141,6 +170,7 @@ void AddComplete(Command& root) {
       "that "
       "it was so when the run ran. Content that the record has a SHA-256 of must have it; another "
       "one is refused. `rharness import` lists what is missing, `rharness admit` what still is.");
+  verb.Example("rharness complete runs/mlflow-3f2a.json --croissant data/croissant.json");
   verb.ExitCode(kExitOk, "written, whether complete or not");
   verb.ExitCode(kExitUsage, "nothing was said, or what was said cannot be");
   verb.Example(

@@ -45,7 +45,7 @@ class Completing {
     RETURN_IF_ERROR(PutArtifacts());
     RETURN_IF_ERROR(PutMetrics());
     if (completion_.here) PutHere();
-    if (!said_something_) {
+    if (!said_something_ && !completion_.otherwise) {
       return InvalidInput(
           "nothing is said that could complete it; expected an option such as "
           "--data or a command after --",

@@ -22,6 +22,7 @@ struct Completion {
   WallTime ended{};
   bool here = false;         // environment and hardware of this machine, where none is recorded
   bool determinism = false;  // whether said.determinism was said
+  bool otherwise = false;    // something was put in by other means, and nothing more need be said
 };
 
 // The manifest with what was said, each such field a hint in its origin that gives the day: nobody

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/base/digest.h"
 #include "harness/manifest/manifest.h"
 #include "tests/cli/drill_program.h"
 
@@ -158,6 +159,30 @@ TEST_F(Import, CompletesNothingWhereNothingIsSaidOrNothingIsThere) {
               HasSubstr("--started: expected a time"));
   EXPECT_EQ(Complete({"--commit", "main"}).outcome.exit_code, 2);
   EXPECT_THAT(First().code.commit, Not(HasSubstr("main")));
+}
+
+TEST_F(Import, TakesWhatADataSetsPublisherStatesAndHoldsFilesAtHandToIt) {
+  ImportRecords();
+  const auto describe = [&](const std::string& sha256) {
+    Write("croissant.json", R"({"@type": "sc:Dataset", "name": "d", "distribution": [
+          {"@type": "cr:FileObject", "@id": "value", "contentUrl": "value",
+           "sha256": ")" + sha256 +
+                                "\"}]}");
+  };
+  describe(std::string(64, 'a'));
+  const std::string before = Read(At("runs/record-one.json"));
+  const ProcessResult other = Complete({"--croissant", "croissant.json"});
+  EXPECT_EQ(other.outcome.exit_code, 2);
+  EXPECT_THAT(other.stderr_text, HasSubstr("the Croissant's distribution[0] states aaaa"));
+  EXPECT_EQ(Read(At("runs/record-one.json")), before);
+  describe(Sha256HexOf("0.75"));
+  const ProcessResult same = Complete({"--croissant", "croissant.json"});
+  EXPECT_EQ(same.outcome.exit_code, 0) << same.stderr_text;
+  EXPECT_THAT(same.stderr_text, HasSubstr("1 of its 1 files are data of the run; 1 lie here"));
+  EXPECT_EQ(First().data.at(0).sha256, Sha256HexOf("0.75"));
+  Write("croissant.json", "{}");
+  EXPECT_THAT(Complete({"--croissant", "croissant.json"}).stderr_text,
+              HasSubstr("is no Croissant; expected a Dataset"));
 }
 
 }  // namespace

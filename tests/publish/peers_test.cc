@@ -137,6 +137,23 @@ void LetDrift(const fs::path& drill) {
   ASSERT_TRUE(WriteJsonFile(drill / "report.json", ToJson(*report)).ok());
 }
 
+TEST_F(PublishPeers, ADataSetThatMlcroissantDescribesBecomesDataOfARun) {
+  const ProcessResult made =
+      Run({"python", std::string(kSources) + "/tests/publish/peers/croissant.py", At("run")}, "/");
+  ASSERT_EQ(made.outcome.exit_code, 0) << made.stderr_text;
+  ASSERT_TRUE(WriteFileAtomic(At("run/m.json"), R"({"schema": "rharness.manifest/v1", "run_id": "x",
+                              "command": ["true"]})")
+                  .ok());
+  const ProcessResult done = Rharness({"complete", "m.json", "--croissant", "croissant.json"});
+  EXPECT_EQ(done.outcome.exit_code, 0) << done.stderr_text;
+  EXPECT_THAT(done.stderr_text, HasSubstr("2 of its 2 files are data of the run; 1 lie here"));
+  EXPECT_THAT(done.stderr_text, HasSubstr("a FileSet ('*.png' of 'archive') has no hash"));
+  const std::string manifest = *ReadFile(At("run/m.json"));
+  EXPECT_THAT(manifest, HasSubstr("\"source\": \"https://example.org/images.zip\""));
+  ASSERT_TRUE(WriteFileAtomic(At("run/data/train.csv"), "1,2,3\n4,5,7\n").ok());
+  EXPECT_EQ(Rharness({"complete", "m.json", "--croissant", "croissant.json"}).outcome.exit_code, 2);
+}
+
 TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollowsTheVerdicts) {
   Serve();
   const ProcessResult pipeline =
