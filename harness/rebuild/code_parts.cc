@@ -6,7 +6,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/rebuild/asked.h"
-#include "harness/rerun/borrowed_repository.h"
+#include "harness/base/borrowed_repository.h"
 #include "harness/rerun/git_objects.h"
 #include "harness/rerun/kept_files.h"
 

@@ -13,7 +13,7 @@
 #include "harness/base/held_folder.h"
 #include "harness/base/trouble.h"
 #include "harness/manifest/environment_secrets.h"
-#include "harness/rerun/borrowed_repository.h"
+#include "harness/base/borrowed_repository.h"
 #include "harness/rerun/git_objects.h"
 
 namespace rharness {
