@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<SourceKind, 6> kKinds = {{
+constexpr std::array<SourceKind, 7> kKinds = {{
     {"record", "reproducibility records: JSON with run_id, code.git_sha, container, data, seeds",
      IsPlainRecord, ImportPlainRecords},
     {"mlflow", "MLflow: mlruns/, a server's SQLite file, or its URL (http://, https://)", IsMlflow,
@@ -19,6 +19,8 @@ constexpr std::array<SourceKind, 6> kKinds = {{
     {"mlperf", "MLPerf result logs, with the descriptions of their systems", IsMlperf,
      ImportMlperf},
     {"megatron", "golden values of Megatron's tests: curves", IsMegatron, ImportMegatron},
+    {"ro-crate", "RO-Crates of runs: folders with ro-crate-metadata.json", IsRoCrate,
+     ImportRoCrate},
 }};
 
 }  // namespace
