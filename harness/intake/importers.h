@@ -54,9 +54,10 @@ Status ImportMlflow(const ImportRequest& request, const ImportSink& sink);
 bool IsWandb(const std::string& source);
 Status ImportWandb(const ImportRequest& request, const ImportSink& sink);
 
-// ro_crate_import.cc: a folder with ro-crate-metadata.json (64 MiB), or that file: each CreateAction
-// of a Process or Workflow Run Crate is a run, named by its id and the metadata's digest. Times,
-// tools, images, files (hashed where the crate has them) and values; a command it does not have.
+// ro_crate_import.cc: a folder with ro-crate-metadata.json (64 MiB), or that file: each
+// CreateAction of a Process or Workflow Run Crate is a run, named by its id and the metadata's
+// digest. Times, tools, images, files (hashed where the crate has them) and values; a command it
+// does not have.
 bool IsRoCrate(const std::string& source);
 Status ImportRoCrate(const ImportRequest& request, const ImportSink& sink);
 
