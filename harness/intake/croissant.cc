@@ -53,7 +53,10 @@ CroissantFile ReadFileObject(const Json& object, std::string where, Croissant* c
   file.where = std::move(where);
   file.id = CleanText(MemberText(object, "@id"), 1024);
   file.name = CleanName(MemberText(object, "name"));
-  if (file.name.empty()) file.name = CleanName(file.id);
+  if (file.name.empty()) {
+    file.name =
+        CleanName(file.id.find("://") == file.id.npos ? file.id : WithoutCredentials(file.id));
+  }
   file.content_url = CleanText(MemberText(object, "contentUrl"), 4096);
   file.contained_in = CleanText(MemberText(object, "containedIn"), 1024);
   const std::string stated = CleanText(MemberText(object, "sha256"), 256);
@@ -145,7 +148,7 @@ class CroissantUser {
       if (!path || file.name.empty()) {
         TellOfCroissant(&use_.remarks,
                         fmt::format("{}: its name or contentUrl {} cannot be a path; left out",
-                                    file.where, QuotedShort(file.content_url)));
+                                    file.where, QuotedShort(WithoutCredentials(file.content_url))));
         return {};
       }
       item = &manifest_.data.emplace_back();

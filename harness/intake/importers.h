@@ -74,6 +74,13 @@ Status ImportDvc(const ImportRequest& request, const ImportSink& sink);
 bool IsClearml(const std::string& source);
 Status ImportClearml(const ImportRequest& request, const ImportSink& sink);
 
+// ro_crate_import.cc: a folder with ro-crate-metadata.json (64 MiB), or that file: each
+// CreateAction of a Process or Workflow Run Crate is a run, named by its id and the metadata's
+// digest. Times, tools, images, files (hashed where the crate has them) and values; a command it
+// does not have.
+bool IsRoCrate(const std::string& source);
+Status ImportRoCrate(const ImportRequest& request, const ImportSink& sink);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_INTAKE_IMPORTERS_H_

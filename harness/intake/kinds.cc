@@ -9,7 +9,7 @@
 namespace rharness {
 namespace {
 
-constexpr std::array<SourceKind, 8> kKinds = {{
+constexpr std::array<SourceKind, 9> kKinds = {{
     {"record",
      "reproducibility records: JSON or JSON Lines with run_id, code.git_sha, container, data, "
      "seeds",
@@ -25,6 +25,8 @@ constexpr std::array<SourceKind, 8> kKinds = {{
     {"mlperf", "MLPerf result logs, with the descriptions of their systems", IsMlperf,
      ImportMlperf},
     {"megatron", "golden values of Megatron's tests: curves", IsMegatron, ImportMegatron},
+    {"ro-crate", "RO-Crates of runs: folders with ro-crate-metadata.json", IsRoCrate,
+     ImportRoCrate},
 }};
 
 }  // namespace

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "harness/base/borrowed_repository.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/rebuild/asked.h"
-#include "harness/base/borrowed_repository.h"
 #include "harness/rerun/git_objects.h"
 #include "harness/rerun/kept_files.h"
 

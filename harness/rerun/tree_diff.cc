@@ -9,11 +9,11 @@
 #include <optional>
 #include <system_error>
 
+#include "harness/base/borrowed_repository.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
 #include "harness/base/trouble.h"
 #include "harness/manifest/environment_secrets.h"
-#include "harness/base/borrowed_repository.h"
 #include "harness/rerun/git_objects.h"
 
 namespace rharness {

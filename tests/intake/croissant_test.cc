@@ -128,9 +128,10 @@ TEST_F(CroissantTest, TellsOfLiveDataAndOfSetsWithoutAHash) {
 
 TEST_F(CroissantTest, TakesNoPathOutOfItsFolderAndNoSecrets) {
   Put("../outside.csv", "x");
-  const auto use = Apply(Parse(
-      FileObject("../outside.csv", "../outside.csv", Sha256HexOf("x")) + ", " +
-      FileObject("b", "https://ada:s3cret@example.org/b.csv?token=s3cret", std::string(64, 'b'))));
+  const auto use = Apply(
+      Parse(FileObject("../outside.csv", "../outside.csv", Sha256HexOf("x")) + ", " +
+            FileObject("https://ada:s3cret@example.org/b",
+                       "https://ada:s3cret@example.org/b.csv?k=s3cret", std::string(64, 'b'))));
   std::filesystem::remove(folder_.path() / "../outside.csv");
   ASSERT_TRUE(use.ok()) << use.error().ToString();
   EXPECT_EQ(use->verified, 0u);
