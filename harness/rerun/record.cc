@@ -42,17 +42,6 @@ Result<fs::path> CurrentFolder() {
   return folder;
 }
 
-// How a folder or file of this machine is written down: relative to --root if it lies below.
-std::string PlaceOf(const fs::path& path, const fs::path& root) {
-  const fs::path normal = path.lexically_normal();
-  if (root.empty()) return normal.string();
-  std::error_code error;
-  const fs::path real_root = fs::canonical(root, error);
-  const fs::path below = normal.lexically_relative(real_root);
-  if (error || below.empty() || *below.begin() == "..") return normal.string();
-  return below.string();
-}
-
 // `text` as typed in `folder`, relative to `base`. Errors: invalid_input when it is not below.
 Result<std::string> RelativeTo(const fs::path& base, const fs::path& folder,
                                const std::string& text) {
@@ -352,40 +341,6 @@ void MeasureOutputs(const RecordRequest& request, const fs::path& folder,
   }
   if (request.metrics_path.empty()) return;
   measure(request.metrics_path, [&] { return MeasureMetrics(request, folder, out); });
-}
-
-Status KeepCopy(const fs::path& file, const fs::path& home, const std::string& sha256) {
-  RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
-  std::error_code error;
-  fs::copy_file(file, home, fs::copy_options::skip_existing, error);  // of two artifacts, perhaps
-  if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
-  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
-  if (digest.sha256 == sha256) return {};
-  return IoError("the copy differs from the file that was hashed", home.string());
-}
-
-Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifact* artifact) {
-  std::error_code error;
-  const fs::path place = fs::absolute(request.keep / request.run_id, error);
-  const fs::path path = artifact->path;
-  RETURN_IF_ERROR(KeepCopy(folder / path, place / path, artifact->sha256));
-  for (const ArtifactPart& part : artifact->parts) {
-    const fs::path beside = path.parent_path() / part.path;
-    RETURN_IF_ERROR(KeepCopy(folder / beside, place / beside, part.sha256));
-  }
-  artifact->location = PlaceOf(fs::weakly_canonical(place / path, error), request.root);
-  return {};
-}
-
-// The run is over: a copy that cannot be made costs no more than the copy.
-void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
-  if (request.keep.empty()) return;
-  for (Artifact& artifact : out->artifacts) {
-    const Status kept = KeepArtifact(request, folder, &artifact);
-    if (kept.ok()) continue;
-    out->missing_outputs.push_back(
-        fmt::format("output '{}' was not kept: {}", artifact.path, kept.error().ToString()));
-  }
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
-// Reads what is kept before the command starts; who writes the manifest writes it.
+// Sources are read before the command starts, and written by who writes the manifest; artifacts are
+// copied once it is over.
 #include "harness/rerun/record_kept.h"
 
+#include <fmt/format.h>
+
+#include <system_error>
 #include <utility>
 
 #include "harness/base/digest.h"
@@ -37,12 +41,55 @@ void KeepLockFiles(const RecordRequest& request, const fs::path& base, Recording
   }
 }
 
+Status KeepCopy(const fs::path& file, const fs::path& home, const std::string& sha256) {
+  RETURN_IF_ERROR(MakeDirectories(home.parent_path()));
+  std::error_code error;
+  fs::copy_file(file, home, fs::copy_options::skip_existing, error);  // of two artifacts, perhaps
+  if (error) return IoError("cannot keep a copy: " + error.message(), home.string());
+  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(home));
+  if (digest.sha256 == sha256) return {};
+  return IoError("the copy differs from the file that was hashed", home.string());
+}
+
+Status KeepArtifact(const RecordRequest& request, const fs::path& folder, Artifact* artifact) {
+  std::error_code error;
+  const fs::path place = fs::absolute(request.keep / request.run_id, error);
+  const fs::path path = artifact->path;
+  RETURN_IF_ERROR(KeepCopy(folder / path, place / path, artifact->sha256));
+  for (const ArtifactPart& part : artifact->parts) {
+    const fs::path beside = path.parent_path() / part.path;
+    RETURN_IF_ERROR(KeepCopy(folder / beside, place / beside, part.sha256));
+  }
+  artifact->location = PlaceOf(fs::weakly_canonical(place / path, error), request.root);
+  return {};
+}
+
 }  // namespace
+
+std::string PlaceOf(const fs::path& path, const fs::path& root) {
+  const fs::path normal = path.lexically_normal();
+  if (root.empty()) return normal.string();
+  std::error_code error;
+  const fs::path real_root = fs::canonical(root, error);
+  const fs::path below = normal.lexically_relative(real_root);
+  if (error || below.empty() || *below.begin() == "..") return normal.string();
+  return below.string();
+}
 
 void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tree,
                  const fs::path& base, Recording* out) {
   if (tree) KeepDiff(request, *tree, out);
   KeepLockFiles(request, base, out);
+}
+
+void KeepArtifacts(const RecordRequest& request, const fs::path& folder, Recording* out) {
+  if (request.keep.empty()) return;
+  for (Artifact& artifact : out->artifacts) {
+    const Status kept = KeepArtifact(request, folder, &artifact);
+    if (kept.ok()) continue;
+    out->missing_outputs.push_back(
+        fmt::format("output '{}' was not kept: {}", artifact.path, kept.error().ToString()));
+  }
 }
 
 }  // namespace rharness

@@ -1,4 +1,5 @@
-// What of the code a recording keeps, beyond its names: the diff of a changed tree, and lock files.
+// What a recording keeps beyond names and hashes: the diff of a changed tree, lock files, and
+// copies of artifacts.
 #ifndef RHARNESS_HARNESS_RERUN_RECORD_KEPT_H_
 #define RHARNESS_HARNESS_RERUN_RECORD_KEPT_H_
 
@@ -15,6 +16,14 @@ namespace rharness {
 // `base`: the code's root.
 void KeepSources(const RecordRequest& request, const std::optional<GitTree>& tree,
                  const std::filesystem::path& base, Recording* out);
+
+// Copies of the artifacts below RecordRequest::keep, where there is one. The run is over: a copy
+// that cannot be made is a missing output, and costs no more than the copy.
+void KeepArtifacts(const RecordRequest& request, const std::filesystem::path& folder,
+                   Recording* out);
+
+// How a folder or file of this machine is written down: relative to --root if it lies below.
+std::string PlaceOf(const std::filesystem::path& path, const std::filesystem::path& root);
 
 }  // namespace rharness
 
