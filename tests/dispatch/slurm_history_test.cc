@@ -76,14 +76,19 @@ class SlurmHistory : public testing::Test {
     const auto comm = ReadFile("/proc/" + std::to_string(parent) + "/comm");
     return comm.ok() && *comm == "slurmstepd\n" ? parent : 0;
   }
-  // As if its plug were pulled: what would report the end of a task goes before the task.
+  // As if its plug were pulled: what would report the end of a task goes before the task. A process
+  // that is just being started does not show its environment, so that one look is not enough.
   static void KillNode(const std::string& node) {
     world_->Kill(node);
-    const std::vector<int> pids = ProcessesOf(node);
-    for (const int pid : pids) {
-      if (const int step = StepOf(pid); step > 0) ::kill(step, SIGKILL);
+    for (int looks_without = 0; looks_without < 5;) {
+      const std::vector<int> pids = ProcessesOf(node);
+      for (const int pid : pids) {
+        if (const int step = StepOf(pid); step > 0) ::kill(step, SIGKILL);
+      }
+      for (const int pid : pids) ::kill(pid, SIGKILL);
+      looks_without = pids.empty() ? looks_without + 1 : 0;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    for (const int pid : pids) ::kill(pid, SIGKILL);
   }
   std::map<std::string, std::string> Verdicts() const {
     std::map<std::string, std::string> verdicts;
@@ -130,6 +135,7 @@ TEST_F(SlurmHistory, OutlivesANode) {
               for (int i = 0; i < 300 && !both(); ++i) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(100));
               }
+              std::this_thread::sleep_for(std::chrono::seconds(1));
               lost = both();
               KillNode("n1");
             });
