@@ -6,11 +6,28 @@
 
 #include "harness/rebuild/asked.h"
 #include "harness/rerun/data_cache.h"
+#include "harness/rerun/found_data.h"
+#include "harness/rerun/table_data.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A version of a table is had where the table still holds its files, whatever else it holds.
+Answer OfTableAt(const fs::path& path, const DataItem& item, bool verify) {
+  const auto unfit = UnfitData(path, item);
+  if (!unfit.ok()) return {PartState::kUnknown, unfit.error().ToString()};
+  if (!unfit->empty()) return {PartState::kGone, fmt::format("at {}: {}", path.string(), *unfit)};
+  if (!verify) return {PartState::kHad, fmt::format("at {}, its files not hashed", path.string())};
+  const auto digest = HashData(path, item);
+  if (!digest.ok()) return {PartState::kUnknown, digest.error().ToString()};
+  if (digest->sha256 == item.sha256) {
+    return {PartState::kHad, fmt::format("at {}, with its hash", path.string())};
+  }
+  return {PartState::kGone,
+          fmt::format("another one lies at {}: sha256 {}", path.string(), digest->sha256)};
+}
 
 // Of what lies at a path; empty: nothing does.
 std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
@@ -18,6 +35,7 @@ std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) return std::nullopt;
+  if (IsTable(item)) return OfTableAt(path, item, asked->options.verify);
   const bool is_file = fs::is_regular_file(status);
   if (is_file && fs::file_size(path, error) != item.size_bytes) {
     return Answer{PartState::kGone,
@@ -67,7 +85,7 @@ Answer OfData(const DataItem& item, Rebuilder::Asked* asked) {
     const auto in_cache = OfDataAt(cached, item, asked);
     if (in_cache && in_cache->state == PartState::kHad) return *in_cache;
   }
-  if (!item.source.empty()) {
+  if (!item.source.empty() && !IsTable(item)) {
     return asked->Once("data " + item.source, [&] { return OfSource(item.source, asked); });
   }
   if (there) return *there;
