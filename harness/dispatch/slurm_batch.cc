@@ -92,8 +92,9 @@ std::vector<std::string> SbatchArguments(const SlurmOptions& options, const fs::
   if (!avoid.empty() && needs.node.empty()) {
     arguments.push_back(fmt::format("--exclude={}", fmt::join(avoid, ",")));
   }
-  // Others can have the node make the environment by a login shell of the user's, which can hang and
-  // says what it likes: Slurm 22.05 does so for "NIL", too. SlurmClient picks what is handed over.
+  // Others can have the node make the environment by a login shell of the user's, which can hang
+  // and says what it likes: Slurm 22.05 does so for "NIL", too. SlurmClient picks what is handed
+  // over.
   arguments.emplace_back("--export=ALL");
   for (const std::string& option : options.sbatch) {
     const bool says_where = option.starts_with("--nodelist") || option.starts_with("--exclude=");
