@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <set>
 #include <thread>
@@ -65,6 +66,16 @@ Result<std::vector<Probe>> SelectProbes(const RunOptions& options) {
   return selected;
 }
 
+// This process's own. Where it does not say how idle threads wait, they sleep: else those of
+// OpenBLAS and OpenMP spin between the many small questions, which takes more time than the answers
+// and changes none. Sources: OpenBLAS, README, "Environment variables"; OpenMP 5.2, section 21.7.
+std::map<std::string, std::string> ChildEnvironment() {
+  std::map<std::string, std::string> environment = ProcessEnvironment();
+  environment.try_emplace("OPENBLAS_THREAD_TIMEOUT", "4");
+  environment.try_emplace("OMP_WAIT_POLICY", "PASSIVE");
+  return environment;
+}
+
 ProcessSpec ChildOf(const std::string& program, const Probe& probe, const ProbeContext& context) {
   ProcessSpec spec;
   spec.argv = {program,
@@ -80,7 +91,7 @@ ProcessSpec ChildOf(const std::string& program, const Probe& probe, const ProbeC
   for (const auto& path : context.library_paths) {
     spec.argv.insert(spec.argv.end(), {"--library-path", path.string()});
   }
-  spec.environment = ProcessEnvironment();
+  spec.environment = ChildEnvironment();
   return spec;
 }
 
@@ -127,7 +138,8 @@ Result<ProbeResult> ResultOf(const ProcessResult& process) {
 using Deadline = std::optional<Instant>;
 
 Result<ProbeResult> RunChild(const std::string& program, const Probe& probe,
-                             const RunOptions& options, const Deadline& deadline) {
+                             const RunOptions& options, const Deadline& deadline,
+                             const std::atomic<bool>& ended) {
   ProcessLimits limits;
   limits.timeout = probe.limit;
   if (deadline) {
@@ -140,8 +152,10 @@ Result<ProbeResult> RunChild(const std::string& program, const Probe& probe,
     }
   }
   limits.output_bytes = kMostResultBytes;
-  return ResultOf(
-      RunProcess(ChildOf(program, probe, options.context), limits, {}, options.should_cancel));
+  const auto should_cancel = [&] {
+    return ended || (options.should_cancel && options.should_cancel());
+  };
+  return ResultOf(RunProcess(ChildOf(program, probe, options.context), limits, {}, should_cancel));
 }
 
 // Adds the cases that are missing on one side or differ.
@@ -166,38 +180,79 @@ void AddChangedCases(const ProbeResult& a, const ProbeResult& b, std::set<std::s
   changed->insert(b.unstable.begin(), b.unstable.end());
 }
 
-// What each process answered, in their order. Those of a CPU probe run side by side, which halves
-// the time of a fingerprint and changes no answer that is one; a GPU's would share its memory.
-std::vector<Result<ProbeResult>> RunChildren(const std::string& program, const Probe& probe,
-                                             const RunOptions& options, const Deadline& deadline) {
-  const bool side_by_side =
-      probe.device == ProbeDevice::kCpu && std::thread::hardware_concurrency() > 1;
-  const auto policy = side_by_side ? std::launch::async : std::launch::deferred;
-  std::vector<std::future<Result<ProbeResult>>> children;
-  for (int i = 0; i < options.processes; ++i) {
-    children.push_back(
-        std::async(policy, [&] { return RunChild(program, probe, options, deadline); }));
-  }
-  std::vector<Result<ProbeResult>> results;
-  for (auto& child : children) {
-    results.push_back(child.get());
-    const bool fine = results.back().ok() && results.back()->status == ProbeStatus::kOk;
-    if (!fine && !side_by_side) break;  // what is deferred need not run
-  }
-  return results;
-}
+// What one process of a probe answered, and the seconds that it took.
+struct Answer {
+  Result<ProbeResult> result;
+  double seconds = 0.0;
+};
 
-// The first process's result, with the cases marked that other processes answered differently. The
-// first process that is not ok ends it: its result is the probe's.
-Result<ProbeResult> RunFresh(const std::string& program, const Probe& probe,
-                             const RunOptions& options, const Deadline& deadline) {
-  std::vector<Result<ProbeResult>> results = RunChildren(program, probe, options, deadline);
-  ASSIGN_OR_RETURN(ProbeResult first, std::move(results.front()));
+// All processes of all probes. Those of CPU probes run side by side, in as many lanes as there are
+// processors: a lane runs its share of one probe's processes after another's and waits for no other
+// lane. That more than halves the time of a fingerprint and changes no answer that is one. A GPU's
+// would share its memory: they run one after another, where they are asked for.
+class Children {
+ public:
+  Children(const std::string& program, const std::vector<Probe>& probes, const RunOptions& options)
+      : program_(program), probes_(probes), options_(options) {
+    if (options.budget.count() > 0) deadline_ = Now() + options.budget;
+    const auto lanes =
+        std::min(static_cast<unsigned>(options.processes), std::thread::hardware_concurrency());
+    if (probes.front().device == ProbeDevice::kGpu || lanes < 2) return;
+    promised_.resize(static_cast<std::size_t>(options.processes) * probes.size());
+    for (auto& answer : promised_) answers_.push_back(answer.get_future());
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      threads_.emplace_back([this, lane, lanes] { RunLane(lane, lanes); });
+    }
+  }
+  ~Children() { ended_ = true; }  // and each lane is joined
+
+  // Process i of this probe, 0-based; waits for it. Once each, probes and processes in their order.
+  Answer Take(std::size_t probe, std::size_t process) {
+    if (answers_.empty()) return Run(probes_[probe]);
+    return answers_[process * probes_.size() + probe].get();
+  }
+
+ private:
+  void RunLane(std::size_t lane, std::size_t lanes) {
+    for (std::size_t i = 0; i < probes_.size(); ++i) {
+      for (std::size_t at = lane; at < static_cast<std::size_t>(options_.processes) && !ended_;
+           at += lanes) {
+        promised_[at * probes_.size() + i].set_value(Run(probes_[i]));
+      }
+    }
+  }
+
+  Answer Run(const Probe& probe) {
+    const Instant began = Now();
+    Result<ProbeResult> result = RunChild(program_, probe, options_, deadline_, ended_);
+    return {std::move(result), SecondsSince(began)};
+  }
+
+  const std::string& program_;
+  const std::vector<Probe>& probes_;
+  const RunOptions& options_;
+  Deadline deadline_;
+  std::atomic<bool> ended_ = false;  // then no one waits for an answer
+  // By process, then by probe.
+  std::vector<std::promise<Answer>> promised_;
+  std::vector<std::future<Answer>> answers_;
+  std::vector<std::jthread> threads_;  // the last member: joined before the others go
+};
+
+// The first process's result, with the cases marked that other processes answered differently, and
+// the seconds of the slowest. The first process that is not ok ends it: its result is the probe's.
+Result<ProbeResult> RunFresh(Children& children, std::size_t probe, int processes,
+                             double* seconds) {
+  Answer answer = children.Take(probe, 0);
+  *seconds = answer.seconds;
+  ASSIGN_OR_RETURN(ProbeResult first, std::move(answer.result));
   std::set<std::string> unstable(first.unstable.begin(), first.unstable.end());
-  for (std::size_t i = 2; i <= results.size() && first.status == ProbeStatus::kOk; ++i) {
-    ASSIGN_OR_RETURN(ProbeResult next, std::move(results[i - 1]));
+  for (int i = 2; i <= processes && first.status == ProbeStatus::kOk; ++i) {
+    answer = children.Take(probe, static_cast<std::size_t>(i - 1));
+    *seconds = std::max(*seconds, answer.seconds);
+    ASSIGN_OR_RETURN(ProbeResult next, std::move(answer.result));
     if (next.status != ProbeStatus::kOk) {
-      next.message = fmt::format("in process {} of {}: {}", i, options.processes, next.message);
+      next.message = fmt::format("in process {} of {}: {}", i, processes, next.message);
       return next;
     }
     if (next.parameters.Dump() != first.parameters.Dump()) {
@@ -279,14 +334,13 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
   std::map<std::string, Json> libraries;
   std::set<std::string> used;
   Json seconds = Json::MakeObject();
-  const Deadline deadline =
-      options.budget.count() > 0 ? std::optional(Now() + options.budget) : std::nullopt;
+  Children children(program, selected, options);
   for (std::size_t i = 0; i < selected.size(); ++i) {
     const Probe& probe = selected[i];
     if (options.progress) options.progress(probe, i, selected.size());
-    const Instant began = Now();
-    ASSIGN_OR_RETURN(const ProbeResult result, RunFresh(program, probe, options, deadline));
-    seconds.Set(probe.name, SecondsSince(began));
+    double slowest = 0.0;
+    ASSIGN_OR_RETURN(const ProbeResult result, RunFresh(children, i, options.processes, &slowest));
+    seconds.Set(probe.name, slowest);
     if (IsBrokenControl(probe, result) && suite == "ok") {
       suite = fmt::format(
           "{} must come out different from time to time and came out the same {} times in each of "
@@ -294,7 +348,7 @@ Result<Json> RunProbes(const std::string& program, const RunOptions& options) {
           probe.name, options.context.repeats, options.processes);
     }
     for (const auto& [name, described] : result.libraries) {
-      libraries.emplace(name, WithDigest(described));
+      if (!libraries.contains(name)) libraries.emplace(name, WithDigest(described));
     }
     used.insert(result.folders.begin(), result.folders.end());
     probes.Append(FingerprintProbe(probe, result));

@@ -34,8 +34,8 @@ struct RunOptions {
 
 // The fingerprint, "rharness.fingerprint/v1": {"schema", "stack": {identity of the machine and its
 // libraries}, "suite": "ok" or what is broken, "repeats": {"in_process", "processes"}, "context":
-// {when, where, "probe_seconds": {name: of all its processes}, "by_name": [probes left out because
-// no name asked for them]; never compared}, "probes":
+// {when, where, "probe_seconds": {name: of its slowest process}, "by_name": [probes left out
+// because no name asked for them]; never compared}, "probes":
 // [{"name", "family", "device", "status", "message", "parameters", "choice": {case: object},
 // "tree": {case: {"name", "leaves", "sha256", "canonical", what is known of sums of products:
 // "arithmetic": {"name", "products", "sums"}, "replayed": {"inputs", "predicted"}, "outputs": that

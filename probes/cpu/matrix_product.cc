@@ -99,8 +99,13 @@ Status RegionSum<T>::Sum(std::span<const T> rows, std::span<const T> b, std::spa
   for (std::size_t j = 0; j < n && !of_rows_; ++j) {
     std::copy_n(line[j] + skip, k, asked.begin() + static_cast<std::ptrdiff_t>(j * k));
   }
-  for (std::size_t p = 0; p < k && of_rows_; ++p) {
-    for (std::size_t i = 0; i < m; ++i) asked[i + p * m] = line[i][skip + p];
+  // In blocks of a cache line of each row.
+  constexpr std::size_t kBlock = 64 / sizeof(T);
+  for (std::size_t block = 0; block < k && of_rows_; block += kBlock) {
+    const std::size_t end = std::min(block + kBlock, k);
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t p = block; p < end; ++p) asked[i + p * m] = line[i][skip + p];
+    }
   }
   std::vector<T> c(m * n, T(0));
   for (std::size_t i = 0; i < m * n && skip > 0; ++i) {
