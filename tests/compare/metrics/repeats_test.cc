@@ -5,49 +5,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <map>
-#include <sstream>
-#include <string>
 #include <vector>
 
 #include "compare/metrics/decision.h"
 #include "compare/stats/moments.h"
+#include "tests/compare/metrics/repeat_groups.h"
 #include "tests/compare/metrics/simulation.h"
 #include "tests/shared_data.h"
 
 namespace rharness {
 namespace {
 
-using Groups = std::map<int, std::vector<double>>;  // final losses, one a run
-
-// Columns: group, ..., run (7th), step (8th), val_loss (9th); a run's last step counts.
-Groups ReadGroups(std::istream& file) {
-  struct Last {
-    double step = -1.0;
-    double loss = 0.0;
-  };
-  std::map<int, std::map<int, Last>> last;
-  std::string line;
-  std::getline(file, line);
-  while (std::getline(file, line)) {
-    std::vector<std::string> cells;
-    std::stringstream text(line);
-    for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
-    if (cells.size() < 9) continue;
-    Last& at = last[std::stoi(cells[0])][std::stoi(cells[6])];
-    const double step = std::stod(cells[7]);
-    if (step > at.step) at = {step, std::stod(cells[8])};
-  }
-  Groups groups;
-  for (const auto& [group, runs] : last) {
-    for (const auto& [run, one] : runs) groups[group].push_back(one.loss);
-  }
-  return groups;
-}
-
 // The prior that judges a group comes from the others.
-VariancePrior PriorWithout(const Groups& groups, int group) {
+VariancePrior PriorWithout(const RepeatGroups& groups, int group) {
   std::vector<double> variances;
   std::vector<double> dfs;
   for (const auto& [other, values] : groups) {
@@ -72,7 +42,8 @@ MetricVerdict DecideRepeat(MetricInput input, double confirming) {
   return DecideMetric(input).verdict;
 }
 
-RepeatRates MeasureRepeats(const Groups& groups, std::size_t n, std::size_t k, double margin) {
+RepeatRates MeasureRepeats(const RepeatGroups& groups, std::size_t n, std::size_t k,
+                           double margin) {
   constexpr int kTrials = 300;
   NormalSource source(31);
   RepeatRates rates;
@@ -117,8 +88,7 @@ RepeatRates MeasureRepeats(const Groups& groups, std::size_t n, std::size_t k, d
 TEST(RealRepeats, AreCalledDriftedAsRarelyAsStatedOnAverageOverTheFamily) {
   const auto folder = SharedData("repeats");
   if (!folder) GTEST_SKIP() << kNoSharedData;
-  std::ifstream file(*folder / "nanogpt.csv");
-  const Groups groups = ReadGroups(file);
+  const RepeatGroups groups = ReadRepeatGroups(*folder / "nanogpt.csv");
   ASSERT_GE(groups.size(), 60U);
   struct RepeatCell {
     std::size_t n, k;
