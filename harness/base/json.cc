@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "harness/base/json_quick.h"
+
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMaxDepth = 128;
-constexpr std::size_t kMaxValues = std::size_t{1} << 24;  // about 0.7 GB of Json
 constexpr std::size_t kMaxQuoted = 80;
 
 // The start of a stranger's text for an error message, cut between characters.
@@ -101,8 +101,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
   bool Open(Json::Kind kind) {
-    if (stack_.size() >= kMaxDepth) {
-      return Refuse(fmt::format("nested more than {} levels deep", kMaxDepth));
+    if (stack_.size() >= kMaxJsonDepth) {
+      return Refuse(fmt::format("nested more than {} levels deep", kMaxJsonDepth));
     }
     stack_.push_back(Level{.kind = kind});
     return true;
@@ -113,7 +113,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     return Add(std::move(value));
   }
   bool Add(Json value) {
-    if (++values_ > kMaxValues) return Refuse(fmt::format("more than {} values", kMaxValues));
+    if (++values_ > kMaxJsonValues)
+      return Refuse(fmt::format("more than {} values", kMaxJsonValues));
     if (stack_.empty()) {
       root_ = std::move(value);
       return true;
@@ -378,15 +379,20 @@ std::string Json::Dump(int indent) const {
   return out;
 }
 
+Result<Json> ParseJsonCarefully(std::string_view text, std::string_view file) {
+  Builder builder(file);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return std::move(builder).Finish();
+}
+
 Result<Json> ParseJson(std::string_view text, std::string_view file) {
-  // The parser below takes a NUL for the end of its input.
+  // The parsers take a NUL for the end of their input.
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
     return InvalidInput("not valid JSON: unexpected NUL",
                         fmt::format("{}: byte {}", file, nul + 1));
   }
-  Builder builder(file);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
-  return std::move(builder).Finish();
+  if (std::optional<Json> value = ParseJsonQuickly(text)) return *std::move(value);
+  return ParseJsonCarefully(text, file);
 }
 
 }  // namespace rharness

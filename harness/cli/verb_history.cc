@@ -115,8 +115,19 @@ class Findings {
 // What was read of a file, to know its manifest again.
 struct ReadOnce {
   std::filesystem::path file;
-  std::string sha256;  // of its manifest as it is stored
+  std::string sha256;  // of its bytes
+  std::string stored;  // SHA-256 of its manifest as it is stored
 };
+
+struct ReadText {
+  std::string sha256;
+  Json json;
+};
+Result<ReadText> ReadManifestText(const std::filesystem::path& file) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  ASSIGN_OR_RETURN(Json json, ParseJson(text, file.string()));
+  return ReadText{Sha256HexOf(text), std::move(json)};
+}
 
 Status DiffersFromStored(const std::string& run_id, const std::filesystem::path& file) {
   return IntegrityError(
@@ -136,13 +147,14 @@ Result<std::vector<ReadOnce>> CheckAll(const std::vector<std::filesystem::path>&
   std::map<std::string, std::size_t> first;
   std::optional<Error> in_the_way;  // told after what is missing
   for (const std::filesystem::path& file : files) {
-    ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(file));
+    ASSIGN_OR_RETURN(const ReadText text, ReadManifestText(file));
+    ASSIGN_OR_RETURN(const Manifest manifest, ParseManifest(text.json, file.string()));
     findings.Log(file, Admit(manifest));
     const std::string body = ToJson(manifest).Dump();
-    read.push_back({file, Sha256HexOf(body)});
+    read.push_back({file, text.sha256, Sha256HexOf(body)});
     if (in_the_way) continue;
     const auto [twin, is_new] = first.emplace(manifest.run_id, read.size() - 1);
-    if (!is_new && read[twin->second].sha256 != read.back().sha256) {
+    if (!is_new && read[twin->second].stored != read.back().stored) {
       in_the_way = IntegrityError(
           fmt::format("run '{}' is also that of {}, with other content; nothing was stored",
                       manifest.run_id, read[twin->second].file.string()),
@@ -163,11 +175,11 @@ Result<std::vector<ReadOnce>> CheckAll(const std::vector<std::filesystem::path>&
 }
 
 Result<AddOutcome> AddAgain(const ReadOnce& one, HistoryStore* store) {
-  ASSIGN_OR_RETURN(const Manifest manifest, LoadManifest(one.file));
-  if (Sha256HexOf(ToJson(manifest).Dump()) != one.sha256) {
+  ASSIGN_OR_RETURN(const ReadText text, ReadManifestText(one.file));
+  if (text.sha256 != one.sha256) {
     return IntegrityError("was changed while manifests were added", one.file.string());
   }
-  return store->Add(manifest, SystemClock().Now());
+  return store->AddRead(text.json, one.file.string(), SystemClock().Now());
 }
 
 Result<int> AddManifests(const HistoryOptions& options) {

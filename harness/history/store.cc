@@ -152,6 +152,19 @@ Result<AddOutcome> SqlHistory::Add(const Manifest& manifest, WallTime now) {
   ASSIGN_OR_RETURN(const Json json, ParseJson(body, Where(manifest.run_id)));
   ASSIGN_OR_RETURN(const Manifest readable, ParseManifest(json, Where(manifest.run_id)));
   if (readable.run_id != manifest.run_id) return InternalError("the manifest changed as written");
+  return AddBody(manifest, body, now);
+}
+
+Result<AddOutcome> SqlHistory::AddRead(const Json& json, std::string_view where, WallTime now) {
+  ASSIGN_OR_RETURN(const Manifest manifest, ParseManifest(json, where));
+  const std::string body = ToJson(manifest).Dump();
+  // Where it says what was read, it can be read again.
+  if (body != json.Dump()) return Add(manifest, now);
+  return AddBody(manifest, body, now);
+}
+
+Result<AddOutcome> SqlHistory::AddBody(const Manifest& manifest, const std::string& body,
+                                       WallTime now) {
   return database_->Write([&]() -> Result<AddOutcome> {
     if (HasRun(manifest.run_id)) {
       RETURN_IF_ERROR(CheckSameContent(manifest.run_id, body));
