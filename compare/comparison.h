@@ -115,12 +115,11 @@ struct ComparisonSet {
 // Fills verdict, headline, more_reruns, needs_confirmation and findings (those already there stay)
 // from the parts. The ladder, first match wins:
 //   infra           no rerun could be carried out
-//   not_comparable  an identity fact differs (data, code, image), or there is nothing in common
-//   failed          a rerun crashed, hung or ended at a limit
-//   drifted         a value stopped being finite
-//   not_comparable  bits differ on another hardware class than the recorded one
-//   drifted         bits differ where they were promised or asked for; a metric's shift is shown,
-//   or
+//   not_comparable  an identity fact differs (data, code, image), a metric that decides was
+//   measured on another set, or there is nothing in common failed          a rerun crashed, hung or
+//   ended at a limit drifted         a value stopped being finite not_comparable  bits differ on
+//   another hardware class than the recorded one drifted         bits differ where they were
+//   promised or asked for; a metric's shift is shown, or
 //                   a loss beyond its band where no metric was tested
 //   identical       everything is equal bit for bit, times and memory left out, and there is
 //   something equivalent      every primary metric is shown to be within its margin, or equal;

@@ -41,6 +41,41 @@ std::vector<std::string> Changes(const Comparison& comparison, Layer layer,
   return changes;
 }
 
+// What made the data of which the hash differs, on either side; empty: not said.
+std::array<std::optional<std::string>, 2> LineageOf(const FactDifference& difference,
+                                                    const ExplainInput& in) {
+  constexpr std::string_view kBegin = "data.", kEnd = ".sha256";
+  std::array<std::optional<std::string>, 2> makers;
+  if (!difference.key.starts_with(kBegin) || !difference.key.ends_with(kEnd)) return makers;
+  const std::string name =
+      difference.key.substr(kBegin.size(), difference.key.size() - kBegin.size() - kEnd.size());
+  for (std::size_t side = 0; side < makers.size(); ++side) {
+    for (const Fact& fact : side == 0 ? in.facts_a : in.facts_b) {
+      if (fact.kind == FactKind::kLineage && fact.key == "made_by." + name) {
+        makers[side] = fact.value;
+      }
+    }
+  }
+  return makers;
+}
+
+// Adds that another transform made it, if both sides say which did.
+bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in,
+                   std::vector<Cause>* out) {
+  const auto [was, is] = LineageOf(difference, in);
+  if (!was || !is || *was == *is) return false;
+  const std::string name = difference.key.substr(5, difference.key.size() - 12);
+  out->push_back(
+      {"data_made_otherwise",
+       Layer::kData,
+       "shown",
+       fmt::format("The data '{}' was made by another version of the transform: {} -> {}.", name,
+                   *was, *is),
+       {Change(difference)},
+       "make it by the transform of A, and hold its hash to that of A (rharness hash)"});
+  return true;
+}
+
 void Data(const ExplainInput& in, std::vector<Cause>* out) {
   auto undeclared = Changes(in.comparison, Layer::kData, {"input."});
   if (!undeclared.empty()) {
@@ -48,8 +83,14 @@ void Data(const ExplainInput& in, std::vector<Cause>* out) {
                     "A file that the run reads, and that nothing declares, is not the same.",
                     std::move(undeclared), "declare it (--data or --code-file), and record again"});
   }
-  auto evidence = Changes(in.comparison, Layer::kData, {""});
-  std::erase_if(evidence, [](const std::string& change) { return change.starts_with("input."); });
+  std::vector<std::string> evidence;
+  for (const FactDifference& difference : LayerOf(in.comparison, Layer::kData).differences) {
+    if (difference.key.starts_with("input.") || MadeOtherwise(difference, in, out)) continue;
+    evidence.push_back(Change(difference));
+    const auto [was, is] = LineageOf(difference, in);
+    if (was) evidence.push_back(fmt::format("it was made by {} in A", *was));
+    if (is) evidence.push_back(fmt::format("it was made by {} in B", *is));
+  }
   if (evidence.empty()) return;
   out->push_back({"data_changed", Layer::kData, "shown",
                   "The training data is not the same: its hashes differ.", std::move(evidence),

@@ -41,6 +41,9 @@ enum class FactKind {
   // here. But a list that is empty on one side alone is not known there: nothing may have been
   // seen. `value` names them in words.
   kComplete,
+  // What made the thing that the fact "data.NAME.sha256" speaks of, of key "made_by.NAME". No
+  // difference by itself: it explains one.
+  kLineage,
 };
 
 struct FactBundle;

@@ -144,6 +144,10 @@ bool Ladder::NotComparable() {
                fmt::format("rerun {}", end.index), {}, {},
                "data, code, image and hardware must be the recorded ones", end.reason, end.layer));
   }
+  for (Finding& finding : c_.findings) {
+    if (finding.code == kOtherEvalSet) finding.decisive = decided = true;
+  }
+  if (decided) c_.verdict = Verdict::kNotComparable;
   if (c_.is_rerun) {
     return DecideByFacts(FactWeight::kIdentity, "must be the recorded one",
                          " is not the recorded one") ||
@@ -151,7 +155,7 @@ bool Ladder::NotComparable() {
   }
   return DecideByFacts(FactWeight::kIdentity, "data, code, image and seeds must be the same",
                        " is not the same on both sides") ||
-         NothingInCommon();
+         decided || NothingInCommon();
 }
 
 bool Ladder::NothingInCommon() {

@@ -46,6 +46,10 @@ struct Finding {
   bool decisive = false;       // this finding decided the verdict
 };
 
+// The code of a finding: a metric that decides was measured on other data, so that nothing can be
+// said.
+inline constexpr std::string_view kOtherEvalSet = "other_eval_set";
+
 }  // namespace rharness
 
 #endif  // RHARNESS_COMPARE_VERDICT_H_

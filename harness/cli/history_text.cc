@@ -7,6 +7,7 @@
 #include <array>
 
 #include "harness/base/files.h"
+#include "harness/manifest/lineage.h"
 
 namespace rharness {
 namespace {
@@ -70,12 +71,24 @@ std::string ImageText(const Image& image) {
   return fmt::format("{}/{}@{}", image.registry, image.repository, image.digest);
 }
 
+// How many, and which of them say what made them.
+std::string DataText(const std::vector<DataItem>& data) {
+  std::string text = fmt::format("{} items", data.size());
+  for (const DataItem& item : data) {
+    if (!item.made_by) continue;
+    text += fmt::format("; {} made by {}", InWords(item), InWords(*item.made_by));
+  }
+  return text;
+}
+
 std::string MetricsText(const std::vector<Metric>& metrics) {
   std::vector<std::string> texts;
   for (const Metric& metric : metrics) {
     if (!metric.primary) continue;
-    texts.push_back(fmt::format("{} = {}{}", metric.name, metric.value,
-                                metric.margin ? fmt::format(" (margin {})", *metric.margin) : ""));
+    texts.push_back(
+        fmt::format("{} = {}{}{}", metric.name, metric.value,
+                    metric.evaluated_on.empty() ? "" : fmt::format(" on '{}'", metric.evaluated_on),
+                    metric.margin ? fmt::format(" (margin {})", *metric.margin) : ""));
   }
   return texts.empty() ? "no primary metric" : fmt::format("{}", fmt::join(texts, ", "));
 }
@@ -110,7 +123,7 @@ std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& en
           {"command", fmt::format("{}", fmt::join(manifest.command, " "))},
           {"code", CodeText(manifest.code)},
           {"image", ImageText(manifest.image)},
-          {"data", fmt::format("{} items", manifest.data.size())},
+          {"data", DataText(manifest.data)},
           {"metrics", MetricsText(manifest.metrics)},
           {"artifacts", fmt::format("{} files", manifest.artifacts.size())},
           {"added", FormatTime(entry.added)},

@@ -11,6 +11,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/manifest/image_name.h"
+#include "harness/manifest/lineage.h"
 #include "harness/rerun/image_file.h"
 #include "harness/rerun/table_data.h"
 #include "harness/tables/delta_table.h"
@@ -114,6 +115,22 @@ Status ReadSettings(const RecordArguments& arguments, RecordRequest* request) {
   return {};
 }
 
+// "NAME=REPOSITORY@COMMIT" and the like, by the name of the data.
+Status ReadMadeBy(const RecordArguments& arguments, RecordRequest* request) {
+  for (const std::string& text : arguments.made_by) {
+    ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--made-by", text));
+    auto made_by = ParseMadeBy(pair.value);
+    if (!made_by.ok()) {
+      return InvalidInput(fmt::format("of '{}': {}", pair.name, made_by.error().message),
+                          "--made-by");
+    }
+    if (!request->made_by.emplace(pair.name, std::move(*made_by)).second) {
+      return InvalidInput(fmt::format("says twice what made '{}'", pair.name), "--made-by");
+    }
+  }
+  return {};
+}
+
 std::string Platform() {
   utsname system{};
   if (::uname(&system) != 0) return "";
@@ -138,9 +155,11 @@ Status ReadMetricField(std::string_view field, Metric* metric) {
     metric->margin = *number;
   } else if (key == "quantum" && number && *number >= 0) {
     metric->quantum = *number;
+  } else if (key == "on" && !value.empty()) {
+    metric->evaluated_on = value;
   } else {
     return InvalidInput(fmt::format("expected direction=higher|lower|none, unit=U, margin=X, "
-                                    "quantum=X or primary, found '{}'",
+                                    "quantum=X, on=DATA or primary, found '{}'",
                                     field),
                         "--metric");
   }
@@ -219,6 +238,7 @@ Result<RecordRequest> BuildRequest(const RecordArguments& arguments) {
     ASSIGN_OR_RETURN(DataItem item, ParseData(text));
     request.data.push_back(std::move(item));
   }
+  RETURN_IF_ERROR(ReadMadeBy(arguments, &request));
   RETURN_IF_ERROR(ReadOutputs(arguments, &request));
   RETURN_IF_ERROR(ReadSettings(arguments, &request));
   request.rng_sources = arguments.rng_sources;

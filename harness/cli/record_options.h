@@ -19,6 +19,7 @@ struct RecordArguments {
   std::string image;
   std::vector<std::string> data;
   std::vector<std::string> sources;  // of data: "NAME=URL"; asked about by whoever runs the verb
+  std::vector<std::string> made_by;  // of data: "NAME=REPOSITORY@COMMIT"
   std::vector<std::string> weights;
   std::vector<std::string> artifacts;
   std::string metrics_path;
@@ -49,8 +50,8 @@ struct RecordArguments {
 // ':' or is "localhost". Errors: invalid_input, also for a reference without a digest.
 Result<Image> ParseImage(std::string_view text);
 
-// "NAME[,direction=higher|lower|none][,unit=U][,margin=X][,quantum=X][,primary]"; the unit is "1"
-// unless given. Errors: invalid_input.
+// "NAME[,direction=higher|lower|none][,unit=U][,margin=X][,quantum=X][,primary][,on=DATA]"; the
+// unit is "1" unless given. Errors: invalid_input.
 Result<Metric> ParseMetric(std::string_view text);
 
 // Errors: invalid_input with the option and what was expected.

@@ -135,6 +135,9 @@ void AddDataOptions(Command* verb, CompleteOptions* options) {
       verb, "--source", &a->sources,
       "Where a file of --data lies, too: NAME=URL (https, s3, lakefs); its server is asked "
       "for the version or commit that it is now");
+  AddRepeatable(verb, "--made-by", &a->made_by,
+                "Which transform wrote data of the record: NAME=REPOSITORY@COMMIT, with ,version=V "
+                "behind it or NAME=version=V alone");
   verb->Add(
           "--croissant", &options->croissant,
           "Description of a data set: its files' SHA-256 and sources; files at hand are held to it")
@@ -148,7 +151,8 @@ void AddDataOptions(Command* verb, CompleteOptions* options) {
   AddRepeatable(verb, "--artifact", &a->artifacts, "Other outputs: ROLE=PATH");
   verb->Add("--metrics", &a->metrics_path, "Metrics file that the command writes").File();
   AddRepeatable(verb, "--metric", &a->metrics,
-                "What a metric of the record means: NAME,direction=higher,margin=0.01,primary");
+                "What a metric of the record means: NAME,direction=higher,margin=0.01,primary,"
+                "on=DATA; with NAME,on=DATA alone the rest stays");
   verb->Add("--determinism", &a->determinism, "What a rerun must meet")
       .Choices({"bitwise", "statistical"});
   verb->Add("--scope", &a->scope, "Where the bits hold")

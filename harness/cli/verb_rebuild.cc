@@ -193,7 +193,8 @@ void AddRebuildInputs(Command* verb, RebuildArguments* a) {
 void AddRebuildQuestions(Command* verb, RebuildArguments* a) {
   verb->Heading("What is asked");
   verb->Add("--network", &a->network,
-            "Registries for images, sources for data, repositories that are URLs for commits");
+            "Registries for images, sources for data (http, S3, lakeFS; keys as for `fetch`), "
+            "repositories that are URLs for commits");
   verb->Add("--packages", &a->packages,
             "pip's index and apt's lists for the recorded versions, of packages in use where that "
             "is known, 300 of each at most");
@@ -213,8 +214,9 @@ void AddRebuild(Command& root) {
   AddRebuildInputs(&verb, a);
   AddRebuildQuestions(&verb, a);
   verb.Note(
-      "Of each part (image, commit, diff, code and lock files, data, packages, hardware) one line: "
-      "had (where), gone (who says so) or unknown (why). Nothing is downloaded. Without --network "
+      "Of each part (image, commit, diff, code and lock files, data, the commit of what made them, "
+      "packages, hardware) one line: had (where), gone (who says so) or unknown (why). Nothing is "
+      "downloaded. Without --network "
       "and --packages nobody but this machine is asked.");
   verb.Note(
       "A history keeps the last answer of each run: `history list` shows it, `rebuild = gone` "

@@ -157,6 +157,9 @@ void AddInputs(Command* verb, RecordArguments* a) {
       verb, "--source", &a->sources,
       "Where a file of --data lies, too: NAME=URL (https, s3, lakefs); its server is asked "
       "for the version or commit that it is now");
+  AddRepeatable(verb, "--made-by", &a->made_by,
+                "Which transform wrote a --data: NAME=REPOSITORY@COMMIT, with ,version=V behind it "
+                "or NAME=version=V alone");
   AddRepeatable(verb, "--code-file", &a->code_files, "Sources that the run depends on").File();
   AddRepeatable(verb, "--seed", &a->seeds, "Seeds: NAME=INTEGER");
   AddRepeatable(verb, "--rng", &a->rng_sources, "Sources of randomness without a recorded seed");
@@ -189,8 +192,10 @@ void AddOutputs(Command* verb, RecordArguments* a) {
   AddRepeatable(verb, "--artifact", &a->artifacts,
                 "Other outputs: ROLE=PATH; roles are optimizer, metrics, log, other");
   verb->Add("--metrics", &a->metrics_path, "Metrics file that the command writes").File();
-  AddRepeatable(verb, "--metric", &a->metrics,
-                "What a metric means: NAME,direction=higher,unit=1,margin=0.01,primary");
+  AddRepeatable(
+      verb, "--metric", &a->metrics,
+      "What a metric means: NAME,direction=higher,unit=1,margin=0.01,primary,on=DATA; DATA "
+      "is the name of the --data that it is measured on");
   verb->Add("--keep", &a->keep, "Copy the outputs below this folder, under the run's name")
       .Folder();
 }

@@ -12,6 +12,7 @@
 #include "compare/curves/series.h"
 #include "compare/explain.h"
 #include "harness/base/files.h"
+#include "harness/comparison/lineage_findings.h"
 #include "harness/drill/compare_rerun.h"
 #include "harness/drill/decide_metrics.h"
 
@@ -176,11 +177,16 @@ void AcceptRounding(const Manifest& reference, double value, MetricDecision* dec
   decision->reason = "within_rounding";
 }
 
-}  // namespace
+void LeaveOut(const std::vector<OtherEvalSet>& others, std::vector<Metric>* metrics) {
+  for (const OtherEvalSet& other : others) {
+    std::erase_if(*metrics, [&](const Metric& metric) { return metric.name == other.metric; });
+  }
+  // What is left was measured on one set, whatever its name.
+  for (Metric& metric : *metrics) metric.evaluated_on.clear();
+}
 
-std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
-                                           const std::vector<Subject>& replicates) {
-  if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
+// A, with the metrics that B has as well and that can be compared.
+Manifest ReferenceOf(const Subject& a, const Subject& b) {
   // Evidence knows no units and margins; where the other side is a manifest, its definitions hold.
   Manifest reference = a.manifest;
   if (a.side.kind == "evidence" && b.side.kind == "manifest") {
@@ -200,6 +206,16 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
     return std::ranges::find(b.manifest.metrics, metric.name, &Metric::name) ==
            b.manifest.metrics.end();
   });
+  LeaveOut(OtherEvalSets(a, b), &reference.metrics);
+  return reference;
+}
+
+}  // namespace
+
+std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
+                                           const std::vector<Subject>& replicates) {
+  if (a.manifest.metrics.empty() || b.manifest.metrics.empty()) return {};
+  Manifest reference = ReferenceOf(a, b);
   // Replicates stand for what runs of A differ by: each is a draw, whatever its seed.
   reference.seeds.clear();
   std::vector<Manifest> members = {reference};
@@ -208,6 +224,7 @@ std::vector<MetricDecision> CompareMetrics(const Subject& a, const Subject& b,
     member.run_id = fmt::format("replicate-{}", members.size());
     member.metrics.clear();
     for (const Metric& metric : replicate.manifest.metrics) member.metrics.push_back(metric);
+    LeaveOut(OtherEvalSets(a, replicate), &member.metrics);
   }
   std::vector<MetricDecision> decisions =
       DecideMetrics({{reference, {AsEvidence(b)}}}, Family(members)).runs.front();
@@ -247,6 +264,7 @@ Result<Gathered> GatherComparison(const Subject& a, const Subject& b,
   }
   comparison.metrics = CompareMetrics(a, b, replicates);
   NoteMissing(a, b, &comparison);
+  NoteLineage(a, b, &comparison);
   NoteUnknown(a, b, &comparison);
   if (a.unread && b.unread) {
     std::ranges::move(CompareUnread(*a.unread, *b.unread, {"in A", "in B"}),

@@ -98,6 +98,7 @@ Result<Subject> LoadEvidenceSubject(const fs::path& path, const SubjectOptions& 
   subject.side = {path.string(), "evidence",
                   fmt::format("rerun {} of {}", evidence.rerun, evidence.run_id)};
   subject.facts = FactsOf(evidence, manifest);
+  manifest.data = evidence.data;
   subject.curves = CurvesOf(evidence.metrics.curves);
   subject.unread = evidence.unread_metrics;
   if (!evidence.obstacle.empty()) {

@@ -10,6 +10,7 @@
 #include "compare/curves/series.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/drill/eval_sets.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
 
@@ -214,6 +215,7 @@ Comparison CompareRerun(const Manifest& manifest, const Evidence& evidence, cons
   comparison.ends = {EndOf(evidence)};
   comparison.layers = CompareFacts(FactsAsRerun(manifest, evidence), FactsOf(evidence, manifest));
   for (const Remark& remark : evidence.remarks) comparison.findings.push_back(FindingOf(remark));
+  std::ranges::move(EvalSetFindings(manifest, evidence), std::back_inserter(comparison.findings));
   if (comparison.ends.front().state != RerunEnd::State::kCompared) return comparison;
   for (const Artifact& artifact : manifest.artifacts) {
     if (!IsCheckpoint(artifact)) continue;

@@ -188,7 +188,7 @@ std::string SeedsOf(const Manifest& manifest) {
   return text;
 }
 
-Family::Family(const std::vector<Manifest>& members) {
+Family::Family(const std::vector<Manifest>& members) : tag_moves_(FindTagMoves(members)) {
   struct Sum {
     double value = 0.0;
     int runs = 0;

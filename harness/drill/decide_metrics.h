@@ -10,6 +10,7 @@
 
 #include "compare/metrics/decision.h"
 #include "harness/drill/envelope.h"
+#include "harness/drill/image_tags.h"
 #include "harness/manifest/evidence.h"
 #include "harness/manifest/manifest.h"
 
@@ -19,7 +20,8 @@ namespace rharness {
 // is recorded: then every run is a unit, and its reruns are draws of their own.
 std::string SeedsOf(const Manifest& manifest);
 
-// The recorded values of a family's metrics, by configuration: what its noise is known from.
+// The recorded values of a family's metrics, by configuration: what its noise is known from. And
+// which tags of its images moved.
 class Family {
  public:
   explicit Family(const std::vector<Manifest>& members);
@@ -27,9 +29,11 @@ class Family {
   using ByConfiguration = std::map<std::string, std::vector<double>>;
   // Values of one metric; empty when no member has it.
   const ByConfiguration& Values(const std::string& metric) const;
+  const std::vector<TagMove>& tag_moves() const { return tag_moves_; }
 
  private:
   std::map<std::string, ByConfiguration> values_;  // by metric name
+  std::vector<TagMove> tag_moves_;
 };
 
 // A run and its reruns that were compared; what is named here outlives the call.

@@ -13,6 +13,7 @@
 
 #include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/hardware_class.h"
+#include "harness/manifest/lineage.h"
 #include "harness/manifest/packages.h"
 
 namespace rharness {
@@ -45,6 +46,11 @@ void AddData(const std::vector<DataItem>& data, Collector* out) {
   for (const DataItem& item : data) {
     out->AddKnown(Layer::kData, fmt::format("data.{}.sha256", item.name), item.sha256,
                   FactWeight::kIdentity);
+    if (!item.made_by) continue;
+    out->Add({.layer = Layer::kData,
+              .key = "made_by." + item.name,
+              .value = InWords(*item.made_by),
+              .kind = FactKind::kLineage});
   }
 }
 

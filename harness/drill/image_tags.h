@@ -5,9 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "compare/verdict.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
+
+struct TagMove {
+  std::string tag;     // "registry.example/ml/train:1"
+  std::string before;  // digest
+  std::string after;
+  std::string sentence;
+};
+// Each time that a tag was recorded with another digest than by the run before it, in the order of
+// the runs' start. Images without a tag or a digest say nothing.
+std::vector<TagMove> FindTagMoves(const std::vector<Manifest>& runs);
+
+// The last of these that are of the run's own tag, as findings of the environment layer that decide
+// nothing: a rerun goes by the digest.
+std::vector<Finding> TagFindings(const Manifest& run, const std::vector<TagMove>& moves);
 
 // One sentence for each time that a tag was recorded with another digest than by the run before it,
 // in the order of the runs' start: which tag, from and to what, and when either was recorded.

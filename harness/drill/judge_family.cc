@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -37,7 +38,7 @@ bool IsOfFamily(const RunState& run) {
                               [](const auto& rerun) { return HasOtherIdentity(rerun.second); });
 }
 
-void Judge(std::vector<MetricDecision> metrics, RunState* run) {
+void Judge(std::vector<MetricDecision> metrics, const Family& family, RunState* run) {
   std::vector<Evidence> evidence;
   std::vector<Comparison> reruns;
   for (const auto& [rerun, one] : run->evidence) {
@@ -45,6 +46,8 @@ void Judge(std::vector<MetricDecision> metrics, RunState* run) {
     reruns.push_back(run->reruns.at(rerun));
   }
   run->comparison = JudgeRun(run->manifest, evidence, reruns, run->merged, std::move(metrics));
+  std::ranges::move(TagFindings(run->manifest, family.tag_moves()),
+                    std::back_inserter(run->comparison.findings));
 }
 
 // Of those that moved with their family; one that is equal to its record has none to ask.
@@ -71,7 +74,7 @@ std::optional<FamilyComparison> JudgeTogether(const std::vector<RunState*>& runs
   for (RunState* run : runs) {
     ComparedRun one{run->manifest, ComparedOf(*run), run->envelope.get()};
     if (!IsOfFamily(*run)) {
-      Judge(DecideMetrics({one}, family).runs.front(), run);
+      Judge(DecideMetrics({one}, family).runs.front(), family, run);
       continue;
     }
     members.push_back(run);
@@ -79,7 +82,9 @@ std::optional<FamilyComparison> JudgeTogether(const std::vector<RunState*>& runs
   }
   if (members.empty()) return std::nullopt;
   DecidedMetrics decided = DecideMetrics(compared, family);
-  for (std::size_t i = 0; i < members.size(); ++i) Judge(std::move(decided.runs[i]), members[i]);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    Judge(std::move(decided.runs[i]), family, members[i]);
+  }
   const Manifest& first = members.front()->manifest;
   const bool primary = std::ranges::any_of(decided.family, &MetricDecision::primary);
   if (!primary || first.determinism.declared == "bitwise") return std::nullopt;

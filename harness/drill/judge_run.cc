@@ -10,6 +10,7 @@
 #include "harness/drill/facts_of.h"
 #include "harness/drill/record_parts.h"
 #include "harness/drill/rerun_outputs.h"
+#include "harness/manifest/lineage.h"
 #include "harness/rerun/rerun.h"
 
 namespace rharness {
@@ -76,6 +77,7 @@ Comparison MergeReruns(const Manifest& manifest, const std::vector<Comparison>& 
       if (std::ranges::find(merged.notes, note) == merged.notes.end()) merged.notes.push_back(note);
     }
   }
+  std::ranges::move(TellLineage(manifest), std::back_inserter(merged.notes));
   return merged;
 }
 

@@ -1,6 +1,6 @@
 // Objects of lakeFS, by its REST interface.
 //
-// Role: private to this folder. Source: treeverse/lakeFS, api/swagger.yml, version 1.
+// Role: for this folder and harness/rebuild. Source: treeverse/lakeFS, api/swagger.yml, version 1.
 #ifndef RHARNESS_HARNESS_FETCH_LAKEFS_H_
 #define RHARNESS_HARNESS_FETCH_LAKEFS_H_
 

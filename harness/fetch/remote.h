@@ -1,6 +1,7 @@
 // Where a manifest's source can be asked for its content: the server, the path, and who asks.
 //
-// Role: private to this folder, and for pinning (pin.h): one door for http, S3 and lakeFS.
+// Role: for this folder, for pinning (pin.h) and for harness/rebuild: one door for http, S3 and
+// lakeFS.
 #ifndef RHARNESS_HARNESS_FETCH_REMOTE_H_
 #define RHARNESS_HARNESS_FETCH_REMOTE_H_
 

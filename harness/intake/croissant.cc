@@ -12,6 +12,7 @@
 #include "harness/intake/clean.h"
 #include "harness/intake/imported_run.h"
 #include "harness/intake/loose_json.h"
+#include "harness/manifest/lineage.h"
 
 namespace rharness {
 namespace {
@@ -48,6 +49,39 @@ void TellOfCroissant(std::vector<std::string>* remarks, std::string sentence) {
   if (remarks->size() < kMostCroissantRemarks) remarks->push_back(std::move(sentence));
 }
 
+// "https://host/team/etl/tree/HASH" as repository and commit.
+void SplitTree(std::string_view url, MadeBy* made_by) {
+  for (const std::string_view part : {"/tree/", "/commit/", "@"}) {
+    const auto at = url.rfind(part);
+    if (at == url.npos || !IsFullCommit(url.substr(at + part.size()))) continue;
+    made_by->repository = url.substr(0, at);
+    made_by->commit = url.substr(at + part.size());
+    return;
+  }
+  made_by->repository = url;
+}
+
+// An activity's address and label, where a file or the data set has one.
+// Source: Croissant 1.1, "Provenance Representation"; w3.org/TR/prov-o.
+MadeBy ReadMaker(const Json& object, const MadeBy& otherwise) {
+  const Json* activity = object.Find("prov:wasGeneratedBy");
+  if (activity == nullptr) activity = object.Find("wasGeneratedBy");
+  if (activity != nullptr && activity->IsArray() && !activity->AsArray().empty()) {
+    activity = &activity->AsArray()[0];
+  }
+  if (activity == nullptr) return otherwise;
+  MadeBy said;
+  const std::string id = TextOrId(activity);
+  if (id.starts_with("https://") || id.starts_with("http://")) SplitTree(id, &said);
+  if (activity->IsObject()) {
+    said.version = MemberText(*activity, "prov:label");
+    if (said.version.empty()) said.version = MemberText(*activity, "name");
+  }
+  std::string refused;
+  const MadeBy clean = CleanMadeBy(std::move(said), &refused);
+  return clean == MadeBy() ? otherwise : clean;
+}
+
 CroissantFile ReadFileObject(const Json& object, std::string where, Croissant* croissant) {
   CroissantFile file;
   file.where = std::move(where);
@@ -71,6 +105,7 @@ CroissantFile ReadFileObject(const Json& object, std::string where, Croissant* c
                     "it pins nothing",
                     file.where, QuotedShort(file.name), stated.size()));
   }
+  file.made_by = ReadMaker(object, croissant->made_by);
   if (const std::string md5 = MemberText(object, "md5"); file.stated.empty() && !md5.empty()) {
     file.stated = "md5:" + CleanText(md5, 64);
   }
@@ -160,6 +195,7 @@ class CroissantUser {
     ++use_.files;
     RETURN_IF_ERROR(PutHash(file, item));
     PutSource(file, item);
+    PutMaker(file, item);
     return Verify(file, item);
   }
 
@@ -192,6 +228,12 @@ class CroissantUser {
     }
     item->source = plain;
     Note(*item, "source", From(file));
+  }
+
+  void PutMaker(const CroissantFile& file, DataItem* item) {
+    if (item->made_by || file.made_by == MadeBy()) return;
+    item->made_by = file.made_by;
+    Note(*item, "made_by", From(file));
   }
 
   std::optional<fs::path> FileHere(const CroissantFile& file, const DataItem& item) const {
@@ -252,6 +294,7 @@ Result<Croissant> ParseCroissant(const Json& json, std::string_view file) {
   Croissant croissant;
   croissant.name = CleanText(MemberText(json, "name"), 256);
   croissant.version = CleanText(MemberText(json, "version"), 64);
+  croissant.made_by = ReadMaker(json, {});
   std::string live = MemberText(json, "isLiveDataset");
   if (live.empty()) live = MemberText(json, "cr:isLiveDataset");
   if (live == "true" || live == "True") {

@@ -25,11 +25,13 @@ struct CroissantFile {  // a cr:FileObject
   std::string sha256;        // 64 lower-case hexadecimal digits, or empty
   std::string stated;        // what stands there for a SHA-256 and is none: "croissant-sha256:..."
   std::string contained_in;  // the id of an archive; empty: it stands alone
+  MadeBy made_by;            // of prov:wasGeneratedBy, its own or the data set's; may be empty
 };
 
 struct Croissant {
   std::string name;
   std::string version;
+  MadeBy made_by;                    // what generated it as a whole, if it says so
   std::vector<CroissantFile> files;  // the first 10,000
   std::vector<std::string> remarks;  // what is odd in it, a sentence each
 };

@@ -154,6 +154,11 @@ class DvcImport {
     return nullptr;
   }
 
+  std::shared_ptr<const DvcMakers> MakersOf(const std::vector<DvcStage>& stages,
+                                            const DvcStageRun& run) const {
+    return std::make_shared<const DvcMakers>(DvcMakersOf(stages, run, root_.path()));
+  }
+
   void ReadLock(const std::string& file, DvcRepository* shared, std::vector<DvcStageRun>* stages) {
     const auto text = root_.folder().ReadFile(file, kMostDvcBytes);
     auto lock = text.ok() ? ParseDvcLock(*text, file) : Result<DvcLock>(text.error());
@@ -162,8 +167,9 @@ class DvcImport {
     const std::string folder = FolderOf(file);
     const std::string yaml = (fs::path(folder) / "dvc.yaml").string();
     const Pipeline pipeline = PipelineOf(root_.folder().ReadFile(yaml, kMostDvcBytes), Place(yaml));
+    const auto makers = MakersOf(lock->stages, {folder, {}, pipeline, std::nullopt});
     for (DvcStage& stage : lock->stages) {
-      DvcStageRun run{folder, std::move(stage), pipeline, std::nullopt};
+      DvcStageRun run{folder, std::move(stage), pipeline, std::nullopt, makers};
       std::string trouble;  // told of the run
       const std::string at = DvcStageFolder(run, root_.path(), &trouble);
       for (const DvcEntry& out : run.stage.outs) {
@@ -211,9 +217,11 @@ class DvcImport {
     const std::string yaml = (fs::path(FolderOf(file)) / "dvc.yaml").string();
     const Pipeline pipeline =
         PipelineOf(shared.git->Read(experiment.commit, yaml, kMostDvcBytes), where);
+    const auto makers = MakersOf(lock->stages, {FolderOf(file), {}, pipeline, experiment});
     for (DvcStage& stage : lock->stages) {
       if (before.contains(stage.name + stage.sha256)) continue;
-      RETURN_IF_ERROR(Take({FolderOf(file), std::move(stage), pipeline, experiment}, shared));
+      RETURN_IF_ERROR(
+          Take({FolderOf(file), std::move(stage), pipeline, experiment, makers}, shared));
     }
     return {};
   }

@@ -50,7 +50,9 @@ class DvcRunBuilder {
     SetParams();
     SetCode();
     for (const DvcEntry& dep : from_.stage.deps) {
-      if (!in_commit_.contains(dep.path)) AddDep(dep);
+      if (in_commit_.contains(dep.path)) continue;
+      AddDep(dep);
+      AddMaker(dep);
     }
     AddDvcOutputs(from_, shared_, stage_, &run_);
     return std::move(run_);
@@ -199,6 +201,40 @@ class DvcRunBuilder {
                       "FOLDER` puts it together",
                       QuotedShort(below)));
     }
+  }
+
+  // The stage that wrote it, and the commit if that has what the stage read.
+  void AddMaker(const DvcEntry& dep) {
+    const std::string below = Below(dep.path);
+    if (from_.makers == nullptr || below.empty()) return;
+    const auto found = from_.makers->find(below);
+    if (found == from_.makers->end() || found->second.owners > 1) return;
+    const DvcMaker& maker = found->second;
+    if (maker.digest.empty() || maker.digest != dep.Digest() || maker.id == from_.Id()) return;
+    MadeBy made_by{.repository = {}, .commit = {}, .version = "DVC stage " + maker.id};
+    const std::string where = stage_.lock + ", the stage that wrote it";
+    if (shared_.git == nullptr) return run_.SetMadeBy(below, std::move(made_by), Exact(where));
+    made_by.repository = shared_.git->root().string();
+    const bool has_code = HasWhatWasRead(maker);
+    if (has_code) made_by.commit = stage_.commit;
+    run_.SetMadeBy(below, std::move(made_by),
+                   has_code && !from_.experiment
+                       ? Hint(where, "HEAD of today has the recorded versions of what it read")
+                       : Exact(where));
+  }
+
+  // Whether the commit has something of it, and nothing of it in another version.
+  bool HasWhatWasRead(const DvcMaker& maker) const {
+    if (stage_.commit.empty()) return false;
+    bool any = false;
+    for (const auto& [below, digest] : maker.reads) {
+      if (below.empty() || !digest.starts_with("md5:")) continue;
+      const std::string& md5 = shared_.git->Md5Of(stage_.commit, below);
+      if (md5.empty()) continue;
+      if (digest != "md5:" + md5) return false;
+      any = true;
+    }
+    return any;
   }
 
   static DataItem WithContent(DataItem item, const Result<DvcContent>& content) {

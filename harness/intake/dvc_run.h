@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/intake/dvc_contents.h"
@@ -26,6 +27,15 @@ struct DvcPath {   // what DVC keeps, by its path below the root
   std::size_t owners = 1;  // more than one: which of them wrote it is not clear
 };
 
+// The stage that wrote a path, by what the same dvc.lock says.
+struct DvcMaker {
+  std::string id;                                          // DvcStageRun::Id
+  std::string digest;                                      // that it wrote
+  std::vector<std::pair<std::string, std::string>> reads;  // path below the root and digest
+  std::size_t owners = 1;
+};
+using DvcMakers = std::map<std::string, DvcMaker>;  // by path below the root
+
 // What all runs of a repository share.
 struct DvcRepository {
   const ImportRequest& request;
@@ -39,8 +49,9 @@ struct DvcRepository {
 struct DvcStageRun {
   std::string folder;  // of dvc.lock and dvc.yaml, below the root: "" or "a/b"
   DvcStage stage;
-  std::shared_ptr<const DvcPipeline> pipeline;  // nullptr: there is no dvc.yaml
-  std::optional<DvcExperiment> experiment;      // empty: it is that of the workspace
+  std::shared_ptr<const DvcPipeline> pipeline;        // nullptr: there is no dvc.yaml
+  std::optional<DvcExperiment> experiment;            // empty: it is that of the workspace
+  std::shared_ptr<const DvcMakers> makers = nullptr;  // of all stages of its dvc.lock; or nullptr
 
   // As DVC names stages: "train", "a/b/dvc.yaml:train".
   std::string Address() const;
@@ -56,6 +67,10 @@ std::string DvcStageFolder(const DvcStageRun& run, const std::filesystem::path& 
 // Where a path of a stage lies below the root; empty where it does not, or is a URL.
 std::string DvcPathBelow(const std::filesystem::path& root, const std::string& folder,
                          const std::string& path);
+
+// Of the stages of one dvc.lock, whose folder and pipeline `run` has; its own stage says nothing.
+DvcMakers DvcMakersOf(const std::vector<DvcStage>& stages, DvcStageRun run,
+                      const std::filesystem::path& root);
 
 ImportedRun BuildDvcRun(const DvcStageRun& run, const DvcRepository& repository);
 

@@ -43,6 +43,9 @@ class ImportedRun {
   void SetImage(std::string_view reference, const Worth& worth);
   // An image's id or tag that names no image in a registry becomes a remark.
   void AddData(DataItem item, const Worth& worth);
+  // Of data and metrics that were added before; nothing happens for others.
+  void SetMadeBy(std::string_view data, MadeBy made_by, const Worth& worth);
+  void SetEvalSet(std::string_view metric, std::string_view data, const Worth& worth);
   void SetCommand(std::vector<std::string> command, const Worth& worth);
   void SetWorkingDirectory(std::string_view folder, const Worth& worth);
   void SetHyperparameter(std::string_view name, Json value, const Worth& worth);
@@ -79,6 +82,9 @@ class ImportedRun {
 // Letters, digits, '.', '_' and '-' of "KIND-ID", others as '-'; where that changed or shortened
 // the id, the first 12 digits of its SHA-256 end it, so that two ids never share one.
 std::string RunIdOf(std::string_view kind, std::string_view id);
+
+// As a manifest may hold it; `refused` gets a part that none may.
+MadeBy CleanMadeBy(MadeBy made_by, std::string* refused);
 
 // "https://ada:secret@host/x?token=y" without user, password and query.
 std::string WithoutCredentials(std::string_view url);

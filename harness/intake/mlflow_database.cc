@@ -181,7 +181,8 @@ class DatabaseRun {
         file_(file),
         import_(import),
         has_inputs_(database.HasTable("inputs") && database.HasTable("datasets") &&
-                    database.HasTable("input_tags")) {}
+                    database.HasTable("input_tags")),
+        has_models_(database.HasTable("logged_model_metrics")) {}
 
   Status Read(const std::string& artifact_uri, const std::string& experiment_id,
               MlflowRun* run) const {
@@ -189,6 +190,7 @@ class DatabaseRun {
     RETURN_IF_ERROR(ReadValues("tags", run->id, &run->tags));
     RETURN_IF_ERROR(ReadMetrics(run));
     if (has_inputs_) RETURN_IF_ERROR(ReadInputs(run));
+    if (has_models_) RETURN_IF_ERROR(ReadEvalSets(run));
     return ReadArtifacts(artifact_uri, experiment_id, run);
   }
 
@@ -239,6 +241,17 @@ class DatabaseRun {
         });
   }
 
+  // A metric's data set is kept with the logged model that it is of.
+  Status ReadEvalSets(MlflowRun* run) const {
+    return database_.Rows(
+        "SELECT metric_name, dataset_name, dataset_digest FROM logged_model_metrics "
+        "WHERE run_id = ?1",
+        run->id, [&](sqlite3_stmt* row) -> Status {
+          SayMeasuredOn(CellText(row, 0), {CellText(row, 1), CellText(row, 2)}, run);
+          return {};
+        });
+  }
+
   Status ReadArtifacts(const std::string& uri, const std::string& experiment_id,
                        MlflowRun* run) const {
     const auto folder = ArtifactFolder(file_, uri, experiment_id, run->id);
@@ -266,6 +279,7 @@ class DatabaseRun {
   const fs::path& file_;
   MlflowImport* import_;
   bool has_inputs_;
+  bool has_models_;
 };
 
 Status ImportRows(const MlflowDatabase& database, const fs::path& file, MlflowImport* import) {

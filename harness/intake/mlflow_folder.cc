@@ -138,7 +138,8 @@ class FolderRun {
       const std::string_view one = rest.substr(0, end);
       rest = end == rest.npos ? "" : rest.substr(end + 1);
       if (one.empty()) continue;
-      const auto point = ParseMlflowMetricLine(one, fmt::format("line {}", line));
+      std::pair<std::string, std::string> set;
+      const auto point = ParseMlflowMetricLine(one, fmt::format("line {}", line), &set);
       if (!point.ok()) {
         Remark(file, point.error().ToString());
       } else if (++points_ > kMostMlflowPoints) {
@@ -149,6 +150,7 @@ class FolderRun {
         break;
       } else {
         points.push_back(*point);
+        SayMeasuredOn(name, std::move(set), run_);
       }
     }
     run_->metrics[name] = std::move(points);

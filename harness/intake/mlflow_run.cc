@@ -102,14 +102,17 @@ std::string PlaceOf(const MlflowInput& input) {
   return "";
 }
 
-void SetInputs(const MlflowRun& from, ImportedRun* run) {
-  std::set<std::pair<std::string, std::string>> seen;  // one input in two contexts is one
+// What each data set is called among the run's data.
+std::map<std::pair<std::string, std::string>, std::string> SetInputs(const MlflowRun& from,
+                                                                     ImportedRun* run) {
+  std::map<std::pair<std::string, std::string>, std::string> seen;  // in two contexts it is one
   std::set<std::string> names;
   for (const MlflowInput& input : from.inputs) {
-    if (!seen.emplace(input.name, input.digest).second) continue;
+    if (seen.contains({input.name, input.digest})) continue;
     DataItem item;
     // MLflow calls each of them "dataset" that is given no name.
     item.name = names.insert(input.name).second ? input.name : input.name + "#" + input.digest;
+    seen[{input.name, input.digest}] = item.name;
     const std::string place = PlaceOf(input);
     if (input.source_type == "local" && CleanPath(place)) {
       item.path = item.location = place;
@@ -122,6 +125,7 @@ void SetInputs(const MlflowRun& from, ImportedRun* run) {
     run->AddData(std::move(item), Hint(fmt::format("dataset input {}", input.name),
                                        "MLflow's digest is of the first rows alone"));
   }
+  return seen;
 }
 
 // NaN before all numbers, so that an order is one.
@@ -197,7 +201,8 @@ std::optional<std::int64_t> MlflowInteger(const Json* json) {
   return json->ToInt64();
 }
 
-Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where) {
+Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where,
+                                          std::pair<std::string, std::string>* set) {
   const std::string_view whole = line;
   std::array<std::string_view, 5> parts;
   std::size_t count = 0;
@@ -215,6 +220,7 @@ Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_vie
     return InvalidInput(fmt::format("{}; expected TIMESTAMP VALUE STEP", QuotedShort(whole)),
                         std::string(where));
   }
+  if (set != nullptr) *set = {std::string(parts[3]), std::string(parts[4])};
   return MlflowPoint{*time, *step, *value};
 }
 
@@ -228,8 +234,9 @@ ImportedRun BuildMlflowRun(MlflowRun from, const ImportRequest& request) {
   SetCode(from, &run);
   SetImages(from, &run);
   SetParams(from, &run);
-  SetInputs(from, &run);
+  const auto names = SetInputs(from, &run);
   SetMetrics(from, &run);
+  SetMlflowEvalSets(from, names, &run);
   SetArtifacts(from, &run);
   for (std::string& remark : from.remarks) run.Remark(std::move(remark));
   return run;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/base/json.h"
@@ -43,6 +44,9 @@ struct MlflowRun {
   std::map<std::string, std::string> tags;
   std::map<std::string, std::vector<MlflowPoint>> metrics;
   std::vector<MlflowInput> inputs;
+  // By metric, the name and digest of the data set that it was logged with; of several: two empty
+  // ones.
+  std::map<std::string, std::pair<std::string, std::string>> measured_on;
   std::vector<Artifact> artifacts;  // their roles are set when the manifest is made
   std::vector<std::string> remarks;
 };
@@ -55,13 +59,25 @@ inline constexpr std::size_t kMostMlflowArtifacts = 100'000;  // of one run; mor
 bool IsMlflowSystemMetric(std::string_view name);
 
 // A line of a metric's file in a folder: "TIMESTAMP VALUE [STEP [DATASET DIGEST]]", without a step
-// step 0. Errors: invalid_input with `where`.
-Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where);
+// step 0; `set` gets the data set's name and digest. Errors: invalid_input with `where`.
+Result<MlflowPoint> ParseMlflowMetricLine(std::string_view line, std::string_view where,
+                                          std::pair<std::string, std::string>* set = nullptr);
+
+// Notes with which data set a value of the metric was logged; an empty name: with none.
+void SayMeasuredOn(const std::string& metric, std::pair<std::string, std::string> set,
+                   MlflowRun* run);
 
 // Also of a text, as servers write NaN.
 std::optional<double> MlflowNumber(const Json& json);
 // Numbers and texts of digits, as servers write 64 bits.
 std::optional<std::int64_t> MlflowInteger(const Json* json);
+
+// Names of data by data set, as they were added to `run`. A metric is said to be measured on the
+// set that it was logged with; else, by its name ("test_..."), on the only one of a context of
+// evaluation.
+void SetMlflowEvalSets(const MlflowRun& from,
+                       const std::map<std::pair<std::string, std::string>, std::string>& names,
+                       ImportedRun* run);
 
 // Pure. Points are in any order.
 ImportedRun BuildMlflowRun(MlflowRun run, const ImportRequest& request);

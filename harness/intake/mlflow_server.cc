@@ -194,8 +194,12 @@ class MlflowServer {
       run->tags[LooseText(tag, "key")] = LooseText(tag, "value");
     });
     std::set<std::string> names;
-    ForObjects(data.Find("metrics"),
-               [&](const Json& metric) { names.insert(LooseText(metric, "key")); });
+    ForObjects(data.Find("metrics"), [&](const Json& metric) {
+      const std::string name = LooseText(metric, "key");
+      names.insert(name);
+      SayMeasuredOn(name, {LooseText(metric, "dataset_name"), LooseText(metric, "dataset_digest")},
+                    run);
+    });
     std::size_t points = 0;
     for (const std::string& name : names) {
       if (import_->Cancelled()) return {};
@@ -226,6 +230,8 @@ class MlflowServer {
         } else if (++*points <= kMostMlflowPoints) {
           metric->push_back({MlflowInteger(point.Find("timestamp")).value_or(0),
                              MlflowInteger(point.Find("step")).value_or(0), *value});
+          SayMeasuredOn(
+              name, {LooseText(point, "dataset_name"), LooseText(point, "dataset_digest")}, run);
         }
       });
       if (*points > kMostMlflowPoints) {

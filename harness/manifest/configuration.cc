@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include "harness/base/digest.h"
+#include "harness/manifest/lineage.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -97,6 +99,18 @@ Json DataIdentity(const std::vector<DataItem>& data) {
   return json;
 }
 
+// Metrics of one name that were measured on other sets are no draws of one number.
+Json EvalSets(const Manifest& manifest) {
+  std::map<std::string, std::string> sets;
+  for (const Metric& metric : manifest.metrics) {
+    const DataItem* set = EvalSetOf(metric, manifest.data);
+    if (set != nullptr) sets[metric.name] = DigestOf(*set);
+  }
+  Json json = Json::MakeObject();
+  for (const auto& [name, digest] : sets) json.AppendMember(name, digest);
+  return json;
+}
+
 }  // namespace
 
 std::string ConfigurationKey(const Manifest& manifest) {
@@ -106,13 +120,17 @@ std::string ConfigurationKey(const Manifest& manifest) {
     const bool seed = NamesSeed(name) && number && IsSeed(*number, manifest);
     hyperparameters.AppendMember(name, seed ? Json("{seed}") : Canonical(value));
   }
-  const Json identity = Json::MakeObject({{"schema", "rharness.configuration/v1"},
-                                          {"family", manifest.family},
-                                          {"code", CodeIdentity(manifest.code)},
-                                          {"data", DataIdentity(manifest.data)},
-                                          {"hyperparameters", std::move(hyperparameters)},
-                                          {"declared", manifest.determinism.declared},
-                                          {"command", CommandWithoutSeeds(manifest)}});
+  Json identity = Json::MakeObject({{"schema", "rharness.configuration/v1"},
+                                    {"family", manifest.family},
+                                    {"code", CodeIdentity(manifest.code)},
+                                    {"data", DataIdentity(manifest.data)},
+                                    {"hyperparameters", std::move(hyperparameters)},
+                                    {"declared", manifest.determinism.declared},
+                                    {"command", CommandWithoutSeeds(manifest)}});
+  // Left out where not said, so that runs of before keep their key.
+  if (Json sets = EvalSets(manifest); !sets.AsObject().empty()) {
+    identity.AppendMember("evaluated_on", std::move(sets));
+  }
   return Sha256HexOf(identity.Dump());
 }
 

@@ -11,6 +11,7 @@
 #include "harness/base/json_reader.h"
 #include "harness/base/spelling.h"
 #include "harness/manifest/environment_secrets.h"
+#include "harness/manifest/lineage.h"
 
 namespace rharness {
 namespace {
@@ -62,9 +63,25 @@ void ReadCodeFile(JsonReader& reader, CodeFile* out) {
   ReadHex(reader, "sha256", &out->sha256);
 }
 
+void ReadMadeBy(JsonReader& reader, MadeBy* out) {
+  RefuseUnknownMembers(reader, {"repository", "commit", "version"});
+  ReadRepository(reader, &out->repository);
+  if (reader.ok() && HoldsCredential(out->repository)) {
+    reader.Fail("expected a URL without user and password", "repository");
+  }
+  ReadHex(reader, "commit", &out->commit);
+  if (reader.ok() && !out->commit.empty() && !IsFullCommit(out->commit)) {
+    reader.Fail("expected a full commit, of 40 or 64 hexadecimal digits", "commit");
+  }
+  ReadText(reader, "version", &out->version);
+  if (reader.ok() && *out == MadeBy()) {
+    reader.Fail("is empty; expected a repository, a commit or a version");
+  }
+}
+
 void ReadDataItem(JsonReader& reader, DataItem* out) {
   RefuseUnknownMembers(reader, {"name", "location", "path", "kind", "sha256", "size_bytes",
-                                "other_digest", "source"});
+                                "other_digest", "source", "made_by"});
   ReadName(reader, "name", &out->name);
   ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
   ReadAnyPath(reader, "path", Presence::kRequired, &out->path);
@@ -76,6 +93,8 @@ void ReadDataItem(JsonReader& reader, DataItem* out) {
   if (reader.ok() && HoldsCredential(out->source)) {
     reader.Fail("expected a URL without user and password", "source");
   }
+  reader.ReadObject("made_by", false,
+                    [&](JsonReader& r) { ReadMadeBy(r, &out->made_by.emplace()); });
 }
 
 void ReadTensor(JsonReader& reader, TensorRecord* out) {
@@ -201,6 +220,19 @@ void ReadAnyPath(JsonReader& reader, std::string_view key, Presence presence, st
                           "trailing '/'); found {}",
                           Quoted(*out)),
               key);
+}
+
+// "transport::address" would make git run a helper program of the address's choice.
+void ReadRepository(JsonReader& reader, std::string* out) {
+  ReadText(reader, "repository", out);
+  if (!reader.ok() || out->empty() || *out == ".") return;
+  if (out->starts_with('-') || out->find("::") != std::string::npos) {
+    return reader.Fail("expected a URL or a folder, without a leading '-' and without '::'",
+                       "repository");
+  }
+  if (out->find(':') != std::string::npos || out->starts_with('/')) return;
+  const auto path = SafeRelativePath(*out, "");
+  if (!path.ok()) reader.Fail(path.error().message, "repository");
 }
 
 void ReadTime(JsonReader& reader, std::string_view key, Presence presence, WallTime* out) {

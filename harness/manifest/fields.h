@@ -47,6 +47,8 @@ void ReadRelativePath(JsonReader& reader, std::string_view key, Presence presenc
                       std::string* out);
 // As above, or an absolute path in normal form.
 void ReadAnyPath(JsonReader& reader, std::string_view key, Presence presence, std::string* out);
+// "repository", optional: a URL, or a folder under the rules of paths.
+void ReadRepository(JsonReader& reader, std::string* out);
 // RFC 3339, 1970 to 9999. Absent where optional: *out stays.
 void ReadTime(JsonReader& reader, std::string_view key, Presence presence, WallTime* out);
 // Optional; at least 0.
@@ -71,6 +73,7 @@ Json ToJson(const CodeFile& file);
 Json ToJson(const TensorRecord& tensor);
 Json ToJson(const Metric& metric);
 Json ToJson(const Curve& curve);
+Json ToJson(const MadeBy& made_by);
 Json ToJson(const DataItem& item);
 Json ToJson(const Artifact& artifact);
 Json ToJson(const RunMetrics& metrics);

@@ -20,6 +20,7 @@ Json ToJson(const Metric& metric) {
                                 {"primary", metric.primary}});
   if (metric.margin) json.Set("margin", *metric.margin);
   json.Set("quantum", metric.quantum);
+  if (!metric.evaluated_on.empty()) json.AppendMember("evaluated_on", metric.evaluated_on);
   return json;
 }
 
@@ -33,6 +34,14 @@ Json ToJson(const CodeFile& file) {
   return Json::MakeObject({{"path", file.path}, {"sha256", file.sha256}});
 }
 
+Json ToJson(const MadeBy& made_by) {
+  Json json = Json::MakeObject();
+  if (!made_by.repository.empty()) json.AppendMember("repository", made_by.repository);
+  if (!made_by.commit.empty()) json.AppendMember("commit", made_by.commit);
+  if (!made_by.version.empty()) json.AppendMember("version", made_by.version);
+  return json;
+}
+
 Json ToJson(const DataItem& item) {
   Json json = Json::MakeObject({{"name", item.name},
                                 {"location", item.location},
@@ -42,6 +51,7 @@ Json ToJson(const DataItem& item) {
                                 {"size_bytes", item.size_bytes}});
   if (!item.other_digest.empty()) json.AppendMember("other_digest", item.other_digest);
   if (!item.source.empty()) json.AppendMember("source", item.source);
+  if (item.made_by) json.AppendMember("made_by", ToJson(*item.made_by));
   return json;
 }
 

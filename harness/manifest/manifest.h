@@ -17,6 +17,7 @@
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 #include "harness/manifest/artifact.h"
+#include "harness/manifest/data_item.h"
 #include "harness/manifest/environment.h"
 #include "harness/manifest/observation.h"
 #include "harness/manifest/origin.h"
@@ -55,21 +56,6 @@ struct Image {
   std::string base_digest;          // label org.opencontainers.image.base.digest
 };
 
-struct DataItem {
-  std::string name;      // unique in the manifest
-  std::string location;  // where to fetch it: a path (relative ones below --root); default: path
-  std::string path;      // as the command sees it: relative to its working directory, or absolute
-  std::string kind;      // "file", "directory", or "delta": a version of a Delta Lake table
-  std::string sha256;    // content hash: of the file, HashTree of the directory, or the snapshot's
-  std::uint64_t size_bytes = 0;
-  // What an imported record has instead: "md5:..." of DVC, "mlflow:..." of MLflow. Never a pin.
-  std::string other_digest;
-  // Where the content can be fetched, where `location` is none or gone: "https://...",
-  // "s3://BUCKET/KEY?versionId=ID", "lakefs://REPOSITORY/COMMIT/PATH". Without credentials. Of a
-  // table "delta:FOLDER@VERSION", which names the version.
-  std::string source;
-};
-
 struct Metric {
   std::string name;
   double value = 0.0;
@@ -78,6 +64,7 @@ struct Metric {
   bool primary = false;
   std::optional<double> margin;  // the difference that would matter, in the metric's unit
   double quantum = 0.0;          // resolution: 1/N of an accuracy over N examples
+  std::string evaluated_on;      // name of the data that it was measured on; empty: not said
 };
 
 struct Determinism {
@@ -139,8 +126,9 @@ Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manif
 Result<Manifest> LoadManifest(const std::filesystem::path& path);
 
 // Runs with one configuration key are replicates but for their seeds: SHA-256 (hex) over family,
-// code identity (files, else commit), data hashes, hyperparameters, declared determinism and the
-// command, in which an argument that is a seed's value after one whose name contains "seed" (also
+// code identity (files, else commit), data hashes, eval sets, hyperparameters, declared determinism
+// and the command, in which an argument that is a seed's value after one whose name contains "seed"
+// (also
 // "--seed=3") counts as "{seed}"; so does a hyperparameter that is one. 1 and 1.0 are one number,
 // and the order of members, files and data does not count.
 std::string ConfigurationKey(const Manifest& manifest);

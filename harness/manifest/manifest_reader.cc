@@ -2,34 +2,21 @@
 // so that admission can list all of it instead of the first.
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
 #include "harness/manifest/fields.h"
+#include "harness/manifest/lineage.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
 namespace {
 
-// A URL, or a folder under the rules of paths. "transport::address" would make git run a helper
-// program of the address's choice.
-void CheckRepository(JsonReader& reader, const std::string& repository) {
-  if (!reader.ok() || repository.empty() || repository == ".") return;
-  if (repository.starts_with('-') || repository.find("::") != std::string::npos) {
-    return reader.Fail("expected a URL or a folder, without a leading '-' and without '::'",
-                       "repository");
-  }
-  if (repository.find(':') != std::string::npos || repository.starts_with('/')) return;
-  const auto path = SafeRelativePath(repository, "");
-  if (!path.ok()) reader.Fail(path.error().message, "repository");
-}
-
 void ReadCode(JsonReader& reader, Code* out) {
   RefuseUnknownMembers(
       reader, {"repository", "commit", "dirty", "diff_sha256", "kept_diff_sha256", "files"});
-  ReadText(reader, "repository", &out->repository);
-  CheckRepository(reader, out->repository);
+  ReadRepository(reader, &out->repository);
   ReadHex(reader, "commit", &out->commit);
   reader.ReadOptional("dirty", &out->dirty);
   ReadHex(reader, "diff_sha256", &out->diff_sha256);
@@ -69,9 +56,26 @@ void ReadCommand(JsonReader& reader, std::vector<std::string>* out) {
   }
 }
 
-void ReadMetric(JsonReader& reader, Metric* out) {
-  RefuseUnknownMembers(reader,
-                       {"name", "value", "unit", "direction", "primary", "margin", "quantum"});
+// What a metric was measured on is known by its digest.
+void ReadEvalSet(JsonReader& reader, const std::vector<DataItem>& data, std::string* out) {
+  ReadText(reader, "evaluated_on", out);
+  if (!reader.ok() || out->empty()) return;
+  const auto set = std::ranges::find(data, *out, &DataItem::name);
+  if (set == data.end()) {
+    reader.Fail(fmt::format("expected the name of an entry of data; there is no '{}'",
+                            TerminalSafe(out->substr(0, 80))),
+                "evaluated_on");
+  } else if (DigestOf(*set).empty()) {
+    reader.Fail(fmt::format("data '{}' has no digest; expected data that has one, by which the "
+                            "eval set is known",
+                            TerminalSafe(out->substr(0, 80))),
+                "evaluated_on");
+  }
+}
+
+void ReadMetric(JsonReader& reader, const std::vector<DataItem>& data, Metric* out) {
+  RefuseUnknownMembers(reader, {"name", "value", "unit", "direction", "primary", "margin",
+                                "quantum", "evaluated_on"});
   ReadName(reader, "name", &out->name);
   reader.Read("value", &out->value);
   ReadText(reader, "unit", &out->unit);
@@ -80,6 +84,7 @@ void ReadMetric(JsonReader& reader, Metric* out) {
   reader.ReadOptional("primary", &out->primary);
   reader.ReadOptional("margin", &out->margin);
   ReadSpan(reader, "quantum", &out->quantum);
+  ReadEvalSet(reader, data, &out->evaluated_on);
 }
 
 void ReadCurve(JsonReader& reader, Curve* out) {
@@ -116,7 +121,8 @@ void ReadRun(JsonReader& reader, Manifest* out) {
 
 void ReadResults(JsonReader& reader, Manifest* out) {
   ReadRelativePath(reader, "metrics_path", Presence::kOptional, &out->metrics_path);
-  reader.ForEach("metrics", [&](JsonReader& r) { ReadMetric(r, &out->metrics.emplace_back()); });
+  reader.ForEach("metrics",
+                 [&](JsonReader& r) { ReadMetric(r, out->data, &out->metrics.emplace_back()); });
   reader.ForEach("curves", [&](JsonReader& r) { ReadCurve(r, &out->curves.emplace_back()); });
   ReadUnreadMembers(reader, &out->unread_metrics);
   ReadArtifacts(reader, &out->artifacts);

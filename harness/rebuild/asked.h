@@ -37,6 +37,9 @@ struct Rebuilder::Asked {
 void AskForImage(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 void AskForCode(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 void AskForData(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
+// Of data of which the record says what made it: whether that can still be had. `parts` has the
+// answers about the data; where those are had, a rerun does not need it.
+void AskForMakers(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 void AskForPackages(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts);
 
 // "https://host:1/a/b" as "https://host:1" and "/a/b"; empty strings for another scheme.

@@ -118,6 +118,25 @@ void AskForLockFiles(const Manifest& manifest, Rebuilder::Asked* asked, std::vec
 
 }  // namespace
 
+void AskForMakers(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
+  for (const DataItem& item : manifest.data) {
+    if (!item.made_by || item.made_by->commit.empty()) continue;
+    Code code;
+    code.repository = item.made_by->repository;
+    code.commit = item.made_by->commit;
+    Answer answer{PartState::kUnknown, "the record names no repository of it"};
+    if (!code.repository.empty()) answer = OfCommit(code, asked);
+    const bool had = std::ranges::any_of(*parts, [&](const Part& part) {
+      return part.kind == "data" && part.name == item.name && part.state == PartState::kHad;
+    });
+    if (had && answer.state == PartState::kGone) {
+      answer = {PartState::kUnknown, "the data can be had, but not made again: " + answer.why};
+    }
+    parts->push_back({"transform", fmt::format("{} of data {}", code.commit, item.name),
+                      answer.state, answer.why});
+  }
+}
+
 void AskForCode(const Manifest& manifest, Rebuilder::Asked* asked, std::vector<Part>* parts) {
   const Code& code = manifest.code;
   if (!code.files.empty()) {

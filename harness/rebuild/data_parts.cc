@@ -1,9 +1,14 @@
 // Data: at its location, in the cache, or at its source.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <optional>
 #include <system_error>
 
+#include "harness/base/files.h"
+#include "harness/fetch/lakefs.h"
+#include "harness/fetch/remote.h"
+#include "harness/intake/imported_run.h"
 #include "harness/rebuild/asked.h"
 #include "harness/rerun/data_cache.h"
 #include "harness/rerun/found_data.h"
@@ -56,22 +61,71 @@ std::optional<Answer> OfDataAt(const fs::path& path, const DataItem& item,
                 fmt::format("another one lies at {}: sha256 {}", path.string(), content->sha256)};
 }
 
-Answer OfSource(const std::string& source, Rebuilder::Asked* asked) {
-  const auto [server, path] = SplitUrl(source);
-  if (server.empty()) {
-    return {PartState::kUnknown, fmt::format("its source {} is not asked; expected http:// or "
-                                             "https://",
-                                             source)};
+// What a server's address has behind its '?' may be a signature.
+Answer AnswerOf(const Error& error) {
+  const bool absent = error.code == ErrorCode::kNotFound;
+  return {absent ? PartState::kGone : PartState::kUnknown,
+          fmt::format("{}: {}", WithoutCredentials(error.where), error.message)};
+}
+
+// Of another size it is another content.
+Answer HeldToSize(const std::optional<std::uint64_t>& size, const DataItem& item,
+                  Answer otherwise) {
+  if (!size || item.size_bytes == 0 || *size == item.size_bytes) return otherwise;
+  return {PartState::kGone,
+          fmt::format("its source has another one: {} bytes, recorded {}", *size, item.size_bytes)};
+}
+
+std::optional<std::uint64_t> LengthIn(const HttpHeaders& headers) {
+  for (const auto& [name, value] : headers) {
+    std::uint64_t length = 0;
+    const char* end = value.data() + value.size();
+    if (name == "content-length" && std::from_chars(value.data(), end, length).ptr == end) {
+      return length;
+    }
+  }
+  return std::nullopt;
+}
+
+// By HEAD, of S3 with the version that the source names.
+Answer OfObject(const DataItem& item, const RemoteOptions& options) {
+  auto remote = OpenRemote(item.source, options);
+  if (!remote.ok()) return AnswerOf(remote.error());
+  const auto there = remote->client.HeadersOf(remote->path, remote->query, "*/*");
+  if (!there.ok()) return AnswerOf(there.error());
+  if (!item.source.starts_with("s3://")) {
+    return {PartState::kHad, "its source has it; not hashed"};
+  }
+  const bool versioned = item.source.find("?versionId=") != std::string::npos;
+  return HeldToSize(LengthIn(*there), item,
+                    {PartState::kHad, versioned ? "its source has that version; not hashed"
+                                                : "its source has one of that name and size, of "
+                                                  "which it names no version; not hashed"});
+}
+
+Answer OfLakefs(const DataItem& item, const RemoteOptions& options) {
+  const auto stat = StatLakefs(item.source, options);
+  if (!stat.ok()) return AnswerOf(stat.error());
+  const auto object = ParseLakefs(item.source);
+  const bool pinned = object.ok() && IsLakefsCommit(object->reference);
+  return HeldToSize(stat->size_bytes, item,
+                    {PartState::kHad, pinned ? "its source has it at that commit; not hashed"
+                                             : "its source has it at a branch, which may move; "
+                                               "not hashed"});
+}
+
+Answer OfSource(const DataItem& item, Rebuilder::Asked* asked) {
+  if (!IsRemote(item.source)) {
+    return {PartState::kUnknown,
+            fmt::format("its source {} is not asked; expected {}",
+                        TerminalSafe(WithoutCredentials(item.source)), kRemoteForms)};
   }
   if (!asked->options.network) {
     return {PartState::kUnknown, "not at its location; its source is asked with --network"};
   }
-  auto client = HttpClient::Make(server, {}, asked->Limits(), {}, asked->options.should_cancel);
-  if (!client.ok()) return {PartState::kUnknown, client.error().ToString()};
-  const auto there = client->HeadersOf(path, {}, "*/*");
-  if (there.ok()) return {PartState::kHad, "its source has it; not hashed"};
-  const bool absent = there.error().code == ErrorCode::kNotFound;
-  return {absent ? PartState::kGone : PartState::kUnknown, there.error().ToString()};
+  const RemoteOptions options{.limits = asked->Limits(),
+                              .should_cancel = asked->options.should_cancel};
+  return item.source.starts_with("lakefs://") ? OfLakefs(item, options) : OfObject(item, options);
 }
 
 Answer OfData(const DataItem& item, Rebuilder::Asked* asked) {
@@ -86,7 +140,8 @@ Answer OfData(const DataItem& item, Rebuilder::Asked* asked) {
     if (in_cache && in_cache->state == PartState::kHad) return *in_cache;
   }
   if (!item.source.empty() && !IsTable(item)) {
-    return asked->Once("data " + item.source, [&] { return OfSource(item.source, asked); });
+    return asked->Once(fmt::format("data {} {}", item.size_bytes, item.source),
+                       [&] { return OfSource(item, asked); });
   }
   if (there) return *there;
   if (!located.ok()) return {PartState::kUnknown, located.error().message};

@@ -26,6 +26,12 @@ std::string IndexedPath(std::string_view list, const std::vector<T>& items,
   return fmt::format("{}[{}]", list, found - items.begin());
 }
 
+// But for what it was measured on.
+bool SaysNothingElse(const Metric& metric) {
+  return metric.unit == "1" && metric.direction.empty() && !metric.primary && !metric.margin &&
+         metric.quantum == 0.0;
+}
+
 class Completing {
  public:
   Completing(Manifest* manifest, const Completion& completion, WallTime now)
@@ -42,6 +48,7 @@ class Completing {
     PutRandomness();
     RETURN_IF_ERROR(PutCode());
     RETURN_IF_ERROR(PutData());
+    RETURN_IF_ERROR(PutMadeBy());
     RETURN_IF_ERROR(PutArtifacts());
     RETURN_IF_ERROR(PutMetrics());
     if (completion_.here) PutHere();
@@ -197,6 +204,18 @@ class Completing {
     return {};
   }
 
+  Status PutMadeBy() {
+    for (const auto& [name, made_by] : said_.made_by) {
+      const auto item = std::ranges::find(manifest_.data, name, &DataItem::name);
+      if (item == manifest_.data.end()) {
+        return NotFound(fmt::format("the record has no data '{}'", name), "--made-by");
+      }
+      item->made_by = made_by;
+      Stated(IndexedPath("data", manifest_.data, name, &DataItem::name) + ".made_by");
+    }
+    return {};
+  }
+
   // Relative to --root where it lies below; else absolute.
   std::string PlaceOf(const std::string& path) const {
     std::error_code error;
@@ -235,9 +254,15 @@ class Completing {
         return NotFound(fmt::format("the record has no metric '{}'; it has {}", said.name, Names()),
                         "--metric");
       }
-      const double value = there->value;
-      *there = said;
-      there->value = value;
+      if (!said.evaluated_on.empty()) {
+        there->evaluated_on = said.evaluated_on;
+        Stated("metrics." + said.name + ".evaluated_on");
+        if (SaysNothingElse(said)) continue;
+      }
+      Metric told = said;
+      told.value = there->value;
+      told.evaluated_on = there->evaluated_on;
+      *there = std::move(told);
       Stated("metrics." + said.name + ".margin");
     }
     return {};

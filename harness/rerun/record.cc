@@ -121,6 +121,7 @@ Status CaptureCode(const RecordRequest& request, const fs::path& folder, Recordi
 
 Status CaptureData(const RecordRequest& request, const fs::path& folder, Recording* out) {
   for (DataItem item : request.data) {
+    if (request.made_by.contains(item.name)) item.made_by = request.made_by.at(item.name);
     const fs::path path = folder / item.path;
     std::error_code error;
     item.location = PlaceOf(path, request.root);
@@ -166,10 +167,32 @@ Status CaptureImage(const RecordRequest& request, Recording* out) {
   return {};
 }
 
+// That what is said of data is said of data of the run.
+Status CheckLineage(const RecordRequest& request) {
+  const auto is_data = [&](const std::string& name) {
+    return std::ranges::find(request.data, name, &DataItem::name) != request.data.end();
+  };
+  for (const Metric& metric : request.metrics) {
+    if (metric.evaluated_on.empty() || is_data(metric.evaluated_on)) continue;
+    return InvalidInput(fmt::format("'{}' is measured on '{}'; expected the name of a --data",
+                                    metric.name, metric.evaluated_on),
+                        "--metric");
+  }
+  for (const auto& [name, made_by] : request.made_by) {
+    if (is_data(name)) continue;
+    return InvalidInput(fmt::format("expected the name of a --data first, found '{}'", name),
+                        "--made-by");
+  }
+  return {};
+}
+
 // What a reader would refuse later is refused now, before hours of training.
 Status CheckRequest(const RecordRequest& request) {
   Recording preview;
   preview.data = request.data;
+  for (DataItem& item : preview.data) {
+    if (request.made_by.contains(item.name)) item.made_by = request.made_by.at(item.name);
+  }
   preview.artifacts = request.artifacts;
   preview.image = request.image;
   const auto manifest = ParseManifest(ToJson(BuildManifest(request, preview)), "the request");
@@ -180,6 +203,7 @@ Status CheckRequest(const RecordRequest& request) {
     }
     return error;
   }
+  RETURN_IF_ERROR(CheckLineage(request));
   if (!request.metrics.empty() && request.metrics_path.empty()) {
     return InvalidInput(
         fmt::format("metric '{}' is declared, but no metrics file is named; expected "

@@ -29,7 +29,8 @@ struct RecordRequest {
   std::vector<DataItem> data;
   std::vector<Artifact> artifacts;  // role and path; the rest is looked up after the run
   std::string metrics_path;
-  std::vector<Metric> metrics;  // declarations; values come from the run
+  std::vector<Metric> metrics;            // declarations; values come from the run
+  std::map<std::string, MadeBy> made_by;  // by the name of data, which then need not be in `data`
   std::map<std::string, std::int64_t> seeds;
   std::vector<std::string> rng_sources;  // beyond those that have seeds
   std::map<std::string, Json> hyperparameters;

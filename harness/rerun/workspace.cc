@@ -180,6 +180,7 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
     return BlockedBy("data", fmt::format("data '{}': ", item.name), content.error());
   }
   DataItem seen = item;
+  seen.made_by.reset();  // bytes do not say who made them
   seen.sha256 = content->sha256;
   seen.size_bytes = content->size_bytes;
   workspace->data.push_back(seen);

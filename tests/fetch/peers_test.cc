@@ -13,6 +13,7 @@
 
 #include "harness/base/subprocess.h"
 #include "harness/fetch/pin.h"
+#include "harness/rebuild/rebuild.h"
 #include "tests/fetch/remote_world.h"
 #include "tests/tables/table_folder.h"
 
@@ -121,6 +122,43 @@ TEST_F(DataPeers, AServerThatChecksSignaturesGivesTheVersionThatWasPinned) {
   variables_["AWS_SECRET_ACCESS_KEY"] += "x";
   EXPECT_THAT(FetchFrom("s3://data/sets/train x.csv", "two").detail,
               HasSubstr("SignatureDoesNotMatch"));
+}
+
+// What is had, gone and unknown, as a server says that keeps versions.
+TEST_F(DataPeers, ARebuildAsksForTheVersionThatWasRecorded) {
+  const Json state = ServeS3();
+  ASSERT_TRUE(state.IsObject());
+  const auto of = [&](const char* name) { return state.Find(name)->AsString(); };
+  ::setenv("AWS_ENDPOINT_URL", of("url").c_str(), 1);
+  ::setenv("AWS_ACCESS_KEY_ID", of("access").c_str(), 1);
+  ::setenv("AWS_SECRET_ACCESS_KEY", of("secret").c_str(), 1);
+  const auto ask = [&](const std::string& source) {
+    Manifest manifest;
+    manifest.run_id = "r";
+    manifest.command = {"true"};
+    manifest.data = {DataItem{.name = "a", .path = "a", .size_bytes = 3, .source = source}};
+    RebuildOptions options;
+    options.network = true;
+    options.places.root = folder_.path();
+    Part data;
+    for (const Part& part : Rebuilder(options).Ask(manifest).parts) {
+      if (part.kind == "data") data = part;
+    }
+    EXPECT_EQ(data.why.find(of("secret")), std::string::npos);
+    return data;
+  };
+  const std::string first = "s3://data/sets/train x.csv?versionId=" + of("first");
+  EXPECT_EQ(ask(first).state, PartState::kHad) << ask(first).why;
+  EXPECT_EQ(ask("s3://data/sets/train x.csv").state, PartState::kHad);
+  EXPECT_EQ(ask("s3://data/gone.csv?versionId=" + of("gone")).state, PartState::kGone);
+  EXPECT_EQ(ask("s3://data/marked.csv?versionId=" + of("marked")).state, PartState::kHad);
+  EXPECT_EQ(ask("s3://data/marked.csv").state, PartState::kGone);
+  EXPECT_EQ(ask("s3://data/parts.bin").state, PartState::kGone) << "of another size";
+  ::setenv("AWS_SECRET_ACCESS_KEY", "another", 1);
+  EXPECT_EQ(ask(first).state, PartState::kUnknown);
+  for (const char* name : {"AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}) {
+    ::unsetenv(name);
+  }
 }
 
 }  // namespace

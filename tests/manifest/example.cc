@@ -29,6 +29,8 @@ const std::string_view kExampleManifest = R"({
   "data": [{"name": "digits", "location": "sets/digits.csv", "path": "data/digits.csv",
             "kind": "file", "size_bytes": 562000, "other_digest": "md5:0123",
             "source": "https://sets.example.org/digits.csv",
+            "made_by": {"repository" : "https://git.example.org/etl", "version" : "2.3.1",
+                        "commit" : "89abcdef0123456789abcdef0123456789abcdef"},
             "sha256": "4444444444444444444444444444444444444444444444444444444444444444"}],
   "command": ["python3", "train.py", "--seed", "7", "--lr=0.1"],
   "working_directory": "src",

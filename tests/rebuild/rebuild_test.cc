@@ -170,5 +170,23 @@ TEST_F(RebuildTest, AnImageFileIsHeldToItsHashWhereAsked) {
   EXPECT_EQ(PartOf("image").state, PartState::kGone);
 }
 
+TEST_F(RebuildTest, WhatMadeDataIsAPartThatNoRerunNeedsWhileTheDataAreHad) {
+  if (!Commit()) GTEST_SKIP() << "git is not installed";
+  manifest_.data[0].made_by = MadeBy{"code", manifest_.code.commit, ""};
+  EXPECT_EQ(PartOf("transform").state, PartState::kHad);
+  EXPECT_EQ(PartOf("transform").name, manifest_.code.commit + " of data train");
+  manifest_.data[0].made_by->commit = std::string(40, 'd');
+  EXPECT_EQ(PartOf("transform").state, PartState::kUnknown);
+  EXPECT_THAT(PartOf("transform").why, HasSubstr("the data can be had, but not made again"));
+  manifest_.data[0].location = "data/gone.csv";
+  EXPECT_EQ(PartOf("transform").state, PartState::kGone);
+  manifest_.data[0].made_by->repository = "https://git.example/etl";
+  EXPECT_THAT(PartOf("transform").why, HasSubstr("--network"));
+  manifest_.data[0].made_by->repository.clear();
+  EXPECT_EQ(PartOf("transform").state, PartState::kUnknown);
+  manifest_.data[0].made_by = MadeBy{"", "", "2.3"};
+  EXPECT_EQ(PartOf("transform").kind, "none") << "a version is nothing to ask for";
+}
+
 }  // namespace
 }  // namespace rharness

@@ -1,7 +1,8 @@
 """S3 as moto has it, with signatures checked: s3_server.py STATE_FILE; it serves until it is killed.
 
 STATE_FILE then holds, as JSON: url, access, secret, first and second (versions of "sets/train x.csv"), parts
-(the version of "parts.bin", uploaded in two parts).
+(the version of "parts.bin", uploaded in two parts), gone (a version of "gone.csv" that was removed) and marked
+(of "marked.csv", which was deleted and whose version is kept).
 """
 import json
 import os
@@ -31,6 +32,10 @@ state = {"url": url, "access": key["AccessKeyId"], "secret": key["SecretAccessKe
 for name, body in (("first", b"one"), ("second", b"two")):
     state[name] = s3.put_object(Bucket="data", Key="sets/train x.csv", Body=body,
                                 ChecksumAlgorithm="SHA256")["VersionId"]
+state["gone"] = s3.put_object(Bucket="data", Key="gone.csv", Body=b"one")["VersionId"]
+s3.delete_object(Bucket="data", Key="gone.csv", VersionId=state["gone"])
+state["marked"] = s3.put_object(Bucket="data", Key="marked.csv", Body=b"one")["VersionId"]
+s3.delete_object(Bucket="data", Key="marked.csv")
 upload = s3.create_multipart_upload(Bucket="data", Key="parts.bin", ChecksumAlgorithm="SHA256")["UploadId"]
 parts = []
 for number, body in ((1, b"a" * (5 << 20)), (2, b"b")):
