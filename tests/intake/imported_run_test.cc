@@ -107,6 +107,15 @@ TEST(ImportedRun, DoesNotTakeAHyperparameterForASeed) {
   EXPECT_TRUE(HasRemark(manifest, "hyperparameters.random_seed may be a seed"));
 }
 
+TEST(ImportedRun, HasAnOriginForTheLongestNamesThatThereAre) {
+  ImportedRun run("mlflow", "mlruns", "1");
+  run.SetHyperparameter(std::string(250, 'n'), Json("1"), Exact("params"));
+  run.SetHyperparameter(std::string(100'000, 'm'), Json("1"), Exact(std::string(100'000, 'w')));
+  run.AddMetric(std::string(250, 'm'), 0.5, Exact("metrics"));
+  const Manifest manifest = Reread(std::move(run));
+  EXPECT_EQ(manifest.hyperparameters.count(std::string(250, 'n')), 1u);
+}
+
 TEST(BlockersOf, NamesTheCommandThatWouldFillWhatIsMissing) {
   const Manifest manifest = Reread(ImportedRun("mlflow", "mlruns", "1"));
   bool command = false;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "harness/base/json.h"
 #include "tests/publish/publish_peers.h"
 
@@ -18,6 +20,8 @@ struct Framework {
   std::string module;
   std::string weights;  // the artifact's path at MLflow
 };
+
+void PrintTo(const Framework& framework, std::ostream* out) { *out << framework.name; }
 
 class Frameworks : public PublishPeers, public testing::WithParamInterface<Framework> {
  protected:
@@ -38,12 +42,12 @@ class Frameworks : public PublishPeers, public testing::WithParamInterface<Frame
     const fs::path run = At("run");
     fs::create_directories(run);
     fs::copy_file(Script("train_" + GetParam().name + ".py"), run / "train.py");
-    fs::copy_file(std::string(kSources) + "/scenarios/mlflow/rerun.py", At("rerun.py"));
     fs::copy_file(std::string(kSources) + "/scenarios/data/digits.csv", run / "digits.csv");
     Must({"/usr/bin/env", "git", "init", "-q", "."}, run);
     Must({"/usr/bin/env", "git", "add", "."}, run);
     Must({"/usr/bin/env", "git", "-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "a"},
          run);
+    fs::copy_file(std::string(kSources) + "/scenarios/mlflow/rerun.py", run / "rerun.py");
     ASSERT_TRUE(WriteFileAtomic(run / "server.txt", url_).ok());
   }
   // The run's id at MLflow.
@@ -79,7 +83,7 @@ TEST_P(Frameworks, ARunIsImportedCompletedDrilledAndTold) {
                                             ".",
                                             "--here",
                                             "--data",
-                                            At("rerun.py"),
+                                            "rerun.py",
                                             "--seed",
                                             "all=3",
                                             "--weights",
