@@ -12,6 +12,7 @@
 #include "harness/cli/record_options.h"
 #include "harness/cli/verb.h"
 #include "harness/fetch/pin.h"
+#include "harness/intake/blockers.h"
 #include "harness/intake/croissant.h"
 #include "harness/manifest/admission.h"
 #include "harness/rerun/complete.h"
@@ -94,6 +95,8 @@ Result<int> Complete(const CompleteOptions& options, bool determinism) {
   const auto findings = Admit(manifest);
   for (const AdmissionFinding& finding : findings) {
     text += fmt::format("still {}: {}: {}\n", finding.path, finding.code, finding.message);
+    const std::string filling = FillingOf(finding, manifest, out);
+    if (!filling.empty()) text += fmt::format("      {}\n", filling);
   }
   text += findings.empty() ? fmt::format("{}: can be rerun\n", out)
                            : fmt::format("{}: {} {} left\n", out, findings.size(),

@@ -106,11 +106,7 @@ void TellRemarks(const Manifest& manifest, Imported* sum) {
 Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBatch* batch,
              Imported* sum) {
   const fs::path file = fs::path(arguments.out) / (manifest.run_id + ".json");
-  const Json json = ToJson(manifest);
-  // What was made must be what a reader takes.
-  const auto again = ParseManifest(json, manifest.run_id);
-  if (!again.ok()) return again.error();
-  const std::string text = json.Dump(2) + "\n";
+  const std::string text = ToJson(manifest).Dump(2) + "\n";
   // The source may hold two runs of one name.
   if (batch->Holds(file)) RETURN_IF_ERROR(batch->Flush());
   std::error_code error;
@@ -133,9 +129,19 @@ Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBat
   return {};
 }
 
+void Refuse(const std::string& where, const Error& why, Imported* sum) {
+  ++sum->refused;
+  LogWarning(TerminalSafe(fmt::format("{}: {}", WithoutCredentials(where), why.ToString())));
+}
+
 Status Take(ImportedRun run, const ImportArguments& arguments, FileBatch* batch, Imported* sum) {
   Manifest manifest = std::move(run).Take();
   if (!arguments.family.empty()) manifest.family = arguments.family;
+  // What was made must be what a reader takes.
+  if (const auto again = ParseManifest(ToJson(manifest), manifest.run_id); !again.ok()) {
+    Refuse(manifest.run_id, again.error(), sum);
+    return {};
+  }
   ++sum->runs;
   CountGrades(*manifest.origin, sum);
   CountBlockers(manifest, sum);
@@ -154,10 +160,7 @@ Status ImportOne(const std::string& source, const ImportArguments& arguments, Fi
   request.should_cancel = [] { return import_interrupted.load(); };
   ImportSink sink;
   sink.take = [&](ImportedRun run) { return Take(std::move(run), arguments, batch, sum); };
-  sink.refuse = [&](const std::string& where, const Error& why) {
-    ++sum->refused;
-    LogWarning(TerminalSafe(fmt::format("{}: {}", WithoutCredentials(where), why.ToString())));
-  };
+  sink.refuse = [&](const std::string& where, const Error& why) { Refuse(where, why, sum); };
   return kind->import(request, sink);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace rharness {
 namespace {
@@ -14,7 +15,7 @@ struct Filling {
   std::string_view options;  // of `rharness complete FILE`
 };
 
-constexpr std::array<Filling, 26> kFillings = {{
+constexpr std::array<Filling, 27> kFillings = {{
     {"missing_family", "--family NAME"},
     {"missing_time", "--started TIME --ended TIME"},
     {"bad_time", "--started TIME --ended TIME"},
@@ -41,14 +42,27 @@ constexpr std::array<Filling, 26> kFillings = {{
     {"missing_primary", "--metric NAME,direction=higher,margin=X,primary"},
     {"missing_margin", "--metric NAME,direction=higher,margin=X,primary"},
     {"nothing_to_compare", "--weights PATH"},
+    {"missing_tensor_digest", "--weights PATH"},
 }};
 
-std::string CommandFor(const AdmissionFinding& finding) {
-  // An image's repository is part of its name.
-  const bool image = finding.code == "missing_repository" && finding.path.starts_with("$.image");
-  const std::string_view code = image ? "unpinned_image" : std::string_view(finding.code);
-  const auto found = std::ranges::find(kFillings, code, &Filling::code);
-  return found == kFillings.end() ? "" : fmt::format("rharness complete FILE {}", found->options);
+constexpr std::string_view kFile = "FILE";
+constexpr std::string_view kName = "NAME=";
+
+// The name of the data that a path such as "$.data[3].sha256" is of; empty for other paths.
+std::string DataName(const Manifest& manifest, std::string_view path) {
+  constexpr std::string_view kData = "$.data[";
+  if (!path.starts_with(kData)) return "";
+  std::size_t at = 0;
+  std::from_chars(path.data() + kData.size(), path.data() + path.size(), at);
+  return at < manifest.data.size() ? manifest.data[at].name : "";
+}
+
+// What MLflow has is in no file that a rerun could write; a script makes one of it.
+std::string Aside(const AdmissionFinding& finding, const Manifest& manifest) {
+  const bool asked = finding.code == "missing_metrics_path" && manifest.origin &&
+                     manifest.origin->kind == "mlflow";
+  return asked ? " (of a program that logs to MLflow alone, scenarios/mlflow/rerun.py writes it)"
+               : "";
 }
 
 }  // namespace
@@ -64,6 +78,27 @@ std::string PartOf(std::string_view path) {
   return std::string(path.substr(0, path.find_first_of(".[")));
 }
 
+std::string FillingOf(const AdmissionFinding& finding) {
+  // An image's repository is part of its name.
+  const bool image = finding.code == "missing_repository" && finding.path.starts_with("$.image");
+  const std::string_view code = image ? "unpinned_image" : std::string_view(finding.code);
+  const auto found = std::ranges::find(kFillings, code, &Filling::code);
+  return found == kFillings.end() ? "" : fmt::format("rharness complete FILE {}", found->options);
+}
+
+std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
+                      std::string_view file) {
+  std::string command = FillingOf(finding);
+  const std::string name = DataName(manifest, finding.path);
+  if (const auto at = command.find(kName); !name.empty() && at != command.npos) {
+    command.replace(at, kName.size() - 1, name);
+  }
+  if (const auto at = command.find(kFile); at != command.npos) {
+    command.replace(at, kFile.size(), file);
+  }
+  return command + Aside(finding, manifest);
+}
+
 std::vector<Blocker> BlockersOf(const Manifest& manifest) {
   std::vector<Blocker> blockers;
   for (const AdmissionFinding& finding : Admit(manifest)) {
@@ -74,7 +109,8 @@ std::vector<Blocker> BlockersOf(const Manifest& manifest) {
     if (same != blockers.end()) {
       ++same->findings;
     } else {
-      blockers.push_back({field, finding.code, finding.message, CommandFor(finding), 1});
+      blockers.push_back(
+          {field, finding.code, finding.message, FillingOf(finding) + Aside(finding, manifest), 1});
     }
   }
   return blockers;

@@ -17,6 +17,12 @@ struct Blocker {
   std::size_t findings = 0;
 };
 
+// "rharness complete FILE --data NAME=PATH"; empty where no option would fill it.
+std::string FillingOf(const AdmissionFinding& finding);
+// Of one manifest in one file: with its name, and that of the data.
+std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
+                      std::string_view file);
+
 // Pure. One a field and code, in the order of the manifest's fields.
 std::vector<Blocker> BlockersOf(const Manifest& manifest);
 

@@ -170,6 +170,7 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Attempt(const Reque
   }
   if (request.restart != nullptr) (*request.restart)();
   HttpAnswer answer{.most_bytes = request.most_bytes,
+                    .most_time_of_an_error = limits.request,
                     .should_cancel = &should_cancel,
                     .take = request.take,
                     .headers = request.got,
@@ -193,6 +194,7 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Judge(CURLcode code
     return Failure{InvalidInput(
         fmt::format("more than {} bytes; expected at most that", answer.most_bytes), where)};
   }
+  if (answer.read_enough) return JudgeStatus(answer, where);
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return Failure{TimeoutError("the server did not answer in time", where), true};
   }

@@ -33,9 +33,9 @@ std::size_t TakeHttpPiece(char* data, std::size_t size, std::size_t count, void*
   const std::string_view piece(data, size * count);
   const bool good = answer.StatusCode() == 200;
   if (!good) {
-    answer.text.append(
-        piece.substr(0, kMostOfAnError - std::min(kMostOfAnError, answer.text.size())));
-    return piece.size();
+    answer.text.append(piece.substr(0, kMostOfAnError - answer.text.size()));
+    answer.read_enough = answer.text.size() == kMostOfAnError;
+    return answer.read_enough ? 0 : piece.size();
   }
   answer.bytes += piece.size();
   if (answer.bytes > answer.most_bytes) {
@@ -70,7 +70,12 @@ std::size_t TakeHttpHeader(char* data, std::size_t size, std::size_t count, void
 int AskWhetherToGoOn(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   auto& answer = *static_cast<HttpAnswer*>(user);
   answer.cancelled = *answer.should_cancel && (*answer.should_cancel)();
-  return answer.cancelled ? 1 : 0;
+  if (!answer.cancelled && !answer.read_enough && answer.StatusCode() >= 300) {
+    curl_off_t microseconds = 0;
+    answer.curl->getinfo(answer.handle, CURLINFO_TOTAL_TIME_T, &microseconds);
+    answer.read_enough = std::chrono::microseconds(microseconds) > answer.most_time_of_an_error;
+  }
+  return answer.cancelled || answer.read_enough ? 1 : 0;
 }
 
 std::string MessageIn(const std::string& text) {

@@ -4,6 +4,7 @@
 #ifndef RHARNESS_HARNESS_INTAKE_HTTP_ANSWER_H_
 #define RHARNESS_HARNESS_INTAKE_HTTP_ANSWER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -19,6 +20,9 @@ struct HttpAnswer {
   std::uint64_t bytes = 0;
   bool too_long = false;
   bool cancelled = false;
+  // Of an answer that is none of use (not 200): what was read of it is enough, or took too long.
+  bool read_enough = false;
+  std::chrono::milliseconds most_time_of_an_error{0};
   const std::function<bool()>* should_cancel = nullptr;
   const std::function<void(std::string_view)>* take = nullptr;  // of a file whose request succeeded
   HttpHeaders* headers = nullptr;                               // where they are asked for

@@ -121,6 +121,12 @@ ImportedRun::ImportedRun(std::string_view kind, std::string_view source, std::st
 }
 
 void ImportedRun::Note(std::string path, const Worth& worth) {
+  // A name of as much as a manifest takes is in a longer path.
+  constexpr std::size_t kMostPath = 256;
+  if (path.size() > kMostPath) {
+    const std::string digest = Sha256HexOf(path).substr(0, 12);
+    path = fmt::format("{}-{}", CleanText(path, kMostPath - digest.size() - 1), digest);
+  }
   origin_.fields.push_back({std::move(path), worth.grade, worth.from});
 }
 

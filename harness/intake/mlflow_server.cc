@@ -334,7 +334,7 @@ class MlflowServer {
     Sha256 hash;
     std::uint64_t bytes = 0;
     const Status status = client_.Fetch(
-        path, query, kMostArtifactBytes,
+        path, query, artifact->size_bytes == 0 ? kMostArtifactBytes : artifact->size_bytes,
         [&] {
           hash = Sha256();
           bytes = 0;

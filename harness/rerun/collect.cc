@@ -16,6 +16,7 @@
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/manifest/artifact.h"
+#include "harness/rerun/outputs_before.h"
 #include "harness/rerun/tensor_records.h"
 
 namespace rharness {
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMetricsFileBytes = std::uint64_t{256} << 20;
 constexpr mode_t kKeptMode = 0644;
+constexpr char kOfTheCommit[] = "the run did not write it; what lies there is the commit's";
 
 Remark OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
   return Remark{.code = std::string(code),
@@ -35,7 +37,9 @@ Remark OutputRemark(std::string_view code, std::string_view path, const std::str
 Remark RemarkOf(std::string_view path, const Error& error) {
   const bool missing = error.code == ErrorCode::kNotFound;
   return OutputRemark(missing ? "output_missing" : "output_unreadable", path,
-                      missing ? "the run did not write it" : error.ToString());
+                      !missing                        ? error.ToString()
+                      : error.message == kOfTheCommit ? kOfTheCommit
+                                                      : "the run did not write it");
 }
 
 // Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Only a file that
@@ -95,10 +99,19 @@ Status KeepCheckpoints(const HeldFolder& folder, const fs::path& keep, const fs:
   return {};
 }
 
+// A file of the commit is none of the run's outputs, however well it agrees with the record.
+Status CheckWritten(const Manifest& manifest, const Workspace& workspace, const fs::path& path) {
+  if (!IsAsBeforeTheRun(workspace, fs::path(manifest.working_directory) / path)) return {};
+  return NotFound(kOfTheCommit, path.string());
+}
+
 // What the recording said already of this file need not be said again of each rerun.
-Status CollectMetrics(const Manifest& manifest, const HeldFolder& folder, Evidence* evidence) {
+Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
+                      const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};
-  const auto text = folder.ReadFile(manifest.metrics_path, kMetricsFileBytes);
+  const Status written = CheckWritten(manifest, workspace, manifest.metrics_path);
+  const auto text = written.ok() ? folder.ReadFile(manifest.metrics_path, kMetricsFileBytes)
+                                 : Result<std::string>(written.error());
   auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
                         : Result<SalvagedMetrics>(text.error());
   if (!read.ok()) {
@@ -136,7 +149,8 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   }
   const HeldFolder& folder = *found;
   for (const Artifact& recorded : manifest.artifacts) {
-    auto seen = Measure(recorded, folder);
+    const Status written = CheckWritten(manifest, workspace, recorded.path);
+    auto seen = written.ok() ? Measure(recorded, folder) : Result<Artifact>(written.error());
     if (!seen.ok()) {
       if (IsTrouble(seen.error())) return seen.error();
       evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));
@@ -145,7 +159,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
     evidence->artifacts.push_back(std::move(*seen));
   }
   RETURN_IF_ERROR(KeepCheckpoints(folder, keep, drill_folder, evidence));
-  return CollectMetrics(manifest, folder, evidence);
+  return CollectMetrics(manifest, workspace, folder, evidence);
 }
 
 }  // namespace rharness

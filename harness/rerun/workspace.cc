@@ -18,6 +18,7 @@
 #include "harness/rerun/data_cache.h"
 #include "harness/rerun/found_data.h"
 #include "harness/rerun/kept_files.h"
+#include "harness/rerun/outputs_before.h"
 #include "harness/rerun/table_data.h"
 #include "harness/rerun/tree_diff.h"
 
@@ -330,6 +331,7 @@ Result<Workspace> PrepareWorkspace(const Manifest& manifest, const fs::path& pat
   }
   std::erase_if(workspace.checkout,
                 [&](const TreeFile& file) { return IsData(manifest, file.path); });
+  SetOutputsApart(manifest, &workspace);
   const Status made = MakeDirectoriesBelow(path, manifest.working_directory);
   if (!made.ok()) {
     ASSIGN_OR_RETURN(workspace.obstacle, BlockedBy("code", "", made.error()));

@@ -122,6 +122,14 @@ TEST_F(Import, EndsInAVerdictOnceItIsCompleted) {
   EXPECT_THAT(Drill().stdout_text, HasSubstr("1 not comparable"));
 }
 
+TEST_F(Import, SaysWhatWouldFillWhatIsLeftAfterACompletion) {
+  ImportRecords();
+  const ProcessResult completed = Complete({"--seed", "init=1"});
+  EXPECT_EQ(completed.outcome.exit_code, 0) << completed.stderr_text;
+  EXPECT_THAT(completed.stdout_text,
+              HasSubstr("rharness complete runs/record-one.json --metrics PATH"));
+}
+
 TEST_F(Import, HoldsWhatIsSaidAfterwardsToBeAHint) {
   ImportRecords();
   EXPECT_EQ(Complete({"--seed", "init=7", "--data", "value"}).outcome.exit_code, 0);

@@ -23,11 +23,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Gives every request the same bytes, or none, and closes.
+// Gives every request the same bytes, or none, and closes; or never ends.
 class CannedServer {
  public:
-  explicit CannedServer(std::string answer, bool silent = false)
-      : answer_(std::move(answer)), silent_(silent) {
+  explicit CannedServer(std::string answer, bool silent = false, bool endless = false)
+      : answer_(std::move(answer)), silent_(silent), endless_(endless) {
     listener_ = Descriptor(::socket(AF_INET, SOCK_STREAM, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -69,12 +69,16 @@ class CannedServer {
         Ready(client.get());  // until the client gives up
       } else {
         ::send(client.get(), answer_.data(), answer_.size(), MSG_NOSIGNAL);
+        while (endless_ && !stop_ && ::send(client.get(), "x", 1, MSG_NOSIGNAL) == 1) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
       }
     }
   }
 
   std::string answer_;
   bool silent_;
+  bool endless_;
   std::string url_;
   Descriptor listener_;
   std::atomic<bool> stop_{false};
@@ -102,6 +106,19 @@ Asked Ask(const CannedServer& server, const HttpLimits& limits = {},
   asked.json = client->Get("/x", {{"a b", "c&d"}});
   asked.waited = clock.Monotonic();
   return asked;
+}
+
+// Of a file, which has no time limit but that something comes.
+Status FetchFrom(const CannedServer& server, const HttpLimits& limits) {
+  FakeClock clock;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto should_cancel = [&] {
+    return std::chrono::steady_clock::now() - begun > std::chrono::seconds(20);
+  };
+  auto client = HttpClient::Make(server.url(), {}, limits, "", should_cancel, &clock);
+  if (!client.ok()) return client.error();
+  return client->Fetch(
+      "/x", {}, std::uint64_t{1} << 40, [] {}, [](std::string_view) {});
 }
 
 TEST(Http, GivesJson) {
@@ -166,6 +183,19 @@ TEST(Http, TakesNoAnswerThatIsTooLong) {
   const Asked asked = Ask(server, limits);
   EXPECT_EQ(asked.json.error().code, ErrorCode::kInvalidInput);
   EXPECT_THAT(asked.json.error().ToString(), HasSubstr("more than 1000 bytes"));
+}
+
+// Of an error only its beginning is of use, whatever else comes, and for how long.
+TEST(Http, ReadsNoErrorToAnEndThatDoesNotCome) {
+  CannedServer server("HTTP/1.1 404 Not Found\r\n\r\n" + std::string(1 << 16, 'x'), false, true);
+  EXPECT_EQ(FetchFrom(server, {}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(server.requests(), 1);
+  CannedServer slow("HTTP/1.1 500 Oops\r\n\r\nx", false, true);
+  HttpLimits limits;
+  limits.request = std::chrono::milliseconds(300);
+  const Status status = FetchFrom(slow, limits);
+  EXPECT_EQ(status.error().code, ErrorCode::kIo) << status.error().ToString();
+  EXPECT_THAT(status.error().message, HasSubstr("the server fails (500) (5 attempts)"));
 }
 
 TEST(Http, SaysNothingOfATokenThatAServerRepeats) {

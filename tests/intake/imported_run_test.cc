@@ -107,6 +107,15 @@ TEST(ImportedRun, DoesNotTakeAHyperparameterForASeed) {
   EXPECT_TRUE(HasRemark(manifest, "hyperparameters.random_seed may be a seed"));
 }
 
+TEST(ImportedRun, HasAnOriginForTheLongestNamesThatThereAre) {
+  ImportedRun run("mlflow", "mlruns", "1");
+  run.SetHyperparameter(std::string(250, 'n'), Json("1"), Exact("params"));
+  run.SetHyperparameter(std::string(100'000, 'm'), Json("1"), Exact(std::string(100'000, 'w')));
+  run.AddMetric(std::string(250, 'm'), 0.5, Exact("metrics"));
+  const Manifest manifest = Reread(std::move(run));
+  EXPECT_EQ(manifest.hyperparameters.count(std::string(250, 'n')), 1u);
+}
+
 TEST(BlockersOf, NamesTheCommandThatWouldFillWhatIsMissing) {
   const Manifest manifest = Reread(ImportedRun("mlflow", "mlruns", "1"));
   bool command = false;
@@ -116,6 +125,24 @@ TEST(BlockersOf, NamesTheCommandThatWouldFillWhatIsMissing) {
     EXPECT_EQ(blocker.command, "rharness complete FILE -- PROGRAM ARGUMENT...");
   }
   EXPECT_TRUE(command);
+}
+
+TEST(BlockersOf, NamesTheDataThatIsMeantAndKnowsWhatFillsADigestOfTensors) {
+  Manifest manifest;
+  manifest.data.resize(2);
+  manifest.data[1].name = "dataset";
+  const AdmissionFinding data{"unpinned_data", "$.data[1].sha256", "missing"};
+  EXPECT_EQ(FillingOf(data), "rharness complete FILE --data NAME=PATH");
+  EXPECT_EQ(FillingOf(data, manifest, "runs/one.json"),
+            "rharness complete runs/one.json --data dataset=PATH");
+  const AdmissionFinding beyond{"unpinned_data", "$.data[9].sha256", "missing"};
+  EXPECT_EQ(FillingOf(beyond, manifest, "m.json"), "rharness complete m.json --data NAME=PATH");
+  manifest.origin.emplace().kind = "mlflow";
+  const AdmissionFinding metrics{"missing_metrics_path", "$.metrics_path", "missing"};
+  EXPECT_THAT(FillingOf(metrics, manifest, "m.json"), HasSubstr("--metrics PATH (of a program"));
+  const AdmissionFinding tensors{"missing_tensor_digest", "$.artifacts[0].tensor_digest",
+                                 "missing"};
+  EXPECT_EQ(FillingOf(tensors, manifest, "m.json"), "rharness complete m.json --weights PATH");
 }
 
 }  // namespace

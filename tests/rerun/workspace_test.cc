@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "harness/rerun/collect.h"
 #include "harness/rerun/data_cache.h"
 
 namespace rharness {
@@ -220,6 +223,45 @@ TEST_F(CheckoutTest, HasTheFilesOfTheCommit) {
   const Workspace workspace = Prepare();
   EXPECT_FALSE(workspace.obstacle) << workspace.obstacle->reason;
   EXPECT_EQ(*ReadFile(workspace.path / "train.py"), "print('hello')\n");
+}
+
+// A repository that has results of before, which the run writes anew.
+TEST_F(CheckoutTest, TakesWhatTheCommitHasInAnOutputsPlaceForNoCodeAndForNoOutput) {
+  Write("root/work/metrics.json", R"({"metrics": {"a": 1}})");
+  Write("root/work/log.txt", "old");
+  const ProcessResult made =
+      Sh("git add work && git -c user.name=a -c user.email=b commit -qm results && "
+         "git rev-parse HEAD");
+  ASSERT_TRUE(made.outcome.Succeeded()) << made.stderr_text;
+  manifest_.code.commit = made.stdout_text.substr(0, 40);
+  manifest_.working_directory = "work";
+  manifest_.metrics_path = "metrics.json";
+  manifest_.artifacts = {Artifact{.role = "log", .path = "./log.txt"}};
+  const auto collect = [&](const Workspace& workspace) {
+    Evidence evidence;
+    EXPECT_TRUE(
+        CollectOutputs(manifest_, workspace, folder_->path() / "kept", folder_->path(), &evidence)
+            .ok());
+    return evidence;
+  };
+  const Workspace idle = Prepare();
+  EXPECT_EQ(*ReadFile(idle.path / "work/log.txt"), "old") << "a run may go on from it";
+  const Evidence none = collect(idle);
+  EXPECT_TRUE(none.artifacts.empty());
+  EXPECT_TRUE(none.metrics.metrics.empty());
+  ASSERT_EQ(none.remarks.size(), 2U);
+  EXPECT_EQ(none.remarks[0].code, "output_missing");
+  EXPECT_NE(none.remarks[1].message.find("is the commit's"), std::string::npos);
+
+  const Workspace run = Prepare();
+  for (const char* name : {"work/metrics.json", "work/log.txt"}) {
+    std::ofstream(run.path / name, std::ios::in | std::ios::out) << "{\"metrics\"";  // in place
+  }
+  EXPECT_EQ(collect(run).artifacts.size(), 1U);
+  EXPECT_FALSE(collect(run).metrics.metrics.empty());
+  EXPECT_TRUE(VerifyAfterRun(run, &cache_)->empty()) << "an output is no code that changed";
+  Write("ws/train.py", "print('changed')");
+  EXPECT_EQ(VerifyAfterRun(run, &cache_)->size(), 1U);
 }
 
 TEST_F(CheckoutTest, NamesTheCodeLayerWhenTheCommitIsNotThere) {

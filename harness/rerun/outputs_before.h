@@ -1,0 +1,26 @@
+// Outputs that lie in a workspace before its run, since the commit has a file of that name.
+//
+// Role: what a run does not write is none of its outputs, and what it writes there is no change of
+// its code. Not here: reading outputs (collect.h).
+#ifndef RHARNESS_HARNESS_RERUN_OUTPUTS_BEFORE_H_
+#define RHARNESS_HARNESS_RERUN_OUTPUTS_BEFORE_H_
+
+#include <filesystem>
+
+#include "harness/manifest/manifest.h"
+#include "harness/rerun/workspace.h"
+
+namespace rharness {
+
+// Before the run, which may read them: takes regular files of the checkout that the manifest
+// declares as outputs out of workspace->checkout, and notes them in workspace->outputs_before.
+// Their time is set two seconds back, so that whatever writes to one changes it.
+void SetOutputsApart(const Manifest& manifest, Workspace* workspace);
+
+// After the run: whether this file was there before and nothing has written to it or replaced it.
+// `path`: relative to the workspace.
+bool IsAsBeforeTheRun(const Workspace& workspace, const std::filesystem::path& path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_RERUN_OUTPUTS_BEFORE_H_
