@@ -60,6 +60,7 @@ struct SearchRules {
   int width = 1;                  // trials at a time
   int budget = 0;                 // answers; 0: no limit
   int alternatives = 0;           // how many further causes, each enough by itself, are looked for
+  bool ends_known = false;        // that all changes show it and none does not is known already
 
   bool Exact() const { return false_reproduces <= 0.0 && miss <= 0.0; }
 };
