@@ -271,8 +271,16 @@ Positions LastOf(const std::vector<Axis>& settable) {
   return last;
 }
 
-TrialRun RunAt(const Manifest& recorded, const std::vector<Axis>& settable, const Positions& at) {
+Manifest BaseOf(const Manifest& recorded, const std::vector<Axis>& axes) {
   TrialRun run{.manifest = recorded};
+  for (const Axis& axis : axes) {
+    if (axis.held_drifted) Apply(axis, axis.values.back(), &run);
+  }
+  return run.manifest;
+}
+
+TrialRun RunAt(const Manifest& base, const std::vector<Axis>& settable, const Positions& at) {
+  TrialRun run{.manifest = base};
   for (std::size_t i = 0; i < settable.size(); ++i) {
     const auto position = static_cast<std::size_t>(at[i]);
     if (position > 0) Apply(settable[i], settable[i].values[position], &run);

@@ -55,6 +55,7 @@ struct Axis {
   std::string cannot_be_set;        // why; empty: it can
   bool chain_may_be_found = false;  // two commits: a repository may tell those between
   bool asked_for = false;           // by --axis
+  bool held_drifted = false;        // it cannot be set, and stays as it drifted
 };
 
 // As the command line gives one: "env:NAME=VALUE" and others; see ParseGivenAxis.
@@ -95,13 +96,16 @@ inline constexpr std::size_t kMostSteps = 20000;
 Result<std::vector<Axis>> SettableAxes(const std::vector<Axis>& axes);
 Positions LastOf(const std::vector<Axis>& settable);
 
+// The record with what cannot be set, and stays as it drifted: where trials begin.
+Manifest BaseOf(const Manifest& recorded, const std::vector<Axis>& axes);
+
 // The record of a trial: inputs as set, outputs as recorded. `node`: where it must run, if an axis
 // says so.
 struct TrialRun {
   Manifest manifest;
   std::string node;
 };
-TrialRun RunAt(const Manifest& recorded, const std::vector<Axis>& settable, const Positions& at);
+TrialRun RunAt(const Manifest& base, const std::vector<Axis>& settable, const Positions& at);
 
 // "env:OMP_NUM_THREADS=4" of a step; with the value before it where it is one of a chain.
 std::string DescribeStep(const std::vector<Axis>& settable, const SearchStep& step);

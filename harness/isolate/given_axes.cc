@@ -131,6 +131,7 @@ Result<Axis> DataAxis(const Manifest& recorded, const GivenAxis& given) {
     if (!IsSha256Hex(other.sha256)) return Refuse(given, "expected SHA256 or SHA256@LOCATION");
     if (at != value.npos) other.location = value.substr(at + 1);
     if (other.sha256 == axis.values.back().text) return Refuse(given, "is what was recorded");
+    other.size_bytes = 0;  // whoever looks where it lies fills it in
     other.source.clear();
     other.other_digest.clear();
     axis.values.push_back({.text = other.sha256, .data = std::move(other)});

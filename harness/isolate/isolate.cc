@@ -46,6 +46,7 @@ class CauseSearch {
     ASSIGN_OR_RETURN(substitutes_,
                      Substitutes::Load(options_.substitutes, settings_.drill.started));
     last_ = LastOf(settable_);
+    base_ = BaseOf(settings_.recorded, axes_);
     notes_ = settings_.notes;
     if (settings_.expected) calibration_.target = *settings_.expected;
     KillLeftovers();
@@ -149,8 +150,7 @@ class CauseSearch {
   Comparison Judge(const Trial& trial, const std::vector<Evidence>& evidence) {
     const TrialJudge judge{settings_.recorded, family_, options_.places, options_.out};
     std::vector<std::string> damage;
-    Comparison judged =
-        judge.Judge(RunAt(settings_.recorded, settable_, trial.at).manifest, evidence, &damage);
+    Comparison judged = judge.Judge(RunAt(base_, settable_, trial.at).manifest, evidence, &damage);
     for (const std::string& one : damage) LogWarning(one);
     return judged;
   }
@@ -187,7 +187,7 @@ class CauseSearch {
     std::vector<PlannedRerun> due;
     std::vector<bool> done(trials.size(), false);
     for (const Trial& trial : trials) {
-      const TrialRun run = RunAt(settings_.recorded, settable_, trial.at);
+      const TrialRun run = RunAt(base_, settable_, trial.at);
       PlannedRerun rerun =
           PlanRerun(run.manifest, static_cast<int>(trials_.size() + ran.size()) + 1, options_.plan);
       if (!run.node.empty()) rerun.node = run.node;
@@ -238,7 +238,7 @@ class CauseSearch {
   }
 
   Ticket MakeTicket(const RanTrial& one, const Start& start) const {
-    TrialRun run = RunAt(settings_.recorded, settable_, one.trial.at);
+    TrialRun run = RunAt(base_, settable_, one.trial.at);
     const PlannedRerun planned = PlanRerun(run.manifest, one.number, options_.plan);
     return {.drill_id = settings_.drill.drill_id,
             .rerun = one.number,
@@ -286,6 +286,7 @@ class CauseSearch {
   std::vector<Axis> axes_;
   std::vector<Axis> settable_;
   Positions last_;
+  Manifest base_;  // of every trial
   Substitutes substitutes_;
   Calibration calibration_;
   SearchState state_;

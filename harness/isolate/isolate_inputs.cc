@@ -11,9 +11,12 @@
 
 #include "harness/base/borrowed_repository.h"
 #include "harness/base/files.h"
+#include "harness/base/trouble.h"
 #include "harness/drill/drill_folder.h"
 #include "harness/history/store.h"
 #include "harness/isolate/trial_judge.h"
+#include "harness/rerun/data_cache.h"
+#include "harness/rerun/found_data.h"
 
 namespace rharness {
 namespace {
@@ -146,6 +149,60 @@ Status FindChain(const IsolateOptions& options, IsolateSettings* settings) {
   return {};
 }
 
+// What lies at a data item's location, or in the cache under its hash.
+Result<TreeDigest> LookForData(const Places& places, const DataItem& item) {
+  std::error_code error;
+  const fs::path cached =
+      places.cache.empty() ? fs::path() : PathInCache(places.cache, item.sha256);
+  if (!cached.empty() && fs::exists(cached, error)) return HashData(cached, item);
+  ASSIGN_OR_RETURN(const fs::path path,
+                   Locate(places, item.location.empty() ? item.path : item.location));
+  return HashData(path, item);
+}
+
+// Why this value of a data axis cannot be had; empty: it can. Fills in the size of one that was
+// asked for.
+Result<std::string> WhyDataAreMissing(const Places& places, const std::optional<DataItem>& item,
+                                      IsolateSettings* settings) {
+  if (!item) return std::string();
+  const auto found = LookForData(places, *item);
+  if (!found.ok() && IsTrouble(found.error())) return found.error();
+  if (!found.ok()) return found.error().ToString();
+  if (found->sha256 != item->sha256) {
+    return fmt::format("{} has the SHA-256 {}",
+                       item->location.empty() ? item->path : item->location, found->sha256);
+  }
+  if (item->size_bytes == 0) settings->sizes[item->sha256] = found->size_bytes;
+  return std::string();
+}
+
+// Data that lie nowhere any more as they were on one side are held as they are on the other.
+Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings) {
+  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(*settings, options.parse_image));
+  for (const Axis& axis : axes) {
+    if (axis.kind != AxisKind::kData || !axis.cannot_be_set.empty()) continue;
+    const Places& places = options.drill.places;
+    ASSIGN_OR_RETURN(const std::string then,
+                     WhyDataAreMissing(places, axis.values.front().data, settings));
+    ASSIGN_OR_RETURN(const std::string now,
+                     WhyDataAreMissing(places, axis.values.back().data, settings));
+    if (!now.empty() && (axis.asked_for || !then.empty())) {
+      return InvalidInput("cannot be had: " + now, TerminalSafe(axis.name));
+    }
+    if (then.empty() && now.empty()) continue;
+    settings->held.push_back(
+        {.name = axis.name,
+         .why = now.empty() ? fmt::format("the recorded one cannot be had ({}): it stays as it "
+                                          "drifted in every rerun",
+                                          then)
+                            : fmt::format("the drifted one cannot be had ({}): it stays as "
+                                          "recorded in every rerun",
+                                          now),
+         .drifted = now.empty()});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clock) {
@@ -173,6 +230,7 @@ Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clo
                         "rharness isolate");
   }
   RETURN_IF_ERROR(FindChain(options, &settings));
+  RETURN_IF_ERROR(HoldMissingData(options, &settings));
   return settings;
 }
 

@@ -73,6 +73,10 @@ void ReadManifest(JsonReader& reader, std::string_view file, Manifest* out) {
 }  // namespace
 
 Json ToJson(const IsolateSettings& settings) {
+  Json held = Json::MakeArray();
+  for (const HeldAxis& one : settings.held) {
+    held.Append(Json::MakeObject({{"name", one.name}, {"why", one.why}, {"drifted", one.drifted}}));
+  }
   Json family = Json::MakeArray();
   for (const Manifest& member : settings.family) family.Append(ToJson(member));
   Json json = Json::MakeObject({{"schema", "rharness.isolate/v1"},
@@ -81,6 +85,8 @@ Json ToJson(const IsolateSettings& settings) {
                                 {"family", std::move(family)},
                                 {"axes", Texts(settings.axes)},
                                 {"chain", Texts(settings.chain)},
+                                {"held", std::move(held)},
+                                {"sizes", NumbersJson(settings.sizes)},
                                 {"notes", Texts(settings.notes)},
                                 {"rules", RulesJson(settings)}});
   if (settings.drifted) json.Set("drifted", ToJson(*settings.drifted));
@@ -103,6 +109,15 @@ Result<IsolateSettings> ParseIsolateSettings(const Json& json, std::string_view 
                     [&](JsonReader& one) { ReadSignature(one, &settings.expected.emplace()); });
   reader.ReadArray("axes", &settings.axes);
   reader.ReadArray("chain", &settings.chain);
+  reader.ForEach("held", [&](JsonReader& one) {
+    HeldAxis& axis = settings.held.emplace_back();
+    one.Read("name", &axis.name);
+    one.Read("why", &axis.why);
+    one.Read("drifted", &axis.drifted);
+  });
+  reader.ForEachMember("sizes", [&](const std::string& sha256, JsonReader& one) {
+    one.Get(&settings.sizes[sha256]);
+  });
   reader.ReadArray("notes", &settings.notes);
   reader.ReadObject("rules", true, [&](JsonReader& one) { ReadRules(one, &settings); });
   RETURN_IF_ERROR(reader.status());
@@ -122,6 +137,17 @@ Result<std::vector<Axis>> AxesOf(const IsolateSettings& settings,
   }
   const auto commit = std::ranges::find(axes, true, &Axis::chain_may_be_found);
   if (commit != axes.end() && !settings.chain.empty()) SetChain(settings.chain, &*commit);
+  for (Axis& axis : axes) {
+    for (AxisValue& value : axis.values) {
+      if (!value.data || value.data->size_bytes > 0) continue;
+      const auto size = settings.sizes.find(value.data->sha256);
+      if (size != settings.sizes.end()) value.data->size_bytes = size->second;
+    }
+    const auto held = std::ranges::find(settings.held, axis.name, &HeldAxis::name);
+    if (held == settings.held.end()) continue;
+    axis.cannot_be_set = held->why;
+    axis.held_drifted = held->drifted;
+  }
   return axes;
 }
 

@@ -2,6 +2,8 @@
 #ifndef RHARNESS_HARNESS_ISOLATE_ISOLATE_SETTINGS_H_
 #define RHARNESS_HARNESS_ISOLATE_ISOLATE_SETTINGS_H_
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,13 @@
 
 namespace rharness {
 
+// An axis that this machine cannot set, found before the search.
+struct HeldAxis {
+  std::string name;
+  std::string why;
+  bool drifted = false;  // it stays as it drifted, else as recorded
+};
+
 struct IsolateSettings {
   DrillSettings drill;  // its id and start, and the options that reruns go by
   Manifest recorded;
@@ -22,6 +31,8 @@ struct IsolateSettings {
   std::optional<Signature> expected;  // what was seen of it, where evidence was given
   std::vector<std::string> axes;      // as asked for
   std::vector<std::string> chain;     // commits of the axis that has some, from behind the recorded
+  std::vector<HeldAxis> held;
+  std::map<std::string, std::uint64_t> sizes;  // of data that were asked for, by SHA-256
   std::vector<std::string> notes;
   SearchRules rules;
   int end_reruns = 3;

@@ -29,9 +29,10 @@ struct Signature {
   }
 };
 
-// Of one rerun, judged. `bits`: tensors count that differ in a bit and, where none does, metrics and
-// curves that do; else what stopped being finite, what moved and what is beyond its band. A metric has moved where the judge says so, or by more than
-// its margin, or, where it has none, by more than a hundredth of its record.
+// Of one rerun, judged. `bits`: tensors count that differ in a bit and, where none does, metrics
+// and curves that do; else what stopped being finite, what moved and what is beyond its band. A
+// metric has moved where the judge says so, or by more than its margin, or, where it has none, by
+// more than a hundredth of its record.
 Signature SignatureOf(const Comparison& judged, bool bits);
 
 // kReproduces: all of the target, and nothing beside it. A metric has to have moved half as far at
