@@ -62,6 +62,7 @@ const std::vector<Floor>& Floors() {
        {"harness/base/", "harness/manifest/", "harness/launch/", "harness/rerun/"}},
       {"harness/drill/", below_drill},
       {"harness/comparison/", above_drill},
+      {"harness/isolate/", above_drill},
       {"harness/gate/", below_drill},
       {"harness/publish/",
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/",

@@ -140,54 +140,6 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
                "that differs from them is refused");
 }
 
-void AddResourceOptions(Command* command, DrillArguments* arguments) {
-  PlanOptions& plan = arguments->drill.plan;
-  command->Heading("What reruns share");
-  command->Add("--jobs", &plan.jobs, "Reruns at a time; 0: as many as the slots allow")
-      .Between(0, 100000)
-      .ShowDefault();
-  command->Add("--cpus", &plan.slots.cpus, "CPUs to share out (default: all)").Between(1, 100000);
-  command->Add("--gpus", &plan.slots.gpus, "GPUs to share out (default: all)").Between(0, 100000);
-  command
-      ->Add("--memory", &plan.slots.memory_bytes,
-            "Memory to share out, such as 16GiB (default: not limited)")
-      .Size();
-  command->Add("--budget", &arguments->budget_hours, "Run time to spend at most; 0: no limit")
-      .Duration(TimeUnit::kHours);
-  command
-      ->Add("--gpu-budget", &plan.budget_gpu_hours,
-            "GPU hours to spend at most: GPUs times run time; 0: no limit")
-      .Duration(TimeUnit::kHours);
-  command
-      ->Add("--quiet-hours", &arguments->quiet_hours,
-            "HH:MM-HH:MM, local time: nothing is started then, and what runs goes on; repeatable")
-      .Value("HOURS")
-      .OneEach();
-  command->Heading("What fails for reasons of infrastructure");
-  RetryPolicy& retry = arguments->drill.retry;
-  command->Add("--attempts", &retry.attempts, "Tries of a rerun, with growing waits between them")
-      .Between(1, 100)
-      .ShowDefault();
-  command
-      ->Add("--storm-stop", &retry.storm,
-            "Start nothing more when four fifths of the last so many attempts, of three runs and "
-            "more, failed in the same way; 0: never")
-      .Between(0, 100000)
-      .ShowDefault();
-  command->Heading("Limits of a rerun; its manifest may ask for less, never for more");
-  command->Add("--rerun-memory", &plan.memory_bytes, "Memory (default: the machine's)").Size();
-  command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
-  command
-      ->Add("--timeout-factor", &plan.timeout_factor, "Time: this times the recorded duration...")
-      .Positive()
-      .ShowDefault();
-  command->Add("--timeout-floor", &plan.timeout_floor_seconds, "...but at least this")
-      .Duration(TimeUnit::kSeconds)
-      .ShowDefault();
-  command->Add("--rerun-time", &plan.longest_seconds, "...and at most this (default: 7d)")
-      .Duration(TimeUnit::kSeconds);
-}
-
 void AddPodOptions(Command* command, DrillOptions* drill) {
   command
       ->Add("--kubectl", &drill->kubectl,
@@ -209,54 +161,6 @@ void AddPodOptions(Command* command, DrillOptions* drill) {
       .Value("PROGRAM");
 }
 
-void AddPlaceOptions(Command* command, DrillArguments* arguments) {
-  DrillOptions& drill = arguments->drill;
-  command->Heading("Where and how to rerun");
-  command->Add("--root", &arguments->root, "Where relative data and code locations lie")
-      .Folder()
-      .ShowDefault();
-  command
-      ->Add("--map", &arguments->maps,
-            "FROM=TO: a recorded location or repository lies here at TO; repeatable")
-      .OneEach();
-  command
-      ->Add("--data-cache", &arguments->data_cache,
-            "Folder that `rharness fetch` filled: data that are not at their location any more, or "
-            "are others there, are taken from it by their hash")
-      .Folder();
-  command
-      ->Add("--env", &arguments->environment,
-            "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
-            "repeatable")
-      .OneEach();
-  command
-      ->Add(
-          "--launcher", &drill.launcher,
-          "auto (by each manifest's image), host, podman, docker, apptainer (SIF files) or enroot "
-          "(squashfs files, as pyxis uses)")
-      .Choices({"auto", "host", "podman", "docker", "apptainer", "enroot"})
-      .ShowDefault();
-  command
-      ->Add(
-          "--dispatch", &drill.dispatch,
-          "Who carries reruns out: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
-          "--out, --root and this program must be where the nodes or pods see them")
-      .Choices({"local", "slurm", "kubernetes"})
-      .ShowDefault();
-  command
-      ->Add("--sbatch", &drill.sbatch,
-            "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
-      .OneEach();
-  command->Add("--distribute", &drill.distribute,
-               "Of --dispatch slurm: rerun each run once on every node that can take a job, of the "
-               "--partition, --nodelist, --exclude and --constraint of --sbatch");
-  AddPodOptions(command, &drill);
-  command->Add("--container-root", &drill.container_root,
-               "Containers of an engine that runs as root are root, too, for images or data that "
-               "only root can read (default: a user without rights)");
-  command->Add("--keep-workspaces", &drill.keep_workspaces,
-               "Keep the folders that reruns worked in");
-}
 void AddPolicyOptions(Command* command, DrillArguments* arguments) {
   command->Heading("What the site has decided");
   command
@@ -349,6 +253,103 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
     return InvalidInput("no history given; use --history URL or RHARNESS_HISTORY");
   }
   return {};
+}
+
+void AddResourceOptions(Command* command, DrillArguments* arguments) {
+  PlanOptions& plan = arguments->drill.plan;
+  command->Heading("What reruns share");
+  command->Add("--jobs", &plan.jobs, "Reruns at a time; 0: as many as the slots allow")
+      .Between(0, 100000)
+      .ShowDefault();
+  command->Add("--cpus", &plan.slots.cpus, "CPUs to share out (default: all)").Between(1, 100000);
+  command->Add("--gpus", &plan.slots.gpus, "GPUs to share out (default: all)").Between(0, 100000);
+  command
+      ->Add("--memory", &plan.slots.memory_bytes,
+            "Memory to share out, such as 16GiB (default: not limited)")
+      .Size();
+  command->Add("--budget", &arguments->budget_hours, "Run time to spend at most; 0: no limit")
+      .Duration(TimeUnit::kHours);
+  command
+      ->Add("--gpu-budget", &plan.budget_gpu_hours,
+            "GPU hours to spend at most: GPUs times run time; 0: no limit")
+      .Duration(TimeUnit::kHours);
+  command
+      ->Add("--quiet-hours", &arguments->quiet_hours,
+            "HH:MM-HH:MM, local time: nothing is started then, and what runs goes on; repeatable")
+      .Value("HOURS")
+      .OneEach();
+  command->Heading("What fails for reasons of infrastructure");
+  RetryPolicy& retry = arguments->drill.retry;
+  command->Add("--attempts", &retry.attempts, "Tries of a rerun, with growing waits between them")
+      .Between(1, 100)
+      .ShowDefault();
+  command
+      ->Add("--storm-stop", &retry.storm,
+            "Start nothing more when four fifths of the last so many attempts, of three runs and "
+            "more, failed in the same way; 0: never")
+      .Between(0, 100000)
+      .ShowDefault();
+  command->Heading("Limits of a rerun; its manifest may ask for less, never for more");
+  command->Add("--rerun-memory", &plan.memory_bytes, "Memory (default: the machine's)").Size();
+  command->Add("--rerun-disk", &plan.disk_bytes, "Disk (default: 10GiB)").Size();
+  command
+      ->Add("--timeout-factor", &plan.timeout_factor, "Time: this times the recorded duration...")
+      .Positive()
+      .ShowDefault();
+  command->Add("--timeout-floor", &plan.timeout_floor_seconds, "...but at least this")
+      .Duration(TimeUnit::kSeconds)
+      .ShowDefault();
+  command->Add("--rerun-time", &plan.longest_seconds, "...and at most this (default: 7d)")
+      .Duration(TimeUnit::kSeconds);
+}
+
+void AddPlaceOptions(Command* command, DrillArguments* arguments) {
+  DrillOptions& drill = arguments->drill;
+  command->Heading("Where and how to rerun");
+  command->Add("--root", &arguments->root, "Where relative data and code locations lie")
+      .Folder()
+      .ShowDefault();
+  command
+      ->Add("--map", &arguments->maps,
+            "FROM=TO: a recorded location or repository lies here at TO; repeatable")
+      .OneEach();
+  command
+      ->Add("--data-cache", &arguments->data_cache,
+            "Folder that `rharness fetch` filled: data that are not at their location any more, or "
+            "are others there, are taken from it by their hash")
+      .Folder();
+  command
+      ->Add("--env", &arguments->environment,
+            "NAME=VALUE for every rerun, in place of what was recorded, or NAME to unset; "
+            "repeatable")
+      .OneEach();
+  command
+      ->Add(
+          "--launcher", &drill.launcher,
+          "auto (by each manifest's image), host, podman, docker, apptainer (SIF files) or enroot "
+          "(squashfs files, as pyxis uses)")
+      .Choices({"auto", "host", "podman", "docker", "apptainer", "enroot"})
+      .ShowDefault();
+  command
+      ->Add(
+          "--dispatch", &drill.dispatch,
+          "Who carries reruns out: local (this machine), slurm (job arrays) or kubernetes (Jobs); "
+          "--out, --root and this program must be where the nodes or pods see them")
+      .Choices({"local", "slurm", "kubernetes"})
+      .ShowDefault();
+  command
+      ->Add("--sbatch", &drill.sbatch,
+            "A further option of sbatch, such as --sbatch=--partition=gpu; repeatable")
+      .OneEach();
+  command->Add("--distribute", &drill.distribute,
+               "Of --dispatch slurm: rerun each run once on every node that can take a job, of the "
+               "--partition, --nodelist, --exclude and --constraint of --sbatch");
+  AddPodOptions(command, &drill);
+  command->Add("--container-root", &drill.container_root,
+               "Containers of an engine that runs as root are root, too, for images or data that "
+               "only root can read (default: a user without rights)");
+  command->Add("--keep-workspaces", &drill.keep_workspaces,
+               "Keep the folders that reruns worked in");
 }
 
 Command& DeclareDrill(Command& root, DrillArguments* arguments) {

@@ -30,6 +30,11 @@ struct DrillArguments {
   bool json = false;
 };
 
+// What every verb that reruns takes: what reruns share and are limited to, where and how they are
+// carried out. Fill `arguments`.
+void AddResourceOptions(Command* command, DrillArguments* arguments);
+void AddPlaceOptions(Command* command, DrillArguments* arguments);
+
 // Adds the verb with its options, which fill `arguments`, and no action yet.
 Command& DeclareDrill(Command& root, DrillArguments* arguments);
 

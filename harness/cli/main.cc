@@ -47,6 +47,7 @@ void AddVerbs(Command& root) {
   AddDrill(root);
   AddRerun(root);
   AddCompare(root);
+  AddIsolate(root);
   AddProbe(root);
   AddGate(root);
   AddPolicy(root);

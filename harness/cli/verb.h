@@ -53,6 +53,7 @@ void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);
 void AddHistory(Command& root);
 void AddImport(Command& root);
+void AddIsolate(Command& root);
 void AddLint(Command& root);
 void AddPolicy(Command& root);
 void AddProbe(Command& root);

@@ -62,7 +62,8 @@ bool Installed(const char* program) {
 constexpr const char* kVerbs[] = {"record",  "import", "complete", "admit",  "lint",
                                   "history", "fetch",  "drill",    "rerun",  "compare",
                                   "probe",   "gate",   "policy",   "report", "publish",
-                                  "hash",    "stats",  "version",  "help",   "rebuild"};
+                                  "hash",    "stats",  "version",  "help",   "rebuild",
+                                  "isolate"};
 
 class Documents : public testing::Test {
  protected:

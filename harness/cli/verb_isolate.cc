@@ -1,0 +1,206 @@
+// rharness isolate: which of the things that changed make a run drift.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/stderr_line.h"
+#include "harness/cli/drill_options.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
+#include "harness/cli/record_options.h"
+#include "harness/cli/verb.h"
+#include "harness/isolate/isolate.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct IsolateArguments {
+  IsolateOptions isolate;
+  DrillArguments drill;  // places, limits, dispatch
+  double confidence_percent = 95.0;
+};
+
+std::atomic<int> g_isolate_interrupts{0};
+
+// As for a drill: the first ends the search in order, the second the process.
+void OnIsolateInterrupt(int signal) {
+  if (++g_isolate_interrupts <= 1 || signal == SIGHUP) return;
+  AbandonStatusLine();
+  std::_Exit(kExitInfrastructure);
+}
+
+int FinishIsolate(const IsolationReport& report, const IsolateArguments& arguments) {
+  if (arguments.drill.json) {
+    const int printed = PrintJson(ToJson(report));
+    return printed != kExitOk ? printed : report.exit_code;
+  }
+  if (Globals().quiet) {
+    if (report.exit_code != kExitOk) {
+      Print(fmt::format("rharness isolate: {}\n", TerminalSafe(report.headline)));
+    }
+    return report.exit_code;
+  }
+  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  if (!report.planned) {
+    std::error_code error;
+    const fs::path page = fs::absolute(arguments.drill.drill.out / "isolation.html", error);
+    Print(fmt::format("report: {}\n", TerminalSafe(page.lexically_normal().string())));
+  }
+  return report.exit_code;
+}
+
+Status CompleteIsolate(IsolateArguments* arguments, Command* command) {
+  DrillOptions& drill = arguments->drill.drill;
+  const bool history = !drill.history.empty();
+  if (!history) drill.history = "none";  // a manifest needs none
+  RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
+  if (!history) drill.history.clear();
+  if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
+  IsolateOptions& isolate = arguments->isolate;
+  if (drill.resume) {
+    for (const char* option : {"RUN", "--against", "--axis", "--confidence", "--parallel",
+                               "--alternatives", "--end-reruns", "--bits", "--dry-run"}) {
+      if (command->Given(option)) {
+        return InvalidInput("--resume goes on with the search's own settings", option);
+      }
+    }
+  } else if (isolate.run.empty()) {
+    return InvalidInput("expected a run: its manifest, or its id with --history",
+                        "rharness isolate");
+  }
+  if (arguments->drill.budget_hours > 0) {
+    return InvalidInput("say how many reruns: --budget-reruns", "--budget");
+  }
+  isolate.rules.confidence = arguments->confidence_percent / 100.0;
+  isolate.parse_image = ParseImage;
+  isolate.drill = drill;
+  return {};
+}
+
+int RunIsolate(IsolateArguments* arguments, Command* command) {
+  if (const Status status = CompleteIsolate(arguments, command); !status.ok()) {
+    return FailWith(status.error());
+  }
+  if (arguments->drill.dry_run) {
+    const auto plan = PlanIsolation(arguments->isolate, &SystemClock());
+    return plan.ok() ? FinishIsolate(*plan, *arguments) : FailWith(plan.error());
+  }
+  std::signal(SIGINT, OnIsolateInterrupt);
+  std::signal(SIGTERM, OnIsolateInterrupt);
+  if (std::signal(SIGHUP, OnIsolateInterrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  auto line = std::make_unique<ProgressLine>(VerbProgress());
+  const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
+                         .should_stop = [] { return g_isolate_interrupts.load() > 0; }};
+  const auto report = Isolate(arguments->isolate, hooks, &SystemClock());
+  line.reset();
+  return report.ok() ? FinishIsolate(*report, *arguments) : FailWith(report.error());
+}
+
+void AddSearchOptions(Command* verb, IsolateArguments* arguments) {
+  IsolateOptions& isolate = arguments->isolate;
+  verb->Heading("What changed");
+  verb->Add("RUN", &isolate.run, "The run that drifts: its manifest, or its id with --history")
+      .Path();
+  verb->Add("--against", &isolate.against,
+            "How it is now: a manifest, evidence of a rerun, or the folder of a drill that has one")
+      .Path();
+  verb->Add("--axis", &isolate.axes,
+            "A change, in place of the one that was found between the two or beside it; repeatable")
+      .Value("KIND:NAME=VALUE")
+      .OneEach();
+  verb->Add("--history", &arguments->drill.drill.history,
+            "Store that has the run, and the runs of its family: a path, sqlite:PATH or "
+            "postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  verb->Add("--bits", &isolate.bits,
+            "Every bit counts, also of a run that is not declared bitwise");
+  verb->Heading("The search");
+  verb->Add("--budget-reruns", &isolate.rules.budget, "Reruns at most; 0: no limit")
+      .Between(0, 1000000)
+      .ShowDefault();
+  verb->Add("--confidence", &arguments->confidence_percent,
+            "Per cent: one hundred minus the chance that a wrong cause is named, over the whole "
+            "search")
+      .Between(50, 99.99)
+      .ShowDefault();
+  verb->Add("--parallel", &isolate.rules.width,
+            "Settings that are tried at a time: more of them end sooner, and cost more reruns")
+      .Between(1, 1000)
+      .ShowDefault();
+  verb->Add("--alternatives", &isolate.rules.alternatives,
+            "Look for so many further causes that are each enough by themselves")
+      .Between(0, 100)
+      .ShowDefault();
+  verb->Add("--end-reruns", &isolate.end_reruns,
+            "Of a run that is not declared bitwise: reruns of each end, changed and not, that show "
+            "how much they differ among themselves")
+      .Between(2, 1000)
+      .ShowDefault();
+  verb->Add("--resume", &arguments->drill.drill.resume,
+            "Go on with the search in --out, with its own settings; a larger --budget-reruns is "
+            "taken");
+}
+
+void AddIsolateNotes(Command* verb) {
+  verb->Note(
+      "Axes: env:NAME=VALUE, env:NAME (unset), argument:NAME=VALUE, hyperparameter:NAME=VALUE and "
+      "seed:NAME=VALUE (as the command passes them), commit:COMMIT or commit:GOOD..BAD, "
+      "data:NAME=SHA256@LOCATION, image:REFERENCE@sha256:DIGEST, cpus:NUMBER, node:NAME (of "
+      "Slurm). Several values between commas are a chain, in their order, of which the first bad "
+      "one is looked for; between two commits git tells them.");
+  verb->Note(
+      "What differs and cannot be set here, such as a driver or the host's packages, is named: "
+      "nothing is said of it. A rerun that fails in another way, or differs in what the difference "
+      "that is looked for does not, is no evidence; it is told as another failure.");
+  verb->Note(
+      "The folder --out gets isolation.html, isolation.json and the evidence of every rerun. A run "
+      "that is declared bitwise takes one rerun a step. Of others the ends are rerun first; where "
+      "their reruns differ among themselves, steps are repeated until the cause is as sure as "
+      "--confidence asks for.");
+  verb->ExitCode(kExitOk, "a cause is named; with --dry-run: the plan is shown");
+  verb->ExitCode(kExitUsage, "usage, invalid input or nothing that could be set");
+  verb->ExitCode(kExitInconclusive, "no cause is named: what is missing is said");
+  verb->ExitCode(kExitInfrastructure, "infrastructure or an interrupt");
+  verb->ExitCode(kExitIntegrity, "integrity");
+  verb->Example("rharness isolate mlp-7 --history runs.db --against tonight --out why --dry-run");
+  verb->Example("rharness isolate runs/mlp-7.json --against runs/mlp-8.json --out why");
+  verb->Example(
+      "rharness isolate runs/mlp-7.json --axis env:OMP_NUM_THREADS=8 --axis "
+      "commit:1f0c9a7..8d2e6f3b5a1c4e7f9b0d2a3c5e7f9a1b3c5d7e9f --out why");
+  verb->Example("rharness isolate --resume --out why --budget-reruns 60");
+}
+
+}  // namespace
+
+void AddIsolate(Command& root) {
+  auto arguments = std::make_shared<IsolateArguments>();
+  arguments->drill.out = "isolate";
+  arguments->drill.drill.plan.slots.cpus = 0;
+  Command& verb = root.AddVerb("isolate", "Find which of the things that changed make a run drift");
+  verb.Describe(
+      "Searches what changed between a recorded run and one that drifted for the smallest set of "
+      "changes that makes it drift: some are set as they drifted, the run is rerun, and the answer "
+      "says which are tried next. It names the cause, the reruns that show it, and the fewest "
+      "settings to take back.");
+  AddSearchOptions(&verb, arguments.get());
+  AddResourceOptions(&verb, &arguments->drill);
+  AddPlaceOptions(&verb, &arguments->drill);
+  verb.Heading("Output");
+  verb.Add("--out", &arguments->drill.out, "Folder of this search; must not hold another one")
+      .Folder()
+      .ShowDefault();
+  verb.Add("--dry-run", &arguments->drill.dry_run, "Print what would be tried and its cost");
+  verb.Add("--json", &arguments->drill.json, "Print rharness.isolation/v1 instead of text");
+  AddIsolateNotes(&verb);
+  verb.Do([arguments, &verb] { return RunIsolate(arguments.get(), &verb); });
+}
+
+}  // namespace rharness

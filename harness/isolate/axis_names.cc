@@ -1,0 +1,74 @@
+// Names of variables and arguments.
+#include "harness/isolate/axis_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace rharness {
+namespace {
+
+std::string Normal(std::string_view name) {
+  const std::size_t begin = std::min(name.find_first_not_of('-'), name.size());
+  std::string normal(name.substr(begin));
+  for (char& c : normal) {
+    c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return normal;
+}
+
+bool IsOption(std::string_view argument) {
+  return argument.size() > 1 && argument.front() == '-' &&
+         std::isdigit(static_cast<unsigned char>(argument[1])) == 0 && argument[1] != '.';
+}
+
+}  // namespace
+
+bool IsVariableName(std::string_view name) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+         std::ranges::all_of(name, fits);
+}
+
+std::string ArgumentName(const std::vector<std::string>& command, std::size_t argument) {
+  const std::string& text = command[argument];
+  const auto equals = text.find('=');
+  if (IsOption(text) && equals != text.npos) return text.substr(0, equals);
+  if (!IsOption(text) && argument > 0 && IsOption(command[argument - 1]) &&
+      command[argument - 1].find('=') == text.npos) {
+    return command[argument - 1];
+  }
+  return std::to_string(argument);
+}
+
+std::optional<FoundArgument> FindArgument(const std::vector<std::string>& command,
+                                          std::string_view name) {
+  const std::string wanted = Normal(name);
+  if (wanted.empty()) return std::nullopt;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string& text = command[i];
+    const auto equals = text.find('=');
+    if (equals != text.npos && Normal(text.substr(0, equals)) == wanted) {
+      return FoundArgument{i, text.substr(0, equals + 1), text.substr(equals + 1)};
+    }
+    if (IsOption(text) && Normal(text) == wanted && i + 1 < command.size()) {
+      return FoundArgument{i + 1, "", command[i + 1]};
+    }
+  }
+  // By its place, as ArgumentName calls it.
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (std::to_string(i) == name) return FoundArgument{i, "", command[i]};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> OptionsOf(const std::vector<std::string>& command) {
+  std::vector<std::string> options;
+  for (std::size_t i = 1; i < command.size() && options.size() < 40; ++i) {
+    if (IsOption(command[i])) options.push_back(command[i].substr(0, command[i].find('=')));
+  }
+  return options;
+}
+
+}  // namespace rharness

@@ -1,0 +1,34 @@
+// Names of variables and of a command's arguments. Pure.
+#ifndef RHARNESS_HARNESS_ISOLATE_AXIS_NAMES_H_
+#define RHARNESS_HARNESS_ISOLATE_AXIS_NAMES_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rharness {
+
+// Letters, digits and '_', no digit first (POSIX.1-2017, XBD 8.1).
+bool IsVariableName(std::string_view name);
+
+// What an argument is called: the option before it, or the one in it ("--lr=0.1"), else its number.
+std::string ArgumentName(const std::vector<std::string>& command, std::size_t argument);
+
+// The argument with which a command passes `name`: "--lr", "lr" and "learning-rate" all mean one
+// with these letters, whatever dashes stand before it, and '-' is '_'.
+struct FoundArgument {
+  std::size_t argument = 0;
+  std::string prefix;  // what stays of it: "--lr=" where the value is behind it
+  std::string value;
+};
+std::optional<FoundArgument> FindArgument(const std::vector<std::string>& command,
+                                          std::string_view name);
+
+// The options that a command has, for messages.
+std::vector<std::string> OptionsOf(const std::vector<std::string>& command);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_ISOLATE_AXIS_NAMES_H_

@@ -1,0 +1,387 @@
+// A search, pass by pass: both ends, then trial after trial until the cause is named.
+#include "harness/isolate/isolate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "harness/base/files.h"
+#include "harness/base/folder_lock.h"
+#include "harness/base/log.h"
+#include "harness/base/trouble.h"
+#include "harness/dispatch/scheduler.h"
+#include "harness/drill/dispatching.h"
+#include "harness/drill/drill_folder.h"
+#include "harness/drill/journal.h"
+#include "harness/drill/rerun_outputs.h"
+#include "harness/drill/substitutes.h"
+#include "harness/isolate/isolate_inputs.h"
+#include "harness/isolate/isolation_report_of.h"
+#include "harness/isolate/trial_judge.h"
+#include "harness/rerun/rerun.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CauseSearch {
+ public:
+  CauseSearch(IsolateSettings settings, const DrillHooks& hooks, Clock* clock, Journal journal,
+              JournalContent past)
+      : settings_(std::move(settings)),
+        options_(settings_.drill.options),
+        hooks_(hooks),
+        clock_(*clock),
+        journal_(std::move(journal)),
+        past_(std::move(past)),
+        family_(settings_.family),
+        rules_(settings_.rules) {}
+
+  Result<IsolationReport> Run(const ParseImageText& parse_image) {
+    ASSIGN_OR_RETURN(axes_, AxesOf(settings_, parse_image));
+    ASSIGN_OR_RETURN(settable_, SettableAxes(axes_));
+    ASSIGN_OR_RETURN(substitutes_,
+                     Substitutes::Load(options_.substitutes, settings_.drill.started));
+    last_ = LastOf(settable_);
+    base_ = BaseOf(settings_.recorded, axes_);
+    notes_ = settings_.notes;
+    if (settings_.expected) calibration_.target = *settings_.expected;
+    KillLeftovers();
+    RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
+    RETURN_IF_ERROR(BeginDispatching());
+    began_ = clock_.Monotonic();
+    if (!settings_.bits) RETURN_IF_ERROR(RunBothEnds());
+    while (state_.end == SearchEnd::kGoesOn && !interrupted_) {
+      state_ = Advance(last_, rules_, answers_);
+      if (state_.end != SearchEnd::kGoesOn) break;
+      RETURN_IF_ERROR(RunTrials(state_.next));
+    }
+    return Report();
+  }
+
+ private:
+  void KillLeftovers() const {
+    for (const std::string& session : past_.sessions) KillSession(session);
+    for (const auto& [job, entry] : past_.last) {
+      if (entry.state == AttemptState::kStarted && entry.pid > 0) {
+        KillLeftoverGroup(entry.pid, entry.start_ticks);
+      }
+    }
+  }
+
+  Status BeginDispatching() {
+    std::vector<std::string> launchers = {LauncherOf(settings_.recorded, options_)};
+    for (const Axis& axis : settable_) {
+      for (const AxisValue& value : axis.values) {
+        if (axis.kind != AxisKind::kImage) break;
+        Manifest run = settings_.recorded;
+        run.image = value.image;
+        launchers.push_back(LauncherOf(run, options_));
+      }
+    }
+    return dispatching_.Begin(
+        options_, settings_.drill.drill_id, launchers,
+        [this](const RerunStep& step) { return journal_.Append(step); }, hooks_.should_stop,
+        &clock_, &notes_);
+  }
+
+  // Of a run that does not promise bits: each end several times, to see whether one rerun tells.
+  Status RunBothEnds() {
+    const int reruns = settings_.end_reruns;
+    if (settings_.rules.budget > 0 && 2 * reruns > settings_.rules.budget) {
+      state_.end = SearchEnd::kBudget;
+      state_.more = 2 * reruns;
+      return {};
+    }
+    std::vector<Trial> trials;
+    for (int i = 0; i < 2 * reruns; ++i) {
+      const bool all = i < reruns;
+      trials.push_back({all ? last_ : Positions(last_.size(), 0),
+                        all ? TrialPurpose::kAllChanged : TrialPurpose::kNoneChanged});
+    }
+    RETURN_IF_ERROR(RunTrials(trials));
+    answers_.clear();
+    if (interrupted_) return {};
+    calibration_ = Calibrate(EndOf(0, reruns), EndOf(reruns, reruns),
+                             settings_.expected ? &*settings_.expected : nullptr);
+    for (RanTrial& one : trials_) one.answer = AnswerOf(one);
+    if (!calibration_.why_not.empty()) {
+      state_.end = calibration_.end;
+      if (state_.end == SearchEnd::kBudget) {
+        state_.more = static_cast<int>(CostOf(last_, NoisyRules()).mean);
+      }
+      return {};
+    }
+    if (calibration_.exact) {
+      answers_ = {{last_, TrialAnswer::kReproduces},
+                  {Positions(last_.size(), 0), TrialAnswer::kDoesNot}};
+    } else {
+      rules_ = NoisyRules();
+    }
+    const int counted = static_cast<int>(answers_.size());
+    if (rules_.budget > 0) rules_.budget = std::max(1, rules_.budget - 2 * reruns + counted);
+    return {};
+  }
+
+  SearchRules NoisyRules() const {
+    SearchRules rules = settings_.rules;
+    rules.false_reproduces = rules.miss = calibration_.wrong;
+    rules.ends_known = true;
+    return rules;
+  }
+
+  SearchEndReruns EndOf(int first, int count) {
+    SearchEndReruns end;
+    std::vector<Evidence> evidence;
+    for (int i = first; i < first + count; ++i) {
+      const RanTrial& one = trials_[static_cast<std::size_t>(i)];
+      evidence.push_back(one.evidence);
+      end.each.push_back(one.signature);
+      if (one.signature.not_judged.empty()) end.outputs.push_back(OutputsOf(one.evidence));
+    }
+    const RanTrial& one = trials_[static_cast<std::size_t>(first)];
+    end.together = SignatureOf(Judge(one.trial, evidence), false);
+    return end;
+  }
+
+  Comparison Judge(const Trial& trial, const std::vector<Evidence>& evidence) {
+    const TrialJudge judge{settings_.recorded, family_, options_.places, options_.out};
+    std::vector<std::string> damage;
+    Comparison judged = judge.Judge(RunAt(base_, settable_, trial.at).manifest, evidence, &damage);
+    for (const std::string& one : damage) LogWarning(one);
+    return judged;
+  }
+
+  TrialAnswer AnswerOf(const RanTrial& one) {
+    if (!calibration_.exact) return RelateNoisy(calibration_, one.signature);
+    const bool defines =
+        settings_.bits && !settings_.expected && one.trial.purpose == TrialPurpose::kAllChanged;
+    if (defines) {
+      calibration_.target = one.signature;
+      if (one.signature.Empty() && one.signature.not_judged.empty()) return TrialAnswer::kDoesNot;
+    }
+    return Relate(calibration_.target, one.signature);
+  }
+
+  // What an earlier process of this search finished. What is damaged of it is rerun.
+  Result<std::optional<Evidence>> Finished(const PlannedRerun& rerun) {
+    const auto found = past_.last.find(rerun.job);
+    if (found == past_.last.end() || found->second.state != AttemptState::kCollected) {
+      return std::optional<Evidence>();
+    }
+    Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second);
+    if (evidence.ok()) return std::optional(std::move(*evidence));
+    if (IsTrouble(evidence.error())) return evidence.error();
+    notes_.push_back(evidence.error().ToString() + "; it was rerun");
+    LogWarning(notes_.back());
+    return std::optional<Evidence>();
+  }
+
+  // Reruns these, as many at a time as fit, and takes their answers in their order.
+  Status RunTrials(const std::vector<Trial>& trials) {
+    std::map<std::string, std::size_t> places;  // of each job, in `ran`
+    std::vector<RanTrial> ran;
+    std::vector<PlannedRerun> due;
+    std::vector<bool> done(trials.size(), false);
+    for (const Trial& trial : trials) {
+      const TrialRun run = RunAt(base_, settable_, trial.at);
+      PlannedRerun rerun =
+          PlanRerun(run.manifest, static_cast<int>(trials_.size() + ran.size()) + 1, options_.plan);
+      if (!run.node.empty()) rerun.node = run.node;
+      ASSIGN_OR_RETURN(auto evidence, Finished(rerun));
+      done[ran.size()] = evidence.has_value();
+      places[rerun.job] = ran.size();
+      ran.push_back({.trial = trial, .number = rerun.rerun});
+      if (evidence) ran.back().evidence = std::move(*evidence);
+      if (!evidence) due.push_back(std::move(rerun));
+    }
+    JobQueue queue(due, options_.plan.slots, options_.plan.jobs, options_.retry);
+    const SchedulerHooks hooks{
+        .ticket = [&](const PlannedRerun& rerun,
+                      const Start& start) { return MakeTicket(ran[places.at(rerun.job)], start); },
+        .ended =
+            [&](const PlannedRerun& rerun, AttemptEnd end) {
+              ran[places.at(rerun.job)].evidence = std::move(end.evidence);
+              done[places.at(rerun.job)] = true;
+            },
+        .progress = [this](const Progress& progress) { Show(progress); },
+        .should_stop = hooks_.should_stop,
+        .may_start = [this] { return !IsQuiet(options_.quiet_hours, LocalMinute(clock_.Now())); }};
+    RETURN_IF_ERROR(RunQueue(&queue, dispatching_.dispatcher(), hooks, &clock_));
+    // A rerun that ended while the search was being stopped may have been stopped with it.
+    interrupted_ = (hooks_.should_stop && hooks_.should_stop()) ||
+                   std::ranges::find(done, false) != done.end();
+    if (interrupted_) return {};
+    for (RanTrial& one : ran) Take(std::move(one));
+    return {};
+  }
+
+  void Take(RanTrial one) {
+    one.signature = SignatureOf(Judge(one.trial, {one.evidence}), settings_.bits);
+    one.answer = AnswerOf(one);
+    LogDebug(fmt::format("rerun {}: {}: {}", one.number, TrialAnswerName(one.answer),
+                         DescribeInLine(one.signature)));
+    answers_.push_back({one.trial.at, one.answer});
+    trials_.push_back(std::move(one));
+  }
+
+  void Show(Progress progress) const {
+    if (!hooks_.progress) return;
+    progress.finished += static_cast<int>(trials_.size());
+    progress.total += static_cast<int>(trials_.size());
+    progress.elapsed = clock_.Monotonic() - began_;
+    progress.remaining.reset();
+    hooks_.progress(progress);
+  }
+
+  Ticket MakeTicket(const RanTrial& one, const Start& start) const {
+    TrialRun run = RunAt(base_, settable_, one.trial.at);
+    const PlannedRerun planned = PlanRerun(run.manifest, one.number, options_.plan);
+    return {.drill_id = settings_.drill.drill_id,
+            .rerun = one.number,
+            .attempt = start.attempt,
+            .launcher = LauncherOf(run.manifest, options_),
+            .container_root = options_.container_root,
+            .keep_workspace = options_.keep_workspaces,
+            .observe = !options_.no_observe,
+            .resources = planned.resources,
+            .gpus = options_.dispatch == "local" ? start.gpus : std::vector<int>(),
+            .places = options_.places,
+            .environment = options_.environment,
+            .substitutions = substitutes_.For(run.manifest),
+            .node = run.node,
+            .manifest = std::move(run.manifest)};
+  }
+
+  Result<IsolationReport> Report() {
+    const SearchDone done{.settings = settings_,
+                          .axes = axes_,
+                          .settable = settable_,
+                          .trials = trials_,
+                          .state = state_,
+                          .calibration = calibration_,
+                          .rules = rules_,
+                          .cost = {},
+                          .notes = notes_,
+                          .ended = clock_.Now(),
+                          .interrupted = interrupted_};
+    IsolationReport report = BuildIsolationReport(done);
+    RETURN_IF_ERROR(WriteJsonFile(options_.out / "isolation.json", ToJson(report)));
+    RETURN_IF_ERROR(WriteFileAtomic(options_.out / "isolation.html", WriteHtml(report)));
+    return report;
+  }
+
+  const IsolateSettings settings_;
+  const DrillOptions& options_;
+  const DrillHooks& hooks_;
+  Clock& clock_;
+  Journal journal_;
+  const JournalContent past_;
+  const Family family_;
+  SearchRules rules_;
+  MonotonicTime began_{0};
+  std::vector<Axis> axes_;
+  std::vector<Axis> settable_;
+  Positions last_;
+  Manifest base_;  // of every trial
+  Substitutes substitutes_;
+  Calibration calibration_;
+  SearchState state_;
+  std::vector<RanTrial> trials_;
+  std::vector<AnsweredTrial> answers_;
+  std::vector<std::string> notes_;
+  bool interrupted_ = false;
+  Dispatching dispatching_;  // last member: it uses the others
+};
+
+Result<IsolationReport> StartSearch(const IsolateOptions& options, const DrillHooks& hooks,
+                                    Clock* clock) {
+  const fs::path& out = options.drill.out;
+  RETURN_IF_ERROR(RefuseForeignFolder(out));
+  ASSIGN_OR_RETURN(IsolateSettings settings, GatherSettings(options, clock));
+  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
+  RETURN_IF_ERROR(SettableAxes(axes));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(out));
+  RemoveStrays(out);
+  ASSIGN_OR_RETURN(Journal journal, Journal::Create(out / "journal.jsonl", ToJson(settings)));
+  RETURN_IF_ERROR(MakeRunsFolder(out));
+  CauseSearch search(std::move(settings), hooks, clock, std::move(journal), {});
+  return search.Run(options.parse_image);
+}
+
+Result<IsolationReport> ResumeSearch(const IsolateOptions& options, const DrillHooks& hooks,
+                                     Clock* clock) {
+  const fs::path& out = options.drill.out;
+  RETURN_IF_ERROR(RequireDrill(out));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(out));
+  RETURN_IF_ERROR(RequireOwn(out / "journal.jsonl"));
+  RemoveStrays(out);
+  RETURN_IF_ERROR(MakeRunsFolder(out));
+  JournalContent past;
+  ASSIGN_OR_RETURN(Journal journal, Journal::Open(out / "journal.jsonl", &past));
+  ASSIGN_OR_RETURN(IsolateSettings settings,
+                   ParseIsolateSettings(past.header, (out / "journal.jsonl").string()));
+  RETURN_IF_ERROR(RefuseOtherSettings(options.drill, settings.drill));
+  RETURN_IF_ERROR(RefuseLinks(out, settings.drill.run_ids));
+  settings.drill.options.out = out;
+  settings.drill.options.retry = options.drill.retry;
+  settings.drill.options.quiet_hours = options.drill.quiet_hours;
+  // A larger budget is why a search that stopped goes on.
+  if (options.rules.budget > 0) settings.rules.budget = options.rules.budget;
+  CauseSearch search(std::move(settings), hooks, clock, std::move(journal), std::move(past));
+  return search.Run(options.parse_image);
+}
+
+Result<IsolateOptions> WithPaths(IsolateOptions options) {
+  const bool resume = options.drill.resume;
+  // Without a history there is no place of one to resolve.
+  if (options.drill.history.empty()) options.drill.resume = true;
+  ASSIGN_OR_RETURN(options.drill, WithAbsolutePaths(options.drill));
+  options.drill.resume = resume;
+  return options;
+}
+
+}  // namespace
+
+Result<IsolationReport> PlanIsolation(const IsolateOptions& given, Clock* clock) {
+  ASSIGN_OR_RETURN(const IsolateOptions options, WithPaths(given));
+  ASSIGN_OR_RETURN(const IsolateSettings settings, GatherSettings(options, clock));
+  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
+  ASSIGN_OR_RETURN(const std::vector<Axis> settable, SettableAxes(axes));
+  SearchCost cost = CostOf(LastOf(settable), settings.rules);
+  std::vector<std::string> notes = settings.notes;
+  if (!settings.bits) {
+    const int further = 2 * (settings.end_reruns - 1);
+    for (int* count : {&cost.fewest, &cost.most, &cost.most_of_two}) *count += further;
+    cost.mean += further;
+    notes.push_back(fmt::format(
+        "the run promises no bits: each end is rerun {} times, and where these differ among "
+        "themselves the search asks more often, and says how often before it goes on",
+        settings.end_reruns));
+  }
+  Calibration calibration;
+  if (settings.expected) calibration.target = *settings.expected;
+  return BuildIsolationReport({.settings = settings,
+                               .axes = axes,
+                               .settable = settable,
+                               .trials = {},
+                               .state = {},
+                               .calibration = calibration,
+                               .rules = settings.rules,
+                               .cost = cost,
+                               .notes = notes,
+                               .ended = clock->Now(),
+                               .planned = true});
+}
+
+Result<IsolationReport> Isolate(const IsolateOptions& given, const DrillHooks& hooks,
+                                Clock* clock) {
+  ASSIGN_OR_RETURN(const IsolateOptions options, WithPaths(given));
+  return options.drill.resume ? ResumeSearch(options, hooks, clock)
+                              : StartSearch(options, hooks, clock);
+}
+
+}  // namespace rharness

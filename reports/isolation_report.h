@@ -1,0 +1,85 @@
+// What a search for the cause of a drift did and found: "rharness.isolation/v1".
+//
+// Role: a noun with every number and sentence in it; harness/isolate fills it, the writers below
+// lay it out.
+#ifndef RHARNESS_REPORTS_ISOLATION_REPORT_H_
+#define RHARNESS_REPORTS_ISOLATION_REPORT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/facts.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+struct IsolationAxis {
+  std::string name;
+  Layer layer = Layer::kEnvironment;
+  std::string recorded;
+  std::string drifted;
+  int last = 1;               // its last position; more than 1: a chain
+  std::string cannot_be_set;  // why; empty: it can
+  std::vector<int> cause;     // of its positions, those at which the difference begins
+  bool set_back = false;      // is set back by the mitigation
+};
+
+struct IsolationTrial {
+  int number = 0;  // of its rerun
+  std::string purpose;
+  std::vector<int> at;  // one an axis that can be set, in their order
+  std::string answer;   // "reproduces", "does_not", "other", "skipped"
+  std::string seen;     // what it showed, or why it is no evidence
+  double seconds = 0.0;
+  std::string evidence;  // relative to the search's folder
+};
+
+struct IsolationCost {
+  int fewest = 0;  // reruns, both ends included, where one change is the cause
+  double mean = 0.0;
+  int most = 0;
+  int most_of_two = 0;         // where two are needed together
+  double rerun_seconds = 0.0;  // as recorded
+};
+
+struct IsolationReport {
+  std::string run_id;
+  std::string version;
+  WallTime made{};
+  bool planned = false;  // nothing was run
+  std::string end;  // "named", "not_among_these", "not_reproduced", "undecided", "planned", ...
+  std::string headline;             // one sentence
+  std::string next;                 // what to do now
+  std::vector<std::string> target;  // the difference that is looked for, a line a part
+  std::vector<IsolationAxis> axes;  // that can be set, then those that cannot
+  std::vector<IsolationTrial> trials;
+  std::vector<std::vector<std::string>> causes;  // each enough by itself; its parts are all needed
+  std::vector<std::string> shown_by;             // the reruns that show it, in words
+  std::string mitigation;                        // the fewest settings to take back; or empty
+  std::string mitigation_cost;                   // in time
+  std::vector<std::string> branches;  // other failures that were met, each with its first rerun
+  std::vector<std::string> possible;  // of an unfinished search
+  bool exact = true;                  // one rerun tells
+  double wrong = 0.0;                 // else the chance that one does not
+  double confidence = 0.95;
+  double error_bound = 0.0;  // chance that a wrong cause is named, as stated
+  int budget = 0;
+  int more_reruns = 0;
+  IsolationCost cost;
+  std::vector<std::string> notes;
+  bool interrupted = false;
+  int exit_code = 3;
+};
+
+Json ToJson(const IsolationReport& report);
+std::string WriteTerminal(const IsolationReport& report, int columns, bool color);
+// A page without scripts, with the search drawn.
+std::string WriteHtml(const IsolationReport& report);
+// Trials as rows and axes as columns. `id` is unique on the page; empty without a trial.
+std::string SvgSearch(const IsolationReport& report, std::string_view id);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_ISOLATION_REPORT_H_
