@@ -98,7 +98,7 @@ std::string Facts(const Report& report) {
   fact("History", HtmlText(report.history, 300));
   fact("Selection", HtmlText(report.selection, 500));
   fact("Launcher", HtmlText(report.launcher, 100));
-  fact("Executor", HtmlText(report.executor, 100));
+  fact("Dispatch", HtmlText(report.executor, 100));
   fact("Host", HtmlText(report.host, 500));
   fact("rharness", HtmlText(report.version, 60));
   fact("Exit code", std::to_string(report.exit_code));

@@ -50,8 +50,8 @@ Status KubernetesDispatcher::Adopt() {
     last_batch_ = BatchNumber(batch);
   }
   if (!tasks_.empty()) {
-    LogInfo(
-        fmt::format("found {} reruns that an earlier process handed to Kubernetes", tasks_.size()));
+    LogInfo(fmt::format("found {} that an earlier process handed to Kubernetes",
+                        tasks_.size() == 1 ? "a rerun" : fmt::format("{} reruns", tasks_.size())));
   }
   return {};
 }

@@ -65,7 +65,8 @@ Status SlurmDispatcher::AdoptBatch(const fs::path& batch) {
                       .folder = folder,
                       .ticket = std::move(*ticket)});
   }
-  LogInfo(fmt::format("found {} reruns that an earlier process handed to Slurm", folders.size()));
+  LogInfo(fmt::format("found {} that an earlier process handed to Slurm",
+                      folders.size() == 1 ? "a rerun" : fmt::format("{} reruns", folders.size())));
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/rerun/rerun_place.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -242,7 +243,7 @@ std::string DescribePlan(const Plan& plan) {
                         plan.risks.empty() ? "the runs that have waited longest for a drill"
                                            : "the runs at the highest risk");
   }
-  text += fmt::format("{} reruns, {} of run time, about {} here", plan.reruns.size(),
+  text += fmt::format("{}, {} of run time, about {} here", Counted(plan.reruns.size(), "rerun"),
                       FormatDuration(Seconds(plan.run_seconds)),
                       FormatDuration(Seconds(plan.wall_seconds)));
   if (plan.gpu_hours > 0) text += fmt::format(", {:.2f} GPU hours", plan.gpu_hours);
