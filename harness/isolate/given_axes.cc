@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "harness/base/digest.h"
-#include "harness/base/files.h"
 #include "harness/isolate/axes.h"
 #include "harness/isolate/axis_names.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kOption = "--axis";
 
 Error Refuse(const GivenAxis& given, const std::string& why) {
-  return InvalidInput(fmt::format("'{}': {}", TerminalSafe(given.text), why), kOption);
+  return InvalidInput(fmt::format("'{}': {}", SafeText(given.text, 200), why), kOption);
 }
 
 std::vector<std::string> Split(const std::string& text, char by) {
@@ -66,7 +66,7 @@ Result<Axis> ArgumentAxis(const Manifest& recorded, const GivenAxis& given) {
     return Refuse(
         given,
         fmt::format("the command has no such argument; its options are: {}",
-                    TerminalSafe(fmt::format("{}", fmt::join(OptionsOf(recorded.command), ", ")))));
+                    SafeText(fmt::format("{}", fmt::join(OptionsOf(recorded.command), ", ")))));
   }
   Axis axis =
       StartAxis(AxisKind::kArgument, given.kind == "seed" ? Layer::kRandomness : Layer::kCode,
@@ -119,7 +119,7 @@ Result<Axis> DataAxis(const Manifest& recorded, const GivenAxis& given) {
     std::vector<std::string> names;
     for (const DataItem& one : recorded.data) names.push_back(one.name);
     return Refuse(given, fmt::format("the record has no such data; it has: {}",
-                                     TerminalSafe(fmt::format("{}", fmt::join(names, ", ")))));
+                                     SafeText(fmt::format("{}", fmt::join(names, ", ")))));
   }
   Axis axis = StartAxis(AxisKind::kData, Layer::kData, "data:" + given.name,
                         {.text = item->sha256, .data = *item});

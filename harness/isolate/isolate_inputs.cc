@@ -203,6 +203,21 @@ Status HoldMissingData(const IsolateOptions& options, IsolateSettings* settings)
   return {};
 }
 
+// What a rerun would not heed is no axis.
+Status CheckAxes(const IsolateOptions& options, const IsolateSettings& settings) {
+  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
+  for (const Axis& axis : axes) {
+    if (axis.kind == AxisKind::kNode && options.drill.dispatch != "slurm") {
+      return InvalidInput("goes with --dispatch slurm", "--axis node:");
+    }
+    if (axis.kind == AxisKind::kVariable && options.drill.environment.contains(axis.subject)) {
+      return InvalidInput("is set for every rerun, and is what changed, too; take one of the two",
+                          TerminalSafe("--env " + axis.subject));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clock) {
@@ -229,6 +244,7 @@ Result<IsolateSettings> GatherSettings(const IsolateOptions& options, Clock* clo
     return InvalidInput("expected what drifted, by --against, or what changed, by --axis",
                         "rharness isolate");
   }
+  RETURN_IF_ERROR(CheckAxes(options, settings));
   RETURN_IF_ERROR(FindChain(options, &settings));
   RETURN_IF_ERROR(HoldMissingData(options, &settings));
   return settings;

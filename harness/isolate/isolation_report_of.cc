@@ -223,6 +223,9 @@ void SayUndecided(const SearchDone& done, IsolationReport* report) {
   if (state.end == SearchEnd::kNotAmongThese) {
     report->headline = "the difference is there with nothing changed: no axis here is its cause";
     report->next = reach.empty() ? "name what else changed with --axis" : reach;
+    if (done.settings.bits) {
+      report->next += "; or the run does not repeat bit for bit at all: rerun it twice as recorded";
+    }
   } else if (state.end == SearchEnd::kNotReproduced) {
     report->headline = "the difference is not there with everything changed that can be set";
     report->next = reach.empty() ? "name what else changed with --axis" : reach;
@@ -233,6 +236,9 @@ void SayUndecided(const SearchDone& done, IsolationReport* report) {
                                done.trials.size() + static_cast<std::size_t>(state.more));
   } else if (state.end == SearchEnd::kEndNotJudged) {
     report->headline = "an end of the search could not be judged";
+    if (!done.trials.empty() && done.calibration.why_not.empty()) {
+      report->headline += ": " + DescribeInLine(done.trials.back().signature);
+    }
     report->next = "see what its reruns left, and mend that first";
   } else if (state.end == SearchEnd::kForeignAnswers) {
     report->headline = "the answers in this folder are of another search";

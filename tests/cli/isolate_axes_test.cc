@@ -30,7 +30,10 @@ TEST_F(IsolateProgram, RefusesAxesThatAreNone) {
   RecordAs("then", {{"A", "1"}});
   const auto refused = [&](const std::vector<std::string>& axes) {
     std::vector<std::string> options = {"runs/then.json", "--out", "why"};
-    for (const std::string& axis : axes) options.insert(options.end(), {"--axis", axis});
+    for (const std::string& axis : axes) {
+      if (!axis.starts_with("--")) options.push_back("--axis");
+      options.push_back(axis);
+    }
     const ProcessResult result = IsolateRun(options);
     EXPECT_EQ(ExitOf(result), 2) << axes.front() << result.stdout_text;
     EXPECT_FALSE(fs::exists(At("why"))) << axes.front();
@@ -49,6 +52,8 @@ TEST_F(IsolateProgram, RefusesAxesThatAreNone) {
   EXPECT_THAT(refused({"cpus:-1"}), HasSubstr("1 to 100000"));
   EXPECT_THAT(refused({"image:ml/train:latest"}), HasSubstr("not pinned"));
   EXPECT_THAT(refused({"node:-w"}), HasSubstr("name of a node"));
+  EXPECT_THAT(refused({"node:n1"}), HasSubstr("goes with --dispatch slurm"));
+  EXPECT_THAT(refused({"env:B=1", "env:A=2", "--env=A=3"}), HasSubstr("is set for every rerun"));
   EXPECT_EQ(ExitOf(IsolateRun({"runs/then.json", "--out", "why"})), 2);
   EXPECT_EQ(ExitOf(IsolateRun({"--resume", "--out", "nowhere"})), 2);
 }

@@ -1,0 +1,184 @@
+// What counts as the same difference, and what both ends of a noisy search come to.
+#include "harness/isolate/signature.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "harness/isolate/calibration.h"
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr auto kYes = TrialAnswer::kReproduces;
+constexpr auto kNo = TrialAnswer::kDoesNot;
+constexpr auto kOther = TrialAnswer::kOther;
+constexpr auto kSkipped = TrialAnswer::kSkipped;
+
+Comparison Ended(RerunEnd::State state = RerunEnd::State::kCompared, const std::string& why = "") {
+  Comparison comparison;
+  comparison.ends = {{.index = 1, .state = state, .reason = why}};
+  return comparison;
+}
+
+MetricDecision Metric(const std::string& name, double recorded, double seen, double margin = 0.0) {
+  return {.name = name,
+          .history = {recorded},
+          .reruns = {seen},
+          .recorded = recorded,
+          .margin = margin};
+}
+
+CheckpointComparison Weights(const std::vector<std::string>& differing) {
+  CheckpointComparison checkpoint{.subject = "weights m"};
+  checkpoint.difference.bit_equal = differing.empty();
+  for (const std::string& name : differing)
+    checkpoint.difference.differing.push_back({.name = name});
+  return checkpoint;
+}
+
+TEST(Signature, TensorsThatDifferAreItWhereBitsCount) {
+  Comparison comparison = Ended();
+  comparison.checkpoints = {Weights({"a", "b"})};
+  comparison.metrics = {Metric("loss", 1.0, 1.0001)};
+  const Signature bits = SignatureOf(comparison, true);
+  EXPECT_EQ(bits.changed, std::set<std::string>({"weights m: a", "weights m: b"}));
+  EXPECT_TRUE(SignatureOf(comparison, false).Empty());
+  EXPECT_THAT(DescribeSignature(bits), ElementsAre("2 tensors of weights m differ, first a"));
+  comparison.checkpoints = {Weights({})};
+  EXPECT_EQ(SignatureOf(comparison, true).changed, std::set<std::string>({"metric loss"}));
+}
+
+TEST(Signature, AMetricMovesByMoreThanItsMarginOrAHundredth) {
+  const auto moved = [](double recorded, double seen, double margin) {
+    Comparison comparison = Ended();
+    comparison.metrics = {Metric("m", recorded, seen, margin)};
+    return SignatureOf(comparison, false).moved;
+  };
+  EXPECT_TRUE(moved(0.9, 0.88, 0.03).empty());
+  EXPECT_NEAR(moved(0.9, 0.8, 0.03).at("m"), -0.1, 1e-12);
+  EXPECT_TRUE(moved(1.0, 1.005, 0.0).empty());
+  EXPECT_NEAR(moved(1.0, 1.05, 0.0).at("m"), 0.05, 1e-12);
+}
+
+TEST(Signature, WhatStoppedBeingFiniteIsNamed) {
+  Comparison comparison = Ended();
+  comparison.metrics = {Metric("m", 1.0, std::numeric_limits<double>::quiet_NaN())};
+  EXPECT_EQ(SignatureOf(comparison, false).changed,
+            std::set<std::string>({"metric m: not finite"}));
+}
+
+TEST(Signature, OfWhatWasNotRerunOrHoldsNothingSaysNothing) {
+  EXPECT_EQ(SignatureOf(Ended(RerunEnd::State::kInfra, "no engine"), true).not_judged, "no engine");
+  EXPECT_EQ(SignatureOf(Ended(RerunEnd::State::kNotComparable, "no data"), true).not_judged,
+            "no data");
+  EXPECT_FALSE(SignatureOf(Ended(), true).not_judged.empty());
+  const Signature failed = SignatureOf(Ended(RerunEnd::State::kFailed, "exited with 3"), true);
+  EXPECT_EQ(failed.failure, "exited with 3");
+  EXPECT_EQ(SignatureOf(Ended(RerunEnd::State::kFailed, "timed out after 12 s"), true).failure,
+            SignatureOf(Ended(RerunEnd::State::kFailed, "timed out after 345 s"), true).failure);
+}
+
+Signature Moved(double amount, const std::set<std::string>& changed = {}) {
+  Signature signature{.changed = changed, .differences = {{"m", amount}}};
+  if (amount != 0.0) signature.moved["m"] = amount;
+  return signature;
+}
+
+TEST(Relate, TheSameIsAllOfItTheSameWayAndNothingBeside) {
+  const Signature target = Moved(-0.2, {"weights m: a", "weights m: b"});
+  EXPECT_EQ(Relate(target, target), kYes);
+  EXPECT_EQ(Relate(target, Moved(-0.15, target.changed)), kYes);
+  EXPECT_EQ(Relate(target, Moved(-0.05, target.changed)), kNo);  // rounding beside the real thing
+  EXPECT_EQ(Relate(target, Moved(0.05, target.changed)), kNo);
+  EXPECT_EQ(Relate(target, Moved(0.2, target.changed)), kOther);
+  EXPECT_EQ(Relate(target, Moved(-0.2, {"weights m: a"})), kNo);
+  EXPECT_EQ(Relate(target, Moved(0.0)), kNo);
+  EXPECT_EQ(Relate(target, Moved(-0.2, {"weights m: a", "weights m: c"})), kOther);
+  Signature beside = target;
+  beside.moved["n"] = 1.0;
+  EXPECT_EQ(Relate(target, beside), kOther);
+}
+
+TEST(Relate, FailuresAreToldApart) {
+  const Signature crash{.failure = "exited with 3"};
+  EXPECT_EQ(Relate(crash, crash), kYes);
+  EXPECT_EQ(Relate(crash, {.failure = "exited with 4"}), kOther);
+  EXPECT_EQ(Relate(crash, Moved(0.0)), kNo);
+  EXPECT_EQ(Relate(Moved(-0.2), crash), kOther);
+  EXPECT_EQ(Relate(crash, {.not_judged = "no engine"}), kSkipped);
+  Signature missing = Moved(-0.2);
+  missing.differences.clear();
+  missing.moved.clear();
+  EXPECT_EQ(Relate(Moved(-0.2), missing), kSkipped);
+}
+
+TEST(Relate, CurvesCountByTheirWay) {
+  Signature target;
+  target.curves["loss"] = 1;
+  Signature other = target;
+  EXPECT_EQ(Relate(target, other), kYes);
+  other.curves["loss"] = -1;
+  EXPECT_EQ(Relate(target, other), kOther);
+  other.curves.clear();
+  EXPECT_EQ(Relate(target, other), kNo);
+}
+
+SearchEndReruns EndOf(const std::vector<double>& values) {
+  SearchEndReruns end;
+  double mean = 0.0;
+  int number = 0;
+  for (const double value : values) {
+    mean += value / static_cast<double>(values.size());
+    end.each.push_back(Moved(value));
+    end.outputs.push_back(
+        {.rerun = ++number, .group = "g", .digests = {{"metric m", std::to_string(value)}}});
+  }
+  end.together = Moved(mean);
+  return end;
+}
+
+TEST(Calibrate, EqualRerunsMakeOneRerunEnough) {
+  const Calibration one = Calibrate(EndOf({-0.2, -0.2}), EndOf({0.0, 0.0}), nullptr);
+  EXPECT_TRUE(one.exact);
+  EXPECT_TRUE(one.why_not.empty());
+}
+
+TEST(Calibrate, CutsNoisyRunsInTheMiddleAndSaysHowOftenThatIsWrong) {
+  const Calibration far =
+      Calibrate(EndOf({-0.2, -0.22, -0.18}), EndOf({0.02, -0.02, 0.0}), nullptr);
+  EXPECT_FALSE(far.exact);
+  EXPECT_EQ(far.metric, "m");
+  EXPECT_NEAR(far.middle, -0.1, 1e-9);
+  EXPECT_LT(far.wrong, 0.02);
+  EXPECT_EQ(RelateNoisy(far, Moved(-0.15)), kYes);
+  EXPECT_EQ(RelateNoisy(far, Moved(-0.05)), kNo);
+  EXPECT_EQ(RelateNoisy(far, {.failure = "exited with 3"}), kOther);
+  EXPECT_EQ(RelateNoisy(far, {.not_judged = "x"}), kSkipped);
+  const Calibration near = Calibrate(EndOf({-0.2, -0.3, -0.1}), EndOf({0.1, -0.1, 0.0}), nullptr);
+  EXPECT_GT(near.wrong, far.wrong);
+  // t of 4 degrees of freedom: 0.1 / (0.1 * sqrt(7/6)) = 0.9258; P(T > 0.9258) = 0.2034.
+  EXPECT_NEAR(near.wrong, 0.2034, 5e-4);
+}
+
+TEST(Calibrate, StopsWhereTheEndsAreNotWhatTheyMustBe) {
+  EXPECT_EQ(Calibrate(EndOf({0.0, 0.0}), EndOf({0.0, 0.0}), nullptr).end,
+            SearchEnd::kNotReproduced);
+  EXPECT_EQ(Calibrate(EndOf({-0.2, -0.2}), EndOf({-0.2, -0.2}), nullptr).end,
+            SearchEnd::kNotAmongThese);
+  EXPECT_EQ(Calibrate(EndOf({-0.5, 0.3, -0.4}), EndOf({0.5, -0.5, 0.1}), nullptr).end,
+            SearchEnd::kBudget);
+  const Signature expected = Moved(0.4);
+  EXPECT_EQ(Calibrate(EndOf({-0.2, -0.2}), EndOf({0.0, 0.0}), &expected).end,
+            SearchEnd::kNotReproduced);
+  SearchEndReruns broken = EndOf({-0.2, -0.2});
+  broken.together.not_judged = "no engine";
+  EXPECT_THAT(Calibrate(broken, EndOf({0.0, 0.0}), nullptr).why_not, HasSubstr("no engine"));
+}
+
+}  // namespace
+}  // namespace rharness
