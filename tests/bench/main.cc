@@ -14,7 +14,8 @@ namespace {
 
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
-  for (const auto& family : {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows()})
+  for (const auto& family :
+       {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(), ObserveRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }
