@@ -127,6 +127,10 @@ void AddUndeclared(const Observation& seen, bool is_complete, Collector* out) {
 
 void AddObservation(const std::optional<Observation>& seen, bool of_rerun, Collector* out) {
   if (!seen) return;
+  if (of_rerun && seen->means.empty()) {
+    out->AddNotKnown(Layer::kEnvironment, "library.",
+                     "what the run uses in its image (libraries, variables, files)");
+  }
   AddSeedsThatWereSet(*seen, out);
   AddFlags(*seen, out);
   AddLibraries(*seen, out);

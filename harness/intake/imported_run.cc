@@ -92,15 +92,15 @@ Worth Hint(std::string_view from, std::string_view why) {
 }
 
 std::string RunIdOf(std::string_view kind, std::string_view id) {
-  std::string text = fmt::format("{}-{}", kind, id);
-  const std::string before = text;
+  constexpr std::size_t kMost = 100;
+  const std::string before = fmt::format("{}-{}", kind, id);
+  std::string text = before.substr(0, kMost);
   for (char& c : text) {
     const std::string_view one(&c, 1);
     if (!IsRunId(fmt::format("a{}", one))) c = '-';
   }
-  constexpr std::size_t kMost = 100;
-  if (text == before && text.size() <= kMost) return text;
-  return fmt::format("{}-{}", text.substr(0, kMost), Sha256HexOf(before).substr(0, 12));
+  if (text == before) return text;
+  return fmt::format("{}-{}", text, Sha256HexOf(before).substr(0, 12));
 }
 
 std::string WithoutCredentials(std::string_view url) {
@@ -227,7 +227,7 @@ void ImportedRun::AddData(DataItem item, const Worth& worth) {
   if (name.empty() || !path) {
     return Refuse("data", name.empty() ? item.name : item.path, "a name and a path");
   }
-  if (std::ranges::find(manifest_.data, name, &DataItem::name) != manifest_.data.end()) {
+  if (!data_names_.insert(name).second) {
     return Remark(fmt::format("data: a second item {} was left out", QuotedShort(name)));
   }
   item.name = name;
@@ -274,10 +274,8 @@ void ImportedRun::SetSeed(std::string_view name, std::string_view value, const W
   const std::string clean = CleanName(name);
   const auto seed = IntegerOf(value);
   if (clean.empty() || !seed) return Refuse("seeds", value, "an integer of 64 bits");
-  manifest_.seeds[clean] = *seed;
-  if (std::ranges::find(manifest_.rng_sources, clean) == manifest_.rng_sources.end()) {
-    manifest_.rng_sources.push_back(clean);
-  }
+  const bool is_new = manifest_.seeds.insert_or_assign(clean, *seed).second;
+  if (is_new) manifest_.rng_sources.push_back(clean);
   Note("seeds." + clean, worth);
 }
 
@@ -354,14 +352,13 @@ void ImportedRun::AddCurve(std::string_view name, std::vector<std::int64_t> step
 void ImportedRun::AddArtifact(Artifact artifact, const Worth& worth) {
   const auto path = CleanRelativePath(artifact.path);
   if (!path) return Refuse("artifacts", artifact.path, "a relative path that stays in its folder");
-  const auto& there = manifest_.artifacts;
-  if (std::ranges::find(there, *path, &Artifact::path) != there.end()) {
+  if (!artifact_paths_.insert(*path).second) {
     return Remark(fmt::format("artifacts: a second {} was left out", QuotedShort(*path)));
   }
   artifact.path = *path;
   artifact.location = CleanPath(artifact.location).value_or("");
   artifact.sha256 = CleanHex(artifact.sha256).value_or("");
-  Note(fmt::format("artifacts[{}]", there.size()),
+  Note(fmt::format("artifacts[{}]", manifest_.artifacts.size()),
        artifact.sha256.empty() ? Hint(worth.from, "its content was not hashed") : worth);
   manifest_.artifacts.push_back(std::move(artifact));
 }

@@ -7,6 +7,7 @@
 #define RHARNESS_HARNESS_INTAKE_IMPORTED_RUN_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,8 @@ class ImportedRun {
   Manifest manifest_;
   Origin origin_;
   std::size_t further_remarks_ = 0;
+  std::set<std::string> data_names_;
+  std::set<std::string> artifact_paths_;
 };
 
 // Letters, digits, '.', '_' and '-' of "KIND-ID", others as '-'; where that changed or shortened

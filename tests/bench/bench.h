@@ -48,6 +48,7 @@ std::vector<Row> RerunRows();
 std::vector<Row> DrillRows();
 std::vector<Row> OrderRows();
 std::vector<Row> RecordRows();
+std::vector<Row> ObserveRows();
 
 // One child process, from start to end with all its descendants that were waited for.
 struct Usage {

@@ -15,7 +15,8 @@ namespace {
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
   for (const auto& family :
-       {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(), RecordRows()})
+       {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(), ObserveRows(),
+        RecordRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }

@@ -213,6 +213,19 @@ TEST(ObservedFacts, CompareWhatWasSeenWithWhatWasSeen) {
             (Texts{"flag.torch.backends.cudnn.benchmark", "seed_set.random.seed"}));
 }
 
+// In an image nothing is looked at, which is no list without entries.
+TEST(ObservedFacts, OfARerunInAnImageAreToldNotToBeKnown) {
+  Manifest manifest = RecordedBefore();
+  manifest.observation = Observed("1", "/usr/lib/libopenblas.so.0", "1");
+  Evidence evidence = Seen(manifest.environment);
+  evidence.observation.emplace().unseen = {"what runs in an image"};
+  const auto layers = AllLayers(manifest, evidence);
+  EXPECT_THAT(layers[2].not_known,
+              Contains("what the run uses in its image (libraries, variables, files) not seen "
+                       "again"));
+  for (const LayerComparison& layer : layers) EXPECT_EQ(KeysOf(layer), Texts{});
+}
+
 TEST(ObservedFacts, OfOneSideAloneAreNoDifferenceAndNothingThatIsNotKnown) {
   Manifest manifest = RecordedBefore();
   Evidence evidence = Seen(manifest.environment);

@@ -116,6 +116,23 @@ TEST(ImportedRun, HasAnOriginForTheLongestNamesThatThereAre) {
   EXPECT_EQ(manifest.hyperparameters.count(std::string(250, 'n')), 1u);
 }
 
+// Quadratic, these took minutes.
+TEST(ImportedRun, TakesAsMuchAsAStrangerSays) {
+  ImportedRun run("record", "r.json", std::string(3'000'000, 'x'));
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string name = std::to_string(i);
+    run.SetSeed(name, name, Exact("seeds"));
+    run.AddData(DataItem{.name = name, .path = name}, Exact("data"));
+    run.AddData(DataItem{.name = "0", .path = name}, Exact("data"));
+    run.AddArtifact(Artifact{.role = "other", .path = name}, Exact("artifacts"));
+  }
+  const Manifest manifest = std::move(run).Take();
+  EXPECT_EQ(manifest.run_id.size(), 113u);
+  EXPECT_EQ(manifest.rng_sources.size(), 50'000u);
+  EXPECT_EQ(manifest.data.size(), 50'000u);
+  EXPECT_EQ(manifest.artifacts.size(), 50'000u);
+}
+
 TEST(BlockersOf, NamesTheCommandThatWouldFillWhatIsMissing) {
   const Manifest manifest = Reread(ImportedRun("mlflow", "mlruns", "1"));
   bool command = false;
