@@ -136,6 +136,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   }
   const HeldFolder& folder = *found;
   for (const Artifact& recorded : manifest.artifacts) {
+    if (recorded.role == kModelOfTracker) continue;
     auto seen = Measure(recorded, folder);
     if (!seen.ok()) {
       if (IsTrouble(seen.error())) return seen.error();
