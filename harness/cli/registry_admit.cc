@@ -23,7 +23,7 @@ namespace rharness {
 namespace {
 
 constexpr char kWhatIsAsked[] =
-    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model): the server says which run it is of; the history, or the manifests given, must have its record; a drill must have judged it, the last verdict but for "infra" must be identical or equivalent and no older than --max-age, and the weights that the server hands out must have the recorded SHA-256. The answer is one line a finding, or that it is admitted. The server is only read; credentials are those of `rharness import`.)text";
+    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model): the server says which run it is of; the history, or the manifests given, must have its record; a drill must have judged it, the last verdict but for "infra" must be identical or equivalent and no older than --max-age, and the weights that the server hands out must have the recorded SHA-256. Of a logged model (MLflow 3), which lies outside of its run's artifacts, every file but its description must be one that the import recorded. The answer is one line a finding, or that it is admitted. The server is only read; credentials are those of `rharness import`.)text";
 
 Status CheckArguments(const RegistryArguments& arguments) {
   if (arguments.model.empty() == arguments.run.empty()) {
@@ -154,8 +154,9 @@ Result<int> Ask(const RegistryArguments& arguments, const std::vector<std::strin
     RETURN_IF_ERROR(AskFiles(manifests, entry.run_id, &known));
   }
   if (known.manifest) {
-    const std::vector<Artifact> weights = WeightsOf(*known.manifest);
-    if (!weights.empty()) RETURN_IF_ERROR(ReadRegistryFiles(&client, weights, &entry));
+    std::vector<Artifact> recorded = known.manifest->artifacts;
+    std::erase_if(recorded, [](const Artifact& one) { return one.sha256.empty(); });
+    if (!recorded.empty()) RETURN_IF_ERROR(ReadRegistryFiles(&client, recorded, &entry));
   }
   const std::optional<double> max_age =
       arguments.max_age_days < 0.0 ? std::nullopt : std::optional(arguments.max_age_days);

@@ -19,6 +19,7 @@
 #include "harness/intake/clean.h"
 #include "harness/intake/local_files.h"
 #include "harness/intake/mlflow.h"
+#include "harness/intake/mlflow_places.h"
 
 namespace rharness {
 namespace {
@@ -127,51 +128,7 @@ std::string CellText(sqlite3_stmt* row, int column) {
              : std::string(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
 }
 
-// "a%20b" as "a b".
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(&text[i + 1], &text[i + 3], value, 16).ptr == &text[i + 3]) {
-      plain += static_cast<char>(value);
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 constexpr std::array<const char*, 5> kTables = {"experiments", "runs", "metrics", "params", "tags"};
-
-// Folders below the database's own, where a run's artifacts may lie: where it says, and where
-// MLflow puts them, if all of it was moved.
-std::optional<fs::path> ArtifactFolder(const fs::path& file, const std::string& uri,
-                                       const std::string& experiment_id, const std::string& run) {
-  std::error_code error;
-  const fs::path base = fs::weakly_canonical(fs::absolute(file).parent_path(), error);
-  std::vector<fs::path> places;
-  constexpr std::string_view kFile = "file://", kProxied = "mlflow-artifacts:/";
-  if (uri.starts_with(kFile)) {
-    places.emplace_back(Unescaped(std::string_view(uri).substr(kFile.size())));
-  } else if (uri.starts_with(kProxied)) {
-    const auto relative =
-        CleanRelativePath(uri.substr(uri.find_first_not_of('/', kProxied.size())));
-    if (relative) places.push_back(base / "mlartifacts" / *relative);
-  } else if (uri.find("://") == uri.npos && !uri.empty()) {
-    places.push_back(base / uri);
-  }
-  const auto experiment = CleanRelativePath(experiment_id), id = CleanRelativePath(run);
-  if (experiment && id) places.push_back(base / "mlruns" / *experiment / *id / "artifacts");
-  for (const fs::path& place : places) {
-    const fs::path folder = fs::weakly_canonical(place, error);
-    const fs::path relative = folder.lexically_relative(base);
-    const bool below = !relative.empty() && *relative.begin() != ".." && relative != ".";
-    if (!error && below && fs::is_directory(folder, error)) return folder;
-  }
-  return std::nullopt;
-}
 
 // Reads what a run has, row by row.
 class DatabaseRun {
@@ -182,7 +139,8 @@ class DatabaseRun {
         import_(import),
         has_inputs_(database.HasTable("inputs") && database.HasTable("datasets") &&
                     database.HasTable("input_tags")),
-        has_models_(database.HasTable("logged_model_metrics")) {}
+        has_models_(has_inputs_ && database.HasTable("logged_models") &&
+                    database.HasTable("logged_model_metrics")) {}
 
   Status Read(const std::string& artifact_uri, const std::string& experiment_id,
               MlflowRun* run) const {
@@ -190,8 +148,13 @@ class DatabaseRun {
     RETURN_IF_ERROR(ReadValues("tags", run->id, &run->tags));
     RETURN_IF_ERROR(ReadMetrics(run));
     if (has_inputs_) RETURN_IF_ERROR(ReadInputs(run));
-    if (has_models_) RETURN_IF_ERROR(ReadEvalSets(run));
-    return ReadArtifacts(artifact_uri, experiment_id, run);
+    RETURN_IF_ERROR(ReadArtifacts(artifact_uri, experiment_id, run));
+    if (!has_models_) return {};
+    Status models = ReadEvalSets(run);
+    if (models.ok()) models = ReadModels(run);
+    // Their tables are young, and may have other columns one day.
+    if (!models.ok()) run->remarks.push_back("logged models: " + models.error().ToString());
+    return {};
   }
 
  private:
@@ -254,7 +217,8 @@ class DatabaseRun {
 
   Status ReadArtifacts(const std::string& uri, const std::string& experiment_id,
                        MlflowRun* run) const {
-    const auto folder = ArtifactFolder(file_, uri, experiment_id, run->id);
+    const auto folder =
+        FindMlflowFolder(file_, uri, fmt::format("mlruns/{}/{}/artifacts", experiment_id, run->id));
     if (!folder) {
       if (!uri.empty()) {
         run->remarks.push_back(
@@ -263,16 +227,72 @@ class DatabaseRun {
       }
       return {};
     }
-    auto files = ListLocalFiles(*folder, import_->request());
-    if (!files.ok()) {
-      run->remarks.push_back("artifacts: " + files.error().ToString());
-      return {};
-    }
-    run->artifacts = std::move(files->artifacts);
-    for (std::string& remark : files->remarks) {
-      run->remarks.push_back("artifacts: " + std::move(remark));
+    TakeFiles(*folder, "artifacts", &run->artifacts, run);
+    return {};
+  }
+
+  // Logged models that the run's outputs name, or that name the run.
+  Status ReadModels(MlflowRun* run) const {
+    std::size_t models = 0;
+    RETURN_IF_ERROR(
+        database_.Rows("SELECT m.model_id, m.name, m.status, m.creation_timestamp_ms, i.step, "
+                       "i.input_uuid IS NOT NULL, m.artifact_location, m.experiment_id, "
+                       "m.lifecycle_stage FROM logged_models m "
+                       "LEFT JOIN inputs i ON i.destination_id = m.model_id AND i.source_id = ?1 "
+                       "AND i.source_type = 'RUN_OUTPUT' AND i.destination_type = 'MODEL_OUTPUT' "
+                       "WHERE m.source_run_id = ?1 OR i.source_id = ?1 ORDER BY m.model_id",
+                       run->id, [&](sqlite3_stmt* row) -> Status {
+                         if (++models > kMostMlflowModels || import_->Cancelled()) return {};
+                         MlflowModel model;
+                         model.id = CellText(row, 0);
+                         model.name = CellText(row, 1);
+                         model.status = CellText(row, 2);
+                         model.created_ms = sqlite3_column_int64(row, 3);
+                         model.step = sqlite3_column_int64(row, 4);
+                         model.is_output = sqlite3_column_int(row, 5) != 0;
+                         if (CellText(row, 8) == "deleted") {
+                           if (model.is_output)
+                             run->remarks.push_back(DeletedMlflowModel(model.id));
+                           return {};
+                         }
+                         if (IsReadyMlflowModel(model)) {
+                           ReadModelFiles(CellText(row, 6), CellText(row, 7), &model, run);
+                         }
+                         run->models.push_back(std::move(model));
+                         return {};
+                       }));
+    if (models > kMostMlflowModels) {
+      run->remarks.push_back(fmt::format(
+          "logged models: {}; those after the first {} were left out", models, kMostMlflowModels));
     }
     return {};
+  }
+
+  void ReadModelFiles(const std::string& uri, const std::string& experiment_id, MlflowModel* model,
+                      MlflowRun* run) const {
+    const auto folder = FindMlflowFolder(
+        file_, uri, fmt::format("mlruns/{}/models/{}/artifacts", experiment_id, model->id));
+    const std::string name = fmt::format("logged model {}", QuotedShort(model->id));
+    if (!folder) {
+      run->remarks.push_back(
+          fmt::format("{}: {} is not below the database's folder, and was not read", name,
+                      QuotedShort(WithoutCredentials(uri))));
+      return;
+    }
+    TakeFiles(*folder, name, &model->artifacts, run);
+  }
+
+  void TakeFiles(const fs::path& folder, const std::string& what, std::vector<Artifact>* artifacts,
+                 MlflowRun* run) const {
+    auto files = ListLocalFiles(folder, import_->request());
+    if (!files.ok()) {
+      run->remarks.push_back(what + ": " + files.error().ToString());
+      return;
+    }
+    *artifacts = std::move(files->artifacts);
+    for (std::string& remark : files->remarks) {
+      run->remarks.push_back(what + ": " + std::move(remark));
+    }
   }
 
   const MlflowDatabase& database_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -60,14 +61,32 @@ Result<std::vector<std::string>> FoldersIn(const fs::path& folder) {
   return names;
 }
 
+// Logged models of an experiment, by the run that they name.
+using ModelsByRun = std::multimap<std::string, std::string>;
+
+ModelsByRun FindModels(const fs::path& root, const fs::path& experiment) {
+  ModelsByRun models;
+  std::error_code error;
+  const fs::path folder = experiment / "models";
+  if (!fs::is_directory(fs::symlink_status(root / folder, error))) return models;
+  const auto names = FoldersIn(root / folder);
+  if (!names.ok()) return models;
+  for (const std::string& id : *names) {
+    const auto meta = ReadMeta(root, folder / id);
+    if (meta.ok()) models.emplace(LooseText(*meta, "source_run_id"), id);
+  }
+  return models;
+}
+
 // Reads one run; what of it cannot be read becomes a remark.
 class FolderRun {
  public:
-  FolderRun(const fs::path& root, fs::path experiment, fs::path folder,
+  FolderRun(const fs::path& root, fs::path experiment, fs::path folder, const ModelsByRun& models,
             const ImportRequest& request, MlflowRun* run)
       : root_(root),
         experiment_(std::move(experiment)),
         folder_(std::move(folder)),
+        models_(models),
         request_(request),
         run_(run) {}
 
@@ -87,6 +106,7 @@ class FolderRun {
     for (std::string& remark : files.remarks) {
       run_->remarks.push_back("artifacts: " + std::move(remark));
     }
+    ReadModels();
     return {};
   }
 
@@ -185,8 +205,68 @@ class FolderRun {
     return {};
   }
 
+  // Logged models that the run's outputs name, or that name the run.
+  void ReadModels() {
+    std::map<std::string, MlflowModel> models;
+    const auto [begin, end] = models_.equal_range(run_->id);
+    for (auto at = begin; at != end; ++at) models[at->second].id = at->second;
+    const fs::path outputs = folder_ / "outputs";
+    std::error_code error;
+    if (fs::is_directory(fs::symlink_status(root_ / outputs, error))) {
+      const auto names = FoldersIn(root_ / outputs);
+      if (!names.ok()) return Remark(outputs, names.error().message);
+      for (const std::string& name : *names) {
+        const auto meta = ReadMeta(root_, outputs / name);
+        if (!meta.ok()) {
+          Remark(outputs / name, meta.error().message);
+        } else if (LooseText(*meta, "destination_type") == "MODEL_OUTPUT") {
+          const std::string id = LooseText(*meta, "destination_id");
+          models[id].id = id;
+          models[id].is_output = true;
+          models[id].step = MlflowInteger(meta->Find("step")).value_or(0);
+        }
+      }
+    }
+    for (auto& [id, model] : models) {
+      if (run_->models.size() >= kMostMlflowModels) {
+        return run_->remarks.push_back(
+            fmt::format("logged models: {}; those after the first {} were left out", models.size(),
+                        kMostMlflowModels));
+      }
+      const Status status = ReadModel(&model);
+      if (!status.ok() && status.error().code != ErrorCode::kNotFound) {
+        run_->remarks.push_back(
+            fmt::format("logged model {}: {}", QuotedShort(id), status.error().ToString()));
+      } else if (!status.ok() && model.is_output) {
+        run_->remarks.push_back(DeletedMlflowModel(id));
+      } else if (status.ok()) {
+        run_->models.push_back(std::move(model));
+      }
+    }
+  }
+
+  // Errors: not_found for one that was deleted.
+  Status ReadModel(MlflowModel* model) {
+    ASSIGN_OR_RETURN(const fs::path id, SafeRelativePath(model->id, "model_id"));
+    const fs::path folder = experiment_ / "models" / id;
+    ASSIGN_OR_RETURN(const Json meta, ReadMeta(root_, folder));
+    if (LooseText(meta, "lifecycle_stage") == "deleted") return NotFound("was deleted");
+    model->name = LooseText(meta, "name");
+    model->status = LooseText(meta, "status");
+    model->created_ms = MlflowInteger(meta.Find("creation_timestamp")).value_or(0);
+    if (!IsReadyMlflowModel(*model)) return {};
+    ASSIGN_OR_RETURN(LocalFiles files, ListLocalFiles(root_ / folder / "artifacts", request_));
+    model->artifacts = std::move(files.artifacts);
+    for (std::string& remark : files.remarks) {
+      run_->remarks.push_back(
+          fmt::format("logged model {}: {}", QuotedShort(model->id), std::move(remark)));
+    }
+    return {};
+  }
+
   const fs::path& root_;
   fs::path experiment_, folder_;  // below the root
+  const ModelsByRun& models_;
   const ImportRequest& request_;
   MlflowRun* run_;
   std::size_t points_ = 0;
@@ -206,7 +286,8 @@ std::int64_t TimeOf(const Json& meta, std::string_view key) {
 
 // Nothing for a run that was deleted.
 Result<std::optional<MlflowRun>> ReadRun(const fs::path& root, const fs::path& experiment,
-                                         const std::string& id, const ImportRequest& request) {
+                                         const std::string& id, const ModelsByRun& models,
+                                         const ImportRequest& request) {
   const fs::path folder = experiment / id;
   ASSIGN_OR_RETURN(const Json meta, ReadMeta(root, folder));
   if (LooseText(meta, "lifecycle_stage") == "deleted") return std::optional<MlflowRun>();
@@ -215,7 +296,7 @@ Result<std::optional<MlflowRun>> ReadRun(const fs::path& root, const fs::path& e
   run.status = StatusName(LooseText(meta, "status"));
   run.started_ms = TimeOf(meta, "start_time");
   run.ended_ms = TimeOf(meta, "end_time");
-  RETURN_IF_ERROR(FolderRun(root, experiment, folder, request, &run).Read());
+  RETURN_IF_ERROR(FolderRun(root, experiment, folder, models, request, &run).Read());
   return std::optional(std::move(run));
 }
 
@@ -227,10 +308,11 @@ Status ImportExperiment(const fs::path& root, const std::string& id, MlflowImpor
     return {};
   }
   const std::string name = LooseText(*meta, "name");
+  const ModelsByRun models = FindModels(root, id);
   for (const std::string& one : *runs) {
     if (import->Cancelled()) return {};
     if (IsReserved(one) || !import->request().Wants(one)) continue;
-    auto run = ReadRun(root, id, one, import->request());
+    auto run = ReadRun(root, id, one, models, import->request());
     if (!run.ok()) {
       import->Refuse((root / id / one).string(), run.error());
     } else if (!*run) {

@@ -170,7 +170,7 @@ void SetMetrics(MlflowRun& from, ImportedRun* run) {
 }
 
 void SetArtifacts(MlflowRun& from, ImportedRun* run) {
-  if (!from.artifacts.empty()) {
+  if (!from.artifacts.empty() || !from.models.empty()) {
     run->Remark("artifacts: paths are those at MLflow, not where the run wrote them");
   }
   for (Artifact& artifact : from.artifacts) {
@@ -237,7 +237,9 @@ ImportedRun BuildMlflowRun(MlflowRun from, const ImportRequest& request) {
   const auto names = SetInputs(from, &run);
   SetMetrics(from, &run);
   SetMlflowEvalSets(from, names, &run);
+  PlaceMlflowModels(&from);
   SetArtifacts(from, &run);
+  AddMlflowModels(from, &run);
   for (std::string& remark : from.remarks) run.Remark(std::move(remark));
   return run;
 }

@@ -34,6 +34,18 @@ struct MlflowInput {  // a data set that was logged
   std::string context;      // "training", "eval"; often empty
 };
 
+// A logged model (MLflow 3): its files lie outside of its run's artifacts.
+struct MlflowModel {
+  std::string id;      // "m-..."
+  std::string name;    // as it was logged; several of a run may share it
+  std::string status;  // as its source spells it: "LOGGED_MODEL_READY", "2"
+  std::int64_t created_ms = 0;
+  std::int64_t step = 0;
+  bool is_output = false;           // the run's outputs name it; else the model alone names the run
+  std::vector<Artifact> artifacts;  // paths are below the model
+  std::string folder;               // among the run's artifacts; PlaceMlflowModels says which
+};
+
 struct MlflowRun {
   std::string id;
   std::string experiment;       // its name; its id where it has none
@@ -48,11 +60,18 @@ struct MlflowRun {
   // ones.
   std::map<std::string, std::pair<std::string, std::string>> measured_on;
   std::vector<Artifact> artifacts;  // their roles are set when the manifest is made
+  std::vector<MlflowModel> models;
   std::vector<std::string> remarks;
 };
 
 inline constexpr std::size_t kMostMlflowPoints = 1'000'000;   // of one run; more are a remark
 inline constexpr std::size_t kMostMlflowArtifacts = 100'000;  // of one run; more are a remark
+inline constexpr std::size_t kMostMlflowModels = 1000;        // logged models of one run; likewise
+
+// What is said of an output that is not there any more.
+std::string DeletedMlflowModel(const std::string& id);
+// Whether its files are all there, by its status.
+bool IsReadyMlflowModel(const MlflowModel& model);
 
 // Of a machine's load ("system/...") or what a drill said ("rharness..."), not of the training:
 // neither read nor compared.
@@ -78,6 +97,13 @@ std::optional<std::int64_t> MlflowInteger(const Json* json);
 void SetMlflowEvalSets(const MlflowRun& from,
                        const std::map<std::pair<std::string, std::string>, std::string>& names,
                        ImportedRun* run);
+
+// Gives each logged model of the run a folder among its artifacts: the model's name; of several of
+// one name, and where the run's own artifacts have the name, "NAME@ID", but for the last one.
+void PlaceMlflowModels(MlflowRun* from);
+// Adds their files as artifacts of the role "model": exact where the run's outputs name the model, else hints. Models
+// that are not ready are remarks.
+void AddMlflowModels(MlflowRun& from, ImportedRun* run);
 
 // Pure. Points are in any order.
 ImportedRun BuildMlflowRun(MlflowRun run, const ImportRequest& request);

@@ -1,17 +1,17 @@
 // MLflow's tracking server, by REST.
-// Source: mlflow/protos/service.proto and mlflow_artifacts.proto of MLflow 3; /get-artifact is what
-// its own pages ask.
+// Source: mlflow/protos/service.proto of MLflow 3.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "harness/base/digest.h"
 #include "harness/intake/clean.h"
 #include "harness/intake/loose_json.h"
 #include "harness/intake/mlflow.h"
 #include "harness/intake/mlflow_credentials.h"
+#include "harness/intake/mlflow_files.h"
+#include "harness/intake/server_pages.h"
 
 namespace rharness {
 namespace {
@@ -20,10 +20,7 @@ constexpr char kApi[] = "/api/2.0/mlflow";
 constexpr int kPageOfExperiments = 1000;
 constexpr int kPageOfRuns = 100;
 constexpr int kPageOfPoints = 10'000;
-constexpr std::size_t kMostEmptyPages = 100;
-constexpr std::size_t kMostFolders = 10'000;                           // of one run's artifacts
-constexpr std::uint64_t kMostArtifactBytes = std::uint64_t{64} << 30;  // to be hashed
-constexpr int kMostFailures = 3;  // of downloads that a server fails
+constexpr int kPageOfModels = 50;
 
 // f(element) of each object of an array; nothing for what is none: empty arrays are left out.
 template <class F>
@@ -34,34 +31,10 @@ void ForObjects(const Json* array, F f) {
   }
 }
 
-// The pages of a list end when a server says so, and must go on until then.
-class ServerPages {
- public:
-  explicit ServerPages(std::string what) : what_(std::move(what)) {}
-  const std::string& token() const { return token_; }
-  // Whether there is another one after this. Errors: invalid_input for a token that was there
-  // before, and for pages without anything on them, one after the other.
-  Result<bool> Next(const Json& page, std::size_t elements) {
-    token_ = LooseText(page, "next_page_token");
-    if (token_.empty()) return false;
-    empty_ = elements == 0 ? empty_ + 1 : 0;
-    if (!seen_.insert(Sha256HexOf(token_)).second || empty_ > kMostEmptyPages) {
-      return InvalidInput("the server's pages do not end; expected each to bring more", what_);
-    }
-    return true;
-  }
-
- private:
-  std::string what_;
-  std::string token_;
-  std::set<std::string> seen_;
-  std::size_t empty_ = 0;
-};
-
 class MlflowServer {
  public:
   MlflowServer(HttpClient client, MlflowImport* import)
-      : client_(std::move(client)), import_(import) {}
+      : client_(std::move(client)), import_(import), files_(&client_, import) {}
 
   Status Import() {
     if (!import_->request().runs.empty()) return ImportNamed();
@@ -153,6 +126,7 @@ class MlflowServer {
       if (import_->Cancelled()) return {};
       run.remarks.push_back("artifacts: " + artifacts.error().ToString());
     }
+    ReadModels(LooseText(*info, "experiment_id"), json.Find("outputs"), &run);
     return import_->Take(std::move(run));
   }
 
@@ -247,122 +221,112 @@ class MlflowServer {
   }
 
   Status ReadArtifacts(const std::string& root, MlflowRun* run) {
-    std::vector<std::string> folders = {""};
-    std::set<std::string> visited = {""};
-    while (!folders.empty()) {
-      const std::string folder = std::move(folders.back());
-      folders.pop_back();
-      RETURN_IF_ERROR(ListArtifacts(folder, &folders, &visited, run));
-    }
-    std::ranges::sort(run->artifacts, {}, &Artifact::path);
-    if (!import_->request().artifacts) return {};
-    for (Artifact& artifact : run->artifacts) {
-      if (import_->Cancelled()) return {};
-      HashArtifact(root, &artifact, run);
-    }
-    return {};
+    return files_.Read(ServedOfRun(run->id, root), &run->artifacts, &run->remarks);
   }
 
-  Status ListArtifacts(const std::string& folder, std::vector<std::string>* folders,
-                       std::set<std::string>* visited, MlflowRun* run) {
-    const std::string path = std::string(kApi) + "/artifacts/list";
-    ServerPages pages(client_.url() + path);
-    for (bool more = true; more;) {
-      HttpQuery query = {{"run_id", run->id}};
-      if (!folder.empty()) query.emplace_back("path", folder);
-      if (!pages.token().empty()) query.emplace_back("page_token", pages.token());
-      ASSIGN_OR_RETURN(const Json page, client_.Get(path, query));
-      std::size_t elements = 0;
-      ForObjects(page.Find("files"), [&](const Json& file) {
-        ++elements;
-        AddListed(folder, file, folders, visited, run);
-      });
-      ASSIGN_OR_RETURN(more, pages.Next(page, elements));
-    }
-    return {};
-  }
-
-  // What a server lists must lie below the folder that it was asked for.
-  static void AddListed(const std::string& folder, const Json& file,
-                        std::vector<std::string>* folders, std::set<std::string>* visited,
-                        MlflowRun* run) {
-    const std::string path = LooseText(file, "path");
-    const auto clean = CleanRelativePath(path);
-    if (!clean || *clean != path || (!folder.empty() && !path.starts_with(folder + "/"))) {
-      run->remarks.push_back(fmt::format("artifacts: {} was left out; expected a path below {}",
-                                         QuotedShort(path), QuotedShort(folder)));
-      return;
-    }
-    if (!visited->insert(path).second) return;
-    const Json* is_folder = file.Find("is_dir");
-    if (is_folder != nullptr && is_folder->kind() == Json::Kind::kBool && is_folder->AsBool()) {
-      if (visited->size() < kMostFolders) folders->push_back(path);
-    } else if (run->artifacts.size() < kMostMlflowArtifacts) {
-      Artifact& artifact = run->artifacts.emplace_back();
-      artifact.path = path;
-      const auto size = MlflowInteger(file.Find("file_size"));
-      artifact.size_bytes = size && *size > 0 ? static_cast<std::uint64_t>(*size) : 0;
-    }
-  }
-
-  // Of a server that keeps artifacts itself ("mlflow-artifacts:/1/RUN/artifacts"), its interface
-  // for them; of others, where its own pages get them.
-  static std::pair<std::string, HttpQuery> AddressOf(const std::string& root,
-                                                     const Artifact& artifact,
-                                                     const MlflowRun& run) {
-    constexpr std::string_view kKept = "mlflow-artifacts:";
-    std::string_view rest = root;
-    if (!root.starts_with(kKept)) {
-      return {"/get-artifact", {{"run_uuid", run.id}, {"path", artifact.path}}};
-    }
-    rest.remove_prefix(kKept.size());
-    if (rest.starts_with("//")) rest.remove_prefix(std::min(rest.find('/', 2), rest.size()));
-    std::string path = "/api/2.0/mlflow-artifacts/artifacts";
-    for (const auto& part : std::filesystem::path(rest).relative_path() / artifact.path) {
-      path += "/" + EscapedForUrl(part.string());
-    }
-    return {path, {}};
-  }
-
-  void HashArtifact(const std::string& root, Artifact* artifact, MlflowRun* run) {
-    if (failures_ >= kMostFailures) {
-      run->remarks.push_back(fmt::format("artifacts: {} was not read, after other failures",
-                                         QuotedShort(artifact->path)));
-      return;
-    }
-    const auto [path, query] = AddressOf(root, *artifact, *run);
-    Sha256 hash;
-    std::uint64_t bytes = 0;
-    const Status status = client_.Fetch(
-        path, query, artifact->size_bytes == 0 ? kMostArtifactBytes : artifact->size_bytes,
-        [&] {
-          hash = Sha256();
-          bytes = 0;
-        },
-        [&](std::string_view piece) {
-          hash.Update(piece);
-          bytes += piece.size();
-        });
-    if (!status.ok()) {
-      if (status.error().code == ErrorCode::kIo || status.error().code == ErrorCode::kTimeout) {
-        ++failures_;
+  // Logged models that the run's outputs name, or that name the run. What cannot be read of one
+  // becomes a remark.
+  void ReadModels(const std::string& experiment, const Json* outputs, MlflowRun* run) {
+    std::map<std::string, MlflowModel> wanted;
+    const auto listed = ModelsOf(experiment);
+    if (!listed.ok()) run->remarks.push_back("logged models: " + listed.error().ToString());
+    if (listed.ok()) {
+      for (const auto& [id, json] : **listed) {
+        const Json* info = json.Find("info");
+        if (info != nullptr && LooseText(*info, "source_run_id") == run->id) wanted[id].id = id;
       }
-      run->remarks.push_back(
-          fmt::format("artifacts: {}: {}", QuotedShort(artifact->path), status.error().ToString()));
-    } else if (artifact->size_bytes != 0 && bytes != artifact->size_bytes) {
-      run->remarks.push_back(fmt::format("artifacts: {}: {} bytes came; expected {}",
-                                         QuotedShort(artifact->path), bytes, artifact->size_bytes));
-    } else {
-      artifact->size_bytes = bytes;
-      artifact->sha256 = ToHex(hash.Finish());
     }
+    const Json* list = outputs == nullptr ? nullptr : outputs->Find("model_outputs");
+    ForObjects(list, [&](const Json& output) {
+      const std::string id = LooseText(output, "model_id");
+      MlflowModel& model = wanted[id];
+      model.id = id;
+      model.is_output = true;
+      model.step = MlflowInteger(output.Find("step")).value_or(0);
+    });
+    for (auto& [id, model] : wanted) {
+      if (import_->Cancelled()) return;
+      if (run->models.size() >= kMostMlflowModels) {
+        run->remarks.push_back(
+            fmt::format("logged models: {}; those after the first {} were left "
+                        "out",
+                        wanted.size(), kMostMlflowModels));
+        return;
+      }
+      const Status read = ReadModel(experiment, &model, run);
+      if (read.ok()) {
+        run->models.push_back(std::move(model));
+      } else if (read.error().code == ErrorCode::kNotFound) {
+        run->remarks.push_back(DeletedMlflowModel(id));
+      } else {
+        run->remarks.push_back(
+            fmt::format("logged model {}: {}", QuotedShort(id), read.error().ToString()));
+      }
+    }
+  }
+
+  // Of an experiment, by id. Servers before MLflow 3 have none.
+  using Models = std::map<std::string, Json>;
+  Result<const Models*> ModelsOf(const std::string& experiment) {
+    const auto there = models_.find(experiment);
+    if (there != models_.end()) return &there->second;
+    Models models;
+    ServerPages pages(client_.url() + kApi + "/logged-models/search");
+    for (bool more = !no_models_; more && !import_->Cancelled();) {
+      Json body = Json::MakeObject({{"experiment_ids", Json::MakeArray({Json(experiment)})},
+                                    {"max_results", kPageOfModels}});
+      if (!pages.token().empty()) body.Set("page_token", pages.token());
+      const auto page = client_.Post(std::string(kApi) + "/logged-models/search", body);
+      no_models_ = !page.ok() && page.error().code == ErrorCode::kNotFound;
+      if (no_models_) break;
+      if (!page.ok()) return page.error();
+      const std::size_t before = models.size();
+      ForObjects(page->Find("models"), [&](const Json& model) {
+        const Json* info = model.Find("info");
+        if (info != nullptr) models[LooseText(*info, "model_id")] = model;
+      });
+      ASSIGN_OR_RETURN(more, pages.Next(*page, models.size() - before));
+    }
+    return &models_.emplace(experiment, std::move(models)).first->second;
+  }
+
+  Result<Json> ModelAt(const std::string& experiment, const std::string& id) {
+    ASSIGN_OR_RETURN(const Models* listed, ModelsOf(experiment));
+    if (const auto found = listed->find(id); found != listed->end()) return found->second;
+    ASSIGN_OR_RETURN(const Json answer,
+                     client_.Get(fmt::format("{}/logged-models/{}", kApi, EscapedForUrl(id)), {}));
+    const Json* model = answer.Find("model");
+    if (model == nullptr) return NoObject("model", "logged-models");
+    return *model;
+  }
+
+  Status ReadModel(const std::string& experiment, MlflowModel* model, MlflowRun* run) {
+    ASSIGN_OR_RETURN(const Json found, ModelAt(experiment, model->id));
+    const Json* info = found.Find("info");
+    if (info == nullptr || !info->IsObject()) return NoObject("model.info", "logged-models");
+    model->name = LooseText(*info, "name");
+    model->status = LooseText(*info, "status");
+    model->created_ms = MlflowInteger(info->Find("creation_timestamp_ms")).value_or(0);
+    if (const Json* data = found.Find("data"); data != nullptr && data->IsObject()) {
+      ForObjects(data->Find("metrics"), [&](const Json& metric) {
+        if (LooseText(metric, "run_id") != run->id) return;
+        SayMeasuredOn(LooseText(metric, "key"),
+                      {LooseText(metric, "dataset_name"), LooseText(metric, "dataset_digest")},
+                      run);
+      });
+    }
+    if (!IsReadyMlflowModel(*model)) return {};
+    return files_.Read(ServedOfModel(model->id, LooseText(*info, "artifact_uri")),
+                       &model->artifacts, &run->remarks);
   }
 
   HttpClient client_;
   MlflowImport* import_;
   std::map<std::string, std::string> experiments_;  // id to name
   std::set<std::string> seen_;                      // runs
-  int failures_ = 0;
+  std::map<std::string, Models> models_;            // logged ones, by experiment
+  bool no_models_ = false;                          // the server knows none
+  MlflowFiles files_;
 };
 
 }  // namespace

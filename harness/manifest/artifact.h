@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rharness {
@@ -24,8 +25,12 @@ struct ArtifactPart {
   std::string sha256;
 };
 
+// The role of what a tracker keeps beside the run: a model as it was logged. The run did not write
+// it, and no rerun does.
+inline constexpr std::string_view kModelOfTracker = "model";
+
 struct Artifact {
-  std::string role;      // "weights", "optimizer", "metrics", "log" or "other"
+  std::string role;      // "weights", "optimizer", "metrics", "log", "other" or "model"
   std::string path;      // relative to the working directory
   std::string location;  // where the original can be read, if kept; relative ones below --root
   std::uint64_t size_bytes = 0;

@@ -16,7 +16,8 @@
 namespace rharness {
 namespace {
 
-constexpr std::string_view kRoles[] = {"weights", "optimizer", "metrics", "log", "other"};
+constexpr std::string_view kRoles[] = {"weights", "optimizer", "metrics",
+                                       "log",     "other",     kModelOfTracker};
 
 bool HasControlCharacter(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
@@ -117,7 +118,7 @@ void ReadArtifact(JsonReader& reader, Artifact* out) {
   RefuseUnknownMembers(reader, {"role", "path", "location", "size_bytes", "sha256", "tensor_digest",
                                 "tensors", "parts"});
   ReadChoice(reader, "role", Presence::kRequired,
-             {kRoles[0], kRoles[1], kRoles[2], kRoles[3], kRoles[4]}, &out->role);
+             {kRoles[0], kRoles[1], kRoles[2], kRoles[3], kRoles[4], kRoles[5]}, &out->role);
   ReadRelativePath(reader, "path", Presence::kRequired, &out->path);
   ReadAnyPath(reader, "location", Presence::kOptional, &out->location);
   reader.ReadOptional("size_bytes", &out->size_bytes);

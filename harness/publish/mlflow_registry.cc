@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 constexpr char kRegistryApi[] = "/api/2.0/mlflow/";
 constexpr char kFiles[] = "/api/2.0/mlflow-artifacts/artifacts";
 constexpr std::size_t kMostFiles = 10'000;
+constexpr std::size_t kMostModels = 1000;  // logged models of one run
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{64} << 30;
 
 std::string CallAt(std::string_view call) { return std::string(kRegistryApi).append(call); }
@@ -59,21 +60,22 @@ std::optional<std::string> ServedPath(std::string_view root) {
   return fs::path(root).relative_path().lexically_normal().generic_string();
 }
 
+// The files below one folder of the server's store.
 class RegistryFiles {
  public:
-  RegistryFiles(HttpClient* client, std::string root, RegistryEntry* entry)
-      : client_(client), root_(std::move(root)), entry_(entry) {}
+  RegistryFiles(HttpClient* client, std::string root) : client_(client), root_(std::move(root)) {}
 
   Status List() {
     std::vector<std::string> folders = {""};
-    while (!folders.empty() && entry_->files.size() < kMostFiles) {
+    while (!folders.empty() && files_.size() < kMostFiles) {
       const std::string folder = std::move(folders.back());
       folders.pop_back();
       RETURN_IF_ERROR(ListFolder(folder, &folders));
     }
-    std::ranges::sort(entry_->files, {}, &RegistryFile::path);
+    std::ranges::sort(files_, {}, &RegistryFile::path);
     return {};
   }
+  std::vector<RegistryFile>& files() { return files_; }
 
   Status HashOne(RegistryFile* file) {
     std::string address = kFiles;
@@ -106,8 +108,7 @@ class RegistryFiles {
         folders->push_back(path);
       } else {
         const auto size = MlflowInteger(file.Find("file_size")).value_or(0);
-        entry_->files.push_back(
-            {path, static_cast<std::uint64_t>(std::max<std::int64_t>(size, 0)), {}});
+        files_.push_back({path, static_cast<std::uint64_t>(std::max<std::int64_t>(size, 0)), {}});
       }
     });
     return {};
@@ -115,21 +116,86 @@ class RegistryFiles {
 
   HttpClient* client_;
   std::string root_;
-  RegistryEntry* entry_;
+  std::vector<RegistryFile> files_;
   std::set<std::string> visited_;
 };
 
-bool MayBe(const RegistryFile& file, const std::vector<Artifact>& weights) {
+bool MayBe(const RegistryFile& file, const Artifact& recorded) {
   const auto fits = [&](const std::string& path, std::uint64_t size) {
     return fs::path(file.path).filename() == fs::path(path).filename() ||
            (size > 0 && size == file.size_bytes);
   };
-  return std::ranges::any_of(weights, [&](const Artifact& one) {
-    return fits(one.path, one.size_bytes) ||
-           std::ranges::any_of(one.parts, [&](const ArtifactPart& part) {
-             return fits(part.path, part.size_bytes);
-           });
-  });
+  return fits(recorded.path, recorded.size_bytes) ||
+         std::ranges::any_of(recorded.parts, [&](const ArtifactPart& part) {
+           return fits(part.path, part.size_bytes);
+         });
+}
+
+// What MLflow writes beside a model, and may write anew: its description and its environment.
+bool IsDescription(const std::string& path) {
+  constexpr std::string_view kNames[] = {"MLmodel",
+                                         "conda.yaml",
+                                         "python_env.yaml",
+                                         "requirements.txt",
+                                         "input_example.json",
+                                         "serving_input_example.json",
+                                         "registered_model_meta"};
+  return std::ranges::find(kNames, path) != std::end(kNames) || path.starts_with("metadata/");
+}
+
+// `name`: of a logged model whose files lie there among a run's; may be empty.
+Status ReadRoot(HttpClient* client, const std::string& root, const std::string& name, bool is_model,
+                const std::vector<Artifact>& recorded, RegistryEntry* entry) {
+  const auto served = ServedPath(root);
+  if (!served) {
+    entry->unread =
+        fmt::format("{} lie at {}, which the server does not hand out",
+                    name.empty() ? "they" : "those of " + CleanText(name, 100), QuotedShort(root));
+    return {};
+  }
+  RegistryFiles files(client, *served);
+  RETURN_IF_ERROR(files.List());
+  for (RegistryFile& file : files.files()) {
+    file.of_model = is_model && !IsDescription(file.path);
+    const bool hashed = std::ranges::any_of(recorded, [&](const Artifact& one) {
+      return (file.of_model || one.role == "weights") && MayBe(file, one);
+    });
+    if (hashed) RETURN_IF_ERROR(files.HashOne(&file));
+    if (!name.empty()) file.path = name + "/" + file.path;
+    entry->files.push_back(std::move(file));
+  }
+  return {};
+}
+
+Result<Json> RunAt(HttpClient* client, const std::string& run_id) {
+  ASSIGN_OR_RETURN(const Json answer, client->Get(CallAt("runs/get"), {{"run_id", run_id}}));
+  const Json* run = answer.Find("run");
+  const Json* info = run == nullptr ? nullptr : run->Find("info");
+  if (info == nullptr || !info->IsObject()) return NoRegistry(*client, "run.info");
+  return *run;
+}
+
+bool IsDeleted(const Json& run) {
+  return LooseText(*run.Find("info"), "lifecycle_stage") == "deleted";
+}
+
+// One that was deleted is of no run any more.
+Status FindModels(HttpClient* client, const Json& run, std::vector<RegistryModel>* models) {
+  std::vector<std::string> ids;
+  const Json* outputs = run.Find("outputs");
+  ForEachElement(outputs == nullptr ? nullptr : outputs->Find("model_outputs"),
+                 [&](const Json& output) { ids.push_back(LooseText(output, "model_id")); });
+  if (ids.size() > kMostModels) ids.resize(kMostModels);
+  for (const std::string& id : ids) {
+    const auto answer = client->Get(CallAt("logged-models/") + EscapedForUrl(id), {});
+    if (!answer.ok() && answer.error().code == ErrorCode::kNotFound) continue;
+    if (!answer.ok()) return answer.error();
+    const Json* model = answer->Find("model");
+    const Json* info = model == nullptr ? nullptr : model->Find("info");
+    if (info == nullptr || !info->IsObject()) return NoRegistry(*client, "model.info");
+    models->push_back({CleanText(LooseText(*info, "name"), 256), LooseText(*info, "artifact_uri")});
+  }
+  return {};
 }
 
 }  // namespace
@@ -146,48 +212,36 @@ Result<RegistryEntry> FindModelVersion(HttpClient* client, const std::string& mo
   RegistryEntry entry;
   const std::string run_id = LooseText(*found, "run_id");
   if (!run_id.empty()) {
-    auto run = FindRegistryRun(client, run_id);
-    if (run.ok()) {
-      entry.deleted = run->deleted;
-    } else if (run.error().code == ErrorCode::kNotFound) {
-      entry.deleted = true;
-    } else {
-      return run.error();
-    }
+    const auto run = RunAt(client, run_id);
+    if (!run.ok() && run.error().code != ErrorCode::kNotFound) return run.error();
+    entry.deleted = !run.ok() || IsDeleted(*run);
   }
   entry.run_id = run_id;
   entry.name = fmt::format("model {} version {}", CleanText(model, 256), *version);
   ASSIGN_OR_RETURN(const Json address,
                    client->Get(CallAt("model-versions/get-download-uri"), query));
   entry.root = LooseText(address, "artifact_uri");
+  entry.is_model = !LooseText(*found, "model_id").empty() ||
+                   LooseText(*found, "source").starts_with("models:/m-");
   return entry;
 }
 
 Result<RegistryEntry> FindRegistryRun(HttpClient* client, const std::string& run_id) {
-  ASSIGN_OR_RETURN(const Json answer, client->Get(CallAt("runs/get"), {{"run_id", run_id}}));
-  const Json* run = answer.Find("run");
-  const Json* info = run == nullptr ? nullptr : run->Find("info");
-  if (info == nullptr || !info->IsObject()) return NoRegistry(*client, "run.info");
+  ASSIGN_OR_RETURN(const Json run, RunAt(client, run_id));
   RegistryEntry entry;
   entry.name = "run " + CleanText(run_id, 256);
   entry.run_id = run_id;
-  entry.deleted = LooseText(*info, "lifecycle_stage") == "deleted";
-  entry.root = LooseText(*info, "artifact_uri");
+  entry.deleted = IsDeleted(run);
+  entry.root = LooseText(*run.Find("info"), "artifact_uri");
+  RETURN_IF_ERROR(FindModels(client, run, &entry.models));
   return entry;
 }
 
-Status ReadRegistryFiles(HttpClient* client, const std::vector<Artifact>& weights,
+Status ReadRegistryFiles(HttpClient* client, const std::vector<Artifact>& recorded,
                          RegistryEntry* entry) {
-  const auto root = ServedPath(entry->root);
-  if (!root) {
-    entry->unread =
-        fmt::format("they lie at {}, which the server does not hand out", QuotedShort(entry->root));
-    return {};
-  }
-  RegistryFiles files(client, *root, entry);
-  RETURN_IF_ERROR(files.List());
-  for (RegistryFile& file : entry->files) {
-    if (MayBe(file, weights)) RETURN_IF_ERROR(files.HashOne(&file));
+  RETURN_IF_ERROR(ReadRoot(client, entry->root, "", entry->is_model, recorded, entry));
+  for (const RegistryModel& model : entry->models) {
+    RETURN_IF_ERROR(ReadRoot(client, model.root, model.name, true, recorded, entry));
   }
   return {};
 }

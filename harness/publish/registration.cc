@@ -82,8 +82,54 @@ void CheckFile(const RegistryEntry& entry, const std::string& path, const std::s
                                            SafeText(named->path, 200), named->sha256)});
 }
 
+// The files of logged models, held to what was recorded of them.
+struct HeldModels {
+  std::size_t held = 0;     // that have a recorded SHA-256
+  std::size_t unknown = 0;  // of which nothing is recorded
+  Findings others;          // that are recorded with another one
+};
+
+HeldModels HoldModels(const RegistryEntry& entry, const Manifest& manifest) {
+  HeldModels models;
+  for (const RegistryFile& file : entry.files) {
+    if (!file.of_model) continue;
+    const Artifact* named = nullptr;
+    bool held = false;
+    for (const Artifact& one : manifest.artifacts) {
+      if (one.sha256.empty()) continue;
+      held = held || (!file.sha256.empty() && one.sha256 == file.sha256);
+      const bool is_named = one.path == file.path || one.path.ends_with("/" + file.path);
+      if (is_named && (named == nullptr || one.path.size() < named->path.size())) named = &one;
+    }
+    if (held) {
+      ++models.held;
+    } else if (named == nullptr) {
+      ++models.unknown;
+    } else {
+      models.others.push_back(
+          {"weights_differ",
+           fmt::format("the run recorded {} with sha256 {}; the registered {} has {}",
+                       SafeText(named->path, 200), named->sha256, SafeText(file.path, 200),
+                       file.sha256.empty() ? "another one" : file.sha256)});
+    }
+  }
+  return models;
+}
+
 void CheckWeights(const RegistryEntry& entry, const Manifest& manifest, Findings* findings) {
   const std::vector<Artifact> weights = WeightsOf(manifest);
+  const HeldModels models = HoldModels(entry, manifest);
+  findings->insert(findings->end(), models.others.begin(), models.others.end());
+  if (!models.others.empty()) return;
+  const bool held = models.held > 0 && models.unknown == 0 && entry.unread.empty();
+  if (held && (entry.is_model || weights.empty())) return;
+  if (weights.empty() && models.unknown > 0) {
+    findings->push_back(
+        {"no_weights", fmt::format("of {} of the logged model's files the manifest has no "
+                                   "SHA-256; `rharness import` records them",
+                                   models.unknown)});
+    return;
+  }
   if (weights.empty()) {
     findings->push_back({"no_weights",
                          "the manifest has no weights with a SHA-256 to hold the model to; "

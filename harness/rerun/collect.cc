@@ -149,6 +149,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   }
   const HeldFolder& folder = *found;
   for (const Artifact& recorded : manifest.artifacts) {
+    if (recorded.role == kModelOfTracker) continue;
     const Status written = CheckWritten(manifest, workspace, recorded.path);
     auto seen = written.ok() ? Measure(recorded, folder) : Result<Artifact>(written.error());
     if (!seen.ok()) {

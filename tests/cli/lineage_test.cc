@@ -175,5 +175,50 @@ TEST_F(LineageProgram, AsksWhetherTheTransformCanBeHad) {
   EXPECT_THAT(gone.stdout_text, HasSubstr("gone     transform " + kCommit));
 }
 
+// An import may know of files that a tracker made of the run's model; no rerun makes them.
+TEST_F(LineageProgram, WaitsForNoModelThatATrackerKeeps) {
+  ASSERT_EQ(RecordOn("a", kOnValue, {}).outcome.exit_code, 0);
+  auto manifest = LoadManifest(At("runs/a.json"));
+  ASSERT_TRUE(manifest.ok());
+  Artifact model;
+  model.role = "model";
+  model.path = "clf/model.safetensors";
+  model.sha256 = std::string(64, 'a');
+  manifest->artifacts.push_back(model);
+  ASSERT_TRUE(WriteJsonFile(At("runs/a.json"), ToJson(*manifest)).ok());
+  Add();
+  EXPECT_EQ(Drill().outcome.exit_code, 0);
+  EXPECT_EQ(StoredReport().runs.at(0).verdict, Verdict::kIdentical);
+}
+
+// The tag of both runs, of which each was recorded with another image behind it.
+TEST_F(LineageProgram, TellsOfATagThatMovedInEveryReportOfADrill) {
+  for (const auto& [name, digit] : std::map<std::string, char>{{"a", 'a'}, {"b", 'b'}}) {
+    ASSERT_EQ(RecordOn(name, kOnValue, {}).outcome.exit_code, 0);
+    auto manifest = LoadManifest(At("runs/" + name + ".json"));
+    ASSERT_TRUE(manifest.ok());
+    manifest->image = {.kind = "oci",
+                       .registry = "registry.invalid",
+                       .repository = "ml",
+                       .tag = "1",
+                       .digest = "sha256:" + std::string(64, digit)};
+    ASSERT_TRUE(WriteJsonFile(At("runs/" + name + ".json"), ToJson(*manifest)).ok());
+  }
+  ASSERT_EQ(Verb({"history", "add", "--force", "--history", "runs.db", "runs"}).outcome.exit_code,
+            0);
+  Drill({"--select", "run_id = b"});
+  const Report report = StoredReport();
+  ASSERT_EQ(report.runs.size(), 1u);
+  const auto moved = std::ranges::find(report.runs[0].findings, "image_tag_moved", &Finding::code);
+  ASSERT_NE(moved, report.runs[0].findings.end());
+  EXPECT_EQ(moved->layer, Layer::kEnvironment);
+  EXPECT_FALSE(moved->decisive);
+  const std::string sentence = "image tag registry.invalid/ml:1 pointed to sha256:aaa";
+  EXPECT_THAT(moved->message, HasSubstr(sentence));
+  for (const char* file : {"report.html", "junit.xml", "report.json"}) {
+    EXPECT_THAT(Read(At(std::string("out/") + file)), HasSubstr(sentence)) << file;
+  }
+}
+
 }  // namespace
 }  // namespace rharness

@@ -37,13 +37,16 @@ void Put(const char* name, std::string_view content) {
 }
 
 void Lay(std::string_view meta, std::string_view metric, std::string_view param,
-         std::string_view dataset) {
+         std::string_view dataset, std::string_view model) {
   Put("1/meta.yaml", "artifact_location: x\nexperiment_id: '1'\nname: e\n");
   Put("1/r/meta.yaml", meta);
   Put("1/r/metrics/m", metric);
   Put("1/r/params/p", param);
   Put("1/r/inputs/i/meta.yaml", "source_type: DATASET\nsource_id: d\n");
   Put("1/datasets/d/meta.yaml", dataset);
+  Put("1/r/outputs/m/meta.yaml", "destination_type: MODEL_OUTPUT\ndestination_id: m\n");
+  Put("1/models/m/meta.yaml", model);
+  Put("1/models/m/artifacts/w.bin", "x");
 }
 
 void ImportStore() {
@@ -67,9 +70,10 @@ void Check(std::string_view text) {
   constexpr std::string_view kMeta = "run_id: r\nstatus: 3\nstart_time: 1\n";
   constexpr std::string_view kDataset = "name: d\ndigest: '1'\nsource_type: local\nsource: '{}'\n";
   CheckLine(text);
-  Lay(text, "1 2 3\n", "p", kDataset);
+  constexpr std::string_view kModel = "model_id: m\nname: clf\nstatus: 2\nsource_run_id: r\n";
+  Lay(text, "1 2 3\n", "p", kDataset, kModel);
   ImportStore();
-  Lay(kMeta, text, text, text);
+  Lay(kMeta, text, text, text, text);
   ImportStore();
 }
 

@@ -1,7 +1,8 @@
 """A server that answers as MLflow's, or as it should not: fake_mlflow.py MODE PORT_FILE LOG_FILE
 
 Modes: good, flaky (every first request of a path fails with 503), broken (500), html, redirect,
-endless (a next page for ever), denied (401 unless "Bearer s3cret").
+endless (a next page for ever), denied (401 unless "Bearer s3cret"), models (the run has logged models,
+as servers of MLflow 3 tell them), modelless (their list fails).
 """
 import json
 import os
@@ -27,6 +28,23 @@ RUN = {
     },
 }
 DELETED = {"info": {"run_id": "gone", "experiment_id": "1", "lifecycle_stage": "deleted"}, "data": {}}
+
+
+def model(model_id, name, run_id, status="LOGGED_MODEL_READY"):
+    return {"info": {"model_id": model_id, "experiment_id": "1", "name": name, "source_run_id": run_id,
+                     "creation_timestamp_ms": "17", "status": status,
+                     "artifact_uri": f"mlflow-artifacts:/1/models/{model_id}/artifacts"},
+            "data": {"metrics": [{"key": "acc", "value": 0.5, "run_id": run_id, "dataset_name": "test",
+                                  "dataset_digest": "d1"}]}}
+
+
+# "hinted" names the run, whose outputs do not name it; "far" is of another experiment; "lost" was deleted.
+MODELS = [model("m-one", "clf", "abc"), model("m-hinted", "hinted", "abc"), model("m-other", "clf", "another"),
+          model("m-failed", "failed", "abc", "LOGGED_MODEL_UPLOAD_FAILED"), model("m-evil", "../evil", "abc")]
+if MODE in ("models", "modelless"):
+    RUN["outputs"] = {"model_outputs": [{"model_id": name, "step": 0} for name in
+                                        ("m-one", "m-failed", "m-far", "m-lost", "m-evil")]}
+    RUN["inputs"] = {"dataset_inputs": [{"dataset": {"name": "test", "digest": "d1"}}]}
 seen = set()
 
 
@@ -46,6 +64,14 @@ def answer(path, query):
     if name == "artifacts/list":
         return {"root_uri": "x", "files": [{"path": "w.bin", "is_dir": False, "file_size": "3"},
                                            {"path": "../evil", "is_dir": False}]}
+    if name == "logged-models/search" and MODE == "models":
+        return {"models": MODELS}
+    if name == "logged-models/m-far" and MODE == "models":
+        return {"model": model("m-far", "clf", "elsewhere")}
+    if name.endswith("/artifacts/directories") and MODE == "models":
+        if "artifact_directory_path" in query:
+            return {"files": [{"path": "data/w.bin", "is_dir": False, "file_size": 3}]}
+        return {"files": [{"path": "MLmodel", "is_dir": False}, {"path": "data", "is_dir": True}]}
     return None
 
 
@@ -76,6 +102,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(200, b"<html>sign in</html>", "text/html")
         if MODE == "redirect":
             return self.send(302, b"", Location="http://127.0.0.1:1/elsewhere")
+        if MODE == "modelless" and "logged-models" in url.path:
+            return self.send(403, b"no")
         if MODE == "flaky" and url.path not in seen:
             seen.add(url.path)
             return self.send(503, b"busy")

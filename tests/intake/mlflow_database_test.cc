@@ -133,5 +133,56 @@ TEST_F(MlflowDatabaseTest, IsAnErrorWhereItIsCutOff) {
   }
 }
 
+constexpr char kModels[] =
+    "ALTER TABLE inputs ADD COLUMN step INT;"
+    "CREATE TABLE logged_models (model_id TEXT, experiment_id INT, name TEXT,"
+    " artifact_location TEXT, creation_timestamp_ms INT, status INT, lifecycle_stage TEXT,"
+    " source_run_id TEXT);"
+    "CREATE TABLE logged_model_metrics (metric_name TEXT, run_id TEXT, dataset_name TEXT,"
+    " dataset_digest TEXT);"
+    "INSERT INTO inputs VALUES ('o', 'RUN_OUTPUT', 'aa', 'MODEL_OUTPUT', 'm-one', 0);"
+    "INSERT INTO inputs VALUES ('p', 'RUN_OUTPUT', 'aa', 'MODEL_OUTPUT', 'm-gone', 0);"
+    "INSERT INTO logged_models VALUES"
+    " ('m-one', 1, 'clf', 'mlflow-artifacts:/1/models/m-one/artifacts', 1, 2, 'active', 'aa'),"
+    " ('m-far', 1, 'far', 's3://bucket/m-far', 1, 2, 'active', 'aa'),"
+    " ('m-bad', 1, 'bad', '', 1, 3, 'active', 'aa'),"
+    " ('m-gone', 1, 'gone', '', 1, 2, 'deleted', 'aa'),"
+    " ('m-other', 1, 'clf', '', 1, 2, 'active', 'bb');"
+    "INSERT INTO logged_model_metrics VALUES ('loss', 'aa', 'digits', '0b06e3ba');";
+
+TEST_F(MlflowDatabaseTest, GivesLoggedModelsAndOnWhatTheirMetricsWereMeasured) {
+  Run(std::string(kTables) + kInputs + kRuns + kModels);
+  Put("mlartifacts/1/models/m-one/artifacts/model.skops", "abc");
+  const ImportOutcome outcome = Import();
+  ASSERT_THAT(outcome.runs, SizeIs(2));
+  const Manifest& run = outcome.runs[0];
+  ASSERT_THAT(run.artifacts, SizeIs(1));
+  EXPECT_EQ(run.artifacts[0].path, "clf/model.skops");
+  EXPECT_EQ(run.artifacts[0].sha256, Sha256HexOf("abc"));
+  EXPECT_THAT(WorthOf(run, "artifacts[0]"), testing::HasSubstr("exact logged model clf (m-one)"));
+  EXPECT_TRUE(HasRemark(run, "logged model 'm-far': 's3://bucket/m-far' is not below"));
+  EXPECT_TRUE(HasRemark(run, "logged model bad (m-bad) was left out"));
+  EXPECT_TRUE(HasRemark(run, "logged model 'm-gone' was deleted"));
+  for (const Metric& metric : run.metrics) {
+    EXPECT_EQ(metric.evaluated_on, metric.name == "loss" ? "digits" : "") << metric.name;
+  }
+}
+
+TEST_F(MlflowDatabaseTest, KeepsItsRunsWhereModelsAreKeptOtherwise) {
+  Run(std::string(kTables) + kInputs + kRuns + kModels);
+  Run("ALTER TABLE logged_models RENAME COLUMN status TO state");
+  const ImportOutcome outcome = Import();
+  ASSERT_THAT(outcome.runs, SizeIs(2));
+  EXPECT_TRUE(HasRemark(outcome.runs[0], "logged models: "));
+}
+
+TEST_F(MlflowDatabaseTest, TakesPlacesThatAreNone) {
+  Run(std::string(kTables) + kRuns);
+  for (const char* place : {"mlflow-artifacts:/", "mlflow-artifacts:///", "file://", "..", "%zz"}) {
+    Run("UPDATE runs SET artifact_uri = '" + std::string(place) + "'");
+    EXPECT_THAT(Import().runs, SizeIs(2)) << place;
+  }
+}
+
 }  // namespace
 }  // namespace rharness

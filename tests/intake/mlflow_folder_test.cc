@@ -124,5 +124,37 @@ TEST_F(MlflowFolder, TakesTheRunsThatAreAskedFor) {
   EXPECT_FALSE(ImportAll(request).status.ok());
 }
 
+TEST_F(MlflowFolder, GivesLoggedModelsWhereverTheyLieInTheExperiment) {
+  const auto put = [&](const std::string& id, const std::string& name, const std::string& more) {
+    Put("1/models/" + id + "/meta.yaml",
+        "model_id: " + id + "\nname: " + name + "\ncreation_timestamp: 17\n" + more);
+    Put("1/models/" + id + "/artifacts/data/w.bin", id);
+  };
+  const auto output = [&](const std::string& id) {
+    Put("1/aaaa/outputs/" + id + "/meta.yaml", "destination_type: MODEL_OUTPUT\ndestination_id: " +
+                                                   id + "\nsource_type: RUN_OUTPUT\nstep: 3\n");
+  };
+  put("m-one", "model", "source_run_id: aaaa\nstatus: 2\n");
+  output("m-one");
+  put("m-hinted", "clf", "source_run_id: aaaa\nstatus: 2\n");
+  put("m-pending", "clf", "source_run_id: aaaa\nstatus: 1\n");
+  put("m-other", "clf", "source_run_id: bbbb\nstatus: 2\n");
+  put("m-deleted", "clf", "source_run_id: aaaa\nstatus: 2\nlifecycle_stage: deleted\n");
+  output("m-deleted");
+  Put("1/aaaa/outputs/evil/meta.yaml",
+      "destination_type: MODEL_OUTPUT\ndestination_id: ../../../../etc\n");
+  Put("1/aaaa/outputs/odd/meta.yaml", "[]");
+  const Manifest run = Only(Import());
+  std::vector<std::string> paths;
+  for (const Artifact& artifact : run.artifacts) paths.push_back(artifact.path);
+  // The run has artifacts below "model" of its own.
+  EXPECT_THAT(paths, ElementsAre("model/weights.json", "model@m-one/data/w.bin", "clf/data/w.bin"));
+  EXPECT_THAT(WorthOf(run, "artifacts[1]"), HasSubstr("exact logged model model (m-one)"));
+  EXPECT_THAT(WorthOf(run, "artifacts[2]"), HasSubstr("hint"));
+  EXPECT_TRUE(HasRemark(run, "logged model clf (m-pending) was left out"));
+  EXPECT_TRUE(HasRemark(run, "logged model 'm-deleted' was deleted"));
+  EXPECT_TRUE(HasRemark(run, "logged model '../../../../etc'"));
+}
+
 }  // namespace
 }  // namespace rharness

@@ -124,5 +124,35 @@ TEST(MlflowUrl, WithAPasswordInItIsRefused) {
   EXPECT_THAT(outcome.status.error().ToString(), Not(HasSubstr("s3cret")));
 }
 
+TEST_F(MlflowServerTest, GivesLoggedModelsAsArtifactsGradedByWhoNamesWhom) {
+  Serve("models");
+  const ImportOutcome outcome = Import();
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  const Manifest& run = outcome.runs[0];
+  std::vector<std::string> paths;
+  for (const Artifact& artifact : run.artifacts) {
+    paths.push_back(artifact.path);
+    EXPECT_EQ(artifact.sha256, Sha256HexOf("abc")) << artifact.path;
+  }
+  EXPECT_THAT(paths, ElementsAre("w.bin", "clf/MLmodel", "clf/data/w.bin", "hinted/MLmodel",
+                                 "hinted/data/w.bin", "clf@m-far/MLmodel", "clf@m-far/data/w.bin",
+                                 "m-evil/MLmodel", "m-evil/data/w.bin"));
+  EXPECT_THAT(WorthOf(run, "artifacts[1]"), HasSubstr("exact logged model clf (m-one): MLmodel"));
+  EXPECT_THAT(WorthOf(run, "artifacts[3]"), HasSubstr("hint logged model hinted (m-hinted)"));
+  EXPECT_TRUE(HasRemark(run, "logged model failed (m-failed) was left out"));
+  EXPECT_TRUE(HasRemark(run, "logged model 'm-lost' was deleted"));
+  ASSERT_EQ(run.metrics.size(), 1u);
+  EXPECT_EQ(run.metrics[0].evaluated_on, "test") << "the data set is kept with the model";
+  EXPECT_THAT(Log(), HasSubstr("/mlflow-artifacts/artifacts/1/models/m-one/artifacts/data/w.bin"));
+}
+
+TEST_F(MlflowServerTest, SaysThatLoggedModelsCouldNotBeRead) {
+  Serve("modelless");
+  const ImportOutcome outcome = Import();
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  EXPECT_EQ(outcome.runs[0].artifacts.size(), 1u);
+  EXPECT_TRUE(HasRemark(outcome.runs[0], "logged models: "));
+}
+
 }  // namespace
 }  // namespace rharness

@@ -169,6 +169,50 @@ TEST_F(Peers, MlflowsServerGivesTheArtifactsThatItKeeps) {
   EXPECT_EQ(notes, 2u);
 }
 
+// MLflow 3 keeps what log_model(name=...) writes beside the runs.
+TEST_F(Peers, MlflowsLoggedModelsAreArtifactsOfTheirRunByEveryWayIn) {
+  const std::string script = std::string(kScripts) + "mlflow_model.py";
+  const auto check = [&](const ImportOutcome& outcome, const Json& ids) {
+    ASSERT_THAT(Contents(outcome), SizeIs(1));
+    const Manifest& run = outcome.runs[0];
+    EXPECT_EQ(run.origin->id, ids.Find("run")->AsString());
+    const std::string first = ids.Find("models")->AsArray()[0].AsString();
+    const std::string last = ids.Find("models")->AsArray()[1].AsString();
+    std::map<std::string, std::string> found;
+    for (std::size_t i = 0; i < run.artifacts.size(); ++i) {
+      const Artifact& one = run.artifacts[i];
+      EXPECT_THAT(one.sha256, SizeIs(64)) << one.path;
+      found[one.path] = WorthOf(run, "artifacts[" + std::to_string(i) + "]");
+    }
+    EXPECT_THAT(found["clf/model.skops"],
+                HasSubstr("exact logged model clf (" + last + "): model.skops"));
+    EXPECT_THAT(found["clf@" + first + "/model.skops"], HasSubstr("exact logged model clf"));
+    EXPECT_TRUE(found.contains("clf/MLmodel"));
+    EXPECT_TRUE(found.contains("notes.txt"));
+    for (const Metric& metric : run.metrics) {
+      EXPECT_EQ(metric.evaluated_on, metric.name == "score" ? "holdout" : "") << metric.name;
+    }
+  };
+  const auto ids =
+      ParseJson(Execute({"python", script, "file://" + (root() / "mlruns").string()}), "");
+  ASSERT_TRUE(ids.ok()) << ids.error().ToString();
+  const ImportOutcome folder = ImportFrom(root() / "mlruns");
+  check(folder, *ids);
+  Execute({"mlflow", "migrate-filestore", "--source", root(), "--target",
+           "sqlite:///" + (root() / "mlflow.db").string()});
+  EXPECT_EQ(Contents(ImportFrom(root() / "mlflow.db")), Contents(folder));
+  const std::string url = Serve();
+  EXPECT_EQ(Contents(ImportFrom(url)), Contents(folder)) << "files that the server does not keep";
+
+  std::filesystem::rename(root() / "mlruns", root() / "before");
+  const auto kept = ParseJson(Execute({"python", script, url}), "");
+  ASSERT_TRUE(kept.ok()) << kept.error().ToString();
+  ImportRequest request;
+  request.source = url;
+  request.runs = {kept->Find("run")->AsString()};
+  check(ImportAll(request), *kept);
+}
+
 TEST_F(Peers, WandbsOfflineRunHasEveryPointOverManyBlocks) {
   const std::string id =
       Execute({"python", std::string(kScripts) + "wandb_run.py", root(), "700", "--seed", "3"});

@@ -105,5 +105,79 @@ TEST_F(PublishPeers, MlflowsRegistryTakesAModelOnlyAfterItsDrillAndItsAliasFollo
   EXPECT_THAT(closed.stdout_text, HasSubstr("model digits version 1: run_deleted"));
 }
 
+// What log_model(name=...) of MLflow 3 wrote, from its import to its version in the registry.
+class LoggedModelPeers : public PublishPeers {
+ protected:
+  // Logs, imports, completes and drills; the ids at the server.
+  void DrillALoggedModel() {
+    fs::create_directories(At("run"));
+    const std::string script = std::string(kSources) + "/tests/intake/peers/mlflow_model.py";
+    const ProcessResult logged = Run({"python", script, url_}, At("run"));
+    ASSERT_EQ(logged.outcome.exit_code, 0) << logged.stderr_text;
+    const std::string& said = logged.stdout_text;
+    const auto ids = ParseJson(said.substr(said.rfind("{\"run\"")), "stdout");
+    ASSERT_TRUE(ids.ok()) << said;
+    id_ = ids->Find("run")->AsString();
+    model_ = ids->Find("models")->AsArray()[1].AsString();
+    Put("train.sh",
+        "echo '{\"metrics\": {\"score\": 0.75, \"loss\": 0.5}}' > metrics.json\n"
+        "printf 'two\\nlines\\n' > notes.txt\n");
+    Put("train.csv", "1\n");
+    Put("test.csv", "2\n");
+    Must({"import", url_, "--run", id_, "--out", "runs"});
+    Must({"complete",     "runs/mlflow-" + id_ + ".json",
+          "--root",       ".",
+          "--repository", ".",
+          "--code-file",  "train.sh",
+          "--data",       "train=train.csv",
+          "--data",       "holdout=test.csv",
+          "--seed",       "init=1",
+          "--metrics",    "metrics.json",
+          "--metric",     "score,direction=higher,margin=0.01,primary",
+          "--here",       "--",
+          "sh",           "train.sh"});
+    Must({"history", "add", "--history", "runs.db", "runs"});
+    Must({"drill", "--history", "runs.db", "--out", "drill"});
+  }
+  void Put(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(WriteFileAtomic(At("run/" + name), text).ok());
+  }
+  void Must(const std::vector<std::string>& words) const {
+    const ProcessResult result = Rharness(words);
+    EXPECT_EQ(result.outcome.exit_code, 0) << words[0] << result.stdout_text << result.stderr_text;
+  }
+  ProcessResult Admit(std::vector<std::string> what) const {
+    what.insert(what.begin(), {"admit", "--registry", url_, "--history", "runs.db"});
+    return Rharness(what);
+  }
+
+  std::string id_, model_;
+};
+
+TEST_F(LoggedModelPeers, VersionsAreHeldToWhatWasImportedOfTheModel) {
+  Serve();
+  DrillALoggedModel();
+  EXPECT_THAT(Admit({"--run", id_}).stdout_text, HasSubstr("admitted: identical"));
+  const ProcessResult registered =
+      Run({"python", "-c",
+           "import mlflow, sys; mlflow.register_model('models:/' + sys.argv[1], 'digits')", model_},
+          At("run"));
+  ASSERT_EQ(registered.outcome.exit_code, 0) << registered.stderr_text;
+  const ProcessResult version = Admit({"--model", "digits"});
+  EXPECT_EQ(version.outcome.exit_code, 0) << version.stdout_text << version.stderr_text;
+  EXPECT_THAT(version.stdout_text, HasSubstr("model digits version 1: admitted"));
+
+  const fs::path file = At("served/1/models/" + model_ + "/artifacts/model.skops");
+  const auto bytes = ReadFile(file);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().ToString();
+  ASSERT_TRUE(WriteFileAtomic(file, *bytes + "x").ok());
+  for (const std::vector<std::string>& what :
+       {std::vector<std::string>{"--model", "digits"}, {"--run", id_}}) {
+    const ProcessResult changed = Admit(what);
+    EXPECT_EQ(changed.outcome.exit_code, 5) << changed.stdout_text << changed.stderr_text;
+    EXPECT_THAT(changed.stdout_text, HasSubstr("weights_differ: the run recorded clf"));
+  }
+}
+
 }  // namespace
 }  // namespace rharness

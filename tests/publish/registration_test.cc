@@ -137,5 +137,59 @@ TEST_F(Registration, LetsNoNameOfAStrangerForgeALine) {
   EXPECT_THAT(Message(), Not(HasSubstr("\x1b")));
 }
 
+// The run's model was logged as "clf", outside of its artifacts, and imported.
+class LoggedModel : public Registration {
+ protected:
+  LoggedModel() {
+    Artifact model;
+    model.role = "other";
+    model.path = "clf/model.skops";
+    model.sha256 = std::string(64, 'b');
+    known_.manifest->artifacts.push_back(model);
+    entry_.is_model = true;
+    entry_.files = {{"MLmodel", 10, ""}, {"model.skops", 3, std::string(64, 'b'), true}};
+  }
+  void WithoutWeights() {
+    std::erase_if(known_.manifest->artifacts,
+                  [](const Artifact& one) { return one.role == "weights"; });
+    known_.manifest->determinism.declared = "statistical";  // by its metrics
+  }
+};
+
+TEST_F(LoggedModel, IsHeldToTheFilesThatWereImported) {
+  EXPECT_THAT(Codes(), IsEmpty());
+  entry_.files[1].sha256 = std::string(64, 'c');
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  EXPECT_THAT(Message(), HasSubstr("recorded clf/model.skops with sha256 bbb"));
+  entry_.files[1].sha256.clear();
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ")) << "of another size, and not read";
+}
+
+TEST_F(LoggedModel, NeedsNoOtherWeightsAndNoneOfItsFilesMayBeUnknown) {
+  WithoutWeights();
+  EXPECT_THAT(Codes(), IsEmpty());
+  entry_.files.push_back({"extra.pkl", 5, "", true});
+  EXPECT_THAT(Codes(), ElementsAre("no_weights"));
+  entry_.files = {{"MLmodel", 10, ""}};
+  EXPECT_THAT(Codes(), ElementsAre("no_weights"));
+}
+
+TEST_F(LoggedModel, OfARunIsHeldBesideItsWeights) {
+  entry_.is_model = false;
+  entry_.files = {{"clf/model.skops", 3, std::string(64, 'b'), true}};
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ")) << "its recorded weights are not there";
+  entry_.files.push_back({"model.safetensors", 3, std::string(64, 'a')});
+  EXPECT_THAT(Codes(), IsEmpty());
+  entry_.files[0].sha256 = std::string(64, 'c');
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+}
+
+TEST_F(LoggedModel, ThatWasNotImportedIsHeldToTheRecordedWeightsAsBefore) {
+  known_.manifest->artifacts.pop_back();
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  entry_.files.push_back({"artifacts/model.safetensors", 3, std::string(64, 'a'), true});
+  EXPECT_THAT(Codes(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace rharness

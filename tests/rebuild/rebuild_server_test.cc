@@ -81,7 +81,7 @@ TEST_F(RebuildServers, ASourceIsAskedByHeadAndOnceForAllRuns) {
   if (address.empty()) GTEST_SKIP() << "no python3 here";
   manifest_.data = {{.name = "a", .path = "a", .source = address + "/train.csv"},
                     {.name = "b", .path = "b", .source = address + "/gone.csv"},
-                    {.name = "c", .path = "c", .source = "s3://bucket/key"}};
+                    {.name = "c", .path = "c", .source = "gs://bucket/key"}};
   Rebuilder rebuilder(options_);
   const auto state = [](const RunParts& run, std::size_t i) { return run.parts.at(i + 1).state; };
   for (int i = 0; i < 2; ++i) {
