@@ -81,6 +81,13 @@ Status ReadOutputs(const RecordArguments& arguments, RecordRequest* request) {
   }
   for (const std::string& text : arguments.artifacts) {
     ASSIGN_OR_RETURN(NameAndValue pair, SplitPair("--artifact", text));
+    if (pair.name == kModelOfTracker) {
+      return InvalidInput(
+          fmt::format("'{}' is what a tracker keeps of a run; expected optimizer, metrics, log or "
+                      "other, of what the run writes",
+                      pair.name),
+          "--artifact");
+    }
     ASSIGN_OR_RETURN(std::string path, OutputPath("--artifact", pair.value));
     Artifact& artifact = request->artifacts.emplace_back();
     artifact.role = pair.name;
