@@ -137,7 +137,7 @@ Result<JournalContent> Parse(std::string_view text, const fs::path& path,
 Result<Journal> Journal::Create(const fs::path& path, const Json& header) {
   std::error_code error;
   if (fs::symlink_status(path, error).type() != fs::file_type::not_found) {
-    return InvalidInput("a drill was already started here; use --resume or another --out",
+    return InvalidInput("something was already started here; use --resume or another --out",
                         path.string());
   }
   // The header is written whole or not at all; entries are appended to it.

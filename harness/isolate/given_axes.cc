@@ -63,10 +63,10 @@ Result<Axis> VariableAxis(const Manifest& recorded, const GivenAxis& given) {
 Result<Axis> ArgumentAxis(const Manifest& recorded, const GivenAxis& given) {
   const auto found = FindArgument(recorded.command, given.name);
   if (!found) {
-    return Refuse(
-        given,
-        fmt::format("the command has no such argument; its options are: {}",
-                    SafeText(fmt::format("{}", fmt::join(OptionsOf(recorded.command), ", ")))));
+    const std::vector<std::string> options = OptionsOf(recorded.command);
+    if (options.empty()) return Refuse(given, "the command has no options");
+    return Refuse(given, fmt::format("the command has no such argument; its options are: {}",
+                                     SafeText(fmt::format("{}", fmt::join(options, ", ")))));
   }
   Axis axis =
       StartAxis(AxisKind::kArgument, given.kind == "seed" ? Layer::kRandomness : Layer::kCode,

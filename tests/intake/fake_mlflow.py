@@ -1,7 +1,8 @@
 """A server that answers as MLflow's, or as it should not: fake_mlflow.py MODE PORT_FILE LOG_FILE
 
 Modes: good, flaky (every first request of a path fails with 503), broken (500), html, redirect,
-endless (a next page for ever), denied (401 unless "Bearer s3cret"), models (the run has logged models,
+endless (a next page for ever), overlong (an artifact that goes on behind its stated size),
+denied (401 unless "Bearer s3cret"), models (the run has logged models,
 as servers of MLflow 3 tell them), modelless (their list fails).
 """
 import json
@@ -107,6 +108,8 @@ class Handler(BaseHTTPRequestHandler):
         if MODE == "flaky" and url.path not in seen:
             seen.add(url.path)
             return self.send(503, b"busy")
+        if MODE == "overlong" and "/mlflow-artifacts/" in url.path:
+            return self.send(200, b"x" * 100_000, "application/octet-stream")
         if url.path.startswith("/api/2.0/mlflow-artifacts/artifacts/"):
             return self.send(200, b"abc", "application/octet-stream")
         body = answer(url.path, parse_qs(url.query))

@@ -73,6 +73,14 @@ TEST_F(MlflowServerTest, GivesRunsWithAllPointsOfTheirMetricsAndHashedArtifacts)
   EXPECT_TRUE(HasRemark(run, "'../evil' was left out"));
 }
 
+TEST_F(MlflowServerTest, IsReadNoFurtherThanItSaysThatAnArtifactGoes) {
+  Serve("overlong");
+  const ImportOutcome outcome = Import();
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  EXPECT_EQ(outcome.runs[0].artifacts.at(0).sha256, "");
+  EXPECT_TRUE(HasRemark(outcome.runs[0], "more than 3 bytes; expected at most that"));
+}
+
 TEST_F(MlflowServerTest, IsAskedAgainWhereItIsBusy) {
   Serve("flaky");
   const ImportOutcome outcome = Import();
