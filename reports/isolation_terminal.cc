@@ -66,8 +66,7 @@ std::string Plan(const IsolationReport& report) {
       "\nWhat it costs, both ends included\n  one change is the cause: {} to {} reruns, {} on "
       "average",
       cost.fewest, cost.most, FormatNumber(cost.mean, 3));
-  if (cost.rerun_seconds > 0)
-    out += fmt::format(" ({} to {})", time(cost.fewest), time(cost.most));
+  if (cost.rerun_seconds > 0) out += fmt::format(" ({} to {})", time(cost.fewest), time(cost.most));
   if (cost.most_of_two > 0) {
     out += fmt::format("\n  two are needed together: up to {} reruns", cost.most_of_two);
     if (cost.rerun_seconds > 0) out += fmt::format(" ({})", time(cost.most_of_two));
@@ -93,7 +92,7 @@ std::string Trials(const IsolationReport& report, int columns) {
     const IsolationTrial& trial = report.trials[i];
     const std::string row = ElideMiddle(Row(trial), std::max(20, columns / 3));
     out += fmt::format(
-        "  {:>3} {} {:<10} {}\n", trial.number, row, trial.answer,
+        "  {:>3} {} {:<10} {}\n", trial.number, row, SafeText(trial.answer, 40),
         ElideEnd(SafeText(trial.seen, 400), std::max(20, columns - 18 - DisplayWidth(row))));
   }
   if (report.trials.size() > shown) {

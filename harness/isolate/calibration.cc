@@ -11,8 +11,7 @@
 namespace rharness {
 namespace {
 
-constexpr double kLeastWrong = 0.005;  // nothing is as sure as a few reruns look
-constexpr double kMostWrong = 0.35;    // beyond that a search would need hundreds of reruns
+constexpr double kMostWrong = 0.35;  // beyond that a search would need hundreds of reruns
 
 std::vector<double> ValuesOf(const std::string& metric, const SearchEndReruns& end) {
   std::vector<double> values;
@@ -52,7 +51,9 @@ Cut CutBetween(const std::vector<double>& all, const std::vector<double>& none) 
   // A further rerun, held to a middle that is itself known from all of these.
   const double scale = spread * std::sqrt(1.0 + 1.0 / (df + 2.0));
   cut.wrong = scale > 0.0 ? stats::StudentTUpper(std::abs(high - low) / (2.0 * scale), df) : 0.0;
-  cut.wrong = std::max(cut.wrong, kLeastWrong);
+  // No rerun of n was on the wrong side; of that alone the mean of Jeffreys' posterior is this.
+  cut.wrong =
+      std::max(cut.wrong, 0.5 / (static_cast<double>(std::min(all.size(), none.size())) + 1));
   return cut;
 }
 

@@ -4,7 +4,8 @@
 // Where reruns of one setting are equal bit for bit, one rerun tells. Where they are not, the
 // metric whose ends lie furthest apart, in standard deviations, is cut in the middle between them;
 // how often a rerun lies on the wrong side is then known (with the few reruns of the ends taken
-// into account: Student's t), and the search asks as often as that needs.
+// into account: Student's t, and never below what so many reruns can show), and the search asks as
+// often as that needs.
 #ifndef RHARNESS_HARNESS_ISOLATE_CALIBRATION_H_
 #define RHARNESS_HARNESS_ISOLATE_CALIBRATION_H_
 

@@ -269,6 +269,7 @@ TEST(Search, TenThousandAxesTakeFourteenTrialsAndTheEnds) {
 
 struct Tried {
   int searches = 0;
+  int named = 0;
   int wrong = 0;
   double answers = 0.0;
 };
@@ -287,6 +288,7 @@ Tried Try(std::size_t axes, const PlantedCauses& causes, double wrong, int searc
     tried.answers += played.answers;
     const bool named = played.state.end == SearchEnd::kNamed;
     EXPECT_LE(played.state.error_bound, 0.0501);
+    if (named) ++tried.named;
     if (named && !NamedRightly(played.state, causes)) ++tried.wrong;
   }
   return tried;
@@ -301,6 +303,7 @@ TEST(NoisySearch, NamesAWrongCauseInAtMostAStatedShare) {
     for (const double wrong : {0.05, 0.15}) {
       const Tried tried = Try(8, causes, wrong, 400);
       EXPECT_LE(tried.wrong, 34) << causes.size() << " " << wrong;
+      EXPECT_GE(tried.named, 380) << "most end with an answer";
       all.searches += tried.searches;
       all.wrong += tried.wrong;
     }

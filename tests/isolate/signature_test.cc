@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
 #include <limits>
+#include <random>
 
 #include "harness/isolate/calibration.h"
+#include "harness/isolate/search_cost.h"
 
 namespace rharness {
 namespace {
@@ -154,7 +158,7 @@ TEST(Calibrate, CutsNoisyRunsInTheMiddleAndSaysHowOftenThatIsWrong) {
   EXPECT_FALSE(far.exact);
   EXPECT_EQ(far.metric, "m");
   EXPECT_NEAR(far.middle, -0.1, 1e-9);
-  EXPECT_LT(far.wrong, 0.02);
+  EXPECT_NEAR(far.wrong, 0.5 / 4, 1e-9) << "three reruns of an end show no less";
   EXPECT_EQ(RelateNoisy(far, Moved(-0.15)), kYes);
   EXPECT_EQ(RelateNoisy(far, Moved(-0.05)), kNo);
   EXPECT_EQ(RelateNoisy(far, {.failure = "exited with 3"}), kOther);
@@ -178,6 +182,44 @@ TEST(Calibrate, StopsWhereTheEndsAreNotWhatTheyMustBe) {
   SearchEndReruns broken = EndOf({-0.2, -0.2});
   broken.together.not_judged = "no engine";
   EXPECT_THAT(Calibrate(broken, EndOf({0.0, 0.0}), nullptr).why_not, HasSubstr("no engine"));
+}
+
+// Searches that know of their noise what three reruns of each end say of it, over distributions
+// that overlap by 0.1 to 32 %.
+TEST(Calibrate, IsGoodEnoughForTheStatedChanceOfAWrongCause) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> noise(0.0, 1.0);
+  std::array<int, 4> named{};
+  std::array<int, 4> wrong{};
+  for (std::size_t i = 0; i < 1600; ++i) {
+    const std::size_t cell = i % 4;
+    const double apart =
+        2.0 + 1.5 * static_cast<double>(cell);  // of the ends' means, in standard deviations
+    const std::size_t cause = i % 7;
+    const auto draw = [&](bool there) { return (there ? -apart : 0.0) + noise(random); };
+    const auto draws = [&](bool there) {
+      std::vector<double> values;
+      for (int rerun = 0; rerun < 3; ++rerun) values.push_back(draw(there));
+      return EndOf(values);
+    };
+    const Calibration calibration = Calibrate(draws(true), draws(false), nullptr);
+    if (!calibration.why_not.empty()) continue;
+    const SearchRules rules{
+        .false_reproduces = calibration.wrong, .miss = calibration.wrong, .ends_known = true};
+    const auto run = [&](const Positions& at) {
+      return RelateNoisy(calibration, Moved(draw(at[cause] == 1)));
+    };
+    const PlayedSearch played = PlaySearch(Positions(7, 1), rules, run, 3000);
+    if (played.state.end != SearchEnd::kNamed) continue;
+    ++named[cell];
+    if (played.state.causes != std::vector<CauseSet>({{{{cause, 1}}}})) ++wrong[cell];
+  }
+  for (std::size_t cell = 0; cell < 4; ++cell) {
+    std::printf("ends %.1f deviations apart: %d wrong of %d named\n",
+                2.0 + 1.5 * static_cast<double>(cell), wrong[cell], named[cell]);
+    EXPECT_GT(named[cell], 200);
+    EXPECT_LE(wrong[cell], named[cell] / 20);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,85 @@
+// A search for a cause in every format: nothing acts, nothing grows without bound.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "harness/base/json.h"
+#include "reports/isolation_report.h"
+#include "tests/reports/html_checker.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+IsolationReport Sample(int axes, int trials) {
+  IsolationReport report{
+      .run_id = "run", .end = "named", .headline = "A makes run drift", .next = "set it back"};
+  for (int i = 0; i < axes; ++i) {
+    report.axes.push_back({.name = "env:A" + std::to_string(i), .recorded = "0", .drifted = "1"});
+  }
+  if (axes > 0) report.axes[0].cause = {1};
+  for (int i = 0; i < trials; ++i) {
+    report.trials.push_back({.number = i + 1,
+                             .purpose = "search",
+                             .at = std::vector<int>(static_cast<std::size_t>(axes), i % 2),
+                             .answer = i % 2 == 1 ? "reproduces" : "does_not",
+                             .seen = "metric m down",
+                             .evidence = "runs/run/" + std::to_string(i + 1)});
+  }
+  report.exit_code = 0;
+  return report;
+}
+
+TEST(IsolationPage, ShowsTheSearchAndNoScript) {
+  const std::string page = WriteHtml(Sample(5, 7));
+  EXPECT_EQ(CheckHtml(page).error, "");
+  EXPECT_THAT(page, HasSubstr("A makes run drift"));
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  EXPECT_THAT(page, HasSubstr("./runs/run/3/evidence.json"));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+}
+
+TEST(IsolationPage, TextOfStrangersOnlyShows) {
+  IsolationReport report = Sample(3, 4);
+  const std::string hostile = "<script>alert(1)</script>\x1b[31m\n\"'&\xff\u202e";
+  report.headline = report.next = report.mitigation = report.run_id = hostile;
+  report.target = report.branches = report.notes = report.shown_by = report.possible = {hostile};
+  report.axes[1].name = report.axes[1].recorded = report.axes[1].drifted = hostile;
+  report.axes[2].cannot_be_set = hostile;
+  for (IsolationTrial& trial : report.trials) {
+    trial.at.pop_back();
+    trial.seen = trial.purpose = trial.answer = hostile;
+    trial.evidence = "../../" + hostile;
+  }
+  const std::string page = WriteHtml(report);
+  EXPECT_EQ(CheckHtml(page).error, "");
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(page, Not(HasSubstr("\u202e")));
+  EXPECT_THAT(page, Not(HasSubstr("\"../../")));
+  const std::string text = WriteTerminal(report, 100, false);
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\u202e")));
+  EXPECT_TRUE(ParseJson(ToJson(report).Dump(2), "isolation.json").ok());
+}
+
+TEST(IsolationPage, StaysSmallForManyAxesAndReruns) {
+  const IsolationReport report = Sample(10000, 600);
+  const std::string page = WriteHtml(report);
+  EXPECT_LT(page.size(), 4'900'000U);
+  EXPECT_THAT(page, HasSubstr("isolation.json"));
+  EXPECT_LT(WriteTerminal(report, 100, false).size(), 60'000U);
+  EXPECT_LT(SvgSearch(report, "s").size(), 4'000'000U);
+}
+
+TEST(IsolationPage, ASearchWithoutRerunsOrAxesIsNotDrawn) {
+  EXPECT_EQ(SvgSearch(Sample(4, 0), "s"), "");
+  EXPECT_EQ(SvgSearch(Sample(0, 3), "s"), "");
+  EXPECT_THAT(WriteHtml(Sample(0, 0)), Not(HasSubstr("<svg")));
+}
+
+}  // namespace
+}  // namespace rharness
