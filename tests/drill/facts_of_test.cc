@@ -1,6 +1,7 @@
 // Which fields of a record are facts, and which are known not to be known.
 #include "harness/drill/facts_of.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -220,9 +221,10 @@ TEST(ObservedFacts, OfARerunInAnImageAreToldNotToBeKnown) {
   Evidence evidence = Seen(manifest.environment);
   evidence.observation.emplace().unseen = {"what runs in an image"};
   const auto layers = AllLayers(manifest, evidence);
-  EXPECT_THAT(layers[2].not_known,
-              Contains("what the run uses in its image (libraries, variables, files) not seen "
-                       "again"));
+  EXPECT_THAT(
+      layers[2].not_known,
+      testing::Contains("what the run uses in its image (libraries, variables, files) not seen "
+                        "again"));
   for (const LayerComparison& layer : layers) EXPECT_EQ(KeysOf(layer), Texts{});
 }
 
