@@ -47,7 +47,7 @@ TEST_F(IsolateProgram, RefusesAxesThatAreNone) {
   EXPECT_THAT(refused({"env:A=2", "env:A=3"}), HasSubstr("another value before"));
   EXPECT_THAT(refused({"data:nothing=" + std::string(64, 'a')}), HasSubstr("it has: value"));
   EXPECT_THAT(refused({"data:value=abc"}), HasSubstr("expected SHA256"));
-  EXPECT_THAT(refused({"hyperparameter:lr=0.1"}), HasSubstr("no such argument"));
+  EXPECT_THAT(refused({"hyperparameter:lr=0.1"}), HasSubstr("the command has no options"));
   EXPECT_THAT(refused({"commit:HEAD"}), HasSubstr("the record has no commit"));
   EXPECT_THAT(refused({"cpus:-1"}), HasSubstr("1 to 100000"));
   EXPECT_THAT(refused({"image:ml/train:latest"}), HasSubstr("not pinned"));
