@@ -32,13 +32,8 @@ std::string Facts(const IsolationReport& report) {
   facts += HtmlFact(
       "Reruns", fmt::format("{}{}", report.trials.size(),
                             report.budget > 0 ? fmt::format(" of at most {}", report.budget) : ""));
-  if (report.end == "named") {
-    facts +=
-        HtmlFact("Confidence",
-                 report.exact ? "reruns of one setting are equal: each answer counts as certain"
-                              : fmt::format("at least {:.1f} %: a rerun is on the wrong side in "
-                                            "{:.1f} % of cases",
-                                            100 * (1 - report.error_bound), 100 * report.wrong));
+  if (const std::string sure = Sureness(report); !sure.empty()) {
+    facts += HtmlFact("Confidence", sure);
   }
   if (!report.mitigation.empty()) facts += HtmlFact("Set back", HtmlCode(report.mitigation));
   if (!report.mitigation_cost.empty()) {

@@ -61,7 +61,8 @@ struct IsolationReport {
   std::string mitigation_cost;                   // in time
   std::vector<std::string> branches;  // other failures that were met, each with its first rerun
   std::vector<std::string> possible;  // of an unfinished search
-  bool exact = true;                  // one rerun tells
+  bool exact = true;                  // one rerun tells:
+  bool bits = false;                  // since every bit was promised, or is to count
   double wrong = 0.0;                 // else the chance that one does not
   double confidence = 0.95;
   double error_bound = 0.0;  // chance that a wrong cause is named, as stated
@@ -73,6 +74,8 @@ struct IsolationReport {
   int exit_code = 3;
 };
 
+// How sure an answer is, of a search that named a cause; else empty.
+std::string Sureness(const IsolationReport& report);
 Json ToJson(const IsolationReport& report);
 std::string WriteTerminal(const IsolationReport& report, int columns, bool color);
 // A page without scripts, with the search drawn.

@@ -101,16 +101,17 @@ std::string Trials(const IsolationReport& report, int columns) {
   return out;
 }
 
+}  // namespace
+
 std::string Sureness(const IsolationReport& report) {
   if (report.end != "named") return "";
+  if (report.exact && report.bits) return "every bit counts: each answer counts as certain";
   if (report.exact) return "reruns of one setting are equal: each answer counts as certain";
   return fmt::format(
       "a rerun is on the wrong side in {:.1f} % of cases; the chance that a wrong cause is named "
       "is at most {:.1f} %",
       100 * report.wrong, 100 * report.error_bound);
 }
-
-}  // namespace
 
 std::string WriteTerminal(const IsolationReport& report, int columns, bool color) {
   const Verdict tone = report.exit_code == 0 ? Verdict::kIdentical : Verdict::kInconclusive;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "reports/html_escape.h"
 #include "reports/isolation_report.h"
@@ -14,7 +16,7 @@ namespace {
 constexpr std::size_t kMostRows = 200;
 constexpr std::size_t kMostColumns = 48;
 constexpr double kRow = 20.0;
-constexpr double kNames = 168.0;  // height of the slanted names above the columns
+constexpr double kSlant = 60.0;  // degrees, of the names above the columns
 constexpr double kLeft = 46.0;
 constexpr double kGrid = 560.0;  // width that columns share, at most kCell each
 constexpr double kCell = 34.0;
@@ -49,18 +51,29 @@ std::string Words(const IsolationTrial& trial) {
   return trial.answer == "other" ? "another failure" : "no evidence";
 }
 
+std::string NameOf(const IsolationAxis& axis) {
+  return ElideMiddle(SafeText(axis.name, 200), kNameCells);
+}
+
+// Of the slanted names above the columns.
+double HeightOfNames(const IsolationReport& report, const std::vector<std::size_t>& columns) {
+  int letters = 0;
+  for (const std::size_t i : columns)
+    letters = std::max(letters, DisplayWidth(NameOf(report.axes[i])));
+  return 18.0 + letters * kLetter * std::sin(kSlant * std::numbers::pi / 180.0);
+}
+
 std::string Head(const IsolationReport& report, const std::vector<std::size_t>& columns,
-                 double cell) {
+                 double cell, double names) {
   std::string out;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const IsolationAxis& axis = report.axes[columns[i]];
     const double x = kLeft + cell * (static_cast<double>(i) + 0.5);
     out += fmt::format(
-        "<text x=\"{0:.1f}\" y=\"{1:.1f}\" transform=\"rotate(-60 {0:.1f} {1:.1f})\"{2}>{3}<title>"
-        "{4}</title></text>",
-        x, kNames - 8, axis.cause.empty() ? "" : " font-weight=\"700\"",
-        HtmlText(ElideMiddle(SafeText(axis.name, 200), kNameCells)),
-        HtmlText(fmt::format("{}: {} -> {}", axis.name, axis.recorded, axis.drifted), 300));
+        "<text x=\"{0:.1f}\" y=\"{1:.1f}\" transform=\"rotate(-{5:.0f} {0:.1f} {1:.1f})\"{2}>{3}"
+        "<title>{4}</title></text>",
+        x, names - 8, axis.cause.empty() ? "" : " font-weight=\"700\"", HtmlText(NameOf(axis)),
+        HtmlText(fmt::format("{}: {} -> {}", axis.name, axis.recorded, axis.drifted), 300), kSlant);
   }
   return out;
 }
@@ -87,14 +100,14 @@ std::string Cell(const IsolationAxis& axis, int position, double x, double y, do
 }
 
 std::string Rows(const IsolationReport& report, const std::vector<std::size_t>& columns,
-                 double cell, double total) {
+                 double cell, double names, double total) {
   std::string out;
   const std::size_t rows = std::min(report.trials.size(), kMostRows);
   const double width = cell * static_cast<double>(columns.size());
   const int letters = static_cast<int>((total - kLeft - width - 28) / kLetter);
   for (std::size_t row = 0; row < rows; ++row) {
     const IsolationTrial& trial = report.trials[row];
-    const double y = kNames + kRow * static_cast<double>(row);
+    const double y = names + kRow * static_cast<double>(row);
     out +=
         fmt::format("<g class=\"{}\"><text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>",
                     ClassOf(trial.answer), kLeft - 8, y + kRow - 6, trial.number);
@@ -131,11 +144,12 @@ std::string SvgSearch(const IsolationReport& report, std::string_view id) {
   const double cell = std::min(kCell, kGrid / static_cast<double>(columns.size()));
   const auto rows = static_cast<double>(std::min(report.trials.size(), kMostRows));
   const double grid = cell * static_cast<double>(columns.size());
+  const double names = HeightOfNames(report, columns);
   // The last names lean out to the right.
   const double width = std::max(kLeastWidth, kLeft + grid + kAnswer);
-  std::string out = SvgOpen(width, kNames + kRow * rows + 8, id, "The search", Description(report));
-  out += Head(report, columns, cell);
-  out += Rows(report, columns, cell, width);
+  std::string out = SvgOpen(width, names + kRow * rows + 8, id, "The search", Description(report));
+  out += Head(report, columns, cell, names);
+  out += Rows(report, columns, cell, names, width);
   return out + "</svg>";
 }
 

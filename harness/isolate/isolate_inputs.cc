@@ -32,7 +32,8 @@ Result<Manifest> LoadSide(const std::string& name, HistoryStore* history) {
   std::error_code error;
   if (fs::is_regular_file(name, error)) return LoadManifest(name);
   if (history != nullptr) return history->Get(name);
-  return NotFound("no such file; for the id of a run of a history, give --history", TerminalSafe(name));
+  return NotFound("no such file; for the id of a run of a history, give --history",
+                  TerminalSafe(name));
 }
 
 // The evidence at a path: a file, the folder that it lies in, or of a drill's folder that of each

@@ -290,6 +290,7 @@ IsolationReport BuildIsolationReport(const SearchDone& done) {
                          .end = EndName(done),
                          .target = DescribeSignature(done.calibration.target),
                          .exact = done.rules.Exact(),
+                         .bits = done.settings.bits,
                          .wrong = done.rules.miss,
                          .confidence = done.rules.confidence,
                          .error_bound = done.state.error_bound,

@@ -193,7 +193,7 @@ TEST(Search, GoesRoundAnotherFailure) {
   }
 }
 
-TEST(Search, SaysThatChangesHideEachOther) {
+TEST(Search, NamesWhatWasSeenToShowItAloneWhereChangesHideEachOther) {
   // It shows with all or with none of two: no set of changes is a cause by itself.
   const auto run = [](const Positions& at) {
     return Say(at[0] + at[1] + at[2] == 1 || at[0] + at[1] + at[2] == 3);

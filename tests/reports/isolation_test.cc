@@ -42,6 +42,21 @@ TEST(IsolationPage, ShowsTheSearchAndNoScript) {
   EXPECT_THAT(page, Not(HasSubstr("<script")));
 }
 
+TEST(IsolationPage, SaysHowSureTheAnswerIsAndWhy) {
+  IsolationReport report = Sample(2, 4);
+  EXPECT_THAT(Sureness(report), HasSubstr("reruns of one setting are equal"));
+  report.bits = true;  // nobody saw two reruns of one setting
+  EXPECT_THAT(Sureness(report), HasSubstr("every bit counts"));
+  report.exact = false;
+  report.wrong = 0.125;
+  report.error_bound = 0.0421;
+  EXPECT_THAT(Sureness(report), HasSubstr("12.5 % of cases"));
+  EXPECT_THAT(WriteHtml(report), HasSubstr("at most 4.2 %"));
+  EXPECT_THAT(WriteTerminal(report, 200, false), HasSubstr("at most 4.2 %"));
+  report.end = "undecided";
+  EXPECT_EQ(Sureness(report), "");
+}
+
 TEST(IsolationPage, TextOfStrangersOnlyShows) {
   IsolationReport report = Sample(3, 4);
   const std::string hostile = "<script>alert(1)</script>\x1b[31m\n\"'&\xff\u202e";
