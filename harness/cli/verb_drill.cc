@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <csignal>
-#include <cstdlib>
 #include <memory>
 
 #include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/drill.h"
@@ -18,16 +16,6 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::atomic<int> g_interrupts{0};
-
-// The first interrupt ends the drill in order; the second ends the process at once. A hang-up is
-// never the second: service managers send it right behind SIGTERM.
-void OnInterrupt(int signal) {
-  if (++g_interrupts <= 1 || signal == SIGHUP) return;
-  AbandonStatusLine();
-  std::_Exit(kExitInfrastructure);
-}
 
 int ShowPlan(const DrillArguments& arguments) {
   const auto plan = PlanDrill(arguments.drill, &SystemClock());
@@ -69,13 +57,10 @@ int Run(DrillArguments* arguments, Command* command) {
     return FailWith(status.error());
   }
   if (arguments->dry_run) return ShowPlan(*arguments);
-  std::signal(SIGINT, OnInterrupt);
-  std::signal(SIGTERM, OnInterrupt);
-  // Under nohup it stays ignored.
-  if (std::signal(SIGHUP, OnInterrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  CountInterrupts();
   auto line = std::make_unique<ProgressLine>(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
-                         .should_stop = [] { return g_interrupts.load() > 0; }};
+                         .should_stop = Interrupted};
   const auto report = RunDrill(arguments->drill, hooks, &SystemClock());
   line.reset();
   if (!report.ok()) return FailWith(report.error());

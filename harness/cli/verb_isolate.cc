@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <csignal>
-#include <cstdlib>
 #include <memory>
 
 #include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
+#include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/record_options.h"
@@ -26,15 +24,6 @@ struct IsolateArguments {
   DrillArguments drill;  // places, limits, dispatch
   double confidence_percent = 95.0;
 };
-
-std::atomic<int> g_isolate_interrupts{0};
-
-// As for a drill: the first ends the search in order, the second the process.
-void OnIsolateInterrupt(int signal) {
-  if (++g_isolate_interrupts <= 1 || signal == SIGHUP) return;
-  AbandonStatusLine();
-  std::_Exit(kExitInfrastructure);
-}
 
 int FinishIsolate(const IsolationReport& report, const IsolateArguments& arguments) {
   if (arguments.drill.json) {
@@ -92,12 +81,10 @@ int RunIsolate(IsolateArguments* arguments, Command* command) {
     const auto plan = PlanIsolation(arguments->isolate, &SystemClock());
     return plan.ok() ? FinishIsolate(*plan, *arguments) : FailWith(plan.error());
   }
-  std::signal(SIGINT, OnIsolateInterrupt);
-  std::signal(SIGTERM, OnIsolateInterrupt);
-  if (std::signal(SIGHUP, OnIsolateInterrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  CountInterrupts();
   auto line = std::make_unique<ProgressLine>(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
-                         .should_stop = [] { return g_isolate_interrupts.load() > 0; }};
+                         .should_stop = Interrupted};
   const auto report = Isolate(arguments->isolate, hooks, &SystemClock());
   line.reset();
   return report.ok() ? FinishIsolate(*report, *arguments) : FailWith(report.error());
