@@ -37,9 +37,7 @@ Remark OutputRemark(std::string_view code, std::string_view path, const std::str
 Remark RemarkOf(std::string_view path, const Error& error) {
   const bool missing = error.code == ErrorCode::kNotFound;
   return OutputRemark(missing ? "output_missing" : "output_unreadable", path,
-                      !missing                        ? error.ToString()
-                      : error.message == kOfTheCommit ? kOfTheCommit
-                                                      : "the run did not write it");
+                      missing ? "the run did not write it" : error.ToString());
 }
 
 // Moves a checkpoint out of the workspace, to a file of ours with a mode of ours. Only a file that
@@ -99,19 +97,24 @@ Status KeepCheckpoints(const HeldFolder& folder, const fs::path& keep, const fs:
   return {};
 }
 
-// A file of the commit is none of the run's outputs, however well it agrees with the record.
-Status CheckWritten(const Manifest& manifest, const Workspace& workspace, const fs::path& path) {
-  if (!IsAsBeforeTheRun(workspace, fs::path(manifest.working_directory) / path)) return {};
-  return NotFound(kOfTheCommit, path.string());
+// A file of the commit is none of the run's outputs, however well it agrees with the record: told
+// of the first of these that the run did not write.
+bool TellOfTheCommits(const Manifest& manifest, const Workspace& workspace,
+                      const std::vector<fs::path>& files, Evidence* evidence) {
+  for (const fs::path& file : files) {
+    if (!IsAsBeforeTheRun(workspace, fs::path(manifest.working_directory) / file)) continue;
+    evidence->remarks.push_back(OutputRemark("output_missing", file.string(), kOfTheCommit));
+    return true;
+  }
+  return false;
 }
 
 // What the recording said already of this file need not be said again of each rerun.
 Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
                       const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};
-  const Status written = CheckWritten(manifest, workspace, manifest.metrics_path);
-  const auto text = written.ok() ? folder.ReadFile(manifest.metrics_path, kMetricsFileBytes)
-                                 : Result<std::string>(written.error());
+  if (TellOfTheCommits(manifest, workspace, {manifest.metrics_path}, evidence)) return {};
+  const auto text = folder.ReadFile(manifest.metrics_path, kMetricsFileBytes);
   auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
                         : Result<SalvagedMetrics>(text.error());
   if (!read.ok()) {
@@ -150,8 +153,8 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   const HeldFolder& folder = *found;
   for (const Artifact& recorded : manifest.artifacts) {
     if (recorded.role == kModelOfTracker) continue;
-    const Status written = CheckWritten(manifest, workspace, recorded.path);
-    auto seen = written.ok() ? Measure(recorded, folder) : Result<Artifact>(written.error());
+    if (TellOfTheCommits(manifest, workspace, FilesOf(recorded), evidence)) continue;
+    auto seen = Measure(recorded, folder);
     if (!seen.ok()) {
       if (IsTrouble(seen.error())) return seen.error();
       evidence->remarks.push_back(RemarkOf(recorded.path, seen.error()));

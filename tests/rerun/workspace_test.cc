@@ -264,6 +264,29 @@ TEST_F(CheckoutTest, TakesWhatTheCommitHasInAnOutputsPlaceForNoCodeAndForNoOutpu
   EXPECT_EQ(VerifyAfterRun(run, &cache_)->size(), 1U);
 }
 
+// An index that is written anew says nothing of the shards that it lists.
+TEST_F(CheckoutTest, TakesAShardOfTheCommitForNoOutput) {
+  Write("root/model.index.json", "{}");
+  Write("root/shard-1.bin", "old");
+  const ProcessResult made =
+      Sh("git add . && git -c user.name=a -c user.email=b commit -qm shards && git rev-parse HEAD");
+  ASSERT_TRUE(made.outcome.Succeeded()) << made.stderr_text;
+  manifest_.code.commit = made.stdout_text.substr(0, 40);
+  manifest_.artifacts = {
+      Artifact{.role = "weights", .path = "model.index.json", .parts = {{.path = "shard-1.bin"}}}};
+  const Workspace workspace = Prepare();
+  std::ofstream(workspace.path / "model.index.json") << "{\"weight_map\": {}}";
+  Evidence evidence;
+  EXPECT_TRUE(
+      CollectOutputs(manifest_, workspace, folder_->path() / "kept", folder_->path(), &evidence)
+          .ok());
+  EXPECT_TRUE(evidence.artifacts.empty());
+  ASSERT_EQ(evidence.remarks.size(), 1U);
+  EXPECT_EQ(evidence.remarks[0].code, "output_missing");
+  EXPECT_NE(evidence.remarks[0].message.find("shard-1.bin"), std::string::npos)
+      << evidence.remarks[0].message;
+}
+
 TEST_F(CheckoutTest, NamesTheCodeLayerWhenTheCommitIsNotThere) {
   manifest_.code.commit = std::string(40, 'a');
   ExpectObstacle(Prepare(), "code", "is not in");
