@@ -116,15 +116,16 @@ struct ComparisonSet {
 // from the parts. The ladder, first match wins:
 //   infra           no rerun could be carried out
 //   not_comparable  an identity fact differs (data, code, image), a metric that decides was
-//   measured on another set, or there is nothing in common failed          a rerun crashed, hung or
-//   ended at a limit drifted         a value stopped being finite not_comparable  bits differ on
-//   another hardware class than the recorded one drifted         bits differ where they were
-//   promised or asked for; a metric's shift is shown, or
-//                   a loss beyond its band where no metric was tested
+//                   measured on another set, or there is nothing in common
+//   failed          a rerun crashed, hung or ended at a limit
+//   drifted         a value stopped being finite
+//   not_comparable  bits differ on another hardware class than the recorded one
+//   drifted         bits differ where they were promised or asked for; a metric's shift is shown,
+//                   or a loss beyond its band where no metric was tested
 //   identical       everything is equal bit for bit, times and memory left out, and there is
-//   something equivalent      every primary metric is shown to be within its margin, or equal;
-//   where none was
-//                   tested, every loss within its band
+//                   something
+//   equivalent      every primary metric is shown to be within its margin, or equal; where none
+//                   was tested, every loss within its band
 //   inconclusive    none of these could be shown; in place of identical and equivalent also where
 //                   something was not read and its bytes differ
 // A metric that was tested has error rates of its own family; beside it the bands of curves advise.

@@ -41,14 +41,19 @@ std::vector<std::string> Changes(const Comparison& comparison, Layer layer,
   return changes;
 }
 
+// NAME of the fact "data.NAME.sha256"; empty for other facts.
+std::string DataNameIn(std::string_view key) {
+  constexpr std::string_view kBegin = "data.", kEnd = ".sha256";
+  if (!key.starts_with(kBegin) || !key.ends_with(kEnd)) return "";
+  return std::string(key.substr(kBegin.size(), key.size() - kBegin.size() - kEnd.size()));
+}
+
 // What made the data of which the hash differs, on either side; empty: not said.
 std::array<std::optional<std::string>, 2> LineageOf(const FactDifference& difference,
                                                     const ExplainInput& in) {
-  constexpr std::string_view kBegin = "data.", kEnd = ".sha256";
   std::array<std::optional<std::string>, 2> makers;
-  if (!difference.key.starts_with(kBegin) || !difference.key.ends_with(kEnd)) return makers;
-  const std::string name =
-      difference.key.substr(kBegin.size(), difference.key.size() - kBegin.size() - kEnd.size());
+  const std::string name = DataNameIn(difference.key);
+  if (name.empty()) return makers;
   for (std::size_t side = 0; side < makers.size(); ++side) {
     for (const Fact& fact : side == 0 ? in.facts_a : in.facts_b) {
       if (fact.kind == FactKind::kLineage && fact.key == "made_by." + name) {
@@ -64,13 +69,12 @@ bool MadeOtherwise(const FactDifference& difference, const ExplainInput& in,
                    std::vector<Cause>* out) {
   const auto [was, is] = LineageOf(difference, in);
   if (!was || !is || *was == *is) return false;
-  const std::string name = difference.key.substr(5, difference.key.size() - 12);
   out->push_back(
       {"data_made_otherwise",
        Layer::kData,
        "shown",
-       fmt::format("The data '{}' was made by another version of the transform: {} -> {}.", name,
-                   *was, *is),
+       fmt::format("The data '{}' was made by another version of the transform: {} -> {}.",
+                   DataNameIn(difference.key), *was, *is),
        {Change(difference)},
        "make it by the transform of A, and hold its hash to that of A (rharness hash)"});
   return true;

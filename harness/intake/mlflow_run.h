@@ -101,8 +101,8 @@ void SetMlflowEvalSets(const MlflowRun& from,
 // Gives each logged model of the run a folder among its artifacts: the model's name; of several of
 // one name, and where the run's own artifacts have the name, "NAME@ID", but for the last one.
 void PlaceMlflowModels(MlflowRun* from);
-// Adds their files as artifacts of the role "model": exact where the run's outputs name the model, else hints. Models
-// that are not ready are remarks.
+// Adds their files as artifacts of the role "model": exact where the run's outputs name the model,
+// else hints. Models that are not ready are remarks.
 void AddMlflowModels(MlflowRun& from, ImportedRun* run);
 
 // Pure. Points are in any order.

@@ -128,9 +128,8 @@ Result<Manifest> LoadManifest(const std::filesystem::path& path);
 // Runs with one configuration key are replicates but for their seeds: SHA-256 (hex) over family,
 // code identity (files, else commit), data hashes, eval sets, hyperparameters, declared determinism
 // and the command, in which an argument that is a seed's value after one whose name contains "seed"
-// (also
-// "--seed=3") counts as "{seed}"; so does a hyperparameter that is one. 1 and 1.0 are one number,
-// and the order of members, files and data does not count.
+// (also "--seed=3") counts as "{seed}"; so does a hyperparameter that is one. 1 and 1.0 are one
+// number, and the order of members, files and data does not count.
 std::string ConfigurationKey(const Manifest& manifest);
 
 }  // namespace rharness

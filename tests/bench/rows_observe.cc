@@ -1,5 +1,5 @@
-// Rows O1 and O2: what it costs to look at a training while it runs, and at its end, beside the
-// same recording that does not look (--no-observe).
+// Rows O1 and O2: what it costs to look at a training: while it runs, beside the bare training; at
+// its beginning and end, beside the same recording that does not look (--no-observe).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,11 +90,11 @@ Result<int> StepsOfAMinute(const Context& context, const fs::path& folder) {
   return std::max(kTrial, static_cast<int>(kTrial * kTrainingSeconds / numbers.at("seconds")));
 }
 
-// Of each round, what the first command took of what the second did.
-std::vector<double> Ratios(const std::vector<std::vector<Usage>>& usages) {
+// Of each round, what the first command took of what this one did.
+std::vector<double> Ratios(const std::vector<std::vector<Usage>>& usages, std::size_t of) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < usages[0].size(); ++i) {
-    ratios.push_back(usages[0][i].cpu_seconds / usages[1][i].cpu_seconds);
+    ratios.push_back(usages[0][i].cpu_seconds / usages[of][i].cpu_seconds);
   }
   return ratios;
 }
@@ -107,12 +107,13 @@ Result<Measured> DuringAMinute(const Context& context) {
                    Interleave({Recorded(context, folder, steps, true),
                                Recorded(context, folder, steps, false), Train(folder, steps)},
                               std::min(context.rounds, 3)));
-  const std::vector<double> ratios = Ratios(usages);
+  const std::vector<double> ratios = Ratios(usages, 2);
   const auto [least, most] = std::ranges::minmax(ratios);
   return Measured{Median(ratios), fmt::format("{:.2f} s", MedianCpu(usages[0])),
-                  fmt::format("not observed {:.2f} s, bare {:.2f} s", MedianCpu(usages[1]),
-                              MedianCpu(usages[2])),
-                  fmt::format("{:.3f} to {:.3f} in {} rounds", least, most, ratios.size())};
+                  fmt::format("bare {:.2f} s, not observed {:.2f} s", MedianCpu(usages[2]),
+                              MedianCpu(usages[1])),
+                  fmt::format("{:.3f} to {:.3f} in {} rounds; beside --no-observe {:.3f}", least,
+                              most, ratios.size(), Median(Ratios(usages, 1)))};
 }
 
 // A run that ends at once: beginning and end are all there is.
