@@ -89,7 +89,7 @@ Status RecordRuns(const Context& context, const fs::path& folder) {
   return {};
 }
 
-// Without its list of packages, in families of a hundred.
+// Without its list of packages, in families of a hundred that take turns, as over years.
 Status WriteManifests(const Context& context, const fs::path& folder) {
   ASSIGN_OR_RETURN(Json manifest, Recorded(context, context.scratch / "recorded"));
   RETURN_IF_ERROR(MakeDirectories(folder));
@@ -99,7 +99,7 @@ Status WriteManifests(const Context& context, const fs::path& folder) {
   }
   manifest.Set("environment", std::move(environment));
   for (int i = 0; i < kManifests; ++i) {
-    manifest.Set("family", fmt::format("family-{}", i / 100));
+    manifest.Set("family", fmt::format("family-{}", i % (kManifests / 100)));
     RETURN_IF_ERROR(WriteUnder(fmt::format("run-{}", i), folder, &manifest));
   }
   return {};
@@ -118,7 +118,7 @@ Result<Measured> NoOpReruns(const Context& context) {
                       "-j2",
                       "--joblog",
                       (folder / "log").string(),
-                      "cd " + folder.string() + "; sh train.sh #",
+                      "cd " + folder.string() + "; sh train.sh; sync metrics.json . log #",
                       ":::"};
   for (int i = 0; i < kRuns; ++i) parallel.push_back(std::to_string(i));
   const auto usages = Interleave({drill, parallel}, std::min(context.rounds, 3),
@@ -129,7 +129,8 @@ Result<Measured> NoOpReruns(const Context& context) {
   const double peer = MedianCpu((*usages)[1]) * 1000 / kRuns;
   return Measured{ours / peer, fmt::format("{:.1f} ms", ours),
                   fmt::format("parallel {:.1f} ms", peer),
-                  "compared, judged and reported, too; parallel syncs no file"};
+                  "compared, judged and reported, too; parallel's jobs sync 3 files where a "
+                  "rerun syncs 6"};
 }
 
 // Made once, with the usage of the child that filled it.

@@ -85,6 +85,24 @@ class SlurmLoad : public DrillProgram {
     Add();
   }
 
+  // The payload alone, as `sbatch --wait --array` runs it; negative: it did not.
+  double SecondsOfAPlainArray(int count) {
+    Write("array.sh",
+          "#!/bin/sh\nmkdir w$SLURM_ARRAY_TASK_ID && cd w$SLURM_ARRAY_TASK_ID && "
+          "cp -r ../value . && sh ../train.sh ..\n");
+    ProcessLimits limits;
+    limits.timeout = std::chrono::minutes(30);
+    const ProcessResult array =
+        RunProcess(ProcessSpec{{"sbatch", "--wait", "--output=/dev/null",
+                                fmt::format("--array=0-{}", count - 1), At("array.sh").string()},
+                               environment_,
+                               folder_.path()},
+                   limits);
+    if (!array.outcome.Succeeded()) fmt::print("{}", array.stderr_text);
+    return array.outcome.Succeeded() ? std::chrono::duration<double>(array.outcome.wall).count()
+                                     : -1.0;
+  }
+
   Cost CallsOf(const std::string& program) const {
     Cost calls;
     const auto text = ReadFile(At("counts/" + program));
@@ -121,6 +139,7 @@ TEST_F(SlurmLoad, IsAFewCallsHoweverManyReruns) {
   const double wall = std::chrono::duration<double>(drill.outcome.wall).count();
   fmt::print("{} reruns: {:.1f} s, CPU of the drill {:.2f} s, of Slurm's programs {:.2f} s\n",
              count, wall, all - clients, clients);
+  fmt::print("the same {} as a plain array: {:.1f} s\n", count, SecondsOfAPlainArray(count));
   EXPECT_LE(CallsOf("sbatch").count, (count + 999) / 1000 * kMostSubmissionsOfAThousand);
   // Rounds are a second apart at least, and each asks the queue once.
   EXPECT_LE(CallsOf("squeue").count, wall + 5);
