@@ -1,7 +1,11 @@
 // Evidence taken apart by its own JSON, so that what it learns to say one day is kept as well.
 #include "harness/drill/surroundings.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -13,6 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kParts = {
     "image_digest", "code_commit", "code_diff_sha256", "code_files", "data", "seeds"};
 constexpr std::string_view kEnvironment = "environment";
+constexpr std::string_view kPackages = "packages";
 constexpr std::string_view kObservation = "observation";
 
 bool IsEmpty(const Json& json) {
@@ -36,6 +41,23 @@ Observation Lasting(Observation seen) {
   return seen;
 }
 
+// As an environment's JSON has them. A list is long, and that of the rerun before is mostly the
+// same one: equal lists share their memory.
+std::string PackagesText(const std::map<std::string, PackageList>& packages) {
+  static std::mutex mutex;
+  static std::map<std::string, PackageList> last;
+  static std::string text;
+  const std::lock_guard lock(mutex);
+  if (text.empty() || packages != last) {
+    Environment only;
+    only.packages = packages;
+    const Json json = ToJson(only);
+    text = json.Find(kPackages)->Dump();
+    last = packages;
+  }
+  return text;
+}
+
 // Of an environment.
 Surroundings PartsOf(const Json& environment) {
   Surroundings parts;
@@ -49,7 +71,9 @@ Surroundings PartsOf(const Json& environment) {
 
 Surroundings SurroundingsOf(const Evidence& evidence) {
   Surroundings surroundings;
-  const Json json = ToJson(evidence);
+  Evidence without = evidence;
+  without.environment.packages.clear();
+  const Json json = ToJson(without);
   for (const auto& [name, value] : json.AsObject()) {
     if (IsSurrounding(name) && !IsEmpty(value)) surroundings[name] = value.Dump();
   }
@@ -59,6 +83,10 @@ Surroundings SurroundingsOf(const Evidence& evidence) {
   // An environment in which nothing was looked at says nothing.
   static const Surroundings kNothing = PartsOf(ToJson(Environment()));
   Surroundings environment = PartsOf(*json.Find(kEnvironment));
+  if (!evidence.environment.packages.empty()) {
+    environment[fmt::format("{}.{}", kEnvironment, kPackages)] =
+        PackagesText(evidence.environment.packages);
+  }
   if (environment != kNothing) surroundings.merge(environment);
   return surroundings;
 }

@@ -1,5 +1,6 @@
-// The history in SQL, whatever database it is in: what store.cc (the runs), drills.cc (what became
-// of them), replicates.cc (how far rounding carries them) and claims.cc (who works on them) share.
+// The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
+// drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them)
+// and claims.cc (who works on them) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -20,6 +21,9 @@ namespace rharness {
 
 inline long long ToMs(WallTime time) { return time.time_since_epoch().count(); }
 inline WallTime FromMs(long long ms) { return WallTime(std::chrono::milliseconds(ms)); }
+
+// Of where a rerun ran, its environment: the parts by name, with their texts or their digests.
+Surroundings EnvironmentOf(const Surroundings& surroundings);
 
 class SqlHistory : public HistoryStore {
  public:
@@ -85,13 +89,7 @@ class SqlHistory : public HistoryStore {
   };
   Held FindHeld(const std::string& drill_id);
   bool SameResults(const std::string& held, const DrillRecord& drill, const DrillResults& results);
-  void Insert(const RerunRecord& rerun);
-  void Insert(const VerdictRecord& verdict);
   void Insert(const FamilyRecord& family);
-  // Returns the digest of the text, which is kept from now on.
-  std::string Keep(const std::string& text);
-  // The digest of these, kept; empty for none.
-  std::string Keep(const Surroundings& surroundings);
   Result<std::string> Kept(const std::string& sha256);
   // As results of `drill`, under its id, whatever drill_id the records have.
   Status InsertAll(const DrillRecord& drill, const std::string& supersedes, DrillResults results);
