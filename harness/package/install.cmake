@@ -38,5 +38,6 @@ install(FILES
   harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
   harness/rerun/ticket.schema.json
   reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
-  reports/gate.schema.json reports/history.schema.json reports/report.schema.json
+  reports/gate.schema.json reports/history.schema.json
+  reports/isolation.schema.json reports/report.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -4,9 +4,11 @@
 
 #include <string>
 
+#include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "reports/isolation_report.h"
 #include "tests/reports/html_checker.h"
+#include "tests/reports/schema_validator.h"
 
 namespace rharness {
 namespace {
@@ -88,6 +90,21 @@ TEST(IsolationPage, StaysSmallForManyAxesAndReruns) {
   EXPECT_THAT(page, HasSubstr("isolation.json"));
   EXPECT_LT(WriteTerminal(report, 100, false).size(), 60'000U);
   EXPECT_LT(SvgSearch(report, "s").size(), 4'000'000U);
+}
+
+TEST(IsolationSchema, DescribesExactlyWhatIsWritten) {
+  const Result<Json> schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/isolation.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  IsolationReport rich = Sample(3, 4);
+  rich.causes = {{"env:A0", "env:A1"}};
+  rich.target = rich.shown_by = rich.branches = rich.possible = rich.notes = {"one"};
+  rich.axes[0].set_back = true;
+  rich.axes[2].cannot_be_set = "is not to be had";
+  rich.trials[0].purpose = "all_changed";
+  rich.trials[1].answer = "skipped";
+  for (const IsolationReport& each : {rich, Sample(0, 0)}) {
+    Validator(*schema).Check(ToJson(each), *schema, "$");
+  }
 }
 
 TEST(IsolationPage, ASearchWithoutRerunsOrAxesIsNotDrawn) {
