@@ -23,7 +23,7 @@ inline constexpr char kInsideFolder[] = "/run/rharness-observe";
 inline constexpr char kInsideParts[] = "/run/rharness-observe/parts";
 inline constexpr char kInsideDoor[] = "/run/rharness-observe/door";
 inline constexpr char kInsideNotes[] = "/run/rharness-observe/notes";
-inline constexpr std::uint64_t kNotesBytes = std::uint64_t{32} << 20;
+inline constexpr std::uint64_t kNotesBytes = std::uint64_t{16} << 20;
 
 inline constexpr char kEnterProgram[] = "rharness-enter";
 inline constexpr char kLookProgram[] = "rharness-look";

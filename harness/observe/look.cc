@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -217,14 +218,41 @@ class Samples {
   std::string problem_;
 };
 
-// Root of a user namespace of its own may do it, too.
+// The container's root as that of the process, or of the thread that has its own.
 Status EnterRoot(int root) {
-  if (::fchdir(root) == 0) {
-    if (::chroot(".") == 0) return {};
-    if (errno == EPERM && ::unshare(CLONE_NEWUSER) == 0 && ::chroot(".") == 0) return {};
-  }
+  if (::fchdir(root) == 0 && ::chroot(".") == 0) return {};
   return IoErrorFromErrno("cannot make the container's root this process's own", errno);
 }
+
+// Root of a user namespace of its own may do it, too. There is no other thread.
+Status EnterRootAsUser(int root) {
+  const Status entered = EnterRoot(root);
+  return entered.ok() || ::unshare(CLONE_NEWUSER) != 0 ? entered : EnterRoot(root);
+}
+
+// Reads the lists of the image's packages, which are kept, while the run goes on: at its end they
+// would be waited for.
+class Reading {
+ public:
+  // What reads its configuration when it is first used must not find the image's.
+  explicit Reading(const Entry& entry) {
+    (void)Sha256HexOf("");
+    const std::string program = entry.message.program;
+    thread_ = std::thread([program, root = entry.root.get()] {
+      if (::unshare(CLONE_FS) != 0 || !EnterRoot(root).ok()) return;
+      Footprint footprint;
+      footprint.programs.insert({.executable = program,
+                                 .invoked_as = program,
+                                 .working_directory = "/",
+                                 .variables = {}});
+      (void)CapturePackages(footprint);
+    });
+  }
+  ~Reading() { thread_.join(); }
+
+ private:
+  std::thread thread_;
+};
 
 ImageSeen SeenIn(const Entry& entry, Samples* samples, const LookRequest& request,
                  WallTime started) {
@@ -246,9 +274,7 @@ ImageSeen SeenIn(const Entry& entry, Samples* samples, const LookRequest& reques
                     {.preload = parts / "librharness-observe.so", .python = parts / "python"},
                     lent);
   observer.ReadNotes();
-  // What reads its configuration when it is first used must not find the image's.
-  (void)Sha256HexOf("");
-  if (const Status entered = EnterRoot(entry.root.get()); !entered.ok()) {
+  if (const Status entered = EnterRootAsUser(entry.root.get()); !entered.ok()) {
     return {.observation = NothingSeen(entered.error().ToString())};
   }
   Footprint footprint = samples->Take();
@@ -262,6 +288,7 @@ ImageSeen SeenIn(const Entry& entry, Samples* samples, const LookRequest& reques
 
 // Until SIGTERM.
 void Watch(int signals, Door* door, std::optional<Samples>* samples) {
+  std::optional<Reading> reading;
   for (;;) {
     const nanoseconds wait =
         *samples ? std::max((*samples)->due() - Now(CLOCK_MONOTONIC), nanoseconds{0})
@@ -272,9 +299,12 @@ void Watch(int signals, Door* door, std::optional<Samples>* samples) {
     ::ppoll(fds.data(), fds.size(), &limit, nullptr);
     if (fds[1].revents != 0 || fds[0].revents != 0) door->Receive();
     if (!*samples && door->entry() && door->entry()->pid > 0) samples->emplace(door->entry()->pid);
-    if (fds[0].revents != 0) return;
+    if (!reading && door->entry() && door->entry()->root.valid()) reading.emplace(*door->entry());
+    if (fds[0].revents != 0) break;
     if (*samples) (*samples)->TakeIfDue();
   }
+  // A folder of the image that never answers must not hold anybody up.
+  ::alarm(kLongestReportSeconds);
 }
 
 Status Look(const fs::path& folder, int signals) {
@@ -284,8 +314,6 @@ Status Look(const fs::path& folder, int signals) {
   const WallTime started = SystemClock().Now();
   std::optional<Samples> samples;
   Watch(signals, &door, &samples);
-  // A folder of the image that never answers must not hold anybody up.
-  ::alarm(kLongestReportSeconds);
   if (!samples) samples.emplace(0);
   ImageSeen seen =
       door.entry() ? SeenIn(*door.entry(), &*samples, request, started)
