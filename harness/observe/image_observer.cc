@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 
 #include "harness/base/files.h"
@@ -160,7 +161,10 @@ Status ImageObserver::Prepare(const LookRequest& request, const Result<ObservePa
   for (const auto& entry : fs::directory_iterator(door_, error)) {
     RETURN_IF_ERROR(MakeForAll(entry.path(), 0644));
   }
-  return WriteFileAtomic(folder_ / "request.json", ToJson(request).Dump());
+  std::ofstream out(folder_ / "request.json", std::ios::binary);
+  out << ToJson(request).Dump();
+  out.close();
+  return out ? Status() : IoError("cannot write", (folder_ / "request.json").string());
 }
 
 ImageObserver::~ImageObserver() {

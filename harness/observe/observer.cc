@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -73,7 +74,11 @@ Status PrepareNotes(const fs::path& folder, const ObserveRequest& request) {
   }
   bool left_out = false;
   RETURN_IF_ERROR(MakeArena(folder, JoinNames(names, &left_out)));
-  return WriteFileAtomic(folder / kNamesFile, lines);
+  // It lives as long as the run.
+  std::ofstream out(folder / kNamesFile, std::ios::binary);
+  out << lines;
+  out.close();
+  return out ? Status() : IoError("cannot write", (folder / kNamesFile).string());
 }
 
 Observer::Observer(fs::path folder, ObserveRequest request, const Result<ObserveParts>& parts)
