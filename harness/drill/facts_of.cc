@@ -90,21 +90,21 @@ void AddFlags(const Observation& seen, Collector* out) {
   }
 }
 
-std::string InWords(const SeenLibrary& library) {
-  return library.build_id.empty() ? fmt::format("{}, {} bytes", library.path, library.size_bytes)
-                                  : fmt::format("{}, build id {}", library.path, library.build_id);
+std::string InWords(const SeenLibrary& library, bool in_image) {
+  const std::string at = in_image ? "" : library.path + ", ";  // there a copy lies anywhere
+  if (!library.build_id.empty()) return at + "build id " + library.build_id;
+  return fmt::format("{}, {} bytes", library.path, library.size_bytes);
 }
 
-// By the name that others are linked with; where several files have it, or none, by path. Which
-// ones are mapped is seen in samples: one that a side alone has says nothing.
-void AddLibraries(const Observation& seen, Collector* out) {
+// By SONAME; where several have it, or none, by path. In samples: one of a side alone says nothing.
+void AddLibraries(const Observation& seen, bool in_image, Collector* out) {
   std::map<std::string_view, int> named;
   for (const SeenLibrary& library : seen.libraries) ++named[library.soname];
   for (const SeenLibrary& library : seen.libraries) {
     const bool is_alone = !library.soname.empty() && named[library.soname] == 1;
     out->Add({.layer = Layer::kEnvironment,
               .key = "library." + (is_alone ? library.soname : library.path),
-              .value = InWords(library),
+              .value = InWords(library, in_image),
               .use = FactUse::kUsed});
   }
 }
@@ -125,16 +125,17 @@ void AddUndeclared(const Observation& seen, bool is_complete, Collector* out) {
   }
 }
 
-void AddObservation(const std::optional<Observation>& seen, bool of_rerun, Collector* out) {
+void AddObservation(const std::optional<Observation>& seen, bool again, bool image,
+                    Collector* out) {
   if (!seen) return;
-  if (of_rerun && seen->means.empty()) {
+  if (again && seen->means.empty()) {
     out->AddNotKnown(Layer::kEnvironment, "library.",
                      "what the run uses in its image (libraries, variables, files)");
   }
   AddSeedsThatWereSet(*seen, out);
   AddFlags(*seen, out);
-  AddLibraries(*seen, out);
-  AddUndeclared(*seen, of_rerun, out);
+  AddLibraries(*seen, image, out);
+  AddUndeclared(*seen, again, out);
 }
 
 void AddVariables(const Environment& environment, Collector* out) {
@@ -350,7 +351,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   }
   AddHardware(manifest.environment.hardware, UseOf(manifest, substituted), &out);
   AddSeeds(manifest.seeds, &out);
-  AddObservation(manifest.observation, /*of_rerun=*/false, &out);
+  AddObservation(manifest.observation, /*again=*/false, manifest.image.kind != "host", &out);
   return out.Take();
 }
 
@@ -363,7 +364,7 @@ std::vector<Fact> FactsAsRerun(const Manifest& manifest, const Evidence& evidenc
   if (manifest.observation) {
     std::set<std::string> explained;
     for (const SeenLibrary& library : manifest.observation->libraries) {
-      if (IsExplained(library, evidence.environment)) explained.insert(InWords(library));
+      if (IsExplained(library, evidence.environment)) explained.insert(InWords(library, false));
     }
     std::erase_if(facts, [&](const Fact& fact) {
       return fact.key.starts_with("library.") && fact.value && explained.contains(*fact.value);
@@ -392,7 +393,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   }
   AddHardware(evidence.environment.hardware, UseOf(manifest, IsSubstituted(evidence)), &out);
   AddSeeds(evidence.seeds, &out);
-  AddObservation(evidence.observation, /*of_rerun=*/true, &out);
+  AddObservation(evidence.observation, /*again=*/true, manifest.image.kind != "host", &out);
   return out.Take();
 }
 

@@ -110,6 +110,11 @@ Status AddMounts(const Job& job, const Engine& engine, std::vector<std::string>*
     argv->push_back(fmt::format("--mount=type=bind,source={},target={},readonly{}",
                                 mount.source.string(), mount.target, engine.mount_options));
   }
+  if (job.scratch) {
+    RETURN_IF_ERROR(CheckMountable(job.scratch->target, job));
+    argv->push_back(fmt::format("--tmpfs={}:rw,nosuid,nodev,noexec,mode=1777,size={}",
+                                job.scratch->target, job.scratch->size_bytes));
+  }
   return {};
 }
 

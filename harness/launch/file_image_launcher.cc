@@ -41,6 +41,7 @@ Status CheckPaths(const Job& job, const fs::path& folder, std::string_view expec
     paths.push_back(mount.source.string());
     paths.push_back(mount.target);
   }
+  if (job.scratch) paths.push_back(job.scratch->target);
   for (const std::string& path : paths) {
     if (!std::all_of(path.begin(), path.end(), accepts)) {
       return CannotCarry("path", path, expected, job);
@@ -130,6 +131,9 @@ Result<ProcessSpec> ApptainerLauncher::BuildCommand(const Job& job) const {
     spec.argv.push_back(fmt::format("--mount=type=bind,source={},destination={},ro",
                                     mount.source.string(), mount.target));
   }
+  // In the container's own file system in memory, which apptainer.conf limits ("sessiondir max
+  // size").
+  if (job.scratch) spec.argv.push_back("--scratch=" + job.scratch->target);
   spec.argv.push_back("--pwd=" + folder.string());
   spec.argv.push_back(job.image_file.string());
   spec.argv.insert(spec.argv.end(), job.command.begin(), job.command.end());
@@ -174,6 +178,11 @@ Result<ProcessSpec> EnrootLauncher::BuildCommand(const Job& job) const {
   spec.argv = {"enroot", "start", "--rc=" + ScriptOf(job).string()};
   mount(job.workspace.string(), job.workspace.string(), "x-create=dir,rw");
   for (const Mount& one : job.mounts) mount(one.source.string(), one.target, "x-create=auto,ro");
+  if (job.scratch) {
+    spec.argv.push_back(
+        fmt::format("--mount=tmpfs:{}:tmpfs:x-create=dir,rw,nosuid,nodev,noexec,mode=1777,size={}",
+                    job.scratch->target, job.scratch->size_bytes));
+  }
   // What its hook for NVIDIA's devices heeds, whatever the image says.
   spec.argv.push_back(
       fmt::format("--env=NVIDIA_VISIBLE_DEVICES={}", job.resources.gpus > 0 ? "all" : "void"));

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,19 @@ struct Mount {
   std::string target;
 };
 
+// A folder in memory: empty, for the command alone, gone with it. Takes its memory.
+struct Scratch {
+  std::string target;
+  std::uint64_t size_bytes = 0;
+};
+
 struct Job {
   std::string name;  // "RUN.1": unique in the drill
   std::vector<std::string> command;
   std::filesystem::path workspace;  // fresh; holds links to relative data and code
   std::string working_directory;    // relative to the workspace
   std::vector<Mount> mounts;        // absolute data, and what workspace links point to
+  std::optional<Scratch> scratch;   // of a container, beside /tmp
   std::map<std::string, std::string> environment;  // complete: nothing is inherited
   Image image;
   std::filesystem::path image_file;  // of an image that is a file: where it lies, proved; absolute

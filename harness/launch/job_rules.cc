@@ -6,6 +6,14 @@
 #include "harness/base/files.h"
 
 namespace rharness {
+namespace {
+
+// Where something can be mounted.
+bool IsTarget(const std::filesystem::path& target) {
+  return target.is_absolute() && target != "/" && target.lexically_normal() == target;
+}
+
+}  // namespace
 
 Status CheckJob(const Job& job) {
   if (job.command.empty() || job.command.front().empty()) {
@@ -16,14 +24,18 @@ Status CheckJob(const Job& job) {
         fmt::format("workspace '{}': expected an absolute path", job.workspace.string()), job.name);
   }
   for (const Mount& mount : job.mounts) {
-    const std::filesystem::path target(mount.target);
-    if (!mount.source.is_absolute() || !target.is_absolute() || target == "/" ||
-        target.lexically_normal() != target) {
+    if (!mount.source.is_absolute() || !IsTarget(mount.target)) {
       return InvalidInput(
           fmt::format("mount of '{}' at '{}': expected absolute paths, the second in normal form",
                       mount.source.string(), TerminalSafe(mount.target)),
           job.name);
     }
+  }
+  if (job.scratch && !IsTarget(job.scratch->target)) {
+    return InvalidInput(fmt::format("folder in memory at '{}': expected an absolute path in normal "
+                                    "form",
+                                    TerminalSafe(job.scratch->target)),
+                        job.name);
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -11,16 +12,15 @@
 #include "harness/manifest/environment.h"
 #include "harness/observe/arena.h"
 #include "harness/observe/arena_file.h"
+#include "harness/observe/door.h"
 #include "harness/observe/files_seen.h"
 #include "harness/observe/programs.h"
-#include "harness/observe/python_notes.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kNamesFile[] = "names";
 constexpr char kPreload[] = "LD_PRELOAD";
 constexpr char kPythonPath[] = "PYTHONPATH";
 constexpr std::size_t kMostUnseen = 8;          // programs that are named
@@ -64,6 +64,23 @@ Result<ObserveParts> FindObserveParts() {
       here.string());
 }
 
+Status PrepareNotes(const fs::path& folder, const ObserveRequest& request) {
+  std::vector<std::string> names = WatchedNames(request.variables);
+  std::string lines;
+  for (const std::string& name : names) lines += name + "\n";
+  for (const fs::path& place : request.declared) {
+    std::error_code error;
+    if (fs::is_directory(place, error)) names.push_back(place.string() + "/");
+  }
+  bool left_out = false;
+  RETURN_IF_ERROR(MakeArena(folder, JoinNames(names, &left_out)));
+  // It lives as long as the run.
+  std::ofstream out(folder / kNamesFile, std::ios::binary);
+  out << lines;
+  out.close();
+  return out ? Status() : IoError("cannot write", (folder / kNamesFile).string());
+}
+
 Observer::Observer(fs::path folder, ObserveRequest request, const Result<ObserveParts>& parts)
     : folder_(std::move(folder)), request_(std::move(request)) {
   seen_.means.emplace(kSeenByMaps);
@@ -74,27 +91,32 @@ Observer::Observer(fs::path folder, ObserveRequest request, const Result<Observe
   parts_ = *parts;
   request_.declared.push_back(parts_->preload.parent_path());
   request_.declared.push_back(folder_);
-  PrepareFolder();
-}
-
-void Observer::PrepareFolder() {
-  std::vector<std::string> names = WatchedNames(request_.variables);
-  std::string lines;
-  for (const std::string& name : names) lines += name + "\n";
-  for (const fs::path& place : request_.declared) {
-    std::error_code error;
-    if (fs::is_directory(place, error)) names.push_back(place.string() + "/");
-  }
-  bool left_out = false;
-  const std::string joined = JoinNames(names, &left_out);
   auto held = HeldFolder::Open(folder_);
-  Status made = held.ok() ? MakeArena(folder_, joined) : Status(held.error());
-  if (made.ok()) made = WriteFileAtomic(folder_ / kNamesFile, lines);
+  const Status made = held.ok() ? PrepareNotes(folder_, request_) : Status(held.error());
   if (made.ok()) {
     held_ = std::move(*held);
   } else {
     seen_.unseen.push_back("what reads variables and files: " + made.error().ToString());
   }
+}
+
+Observer::Observer(HeldFolder notes, ObserveRequest request, ObserveParts parts, const Lent& lent)
+    : request_(std::move(request)),
+      parts_(std::move(parts)),
+      held_(std::move(notes)),
+      preload_(lent.preload),
+      python_(lent.python) {
+  seen_.means.emplace(kSeenByMaps);
+  if (preload_) seen_.means.emplace(kSeenByPreload);
+  if (python_) seen_.means.emplace(kSeenByPython);
+  if (!lent.why_not_preload.empty()) {
+    seen_.unseen.push_back(fmt::format("what reads variables and files: {} {}",
+                                       NameOf(lent.program), lent.why_not_preload));
+  }
+  if (!lent.program.empty()) programs_.insert(lent.program);
+  kept_ = request_.variables;
+  kept_.insert(WatchedVariables().begin(), WatchedVariables().end());
+  kept_.insert(lent.variables.begin(), lent.variables.end());
 }
 
 void Observer::AddTo(std::map<std::string, std::string>* environment) {
@@ -145,19 +167,27 @@ void Observer::AddPython(std::map<std::string, std::string>* environment) {
   seen_.means.emplace(kSeenByPython);
 }
 
-void Observer::Complete(Footprint* footprint) {
-  if (!held_ || !preload_) return;
-  const auto notes = ReadArena(*held_);
+void Observer::ReadNotes() {
+  if (std::exchange(are_read_, true) || !held_) return;
+  if (python_) python_notes_ = ReadPythonNotes(*held_);
+  if (!preload_) return;
+  auto notes = ReadArena(*held_);
   if (!notes.ok()) {
     seen_.unseen.push_back("what reads variables and files: the notes: " + notes.error().message);
     preload_ = false;
     return;
   }
-  variables_ = notes->variables;
-  files_ = notes->files;
+  variables_ = std::move(notes->variables);
+  files_ = std::move(notes->files);
+  noted_libraries_ = std::move(notes->libraries);
   programs_.insert(notes->programs.begin(), notes->programs.end());
   is_full_ = notes->is_full;
-  for (const std::string& library : notes->libraries) {
+}
+
+void Observer::Complete(Footprint* footprint) {
+  ReadNotes();
+  if (!preload_) return;
+  for (const std::string& library : noted_libraries_) {
     std::error_code error;
     const fs::path real = fs::canonical(library, error);
     if (!error && real != parts_->preload) footprint->mapped.insert(real.string());
@@ -168,7 +198,7 @@ void Observer::Complete(Footprint* footprint) {
 // Which programs there were, and which of them could be looked at.
 void Observer::CollectPython(const std::set<std::string>& programs) {
   if (!python_) return;
-  PythonNotes notes = ReadPythonNotes(*held_);
+  PythonNotes notes = std::move(python_notes_);
   variables_.insert(notes.all.variables.begin(), notes.all.variables.end());
   hooked_ = notes.all.programs;
   seen_.seeds = std::move(notes.all.seeds);

@@ -1,7 +1,8 @@
-// Looks at one run on this host: lends its processes the library and the hooks that take notes, and
-// reads the notes afterwards.
+// Looks at one run: lends its processes the library and the hooks that take notes, and reads the
+// notes afterwards.
 //
-// Role: used by `record` and by a rerun around the same command, so that both see in the same way.
+// Role: used by `record` and by a rerun around the same command, so that both see in the same way;
+// of a run in a container by the program that looks at it (image_observer.h).
 // Nothing here can fail a run or its record: what cannot be looked at is a sentence in
 // Observation::unseen.
 #ifndef RHARNESS_HARNESS_OBSERVE_OBSERVER_H_
@@ -20,6 +21,7 @@
 #include "harness/base/held_folder.h"
 #include "harness/manifest/observation.h"
 #include "harness/manifest/packages.h"
+#include "harness/observe/python_notes.h"
 
 namespace rharness {
 
@@ -46,8 +48,24 @@ struct ObserveRequest {
   std::function<std::set<std::string>(const std::vector<std::string>&)> recorded;
 };
 
+// What a run in a container was lent by its first program (door.h).
+struct Lent {
+  bool preload = false;
+  bool python = false;
+  std::string why_not_preload;      // in words; empty: it was
+  std::string program;              // the command's file in the image; empty: not found
+  std::set<std::string> variables;  // the names of those that the command was given
+};
+
+// Fills the notes' folder, which is new and empty, as the library and the hooks expect it.
+// Errors: io.
+Status PrepareNotes(const std::filesystem::path& folder, const ObserveRequest& request);
+
 class Observer {
  public:
+  // Of a run in a container, for a process that has the container's root as its own once the notes
+  // are read. `parts`: as they are in the container.
+  Observer(HeldFolder notes, ObserveRequest request, ObserveParts parts, const Lent& lent);
   // `folder`: new and empty, the run's own to write in; absolute. `parts`: not found is told.
   Observer(std::filesystem::path folder, ObserveRequest request,
            const Result<ObserveParts>& parts = FindObserveParts());
@@ -55,16 +73,16 @@ class Observer {
   // What the command's environment gets beside its own: RHARNESS_OBSERVE, LD_PRELOAD, PYTHONPATH.
   void AddTo(std::map<std::string, std::string>* environment);
 
+  // After the run, of itself at the latest when that is asked for: what its processes noted.
+  void ReadNotes();
   // After the run: libraries that were seen at the end of a process, beside those of the samples.
   void Complete(Footprint* footprint);
   // After Complete. `started`: of the run; what was written since is its own.
   Observation Collect(const Footprint& footprint, const PackageOwners& owners, WallTime started);
 
  private:
-  void PrepareFolder();
   void AddPreload(std::map<std::string, std::string>* environment);
   void AddPython(std::map<std::string, std::string>* environment);
-  void ReadNotes();
   void CollectPython(const std::set<std::string>& programs);
   void CollectVariables(const std::set<std::string>& programs);
   void AddMentioned();
@@ -73,6 +91,9 @@ class Observer {
   ObserveRequest request_;
   std::optional<ObserveParts> parts_;
   std::optional<HeldFolder> held_;
+  bool are_read_ = false;
+  PythonNotes python_notes_;
+  std::set<std::string> noted_libraries_;
   bool preload_ = false;  // in the environment
   bool python_ = false;
   std::set<std::string> kept_;       // variables that a record keeps: set, watched or named

@@ -5,7 +5,10 @@
 // Role: stands before the C library's functions of these names, calls them, and notes. It takes no
 // lock and no memory, so that it may be called from anywhere: before constructors, in a signal
 // handler, between vfork and exec. It depends on the C library alone and must not be built with a
-// sanitizer. Not here: what a note means (observer.h).
+// sanitizer. It goes into images as well, whose C library may be ten years older than the one it
+// was built with: a loader that misses a version of a symbol ends the program. So it asks for none
+// that came after glibc 2.17 (a test reads them); what has newer versions is called another way.
+// Not here: what a note means (observer.h).
 //
 // Not seen: system calls that are made without the C library, statically linked programs, and what
 // reads `environ` itself.
@@ -22,6 +25,16 @@
 #include <unistd.h>
 
 #include "harness/observe/arena.h"
+#include "harness/observe/libc_symbols.h"
+
+// dlsym as the first C libraries of this machine have it. Before glibc 2.34 it is libdl's, which
+// not every program has: then it is null.
+extern "C" __attribute__((weak)) void* OldDlsym(void* handle, const char* name);
+#if defined(__x86_64__)
+__asm__(".symver OldDlsym,dlsym@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver OldDlsym,dlsym@GLIBC_2.17");
+#endif
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -52,6 +65,9 @@ bool BeginsWith(const char* text, const char* start) {
   return strncmp(text, start, strlen(start)) == 0;
 }
 
+// fstat was given a new version in glibc 2.33; the kernel's structure is the same as the library's.
+bool StatOf(int fd, struct stat* info) { return syscall(SYS_fstat, fd, info) == 0; }
+
 Arena* MapArena(const char* folder) {
   char path[kLongestPath];
   const size_t length = strlen(folder);
@@ -63,7 +79,7 @@ Arena* MapArena(const char* folder) {
   if (fd < 0) return nullptr;
   struct stat info;
   void* mapped = MAP_FAILED;
-  if (fstat(static_cast<int>(fd), &info) == 0 && S_ISREG(info.st_mode) &&
+  if (StatOf(static_cast<int>(fd), &info) && S_ISREG(info.st_mode) &&
       info.st_size == static_cast<off_t>(sizeof(Arena))) {
     mapped =
         mmap(nullptr, sizeof(Arena), PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd), 0);
@@ -194,7 +210,7 @@ bool IsKnown(int fd) {
   static uint64_t known[size_t{1} << 14];
   struct stat info;
   const int error = errno;
-  const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  const bool is_file = StatOf(fd, &info) && S_ISREG(info.st_mode);
   errno = error;
   if (!is_file) return true;
   const uint64_t key =
@@ -242,7 +258,8 @@ template <class F>
 F* Next(F** known, const char* name) {
   F* found = __atomic_load_n(known, __ATOMIC_RELAXED);
   if (found == nullptr) {
-    found = reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+    void* next = OldDlsym != nullptr ? OldDlsym(RTLD_NEXT, name) : rharness::FindInLibc(name);
+    found = reinterpret_cast<F*>(next);
     __atomic_store_n(known, found, __ATOMIC_RELAXED);
   }
   return found;

@@ -9,6 +9,12 @@ install(TARGETS rharness rharness-probe
 # What it lends to the runs that it records (harness/observe).
 install(TARGETS rharness-observe
         LIBRARY DESTINATION lib/rharness/observe COMPONENT programs)
+install(TARGETS rharness-look
+        RUNTIME DESTINATION lib/rharness/observe COMPONENT programs)
+if(TARGET rharness-enter)
+  install(TARGETS rharness-enter
+          RUNTIME DESTINATION lib/rharness/observe COMPONENT programs)
+endif()
 install(FILES harness/observe/python/sitecustomize.py harness/observe/python/rharness_observe.py
         DESTINATION lib/rharness/observe/python COMPONENT programs)
 # Here a link into another build folder; there the program itself.

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "harness/base/log.h"
+#include "harness/observe/door.h"
 #include "harness/rerun/git_tree.h"
 
 namespace rharness {
@@ -48,6 +50,10 @@ std::vector<fs::path> DeclaredBy(const Workspace& workspace, const fs::path& bas
 
 }  // namespace
 
+bool RunsAmongUs(const Ticket& ticket) {
+  return ticket.manifest.image.kind == "host" || ticket.launcher == "pod";
+}
+
 ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recording,
                          const fs::path& folder) {
   if (!request.observe) return;
@@ -70,9 +76,10 @@ ObservedRun::ObservedRun(const RecordRequest& request, const Recording& recordin
 
 ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
   const Manifest& manifest = ticket.manifest;
-  if (!ticket.observe || !manifest.observation || manifest.image.kind != "host") return;
-  if (!MakeFolder()) return;
-  const fs::path base = Real(workspace.path);
+  is_host_ = manifest.image.kind == "host";
+  if (!ticket.observe || !manifest.observation) return;
+  const bool in_container = !RunsAmongUs(ticket);
+  const fs::path base = in_container ? fs::absolute(workspace.path) : Real(workspace.path);
   ObserveRequest asked{.python_hooks = manifest.observation->Has(kSeenByPython),
                        .variables = {},
                        .command = manifest.command,
@@ -80,7 +87,12 @@ ObservedRun::ObservedRun(const Ticket& ticket, const Workspace& workspace) {
                        .base = base,
                        .declared = DeclaredBy(workspace, base)};
   for (const auto& [name, value] : manifest.environment.variables) asked.variables.insert(name);
-  observer_.emplace(Real(folder_->path()), std::move(asked));
+  if (in_container) {
+    for (const Mount& mount : workspace.mounts) asked.declared.emplace_back(mount.target);
+    image_.emplace().request = std::move(asked);
+  } else if (MakeFolder()) {
+    observer_.emplace(Real(folder_->path()), std::move(asked));
+  }
 }
 
 // Outside of the workspace, whose files and limits are the run's own. Without it nothing is seen.
@@ -91,18 +103,61 @@ bool ObservedRun::MakeFolder() {
   return folder.ok();
 }
 
-std::optional<Observation> ObservationInImage(const Ticket& ticket) {
-  if (!ticket.observe || !ticket.manifest.observation || ticket.manifest.image.kind == "host") {
-    return std::nullopt;
-  }
-  Observation seen;
-  seen.unseen = {
-      "what runs in an image: nothing is put into it, and its processes are not looked at"};
-  return seen;
-}
-
 void ObservedRun::AddTo(std::map<std::string, std::string>* environment) {
   if (observer_) observer_->AddTo(environment);
+}
+
+void ObservedRun::AddTo(Job* job) {
+  AddTo(&job->environment);
+  if (!image_) return;
+  WatchImage(*job);
+  if (!look_ || !look_->problem().empty()) return;
+  job->command = look_->Enter(job->command);
+  job->mounts.push_back({look_->parts(), kInsideParts});
+  job->mounts.push_back({look_->door(), kInsideDoor});
+  job->scratch = {.target = kInsideNotes, .size_bytes = kNotesBytes};
+  // The run's own memory stays what it was.
+  if (job->limits.memory_bytes > 0) job->limits.memory_bytes += kNotesBytes;
+}
+
+void ObservedRun::WatchImage(const Job& job) {
+  if (!MakeFolder()) return;
+  LookRequest request = *image_;
+  for (const auto& [name, value] : job.environment) request.variables.insert(name);
+  look_ = std::make_unique<ImageObserver>(Real(folder_->path()), request);
+}
+
+void ObservedRun::Collect(ProcessResult* result, WallTime started, Evidence* evidence) {
+  if (is_host_ || observer_) {
+    Environment& environment = evidence->environment;
+    Collect(std::move(result->footprint), started, &environment, &evidence->observation);
+    // Those of an image are known by the image.
+    if (!is_host_) environment.packages.clear();
+  }
+  if (!look_) return;
+  ImageSeen seen = look_->Collect();
+  look_.reset();
+  folder_.reset();
+  has_entered_ = seen.has_entered;
+  evidence->observation = std::move(seen.observation);
+  Outcome& outcome = evidence->outcome;
+  if (seen.not_started == 0 || outcome.kind != OutcomeKind::kExited) return;
+  outcome.detail = fmt::format("the command in the image cannot be executed: {}",
+                               std::strerror(seen.not_started));
+}
+
+bool ObservedRun::GivesUp(Evidence* evidence) {
+  if (!image_ || has_entered_) return false;
+  const Outcome& outcome = evidence->outcome;
+  // 125 and above: the engine's own, as it fails to start a program.
+  const bool started =
+      outcome.kind != OutcomeKind::kNotStarted &&
+      (outcome.kind != OutcomeKind::kExited || outcome.exit_code < 125 || outcome.exit_code > 127);
+  if (started) return false;
+  image_.reset();
+  evidence->observation = NothingSeen(fmt::format(
+      "it {} with what is lent to look at it, and was started without", outcome.ToString()));
+  return true;
 }
 
 void ObservedRun::Collect(Footprint footprint, WallTime started, Environment* environment,

@@ -5,12 +5,15 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/base/files.h"
+#include "harness/launch/job.h"
 #include "harness/manifest/evidence.h"
+#include "harness/observe/image_observer.h"
 #include "harness/observe/observed_findings.h"
 #include "harness/observe/observer.h"
 #include "harness/rerun/record.h"
@@ -19,29 +22,44 @@
 
 namespace rharness {
 
+// Whether a rerun's processes are this one's own, on this host or in the pod that is its image.
+bool RunsAmongUs(const Ticket& ticket);
+
 class ObservedRun {
  public:
   // `folder`: the current one, canonical. Of the recording code and data are there.
   ObservedRun(const RecordRequest& request, const Recording& recording,
               const std::filesystem::path& folder);
-  // A rerun is looked at as its record was: not at all where that has no observation, and not in an
-  // image, which is known by its digest and has an observation that says so.
+  // A rerun is looked at as its record was, and not at all where that has no observation. A pod is
+  // its image: a rerun in it is looked at as one on this host.
   ObservedRun(const Ticket& ticket, const Workspace& workspace);
 
   void AddTo(std::map<std::string, std::string>* environment);
+  // Of a rerun, whose job is complete. A container gets three folders more (door.h), and a program
+  // that becomes the command; nothing of its declared environment changes here.
+  void AddTo(Job* job);
   // After the run: its packages, for the environment, and what was seen.
   void Collect(Footprint footprint, WallTime started, Environment* environment,
                std::optional<Observation>* observation);
 
+  // The same of a rerun, before its container is taken away. A command that could not be started in
+  // its image is told in the outcome.
+  void Collect(ProcessResult* result, WallTime started, Evidence* evidence);
+  // After its container was. Whether the engine did not start it, for whatever reason: then it is
+  // to be started again, and gets nothing of all this.
+  bool GivesUp(Evidence* evidence);
+
  private:
+  void WatchImage(const Job& job);
   bool MakeFolder();
 
   std::optional<ScopedTempDir> folder_;  // for the notes
   std::optional<Observer> observer_;
+  std::optional<LookRequest> image_;  // what to look for in a container
+  std::unique_ptr<ImageObserver> look_;
+  bool is_host_ = true;
+  bool has_entered_ = false;
 };
-
-// Of a rerun in an image whose record was observed; else empty.
-std::optional<Observation> ObservationInImage(const Ticket& ticket);
 
 // What was seen against what was declared, as sentences of a recording; what its remarks say
 // already is left out.

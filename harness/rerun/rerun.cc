@@ -184,16 +184,15 @@ class Attempt {
             .resources = ticket_.resources,
             .limits = {},
             .container_root = ticket_.container_root};
-    observed->AddTo(&job.environment);
     job.limits.timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
         Seconds(ticket_.resources.timeout_seconds));
     job.limits.memory_bytes = ticket_.resources.memory_bytes;
     job.limits.processes = kMostProcesses;
     job.limits.disk_bytes = ticket_.resources.disk_bytes;
     job.limits.disk_root = job.workspace;
-    // What runs in an image is known by the image.
-    job.limits.footprint = ticket_.manifest.image.kind == "host";
+    job.limits.footprint = RunsAmongUs(ticket_);
     job.limits.footprint_variables = FootprintVariables();
+    observed->AddTo(&job);
     return job;
   }
 
@@ -231,19 +230,20 @@ class Attempt {
     }
   }
 
-  Status Launch(Launcher* launcher) {
-    ObservedRun observed(ticket_, workspace_);
-    const Job job = BuildJob(&observed);
-    CaptureJobEnvironment();
-    if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
-      if (IsTrouble(made.error())) return made.error();
-      return Block({"code", made.error().ToString()});
+  struct Execution {
+    ProcessResult result;
+    Result<ImageProof> proof;
+  };
+
+  // Empty: an obstacle.
+  Result<std::optional<Execution>> Execute(Launcher* launcher, ObservedRun* observed) {
+    const Job job = BuildJob(observed);
+    const Status given = launcher->HandOver(job);
+    const auto spec = given.ok() ? launcher->BuildCommand(job) : Result<ProcessSpec>(given.error());
+    if (!spec.ok()) {
+      RETURN_IF_ERROR(Block({"", spec.error().ToString()}));
+      return std::optional<Execution>();
     }
-    if (const Status given = launcher->HandOver(job); !given.ok()) {
-      return Block({"", given.error().ToString()});
-    }
-    const auto spec = launcher->BuildCommand(job);
-    if (!spec.ok()) return Block({"", spec.error().ToString()});
     Status journalled;
     // A run that the journal does not know of would be run for nothing.
     ExecutionHooks hooks{
@@ -254,29 +254,37 @@ class Attempt {
             }};
     ProcessResult result = context_.executor->Execute(*spec, job.limits, hooks);
     evidence_.outcome = result.outcome;
-    if (job.limits.footprint) {
-      observed.Collect(std::move(result.footprint), evidence_.started, &evidence_.environment,
-                       &evidence_.observation);
-      AddFindings(ticket_.manifest, &evidence_);
-    } else {
-      evidence_.observation = ObservationInImage(ticket_);
-    }
+    observed->Collect(&result, evidence_.started, &evidence_);
     // Before anything that can fail: it also takes the container away.
-    const auto proof = launcher->Finish(job, &evidence_.outcome);
+    auto proof = launcher->Finish(job, &evidence_.outcome);
     if (!journalled.ok()) return journalled.error();
+    if (observed->GivesUp(&evidence_)) return Execute(launcher, observed);
+    return std::optional(Execution{std::move(result), std::move(proof)});
+  }
+
+  Status Launch(Launcher* launcher) {
+    CaptureJobEnvironment();
+    if (const Status made = MakeDirectoriesBelow(workspace_.path, ".tmp"); !made.ok()) {
+      if (IsTrouble(made.error())) return made.error();
+      return Block({"code", made.error().ToString()});
+    }
+    ObservedRun observed(ticket_, workspace_);
+    ASSIGN_OR_RETURN(const auto ran, Execute(launcher, &observed));
+    if (!ran) return {};
+    AddFindings(ticket_.manifest, &evidence_);
     RETURN_IF_ERROR(place_.Clear());
-    RETURN_IF_ERROR(WriteOutput("stdout.log", result.stdout_text, &evidence_.stdout_path));
-    RETURN_IF_ERROR(WriteOutput("stderr.log", result.stderr_text, &evidence_.stderr_path));
+    RETURN_IF_ERROR(WriteOutput("stdout.log", ran->result.stdout_text, &evidence_.stdout_path));
+    RETURN_IF_ERROR(WriteOutput("stderr.log", ran->result.stderr_text, &evidence_.stderr_path));
     ASSIGN_OR_RETURN(const bool still_proved, ProveImage());
     if (!still_proved) return {};
-    if (proof.ok()) {
-      evidence_.image_digest = proof->digest;
-      evidence_.image_id = proof->image_id;
-    } else if (proof.error().code == ErrorCode::kIntegrity) {
-      return Block({"environment", proof.error().ToString()});
+    if (ran->proof.ok()) {
+      evidence_.image_digest = ran->proof->digest;
+      evidence_.image_id = ran->proof->image_id;
+    } else if (ran->proof.error().code == ErrorCode::kIntegrity) {
+      return Block({"environment", ran->proof.error().ToString()});
     } else {
       infrastructure_ = true;
-      return Block({"", proof.error().ToString()});
+      return Block({"", ran->proof.error().ToString()});
     }
     JudgeOutcome();
     return {};

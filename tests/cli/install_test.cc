@@ -43,7 +43,7 @@ TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
   for (const char* path :
        {"bin/rharness", "bin/rharness-probe", "share/man/man1/rharness.1",
         "share/man/man1/rharness-drill.1", "lib/rharness/observe/librharness-observe.so",
-        "lib/rharness/observe/python/sitecustomize.py",
+        "lib/rharness/observe/rharness-look", "lib/rharness/observe/python/sitecustomize.py",
         "lib/rharness/observe/python/rharness_observe.py", "share/doc/rharness/README.md",
         "share/doc/rharness/LICENSE", "share/rharness/schemas/manifest.schema.json",
         "share/bash-completion/completions/rharness", "share/zsh/site-functions/_rharness",

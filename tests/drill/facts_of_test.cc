@@ -228,6 +228,19 @@ TEST(ObservedFacts, OfARerunInAnImageAreToldNotToBeKnown) {
   for (const LayerComparison& layer : layers) EXPECT_EQ(KeysOf(layer), Texts{});
 }
 
+TEST(ObservedFacts, OfLibrariesInAnImageAreTheirBuildIdsWhereverTheyLie) {
+  Manifest manifest = RecordedBefore();
+  manifest.image.kind = "oci";
+  manifest.observation = Observed("1", "/usr/lib/libopenblas.so.0", "1");
+  Evidence evidence = Seen(manifest.environment);
+  evidence.observation = Observed("1", "/opt/lib/libopenblas.so.0", "1");
+  EXPECT_EQ(KeysOf(AllLayers(manifest, evidence)[2]), Texts{});
+  evidence.observation->libraries[0].build_id = "ef";
+  const auto layers = AllLayers(manifest, evidence);
+  EXPECT_EQ(KeysOf(layers[2]), Texts{"library.libopenblas.so.0"});
+  EXPECT_EQ(layers[2].differences[0].observed, "build id ef");
+}
+
 TEST(ObservedFacts, OfOneSideAloneAreNoDifferenceAndNothingThatIsNotKnown) {
   Manifest manifest = RecordedBefore();
   Evidence evidence = Seen(manifest.environment);

@@ -95,6 +95,19 @@ TEST(EnrootLauncher, BuildsItsCommandLine) {
               Contains("--env=NVIDIA_VISIBLE_DEVICES=all"));
 }
 
+TEST(FileImageLaunchers, GiveAFolderInMemory) {
+  Job job = FileJob("sif");
+  job.scratch = {.target = "/run/notes", .size_bytes = 4096};
+  EXPECT_THAT(ApptainerLauncher(false).BuildCommand(job)->argv, Contains("--scratch=/run/notes"));
+  job = FileJob("squashfs");
+  job.scratch = {.target = "/run/notes", .size_bytes = 4096};
+  EXPECT_THAT(EnrootLauncher().BuildCommand(job)->argv,
+              Contains("--mount=tmpfs:/run/notes:tmpfs:x-create=dir,rw,nosuid,nodev,noexec,"
+                       "mode=1777,size=4096"));
+  job.scratch->target = "/run/no:tes";
+  EXPECT_FALSE(EnrootLauncher().BuildCommand(job).ok());
+}
+
 TEST(FileImageLaunchers, RefuseImagesThatAreNotTheirsOrNotPinned) {
   EXPECT_TRUE(ApptainerLauncher(false).Prepare(FileJob("sif").image).ok());
   EXPECT_TRUE(EnrootLauncher().Prepare(FileJob("squashfs").image).ok());

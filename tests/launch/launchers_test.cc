@@ -88,6 +88,21 @@ TEST(ContainerLauncher, BuildsPodmansCommandLine) {
                   "python3", "train.py", "--seed=3", "; rm -rf /", "$HOME"));
 }
 
+TEST(ContainerLauncher, GivesAFolderInMemoryBesideTmp) {
+  Job job = MakeJob();
+  job.scratch = {.target = "/run/notes", .size_bytes = 4096};
+  for (const char* engine : {"podman", "docker"}) {
+    const ContainerLauncher launcher(*FindEngine(engine), kUsers);
+    job.scratch->target = "/run/notes";
+    EXPECT_THAT(launcher.BuildCommand(job)->argv,
+                Contains("--tmpfs=/run/notes:rw,nosuid,nodev,noexec,mode=1777,size=4096"));
+    for (const char* bad : {"notes", "/", "/run/../notes", "/run/no,tes"}) {
+      job.scratch->target = bad;
+      EXPECT_FALSE(launcher.BuildCommand(job).ok()) << bad;
+    }
+  }
+}
+
 TEST(ContainerLauncher, UnderRootRunsAsAUserWithoutRightsUnlessToldOtherwise) {
   Job job = MakeJob();
   const ContainerLauncher podman(*FindEngine("podman"), kRoots);

@@ -1,6 +1,7 @@
 // Real processes under observation, and what becomes of one whose notes are taken from it.
 #include "harness/observe/observer.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include "harness/base/json_reader.h"
 #include "harness/base/subprocess.h"
 #include "harness/observe/files_seen.h"
+#include "harness/observe/libc_symbols.h"
 
 namespace rharness {
 namespace {
@@ -216,6 +218,31 @@ TEST_F(Observed, WhatTheRunPreloadsItselfStaysFirst) {
   observer.AddTo(&environment);
   EXPECT_THAT(environment["LD_PRELOAD"], testing::StartsWith("/own.so:/"));
   EXPECT_THAT(environment["PYTHONPATH"], testing::EndsWith("observe/python:/own"));
+}
+
+// In an image with an older C library the loader would end the program over one that it lacks.
+TEST(Preload, AsksForNothingThatOldCLibrariesLack) {
+  const auto parts = FindObserveParts();
+  ASSERT_TRUE(parts.ok()) << parts.error().ToString();
+  ProcessSpec spec;
+  spec.argv = {"objdump", "-T", parts->preload};
+  spec.environment = PickEnvironment({"PATH"});
+  const ProcessResult result = RunProcess(spec);
+  if (result.outcome.kind == OutcomeKind::kNotStarted) GTEST_SKIP() << "no objdump (binutils) here";
+  constexpr std::string_view kSign = "(GLIBC_2.";
+  int versions = 0;
+  for (auto at = result.stdout_text.find(kSign); at != std::string::npos;
+       at = result.stdout_text.find(kSign, at + 1), ++versions) {
+    EXPECT_LE(std::atoi(result.stdout_text.c_str() + at + kSign.size()), 17)
+        << result.stdout_text.substr(at, 60);
+  }
+  EXPECT_GT(versions, 10) << result.stdout_text;
+}
+
+TEST(LibcSymbols, AreFoundWithoutTheHelpOfTheLoader) {
+  EXPECT_EQ(FindInLibc("fopen"), ::dlsym(RTLD_NEXT, "fopen"));
+  EXPECT_EQ(FindInLibc("secure_getenv"), ::dlsym(RTLD_NEXT, "secure_getenv"));
+  EXPECT_EQ(FindInLibc("no_such_function"), nullptr);
 }
 
 }  // namespace

@@ -198,6 +198,19 @@ TEST_P(FileImage, WhoseRunFailsFailed) {
   EXPECT_EQ(result.evidence.outcome.exit_code, 3);
 }
 
+// These stand-ins isolate nothing, so that what is lent to a container is not there.
+TEST_P(FileImage, ThatCannotBeStartedWithWhatIsLentIsStartedWithout) {
+  Install();
+  manifest_.observation.emplace().means = {std::string(kSeenByMaps)};
+  const RerunResult result = Rerun();
+  EXPECT_TRUE(result.evidence.outcome.Succeeded()) << result.evidence.outcome.ToString();
+  EXPECT_THAT(stdout_, StartsWith("7\n"));
+  ASSERT_TRUE(result.evidence.observation);
+  EXPECT_TRUE(result.evidence.observation->means.empty());
+  EXPECT_THAT(result.evidence.observation->unseen,
+              testing::ElementsAre(HasSubstr("was started without")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, FileImage, testing::ValuesIn(kEngines),
                          [](const auto& engine) { return std::string(engine.param.launcher); });
 
