@@ -62,12 +62,11 @@ std::string RateRows(const std::vector<SensitivityRate>& rates, bool is_fault, b
 }
 
 std::string FamilySection(const SensitivityFamily& family, bool planned) {
-  const std::string together =
-      family.together > 1 ? fmt::format(", {} drilled together", family.together) : "";
   std::string out = fmt::format(
       "<section><h2>{}</h2>\n<p class=\"soft\">{}{}{}</p>\n", HtmlText(family.name, 200),
       Counted(static_cast<std::uint64_t>(family.runs), "run"),
-      family.declared.empty() ? "" : ", declared " + HtmlText(family.declared, 40), together);
+      family.declared.empty() ? "" : ", declared " + HtmlText(family.declared, 40),
+      ", " + WayWords(family));
   out += HtmlTable("Would it have been found?",
                    HtmlHeads({"Planted", "Rate", "Found", "Undecided", "For example"}),
                    RateRows(family.faults, true, planned), "stack");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "reports/gameday_report.h"
 #include "reports/terminal_parts.h"
@@ -14,51 +15,70 @@ constexpr std::size_t kMostGamedayTables = 30;
 constexpr std::size_t kMostGamedayNotes = 12;
 constexpr int kFaultColumns = 46;
 
-std::string RateRow(const SensitivityRate& rate, bool planned, int columns) {
+// The words of a rate in a column, what it came to behind them.
+std::string RateLine(const SensitivityRate& rate, const std::string& told, int columns) {
   const int wide = std::min(kFaultColumns, std::max(20, columns / 2));
-  const std::string words = Padded(ElideEnd(SafeText(rate.words, 200), wide), wide);
-  const auto rest = [&](const std::string& text) {
-    return fmt::format("  {}  {}\n", words,
-                       ElideEnd(SafeText(text, 400), std::max(20, columns - wide - 4)));
-  };
-  if (!rate.cannot.empty()) return rest("not planted: " + rate.cannot);
-  if (planned) return rest(rate.example);
+  return fmt::format("  {}  {}\n", Padded(ElideEnd(SafeText(rate.words, 200), wide), wide),
+                     ElideEnd(SafeText(told, 400), std::max(20, columns - wide - 4)));
+}
+
+std::string FaultRow(const SensitivityRate& rate, bool planned, int columns) {
+  if (planned) return RateLine(rate, rate.example, columns);
   std::string told = RateWords(rate);
-  if (rate.undecided > 0) told += fmt::format(", {} undecided", rate.undecided);
-  if (rate.not_made > 0) told += fmt::format(", {} not made", rate.not_made);
-  if (!rate.enough) {
-    told += rate.more > 0 ? fmt::format(" - {} more needed",
-                                        Counted(static_cast<std::uint64_t>(rate.more), "run"))
-                          : " - too few";
+  if (!rate.enough && rate.more > 0) {
+    told += fmt::format("; {} needed", Counted(static_cast<std::uint64_t>(rate.more), "more run"));
+  } else if (!rate.enough) {
+    told += "; too few";
   }
-  return rest(told);
+  if (rate.undecided > 0) told += fmt::format("; {} undecided", rate.undecided);
+  if (rate.not_made > 0) told += fmt::format("; {} not made", rate.not_made);
+  return RateLine(rate, told, columns);
 }
 
 std::string UnchangedRow(const SensitivityRate& rate, int columns) {
-  SensitivityRate shown = rate;
-  if (!shown.cannot.empty()) shown.cannot.clear();
-  const int wide = std::min(kFaultColumns, std::max(20, columns / 2));
-  std::string told = rate.cannot;
-  if (told.empty()) {
-    told = rate.trials == 0 ? "none" : RateWords(rate);
-    if (rate.equal > 0) told += fmt::format(", {} equal bit for bit", rate.equal);
-    if (rate.undecided > 0) told += fmt::format(", {} undecided", rate.undecided);
+  std::string told = RateWords(rate);
+  if (rate.equal > 0) told += fmt::format("; {} equal bit for bit", rate.equal);
+  if (rate.undecided > 0) told += fmt::format("; {} undecided", rate.undecided);
+  return RateLine(rate, told, columns);
+}
+
+// Those without trials, by their reasons.
+std::string NotMade(const std::vector<SensitivityRate>& rates, int columns) {
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const SensitivityRate& rate : rates) {
+    if (rate.cannot.empty()) continue;
+    const auto same =
+        std::ranges::find(reasons, rate.cannot, &std::pair<std::string, std::string>::first);
+    if (same == reasons.end()) {
+      reasons.emplace_back(rate.cannot, rate.words);
+    } else {
+      same->second += ", " + rate.words;
+    }
   }
-  return fmt::format("  {}  {}\n", Padded(ElideEnd(SafeText(rate.words, 200), wide), wide),
-                     ElideEnd(SafeText(told, 400), std::max(20, columns - wide - 4)));
+  std::string out;
+  for (const auto& [reason, words] : reasons) {
+    out += Wrapped(fmt::format("none of {}: {}", SafeText(words, 400), SafeText(reason, 400)),
+                   columns, 2);
+  }
+  return out;
 }
 
 std::string FamilyTable(const SensitivityFamily& family, bool planned, int columns) {
   std::string out = fmt::format("\n{}: {}", SafeText(family.name, 100),
                                 Counted(static_cast<std::uint64_t>(family.runs), "run"));
   if (!family.declared.empty()) out += fmt::format(", {}", SafeText(family.declared, 40));
-  if (family.together > 1) out += fmt::format(", {} drilled together", family.together);
-  out += planned ? "\n" : "\n found, with the interval at 95 %\n";
-  for (const SensitivityRate& rate : family.faults) out += RateRow(rate, planned, columns);
+  out += fmt::format(", {}\n", WayWords(family));
+  if (!planned) out += " Found, with its interval at 95 %\n";
+  for (const SensitivityRate& rate : family.faults) {
+    if (rate.cannot.empty()) out += FaultRow(rate, planned, columns);
+  }
+  out += NotMade(family.faults, columns);
   if (planned) return out;
-  out += " called, and nothing was planted\n";
-  for (const SensitivityRate& rate : family.unchanged) out += UnchangedRow(rate, columns);
-  return out;
+  out += " Called, and nothing was planted\n";
+  for (const SensitivityRate& rate : family.unchanged) {
+    if (rate.cannot.empty()) out += UnchangedRow(rate, columns);
+  }
+  return out + NotMade(family.unchanged, columns);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ void Members(Io& io, T& family) {
   io.Must("tolerances", family.tolerances);
   io.Must("runs", family.runs);
   io.May("together", family.together);
+  io.May("beside", family.beside);
   io.List("faults", family.faults);
   io.List("unchanged", family.unchanged);
 }
@@ -113,6 +114,15 @@ std::string ThinSentence(const SensitivityRate& rate) {
                     : "";
   return fmt::format("{}: {} is too few to say how often it would have been found{}", rate.words,
                      Counted(static_cast<std::uint64_t>(rate.trials), "trial"), more);
+}
+
+std::string WayWords(const SensitivityFamily& family) {
+  const std::string planted =
+      family.together == 1 ? "each drilled"
+                           : fmt::format("{} with a fault drilled together", family.together);
+  if (family.beside == 0) return family.together == 1 ? planted + " by itself" : planted;
+  return fmt::format("{} beside {} without", planted,
+                     Counted(static_cast<std::uint64_t>(family.beside), "run"));
 }
 
 std::string TellingSentence(const SensitivityFamily& family) {

@@ -42,7 +42,8 @@ struct SensitivityFamily {
   std::string declared;       // "bitwise" or "statistical"
   std::string tolerances;     // digest of what its verdicts are decided by
   int runs = 0;               // in which faults were planted
-  int together = 1;           // runs that were judged as one drill
+  int together = 1;           // runs that were judged as one drill, all with the fault
+  int beside = 0;             // further runs of such a drill, without it
   std::vector<SensitivityRate> faults;
   std::vector<SensitivityRate> unchanged;  // false alarms and flips
 };
@@ -75,6 +76,9 @@ std::string ThinSentence(const SensitivityRate& rate);
 // often than not, else the largest that was not; without any, of the fault that was found least.
 // Empty: no rate has enough trials.
 std::string TellingSentence(const SensitivityFamily& family);
+
+// "each drilled by itself", "7 drilled together", "each drilled beside 13 others".
+std::string WayWords(const SensitivityFamily& family);
 
 // What a drill's report says of one configuration.
 struct ReportSensitivity {

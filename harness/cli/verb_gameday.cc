@@ -50,7 +50,7 @@ Status CompleteGameday(GamedayArguments* arguments, Command* command) {
   const DrillOptions& drill = arguments->drill.drill;
   if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
   for (const char* option :
-       {"--fault", "--no-default-faults", "--trials", "--together", "--width"}) {
+       {"--fault", "--no-default-faults", "--trials", "--together", "--beside", "--width"}) {
     if (drill.resume && command->Given(option)) {
       return InvalidInput("--resume goes on with the game day's own settings", option);
     }
@@ -100,6 +100,11 @@ void AddFaultOptions(Command* verb, GamedayArguments* arguments) {
   verb->Add("--together", &gameday.together,
             "Runs of a configuration that one drill has, all of them with the fault: a trial")
       .Between(1, 100000)
+      .ShowDefault();
+  verb->Add("--beside", &gameday.beside,
+            "Further runs of a trial's drill, without the fault: of a fault that one run has among "
+            "many")
+      .Between(0, 100000)
       .ShowDefault();
   verb->Add("--no-confirm", &arguments->drill.no_confirm,
             "As drills that do not rerun a suspected drift once more");

@@ -64,13 +64,11 @@ std::string WhyStale(const Certified& found, const Manifest& run, const std::str
 ReportSensitivity TellOf(const Certified& found, std::string stale) {
   const SensitivityFamily& family = *found.family;
   ReportSensitivity told{.family = family.family, .configuration = family.configuration};
-  const std::string way = family.together == 1
-                              ? "each drilled by itself"
-                              : fmt::format("{} drilled together", family.together);
-  told.source = fmt::format(
-      "Game day {} of {}, {} of {}, {}", SafeText(found.certificate->gameday_id, 80),
-      FormatMinute(found.certificate->made),
-      Counted(static_cast<std::uint64_t>(family.runs), "run"), SafeText(family.name, 80), way);
+  told.source =
+      fmt::format("Game day {} of {}, {} of {}, {}", SafeText(found.certificate->gameday_id, 80),
+                  FormatMinute(found.certificate->made),
+                  Counted(static_cast<std::uint64_t>(family.runs), "run"),
+                  SafeText(family.name, 80), WayWords(family));
   told.stale = std::move(stale);
   if (!told.stale.empty()) return told;
   const std::string first = TellingSentence(family);

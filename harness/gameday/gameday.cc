@@ -205,6 +205,7 @@ class Gameday {
                                        .places = places,
                                        .folder = options_.out,
                                        .together = settings_.gameday.together,
+                                       .beside = settings_.gameday.beside,
                                        .confirm = options_.confirm,
                                        .width = settings_.gameday.width,
                                        .confidence = kGamedayConfidence});

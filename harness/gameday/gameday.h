@@ -25,7 +25,8 @@ struct GamedayOptions {
   std::vector<std::string> faults;  // as ParseFaults takes them
   bool only_given = false;          // none but these
   int trials = 60;                  // runs of a configuration, at most
-  int together = 1;                 // runs that are judged as one drill
+  int together = 1;                 // runs that are judged as one drill, all with the fault
+  int beside = 0;                   // further runs of such a drill, without it
   double width = 0.3;               // of an interval that is told, at most
 };
 

@@ -40,8 +40,7 @@ Result<std::vector<Fault>> GivenFaults(const std::vector<std::string>& texts) {
 
 // Consecutive drills of a run that ran on the same surroundings: how often the answer changed.
 Result<SensitivityRate> StoredFlips(const Ground& ground, HistoryStore* history) {
-  SensitivityRate rate{.name = "stored_flips",
-                       .words = "a verdict of the history changed, and nothing that it keeps did"};
+  SensitivityRate rate{.name = "stored_flips", .words = "a verdict flips between stored drills"};
   for (const std::string& run_id : ground.run_ids) {
     ASSIGN_OR_RETURN(const std::vector<VerdictRecord> verdicts, history->Verdicts(run_id));
     for (std::size_t i = 1; i < verdicts.size(); ++i) {

@@ -109,7 +109,8 @@ GamedayReport BuildGamedayPlan(const GamedaySettings& settings, const std::vecto
                              .family = ground.family,
                              .configuration = ground.configuration,
                              .runs = static_cast<int>(ground.run_ids.size()),
-                             .together = settings.gameday.together};
+                             .together = settings.gameday.together,
+                             .beside = settings.gameday.beside};
     runs += ground.run_ids.size();
     for (const GroundFault& one : ground.faults) {
       SensitivityRate rate{.name = one.fault.name, .words = FaultWords(one.fault)};

@@ -15,6 +15,7 @@ Json ToJson(const GamedaySettings& settings) {
                            {"only_given", gameday.only_given},
                            {"trials", gameday.trials},
                            {"together", gameday.together},
+                           {"beside", gameday.beside},
                            {"width", gameday.width}});
 }
 
@@ -27,8 +28,9 @@ Result<GamedaySettings> ParseGamedaySettings(const Json& json, std::string_view 
   reader.Read("only_given", &gameday.only_given);
   reader.Read("trials", &gameday.trials);
   reader.Read("together", &gameday.together);
+  reader.Read("beside", &gameday.beside);
   reader.Read("width", &gameday.width);
-  if (reader.ok() && (gameday.trials < 1 || gameday.together < 1)) {
+  if (reader.ok() && (gameday.trials < 1 || gameday.together < 1 || gameday.beside < 0)) {
     reader.Fail("expected 1 or more", "trials");
   }
   RETURN_IF_ERROR(reader.status());

@@ -51,8 +51,8 @@ Status GroundJudge::Judge() {
   good_.clear();
   notes_.clear();
   faults_.clear();
-  as_recorded_ = RateOf("as_recorded", "a rerun with nothing planted, held to its record");
-  flips_ = RateOf("flips", "a verdict changed and nothing else did");
+  as_recorded_ = RateOf("as_recorded", "nothing planted, held to the record");
+  flips_ = RateOf("flips", "a verdict flips between two reruns");
   RETURN_IF_ERROR(JudgeAsRecorded());
   for (const GroundFault& fault : inputs_.ground.faults) RETURN_IF_ERROR(JudgeFault(fault));
   JudgeSame();
@@ -61,8 +61,8 @@ Status GroundJudge::Judge() {
 }
 
 // Looks twice where a drill would.
-GroundJudge::Trial GroundJudge::Drill(std::vector<Looks> looks, const TrialGround& ground,
-                                      bool may_want) {
+GroundJudge::Trial GroundJudge::Drill(const std::vector<Looks>& looks, std::size_t judged,
+                                      const TrialGround& ground, bool may_want) {
   std::vector<DrilledRun> runs;
   for (const Looks& one : looks) runs.push_back(one.run);
   std::vector<TrialVerdict> verdicts = JudgeTrial(runs, ground);
@@ -80,10 +80,10 @@ GroundJudge::Trial GroundJudge::Drill(std::vector<Looks> looks, const TrialGroun
   }
   if (again) verdicts = JudgeTrial(runs, ground);
   Trial trial{.answer = AnswerOf(verdicts.front().verdict)};
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (std::size_t i = 0; i < judged; ++i) {
     trial.answer = Together(trial.answer, AnswerOf(verdicts[i].verdict));
   }
-  for (std::size_t i = 0; i < runs.size() && trial.told.empty(); ++i) {
+  for (std::size_t i = 0; i < judged && trial.told.empty(); ++i) {
     if (AnswerOf(verdicts[i].verdict) != trial.answer) continue;
     trial.told =
         fmt::format("{}: {}", runs[i].manifest.run_id,
@@ -107,7 +107,7 @@ Status GroundJudge::JudgeAsRecorded() {
     const Evidence* two = Find(run_id, 2);
     if (one == nullptr) continue;
     const Manifest& manifest = inputs_.manifests.at(run_id);
-    const Trial first = Drill(LookAt(manifest, *one, two), drilled_, false);
+    const Trial first = Drill(LookAt(manifest, *one, two), 1, drilled_, false);
     CountTrial(first, &as_recorded_);
     if (first.answer == PlantedAnswer::kPassed) {
       good_.push_back(run_id);
@@ -117,7 +117,7 @@ Status GroundJudge::JudgeAsRecorded() {
                       SafeText(first.told, 300)));
     }
     if (two == nullptr) continue;
-    const Trial second = Drill(LookAt(manifest, *two, one), drilled_, false);
+    const Trial second = Drill(LookAt(manifest, *two, one), 1, drilled_, false);
     const bool made =
         first.answer != PlantedAnswer::kNotMade && second.answer != PlantedAnswer::kNotMade;
     const bool flipped = first.answer != second.answer;
@@ -133,7 +133,13 @@ Status GroundJudge::JudgeFault(const GroundFault& fault) {
   SensitivityRate rate = RateOf(fault.fault.name, FaultWords(fault.fault));
   rate.cannot = fault.cannot;
   const auto together = static_cast<std::size_t>(inputs_.together);
-  for (std::size_t begin = 0; begin + together <= good_.size() && fault.cannot.empty();
+  const std::size_t drilled = together + static_cast<std::size_t>(inputs_.beside);
+  if (rate.cannot.empty() && good_.size() < drilled) {
+    rate.cannot = fmt::format("{} that reproduce, and a drill of these trials has {}",
+                              Counted(good_.size(), "run"), drilled);
+  }
+  for (std::size_t begin = 0;
+       begin + together <= good_.size() && good_.size() >= drilled && fault.cannot.empty();
        begin += together) {
     std::vector<Looks> looks;
     std::vector<Evidence> seconds(together);
@@ -144,17 +150,28 @@ Status GroundJudge::JudgeFault(const GroundFault& fault) {
       if (!added.ok()) rate.cannot = added.error().message;
       whole = added.ok() && *added;
     }
-    if (whole) CountTrial(Drill(std::move(looks), drilled_, fault.index >= 0), &rate);
+    if (whole) AddBeside(begin, &looks);
+    if (whole) CountTrial(Drill(looks, together, drilled_, fault.index >= 0), &rate);
     std::error_code gone;
     fs::remove_all(inputs_.folder / "planted" / "checkpoints", gone);
   }
   if (rate.trials + rate.not_made > 0) rate.cannot.clear();
   if (rate.trials + rate.not_made == 0 && rate.cannot.empty()) {
-    rate.cannot = good_.empty() ? "no run of the configuration reproduces as it is"
-                                : "no rerun of it was made";
+    rate.cannot = "no rerun of it was made";
   }
   faults_.push_back(std::move(rate));
   return {};
+}
+
+// The next ones that reproduce, round and round, as they were rerun with nothing planted.
+void GroundJudge::AddBeside(std::size_t first, std::vector<Looks>* looks) const {
+  const std::size_t planted = looks->size();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(inputs_.beside); ++i) {
+    const std::string& run_id = good_[(first + planted + i) % good_.size()];
+    std::vector<Looks> one =
+        LookAt(inputs_.manifests.at(run_id), *Find(run_id, 1), Find(run_id, 2));
+    looks->push_back(std::move(one.front()));
+  }
 }
 
 // Whether there is evidence. `seconds` has room for all that are added.
@@ -240,7 +257,7 @@ std::vector<Manifest> GroundJudge::Others(const std::set<std::string>& run_ids) 
 
 // A rerun as the record of another one: nothing that judges them has seen either.
 void GroundJudge::JudgeSame() {
-  same_ = RateOf("same", "a rerun held to another one of the same run");
+  same_ = RateOf("same", "held to another rerun of the run");
   for (const std::string& run_id : inputs_.ground.run_ids) {
     const Evidence* one = Find(run_id, 1);
     const Evidence* two = Find(run_id, 2);
@@ -249,7 +266,7 @@ void GroundJudge::JudgeSame() {
     const Replicates none;
     const TrialGround ground{family, none, inputs_.places, inputs_.folder};
     const Manifest recorded = AsRecorded(inputs_.manifests.at(run_id), *one, inputs_.folder);
-    CountTrial(Drill(LookAt(recorded, *two, nullptr), ground, false), &same_);
+    CountTrial(Drill(LookAt(recorded, *two, nullptr), 1, ground, false), &same_);
     same_.equal += SameOutputs(*one, *two);
   }
 }
@@ -257,7 +274,7 @@ void GroundJudge::JudgeSame() {
 // Each run's rerun as a record that does not state its seeds, and the rerun of the next run as what
 // came out: another draw of one configuration.
 void GroundJudge::JudgeReseeded() {
-  reseeded_ = RateOf("reseeded", "a rerun of another seed, where the record states none");
+  reseeded_ = RateOf("reseeded", "another seed, where none is stated");
   const std::vector<std::string>& run_ids = inputs_.ground.run_ids;
   if (inputs_.manifests.at(run_ids.front()).determinism.declared == "bitwise") {
     reseeded_.cannot = "the runs promise every bit, and another seed has others";
@@ -286,7 +303,7 @@ void GroundJudge::JudgeReseeded() {
       return evidence;
     };
     const Evidence second = as_own(*two);
-    CountTrial(Drill(LookAt(recorded, as_own(*one), &second), ground, false), &reseeded_);
+    CountTrial(Drill(LookAt(recorded, as_own(*one), &second), 1, ground, false), &reseeded_);
     reseeded_.equal += SameOutputs(*own, *one);
   }
   if (reseeded_.trials == 0) reseeded_.cannot = "fewer than 3 runs of the configuration were rerun";
@@ -302,6 +319,7 @@ SensitivityFamily GroundJudge::Rates(SensitivityRate stored) const {
                            .tolerances = TolerancesOf(first),
                            .runs = static_cast<int>(good_.size()),
                            .together = inputs_.together,
+                           .beside = inputs_.beside,
                            .faults = faults_,
                            .unchanged = {as_recorded_, same_, reseeded_, flips_, stored}};
   for (SensitivityRate& rate : family.faults) {

@@ -33,6 +33,7 @@ struct GroundInputs {
   Places places;  // with the folder among what may be read
   std::filesystem::path folder;
   int together = 1;
+  int beside = 0;
   bool confirm = true;
   double width = 0.3;
   double confidence = 0.95;
@@ -72,7 +73,10 @@ class GroundJudge {
   static std::vector<Looks> LookAt(const Manifest& manifest, const Evidence& evidence,
                                    const Evidence* second);
   const Evidence* Find(const std::string& run_id, int number) const;
-  Trial Drill(std::vector<Looks> runs, const TrialGround& ground, bool may_want);
+  // The first `judged` runs are the trial; the others are drilled beside them.
+  Trial Drill(const std::vector<Looks>& looks, std::size_t judged, const TrialGround& ground,
+              bool may_want);
+  void AddBeside(std::size_t first, std::vector<Looks>* looks) const;
   Status JudgeAsRecorded();
   Status JudgeFault(const GroundFault& fault);
   Result<bool> AddPlanted(const GroundFault& fault, const std::string& run_id,
