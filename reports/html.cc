@@ -13,6 +13,7 @@
 #include "reports/html_page.h"
 #include "reports/html_parts.h"
 #include "reports/model.h"
+#include "reports/sensitivity_parts.h"
 #include "reports/siblings.h"
 #include "reports/summary.h"
 #include "reports/text.h"
@@ -114,7 +115,10 @@ std::string Row(const ReportRun& run) {
 }
 
 std::string DetailRow(const ReportRun& run, std::string_view id, HtmlExtent extent) {
-  const std::string headline = run.headline.empty() ? "Details" : HtmlText(run.headline, 600);
+  std::string headline = run.headline.empty() ? "Details" : HtmlText(run.headline, 600);
+  if (!run.sensitivity.empty()) {
+    headline += "<br><span class=\"soft\">" + HtmlText(run.sensitivity, 400) + "</span>";
+  }
   return fmt::format(
       "<tr class=\"d\"><td colspan=\"7\"><details><summary>{}</summary><div class=\"more\">{}"
       "</div></details></td></tr>",
@@ -204,6 +208,7 @@ std::string WriteHtml(const Report& report) {
   out += Told(summary, report.exit_code == 0);
   out += HtmlFamilies(report);
   out += HtmlSiblings(report);
+  out += HtmlSensitivity(report);
   out += Runs(report, summary);
   out += Facts(report);
   return out + HtmlEnd(report.version, "report.json", !report.runs.empty());

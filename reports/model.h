@@ -20,6 +20,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
+#include "reports/sensitivity.h"
 
 namespace rharness {
 
@@ -49,6 +50,7 @@ struct ReportRun : Comparison {
   std::string comparison_path;    // of its own comparison page; empty: none was written
   double recorded_seconds = 0.0;  // duration of the historical run
   WallTime recorded{};
+  std::string sensitivity;  // of an equivalent run: what would have been found; may be empty
 };
 
 struct Report {
@@ -74,6 +76,7 @@ struct Report {
   std::vector<FamilyComparison> families;
   // What the curves of runs that one change moved come to together.
   std::vector<SiblingGroup> siblings;
+  std::vector<ReportSensitivity> sensitivity;  // of configurations with a certificate
   std::vector<ReportRun> runs;
 };
 

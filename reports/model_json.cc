@@ -67,6 +67,15 @@ void Members(Io& io, T& family) {
   io.May("more_runs", family.more_runs);
 }
 
+template <class Io, Is<ReportSensitivity> T>
+void Members(Io& io, T& sensitivity) {
+  io.Must("family", sensitivity.family);
+  io.Must("configuration", sensitivity.configuration);
+  io.May("source", sensitivity.source);
+  io.Plain("sentences", sensitivity.sentences);
+  io.May("stale", sensitivity.stale);
+}
+
 template <class Io, Is<SiblingGroup> T>
 void Members(Io& io, T& group) {
   io.Must("name", group.name);
@@ -106,6 +115,7 @@ void Members(Io& io, T& run) {
   io.May("more_runs", run.more_runs);
   io.May("recorded_seconds", run.recorded_seconds);
   io.MayText("recorded", run.recorded, FormatTime, ParseTime);
+  io.May("sensitivity", run.sensitivity);
 }
 
 // What stands between the counts and the runs.
@@ -136,6 +146,7 @@ Json ToJson(const Report& report) {
   Members(io, report);
   io.List("families", report.families);
   io.List("siblings", report.siblings);
+  io.List("sensitivity", report.sensitivity);
   io.List("runs", report.runs);
   return json;
 }
@@ -151,6 +162,7 @@ Result<Report> ParseReport(const Json& json, std::string_view file) {
   if (reader.ok() && !reader.Has("runs")) reader.Fail("missing; expected an array", "runs");
   io.List("families", report.families);
   io.List("siblings", report.siblings);
+  io.List("sensitivity", report.sensitivity);
   io.List("runs", report.runs);
   std::vector<Verdict> verdicts;
   for (const ReportRun& run : report.runs) verdicts.push_back(run.verdict);

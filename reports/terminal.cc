@@ -5,6 +5,7 @@
 
 #include "reports/families.h"
 #include "reports/model.h"
+#include "reports/sensitivity_parts.h"
 #include "reports/summary.h"
 #include "reports/terminal_parts.h"
 #include "reports/text.h"
@@ -137,6 +138,7 @@ std::string WriteTerminal(const Report& report, int columns, bool color) {
   Rows(summary, layout, color, &out);
   out += TerminalFamilies(report, layout.columns, color);
   Told(summary, report.exit_code == 0, layout, &out);
+  out += TerminalSensitivity(report, layout.columns);
   for (const std::string& note : report.notes) {
     out += Wrapped("Note: " + SafeText(note, 500), layout.columns);
   }

@@ -36,6 +36,11 @@ const std::vector<Floor>& Floors() {
       "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
       "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
       "harness/dispatch/", "harness/drill/",  "harness/policy/", "probes/order/"};
+  static const std::vector<std::string_view> above_isolate = [] {
+    std::vector<std::string_view> folders = above_drill;
+    folders.push_back("harness/isolate/");
+    return folders;
+  }();
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
@@ -63,6 +68,7 @@ const std::vector<Floor>& Floors() {
       {"harness/drill/", below_drill},
       {"harness/comparison/", above_drill},
       {"harness/isolate/", above_drill},
+      {"harness/gameday/", above_isolate},
       {"harness/gate/", below_drill},
       {"harness/publish/",
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/",

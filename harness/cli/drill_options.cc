@@ -133,6 +133,12 @@ void AddSelectionOptions(Command* command, DrillArguments* arguments) {
       .Between(0, 100)
       .ShowDefault();
   command->Add("--no-confirm", &arguments->no_confirm, "Do not rerun a suspected drift once more");
+  command
+      ->Add("--certificate", &arguments->certificates,
+            "What `rharness gameday` wrote: how often faults would have been found is shown beside "
+            "each equivalent run; repeatable")
+      .File()
+      .OneEach();
   command->Add("--no-observe", &arguments->drill.no_observe,
                "Do not look at what reruns use (default: as their records were looked at)");
   command->Add("--resume", &drill.resume,
@@ -223,6 +229,11 @@ Status CompleteDrill(DrillArguments* arguments, Command* command) {
   }
   RETURN_IF_ERROR(CheckDistribute(drill, command->Given("--reruns")));
   RETURN_IF_ERROR(CompleteKubernetes(&drill));
+  for (const std::string& path : arguments->certificates) {
+    ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+    ASSIGN_OR_RETURN(Sensitivity certificate, ParseSensitivity(json, path));
+    drill.certificates.push_back(std::move(certificate));
+  }
   // A cluster's slots are its scheduler's to share out.
   constexpr int kAnyNumber = 1 << 16;
   const bool here = drill.dispatch == "local";

@@ -24,6 +24,7 @@ struct DrillArguments {
   std::string policy;
   std::string profile;
   std::vector<std::string> quiet_hours;
+  std::vector<std::string> certificates;
   double budget_hours = 0.0;
   bool no_confirm = false;
   bool dry_run = false;

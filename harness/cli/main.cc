@@ -48,6 +48,7 @@ void AddVerbs(Command& root) {
   AddRerun(root);
   AddCompare(root);
   AddIsolate(root);
+  AddGameday(root);
   AddProbe(root);
   AddGate(root);
   AddPolicy(root);

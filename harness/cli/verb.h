@@ -48,6 +48,7 @@ void AddComplete(Command& root);
 void AddDocuments(Command& root);
 void AddDrill(Command& root);
 void AddFetch(Command& root);
+void AddGameday(Command& root);
 void AddGate(Command& root);
 void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);

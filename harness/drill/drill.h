@@ -27,6 +27,7 @@
 #include "harness/rerun/places.h"
 #include "harness/rerun/ticket.h"
 #include "reports/model.h"
+#include "reports/sensitivity.h"
 
 namespace rharness {
 
@@ -62,8 +63,9 @@ struct DrillOptions {
   std::set<std::string> given;
   RetryPolicy retry;
   std::vector<QuietHours> quiet_hours;
-  std::vector<Substitute> substitutes;  // of the policy
-  std::vector<Stake> stakes;            // of the policy
+  std::vector<Substitute> substitutes;    // of the policy
+  std::vector<Stake> stakes;              // of the policy
+  std::vector<Sensitivity> certificates;  // of game days; shown beside what is equivalent
 };
 
 // How long a claim on a run lasts, and how often it is renewed. These are time enough for a server

@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/version.h"
 #include "harness/drill/report_of.h"
+#include "harness/drill/sensitivity_of.h"
 #include "harness/drill/surroundings.h"
 #include "harness/rerun/rerun.h"
 #include "reports/comparison_report.h"
@@ -146,6 +147,9 @@ Report BuildReport(const DrillEnd& end) {
   }
   report.families = end.families;
   report.siblings = end.siblings;
+  std::vector<const Manifest*> manifests;
+  for (const auto& [run_id, run] : end.runs) manifests.push_back(&run.manifest);
+  AddSensitivity(end.settings.options, manifests, &report);
   std::size_t pages = 0;
   for (ReportRun& run : report.runs) {
     if (!run.comparison_path.empty() && ++pages > kMostPages) run.comparison_path.clear();

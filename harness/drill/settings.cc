@@ -65,6 +65,18 @@ Json SubstitutesJson(const std::vector<Substitute>& substitutes) {
   return json;
 }
 
+Json CertificatesJson(const std::vector<Sensitivity>& certificates) {
+  Json json = Json::MakeArray();
+  for (const Sensitivity& one : certificates) json.Append(ToJson(one));
+  return json;
+}
+
+void ReadCertificate(JsonReader& reader, std::vector<Sensitivity>* out) {
+  auto certificate = ParseSensitivity(reader.json(), reader.path());
+  if (!certificate.ok()) return reader.Fail(certificate.error().message);
+  out->push_back(std::move(*certificate));
+}
+
 void ReadSubstitute(JsonReader& reader, Substitute* out) {
   std::string until;
   std::vector<std::string> proof;
@@ -87,7 +99,7 @@ struct KeptOption {
   const char* member;
   const char* part;
 };
-constexpr std::array<KeptOption, 30> kKept = {{
+constexpr std::array<KeptOption, 31> kKept = {{
     {"--history", "history", nullptr},
     {"--reruns", "plan", "reruns"},
     {"--replicates", "plan", "replicates"},
@@ -118,6 +130,7 @@ constexpr std::array<KeptOption, 30> kKept = {{
     {"--container-root", "container_root", nullptr},
     {"--keep-workspaces", "keep_workspaces", nullptr},
     {"--no-observe", "no_observe", nullptr},
+    {"--certificate", "certificates", nullptr},
 }};
 
 std::string ValueOf(const KeptOption& option, const Json& settings) {
@@ -188,7 +201,8 @@ Json ToJson(const DrillSettings& settings) {
                            {"container_root", options.container_root},
                            {"confirm", options.confirm},
                            {"keep_workspaces", options.keep_workspaces},
-                           {"no_observe", options.no_observe}});
+                           {"no_observe", options.no_observe},
+                           {"certificates", CertificatesJson(options.certificates)}});
 }
 
 Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file) {
@@ -224,6 +238,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.Read("confirm", &options.confirm);
   reader.Read("keep_workspaces", &options.keep_workspaces);
   reader.ReadOptional("no_observe", &options.no_observe);
+  reader.ForEach("certificates",
+                 [&](JsonReader& one) { ReadCertificate(one, &options.certificates); });
   RETURN_IF_ERROR(reader.status());
   ASSIGN_OR_RETURN(settings.started, ParseTime(started));
   return settings;

@@ -1,0 +1,179 @@
+// rharness gameday: would the harness have noticed at all?
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/stderr_line.h"
+#include "harness/cli/drill_options.h"
+#include "harness/cli/interrupts.h"
+#include "harness/cli/progress_line.h"
+#include "harness/cli/verb.h"
+#include "harness/gameday/gameday.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct GamedayArguments {
+  GamedayOptions gameday;
+  DrillArguments drill;  // history, places, limits, dispatch
+  double width_percent = 30.0;
+};
+
+int FinishGameday(const GamedayReport& report, const GamedayArguments& arguments) {
+  if (arguments.drill.json) {
+    const int printed = PrintJson(ToJson(report));
+    return printed != kExitOk ? printed : report.exit_code;
+  }
+  if (Globals().quiet) {
+    if (report.exit_code != kExitOk) {
+      Print(fmt::format("rharness gameday: {}\n", TerminalSafe(report.headline)));
+    }
+    return report.exit_code;
+  }
+  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  if (report.planned) return report.exit_code;
+  std::error_code error;
+  const fs::path folder = fs::absolute(arguments.drill.drill.out, error).lexically_normal();
+  if (report.certified) {
+    Print(fmt::format("certificate: {}\n", TerminalSafe((folder / kCertificateFile).string())));
+  }
+  Print(fmt::format("report: {}\n", TerminalSafe((folder / "gameday.html").string())));
+  return report.exit_code;
+}
+
+Status CompleteGameday(GamedayArguments* arguments, Command* command) {
+  RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
+  const DrillOptions& drill = arguments->drill.drill;
+  if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
+  for (const char* option :
+       {"--fault", "--no-default-faults", "--trials", "--together", "--beside", "--width"}) {
+    if (drill.resume && command->Given(option)) {
+      return InvalidInput("--resume goes on with the game day's own settings", option);
+    }
+  }
+  arguments->gameday.width = arguments->width_percent / 100.0;
+  arguments->gameday.drill = drill;
+  return {};
+}
+
+int RunGameday(GamedayArguments* arguments, Command* command) {
+  if (const Status status = CompleteGameday(arguments, command); !status.ok()) {
+    return FailWith(status.error());
+  }
+  if (arguments->drill.dry_run) {
+    const auto plan = PlanGameday(arguments->gameday, &SystemClock());
+    return plan.ok() ? FinishGameday(*plan, *arguments) : FailWith(plan.error());
+  }
+  CountInterrupts();
+  auto line = std::make_unique<ProgressLine>(VerbProgress());
+  const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
+                         .should_stop = Interrupted};
+  const auto report = HoldGameday(arguments->gameday, hooks, &SystemClock());
+  line.reset();
+  return report.ok() ? FinishGameday(*report, *arguments) : FailWith(report.error());
+}
+
+void AddFaultOptions(Command* verb, GamedayArguments* arguments) {
+  GamedayOptions& gameday = arguments->gameday;
+  DrillOptions& drill = arguments->drill.drill;
+  verb->Heading("Which runs");
+  verb->Add("--history", &drill.history,
+            "Store with the runs: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE; nothing "
+            "is written to it")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  verb->Add("--select", &drill.selection, "Runs to plant faults in, as for a drill")
+      .Value("EXPRESSION");
+  verb->Add("--trials", &gameday.trials, "Runs of each configuration at most")
+      .Between(1, 100000)
+      .ShowDefault();
+  verb->Heading("What is planted");
+  verb->Add("--fault", &gameday.faults, "A fault, beside those that every run is asked; repeatable")
+      .Value("KIND:WHAT")
+      .OneEach();
+  verb->Add("--no-default-faults", &gameday.only_given, "Plant none but those of --fault");
+  verb->Heading("How it is judged");
+  verb->Add("--together", &gameday.together,
+            "Runs of a configuration that one drill has, all of them with the fault: a trial")
+      .Between(1, 100000)
+      .ShowDefault();
+  verb->Add("--beside", &gameday.beside,
+            "Further runs of a trial's drill, without the fault: of a fault that one run has among "
+            "many")
+      .Between(0, 100000)
+      .ShowDefault();
+  verb->Add("--no-confirm", &arguments->drill.no_confirm,
+            "As drills that do not rerun a suspected drift once more");
+  verb->Add("--width", &arguments->width_percent,
+            "Points of a hundred: a rate is told where its interval is no wider")
+      .Between(1, 100)
+      .ShowDefault();
+  verb->Add("--resume", &drill.resume,
+            "Go on with the interrupted game day in --out, with its own settings");
+}
+
+void AddGamedayNotes(Command* verb) {
+  verb->Note(
+      "Faults: seed:lost (the command gets another seed, and nobody is told); "
+      "hyperparameter:NAME*FACTOR[,FACTOR...] as the command passes it, or with @--option behind, "
+      "which is appended; argument:NAME=VALUE; env:NAME=VALUE, such as a library's kernel; "
+      "data:NAME=row (one row is a copy of another), row-unseen and order-unseen (as if no hash "
+      "told); tensor:bit, tensor:zero and tensor:bf16, in the checkpoint that a rerun left; "
+      "metric:NAME+2sd (worse by so many standard deviations of the other runs); "
+      "curve:NAME*FACTOR.");
+  verb->Note(
+      "Without --fault every run is asked for a lost seed, its first data item, its rates of "
+      "learning at 0.1, 1, 5 and 10 % less, its checkpoint, OpenBLAS's kernel, its primary metrics "
+      "and its losses, as far as its record has them. What cannot be planted is named with the "
+      "reason.");
+  verb->Note(
+      "Found is what a drill would call drifted, not comparable or failed; an inconclusive verdict "
+      "is neither found nor passed. A run that does not reproduce as it is here has nothing "
+      "planted in it. Intervals are Clopper and Pearson's at 95 %; a run is one trial of a fault.");
+  verb->Note(
+      "The folder --out gets gameday.html, gameday.json, the evidence of every rerun and "
+      "certificate.json, which `rharness drill --certificate` shows beside what is equivalent.");
+  verb->ExitCode(kExitOk, "there is a certificate; with --dry-run: the plan is shown");
+  verb->ExitCode(kExitUsage, "usage or invalid input");
+  verb->ExitCode(kExitInconclusive, "too few trials for any rate: how many more runs is said");
+  verb->ExitCode(kExitInfrastructure, "infrastructure or an interrupt");
+  verb->ExitCode(kExitIntegrity, "integrity");
+  verb->Example("rharness gameday --history runs.db --out gameday --dry-run");
+  verb->Example(
+      "rharness gameday --history runs.db --select 'family = mlp' --fault "
+      "'hyperparameter:learning_rate*0.95,0.9@--lr' --out gameday");
+  verb->Example(
+      "rharness drill --history runs.db --certificate gameday/certificate.json --out tonight");
+}
+
+}  // namespace
+
+void AddGameday(Command& root) {
+  auto arguments = std::make_shared<GamedayArguments>();
+  arguments->drill.out = "gameday";
+  arguments->drill.drill.plan.slots.cpus = 0;
+  Command& verb =
+      root.AddVerb("gameday", "Plant faults in copies of recorded runs: are they found?");
+  verb.Describe(
+      "Plants faults of known size into copies of recorded runs and of what their reruns leave, "
+      "and judges them as a drill does. It says how often each would have been found, with its "
+      "interval, how often a drill calls what nobody changed, and how often a verdict flips; and "
+      "writes what drills show beside 'equivalent'.");
+  AddFaultOptions(&verb, arguments.get());
+  AddResourceOptions(&verb, &arguments->drill);
+  AddPlaceOptions(&verb, &arguments->drill);
+  verb.Heading("Output");
+  verb.Add("--out", &arguments->drill.out, "Folder of this game day; must not hold another one")
+      .Folder()
+      .ShowDefault();
+  verb.Add("--dry-run", &arguments->drill.dry_run, "Print what would be planted and its cost");
+  verb.Add("--json", &arguments->drill.json, "Print rharness.gameday/v1 instead of text");
+  AddGamedayNotes(&verb);
+  verb.Do([arguments, &verb] { return RunGameday(arguments.get(), &verb); });
+}
+
+}  // namespace rharness

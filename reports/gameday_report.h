@@ -1,0 +1,35 @@
+// What a game day found: "rharness.gameday/v1".
+//
+// Role: a noun with every number and sentence in it; harness/gameday fills it, the writers below
+// lay it out.
+#ifndef RHARNESS_REPORTS_GAMEDAY_REPORT_H_
+#define RHARNESS_REPORTS_GAMEDAY_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "reports/sensitivity.h"
+
+namespace rharness {
+
+struct GamedayReport {
+  Sensitivity sensitivity;   // every rate, also those with too few trials
+  bool planned = false;      // nothing was run
+  std::string headline;      // one sentence
+  std::string next;          // what to do now
+  int reruns = 0;            // planned, or carried out
+  double run_seconds = 0.0;  // as recorded, summed over these
+  bool certified = false;    // certificate.json was written
+  std::vector<std::string> notes;
+  bool interrupted = false;
+  int exit_code = 3;
+};
+
+Json ToJson(const GamedayReport& report);
+std::string WriteTerminal(const GamedayReport& report, int columns, bool color);
+std::string WriteHtml(const GamedayReport& report);  // a page without scripts
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_GAMEDAY_REPORT_H_

@@ -1,0 +1,142 @@
+// Rates in words, and the certificate as JSON.
+#include "reports/sensitivity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/json_members.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+double FoundShare(const SensitivityRate& rate) {
+  return rate.trials == 0 ? 0.0 : static_cast<double>(rate.found) / rate.trials;
+}
+
+bool IsHyperparameter(const SensitivityRate& rate) {
+  return rate.name.starts_with("hyperparameter:");
+}
+
+}  // namespace
+
+template <class Io, Is<SensitivityRate> T>
+void Members(Io& io, T& rate) {
+  io.Must("name", rate.name);
+  io.Must("words", rate.words);
+  io.Must("trials", rate.trials);
+  io.Must("found", rate.found);
+  io.Must("undecided", rate.undecided);
+  io.May("equal", rate.equal);
+  io.May("not_made", rate.not_made);
+  io.Must("low", rate.low);
+  io.Must("high", rate.high);
+  io.Must("enough", rate.enough);
+  io.May("more_runs", rate.more);
+  io.May("cannot", rate.cannot);
+  io.May("example", rate.example);
+}
+
+void CheckRead(JsonReader& reader, const SensitivityRate& rate) {
+  const bool counts = rate.trials >= 0 && rate.found >= 0 && rate.undecided >= 0 &&
+                      rate.trials - rate.found >= rate.undecided;
+  if (!counts) reader.Fail("more were found and undecided than there were trials", "found");
+  const double share = FoundShare(rate);
+  const bool bounds =
+      rate.low >= 0.0 && rate.low <= share && share <= rate.high && rate.high <= 1.0;
+  if (rate.trials > 0 && !bounds) reader.Fail("found / trials is not between low and high", "low");
+}
+
+template <class Io, Is<SensitivityFamily> T>
+void Members(Io& io, T& family) {
+  io.Must("name", family.name);
+  io.Must("family", family.family);
+  io.Must("configuration", family.configuration);
+  io.Must("declared", family.declared);
+  io.Must("tolerances", family.tolerances);
+  io.Must("runs", family.runs);
+  io.May("together", family.together);
+  io.May("beside", family.beside);
+  io.List("faults", family.faults);
+  io.List("unchanged", family.unchanged);
+}
+
+template <class Io, Is<Sensitivity> T>
+void Members(Io& io, T& sensitivity) {
+  io.Must("gameday_id", sensitivity.gameday_id);
+  io.Must("version", sensitivity.version);
+  io.MayText("made", sensitivity.made, FormatTime, ParseTime);
+  io.May("host", sensitivity.host);
+  io.Must("reruns", sensitivity.reruns);
+  io.Must("confirm", sensitivity.confirm);
+  io.Must("width", sensitivity.width);
+  io.Must("confidence", sensitivity.confidence);
+  io.List("families", sensitivity.families);
+}
+
+Json ToJson(const Sensitivity& sensitivity) {
+  Json json;
+  json.Set("schema", fmt::format("rharness.sensitivity/v{}", kSensitivityVersion));
+  MemberWriter io(&json);
+  Members(io, sensitivity);
+  return json;
+}
+
+Result<Sensitivity> ParseSensitivity(const Json& json, std::string_view file) {
+  JsonReader reader(json, std::string(file));
+  Sensitivity sensitivity;
+  reader.ReadSchema("rharness.sensitivity", kSensitivityVersion);
+  MemberReader io(&reader);
+  Members(io, sensitivity);
+  RETURN_IF_ERROR(reader.status());
+  return sensitivity;
+}
+
+// An interval is rounded outwards: it never looks narrower than it is.
+std::string RateWords(const SensitivityRate& rate) {
+  if (rate.trials == 0) return "no trials";
+  return fmt::format("{:.0f} % ({:.0f}-{:.0f}) of {}", 100 * FoundShare(rate),
+                     std::floor(100 * rate.low), std::ceil(100 * rate.high),
+                     Counted(static_cast<std::uint64_t>(rate.trials), "trial"));
+}
+
+std::string Sentence(const SensitivityRate& rate) {
+  return fmt::format("{} would have been found in {}", rate.words, RateWords(rate));
+}
+
+std::string ThinSentence(const SensitivityRate& rate) {
+  if (!rate.cannot.empty()) return fmt::format("{}: {}", rate.words, rate.cannot);
+  const std::string more =
+      rate.more > 0 ? fmt::format("; {} of this configuration would do",
+                                  Counted(static_cast<std::uint64_t>(rate.more), "more run"))
+                    : "";
+  return fmt::format("{}: {} is too few to say how often it would have been found{}", rate.words,
+                     Counted(static_cast<std::uint64_t>(rate.trials), "trial"), more);
+}
+
+std::string WayWords(const SensitivityFamily& family) {
+  const std::string planted =
+      family.together == 1 ? "each drilled"
+                           : fmt::format("{} with a fault drilled together", family.together);
+  if (family.beside == 0) return family.together == 1 ? planted + " by itself" : planted;
+  return fmt::format("{} beside {} without", planted,
+                     Counted(static_cast<std::uint64_t>(family.beside), "run"));
+}
+
+std::string TellingSentence(const SensitivityFamily& family) {
+  const SensitivityRate* told = nullptr;
+  for (const SensitivityRate& rate : family.faults) {  // of a hyperparameter the smallest first
+    if (!rate.enough || !IsHyperparameter(rate)) continue;
+    told = &rate;
+    if (FoundShare(rate) > 0.5) break;
+  }
+  for (const SensitivityRate& rate : family.faults) {
+    if (!rate.enough || (told != nullptr && IsHyperparameter(*told))) continue;
+    if (told == nullptr || FoundShare(rate) < FoundShare(*told)) told = &rate;
+  }
+  return told == nullptr ? "" : Sentence(*told);
+}
+
+}  // namespace rharness
