@@ -302,6 +302,18 @@ Report SampleReport() {
                  Infra(),
                  Identical("order-stats/2026-10-01", "order-stats"),
                  Identical("order-stats/2026-10-02", "order-stats")};
+  const std::string found = "a learning rate 5 % lower would have been found in 93 % (84-98) of 60";
+  report.runs[3].sensitivity = found;
+  report.sensitivity = {{.family = "digits-mlp",
+                         .configuration = std::string(64, 'c'),
+                         .source = "game day of 2026-11-01",
+                         .sentences = {found, "a lost seed would have been found in all"},
+                         .stale = ""},
+                        {.family = "lm-small",
+                         .configuration = std::string(64, 'd'),
+                         .source = "game day of 2026-10-01",
+                         .sentences = {},
+                         .stale = "it is of rharness 0.0.9"}};
   Promise(&report);
   Tally(&report);
   return report;
@@ -338,10 +350,15 @@ Report HostileReport(const std::string& text) {
   report.title = report.drill_id = report.version = report.history = text;
   report.selection = report.launcher = report.executor = report.host = text;
   report.notes = {text, text};
+  for (ReportSensitivity& sensitivity : report.sensitivity) {
+    sensitivity.family = sensitivity.configuration = sensitivity.source = text;
+    sensitivity.stale = text;
+    sensitivity.sentences = {text};
+  }
   for (ReportRun& run : report.runs) {
     run.run_id = run.family = run.declared = run.headline = text;
     run.notes = {text};
-    run.comparison_path = text;
+    run.comparison_path = run.sensitivity = text;
     for (Finding& f : run.findings) {
       f.code = f.subject = f.observed = f.limit = f.rule = f.message = text;
     }
