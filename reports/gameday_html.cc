@@ -14,22 +14,6 @@ namespace {
 constexpr std::size_t kMostGamedaySections = 200;
 constexpr std::string_view kGamedayRecord = "gameday.json";
 
-// A bar from 0 to 100 %: the interval, and the rate in it.
-std::string RateBar(const SensitivityRate& rate) {
-  if (rate.trials == 0) return "";
-  constexpr double kWidth = 160;
-  const double share = static_cast<double>(rate.found) / rate.trials;
-  return fmt::format(
-      "<svg width=\"{0:.0f}\" height=\"14\" viewBox=\"0 0 {0:.0f} 14\" role=\"img\" "
-      "aria-label=\"{1}\"><rect x=\"0\" y=\"6\" width=\"{0:.0f}\" height=\"2\" "
-      "fill=\"currentColor\" "
-      "opacity=\"0.2\"/><rect x=\"{2:.1f}\" y=\"4\" width=\"{3:.1f}\" height=\"6\" "
-      "fill=\"currentColor\" opacity=\"0.35\"/><rect x=\"{4:.1f}\" y=\"1\" width=\"3\" "
-      "height=\"12\" fill=\"currentColor\"/></svg>",
-      kWidth, HtmlText(RateWords(rate), 100), kWidth * rate.low,
-      std::max(1.0, kWidth * (rate.high - rate.low)), std::min(kWidth - 3, kWidth * share));
-}
-
 // The colour: found or missed where that is told, else open.
 std::string_view RateKind(const SensitivityRate& rate, bool is_fault) {
   if (!rate.cannot.empty() || rate.trials == 0) return "infra";
@@ -39,24 +23,31 @@ std::string_view RateKind(const SensitivityRate& rate, bool is_fault) {
   return share > 0.5 ? "identical" : "drifted";
 }
 
+// What stands beside a rate: why there is none, what it lacks, what it is about.
+std::string Beside(const SensitivityRate& rate, bool is_fault, bool planned) {
+  if (!rate.cannot.empty()) return HtmlText(rate.cannot, 400);
+  if (planned) return HtmlText(rate.example, 200);
+  std::string lacks;
+  if (is_fault && !rate.enough) {
+    lacks = rate.more > 0 ? fmt::format("{} needed. ",
+                                        Counted(static_cast<std::uint64_t>(rate.more), "more run"))
+                          : "Too few trials. ";
+  }
+  if (rate.equal > 0) lacks += fmt::format("{} equal bit for bit. ", rate.equal);
+  if (rate.not_made > 0) lacks += fmt::format("{} not made. ", rate.not_made);
+  return lacks + HtmlText(rate.example, 300);
+}
+
 std::string RateRows(const std::vector<SensitivityRate>& rates, bool is_fault, bool planned) {
   std::string rows;
   for (const SensitivityRate& rate : rates) {
-    std::string told = rate.cannot.empty() ? RateWords(rate) : rate.cannot;
-    if (planned && rate.cannot.empty()) told = rate.example;
-    if (is_fault && !planned && rate.cannot.empty() && !rate.enough) {
-      told += rate.more > 0
-                  ? fmt::format("; {} needed",
-                                Counted(static_cast<std::uint64_t>(rate.more), "more run"))
-                  : "; too few trials";
-    }
-    if (rate.equal > 0) told += fmt::format("; {} equal bit for bit", rate.equal);
+    const bool told = rate.cannot.empty() && !planned;
     rows += fmt::format(
-        "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Rate\">{}</td><td "
-        "data-l=\"Told\"><span class=\"b\">{}</span></td><td class=\"n\" data-l=\"Undecided\">{}"
-        "</td><td data-l=\"For example\">{}</td></tr>\n",
-        RateKind(rate, is_fault), HtmlText(rate.words, 200), planned ? "" : RateBar(rate),
-        HtmlText(told, 400), rate.undecided, planned ? "" : HtmlText(rate.example, 300));
+        "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Rate\">{}</td><td class=\"n\" "
+        "data-l=\"Undecided\">{}</td><td data-l=\"Told\">{}</td></tr>\n",
+        RateKind(rate, is_fault), HtmlText(rate.words, 200),
+        told ? fmt::format("<span class=\"b\">{}</span>", RateWords(rate)) : "",
+        told ? std::to_string(rate.undecided) : "", Beside(rate, is_fault, planned));
   }
   return rows;
 }
@@ -67,12 +58,12 @@ std::string FamilySection(const SensitivityFamily& family, bool planned) {
       Counted(static_cast<std::uint64_t>(family.runs), "run"),
       family.declared.empty() ? "" : ", declared " + HtmlText(family.declared, 40),
       ", " + WayWords(family));
-  out += HtmlTable("Would it have been found?",
-                   HtmlHeads({"Planted", "Rate", "Found", "Undecided", "For example"}),
-                   RateRows(family.faults, true, planned), "stack");
+  out +=
+      HtmlTable("Would it have been found?", HtmlHeads({"Planted", "Found", "Undecided", "Told"}),
+                RateRows(family.faults, true, planned), "stack");
   if (!planned) {
     out += HtmlTable("Called, and nothing was planted",
-                     HtmlHeads({"Trial", "Rate", "Called", "Undecided", "For example"}),
+                     HtmlHeads({"Trial", "Called", "Undecided", "Told"}),
                      RateRows(family.unchanged, false, false), "stack");
   }
   return out + "</section>\n";

@@ -126,17 +126,20 @@ std::string WayWords(const SensitivityFamily& family) {
 }
 
 std::string TellingSentence(const SensitivityFamily& family) {
-  const SensitivityRate* told = nullptr;
+  const SensitivityRate* found = nullptr;
+  const SensitivityRate* missed = nullptr;
+  const SensitivityRate* least = nullptr;
   for (const SensitivityRate& rate : family.faults) {  // of a hyperparameter the smallest first
-    if (!rate.enough || !IsHyperparameter(rate)) continue;
-    told = &rate;
-    if (FoundShare(rate) > 0.5) break;
+    if (!rate.enough) continue;
+    if (least == nullptr || FoundShare(rate) < FoundShare(*least)) least = &rate;
+    if (!IsHyperparameter(rate) || found != nullptr) continue;
+    (FoundShare(rate) > 0.5 ? found : missed) = &rate;
   }
-  for (const SensitivityRate& rate : family.faults) {
-    if (!rate.enough || (told != nullptr && IsHyperparameter(*told))) continue;
-    if (told == nullptr || FoundShare(rate) < FoundShare(*told)) told = &rate;
+  if (found != nullptr && missed != nullptr) {
+    return fmt::format("{}, {} in {}", Sentence(*found), missed->words, RateWords(*missed));
   }
-  return told == nullptr ? "" : Sentence(*told);
+  if (found != nullptr || missed != nullptr) return Sentence(found != nullptr ? *found : *missed);
+  return least == nullptr ? "" : Sentence(*least);
 }
 
 }  // namespace rharness

@@ -324,6 +324,7 @@ SensitivityFamily GroundJudge::Rates(SensitivityRate stored) const {
                            .unchanged = {as_recorded_, same_, reseeded_, flips_, stored}};
   for (SensitivityRate& rate : family.faults) {
     Settle(inputs_.confidence, inputs_.width, inputs_.together, &rate);
+    if (!rate.cannot.empty()) rate.more = 0;  // more runs alone would not do
   }
   for (SensitivityRate& rate : family.unchanged) {
     Settle(inputs_.confidence, inputs_.width, 1, &rate);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "harness/base/digest.h"
@@ -23,6 +25,11 @@ std::vector<Fault> FaultsOf(const Manifest& run, const std::vector<Fault>& given
       faults.push_back(one);
     }
   }
+  // By kind and subject, the smallest first.
+  std::ranges::stable_sort(faults, {}, [](const Fault& fault) {
+    const bool scaled = fault.kind == FaultKind::kHyperparameter || fault.kind == FaultKind::kCurve;
+    return std::tuple(fault.kind, fault.subject, scaled ? std::abs(fault.size - 1.0) : fault.size);
+  });
   return faults;
 }
 

@@ -119,7 +119,7 @@ TEST_F(DrillProgram, NamesAWordThatIsNoVerb) {
   EXPECT_EQ(result.outcome.exit_code, 2);
   EXPECT_THAT(result.stderr_text, HasSubstr("'dril' is no verb"));
   EXPECT_THAT(result.stderr_text,
-              HasSubstr("history, rebuild, fetch, drill, rerun, compare, isolate, probe"));
+              HasSubstr("history, rebuild, fetch, drill, rerun, compare, isolate, gameday, probe"));
 }
 
 TEST_F(DrillProgram, RefusesNumbersThatAreNone) {
