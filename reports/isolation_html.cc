@@ -83,8 +83,8 @@ std::string TrialRows(const IsolationReport& report) {
     const IsolationTrial& trial = report.trials[i];
     const std::string_view kind = trial.answer == "reproduces" ? "drifted"
                                   : trial.answer == "does_not" ? "identical"
-                                  : trial.answer == "other"    ? "failed"
-                                                               : "infra";
+                                  : trial.answer == "other" || trial.answer == "partly" ? "failed"
+                                                                                        : "infra";
     const std::string href = RelativeHref(trial.evidence + "/evidence.json");
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Asked\">{}</td><td "

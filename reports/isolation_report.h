@@ -30,7 +30,7 @@ struct IsolationTrial {
   int number = 0;  // of its rerun
   std::string purpose;
   std::vector<int> at;  // one an axis that can be set, in their order
-  std::string answer;   // "reproduces", "does_not", "other", "skipped"
+  std::string answer;   // "reproduces", "does_not", "partly", "other", "skipped"
   std::string seen;     // what it showed, or why it is no evidence
   double seconds = 0.0;
   std::string evidence;  // relative to the search's folder

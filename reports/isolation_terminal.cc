@@ -105,7 +105,9 @@ std::string Trials(const IsolationReport& report, int columns) {
 
 std::string Sureness(const IsolationReport& report) {
   if (report.end != "named") return "";
-  if (report.exact && report.bits) return "every bit counts: each answer counts as certain";
+  if (report.exact && report.bits)
+    return "every bit counts: certain as far as a rerun of one setting comes out the same each "
+           "time";
   if (report.exact) return "reruns of one setting are equal: each answer counts as certain";
   return fmt::format(
       "a rerun is on the wrong side in {:.1f} % of cases; the chance that a wrong cause is named "

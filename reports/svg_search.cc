@@ -42,12 +42,13 @@ std::vector<std::size_t> Columns(const IsolationReport& report, std::size_t sett
 std::string_view ClassOf(const std::string& answer) {
   if (answer == "reproduces") return "drifted";
   if (answer == "does_not") return "identical";
-  return answer == "other" ? "failed" : "infra";
+  return answer == "other" || answer == "partly" ? "failed" : "infra";
 }
 
 std::string Words(const IsolationTrial& trial) {
   if (trial.answer == "reproduces") return "drifts";
   if (trial.answer == "does_not") return "as recorded";
+  if (trial.answer == "partly") return "drifts otherwise";
   return trial.answer == "other" ? "another failure" : "no evidence";
 }
 

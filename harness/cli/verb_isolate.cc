@@ -142,7 +142,8 @@ void AddIsolateNotes(Command* verb) {
       "seed:NAME=VALUE (as the command passes them), commit:COMMIT or commit:GOOD..BAD, "
       "data:NAME=SHA256@LOCATION, image:REFERENCE@sha256:DIGEST, cpus:NUMBER, node:NAME (of "
       "Slurm). Several values between commas are a chain, in their order, of which the first bad "
-      "one is looked for; between two commits git tells them.");
+      "one is looked for; between two commits git tells them. Variables and seeds have one value, "
+      "and so has an argument whose recorded value has a comma.");
   verb->Note(
       "What differs and cannot be set here, such as a driver or the host's packages, is named: "
       "nothing is said of it. A rerun that fails in another way, or differs in what the difference "
@@ -161,7 +162,7 @@ void AddIsolateNotes(Command* verb) {
   verb->Example("rharness isolate runs/mlp-7.json --against runs/mlp-8.json --out why");
   verb->Example(
       "rharness isolate runs/mlp-7.json --axis env:OMP_NUM_THREADS=8 --axis "
-      "commit:1f0c9a7..8d2e6f3b5a1c4e7f9b0d2a3c5e7f9a1b3c5d7e9f --out why");
+      "commit:$(git rev-parse v1.4)..$(git rev-parse HEAD) --out why");
   verb->Example("rharness isolate --resume --out why --budget-reruns 60");
 }
 

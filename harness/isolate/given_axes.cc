@@ -74,7 +74,10 @@ Result<Axis> ArgumentAxis(const Manifest& recorded, const GivenAxis& given) {
                 {.text = found->prefix + found->value, .setting = found->prefix + found->value});
   axis.subject = given.name;
   axis.argument = found->argument;
-  for (const std::string& value : given.values) {
+  // "0.9,0.999" is one value, and so is what is to stand in its place.
+  const bool is_list = found->value.find(',') != found->value.npos;
+  const std::vector<std::string> whole = {fmt::format("{}", fmt::join(given.values, ","))};
+  for (const std::string& value : is_list ? whole : given.values) {
     const std::string text = found->prefix + value;
     if (text == axis.values.back().text) return Refuse(given, "has one value twice in a row");
     axis.values.push_back({.text = text, .setting = text});

@@ -330,7 +330,14 @@ Result<IsolationReport> ResumeSearch(const IsolateOptions& options, const DrillH
   settings.drill.options.out = out;
   settings.drill.options.retry = options.drill.retry;
   settings.drill.options.quiet_hours = options.drill.quiet_hours;
-  // A larger budget is why a search that stopped goes on.
+  // A larger budget is why a search that stopped goes on; a smaller one would unsay its answer.
+  const int before = settings.rules.budget;
+  if (options.rules.budget > 0 && (before == 0 || options.rules.budget < before)) {
+    return InvalidInput(
+        fmt::format("the search has {}; expected no smaller one",
+                    before == 0 ? "no limit" : fmt::format("one of {} reruns", before)),
+        "--budget-reruns");
+  }
   if (options.rules.budget > 0) settings.rules.budget = options.rules.budget;
   CauseSearch search(std::move(settings), hooks, clock, std::move(journal), std::move(past));
   return search.Run(options.parse_image);

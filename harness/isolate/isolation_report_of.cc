@@ -75,6 +75,16 @@ std::vector<SearchStep> StepsOf(const CauseSet& cause) {
   return steps;
 }
 
+// With everything set back that is named, a rerun that shows something all the same.
+const RanTrial* Remaining(const SearchDone& done) {
+  if (done.state.settled || done.state.causes.empty()) return nullptr;
+  std::vector<SearchStep> steps;
+  for (const CauseSet& cause : done.state.causes) {
+    for (const SearchStep& step : StepsOf(cause)) steps.push_back(step);
+  }
+  return FindTrial(done, With(done, steps, true), TrialAnswer::kPartly);
+}
+
 void AddProof(const SearchDone& done, IsolationReport* report) {
   const auto add = [&](const RanTrial* trial, const std::string& what) {
     if (trial != nullptr) {
@@ -88,6 +98,9 @@ void AddProof(const SearchDone& done, IsolationReport* report) {
   for (const CauseSet& cause : done.state.causes) {
     add(FindTrial(done, With(done, StepsOf(cause), false), TrialAnswer::kReproduces),
         "the cause alone");
+  }
+  if (const RanTrial* rest = Remaining(done); rest != nullptr) {
+    add(rest, "all causes set back, all else changed");
   }
   if (done.state.settled) {
     add(FindTrial(done, With(done, done.state.set_back, true), TrialAnswer::kDoesNot),
@@ -210,6 +223,11 @@ void SayNamed(const SearchDone& done, IsolationReport* report) {
   } else if (!report->mitigation.empty()) {
     report->next = "set back " + report->mitigation + "; with it the run reproduces";
     report->next += report->target.empty() ? "" : " on the changed side";
+  } else if (const RanTrial* rest = Remaining(done); rest != nullptr) {
+    report->next = fmt::format(
+        "this is not all: with it set back, all else changed, rerun {} shows {}; to find the cause "
+        "of that, give its evidence as --against",
+        rest->number, DescribeInLine(rest->signature));
   } else {
     report->next = "whether it is gone when this is set back could not be judged";
   }

@@ -17,6 +17,8 @@ namespace {
 // what is needed. An error in what else is asked costs trials, or the answer.
 constexpr double kShares = 0.5 + 2.0 + 1.5;
 constexpr double kSearchError = 0.03;
+// Of the first look at a set that is tried alone; the second, a contrast, holds to its share.
+constexpr double kFirstLookError = 0.03;
 constexpr double kEndError = 0.01;
 constexpr int kAttempts = 4;
 // Steps of different axes between which nothing could be judged are tried one by one up to here.
@@ -115,11 +117,22 @@ class SearchPasses {
       }
       line.resize(end.low);
       std::erase_if(line, [&](const SearchStep& step) { return step.position <= base[step.axis]; });
-      const auto alone = replay_.Decide(base, TrialPurpose::kAlone, Allow(Weight((*asked)++)));
+      const auto alone = ShowsItAlone(base, Allow(Weight((*asked)++)));
       if (!alone) return std::nullopt;
-      if (*alone == Truth::kYes) return true;
+      if (*alone) return true;
     }
     return false;
+  }
+
+  // Where answers may be wrong, and so may the rates at which they are: beside nothing changed.
+  std::optional<bool> ShowsItAlone(const Positions& at, double error) {
+    const double first = rules_.Exact() ? error : kFirstLookError;
+    const auto alone = replay_.Decide(at, TrialPurpose::kAlone, first);
+    if (!alone) return std::nullopt;
+    if (*alone != Truth::kYes || rules_.Exact()) return *alone == Truth::kYes;
+    const auto more = replay_.ShowsItMoreOften(at, Positions(last_.size(), 0), error);
+    if (!more) return std::nullopt;
+    return *more == Truth::kYes;
   }
 
   static std::vector<SearchStep> LineUpTo(const Positions& limit) {
@@ -274,6 +287,8 @@ std::string_view TrialAnswerName(TrialAnswer answer) {
       return "reproduces";
     case TrialAnswer::kDoesNot:
       return "does_not";
+    case TrialAnswer::kPartly:
+      return "partly";
     case TrialAnswer::kOther:
       return "other";
     case TrialAnswer::kSkipped:

@@ -18,6 +18,8 @@
 // (2002) 2. Where answers may be wrong the line is searched by M. V. Burnashev and
 // K. Sh. Zigangirov, "An interval estimation problem for controlled observations", Problems of
 // Information Transmission 10 (1974) 3, and single questions are A. Wald's sequential test (1945).
+// Both trust the rates that they are given. What is named has passed a test that does not: that the
+// cause alone shows the difference more often than nothing changed does, whatever the rates are.
 #ifndef RHARNESS_HARNESS_ISOLATE_SEARCH_H_
 #define RHARNESS_HARNESS_ISOLATE_SEARCH_H_
 
@@ -32,11 +34,13 @@ using Positions = std::vector<int>;  // one an axis
 
 enum class TrialAnswer {
   kReproduces,  // the same difference
-  kDoesNot,     // no difference, or none of that kind
+  kDoesNot,     // no difference
+  kPartly,      // not that difference, but part of it, or what hid behind it: as kDoesNot, but it
+                // does not show that the run is as recorded again
   kOther,       // another difference: no evidence for or against
   kSkipped,     // it could not be tried or judged; likewise
 };
-std::string_view TrialAnswerName(TrialAnswer answer);  // "reproduces", "does_not", ...
+std::string_view TrialAnswerName(TrialAnswer answer);  // "reproduces", "does_not", "partly", ...
 
 enum class TrialPurpose { kAllChanged, kNoneChanged, kSearch, kAlone, kNeeded, kSetBack };
 std::string_view TrialPurposeName(TrialPurpose purpose);  // "all_changed", ...

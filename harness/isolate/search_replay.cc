@@ -2,6 +2,7 @@
 #include "harness/isolate/search_replay.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -10,6 +11,12 @@ namespace rharness {
 namespace {
 
 constexpr int kUnjudgedAnswers = 3;  // of one set, where answers may be wrong: then it is given up
+constexpr int kMostPairs = 60;       // of reruns that are held to each other
+constexpr double kHopeless = 0.05;   // of the evidence for a difference
+
+bool SaysNo(TrialAnswer answer) {
+  return answer == TrialAnswer::kDoesNot || answer == TrialAnswer::kPartly;
+}
 
 double Entropy(double p) {  // bits
   const auto part = [](double q) { return q <= 0.0 ? 0.0 : -q * std::log2(q); };
@@ -58,7 +65,7 @@ class Belief {
   }
 
   void Learn(std::size_t count, TrialAnswer answer) {
-    if (answer == TrialAnswer::kOther || answer == TrialAnswer::kSkipped) {
+    if (answer != TrialAnswer::kReproduces && !SaysNo(answer)) {
       ++given_up_[count];
       return;
     }
@@ -173,6 +180,8 @@ std::optional<Truth> SearchReplay::Decide(const Positions& at, TrialPurpose purp
       return Truth::kYes;
     case TrialAnswer::kDoesNot:
       return Truth::kNo;
+    case TrialAnswer::kPartly:
+      return purpose == TrialPurpose::kSetBack ? Truth::kNotJudged : Truth::kNo;
     default:
       return Truth::kNotJudged;
   }
@@ -193,7 +202,7 @@ std::optional<Truth> SearchReplay::DecideBySequence(const Positions& at, TrialPu
     for (const TrialAnswer answer : *answers) {
       if (answer == TrialAnswer::kReproduces) {
         ratio += std::log((1.0 - miss) / fake);
-      } else if (answer == TrialAnswer::kDoesNot) {
+      } else if (SaysNo(answer)) {
         ratio -= std::log((1.0 - fake) / miss);
       } else {
         ++unjudged;
@@ -202,6 +211,52 @@ std::optional<Truth> SearchReplay::DecideBySequence(const Positions& at, TrialPu
     if (unjudged >= kUnjudgedAnswers) return Truth::kNotJudged;
   }
   return ratio > 0.0 ? Truth::kYes : Truth::kNo;
+}
+
+// The mean of E-variables for some rates of errors is one, too. Each is the quotient of how likely
+// a pair is where the two sides differ by that rate, and where both show it in half of the reruns:
+// no rate common to both makes its mean greater than 1.
+std::optional<Truth> SearchReplay::ShowsItMoreOften(const Positions& at, const Positions& base,
+                                                    double error) {
+  constexpr std::array<double, 4> kRates = {0.05, 0.15, 0.25, 0.35};
+  std::array<double, kRates.size()> evidence;
+  evidence.fill(1.0);
+  int unjudged = 0;
+  for (int pair = 0; pair < kMostPairs; ++pair) {
+    const auto answers = AskInTurns({at, base}, 2.0 * std::log(1.0 / error) / Drift(rules_));
+    if (!answers) return std::nullopt;
+    const auto judged = [](TrialAnswer one) {
+      return one == TrialAnswer::kReproduces || SaysNo(one);
+    };
+    if (!std::ranges::all_of(*answers, judged)) {
+      if (++unjudged >= kUnjudgedAnswers) return Truth::kNotJudged;
+      continue;
+    }
+    const bool here = answers->front() == TrialAnswer::kReproduces;
+    const bool there = answers->back() == TrialAnswer::kReproduces;
+    double mean = 0.0;
+    for (std::size_t i = 0; i < kRates.size(); ++i) {
+      const double wrong = kRates[i];
+      evidence[i] *= 4.0 * (here ? 1.0 - wrong : wrong) * (there ? wrong : 1.0 - wrong);
+      mean += evidence[i] / static_cast<double>(kRates.size());
+    }
+    if (mean >= 1.0 / error) return Truth::kYes;
+    if (mean <= kHopeless) return Truth::kNo;
+  }
+  return Truth::kNo;
+}
+
+// One after the other where trials are made one at a time.
+std::optional<std::vector<TrialAnswer>> SearchReplay::AskInTurns(const std::vector<Positions>& at,
+                                                                 double estimate) {
+  if (rules_.width > 1) return Ask(at, TrialPurpose::kAlone, estimate);
+  std::vector<TrialAnswer> answers;
+  for (const Positions& one : at) {
+    const auto answer = Ask({one}, TrialPurpose::kAlone, estimate);
+    if (!answer) return std::nullopt;
+    answers.push_back(answer->front());
+  }
+  return answers;
 }
 
 std::optional<LineEnd> SearchReplay::FindEnd(const Positions& base,
@@ -231,7 +286,7 @@ std::optional<LineEnd> SearchReplay::FindExactEnd(const Positions& base,
     }
     for (std::size_t i = 0; i < picked.size(); ++i) {
       if (picked[i] >= end.high) continue;
-      if ((*answers)[i] == TrialAnswer::kDoesNot) {
+      if (SaysNo((*answers)[i])) {
         end.low = std::max(end.low, picked[i]);
       } else {
         skipped.insert(picked[i]);

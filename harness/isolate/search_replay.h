@@ -29,6 +29,13 @@ class SearchReplay {
   // Nothing, here and below: answers are missing, and state() says which, or why none is asked for.
   std::optional<Truth> Decide(const Positions& at, TrialPurpose purpose, double error);
 
+  // Whether `at` shows the difference more often than `base`, by reruns of the two in turns and
+  // whatever the rates of errors are: kYes by chance in at most `error` of cases where it does not.
+  // kNo: nothing of that is seen, or it takes too long. The test is that of two samples by R.
+  // Turner, A. Ly, P. Grünwald, "Generic E-variables for exact sequential k-sample tests that allow
+  // for optional stopping", J. Stat. Planning and Inference 230 (2024), 106116.
+  std::optional<Truth> ShowsItMoreOften(const Positions& at, const Positions& base, double error);
+
   // Of a line that shows nothing at its start and the difference at its end, on top of `base`.
   std::optional<LineEnd> FindEnd(const Positions& base, const std::vector<SearchStep>& line,
                                  double error);
@@ -39,6 +46,8 @@ class SearchReplay {
  private:
   std::optional<std::vector<TrialAnswer>> Ask(const std::vector<Positions>& at,
                                               TrialPurpose purpose, double estimate);
+  std::optional<std::vector<TrialAnswer>> AskInTurns(const std::vector<Positions>& at,
+                                                     double estimate);
   std::optional<Truth> DecideBySequence(const Positions& at, TrialPurpose purpose, double error);
   std::optional<LineEnd> FindExactEnd(const Positions& base, const std::vector<SearchStep>& line);
   std::optional<LineEnd> FindLikelyEnd(const Positions& base, const std::vector<SearchStep>& line,

@@ -120,7 +120,8 @@ TrialAnswer Relate(const Signature& target, const Signature& seen) {
   if (!seen.failure.empty()) {
     return seen.failure == target.failure ? TrialAnswer::kReproduces : TrialAnswer::kOther;
   }
-  if (!target.failure.empty()) return TrialAnswer::kDoesNot;
+  const TrialAnswer absent = seen.Empty() ? TrialAnswer::kDoesNot : TrialAnswer::kPartly;
+  if (!target.failure.empty()) return absent;
   if (!std::ranges::includes(target.changed, seen.changed)) return TrialAnswer::kOther;
   bool whole = seen.changed == target.changed;
   for (const auto& [metric, amount] : seen.moved) {
@@ -143,7 +144,7 @@ TrialAnswer Relate(const Signature& target, const Signature& seen) {
     if (wanted == target.curves.end() || wanted->second * direction < 0) return TrialAnswer::kOther;
   }
   whole = whole && seen.curves.size() == target.curves.size();
-  return whole ? TrialAnswer::kReproduces : TrialAnswer::kDoesNot;
+  return whole ? TrialAnswer::kReproduces : absent;
 }
 
 std::vector<std::string> DescribeSignature(const Signature& signature) {

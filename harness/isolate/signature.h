@@ -37,7 +37,8 @@ Signature SignatureOf(const Comparison& judged, bool bits);
 
 // kReproduces: all of the target, and nothing beside it. A metric has to have moved half as far at
 // least, the same way, and a failure to be that failure. kOther: there is something that the target
-// has not. kDoesNot: part of the target or nothing, and the rest was seen to be absent.
+// has not. kDoesNot: nothing, and the target was seen to be absent. kPartly: part of the target, or
+// something where the target is a failure.
 TrialAnswer Relate(const Signature& target, const Signature& seen);
 
 // "4 tensors of weights model.safetensors differ, first fc1.bias", "metric test_accuracy down by
