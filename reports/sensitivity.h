@@ -22,7 +22,7 @@ struct SensitivityRate {
   std::string name;   // "hyperparameter:learning_rate*0.95", as --fault takes it; "same", "flips"
   std::string words;  // "a learning rate 5 % lower"
   int trials = 0;
-  int found = 0;      // called: drifted, not comparable or failed
+  int found = 0;      // called: drifted or not comparable; where nothing is planted, failed, too
   int undecided = 0;  // neither called nor passed
   int equal = 0;      // of pairs: equal bit for bit
   int not_made = 0;   // trials that could not be carried out, or judged; none of `trials`

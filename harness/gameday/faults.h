@@ -4,9 +4,9 @@
 //   hyperparameter:NAME*F[,F...]    as the command passes it, or with @--option behind: appended
 //   argument:NAME=VALUE             another argument
 //   env:NAME=VALUE                  a variable, such as one that swaps a library's kernel
-//   data:NAME=row|row-unseen|order-unseen   one row is a copy of another; all rows shuffled.
-//   Unseen:
-//                                   as if no hash had told
+//   data:NAME=row                   one row is a copy of another one
+//   data:NAME=row-unseen            the same, as if no hash had told
+//   data:NAME=order-unseen          all rows shuffled, likewise
 //   tensor:bit|zero|bf16            in the kept checkpoint: one bit of one element, one tensor all
 //                                   zero, all values rounded to bfloat16
 //   metric:NAME+Fsd                 worse by F standard deviations of the other runs' records

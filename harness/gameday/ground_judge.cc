@@ -85,6 +85,7 @@ GroundJudge::Trial GroundJudge::Drill(const std::vector<Looks>& looks, std::size
   }
   for (std::size_t i = 0; i < judged && trial.told.empty(); ++i) {
     if (AnswerOf(verdicts[i].verdict) != trial.answer) continue;
+    trial.failed = verdicts[i].verdict == Verdict::kFailed;
     trial.told =
         fmt::format("{}: {}", runs[i].manifest.run_id,
                     verdicts[i].headline.empty() ? std::string(VerdictName(verdicts[i].verdict))
@@ -138,6 +139,7 @@ Status GroundJudge::JudgeFault(const GroundFault& fault) {
     rate.cannot = fmt::format("{} that reproduce, and a drill of these trials has {}",
                               Counted(good_.size(), "run"), drilled);
   }
+  std::string fails;
   for (std::size_t begin = 0;
        begin + together <= good_.size() && good_.size() >= drilled && fault.cannot.empty();
        begin += together) {
@@ -151,11 +153,19 @@ Status GroundJudge::JudgeFault(const GroundFault& fault) {
       whole = added.ok() && *added;
     }
     if (whole) AddBeside(begin, &looks);
-    if (whole) CountTrial(Drill(looks, together, drilled_, fault.index >= 0), &rate);
+    if (whole) {
+      Trial trial = Drill(looks, together, drilled_, fault.index >= 0);
+      // Everybody sees a run that fails; whether it had the fault, nobody does.
+      if (fault.index >= 0 && trial.failed) {
+        trial.answer = PlantedAnswer::kNotMade;
+        fails = "the run fails with it: " + trial.told;
+      }
+      CountTrial(trial, &rate);
+    }
     std::error_code gone;
     fs::remove_all(inputs_.folder / "planted" / "checkpoints", gone);
   }
-  if (rate.trials + rate.not_made > 0) rate.cannot.clear();
+  if (rate.trials + rate.not_made > 0) rate.cannot = rate.trials > 0 ? "" : fails;
   if (rate.trials + rate.not_made == 0 && rate.cannot.empty()) {
     rate.cannot = "no rerun of it was made";
   }

@@ -61,7 +61,8 @@ class GroundJudge {
  private:
   struct Trial {
     PlantedAnswer answer = PlantedAnswer::kNotMade;
-    std::string told;  // the run and what was said of it
+    std::string told;     // the run and what was said of it
+    bool failed = false;  // it is so since the run failed
   };
   // A run's evidence for the first look and for the second; null where there is none.
   struct Looks {

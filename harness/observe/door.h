@@ -5,9 +5,8 @@
 // kInsideFolder:
 //   parts  read-only: the library, the Python hooks, rharness-enter
 //   door   read-only: the socket on which look listens, and what the notes begin with
-//   notes  a file system in memory, of kNotesBytes: the one folder that it can write to, and
-//   nothing
-//          of this host
+//   notes  a file system in memory, of kNotesBytes and of nothing of this host: the one folder
+//          of these that it can write to
 // rharness-enter hands the root, the notes and the mount namespace to look as descriptors and then
 // becomes the run's command. So look has them however soon the run ends, asks no engine, and none
 // of the run's own code has run before.

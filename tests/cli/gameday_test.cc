@@ -161,6 +161,20 @@ TEST_F(GamedayProgram, WhatCannotBePlantedIsNamedWithTheReason) {
   EXPECT_THAT(RateOf("data:other=row").cannot, HasSubstr("no such data"));
 }
 
+// An option that the command refuses would be found always, and say nothing.
+TEST_F(GamedayProgram, ARunThatFailsWithAFaultIsNoTrialOfIt) {
+  Write("train.sh", std::string("[ \"$3\" = 0.1 ] || exit 2\n") + kLearner);
+  RecordSeeds(3);
+  const ProcessResult day = Plant({"argument:--lr=0.3"});
+  EXPECT_EQ(day.outcome.exit_code, 3) << day.stdout_text << day.stderr_text;
+  const SensitivityRate rate = RateOf("argument:--lr=0.3");
+  EXPECT_EQ(rate.trials, 0);
+  EXPECT_EQ(rate.found, 0);
+  EXPECT_EQ(rate.not_made, 3);
+  EXPECT_THAT(rate.cannot, HasSubstr("the run fails with it"));
+  EXPECT_FALSE(fs::exists(At("day/certificate.json")));
+}
+
 TEST_F(GamedayProgram, NothingIsPlantedInARunThatFailsAsItIs) {
   RecordSeeds(2);
   environment_["PATH"] = At("bin").string() + ":" + environment_["PATH"];
