@@ -133,7 +133,8 @@ void AddGamedayNotes(Command* verb) {
   verb->Note(
       "Found is what a drill would call drifted or not comparable; an inconclusive verdict is "
       "neither found nor passed. A run that does not reproduce as it is here has nothing planted "
-      "in it, and one that fails with a fault is no trial of it. Intervals are Clopper and Pearson's at 95 %; a run is one trial of a fault.");
+      "in it, and one that fails with a fault is no trial of it. Intervals are Clopper and "
+      "Pearson's at 95 %; a run is one trial of a fault.");
   verb->Note(
       "The folder --out gets gameday.html, gameday.json, the evidence of every rerun and "
       "certificate.json, which `rharness drill --certificate` shows beside what is equivalent.");
