@@ -224,7 +224,12 @@ std::optional<Truth> SearchReplay::ShowsItMoreOften(const Positions& at, const P
   int unjudged = 0;
   for (int pair = 0; pair < kMostPairs; ++pair) {
     const auto answers = AskInTurns({at, base}, 2.0 * std::log(1.0 / error) / Drift(rules_));
-    if (!answers) return std::nullopt;
+    if (!answers) {
+      for (Trial& trial : state_.next) {
+        if (trial.at == base) trial.purpose = TrialPurpose::kNoneChanged;
+      }
+      return std::nullopt;
+    }
     const auto judged = [](TrialAnswer one) {
       return one == TrialAnswer::kReproduces || SaysNo(one);
     };

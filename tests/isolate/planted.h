@@ -15,6 +15,10 @@ namespace rharness {
 // Each set of axes is enough for the difference; none contains another.
 using PlantedCauses = std::vector<std::set<std::size_t>>;
 
+inline TrialAnswer Say(bool reproduces) {
+  return reproduces ? TrialAnswer::kReproduces : TrialAnswer::kDoesNot;
+}
+
 // A run on `axes` axes whose answers are wrong at a rate.
 class PlantedTraining {
  public:
