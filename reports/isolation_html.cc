@@ -40,9 +40,10 @@ std::string Facts(const IsolationReport& report) {
     facts += HtmlFact("What that costs", HtmlText(report.mitigation_cost, 300));
   }
   if (report.planned) {
-    facts += HtmlFact("Planned",
-                      fmt::format("{} to {} reruns for one cause, up to {} for two",
-                                  report.cost.fewest, report.cost.most, report.cost.most_of_two));
+    const int most = report.cost.most_of_two;
+    const std::string two = most > 0 ? fmt::format(", up to {} for two", most) : "";
+    facts += HtmlFact("Planned", fmt::format("{} reruns for one cause{}",
+                                             FromTo(report.cost.fewest, report.cost.most), two));
   }
   return "<h2>In short</h2>\n<dl class=\"facts\">" + facts + "</dl>\n";
 }

@@ -63,10 +63,13 @@ std::string Plan(const IsolationReport& report) {
     return FormatNumber(seconds / 3600, 3) + " h";
   };
   std::string out = fmt::format(
-      "\nWhat it costs, both ends included\n  one change is the cause: {} to {} reruns, {} on "
-      "average",
-      cost.fewest, cost.most, FormatNumber(cost.mean, 3));
-  if (cost.rerun_seconds > 0) out += fmt::format(" ({} to {})", time(cost.fewest), time(cost.most));
+      "\nWhat it costs, both ends included\n  one change is the cause: {} reruns, {} on average",
+      FromTo(cost.fewest, cost.most), FormatNumber(cost.mean, 3));
+  if (cost.rerun_seconds > 0) {
+    out += cost.fewest == cost.most
+               ? fmt::format(" ({})", time(cost.fewest))
+               : fmt::format(" ({} to {})", time(cost.fewest), time(cost.most));
+  }
   if (cost.most_of_two > 0) {
     out += fmt::format("\n  two are needed together: up to {} reruns", cost.most_of_two);
     if (cost.rerun_seconds > 0) out += fmt::format(" ({})", time(cost.most_of_two));

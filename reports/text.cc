@@ -250,6 +250,10 @@ std::string Counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", FormatCount(count), noun, count == 1 ? "" : "s");
 }
 
+std::string FromTo(int from, int to) {
+  return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
+}
+
 std::string FormatMinute(WallTime time) {
   if (time == WallTime{}) return "not recorded";
   const std::string full = FormatTime(time);

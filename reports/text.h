@@ -48,6 +48,8 @@ std::string FormatCount(std::uint64_t value);
 std::string FormatBytes(std::uint64_t bytes);
 // "1 run", "3 runs": adds an s.
 std::string Counted(std::uint64_t count, std::string_view noun);
+// "3 to 7"; "3" where both are.
+std::string FromTo(int from, int to);
 // "2026-11-20 08:03 UTC"; the epoch itself is "not recorded".
 std::string FormatMinute(WallTime time);
 

@@ -38,7 +38,7 @@ class DebianMirrors : public testing::Test {
                  "-c",
                  "eval \"$(sed -n '/^debian_mirrors() {/,/^}/p' \"$1\")\"; debian_mirrors",
                  "bash",
-                 RHARNESS_SOURCE_DIR "/dev"};
+                 RHARNESS_SOURCE_DIR "/probes/sysroot.sh"};
     spec.environment = PickEnvironment({"PATH", "TMPDIR"});
     spec.environment["APT_CONFIG"] = At("apt.conf").string();
     if (!named.empty()) spec.environment["DEBIAN_MIRROR"] = named;

@@ -23,6 +23,12 @@ struct Floor {
   std::vector<std::string_view> may_include;
 };
 
+std::vector<std::string_view> Above(std::vector<std::string_view> folders,
+                                    const std::vector<std::string_view>& more) {
+  folders.insert(folders.end(), more.begin(), more.end());
+  return folders;
+}
+
 // In the order of the floors; every folder may include itself.
 const std::vector<Floor>& Floors() {
   static const std::vector<std::string_view> below_rerun = {
@@ -36,11 +42,8 @@ const std::vector<Floor>& Floors() {
       "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
       "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
       "harness/dispatch/", "harness/drill/",  "harness/policy/", "probes/order/"};
-  static const std::vector<std::string_view> above_isolate = [] {
-    std::vector<std::string_view> folders = above_drill;
-    folders.push_back("harness/isolate/");
-    return folders;
-  }();
+  const auto above_isolate = Above(above_drill, {"harness/isolate/"});
+  const auto above_comparison = Above(above_drill, {"harness/comparison/", "harness/observe/"});
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
@@ -69,6 +72,8 @@ const std::vector<Floor>& Floors() {
       {"harness/comparison/", above_drill},
       {"harness/isolate/", above_drill},
       {"harness/gameday/", above_isolate},
+      {"harness/properties/", above_drill},
+      {"harness/onset/", above_comparison},
       {"harness/gate/", below_drill},
       {"harness/publish/",
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/",
@@ -100,7 +105,9 @@ const std::vector<Fence>& Fences() {
       {"openssl/", {"harness/base/digest", "harness/cli/build_facts.cc", "tests/"}},
       {"archive", {"harness/comparison/bundle.cc", "harness/cli/build_facts.cc", "tests/"}},
       {"pugixml", {"reports/junit_file.cc", "tests/"}},
-      {"sqlite3.h", {"harness/cli/build_facts.cc", "harness/intake/mlflow_database.cc", "tests/"}},
+      {"sqlite3.h",
+       {"harness/cli/build_facts.cc", "harness/intake/mlflow_database.cc",
+        "harness/manifest/rpm_database.cc", "tests/"}},
       {"curl/", {"harness/intake/libcurl.h"}},
       {"snappy", {"harness/tables/decompress.cc"}},
       {"zstd", {"harness/tables/decompress.cc"}},

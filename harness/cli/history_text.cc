@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "harness/base/files.h"
 #include "harness/manifest/lineage.h"
@@ -129,6 +130,24 @@ std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& en
           {"added", FormatTime(entry.added)},
           {"verified", Ago(entry.verified, now)},
           {"rebuild", entry.rebuild.empty() ? "never asked" : entry.rebuild}};
+}
+
+std::vector<std::pair<std::string, std::string>> PropertiesOf(
+    const std::vector<PropertyRecord>& verdicts) {
+  constexpr std::size_t kMostTold = 5;
+  std::map<std::string, std::vector<std::string>> told;
+  for (auto one = verdicts.rbegin(); one != verdicts.rend(); ++one) {
+    std::vector<std::string>& texts = told[one->property];
+    if (texts.size() == kMostTold) continue;
+    texts.push_back(
+        fmt::format("{} on {} (drill {})", one->state, FormatTime(one->decided), one->drill_id));
+  }
+  std::vector<std::string> texts;
+  for (const auto& [name, each] : told) {
+    texts.push_back(fmt::format("{}: {}", name, fmt::join(each, ", ")));
+  }
+  if (texts.empty()) return {};
+  return {{"properties", fmt::format("{}", fmt::join(texts, "; "))}};
 }
 
 }  // namespace rharness

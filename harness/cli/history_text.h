@@ -23,6 +23,11 @@ std::string TogetherAsLines(const std::vector<LastTogether>& together, WallTime 
 std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& entry,
                                                           const Manifest& manifest, WallTime now);
 
+// The same of its properties, as one of these: what drills said of each, the last one first. None
+// where no drill did.
+std::vector<std::pair<std::string, std::string>> PropertiesOf(
+    const std::vector<PropertyRecord>& verdicts);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_CLI_HISTORY_TEXT_H_

@@ -49,6 +49,7 @@ void AddVerbs(Command& root) {
   AddCompare(root);
   AddIsolate(root);
   AddGameday(root);
+  AddProperties(root);
   AddProbe(root);
   AddGate(root);
   AddPolicy(root);

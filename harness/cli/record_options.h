@@ -34,6 +34,7 @@ struct RecordArguments {
   std::vector<std::string> variables;
   std::vector<std::string> probe_families;
   std::string kernel_list;
+  std::string properties;  // a file of declarations; read by whoever runs the verb
   double timeout_seconds = 0.0;
   int cpus = 1;
   int gpus = 0;

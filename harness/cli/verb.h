@@ -49,6 +49,7 @@ void AddDocuments(Command& root);
 void AddDrill(Command& root);
 void AddFetch(Command& root);
 void AddGameday(Command& root);
+void AddProperties(Command& root);
 void AddGate(Command& root);
 void AddHash(Command& root);
 void AddHelp(Command& root, const ProgramFacts& program);

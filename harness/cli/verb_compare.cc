@@ -13,6 +13,7 @@
 #include "harness/cli/verb.h"
 #include "harness/comparison/bundle.h"
 #include "harness/comparison/compare_all.h"
+#include "harness/comparison/ranking.h"
 #include "reports/comparison_report.h"
 
 namespace rharness {
@@ -24,6 +25,8 @@ struct CompareArguments {
   std::string a;
   std::string b;
   std::string pairs;
+  std::string ranking;  // a metric
+  double least_tau = 0.8;
   std::vector<std::string> replicates;
   std::string rcp;
   double loss_margin = 0.0;  // percent; 0: not given
@@ -134,7 +137,33 @@ int Show(const ComparisonSet& set, const std::vector<Output>& outputs,
                              ColorOn(STDOUT_FILENO)));
 }
 
+// Whether the runs of two folders rank the same by one metric.
+int RunRanking(const CompareArguments& arguments) {
+  if (arguments.a.empty() || arguments.b.empty() || !arguments.pairs.empty()) {
+    return FailWith(InvalidInput("expected two folders of records, A and B", "--ranking"));
+  }
+  for (const std::string* other : {&arguments.html, &arguments.junit, &arguments.markdown,
+                                   &arguments.bundle, &arguments.json_file}) {
+    if (other->empty()) continue;
+    return FailWith(
+        InvalidInput("writes text, or with --json JSON; expected no other output", "--ranking"));
+  }
+  const auto ranking =
+      CompareRankings(arguments.a, arguments.b, arguments.ranking, arguments.least_tau);
+  if (!ranking.ok()) return FailWith(ranking.error());
+  int shown = kExitOk;
+  if (arguments.json) {
+    shown = Print(ToJson(*ranking).Dump(2) + "\n");
+  } else if (!Globals().quiet) {
+    shown = Print(WriteTerminal(*ranking));
+  } else if (ranking->exit_code != kExitOk) {
+    LogError(ranking->headline);
+  }
+  return shown == kExitOk ? ranking->exit_code : shown;
+}
+
 int RunCompare(const CompareArguments& arguments) {
+  if (!arguments.ranking.empty()) return RunRanking(arguments);
   auto request = RequestOf(arguments);
   if (!request.ok()) return FailWith(request.error());
   ProgressLine progress(VerbProgress());
@@ -164,6 +193,15 @@ void AddInputOptions(Command* verb, CompareArguments* arguments) {
       .Path();
   verb->Add("--pairs", &arguments->pairs, "Compare before.* with after.* in every folder below DIR")
       .Folder();
+  verb->Add("--ranking", &arguments->ranking,
+            "Of two folders of manifests or evidence: do their runs rank the same by this metric? "
+            "Kendall's tau with its interval")
+      .Value("METRIC");
+  verb->Add("--least-tau", &arguments->least_tau,
+            "Of --ranking: kept where the interval lies at or above it, lost where it lies below")
+      .Value("TAU")
+      .Between(-1, 1)
+      .ShowDefault();
   verb->Add("--replicate", &arguments->replicates,
             "A further run of A's configuration, or of A with one bit changed: how far rounding "
             "alone goes; may be repeated")
@@ -221,6 +259,7 @@ void AddCompare(Command& root) {
   verb.ExitCode(kExitIntegrity, "a kept checkpoint is not the recorded one");
   verb.Example("rharness compare model-a.safetensors model-b.pt");
   verb.Example("rharness compare manifest.json out/runs/RUN/1/evidence.json --html report.html");
+  verb.Example("rharness compare runs/ tonight/ --ranking test_accuracy");
   verb.Example("rharness compare --pairs golden/ --junit junit.xml");
   verb.Do([arguments] { return RunCompare(*arguments); });
 }

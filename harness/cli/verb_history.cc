@@ -273,6 +273,8 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(entry.run_id));
   history.history = options.url;
   history.record = RecordOf(entry, manifest, SystemClock().Now());
+  ASSIGN_OR_RETURN(const auto verdicts, store->PropertyVerdicts(entry.run_id));
+  std::ranges::copy(PropertiesOf(verdicts), std::back_inserter(history.record));
   ASSIGN_OR_RETURN(const std::vector<Claim> claims, store->Claims());
   for (const Claim& claim : claims) {
     if (claim.run_id != entry.run_id) continue;

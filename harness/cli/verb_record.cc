@@ -114,15 +114,23 @@ int ExitCodeOf(const Recording& recording) {
   return recording.changed_inputs.empty() ? kExitOk : kExitIntegrity;
 }
 
+Result<std::vector<Property>> DeclaredIn(const std::string& file) {
+  if (file.empty()) return std::vector<Property>();
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(file));
+  return ParseProperties(json, file);
+}
+
 Result<int> RecordAndWrite(const RecordOptions& options) {
   ASSIGN_OR_RETURN(RecordRequest request, BuildRequest(options.arguments));
   ASSIGN_OR_RETURN(const std::filesystem::path out, PlaceFor(options, request));
   request.kept = out.parent_path() / kKeptFolder;
+  ASSIGN_OR_RETURN(const auto properties, DeclaredIn(options.arguments.properties));
   CatchInterrupts();
   ASSIGN_OR_RETURN(const auto pins, PinSources(options.arguments.sources, &request.data));
   ASSIGN_OR_RETURN(const Recording recording,
                    RecordRun(request, [] { return record_interrupted.load(); }));
   Manifest manifest = BuildManifest(request, recording);
+  manifest.properties = properties;
   SayPins(pins, &manifest);
   if (!recording.outcome.Succeeded() && !options.keep_failed) {
     for (const std::string& note : manifest.notes) LogError(TerminalSafe(note));
@@ -214,6 +222,9 @@ void AddPromises(Command* verb, RecordArguments* a) {
   verb->Add("--kernel-list", &a->kernel_list,
             "File that the command writes, of the GPU kernels it launched, to find those "
             "families: a name a line, or a profiler's CSV")
+      .File();
+  verb->Add("--properties", &a->properties,
+            "JSON with \"properties\" that the run claims, for `rharness properties`")
       .File();
   verb->Add("--timeout", &a->timeout_seconds, "Time limit; 0: none").Duration(TimeUnit::kSeconds);
   verb->Add("--cpus", &a->cpus, "Cores that a rerun needs").FromZero();

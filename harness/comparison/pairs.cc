@@ -105,11 +105,14 @@ Result<PathPairs> FindPairs(const fs::path& folder) {
   return pairs;
 }
 
+Result<std::set<fs::path>> RecordFilesBelow(const fs::path& folder) {
+  ASSIGN_OR_RETURN(const std::set<fs::path> files, FilesBelow(folder));
+  return ItemsOf(folder, files);
+}
+
 Result<PathPairs> PairFolders(const fs::path& a, const fs::path& b) {
-  ASSIGN_OR_RETURN(std::set<fs::path> files_a, FilesBelow(a));
-  ASSIGN_OR_RETURN(std::set<fs::path> files_b, FilesBelow(b));
-  files_a = ItemsOf(a, files_a);
-  files_b = ItemsOf(b, files_b);
+  ASSIGN_OR_RETURN(const std::set<fs::path> files_a, RecordFilesBelow(a));
+  ASSIGN_OR_RETURN(const std::set<fs::path> files_b, RecordFilesBelow(b));
   PathPairs pairs;
   for (const fs::path& name : files_a) {
     if (files_b.contains(name)) {

@@ -3,6 +3,7 @@
 #define RHARNESS_HARNESS_COMPARISON_PAIRS_H_
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,10 @@ Result<PathPairs> FindPairs(const std::filesystem::path& folder);
 // evidence alone, and of MLPerf results the folders that hold them. Errors: not_found, io;
 // invalid_input when no name is on both sides.
 Result<PathPairs> PairFolders(const std::filesystem::path& a, const std::filesystem::path& b);
+
+// The regular files of a folder and of those below it, by their path below it; of a drill's folder
+// the evidence alone. Errors: not_found, io, invalid_input.
+Result<std::set<std::filesystem::path>> RecordFilesBelow(const std::filesystem::path& folder);
 
 }  // namespace rharness
 

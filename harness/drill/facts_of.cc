@@ -6,15 +6,13 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 
+#include "harness/drill/package_facts.h"
 #include "harness/manifest/environment_secrets.h"
 #include "harness/manifest/hardware_class.h"
 #include "harness/manifest/lineage.h"
-#include "harness/manifest/packages.h"
 
 namespace rharness {
 namespace {
@@ -36,6 +34,7 @@ class Collector {
                           .kind = FactKind::kNotKnown});
   }
   void Add(Fact fact) { facts_.push_back(std::move(fact)); }
+  std::vector<Fact>* facts() { return &facts_; }
   std::vector<Fact> Take() { return std::move(facts_); }
 
  private:
@@ -156,82 +155,6 @@ void AddVariables(const Environment& environment, Collector* out) {
   }
 }
 
-FactUse UseOf(PackageUse use) {
-  switch (use) {
-    case PackageUse::kNotKnown:
-      return FactUse::kNotKnown;
-    case PackageUse::kUsed:
-      return FactUse::kUsed;
-    case PackageUse::kNotUsed:
-      return FactUse::kNotUsed;
-  }
-  Abort("unknown PackageUse");
-}
-
-std::shared_ptr<const FactBundle> MakeBundle(const std::string& prefix, const PackageList& list) {
-  auto bundle = std::make_shared<FactBundle>();
-  bundle->facts.reserve(list.size());
-  std::vector<std::string> lines;
-  for (const auto& [name, package] : list) {
-    bundle->facts.push_back({.layer = Layer::kEnvironment,
-                             .key = prefix + name,
-                             .value = package.version,
-                             .use = UseOf(package.use),
-                             .digest = package.digest});
-    lines.push_back(prefix + name + "=" + package.version + "\n");
-  }
-  std::ranges::sort(lines);
-  for (const std::string& line : lines) bundle->lines += line;
-  return bundle;
-}
-
-// The facts of equal lists are made once: thousands of runs have the same thousand packages.
-class BundleTable {
- public:
-  std::shared_ptr<const FactBundle> Get(const std::string& prefix, const PackageList& list) {
-    const std::lock_guard lock(mutex_);
-    Entry& entry = entries_[{prefix, list.shared().get()}];
-    if (entry.bundle != nullptr && entry.list.lock() == list.shared()) return entry.bundle;
-    if (entries_.size() > kMost) {
-      entries_.clear();
-      return MakeBundle(prefix, list);
-    }
-    entry = {list.shared(), MakeBundle(prefix, list)};
-    return entry.bundle;
-  }
-
- private:
-  static constexpr std::size_t kMost = 256;
-  struct Entry {
-    std::weak_ptr<const PackageMap> list;  // a dead list's address may be another one's by now
-    std::shared_ptr<const FactBundle> bundle;
-  };
-  std::mutex mutex_;
-  std::map<std::pair<std::string, const PackageMap*>, Entry> entries_;
-};
-
-// `host_digest`: of the host's whole list, where that alone was recorded.
-void AddPackages(const Environment& environment, const std::string& host_digest, Collector* out) {
-  static BundleTable* const kBundles = new BundleTable();
-  const auto add = [&](const char* manager, const char* in_words, bool is_known_otherwise) {
-    const std::string prefix = fmt::format("package.{}.", manager);
-    const auto list = environment.packages.find(manager);
-    if (list == environment.packages.end()) {
-      if (!is_known_otherwise) out->AddNotKnown(Layer::kEnvironment, prefix, in_words);
-      return;
-    }
-    out->Add({.layer = Layer::kEnvironment,
-              .key = prefix,
-              .value = in_words,
-              .kind = FactKind::kComplete,
-              .bundle = kBundles->Get(prefix, list->second)});
-  };
-  add(kPython, "Python packages", false);
-  add(kDpkg, "the host's packages", !host_digest.empty());
-  // What no conda was ever seen in is not waited for, and records of before never looked.
-  add(kConda, "conda packages", true);
-}
-
 // How much the hardware of a run weighs.
 struct HardwareUse {
   int gpus = 0;
@@ -347,7 +270,7 @@ std::vector<Fact> FactsOf(const Manifest& manifest, bool substituted) {
   AddVariables(manifest.environment, &out);
   // An image is known by its digest, with everything in it.
   if (manifest.image.kind == "host") {
-    AddPackages(manifest.environment, manifest.image.packages_sha256, &out);
+    AddPackages(manifest.environment, manifest.image.packages_sha256, out.facts());
   }
   AddHardware(manifest.environment.hardware, UseOf(manifest, substituted), &out);
   AddSeeds(manifest.seeds, &out);
@@ -389,7 +312,7 @@ std::vector<Fact> FactsOf(const Evidence& evidence, const Manifest& manifest) {
   if (manifest.image.kind == "host" && evidence.image_digest.empty()) {
     const auto digest = evidence.environment.software.find("host_packages");
     AddPackages(evidence.environment,
-                digest == evidence.environment.software.end() ? "" : digest->second, &out);
+                digest == evidence.environment.software.end() ? "" : digest->second, out.facts());
   }
   AddHardware(evidence.environment.hardware, UseOf(manifest, IsSubstituted(evidence)), &out);
   AddSeeds(evidence.seeds, &out);

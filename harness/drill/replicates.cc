@@ -14,6 +14,7 @@
 #include "harness/drill/decide_metrics.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/replicate_parts.h"
+#include "harness/manifest/packages.h"
 #include "harness/rerun/rerun.h"
 
 namespace rharness {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -97,20 +98,23 @@ void CompareSystem(const std::map<std::string, std::string>& then,
 
 // Of the packages that processes of the run used; of all, where that is known of none.
 void ComparePackages(const Environment& then, const Environment& now, EnvironmentChange* change) {
-  const auto before = then.packages.find(kDpkg);
-  const auto today = now.packages.find(kDpkg);
-  if (before == then.packages.end() || today == now.packages.end()) {
+  const auto both = std::ranges::find_if(kSystemManagers, [&](const char* manager) {
+    return then.packages.contains(manager) && now.packages.contains(manager);
+  });
+  if (both == std::end(kSystemManagers)) {
     change->not_known.emplace_back(kPackages);
     return;
   }
+  const PackageList& before = then.packages.at(*both);
+  const PackageList& today = now.packages.at(*both);
   const bool use_known = std::ranges::any_of(
-      before->second, [](const auto& one) { return one.second.use == PackageUse::kUsed; });
+      before, [](const auto& one) { return one.second.use == PackageUse::kUsed; });
   std::string first;
   std::size_t count = 0;
-  for (const auto& [name, package] : before->second) {
+  for (const auto& [name, package] : before) {
     if (use_known && package.use != PackageUse::kUsed) continue;
-    const auto found = today->second.find(name);
-    const std::string version = found == today->second.end() ? "gone" : found->second.version;
+    const auto found = today.find(name);
+    const std::string version = found == today.end() ? "gone" : found->second.version;
     if (version == package.version) continue;
     if (count++ == 0) first = fmt::format("{} {} -> {}", name, package.version, version);
   }

@@ -12,6 +12,7 @@
 #include "harness/base/descriptor.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/shown_url.h"
 #include "harness/base/trouble.h"
 #include "harness/fetch/dvc_source.h"
 #include "harness/rerun/data_cache.h"
@@ -161,7 +162,7 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
         item.source.empty()
             ? "not at its location, and the record has no source of it"
             : fmt::format("not at its location, and its source {} cannot be asked; expected {}",
-                          item.source, kRemoteForms));
+                          ShownUrl(item.source), kRemoteForms));
   }
   if (options_.budget_bytes > 0 && brought_bytes_ + item.size_bytes > options_.budget_bytes) {
     return as(FetchState::kOverBudget);

@@ -10,6 +10,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/shown_url.h"
 #include "harness/fetch/lakefs.h"
 #include "harness/fetch/s3.h"
 
@@ -51,7 +52,8 @@ Status HoldSize(const std::string& source, std::uint64_t there, const fs::path& 
   const auto here = fs::file_size(path, error);
   if (error) return InvalidInput("is no file; expected one, whose source is stated", path.string());
   if (here == there) return {};
-  return InvalidInput(fmt::format("has {} bytes; {} has {}", there, path.string(), here), source);
+  return InvalidInput(fmt::format("has {} bytes; {} has {}", there, path.string(), here),
+                      ShownUrl(source));
 }
 
 Status HoldLength(const std::string& source, const HttpHeaders& headers, const fs::path& path) {
@@ -138,7 +140,7 @@ Result<std::vector<PinnedItem>> PinSources(const std::vector<std::string>& named
     const auto item = std::ranges::find(*data, name, &DataItem::name);
     if (equals == text.npos || item == data->end()) {
       return InvalidInput(fmt::format("expected NAME=URL with the name of a --data, found '{}'",
-                                      TerminalSafe(text.substr(0, 200))),
+                                      TerminalSafe(ShownUrl(text).substr(0, 200))),
                           "--source");
     }
     ASSIGN_OR_RETURN(Pinned pinned, PinSource(text.substr(equals + 1), item->path, options));

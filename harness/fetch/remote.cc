@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/base/shown_url.h"
 #include "harness/fetch/lakefs.h"
 #include "harness/fetch/s3.h"
 
@@ -22,10 +23,13 @@ Result<Remote> OpenHttp(const std::string& source, const RemoteOptions& options)
   const auto host = source.find("://") + 3;
   const auto slash = source.find('/', host);
   if (slash == source.npos || slash == host) {
-    return Unsupported("expected http://HOST/PATH or https://HOST/PATH", source);
+    return Unsupported("expected http://HOST/PATH or https://HOST/PATH", ShownUrl(source));
   }
-  ASSIGN_OR_RETURN(HttpClient client, HttpClient::Make(source.substr(0, slash), {}, options.limits,
-                                                       {}, options.should_cancel, options.clock));
+  HttpCredentials credentials;
+  credentials.secrets = HiddenValues(source);
+  ASSIGN_OR_RETURN(HttpClient client,
+                   HttpClient::Make(source.substr(0, slash), std::move(credentials), options.limits,
+                                    {}, options.should_cancel, options.clock));
   return Remote{std::move(client), source.substr(slash), {}};
 }
 
@@ -46,7 +50,7 @@ Result<Remote> OpenRemote(std::string_view source, const RemoteOptions& options)
   if (source.starts_with("s3://")) return OpenS3(source, options);
   if (source.starts_with("lakefs://")) return OpenLakefs(source, options);
   return Unsupported(fmt::format("expected {}", kRemoteForms),
-                     TerminalSafe(std::string(source.substr(0, 200))));
+                     TerminalSafe(ShownUrl(source).substr(0, 200)));
 }
 
 std::string IniMember(std::string_view ini, std::string_view section, std::string_view name) {

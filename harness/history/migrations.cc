@@ -272,6 +272,20 @@ Statements RebuildAnswers(const Dialect& dialect) {
   return statements;
 }
 
+// What drills said of properties that need no recorded result.
+Statements PropertyVerdictTable(const Dialect& dialect) {
+  Statements statements = {
+      "CREATE TABLE property_verdicts (drill_id TEXT NOT NULL, "
+      "run_id TEXT NOT NULL REFERENCES runs (run_id), property TEXT NOT NULL, state TEXT NOT NULL, "
+      "decided_ms BIGINT NOT NULL, reason TEXT NOT NULL, sequence BIGINT NOT NULL, "
+      "PRIMARY KEY (drill_id, run_id, property))",
+      "CREATE INDEX property_verdicts_by_run ON property_verdicts (run_id, sequence)",
+  };
+  Append(dialect.refuse_changes({"property_verdicts", {"drill_id", "run_id", "property"}}),
+         &statements);
+  return statements;
+}
+
 // In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
 // in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
@@ -300,6 +314,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {8, "claims", ClaimTables()},
       {9, "verified_environments", EnvironmentColumns(dialect)},
       {10, "rebuild_answers", RebuildAnswers(dialect)},
+      {11, "property_verdicts", PropertyVerdictTable(dialect)},
   };
   Statements& first = steps.front().statements;
   first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());

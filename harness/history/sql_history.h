@@ -56,6 +56,8 @@ class SqlHistory : public HistoryStore {
   Result<std::vector<ReplicateRecord>> Replicates(const std::string& configuration) override;
   Result<std::vector<FamilyRecord>> TogetherVerdicts(const std::string& family) override;
   Result<std::vector<FamilyRecord>> LastTogetherVerdicts() override;
+  Status AddPropertyVerdicts(const std::vector<PropertyRecord>& verdicts) override;
+  Result<std::vector<PropertyRecord>> PropertyVerdicts(const std::string& run_id) override;
   Status AddRebuild(const RebuildRecord& record) override;
   Result<std::optional<RebuildRecord>> LastRebuild(const std::string& run_id) override;
   Result<ClaimOutcome> TakeClaims(const Claimant& who, const std::vector<std::string>& run_ids,

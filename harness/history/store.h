@@ -15,6 +15,7 @@
 
 #include "harness/base/result.h"
 #include "harness/history/claim.h"
+#include "harness/history/property_record.h"
 #include "harness/history/records.h"
 #include "harness/history/replicate_record.h"
 #include "harness/manifest/manifest.h"
@@ -103,6 +104,12 @@ class HistoryStore {
   virtual Result<std::vector<FamilyRecord>> LastTogetherVerdicts() = 0;
   // The last identical or equivalent verdict of each run that has one, by run_id; no reasons.
   virtual Result<std::vector<VerdictRecord>> FamilyLastGood(const std::string& family) = 0;
+
+  // What is there already, by drill, run and property, stays as it is. Errors: not_found when a
+  // record speaks of a run that is not in the history.
+  virtual Status AddPropertyVerdicts(const std::vector<PropertyRecord>& verdicts) = 0;
+  // Of all drills, in the order in which they were entered; empty where the run is not known.
+  virtual Result<std::vector<PropertyRecord>> PropertyVerdicts(const std::string& run_id) = 0;
 
   // The last one told becomes HistoryEntry::rebuild. Errors: not_found.
   virtual Status AddRebuild(const RebuildRecord& record) = 0;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/base/log.h"
+#include "harness/base/shown_url.h"
 #include "harness/intake/clean.h"
 #include "harness/intake/http_answer.h"
 #include "harness/intake/imported_run.h"
@@ -82,6 +83,8 @@ struct HttpClient::State {
                                const std::string& where) const;
   std::optional<Failure> JudgeStatus(const HttpAnswer& answer, const std::string& where) const;
   Error Cancelled() const { return TimeoutError("was interrupted", url); }
+  // In errors: what a path brings of a query may let others in.
+  std::string Where(const Request& request) const { return ShownUrl(url + request.path); }
   std::string Sayable(std::string_view text) const;
   bool Wait(std::chrono::milliseconds span) const;
 };
@@ -180,7 +183,7 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Attempt(const Reque
   curl_slist* headers = Headers(request);
   curl->setopt(handle, CURLOPT_HTTPHEADER, headers);
   const CURLcode code = curl->perform(handle);
-  auto failure = Judge(code, answer, url + request.path);
+  auto failure = Judge(code, answer, Where(request));
   curl->free_list(headers);
   *text = std::move(answer.text);
   return failure;
@@ -314,11 +317,11 @@ Result<Json> HttpClient::Get(std::string_view path, const HttpQuery& query) {
   State::Request request{
       .path = std::string(path), .query = query, .most_bytes = state_->limits.response_bytes};
   ASSIGN_OR_RETURN(const std::string text, state_->Perform(request));
-  auto json = ParseJson(text, state_->url + request.path);
+  auto json = ParseJson(text, state_->Where(request));
   if (json.ok()) return json;
   return InvalidInput(
       fmt::format("answers '{}', which is no JSON", state_->Sayable(text).substr(0, 60)),
-      state_->url + request.path);
+      state_->Where(request));
 }
 
 Result<Json> HttpClient::Post(std::string_view path, const Json& body) {
@@ -335,11 +338,11 @@ Result<Json> HttpClient::Send(const char* method, std::string_view path, const J
                          .body = body.Dump(),
                          .most_bytes = state_->limits.response_bytes};
   ASSIGN_OR_RETURN(const std::string text, state_->Perform(request));
-  auto json = ParseJson(text, state_->url + request.path);
+  auto json = ParseJson(text, state_->Where(request));
   if (json.ok()) return json;
   return InvalidInput(
       fmt::format("answers '{}', which is no JSON", state_->Sayable(text).substr(0, 60)),
-      state_->url + request.path);
+      state_->Where(request));
 }
 
 Result<HttpHeaders> HttpClient::HeadersOf(std::string_view path, const HttpQuery& query,

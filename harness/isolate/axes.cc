@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "harness/drill/facts_of.h"
-#include "harness/isolate/axis_names.h"
+#include "harness/manifest/command_arguments.h"
 
 namespace rharness {
 namespace {

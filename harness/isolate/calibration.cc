@@ -12,6 +12,8 @@ namespace rharness {
 namespace {
 
 constexpr double kMostWrong = 0.35;  // beyond that a search would need hundreds of reruns
+// Of reruns that should fail; a search must see a failure more often than not.
+constexpr double kMostMissed = 0.45;
 
 std::vector<double> ValuesOf(const std::string& metric, const SearchEndReruns& end) {
   std::vector<double> values;
@@ -66,24 +68,52 @@ Calibration Stop(Calibration calibration, SearchEnd end, std::string why) {
 // Of the metrics that moved, the one that tells best.
 Calibration ByMetric(Calibration calibration, const SearchEndReruns& all,
                      const SearchEndReruns& none) {
-  calibration.wrong = 0.5;
+  double wrong = 0.5;
   for (const auto& [metric, amount] : calibration.target.moved) {
     const Cut cut = CutBetween(ValuesOf(metric, all), ValuesOf(metric, none));
-    if (cut.wrong >= calibration.wrong) continue;
+    if (cut.wrong >= wrong) continue;
     calibration.metric = metric;
     calibration.middle = cut.middle;
-    calibration.wrong = cut.wrong;
+    wrong = cut.wrong;
   }
+  calibration.false_reproduces = calibration.miss = wrong;
   if (calibration.metric.empty()) {
     return Stop(std::move(calibration), SearchEnd::kEndNotJudged,
                 "reruns of one setting differ among themselves, and no metric moved by which they "
                 "could be told apart");
   }
-  if (calibration.wrong > kMostWrong) {
+  if (wrong > kMostWrong) {
     const std::string why = fmt::format(
         "a rerun of one side looks like one of the other in {:.0f} % of cases (metric {}): too "
         "often for a search",
-        100.0 * calibration.wrong, calibration.metric);
+        100.0 * wrong, calibration.metric);
+    return Stop(std::move(calibration), SearchEnd::kBudget, why);
+  }
+  return calibration;
+}
+
+// How many reruns of an end show the failure that is looked for.
+int FailuresOf(const Signature& target, const SearchEndReruns& end) {
+  return static_cast<int>(std::ranges::count_if(end.each, [&](const Signature& one) {
+    return Relate(target, one) == TrialAnswer::kReproduces;
+  }));
+}
+
+// Of a failure: both rates, from how often each end shows it. Where all of one end and none of the
+// other do, one rerun tells.
+Calibration ByFailure(Calibration calibration, const SearchEndReruns& all,
+                      const SearchEndReruns& none) {
+  const int failed = FailuresOf(calibration.target, all);
+  const auto reruns = static_cast<int>(all.each.size());
+  calibration.exact = failed == reruns;
+  if (calibration.exact) return calibration;
+  calibration.miss = (reruns - failed + 0.5) / (reruns + 1.0);
+  calibration.false_reproduces = 0.5 / (static_cast<double>(none.each.size()) + 1.0);
+  if (calibration.miss > kMostMissed || calibration.false_reproduces > kMostWrong) {
+    const std::string why = fmt::format(
+        "{} of {} reruns with everything changed show the failure: too few for a search, or too "
+        "few reruns of the ends (--end-reruns)",
+        failed, reruns);
     return Stop(std::move(calibration), SearchEnd::kBudget, why);
   }
   return calibration;
@@ -110,12 +140,14 @@ Calibration Calibrate(const SearchEndReruns& all, const SearchEndReruns& none,
     return Stop(std::move(calibration), SearchEnd::kNotAmongThese,
                 DescribeInLine(none.together) + " with nothing changed");
   }
+  if (!calibration.target.failure.empty()) return ByFailure(std::move(calibration), all, none);
   if (calibration.exact) return calibration;
   return ByMetric(std::move(calibration), all, none);
 }
 
 TrialAnswer RelateNoisy(const Calibration& calibration, const Signature& seen) {
   if (!seen.not_judged.empty()) return TrialAnswer::kSkipped;
+  if (!calibration.target.failure.empty()) return Relate(calibration.target, seen);
   if (!seen.failure.empty()) return TrialAnswer::kOther;
   for (const std::string& one : seen.changed) {
     if (one.ends_with(": not finite") && !calibration.target.changed.contains(one)) {

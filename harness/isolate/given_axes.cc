@@ -10,7 +10,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/isolate/axes.h"
-#include "harness/isolate/axis_names.h"
+#include "harness/manifest/command_arguments.h"
 #include "reports/text.h"
 
 namespace rharness {

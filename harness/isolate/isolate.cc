@@ -9,19 +9,13 @@
 #include <utility>
 
 #include "harness/base/files.h"
-#include "harness/base/folder_lock.h"
 #include "harness/base/log.h"
-#include "harness/base/trouble.h"
-#include "harness/dispatch/scheduler.h"
-#include "harness/drill/dispatching.h"
 #include "harness/drill/drill_folder.h"
-#include "harness/drill/journal.h"
 #include "harness/drill/rerun_outputs.h"
-#include "harness/drill/substitutes.h"
+#include "harness/drill/reruns.h"
 #include "harness/isolate/isolate_inputs.h"
 #include "harness/isolate/isolation_report_of.h"
 #include "harness/isolate/trial_judge.h"
-#include "harness/rerun/rerun.h"
 
 namespace rharness {
 namespace {
@@ -30,30 +24,22 @@ namespace fs = std::filesystem;
 
 class CauseSearch {
  public:
-  CauseSearch(IsolateSettings settings, const DrillHooks& hooks, Clock* clock, Journal journal,
-              JournalContent past)
+  CauseSearch(IsolateSettings settings, const DrillHooks& hooks, Clock* clock, WorkFolder folder)
       : settings_(std::move(settings)),
         options_(settings_.drill.options),
-        hooks_(hooks),
+        hooks_(WithoutEnd(hooks)),
         clock_(*clock),
-        journal_(std::move(journal)),
-        past_(std::move(past)),
         family_(settings_.family),
-        rules_(settings_.rules) {}
+        rules_(settings_.rules),
+        reruns_(settings_.drill, hooks_, clock, std::move(folder)) {}
 
   Result<IsolationReport> Run(const ParseImageText& parse_image) {
     ASSIGN_OR_RETURN(axes_, AxesOf(settings_, parse_image));
     ASSIGN_OR_RETURN(settable_, SettableAxes(axes_));
-    ASSIGN_OR_RETURN(substitutes_,
-                     Substitutes::Load(options_.substitutes, settings_.drill.started));
     last_ = LastOf(settable_);
     base_ = BaseOf(settings_.recorded, axes_);
-    notes_ = settings_.notes;
     if (settings_.expected) calibration_.target = *settings_.expected;
-    KillLeftovers();
-    RETURN_IF_ERROR(journal_.AppendSession(JobSession()));
-    RETURN_IF_ERROR(BeginDispatching());
-    began_ = clock_.Monotonic();
+    RETURN_IF_ERROR(reruns_.Begin(Launchers()));
     if (!settings_.bits) RETURN_IF_ERROR(RunBothEnds());
     while (state_.end == SearchEnd::kGoesOn && !interrupted_) {
       state_ = Advance(last_, rules_, answers_);
@@ -64,16 +50,17 @@ class CauseSearch {
   }
 
  private:
-  void KillLeftovers() const {
-    for (const std::string& session : past_.sessions) KillSession(session);
-    for (const auto& [job, entry] : past_.last) {
-      if (entry.state == AttemptState::kStarted && entry.pid > 0) {
-        KillLeftoverGroup(entry.pid, entry.start_ticks);
-      }
-    }
+  // How many reruns a search takes is not known before it ends.
+  static DrillHooks WithoutEnd(DrillHooks hooks) {
+    if (!hooks.progress) return hooks;
+    hooks.progress = [show = std::move(hooks.progress)](Progress progress) {
+      progress.remaining.reset();
+      show(progress);
+    };
+    return hooks;
   }
 
-  Status BeginDispatching() {
+  std::vector<std::string> Launchers() const {
     std::vector<std::string> launchers = {LauncherOf(settings_.recorded, options_)};
     for (const Axis& axis : settable_) {
       for (const AxisValue& value : axis.values) {
@@ -83,10 +70,7 @@ class CauseSearch {
         launchers.push_back(LauncherOf(run, options_));
       }
     }
-    return dispatching_.Begin(
-        options_, settings_.drill.drill_id, launchers,
-        [this](const RerunStep& step) { return journal_.Append(step); }, hooks_.should_stop,
-        &clock_, &notes_);
+    return launchers;
   }
 
   // Of a run that does not promise bits: each end several times, to see whether one rerun tells.
@@ -129,7 +113,8 @@ class CauseSearch {
 
   SearchRules NoisyRules() const {
     SearchRules rules = settings_.rules;
-    rules.false_reproduces = rules.miss = calibration_.wrong;
+    rules.false_reproduces = calibration_.false_reproduces;
+    rules.miss = calibration_.miss;
     rules.ends_known = true;
     return rules;
   }
@@ -167,54 +152,33 @@ class CauseSearch {
     return Relate(calibration_.target, one.signature);
   }
 
-  // What an earlier process of this search finished. What is damaged of it is rerun.
-  Result<std::optional<Evidence>> Finished(const PlannedRerun& rerun) {
-    const auto found = past_.last.find(rerun.job);
-    if (found == past_.last.end() || found->second.state != AttemptState::kCollected) {
-      return std::optional<Evidence>();
-    }
-    Result<Evidence> evidence = LoadIntact(options_.out, rerun, found->second);
-    if (evidence.ok()) return std::optional(std::move(*evidence));
-    if (IsTrouble(evidence.error())) return evidence.error();
-    notes_.push_back(evidence.error().ToString() + "; it was rerun");
-    LogWarning(notes_.back());
-    return std::optional<Evidence>();
-  }
-
   // Reruns these, as many at a time as fit, and takes their answers in their order.
   Status RunTrials(const std::vector<Trial>& trials) {
     std::map<std::string, std::size_t> places;  // of each job, in `ran`
     std::vector<RanTrial> ran;
-    std::vector<PlannedRerun> due;
-    std::vector<bool> done(trials.size(), false);
+    std::vector<PlannedRerun> reruns;
     for (const Trial& trial : trials) {
       const TrialRun run = RunAt(base_, settable_, trial.at);
-      PlannedRerun rerun =
-          PlanRerun(run.manifest, static_cast<int>(trials_.size() + ran.size()) + 1, options_.plan);
-      if (!run.node.empty()) rerun.node = run.node;
-      ASSIGN_OR_RETURN(auto evidence, Finished(rerun));
-      done[ran.size()] = evidence.has_value();
-      places[rerun.job] = ran.size();
-      ran.push_back({.trial = trial, .number = rerun.rerun});
-      if (evidence) ran.back().evidence = std::move(*evidence);
-      if (!evidence) due.push_back(std::move(rerun));
+      reruns.push_back(PlanRerun(run.manifest, static_cast<int>(trials_.size() + ran.size()) + 1,
+                                 options_.plan));
+      if (!run.node.empty()) reruns.back().node = run.node;
+      places[reruns.back().job] = ran.size();
+      ran.push_back({.trial = trial, .number = reruns.back().rerun});
     }
-    JobQueue queue(due, options_.plan.slots, options_.plan.jobs, options_.retry);
-    const SchedulerHooks hooks{
-        .ticket = [&](const PlannedRerun& rerun,
-                      const Start& start) { return MakeTicket(ran[places.at(rerun.job)], start); },
-        .ended =
-            [&](const PlannedRerun& rerun, AttemptEnd end) {
-              ran[places.at(rerun.job)].evidence = std::move(end.evidence);
-              done[places.at(rerun.job)] = true;
-            },
-        .progress = [this](const Progress& progress) { Show(progress); },
-        .should_stop = hooks_.should_stop,
-        .may_start = [this] { return !IsQuiet(options_.quiet_hours, LocalMinute(clock_.Now())); }};
-    RETURN_IF_ERROR(RunQueue(&queue, dispatching_.dispatcher(), hooks, &clock_));
+    std::size_t done = 0;
+    RETURN_IF_ERROR(reruns_.Execute(
+        reruns,
+        [&](const PlannedRerun& rerun) {
+          const Positions& at = ran[places.at(rerun.job)].trial.at;
+          return RerunInput{RunAt(base_, settable_, at).manifest, options_.places,
+                            options_.environment};
+        },
+        [&](const PlannedRerun& rerun, Evidence evidence) {
+          ran[places.at(rerun.job)].evidence = std::move(evidence);
+          ++done;
+        }));
     // A rerun that ended while the search was being stopped may have been stopped with it.
-    interrupted_ = (hooks_.should_stop && hooks_.should_stop()) ||
-                   std::ranges::find(done, false) != done.end();
+    interrupted_ = reruns_.IsStopped() || done < ran.size();
     if (interrupted_) return {};
     for (RanTrial& one : ran) Take(std::move(one));
     return {};
@@ -229,35 +193,10 @@ class CauseSearch {
     trials_.push_back(std::move(one));
   }
 
-  void Show(Progress progress) const {
-    if (!hooks_.progress) return;
-    progress.finished += static_cast<int>(trials_.size());
-    progress.total += static_cast<int>(trials_.size());
-    progress.elapsed = clock_.Monotonic() - began_;
-    progress.remaining.reset();
-    hooks_.progress(progress);
-  }
-
-  Ticket MakeTicket(const RanTrial& one, const Start& start) const {
-    TrialRun run = RunAt(base_, settable_, one.trial.at);
-    const PlannedRerun planned = PlanRerun(run.manifest, one.number, options_.plan);
-    return {.drill_id = settings_.drill.drill_id,
-            .rerun = one.number,
-            .attempt = start.attempt,
-            .launcher = LauncherOf(run.manifest, options_),
-            .container_root = options_.container_root,
-            .keep_workspace = options_.keep_workspaces,
-            .observe = !options_.no_observe,
-            .resources = planned.resources,
-            .gpus = options_.dispatch == "local" ? start.gpus : std::vector<int>(),
-            .places = options_.places,
-            .environment = options_.environment,
-            .substitutions = substitutes_.For(run.manifest),
-            .node = run.node,
-            .manifest = std::move(run.manifest)};
-  }
-
   Result<IsolationReport> Report() {
+    std::vector<std::string> notes = settings_.notes;
+    std::ranges::copy(reruns_.Notes(), std::back_inserter(notes));
+    std::ranges::copy(reruns_.damage(), std::back_inserter(notes));
     const SearchDone done{.settings = settings_,
                           .axes = axes_,
                           .settable = settable_,
@@ -266,7 +205,7 @@ class CauseSearch {
                           .calibration = calibration_,
                           .rules = rules_,
                           .cost = {},
-                          .notes = notes_,
+                          .notes = notes,
                           .ended = clock_.Now(),
                           .interrupted = interrupted_};
     IsolationReport report = BuildIsolationReport(done);
@@ -277,25 +216,20 @@ class CauseSearch {
 
   const IsolateSettings settings_;
   const DrillOptions& options_;
-  const DrillHooks& hooks_;
+  const DrillHooks hooks_;
   Clock& clock_;
-  Journal journal_;
-  const JournalContent past_;
   const Family family_;
   SearchRules rules_;
-  MonotonicTime began_{0};
   std::vector<Axis> axes_;
   std::vector<Axis> settable_;
   Positions last_;
   Manifest base_;  // of every trial
-  Substitutes substitutes_;
   Calibration calibration_;
   SearchState state_;
   std::vector<RanTrial> trials_;
   std::vector<AnsweredTrial> answers_;
-  std::vector<std::string> notes_;
   bool interrupted_ = false;
-  Dispatching dispatching_;  // last member: it uses the others
+  Reruns reruns_;
 };
 
 Result<IsolationReport> StartSearch(const IsolateOptions& options, const DrillHooks& hooks,
@@ -305,31 +239,18 @@ Result<IsolationReport> StartSearch(const IsolateOptions& options, const DrillHo
   ASSIGN_OR_RETURN(IsolateSettings settings, GatherSettings(options, clock));
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(settings, options.parse_image));
   RETURN_IF_ERROR(SettableAxes(axes));
-  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(out));
-  RemoveStrays(out);
-  ASSIGN_OR_RETURN(Journal journal, Journal::Create(out / "journal.jsonl", ToJson(settings)));
-  RETURN_IF_ERROR(MakeRunsFolder(out));
-  CauseSearch search(std::move(settings), hooks, clock, std::move(journal), {});
+  ASSIGN_OR_RETURN(WorkFolder folder, BeginWorkFolder(out, ToJson(settings)));
+  CauseSearch search(std::move(settings), hooks, clock, std::move(folder));
   return search.Run(options.parse_image);
 }
 
 Result<IsolationReport> ResumeSearch(const IsolateOptions& options, const DrillHooks& hooks,
                                      Clock* clock) {
   const fs::path& out = options.drill.out;
-  RETURN_IF_ERROR(RequireDrill(out));
-  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::TakeOwn(out));
-  RETURN_IF_ERROR(RequireOwn(out / "journal.jsonl"));
-  RemoveStrays(out);
-  RETURN_IF_ERROR(MakeRunsFolder(out));
-  JournalContent past;
-  ASSIGN_OR_RETURN(Journal journal, Journal::Open(out / "journal.jsonl", &past));
+  ASSIGN_OR_RETURN(WorkFolder folder, ResumeWorkFolder(out));
   ASSIGN_OR_RETURN(IsolateSettings settings,
-                   ParseIsolateSettings(past.header, (out / "journal.jsonl").string()));
-  RETURN_IF_ERROR(RefuseOtherSettings(options.drill, settings.drill));
-  RETURN_IF_ERROR(RefuseLinks(out, settings.drill.run_ids));
-  settings.drill.options.out = out;
-  settings.drill.options.retry = options.drill.retry;
-  settings.drill.options.quiet_hours = options.drill.quiet_hours;
+                   ParseIsolateSettings(folder.past.header, (out / "journal.jsonl").string()));
+  RETURN_IF_ERROR(ResumeSettings(options.drill, &settings.drill));
   // A larger budget is why a search that stopped goes on; a smaller one would unsay its answer.
   const int before = settings.rules.budget;
   if (options.rules.budget > 0 && (before == 0 || options.rules.budget < before)) {
@@ -339,7 +260,7 @@ Result<IsolationReport> ResumeSearch(const IsolateOptions& options, const DrillH
         "--budget-reruns");
   }
   if (options.rules.budget > 0) settings.rules.budget = options.rules.budget;
-  CauseSearch search(std::move(settings), hooks, clock, std::move(journal), std::move(past));
+  CauseSearch search(std::move(settings), hooks, clock, std::move(folder));
   return search.Run(options.parse_image);
 }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "compare/curves/series.h"
 #include "harness/base/borrowed_repository.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
@@ -92,6 +93,30 @@ Status TakeEvidence(const std::map<int, fs::path>& files, const IsolateOptions& 
   return {};
 }
 
+// Both records have results, and these are the same to the last bit. What a record has not is no
+// result of it.
+bool SameResults(const Manifest& then, const Manifest& now) {
+  const auto weights = [](const Manifest& run) {
+    std::map<std::string, std::string> digests;
+    for (const Artifact& one : run.artifacts) {
+      if (IsCheckpoint(one)) digests[one.path] = one.tensor_digest;
+    }
+    return digests;
+  };
+  const auto numbers = [](const Manifest& run) {
+    std::map<std::string, std::vector<double>> values;
+    for (const Metric& one : run.metrics) values[one.name] = {one.value};
+    for (const Curve& one : run.curves) {
+      if (KindOfCurve(one.name) != CurveKind::kResource) values["curve " + one.name] = one.values;
+    }
+    return values;
+  };
+  const bool digests =
+      std::ranges::none_of(weights(then), [](const auto& one) { return one.second.empty(); });
+  const bool any = !weights(then).empty() || !numbers(then).empty();
+  return any && digests && weights(then) == weights(now) && numbers(then) == numbers(now);
+}
+
 Status TakeDrifted(const IsolateOptions& options, HistoryStore* history,
                    IsolateSettings* settings) {
   if (options.against.empty()) return {};
@@ -107,6 +132,10 @@ Status TakeDrifted(const IsolateOptions& options, HistoryStore* history,
                     TerminalSafe(options.against));
   }
   ASSIGN_OR_RETURN(settings->drifted, LoadSide(options.against, history));
+  if (SameResults(settings->recorded, *settings->drifted)) {
+    return InvalidInput("has the results of the record, bit for bit: nothing drifted",
+                        TerminalSafe(options.against));
+  }
   return {};
 }
 

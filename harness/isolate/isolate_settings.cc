@@ -22,6 +22,7 @@ Json NumbersJson(const auto& numbers) {
 
 Json SignatureJson(const Signature& signature) {
   return Json::MakeObject({{"failure", signature.failure},
+                           {"failure_text", signature.failure_text},
                            {"changed", Texts(signature.changed)},
                            {"moved", NumbersJson(signature.moved)},
                            {"curves", NumbersJson(signature.curves)},
@@ -31,6 +32,7 @@ Json SignatureJson(const Signature& signature) {
 
 void ReadSignature(JsonReader& reader, Signature* out) {
   reader.Read("failure", &out->failure);
+  reader.Read("failure_text", &out->failure_text);
   std::vector<std::string> changed;
   reader.ReadArray("changed", &changed);
   out->changed = {changed.begin(), changed.end()};

@@ -153,7 +153,8 @@ void AddBranches(const SearchDone& done, IsolationReport* report) {
   for (const RanTrial& one : done.trials) {
     if (one.answer != TrialAnswer::kOther) continue;
     const std::string what = DescribeInLine(one.signature);
-    if (!told.insert(what).second) continue;
+    const std::string& failure = one.signature.failure;
+    if (!told.insert(failure.empty() ? what : failure).second) continue;
     report->branches.push_back(fmt::format("{} (first in rerun {})", what, one.number));
   }
 }
@@ -203,8 +204,8 @@ std::string OutOfReach(const SearchDone& done) {
     if (++count <= 5) names.push_back(axis.name);
   }
   if (count == 0) return "";
-  return fmt::format("{} differ and cannot be set here: {}{}", Counted(count, "thing"),
-                     fmt::join(names, ", "), count > 5 ? ", ..." : "");
+  return fmt::format("{} differ{} and cannot be set here: {}{}", Counted(count, "thing"),
+                     count == 1 ? "s" : "", fmt::join(names, ", "), count > 5 ? ", ..." : "");
 }
 
 void SayNamed(const SearchDone& done, IsolationReport* report) {
@@ -298,6 +299,12 @@ void AddPossible(const SearchDone& done, IsolationReport* report) {
   }
 }
 
+// What could not be judged is no difference.
+std::vector<std::string> TargetOf(const SearchDone& done) {
+  const Signature& target = done.calibration.target;
+  return target.not_judged.empty() ? DescribeSignature(target) : std::vector<std::string>();
+}
+
 }  // namespace
 
 IsolationReport BuildIsolationReport(const SearchDone& done) {
@@ -306,10 +313,10 @@ IsolationReport BuildIsolationReport(const SearchDone& done) {
                          .made = done.ended,
                          .planned = done.planned,
                          .end = EndName(done),
-                         .target = DescribeSignature(done.calibration.target),
+                         .target = TargetOf(done),
                          .exact = done.rules.Exact(),
                          .bits = done.settings.bits,
-                         .wrong = done.rules.miss,
+                         .wrong = std::max(done.rules.miss, done.rules.false_reproduces),
                          .confidence = done.rules.confidence,
                          .error_bound = done.state.error_bound,
                          .budget = done.settings.rules.budget,

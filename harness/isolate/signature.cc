@@ -28,9 +28,26 @@ std::string WithoutNumbers(const std::string& text) {
   return out;
 }
 
+// "/x/runs/mlp/1/workspace/model.pt" as "model.pt": where a rerun worked is its own.
+std::string WithoutPlaces(std::string text) {
+  constexpr std::string_view kPlace = "/workspace/";
+  for (std::size_t at = 0; (at = text.find(kPlace, at)) != text.npos;) {
+    const std::size_t space = text.rfind(" /", at);
+    const std::size_t begin = space == text.npos ? 0 : space + 1;
+    if (text[begin] != '/') {
+      at += kPlace.size();
+      continue;
+    }
+    text.erase(begin, at + kPlace.size() - begin);
+    at = begin;
+  }
+  return text;
+}
+
 // An exit code is what tells failures apart; a time at which it was stopped is not.
 std::string FailureOf(const std::string& reason) {
-  return reason.find("exited with") != std::string::npos ? reason : WithoutNumbers(reason);
+  if (reason.find("exited with") != std::string::npos) return reason;
+  return WithoutNumbers(WithoutPlaces(reason));
 }
 
 void AddTensors(const CheckpointComparison& checkpoint, std::set<std::string>* changed) {
@@ -97,7 +114,9 @@ Signature SignatureOf(const Comparison& judged, bool bits) {
   signature.not_judged = WhyNotJudged(judged);
   if (!signature.not_judged.empty()) return signature;
   for (const RerunEnd& end : judged.ends) {
-    if (end.state == RerunEnd::State::kFailed) signature.failure = FailureOf(end.reason);
+    if (end.state != RerunEnd::State::kFailed) continue;
+    signature.failure = FailureOf(end.reason);
+    signature.failure_text = WithoutPlaces(end.reason);
   }
   if (!signature.failure.empty()) return signature;
   for (const CheckpointComparison& checkpoint : judged.checkpoints) {
@@ -150,7 +169,10 @@ TrialAnswer Relate(const Signature& target, const Signature& seen) {
 std::vector<std::string> DescribeSignature(const Signature& signature) {
   if (!signature.not_judged.empty()) return {signature.not_judged};
   std::vector<std::string> lines;
-  if (!signature.failure.empty()) lines.push_back(signature.failure);
+  const bool told = !signature.failure_text.empty();
+  if (!signature.failure.empty()) {
+    lines.push_back(told ? signature.failure_text : signature.failure);
+  }
   std::map<std::string, std::vector<std::string>> tensors;  // by checkpoint
   for (const std::string& one : signature.changed) {
     const auto colon = one.find(": ");

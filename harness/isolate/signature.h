@@ -16,7 +16,8 @@
 namespace rharness {
 
 struct Signature {
-  std::string failure;  // how the run failed, without numbers; empty: it did not
+  std::string failure;       // how the run failed, without numbers; empty: it did not
+  std::string failure_text;  // the same as it was told; may be empty where `failure` is
   std::set<std::string>
       changed;  // "weights model.safetensors: fc1.bias", "metric loss: not finite"
   std::map<std::string, double> moved;        // metrics by more than matters: their differences

@@ -186,14 +186,6 @@ Environment CaptureEnvironment(const std::map<std::string, std::string>* variabl
   return environment;
 }
 
-std::string HostPackagesSha256() {
-  static const std::string kDigest = [] {
-    const std::string packages = InstalledPackages(ContentOf("/var/lib/dpkg/status"));
-    return packages.empty() ? std::string() : Sha256HexOf(packages);
-  }();
-  return kDigest;
-}
-
 Machine ThisMachine() {
   static const Machine kMachine = [] {
     const auto line = [](const char* path) {

@@ -88,9 +88,6 @@ std::map<std::string, std::string> ProcessEnvironment();
 Environment CaptureEnvironment(const std::map<std::string, std::string>* variables = nullptr,
                                const std::set<std::string>& named = {});
 
-// SHA-256 over the host's sorted package list (dpkg), cached per process; empty if there is none.
-std::string HostPackagesSha256();
-
 // Where a rerun ran. Not compared: two machines of one kind are meant to agree.
 struct Machine {
   std::string host;

@@ -21,6 +21,7 @@
 #include "harness/manifest/environment.h"
 #include "harness/manifest/observation.h"
 #include "harness/manifest/origin.h"
+#include "harness/manifest/property.h"
 #include "harness/manifest/run_metrics.h"
 
 namespace rharness {
@@ -106,6 +107,7 @@ struct Manifest {
   // Families of probes that the run's arithmetic depends on ("gemm", "collective"). Empty: not
   // declared, and it depends on all.
   std::vector<std::string> probe_families;
+  std::vector<Property> properties;             // what it claims; no part of its configuration
   std::optional<UnreadMembers> unread_metrics;  // empty: not known, as in records of before
   std::optional<Observation> observation;       // empty: not looked at, as in records of before
   std::vector<std::string> notes;               // findings of `record`

@@ -156,6 +156,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "artifacts",
                                 "resources",
                                 "probe_families",
+                                "properties",
                                 "unread_metrics",
                                 "observation",
                                 "notes",
@@ -176,6 +177,7 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
     element.Get(&manifest.probe_families.emplace_back());
     if (!IsName(manifest.probe_families.back())) element.Fail("expected a name");
   });
+  ReadProperties(reader, &manifest.properties);
   ReadObservation(reader, &manifest.observation);
   reader.ReadArray("notes", &manifest.notes);
   ReadAnyPath(reader, "kept", Presence::kOptional, &manifest.kept);

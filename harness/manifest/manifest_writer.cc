@@ -76,6 +76,9 @@ Json ToJson(const Manifest& manifest) {
   if (!manifest.probe_families.empty()) {
     json.AppendMember("probe_families", ToJson(manifest.probe_families));
   }
+  if (!manifest.properties.empty()) {
+    json.AppendMember("properties", ToJsonArray(manifest.properties));
+  }
   if (manifest.unread_metrics)
     json.AppendMember("unread_metrics", ToJson(*manifest.unread_metrics));
   if (manifest.observation) json.AppendMember("observation", ToJson(*manifest.observation));

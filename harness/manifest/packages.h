@@ -13,8 +13,8 @@
 //           elsewhere, and of one without RECORD. Sources: PyPA specifications "Recording installed
 //           projects", "Binary distribution format", "Direct URL".
 //   conda   the package's archive, as conda-meta has it: "sha256:...", or "md5:..." of older ones.
-//   dpkg    none: a Debian archive never gives a version to other contents, and a thousand digests
-//           would make every record three times as long.
+//   system  none: an archive never gives a version to other contents, and a thousand digests would
+//           make every record three times as long.
 // It is what was installed: files that were changed afterwards are not seen by it.
 #ifndef RHARNESS_HARNESS_MANIFEST_PACKAGES_H_
 #define RHARNESS_HARNESS_MANIFEST_PACKAGES_H_
@@ -27,16 +27,16 @@
 
 #include "harness/base/footprint.h"
 #include "harness/manifest/environment.h"
+#include "harness/manifest/system_packages.h"
 
 namespace rharness {
 
-inline constexpr char kDpkg[] = "dpkg";      // packages of the host, by "name:architecture"
 inline constexpr char kPython[] = "python";  // distributions, by normalised name (PEP 503)
 inline constexpr char kConda[] = "conda";    // packages of conda environments, by name
 
 // The package that a file is of.
 struct PackageOwner {
-  std::string manager;  // kDpkg or kPython
+  std::string manager;  // kPython, or that of the system
   std::string name;
   std::string version;
 };
@@ -45,15 +45,20 @@ using PackageOwners = std::map<std::string, PackageOwner>;  // by path
 // Of each program that ran, what PackageFolders asks for.
 const std::vector<std::string>& FootprintVariables();  // PATH, PYTHONPATH, HOME
 
-// The lists of this host, for a run with this footprint; reads dpkg's files below `root` and the
-// metadata in the folders that PackageFolders and CondaPrefixes name. A host without dpkg has no
-// list of it, one without conda none of that. A footprint without any program: the Python list is
-// missing; with programs of which none is a Python: that list is empty. One without mapped files:
-// the use of packages is not known. Cost: some 50 ms, most of it once a process. `owners`, where
-// given, gets the packages of the mapped files, as far as a package has them in its list.
+// The lists of this host, for a run with this footprint: those of the system's own managers below
+// `root` (system_packages.h), and the metadata in the folders that PackageFolders and CondaPrefixes
+// name. A host without a manager has no list of it, one without conda none of that. A footprint
+// without any program: the Python list is missing; with programs of which none is a Python: that
+// list is empty. One without mapped files: the use of packages is not known. Cost: some 50 ms, most
+// of it once a process. `owners`, where given, gets the packages of the mapped files, as far as a
+// package has them in its list.
 std::map<std::string, PackageList> CapturePackages(const Footprint& footprint,
                                                    const std::filesystem::path& root = "/",
                                                    PackageOwners* owners = nullptr);
+
+// SHA-256 over the host's sorted package list, dpkg's or else those of other managers; read once a
+// process; empty if there is none.
+std::string HostPackagesSha256();
 
 // Where the Pythons of a footprint find their packages, in the order of their search: PYTHONPATH,
 // the virtual environment they were started from or else their own folders, the user's; then every

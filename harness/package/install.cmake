@@ -16,6 +16,7 @@ if(TARGET rharness-enter)
           RUNTIME DESTINATION lib/rharness/observe COMPONENT programs)
 endif()
 install(FILES harness/observe/python/sitecustomize.py harness/observe/python/rharness_observe.py
+              harness/observe/python/rharness_trace.py harness/observe/python/rharness_trace_torch.py
         DESTINATION lib/rharness/observe/python COMPONENT programs)
 # Here a link into another build folder; there the program itself.
 install(CODE "
@@ -39,11 +40,15 @@ install(DIRECTORY ${documents}/documentation/ DESTINATION ${CMAKE_INSTALL_MANDIR
 install(DIRECTORY ${documents}/completion/ DESTINATION ${CMAKE_INSTALL_DATADIR}
         COMPONENT completion)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+# What README.md and `rharness import` name, at the path by which they name it.
+install(FILES scenarios/mlflow/rerun.py scenarios/mlflow/README.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios/mlflow COMPONENT documentation)
 install(FILES
-  compare/fingerprints/fingerprint.schema.json
+  compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
   harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
   harness/rerun/ticket.schema.json
   reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
-  reports/gate.schema.json reports/history.schema.json
-  reports/isolation.schema.json reports/report.schema.json
+  reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json
+  reports/isolation.schema.json reports/onset.schema.json reports/properties.schema.json
+  reports/report.schema.json reports/sensitivity.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

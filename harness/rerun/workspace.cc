@@ -17,26 +17,14 @@
 #include "harness/base/trouble.h"
 #include "harness/rerun/data_cache.h"
 #include "harness/rerun/found_data.h"
-#include "harness/rerun/kept_files.h"
 #include "harness/rerun/outputs_before.h"
+#include "harness/rerun/place_code.h"
 #include "harness/rerun/table_data.h"
-#include "harness/rerun/tree_diff.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<Obstacle> Blocked(std::string_view layer, std::string reason) {
-  return Obstacle{std::string(layer), std::move(reason)};
-}
-
-// What an error makes of the run: an obstacle, unless it is the machine's and says nothing of it.
-Result<std::optional<Obstacle>> BlockedBy(std::string_view layer, std::string_view what,
-                                          const Error& error) {
-  if (IsTrouble(error)) return error;
-  return Blocked(layer, fmt::format("{}{}", what, error.ToString()));
-}
 
 Status CopyTree(const fs::path& from, const fs::path& to) {
   RETURN_IF_ERROR(MakeDirectories(to.parent_path()));
@@ -194,71 +182,6 @@ Result<std::optional<Obstacle>> VerifyData(const DataItem& item, PlacedData plac
                              item.sha256.empty() ? "no hash" : item.sha256, item.size_bytes));
 }
 
-// Copies the listed code files, each proved by its hash.
-Result<std::optional<Obstacle>> PlaceCodeFiles(const Manifest& manifest, const fs::path& repository,
-                                               Workspace* workspace) {
-  for (const CodeFile& file : manifest.code.files) {
-    const auto source = ResolveBelow(repository, file.path);
-    const std::string name = fmt::format("code file '{}': ", file.path);
-    if (!source.ok()) return BlockedBy("code", name, source.error());
-    std::error_code error;
-    const fs::file_status type = fs::status(*source, error);
-    if (error) return BlockedBy("code", name, PathError("cannot look", error.value(), *source));
-    if (!fs::is_regular_file(type)) {
-      return Blocked("code", fmt::format("code file '{}' is no regular file", file.path));
-    }
-    const fs::path place = workspace->path / file.path;
-    RETURN_IF_ERROR(CopyTree(*source, place));
-    const auto digest = HashFile(place);
-    if (!digest.ok()) return BlockedBy("code", "", digest.error());
-    workspace->code_files.push_back(CodeFile{file.path, digest->sha256});
-    if (digest->sha256 != file.sha256) {
-      return Blocked("code", fmt::format("code file '{}' is not the recorded one: sha256 {}, "
-                                         "recorded {}",
-                                         file.path, digest->sha256, file.sha256));
-    }
-  }
-  return std::optional<Obstacle>();
-}
-
-// Writes the files of the recorded commit. What failed here and says nothing of the commit stays an
-// Error.
-Result<std::optional<Obstacle>> PlaceCommit(const Manifest& manifest, const fs::path& repository,
-                                            const Places& places, const CheckoutLimits& limits,
-                                            Workspace* workspace) {
-  const Code& code = manifest.code;
-  if (code.dirty && code.kept_diff_sha256.empty()) {
-    return Blocked("code", fmt::format("recorded from a changed work tree (diff sha256 {}), and "
-                                       "neither its diff is kept nor are code files listed to "
-                                       "rebuild it from",
-                                       code.diff_sha256.empty() ? "unknown" : code.diff_sha256));
-  }
-  auto checkout = CheckOutCommit(repository, code.commit, workspace->path, places, limits);
-  if (!checkout.ok()) {
-    if (IsTrouble(checkout.error())) return checkout.error();
-    return Blocked(
-        "code", fmt::format("repository {}: {}", repository.string(), checkout.error().ToString()));
-  }
-  if (code.dirty) {
-    const auto diff = ReadKept(manifest, code.kept_diff_sha256, places);
-    const Status applied =
-        diff.ok() ? ApplyTreeDiff(*diff, repository, workspace->path, places, limits, &*checkout)
-                  : Status(diff.error());
-    if (!applied.ok()) return BlockedBy("code", "the changes of the work tree: ", applied.error());
-    workspace->code_diff_sha256 = code.kept_diff_sha256;
-  }
-  workspace->checkout = std::move(checkout->files);
-  for (const std::string& path : checkout->absent_submodules) {
-    workspace->remarks.push_back(
-        {.code = "submodule_absent",
-         .subject = fmt::format("submodule '{}'", path),
-         .message = fmt::format("submodule '{}' is not in {}; its folder is empty", path,
-                                repository.string())});
-  }
-  workspace->code_commit = code.commit;
-  return std::optional<Obstacle>();
-}
-
 // Whether data were put over this tracked file, which is then verified as data.
 bool IsData(const Manifest& manifest, const fs::path& relative) {
   for (const DataItem& item : manifest.data) {
@@ -267,18 +190,6 @@ bool IsData(const Manifest& manifest, const fs::path& relative) {
     if (!rest.empty() && *rest.begin() != "..") return true;
   }
   return false;
-}
-
-Result<std::optional<Obstacle>> PlaceCode(const Manifest& manifest, const Places& places,
-                                          const CheckoutLimits& limits, Workspace* workspace) {
-  const Code& code = manifest.code;
-  if (code.files.empty() && code.commit.empty()) return std::optional<Obstacle>();
-  const auto repository = Locate(places, code.repository.empty() ? "." : code.repository);
-  if (!repository.ok()) {
-    return Blocked("code", fmt::format("repository: {}", repository.error().message));
-  }
-  if (!code.files.empty()) return PlaceCodeFiles(manifest, *repository, workspace);
-  return PlaceCommit(manifest, *repository, places, limits, workspace);
 }
 
 Remark Changed(std::string_view layer, std::string subject, std::string observed,

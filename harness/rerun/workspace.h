@@ -23,6 +23,7 @@
 #include "harness/manifest/evidence.h"
 #include "harness/manifest/manifest.h"
 #include "harness/rerun/checkout.h"
+#include "harness/rerun/obstacle.h"
 #include "harness/rerun/places.h"
 
 namespace rharness {
@@ -46,11 +47,6 @@ class ContentCache {
 // What tells whether a path still names the same file with the same content: the path, device,
 // inode, size, and times of the last change of content and of anything.
 std::string FileIdentity(const std::filesystem::path& path, const struct stat& info);
-
-struct Obstacle {
-  std::string layer;   // a layer's name, or empty: infrastructure
-  std::string reason;  // one sentence
-};
 
 // Where an item's bytes lie for the run.
 struct PlacedData {

@@ -118,8 +118,10 @@ TEST_F(DrillProgram, NamesAWordThatIsNoVerb) {
   const ProcessResult result = Run({kRharness, "dril", "--history", "x"});
   EXPECT_EQ(result.outcome.exit_code, 2);
   EXPECT_THAT(result.stderr_text, HasSubstr("'dril' is no verb"));
-  EXPECT_THAT(result.stderr_text,
-              HasSubstr("history, rebuild, fetch, drill, rerun, compare, isolate, gameday, probe"));
+  EXPECT_THAT(
+      result.stderr_text,
+      HasSubstr(
+          "history, rebuild, fetch, drill, rerun, compare, isolate, gameday, properties, probe"));
 }
 
 TEST_F(DrillProgram, RefusesNumbersThatAreNone) {

@@ -45,9 +45,9 @@ TEST_F(Install, PutsProgramsPagesAndCompletionBelowThePrefix) {
         "share/man/man1/rharness-drill.1", "lib/rharness/observe/librharness-observe.so",
         "lib/rharness/observe/rharness-look", "lib/rharness/observe/python/sitecustomize.py",
         "lib/rharness/observe/python/rharness_observe.py", "share/doc/rharness/README.md",
-        "share/doc/rharness/LICENSE", "share/rharness/schemas/manifest.schema.json",
-        "share/bash-completion/completions/rharness", "share/zsh/site-functions/_rharness",
-        "share/fish/vendor_completions.d/rharness.fish"}) {
+        "share/doc/rharness/LICENSE", "share/doc/rharness/scenarios/mlflow/rerun.py",
+        "share/rharness/schemas/manifest.schema.json", "share/bash-completion/completions/rharness",
+        "share/zsh/site-functions/_rharness", "share/fish/vendor_completions.d/rharness.fish"}) {
     EXPECT_TRUE(fs::is_regular_file(At(std::string("all/") + path))) << path;
   }
   const ProcessResult version = Execute({At("all/bin/rharness"), "--version"});

@@ -89,8 +89,8 @@ TEST_F(IsolateProgram, TakesAnotherFailureForNoEvidence) {
 
 TEST_F(IsolateProgram, SaysThatNoneOfTheChangesIsTheCause) {
   RecordAs("then", {});
-  RecordAs("now", {{"A", "1"}, {"B", "1"}});
-  const ProcessResult result = Against();
+  const ProcessResult result =
+      IsolateRun({"runs/then.json", "--axis", "env:A=1", "--axis", "env:B=1", "--out", "why"});
   EXPECT_EQ(ExitOf(result), 3) << result.stdout_text;
   EXPECT_EQ(Text("end"), "not_reproduced");
   EXPECT_EQ(Calls(), 1);
@@ -108,6 +108,25 @@ TEST_F(IsolateProgram, SaysThatNoneOfTheChangesIsTheCause) {
       IsolateRun({"runs/then.json", "--axis", "env:A=1", "--axis", "env:B=1", "--out", "why"});
   EXPECT_EQ(ExitOf(outside), 3) << outside.stdout_text << outside.stderr_text;
   EXPECT_EQ(Text("end"), "not_among_these");
+}
+
+TEST_F(IsolateProgram, RerunsNothingWhereBothRecordsHaveTheSameResults) {
+  RecordAs("then", {});
+  RecordAs("now", {{"A", "1"}, {"B", "1"}});
+  const ProcessResult result = Against();
+  EXPECT_EQ(ExitOf(result), 2) << result.stdout_text;
+  EXPECT_THAT(result.stderr_text, HasSubstr("nothing drifted"));
+  EXPECT_EQ(Calls(), 0);
+}
+
+TEST_F(IsolateProgram, TellsNoObstacleAsTheDifference) {
+  RecordAs("then", {});
+  RecordAs("now", {{"A", "1"}, {"BAD", "1"}});
+  fs::remove(At("train.sh"));
+  const ProcessResult result = Against();
+  EXPECT_EQ(ExitOf(result), 3) << result.stdout_text << result.stderr_text;
+  EXPECT_THAT(Text("headline"), HasSubstr("train.sh"));
+  EXPECT_EQ(Text("difference"), "[]");
 }
 
 TEST_F(IsolateProgram, GoesOnAfterBeingKilledInAnyRerun) {
@@ -178,58 +197,69 @@ TEST_F(IsolateProgram, TakesTheDriftedSideFromADrill) {
   EXPECT_THAT(Cause(), ElementsAre("env:BAD: (unset) -> 1"));
 }
 
-TEST_F(IsolateProgram, FindsTheFirstBadCommitOfARepository) {
-  const auto git = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {"git", "-c", "user.name=t", "-c", "user.email=t@example.org"});
-    const ProcessResult result = Run(words);
-    EXPECT_TRUE(result.outcome.Succeeded()) << result.stderr_text;
-    return result.stdout_text.substr(0, result.stdout_text.find('\n'));
-  };
-  git({"init", "-q", "."});
-  Write(".gitignore", "calls\nruns\nwhy\nkill_at\n");
-  std::vector<std::string> commits;
-  for (int i = 0; i < 12; ++i) {
-    // Commit 5 does not run at all; from 7 on it trains to something else.
-    Write("train.sh",
-          std::string(i == 5 ? "exit 9\n" : "") + kTrainer + "# " + std::to_string(i) + "\n" +
-              (i >= 7 ? "printf '{\"metrics\": {\"accuracy\": 0.3}}' > metrics.json\n" : ""));
-    git({"add", "."});
-    git({"commit", "-q", "-m", "step"});
-    commits.push_back(git({"rev-parse", "HEAD"}));
+// Twelve commits, of which one does not run and those from the eighth on train to something else.
+class CommitsProgram : public IsolateProgram {
+ protected:
+  void FindFirstBad(const std::vector<std::string>& recording) {
+    const auto git = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), {"git", "-c", "user.name=t", "-c", "user.email=t@example.org"});
+      const ProcessResult result = Run(words);
+      EXPECT_TRUE(result.outcome.Succeeded()) << result.stderr_text;
+      return result.stdout_text.substr(0, result.stdout_text.find('\n'));
+    };
+    git({"init", "-q", "."});
+    Write(".gitignore", "calls\nruns\nwhy\nkill_at\n");
+    std::vector<std::string> commits;
+    for (int i = 0; i < 12; ++i) {
+      // Commit 5 does not run at all; from 7 on it trains to something else.
+      Write("train.sh",
+            std::string(i == 5 ? "exit 9\n" : "") + kTrainer + "# " + std::to_string(i) + "\n" +
+                (i >= 7 ? "printf '{\"metrics\": {\"accuracy\": 0.3}}' > metrics.json\n" : ""));
+      git({"add", "."});
+      git({"commit", "-q", "-m", "step"});
+      commits.push_back(git({"rev-parse", "HEAD"}));
+    }
+    git({"checkout", "-q", commits.front()});
+    std::vector<std::string> record = {kRharness,
+                                       "--quiet",
+                                       "record",
+                                       "--out",
+                                       "runs/then.json",
+                                       "--run-id",
+                                       "run",
+                                       "--family",
+                                       "tiny",
+                                       "--root",
+                                       ".",
+                                       "--no-observe",
+                                       "--determinism",
+                                       "bitwise",
+                                       "--data",
+                                       "value",
+                                       "--metrics",
+                                       "metrics.json",
+                                       "--metric",
+                                       "accuracy,direction=higher,margin=0.01,primary"};
+    record.insert(record.end(), recording.begin(), recording.end());
+    record.insert(record.end(), {"--", "sh", "train.sh", At("").string()});
+    const ProcessResult recorded = Run(record);
+    ASSERT_TRUE(recorded.outcome.Succeeded()) << recorded.stderr_text;
+    fs::remove(At("calls"));
+    git({"checkout", "-q", commits.back()});
+    const ProcessResult result =
+        IsolateRun({"runs/then.json", "--axis", "env:A=1", "--axis",
+                    "commit:" + commits.front() + ".." + commits.back(), "--out", "why"});
+    ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
+    EXPECT_THAT(Cause(), ElementsAre("commit: " + commits[6] + " -> " + commits[7]));
+    EXPECT_LE(Calls(), 4 + 4 + 2);
   }
-  git({"checkout", "-q", commits.front()});
-  const ProcessResult recorded = Run({kRharness,
-                                      "--quiet",
-                                      "record",
-                                      "--out",
-                                      "runs/then.json",
-                                      "--run-id",
-                                      "run",
-                                      "--family",
-                                      "tiny",
-                                      "--root",
-                                      ".",
-                                      "--no-observe",
-                                      "--determinism",
-                                      "bitwise",
-                                      "--data",
-                                      "value",
-                                      "--metrics",
-                                      "metrics.json",
-                                      "--metric",
-                                      "accuracy,direction=higher,margin=0.01,primary",
-                                      "--",
-                                      "sh",
-                                      "train.sh",
-                                      At("").string()});
-  ASSERT_TRUE(recorded.outcome.Succeeded()) << recorded.stderr_text;
-  fs::remove(At("calls"));
-  const ProcessResult result =
-      IsolateRun({"runs/then.json", "--axis", "env:A=1", "--axis",
-                  "commit:" + commits.front() + ".." + commits.back(), "--out", "why"});
-  ASSERT_EQ(ExitOf(result), 0) << result.stdout_text << result.stderr_text;
-  EXPECT_THAT(Cause(), ElementsAre("commit: " + commits[6] + " -> " + commits[7]));
-  EXPECT_LE(Calls(), 4 + 4 + 2);
+};
+
+TEST_F(CommitsProgram, AreSearchedForTheFirstBadOne) { FindFirstBad({}); }
+
+// The work tree stands at the last of them, and has another file than the listed one.
+TEST_F(CommitsProgram, AreSearchedWhereTheRecordListsItsCode) {
+  FindFirstBad({"--code-file", "train.sh"});
 }
 
 }  // namespace

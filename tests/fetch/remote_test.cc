@@ -76,6 +76,29 @@ TEST_F(RemoteWorld, WhatS3SaysOfAnErrorIsSaidWithoutTheKey) {
   EXPECT_TRUE(IsClean());
 }
 
+TEST_F(RemoteWorld, WhatAUrlIsSignedWithIsSentAndNeverSaid) {
+  const std::string query = "X-Amz-Signature=0123456789abcdef&token=letmein12&part=1";
+  int status = 404;
+  ScriptedServer server([&](const std::string&) {
+    return Failing(status,
+                   R"({"message": "no letmein12 at part=1&X-Amz-Signature=0123456789abcdef"})");
+  });
+  const std::string url = server.url() + "/data/train.csv?" + query;
+  for (const int one : {404, 403, 500}) {
+    status = one;
+    const Fetched fetched = FetchFrom(url);
+    EXPECT_EQ(fetched.state, FetchState::kFailed);
+    EXPECT_THAT(server.requests().back(), HasSubstr("GET /data/train.csv?" + query + " HTTP"));
+    EXPECT_THAT(fetched.detail,
+                HasSubstr("/data/train.csv?X-Amz-Signature=***&token=***&part=***"));
+    EXPECT_THAT(fetched.detail,
+                AllOf(Not(HasSubstr("0123456789abcdef")), Not(HasSubstr("letmein12"))));
+  }
+  for (const char* other : {"ftp://h.example/x?sig=letmein12", "https://h.example?sig=letmein12"}) {
+    EXPECT_THAT(FetchFrom(other).detail, AllOf(HasSubstr("sig=***"), Not(HasSubstr("letmein12"))));
+  }
+}
+
 TEST_F(RemoteWorld, OtherBytesFewerAndMoreAreNotKept) {
   std::string body;
   ScriptedServer server([&](const std::string&) { return ScriptedServer::Ok(body); });

@@ -26,6 +26,7 @@ class AppendOnlyTest : public HistoryTest {
                     .ok());
     ASSERT_TRUE(store->Retire("b", "why", At(kDay1)).ok());
     ASSERT_TRUE(store->AddReplicates({{"c", "s", "a", 1, At(kDay1), "e", "{}"}}).ok());
+    ASSERT_TRUE(store->AddPropertyVerdicts({{"d", "a", "repeated", "held", At(kDay1), "r"}}).ok());
   }
 };
 
@@ -43,7 +44,8 @@ TEST_P(AppendOnlyTest, RefusesUpdateDeleteAndReplaceOnEveryTable) {
       {"retirements", "run_id", "reason = 'x'"},
       {"surroundings", "sha256", "body = 'x'"},
       {"replicates", "configuration, stack, run_id, replicate", "body = 'x'"},
-      {"family_verdicts", "drill_id, configuration", "verdict = 'x'"}};
+      {"family_verdicts", "drill_id, configuration", "verdict = 'x'"},
+      {"property_verdicts", "drill_id, run_id, property", "state = 'x'"}};
   for (const auto& [table, key, change] : tables) {
     const auto before = raw.Rows("SELECT * FROM " + table);
     ASSERT_FALSE(before.empty()) << table;

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/isolate/axis_names.h"
+#include "harness/manifest/command_arguments.h"
 #include "tests/manifest/example.h"
 
 namespace rharness {

@@ -86,6 +86,9 @@ TEST(Signature, OfWhatWasNotRerunOrHoldsNothingSaysNothing) {
   EXPECT_EQ(failed.failure, "exited with 3");
   EXPECT_EQ(SignatureOf(Ended(RerunEnd::State::kFailed, "timed out after 12 s"), true).failure,
             SignatureOf(Ended(RerunEnd::State::kFailed, "timed out after 345 s"), true).failure);
+  EXPECT_EQ(
+      DescribeInLine(SignatureOf(Ended(RerunEnd::State::kFailed, "timed out after 12 s"), true)),
+      "timed out after 12 s");
 }
 
 Signature Moved(double amount, const std::set<std::string>& changed = {}) {
@@ -121,6 +124,23 @@ TEST(Relate, FailuresAreToldApart) {
   missing.differences.clear();
   missing.moved.clear();
   EXPECT_EQ(Relate(Moved(-0.2), missing), kSkipped);
+}
+
+TEST(Relate, AFailureIsTheSameWhereverTheRerunWorked) {
+  const auto failed = [](const std::string& why) {
+    return SignatureOf(Ended(RerunEnd::State::kFailed, why), true);
+  };
+  const Signature target =
+      failed("output 'm/a': /one/runs/x/1/workspace/m/a: byte 9: ends after 12 bytes");
+  EXPECT_EQ(target.failure, "output 'm/a': m/a: byte #: ends after # bytes");
+  EXPECT_EQ(Relate(target, failed("output 'm/a': /a folder/why/runs/x/2/workspace/m/a: byte 9: "
+                                  "ends after 12 bytes")),
+            kYes);
+  EXPECT_EQ(Relate(target, failed("output 'm/b': /one/runs/x/1/workspace/m/b: byte 9: "
+                                  "ends after 12 bytes")),
+            kOther);
+  EXPECT_EQ(failed("/workspace/m: lost").failure, "m: lost");
+  EXPECT_EQ(failed("no/workspace/m: lost").failure, "no/workspace/m: lost");
 }
 
 TEST(Relate, CurvesCountByTheirWay) {
@@ -160,15 +180,15 @@ TEST(Calibrate, CutsNoisyRunsInTheMiddleAndSaysHowOftenThatIsWrong) {
   EXPECT_FALSE(far.exact);
   EXPECT_EQ(far.metric, "m");
   EXPECT_NEAR(far.middle, -0.1, 1e-9);
-  EXPECT_NEAR(far.wrong, 0.5 / 4, 1e-9) << "three reruns of an end show no less";
+  EXPECT_NEAR(far.miss, 0.5 / 4, 1e-9) << "three reruns of an end show no less";
   EXPECT_EQ(RelateNoisy(far, Moved(-0.15)), kYes);
   EXPECT_EQ(RelateNoisy(far, Moved(-0.05)), kNo);
   EXPECT_EQ(RelateNoisy(far, {.failure = "exited with 3"}), kOther);
   EXPECT_EQ(RelateNoisy(far, {.not_judged = "x"}), kSkipped);
   const Calibration near = Calibrate(EndOf({-0.2, -0.3, -0.1}), EndOf({0.1, -0.1, 0.0}), nullptr);
-  EXPECT_GT(near.wrong, far.wrong);
+  EXPECT_GT(near.miss, far.miss);
   // t of 4 degrees of freedom: 0.1 / (0.1 * sqrt(7/6)) = 0.9258; P(T > 0.9258) = 0.2034.
-  EXPECT_NEAR(near.wrong, 0.2034, 5e-4);
+  EXPECT_NEAR(near.miss, 0.2034, 5e-4);
 }
 
 TEST(Calibrate, StopsWhereTheEndsAreNotWhatTheyMustBe) {
@@ -188,6 +208,29 @@ TEST(Calibrate, StopsWhereTheEndsAreNotWhatTheyMustBe) {
 
 // Searches that know of their noise what three reruns of each end say of it, over distributions
 // that overlap by 0.1 to 32 %.
+// Reruns of which the first ones fail.
+SearchEndReruns Failing(int reruns, int failed) {
+  SearchEndReruns end;
+  for (int i = 0; i < reruns; ++i) {
+    end.each.push_back(i < failed ? Signature{.failure = "the run exited with 1"} : Moved(0.0));
+  }
+  end.together = end.each.front();
+  return end;
+}
+
+TEST(Calibrate, AFailureThatComesAndGoesIsNoiseAtTheRateAtWhichItCame) {
+  const Calibration flaky = Calibrate(Failing(8, 5), Failing(8, 0), nullptr);
+  ASSERT_EQ(flaky.why_not, "");
+  EXPECT_FALSE(flaky.exact);
+  EXPECT_NEAR(flaky.miss, 3.5 / 9, 1e-9);
+  EXPECT_NEAR(flaky.false_reproduces, 0.5 / 9, 1e-9);
+  EXPECT_EQ(RelateNoisy(flaky, Signature{.failure = "the run exited with 1"}), kYes);
+  EXPECT_EQ(RelateNoisy(flaky, Signature{.failure = "the run exited with 2"}), kOther);
+  EXPECT_EQ(RelateNoisy(flaky, Moved(0.0)), kNo);
+  EXPECT_TRUE(Calibrate(Failing(3, 3), Failing(3, 0), nullptr).exact);
+  EXPECT_THAT(Calibrate(Failing(8, 3), Failing(8, 0), nullptr).why_not, HasSubstr("3 of 8 reruns"));
+}
+
 TEST(Calibrate, IsGoodEnoughForTheStatedChanceOfAWrongCause) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> noise(0.0, 1.0);
@@ -207,7 +250,7 @@ TEST(Calibrate, IsGoodEnoughForTheStatedChanceOfAWrongCause) {
     const Calibration calibration = Calibrate(draws(true), draws(false), nullptr);
     if (!calibration.why_not.empty()) continue;
     const SearchRules rules{
-        .false_reproduces = calibration.wrong, .miss = calibration.wrong, .ends_known = true};
+        .false_reproduces = calibration.miss, .miss = calibration.miss, .ends_known = true};
     const auto run = [&](const Positions& at) {
       return RelateNoisy(calibration, Moved(draw(at[cause] == 1)));
     };

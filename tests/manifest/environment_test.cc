@@ -10,6 +10,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/json_reader.h"
 #include "harness/manifest/host.h"
+#include "harness/manifest/packages.h"
 
 namespace rharness {
 namespace {

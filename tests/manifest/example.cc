@@ -73,6 +73,10 @@ const std::string_view kExampleManifest = R"({
   "resources": {"cpus": 2, "gpus": 1, "memory_bytes": 4294967296, "disk_bytes": 1073741824,
                 "timeout_seconds": 600},
   "probe_families": ["gemm", "reduction"],
+  "properties": [{"name": "repeated"},
+                 {"name": "processes", "label": "two", "arguments": ["--processes", "2"],
+                  "environment": {"GLOO_SOCKET_IFNAME": "lo", "OMP_PROC_BIND": null},
+                  "within": {"metrics": {"loss": 1e-4}, "tensors": 1e-6}}],
   "observation": {
     "means": ["maps", "preload", "python"],
     "seeds": {"random.seed": ["13"], "torch.manual_seed": ["14", "15"]},

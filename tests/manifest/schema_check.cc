@@ -155,9 +155,12 @@ void CollectDescribed(const Json& node, std::set<std::string>* missing) {
   if (const Json* properties = node.Find("properties"); properties && properties->IsObject()) {
     for (const auto& [name, property] : properties->AsObject()) {
       if (!property.Find("description") && !property.Find("$ref")) missing->insert(name);
+      CollectDescribed(property, missing);  // by itself: a member may be called "properties"
     }
   }
-  for (const auto& [name, member] : node.AsObject()) CollectDescribed(member, missing);
+  for (const auto& [name, member] : node.AsObject()) {
+    if (name != "properties") CollectDescribed(member, missing);
+  }
 }
 
 // Exit code of the validator: 0 valid, 1 invalid, 77 no validator here.

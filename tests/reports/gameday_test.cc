@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/base/files.h"
 #include "reports/gameday_report.h"
 #include "reports/model.h"
 #include "tests/reports/html_checker.h"
+#include "tests/reports/schema_validator.h"
 
 namespace rharness {
 namespace {
@@ -48,6 +50,30 @@ TEST(GamedayTerminal, KeepsToItsColumnsAndEscapes) {
     const std::string text = WriteTerminal(Day(), columns, false);
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
     EXPECT_THAT(text, HasSubstr("100 % (76-100) of"));
+  }
+}
+
+Json Schema(const std::string& name) {
+  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/" + name);
+  EXPECT_TRUE(schema.ok()) << schema.error().ToString();
+  return schema.ok() ? *schema : Json::MakeObject();
+}
+
+// Every member, and those of a report that has hardly any.
+TEST(GamedaySchema, DescribesExactlyWhatIsWritten) {
+  GamedayReport rich = Day();
+  rich.notes = {"one"};
+  rich.sensitivity.host = "host";
+  auto& family = rich.sensitivity.families.front();
+  family.together = family.beside = 2;
+  auto& rate = family.faults.front();
+  rate.equal = rate.not_made = rate.more = 1;
+  rate.example = "example";
+  const Json day = Schema("gameday.schema.json");
+  const Json certificate = Schema("sensitivity.schema.json");
+  for (const GamedayReport& report : {rich, GamedayReport()}) {
+    Validator(day).Check(ToJson(report), day, "$");
+    Validator(certificate).Check(ToJson(report.sensitivity), certificate, "$");
   }
 }
 

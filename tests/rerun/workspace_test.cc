@@ -225,6 +225,32 @@ TEST_F(CheckoutTest, HasTheFilesOfTheCommit) {
   EXPECT_EQ(*ReadFile(workspace.path / "train.py"), "print('hello')\n");
 }
 
+TEST_F(CheckoutTest, TakesAListedFileFromTheCommitWhereTheWorkTreeHasMovedOn) {
+  manifest_.code.files = {CodeFile{"train.py", Sha256HexOf("print('hello')\n")}};
+  EXPECT_TRUE(Prepare().remarks.empty());
+  Write("root/train.py", "print('changed')\n");
+  for (int i = 0; i < 2; ++i) {
+    const Workspace workspace = Prepare();
+    EXPECT_FALSE(workspace.obstacle) << workspace.obstacle->reason;
+    EXPECT_EQ(*ReadFile(workspace.path / "train.py"), "print('hello')\n");
+    EXPECT_FALSE(fs::exists(workspace.path / ".rharness-commit"));
+    ASSERT_EQ(workspace.remarks.size(), 1U);
+    EXPECT_EQ(workspace.remarks[0].code, "code_from_commit");
+    fs::remove(places_.root / "train.py");  // and where it is gone
+  }
+}
+
+TEST_F(CheckoutTest, SaysOfAListedFileThatTheCommitHasNotIt) {
+  manifest_.code.files = {CodeFile{"train.py", Sha256HexOf("print('elsewhere')\n")}};
+  ExpectObstacle(Prepare(), "code", "nor is that of commit " + manifest_.code.commit);
+  manifest_.code.files[0].path = "absent.py";
+  ExpectObstacle(Prepare(), "code", "has no such file");
+  manifest_.code.files[0].path = ".git/config";
+  ExpectObstacle(Prepare(), "code", "not the recorded one");
+  manifest_.code.commit = std::string(40, 'a');
+  ExpectObstacle(Prepare(), "code", "commit " + manifest_.code.commit + " is not in");
+}
+
 // A repository that has results of before, which the run writes anew.
 TEST_F(CheckoutTest, TakesWhatTheCommitHasInAnOutputsPlaceForNoCodeAndForNoOutput) {
   Write("root/work/metrics.json", R"({"metrics": {"a": 1}})");

@@ -155,10 +155,20 @@ TEST_F(PlantedFaults, ALinkInTheCheckoutDoesNotLeadDataOutOfTheWorkspace) {
   EXPECT_EQ(*after, before);
 }
 
+TEST_F(PlantedFaults, ACodeFileThatMovedOnIsTakenFromTheRecordedCommit) {
+  const fs::path manifest = world_.Record({});
+  ASSERT_TRUE(
+      WriteFileAtomic(world_.repository() / "src/portable_mlp.cc", "int changed = 1;\n").ok());
+  Expect({"code file changed since", Verdict::kIdentical, "bit_equal", 0},
+         world_.Drill({manifest}));
+}
+
 TEST_F(PlantedFaults, AChangedCodeFileIsNotComparable) {
   const fs::path manifest = world_.Record({});
   ASSERT_TRUE(
       WriteFileAtomic(world_.repository() / "src/portable_mlp.cc", "int changed = 1;\n").ok());
+  fs::remove_all(world_.repository() / ".git");
+  CommitAll(world_.repository(), "Another history");
   Expect({"code file changed", Verdict::kNotComparable, "code_not_recorded", 3, Layer::kCode},
          world_.Drill({manifest}));
 }

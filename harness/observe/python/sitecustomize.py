@@ -10,6 +10,15 @@ def _start():
         rharness_observe.start()
     except Exception:
         pass  # a hook that fails must not fail the run
+    try:
+        import os
+
+        if os.environ.get("RHARNESS_TRACE"):
+            import rharness_trace
+
+            rharness_trace.start()
+    except Exception:
+        pass
 
 
 def _run_next():

@@ -14,6 +14,7 @@
 #include "compare/stats/power.h"
 #include "compare/stats/proportions.h"
 #include "compare/stats/quadrature.h"
+#include "compare/stats/rank_agreement.h"
 #include "compare/stats/ranks.h"
 #include "compare/stats/shrinkage.h"
 #include "compare/stats/student_t.h"
@@ -173,6 +174,40 @@ TEST(Quadrature, IsExactForPolynomialsAndFindsRoots) {
   EXPECT_NEAR(Integrate([](double x) { return std::pow(x, 20); }, 0.0, 1.0), 1.0 / 21.0, 1e-14);
   EXPECT_NEAR(FindRoot([](double x) { return x * x - 2.0; }, 0.0, 2.0), std::sqrt(2.0), 1e-11);
   EXPECT_TRUE(std::isnan(FindRoot([](double) { return 1.0; }, 0.0, 2.0)));
+}
+
+// Values of scipy.stats.kendalltau (SciPy 1.17.1), with ties on one side and on both.
+TEST(KendallTauB, IsThatOfSciPy) {
+  EXPECT_NEAR(KendallTauB({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 4, 3, 5, 6, 8, 7}, 0.95).tau,
+              0.8571428571428571, 1e-14);
+  EXPECT_NEAR(
+      KendallTauB({0.9, 0.8, 0.8, 0.7, 0.65, 0.5}, {0.88, 0.81, 0.79, 0.79, 0.6, 0.62}, 0.95).tau,
+      0.7857142857142858, 1e-14);
+  EXPECT_NEAR(KendallTauB({12, 2, 1, 12, 2}, {1, 4, 7, 1, 0}, 0.95).tau, -0.4714045207910316,
+              1e-14);
+}
+
+TEST(KendallTauB, HasTheIntervalOfFiellerHartleyAndPearson) {
+  const RankAgreement most = KendallTauB({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 4, 3, 5, 6, 8, 7}, 0.95);
+  // tanh(atanh(6/7) -+ 1.959964 sqrt(0.437 / 4))
+  EXPECT_NEAR(most.low, 0.5612, 1e-4);
+  EXPECT_NEAR(most.high, 0.9588, 1e-4);
+  const RankAgreement all = KendallTauB({1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}, 0.95);
+  EXPECT_EQ(all.tau, 1.0);
+  EXPECT_EQ(all.high, 1.0);
+  EXPECT_NEAR(all.low, std::tanh(std::atanh(14.0 / 15) - 1.959964 * std::sqrt(0.437 / 2)), 1e-6);
+  const RankAgreement none = KendallTauB({1, 2, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1}, 0.95);
+  EXPECT_EQ(none.low, -1.0);
+  EXPECT_NEAR(none.high, -all.low, 1e-12);
+}
+
+TEST(KendallTauB, HasNoAnswerWhereThereIsNone) {
+  EXPECT_TRUE(std::isnan(KendallTauB({1, 2}, {1}, 0.95).tau));
+  EXPECT_TRUE(std::isnan(KendallTauB({1}, {1}, 0.95).tau));
+  EXPECT_TRUE(std::isnan(KendallTauB({1, 1, 1}, {1, 2, 3}, 0.95).tau));
+  EXPECT_TRUE(std::isnan(KendallTauB({1, kNaN, 3}, {1, 2, 3}, 0.95).tau));
+  EXPECT_TRUE(std::isnan(KendallTauB({1, 2, 3, 4}, {1, 2, 3, 4}, 0.95).low));
+  EXPECT_EQ(KendallTauB({1, 2, 3}, {1, 2, kInfinity}, 0.95).tau, 1.0);
 }
 
 }  // namespace

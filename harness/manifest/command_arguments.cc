@@ -1,7 +1,5 @@
 // Names of variables and arguments.
-#include "harness/isolate/axis_names.h"
-
-#include <fmt/format.h>
+#include "harness/manifest/command_arguments.h"
 
 #include <algorithm>
 #include <cctype>
@@ -21,6 +19,25 @@ std::string Normal(std::string_view name) {
 bool IsOption(std::string_view argument) {
   return argument.size() > 1 && argument.front() == '-' &&
          std::isdigit(static_cast<unsigned char>(argument[1])) == 0 && argument[1] != '.';
+}
+
+// How many values of this name there were.
+int SetEach(const std::string& name, const std::string& value, std::vector<std::string>* command) {
+  const std::string wanted = Normal(name);
+  int places = 0;
+  for (std::size_t i = 1; i < command->size() && !wanted.empty(); ++i) {
+    std::string& text = (*command)[i];
+    const auto equals = text.find('=');
+    if (equals != text.npos && Normal(text.substr(0, equals)) == wanted) {
+      text = text.substr(0, equals + 1) + value;
+      ++places;
+    } else if (IsOption(text) && Normal(text) == wanted && i + 1 < command->size() &&
+               !IsOption((*command)[i + 1])) {
+      (*command)[++i] = value;
+      ++places;
+    }
+  }
+  return places;
 }
 
 }  // namespace
@@ -61,6 +78,31 @@ std::optional<FoundArgument> FindArgument(const std::vector<std::string>& comman
     if (std::to_string(i) == name) return FoundArgument{i, "", command[i]};
   }
   return std::nullopt;
+}
+
+std::vector<std::string> SetArguments(const std::vector<std::string>& command,
+                                      const std::vector<std::string>& arguments) {
+  std::vector<std::string> set = command;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& text = arguments[i];
+    const auto equals = text.find('=');
+    const bool has_inside = equals != text.npos && equals > 0;
+    const bool has_behind =
+        !has_inside && IsOption(text) && i + 1 < arguments.size() && !IsOption(arguments[i + 1]);
+    if (!has_inside && !has_behind) {
+      const bool there = IsOption(text) && std::ranges::find(set, text) != set.end();
+      if (!there) set.push_back(text);
+      continue;
+    }
+    const std::string name = has_inside ? text.substr(0, equals) : text;
+    const std::string value = has_inside ? text.substr(equals + 1) : arguments[i + 1];
+    if (SetEach(name, value, &set) == 0) {
+      set.push_back(text);
+      if (has_behind) set.push_back(value);
+    }
+    if (has_behind) ++i;
+  }
+  return set;
 }
 
 std::vector<std::string> OptionsOf(const std::vector<std::string>& command) {

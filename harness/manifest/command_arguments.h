@@ -1,6 +1,6 @@
 // Names of variables and of a command's arguments. Pure.
-#ifndef RHARNESS_HARNESS_ISOLATE_AXIS_NAMES_H_
-#define RHARNESS_HARNESS_ISOLATE_AXIS_NAMES_H_
+#ifndef RHARNESS_HARNESS_MANIFEST_COMMAND_ARGUMENTS_H_
+#define RHARNESS_HARNESS_MANIFEST_COMMAND_ARGUMENTS_H_
 
 #include <cstddef>
 #include <optional>
@@ -26,9 +26,16 @@ struct FoundArgument {
 std::optional<FoundArgument> FindArgument(const std::vector<std::string>& command,
                                           std::string_view name);
 
+// The command with these arguments set. "--name=value" and "--name value" are put in the place of
+// every value that the command passes under that name, however either of the two spells it; what
+// the command does not pass is appended as it stands. A word that is no option's value and an
+// option without one are appended, too, an option only where the command does not have it.
+std::vector<std::string> SetArguments(const std::vector<std::string>& command,
+                                      const std::vector<std::string>& arguments);
+
 // The options that a command has, for messages.
 std::vector<std::string> OptionsOf(const std::vector<std::string>& command);
 
 }  // namespace rharness
 
-#endif  // RHARNESS_HARNESS_ISOLATE_AXIS_NAMES_H_
+#endif  // RHARNESS_HARNESS_MANIFEST_COMMAND_ARGUMENTS_H_

@@ -1,0 +1,378 @@
+// From the records of all steps to where two runs part.
+#include "compare/traces/onset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+
+#include "compare/traces/relate.h"
+
+namespace rharness {
+namespace {
+
+using StepSpans = std::map<std::int64_t, std::span<const TraceRecord>>;
+
+StepSpans SpansOf(const Trace& trace) {
+  StepSpans spans;
+  const std::span<const TraceRecord> all(trace.records);
+  for (std::size_t from = 0; from < all.size();) {
+    std::size_t to = from;
+    while (to < all.size() && all[to].step == all[from].step) ++to;
+    spans[all[from].step] = all.subspan(from, to - from);
+    from = to;
+  }
+  return spans;
+}
+
+bool Differs(const OnsetRecord& record) {
+  return record.state != RecordState::kEqual && record.state != RecordState::kUnknown;
+}
+
+// Where the runs can be said to part: on equal inputs, or where one has other operators.
+bool CanPart(const OnsetRecord& record) {
+  if (!IsComputed(record.a.kind)) return false;
+  if (record.state == RecordState::kOrigin) return true;
+  const bool lonely = record.state == RecordState::kOnlyA || record.state == RecordState::kOnlyB;
+  // The optimizer's own tensors have other names in other versions.
+  return lonely && record.a.kind != TraceKind::kState;
+}
+
+OnsetStep SummaryOf(std::int64_t step, const std::vector<OnsetRecord>& records) {
+  OnsetStep summary{.step = step};
+  double squares = 0.0;
+  double norms = 0.0;
+  bool parameters = false;
+  for (const OnsetRecord& record : records) {
+    ++summary.compared;
+    summary.differing += Differs(record) && IsComputed(record.a.kind) ? 1 : 0;
+    const bool paired = record.state != RecordState::kOnlyA && record.state != RecordState::kOnlyB;
+    if (!paired) continue;
+    const double distance = record.distance;
+    if (record.a.kind == TraceKind::kParameter && !std::isnan(record.a.norm)) {
+      const double norm = std::max(record.a.norm, record.b.norm);
+      if (!std::isnan(distance)) squares += distance * distance * norm * norm;
+      norms += norm * norm;
+      parameters = true;
+    }
+    if (record.a.kind == TraceKind::kOutput && record.a.name.empty()) summary.outputs = distance;
+    if (record.a.kind == TraceKind::kLoss) summary.loss = distance;
+  }
+  if (parameters) summary.parameters = norms > 0.0 ? std::sqrt(squares / norms) : 0.0;
+  return summary;
+}
+
+// The batches of a side, with the steps that had them.
+std::multimap<std::string, std::int64_t> BatchesOf(const Trace& trace) {
+  std::multimap<std::string, std::int64_t> batches;
+  for (const TraceRecord& record : trace.records) {
+    if (record.kind == TraceKind::kBatch && !record.digest.empty()) {
+      batches.emplace(record.digest, record.step);
+    }
+  }
+  return batches;
+}
+
+class OnsetSearch {
+ public:
+  OnsetSearch(const Trace& a, const Trace& b) : a_(a), b_(b) {}
+
+  Onset Run() {
+    onset_.rank = a_.rank;
+    const StepSpans of_a = SpansOf(a_);
+    const StepSpans of_b = SpansOf(b_);
+    for (const auto& [step, records] : of_a) {
+      const auto found = of_b.find(step);
+      if (found == of_b.end()) continue;
+      Look(step, {.a = records,
+                  .b = found->second,
+                  .a_ends = !a_.ended && step == of_a.rbegin()->first,
+                  .b_ends = !b_.ended && step == of_b.rbegin()->first,
+                  .parted_before = onset_.origin.has_value() || parted_});
+    }
+    if (onset_.steps.empty()) {
+      onset_.notes.push_back("the traces have no step in common");
+    } else if (!onset_.origin) {
+      onset_.end = "equal";
+    }
+    if (onset_.origin) Classify();
+    JudgeGrowth();
+    return std::move(onset_);
+  }
+
+ private:
+  void Look(std::int64_t step, const StepSides& sides) {
+    std::vector<OnsetRecord> records = RelateRecords(sides);
+    onset_.steps.push_back(SummaryOf(step, records));
+    if (onset_.origin) return;
+    for (const OnsetRecord& record : records) {
+      if (record.state == RecordState::kUnknown) ++unknown_;
+      if (record.a.kind == TraceKind::kSetting && record.state == RecordState::kOrigin) {
+        settings_.insert(
+            fmt::format("{}: {} in A, {} in B", record.a.name, record.a.value, record.b.value));
+      }
+      if (record.a.kind == TraceKind::kRng && record.state == RecordState::kOrigin) {
+        generators_.insert(record.a.name);
+      }
+    }
+    const auto first = std::ranges::find_if(records, CanPart);
+    if (first == records.end()) {
+      const bool equal = std::ranges::none_of(
+          records, [](const OnsetRecord& one) { return Differs(one) && IsComputed(one.a.kind); });
+      if (equal) onset_.equal_until = step;
+      parted_ = parted_ || !equal;
+      return;
+    }
+    onset_.origin = *first;
+    for (const OnsetRecord& record : records) {
+      const bool further = CanPart(record) && &record != &*first;
+      if (further && onset_.origins.size() < kMostOrigins) onset_.origins.push_back(record);
+    }
+    onset_.strip = std::move(records);
+  }
+
+  void Classify() {
+    const OnsetRecord& origin = *onset_.origin;
+    onset_.end = "parts";
+    if (origin.state != RecordState::kOrigin) return Set("structure", Layer::kCode);
+    // A rounding of the same operator is another kernel; more than that is another computation.
+    const bool rounds = origin.size == DifferenceSize::kRounding ||
+                        origin.size == DifferenceSize::kReducedPrecision;
+    const Layer computed = rounds ? Layer::kEnvironment : Layer::kCode;
+    switch (origin.a.kind) {
+      case TraceKind::kParameter:
+      case TraceKind::kBuffer:
+      case TraceKind::kState:
+        return ClassifyState();
+      case TraceKind::kBatch:
+        return ClassifyBatch();
+      case TraceKind::kInput:
+        return Set("between_operators", computed);
+      case TraceKind::kOutput:
+        if (origin.a.random || origin.b.random) return Set("random_operator", Layer::kRandomness);
+        return Set("operator", computed);
+      case TraceKind::kLoss:
+        return Set("loss", computed);
+      case TraceKind::kOutputGradient:
+        return Set("backward", computed);
+      case TraceKind::kGradient:
+        return Set("gradient", computed);
+      case TraceKind::kUpdated:
+        if (!settings_.empty()) return Set("settings", Layer::kCode);
+        return Set("optimizer", computed);
+      case TraceKind::kSetting:
+      case TraceKind::kRng:
+        return;
+    }
+  }
+
+  void ClassifyState() {
+    const TraceRecord& record = onset_.origin->a;
+    if (!onset_.equal_until) {
+      const bool weights = record.kind == TraceKind::kParameter;
+      return Set(weights ? "initial_weights" : "initial_state", Layer::kRandomness);
+    }
+    if (*onset_.equal_until + 1 < record.step) {
+      onset_.end = "between_steps";
+      return;
+    }
+    // Nothing else of a step writes these.
+    const bool rounds = onset_.origin->size == DifferenceSize::kRounding;
+    const Layer layer = rounds ? Layer::kEnvironment : Layer::kCode;
+    if (record.kind == TraceKind::kBuffer) return Set("operator", layer);
+    if (record.kind == TraceKind::kState) return Set("optimizer", layer);
+    Set("outside_of_steps", Layer::kCode);
+  }
+
+  void ClassifyBatch() {
+    const TraceRecord& a = onset_.origin->a;
+    const TraceRecord& b = onset_.origin->b;
+    const auto elsewhere = [](const Trace& in, const TraceRecord& record) {
+      const auto batches = BatchesOf(in);
+      const auto [from, to] = batches.equal_range(record.digest);
+      return std::any_of(from, to, [&](const auto& one) { return one.second != record.step; });
+    };
+    const bool moved = elsewhere(b_, a) || elsewhere(a_, b);
+    const bool permuted = a.shape == b.shape && a.norm > 0.0 &&
+                          std::abs(a.norm - b.norm) <= 1e-12 * a.norm && a.max == b.max;
+    if (moved || permuted) {
+      onset_.reasons.push_back(moved ? "the same batch comes at another step of the other run"
+                                     : "both batches have one norm and one largest value: the same "
+                                       "numbers, in another order");
+      return Set("batch_order", Layer::kRandomness);
+    }
+    Set("batch", Layer::kData);
+  }
+
+  void Set(std::string what, Layer layer) {
+    onset_.what = std::move(what);
+    onset_.layer = layer;
+    const OnsetRecord& origin = *onset_.origin;
+    const bool drew = origin.a.random || origin.b.random;
+    if (!generators_.empty() && (drew || layer == Layer::kRandomness)) {
+      onset_.reasons.push_back(
+          fmt::format("the generator {} was in another state before", *generators_.begin()));
+    }
+    if (onset_.what == "settings" || onset_.what == "optimizer") {
+      for (const std::string& setting : settings_)
+        onset_.reasons.push_back("optimizer: " + setting);
+    } else if (!settings_.empty()) {
+      onset_.notes.push_back(fmt::format("settings differ: {}", fmt::join(settings_, "; ")));
+    }
+  }
+
+  void JudgeGrowth() {
+    if (unknown_ > 0) {
+      onset_.notes.push_back(
+          fmt::format("{} records have no digest that both sides share: nothing "
+                      "is said of them",
+                      unknown_));
+    }
+    for (const auto& [name, value] : a_.flags) {
+      const auto found = b_.flags.find(name);
+      if (found != b_.flags.end() && found->second != value) {
+        onset_.notes.push_back(fmt::format("{}: {} in A, {} in B", name, value, found->second));
+      }
+    }
+    if (a_.framework_version != b_.framework_version) {
+      onset_.notes.push_back(fmt::format("{}: {} in A, {} in B", a_.framework, a_.framework_version,
+                                         b_.framework_version));
+    }
+    if (!onset_.origin) return;
+    switch (onset_.origin->size) {
+      case DifferenceSize::kNone:
+      case DifferenceSize::kNotMeasured:
+        onset_.growth = "unknown";
+        return;
+      case DifferenceSize::kReducedPrecision:
+      case DifferenceSize::kLarge:
+        onset_.growth = "change";
+        return;
+      case DifferenceSize::kRounding:
+        break;
+    }
+    onset_.growth = "rounding_grows";
+    for (std::size_t i = 1; i < onset_.steps.size(); ++i) {
+      const OnsetStep& before = onset_.steps[i - 1];
+      const OnsetStep& now = onset_.steps[i];
+      const bool adjacent = now.step == before.step + 1 && before.parameters > 0.0;
+      if (!adjacent || !(now.parameters > std::ldexp(1.0, -10))) continue;
+      if (now.parameters > kJumpFactor * before.parameters) {
+        onset_.growth = "rounding_jumps";
+        onset_.jump = now.step;
+        return;
+      }
+    }
+  }
+
+  const Trace& a_;
+  const Trace& b_;
+  Onset onset_;
+  bool parted_ = false;
+  std::size_t unknown_ = 0;
+  std::set<std::string> settings_;
+  std::set<std::string> generators_;
+};
+
+// The norm of all parameters, and the loss, by step.
+std::vector<CurveSeries> CurvesOfTrace(const Trace& trace) {
+  CurveSeries loss{.name = "loss"};
+  CurveSeries norm{.name = "parameter norm"};
+  for (const auto& [step, records] : SpansOf(trace)) {
+    double squares = 0.0;
+    double value = std::numeric_limits<double>::quiet_NaN();
+    for (const TraceRecord& record : records) {
+      if (record.kind == TraceKind::kParameter) squares += record.norm * record.norm;
+      if (record.kind == TraceKind::kLoss) value = record.norm;
+    }
+    loss.steps.push_back(step);
+    loss.values.push_back(value);
+    norm.steps.push_back(step);
+    norm.values.push_back(std::sqrt(squares));
+  }
+  return {std::move(loss), std::move(norm)};
+}
+
+const Trace* OfRank(const std::vector<Trace>& traces, int rank) {
+  const auto found = std::ranges::find(traces, rank, &Trace::rank);
+  return found == traces.end() ? nullptr : &*found;
+}
+
+// The origin that comes first; ranks are in step, so that their orders can be held together.
+bool PartsEarlier(const Onset& one, const Onset& other) {
+  if (one.origin.has_value() != other.origin.has_value()) return one.origin.has_value();
+  if (!one.origin) return one.end == "equal" && other.end != "equal";
+  return std::pair(one.origin->a.step, one.origin->a.order) <
+         std::pair(other.origin->a.step, other.origin->a.order);
+}
+
+void AddTroubles(const Trace& trace, std::vector<std::string>* notes) {
+  notes->insert(notes->end(), trace.notes.begin(), trace.notes.end());
+  if (!trace.trouble.empty()) {
+    notes->push_back(
+        fmt::format("{}: the hooks stopped: {}; the run went on", trace.path, trace.trouble));
+  } else if (!trace.ended) {
+    notes->push_back(trace.path + ": has no end: its run was ended, or is still going on");
+  }
+}
+
+}  // namespace
+
+std::string_view RecordStateName(RecordState state) {
+  constexpr std::string_view kNames[] = {"equal",  "origin", "handed_on",
+                                         "only_a", "only_b", "unknown"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::string_view DifferenceSizeName(DifferenceSize size) {
+  constexpr std::string_view kNames[] = {"none", "rounding", "reduced_precision", "large",
+                                         "not_measured"};
+  return kNames[static_cast<std::size_t>(size)];
+}
+
+Onset FindOnset(const std::vector<Trace>& a, const std::vector<Trace>& b,
+                const std::vector<std::vector<Trace>>& replicates) {
+  std::optional<Onset> first;
+  std::vector<std::string> notes;
+  std::vector<std::string> ranks;
+  for (const Trace& one : a) {
+    AddTroubles(one, &notes);
+    const Trace* other = OfRank(b, one.rank);
+    if (other == nullptr) {
+      notes.push_back(fmt::format("rank {} was traced in A alone", one.rank));
+      continue;
+    }
+    Onset onset = OnsetSearch(one, *other).Run();
+    if (onset.origin && a.size() > 1) {
+      ranks.push_back(fmt::format("rank {} at step {}, {}", one.rank, onset.origin->a.step,
+                                  NameOfRecord(onset.origin->a)));
+    }
+    if (!first || PartsEarlier(onset, *first)) first = std::move(onset);
+  }
+  for (const Trace& one : b) {
+    AddTroubles(one, &notes);
+    if (OfRank(a, one.rank) == nullptr) {
+      notes.push_back(fmt::format("rank {} was traced in B alone", one.rank));
+    }
+  }
+  Onset onset = first ? std::move(*first) : Onset();
+  if (ranks.size() > 1) notes.push_back(fmt::format("ranks part: {}", fmt::join(ranks, "; ")));
+  onset.notes.insert(onset.notes.end(), notes.begin(), notes.end());
+  std::vector<std::vector<CurveSeries>> further;
+  for (const std::vector<Trace>& replicate : replicates) {
+    if (const Trace* trace = OfRank(replicate, onset.rank))
+      further.push_back(CurvesOfTrace(*trace));
+  }
+  const Trace* of_a = OfRank(a, onset.rank);
+  const Trace* of_b = OfRank(b, onset.rank);
+  if (!further.empty() && of_a != nullptr && of_b != nullptr) {
+    onset.curves = CompareCurves(CurvesOfTrace(*of_a), CurvesOfTrace(*of_b), further, CurveRules());
+  }
+  DescribeOnset(&onset);
+  return onset;
+}
+
+}  // namespace rharness

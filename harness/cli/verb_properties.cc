@@ -1,0 +1,160 @@
+// rharness properties: what must hold without a recorded result.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/stderr_line.h"
+#include "harness/cli/drill_options.h"
+#include "harness/cli/interrupts.h"
+#include "harness/cli/progress_line.h"
+#include "harness/cli/verb.h"
+#include "harness/properties/properties.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PropertiesArguments {
+  PropertiesOptions properties;
+  DrillArguments drill;  // history, places, limits, dispatch
+};
+
+int FinishProperties(const PropertiesReport& report, const PropertiesArguments& arguments) {
+  if (arguments.drill.json) {
+    const int printed = PrintJson(ToJson(report));
+    return printed != kExitOk ? printed : report.exit_code;
+  }
+  if (Globals().quiet) {
+    if (report.exit_code != kExitOk) {
+      Print(fmt::format("rharness properties: {}\n", TerminalSafe(report.headline)));
+    }
+    return report.exit_code;
+  }
+  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  if (!report.planned) {
+    std::error_code error;
+    const fs::path page = fs::absolute(arguments.drill.drill.out / "properties.html", error);
+    Print(fmt::format("report: {}\n", TerminalSafe(page.lexically_normal().string())));
+  }
+  return report.exit_code;
+}
+
+Status CompleteProperties(PropertiesArguments* arguments, Command* command) {
+  DrillOptions& drill = arguments->drill.drill;
+  const bool history = !drill.history.empty();
+  if (!history) drill.history = "none";  // a manifest needs none
+  RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
+  if (!history) drill.history.clear();
+  if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
+  for (const char* option : {"RUN", "--declare", "--repeats"}) {
+    if (drill.resume && command->Given(option)) {
+      return InvalidInput("--resume goes on with the drill's own settings", option);
+    }
+  }
+  if (!drill.resume && arguments->properties.runs.empty()) {
+    return InvalidInput("expected runs: their manifests, or their ids with --history",
+                        "rharness properties");
+  }
+  arguments->properties.drill = drill;
+  return {};
+}
+
+int RunProperties(PropertiesArguments* arguments, Command* command) {
+  if (const Status status = CompleteProperties(arguments, command); !status.ok()) {
+    return FailWith(status.error());
+  }
+  if (arguments->drill.dry_run) {
+    const auto plan = PlanProperties(arguments->properties, &SystemClock());
+    return plan.ok() ? FinishProperties(*plan, *arguments) : FailWith(plan.error());
+  }
+  CountInterrupts();
+  auto line = std::make_unique<ProgressLine>(VerbProgress());
+  const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
+                         .should_stop = Interrupted};
+  const auto report = DrillProperties(arguments->properties, hooks, &SystemClock());
+  line.reset();
+  return report.ok() ? FinishProperties(*report, *arguments) : FailWith(report.error());
+}
+
+void AddClaimOptions(Command* verb, PropertiesArguments* arguments) {
+  PropertiesOptions& properties = arguments->properties;
+  DrillOptions& drill = arguments->drill.drill;
+  verb->Heading("What is claimed");
+  verb->Add("RUN", &properties.runs, "Runs: their manifests, or their ids with --history").Path();
+  verb->Add("--declare", &properties.declare,
+            "JSON with \"properties\" as a manifest has them, in place of what the runs declare "
+            "themselves")
+      .File();
+  verb->Add("--history", &drill.history,
+            "Store that has the runs, and keeps what became of their properties: a path, "
+            "sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  verb->Heading("How it is judged");
+  verb->Add("--repeats", &properties.repeats,
+            "Straight runs, and legs of what is lost, or open where straight runs differ among "
+            "themselves; 4 decide about one metric")
+      .Between(2, 10)
+      .ShowDefault();
+  verb->Add("--resume", &drill.resume,
+            "Go on with the interrupted drill in --out, with its own settings");
+}
+
+void AddPropertiesNotes(Command* verb) {
+  verb->Note(
+      "Properties are declared in a manifest's \"properties\", or in a file by --declare: repeated "
+      "(the run twice), resumed (straight = stopped and gone on, at several steps), accumulated (a "
+      "batch = its parts), loader_workers (one = several), processes (one = several), resharded (a "
+      "checkpoint = loaded and saved again) and evaluated_twice. What differs between two legs is "
+      "arguments, a command or variables; README.md has an example of each.");
+  verb->Note(
+      "Every bit is claimed of the declared metrics, curves and checkpoints, unless \"within\" "
+      "states margins. Two straight runs are made: where they are equal, a leg that is not is a "
+      "loss. Where they differ, nothing can be held to its bits, and the report says so first: a "
+      "leg within its stated margins of every straight run holds, and a loss is called by an exact "
+      "permutation test alone (energy distance; wrong for 0.05 of the properties that hold), for "
+      "which --repeats must be large enough; how large is said.");
+  verb->Note(
+      "With a history, what became of a property is kept, and one that held in the drill before "
+      "and is lost now is told with both dates. `rharness history show RUN` lists them.");
+  verb->Note(
+      "A leg that exits with 77 says that it cannot be done here. A stopped leg whose curves reach "
+      "the end of the straight run's did not stop, and shows nothing.");
+  verb->ExitCode(kExitOk, "all held, or within stated margins; with --dry-run: the plan is shown");
+  verb->ExitCode(kExitDrift, "a property is lost");
+  verb->ExitCode(kExitUsage, "usage or invalid input");
+  verb->ExitCode(kExitInconclusive, "none is lost, and some could not be judged");
+  verb->ExitCode(kExitInfrastructure, "none is lost, and a leg failed; or an interrupt");
+  verb->ExitCode(kExitIntegrity, "integrity");
+  verb->Example("rharness properties run.json --out properties --dry-run");
+  verb->Example("rharness properties --history runs.db digits-0007 --declare claims.json");
+}
+
+}  // namespace
+
+void AddProperties(Command& root) {
+  auto arguments = std::make_shared<PropertiesArguments>();
+  arguments->drill.out = "properties";
+  arguments->drill.drill.plan.slots.cpus = 0;
+  Command& verb = root.AddVerb("properties", "What must hold without a recorded result: does it?");
+  verb.Describe(
+      "Carries runs out in two ways between which nothing may change, such as straight and stopped "
+      "and resumed, compares what they leave, and says of each declared property whether it held, "
+      "held within what was stated, was lost, or could not be judged.");
+  AddClaimOptions(&verb, arguments.get());
+  AddResourceOptions(&verb, &arguments->drill);
+  AddPlaceOptions(&verb, &arguments->drill);
+  verb.Heading("Output");
+  verb.Add("--out", &arguments->drill.out, "Folder of this drill; must not hold another one")
+      .Folder()
+      .ShowDefault();
+  verb.Add("--dry-run", &arguments->drill.dry_run, "Print the legs and their cost; run nothing");
+  verb.Add("--json", &arguments->drill.json, "Print rharness.properties/v1 instead of text");
+  AddPropertiesNotes(&verb);
+  verb.Do([arguments, &verb] { return RunProperties(arguments.get(), &verb); });
+}
+
+}  // namespace rharness

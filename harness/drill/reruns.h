@@ -1,0 +1,94 @@
+// The reruns of one folder: begun, carried out, journalled, and taken up again by --resume.
+//
+// Role: what a drill, a search for a cause and a game day do alike. What is rerun, and what is made
+// of the evidence, is theirs.
+#ifndef RHARNESS_HARNESS_DRILL_RERUNS_H_
+#define RHARNESS_HARNESS_DRILL_RERUNS_H_
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/folder_lock.h"
+#include "harness/dispatch/storm_watch.h"
+#include "harness/drill/dispatching.h"
+#include "harness/drill/drill.h"
+#include "harness/drill/journal.h"
+#include "harness/drill/settings.h"
+#include "harness/drill/substitutes.h"
+
+namespace rharness {
+
+// A folder that this process alone works in.
+struct WorkFolder {
+  FolderLock lock;
+  Journal journal;
+  JournalContent past;  // of earlier processes; of a new folder nothing
+};
+
+// For something new, which `header` tells to who resumes it. Errors: those of FolderLock::TakeOwn
+// and Journal::Create.
+Result<WorkFolder> BeginWorkFolder(const std::filesystem::path& out, const Json& header);
+// As an earlier process left it. Errors: not_found where none did; invalid_input for what is not
+// this user's own; those of FolderLock::TakeOwn and Journal::Open.
+Result<WorkFolder> ResumeWorkFolder(const std::filesystem::path& out);
+// The settings of the journal for this process: places as `given`, and what may change from one to
+// the next. Errors: those of RefuseOtherSettings and RefuseLinks.
+Status ResumeSettings(const DrillOptions& given, DrillSettings* settings);
+
+// What is run in a rerun, where its data lie, and which variables it gets beside its record's.
+struct RerunInput {
+  Manifest manifest;
+  Places places;
+  EnvironmentOverrides environment;
+};
+
+class Reruns {
+ public:
+  // `settings` and `hooks` outlive this.
+  Reruns(const DrillSettings& settings, const DrillHooks& hooks, Clock* clock, WorkFolder folder);
+
+  // Ends what an earlier process left running, since it must not share the machine; then the
+  // dispatcher, for these launchers. Errors: those of Substitutes::Load, Journal and
+  // Dispatching::Begin.
+  Status Begin(const std::vector<std::string>& launchers);
+
+  // `input` is asked when a rerun starts; `take` gets each one's evidence, that of earlier
+  // processes first. Reruns that are stopped before they began are not taken. What is damaged of an
+  // earlier process is told in `damage` and rerun.
+  using InputOf = std::function<RerunInput(const PlannedRerun&)>;
+  using Take = std::function<void(const PlannedRerun&, Evidence)>;
+  Status Execute(const std::vector<PlannedRerun>& reruns, const InputOf& input, const Take& take);
+
+  // By a person, or because nothing that is started can end well.
+  bool IsStopped() const;
+  MonotonicTime Elapsed() const { return clock_.Monotonic() - began_; }  // since Begin
+  // On substitutes, launchers, and on why nothing was started any more.
+  std::vector<std::string> Notes() const;
+  const std::vector<std::string>& damage() const { return damage_; }
+
+ private:
+  void EndLeftovers() const;
+  Result<std::optional<Evidence>> Finished(const PlannedRerun& rerun);
+  Ticket TicketOf(const PlannedRerun& rerun, const Start& start, RerunInput input) const;
+  void Show(Progress progress) const;
+
+  const DrillSettings& settings_;
+  const DrillOptions& options_;
+  const DrillHooks& hooks_;
+  Clock& clock_;
+  WorkFolder folder_;
+  MonotonicTime began_{0};
+  int done_ = 0;  // reruns of queues that have ended, and of earlier processes
+  StormWatch storm_;
+  Substitutes substitutes_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> damage_;
+  Dispatching dispatching_;  // last member: it uses the others
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_RERUNS_H_

@@ -1,0 +1,25 @@
+// A row of the history's verdicts on properties.
+#ifndef RHARNESS_HARNESS_HISTORY_PROPERTY_RECORD_H_
+#define RHARNESS_HARNESS_HISTORY_PROPERTY_RECORD_H_
+
+#include <cstdint>
+#include <string>
+
+#include "harness/base/clock.h"
+
+namespace rharness {
+
+// What one drill said of one property of one run.
+struct PropertyRecord {
+  std::string drill_id;
+  std::string run_id;
+  std::string property;  // "resumed@4", "processes:two"
+  std::string state;     // "held", "held_within", "lost", "not_judged"
+  WallTime decided{};
+  std::string reason;         // one sentence
+  std::int64_t sequence = 0;  // read only: in the order in which they were entered
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_PROPERTY_RECORD_H_

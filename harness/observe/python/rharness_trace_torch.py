@@ -1,0 +1,387 @@
+"""The PyTorch half of rharness_trace: the hooks of one model, and facts of its tensors.
+
+Not seen: what runs inside of compiled and scripted modules, and operations outside of modules, which
+show in the input of the next module.
+"""
+
+import atexit
+import ctypes
+import hashlib
+import math
+import os
+import types
+import weakref
+
+from rharness_trace import BUCKETS, MOST_TENSORS, NORM, PERIOD, Steps, TraceFile, complain, line_of, number, signs
+
+class Tensors:
+    """Facts of tensors: of one that was looked at before, and did not change since, the same."""
+
+    def __init__(self, torch):
+        self.torch, self.signs, self.seen = torch, {}, {}
+
+    def facts(self, tensor, keep=True):
+        key = id(tensor)
+        held = self.seen.get(key) if keep else None
+        version = getattr(tensor, "_version", 0)
+        if held is not None and held[0]() is tensor and held[1] == version:
+            return held[2]
+        facts = self._facts(tensor.detach())
+        if keep:
+            self.seen[key] = (weakref.ref(tensor), version, facts)
+        return facts
+
+    def forget(self):
+        self.seen.clear()
+
+    def _facts(self, tensor):
+        torch = self.torch
+        facts = {"shape": list(tensor.shape), "dtype": str(tensor.dtype).replace("torch.", "")}
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type == "meta":
+            return facts
+        flat = tensor.contiguous().reshape(-1)
+        facts["digest"] = "sha256:" + self._sha256(flat)
+        if flat.numel() == 0:
+            return facts
+        if flat.is_complex():
+            flat = torch.view_as_real(flat).reshape(-1)
+        if not flat.is_floating_point():
+            flat = flat.to(torch.float64)
+        norm = torch.linalg.vector_norm(flat, dtype=torch.float64).item()
+        if not math.isfinite(norm):
+            finite = torch.isfinite(flat)
+            facts["nonfinite"] = int((~finite).sum().item())
+            flat = torch.where(finite, flat, torch.zeros((), dtype=flat.dtype, device=flat.device)).double()
+            norm = torch.linalg.vector_norm(flat).item()
+        low, high = torch.aminmax(flat if flat.element_size() >= 4 else flat.float())
+        facts.update(norm=number(norm), max=number(max(-low.item(), high.item())))
+        facts["sketch"] = [number(one) for one in self._sketch(flat)]
+        return facts
+
+    def _sha256(self, flat):
+        flat = flat.cpu()
+        size = flat.numel() * flat.element_size()
+        if size == 0:
+            return hashlib.sha256().hexdigest()
+        return hashlib.sha256((ctypes.c_char * size).from_address(flat.data_ptr())).hexdigest()
+
+    def _sketch(self, flat):
+        torch, device = self.torch, flat.device
+        if device not in self.signs:
+            self.signs[device] = torch.tensor(signs(), dtype=torch.float64, device=device)
+        whole = flat.numel() // PERIOD * PERIOD
+        rest = flat.numel() - whole
+        if not whole:
+            sums = torch.zeros(-(-rest // BUCKETS) * BUCKETS, dtype=torch.float64, device=device)
+        else:
+            sums = flat[:whole].view(-1, PERIOD).sum(0, dtype=torch.float64)
+        if rest:
+            sums[:rest] += flat[whole:]
+        return (sums * self.signs[device][: sums.numel()]).view(-1, BUCKETS).sum(0).tolist()
+
+
+def _tensors(torch, value, found):
+    if len(found) >= MOST_TENSORS:
+        return found
+    if isinstance(value, torch.Tensor):
+        found.append(value)
+    elif isinstance(value, dict):
+        for one in value.values():
+            _tensors(torch, one, found)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            _tensors(torch, one, found)
+    return found
+
+
+class Watch:
+    """The hooks of one PyTorch model. Between the chosen steps there are three: one at the model, two
+    at the optimizer."""
+
+    def __init__(self, torch, model, optimizer, steps, path):
+        self.torch, self.optimizer = torch, optimizer
+        parallel = (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)
+        self.model = model.module if isinstance(model, parallel) else model
+        self.steps = Steps(os.environ.get("RHARNESS_TRACE_STEPS") or steps)
+        self.tensors = Tensors(torch)
+        self.step, self.order, self.active, self.forwards = 0, 0, False, 0
+        self.handles, self.lasting, self.calls, self.backward = [], [], {}, None
+        self.file = TraceFile(header_of(torch), path)
+        self.lasting.append(self._pre_hook(self.model, self._on_forward))
+        if optimizer is not None:
+            self._hook_optimizer()
+        atexit.register(self.close)
+
+    def guard(self, work, *args):
+        """Nothing of ours gets out of here."""
+        try:
+            if self.file is not None:
+                with self.torch.no_grad():
+                    work(*args)
+        except Exception as error:
+            self._stop("%s: %s" % (type(error).__name__, error))
+
+    def note(self, name, value, kind="batch"):
+        """A tensor that no module sees, such as the labels or the loss (kind "loss")."""
+        self.guard(self._note, name, value, kind)
+
+    def _note(self, name, value, kind):
+        if kind == "batch" and self.optimizer is not None and not self.active and self.steps.has(self.step):
+            self._begin_step()
+        if self.active:
+            self._record(kind, name, value)
+
+    def close(self):
+        self.guard(self._end_step)
+        self._stop(None)
+
+    def _stop(self, error):
+        file, self.file, self.active = self.file, None, False
+        if file is not None:
+            file.end(error)
+        for handle in self.handles + self.lasting:
+            try:
+                handle.remove()
+            except Exception:
+                pass
+        self.handles, self.lasting = [], []
+        self._forget_losses()
+        self.tensors.forget()
+
+    @staticmethod
+    def _pre_hook(module, work):
+        try:
+            return module.register_forward_pre_hook(lambda m, args, kwargs: work(m, args, kwargs), with_kwargs=True)
+        except TypeError:  # before PyTorch 2.0
+            return module.register_forward_pre_hook(lambda m, args: work(m, args, {}))
+
+    def _hook_optimizer(self):
+        if hasattr(self.optimizer, "register_step_post_hook"):
+            before = self.optimizer.register_step_pre_hook(lambda *_: self.guard(self._on_gradients))
+            after = self.optimizer.register_step_post_hook(lambda *_: self.guard(self._on_step))
+            self.lasting += [before, after]
+            return
+        step = self.optimizer.step
+
+        def watched(optimizer, *args, **kwargs):
+            self.guard(self._on_gradients)
+            result = step(*args, **kwargs)
+            self.guard(self._on_step)
+            return result
+
+        watched.__dict__.update(getattr(step, "__dict__", {}))
+        self.optimizer.step = types.MethodType(watched, self.optimizer)
+
+    def _on_forward(self, module, args, kwargs):
+        # Of a gradient's recomputation (checkpointing) nothing is counted as another step.
+        if self.file is None or not module.training:
+            return
+        if self.optimizer is None:
+            self.guard(self._end_step)
+            self.step, self.forwards = self.forwards, self.forwards + 1
+        if self.steps.has(self.step):
+            self.guard(self._begin_forward, args, kwargs)
+
+    def _begin_forward(self, args, kwargs):
+        if not self.active:
+            self._begin_step()
+        self._record("batch", "", (args, kwargs))
+
+    def _begin_step(self):
+        self.active, self.order, self.calls = True, 0, {}
+        self._see_losses()
+        states = [self.torch.get_rng_state()]
+        if self.torch.cuda.is_available() and self.torch.cuda.is_initialized():
+            states.append(self.torch.cuda.get_rng_state())
+        for index, state in enumerate(states):
+            self._add("rng", ("torch", "torch.cuda")[index], {"digest": "sha256:" + self.tensors._sha256(state)})
+        self._note_settings()
+        for name, parameter in self.model.named_parameters():
+            self._record("parameter", name, parameter, keep=False)
+        for name, buffer in self.model.named_buffers():
+            self._record("buffer", name, buffer, keep=False)
+        self._note_state()
+        for name, module in self.model.named_modules():
+            self._hook_module(name, module)
+        if self.optimizer is None:
+            for name, parameter in self.model.named_parameters():
+                if parameter.requires_grad:
+                    self.handles.append(parameter.register_hook(self._gradient_hook("gradient", name, 0)))
+
+    def _see_losses(self):
+        """What Tensor.backward is called on, in this step alone."""
+        original = self.torch.Tensor.backward
+
+        def backward(tensor, *args, **kwargs):
+            if self.active:
+                self.guard(self._record, "loss", "loss", tensor)
+            return original(tensor, *args, **kwargs)
+
+        backward.__wrapped__ = original
+        self.backward, self.torch.Tensor.backward = backward, backward
+
+    def _forget_losses(self):
+        if self.backward is not None and self.torch.Tensor.backward is self.backward:
+            self.torch.Tensor.backward = self.backward.__wrapped__
+        self.backward = None
+
+    def _note_settings(self):
+        if self.optimizer is None:
+            return
+        self._add("setting", "optimizer", {"value": type(self.optimizer).__name__})
+        for index, group in enumerate(self.optimizer.param_groups[:MOST_TENSORS]):
+            for key in sorted(group):
+                value = group[key]
+                if isinstance(value, self.torch.Tensor) and value.numel() == 1:
+                    value = value.item()
+                if isinstance(value, (bool, int, float, str, tuple)):
+                    self._add("setting", "optimizer.%d.%s" % (index, key), {"value": repr(value)[:100]})
+
+    def _note_state(self):
+        if self.optimizer is None:
+            return
+        names = {id(parameter): name for name, parameter in self.model.named_parameters()}
+        for parameter, state in list(self.optimizer.state.items()):
+            for key in sorted(state):
+                if isinstance(state[key], self.torch.Tensor) and id(parameter) in names:
+                    self._record("state", "%s.%s" % (names[id(parameter)], key), state[key], keep=False)
+
+    def _hook_module(self, name, module):
+        """Inputs and outputs of each call; whether it drew random numbers; gradients of outputs."""
+        rng = []
+
+        def before(_, args, kwargs):
+            if self.active:
+                rng.append(self.torch.get_rng_state())
+                self.guard(self._record, "input", name, (args, kwargs), type(module).__name__)
+
+        def after(_, __, result):
+            if self.active:
+                drew = bool(rng) and not self.torch.equal(rng.pop(), self.torch.get_rng_state())
+                self.guard(self._output, name, result, type(module).__name__, drew)
+
+        self.handles.append(self._pre_hook(module, before))
+        self.handles.append(module.register_forward_hook(after))
+        if module is self.model:  # it is being called: its hooks of this moment were listed before
+            rng.append(self.torch.get_rng_state())
+
+    def _output(self, name, result, kind_of, drew):
+        call = self._record("output", name, result, kind_of, random=drew)
+        for index, tensor in enumerate(_tensors(self.torch, result, [])):
+            if tensor.requires_grad:
+                hook = self._gradient_hook("output_gradient", name, index, call, kind_of)
+                self.handles.append(tensor.register_hook(hook))
+
+    def _gradient_hook(self, kind, name, index, call=0, kind_of=""):
+        def hook(gradient):
+            if self.active:
+                self.guard(self._gradient, kind, name, gradient, index, call, kind_of)
+
+        return hook
+
+    def _gradient(self, kind, name, gradient, index, call, kind_of):
+        self._add(kind, name, self.tensors.facts(gradient, keep=False), index, call, kind_of)
+
+    def _record(self, kind, name, value, kind_of="", keep=True, random=False):
+        call = self.calls.get((kind, name), 0)
+        self.calls[(kind, name)] = call + 1
+        for index, tensor in enumerate(_tensors(self.torch, value, [])):
+            facts = self.tensors.facts(tensor, keep)
+            self._add(kind, name, dict(facts, random=True) if random else facts, index, call, kind_of)
+        return call
+
+    def _add(self, kind, name, facts, index=0, call=0, kind_of=""):
+        self.file.add(line_of(self.step, self.order, kind, name, facts, index, call, kind_of))
+        self.order += 1
+
+    def _on_gradients(self):
+        if not self.active:
+            return
+        for name, parameter in reversed(list(self.model.named_parameters())):
+            if parameter.grad is not None:
+                self._record("gradient", name, parameter.grad, keep=False)
+
+    def _on_step(self):
+        if self.active:
+            for name, parameter in self.model.named_parameters():
+                if parameter.requires_grad:
+                    self._record("updated", name, parameter, keep=False)
+            self._end_step()
+        self.step += 1
+
+    def _end_step(self):
+        if not self.active:
+            return
+        self.active = False
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+        self._forget_losses()
+        self.tensors.forget()
+        self.file.flush()
+
+
+def header_of(torch):
+    flags = {"torch.num_threads": torch.get_num_threads(), "torch.version.cuda": str(torch.version.cuda)}
+    for name, get in (
+        ("torch.use_deterministic_algorithms", torch.are_deterministic_algorithms_enabled),
+        ("torch.float32_matmul_precision", getattr(torch, "get_float32_matmul_precision", lambda: "highest")),
+        ("torch.default_dtype", torch.get_default_dtype),
+    ):
+        flags[name] = str(get())
+    return {
+        "framework": "torch",
+        "framework_version": str(torch.__version__),
+        "norm": NORM,
+        "flags": {name: str(value) for name, value in flags.items()},
+    }
+
+
+class Auto:
+    """Watches a program that knows nothing of it: the first module that is called in training with
+    parameters of an optimizer, and the first optimizer that has these."""
+
+    def __init__(self, torch, steps):
+        self.torch, self.steps, self.optimizers = torch, steps, []
+        self.original = torch.optim.Optimizer.__init__
+
+        def __init__(optimizer, *args, **kwargs):
+            self.original(optimizer, *args, **kwargs)
+            try:
+                self.optimizers.append(weakref.ref(optimizer))
+            except Exception:
+                pass
+
+        __init__.__wrapped__ = self.original
+        self.patch = torch.optim.Optimizer.__init__ = __init__
+        self.handle = torch.nn.modules.module.register_module_forward_pre_hook(self.on_call)
+
+    def stop(self):
+        if self.handle is not None:
+            self.handle.remove()
+        self.handle = None
+        if self.torch.optim.Optimizer.__init__ is self.patch:
+            self.torch.optim.Optimizer.__init__ = self.original
+
+    def on_call(self, module, args):
+        try:
+            optimizer = self.handle is not None and module.training and self.optimizer_of(module)
+            if not optimizer:
+                return
+            self.stop()
+            watch = Watch(self.torch, module, optimizer, self.steps, None)
+            # The module's own hooks of this call were listed before.
+            if watch.model is module:
+                watch._on_forward(module, args, {})
+        except Exception as error:
+            self.stop()
+            complain(error)
+
+    def optimizer_of(self, module):
+        own = {id(parameter) for parameter in module.parameters()}
+        for reference in self.optimizers:
+            optimizer = reference()
+            groups = optimizer.param_groups if optimizer is not None else []
+            if any(id(parameter) in own for group in groups for parameter in group["params"]):
+                return optimizer
+        return None

@@ -1,0 +1,68 @@
+// Where two runs part, by all that is kept of them: "rharness.onset/v1".
+//
+// Role: a noun with every number and sentence in it; harness/onset fills it, the writers below lay
+// it out.
+#ifndef RHARNESS_REPORTS_ONSET_REPORT_H_
+#define RHARNESS_REPORTS_ONSET_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/curves/curve_comparison.h"
+#include "compare/traces/onset.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+// A kept checkpoint, of those whose names differ in one number.
+struct OnsetCheckpoint {
+  std::string name;
+  std::int64_t number = 0;
+  std::string state;  // "equal", "differs", "only_a", "only_b", "not_compared"
+};
+
+// Of the first checkpoint that differs.
+struct OnsetTensor {
+  std::string name;
+  std::uint64_t elements = 0;  // 0: only digests were at hand
+  std::uint64_t differing = 0;
+  double max_abs = 0.0;   // NaN: not known
+  double relative = 0.0;  // norm of the difference over the larger norm; NaN: not known
+  std::uint64_t max_ulp = 0;
+};
+
+struct OnsetReport {
+  std::string a;  // what was given
+  std::string b;
+  std::string version;
+  WallTime made{};
+  std::string headline;  // one sentence
+  std::string next;
+  std::vector<std::string> reasons;
+  bool traced = false;
+  Onset traces;                              // where they were
+  std::vector<OnsetCheckpoint> checkpoints;  // by number
+  std::vector<OnsetTensor> tensors;          // that differ, in the order that is named
+  std::string tensor_order;                  // in words
+  std::vector<CurveComparison> curves;       // recorded ones, of both sides
+  std::vector<std::string> notes;
+  int exit_code = 3;  // 0: where they part is named; 3: it is not
+};
+
+Json ToJson(const OnsetReport& report);
+std::string WriteTerminal(const OnsetReport& report, int columns, bool color);
+// A page without scripts: the step in network order, and how far the runs are apart by step.
+std::string WriteHtml(const OnsetReport& report);
+// Each record of the origin's step as a cell: equal, where it begins, handed on. Empty without any.
+std::string SvgOnsetStrip(const Onset& onset, std::string_view id);
+// Relative distances of parameters, outputs and loss by step, on a log axis. Empty where nothing
+// differs.
+std::string SvgOnsetGrowth(const Onset& onset, std::string_view id);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_ONSET_REPORT_H_
