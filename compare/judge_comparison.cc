@@ -22,6 +22,7 @@ class Ladder {
 
   void Climb() {
     Note(FindAsides(c_));
+    if (!c_.expect_bitwise) Note(FindContradiction(c_));
     const bool decided = Preset() || Infra() || NotComparable() || Failed() || NonFinite() ||
                          HardwareClass() || BitsDiffer() || Shift() || Identical() || Equivalent();
     if (!decided) Inconclusive();
@@ -45,11 +46,7 @@ class Ladder {
     std::ranges::move(findings, std::back_inserter(c_.findings));
   }
 
-  // Something that decides is on one side alone, as the composition says, or could not be read.
-  static bool KeepsOpen(const Finding& finding) {
-    return finding.code.starts_with("missing_") || finding.code == "not_compared";
-  }
-  bool HasMissing() const { return std::ranges::any_of(c_.findings, KeepsOpen); }
+  bool HasOpen() const { return std::ranges::any_of(c_.findings, KeepsOpen); }
   // Two environments. Records without outputs are not: their facts show nothing of a result.
   bool HasFactsOnly() const {
     const bool records = c_.a.kind == "manifest" || c_.a.kind == "evidence";
@@ -239,7 +236,7 @@ bool Ladder::Shift() {
 }
 
 bool Ladder::Identical() {
-  if (HasMissing()) return false;
+  if (HasOpen()) return false;
   int equal = 0;
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
     if (IsVacuous(checkpoint.difference)) continue;
@@ -292,13 +289,15 @@ bool Ladder::MetricsWithin(int* within) const {
 }
 
 bool Ladder::Equivalent() {
-  if (c_.expect_bitwise || HasMissing()) return false;
+  if (c_.expect_bitwise || HasOpen()) return false;
   int within = 0;
   for (const CheckpointComparison& checkpoint : c_.checkpoints) {
     if (!checkpoint.weights) continue;
     // Rounding never renames or reshapes a tensor.
     if (!HasSameStructure(checkpoint.difference)) return false;
-    if (IsSame(checkpoint) && !IsVacuous(checkpoint.difference)) ++within;
+    // That some files of the weights are equal shows nothing of a run whose others are not.
+    const bool same = IsSame(checkpoint) && !IsVacuous(checkpoint.difference);
+    if (same && !WeightsDiffer(c_)) ++within;
   }
   if (!CurvesWithin(&within) || !MetricsWithin(&within) || within == 0) return false;
   bool said = false;

@@ -305,6 +305,11 @@ Finding MetricFinding(const MetricDecision& metric) {
       MetricMessage(metric));
 }
 
+bool KeepsOpen(const Finding& finding) {
+  return finding.code.starts_with("missing_") || finding.code == "not_compared" ||
+         finding.code == kWeightsContradictLosses;
+}
+
 void SetWhatIsMissing(Comparison* comparison) {
   Comparison& c = *comparison;
   for (const MetricDecision& metric : c.metrics) {

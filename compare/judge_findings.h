@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/comparison.h"
@@ -38,6 +39,20 @@ std::vector<Finding> FindDifferingFacts(const Comparison& comparison);
 
 // What the decision of one metric says: "metric_within", "metric_drifted", ...
 Finding MetricFinding(const MetricDecision& metric);
+
+// Weights that are far from those of the other side although every loss, curve or metric, is equal
+// bit for bit: a part of a checkpoint that is older than the rest, an average, another file. One
+// finding a checkpoint. What is far is taken generously, because nothing but a pass is withheld by
+// it: a tensor of which |a - b| is over 1e-4 of its norm and over a hundred times what the digits
+// of the loss show (to first order a loss moves with its weights; that it moves by less than a
+// hundredth of what they do is what is not believed). Where digests alone are at hand, and so
+// distances are not known, any difference, if the loss has the digits of a double.
+inline constexpr std::string_view kWeightsContradictLosses = "weights_contradict_losses";
+std::vector<Finding> FindContradiction(const Comparison& comparison);
+
+// Something that decides is on one side alone, could not be read, or contradicts the rest: with
+// such a finding nothing passes.
+bool KeepsOpen(const Finding& finding);
 
 // Fills more_reruns, more_runs and needs_confirmation: what would decide the metrics that are open.
 void SetWhatIsMissing(Comparison* comparison);

@@ -83,6 +83,13 @@ Status TakeEvidence(const std::map<int, fs::path>& files, const IsolateOptions& 
     const Signature signature = SignatureOf(judge.Judge(seen, {evidence}, &damage), bits);
     const bool telling = signature.not_judged.empty() && !signature.Empty();
     if (!telling && number != files.rbegin()->first) continue;
+    if (!telling && !evidence.obstacle.empty() && options.axes.empty()) {
+      return InvalidInput(fmt::format("shows no difference, because that rerun was not carried "
+                                      "out: {}; name what changed with --axis, such as --axis "
+                                      "data:NAME=SHA256@LOCATION",
+                                      TerminalSafe(evidence.obstacle)),
+                          file.string());
+    }
     if (!telling && signature.not_judged.empty()) {
       return InvalidInput("shows no difference from the record", file.string());
     }

@@ -1,90 +1,28 @@
-// YAML to policy; the only file with yaml-cpp, whose exceptions end here.
+// YAML to policy; yaml-cpp's exceptions end here.
 #include "harness/policy/policy.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
-#include <set>
-#include <sstream>
 
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
+#include "harness/policy/yaml_reader.h"
 
 namespace rharness {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1 << 20;
-constexpr std::size_t kMostEntries = 10'000;
-constexpr std::size_t kMostValues = 250'000;  // every alias counts as what it stands for
 constexpr int kPolicyVersion = 1;
 constexpr std::string_view kLastDay = "9999-01-01";  // later ones cannot all be written and read
 
-using Handler = std::function<Status(const YAML::Node&)>;
-struct Member {
-  std::string_view name;
-  bool required;
-  Handler read;
-};
-
-std::string TooMany() {
-  return fmt::format(
-      "more than {} values, with every alias as what it stands for; a policy has at "
-      "most that",
-      kMostValues);
-}
-
-// Sees what a parser reads before any of it is kept, and ends it when it is too much.
-class Counter : public YAML::EventHandler {
+class Reader : private YamlReader {
  public:
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { Add(mark); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { Add(mark); }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
-                const std::string&) override {
-    Add(mark);
-  }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {
-    Add(mark);
-  }
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {
-    Add(mark);
-  }
-  void OnMapEnd() override {}
-
- private:
-  void Add(const YAML::Mark& mark) {
-    if (++values_ > kMostValues) throw YAML::ParserException(mark, TooMany());
-  }
-
-  std::size_t values_ = 0;
-};
-
-// Looks at no more than two: of what follows "[]," the parser makes empty documents without end.
-bool HasSecondDocument(const std::string& text) {
-  std::istringstream stream(text);
-  YAML::Parser parser(stream);
-  Counter counter;
-  return parser.HandleNextDocument(counter) && parser.HandleNextDocument(counter);
-}
-
-class Reader {
- public:
-  explicit Reader(std::string_view file) : file_(file) {}
+  using YamlReader::Fail;
+  using YamlReader::YamlReader;
 
   Result<Policy> Read(std::string_view yaml) {
-    const std::string text(yaml);
-    if (HasSecondDocument(text)) {
-      return InvalidInput("a second YAML document; a policy is one", file_);
-    }
-    const YAML::Node root = YAML::Load(text);
+    ASSIGN_OR_RETURN(const YAML::Node root, Load(std::string(yaml)));
     Policy policy;
     const auto each = [this](std::string_view what, auto read_one) {
       return
@@ -115,70 +53,7 @@ class Reader {
     return policy;
   }
 
-  Error Fail(const YAML::Mark& mark, std::string message) const {
-    if (mark.is_null()) return InvalidInput(std::move(message), file_);
-    return InvalidInput(std::move(message), fmt::format("{}:{}", file_, mark.line + 1));
-  }
-
  private:
-  Status Count(const YAML::Node& node) {
-    if (++values_ <= kMostValues) return {};
-    return Fail(node.Mark(), TooMany());
-  }
-
-  Status ReadMap(const YAML::Node& node, std::string_view what,
-                 const std::vector<Member>& members) {
-    RETURN_IF_ERROR(Count(node));
-    if (!node.IsMap()) return Fail(node.Mark(), fmt::format("expected {} as a mapping", what));
-    std::set<std::string> seen;
-    for (const auto& pair : node) {
-      std::string key;
-      RETURN_IF_ERROR(ReadText(pair.first, "a key", &key));
-      const auto member = std::ranges::find(members, key, &Member::name);
-      if (member == members.end()) {
-        return Fail(pair.first.Mark(), fmt::format("unknown key '{}' in {}; expected one of {}",
-                                                   TerminalSafe(key), what, Names(members)));
-      }
-      if (!seen.insert(key).second) {
-        return Fail(pair.first.Mark(), fmt::format("'{}' is there twice in {}", key, what));
-      }
-      RETURN_IF_ERROR(member->read(pair.second));
-    }
-    for (const Member& member : members) {
-      if (member.required && !seen.contains(std::string(member.name))) {
-        return Fail(node.Mark(), fmt::format("{} lacks '{}'", what, member.name));
-      }
-    }
-    return {};
-  }
-
-  static std::string Names(const std::vector<Member>& members) {
-    std::string names;
-    for (const Member& member : members) {
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", member.name);
-    }
-    return names;
-  }
-
-  Status ReadList(const YAML::Node& node, std::string_view what, const Handler& read) {
-    RETURN_IF_ERROR(Count(node));
-    if (!node.IsSequence()) return Fail(node.Mark(), fmt::format("expected {} as a list", what));
-    if (node.size() > kMostEntries) {
-      return Fail(node.Mark(), fmt::format("{} {}; at most {}", node.size(), what, kMostEntries));
-    }
-    for (const YAML::Node& one : node) RETURN_IF_ERROR(read(one));
-    return {};
-  }
-
-  Status ReadText(const YAML::Node& node, std::string_view what, std::string* out) {
-    RETURN_IF_ERROR(Count(node));
-    if (!node.IsScalar() || node.Scalar().find_first_not_of(" \t\r\n") == std::string::npos) {
-      return Fail(node.Mark(), fmt::format("expected {} as text that is not empty", what));
-    }
-    *out = node.Scalar();
-    return {};
-  }
-
   Status ReadVersion(const YAML::Node& node) {
     std::string text;
     RETURN_IF_ERROR(ReadText(node, "the version", &text));
@@ -199,30 +74,9 @@ class Reader {
     });
   }
 
-  // A mapping whose keys are names.
-  Status ReadNamed(const YAML::Node& node, std::string_view what,
-                   const std::function<Status(const std::string&, const YAML::Node&)>& read) {
-    RETURN_IF_ERROR(Count(node));
-    if (!node.IsMap()) return Fail(node.Mark(), fmt::format("expected {} as a mapping", what));
-    if (node.size() > kMostEntries) {
-      return Fail(node.Mark(), fmt::format("{} {}; at most {}", node.size(), what, kMostEntries));
-    }
-    std::set<std::string> seen;
-    for (const auto& pair : node) {
-      std::string key;
-      RETURN_IF_ERROR(ReadText(pair.first, "a name", &key));
-      if (!seen.insert(key).second) {
-        return Fail(pair.first.Mark(),
-                    fmt::format("'{}' is there twice in {}", TerminalSafe(key), what));
-      }
-      RETURN_IF_ERROR(read(key, pair.second));
-    }
-    return {};
-  }
-
   Status ReadOption(const std::string& name, const YAML::Node& node, ProfileOption* option) {
     option->name = name;
-    option->where = fmt::format("{}:{}", file_, node.Mark().line + 1);
+    option->where = Where(node);
     if (node.IsSequence()) {
       return ReadList(node, "values", [&](const auto& one) {
         return ReadText(one, "a value", &option->values.emplace_back());
@@ -238,7 +92,7 @@ class Reader {
     const auto path = [&](const YAML::Node& one) -> Status {
       std::string name;
       RETURN_IF_ERROR(ReadText(one, "the path of a fingerprint", &name));
-      out->proof.push_back(std::filesystem::path(file_).parent_path() / name);
+      out->proof.push_back(std::filesystem::path(file()).parent_path() / name);
       return {};
     };
     bool dated = false;
@@ -264,24 +118,13 @@ class Reader {
 
   // What a selection may say is the drill's to know.
   Status ReadStake(const YAML::Node& node, Stake* out) {
-    out->where = fmt::format("{}:{}", file_, node.Mark().line + 1);
+    out->where = Where(node);
     return ReadMap(
         node, "a stake",
         {{"runs", true,
           [&](const auto& one) { return ReadText(one, "a selection of runs", &out->runs); }},
-         {"stake", true, [&](const auto& one) { return ReadWeight(one, &out->stake); }}});
-  }
-
-  Status ReadWeight(const YAML::Node& node, double* out) {
-    constexpr int kMost = 1'000'000;
-    std::string text;
-    RETURN_IF_ERROR(ReadText(node, "a stake", &text));
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
-    if (error == std::errc() && end == text.data() + text.size() && *out > 0 && *out <= kMost) {
-      return {};
-    }
-    return Fail(node.Mark(), fmt::format("'{}' is no stake; expected a number above 0, at most {}",
-                                         TerminalSafe(text), kMost));
+         {"stake", true,
+          [&](const auto& one) { return ReadNumber(one, "a stake", 0, 1e6, &out->stake); }}});
   }
 
   Status ReadRule(const YAML::Node& node, PolicyRule* rule) {
@@ -339,9 +182,6 @@ class Reader {
     policy->drill_required = text == "required";
     return {};
   }
-
-  std::string file_;
-  std::size_t values_ = 0;
 };
 
 }  // namespace
@@ -353,9 +193,10 @@ const Profile* Policy::FindProfile(std::string_view name) const {
 
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file) {
   Reader reader(file);
-  if (yaml.size() > kMostBytes) {
-    return InvalidInput(fmt::format("{} bytes; a policy has at most {}", yaml.size(), kMostBytes),
-                        std::string(file));
+  if (yaml.size() > kMostPolicyBytes) {
+    return InvalidInput(
+        fmt::format("{} bytes; a policy has at most {}", yaml.size(), kMostPolicyBytes),
+        std::string(file));
   }
   try {
     return reader.Read(yaml);
@@ -365,7 +206,7 @@ Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file) {
 }
 
 Result<Policy> LoadPolicy(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostPolicyBytes));
   return ParsePolicy(text, path.string());
 }
 

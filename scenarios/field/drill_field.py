@@ -168,9 +168,7 @@ def carry_out(case, out, bin_folder, venvs):
     found = {"clean": verdict, "clean_headline": headline}
     options, path = plant(bench)
     verdict, code, headline = bench.drill("planted", options, path)
-    known = case.known if verdict in ("identical", "equivalent") else ""
-    if not known:
-        expect(verdict, case.verdict, "with the fault it", wrong)
+    expect(verdict, case.verdict, "with the fault it", wrong)
     if case.code:
         expect(code, case.code, "the reason", wrong)
     if case.ranking:
@@ -186,19 +184,17 @@ def carry_out(case, out, bin_folder, venvs):
         found |= {"cause": axes_of(answer["causes"]), "reruns": len(answer.get("trials", ())),
                   "said": answer.get("headline", "")}
         expect(found["cause"], sorted(case.cause), "the cause", wrong)
-    return found | {"wrong": wrong, "known": known}
+    return found | {"wrong": wrong}
 
 
 def show(case, found, seconds):
-    mark = "WRONG" if found["wrong"] else "OPEN" if found["known"] else "ok"
+    mark = "WRONG" if found["wrong"] else "ok"
     print(f"{mark:5}  {case.name}: {case.planted}")
     print(f"       {found['clean']}; with it {found['verdict']}: {found['headline'][:150]}")
     for _, headline in found.get("ranking", ()):
         print(f"       {headline}")
     if case.cause is not None:
         print(f"       isolate, {found['reruns']} reruns: {found['said'][:150]}")
-    if found["known"]:
-        print(f"       must be {case.verdict}; known: {found['known']}")
     for line in found["wrong"]:
         print(f"       {line}")
     print(f"       {seconds:.0f} s", flush=True)
@@ -266,9 +262,9 @@ def main():
     (out / "field.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     count = lambda test: sum(1 for found in results.values() if test(found))
     wrong, broken = count(lambda f: f.get("wrong")), count(lambda f: "broken" in f)
-    skipped, known = count(lambda f: "skipped" in f), count(lambda f: f.get("known") and not f["wrong"])
-    print(f"{len(results) - skipped - known - wrong - broken} as they must be, {known} open, {wrong} wrong, "
-          f"{broken} broken, {skipped} skipped, in {time.monotonic() - began:.0f} s; {out}/field.json")
+    skipped = count(lambda f: "skipped" in f)
+    print(f"{len(results) - skipped - wrong - broken} as they must be, {wrong} wrong, {broken} broken, "
+          f"{skipped} skipped, in {time.monotonic() - began:.0f} s; {out}/field.json")
     if broken:
         return 4
     return 1 if wrong else 77 if skipped == len(results) else 0

@@ -197,6 +197,22 @@ TEST_F(IsolateProgram, TakesTheDriftedSideFromADrill) {
   EXPECT_THAT(Cause(), ElementsAre("env:BAD: (unset) -> 1"));
 }
 
+TEST_F(IsolateProgram, SaysWhatKeptTheRerunFromBeingCarriedOut) {
+  RecordAs("then", {});
+  ASSERT_TRUE(
+      Run({kRharness, "--quiet", "history", "add", "--force", "--history", "runs.db", "runs"})
+          .outcome.Succeeded());
+  Write("value", "0.740");  // the data that it reads, written over
+  const ProcessResult drill = Run({kRharness, "drill", "--history", "runs.db", "--out", "tonight"});
+  ASSERT_EQ(ExitOf(drill), 3) << drill.stdout_text << drill.stderr_text;
+  const ProcessResult result =
+      IsolateRun({"run", "--history", "runs.db", "--against", "tonight", "--out", "why"});
+  EXPECT_EQ(ExitOf(result), 2) << result.stdout_text;
+  EXPECT_THAT(result.stderr_text, HasSubstr("was not carried out: "));
+  EXPECT_THAT(result.stderr_text, HasSubstr("data 'value' is not the recorded one"));
+  EXPECT_THAT(result.stderr_text, HasSubstr("--axis data:NAME=SHA256@LOCATION"));
+}
+
 // Twelve commits, of which one does not run and those from the eighth on train to something else.
 class CommitsProgram : public IsolateProgram {
  protected:

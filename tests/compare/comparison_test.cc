@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/judge_findings.h"
+
 namespace rharness {
 namespace {
 
@@ -103,6 +105,73 @@ TEST(JudgeComparison, NamesTheFirstDifferingTensorWhereBitsAreExpected) {
 TEST(JudgeComparison, LeavesDifferingWeightsOpenWhereNothingElseJudgesThem) {
   const Comparison judged = Judged({.expect_bitwise = false, .checkpoints = {Weights(false)}});
   EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
+}
+
+// A tensor of four is this far away, relative to its norm; NaN: digests alone were at hand.
+CheckpointComparison WeightsApart(double distance) {
+  CheckpointComparison weights = Weights(false);
+  TensorDifference& tensor = weights.difference.differing.front();
+  tensor.norm_a = tensor.norm_b = 2.0;
+  tensor.norm_difference = 2.0 * distance;
+  if (std::isnan(distance)) tensor.elements = 0;
+  return weights;
+}
+
+Comparison EqualLossBeside(double distance, double loss, DType dtype = DType::kF32) {
+  Comparison comparison{.expect_bitwise = false,
+                        .checkpoints = {WeightsApart(distance)},
+                        .curves = {Loss(CurveState::kIdentical)}};
+  comparison.curves.front().a[1] = comparison.curves.front().b[1] = loss;
+  comparison.checkpoints.front().difference.differing.front().dtype = dtype;
+  return Judged(std::move(comparison));
+}
+
+TEST(JudgeComparison, PassesNoWeightsThatContradictLossesThatAreEqual) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kSingle = 0.12345679F;  // the digits of fp32
+  constexpr double kDouble = 0.12345678901234567;
+  for (const double loss : {kSingle, kDouble}) {
+    const Comparison judged = EqualLossBeside(0.03, loss);
+    EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
+    EXPECT_EQ(judged.findings.front().code, kWeightsContradictLosses);
+    EXPECT_EQ(judged.headline,
+              "weights m.safetensors: fc2.weight is 0.03 of its norm away, 1 of 4 tensors differ, "
+              "and yet curve lm loss is equal to the bit: these are not the weights that it is of, "
+              "or a part of them is not");
+  }
+  EXPECT_EQ(EqualLossBeside(kUnknown, kDouble).verdict, Verdict::kInconclusive);
+  // Rounding, losses of few digits, and what is not learned contradict nothing.
+  EXPECT_EQ(EqualLossBeside(1e-6, kDouble).verdict, Verdict::kEquivalent);
+  EXPECT_EQ(EqualLossBeside(0.03, 0.123).verdict, Verdict::kEquivalent);
+  EXPECT_EQ(EqualLossBeside(0.5, 0.123).verdict, Verdict::kEquivalent) << "1 of its norm at least";
+  EXPECT_EQ(EqualLossBeside(0.03, 0.12346).verdict, Verdict::kInconclusive);
+  EXPECT_EQ(EqualLossBeside(kUnknown, kSingle).verdict, Verdict::kEquivalent);
+  EXPECT_EQ(EqualLossBeside(0.03, kDouble, DType::kU8).verdict, Verdict::kEquivalent);
+}
+
+TEST(JudgeComparison, AsksOfLossesThatAreMetricsAlikeAndNotWhereOneMoved) {
+  const auto metric = [](const std::string& name, double a, double b) {
+    MetricDecision made = Accuracy(a, b, MetricVerdict::kWithin);
+    made.name = name;
+    made.primary = true;
+    made.standard_error = 0.1;
+    return made;
+  };
+  Comparison comparison{.expect_bitwise = false,
+                        .checkpoints = {WeightsApart(0.03)},
+                        .metrics = {metric("accuracy", 11.0 / 12, 11.0 / 12)}};
+  EXPECT_EQ(Judged(comparison).verdict, Verdict::kEquivalent) << "a ratio of counts comes twice";
+  comparison.metrics.push_back(metric("test_loss", 0.123456789, 0.123456789));
+  EXPECT_EQ(Judged(comparison).headline.find("weights m.safetensors: fc2.weight is 0.03 of"), 0U);
+  comparison.metrics.push_back(metric("train_loss", 0.123456789, 0.123456788));
+  EXPECT_EQ(Judged(comparison).verdict, Verdict::kEquivalent);
+}
+
+TEST(JudgeComparison, TakesNoEqualPartOfTheWeightsForTheWhole) {
+  const Comparison judged =
+      Judged({.expect_bitwise = false, .checkpoints = {Weights(true), Weights(false)}});
+  EXPECT_EQ(judged.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(judged.headline.find("weights m.safetensors: "), 0U) << judged.headline;
 }
 
 TEST(JudgeComparison, CallsDifferingWeightsEquivalentWhenTheLossIsWithinItsBand) {

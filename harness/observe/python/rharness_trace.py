@@ -62,8 +62,8 @@ def number(value):
 @functools.lru_cache(None)
 def signs():
     """+1 and -1, as many as PERIOD, the same everywhere: the bits of SHAKE-256("rharness")."""
-    bits = int.from_bytes(hashlib.shake_256(b"rharness").digest(PERIOD // 8), "little")
-    return [1.0 if bits >> i & 1 else -1.0 for i in range(PERIOD)]
+    octets = hashlib.shake_256(b"rharness").digest(PERIOD // 8)
+    return [1.0 if octet >> bit & 1 else -1.0 for octet in octets for bit in range(8)]
 
 
 class TraceFile:
