@@ -49,6 +49,12 @@ constexpr char kFile[] =
     - {runs: "family ~ 'llama*' and declared = bitwise", stake: 10}
     - {runs: "run_id ~ 'release-*'", stake: 5}
 
+  # What rharness slo holds families to: the first that matches a family is its own.
+  objectives:
+    - {families: "llama*", reproducible: 0.95, inconclusive: 0.1, stale_days: 30, alert: page,
+       owner: ml-platform}
+    - {families: "*", reproducible: 0.9, period_days: 56}
+
   # For the gate: what may change, who answers for what else, which probes must be there.
   rules:
     - {probes: "gemm_*", allow: [choice, bits]}
@@ -99,6 +105,12 @@ std::string TextOf(const Policy& policy, const std::vector<std::string>& warning
   for (const Stake& one : policy.stakes) {
     text += fmt::format("stake {:.6g} of runs with {}\n", one.stake, one.runs);
   }
+  for (const Objective& one : policy.objectives) {
+    text +=
+        fmt::format("objective of families {}{}{}\n", one.families,
+                    one.reproducible ? fmt::format(": {:.6g} reproducible", *one.reproducible) : "",
+                    one.owner.empty() ? "" : ", owned by " + one.owner);
+  }
   text += fmt::format("gate: {} rules, {} waivers, {} required probes, a drill is {}\n",
                       policy.rules.size(), policy.waivers.size(), policy.must_have.size(),
                       policy.drill_required ? "required" : "optional");
@@ -124,10 +136,15 @@ Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
   for (const Stake& one : policy.stakes) {
     stakes.Append(Json::MakeObject({{"runs", one.runs}, {"stake", one.stake}}));
   }
+  Json objectives = Json::MakeArray();
+  for (const Objective& one : policy.objectives) {
+    objectives.Append(Json::MakeObject({{"families", one.families}, {"where", one.where}}));
+  }
   return Json::MakeObject({{"schema", "rharness.policy_check/v1"},
                            {"profiles", std::move(profiles)},
                            {"substitutes", std::move(substitutes)},
                            {"stakes", std::move(stakes)},
+                           {"objectives", std::move(objectives)},
                            {"rules", static_cast<std::uint64_t>(policy.rules.size())},
                            {"waivers", static_cast<std::uint64_t>(policy.waivers.size())},
                            {"required_probes", static_cast<std::uint64_t>(policy.must_have.size())},

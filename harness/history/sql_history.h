@@ -1,6 +1,6 @@
 // The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
-// drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them)
-// and claims.cc (who works on them) share.
+// drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them),
+// tallies.cc (what objectives count) and claims.cc (who works on them) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -60,6 +60,10 @@ class SqlHistory : public HistoryStore {
   Result<std::vector<PropertyRecord>> PropertyVerdicts(const std::string& run_id) override;
   Status AddRebuild(const RebuildRecord& record) override;
   Result<std::optional<RebuildRecord>> LastRebuild(const std::string& run_id) override;
+  Result<std::vector<VerdictTally>> TallyVerdicts(WallTime since, WallTime until) override;
+  Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) override;
+  Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) override;
+  Result<std::vector<RebuildTally>> TallyRebuilds() override;
   Result<ClaimOutcome> TakeClaims(const Claimant& who, const std::vector<std::string>& run_ids,
                                   std::size_t most) override;
   Result<ClaimOutcome> RenewClaims(const Claimant& who,

@@ -18,6 +18,7 @@
 #include "harness/history/property_record.h"
 #include "harness/history/records.h"
 #include "harness/history/replicate_record.h"
+#include "harness/history/tally.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
@@ -115,6 +116,13 @@ class HistoryStore {
   virtual Status AddRebuild(const RebuildRecord& record) = 0;
   // The last one; empty: never asked. Errors: not_found.
   virtual Result<std::optional<RebuildRecord>> LastRebuild(const std::string& run_id) = 0;
+
+  // For objectives, by family (tally.h): of the verdicts decided in [since, until); of what is
+  // there now. Each reads what it counts once.
+  virtual Result<std::vector<VerdictTally>> TallyVerdicts(WallTime since, WallTime until) = 0;
+  virtual Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) = 0;
+  virtual Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) = 0;
+  virtual Result<std::vector<RebuildTally>> TallyRebuilds() = 0;
 
   // Takes those of these runs, in this order and `most` at most, that no other drill holds, until
   // its lease is over; what it holds already stays and counts. A run that is not in the history is

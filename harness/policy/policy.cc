@@ -14,6 +14,8 @@ namespace rharness {
 namespace {
 
 constexpr int kPolicyVersion = 1;
+constexpr double kMostShare = 0.9999;  // of all runs: such an objective has no budget at all
+constexpr double kMostDays = 3660.0;
 constexpr std::string_view kLastDay = "9999-01-01";  // later ones cannot all be written and read
 
 class Reader : private YamlReader {
@@ -40,6 +42,11 @@ class Reader : private YamlReader {
          {"stakes", false,
           each("stakes",
                [&](const auto& one) { return ReadStake(one, &policy.stakes.emplace_back()); })},
+         {"objectives", false,
+          each("objectives",
+               [&](const auto& one) {
+                 return ReadObjective(one, &policy.objectives.emplace_back());
+               })},
          {"rules", false,
           each("rules",
                [&](const auto& one) { return ReadRule(one, &policy.rules.emplace_back()); })},
@@ -127,6 +134,46 @@ class Reader : private YamlReader {
           [&](const auto& one) { return ReadNumber(one, "a stake", 0, 1e6, &out->stake); }}});
   }
 
+  Status ReadObjective(const YAML::Node& node, Objective* out) {
+    out->where = Where(node);
+    const auto share = [this](std::optional<double>* to) {
+      return [this, to](const YAML::Node& one) {
+        return ReadNumber(one, "a share", 0, kMostShare, &to->emplace());
+      };
+    };
+    RETURN_IF_ERROR(ReadMap(
+        node, "an objective",
+        {{"families", true,
+          [&](const auto& one) { return ReadText(one, "a glob of families", &out->families); }},
+         {"reproducible", false, share(&out->reproducible)},
+         {"inconclusive", false, share(&out->inconclusive)},
+         {"flaky", false, share(&out->flaky)},
+         {"period_days", false,
+          [&](const auto& one) {
+            return ReadNumber(one, "a number of days", 0, kMostDays, &out->period_days);
+          }},
+         {"stale_days", false,
+          [&](const auto& one) {
+            return ReadNumber(one, "a number of days", 0, kMostDays, &out->stale_days.emplace());
+          }},
+         {"alert", false, [&](const auto& one) { return ReadAlert(one, &out->page); }},
+         {"owner", false,
+          [&](const auto& one) { return ReadText(one, "the owner", &out->owner); }}}));
+    if (out->reproducible || out->inconclusive || out->flaky || out->stale_days) return {};
+    return Fail(node.Mark(),
+                "an objective needs reproducible, inconclusive, flaky or stale_days, or it asks "
+                "for nothing");
+  }
+
+  Status ReadAlert(const YAML::Node& node, bool* page) {
+    std::string text;
+    RETURN_IF_ERROR(ReadText(node, "alert", &text));
+    *page = text == "page";
+    if (*page || text == "ticket") return {};
+    return Fail(node.Mark(),
+                fmt::format("expected page or ticket for alert, found '{}'", TerminalSafe(text)));
+  }
+
   Status ReadRule(const YAML::Node& node, PolicyRule* rule) {
     return ReadMap(
         node, "a rule",
@@ -189,6 +236,12 @@ class Reader : private YamlReader {
 const Profile* Policy::FindProfile(std::string_view name) const {
   const auto found = std::ranges::find(profiles, name, &Profile::name);
   return found == profiles.end() ? nullptr : &*found;
+}
+
+const Objective* Policy::FindObjective(std::string_view family) const {
+  const auto found = std::ranges::find_if(
+      objectives, [&](const Objective& one) { return GlobMatches(one.families, family); });
+  return found == objectives.end() ? nullptr : &*found;
 }
 
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file) {

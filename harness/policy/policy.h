@@ -1,11 +1,13 @@
 // What a site has decided: which options its drills have, what may stand in for recorded hardware,
-// what may change without closing the gate. One YAML file that people read and sign.
+// what families have to keep, what may change without closing the gate. One YAML file that people
+// read and sign.
 //
 // Role: plain data for the drill and the gate, which decide what follows from it.
 #ifndef RHARNESS_HARNESS_POLICY_POLICY_H_
 #define RHARNESS_HARNESS_POLICY_POLICY_H_
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +63,20 @@ struct Stake {
   std::string where;   // "policy.yaml:12"
 };
 
+// What a family has to keep: the share of its runs that reproduce, and what else may not get worse.
+// What is not set is no objective.
+struct Objective {
+  std::string families;                // a glob over the names of families
+  std::optional<double> reproducible;  // least share of the runs with a conclusive verdict; (0, 1)
+  double period_days = 28.0;           // over which shares are taken, and a budget lasts
+  std::optional<double> inconclusive;  // largest share of runs whose last verdict leaves it open
+  std::optional<double> flaky;         // largest share of runs that did and did not reproduce
+  std::optional<double> stale_days;    // no run waits longer for a conclusive verdict
+  bool page = false;                   // somebody is called at once; else a ticket
+  std::string owner;                   // empty: nobody is named
+  std::string where;                   // "policy.yaml:12"
+};
+
 struct Policy {
   std::vector<PolicyRule> rules;  // the first that matches a probe holds; none: nothing may change
   std::vector<Waiver> waivers;
@@ -69,9 +85,11 @@ struct Policy {
   std::vector<Profile> profiles;
   std::vector<Substitute> substitutes;  // the first that holds for a pair of models counts
   std::vector<Stake> stakes;            // the first that holds for a run counts; none: 1
+  std::vector<Objective> objectives;    // the first whose glob matches a family is its own
 
   // nullptr: there is none of that name.
   const Profile* FindProfile(std::string_view name) const;
+  const Objective* FindObjective(std::string_view family) const;  // nullptr: it has none
 };
 
 // version: 1
@@ -83,6 +101,10 @@ struct Policy {
 //   - {recorded: "NVIDIA H100*", here: "NVIDIA H200", proof: [h100.json, h200.json]}
 // stakes:
 //   - {runs: "family ~ 'llama*' and declared = bitwise", stake: 10}
+// objectives:
+//   - {families: "llama*", reproducible: 0.95, inconclusive: 0.1, stale_days: 30, alert: page,
+//      owner: ml-platform}
+//   - {families: "*", reproducible: 0.9, period_days: 56}
 // rules:
 //   - {probes: "gemm_*", allow: [choice, bits]}
 //   - {probes: "family:reduction", allow: [bits]}

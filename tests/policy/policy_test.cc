@@ -82,6 +82,30 @@ TEST(Policy, ReadsStakesWithTheirPlaces) {
   EXPECT_EQ(policy->stakes[1].where, "p.yaml:4");
 }
 
+TEST(Policy, GivesAFamilyTheFirstObjectiveThatMatchesIt) {
+  const auto policy = ParsePolicy(
+      "version: 1\nobjectives:\n  - {families: 'llama*', reproducible: 0.95, inconclusive: 0.1,\n"
+      "     flaky: 0.02, stale_days: 30, alert: page, owner: ada}\n"
+      "  - {families: '*', stale_days: 60, period_days: 7, alert: ticket}\n",
+      "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  const Objective* llama = policy->FindObjective("llama-7b");
+  ASSERT_NE(llama, nullptr);
+  EXPECT_EQ(llama->reproducible, 0.95);
+  EXPECT_EQ(llama->inconclusive, 0.1);
+  EXPECT_EQ(llama->flaky, 0.02);
+  EXPECT_EQ(llama->stale_days, 30.0);
+  EXPECT_EQ(llama->period_days, 28.0);
+  EXPECT_TRUE(llama->page);
+  EXPECT_EQ(llama->owner, "ada");
+  EXPECT_EQ(llama->where, "p.yaml:3");
+  const Objective* rest = policy->FindObjective("mlp");
+  ASSERT_NE(rest, nullptr);
+  EXPECT_FALSE(rest->reproducible || rest->page);
+  EXPECT_EQ(rest->period_days, 7.0);
+  EXPECT_EQ(ParsePolicy("version: 1", "p.yaml")->FindObjective("mlp"), nullptr);
+}
+
 TEST(Policy, NeedsNothingButTheVersion) {
   const auto policy = ParsePolicy("version: 1", "p.yaml");
   ASSERT_TRUE(policy.ok()) << policy.error().ToString();
@@ -122,6 +146,11 @@ TEST(Policy, NamesFileAndLineOfAMistake) {
       {"version: 1\nstakes:\n  - {runs: family = a, stake: nan}", "p.yaml:3", "above 0"},
       {"version: 1\nstakes:\n  - {runs: family = a, stake: 1e7}", "p.yaml:3", "1000000"},
       {"version: 1\nstakes:\n  - {runs: family = a, stake: 3x}", "p.yaml:3", "'3x'"},
+      {"version: 1\nobjectives:\n  - {reproducible: 0.9}", "p.yaml:3", "lacks 'families'"},
+      {"version: 1\nobjectives:\n  - {families: a}", "p.yaml:3", "asks for nothing"},
+      {"version: 1\nobjectives:\n  - {families: a, flaky: 1}", "p.yaml:3", "'1' is no share"},
+      {"version: 1\nobjectives:\n  - {families: a, stale_days: 0}", "p.yaml:3", "number of days"},
+      {"version: 1\nobjectives:\n  - {families: a, flaky: 0.1, alert: call}", "p.yaml:3", "'call'"},
       {"version: 1\nrules:\n  - {probes: '', allow: []}", "p.yaml:3", "empty"},
       {waiver + "    until: 2026-12-31", "p.yaml:3", "lacks 'reason'"},
       {waiver + "    reason: x", "p.yaml:3", "lacks 'until'"},

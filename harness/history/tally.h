@@ -1,0 +1,52 @@
+// Counts over many verdicts, as the objectives of families need them.
+#ifndef RHARNESS_HARNESS_HISTORY_TALLY_H_
+#define RHARNESS_HARNESS_HISTORY_TALLY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/base/clock.h"
+
+namespace rharness {
+
+// Runs of a family whose last verdict in a window is this one: a run counts once, however often it
+// was checked. Retired runs, verdicts that others superseded, and "infra", which says nothing of a
+// run, are left out.
+struct VerdictTally {
+  std::string family;
+  std::string declared;  // "bitwise" or "statistical"
+  std::string verdict;
+  std::int64_t runs = 0;
+  std::int64_t checked_twice = 0;  // of these: with two conclusive verdicts or more
+  std::int64_t flipped = 0;        // of these: some of which are good, and some bad
+};
+
+// How long the runs of a family have waited; retired ones are left out.
+struct WaitingTally {
+  std::string family;
+  std::int64_t runs = 0;
+  std::int64_t never = 0;    // without a conclusive verdict
+  std::int64_t waiting = 0;  // verified before the limit; never, and added before it
+  WallTime oldest{};         // verified, or, where never, added: the earliest of all
+};
+
+// What the last answers of `rharness rebuild` were.
+struct RebuildTally {
+  std::string family;
+  std::string state;  // "had", "unknown", "gone"
+  std::int64_t runs = 0;
+};
+
+// How long reruns took, beside what was recorded; those that came to their end alone.
+struct RuntimeTally {
+  std::string family;
+  std::int64_t reruns = 0;
+  double wall_seconds = 0.0;       // their sum
+  double mean_ratio = 0.0;         // of a rerun's wall time to the run's recorded duration
+  std::optional<double> ratio_sd;  // sample standard deviation; none of a single one
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_TALLY_H_

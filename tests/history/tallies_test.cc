@@ -1,0 +1,135 @@
+// What objectives count: a run once, of a window, by what was said of it last.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/history/store_fixture.h"
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr char kDay4[] = "2026-01-04T00:00:00.000Z";
+
+class TalliesTest : public HistoryTest {
+ protected:
+  void SetUp() override {
+    HistoryTest::SetUp();
+    if (IsSkipped()) return;
+    store_ = OpenStore();
+    for (const char* id : {"a", "b", "c"}) {
+      ASSERT_TRUE(store_->Add(MakeManifest(id, kDay1, "mlp"), At(kDay1)).ok());
+    }
+    Manifest other = MakeManifest("other", kDay1, "cnn");
+    other.determinism.declared = "statistical";
+    other.duration_seconds = 0.0;
+    ASSERT_TRUE(store_->Add(other, At(kDay2)).ok());
+  }
+  // Each rerun takes this long; the recorded run took 90.125 s.
+  void AddDrill(const std::string& drill_id, const std::string& day,
+                const std::vector<std::pair<std::string, std::string>>& verdicts,
+                double wall_seconds = 90.125) {
+    std::vector<RerunRecord> reruns;
+    std::vector<VerdictRecord> records;
+    for (const auto& [run_id, verdict] : verdicts) {
+      reruns.push_back({drill_id, run_id, 1, "exited with 0", wall_seconds, "e"});
+      records.push_back(MakeVerdict(drill_id, run_id, verdict, day));
+    }
+    ASSERT_TRUE(store_->AddDrill(DrillRecord{drill_id, At(day), At(day), 0}, reruns, records).ok());
+  }
+  // "mlp bitwise drifted 2 1 1": runs, checked twice, flipped.
+  std::vector<std::string> Told(const char* since, const char* until) {
+    std::vector<std::string> told;
+    const auto tallies = store_->TallyVerdicts(At(since), At(until));
+    EXPECT_TRUE(tallies.ok()) << tallies.error().ToString();
+    for (const VerdictTally& one : *tallies) {
+      told.push_back(one.family + " " + one.declared + " " + one.verdict + " " +
+                     std::to_string(one.runs) + " " + std::to_string(one.checked_twice) + " " +
+                     std::to_string(one.flipped));
+    }
+    return told;
+  }
+
+  std::unique_ptr<HistoryStore> store_;
+};
+
+TEST_P(TalliesTest, CountARunOnceByItsLastVerdictInTheWindow) {
+  EXPECT_THAT(Told(kDay1, kDay4), IsEmpty());
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}, {"other", "drifted"}});
+  AddDrill("d2", kDay2, {{"a", "drifted"}, {"b", "equivalent"}, {"c", "inconclusive"}});
+  AddDrill("d3", kDay3, {{"a", "infra"}});
+  EXPECT_THAT(Told(kDay1, kDay4),
+              ElementsAre("cnn statistical drifted 1 0 0", "mlp bitwise drifted 1 1 1",
+                          "mlp bitwise equivalent 1 1 0", "mlp bitwise inconclusive 1 0 0"));
+  EXPECT_THAT(Told(kDay1, kDay2),
+              ElementsAre("cnn statistical drifted 1 0 0", "mlp bitwise identical 2 0 0"));
+  EXPECT_THAT(Told(kDay3, kDay4), IsEmpty()) << "infrastructure says nothing of a run";
+}
+
+TEST_P(TalliesTest, LeaveOutRetiredRunsAndWhatWasSuperseded) {
+  AddDrill("d1", kDay1, {{"a", "drifted"}, {"b", "drifted"}});
+  ASSERT_TRUE(store_->Retire("b", "its image is gone", At(kDay2)).ok());
+  AddDrill("d1", kDay1, {{"a", "identical"}});  // resumed, and said otherwise
+  EXPECT_THAT(Told(kDay1, kDay4), ElementsAre("mlp bitwise identical 1 0 0"));
+}
+
+// What was entered later is later, whatever the clock showed.
+TEST_P(TalliesTest, HoldTheVerdictThatWasEnteredLast) {
+  AddDrill("d1", kDay3, {{"a", "drifted"}});
+  AddDrill("d2", kDay2, {{"a", "identical"}});
+  EXPECT_THAT(Told(kDay1, kDay4), ElementsAre("mlp bitwise identical 1 1 1"));
+}
+
+TEST_P(TalliesTest, SayHowLongRunsHaveWaited) {
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "inconclusive"}});
+  AddDrill("d2", kDay3, {{"a", "drifted"}});
+  ASSERT_TRUE(store_->Retire("c", "its image is gone", At(kDay2)).ok());
+  const auto tallies = store_->TallyWaiting(At(kDay2));
+  ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
+  ASSERT_EQ(tallies->size(), 2U);
+  const WaitingTally& cnn = tallies->front();
+  EXPECT_EQ(cnn.family, "cnn");
+  EXPECT_EQ(cnn.waiting, 0) << "it was added at the limit";
+  EXPECT_EQ(cnn.oldest, At(kDay2));
+  const WaitingTally& mlp = tallies->back();
+  EXPECT_EQ(mlp.runs, 2);
+  EXPECT_EQ(mlp.never, 1);
+  EXPECT_EQ(mlp.waiting, 1);
+  EXPECT_EQ(mlp.oldest, At(kDay1));
+}
+
+TEST_P(TalliesTest, CompareTheTimeOfRerunsWithThatOfTheRuns) {
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"other", "identical"}}, 90.125);
+  AddDrill("d2", kDay2, {{"a", "identical"}, {"b", "failed"}}, 180.25);
+  const auto tallies = store_->TallyRuntimes(At(kDay1), At(kDay4));
+  ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
+  ASSERT_EQ(tallies->size(), 1U) << "a run of unknown duration has no ratio";
+  EXPECT_EQ(tallies->front().family, "mlp");
+  EXPECT_EQ(tallies->front().reruns, 2);
+  EXPECT_DOUBLE_EQ(tallies->front().wall_seconds, 270.375);
+  EXPECT_DOUBLE_EQ(tallies->front().mean_ratio, 1.5);
+  ASSERT_TRUE(tallies->front().ratio_sd);
+  EXPECT_NEAR(*tallies->front().ratio_sd, 0.70710678, 1e-8);
+  const auto one = store_->TallyRuntimes(At(kDay1), At(kDay2));
+  ASSERT_EQ(one->size(), 1U);
+  EXPECT_FALSE(one->front().ratio_sd);
+}
+
+TEST_P(TalliesTest, CountTheLastAnswersToWhetherRunsCanBeRebuilt) {
+  ASSERT_TRUE(store_->AddRebuild({"a", At(kDay1), "had", "[]"}).ok());
+  ASSERT_TRUE(store_->AddRebuild({"a", At(kDay2), "gone", "[]"}).ok());
+  ASSERT_TRUE(store_->AddRebuild({"b", At(kDay1), "had", "[]"}).ok());
+  const auto tallies = store_->TallyRebuilds();
+  ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
+  std::vector<std::string> told;
+  for (const RebuildTally& one : *tallies) {
+    told.push_back(one.family + " " + one.state + " " + std::to_string(one.runs));
+  }
+  EXPECT_THAT(told, ElementsAre("mlp gone 1", "mlp had 1"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, TalliesTest, BothDatabases(), DatabaseName);
+
+}  // namespace
+}  // namespace rharness
