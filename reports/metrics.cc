@@ -1,5 +1,5 @@
-// The report as a Prometheus text exposition (format 0.0.4) for the node_exporter textfile
-// collector: no timestamps, one HELP and TYPE a metric, few label values, never a run id.
+// The report of a drill for the textfile collector of Prometheus' node exporter: few label values,
+// never a run id.
 #include "reports/metrics.h"
 
 #include <fmt/format.h>
@@ -12,60 +12,14 @@
 #include <utility>
 
 #include "reports/model.h"
+#include "reports/prometheus.h"
 #include "reports/summary.h"
 #include "reports/text.h"
 
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostFamilies = 100;  // beyond: one series for all others
 constexpr std::string_view kLastSuccess = "rharness_last_success_timestamp_seconds";
-
-// A label value: backslash, quote and newline escaped, everything else as UTF-8.
-std::string Label(std::string_view text) {
-  std::string escaped;
-  for (const char c : SafeText(text, 200, Lines::kKeep)) {
-    if (c == '\\' || c == '"') escaped.push_back('\\');
-    if (c == '\n') {
-      escaped += "\\n";
-    } else {
-      escaped.push_back(c);
-    }
-  }
-  return escaped;
-}
-
-std::string Value(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-  if (value == std::floor(value) && std::fabs(value) < 1e15) return fmt::format("{:.0f}", value);
-  return fmt::format("{}", value);
-}
-
-// The series of one drill, each with the label of its history.
-class Series {
- public:
-  explicit Series(std::string_view history)
-      : history_(fmt::format("history=\"{}\"", Label(history))) {}
-
-  void Head(std::string_view name, std::string_view help) {
-    out_ += fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
-  }
-  // `labels`: more of them, such as "verdict=\"drifted\""; may be empty.
-  void Sample(std::string_view name, std::string_view labels, double value) {
-    out_ += fmt::format("{}{{{}{}{}}} {}\n", name, history_, labels.empty() ? "" : ",", labels,
-                        Value(value));
-  }
-  void Gauge(std::string_view name, std::string_view help, double value) {
-    Head(name, help);
-    Sample(name, "", value);
-  }
-  std::string Take() { return std::move(out_); }
-
- private:
-  std::string history_;
-  std::string out_;
-};
 
 double Timestamp(WallTime time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -82,7 +36,7 @@ std::map<std::string, FamilyCounts> CountFamilies(const Report& report) {
   for (const ReportRun& run : report.runs) {
     auto at = families.find(run.family);
     if (at == families.end()) {
-      const bool room = families.size() < kMostFamilies;
+      const bool room = families.size() < kMostFamilySeries;
       at = families.try_emplace(room ? run.family : "(other)").first;
     }
     ++at->second.runs;
@@ -92,13 +46,13 @@ std::map<std::string, FamilyCounts> CountFamilies(const Report& report) {
   return families;
 }
 
-void FamilySeries(const Report& report, Series* out) {
+void FamilySeries(const Report& report, PrometheusSeries* out) {
   const auto families = CountFamilies(report);
   if (families.empty()) return;
   const auto series = [&](std::string_view name, std::string_view help, auto value) {
     out->Head(name, help);
     for (const auto& [family, counts] : families) {
-      out->Sample(name, fmt::format("family=\"{}\"", Label(family)), value(counts));
+      out->Sample(name, fmt::format("family=\"{}\"", PrometheusLabel(family)), value(counts));
     }
   };
   const auto ratio = [](int part, int whole) {
@@ -114,7 +68,7 @@ void FamilySeries(const Report& report, Series* out) {
          [&](const FamilyCounts& f) { return ratio(f.runs - f.conclusive, f.runs); });
 }
 
-void RerunSeries(const Report& report, Series* out) {
+void RerunSeries(const Report& report, PrometheusSeries* out) {
   std::map<std::string, int> states = {
       {"compared", 0}, {"not_comparable", 0}, {"failed", 0}, {"infra", 0}};
   double cpu_seconds = 0.0;
@@ -164,9 +118,10 @@ LastSuccess FindLastSuccess(std::string_view text) {
 }  // namespace
 
 std::string WriteMetrics(const Report& report) {
-  Series out(report.history);
+  PrometheusSeries out(report.history);
   out.Head("rharness_build_info", "Version of rharness that wrote this file; always 1.");
-  out.Sample("rharness_build_info", fmt::format("version=\"{}\"", Label(report.version)), 1);
+  out.Sample("rharness_build_info", fmt::format("version=\"{}\"", PrometheusLabel(report.version)),
+             1);
   const bool success = report.exit_code == 0 && !report.interrupted;
   const std::optional<WallTime> last = success ? report.ended : report.last_success;
   out.Gauge("rharness_last_run_timestamp_seconds", "End of the last drill, Unix time.",
@@ -212,7 +167,7 @@ std::string CarryLastSuccess(std::string metrics, std::string_view previous) {
   if (!before.labels.empty() && before.labels != now.labels) return metrics;
   if (now.at == std::string_view::npos || before.seconds <= now.seconds) return metrics;
   const std::size_t at = now.at, size = now.size;
-  metrics.replace(at, size, Value(before.seconds));
+  metrics.replace(at, size, PrometheusValue(before.seconds));
   return metrics;
 }
 

@@ -53,6 +53,7 @@ void AddVerbs(Command& root) {
   AddProbe(root);
   AddGate(root);
   AddPolicy(root);
+  AddSlo(root);
   AddReport(root);
   AddPublish(root);
   AddHash(root);

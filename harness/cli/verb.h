@@ -64,6 +64,7 @@ void AddRebuild(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);
+void AddSlo(Command& root);
 void AddStats(Command& root);
 void AddVersion(Command& root);
 

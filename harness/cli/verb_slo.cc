@@ -1,0 +1,119 @@
+// rharness slo: do families keep what their policy asks of them?
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/stderr_line.h"
+#include "harness/base/version.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/verb.h"
+#include "harness/history/location.h"
+#include "harness/objectives/objectives.h"
+
+namespace rharness {
+namespace {
+
+struct SloArguments {
+  std::string history;
+  std::string policy;
+  std::string html;
+  std::string metrics;
+  bool json = false;
+};
+
+Result<int> MeasureAndTell(const SloArguments& arguments) {
+  RETURN_IF_ERROR(
+      CheckOutputs({arguments.html, arguments.metrics}, {arguments.policy}, arguments.json));
+  Policy policy;
+  if (!arguments.policy.empty()) {
+    ASSIGN_OR_RETURN(policy, LoadPolicy(arguments.policy));
+  }
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(ObjectivesReport report,
+                   MeasureObjectives(history.get(), policy, SystemClock().Now()));
+  report.version = kVersion;
+  report.history = arguments.history;
+  report.policy = arguments.policy;
+  const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }},
+                                       {arguments.metrics, [&] { return WriteMetrics(report); }}};
+  RETURN_IF_ERROR(WriteFiles(outputs));
+  int printed = kExitOk;
+  if (const Output* output = OnStdout(outputs); output != nullptr) {
+    printed = Print(output->make());
+  } else if (arguments.json) {
+    printed = PrintJson(ToJson(report));
+  } else if (!Globals().quiet) {
+    printed = Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  } else if (report.exit_code != kExitOk) {
+    printed = Print(fmt::format("rharness slo: {}\n", TerminalSafe(report.headline)));
+  }
+  return printed != kExitOk ? printed : report.exit_code;
+}
+
+void AddSloNotes(Command* verb) {
+  verb->Note(
+      "Objectives stand in the policy (rharness policy --help): by family the least share of runs "
+      "that reproduce, the largest shares that are left open or flaky, and how long a run may wait "
+      "for a conclusive verdict. The first whose pattern matches a family is its own. Families "
+      "without one are shown, and held to nothing.");
+  verb->Note(
+      "In a period a run counts once, by what was said of it last: good (identical, equivalent), "
+      "bad "
+      "(drifted, failed) or open (inconclusive, not comparable); infrastructure failures say "
+      "nothing of a run, and retired runs are left out. The rate is good of good and bad, with "
+      "Wilson's interval at 95 %; the worst case counts what is open as bad. The budget is what "
+      "the "
+      "objective allows of the runs that were judged.");
+  verb->Note(
+      "The budget burns (SRE Workbook, chapter 5, scaled to reruns) when of a period of 28 days a "
+      "day and its last 6 hours spend it 2.8 times as fast as it lasts (fast: a page where the "
+      "objective says alert: page, else a ticket), or 7 days and the last one as fast as it lasts "
+      "(slow: a ticket); with five conclusive runs or more, and when Jeffreys' lower bound at 95 % "
+      "says so, too. Another period has the same shares of it.");
+  verb->Note(
+      "The file of --metrics is for the textfile collector of Prometheus' node exporter, or for a "
+      "Pushgateway (curl --data-binary @slo.prom http://HOST:9091/metrics/job/rharness): a hundred "
+      "families, no run.");
+  verb->ExitCode(kExitOk, "all objectives are met, or there are none");
+  verb->ExitCode(kExitDrift, "one is missed, or its budget burns");
+  verb->ExitCode(kExitUsage, "usage or invalid input");
+  verb->ExitCode(kExitInconclusive, "none is missed as far as is known, and one is not known");
+  verb->ExitCode(kExitInfrastructure, "infrastructure");
+  verb->ExitCode(kExitIntegrity, "integrity");
+  verb->Example("rharness slo --history runs.db --policy policy.yaml");
+  verb->Example(
+      "rharness slo --history runs.db --policy policy.yaml --html slo.html --metrics "
+      "/var/lib/node_exporter/rharness_slo.prom");
+}
+
+}  // namespace
+
+void AddSlo(Command& root) {
+  auto arguments = std::make_shared<SloArguments>();
+  Command& verb = root.AddVerb("slo", "Do families keep what their policy asks of them?");
+  verb.Describe(
+      "Counts the stored verdicts of each family over its period, holds them to the objectives of "
+      "the policy, and says what is missed, how fast an error budget goes, and what waits too "
+      "long. "
+      "Nothing is rerun, and nothing is written to the history.");
+  verb.Add("--history", &arguments->history,
+           "Store with the verdicts: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY")
+      .Required();
+  verb.Add("--policy", &arguments->policy, "YAML file with the objectives").File();
+  verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
+  verb.Add("--metrics", &arguments->metrics,
+           "Write series for Prometheus to this file; - is stdout")
+      .File();
+  verb.Add("--json", &arguments->json, "Print one JSON document (rharness.objectives/v1)");
+  AddSloNotes(&verb);
+  verb.Do([arguments] {
+    const auto code = MeasureAndTell(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

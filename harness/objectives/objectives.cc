@@ -1,0 +1,256 @@
+// Counts of windows, family by family, put together; see objectives.h.
+#include "harness/objectives/objectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "harness/objectives/family_checks.h"
+
+namespace rharness {
+namespace {
+
+constexpr double kDefaultPeriodDays = 28.0;
+constexpr double kDay = 24.0 * 3600.0 * 1000.0;  // ms
+
+WallTime Before(WallTime now, double days) {
+  return now - std::chrono::milliseconds(static_cast<std::int64_t>(days * kDay));
+}
+
+double DaysSince(WallTime then, WallTime now) {
+  return std::max(0.0, static_cast<double>((now - then).count()) / kDay);
+}
+
+bool IsGood(std::string_view verdict) { return verdict == "identical" || verdict == "equivalent"; }
+bool IsBad(std::string_view verdict) { return verdict == "drifted" || verdict == "failed"; }
+
+using Tallies = std::map<std::string, std::vector<VerdictTally>>;  // by family
+
+// The windows of one length of period, each read once.
+struct Period {
+  Tallies whole;
+  Tallies week;
+  Tallies day;
+  Tallies hours;
+  std::map<std::string, RuntimeTally> runtimes;
+};
+
+Result<Tallies> TalliesOf(HistoryStore* history, WallTime now, double days) {
+  // What was decided this very moment is of it.
+  ASSIGN_OR_RETURN(auto tallies,
+                   history->TallyVerdicts(Before(now, days), now + std::chrono::milliseconds(1)));
+  Tallies by_family;
+  for (VerdictTally& one : tallies) by_family[one.family].push_back(std::move(one));
+  return by_family;
+}
+
+Result<Period> PeriodOf(HistoryStore* history, WallTime now, double days) {
+  const double hour = days / kBurnPeriodHours;  // of a period of 28 days an hour
+  Period period;
+  ASSIGN_OR_RETURN(period.whole, TalliesOf(history, now, days));
+  ASSIGN_OR_RETURN(period.week, TalliesOf(history, now, kTicketAlarm.long_hours * hour));
+  ASSIGN_OR_RETURN(period.day, TalliesOf(history, now, kPageAlarm.long_hours * hour));
+  ASSIGN_OR_RETURN(period.hours, TalliesOf(history, now, kPageAlarm.short_hours * hour));
+  ASSIGN_OR_RETURN(auto runtimes,
+                   history->TallyRuntimes(Before(now, days), now + std::chrono::milliseconds(1)));
+  for (RuntimeTally& one : runtimes) period.runtimes[one.family] = std::move(one);
+  return period;
+}
+
+VerdictCounts CountsOf(const Tallies& tallies, const std::string& family) {
+  VerdictCounts counts;
+  const auto found = tallies.find(family);
+  if (found == tallies.end()) return counts;
+  for (const VerdictTally& one : found->second) {
+    const auto runs = static_cast<int>(std::min<std::int64_t>(one.runs, 1'000'000'000));
+    (IsGood(one.verdict)  ? counts.good
+     : IsBad(one.verdict) ? counts.bad
+                          : counts.inconclusive) += runs;
+  }
+  return counts;
+}
+
+void FillVerdicts(const Period& period, FamilyObjectives* family) {
+  const VerdictCounts counts = CountsOf(period.whole, family->family);
+  family->good = counts.good;
+  family->bad = counts.bad;
+  family->open = counts.inconclusive;
+  if (const auto found = period.whole.find(family->family); found != period.whole.end()) {
+    for (const VerdictTally& one : found->second) {
+      family->checked_twice += one.checked_twice;
+      family->flipped += one.flipped;
+      if (one.verdict == "identical") family->identical += one.runs;
+      if (one.verdict == "drifted" && one.declared == "bitwise") family->violations += one.runs;
+    }
+  }
+  if (const auto found = period.runtimes.find(family->family); found != period.runtimes.end()) {
+    family->reruns = found->second.reruns;
+    family->mean_seconds = found->second.wall_seconds / static_cast<double>(family->reruns);
+    family->mean_ratio = found->second.mean_ratio;
+    family->ratio_sd = found->second.ratio_sd;
+  }
+  FillRate(family);
+}
+
+// Whatever the history is asked once for all families.
+class Measuring {
+ public:
+  Measuring(HistoryStore* history, const Policy& policy, WallTime now)
+      : history_(history), policy_(policy), now_(now) {}
+
+  Result<std::vector<FamilyObjectives>> Measure() {
+    ASSIGN_OR_RETURN(const auto waiting, history_->TallyWaiting(now_));
+    ASSIGN_OR_RETURN(const auto rebuilds, history_->TallyRebuilds());
+    for (const RebuildTally& one : rebuilds) {
+      if (one.state == "had") rebuilds_[one.family].first = one.runs;
+      if (one.state == "gone") rebuilds_[one.family].second = one.runs;
+    }
+    std::vector<FamilyObjectives> families;
+    for (const WaitingTally& one : waiting) {
+      ASSIGN_OR_RETURN(FamilyObjectives family, Family(one));
+      families.push_back(std::move(family));
+    }
+    return families;
+  }
+
+ private:
+  Result<FamilyObjectives> Family(const WaitingTally& waiting) {
+    const Objective* objective = policy_.FindObjective(waiting.family);
+    FamilyObjectives family{.family = waiting.family,
+                            .period_days = objective ? objective->period_days : kDefaultPeriodDays,
+                            .runs = waiting.runs,
+                            .never = waiting.never,
+                            .oldest_days = DaysSince(waiting.oldest, now_)};
+    if (const auto found = rebuilds_.find(family.family); found != rebuilds_.end()) {
+      std::tie(family.had, family.gone) = found->second;
+    }
+    ASSIGN_OR_RETURN(const Period* period, Of(family.period_days));
+    FillVerdicts(*period, &family);
+    if (objective == nullptr) return family;
+    family.owner = objective->owner;
+    family.where = objective->where;
+    if (objective->stale_days) {
+      ASSIGN_OR_RETURN(family.waiting, Waiting(*objective->stale_days, family.family));
+    }
+    const AlarmWindows windows{.week = CountsOf(period->week, family.family),
+                               .day = CountsOf(period->day, family.family),
+                               .hours = CountsOf(period->hours, family.family)};
+    RETURN_IF_ERROR(CheckFamily(*objective, windows, &family));
+    return family;
+  }
+
+  Result<const Period*> Of(double days) {
+    auto found = periods_.find(days);
+    if (found == periods_.end()) {
+      ASSIGN_OR_RETURN(Period period, PeriodOf(history_, now_, days));
+      found = periods_.emplace(days, std::move(period)).first;
+    }
+    return &found->second;
+  }
+
+  Result<std::int64_t> Waiting(double days, const std::string& family) {
+    auto found = waiting_.find(days);
+    if (found == waiting_.end()) {
+      ASSIGN_OR_RETURN(const auto tallies, history_->TallyWaiting(Before(now_, days)));
+      std::map<std::string, std::int64_t> by_family;
+      for (const WaitingTally& one : tallies) by_family[one.family] = one.waiting;
+      found = waiting_.emplace(days, std::move(by_family)).first;
+    }
+    const auto at = found->second.find(family);
+    return at == found->second.end() ? 0 : at->second;
+  }
+
+  HistoryStore* history_;
+  const Policy& policy_;
+  WallTime now_;
+  std::map<double, Period> periods_;                                       // by days
+  std::map<double, std::map<std::string, std::int64_t>> waiting_;          // by days, family
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> rebuilds_;  // had, gone
+};
+
+int RankOf(const FamilyObjectives& family) {
+  if (family.checks.empty()) return 4;
+  switch (family.state()) {
+    case ObjectiveState::kBurning:
+      return 0;
+    case ObjectiveState::kMissed:
+      return 1;
+    case ObjectiveState::kUnknown:
+      return 2;
+    case ObjectiveState::kMet:
+      break;
+  }
+  return 3;
+}
+
+std::string NamesOf(const std::vector<FamilyObjectives>& families, ObjectiveState state) {
+  constexpr std::size_t kMostNames = 3;
+  std::string names;
+  std::size_t count = 0;
+  for (const FamilyObjectives& family : families) {
+    if (family.checks.empty() || family.state() != state) continue;
+    if (count++ < kMostNames) names += (names.empty() ? "" : ", ") + family.family;
+  }
+  return count > kMostNames ? fmt::format("{} and {} more", names, count - kMostNames) : names;
+}
+
+void Conclude(ObjectivesReport* report) {
+  const auto count = [&](ObjectiveState state) {
+    return std::ranges::count_if(report->families, [&](const FamilyObjectives& family) {
+      return !family.checks.empty() && family.state() == state;
+    });
+  };
+  const auto asked = std::ranges::count_if(
+      report->families, [](const FamilyObjectives& family) { return !family.checks.empty(); });
+  if (report->families.empty()) {
+    report->headline = "The history has no runs: nothing is to be held to anything.";
+    report->next = "add recorded runs: rharness history add";
+    return;
+  }
+  if (asked == 0) {
+    report->headline =
+        fmt::format("{} families, and no objective for any of them.", report->families.size());
+    report->next =
+        "write objectives into a policy (rharness policy --help) and name it with --policy";
+    return;
+  }
+  const auto burning = count(ObjectiveState::kBurning);
+  const auto missed = count(ObjectiveState::kMissed);
+  const auto unknown = count(ObjectiveState::kUnknown);
+  if (burning + missed > 0) {
+    const ObjectiveState worst = burning > 0 ? ObjectiveState::kBurning : ObjectiveState::kMissed;
+    report->exit_code = 1;
+    report->headline = fmt::format(
+        "{} of {} families with objectives miss them{}: {}.", burning + missed, asked,
+        burning > 0 ? fmt::format(", {} burn their budget now", burning) : std::string(),
+        NamesOf(report->families, worst));
+    report->next = "rharness history show FAMILY: since when, and what changed";
+    return;
+  }
+  report->exit_code = unknown > 0 ? 3 : 0;
+  report->headline = unknown > 0
+                         ? fmt::format(
+                               "Of {} of {} families it is not known whether they keep their "
+                               "objectives: {}.",
+                               unknown, asked, NamesOf(report->families, ObjectiveState::kUnknown))
+                         : fmt::format("All {} families keep their objectives.", asked);
+  if (unknown > 0) report->next = "drill them: rharness drill --select \"family = NAME\"";
+}
+
+}  // namespace
+
+Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& policy,
+                                           WallTime now) {
+  ObjectivesReport report;
+  report.at = now;
+  Measuring measuring(history, policy, now);
+  ASSIGN_OR_RETURN(report.families, measuring.Measure());
+  std::ranges::stable_sort(report.families, {}, RankOf);
+  Conclude(&report);
+  return report;
+}
+
+}  // namespace rharness

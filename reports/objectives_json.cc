@@ -1,0 +1,81 @@
+// Objectives as JSON: "rharness.objectives/v1".
+#include "reports/json_parts.h"
+#include "reports/objectives_report.h"
+
+namespace rharness {
+namespace {
+
+Json ToJson(const ObjectiveCheck& check) {
+  return Json::MakeObject({{"name", check.name},
+                           {"limit", check.limit},
+                           {"value", check.value},
+                           {"state", std::string(ObjectiveStateName(check.state))},
+                           {"words", check.words}});
+}
+
+Json ToJson(const BudgetAlarm& alarm) {
+  return Json::MakeObject({{"name", alarm.name},
+                           {"long_hours", alarm.long_hours},
+                           {"short_hours", alarm.short_hours},
+                           {"threshold", alarm.threshold},
+                           {"long_burn", alarm.long_burn},
+                           {"short_burn", alarm.short_burn},
+                           {"long_checks", alarm.long_checks},
+                           {"page", alarm.page},
+                           {"fires", alarm.fires}});
+}
+
+Json ToJson(const FamilyObjectives& family) {
+  Json json = Json::MakeObject({{"family", family.family},
+                                {"owner", family.owner},
+                                {"where", family.where},
+                                {"state", std::string(ObjectiveStateName(family.state()))},
+                                {"period_days", family.period_days},
+                                {"good", family.good},
+                                {"bad", family.bad},
+                                {"open", family.open},
+                                {"identical", family.identical},
+                                {"violations", family.violations},
+                                {"rate", family.rate},
+                                {"rate_low", family.rate_low},
+                                {"rate_high", family.rate_high},
+                                {"worst_case", family.worst_case},
+                                {"budget_left", family.budget_left},
+                                {"checked_twice", family.checked_twice},
+                                {"flipped", family.flipped},
+                                {"runs", family.runs},
+                                {"never", family.never},
+                                {"waiting", family.waiting},
+                                {"oldest_days", family.oldest_days},
+                                {"had", family.had},
+                                {"gone", family.gone},
+                                {"reruns", family.reruns},
+                                {"mean_seconds", family.mean_seconds},
+                                {"mean_ratio", family.mean_ratio},
+                                {"ratio_sd", family.ratio_sd}});
+  Json checks = Json::MakeArray();
+  for (const ObjectiveCheck& check : family.checks) checks.Append(ToJson(check));
+  Json alarms = Json::MakeArray();
+  for (const BudgetAlarm& alarm : family.alarms) alarms.Append(ToJson(alarm));
+  json.Set("checks", std::move(checks));
+  json.Set("alarms", std::move(alarms));
+  return json;
+}
+
+}  // namespace
+
+Json ToJson(const ObjectivesReport& report) {
+  Json families = Json::MakeArray();
+  for (const FamilyObjectives& family : report.families) families.Append(ToJson(family));
+  return Json::MakeObject({{"schema", "rharness.objectives/v1"},
+                           {"at", FormatTime(report.at)},
+                           {"version", report.version},
+                           {"history", report.history},
+                           {"policy", report.policy},
+                           {"exit_code", report.exit_code},
+                           {"headline", report.headline},
+                           {"next", report.next},
+                           {"families", std::move(families)}});
+}
+
+}  // namespace rharness

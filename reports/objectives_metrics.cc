@@ -1,0 +1,132 @@
+// Objectives for Prometheus: what alerts and dashboards ask, by family.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+
+#include "reports/objectives_words.h"
+#include "reports/prometheus.h"
+
+namespace rharness {
+namespace {
+
+class ObjectiveSeries {
+ public:
+  explicit ObjectiveSeries(const ObjectivesReport& report)
+      : report_(report), out_(report.history) {}
+
+  // One sample a family, of the first hundred, the worst; NaN where it has none.
+  void ByFamily(std::string_view name, std::string_view help,
+                const std::function<double(const FamilyObjectives&)>& value) {
+    out_.Head(name, help);
+    for (const FamilyObjectives* family : Shown()) out_.Sample(name, Of(*family), value(*family));
+  }
+  // More of a family than one sample; `labels` as in "check=\"stale\"".
+  using Add = std::function<void(std::string_view labels, double value)>;
+  void Each(std::string_view name, std::string_view help,
+            const std::function<void(const FamilyObjectives&, const Add&)>& add) {
+    out_.Head(name, help);
+    for (const FamilyObjectives* family : Shown()) {
+      add(*family, [&](std::string_view labels, double value) {
+        out_.Sample(name, fmt::format("{},{}", Of(*family), labels), value);
+      });
+    }
+  }
+  PrometheusSeries& out() { return out_; }
+
+ private:
+  std::vector<const FamilyObjectives*> Shown() const {
+    std::vector<const FamilyObjectives*> shown;
+    for (const FamilyObjectives& family : report_.families) {
+      if (shown.size() < kMostFamilySeries) shown.push_back(&family);
+    }
+    return shown;
+  }
+  static std::string Of(const FamilyObjectives& family) {
+    return fmt::format("family=\"{}\",owner=\"{}\"", PrometheusLabel(family.family),
+                       PrometheusLabel(family.owner));
+  }
+
+  const ObjectivesReport& report_;
+  PrometheusSeries out_;
+};
+
+double OrNan(const std::optional<double>& value) { return value.value_or(std::nan("")); }
+double Ratio(std::int64_t part, std::int64_t all) {
+  return all == 0 ? std::nan("") : static_cast<double>(part) / static_cast<double>(all);
+}
+
+void AddIndicators(ObjectiveSeries* series) {
+  series->Each("rharness_slo_runs", "Runs by their last verdict in the period of the objective.",
+               [](const FamilyObjectives& f, const ObjectiveSeries::Add& add) {
+                 add("state=\"good\"", static_cast<double>(f.good));
+                 add("state=\"bad\"", static_cast<double>(f.bad));
+                 add("state=\"open\"", static_cast<double>(f.open));
+               });
+  series->ByFamily("rharness_slo_reproducible_ratio",
+                   "Reproduced runs among those with a conclusive verdict; NaN when none had one.",
+                   [](const FamilyObjectives& f) { return OrNan(f.rate); });
+  series->ByFamily("rharness_slo_identical_ratio",
+                   "Runs equal to the bit among those with a conclusive verdict.",
+                   [](const FamilyObjectives& f) { return Ratio(f.identical, f.good + f.bad); });
+  series->ByFamily(
+      "rharness_slo_open_ratio", "Runs without a conclusive verdict among the judged.",
+      [](const FamilyObjectives& f) { return Ratio(f.open, f.good + f.bad + f.open); });
+  series->ByFamily("rharness_slo_flaky_ratio",
+                   "Runs that did and did not reproduce among those judged twice or more.",
+                   [](const FamilyObjectives& f) { return Ratio(f.flipped, f.checked_twice); });
+  series->ByFamily("rharness_slo_determinism_violations", "Runs declared bitwise that drifted.",
+                   [](const FamilyObjectives& f) { return static_cast<double>(f.violations); });
+  series->ByFamily("rharness_slo_oldest_seconds",
+                   "How long the run has waited that waits longest for a conclusive verdict.",
+                   [](const FamilyObjectives& f) { return 86400.0 * f.oldest_days; });
+  series->ByFamily("rharness_slo_never_verified", "Runs without any conclusive verdict.",
+                   [](const FamilyObjectives& f) { return static_cast<double>(f.never); });
+  series->ByFamily("rharness_slo_rebuildable_ratio",
+                   "Runs whose parts can all be had among those of which that is known.",
+                   [](const FamilyObjectives& f) { return Ratio(f.had, f.had + f.gone); });
+  series->ByFamily(
+      "rharness_slo_runtime_ratio", "Mean time of a rerun over that of the recorded run.",
+      [](const FamilyObjectives& f) { return f.reruns == 0 ? std::nan("") : f.mean_ratio; });
+}
+
+}  // namespace
+
+std::string WriteMetrics(const ObjectivesReport& report) {
+  ObjectiveSeries series(report);
+  series.out().Gauge("rharness_slo_timestamp_seconds", "When the objectives were measured.",
+                     std::chrono::duration<double>(report.at.time_since_epoch()).count());
+  AddIndicators(&series);
+  series.ByFamily("rharness_slo_budget_left_ratio",
+                  "Share of the error budget of the period that is left; below 0: overspent.",
+                  [](const FamilyObjectives& f) { return OrNan(f.budget_left); });
+  series.Each(
+      "rharness_slo_check", "1 where a thing that the policy asks is so now.",
+      [](const FamilyObjectives& f, const ObjectiveSeries::Add& add) {
+        for (const ObjectiveCheck& check : f.checks) {
+          for (const ObjectiveState state : {ObjectiveState::kMet, ObjectiveState::kMissed,
+                                             ObjectiveState::kBurning, ObjectiveState::kUnknown}) {
+            add(fmt::format("check=\"{}\",state=\"{}\"", check.name, ObjectiveStateName(state)),
+                check.state == state ? 1.0 : 0.0);
+          }
+        }
+      });
+  series.Each("rharness_slo_alarm", "1 where both windows of an alarm burn the error budget.",
+              [](const FamilyObjectives& f, const ObjectiveSeries::Add& add) {
+                for (const BudgetAlarm& alarm : f.alarms) {
+                  add(fmt::format("alarm=\"{}\",severity=\"{}\"", alarm.name,
+                                  alarm.page ? "page" : "ticket"),
+                      alarm.fires ? 1.0 : 0.0);
+                }
+              });
+  series.Each("rharness_slo_burn_rate", "1 spends the error budget in just its period.",
+              [](const FamilyObjectives& f, const ObjectiveSeries::Add& add) {
+                for (const BudgetAlarm& alarm : f.alarms) {
+                  add(fmt::format("alarm=\"{}\",window=\"long\"", alarm.name), alarm.long_burn);
+                  add(fmt::format("alarm=\"{}\",window=\"short\"", alarm.name), alarm.short_burn);
+                }
+              });
+  return series.out().Take();
+}
+
+}  // namespace rharness

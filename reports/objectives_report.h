@@ -1,0 +1,105 @@
+// What families keep of what their policy asks: "rharness.objectives/v1".
+//
+// Role: a noun with every number and sentence in it; harness/objectives fills it, the writers below
+// lay it out.
+#ifndef RHARNESS_REPORTS_OBJECTIVES_REPORT_H_
+#define RHARNESS_REPORTS_OBJECTIVES_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+enum class ObjectiveState {
+  kMet,
+  kMissed,   // the budget is spent, or a limit is passed
+  kBurning,  // the budget is being spent so fast that somebody has to know now
+  kUnknown,  // nothing there to say
+};
+std::string_view ObjectiveStateName(ObjectiveState state);  // "met", "missed", "burning", "unknown"
+
+// One thing that a family's policy asks.
+struct ObjectiveCheck {
+  std::string name;             // "reproducible", "inconclusive", "flaky" or "stale"
+  double limit = 0.0;           // a share; of "stale" days
+  std::optional<double> value;  // in the same unit; empty: unknown
+  ObjectiveState state = ObjectiveState::kUnknown;
+  std::string words;  // one sentence
+};
+
+// An alarm over two windows, both of which must burn (compare/metrics/reproducible_rate.h).
+struct BudgetAlarm {
+  std::string name;  // "fast" or "slow"
+  double long_hours = 0.0;
+  double short_hours = 0.0;
+  double threshold = 0.0;  // burn rate: 1 spends the budget in just its period
+  double long_burn = 0.0;
+  double short_burn = 0.0;
+  std::int64_t long_checks = 0;  // runs with a conclusive verdict
+  bool page = false;             // who is told when it fires: somebody is called, else a ticket
+  bool fires = false;
+};
+
+struct FamilyObjectives {
+  std::string family;
+  std::string owner;  // empty: none, or no objective
+  std::string where;  // "policy.yaml:12"; empty: no objective
+  double period_days = 28.0;
+  // Of the period, runs by their last verdict in it, each once; infrastructure failures left out.
+  std::int64_t good = 0;        // identical or equivalent
+  std::int64_t bad = 0;         // drifted or failed
+  std::int64_t open = 0;        // inconclusive or not comparable
+  std::int64_t identical = 0;   // of the good ones: every bit
+  std::int64_t violations = 0;  // of the bad ones: declared bitwise, and drifted
+  std::optional<double> rate;   // good / (good + bad)
+  double rate_low = 0.0;        // Wilson's interval at 95 %
+  double rate_high = 0.0;
+  double worst_case = 0.0;            // with what is open counted as bad
+  std::optional<double> budget_left;  // share of the bad runs that the objective allows; below 0:
+                                      // more than these
+  std::int64_t checked_twice = 0;     // runs with two conclusive verdicts or more in the period
+  std::int64_t flipped = 0;           // of these: some good, and some bad
+  // Of all that is there now.
+  std::int64_t runs = 0;
+  std::int64_t never = 0;    // without a conclusive verdict
+  std::int64_t waiting = 0;  // longer than the policy allows
+  double oldest_days = 0.0;  // how long the one has waited that waits longest
+  std::int64_t had = 0;      // of those that `rharness rebuild` was asked about
+  std::int64_t gone = 0;
+  // Of reruns in the period that came to be compared.
+  std::int64_t reruns = 0;
+  double mean_seconds = 0.0;        // of one
+  double mean_ratio = 0.0;          // to what was recorded
+  std::optional<double> ratio_sd;   // sample standard deviation
+  std::vector<BudgetAlarm> alarms;  // with an objective for reproducible
+  std::vector<ObjectiveCheck> checks;
+
+  ObjectiveState state() const;  // the worst of its checks; kMet without any
+};
+
+struct ObjectivesReport {
+  WallTime at{};
+  std::string version;                     // of this program
+  std::string history;                     // where it is kept
+  std::string policy;                      // its file; empty: none
+  std::vector<FamilyObjectives> families;  // the worst first
+  std::string headline;                    // one sentence
+  std::string next;                        // what to do now; empty: nothing
+  int exit_code = 0;
+};
+
+Json ToJson(const ObjectivesReport& report);
+std::string WriteTerminal(const ObjectivesReport& report, int columns, bool color);
+std::string WriteHtml(const ObjectivesReport& report);  // a page without scripts
+// Prometheus text exposition, for the textfile collector or a Pushgateway: 100 families, no run.
+std::string WriteMetrics(const ObjectivesReport& report);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_OBJECTIVES_REPORT_H_

@@ -1,0 +1,101 @@
+// Objectives on a terminal: a row a family, and what is missed in sentences.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/objectives_words.h"
+#include "reports/terminal_parts.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostObjectiveRows = 60;
+constexpr std::size_t kMostMissedLines = 20;
+constexpr int kLeastObjectiveColumns = 40;
+
+struct ObjectiveColumn {
+  std::string_view head;
+  int columns;
+};
+constexpr ObjectiveColumn kObjectiveColumns[] = {{"state", 10},  {"reproducible (95 %)", 22},
+                                                 {"budget", 10}, {"open", 8},
+                                                 {"waits", 6},   {"flaky", 8}};
+
+// Of the names: as wide as they are, and as the other columns leave room for.
+int NameColumns(const ObjectivesReport& report, int columns) {
+  constexpr int kLeastName = 12;
+  constexpr int kOthers = 70;
+  std::size_t longest = kLeastName;
+  for (const FamilyObjectives& family : report.families) {
+    longest = std::max(longest, std::min<std::size_t>(SafeText(family.family, 200).size(), 60));
+  }
+  return std::min(static_cast<int>(longest), std::max(kLeastName, columns - kOthers));
+}
+
+std::string ObjectiveCells(const std::vector<std::string>& cells, int columns, bool color,
+                           Verdict colour) {
+  int left = columns;
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const int wide = kObjectiveColumns[i].columns;
+    if (left < wide) break;
+    const std::string cell = Padded(ElideEnd(cells[i], wide), wide);
+    line += (i == 0 ? Painted(cell, ColourOf(colour), color) : cell) + " ";
+    left -= wide + 1;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+std::string ObjectiveRow(const FamilyObjectives& family, int name, int columns, bool color) {
+  const std::string state = family.checks.empty() ? "-" : ObjectiveBadge(family.state());
+  const std::int64_t judged = family.good + family.bad + family.open;
+  return Padded(ElideEnd(SafeText(family.family, 200), name), name) + " " +
+         ObjectiveCells(
+             {state, RateWords(family), BudgetWords(family), ShareWords(family.open, judged),
+              DaysWords(family.oldest_days), ShareWords(family.flipped, family.checked_twice)},
+             columns - name - 1, color, VerdictOf(family.state())) +
+         "\n";
+}
+
+std::string ObjectiveHead(int name, int columns) {
+  std::vector<std::string> heads;
+  for (const ObjectiveColumn& one : kObjectiveColumns) heads.emplace_back(one.head);
+  return Padded("family", name) + " " +
+         ObjectiveCells(heads, columns - name - 1, false, Verdict::kInconclusive) + "\n";
+}
+
+}  // namespace
+
+std::string WriteTerminal(const ObjectivesReport& report, int columns, bool color) {
+  columns = std::max(columns, kLeastObjectiveColumns);
+  std::string out = Wrapped(SafeText(report.headline, 1000), columns);
+  const int name = NameColumns(report, columns);
+  if (!report.families.empty()) out += "\n" + ObjectiveHead(name, columns);
+  for (std::size_t i = 0; i < std::min(report.families.size(), kMostObjectiveRows); ++i) {
+    out += ObjectiveRow(report.families[i], name, columns, color);
+  }
+  if (report.families.size() > kMostObjectiveRows) {
+    out += fmt::format("and {}\n",
+                       Counted(report.families.size() - kMostObjectiveRows, "more family"));
+  }
+  std::size_t told = 0;
+  for (const FamilyObjectives& family : report.families) {
+    for (const ObjectiveCheck& check : family.checks) {
+      const bool wrong =
+          check.state == ObjectiveState::kMissed || check.state == ObjectiveState::kBurning;
+      if (!wrong || told++ >= kMostMissedLines) continue;
+      out +=
+          (told == 1 ? "\n" : "") +
+          Wrapped(fmt::format("{}: {}{}", SafeText(family.family, 200), SafeText(check.words, 600),
+                              family.owner.empty() ? "" : " [" + SafeText(family.owner, 100) + "]"),
+                  columns);
+    }
+  }
+  if (told > kMostMissedLines) out += fmt::format("and {} more\n", told - kMostMissedLines);
+  if (!report.next.empty()) out += "\n" + Wrapped("Next: " + SafeText(report.next, 600), columns);
+  return out;
+}
+
+}  // namespace rharness

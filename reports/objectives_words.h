@@ -1,0 +1,24 @@
+// What every writer of objectives says alike; private to this folder.
+#ifndef RHARNESS_REPORTS_OBJECTIVES_WORDS_H_
+#define RHARNESS_REPORTS_OBJECTIVES_WORDS_H_
+
+#include <string>
+#include <string_view>
+
+#include "compare/verdict.h"
+#include "reports/objectives_report.h"
+
+namespace rharness {
+
+Verdict VerdictOf(ObjectiveState state);           // whose colour it takes
+std::string ObjectiveBadge(ObjectiveState state);  // "✗ missed"
+// "92.5 % (79.4 to 97.4)"; "-" without a conclusive verdict.
+std::string RateWords(const FamilyObjectives& family);
+std::string BudgetWords(const FamilyObjectives& family);      // "-50 % left", "-" without one
+std::string ShareWords(std::int64_t part, std::int64_t all);  // "3 of 40", "-" of none
+std::string DaysWords(double days);                           // "12 d", "3 h"
+std::string RuntimeWords(const FamilyObjectives& family);     // "1.02 ± 0.05 of the recorded time"
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_OBJECTIVES_WORDS_H_

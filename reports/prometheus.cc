@@ -1,0 +1,44 @@
+// Labels, values and series as Prometheus reads them; see prometheus.h.
+#include "reports/prometheus.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "reports/text.h"
+
+namespace rharness {
+
+std::string PrometheusLabel(std::string_view text) {
+  std::string escaped;
+  for (const char c : SafeText(text, 200, Lines::kKeep)) {
+    if (c == '\\' || c == '"') escaped.push_back('\\');
+    if (c == '\n') {
+      escaped += "\\n";
+    } else {
+      escaped.push_back(c);
+    }
+  }
+  return escaped;
+}
+
+std::string PrometheusValue(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (value == std::floor(value) && std::fabs(value) < 1e15) return fmt::format("{:.0f}", value);
+  return fmt::format("{}", value);
+}
+
+PrometheusSeries::PrometheusSeries(std::string_view history)
+    : history_(fmt::format("history=\"{}\"", PrometheusLabel(history))) {}
+
+void PrometheusSeries::Head(std::string_view name, std::string_view help) {
+  out_ += fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
+}
+
+void PrometheusSeries::Sample(std::string_view name, std::string_view labels, double value) {
+  out_ += fmt::format("{}{{{}{}{}}} {}\n", name, history_, labels.empty() ? "" : ",", labels,
+                      PrometheusValue(value));
+}
+
+}  // namespace rharness

@@ -1,0 +1,40 @@
+// Series of Prometheus' text exposition (format 0.0.4): no timestamps, one HELP and TYPE a metric.
+// Private to this folder.
+#ifndef RHARNESS_REPORTS_PROMETHEUS_H_
+#define RHARNESS_REPORTS_PROMETHEUS_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rharness {
+
+inline constexpr std::size_t kMostFamilySeries = 100;  // beyond: one series for all others
+
+// A label value: backslash, quote and newline escaped, everything else as UTF-8.
+std::string PrometheusLabel(std::string_view text);
+std::string PrometheusValue(double value);
+
+// Series, each with the label of their history.
+class PrometheusSeries {
+ public:
+  explicit PrometheusSeries(std::string_view history);
+
+  void Head(std::string_view name, std::string_view help);
+  // `labels`: more of them, such as "verdict=\"drifted\""; may be empty.
+  void Sample(std::string_view name, std::string_view labels, double value);
+  void Gauge(std::string_view name, std::string_view help, double value) {
+    Head(name, help);
+    Sample(name, "", value);
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  std::string history_;
+  std::string out_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_PROMETHEUS_H_

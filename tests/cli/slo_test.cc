@@ -1,0 +1,82 @@
+// `rharness slo` as a program: after drills, with and without a policy.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/drill_program.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+class SloProgram : public DrillProgram {
+ protected:
+  SloProgram() {
+    Write("train.sh",
+          "printf '{\"metrics\": {\"accuracy\": %s%s}}' \"$(cat value)\" \"$SHIFT\" > "
+          "metrics.json\n");
+    for (const char* name : {"a", "b", "c", "d", "e"}) {
+      Record(name, {"--determinism", "bitwise"});
+    }
+    const ProcessResult added =
+        Run({kRharness, "--quiet", "history", "add", "--force", "--history", "runs.db", "runs"});
+    EXPECT_TRUE(added.outcome.Succeeded()) << added.stderr_text;
+    Write(
+        "policy.yaml",
+        "version: 1\nobjectives:\n  - {families: tiny, reproducible: 0.9, flaky: 0.1, owner: ada,\n"
+        "     alert: page}\n");
+  }
+  ProcessResult Slo(std::vector<std::string> options) const {
+    options.insert(options.begin(), {kRharness, "slo", "--history", "runs.db"});
+    return Run(std::move(options));
+  }
+  int DrillInto(const std::string& out, const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> argv = {kRharness, "--quiet", "drill", "--history",
+                                     "runs.db", "--out",   out,     "--no-confirm"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv).outcome.exit_code;
+  }
+};
+
+TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
+  const ProcessResult unknown = Slo({"--policy", "policy.yaml"});
+  EXPECT_EQ(unknown.outcome.exit_code, 3) << unknown.stderr_text;
+  EXPECT_THAT(unknown.stdout_text, HasSubstr("Next: drill them"));
+  ASSERT_EQ(DrillInto("first"), 0);
+  ASSERT_EQ(DrillInto("second"), 0);
+  const ProcessResult met = Slo({"--policy", "policy.yaml"});
+  EXPECT_EQ(met.outcome.exit_code, 0) << met.stdout_text << met.stderr_text;
+  EXPECT_THAT(met.stdout_text, HasSubstr("All 1 families keep their objectives."));
+  ASSERT_EQ(DrillInto("third", {"--env", "SHIFT=9"}), 1);
+  const ProcessResult red =
+      Slo({"--policy", "policy.yaml", "--html", "page/slo.html", "--metrics", "slo.prom"});
+  EXPECT_EQ(red.outcome.exit_code, 1) << red.stdout_text << red.stderr_text;
+  EXPECT_THAT(red.stdout_text, HasSubstr("1 burn their budget now: tiny"));
+  EXPECT_THAT(red.stdout_text, HasSubstr("0 of 5 runs reproduced in 28 days"));
+  EXPECT_THAT(Read(At("page/slo.html")), HasSubstr("Objectives"));
+  EXPECT_THAT(Read(At("slo.prom")),
+              HasSubstr("rharness_slo_alarm{history=\"runs.db\",family=\"tiny\",owner=\"ada\","
+                        "alarm=\"fast\",severity=\"page\"} 1\n"));
+  const auto json = ParseJson(Slo({"--policy", "policy.yaml", "--json"}).stdout_text, "stdout");
+  ASSERT_TRUE(json.ok()) << json.error().ToString();
+  const Json& tiny = json->Find("families")->AsArray().front();
+  EXPECT_EQ(tiny.Find("bad")->ToDouble(), 5.0);
+  EXPECT_EQ(tiny.Find("flipped")->ToDouble(), 5.0);
+}
+
+TEST_F(SloProgram, RefusesWhatItCannotMeasure) {
+  const ProcessResult nowhere =
+      Run({kRharness, "slo", "--history", "nowhere.db", "--policy", "policy.yaml"});
+  EXPECT_EQ(nowhere.outcome.exit_code, 2) << nowhere.stderr_text;
+  EXPECT_THAT(nowhere.stderr_text, HasSubstr("nowhere.db"));
+  Write("bad.yaml", "version: 1\nobjectives:\n  - {families: tiny}\n");
+  const ProcessResult empty = Slo({"--policy", "bad.yaml"});
+  EXPECT_EQ(empty.outcome.exit_code, 2);
+  EXPECT_THAT(empty.stderr_text, HasSubstr("bad.yaml:3: an objective needs"));
+  const ProcessResult same = Slo({"--policy", "policy.yaml", "--html", "policy.yaml"});
+  EXPECT_EQ(same.outcome.exit_code, 2) << same.stderr_text;
+  EXPECT_THAT(Read(At("policy.yaml")), HasSubstr("families: tiny"));
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,121 @@
+// Objectives as a page, on a terminal, as JSON and for Prometheus.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/base/files.h"
+#include "reports/objectives_report.h"
+#include "reports/text.h"
+#include "tests/reports/html_checker.h"
+#include "tests/reports/schema_validator.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ObjectivesReport Rich() {
+  ObjectivesReport report{.version = "1",
+                          .history = "runs.db",
+                          .policy = "p.yaml",
+                          .headline = "what it says",
+                          .next = "what to do",
+                          .exit_code = 1};
+  FamilyObjectives family{.family = "a<b>\x1b[31m\"&",
+                          .owner = "ada<script>",
+                          .where = "p.yaml:3",
+                          .good = 36,
+                          .bad = 3,
+                          .open = 1,
+                          .rate = 36.0 / 39,
+                          .rate_low = 0.79,
+                          .rate_high = 0.97,
+                          .worst_case = 0.9,
+                          .budget_left = -0.5,
+                          .checked_twice = 5,
+                          .flipped = 1,
+                          .runs = 40,
+                          .oldest_days = 12.4,
+                          .had = 3,
+                          .gone = 1,
+                          .reruns = 40,
+                          .mean_seconds = 2.0,
+                          .mean_ratio = 1.02,
+                          .ratio_sd = 0.05};
+  family.alarms = {{.name = "fast",
+                    .long_hours = 24,
+                    .short_hours = 6,
+                    .threshold = 2.8,
+                    .long_burn = 4,
+                    .short_burn = 5,
+                    .long_checks = 9,
+                    .page = true,
+                    .fires = true}};
+  family.checks = {{.name = "reproducible",
+                    .limit = 0.95,
+                    .value = 36.0 / 39,
+                    .state = ObjectiveState::kBurning,
+                    .words = "why <not>"},
+                   {.name = "flaky",
+                    .limit = 0.1,
+                    .state = ObjectiveState::kUnknown,
+                    .words = "no run was judged twice"}};
+  report.families = {family, {.family = "plain", .runs = 2}};
+  return report;
+}
+
+TEST(ObjectivesPage, IsWellFormedAndHasNoMarkupOfStrangers) {
+  for (const ObjectivesReport& report : {Rich(), ObjectivesReport()}) {
+    const std::string page = WriteHtml(report);
+    EXPECT_EQ(CheckHtml(page).error, "");
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+  }
+  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("why &lt;not&gt;"));
+  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("! burning"));
+  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("50 % over"));
+}
+
+TEST(ObjectivesTerminal, KeepsToItsColumnsAndEscapes) {
+  for (const int columns : {40, 80, 200}) {
+    const std::string text = WriteTerminal(Rich(), columns, false);
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(ElideEnd(line, columns), line) << line;
+      EXPECT_EQ(ElideEnd(line, columns), line) << "too wide at " << columns;
+    }
+  }
+  const std::string text = WriteTerminal(Rich(), 80, false);
+  EXPECT_THAT(text, HasSubstr("92.31 % (79 to 97)"));
+  EXPECT_THAT(text, HasSubstr("1 of 40"));
+  EXPECT_THAT(text, HasSubstr("why <not> [ada<script>]"));
+  EXPECT_THAT(text, Not(HasSubstr("judged twice"))) << "what is not known is no miss";
+}
+
+TEST(ObjectivesSchema, DescribesExactlyWhatIsWritten) {
+  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/objectives.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  for (const ObjectivesReport& report : {Rich(), ObjectivesReport()}) {
+    Validator(*schema).Check(ToJson(report), *schema, "$");
+  }
+}
+
+TEST(ObjectivesMetrics, AreOfAHundredFamiliesAndHaveNoLabelOfStrangersUnescaped) {
+  ObjectivesReport report = Rich();
+  const std::string text = WriteMetrics(report);
+  EXPECT_THAT(text, HasSubstr("state=\"burning\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("alarm=\"fast\",severity=\"page\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\\\"&\""));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("rharness_slo_budget_left_ratio{history=\"runs.db\",family=\"plain\","
+                              "owner=\"\"} NaN\n"));
+  for (int i = 0; i < 300; ++i) {
+    report.families.push_back({.family = "family-" + std::to_string(i)});
+  }
+  const std::string many = WriteMetrics(report);
+  EXPECT_THAT(many, HasSubstr("family-97\""));
+  EXPECT_THAT(many, Not(HasSubstr("family-98\"")));
+}
+
+}  // namespace
+}  // namespace rharness
