@@ -54,6 +54,7 @@ void AddVerbs(Command& root) {
   AddGate(root);
   AddPolicy(root);
   AddSlo(root);
+  AddAlerts(root);
   AddReport(root);
   AddPublish(root);
   AddHash(root);

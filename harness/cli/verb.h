@@ -43,6 +43,7 @@ int PrintJson(const Json& json);
 
 // Each adds its verb. `help` knows the verbs that were added before it.
 void AddAdmit(Command& root);
+void AddAlerts(Command& root);
 void AddCompare(Command& root);
 void AddComplete(Command& root);
 void AddDocuments(Command& root);

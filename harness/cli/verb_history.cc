@@ -56,7 +56,7 @@ struct FoundFiles {
   std::vector<std::filesystem::path> files;
   std::size_t skipped = 0;  // others in the folders
 };
-Result<FoundFiles> FilesOf(const std::vector<std::string>& paths) {
+Result<FoundFiles> ManifestFilesOf(const std::vector<std::string>& paths) {
   FoundFiles all;
   for (const std::string& path : paths) {
     std::error_code error;
@@ -183,7 +183,7 @@ Result<AddOutcome> AddAgain(const ReadOnce& one, HistoryStore* store) {
 }
 
 Result<int> AddManifests(const HistoryOptions& options) {
-  ASSIGN_OR_RETURN(const FoundFiles found, FilesOf(options.paths));
+  ASSIGN_OR_RETURN(const FoundFiles found, ManifestFilesOf(options.paths));
   const std::vector<std::filesystem::path>& files = found.files;
   // What is refused leaves no empty history behind.
   auto existing = HistoryStore::OpenExisting(options.url);

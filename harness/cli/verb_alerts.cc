@@ -1,0 +1,89 @@
+// rharness alerts: who is told, and of what.
+#include <memory>
+
+#include "harness/cli/outputs.h"
+#include "harness/cli/verb.h"
+#include "harness/objectives/alert_rules.h"
+
+namespace rharness {
+namespace {
+
+struct AlertsArguments {
+  std::string policy;
+  std::string rules;
+  std::string routes;
+  AlertOptions options;
+};
+
+// A URL of a web page or a server; it goes into files that others read.
+Status CheckUrl(const std::string& url, std::string_view option) {
+  if (url.empty()) return {};
+  const bool web = url.starts_with("https://") || url.starts_with("http://");
+  if (web && url.find_first_of(" \t\r\n\"") == std::string::npos) return {};
+  return InvalidInput("expected a URL that begins with https:// or http://", std::string(option));
+}
+
+Result<int> WriteAlerts(const AlertsArguments& arguments) {
+  if (arguments.rules.empty() && arguments.routes.empty()) {
+    return InvalidInput("name what to write: --rules, --routes, or both", "alerts");
+  }
+  RETURN_IF_ERROR(CheckUrl(arguments.options.runbooks, "--runbooks"));
+  RETURN_IF_ERROR(CheckUrl(arguments.options.webhook, "--webhook"));
+  RETURN_IF_ERROR(CheckOutputs({arguments.rules, arguments.routes}, {arguments.policy}, false));
+  Policy policy;
+  if (!arguments.policy.empty()) {
+    ASSIGN_OR_RETURN(policy, LoadPolicy(arguments.policy));
+  }
+  const std::vector<Output> outputs = {
+      {arguments.rules, [&] { return AlertRules(arguments.options); }},
+      {arguments.routes, [&] { return AlertRoutes(policy, arguments.options); }}};
+  RETURN_IF_ERROR(WriteFiles(outputs));
+  const Output* output = OnStdout(outputs);
+  return output == nullptr ? kExitOk : Print(output->make());
+}
+
+}  // namespace
+
+void AddAlerts(Command& root) {
+  auto arguments = std::make_shared<AlertsArguments>();
+  Command& verb = root.AddVerb("alerts", "Write alert rules for Prometheus, and who gets them");
+  verb.Describe(
+      "Writes rules for Prometheus over the series of `rharness slo --metrics` and of drills "
+      "(metrics.prom), and a configuration for Alertmanager that takes each alert to the owner "
+      "whom "
+      "the policy names.");
+  verb.Add("--policy", &arguments->policy, "YAML file with the objectives and their owners").File();
+  verb.Add("--rules", &arguments->rules, "Write rules for Prometheus to this file; - is stdout")
+      .File();
+  verb.Add("--routes", &arguments->routes,
+           "Write a configuration for Alertmanager to this file; - is stdout")
+      .File();
+  verb.Add("--runbooks", &arguments->options.runbooks,
+           "Where the pages for alerts are, each below it by the alert's name")
+      .Value("URL");
+  verb.Add("--webhook", &arguments->options.webhook, "Where all receivers post their alerts")
+      .Value("URL");
+  verb.Note(
+      "Alerts: RharnessBudgetBurning (a page or a ticket, as the objective says), "
+      "RharnessObjectiveMissed, RharnessDeterminismViolation (more than yesterday), "
+      "RharnessObjectiveUnknown (for 7 days), RharnessObjectivesNotMeasured (for 2 days) and "
+      "RharnessNoDrillSucceeded (for 7 days). Whether a budget burns is decided by `rharness slo`, "
+      "where the verdicts are; labels are history, family, owner and severity, never a run.");
+  verb.Note(
+      "Routes: by owner and severity, to the receivers OWNER-page and OWNER-ticket, which notify "
+      "nobody until they are filled in, or --webhook says where to; one notification a family, "
+      "again "
+      "after 12 hours (a ticket after 3 days). Tickets of a family whose budget burns so that "
+      "somebody is paged are held back.");
+  verb.ExitCode(kExitOk, "written");
+  verb.ExitCode(kExitUsage, "usage or invalid input");
+  verb.ExitCode(kExitInfrastructure, "infrastructure: a file could not be written");
+  verb.Example("rharness alerts --rules rharness_rules.yaml --runbooks https://wiki/rharness");
+  verb.Example("rharness alerts --policy policy.yaml --routes alertmanager.yaml");
+  verb.Do([arguments] {
+    const auto code = WriteAlerts(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

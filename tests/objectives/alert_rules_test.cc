@@ -1,0 +1,141 @@
+// Rules and routes, as Prometheus' and Alertmanager's own tools read them.
+#include "harness/objectives/alert_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/base/files.h"
+#include "harness/base/subprocess.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kHostile[] = "a\"b\\c\n: [x] {{ $x }} é";
+
+class AlertFiles : public testing::Test {
+ protected:
+  std::string At(const std::string& name) const { return (folder_.path() / name).string(); }
+  void Write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(WriteFileAtomic(At(name), text).ok());
+  }
+  // What it printed, of both streams; and its exit code.
+  static std::pair<int, std::string> Tool(std::vector<std::string> argv) {
+    ProcessLimits limits;
+    limits.timeout = std::chrono::minutes(1);
+    const ProcessResult result = RunProcess(
+        ProcessSpec{.argv = std::move(argv), .environment = PickEnvironment({"PATH", "HOME"})},
+        limits);
+    return {result.outcome.exit_code, result.stdout_text + result.stderr_text};
+  }
+  static bool Has(const std::string& program) {
+    return Tool({"sh", "-c", "command -v " + program}).first == 0;
+  }
+  Policy Asked(const std::vector<std::string>& owners) const {
+    Policy policy;
+    for (const std::string& owner : owners) policy.objectives.push_back({.owner = owner});
+    return policy;
+  }
+
+  ScopedTempDir folder_ = std::move(ScopedTempDir::Make()).value();
+};
+
+// Series as a night of `rharness slo` leaves them, sample by sample, and what fires.
+constexpr char kRuleTest[] = R"yaml(
+rule_files: [rules.yaml]
+evaluation_interval: 1h
+tests:
+  - interval: 1h
+    input_series:
+      - series: 'rharness_slo_alarm{history="h",family="mlp",owner="ada",alarm="fast",severity="page"}'
+        values: '0x3 1x40'
+      - series: 'rharness_slo_check{history="h",family="mlp",owner="ada",check="stale",state="missed"}'
+        values: '0x3 1x40'
+      - series: 'rharness_slo_check{history="h",family="cnn",owner="",check="flaky",state="unknown"}'
+        values: '1x200'
+      - series: 'rharness_slo_determinism_violations{history="h",family="mlp",owner="ada"}'
+        values: '1x40 2x40'
+      - series: 'rharness_slo_timestamp_seconds{history="h"}'
+        values: '0x200'
+    alert_rule_test:
+      - {eval_time: 2h, alertname: RharnessBudgetBurning, exp_alerts: []}
+      - eval_time: 5h
+        alertname: RharnessBudgetBurning
+        exp_alerts:
+          - exp_labels: {history: h, family: mlp, owner: ada, alarm: fast, severity: page}
+            exp_annotations:
+              summary: "mlp spends its error budget too fast (fast)"
+              runbook_url: https://wiki/RharnessBudgetBurning
+      - eval_time: 5h
+        alertname: RharnessObjectiveMissed
+        exp_alerts:
+          - exp_labels: {history: h, family: mlp, owner: ada, check: stale, state: missed, severity: ticket}
+            exp_annotations:
+              summary: "mlp misses its objective: stale"
+              runbook_url: https://wiki/RharnessObjectiveMissed
+      - {eval_time: 39h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+      - eval_time: 50h
+        alertname: RharnessDeterminismViolation
+        exp_alerts:
+          - exp_labels: {history: h, family: mlp, owner: ada, severity: ticket}
+            exp_annotations:
+              summary: "runs of mlp that are declared bitwise drifted: 2 in its period"
+              runbook_url: https://wiki/RharnessDeterminismViolation
+      - {eval_time: 160h, alertname: RharnessObjectiveUnknown, exp_alerts: []}
+      - eval_time: 170h
+        alertname: RharnessObjectiveUnknown
+        exp_alerts:
+          - exp_labels: {history: h, family: cnn, check: flaky, state: unknown, severity: ticket}
+            exp_annotations:
+              summary: "nothing is known of cnn: flaky; drill its runs"
+              runbook_url: https://wiki/RharnessObjectiveUnknown
+      - {eval_time: 40h, alertname: RharnessObjectivesNotMeasured, exp_alerts: []}
+      - eval_time: 49h
+        alertname: RharnessObjectivesNotMeasured
+        exp_alerts:
+          - exp_labels: {history: h, severity: ticket}
+            exp_annotations:
+              summary: "objectives of h are not measured any more"
+              runbook_url: https://wiki/RharnessObjectivesNotMeasured
+)yaml";
+
+TEST_F(AlertFiles, FireWhatTheyMustAsPromtoolSees) {
+  if (!Has("promtool")) GTEST_SKIP() << "no promtool here; the package prometheus has it";
+  Write("rules.yaml", AlertRules({.runbooks = "https://wiki"}));
+  Write("test.yaml", kRuleTest);
+  const auto [checked, said] = Tool({"promtool", "check", "rules", At("rules.yaml")});
+  EXPECT_EQ(checked, 0) << said;
+  EXPECT_THAT(said, HasSubstr("8 rules found"));
+  const auto [tested, told] = Tool({"promtool", "test", "rules", At("test.yaml")});
+  EXPECT_EQ(tested, 0) << told;
+  // The test can fail: an alarm that fires is one.
+  Write("rules.yaml", AlertRules({.runbooks = "https://elsewhere"}));
+  EXPECT_NE(Tool({"promtool", "test", "rules", At("test.yaml")}).first, 0);
+}
+
+TEST_F(AlertFiles, TakeEachAlertToItsOwnerAsAmtoolSees) {
+  if (!Has("amtool")) GTEST_SKIP() << "no amtool here; the package prometheus-alertmanager has it";
+  Write("routes.yaml", AlertRoutes(Asked({"ada", "ml platform", "ada", "", "rharness", kHostile}),
+                                   {.webhook = "http://127.0.0.1:1/hook"}));
+  const auto [checked, said] = Tool({"amtool", "check-config", At("routes.yaml")});
+  ASSERT_EQ(checked, 0) << said;
+  EXPECT_THAT(said, HasSubstr("8 receivers"));
+  const auto receiver = [&](std::vector<std::string> labels) {
+    labels.insert(labels.begin(),
+                  {"amtool", "config", "routes", "test", "--config.file", At("routes.yaml")});
+    const std::string text = Tool(std::move(labels)).second;
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(receiver({"owner=ada", "severity=page"}), "ada-page");
+  EXPECT_EQ(receiver({"owner=ada", "severity=ticket"}), "ada-ticket");
+  EXPECT_EQ(receiver({"owner=ml platform", "severity=page"}), "ml platform-page");
+  EXPECT_EQ(receiver({"owner=bob", "severity=page"}), "rharness-page");
+  EXPECT_EQ(receiver({"severity=ticket"}), "rharness-ticket");
+  // Nobody is notified until somebody says where.
+  Write("routes.yaml", AlertRoutes(Asked({"ada"}), {}));
+  EXPECT_EQ(Tool({"amtool", "check-config", At("routes.yaml")}).first, 0);
+}
+
+}  // namespace
+}  // namespace rharness
