@@ -55,6 +55,8 @@ void AddVerbs(Command& root) {
   AddPolicy(root);
   AddReport(root);
   AddPublish(root);
+  AddAttest(root);
+  AddVerify(root);
   AddHash(root);
   AddStats(root);
   AddVersion(root);

@@ -43,6 +43,7 @@ int PrintJson(const Json& json);
 
 // Each adds its verb. `help` knows the verbs that were added before it.
 void AddAdmit(Command& root);
+void AddAttest(Command& root);
 void AddCompare(Command& root);
 void AddComplete(Command& root);
 void AddDocuments(Command& root);
@@ -65,6 +66,7 @@ void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);
 void AddStats(Command& root);
+void AddVerify(Command& root);
 void AddVersion(Command& root);
 
 }  // namespace rharness

@@ -59,10 +59,11 @@ bool Installed(const char* program) {
   return Execute({"sh", "-c", std::string("command -v ") + program}).outcome.Succeeded();
 }
 
-constexpr const char* kVerbs[] = {
-    "record", "import",  "complete", "admit",   "lint",    "history", "fetch",     "drill",
-    "rerun",  "compare", "probe",    "gate",    "policy",  "report",  "publish",   "hash",
-    "stats",  "version", "help",     "rebuild", "isolate", "gameday", "properties"};
+constexpr const char* kVerbs[] = {"record",  "import",  "complete",   "admit",  "lint",
+                                  "history", "fetch",   "drill",      "rerun",  "compare",
+                                  "probe",   "gate",    "policy",     "report", "publish",
+                                  "hash",    "stats",   "version",    "help",   "rebuild",
+                                  "isolate", "gameday", "properties", "attest", "verify"};
 
 class Documents : public testing::Test {
  protected:

@@ -1,0 +1,234 @@
+// rharness verify: are these verdicts signed as the policy asks, and are the files the signed ones?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/attestation/verification.h"
+#include "harness/base/files.h"
+#include "harness/cli/verb.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kTrustFile[] =
+    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused.
+
+  version: 1
+  keys:
+    - name: lab-2026
+      owner: ML platform, Ada
+      public_key: lab-2026.pub        # PEM, relative to this file; or pem: and the text itself
+      from: 2026-01-01
+      until: 2026-12-31
+    - {name: audit, owner: Model risk, public_key: audit.pub}
+  rules:
+    - predicates: ["urn:rharness:verdict:*"]
+      families: ["llama*"]
+      keys: [lab-2026, audit]
+      threshold: 2                    # that many different keys
+    - keys: [lab-2026]
+
+Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no verdict at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy.
+
+--artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content.
+
+What was verified is that the verdict is theirs who signed it, not that it is a good one: the line says which it is, and --reproduced asks for it.)text";
+
+struct VerifyArguments {
+  std::vector<std::string> paths;
+  std::string trust;
+  std::vector<std::string> artifacts;
+  bool reproduced = false;
+  bool json = false;
+};
+
+// One file, as far as it held.
+struct Looked {
+  fs::path file;
+  std::vector<VerifiedVerdict> verdicts;
+  std::size_t held = 0;
+  std::optional<Error> refused;  // set: nothing of the file is to be believed
+};
+
+Result<std::size_t> HoldAll(const std::vector<VerifiedVerdict>& verdicts,
+                            const std::vector<std::string>& artifacts) {
+  std::size_t held = 0;
+  for (const VerifiedVerdict& one : verdicts) {
+    for (const std::string& path : artifacts) {
+      ASSIGN_OR_RETURN(const HeldSubjects subjects, HoldToFiles(one.verdict, path));
+      held += subjects.held;
+    }
+  }
+  return held;
+}
+
+Looked Look(const fs::path& file, const TrustPolicy& policy,
+            const std::vector<std::string>& artifacts, WallTime now) {
+  Looked looked{.file = file, .verdicts = {}, .refused = {}};
+  auto verdicts = VerifyFile(file, policy, now);
+  if (!verdicts.ok()) {
+    looked.refused = verdicts.error();
+    return looked;
+  }
+  const auto held = HoldAll(*verdicts, artifacts);
+  if (!held.ok()) {
+    const Error& error = held.error();
+    looked.refused = Error{error.code, error.ToString(), file.string()};
+    return looked;
+  }
+  looked.held = *held;
+  looked.verdicts = std::move(*verdicts);
+  return looked;
+}
+
+std::string SignersText(const VerifiedVerdict& one) {
+  std::string text;
+  for (const AcceptedKey& key : one.signed_by) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key.name, key.owner);
+  }
+  return text;
+}
+
+std::string VerifyText(const std::vector<Looked>& all) {
+  std::string text;
+  for (const Looked& one : all) {
+    if (one.refused) {
+      std::string line = "refused: " + one.refused->ToString();
+      std::ranges::replace(line, '\n', ' ');
+      text += TerminalSafe(line) + "\n";
+      continue;
+    }
+    if (Globals().quiet) continue;
+    for (const VerifiedVerdict& verified : one.verdicts) {
+      const AttestedVerdict& verdict = verified.verdict;
+      std::string line =
+          fmt::format("{}: {} {}, decided {} by drill {}, signed by {}", one.file.string(),
+                      verdict.run_id, VerdictName(verdict.verdict), FormatTime(verdict.decided),
+                      verdict.drill_id, SignersText(verified));
+      std::ranges::replace(line, '\n', ' ');
+      text += TerminalSafe(line) + "\n";
+    }
+    if (one.held > 0) {
+      text += TerminalSafe(
+          fmt::format("{}: {} of its files looked at, as signed\n", one.file.string(), one.held));
+    }
+  }
+  return text;
+}
+
+Json VerdictJson(const Looked& looked, const VerifiedVerdict& one) {
+  Json keys = Json::MakeArray();
+  for (const AcceptedKey& key : one.signed_by) {
+    keys.Append(Json::MakeObject({{"name", key.name}, {"owner", key.owner}, {"keyid", key.id}}));
+  }
+  return Json::MakeObject({{"file", looked.file.string()},
+                           {"run_id", one.verdict.run_id},
+                           {"family", one.verdict.family},
+                           {"verdict", VerdictName(one.verdict.verdict)},
+                           {"headline", one.verdict.headline},
+                           {"drill_id", one.verdict.drill_id},
+                           {"decided", FormatTime(one.verdict.decided)},
+                           {"signed_by", std::move(keys)},
+                           {"threshold", std::uint64_t{one.threshold}}});
+}
+
+Json VerifyJson(const std::vector<Looked>& all) {
+  Json verified = Json::MakeArray();
+  Json refused = Json::MakeArray();
+  std::uint64_t held = 0;
+  for (const Looked& one : all) {
+    held += one.held;
+    for (const VerifiedVerdict& verdict : one.verdicts) {
+      verified.Append(VerdictJson(one, verdict));
+    }
+    if (!one.refused) continue;
+    refused.Append(Json::MakeObject({{"file", one.file.string()},
+                                     {"where", one.refused->where},
+                                     {"code", ErrorCodeName(one.refused->code)},
+                                     {"message", one.refused->message}}));
+  }
+  return Json::MakeObject({{"schema", "rharness.verify/v1"},
+                           {"verified", std::move(verified)},
+                           {"refused", std::move(refused)},
+                           {"files_as_signed", held}});
+}
+
+// What is not to be trusted goes before what could not be read, and that before drift.
+int VerifyExitCode(const std::vector<Looked>& all, bool reproduced) {
+  const Error* worst = nullptr;
+  std::size_t refused = 0;
+  for (const Looked& one : all) {
+    if (!one.refused) continue;
+    ++refused;
+    const bool first_of_integrity = worst != nullptr && worst->code != ErrorCode::kIntegrity &&
+                                    one.refused->code == ErrorCode::kIntegrity;
+    if (worst == nullptr || first_of_integrity) worst = &*one.refused;
+  }
+  if (worst != nullptr) {
+    return FailWith(Error{worst->code,
+                          fmt::format("{} of {} files are refused; the first: {}", refused,
+                                      all.size(), TerminalSafe(worst->ToString())),
+                          {}});
+  }
+  if (!reproduced) return kExitOk;
+  std::vector<Verdict> verdicts;
+  for (const Looked& one : all) {
+    for (const VerifiedVerdict& verified : one.verdicts) {
+      verdicts.push_back(verified.verdict.verdict);
+    }
+  }
+  return ExitCodeOf(verdicts);
+}
+
+Result<int> Verify(const VerifyArguments& arguments) {
+  const WallTime now = SystemClock().Now();
+  ASSIGN_OR_RETURN(const TrustPolicy policy, LoadTrustPolicy(arguments.trust));
+  std::vector<Looked> all;
+  for (const std::string& path : arguments.paths) {
+    ASSIGN_OR_RETURN(const auto files, FindAttestations(path));
+    for (const fs::path& file : files) {
+      all.push_back(Look(file, policy, arguments.artifacts, now));
+    }
+  }
+  const int code = arguments.json ? PrintJson(VerifyJson(all)) : Print(VerifyText(all));
+  return code == kExitOk ? VerifyExitCode(all, arguments.reproduced) : code;
+}
+
+}  // namespace
+
+void AddVerify(Command& root) {
+  Command& verb = root.AddVerb("verify", "Check signed verdicts against a policy of whom to trust");
+  auto arguments = std::make_shared<VerifyArguments>();
+  verb.Add("paths", &arguments->paths, "Signed verdicts, or folders of them").Path().Required();
+  verb.Add("--trust", &arguments->trust, "The trust policy").File().Required();
+  verb.Add("--artifacts", &arguments->artifacts,
+           "Folder of the files that were signed for, or one of them")
+      .Path()
+      .OneEach();
+  verb.Add("--reproduced", &arguments->reproduced,
+           "Every verdict must be identical or equivalent as well");
+  verb.Add("--json", &arguments->json, "Print the outcome as JSON");
+  verb.Note(kTrustFile);
+  verb.ExitCode(kExitOk, "every verdict is signed as the policy asks");
+  verb.ExitCode(kExitDrift, "with --reproduced: they are, and one drifted");
+  verb.ExitCode(kExitUsage, "a path or the policy cannot be used");
+  verb.ExitCode(kExitInconclusive, "with --reproduced: they are, and one shows nothing");
+  verb.ExitCode(kExitInfrastructure,
+                "a file could not be read; with --reproduced: a run failed, or could not be run");
+  verb.ExitCode(kExitIntegrity, "something was tampered with, or is signed by nobody who may");
+  verb.Example("rharness verify signed --trust trust.yaml --artifacts registry/mlp-1");
+  verb.Do([arguments] {
+    const auto code = Verify(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness
