@@ -274,7 +274,8 @@ Result<PublicKey> PublicKey::FromPem(std::string_view pem, std::string_view wher
     return fail(fmt::format("expected one PEM block, from {} to {}", kBegin, kEnd));
   }
   const BioPointer input(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  const KeyPointer key = Owned(PEM_read_bio_PUBKEY(input.get(), nullptr, nullptr, nullptr));
+  AskedPassphrase none;  // a header may ask for one, and nobody is to be asked
+  const KeyPointer key = Owned(PEM_read_bio_PUBKEY(input.get(), nullptr, GivePassphrase, &none));
   const std::string reason = LastReason();
   if (key == nullptr) return fail(fmt::format("is no public key ({})", reason));
   return KeyMaker::Make(key.get(), where);

@@ -17,10 +17,10 @@ constexpr char kWhatIsSigned[] =
 
 A key is made with openssl; who is to believe it gets the public half:
 
-  openssl genpkey -algorithm ed25519 -out lab.pem          # or -algorithm EC -pkeyopt ec_paramgen_curve:P-256
+  openssl genpkey -algorithm ed25519 -out lab.pem
   openssl pkey -in lab.pem -pubout -out lab.pub
 
-With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.)text";
+For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.)text";
 
 struct AttestArguments {
   AttestRequest request;

@@ -110,7 +110,11 @@ TEST(Keys, AreNoneOfAnotherKindOrWithAnythingElse) {
                          {PublicPem("302a"), "is no public key"},
                          {x25519, "a key of X25519; expected Ed25519 or ECDSA over P-256"},
                          {k1, "a key of EC over secp256k1; expected Ed25519"},
-                         {off_curve, "is no public key"}}) {
+                         {off_curve, "is no public key"},
+                         {"-----BEGIN PUBLIC KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: "
+                          "AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\nMCowBQYDK2Vw\n-----END "
+                          "PUBLIC KEY-----",
+                          "is no public key"}}) {
     const auto key = PublicKey::FromPem(one.pem, "k.pub");
     ASSERT_FALSE(key.ok()) << one.pem;
     EXPECT_EQ(key.error().code, ErrorCode::kInvalidInput);
