@@ -48,7 +48,7 @@ Result<DrillKept> OpenDrill(const fs::path& path) {
   return DrillKept{std::move(folder), std::move(report), Sha256HexOf(*text), std::move(journal)};
 }
 
-// A rerun, whose evidence is the one that was journalled.
+// A rerun, and its evidence as it was journalled.
 Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_id,
                                 const ReportRerun& rerun) {
   AttestedRerun taken{.index = rerun.index,
@@ -60,10 +60,11 @@ Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_i
   const auto step = drill.journal.last.find(job);
   const std::string journalled =
       step == drill.journal.last.end() ? "" : step->second.evidence_sha256;
-  if (rerun.evidence_path.empty()) {
-    if (journalled.empty() && rerun.state != "compared") return taken;
+  if (journalled.empty()) {
+    // One that was lost on its way leaves none that anybody vouches for.
+    if (rerun.state != "compared") return taken;
     return IntegrityError(
-        fmt::format("the report has no evidence of {}; expected the journal's", SafeText(job)),
+        fmt::format("{} was compared, and the journal has no evidence of it", SafeText(job)),
         where);
   }
   ASSIGN_OR_RETURN(const fs::path relative, SafeRelativePath(rerun.evidence_path, where));

@@ -140,8 +140,8 @@ std::string DerOfPair(std::string_view pair) {
   NumberPointer s(BN_bin2bn(BytesOf(pair) + kScalarBytes, kScalarBytes, nullptr));
   const PairPointer both(ECDSA_SIG_new());
   if (!r || !s || !both || ECDSA_SIG_set0(both.get(), r.get(), s.get()) != 1) return "";
-  r.release();
-  s.release();
+  (void)r.release();  // theirs now
+  (void)s.release();
   unsigned char* der = nullptr;
   const int size = i2d_ECDSA_SIG(both.get(), &der);
   if (size <= 0) return "";

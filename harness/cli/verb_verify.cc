@@ -97,28 +97,30 @@ std::string SignersText(const VerifiedVerdict& one) {
   return text;
 }
 
+// Names come from strangers, and may forge no line.
+std::string OneLine(std::string line) {
+  std::ranges::replace(line, '\n', ' ');
+  return TerminalSafe(line) + "\n";
+}
+
 std::string VerifyText(const std::vector<Looked>& all) {
   std::string text;
   for (const Looked& one : all) {
     if (one.refused) {
-      std::string line = "refused: " + one.refused->ToString();
-      std::ranges::replace(line, '\n', ' ');
-      text += TerminalSafe(line) + "\n";
+      text += OneLine("refused: " + one.refused->ToString());
       continue;
     }
     if (Globals().quiet) continue;
     for (const VerifiedVerdict& verified : one.verdicts) {
       const AttestedVerdict& verdict = verified.verdict;
-      std::string line =
-          fmt::format("{}: {} {}, decided {} by drill {}, signed by {}", one.file.string(),
-                      verdict.run_id, VerdictName(verdict.verdict), FormatTime(verdict.decided),
-                      verdict.drill_id, SignersText(verified));
-      std::ranges::replace(line, '\n', ' ');
-      text += TerminalSafe(line) + "\n";
+      text += OneLine(fmt::format("{}: {} {}, decided {} by drill {}, signed by {}",
+                                  one.file.string(), verdict.run_id, VerdictName(verdict.verdict),
+                                  FormatTime(verdict.decided), verdict.drill_id,
+                                  SignersText(verified)));
     }
     if (one.held > 0) {
-      text += TerminalSafe(
-          fmt::format("{}: {} of its files looked at, as signed\n", one.file.string(), one.held));
+      text += OneLine(
+          fmt::format("{}: {} of its files looked at, as signed", one.file.string(), one.held));
     }
   }
   return text;

@@ -100,6 +100,17 @@ TEST_F(Attest, SignsEveryVerdictGoodOrBadAndOthersVerifyIt) {
   EXPECT_EQ(verdict->reruns[0].artifacts[0].sha256, Sha256HexOf(Safetensors("abcd")));
 }
 
+TEST_F(Attest, SignsThatARunFailedAsWell) {
+  fs::remove(At("weights"));
+  fs::remove_all(At("out"));
+  EXPECT_EQ(Drill({"--select", "run_id = same"}).outcome.exit_code, 4);
+  const ProcessResult signed_one = AttestDrill();
+  EXPECT_EQ(signed_one.outcome.exit_code, 0) << signed_one.stderr_text;
+  EXPECT_THAT(signed_one.stdout_text, HasSubstr("same failed: written"));
+  EXPECT_EQ(Verify().outcome.exit_code, 0);
+  EXPECT_EQ(Verify({"--reproduced"}).outcome.exit_code, 4);
+}
+
 TEST_F(Attest, DoneAgainChangesNothingAndAnotherKeyAddsItsSignature) {
   EXPECT_EQ(AttestDrill().outcome.exit_code, 0);
   const std::string before = HashTree(At("out/attestations"))->sha256;
