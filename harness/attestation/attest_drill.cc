@@ -163,18 +163,6 @@ Result<SignedFile> SignVerdict(const AttestedVerdict& verdict, const fs::path& o
 
 }  // namespace
 
-std::string_view AttestStateName(AttestState state) {
-  switch (state) {
-    case AttestState::kWritten:
-      return "written";
-    case AttestState::kSignatureAdded:
-      return "signature_added";
-    case AttestState::kUnchanged:
-      return "unchanged";
-  }
-  Abort("no such state of an attestation");
-}
-
 std::string AttestationName(std::string_view run_id) {
   return fmt::format("{}.verdict.intoto.jsonl", run_id);
 }

@@ -11,17 +11,11 @@
 #include <vector>
 
 #include "compare/verdict.h"
+#include "harness/attestation/attest_state.h"
 #include "harness/attestation/signer.h"
 #include "harness/base/result.h"
 
 namespace rharness {
-
-enum class AttestState {
-  kWritten,         // there was none
-  kSignatureAdded,  // the same statement was there, without this key's signature
-  kUnchanged,       // with it
-};
-std::string_view AttestStateName(AttestState state);  // "written", "signature_added", "unchanged"
 
 struct AttestedFile {
   std::string run_id;

@@ -199,7 +199,7 @@ Statement VerdictStatement(const AttestedVerdict& verdict) {
 Result<AttestedVerdict> ReadVerdictStatement(const Statement& statement, std::string_view where) {
   if (statement.predicate_type != kVerdictPredicate) {
     return IntegrityError(
-        fmt::format("predicateType '{}'; this program knows {}",
+        fmt::format("predicateType '{}'; expected {}",
                     TerminalSafe(statement.predicate_type.substr(0, 200)), kVerdictPredicate),
         std::string(where));
   }

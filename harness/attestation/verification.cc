@@ -74,16 +74,43 @@ Error NoSignature(const Envelope& envelope, const std::string& where) {
       where);
 }
 
-Status CheckTime(const AttestedVerdict& verdict, const std::string& where, WallTime now) {
+// What a statement says, in what a rule needs to know of it.
+struct Claim {
+  std::variant<AttestedVerdict, Endorsement> said;
+  std::string family;
+  WallTime time{};  // when it was said
+};
+
+Result<Claim> ReadClaim(const Statement& statement, const std::string& where) {
+  Claim claim;
+  if (statement.predicate_type == kEndorsementPredicate) {
+    ASSIGN_OR_RETURN(Endorsement endorsement, ReadEndorsement(statement, where));
+    claim.time = endorsement.made;
+    claim.said = std::move(endorsement);
+    return claim;
+  }
+  if (statement.predicate_type != kVerdictPredicate) {
+    return IntegrityError(
+        fmt::format("predicateType '{}'; expected {} or {}", Shown(statement.predicate_type),
+                    kVerdictPredicate, kEndorsementPredicate),
+        where);
+  }
+  ASSIGN_OR_RETURN(AttestedVerdict verdict, ReadVerdictStatement(statement, where));
   if (verdict.decided < verdict.started) {
     return IntegrityError(fmt::format("was decided at {}, before its drill began at {}",
                                       FormatTime(verdict.decided), FormatTime(verdict.started)),
                           where);
   }
-  if (verdict.decided <= now + kClockSkew) return {};
+  claim.family = verdict.family;
+  claim.time = verdict.decided;
+  claim.said = std::move(verdict);
+  return claim;
+}
+
+Status CheckTime(WallTime time, const std::string& where, WallTime now) {
+  if (time <= now + kClockSkew) return {};
   return IntegrityError(
-      fmt::format("was decided at {}; it is {} now", FormatTime(verdict.decided), FormatTime(now)),
-      where);
+      fmt::format("was said at {}; it is {} now", FormatTime(time), FormatTime(now)), where);
 }
 
 Result<std::string> DigestOf(const HeldFolder& folder, const std::string& name) {
@@ -105,15 +132,30 @@ Status HoldSubject(const HeldFolder& folder, const Subject& subject) {
                         where);
 }
 
-Result<HeldSubjects> HoldToFile(const AttestedVerdict& verdict, const fs::path& file) {
+// What must be there, and what must be the signed one where it is there.
+struct SubjectsToHold {
+  std::string of;
+  std::vector<Subject> required;
+  std::vector<Subject> others;
+};
+
+SubjectsToHold ToHold(const Verified& verified) {
+  if (const Endorsement* one = verified.endorsement()) return {one->file.name, {one->file}, {}};
+  const AttestedVerdict& verdict = *verified.verdict();
+  return {verdict.run_id, verdict.artifacts, {verdict.manifest}};
+}
+
+Result<HeldSubjects> HoldToFile(const SubjectsToHold& subjects, const fs::path& file) {
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
   const auto is_it = [&](const Subject& one) { return one.sha256 == digest.sha256; };
-  if (std::ranges::any_of(verdict.artifacts, is_it) || is_it(verdict.manifest)) {
+  if (std::ranges::any_of(subjects.required, is_it) ||
+      std::ranges::any_of(subjects.others, is_it)) {
     return HeldSubjects{.held = 1};
   }
-  return IntegrityError(fmt::format("has sha256 {}, which is none of the {} signed subjects of {}",
-                                    digest.sha256, verdict.artifacts.size() + 1, verdict.run_id),
-                        file.string());
+  return IntegrityError(
+      fmt::format("has sha256 {}, which is none of the {} signed subjects of {}", digest.sha256,
+                  subjects.required.size() + subjects.others.size(), Shown(subjects.of)),
+      file.string());
 }
 
 bool NamesAttestation(const fs::path& path) {
@@ -127,8 +169,8 @@ bool NamesAttestation(const fs::path& path) {
 
 }  // namespace
 
-Result<VerifiedVerdict> VerifyVerdict(std::string_view text, std::string_view place,
-                                      const TrustPolicy& policy, WallTime now) {
+Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
+                                 const TrustPolicy& policy, WallTime now) {
   const std::string where(place);
   ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(text, where));
   const std::vector<std::size_t> signing = SigningKeys(envelope, policy);
@@ -139,24 +181,22 @@ Result<VerifiedVerdict> VerifyVerdict(std::string_view text, std::string_view pl
                           where);
   }
   ASSIGN_OR_RETURN(const Statement statement, ParseStatement(envelope.payload, where));
-  VerifiedVerdict verified;
-  ASSIGN_OR_RETURN(verified.verdict, ReadVerdictStatement(statement, where));
-  const AttestedVerdict& verdict = verified.verdict;
-  RETURN_IF_ERROR(CheckTime(verdict, where, now));
-  const TrustRule* rule = policy.FindRule(statement.predicate_type, verdict.family);
+  ASSIGN_OR_RETURN(Claim claim, ReadClaim(statement, where));
+  RETURN_IF_ERROR(CheckTime(claim.time, where, now));
+  const TrustRule* rule = policy.FindRule(statement.predicate_type, claim.family);
   if (rule == nullptr) {
     return IntegrityError(fmt::format("no rule of the policy is for {} about family '{}'",
-                                      kVerdictPredicate, Shown(verdict.family)),
+                                      statement.predicate_type, Shown(claim.family)),
                           where);
   }
-  const CountedKeys counted = CountFor(*rule, signing, policy, verdict.decided);
+  const CountedKeys counted = CountFor(*rule, signing, policy, claim.time);
   if (counted.keys.size() < rule->threshold) {
     return IntegrityError(
         fmt::format("{} of the {} keys that must have signed for family '{}'{}",
-                    counted.keys.size(), rule->threshold, Shown(verdict.family), counted.others),
+                    counted.keys.size(), rule->threshold, Shown(claim.family), counted.others),
         where);
   }
-  verified.threshold = rule->threshold;
+  Verified verified{.said = std::move(claim.said), .signed_by = {}, .threshold = rule->threshold};
   for (const std::size_t at : counted.keys) {
     const TrustedKey& key = policy.keys[at];
     verified.signed_by.push_back({key.name, key.owner, key.key.id()});
@@ -164,12 +204,17 @@ Result<VerifiedVerdict> VerifyVerdict(std::string_view text, std::string_view pl
   return verified;
 }
 
-Result<std::vector<VerifiedVerdict>> VerifyFile(const fs::path& path, const TrustPolicy& policy,
-                                                WallTime now) {
+Result<std::vector<Verified>> VerifyFile(const fs::path& path, const TrustPolicy& policy,
+                                         WallTime now) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostFileBytes));
-  std::vector<VerifiedVerdict> all;
+  std::vector<Verified> all;
+  const auto add = [&](std::string_view one, const std::string& where) -> Status {
+    ASSIGN_OR_RETURN(Verified verified, VerifyStatement(one, where, policy, now));
+    all.push_back(std::move(verified));
+    return {};
+  };
   if (!path.native().ends_with(".jsonl")) {
-    ASSIGN_OR_RETURN(all.emplace_back(), VerifyVerdict(text, path.string(), policy, now));
+    RETURN_IF_ERROR(add(text, path.string()));
     return all;
   }
   std::string_view rest = text;
@@ -178,8 +223,7 @@ Result<std::vector<VerifiedVerdict>> VerifyFile(const fs::path& path, const Trus
     const std::string_view one = rest.substr(0, end);
     rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
     if (one.find_first_not_of(" \t\r") == one.npos) continue;
-    ASSIGN_OR_RETURN(all.emplace_back(),
-                     VerifyVerdict(one, fmt::format("{}:{}", path.string(), line), policy, now));
+    RETURN_IF_ERROR(add(one, fmt::format("{}:{}", path.string(), line)));
   }
   if (all.empty()) return IntegrityError("holds no envelope; expected one a line", path.string());
   return all;
@@ -205,24 +249,48 @@ Result<std::vector<fs::path>> FindAttestations(const fs::path& path) {
   return found;
 }
 
-Result<HeldSubjects> HoldToFiles(const AttestedVerdict& verdict, const fs::path& folder_or_file) {
+Result<Verified> VerifyEndorsed(const fs::path& file, const TrustPolicy& policy, WallTime now) {
+  const fs::path bundle = EndorsementPath(file);
   std::error_code error;
-  if (!fs::is_directory(folder_or_file, error)) return HoldToFile(verdict, folder_or_file);
-  ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
-  HeldSubjects subjects;
-  for (const Subject& one : verdict.artifacts) {
-    RETURN_IF_ERROR(HoldSubject(folder, one));
-    ++subjects.held;
+  if (!fs::exists(fs::symlink_status(bundle, error))) {
+    return IntegrityError(fmt::format("nobody has signed it: there is no {}; `rharness attest "
+                                      "FILE --key KEY` makes one",
+                                      bundle.string()),
+                          file.string());
   }
-  if (fs::exists(fs::symlink_status(folder_or_file / verdict.manifest.name, error))) {
-    RETURN_IF_ERROR(HoldSubject(folder, verdict.manifest));
-    ++subjects.held;
+  ASSIGN_OR_RETURN(std::vector<Verified> all, VerifyFile(bundle, policy, now));
+  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
+  for (auto one = all.rbegin(); one != all.rend(); ++one) {
+    const Endorsement* endorsement = one->endorsement();
+    if (endorsement != nullptr &&
+        endorsement->file == Subject{file.filename().string(), digest.sha256}) {
+      return std::move(*one);
+    }
   }
-  if (subjects.held > 0) return subjects;
   return IntegrityError(
-      fmt::format("none of the signed subjects of {} lies here: it has no checkpoints, and its "
-                  "manifest {} is not there",
-                  verdict.run_id, verdict.manifest.name),
+      fmt::format("has sha256 {}, which under this name is not what {} was signed for",
+                  digest.sha256, bundle.string()),
+      file.string());
+}
+
+Result<HeldSubjects> HoldToFiles(const Verified& verified, const fs::path& folder_or_file) {
+  const SubjectsToHold subjects = ToHold(verified);
+  std::error_code error;
+  if (!fs::is_directory(folder_or_file, error)) return HoldToFile(subjects, folder_or_file);
+  ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
+  HeldSubjects held;
+  for (const Subject& one : subjects.required) {
+    RETURN_IF_ERROR(HoldSubject(folder, one));
+    ++held.held;
+  }
+  for (const Subject& one : subjects.others) {
+    if (!fs::exists(fs::symlink_status(folder_or_file / one.name, error))) continue;
+    RETURN_IF_ERROR(HoldSubject(folder, one));
+    ++held.held;
+  }
+  if (held.held > 0) return held;
+  return IntegrityError(
+      fmt::format("none of the signed subjects of {} lies here", Shown(subjects.of)),
       folder_or_file.string());
 }
 

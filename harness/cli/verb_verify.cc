@@ -1,4 +1,5 @@
-// rharness verify: are these verdicts signed as the policy asks, and are the files the signed ones?
+// rharness verify: are these statements signed as the policy asks, and are the files the signed
+// ones?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kTrustFile[] =
-    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused.
+    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused. Endorsements of files (`rharness attest FILE`) have no family: rules with patterns of families are not for them.
 
   version: 1
   keys:
@@ -36,7 +37,7 @@ constexpr char kTrustFile[] =
       threshold: 2                    # that many different keys
     - keys: [lab-2026]
 
-Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no verdict at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy.
+Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy.
 
 --artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content.
 
@@ -53,17 +54,17 @@ struct VerifyArguments {
 // One file, as far as it held.
 struct Looked {
   fs::path file;
-  std::vector<VerifiedVerdict> verdicts;
+  std::vector<Verified> statements;
   std::size_t held = 0;
   std::optional<Error> refused;  // set: nothing of the file is to be believed
 };
 
-Result<std::size_t> HoldAll(const std::vector<VerifiedVerdict>& verdicts,
+Result<std::size_t> HoldAll(const std::vector<Verified>& statements,
                             const std::vector<std::string>& artifacts) {
   std::size_t held = 0;
-  for (const VerifiedVerdict& one : verdicts) {
+  for (const Verified& one : statements) {
     for (const std::string& path : artifacts) {
-      ASSIGN_OR_RETURN(const HeldSubjects subjects, HoldToFiles(one.verdict, path));
+      ASSIGN_OR_RETURN(const HeldSubjects subjects, HoldToFiles(one, path));
       held += subjects.held;
     }
   }
@@ -72,29 +73,40 @@ Result<std::size_t> HoldAll(const std::vector<VerifiedVerdict>& verdicts,
 
 Looked Look(const fs::path& file, const TrustPolicy& policy,
             const std::vector<std::string>& artifacts, WallTime now) {
-  Looked looked{.file = file, .verdicts = {}, .refused = {}};
-  auto verdicts = VerifyFile(file, policy, now);
-  if (!verdicts.ok()) {
-    looked.refused = verdicts.error();
+  Looked looked{.file = file, .statements = {}, .refused = {}};
+  auto statements = VerifyFile(file, policy, now);
+  if (!statements.ok()) {
+    looked.refused = statements.error();
     return looked;
   }
-  const auto held = HoldAll(*verdicts, artifacts);
+  const auto held = HoldAll(*statements, artifacts);
   if (!held.ok()) {
     const Error& error = held.error();
     looked.refused = Error{error.code, error.ToString(), file.string()};
     return looked;
   }
   looked.held = *held;
-  looked.verdicts = std::move(*verdicts);
+  looked.statements = std::move(*statements);
   return looked;
 }
 
-std::string SignersText(const VerifiedVerdict& one) {
+std::string SignersText(const Verified& one) {
   std::string text;
   for (const AcceptedKey& key : one.signed_by) {
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key.name, key.owner);
   }
   return text;
+}
+
+std::string SaidText(const Verified& one) {
+  if (const Endorsement* said = one.endorsement()) {
+    return fmt::format("{} with sha256 {} is answered for, since {}{}", said->file.name,
+                       said->file.sha256, FormatTime(said->made),
+                       said->reason.empty() ? "" : fmt::format(" ({})", said->reason));
+  }
+  const AttestedVerdict& said = *one.verdict();
+  return fmt::format("{} {}, decided {} by drill {}", said.run_id, VerdictName(said.verdict),
+                     FormatTime(said.decided), said.drill_id);
 }
 
 // Names come from strangers, and may forge no line.
@@ -111,11 +123,8 @@ std::string VerifyText(const std::vector<Looked>& all) {
       continue;
     }
     if (Globals().quiet) continue;
-    for (const VerifiedVerdict& verified : one.verdicts) {
-      const AttestedVerdict& verdict = verified.verdict;
-      text += OneLine(fmt::format("{}: {} {}, decided {} by drill {}, signed by {}",
-                                  one.file.string(), verdict.run_id, VerdictName(verdict.verdict),
-                                  FormatTime(verdict.decided), verdict.drill_id,
+    for (const Verified& verified : one.statements) {
+      text += OneLine(fmt::format("{}: {}, signed by {}", one.file.string(), SaidText(verified),
                                   SignersText(verified)));
     }
     if (one.held > 0) {
@@ -126,20 +135,34 @@ std::string VerifyText(const std::vector<Looked>& all) {
   return text;
 }
 
-Json VerdictJson(const Looked& looked, const VerifiedVerdict& one) {
+Json SaidJson(const Verified& one) {
+  if (const Endorsement* said = one.endorsement()) {
+    return Json::MakeObject({{"predicate", kEndorsementPredicate},
+                             {"name", said->file.name},
+                             {"sha256", said->file.sha256},
+                             {"made", FormatTime(said->made)},
+                             {"reason", said->reason}});
+  }
+  const AttestedVerdict& said = *one.verdict();
+  return Json::MakeObject({{"predicate", kVerdictPredicate},
+                           {"run_id", said.run_id},
+                           {"family", said.family},
+                           {"verdict", VerdictName(said.verdict)},
+                           {"headline", said.headline},
+                           {"drill_id", said.drill_id},
+                           {"decided", FormatTime(said.decided)}});
+}
+
+Json StatementJson(const Looked& looked, const Verified& one) {
   Json keys = Json::MakeArray();
   for (const AcceptedKey& key : one.signed_by) {
     keys.Append(Json::MakeObject({{"name", key.name}, {"owner", key.owner}, {"keyid", key.id}}));
   }
-  return Json::MakeObject({{"file", looked.file.string()},
-                           {"run_id", one.verdict.run_id},
-                           {"family", one.verdict.family},
-                           {"verdict", VerdictName(one.verdict.verdict)},
-                           {"headline", one.verdict.headline},
-                           {"drill_id", one.verdict.drill_id},
-                           {"decided", FormatTime(one.verdict.decided)},
-                           {"signed_by", std::move(keys)},
-                           {"threshold", std::uint64_t{one.threshold}}});
+  Json json = SaidJson(one);
+  json.Set("file", looked.file.string());
+  json.Set("signed_by", std::move(keys));
+  json.Set("threshold", std::uint64_t{one.threshold});
+  return json;
 }
 
 Json VerifyJson(const std::vector<Looked>& all) {
@@ -148,8 +171,8 @@ Json VerifyJson(const std::vector<Looked>& all) {
   std::uint64_t held = 0;
   for (const Looked& one : all) {
     held += one.held;
-    for (const VerifiedVerdict& verdict : one.verdicts) {
-      verified.Append(VerdictJson(one, verdict));
+    for (const Verified& statement : one.statements) {
+      verified.Append(StatementJson(one, statement));
     }
     if (!one.refused) continue;
     refused.Append(Json::MakeObject({{"file", one.file.string()},
@@ -183,8 +206,8 @@ int VerifyExitCode(const std::vector<Looked>& all, bool reproduced) {
   if (!reproduced) return kExitOk;
   std::vector<Verdict> verdicts;
   for (const Looked& one : all) {
-    for (const VerifiedVerdict& verified : one.verdicts) {
-      verdicts.push_back(verified.verdict.verdict);
+    for (const Verified& verified : one.statements) {
+      if (verified.verdict() != nullptr) verdicts.push_back(verified.verdict()->verdict);
     }
   }
   return ExitCodeOf(verdicts);
@@ -207,9 +230,10 @@ Result<int> Verify(const VerifyArguments& arguments) {
 }  // namespace
 
 void AddVerify(Command& root) {
-  Command& verb = root.AddVerb("verify", "Check signed verdicts against a policy of whom to trust");
+  Command& verb =
+      root.AddVerb("verify", "Check signed statements against a policy of whom to trust");
   auto arguments = std::make_shared<VerifyArguments>();
-  verb.Add("paths", &arguments->paths, "Signed verdicts, or folders of them").Path().Required();
+  verb.Add("paths", &arguments->paths, "Signed statements, or folders of them").Path().Required();
   verb.Add("--trust", &arguments->trust, "The trust policy").File().Required();
   verb.Add("--artifacts", &arguments->artifacts,
            "Folder of the files that were signed for, or one of them")
@@ -219,7 +243,7 @@ void AddVerify(Command& root) {
            "Every verdict must be identical or equivalent as well");
   verb.Add("--json", &arguments->json, "Print the outcome as JSON");
   verb.Note(kTrustFile);
-  verb.ExitCode(kExitOk, "every verdict is signed as the policy asks");
+  verb.ExitCode(kExitOk, "everything is signed as the policy asks");
   verb.ExitCode(kExitDrift, "with --reproduced: they are, and one drifted");
   verb.ExitCode(kExitUsage, "a path or the policy cannot be used");
   verb.ExitCode(kExitInconclusive, "with --reproduced: they are, and one shows nothing");

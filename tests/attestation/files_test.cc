@@ -24,7 +24,7 @@ class AttestedFiles : public testing::Test {
                          : verified.error().ToString();
   }
   std::string HoldError(const AttestedVerdict& verdict, const std::filesystem::path& path) const {
-    const auto held = HoldToFiles(verdict, path);
+    const auto held = HoldToFiles({.said = verdict, .signed_by = {}}, path);
     if (held.ok()) return fmt::format("{} held", held->held);
     EXPECT_EQ(held.error().code, ErrorCode::kIntegrity) << held.error().ToString();
     return held.error().ToString();

@@ -81,7 +81,8 @@ TEST_F(AttestationPeers, TheirsIsVerifiedByOurs) {
     ASSERT_TRUE(verified.ok()) << verified.error().ToString();
     ASSERT_EQ(verified->size(), 1U);
     EXPECT_EQ((*verified)[0].signed_by[0].name, "them");
-    EXPECT_EQ(ToJson(VerdictStatement((*verified)[0].verdict)).Dump(), world_.Signed({}).payload);
+    EXPECT_EQ(ToJson(VerdictStatement(*(*verified)[0].verdict())).Dump(),
+              world_.Signed({}).payload);
     const auto others = VerifyFile(file, world_.Policy(), world_.now);
     ASSERT_FALSE(others.ok());
     EXPECT_THAT(others.error().message, HasSubstr("no key of the policy has signed this"));

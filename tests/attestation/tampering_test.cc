@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 std::string ErrorOf(const AttestedWorld& world, const std::string& text,
                     const TrustPolicy& policy) {
-  const auto verified = VerifyVerdict(text, "v.jsonl:1", policy, world.now);
+  const auto verified = VerifyStatement(text, "v.jsonl:1", policy, world.now);
   if (verified.ok()) return "verified";
   EXPECT_EQ(verified.error().code, ErrorCode::kIntegrity) << verified.error().ToString();
   EXPECT_THAT(verified.error().where, HasSubstr("v.jsonl:1"));
@@ -27,12 +27,12 @@ std::string ErrorOf(const AttestedWorld& world, const std::string& text,
 
 TEST(Verification, TakesWhatItsPolicyAsksForAndSaysWhoSigned) {
   const AttestedWorld world;
-  const auto one =
-      VerifyVerdict(WriteEnvelope(world.Signed({world.bob.get()})), "v", world.Policy(), world.now);
+  const auto one = VerifyStatement(WriteEnvelope(world.Signed({world.bob.get()})), "v",
+                                   world.Policy(), world.now);
   ASSERT_TRUE(one.ok()) << one.error().ToString();
-  EXPECT_EQ(one->verdict.run_id, "mlp-1");
-  EXPECT_EQ(one->verdict.verdict, Verdict::kDrifted);
-  EXPECT_EQ(one->verdict.artifacts, world.verdict.artifacts);
+  EXPECT_EQ(one->verdict()->run_id, "mlp-1");
+  EXPECT_EQ(one->verdict()->verdict, Verdict::kDrifted);
+  EXPECT_EQ(one->verdict()->artifacts, world.verdict.artifacts);
   ASSERT_EQ(one->signed_by.size(), 1U);
   EXPECT_EQ(one->signed_by[0].name, "bob");
   EXPECT_EQ(one->signed_by[0].owner, "Bob, audit");
@@ -40,8 +40,8 @@ TEST(Verification, TakesWhatItsPolicyAsksForAndSaysWhoSigned) {
   // Foreign signatures beside them change nothing, and hints are only that.
   Envelope mixed = world.Signed({world.eve.get(), world.bob.get(), world.ada.get()});
   for (EnvelopeSignature& signature : mixed.signatures) signature.key_id = "ada";
-  const auto two = VerifyVerdict(WriteEnvelope(mixed), "v",
-                                 world.Policy("keys: [ada, bob]\n    threshold: 2"), world.now);
+  const auto two = VerifyStatement(WriteEnvelope(mixed), "v",
+                                   world.Policy("keys: [ada, bob]\n    threshold: 2"), world.now);
   ASSERT_TRUE(two.ok()) << two.error().ToString();
   EXPECT_EQ(two->signed_by.size(), 2U);
   EXPECT_EQ(two->threshold, 2U);
@@ -174,7 +174,7 @@ std::vector<Rewriting> RewrittenMembers() {
        "expected https://in-toto.io/Statement/v1"},
       {"no statement type", R"("_type")", R"("type")", "is no in-toto statement"},
       {"another predicate", "urn:rharness:verdict:v1", "urn:rharness:verdict:v2",
-       "this program knows urn:rharness:verdict:v1"},
+       "expected urn:rharness:verdict:v1"},
       {"SLSA's predicate", "urn:rharness:verdict:v1", "https://slsa.dev/provenance/v1",
        "predicateType 'https://slsa.dev/provenance/v1'"},
       {"no subject", R"("subject":)", R"("subjects":)", "expected at least one subject"},
