@@ -57,6 +57,8 @@ void AddVerbs(Command& root) {
   AddAlerts(root);
   AddReport(root);
   AddPublish(root);
+  AddAttest(root);
+  AddVerify(root);
   AddHash(root);
   AddStats(root);
   AddVersion(root);

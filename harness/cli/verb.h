@@ -44,6 +44,7 @@ int PrintJson(const Json& json);
 // Each adds its verb. `help` knows the verbs that were added before it.
 void AddAdmit(Command& root);
 void AddAlerts(Command& root);
+void AddAttest(Command& root);
 void AddCompare(Command& root);
 void AddComplete(Command& root);
 void AddDocuments(Command& root);
@@ -67,6 +68,7 @@ void AddReport(Command& root);
 void AddRerun(Command& root);
 void AddSlo(Command& root);
 void AddStats(Command& root);
+void AddVerify(Command& root);
 void AddVersion(Command& root);
 
 }  // namespace rharness

@@ -6,6 +6,7 @@
 #include <memory>
 #include <system_error>
 
+#include "harness/attestation/verification.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/gate_drill.h"
@@ -27,6 +28,7 @@ struct GateArguments {
   std::string baseline;
   std::string candidate;
   std::string policy;
+  std::string trust;
   std::string drill;
   GateDrillOptions run;
   bool json = false;
@@ -101,6 +103,30 @@ Status Check(const GateArguments& arguments) {
   return {};
 }
 
+// Who answers for the policy and for the baseline has signed them: of an accepted one the record,
+// which names its fingerprint, else the fingerprint.
+Status CheckEndorsements(const GateArguments& arguments) {
+  if (arguments.trust.empty()) return {};
+  const WallTime now = SystemClock().Now();
+  ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(arguments.trust));
+  std::error_code error;
+  fs::path baseline = arguments.baseline;
+  if (fs::is_directory(baseline, error)) {
+    baseline /= kBaselineRecord;
+  } else if (fs::exists(baseline.parent_path() / kBaselineRecord, error) &&
+             baseline.filename() == kBaselineFile) {
+    baseline = baseline.parent_path() / kBaselineRecord;
+  }
+  ASSIGN_OR_RETURN(const Verified accepted, VerifyEndorsed(baseline, trust, now));
+  LogInfo(TerminalSafe(
+      fmt::format("{} is signed by {}", baseline.string(), accepted.signed_by.front().owner)));
+  if (arguments.policy.empty()) return {};
+  ASSIGN_OR_RETURN(const Verified policy, VerifyEndorsed(arguments.policy, trust, now));
+  LogInfo(TerminalSafe(
+      fmt::format("{} is signed by {}", arguments.policy, policy.signed_by.front().owner)));
+  return {};
+}
+
 Result<GateInput> LoadInput(const GateArguments& arguments) {
   GateInput input;
   input.now = SystemClock().Now();
@@ -151,6 +177,7 @@ int Show(const GateDecision& decision, const std::vector<Output>& outputs,
 
 Result<int> Run(const GateArguments& arguments) {
   RETURN_IF_ERROR(Check(arguments));
+  RETURN_IF_ERROR(CheckEndorsements(arguments));
   ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments));
   ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
   const std::vector<Output> outputs = OutputsOf(arguments, decision, input);
@@ -167,6 +194,11 @@ void AddInputs(Command* verb, GateArguments* arguments) {
   verb->Add("--candidate", &arguments->candidate, "Fingerprint of what shall roll out").File();
   verb->Add("--policy", &arguments->policy,
             "YAML: what may change, waivers, required probes; none: nothing may change")
+      .File()
+      .NotEmpty();
+  verb->Add("--trust", &arguments->trust,
+            "Trust policy (`rharness verify --help`): policy and baseline must be signed, as "
+            "`rharness attest FILE` does")
       .File()
       .NotEmpty();
   verb->Add("--history", &arguments->run.history, "Store of runs, to find the impacted ones")
@@ -236,7 +268,10 @@ void AddGate(Command& root) {
   verb.ExitCode(kExitUsage, "usage or unreadable input");
   verb.ExitCode(kExitInconclusive, "closed for want of evidence");
   verb.ExitCode(kExitInfrastructure, "the drill could not be carried out");
-  verb.ExitCode(kExitIntegrity, "the baseline is not the accepted one");
+  verb.ExitCode(
+      kExitIntegrity,
+      "the baseline is not the accepted one; with --trust: it or the policy is not signed "
+      "by those who may");
   verb.Example("rharness gate --baseline baseline --candidate next.json --policy policy.yaml");
   verb.Example(
       "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "

@@ -45,6 +45,7 @@ install(FILES scenarios/mlflow/rerun.py scenarios/mlflow/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios/mlflow COMPONENT documentation)
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
+  harness/attestation/endorsement.schema.json harness/attestation/verdict.schema.json
   harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
   harness/rerun/ticket.schema.json
   reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json

@@ -60,9 +60,10 @@ bool Installed(const char* program) {
 }
 
 constexpr const char* kVerbs[] = {
-    "record", "import",  "complete", "admit",   "lint",    "history", "fetch",     "drill",
-    "rerun",  "compare", "probe",    "gate",    "policy",  "report",  "publish",   "hash",
-    "stats",  "version", "help",     "rebuild", "isolate", "gameday", "properties", "slo", "alerts"};
+    "record",  "import",     "complete", "admit",   "lint", "history", "fetch",
+    "drill",   "rerun",      "compare",  "probe",   "gate", "policy",  "report",
+    "publish", "hash",       "stats",    "version", "help", "rebuild", "isolate",
+    "gameday", "properties", "attest",   "verify",  "slo",  "alerts"};
 
 class Documents : public testing::Test {
  protected:

@@ -1,0 +1,193 @@
+// What a drill kept of its runs, held together, then signed.
+#include "harness/attestation/attest_drill.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "harness/attestation/envelope.h"
+#include "harness/attestation/verdict_statement.h"
+#include "harness/base/digest.h"
+#include "harness/base/files.h"
+#include "harness/base/held_folder.h"
+#include "harness/drill/journal.h"
+#include "harness/history/store.h"
+#include "harness/rerun/rerun_place.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostReportBytes = std::uint64_t{256} << 20;
+
+struct DrillKept {
+  HeldFolder folder;
+  Report report;
+  std::string report_sha256;
+  JournalContent journal;
+};
+
+Result<DrillKept> OpenDrill(const fs::path& path) {
+  ASSIGN_OR_RETURN(HeldFolder folder, HeldFolder::Open(path));
+  const std::string where = (path / "report.json").string();
+  const auto text = folder.ReadFile("report.json", kMostReportBytes);
+  if (!text.ok()) {
+    return Error{text.error().code, text.error().message + "; expected a drill's folder", where};
+  }
+  ASSIGN_OR_RETURN(const Json json, ParseJson(*text, where));
+  ASSIGN_OR_RETURN(Report report, ParseReport(json, where));
+  if (report.runs.empty()) return InvalidInput("a drill without runs; nothing to sign", where);
+  ASSIGN_OR_RETURN(JournalContent journal, ReadJournal(path / "journal.jsonl"));
+  return DrillKept{std::move(folder), std::move(report), Sha256HexOf(*text), std::move(journal)};
+}
+
+// A rerun, and its evidence as it was journalled.
+Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_id,
+                                const ReportRerun& rerun) {
+  AttestedRerun taken{.index = rerun.index,
+                      .state = rerun.state,
+                      .outcome = SafeText(rerun.outcome),
+                      .reason = SafeText(rerun.reason)};
+  const std::string job = run_id + "." + RerunName(rerun.index);
+  const std::string where = (drill.folder.path() / rerun.evidence_path).string();
+  const auto step = drill.journal.last.find(job);
+  const std::string journalled =
+      step == drill.journal.last.end() ? "" : step->second.evidence_sha256;
+  if (journalled.empty()) {
+    // One that was lost on its way leaves none that anybody vouches for.
+    if (rerun.state != "compared") return taken;
+    return IntegrityError(
+        fmt::format("{} was compared, and the journal has no evidence of it", SafeText(job)),
+        where);
+  }
+  ASSIGN_OR_RETURN(const fs::path relative, SafeRelativePath(rerun.evidence_path, where));
+  ASSIGN_OR_RETURN(const std::string text, drill.folder.ReadFile(relative, kMostReportBytes));
+  taken.evidence_sha256 = Sha256HexOf(text);
+  if (taken.evidence_sha256 != journalled) {
+    return IntegrityError("is not the evidence that was journalled", where);
+  }
+  ASSIGN_OR_RETURN(const Json json, ParseJson(text, where));
+  ASSIGN_OR_RETURN(const Evidence evidence, ParseEvidence(json, where));
+  if (evidence.run_id != run_id || evidence.rerun != rerun.index) {
+    return IntegrityError(fmt::format("is the evidence of another rerun than {}", SafeText(job)),
+                          where);
+  }
+  taken.artifacts = CheckpointSubjects(evidence.artifacts);
+  return taken;
+}
+
+// The history has of this drill the verdict that the report says. A drill that was resumed may be
+// there as ID.2, of which the store gives the last alone.
+Status CheckAgainstHistory(const Report& report, const ReportRun& run, HistoryStore* store) {
+  ASSIGN_OR_RETURN(const auto verdicts, store->Verdicts(run.run_id));
+  const auto ours = std::ranges::find_if(verdicts, [&](const VerdictRecord& one) {
+    return one.drill_id == report.drill_id || one.drill_id.starts_with(report.drill_id + ".");
+  });
+  const std::string what = fmt::format("run {} of drill {}", run.run_id, SafeText(report.drill_id));
+  if (ours == verdicts.end()) {
+    return NotFound(fmt::format("the history has no verdict on {}; expected the history that the "
+                                "drill wrote to (--history)",
+                                what),
+                    SafeText(report.history));
+  }
+  if (ours->verdict == VerdictName(run.verdict) && ours->decided == report.ended) return {};
+  return IntegrityError(fmt::format("the report says {} of {}, decided {}; the history has {}, {}",
+                                    VerdictName(run.verdict), what, FormatTime(report.ended),
+                                    SafeText(ours->verdict, 40), FormatTime(ours->decided)),
+                        "report.json");
+}
+
+Result<AttestedVerdict> TakeVerdict(const DrillKept& drill, const ReportRun& run,
+                                    HistoryStore* store) {
+  ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run.run_id));
+  RETURN_IF_ERROR(CheckAgainstHistory(drill.report, run, store));
+  std::vector<AttestedRerun> reruns;
+  for (const ReportRerun& rerun : run.reruns) {
+    ASSIGN_OR_RETURN(reruns.emplace_back(), TakeRerun(drill, run.run_id, rerun));
+  }
+  return AttestedVerdictOf({&drill.report, drill.report_sha256}, run, manifest, std::move(reruns));
+}
+
+// The envelope that is at `path`; empty: there is none.
+Result<std::optional<Envelope>> HeldEnvelope(const fs::path& path, const std::string& payload) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error))) return std::optional<Envelope>();
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostEnvelopeBytes));
+  auto held = ParseEnvelope(text, path.string());
+  if (held.ok() && held->payload == payload && held->payload_type == kStatementPayload) {
+    return std::optional<Envelope>(std::move(*held));
+  }
+  return InvalidInput(
+      "holds another statement than this drill's; expected a folder for it alone (--out)",
+      path.string());
+}
+
+struct SignedFile {
+  AttestedFile file;
+  std::string text;
+};
+
+Result<SignedFile> SignVerdict(const AttestedVerdict& verdict, const fs::path& out,
+                               Signer* signer) {
+  SignedFile signed_file;
+  AttestedFile& file = signed_file.file;
+  file.run_id = verdict.run_id;
+  file.verdict = verdict.verdict;
+  file.path = out / AttestationName(verdict.run_id);
+  Envelope envelope{.payload_type = kStatementPayload,
+                    .payload = ToJson(VerdictStatement(verdict)).Dump(),
+                    .signatures = {}};
+  ASSIGN_OR_RETURN(auto held, HeldEnvelope(file.path, envelope.payload));
+  if (held) {
+    envelope = std::move(*held);
+    const bool has_ours = IsSignedBy(envelope, signer->public_key());
+    file.state = has_ours ? AttestState::kUnchanged : AttestState::kSignatureAdded;
+    if (has_ours) return signed_file;
+  }
+  RETURN_IF_ERROR(SignEnvelope(signer, &envelope));
+  if (envelope.signatures.size() > kMostSignatures) {
+    return InvalidInput(
+        fmt::format("has {} signatures already, as many as one may have", kMostSignatures),
+        file.path.string());
+  }
+  signed_file.text = WriteEnvelope(envelope) + "\n";
+  return signed_file;
+}
+
+}  // namespace
+
+std::string AttestationName(std::string_view run_id) {
+  return fmt::format("{}.verdict.intoto.jsonl", run_id);
+}
+
+Result<std::vector<AttestedFile>> AttestDrill(const AttestRequest& request, Signer* signer) {
+  ASSIGN_OR_RETURN(const DrillKept drill, OpenDrill(request.drill));
+  const std::string& url = request.history.empty() ? drill.report.history : request.history;
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));
+  const fs::path out = request.out.empty() ? request.drill / "attestations" : request.out;
+  std::vector<SignedFile> signed_files;
+  std::set<std::string> seen;
+  for (const ReportRun& run : drill.report.runs) {
+    if (!seen.insert(run.run_id).second) {
+      return IntegrityError(fmt::format("run {} is there twice", SafeText(run.run_id)),
+                            (request.drill / "report.json").string());
+    }
+    ASSIGN_OR_RETURN(const AttestedVerdict verdict, TakeVerdict(drill, run, store.get()));
+    ASSIGN_OR_RETURN(signed_files.emplace_back(), SignVerdict(verdict, out, signer));
+  }
+  std::vector<AttestedFile> files;
+  for (SignedFile& one : signed_files) {
+    if (!one.text.empty()) RETURN_IF_ERROR(WriteFileAtomic(one.file.path, one.text));
+    files.push_back(std::move(one.file));
+  }
+  return files;
+}
+
+}  // namespace rharness

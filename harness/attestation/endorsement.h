@@ -1,0 +1,46 @@
+// A file that somebody answers for, signed: predicate "urn:rharness:endorsement:v1".
+//
+// Role: for what people write and programs believe: a policy with its waivers and substitutes, the
+// record of accepted baselines. The statement lies beside the file, as FILE.intoto.jsonl. Whether
+// its keys count is verification.h's.
+#ifndef RHARNESS_HARNESS_ATTESTATION_ENDORSEMENT_H_
+#define RHARNESS_HARNESS_ATTESTATION_ENDORSEMENT_H_
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "harness/attestation/attest_state.h"
+#include "harness/attestation/signer.h"
+#include "harness/attestation/statement.h"
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+inline constexpr char kEndorsementPredicate[] = "urn:rharness:endorsement:v1";
+
+struct Endorsement {
+  Subject file;        // by its name alone
+  std::string reason;  // in words; may be empty
+  WallTime made{};     // as the first who signed it said
+};
+
+Statement EndorsementStatement(const Endorsement& endorsement);
+// Errors: integrity for another predicate type, another number of subjects than one, members that
+// are missing or of another type.
+Result<Endorsement> ReadEndorsement(const Statement& statement, std::string_view where);
+
+// "FILE.intoto.jsonl". Source: in-toto/attestation, spec/v1/bundle.md.
+std::filesystem::path EndorsementPath(const std::filesystem::path& file);
+
+// Adds a line for the file as it is now to `bundle`, or the signer's signature to the line that is
+// there for this content and reason. Lines for older contents stay. Errors: not_found, io,
+// invalid_input (no regular file); integrity where the bundle holds something else; the signer's.
+Result<AttestState> EndorseFile(const std::filesystem::path& file,
+                                const std::filesystem::path& bundle, const std::string& reason,
+                                WallTime now, Signer* signer);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_ATTESTATION_ENDORSEMENT_H_

@@ -1,0 +1,73 @@
+// Is this what its keys signed, may these keys sign it, and are the files the ones it speaks of?
+//
+// Role: what decides; pure but for the files that subjects are held to. Every doubt is an error of
+// code integrity, in this order: the envelope, its signatures, the payload's type, the statement,
+// what it says, the rule, the files. Nothing of a payload is read before a key of the policy has
+// signed it.
+#ifndef RHARNESS_HARNESS_ATTESTATION_VERIFICATION_H_
+#define RHARNESS_HARNESS_ATTESTATION_VERIFICATION_H_
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "harness/attestation/endorsement.h"
+#include "harness/attestation/trust.h"
+#include "harness/attestation/verdict_statement.h"
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct AcceptedKey {
+  std::string name;
+  std::string owner;
+  std::string id;
+};
+
+// A statement, and whose signatures made it one to believe.
+struct Verified {
+  std::variant<AttestedVerdict, Endorsement> said;
+  std::vector<AcceptedKey> signed_by;  // that count for the rule, each once; the policy's order
+  std::size_t threshold = 1;           // how many the rule asks for
+
+  const AttestedVerdict* verdict() const { return std::get_if<AttestedVerdict>(&said); }
+  const Endorsement* endorsement() const { return std::get_if<Endorsement>(&said); }
+};
+
+// Of one envelope, a verdict or an endorsement. Rules take an endorsement for one of family "".
+// `now`: what was said at a later time, by more than ten minutes, is refused.
+Result<Verified> VerifyStatement(std::string_view envelope, std::string_view where,
+                                 const TrustPolicy& policy, WallTime now);
+
+// Of a file: one envelope, or of a *.jsonl one a line; blank lines are none. Every line must hold:
+// a line that says nothing to us would be a line that nobody signed. The first that does not is the
+// error, its line in `where`. Errors: those; not_found, io; integrity for a file without any.
+Result<std::vector<Verified>> VerifyFile(const std::filesystem::path& path,
+                                         const TrustPolicy& policy, WallTime now);
+
+// What FILE.intoto.jsonl says of the file as it is: the last line for its name and content. Errors: those of
+// VerifyFile; integrity where there is no such bundle, or no such line in it.
+Result<Verified> VerifyEndorsed(const std::filesystem::path& file, const TrustPolicy& policy,
+                                WallTime now);
+
+// The attestations below a folder, by path: *.intoto.jsonl, and *.json that say that they are
+// envelopes. A file is itself, whatever its name. Links are not followed. Errors: not_found, also
+// for a folder without any; io.
+Result<std::vector<std::filesystem::path>> FindAttestations(const std::filesystem::path& path);
+
+struct HeldSubjects {
+  std::size_t held = 0;  // files that have the signed content
+};
+// Every checkpoint of a verdict, and the file of an endorsement, must lie below `folder` at its
+// name, with the signed content, and a verdict's manifest must where it is there at all. Of a
+// single file: it must be one of the subjects, by its content alone. Errors: integrity, which names
+// the subject; io.
+Result<HeldSubjects> HoldToFiles(const Verified& verified,
+                                 const std::filesystem::path& folder_or_file);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_ATTESTATION_VERIFICATION_H_

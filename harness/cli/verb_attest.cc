@@ -1,0 +1,136 @@
+// rharness attest: a drill's verdicts as signed statements, a file a run; or one for a file that
+// somebody answers for.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "harness/attestation/attest_drill.h"
+#include "harness/attestation/endorsement.h"
+#include "harness/base/files.h"
+#include "harness/cli/verb.h"
+
+namespace rharness {
+namespace {
+
+constexpr char kWhatIsSigned[] =
+    R"text(Each verdict of the drill, good or bad, becomes OUT/RUN.verdict.intoto.jsonl: one line, a DSSE envelope around an in-toto Statement v1 with the predicate urn:rharness:verdict:v1 (share/rharness/schemas/verdict.schema.json). Its subjects are the recorded checkpoints and the manifest, by their SHA-256. Before anything is signed, the evidence of every rerun is held to the drill's journal, and every verdict to the history; where they do not agree nothing is written.
+
+Of a file, such as a policy with its waivers or the record of accepted baselines (baseline.jsonl), it signs that you answer for it as it is now: a line in FILE.intoto.jsonl with the predicate urn:rharness:endorsement:v1, its SHA-256 and the --reason. `rharness gate --trust` asks for these. A file that changes needs a new one.
+
+A key is made with openssl; who is to believe it gets the public half:
+
+  openssl genpkey -algorithm ed25519 -out lab.pem
+  openssl pkey -in lab.pem -pubout -out lab.pub
+
+For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.)text";
+
+struct AttestArguments {
+  AttestRequest request;
+  std::string what;
+  std::string reason;
+  std::filesystem::path out;
+  std::string key;
+  std::string passphrase_file;
+  bool json = false;
+};
+
+std::string AttestText(const std::vector<AttestedFile>& files) {
+  std::string text;
+  for (const AttestedFile& one : files) {
+    text += TerminalSafe(fmt::format("{}: {} {}: {}", one.path.string(), one.run_id,
+                                     VerdictName(one.verdict), AttestStateName(one.state))) +
+            "\n";
+  }
+  return text;
+}
+
+Json AttestJson(const std::vector<AttestedFile>& files, const PublicKey& key) {
+  Json list = Json::MakeArray();
+  for (const AttestedFile& one : files) {
+    list.Append(Json::MakeObject({{"run_id", one.run_id},
+                                  {"verdict", VerdictName(one.verdict)},
+                                  {"file", one.path.string()},
+                                  {"state", AttestStateName(one.state)}}));
+  }
+  return Json::MakeObject({{"schema", "rharness.attest/v1"},
+                           {"keyid", key.id()},
+                           {"algorithm", key.algorithm()},
+                           {"attested", std::move(list)}});
+}
+
+Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
+  const std::filesystem::path file = arguments.what;
+  std::filesystem::path bundle = EndorsementPath(file);
+  if (!arguments.out.empty()) bundle = arguments.out / bundle.filename();
+  ASSIGN_OR_RETURN(const AttestState state,
+                   EndorseFile(file, bundle, arguments.reason, SystemClock().Now(), signer));
+  if (arguments.json) {
+    return PrintJson(Json::MakeObject({{"schema", "rharness.attest/v1"},
+                                       {"keyid", signer->public_key().id()},
+                                       {"algorithm", signer->public_key().algorithm()},
+                                       {"endorsed", file.string()},
+                                       {"file", bundle.string()},
+                                       {"state", AttestStateName(state)}}));
+  }
+  if (Globals().quiet) return kExitOk;
+  return Print(TerminalSafe(fmt::format("{}: {}", bundle.string(), AttestStateName(state))) + "\n");
+}
+
+Result<int> Attest(AttestArguments arguments) {
+  ASSIGN_OR_RETURN(const auto signer, LoadPemSigner(arguments.key, arguments.passphrase_file));
+  std::error_code error;
+  if (std::filesystem::is_regular_file(arguments.what, error)) {
+    return AttestFile(arguments, signer.get());
+  }
+  if (!arguments.reason.empty()) {
+    return InvalidInput("a drill's verdicts have their own reasons; --reason is for a file",
+                        arguments.what);
+  }
+  arguments.request.drill = arguments.what;
+  arguments.request.out = arguments.out;
+  ASSIGN_OR_RETURN(const auto files, AttestDrill(arguments.request, signer.get()));
+  if (arguments.json) return PrintJson(AttestJson(files, signer->public_key()));
+  return Globals().quiet ? kExitOk : Print(AttestText(files));
+}
+
+}  // namespace
+
+void AddAttest(Command& root) {
+  Command& verb =
+      root.AddVerb("attest", "Sign a drill's verdicts, or a file, as in-toto statements");
+  auto arguments = std::make_shared<AttestArguments>();
+  verb.Add("what", &arguments->what, "Drill folder, or a file to answer for").Path().Required();
+  verb.Add("--key", &arguments->key, "PEM file of the private key: Ed25519 or ECDSA P-256")
+      .File()
+      .Required();
+  verb.Add("--passphrase-file", &arguments->passphrase_file,
+           "File whose first line opens an encrypted key")
+      .File();
+  verb.Add("--out", &arguments->out,
+           "Folder for the statements; default: attestations, in the drill's folder; beside a file")
+      .Folder();
+  verb.Add("--history", &arguments->request.history,
+           "Store that the drill wrote to; default: the drill's own")
+      .Value("URL");
+  verb.Add("--reason", &arguments->reason, "Why you answer for a file, in words");
+  verb.Add("--json", &arguments->json, "Print what was signed as JSON");
+  verb.Note(kWhatIsSigned);
+  verb.ExitCode(kExitOk, "it is signed: all verdicts, whatever they are");
+  verb.ExitCode(kExitUsage, "no drill, no key that can be used, or another statement in its place");
+  verb.ExitCode(kExitInfrastructure, "something could not be read or written");
+  verb.ExitCode(kExitIntegrity,
+                "report, journal, evidence and history do not agree; FILE.intoto.jsonl holds "
+                "something else");
+  verb.Example("rharness attest tonight --key lab.pem --out signed");
+  verb.Example("rharness attest policy.yaml --key ada.pem --reason 'reviewed with the vendor'");
+  verb.Do([arguments] {
+    const auto code = Attest(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

@@ -1,0 +1,158 @@
+// A drill's folder that is signed, or is not, because its parts do not agree.
+#include "harness/attestation/attest_drill.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/base/digest.h"
+#include "harness/drill/journal.h"
+#include "harness/history/store.h"
+#include "tests/attestation/attested.h"
+#include "tests/manifest/example.h"
+#include "tests/reports/sample_report.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// A drill of one run and one rerun, each part written by itself.
+class DrillFolder : public testing::Test {
+ protected:
+  DrillFolder() {
+    report_ = LargeReport(1, 0);
+    report_.history = At("runs.db");
+    ReportRun& run = report_.runs[0];
+    run.run_id = manifest_.run_id;
+    ReportRerun rerun;
+    rerun.index = 1;
+    rerun.outcome = "exited with 0";
+    rerun.state = "compared";
+    rerun.evidence_path = "runs/" + run.run_id + "/1/evidence.json";
+    run.reruns = {rerun};
+    Evidence evidence = ExampleEvidence();
+    evidence.rerun = 1;
+    evidence_ = ToJson(evidence).Dump();
+  }
+  std::string At(const std::string& name) const { return (folder_.path() / name).string(); }
+  void Put(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(WriteFileAtomic(At(name), text).ok());
+  }
+  void PutReport() const { Put("drill/report.json", ToJson(report_).Dump()); }
+  void PutJournal(AttemptState state) const {
+    auto journal = Journal::Create(At("drill/journal.jsonl"), Json::MakeObject());
+    ASSERT_TRUE(journal.ok()) << journal.error().ToString();
+    RerunStep step{.job = manifest_.run_id + ".1", .state = state};
+    if (state == AttemptState::kCollected) step.evidence_sha256 = Sha256HexOf(evidence_);
+    ASSERT_TRUE(journal->Append(step).ok());
+  }
+  void PutHistory(const std::string& drill_id) const {
+    const auto store = HistoryStore::Open(At("runs.db"));
+    ASSERT_TRUE(store.ok());
+    ASSERT_TRUE((*store)->Add(manifest_, report_.started).ok());
+    const VerdictRecord verdict{.drill_id = drill_id,
+                                .run_id = manifest_.run_id,
+                                .verdict = std::string(VerdictName(report_.runs[0].verdict)),
+                                .decided = report_.ended,
+                                .reruns = 1,
+                                .reasons = "[]"};
+    ASSERT_TRUE((*store)->AddDrill(drill_id, report_.started, {}, {verdict}).ok());
+  }
+  void PutAll() const {
+    Put("drill/" + report_.runs[0].reruns[0].evidence_path, evidence_);
+    PutJournal(AttemptState::kCollected);
+    PutHistory(report_.drill_id);
+    PutReport();
+  }
+  std::string Attest(ErrorCode code = ErrorCode::kIntegrity) const {
+    const auto files =
+        AttestDrill({.drill = At("drill"), .history = "", .out = At("out")}, world_.ada.get());
+    if (files.ok()) return std::string(AttestStateName(files->at(0).state));
+    EXPECT_EQ(files.error().code, code) << files.error().ToString();
+    EXPECT_FALSE(fs::exists(At("out")));
+    return files.error().ToString();
+  }
+  Result<AttestedVerdict> Attested() const {
+    ASSIGN_OR_RETURN(const std::string text,
+                     ReadFile(At("out/" + AttestationName(manifest_.run_id))));
+    ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(text, "e"));
+    ASSIGN_OR_RETURN(const Statement statement, ParseStatement(envelope.payload, "s"));
+    return ReadVerdictStatement(statement, "s");
+  }
+
+  const ScopedTempDir folder_ = *ScopedTempDir::Make("rharness-attest-");
+  const AttestedWorld world_;
+  const Manifest manifest_ = ExampleManifest();
+  Report report_;
+  std::string evidence_;
+};
+
+TEST_F(DrillFolder, WhoseRecordsAgreeIsSigned) {
+  PutAll();
+  EXPECT_EQ(Attest(), "written");
+  EXPECT_EQ(Attest(), "unchanged");
+  const auto verdict = Attested();
+  ASSERT_TRUE(verdict.ok()) << verdict.error().ToString();
+  EXPECT_EQ(verdict->reruns.at(0).evidence_sha256, Sha256HexOf(evidence_));
+  // Also from a history that has it as a resumed drill's.
+  fs::remove(At("runs.db"));
+  PutHistory(report_.drill_id + ".2");
+  EXPECT_EQ(Attest(), "unchanged");
+}
+
+TEST_F(DrillFolder, WithARerunThatWasLostIsSignedWithoutItsEvidence) {
+  report_.runs[0].reruns[0].state = "infra";
+  report_.runs[0].reruns[0].reason = "the node did not answer";
+  PutJournal(AttemptState::kStarted);
+  PutHistory(report_.drill_id);
+  PutReport();
+  EXPECT_EQ(Attest(), "written");
+  const auto verdict = Attested();
+  ASSERT_TRUE(verdict.ok()) << verdict.error().ToString();
+  EXPECT_EQ(verdict->reruns.at(0).evidence_sha256, "");
+  EXPECT_EQ(verdict->reruns.at(0).reason, "the node did not answer");
+}
+
+TEST_F(DrillFolder, OfWhichARerunWasComparedThatNobodyCollectedIsNot) {
+  Put("drill/" + report_.runs[0].reruns[0].evidence_path, evidence_);
+  PutJournal(AttemptState::kStarted);
+  PutHistory(report_.drill_id);
+  PutReport();
+  EXPECT_THAT(Attest(), HasSubstr("digits-0007.1 was compared, and the journal has no evidence"));
+}
+
+TEST_F(DrillFolder, WithAnotherRunsEvidenceIsNot) {
+  const std::string path = "drill/" + report_.runs[0].reruns[0].evidence_path;
+  evidence_ = Replaced(evidence_, R"("rerun":1)", R"("rerun":2)");
+  PutAll();
+  EXPECT_THAT(Attest(), HasSubstr("is the evidence of another rerun than digits-0007.1"));
+  fs::remove(At(path));
+  EXPECT_THAT(Attest(ErrorCode::kNotFound), HasSubstr("evidence.json"));
+  fs::create_symlink("/dev/null", At(path));
+  EXPECT_THAT(Attest(), HasSubstr("evidence.json"));
+}
+
+TEST_F(DrillFolder, OfAnotherHistoryIsNot) {
+  PutAll();
+  report_.drill_id += "x";
+  PutReport();
+  EXPECT_THAT(Attest(ErrorCode::kNotFound), HasSubstr("the history has no verdict on run"));
+  report_.drill_id.pop_back();
+  report_.ended += std::chrono::seconds(1);
+  PutReport();
+  EXPECT_THAT(Attest(), HasSubstr("; the history has "));
+  report_.ended -= std::chrono::seconds(1);
+  report_.runs.push_back(report_.runs[0]);
+  Tally(&report_);
+  PutReport();
+  EXPECT_THAT(Attest(), HasSubstr("run digits-0007 is there twice"));
+  report_.runs.clear();
+  Tally(&report_);
+  PutReport();
+  EXPECT_THAT(Attest(ErrorCode::kInvalidInput), HasSubstr("a drill without runs"));
+}
+
+}  // namespace
+}  // namespace rharness

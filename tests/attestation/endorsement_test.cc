@@ -1,0 +1,144 @@
+// Files that somebody answers for: what is signed of them, and what is believed.
+#include "harness/attestation/endorsement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/attestation/verification.h"
+#include "harness/base/digest.h"
+#include "tests/attestation/attested.h"
+#include "tests/manifest/schema_check.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+// "policy.yaml", and a trust policy in which Ada and Bob may endorse.
+class Endorsed : public testing::Test {
+ protected:
+  Endorsed() { Put("policy.yaml", "version: 1\n"); }
+  void Put(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / name, text).ok());
+  }
+  std::string Endorse(Signer* signer, const std::string& reason = "reviewed") const {
+    const auto state = EndorseFile(file_, EndorsementPath(file_), reason, world_.now, signer);
+    return state.ok() ? std::string(AttestStateName(*state)) : state.error().ToString();
+  }
+  std::string Believed(const TrustPolicy& policy) const {
+    const auto verified = VerifyEndorsed(file_, policy, world_.now);
+    if (verified.ok()) return verified->signed_by.at(0).name;
+    EXPECT_EQ(verified.error().code, ErrorCode::kIntegrity);
+    return verified.error().ToString();
+  }
+  TrustPolicy Trust(std::string rule = "keys: [ada, bob]") const {
+    std::string text = world_.PolicyText(rule);
+    const std::string families = "families: [\"mlp*\"]";
+    text.replace(text.find(families), families.size(), "predicates: [\"urn:rharness:*\"]");
+    return *ParseTrustPolicy(text, "trust.yaml");
+  }
+  std::ptrdiff_t Lines() const {
+    const std::string text = *ReadFile(EndorsementPath(file_));
+    return std::ranges::count(text, '\n');
+  }
+
+  const AttestedWorld world_;
+  const ScopedTempDir folder_ = *ScopedTempDir::Make("rharness-endorsed-");
+  const std::filesystem::path file_ = folder_.path() / "policy.yaml";
+};
+
+TEST_F(Endorsed, IsBelievedAsItWasSignedAndNoOtherwise) {
+  EXPECT_THAT(Believed(Trust()), HasSubstr("nobody has signed it: there is no "));
+  EXPECT_EQ(Endorse(world_.ada.get()), "written");
+  EXPECT_EQ(Believed(Trust()), "ada");
+  EXPECT_EQ(Endorse(world_.ada.get()), "unchanged");
+  Put("policy.yaml", "version: 1\nwaivers: []\n");
+  EXPECT_THAT(Believed(Trust()), HasSubstr("policy.yaml: has sha256 "));
+  EXPECT_EQ(Endorse(world_.ada.get()), "written");
+  EXPECT_EQ(Lines(), 2);
+  EXPECT_EQ(Believed(Trust()), "ada");
+  // What was signed of the older content holds for it still.
+  Put("policy.yaml", "version: 1\n");
+  EXPECT_EQ(Believed(Trust()), "ada");
+  EXPECT_EQ(Endorse(world_.ada.get(), "another reason"), "written");
+  EXPECT_EQ(Lines(), 3);
+}
+
+TEST_F(Endorsed, IsBelievedUnderItsOwnNameAlone) {
+  EXPECT_EQ(Endorse(world_.ada.get()), "written");
+  const std::filesystem::path other = folder_.path() / "production.yaml";
+  std::filesystem::copy_file(file_, other);
+  std::filesystem::copy_file(EndorsementPath(file_), EndorsementPath(other));
+  const auto verified = VerifyEndorsed(other, Trust(), world_.now);
+  ASSERT_FALSE(verified.ok());
+  EXPECT_THAT(verified.error().message, HasSubstr("under this name is not what "));
+}
+
+TEST_F(Endorsed, NeedsAsManyKeysAsItsRuleAsksFor) {
+  EXPECT_EQ(Endorse(world_.ada.get()), "written");
+  const TrustPolicy two = Trust("keys: [ada, bob]\n    threshold: 2");
+  EXPECT_THAT(Believed(two), HasSubstr("policy.yaml.intoto.jsonl:1: 1 of the 2 keys"));
+  EXPECT_EQ(Endorse(world_.bob.get()), "signature_added");
+  EXPECT_EQ(Lines(), 1);
+  EXPECT_EQ(Believed(two), "ada");
+  // A rule for families is not for files, which have none.
+  EXPECT_THAT(Believed(world_.Policy()),
+              HasSubstr("no rule of the policy is for urn:rharness:endorsement:v1"));
+}
+
+TEST_F(Endorsed, IsNoVerdictAndAVerdictIsNoEndorsement) {
+  Put("policy.yaml.intoto.jsonl", WriteEnvelope(world_.Signed({world_.ada.get()})) + "\n");
+  EXPECT_THAT(Endorse(world_.ada.get()), HasSubstr("expected one of urn:rharness:endorsement:v1"));
+  EXPECT_THAT(Believed(Trust()), HasSubstr("under this name is not what "));
+  Put("policy.yaml.intoto.jsonl", "nothing\n");
+  EXPECT_THAT(Endorse(world_.ada.get()), HasSubstr("is no envelope"));
+  EXPECT_THAT(Believed(Trust()), HasSubstr("is no envelope"));
+}
+
+TEST_F(Endorsed, StatementsAreReadStrictly) {
+  const Endorsement good{
+      .file = {"policy.yaml", std::string(64, 'a')}, .reason = "reviewed", .made = world_.now};
+  const auto read = ReadEndorsement(EndorsementStatement(good), "s");
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_EQ(read->file, good.file);
+  EXPECT_EQ(read->reason, "reviewed");
+  EXPECT_EQ(read->made, world_.now);
+  Statement two = EndorsementStatement(good);
+  two.subjects.push_back({"other", std::string(64, 'b')});
+  Statement timeless = EndorsementStatement(good);
+  timeless.predicate = Json::MakeObject({{"reason", "reviewed"}});
+  Statement odd = EndorsementStatement(good);
+  odd.predicate.Set("reason", 1);
+  for (const Statement& one : {two, timeless, odd}) {
+    const auto refused = ReadEndorsement(one, "s");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kIntegrity);
+  }
+}
+
+TEST_F(Endorsed, StatementsHaveASchemaThatRequiresWhatTheReaderRequires) {
+  const Json schema =
+      LoadSchemaFile(RHARNESS_SOURCE_DIR "/harness/attestation/endorsement.schema.json");
+  const Json json = ToJson(EndorsementStatement(
+      {.file = {"policy.yaml", std::string(64, 'a')}, .reason = "reviewed", .made = world_.now}));
+  ExpectDescribed(schema, json);
+  ExpectSameRequirements(
+      schema, json,
+      [](const Json& one) {
+        const auto statement = ParseStatement(one.Dump(), "s");
+        return statement.ok() && ReadEndorsement(*statement, "s").ok();
+      },
+      7);
+}
+
+TEST_F(Endorsed, OfTomorrowIsRefused) {
+  const auto made = EndorseFile(file_, EndorsementPath(file_), "",
+                                world_.now + std::chrono::hours(1), world_.ada.get());
+  ASSERT_TRUE(made.ok());
+  EXPECT_THAT(Believed(Trust()), HasSubstr("was said at 2026-06-02T01:00:00.000Z; it is "));
+}
+
+}  // namespace
+}  // namespace rharness

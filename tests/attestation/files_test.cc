@@ -1,0 +1,97 @@
+// Files of attestations, line by line, and the files that they speak of.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/attestation/verification.h"
+#include "harness/base/digest.h"
+#include "tests/attestation/attested.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+class AttestedFiles : public testing::Test {
+ protected:
+  std::filesystem::path Put(const std::string& name, const std::string& text) const {
+    EXPECT_TRUE(WriteFileAtomic(folder_.path() / name, text).ok());
+    return folder_.path() / name;
+  }
+  std::string VerifyError(const std::filesystem::path& path) const {
+    const auto verified = VerifyFile(path, policy_, world_.now);
+    return verified.ok() ? fmt::format("{} verified", verified->size())
+                         : verified.error().ToString();
+  }
+  std::string HoldError(const AttestedVerdict& verdict, const std::filesystem::path& path) const {
+    const auto held = HoldToFiles({.said = verdict, .signed_by = {}}, path);
+    if (held.ok()) return fmt::format("{} held", held->held);
+    EXPECT_EQ(held.error().code, ErrorCode::kIntegrity) << held.error().ToString();
+    return held.error().ToString();
+  }
+
+  AttestedWorld world_;
+  TrustPolicy policy_ = world_.Policy();
+  ScopedTempDir folder_ = *ScopedTempDir::Make("rharness-attested-");
+};
+
+TEST_F(AttestedFiles, AreVerifiedLineByLineAndTheFirstBadOneIsNamed) {
+  const std::string ada = WriteEnvelope(world_.Signed({world_.ada.get()}));
+  const std::string eve = WriteEnvelope(world_.Signed({world_.eve.get()}));
+  EXPECT_EQ(VerifyError(Put("a.intoto.jsonl", ada + "\n\n" + ada + "\n")), "2 verified");
+  EXPECT_EQ(VerifyError(Put("a.json", "\n" + ada + "\n")), "1 verified");
+  EXPECT_THAT(VerifyError(Put("b.intoto.jsonl", ada + "\n" + eve + "\n")),
+              HasSubstr("b.intoto.jsonl:2: no key of the policy"));
+  EXPECT_THAT(VerifyError(Put("c.intoto.jsonl", ada + "\nnothing\n")),
+              HasSubstr("c.intoto.jsonl:2"));
+  EXPECT_THAT(VerifyError(Put("d.intoto.jsonl", "\n \n")), HasSubstr("holds no envelope"));
+  EXPECT_THAT(VerifyError(Put("e.intoto.jsonl", "")), HasSubstr("holds no envelope"));
+  EXPECT_THAT(VerifyError(Put("two.json", ada + ada)), HasSubstr("is no envelope"));
+}
+
+TEST_F(AttestedFiles, OfAFolderAreThoseThatSayTheyAreEnvelopes) {
+  const std::string ada = WriteEnvelope(world_.Signed({world_.ada.get()}));
+  const auto none = FindAttestations(Put("x/readme.txt", "").parent_path());
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  const auto b = Put("x/b/b.json", ada);
+  const auto a = Put("x/a.intoto.jsonl", "broken");
+  Put("x/report.json", "{}");
+  const auto found = FindAttestations(folder_.path() / "x");
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(*found, testing::ElementsAre(a, b));
+  EXPECT_FALSE(FindAttestations(folder_.path() / "y").ok());
+}
+
+TEST_F(AttestedFiles, MustBeWhatWasSigned) {
+  AttestedVerdict verdict = world_.verdict;
+  verdict.artifacts = {{"model.safetensors", Sha256HexOf("weights")},
+                       {"out/optimizer.pt", Sha256HexOf("moments")}};
+  verdict.manifest.sha256 = Sha256HexOf("record");
+  const auto model = Put("f/model.safetensors", "weights");
+  const auto folder = model.parent_path();
+  EXPECT_THAT(HoldError(verdict, folder), HasSubstr("optimizer.pt: a signed subject cannot be"));
+  Put("f/out/optimizer.pt", "moments");
+  EXPECT_EQ(HoldError(verdict, folder), "2 held");
+  Put("f/mlp-1.json", "record");
+  EXPECT_EQ(HoldError(verdict, folder), "3 held");
+  EXPECT_EQ(HoldError(verdict, model), "1 held");
+  Put("f/mlp-1.json", "Record");
+  EXPECT_THAT(HoldError(verdict, folder), HasSubstr("mlp-1.json: has sha256 "));
+  std::filesystem::remove(folder / "mlp-1.json");
+  Put("f/model.safetensors", "weightS");
+  EXPECT_THAT(HoldError(verdict, folder),
+              HasSubstr("model.safetensors: has sha256 " + Sha256HexOf("weightS")));
+  EXPECT_THAT(HoldError(verdict, model), HasSubstr("none of the 3 signed subjects of mlp-1"));
+  // Neither a link nor a name that leaves the folder.
+  std::filesystem::remove(folder / "model.safetensors");
+  std::filesystem::create_symlink(Put("elsewhere", "weights"), folder / "model.safetensors");
+  EXPECT_THAT(HoldError(verdict, folder), HasSubstr("model.safetensors"));
+  verdict.artifacts = {{"../elsewhere", Sha256HexOf("weights")}};
+  EXPECT_THAT(HoldError(verdict, folder), HasSubstr("a signed subject cannot be looked at"));
+  verdict.artifacts = {};
+  EXPECT_THAT(HoldError(verdict, folder), HasSubstr("none of the signed subjects of mlp-1"));
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,102 @@
+// `rharness gate --trust`: a baseline and a policy that nobody signed are not taken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/attestation/attested.h"
+#include "tests/cli/drill_program.h"
+#include "tests/compare/fingerprints/build_fingerprint.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+class GateTrust : public DrillProgram {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(WriteJsonFile(At("a.json"), SampleStack().ToJson()).ok());
+    const FingerprintBuilder rounded =
+        SampleStack().Stack("driver", "590").Probe("math_bits", "math").Bits("expf", "other");
+    ASSERT_TRUE(WriteJsonFile(At("b.json"), FingerprintBuilder(rounded).ToJson()).ok());
+    Allow("math_*");
+    Write("ada.pub", PublicPem(std::string(kEd25519Head) + kAdaPublic));
+    Write("trust.yaml",
+          "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\nrules:\n"
+          "  - {predicates: [\"urn:rharness:endorsement:*\"], keys: [ada]}\n");
+    Write("ada.pem", Ed25519Pem(kAdaSeed));
+    Write("eve.pem", Ed25519Pem(std::string(64, '7')));
+    for (const char* key : {"ada.pem", "eve.pem"}) {
+      std::filesystem::permissions(At(key), std::filesystem::perms(0600));
+    }
+    Accept("a.json");
+  }
+  void Allow(const std::string& probes) const {
+    Write("policy.yaml", "version: 1\nrules:\n  - {probes: \"" + probes + "\", allow: [bits]}\n");
+  }
+  void Accept(const std::string& file) const {
+    const ProcessResult accepted =
+        Run({kRharness, "gate", "baseline", "accept", file, "--folder", "base", "--by", "ada",
+             "--reason", "measured twice", "--expires", "2090-12-31"});
+    EXPECT_EQ(accepted.outcome.exit_code, 0) << accepted.stderr_text;
+  }
+  ProcessResult Gate(const std::string& baseline = "base",
+                     const std::string& trust = "trust.yaml") const {
+    return Run({kRharness, "gate", "--baseline", baseline, "--candidate", "b.json", "--policy",
+                "policy.yaml", "--trust", trust});
+  }
+  void ExpectRefused(const std::string& says) const {
+    const ProcessResult result = Gate();
+    EXPECT_EQ(result.outcome.exit_code, 5) << result.stdout_text;
+    EXPECT_EQ(result.stdout_text, "");
+    EXPECT_THAT(result.stderr_text, HasSubstr(says));
+  }
+  void Sign(const std::string& file, const std::string& key) const {
+    const ProcessResult signed_one =
+        Run({kRharness, "attest", file, "--key", key, "--reason", "reviewed"});
+    EXPECT_EQ(signed_one.outcome.exit_code, 0) << signed_one.stderr_text;
+  }
+};
+
+TEST_F(GateTrust, TakesNoBaselineAndNoPolicyThatNobodySigned) {
+  ExpectRefused("base/baseline.jsonl: nobody has signed it");
+  Sign("base/baseline.jsonl", "ada.pem");
+  ExpectRefused("policy.yaml: nobody has signed it");
+  Sign("policy.yaml", "eve.pem");
+  ExpectRefused("policy.yaml.intoto.jsonl:1: no key of the policy has signed this");
+  Sign("policy.yaml", "ada.pem");
+  const ProcessResult open = Gate();
+  EXPECT_EQ(open.outcome.exit_code, 0) << open.stdout_text << open.stderr_text;
+  EXPECT_THAT(open.stderr_text, HasSubstr("policy.yaml is signed by Ada"));
+}
+
+TEST_F(GateTrust, AsksAgainForWhatWasChangedSinceItWasSigned) {
+  Sign("base/baseline.jsonl", "ada.pem");
+  Sign("policy.yaml", "ada.pem");
+  EXPECT_EQ(Gate().outcome.exit_code, 0);
+  Allow("*");
+  ExpectRefused("policy.yaml: has sha256 ");
+  Sign("policy.yaml", "ada.pem");
+  EXPECT_EQ(Gate("base/baseline.json").outcome.exit_code, 0);
+  Accept("b.json");
+  ExpectRefused("baseline.jsonl: has sha256 ");
+  EXPECT_EQ(Gate("a.json").outcome.exit_code, 5);
+  Sign("a.json", "ada.pem");
+  EXPECT_EQ(Gate("a.json").outcome.exit_code, 0);
+  EXPECT_EQ(Gate("base", "none.yaml").outcome.exit_code, 2);
+}
+
+TEST_F(GateTrust, WhatItAsksForIsVerifiedByItself) {
+  Sign("policy.yaml", "ada.pem");
+  const std::vector<std::string> verify = {kRharness,    "verify",     "policy.yaml.intoto.jsonl",
+                                           "--trust",    "trust.yaml", "--artifacts",
+                                           "policy.yaml"};
+  const ProcessResult good = Run(verify);
+  EXPECT_EQ(good.outcome.exit_code, 0) << good.stderr_text;
+  EXPECT_THAT(good.stdout_text, HasSubstr("policy.yaml with sha256 "));
+  EXPECT_THAT(good.stdout_text, HasSubstr(" (reviewed), signed by ada (Ada)"));
+  Allow("*");
+  EXPECT_EQ(Run(verify).outcome.exit_code, 5);
+}
+
+}  // namespace
+}  // namespace rharness
