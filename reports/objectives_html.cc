@@ -22,12 +22,13 @@ std::string ObjectivePageRow(const FamilyObjectives& family) {
   return fmt::format(
       "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"State\">{}</td>"
       "<td data-l=\"Reproducible\">{}</td><td data-l=\"Worst case\">{}</td>"
-      "<td data-l=\"Budget\">{}</td><td data-l=\"Open\">{}</td><td data-l=\"Flaky\">{}</td>"
+      "<td data-l=\"Budget\">{}</td><td data-l=\"Judged\">{}</td><td data-l=\"Open\">{}</td><td "
+      "data-l=\"Flaky\">{}</td>"
       "<td data-l=\"Waits longest\">{}</td><td data-l=\"Owner\">{}</td></tr>\n",
       asked ? ObjectiveKind(family.state()) : "infra", HtmlText(family.family, 200),
       asked ? fmt::format("<span class=\"b\">{}</span>", ObjectiveBadge(family.state())) : "-",
       RateWords(family), family.rate ? fmt::format("{:.4g} %", 100.0 * family.worst_case) : "-",
-      BudgetWords(family), ShareWords(family.open, judged),
+      BudgetWords(family), ShareWords(judged, family.runs), family.open,
       ShareWords(family.flipped, family.checked_twice), DaysWords(family.oldest_days),
       HtmlText(family.owner, 100));
 }
@@ -105,13 +106,14 @@ std::string WriteHtml(const ObjectivesReport& report) {
                   .next_html = HtmlText(report.next, 600),
                   .skip_id = "families",
                   .skip_words = "Skip to the families"});
+  out += HtmlNotes(report.notes);
   std::string rows;
   const std::size_t shown = std::min(report.families.size(), kMostObjectiveSections);
   for (std::size_t i = 0; i < shown; ++i) rows += ObjectivePageRow(report.families[i]);
   out += "<section id=\"families\">\n";
   out += HtmlTable("Families",
-                   HtmlHeads({"Family", "State", "Reproducible", "Worst case", "Budget", "Open",
-                              "Flaky", "Waits longest", "Owner"}),
+                   HtmlHeads({"Family", "State", "Reproducible", "Worst case", "Budget", "Judged",
+                              "Open", "Flaky", "Waits longest", "Owner"}),
                    rows, "stack");
   out += HtmlLeftOut(report.families.size(), shown, kObjectivesRecord) + "</section>\n";
   for (std::size_t i = 0; i < shown; ++i) out += ObjectiveSection(report.families[i]);

@@ -37,9 +37,9 @@ Json ToJson(const FamilyObjectives& family) {
                                 {"identical", family.identical},
                                 {"violations", family.violations},
                                 {"rate", family.rate},
-                                {"rate_low", family.rate_low},
-                                {"rate_high", family.rate_high},
-                                {"worst_case", family.worst_case},
+                                {"rate_low", family.rate ? Json(family.rate_low) : Json()},
+                                {"rate_high", family.rate ? Json(family.rate_high) : Json()},
+                                {"worst_case", family.rate ? Json(family.worst_case) : Json()},
                                 {"budget_left", family.budget_left},
                                 {"checked_twice", family.checked_twice},
                                 {"flipped", family.flipped},
@@ -75,6 +75,7 @@ Json ToJson(const ObjectivesReport& report) {
                            {"exit_code", report.exit_code},
                            {"headline", report.headline},
                            {"next", report.next},
+                           {"notes", PlainArray(report.notes)},
                            {"families", std::move(families)}});
 }
 

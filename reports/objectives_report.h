@@ -91,6 +91,7 @@ struct ObjectivesReport {
   std::vector<FamilyObjectives> families;  // the worst first
   std::string headline;                    // one sentence
   std::string next;                        // what to do now; empty: nothing
+  std::vector<std::string> notes;          // such as objectives that no family has
   int exit_code = 0;
 };
 

@@ -19,13 +19,14 @@ struct ObjectiveColumn {
   int columns;
 };
 constexpr ObjectiveColumn kObjectiveColumns[] = {{"state", 10},  {"reproducible (95 %)", 22},
-                                                 {"budget", 10}, {"open", 8},
-                                                 {"waits", 6},   {"flaky", 8}};
+                                                 {"budget", 10}, {"judged", 10},
+                                                 {"open", 4},    {"waits", 6},
+                                                 {"flaky", 8}};
 
 // Of the names: as wide as they are, and as the other columns leave room for.
 int NameColumns(const ObjectivesReport& report, int columns) {
   constexpr int kLeastName = 12;
-  constexpr int kOthers = 70;
+  constexpr int kOthers = 77;
   std::size_t longest = kLeastName;
   for (const FamilyObjectives& family : report.families) {
     longest = std::max(longest, std::min<std::size_t>(SafeText(family.family, 200).size(), 60));
@@ -53,8 +54,9 @@ std::string ObjectiveRow(const FamilyObjectives& family, int name, int columns, 
   const std::int64_t judged = family.good + family.bad + family.open;
   return Padded(ElideEnd(SafeText(family.family, 200), name), name) + " " +
          ObjectiveCells(
-             {state, RateWords(family), BudgetWords(family), ShareWords(family.open, judged),
-              DaysWords(family.oldest_days), ShareWords(family.flipped, family.checked_twice)},
+             {state, RateWords(family), BudgetWords(family), ShareWords(judged, family.runs),
+              std::to_string(family.open), DaysWords(family.oldest_days),
+              ShareWords(family.flipped, family.checked_twice)},
              columns - name - 1, color, VerdictOf(family.state())) +
          "\n";
 }
@@ -64,6 +66,25 @@ std::string ObjectiveHead(int name, int columns) {
   for (const ObjectiveColumn& one : kObjectiveColumns) heads.emplace_back(one.head);
   return Padded("family", name) + " " +
          ObjectiveCells(heads, columns - name - 1, false, Verdict::kInconclusive) + "\n";
+}
+
+// What is missed, and what is not known, a sentence each.
+std::string CheckLines(const ObjectivesReport& report, int columns) {
+  std::string out;
+  std::size_t told = 0;
+  for (const FamilyObjectives& family : report.families) {
+    for (const ObjectiveCheck& check : family.checks) {
+      if (check.state == ObjectiveState::kMet || told++ >= kMostMissedLines) continue;
+      const std::string owner =
+          family.owner.empty() ? "" : fmt::format(" [{}]", SafeText(family.owner, 100));
+      out += Wrapped(fmt::format("{}: {}{}{}", SafeText(family.family, 200),
+                                 check.state == ObjectiveState::kUnknown ? "not known: " : "",
+                                 SafeText(check.words, 600), owner),
+                     columns);
+    }
+  }
+  if (told > kMostMissedLines) out += fmt::format("and {} more\n", told - kMostMissedLines);
+  return out.empty() ? out : "\n" + out;
 }
 
 }  // namespace
@@ -80,20 +101,10 @@ std::string WriteTerminal(const ObjectivesReport& report, int columns, bool colo
     out += fmt::format("and {}\n",
                        Counted(report.families.size() - kMostObjectiveRows, "more family"));
   }
-  std::size_t told = 0;
-  for (const FamilyObjectives& family : report.families) {
-    for (const ObjectiveCheck& check : family.checks) {
-      const bool wrong =
-          check.state == ObjectiveState::kMissed || check.state == ObjectiveState::kBurning;
-      if (!wrong || told++ >= kMostMissedLines) continue;
-      out +=
-          (told == 1 ? "\n" : "") +
-          Wrapped(fmt::format("{}: {}{}", SafeText(family.family, 200), SafeText(check.words, 600),
-                              family.owner.empty() ? "" : " [" + SafeText(family.owner, 100) + "]"),
-                  columns);
-    }
+  out += CheckLines(report, columns);
+  for (const std::string& note : report.notes) {
+    out += "\n" + Wrapped("Note: " + SafeText(note, 600), columns);
   }
-  if (told > kMostMissedLines) out += fmt::format("and {} more\n", told - kMostMissedLines);
   if (!report.next.empty()) out += "\n" + Wrapped("Next: " + SafeText(report.next, 600), columns);
   return out;
 }

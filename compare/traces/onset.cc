@@ -1,4 +1,4 @@
-// From the records of all steps to where two runs part.
+// From the records of all steps of one rank to where two runs part.
 #include "compare/traces/onset.h"
 
 #include <fmt/format.h>
@@ -14,31 +14,18 @@
 namespace rharness {
 namespace {
 
-using StepSpans = std::map<std::int64_t, std::span<const TraceRecord>>;
-
-StepSpans SpansOf(const Trace& trace) {
-  StepSpans spans;
-  const std::span<const TraceRecord> all(trace.records);
-  for (std::size_t from = 0; from < all.size();) {
-    std::size_t to = from;
-    while (to < all.size() && all[to].step == all[from].step) ++to;
-    spans[all[from].step] = all.subspan(from, to - from);
-    from = to;
-  }
-  return spans;
-}
-
 bool Differs(const OnsetRecord& record) {
   return record.state != RecordState::kEqual && record.state != RecordState::kUnknown;
 }
 
-// Where the runs can be said to part: on equal inputs, or where one has other operators.
-bool CanPart(const OnsetRecord& record) {
-  if (!IsComputed(record.a.kind)) return false;
-  if (record.state == RecordState::kOrigin) return true;
-  const bool lonely = record.state == RecordState::kOnlyA || record.state == RecordState::kOnlyB;
-  // The optimizer's own tensors have other names in other versions.
-  return lonely && record.a.kind != TraceKind::kState;
+// Steps of one side that lie within those of the other, which has them not.
+std::vector<std::int64_t> StepsMissing(const StepSpans& in, const StepSpans& from) {
+  std::vector<std::int64_t> missing;
+  for (const auto& [step, records] : in) {
+    const bool within = !from.empty() && step > from.begin()->first && step < from.rbegin()->first;
+    if (within && !from.contains(step)) missing.push_back(step);
+  }
+  return missing;
 }
 
 OnsetStep SummaryOf(std::int64_t step, const std::vector<OnsetRecord>& records) {
@@ -93,6 +80,8 @@ class OnsetSearch {
                   .b_ends = !b_.ended && step == of_b.rbegin()->first,
                   .parted_before = onset_.origin.has_value() || parted_});
     }
+    NoteMissing(StepsMissing(of_a, of_b), "A");
+    NoteMissing(StepsMissing(of_b, of_a), "B");
     if (onset_.steps.empty()) {
       onset_.notes.push_back("the traces have no step in common");
     } else if (!onset_.origin) {
@@ -104,6 +93,28 @@ class OnsetSearch {
   }
 
  private:
+  // Where the runs can be said to part: on equal inputs, or where one has other operators.
+  bool CanPart(const OnsetRecord& record) const {
+    if (!IsComputed(record.a.kind)) return false;
+    if (record.state == RecordState::kOrigin) return true;
+    // What is not there may be in a line that could not be read.
+    if (record.state == RecordState::kOnlyA && b_.bad_lines > 0) return false;
+    if (record.state == RecordState::kOnlyB && a_.bad_lines > 0) return false;
+    const bool lonely = record.state == RecordState::kOnlyA || record.state == RecordState::kOnlyB;
+    // The optimizer's own tensors have other names in other versions.
+    return lonely && record.a.kind != TraceKind::kState;
+  }
+
+  void NoteMissing(const std::vector<std::int64_t>& steps, std::string_view side) {
+    constexpr std::size_t kMostTold = 5;
+    if (steps.empty()) return;
+    const std::span<const std::int64_t> told(steps.data(), std::min(steps.size(), kMostTold));
+    onset_.notes.push_back(
+        fmt::format("rank {}: of the steps that both traced, {} {} in {} alone: {}{}", onset_.rank,
+                    steps.size(), steps.size() == 1 ? "is" : "are", side, fmt::join(told, ", "),
+                    steps.size() > kMostTold ? ", ..." : ""));
+  }
+
   void Look(std::int64_t step, const StepSides& sides) {
     std::vector<OnsetRecord> records = RelateRecords(sides);
     onset_.steps.push_back(SummaryOf(step, records));
@@ -118,7 +129,8 @@ class OnsetSearch {
         generators_.insert(record.a.name);
       }
     }
-    const auto first = std::ranges::find_if(records, CanPart);
+    const auto can_part = [this](const OnsetRecord& one) { return CanPart(one); };
+    const auto first = std::ranges::find_if(records, can_part);
     if (first == records.end()) {
       const bool equal = std::ranges::none_of(
           records, [](const OnsetRecord& one) { return Differs(one) && IsComputed(one.a.kind); });
@@ -137,7 +149,9 @@ class OnsetSearch {
   void Classify() {
     const OnsetRecord& origin = *onset_.origin;
     onset_.end = "parts";
-    if (origin.state != RecordState::kOrigin) return Set("structure", Layer::kCode);
+    if (origin.state != RecordState::kOrigin) {
+      return Set(origin.a.call > 0 ? "calls" : "structure", Layer::kCode);
+    }
     // A rounding of the same operator is another kernel; more than that is another computation.
     const bool rounds = origin.size == DifferenceSize::kRounding ||
                         origin.size == DifferenceSize::kReducedPrecision;
@@ -242,6 +256,17 @@ class OnsetSearch {
                                          b_.framework_version));
     }
     if (!onset_.origin) return;
+    if (onset_.end == "between_steps") {  // how it began was not traced
+      onset_.growth = "unknown";
+      return;
+    }
+    const auto is_larger = [](const OnsetRecord& one) {
+      return one.size == DifferenceSize::kLarge || one.size == DifferenceSize::kReducedPrecision;
+    };
+    if (std::ranges::any_of(onset_.origins, is_larger)) {
+      onset_.growth = "change";
+      return;
+    }
     switch (onset_.origin->size) {
       case DifferenceSize::kNone:
       case DifferenceSize::kNotMeasured:
@@ -277,49 +302,9 @@ class OnsetSearch {
   std::set<std::string> generators_;
 };
 
-// The norm of all parameters, and the loss, by step.
-std::vector<CurveSeries> CurvesOfTrace(const Trace& trace) {
-  CurveSeries loss{.name = "loss"};
-  CurveSeries norm{.name = "parameter norm"};
-  for (const auto& [step, records] : SpansOf(trace)) {
-    double squares = 0.0;
-    double value = std::numeric_limits<double>::quiet_NaN();
-    for (const TraceRecord& record : records) {
-      if (record.kind == TraceKind::kParameter) squares += record.norm * record.norm;
-      if (record.kind == TraceKind::kLoss) value = record.norm;
-    }
-    loss.steps.push_back(step);
-    loss.values.push_back(value);
-    norm.steps.push_back(step);
-    norm.values.push_back(std::sqrt(squares));
-  }
-  return {std::move(loss), std::move(norm)};
-}
-
-const Trace* OfRank(const std::vector<Trace>& traces, int rank) {
-  const auto found = std::ranges::find(traces, rank, &Trace::rank);
-  return found == traces.end() ? nullptr : &*found;
-}
-
-// The origin that comes first; ranks are in step, so that their orders can be held together.
-bool PartsEarlier(const Onset& one, const Onset& other) {
-  if (one.origin.has_value() != other.origin.has_value()) return one.origin.has_value();
-  if (!one.origin) return one.end == "equal" && other.end != "equal";
-  return std::pair(one.origin->a.step, one.origin->a.order) <
-         std::pair(other.origin->a.step, other.origin->a.order);
-}
-
-void AddTroubles(const Trace& trace, std::vector<std::string>* notes) {
-  notes->insert(notes->end(), trace.notes.begin(), trace.notes.end());
-  if (!trace.trouble.empty()) {
-    notes->push_back(
-        fmt::format("{}: the hooks stopped: {}; the run went on", trace.path, trace.trouble));
-  } else if (!trace.ended) {
-    notes->push_back(trace.path + ": has no end: its run was ended, or is still going on");
-  }
-}
-
 }  // namespace
+
+Onset OnsetOfRank(const Trace& a, const Trace& b) { return OnsetSearch(a, b).Run(); }
 
 std::string_view RecordStateName(RecordState state) {
   constexpr std::string_view kNames[] = {"equal",  "origin", "handed_on",
@@ -331,48 +316,6 @@ std::string_view DifferenceSizeName(DifferenceSize size) {
   constexpr std::string_view kNames[] = {"none", "rounding", "reduced_precision", "large",
                                          "not_measured"};
   return kNames[static_cast<std::size_t>(size)];
-}
-
-Onset FindOnset(const std::vector<Trace>& a, const std::vector<Trace>& b,
-                const std::vector<std::vector<Trace>>& replicates) {
-  std::optional<Onset> first;
-  std::vector<std::string> notes;
-  std::vector<std::string> ranks;
-  for (const Trace& one : a) {
-    AddTroubles(one, &notes);
-    const Trace* other = OfRank(b, one.rank);
-    if (other == nullptr) {
-      notes.push_back(fmt::format("rank {} was traced in A alone", one.rank));
-      continue;
-    }
-    Onset onset = OnsetSearch(one, *other).Run();
-    if (onset.origin && a.size() > 1) {
-      ranks.push_back(fmt::format("rank {} at step {}, {}", one.rank, onset.origin->a.step,
-                                  NameOfRecord(onset.origin->a)));
-    }
-    if (!first || PartsEarlier(onset, *first)) first = std::move(onset);
-  }
-  for (const Trace& one : b) {
-    AddTroubles(one, &notes);
-    if (OfRank(a, one.rank) == nullptr) {
-      notes.push_back(fmt::format("rank {} was traced in B alone", one.rank));
-    }
-  }
-  Onset onset = first ? std::move(*first) : Onset();
-  if (ranks.size() > 1) notes.push_back(fmt::format("ranks part: {}", fmt::join(ranks, "; ")));
-  onset.notes.insert(onset.notes.end(), notes.begin(), notes.end());
-  std::vector<std::vector<CurveSeries>> further;
-  for (const std::vector<Trace>& replicate : replicates) {
-    if (const Trace* trace = OfRank(replicate, onset.rank))
-      further.push_back(CurvesOfTrace(*trace));
-  }
-  const Trace* of_a = OfRank(a, onset.rank);
-  const Trace* of_b = OfRank(b, onset.rank);
-  if (!further.empty() && of_a != nullptr && of_b != nullptr) {
-    onset.curves = CompareCurves(CurvesOfTrace(*of_a), CurvesOfTrace(*of_b), further, CurveRules());
-  }
-  DescribeOnset(&onset);
-  return onset;
 }
 
 }  // namespace rharness

@@ -69,7 +69,7 @@ struct Onset {
   std::string end = "nothing_compared";
   // Of "parts": "batch", "batch_order", "initial_weights", "initial_state", "outside_of_steps",
   // "operator", "random_operator", "between_operators", "loss", "backward", "gradient",
-  // "settings", "optimizer", "structure". Else empty.
+  // "settings", "optimizer", "calls", "structure". Else empty.
   std::string what;
   Layer layer = Layer::kEnvironment;  // of `what`
   int rank = 0;                       // of the trace that the rest is about

@@ -38,7 +38,14 @@ constexpr OnsetWords kOnsetWords[] = {
     {"settings", "{} differs after a step with equal gradients: the optimizer has other settings",
      "set the settings that are named as they were"},
     {"optimizer", "{} differs after a step with equal gradients and settings",
-     "compare the optimizer's own code and whether it runs fused, and on what"},
+     "compare the optimizer's own code, whether it runs fused, and on what; and what else writes "
+     "its "
+     "state"},
+    {"calls",
+     "{} is there in one run alone, which calls the network once more before its optimizer's step",
+     "compare the loop around the optimizer: batches whose gradients are accumulated, steps that "
+     "are "
+     "skipped (a gradient scaler does so where a gradient is not finite)"},
     {"structure", "{} is there in one run alone: the networks are not the same",
      "compare the code that builds the network"},
 };
@@ -117,8 +124,16 @@ std::string NextOf(const Onset& onset, const OnsetWords& words) {
 void DescribeParting(Onset* onset) {
   for (const OnsetWords& words : kOnsetWords) {
     if (words.what != onset->what) continue;
-    const std::string part = PartOf(onset->origin->a);
-    onset->headline = fmt::format("the runs part at step {}: {}", onset->origin->a.step,
+    const TraceRecord& record = onset->origin->a;
+    std::string part = PartOf(record);
+    std::int64_t step = record.step;
+    // As a step begins with them, the one before wrote them.
+    const bool kept = record.kind == TraceKind::kBuffer || record.kind == TraceKind::kState;
+    if (kept && onset->equal_until) {
+      part += fmt::format(", as step {} begins with it,", step);
+      step = *onset->equal_until;
+    }
+    onset->headline = fmt::format("the runs part at step {}: {}", step,
                                   fmt::format(fmt::runtime(words.sentence), part));
     onset->next = NextOf(*onset, words);
   }

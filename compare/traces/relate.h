@@ -4,6 +4,7 @@
 #ifndef RHARNESS_COMPARE_TRACES_RELATE_H_
 #define RHARNESS_COMPARE_TRACES_RELATE_H_
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct StepSides {
 };
 
 // In the order of A, with B's own where B has them. A record is paired with the one of the same
-// kind, name, call and index. What differs is handed on where something differs of:
+// kind, name, call and index, the second of two such with the second. What differs is handed on
+// where something differs of:
 //   parameter, buffer, state   the steps before
 //   input, loss                whatever the forward pass had before it
 //   output                     its inputs, parameters and buffers below its name, operators within
@@ -34,6 +36,13 @@ std::vector<OnsetRecord> RelateRecords(const StepSides& step);
 
 // Whether a record can be where runs part: settings and generators only explain.
 bool IsComputed(TraceKind kind);
+
+// The records of a trace by step.
+using StepSpans = std::map<std::int64_t, std::span<const TraceRecord>>;
+StepSpans SpansOf(const Trace& trace);
+
+// Where two traces of one rank part; FindOnset asks it of each.
+Onset OnsetOfRank(const Trace& a, const Trace& b);
 
 }  // namespace rharness
 

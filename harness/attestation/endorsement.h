@@ -21,7 +21,7 @@ namespace rharness {
 inline constexpr char kEndorsementPredicate[] = "urn:rharness:endorsement:v1";
 
 struct Endorsement {
-  Subject file;        // by its name alone
+  SignedSubject file;  // by its name alone
   std::string reason;  // in words; may be empty
   WallTime made{};     // as the first who signed it said
 };

@@ -24,7 +24,7 @@ Result<Statement> ReadStatement(const Json& json, const std::string& where) {
   reader.Read("predicateType", &statement.predicate_type);
   std::set<std::string> names;
   reader.ForEach("subject", [&](JsonReader& one) {
-    Subject& subject = statement.subjects.emplace_back();
+    SignedSubject& subject = statement.subjects.emplace_back();
     ReadSubject(one, &subject);
     if (one.ok() && !names.insert(subject.name).second) {
       one.Fail("a second subject of this name", "name");
@@ -40,12 +40,12 @@ Result<Statement> ReadStatement(const Json& json, const std::string& where) {
 
 }  // namespace
 
-Json ToJson(const Subject& subject) {
+Json ToJson(const SignedSubject& subject) {
   return Json::MakeObject(
       {{"name", subject.name}, {"digest", Json::MakeObject({{"sha256", subject.sha256}})}});
 }
 
-void ReadSubject(JsonReader& reader, Subject* out) {
+void ReadSubject(JsonReader& reader, SignedSubject* out) {
   reader.Read("name", &out->name);
   if (reader.ok() && out->name.empty()) reader.Fail("is empty", "name");
   ReadSha256(reader, &out->sha256);
@@ -62,7 +62,7 @@ void ReadSha256(JsonReader& reader, std::string* out) {
 
 Json ToJson(const Statement& statement) {
   Json subjects = Json::MakeArray();
-  for (const Subject& one : statement.subjects) subjects.Append(ToJson(one));
+  for (const SignedSubject& one : statement.subjects) subjects.Append(ToJson(one));
   return Json::MakeObject({{"_type", kStatementType},
                            {"subject", std::move(subjects)},
                            {"predicateType", statement.predicate_type},

@@ -20,14 +20,14 @@ inline constexpr char kStatementType[] = "https://in-toto.io/Statement/v1";
 inline constexpr char kStatementPayload[] = "application/vnd.in-toto+json";
 
 // A file by its name and content.
-struct Subject {
+struct SignedSubject {
   std::string name;
   std::string sha256;
-  bool operator==(const Subject&) const = default;
+  bool operator==(const SignedSubject&) const = default;
 };
 
 struct Statement {
-  std::vector<Subject> subjects;
+  std::vector<SignedSubject> subjects;
   std::string predicate_type;
   Json predicate;
 };
@@ -40,8 +40,8 @@ Result<Statement> ParseStatement(std::string_view payload, std::string_view wher
 
 // {"name": ..., "digest": {"sha256": ...}}, an in-toto ResourceDescriptor, and reading it; both are
 // required. Of digests alone: "digest" of the reader's value.
-Json ToJson(const Subject& subject);
-void ReadSubject(JsonReader& reader, Subject* out);
+Json ToJson(const SignedSubject& subject);
+void ReadSubject(JsonReader& reader, SignedSubject* out);
 void ReadSha256(JsonReader& reader, std::string* out);
 
 }  // namespace rharness

@@ -55,9 +55,9 @@ void ReadReasons(JsonReader& reader, std::optional<Layer> layer, std::vector<Fin
   });
 }
 
-Json SubjectsJson(const std::vector<Subject>& subjects) {
+Json SubjectsJson(const std::vector<SignedSubject>& subjects) {
   Json list = Json::MakeArray();
-  for (const Subject& one : subjects) list.Append(ToJson(one));
+  for (const SignedSubject& one : subjects) list.Append(ToJson(one));
   return list;
 }
 
@@ -113,7 +113,7 @@ Json RerunJson(const AttestedRerun& rerun) {
   return json;
 }
 
-void ReadSubjects(JsonReader& reader, std::vector<Subject>* out) {
+void ReadSubjects(JsonReader& reader, std::vector<SignedSubject>* out) {
   reader.ForEach("artifacts", [&](JsonReader& one) { ReadSubject(one, &out->emplace_back()); });
 }
 
@@ -214,7 +214,7 @@ Result<AttestedVerdict> ReadVerdictStatement(const Statement& statement, std::st
     const Status status = reader.status();
     return IntegrityError("is no verdict: " + status.error().message, status.error().where);
   }
-  for (const Subject& one : statement.subjects) {
+  for (const SignedSubject& one : statement.subjects) {
     if (one != verdict.manifest) verdict.artifacts.push_back(one);
   }
   return verdict;

@@ -49,16 +49,16 @@ void AddReasons(const ReportRun& run, AttestedVerdict* verdict) {
 }
 
 // Of two files of one name the first counts: a shard that two indexes list.
-void AddSubject(std::string name, const std::string& sha256, std::vector<Subject>* subjects) {
+void AddSubject(std::string name, const std::string& sha256, std::vector<SignedSubject>* subjects) {
   if (!IsSha256Hex(sha256)) return;
-  const bool known = std::ranges::find(*subjects, name, &Subject::name) != subjects->end();
+  const bool known = std::ranges::find(*subjects, name, &SignedSubject::name) != subjects->end();
   if (!known) subjects->push_back({std::move(name), sha256});
 }
 
 }  // namespace
 
-std::vector<Subject> CheckpointSubjects(const std::vector<Artifact>& artifacts) {
-  std::vector<Subject> subjects;
+std::vector<SignedSubject> CheckpointSubjects(const std::vector<Artifact>& artifacts) {
+  std::vector<SignedSubject> subjects;
   for (const Artifact& artifact : artifacts) {
     if (!IsCheckpoint(artifact)) continue;
     AddSubject(artifact.path, artifact.sha256, &subjects);
@@ -79,7 +79,7 @@ AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& r
   verdict.manifest = {manifest.run_id + ".json", Sha256HexOf(ToJson(manifest).Dump(2) + "\n")};
   verdict.artifacts = CheckpointSubjects(manifest.artifacts);
   std::erase_if(verdict.artifacts,
-                [&](const Subject& one) { return one.name == verdict.manifest.name; });
+                [&](const SignedSubject& one) { return one.name == verdict.manifest.name; });
   verdict.drill_id = SafeText(drill.report->drill_id, kMostTextBytes);
   verdict.started = drill.report->started;
   verdict.decided = drill.report->ended;

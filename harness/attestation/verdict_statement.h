@@ -26,11 +26,11 @@ inline constexpr char kVerdictPredicate[] = "urn:rharness:verdict:v1";
 // A rerun as the drill's folder has it.
 struct AttestedRerun {
   int index = 0;
-  std::string state;               // as in ReportRerun
-  std::string outcome;             // "exited with 0"
-  std::string reason;              // empty when compared
-  std::string evidence_sha256;     // of evidence.json; empty: there is none
-  std::vector<Subject> artifacts;  // its checkpoints
+  std::string state;                     // as in ReportRerun
+  std::string outcome;                   // "exited with 0"
+  std::string reason;                    // empty when compared
+  std::string evidence_sha256;           // of evidence.json; empty: there is none
+  std::vector<SignedSubject> artifacts;  // its checkpoints
 };
 
 struct AttestedLayer {
@@ -43,9 +43,9 @@ struct AttestedLayer {
 struct AttestedVerdict {
   std::string run_id;
   std::string family;
-  std::string declared;  // "bitwise" or "statistical"
-  Subject manifest;      // "RUN.json", as `rharness record` and `import` write it
-  std::vector<Subject> artifacts;
+  std::string declared;    // "bitwise" or "statistical"
+  SignedSubject manifest;  // "RUN.json", as `rharness record` and `import` write it
+  std::vector<SignedSubject> artifacts;
   std::string drill_id;
   WallTime started{};  // of the drill
   WallTime decided{};  // when it ended
@@ -71,7 +71,7 @@ AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& r
                                   const Manifest& manifest, std::vector<AttestedRerun> reruns);
 
 // The files of these artifacts that hold tensors, by their paths, with every part.
-std::vector<Subject> CheckpointSubjects(const std::vector<Artifact>& artifacts);
+std::vector<SignedSubject> CheckpointSubjects(const std::vector<Artifact>& artifacts);
 
 Statement VerdictStatement(const AttestedVerdict& verdict);
 // Errors: integrity for another predicate type, members missing or of another type, a layer that is

@@ -119,7 +119,7 @@ Result<std::string> DigestOf(const HeldFolder& folder, const std::string& name) 
   return digest.sha256;
 }
 
-Status HoldSubject(const HeldFolder& folder, const Subject& subject) {
+Status HoldSubject(const HeldFolder& folder, const SignedSubject& subject) {
   const std::string where = (folder.path() / Shown(subject.name)).string();
   const auto digest = DigestOf(folder, subject.name);
   if (!digest.ok()) {
@@ -135,8 +135,8 @@ Status HoldSubject(const HeldFolder& folder, const Subject& subject) {
 // What must be there, and what must be the signed one where it is there.
 struct SubjectsToHold {
   std::string of;
-  std::vector<Subject> required;
-  std::vector<Subject> others;
+  std::vector<SignedSubject> required;
+  std::vector<SignedSubject> others;
 };
 
 SubjectsToHold ToHold(const Verified& verified) {
@@ -147,7 +147,7 @@ SubjectsToHold ToHold(const Verified& verified) {
 
 Result<HeldSubjects> HoldToFile(const SubjectsToHold& subjects, const fs::path& file) {
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
-  const auto is_it = [&](const Subject& one) { return one.sha256 == digest.sha256; };
+  const auto is_it = [&](const SignedSubject& one) { return one.sha256 == digest.sha256; };
   if (std::ranges::any_of(subjects.required, is_it) ||
       std::ranges::any_of(subjects.others, is_it)) {
     return HeldSubjects{.held = 1};
@@ -263,7 +263,7 @@ Result<Verified> VerifyEndorsed(const fs::path& file, const TrustPolicy& policy,
   for (auto one = all.rbegin(); one != all.rend(); ++one) {
     const Endorsement* endorsement = one->endorsement();
     if (endorsement != nullptr &&
-        endorsement->file == Subject{file.filename().string(), digest.sha256}) {
+        endorsement->file == SignedSubject{file.filename().string(), digest.sha256}) {
       return std::move(*one);
     }
   }
@@ -279,11 +279,11 @@ Result<HeldSubjects> HoldToFiles(const Verified& verified, const fs::path& folde
   if (!fs::is_directory(folder_or_file, error)) return HoldToFile(subjects, folder_or_file);
   ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
   HeldSubjects held;
-  for (const Subject& one : subjects.required) {
+  for (const SignedSubject& one : subjects.required) {
     RETURN_IF_ERROR(HoldSubject(folder, one));
     ++held.held;
   }
-  for (const Subject& one : subjects.others) {
+  for (const SignedSubject& one : subjects.others) {
     if (!fs::exists(fs::symlink_status(folder_or_file / one.name, error))) continue;
     RETURN_IF_ERROR(HoldSubject(folder, one));
     ++held.held;

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "harness/base/files.h"
-#include "harness/base/stderr_line.h"
+#include "harness/base/progress.h"
 #include "harness/base/version.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"

@@ -184,6 +184,29 @@ bool HasPlaceholder(const std::vector<std::string>& words, std::string_view plac
       words, [&](const std::string& word) { return word.find(placeholder) != word.npos; });
 }
 
+// One is the other, or lies in it.
+bool Overlap(const std::string& a, const std::string& b) {
+  const auto lies_in = [](const std::string& path, const std::string& folder) {
+    return path == folder || path.starts_with(folder + "/");
+  };
+  return lies_in(a, b) || lies_in(b, a);
+}
+
+// What a step is given must not be taken for what it saves.
+void CheckSteps(JsonReader& reader, const Property& property) {
+  std::string laid = property.laid_at.empty() ? property.checkpoint : property.laid_at;
+  for (const ReshardStep& step : property.steps) {
+    if (Overlap(step.saved, laid)) {
+      return reader.Fail(fmt::format("a step saves to '{}', which overlaps with '{}', where what "
+                                     "it loads is laid: a step that does nothing would be held; "
+                                     "name another place, or lay it elsewhere by laid_at",
+                                     TerminalSafe(step.saved), TerminalSafe(laid)),
+                         "steps");
+    }
+    laid = step.saved;
+  }
+}
+
 // What no single member shows.
 void CheckWhole(JsonReader& reader, const Property& property) {
   if (!reader.ok()) return;
@@ -198,6 +221,7 @@ void CheckWhole(JsonReader& reader, const Property& property) {
   if (property.kind == PropertyKind::kResharded && property.steps.empty()) {
     return reader.Fail("is empty; expected one step or more", "steps");
   }
+  if (property.kind == PropertyKind::kResharded) CheckSteps(reader, property);
   if (property.kind == PropertyKind::kResharded && !property.within.metrics.empty()) {
     return reader.Fail("a checkpoint that is saved again has no metrics; expected tensors",
                        "within");

@@ -186,6 +186,23 @@ int RankOf(const FamilyObjectives& family) {
   return 3;
 }
 
+// Objectives that no family has: a slip in a name would else be met for ever.
+std::vector<std::string> FindIdleObjectives(const Policy& policy,
+                                            const std::vector<FamilyObjectives>& families) {
+  std::vector<std::string> notes;
+  for (const Objective& one : policy.objectives) {
+    const bool has_one = std::ranges::any_of(families, [&](const FamilyObjectives& family) {
+      return family.where == one.where && policy.FindObjective(family.family) == &one;
+    });
+    if (has_one) continue;
+    notes.push_back(fmt::format(
+        "{}: no family of the history has the objective of '{}': none matches it, or those that do "
+        "have an earlier one",
+        one.where, one.families));
+  }
+  return notes;
+}
+
 std::string NamesOf(const std::vector<FamilyObjectives>& families, ObjectiveState state) {
   constexpr std::size_t kMostNames = 3;
   std::string names;
@@ -211,8 +228,10 @@ void Conclude(ObjectivesReport* report) {
     return;
   }
   if (asked == 0) {
-    report->headline =
-        fmt::format("{} families, and no objective for any of them.", report->families.size());
+    report->headline = fmt::format("{}, and no objective for any of them.",
+                                   report->families.size() == 1
+                                       ? "1 family"
+                                       : fmt::format("{} families", report->families.size()));
     report->next =
         "write objectives into a policy (rharness policy --help) and name it with --policy";
     return;
@@ -231,12 +250,13 @@ void Conclude(ObjectivesReport* report) {
     return;
   }
   report->exit_code = unknown > 0 ? 3 : 0;
-  report->headline = unknown > 0
-                         ? fmt::format(
-                               "Of {} of {} families it is not known whether they keep their "
-                               "objectives: {}.",
-                               unknown, asked, NamesOf(report->families, ObjectiveState::kUnknown))
-                         : fmt::format("All {} families keep their objectives.", asked);
+  report->headline =
+      unknown > 0 ? fmt::format(
+                        "Of {} of {} families it is not known whether they keep their "
+                        "objectives: {}.",
+                        unknown, asked, NamesOf(report->families, ObjectiveState::kUnknown))
+                  : (asked == 1 ? std::string("The one family with objectives keeps them.")
+                                : fmt::format("All {} families with objectives keep them.", asked));
   if (unknown > 0) report->next = "drill them: rharness drill --select \"family = NAME\"";
 }
 
@@ -249,7 +269,10 @@ Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& 
   Measuring measuring(history, policy, now);
   ASSIGN_OR_RETURN(report.families, measuring.Measure());
   std::ranges::stable_sort(report.families, {}, RankOf);
+  report.notes = FindIdleObjectives(policy, report.families);
   Conclude(&report);
+  // Nobody is held to what was meant for somebody.
+  if (!report.notes.empty() && report.exit_code == 0) report.exit_code = 3;
   return report;
 }
 

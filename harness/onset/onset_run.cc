@@ -183,10 +183,18 @@ class WhereSearch {
     if (report_.next.empty()) {
       report_.next = "trace both runs (RHARNESS_TRACE) to name the operator";
     }
-    const bool bounded = std::ranges::any_of(
-        report_.checkpoints, [](const OnsetCheckpoint& one) { return one.state == "differs"; });
-    report_.exit_code = named || (!report_.traced && bounded) ? 0 : 3;
+    report_.exit_code = named || (!report_.traced && IsBounded()) ? 0 : 3;
     return {};
+  }
+
+  // Between a kept checkpoint that is equal and one that is not.
+  bool IsBounded() const {
+    bool equal = false;
+    for (const OnsetCheckpoint& one : report_.checkpoints) {
+      if (one.state == "differs") return equal;
+      equal = equal || one.state == "equal";
+    }
+    return false;
   }
 
   std::string CheckpointWords() const {

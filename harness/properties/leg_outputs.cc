@@ -54,6 +54,9 @@ void CompareMetric(const std::string& name, const LegOutputs& a, const LegOutput
   const bool has_a = in_a != a.metrics.metrics.end();
   const bool has_b = in_b != b.metrics.metrics.end();
   if (!has_a && !has_b) return;
+  // Equal bits of what is not finite show nothing.
+  if (has_a && has_b && !std::isfinite(in_a->second) && SameBits(in_a->second, in_b->second))
+    return;
   Apart apart{.subject = "metric " + name, .name = name, .distance = kNoDistance, .words = {}};
   if (has_a && has_b) {
     apart.equal = SameBits(in_a->second, in_b->second);
@@ -103,6 +106,8 @@ void CompareCurve(const std::string& name, const LegOutputs& a, const LegOutputs
     differs(kNoDistance, fmt::format("the first has no value at step {}", step));
     break;
   }
+  const auto is_finite = [](const auto& point) { return std::isfinite(point.second); };
+  if (apart.equal && std::ranges::none_of(in_a, is_finite)) return;
   if (!apart.equal && std::isfinite(apart.distance)) {
     apart.words += fmt::format(", at most {:g} apart", apart.distance);
   }
@@ -261,15 +266,18 @@ std::string WhyNotStopped(const Manifest& run, const Evidence& straight, const E
   return "";
 }
 
-std::string WhatIsNotShown(const Manifest& run, const Evidence& stopped, const Evidence& resumed) {
+std::string WhyNotGoneOn(const Manifest& run, const Evidence& stopped, const Evidence& resumed) {
+  std::string anew;
   for (const std::string& name : DeclaredCurves(run)) {
     const Points before = PointsOf(stopped.metrics, name);
     const Points after = PointsOf(resumed.metrics, name);
     if (before.empty() || after.empty()) continue;
     if (after.begin()->first > before.rbegin()->first) return "";
+    anew = fmt::format("its curve {} begins at step {}, where one that begins anew does", name,
+                       after.begin()->first);
   }
-  return "no curve begins behind the cut: that the run went on, and did not begin anew, is not "
-         "shown";
+  return "nothing shows that the run went on and did not begin anew: " +
+         (anew.empty() ? "no declared curve begins behind the cut" : anew);
 }
 
 }  // namespace rharness

@@ -41,9 +41,9 @@ Result<std::vector<Apart>> CompareLeft(const std::filesystem::path& a,
 // do, or there are none to tell.
 std::string WhyNotStopped(const Manifest& run, const Evidence& straight, const Evidence& stopped);
 
-// What nobody can tell of a leg that went on, for a note: without any curve that ends at the cut
-// and begins behind it, it may have begun anew. Empty: a curve shows it.
-std::string WhatIsNotShown(const Manifest& run, const Evidence& stopped, const Evidence& resumed);
+// Why nothing shows that a run went on and did not begin anew: no declared curve of the leg begins
+// behind the cut. Empty: one does.
+std::string WhyNotGoneOn(const Manifest& run, const Evidence& stopped, const Evidence& resumed);
 
 }  // namespace rharness
 

@@ -51,7 +51,8 @@ std::string Answer(const PropertiesReport& report) {
   }
   if (lost > 0) {
     const auto first = std::ranges::find(results, PropertyState::kLost, &PropertyResult::state);
-    return fmt::format("{} {} lost: {} of {}", lost, of, first->name, first->run_id);
+    const std::string more = lost > 1 ? fmt::format(" and {} more", lost - 1) : "";
+    return fmt::format("{} {} lost: {} of {}{}", lost, of, first->name, first->run_id, more);
   }
   if (open > 0) return fmt::format("{} {} could not be judged; none was lost", open, of);
   const std::size_t within = Count(results, PropertyState::kHeldWithin);

@@ -160,8 +160,7 @@ Result<JudgedClaim> RunWork::JudgeReshard(const PropertyClaim& claim) const {
   return JudgeAmongThemselves(pairs, property.within);
 }
 
-Result<JudgedClaim> RunWork::JudgeLegs(const PropertyClaim& claim,
-                                       std::vector<std::string>* notes) const {
+Result<JudgedClaim> RunWork::JudgeLegs(const PropertyClaim& claim) const {
   const Property& property = run_.properties[claim.property];
   if (property.kind == PropertyKind::kResharded) return JudgeReshard(claim);
   const std::vector<int> straight = Good(claim.straight);
@@ -175,8 +174,8 @@ Result<JudgedClaim> RunWork::JudgeLegs(const PropertyClaim& claim,
     const Evidence& stopped = evidence_.at(LegOf(plan_, leg).from);
     const std::string vain = WhyNotStopped(run_, evidence_.at(straight.front()), stopped);
     if (!vain.empty()) return JudgedClaim{.headline = "not judged: " + vain};
-    const std::string open = WhatIsNotShown(run_, stopped, evidence_.at(leg));
-    if (!open.empty() && notes->empty()) notes->push_back(open);
+    const std::string anew = WhyNotGoneOn(run_, stopped, evidence_.at(leg));
+    if (!anew.empty()) return JudgedClaim{.headline = "not judged: " + anew};
   }
   if (outputs.size() < 2) return JudgedClaim{.headline = "not judged: there is nothing to compare"};
   ASSIGN_OR_RETURN(const Pairs pairs, PairsOf(outputs, evaluated));
@@ -212,7 +211,7 @@ Result<PropertyResult> RunWork::JudgeClaim(const PropertyClaim& claim) {
     const std::string why = WhyNoLeg(leg, &could_not);
     if (!why.empty()) return not_judged(why, could_not);
   }
-  auto judged = JudgeLegs(claim, &result.notes);
+  auto judged = JudgeLegs(claim);
   if (!judged.ok()) {
     if (IsTrouble(judged.error())) return judged.error();
     return not_judged(judged.error().ToString(), false);

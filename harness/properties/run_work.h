@@ -58,7 +58,7 @@ class RunWork {
   std::string WhyNoLeg(int number, bool* could_not) const;
   std::string Said(const Evidence& evidence) const;
   Result<PropertyResult> JudgeClaim(const PropertyClaim& claim);
-  Result<JudgedClaim> JudgeLegs(const PropertyClaim& claim, std::vector<std::string>* notes) const;
+  Result<JudgedClaim> JudgeLegs(const PropertyClaim& claim) const;
   Result<JudgedClaim> JudgeReshard(const PropertyClaim& claim) const;
   Result<Pairs> PairsOf(const std::vector<LegOutputs>& outputs, bool every_metric) const;
   Status LookForNoise();

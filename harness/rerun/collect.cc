@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMetricsFileBytes = std::uint64_t{256} << 20;
 constexpr mode_t kKeptMode = 0644;
-constexpr char kOfTheCommit[] = "the run did not write it; what lies there is the commit's";
+constexpr char kNotWritten[] =
+    "the run did not write it; what lies there is the commit's, or of its data";
 
 Remark OutputRemark(std::string_view code, std::string_view path, const std::string& why) {
   return Remark{.code = std::string(code),
@@ -97,13 +98,13 @@ Status KeepCheckpoints(const HeldFolder& folder, const fs::path& keep, const fs:
   return {};
 }
 
-// A file of the commit is none of the run's outputs, however well it agrees with the record: told
-// of the first of these that the run did not write.
-bool TellOfTheCommits(const Manifest& manifest, const Workspace& workspace,
-                      const std::vector<fs::path>& files, Evidence* evidence) {
+// A file of the commit or of the data is none of the run's outputs, however well it agrees with the
+// record: told of the first of these that the run did not write.
+bool TellOfUnwritten(const Manifest& manifest, const Workspace& workspace,
+                     const std::vector<fs::path>& files, Evidence* evidence) {
   for (const fs::path& file : files) {
     if (!IsAsBeforeTheRun(workspace, fs::path(manifest.working_directory) / file)) continue;
-    evidence->remarks.push_back(OutputRemark("output_missing", file.string(), kOfTheCommit));
+    evidence->remarks.push_back(OutputRemark("output_missing", file.string(), kNotWritten));
     return true;
   }
   return false;
@@ -113,7 +114,7 @@ bool TellOfTheCommits(const Manifest& manifest, const Workspace& workspace,
 Status CollectMetrics(const Manifest& manifest, const Workspace& workspace,
                       const HeldFolder& folder, Evidence* evidence) {
   if (manifest.metrics_path.empty()) return {};
-  if (TellOfTheCommits(manifest, workspace, {manifest.metrics_path}, evidence)) return {};
+  if (TellOfUnwritten(manifest, workspace, {manifest.metrics_path}, evidence)) return {};
   const auto text = folder.ReadFile(manifest.metrics_path, kMetricsFileBytes);
   auto read = text.ok() ? SalvageRunMetrics(*text, manifest.metrics_path)
                         : Result<SalvagedMetrics>(text.error());
@@ -153,7 +154,7 @@ Status CollectOutputs(const Manifest& manifest, const Workspace& workspace, cons
   const HeldFolder& folder = *found;
   for (const Artifact& recorded : manifest.artifacts) {
     if (recorded.role == kModelOfTracker) continue;
-    if (TellOfTheCommits(manifest, workspace, FilesOf(recorded), evidence)) continue;
+    if (TellOfUnwritten(manifest, workspace, FilesOf(recorded), evidence)) continue;
     auto seen = Measure(recorded, folder);
     if (!seen.ok()) {
       if (IsTrouble(seen.error())) return seen.error();

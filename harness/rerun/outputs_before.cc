@@ -42,7 +42,7 @@ std::string WrittenState(const HeldFolder& folder, const std::string& path) {
 void SetBack(const HeldFolder& folder, const std::string& path) {
   const auto file = folder.OpenFile(path);
   struct stat info {};
-  if (!file.ok() || ::fstat(file->descriptor.get(), &info) != 0) return;
+  if (!file.ok() || ::fstat(file->descriptor.get(), &info) != 0 || info.st_nlink > 1) return;
   timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, info.st_mtim};
   times[1].tv_sec -= kSecondsBack;
   (void)::futimens(file->descriptor.get(), times);
@@ -51,14 +51,13 @@ void SetBack(const HeldFolder& folder, const std::string& path) {
 }  // namespace
 
 void SetOutputsApart(const Manifest& manifest, Workspace* workspace) {
-  const std::set<std::string> outputs = DeclaredOutputs(manifest);
+  for (const std::string& path : DeclaredOutputs(manifest)) {
+    SetBack(*workspace->folder, path);
+    const std::string state = WrittenState(*workspace->folder, path);
+    if (!state.empty()) workspace->outputs_before.emplace(path, state);
+  }
   std::erase_if(workspace->checkout, [&](const TreeFile& file) {
-    if (file.link || !outputs.contains(file.path)) return false;
-    SetBack(*workspace->folder, file.path);
-    const std::string state = WrittenState(*workspace->folder, file.path);
-    if (state.empty()) return false;
-    workspace->outputs_before.emplace(file.path, state);
-    return true;
+    return !file.link && workspace->outputs_before.contains(file.path);
   });
 }
 

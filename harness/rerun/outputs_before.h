@@ -1,4 +1,5 @@
-// Outputs that lie in a workspace before its run, since the commit has a file of that name.
+// Outputs that lie in a workspace before its run, since the commit or its data have a file of that
+// name.
 //
 // Role: what a run does not write is none of its outputs, and what it writes there is no change of
 // its code. Not here: reading outputs (collect.h).
@@ -12,9 +13,10 @@
 
 namespace rharness {
 
-// Before the run, which may read them: takes regular files of the checkout that the manifest
-// declares as outputs out of workspace->checkout, and notes them in workspace->outputs_before.
-// Their time is set two seconds back, so that whatever writes to one changes it.
+// Before the run, which may read them: notes regular files that the manifest declares as outputs in
+// workspace->outputs_before, and takes those of the checkout out of workspace->checkout. Their time
+// is set two seconds back, so that whatever writes to one changes it; not that of a file that has
+// another name elsewhere.
 void SetOutputsApart(const Manifest& manifest, Workspace* workspace);
 
 // After the run: whether this file was there before and nothing has written to it or replaced it.

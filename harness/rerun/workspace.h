@@ -67,7 +67,7 @@ struct Workspace {
   std::string code_diff_sha256;  // of the kept diff that is applied to it; empty: none
   std::vector<CodeFile> code_files;
   std::vector<TreeFile> checkout;  // files of the commit that are code: data may lie over some
-  std::map<std::string, std::string> outputs_before;  // files of the commit that it is to write
+  std::map<std::string, std::string> outputs_before;  // files there that it is to write
   std::vector<DataItem> data;                         // as hashed before the run
   std::vector<PlacedData> placed;                     // of each item of `data`
   std::vector<Remark> remarks;                        // what is not as recorded, and is no obstacle

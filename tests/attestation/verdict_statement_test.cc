@@ -63,12 +63,13 @@ TEST(VerdictStatement, IsAboutTheCheckpointsOfTheRecordAndItsManifest) {
   // The bytes of the manifest's file.
   const ScopedTempDir folder = *ScopedTempDir::Make();
   ASSERT_TRUE(WriteJsonFile(folder.path() / "m.json", ToJson(manifest)).ok());
-  EXPECT_THAT(statement.subjects,
-              ElementsAre(Subject{"out/model.safetensors", std::string(64, '5')},
-                          Subject{"big/index.json", std::string(64, 'a')},
-                          Subject{"big/one.st", std::string(64, 'b')},
-                          Subject{"big/sub/two.st", std::string(64, 'c')},
-                          Subject{"digits-0007.json", HashFile(folder.path() / "m.json")->sha256}));
+  EXPECT_THAT(
+      statement.subjects,
+      ElementsAre(SignedSubject{"out/model.safetensors", std::string(64, '5')},
+                  SignedSubject{"big/index.json", std::string(64, 'a')},
+                  SignedSubject{"big/one.st", std::string(64, 'b')},
+                  SignedSubject{"big/sub/two.st", std::string(64, 'c')},
+                  SignedSubject{"digits-0007.json", HashFile(folder.path() / "m.json")->sha256}));
 }
 
 TEST(VerdictStatement, HoldsReruns) {
@@ -77,7 +78,7 @@ TEST(VerdictStatement, HoldsReruns) {
   ASSERT_EQ(read->reruns.size(), 1U);
   EXPECT_EQ(read->reruns[0].evidence_sha256, std::string(64, '5'));
   EXPECT_THAT(read->reruns[0].artifacts,
-              ElementsAre(Subject{"model.safetensors", std::string(64, '6')}));
+              ElementsAre(SignedSubject{"model.safetensors", std::string(64, '6')}));
   EXPECT_THAT(read->layers[2].differs, ElementsAre("driver.version"));
   EXPECT_EQ(read->layers[2].reasons[0].message, "the driver is another one");
 }

@@ -88,9 +88,10 @@ TEST_F(Attest, SignsEveryVerdictGoodOrBadAndOthersVerifyIt) {
   ASSERT_TRUE(envelope.ok());
   const auto statement = ParseStatement(envelope->payload, "s");
   ASSERT_TRUE(statement.ok());
-  EXPECT_THAT(statement->subjects,
-              testing::ElementsAre(Subject{"model.safetensors", Sha256HexOf(Safetensors("abcd"))},
-                                   Subject{"same.json", Sha256HexOf(Read(At("runs/same.json")))}));
+  EXPECT_THAT(
+      statement->subjects,
+      testing::ElementsAre(SignedSubject{"model.safetensors", Sha256HexOf(Safetensors("abcd"))},
+                           SignedSubject{"same.json", Sha256HexOf(Read(At("runs/same.json")))}));
   const auto verdict = ReadVerdictStatement(*statement, "s");
   ASSERT_TRUE(verdict.ok());
   EXPECT_EQ(verdict->report_sha256, Sha256HexOf(Read(At("out/report.json"))));

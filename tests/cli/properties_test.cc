@@ -82,6 +82,7 @@ class PropertiesProgram : public DrillProgram {
   void RecordStepper() {
     Record("a", {"--run-id", "a", "--no-observe"});
     Add();
+    fs::remove_all(At("called"));
   }
   ProcessResult Properties(std::vector<std::string> options) const {
     options.insert(options.begin(), {kRharness, "properties"});
@@ -188,6 +189,34 @@ TEST_F(PropertiesProgram, JudgeNothingByARunThatDidNotStop) {
   EXPECT_THAT(result.stdout_text, HasSubstr("its curve loss reaches step 6"));
 }
 
+// A leg that begins anew ends where a straight run does, too.
+TEST_F(PropertiesProgram, JudgeNothingByARunThatBeganAnew) {
+  RecordStepper();
+  const ProcessResult result =
+      Declared(Replace(kResumed, R"(["--resume", "{checkpoint}"])", R"(["--ignored={step}"])"));
+  EXPECT_EQ(ExitOf(result), 3) << result.stderr_text;
+  EXPECT_THAT(States(), ElementsAre("resumed@2 not_judged", "resumed@4 not_judged"));
+  EXPECT_THAT(Unwrapped(result.stdout_text),
+              HasSubstr("nothing shows that the run went on and did not begin anew: its curve loss "
+                        "begins at step 1"));
+}
+
+// What the harness laid there is nothing that a leg left.
+TEST_F(PropertiesProgram, TakeNothingThatALegDidNotWriteForItsOutput) {
+  RecordStepper();
+  const ProcessResult result = Declared(
+      R"({"name": "evaluated_twice", "checkpoint": "metrics.json", "command": ["true", "{checkpoint}"]})");
+  EXPECT_NE(ExitOf(result), 0) << result.stdout_text;
+  EXPECT_THAT(States(), ElementsAre("evaluated_twice not_judged"));
+  EXPECT_THAT(Unwrapped(result.stdout_text), HasSubstr("did not write it"));
+  const ProcessResult same = Declared(
+      R"({"name": "resharded", "checkpoint": "state",
+          "steps": [{"command": ["true", "{checkpoint}"], "saved": "state"}]})",
+      {"--out", "again"});
+  EXPECT_EQ(ExitOf(same), 2) << same.stdout_text;
+  EXPECT_THAT(same.stderr_text, HasSubstr("a step that does nothing would be held"));
+}
+
 TEST_F(PropertiesProgram, SayWhyALegShowsNothing) {
   RecordStepper();
   const ProcessResult crashed =
@@ -226,6 +255,7 @@ TEST_F(PropertiesProgram, GoOnAfterAKillWhereverItStruck) {
   RecordStepper();
   for (const char* call : {"2", "4", "6"}) {  // straight, stopped, gone on
     fs::remove(At("calls"));
+    fs::remove_all(At("called"));
     fs::remove_all(At("held"));
     Write("kill_at", call);
     const ProcessResult killed = Declared(kResumed, {"--jobs", "1"});

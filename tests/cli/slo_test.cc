@@ -17,7 +17,7 @@ TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
   ASSERT_EQ(DrillInto("second"), 0);
   const ProcessResult met = Slo({"--policy", "policy.yaml"});
   EXPECT_EQ(met.outcome.exit_code, 0) << met.stdout_text << met.stderr_text;
-  EXPECT_THAT(met.stdout_text, HasSubstr("All 1 families keep their objectives."));
+  EXPECT_THAT(met.stdout_text, HasSubstr("The one family with objectives keeps them."));
   ASSERT_EQ(DrillInto("third", {"--env", "SHIFT=9"}), 1);
   const ProcessResult red =
       Slo({"--policy", "policy.yaml", "--html", "page/slo.html", "--metrics", "slo.prom"});

@@ -94,7 +94,7 @@ TEST_F(Objectives, CountRunsAndSpendABudget) {
   EXPECT_EQ(mlp.owner, "ada");
   EXPECT_NEAR(mlp.mean_ratio, 1.1, 1e-12);
   EXPECT_EQ(report.exit_code, 0);
-  EXPECT_EQ(report.headline, "All 1 families keep their objectives.");
+  EXPECT_EQ(report.headline, "The one family with objectives keeps them.");
   // One of 3.9 more than there may be, where 95 % are asked for: 1.95.
   const ObjectivesReport strict = Measure("{families: '*', reproducible: 0.95}");
   EXPECT_THAT(StatesOf(strict.families.front()), ElementsAre("reproducible missed"));
@@ -154,6 +154,14 @@ TEST_F(Objectives, AreNotKnownOfWhatNobodyJudged) {
               ElementsAre("reproducible unknown", "flaky unknown"));
   EXPECT_TRUE(report.families.back().checks.empty());
   EXPECT_TRUE(report.families.back().rate) << "shown, and held to nothing";
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_THAT(report.notes.front(),
+              HasSubstr("no family of the history has the objective of 'no*'"));
+  // Met by all that have one, and one is nobody's.
+  const ObjectivesReport idle =
+      Measure("{families: 'cnn', reproducible: 0.9}, {families: 'cn*', reproducible: 0.99}");
+  EXPECT_EQ(idle.exit_code, 3);
+  EXPECT_THAT(idle.notes.front(), HasSubstr("'cn*'"));
   EXPECT_EQ(Measure("").exit_code, 0);
   EXPECT_THAT(Measure("").headline, HasSubstr("no objective for any of them"));
 }

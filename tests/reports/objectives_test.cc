@@ -87,9 +87,9 @@ TEST(ObjectivesTerminal, KeepsToItsColumnsAndEscapes) {
   }
   const std::string text = WriteTerminal(Rich(), 80, false);
   EXPECT_THAT(text, HasSubstr("92.31 % (79 to 97)"));
-  EXPECT_THAT(text, HasSubstr("1 of 40"));
+  EXPECT_THAT(text, HasSubstr("40 of 40"));
   EXPECT_THAT(text, HasSubstr("why <not> [ada<script>]"));
-  EXPECT_THAT(text, Not(HasSubstr("judged twice"))) << "what is not known is no miss";
+  EXPECT_THAT(text, HasSubstr("not known: no run was judged twice"));
 }
 
 TEST(ObjectivesSchema, DescribesExactlyWhatIsWritten) {

@@ -173,8 +173,10 @@ class Watch:
         self.optimizer.step = types.MethodType(watched, self.optimizer)
 
     def _on_forward(self, module, args, kwargs):
-        # Of a gradient's recomputation (checkpointing) nothing is counted as another step.
-        if self.file is None or not module.training:
+        # Of a gradient's recomputation (checkpointing) nothing is counted as another step. What is called in
+        # evaluation mode is an evaluation, unless gradients are taken of it before an optimizer's step.
+        trains = module.training or (self.optimizer is not None and self.torch.is_grad_enabled())
+        if self.file is None or not trains:
             return
         if self.optimizer is None:
             self.guard(self._end_step)
@@ -195,6 +197,7 @@ class Watch:
             states.append(self.torch.cuda.get_rng_state())
         for index, state in enumerate(states):
             self._add("rng", ("torch", "torch.cuda")[index], {"digest": "sha256:" + self.tensors._sha256(state)})
+        self._add("setting", "training", {"value": repr(self.model.training)})
         self._note_settings()
         for name, parameter in self.model.named_parameters():
             self._record("parameter", name, parameter, keep=False)

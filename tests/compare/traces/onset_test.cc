@@ -114,6 +114,16 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{TraceKind::kUpdated, "fc1.weight", 1e-2, "optimizer", Layer::kCode},
         Planted{TraceKind::kParameter, "fc2.weight", 0.1, "outside_of_steps", Layer::kCode}));
 
+TEST(Onset, OfEqualTracesThatNameTwoRecordsAlikeIsNone) {
+  Trace a = Training({0});
+  a.records.push_back(a.records.back());
+  a.records.back().digest += "'";
+  EXPECT_EQ(Between(a, a).end, "equal");
+  Trace b = a;
+  b.records.back().digest += "'";
+  EXPECT_EQ(Between(a, b).end, "parts");
+}
+
 TEST(Onset, OfEqualTracesIsNone) {
   const Trace a = Training({0, 1, 5});
   const Onset onset = Between(a, a);
@@ -140,6 +150,7 @@ TEST(Onset, AtTheFirstStepIsInTheInitialWeights) {
 TEST(Onset, BetweenTracedStepsIsBoundedAndNotNamed) {
   const Trace a = Training({0, 100});
   const Onset onset = Between(a, PlantedAt(a, 100, TraceKind::kParameter, "fc1.weight"));
+  EXPECT_EQ(onset.growth, "unknown") << "how it began was not traced";
   EXPECT_EQ(onset.end, "between_steps");
   EXPECT_EQ(onset.what, "");
   EXPECT_THAT(onset.next, HasSubstr("RHARNESS_TRACE_STEPS=1-99"));
@@ -225,6 +236,49 @@ TEST(Onset, OfAnotherNetworkIsItsStructure) {
   }
   EXPECT_THAT(Between(a, other).reasons.front(),
               HasSubstr("float32 [8, 64] in A, float32 [8, 65]"));
+}
+
+// A step whose optimizer was not called takes in the next batch.
+TEST(Onset, OfAStepThatTakesInAnotherBatchIsNoOtherNetwork) {
+  const Trace a = Training({0, 1});
+  Trace b = a;
+  const auto gradients = [](const TraceRecord& one) {
+    return one.step == 1 && one.kind == TraceKind::kGradient;
+  };
+  const auto at = std::ranges::find_if(b.records, gradients);
+  std::vector<TraceRecord> again;
+  for (const TraceRecord& one : a.records) {
+    const bool forward = one.kind >= TraceKind::kBatch && one.kind <= TraceKind::kOutput;
+    if (one.step == 1 && forward) again.push_back(one);
+  }
+  for (TraceRecord& one : again) one.call = 1;
+  b.records.insert(at, again.begin(), again.end());
+  for (const Onset& onset : {Between(a, b), Between(b, a)}) {
+    EXPECT_EQ(onset.what, "calls");
+    EXPECT_THAT(onset.headline, HasSubstr("calls the network once more"));
+    EXPECT_THAT(onset.next, HasSubstr("skipped"));
+  }
+}
+
+// As a step begins with it, the one before wrote it.
+TEST(Onset, OfABufferIsInTheStepThatWroteIt) {
+  const Trace a = Training({0, 1});
+  const Onset onset = Between(a, PlantedAt(a, 1, TraceKind::kBuffer, "norm.running_mean"));
+  EXPECT_THAT(onset.headline,
+              HasSubstr("part at step 0: buffer norm.running_mean, as step 1 begins with it,"));
+}
+
+// What is missing may have stood in a line that could not be read.
+TEST(Onset, OfADamagedTraceIsNoStructure) {
+  const Trace a = Training({0, 1});
+  Trace b = a;
+  std::erase_if(b.records, [](const TraceRecord& record) { return record.name == "norm"; });
+  b.bad_lines = 2;
+  EXPECT_NE(Between(a, b).end, "parts");
+  EXPECT_NE(Between(b, a).end, "parts");
+  Trace fewer = Training({0, 1, 3});
+  EXPECT_THAT(Between(Training({0, 1, 2, 3}), fewer).notes,
+              testing::Contains(HasSubstr("1 is in A alone: 2")));
 }
 
 TEST(Onset, OfATraceThatIsCutOffIsNoStructure) {
