@@ -48,8 +48,8 @@ Result<Verified> VerifyStatement(std::string_view envelope, std::string_view whe
 Result<std::vector<Verified>> VerifyFile(const std::filesystem::path& path,
                                          const TrustPolicy& policy, WallTime now);
 
-// What FILE.intoto.jsonl says of the file as it is: the last line for its name and content. Errors: those of
-// VerifyFile; integrity where there is no such bundle, or no such line in it.
+// What FILE.intoto.jsonl says of the file as it is: the last line for its name and content. Errors:
+// those of VerifyFile; integrity where there is no such bundle, or no such line in it.
 Result<Verified> VerifyEndorsed(const std::filesystem::path& file, const TrustPolicy& policy,
                                 WallTime now);
 

@@ -64,6 +64,10 @@ Json AttestJson(const std::vector<AttestedFile>& files, const PublicKey& key) {
 
 Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
   const std::filesystem::path file = arguments.what;
+  std::error_code error;
+  if (std::filesystem::exists(file.parent_path() / "journal.jsonl", error)) {
+    return InvalidInput("a file of a drill; expected the drill's folder", file.string());
+  }
   std::filesystem::path bundle = EndorsementPath(file);
   if (!arguments.out.empty()) bundle = arguments.out / bundle.filename();
   ASSIGN_OR_RETURN(const AttestState state,

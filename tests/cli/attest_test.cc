@@ -206,6 +206,9 @@ TEST_F(Attest, RefusesTamperedFilesKeysThatLieOpenAndPoliciesWithMistakes) {
   EXPECT_THAT(open.stderr_text, HasSubstr("ada.pem: others may read it; chmod 600"));
   EXPECT_EQ(Run({kRharness, "verify", "runs", "--trust", "trust.yaml"}).outcome.exit_code, 2);
   EXPECT_EQ(Run({kRharness, "attest", "runs", "--key", "bob.pem"}).outcome.exit_code, 2);
+  const ProcessResult report = Run({kRharness, "attest", "out/report.json", "--key", "bob.pem"});
+  EXPECT_EQ(report.outcome.exit_code, 2);
+  EXPECT_THAT(report.stderr_text, HasSubstr("a file of a drill; expected the drill's folder"));
 }
 
 }  // namespace
