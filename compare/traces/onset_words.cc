@@ -34,7 +34,9 @@ constexpr OnsetWords kOnsetWords[] = {
     {"loss", "the loss differs on equal outputs",
      "compare the labels (note(\"labels\", labels) puts them into the trace) and the loss"},
     {"backward", "{} differs, and the whole forward pass is equal", ""},
-    {"gradient", "{} differs on equal inputs and gradients of its operator", ""},
+    {"gradient", "{} differs on equal inputs and gradients of its operator",
+     "compare what changes gradients before the optimizer's step (clipping, a gradient scaler, an "
+     "average over processes), then the code and the settings of this operator"},
     {"settings", "{} differs after a step with equal gradients: the optimizer has other settings",
      "set the settings that are named as they were"},
     {"optimizer", "{} differs after a step with equal gradients and settings",

@@ -73,6 +73,7 @@ class StepRelation {
       const auto found = places.lower_bound(KeyOf(step_.a[i]));
       if (found == places.end() || found->first != KeyOf(step_.a[i])) continue;
       partner[i] = found->second;
+      paired_.insert(KeyOf(step_.a[i]));
       taken[found->second] = true;
       last_a = i + 1;
       last_b = std::max(last_b, found->second + 1);
@@ -98,7 +99,9 @@ class StepRelation {
   }
 
  private:
+  // A record that is written once more, as by a run that began again, says nothing.
   void AddLonely(const TraceRecord& record, RecordState state) {
+    if (paired_.contains(KeyOf(record))) state = RecordState::kUnknown;
     records_.push_back({.a = record, .b = record, .state = state, .distance = kNotKnown});
     records_.back().size = DifferenceSize::kNotMeasured;
   }
@@ -251,6 +254,7 @@ class StepRelation {
 
   const StepSides& step_;
   std::vector<OnsetRecord> records_;
+  std::set<RecordKey> paired_;
   bool forward_differs_ = false;
   bool backward_differs_ = false;
   std::set<std::pair<std::string, int>> has_inputs_;

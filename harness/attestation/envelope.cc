@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "harness/attestation/base64.h"
+#include "harness/base/base64.h"
 #include "harness/base/json_reader.h"
 
 namespace rharness {

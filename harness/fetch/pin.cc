@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "harness/base/base64.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/shown_url.h"
@@ -24,27 +25,15 @@ std::string HeaderIn(const HttpHeaders& headers, std::string_view name) {
   return found == headers.end() ? std::string() : found->second;
 }
 
-// Of 64 hexadecimal digits, as S3 writes a digest. Source: RFC 4648, section 4.
+// Of 64 hexadecimal digits, as S3 writes a digest.
 std::string Base64OfHex(std::string_view hex) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
     unsigned value = 0;
     std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
     bytes += static_cast<char>(value);
   }
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned bits = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      bits = bits << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += i + k <= bytes.size() ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
+  return ToBase64Text(bytes);
 }
 
 Status HoldSize(const std::string& source, std::uint64_t there, const fs::path& path) {

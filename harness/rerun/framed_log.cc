@@ -8,6 +8,7 @@
 #include <charconv>
 #include <set>
 
+#include "harness/base/base64.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
@@ -16,47 +17,9 @@ namespace rharness {
 namespace {
 
 constexpr std::string_view kMark = "@rharness ";
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 // As base64 in a line that container runtimes do not split (at 16 KiB).
 constexpr std::size_t kBytesALine = 6144;
 constexpr const char* kWhere = "log";
-
-std::string ToBase64(std::string_view bytes) {
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
-    for (std::size_t i = 0; i < 3; ++i) {
-      group = group << 8U | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
-      text += i <= count ? kAlphabet[group >> (18 - 6 * i) & 63U] : '=';
-    }
-  }
-  return text;
-}
-
-// False where the text is not what ToBase64 writes.
-bool AppendBase64(std::string_view text, std::string* bytes) {
-  if (text.empty() || text.size() % 4 != 0) return false;
-  for (std::size_t at = 0; at < text.size(); at += 4) {
-    const bool last = at + 4 == text.size();
-    std::size_t count = 3;
-    if (last && text[at + 3] == '=') count = text[at + 2] == '=' ? 1 : 2;
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
-      const auto value = i <= count ? kAlphabet.find(text[at + i]) : 0;
-      if (value == std::string_view::npos) return false;
-      group = group << 6U | static_cast<std::uint32_t>(value);
-    }
-    if ((group & ((1U << (8 * (3 - count))) - 1U)) != 0) return false;
-    for (std::size_t i = 0; i < count; ++i) {
-      bytes->push_back(static_cast<char>(group >> (16 - 8 * i) & 255U));
-    }
-  }
-  return true;
-}
 
 std::optional<std::uint64_t> NumberOf(std::string_view text) {
   std::uint64_t number = 0;
@@ -102,7 +65,9 @@ class FrameReader {
       return Fail(line, fmt::format("has another line where {} of {} should be", next_, lines_));
     }
     ++next_;
-    if (!AppendBase64(words[1], &bytes_) || bytes_.size() > size_) {
+    const auto bytes = words[1].empty() ? std::nullopt : FromBase64Text(words[1]);
+    if (bytes) bytes_ += *bytes;
+    if (!bytes || bytes_.size() > size_) {
       return Fail(line, "has a line that is no base64, or too long");
     }
     return {};
@@ -192,7 +157,7 @@ Result<std::string> FrameFiles(std::string_view ticket_sha256,
       fmt::format("\n{}begin {} {} {}\n", mark, bytes.size(), Sha256HexOf(bytes), lines);
   for (std::size_t line = 0; line < lines; ++line) {
     const std::string_view part = std::string_view(bytes).substr(line * kBytesALine, kBytesALine);
-    text += fmt::format("{}{} {}\n", mark, line + 1, ToBase64(part));
+    text += fmt::format("{}{} {}\n", mark, line + 1, ToBase64Text(part));
   }
   return text + mark + "end\n";
 }

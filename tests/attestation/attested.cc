@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "harness/attestation/base64.h"
+#include "harness/base/base64.h"
 #include "harness/base/result.h"
 
 namespace rharness {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/attestation/base64.h"
+#include "harness/base/base64.h"
 #include "tests/attestation/attested.h"
 
 namespace rharness {

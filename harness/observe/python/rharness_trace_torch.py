@@ -173,16 +173,18 @@ class Watch:
         self.optimizer.step = types.MethodType(watched, self.optimizer)
 
     def _on_forward(self, module, args, kwargs):
-        # Of a gradient's recomputation (checkpointing) nothing is counted as another step. What is called in
-        # evaluation mode is an evaluation, unless gradients are taken of it before an optimizer's step.
-        trains = module.training or (self.optimizer is not None and self.torch.is_grad_enabled())
-        if self.file is None or not trains:
+        # Of a gradient's recomputation (checkpointing) nothing is counted as another step.
+        if self.file is None or not (module.training if self.optimizer is None else self._trains()):
             return
         if self.optimizer is None:
             self.guard(self._end_step)
             self.step, self.forwards = self.forwards, self.forwards + 1
         if self.steps.has(self.step):
             self.guard(self._begin_forward, args, kwargs)
+
+    def _trains(self):
+        """What is called in evaluation mode is an evaluation, unless gradients are taken of it."""
+        return self.model.training or self.torch.is_grad_enabled()
 
     def _begin_forward(self, args, kwargs):
         if not self.active:
@@ -254,12 +256,12 @@ class Watch:
         rng = []
 
         def before(_, args, kwargs):
-            if self.active:
+            if self.active and self._trains():
                 rng.append(self.torch.get_rng_state())
                 self.guard(self._record, "input", name, (args, kwargs), type(module).__name__)
 
         def after(_, __, result):
-            if self.active:
+            if self.active and self._trains():
                 drew = bool(rng) and not self.torch.equal(rng.pop(), self.torch.get_rng_state())
                 self.guard(self._output, name, result, type(module).__name__, drew)
 

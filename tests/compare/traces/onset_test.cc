@@ -276,6 +276,10 @@ TEST(Onset, OfADamagedTraceIsNoStructure) {
   b.bad_lines = 2;
   EXPECT_NE(Between(a, b).end, "parts");
   EXPECT_NE(Between(b, a).end, "parts");
+  Trace twice = a;
+  twice.records.insert(twice.records.end(), twice.records.end() - 20, twice.records.end());
+  EXPECT_NE(Between(a, twice).end, "parts");
+  EXPECT_NE(Between(twice, a).end, "parts");
   Trace fewer = Training({0, 1, 3});
   EXPECT_THAT(Between(Training({0, 1, 2, 3}), fewer).notes,
               testing::Contains(HasSubstr("1 is in A alone: 2")));

@@ -1,5 +1,5 @@
 // The two alphabets of base 64, and nothing that is nearly one.
-#include "harness/attestation/base64.h"
+#include "harness/base/base64.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
-// Base 64 as envelopes have it (RFC 4648): written in the standard alphabet, read in either.
-#ifndef RHARNESS_HARNESS_ATTESTATION_BASE64_H_
-#define RHARNESS_HARNESS_ATTESTATION_BASE64_H_
+// Base 64 (RFC 4648): written in the standard alphabet, read in either.
+#ifndef RHARNESS_HARNESS_BASE_BASE64_H_
+#define RHARNESS_HARNESS_BASE_BASE64_H_
 
 #include <optional>
 #include <string>
@@ -18,4 +18,4 @@ std::optional<std::string> FromBase64Text(std::string_view text);
 
 }  // namespace rharness
 
-#endif  // RHARNESS_HARNESS_ATTESTATION_BASE64_H_
+#endif  // RHARNESS_HARNESS_BASE_BASE64_H_
