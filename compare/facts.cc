@@ -45,8 +45,8 @@ class FactsByKey {
     }
     const auto key = [](const Fact* fact) -> std::string_view { return fact->key; };
     if (!std::ranges::is_sorted(facts_, {}, key)) std::ranges::stable_sort(facts_, {}, key);
-    const auto repeated = std::ranges::unique(facts_, {}, key);
-    facts_.erase(repeated.begin(), repeated.end());
+    const auto same = [&](const Fact* a, const Fact* b) { return key(a) == key(b); };
+    facts_.erase(std::unique(facts_.begin(), facts_.end(), same), facts_.end());
   }
 
   auto begin() const { return facts_.begin(); }

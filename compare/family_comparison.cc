@@ -133,7 +133,8 @@ void JudgeFamily(bool all_identical, FamilyComparison* family) {
       family->more_runs = std::max(family->more_runs, family->metrics[i].more_runs);
     }
   }
-  std::ranges::stable_partition(family->findings, &Finding::decisive);
+  std::stable_partition(family->findings.begin(), family->findings.end(),
+                        [](const Finding& finding) { return finding.decisive; });
   if (all_identical && family->verdict != Verdict::kDrifted) {
     family->verdict = Verdict::kIdentical;
     family->headline = fmt::format("all {} runs are equal bit for bit", family->runs.size());

@@ -194,9 +194,8 @@ std::vector<std::string> ElideApart(const std::vector<std::string>& texts, int c
     alike[out.back()].push_back(i);
   }
   for (const auto& [label, which] : alike) {
-    const bool same =
-        std::ranges::all_of(which, [&](std::size_t i) { return texts[i] == texts[which.front()]; });
-    if (same) continue;
+    const std::string& first = texts[which.front()];
+    if (std::ranges::all_of(which, [&](std::size_t i) { return texts[i] == first; })) continue;
     const std::size_t shared = SharedBeginning(texts, which);
     std::map<std::string, std::size_t> seen;
     for (const std::size_t i : which) {

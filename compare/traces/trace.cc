@@ -146,18 +146,19 @@ class TraceReader {
   void TakeOffPrefixes() {
     constexpr std::string_view kWrapper = "module.";
     constexpr std::string_view kCompiler = "_orig_mod.";
-    bool wrapped = false;
+    bool wrapped = false, own = false;  // of parameters
     for (TraceRecord& record : trace_.records) {
       for (auto at = record.name.find(kCompiler); at != std::string::npos;
            at = record.name.find(kCompiler)) {
         record.name.erase(at, kCompiler.size());
       }
-      if (record.kind != TraceKind::kParameter) continue;
-      wrapped = record.name.starts_with(kWrapper);
-      if (!wrapped) return;
+      if (record.kind == TraceKind::kParameter) {
+        (record.name.starts_with(kWrapper) ? wrapped : own) = true;
+      }
     }
+    if (!wrapped || own) return;
     for (TraceRecord& record : trace_.records) {
-      if (wrapped && record.name.starts_with(kWrapper)) record.name.erase(0, kWrapper.size());
+      if (record.name.starts_with(kWrapper)) record.name.erase(0, kWrapper.size());
     }
   }
 

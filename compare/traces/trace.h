@@ -76,7 +76,7 @@ inline constexpr std::size_t kMostTraces = 65536;  // of a folder
 // Lines of no known form are counted, and the first few named with their numbers; a last line
 // without its end is told as cut off. The prefix "module." that all parameters have (of a wrapper
 // for several devices), and "_orig_mod." (of a compiler), are taken off names. Errors:
-// invalid_input (no header), unsupported (a newer schema).
+// invalid_input (no header, or that of a newer schema).
 Result<Trace> ParseTrace(std::string_view text, std::string_view file);
 
 // A file, or all *.jsonl of a folder, by rank; of several of one rank those with records, one after

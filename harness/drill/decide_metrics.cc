@@ -105,8 +105,8 @@ class Decider {
     }
     for (const std::string& metric : Names()) DecideMetric(metric);
     std::ranges::sort(decided_.apart);
-    const auto again = std::ranges::unique(decided_.apart);
-    decided_.apart.erase(again.begin(), again.end());
+    const auto again = std::unique(decided_.apart.begin(), decided_.apart.end());
+    decided_.apart.erase(again, decided_.apart.end());
     return std::move(decided_);
   }
 

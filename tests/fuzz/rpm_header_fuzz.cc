@@ -1,13 +1,11 @@
 // Fuzzes the reader of a header of rpm's database: what it tells lies in the header.
 //
 // Run: rharness-rpm-header-fuzz -max_total_time=60 CORPUS rpm_header_seeds
-#include <algorithm>
-
 #include "harness/manifest/system_packages.h"
 #include "tests/fuzz/fuzz_check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string text = rharness::TextOf(data, size);
+  const std::string_view text = rharness::TextOf(data, size);
   const rharness::RpmPackage package = rharness::ParseRpmHeader(text);
   if (package.name.empty()) {
     rharness::Require(package.version.empty() && package.files.empty());

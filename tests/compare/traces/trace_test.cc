@@ -99,6 +99,12 @@ TEST(TraceFile, OfAWrappedModelHasTheNamesOfTheModel) {
   EXPECT_EQ(wrapped->records[0].name, "fc.weight");
   EXPECT_EQ(wrapped->records[1].name, "fc");
   EXPECT_EQ(wrapped->records[2].name, "fc");
+  const auto compiled = ParseTrace(
+      std::string(kHeader) + "\n" + parameter("_orig_mod.fc.weight") + Output(0, "_orig_mod.fc"),
+      "t");
+  ASSERT_TRUE(compiled.ok());
+  EXPECT_EQ(compiled->records[0].name, "fc.weight");
+  EXPECT_EQ(compiled->records[1].name, "fc");
   // One that has a part of this name keeps it.
   const auto own = ParseTrace(std::string(kHeader) + "\n" + parameter("module.weight") +
                                   parameter("head.weight") + Output(0, "module.fc"),
