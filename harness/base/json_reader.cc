@@ -54,14 +54,24 @@ bool Convert(const Json& json, double* out) {
   return value.has_value();
 }
 
+const Json kNoJson;
+
 }  // namespace
 
 JsonReader::JsonReader(const Json& value, std::string file, std::string path)
     : value_(&value), file_(std::move(file)), path_(std::move(path)), error_(&own_error_) {}
 
+JsonReader::JsonReader(OverValues, std::string file)
+    : value_(&kNoJson),
+      over_values_(true),
+      file_(std::move(file)),
+      path_("$"),
+      error_(&own_error_) {}
+
 JsonReader::JsonReader(const Json& value, const JsonReader& parent, std::string_view key,
                        std::string_view name, std::optional<std::size_t> index)
     : value_(&value),
+      over_values_(parent.over_values_),
       parent_(&parent),
       key_(key),
       name_(name),
@@ -91,6 +101,7 @@ Status JsonReader::status() const {
 }
 
 bool JsonReader::Has(std::string_view key) const {
+  if (over_values_) return true;
   const Json* member = value_->Find(key);
   return member != nullptr && !member->IsNull();
 }
@@ -104,7 +115,7 @@ bool JsonReader::CanRead(std::string_view key) {
 
 template <class T>
 void JsonReader::Read(std::string_view key, T* out) {
-  if (!ok()) return;
+  if (over_values_ || !ok()) return;
   if (!value_->IsObject()) {
     return Fail(fmt::format("expected an object, found {}", value_->KindName()));
   }
@@ -114,14 +125,14 @@ void JsonReader::Read(std::string_view key, T* out) {
 
 template <class T>
 void JsonReader::ReadOptional(std::string_view key, T* out) {
-  if (!CanRead(key)) return;
+  if (over_values_ || !CanRead(key)) return;
   JsonReader member(*value_->Find(key), *this, key);
   member.Get(out);
 }
 
 template <class T>
 void JsonReader::Get(T* out) {
-  if (!ok()) return;
+  if (over_values_ || !ok()) return;
   if (!Convert(*value_, out)) {
     std::string found =
         value_->IsArray() || value_->IsObject() ? std::string(value_->KindName()) : value_->Dump();
@@ -136,7 +147,7 @@ void JsonReader::Get(T* out) {
 
 template <class T>
 void JsonReader::ReadArray(std::string_view key, std::vector<T>* out) {
-  if (!CanRead(key)) return;
+  if (over_values_ || !CanRead(key)) return;
   std::vector<T> values;
   ForEach(key, [&](JsonReader& element) {
     T value{};
@@ -147,7 +158,7 @@ void JsonReader::ReadArray(std::string_view key, std::vector<T>* out) {
 }
 
 void JsonReader::ForEach(std::string_view key, const std::function<void(JsonReader&)>& f) {
-  if (!CanRead(key)) return;
+  if (over_values_ || !CanRead(key)) return;
   const Json& member = *value_->Find(key);
   if (!member.IsArray()) {
     return Fail(fmt::format("expected an array, found {}", member.KindName()), key);
@@ -162,7 +173,7 @@ void JsonReader::ForEach(std::string_view key, const std::function<void(JsonRead
 
 void JsonReader::ForEachMember(std::string_view key,
                                const std::function<void(const std::string&, JsonReader&)>& f) {
-  if (!CanRead(key)) return;
+  if (over_values_ || !CanRead(key)) return;
   const Json& member = *value_->Find(key);
   if (!member.IsObject()) {
     return Fail(fmt::format("expected an object, found {}", member.KindName()), key);
@@ -180,8 +191,8 @@ void JsonReader::ReadObject(std::string_view key, bool required,
     if (required) Fail("missing; expected an object", key);
     return;
   }
-  const Json& member = *value_->Find(key);
-  if (!member.IsObject()) {
+  const Json& member = over_values_ ? *value_ : *value_->Find(key);
+  if (!over_values_ && !member.IsObject()) {
     return Fail(fmt::format("expected an object, found {}", member.KindName()), key);
   }
   JsonReader reader(member, *this, key);

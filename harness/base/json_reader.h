@@ -23,6 +23,11 @@ class JsonReader {
  public:
   // `value` must outlive the reader. `path` is the JSON path of `value`, "$" at the root.
   JsonReader(const Json& value, std::string file, std::string path = "$");
+  // Of values that a program put together: a parser's checks, made as if they had been read. What
+  // is to be read stays as it is, every member is there, and ForEach and ForEachMember find none;
+  // ReadEach, ReadEachMember and ReadOptionalObject go over the values.
+  struct OverValues {};
+  JsonReader(OverValues, std::string file);
   JsonReader(const JsonReader&) = delete;
   JsonReader& operator=(const JsonReader&) = delete;
 
@@ -37,7 +42,7 @@ class JsonReader {
   template <class T>
   void ReadOptional(std::string_view key, std::optional<T>* out) {
     T value{};
-    if (Has(key)) {
+    if (!over_values_ && Has(key)) {
       ReadOptional(key, &value);
       if (ok()) *out = std::move(value);
     }
@@ -50,6 +55,15 @@ class JsonReader {
   void ForEach(std::string_view key, const std::function<void(JsonReader&)>& f);
   void ForEachMember(std::string_view key,
                      const std::function<void(const std::string&, JsonReader&)>& f);
+  // f(reader, element) of each element of an array member, appended to *out / f(name, reader,
+  // value) of each member of an object member, entered into the map *out.
+  template <class T, class F>
+  void ReadEach(std::string_view key, std::vector<T>* out, F f);
+  template <class Map, class F>
+  void ReadEachMember(std::string_view key, Map* out, F f);
+  // f(reader, value) on an object member if it is there.
+  template <class T, class F>
+  void ReadOptionalObject(std::string_view key, std::optional<T>* out, F f);
   // f(reader) on an object member if it is there; `required` makes absence an error.
   void ReadObject(std::string_view key, bool required, const std::function<void(JsonReader&)>& f);
 
@@ -57,8 +71,9 @@ class JsonReader {
   template <class T>
   void Get(T* out);
 
-  bool Has(std::string_view key) const;  // present and not null
-  const Json& json() const { return *value_; }
+  bool Has(std::string_view key) const;         // present and not null
+  const Json& json() const { return *value_; }  // null over values
+  bool over_values() const { return over_values_; }
   std::string path() const;
   // Records an error at this path (or at path.key), unless one is already held.
   void Fail(std::string message, std::string_view key = {});
@@ -78,6 +93,7 @@ class JsonReader {
   bool CanRead(std::string_view key);  // no error so far and the member is there
 
   const Json* value_;
+  bool over_values_ = false;
   std::string file_;  // these two at the root
   std::string path_;
   const JsonReader* parent_ = nullptr;
@@ -87,6 +103,39 @@ class JsonReader {
   std::optional<Error> own_error_;
   std::optional<Error>* error_;  // shared with the readers of nested values
 };
+
+template <class T, class F>
+void JsonReader::ReadEach(std::string_view key, std::vector<T>* out, F f) {
+  if (!over_values_) {
+    return ForEach(key, [&](JsonReader& element) { f(element, &out->emplace_back()); });
+  }
+  for (std::size_t i = 0; ok() && i < out->size(); ++i) {
+    JsonReader element(*value_, *this, key, {}, i);
+    f(element, &(*out)[i]);
+  }
+}
+
+template <class Map, class F>
+void JsonReader::ReadEachMember(std::string_view key, Map* out, F f) {
+  if (!over_values_) {
+    return ForEachMember(
+        key, [&](const std::string& name, JsonReader& member) { f(name, member, &(*out)[name]); });
+  }
+  for (auto& [name, value] : *out) {
+    if (!ok()) return;
+    JsonReader member(*value_, *this, key, name);
+    f(name, member, &value);
+  }
+}
+
+template <class T, class F>
+void JsonReader::ReadOptionalObject(std::string_view key, std::optional<T>* out, F f) {
+  if (over_values_ && !*out) return;
+  ReadObject(key, false, [&](JsonReader& member) {
+    if (!over_values_) out->emplace();
+    f(member, &**out);
+  });
+}
 
 }  // namespace rharness
 

@@ -103,14 +103,14 @@ void TellRemarks(const Manifest& manifest, Imported* sum) {
   }
 }
 
-Status Store(const std::string& run_id, const Json& manifest, const ImportArguments& arguments,
-             FileBatch* batch, Imported* sum) {
-  const fs::path file = fs::path(arguments.out) / (run_id + ".json");
+Status Store(const Manifest& manifest, const ImportArguments& arguments, FileBatch* batch,
+             Imported* sum) {
+  const fs::path file = fs::path(arguments.out) / (manifest.run_id + ".json");
   // The source may hold two runs of one name.
   if (batch->Holds(file)) RETURN_IF_ERROR(batch->Flush());
   std::error_code error;
   const bool exists = !arguments.out.empty() && fs::exists(fs::symlink_status(file, error));
-  const std::string text = exists || !arguments.dry_run ? manifest.Dump(2) + "\n" : "";
+  const std::string text = exists || !arguments.dry_run ? ToJson(manifest).Dump(2) + "\n" : "";
   if (exists) {
     const auto there = ReadFile(file);
     if (there.ok() && *there == text) {
@@ -137,17 +137,16 @@ void Refuse(const std::string& where, const Error& why, Imported* sum) {
 Status Take(ImportedRun run, const ImportArguments& arguments, FileBatch* batch, Imported* sum) {
   Manifest manifest = std::move(run).Take();
   if (!arguments.family.empty()) manifest.family = arguments.family;
-  const Json json = ToJson(manifest);
   // What was made must be what a reader takes.
-  if (const auto again = ParseManifest(json, manifest.run_id); !again.ok()) {
-    Refuse(manifest.run_id, again.error(), sum);
+  if (const Status taken = CheckManifest(&manifest, manifest.run_id); !taken.ok()) {
+    Refuse(manifest.run_id, taken.error(), sum);
     return {};
   }
   ++sum->runs;
   CountGrades(*manifest.origin, sum);
   CountBlockers(manifest, sum);
   TellRemarks(manifest, sum);
-  return Store(manifest.run_id, json, arguments, batch, sum);
+  return Store(manifest, arguments, batch, sum);
 }
 
 Status ImportOne(const std::string& source, const ImportArguments& arguments, FileBatch* batch,

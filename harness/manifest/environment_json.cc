@@ -38,7 +38,8 @@ void ReadGpu(JsonReader& reader, Gpu* out) {
   ReadText(reader, "mig", &out->mig);
   ReadText(reader, "compute_mode", &out->compute_mode);
   ReadText(reader, "bus_id", &out->bus_id);
-  if (reader.Has("numa_node")) ReadCount(reader, "numa_node", &out->numa_node.emplace());
+  if (!reader.over_values() && reader.Has("numa_node")) out->numa_node.emplace();
+  if (out->numa_node) ReadCount(reader, "numa_node", &*out->numa_node);
 }
 
 void ReadHardware(JsonReader& reader, Hardware* out) {
@@ -46,20 +47,17 @@ void ReadHardware(JsonReader& reader, Hardware* out) {
                        {"cpu", "memory_bytes", "gpus", "gpu_driver", "interconnect", "pcie_order"});
   reader.ReadObject("cpu", false, [&](JsonReader& r) { ReadCpu(r, &out->cpu); });
   reader.ReadOptional("memory_bytes", &out->memory_bytes);
-  reader.ForEach("gpus", [&](JsonReader& r) { ReadGpu(r, &out->gpus.emplace_back()); });
+  reader.ReadEach("gpus", &out->gpus, ReadGpu);
   ReadText(reader, "gpu_driver", &out->gpu_driver);
   ReadText(reader, "interconnect", &out->interconnect);
   ReadText(reader, "pcie_order", &out->pcie_order);
 }
 
-void ReadVariable(const std::string& name, JsonReader& reader,
-                  std::map<std::string, std::optional<std::string>>* out) {
+void ReadVariable(const std::string& name, JsonReader& reader, std::optional<std::string>* out) {
   const bool valid = IsName(name) && name.find('=') == std::string::npos;
   if (!valid) return reader.Fail("expected a variable's name, without '=' or control characters");
-  std::optional<std::string>& value = (*out)[name];
-  if (reader.json().IsNull()) return;
-  reader.Get(&value.emplace());
-  if (value->find('\0') != std::string::npos) reader.Fail("contains a NUL byte");
+  if (!reader.json().IsNull()) reader.Get(&out->emplace());
+  if (*out && (*out)->find('\0') != std::string::npos) reader.Fail("contains a NUL byte");
 }
 
 constexpr std::array<std::pair<PackageUse, std::string_view>, 3> kUseNames = {
@@ -119,12 +117,12 @@ Json PackagesToJson(const std::map<std::string, PackageList>& packages) {
 
 // Here and below, what is not known is left out, so that a record of before keeps its bytes.
 Json CpuToJson(const Cpu& cpu) {
-  Json json = Json::MakeObject({{"architecture", cpu.architecture},
-                                {"model", cpu.model},
-                                {"logical_cores", cpu.logical_cores},
-                                {"numa_nodes", cpu.numa_nodes},
-                                {"microcode", cpu.microcode},
-                                {"isa", ToJson(cpu.isa)}});
+  Json json = ObjectOf({{"architecture", cpu.architecture},
+                        {"model", cpu.model},
+                        {"logical_cores", cpu.logical_cores},
+                        {"numa_nodes", cpu.numa_nodes},
+                        {"microcode", cpu.microcode},
+                        {"isa", ToJson(cpu.isa)}});
   if (cpu.sockets > 0) json.Set("sockets", cpu.sockets);
   if (cpu.cores_per_socket > 0) json.Set("cores_per_socket", cpu.cores_per_socket);
   if (cpu.l3_bytes > 0) json.Set("l3_bytes", cpu.l3_bytes);
@@ -132,8 +130,8 @@ Json CpuToJson(const Cpu& cpu) {
 }
 
 Json GpuToJson(const Gpu& gpu) {
-  Json json = Json::MakeObject(
-      {{"model", gpu.model}, {"memory_bytes", gpu.memory_bytes}, {"uuid", gpu.uuid}});
+  Json json =
+      ObjectOf({{"model", gpu.model}, {"memory_bytes", gpu.memory_bytes}, {"uuid", gpu.uuid}});
   if (gpu.cores > 0) json.Set("cores", gpu.cores);
   for (const auto& [name, value] : {std::pair("compute_capability", &gpu.compute_capability),
                                     {"mig", &gpu.mig},
@@ -148,11 +146,11 @@ Json GpuToJson(const Gpu& gpu) {
 Json HardwareToJson(const Hardware& hardware) {
   Json gpus = Json::MakeArray();
   for (const Gpu& gpu : hardware.gpus) gpus.Append(GpuToJson(gpu));
-  Json json = Json::MakeObject({{"cpu", CpuToJson(hardware.cpu)},
-                                {"memory_bytes", hardware.memory_bytes},
-                                {"gpus", std::move(gpus)},
-                                {"gpu_driver", hardware.gpu_driver},
-                                {"interconnect", hardware.interconnect}});
+  Json json = ObjectOf({{"cpu", CpuToJson(hardware.cpu)},
+                        {"memory_bytes", hardware.memory_bytes},
+                        {"gpus", std::move(gpus)},
+                        {"gpu_driver", hardware.gpu_driver},
+                        {"interconnect", hardware.interconnect}});
   if (!hardware.pcie_order.empty()) json.Set("pcie_order", hardware.pcie_order);
   return json;
 }
@@ -164,9 +162,9 @@ Json ToJson(const Environment& environment) {
   for (const auto& [name, value] : environment.variables) variables.AppendMember(name, value);
   Json software = Json::MakeObject();
   for (const auto& [name, version] : environment.software) software.AppendMember(name, version);
-  Json json = Json::MakeObject({{"variables", std::move(variables)},
-                                {"software", std::move(software)},
-                                {"hardware", HardwareToJson(environment.hardware)}});
+  Json json = ObjectOf({{"variables", std::move(variables)},
+                        {"software", std::move(software)},
+                        {"hardware", HardwareToJson(environment.hardware)}});
   // Left out where not captured, so that a record of before keeps its bytes.
   if (!environment.packages.empty()) {
     json.AppendMember("packages", PackagesToJson(environment.packages));
@@ -181,20 +179,21 @@ Json ToJson(const Environment& environment) {
 
 void ReadEnvironment(JsonReader& reader, Environment* out) {
   RefuseUnknownMembers(reader, {"variables", "software", "hardware", "packages", "lock_files"});
-  reader.ForEachMember("variables", [&](const std::string& name, JsonReader& value) {
-    ReadVariable(name, value, &out->variables);
-  });
-  reader.ForEachMember("software", [&](const std::string& name, JsonReader& value) {
+  reader.ReadEachMember("variables", &out->variables, ReadVariable);
+  const auto read_version = [](const std::string& name, JsonReader& value, std::string* version) {
     if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
-    value.Get(&out->software[name]);
-  });
-  reader.ForEachMember("lock_files", [&](const std::string& path, JsonReader& value) {
+    value.Get(version);
+  };
+  reader.ReadEachMember("software", &out->software, read_version);
+  const auto read_lock = [](const std::string& path, JsonReader& value, std::string* sha256) {
     const auto safe = SafeRelativePath(path, "");
     if (!safe.ok()) return value.Fail(safe.error().message);
-    value.Get(&out->lock_files[path]);
-    if (!IsSha256Hex(out->lock_files[path])) value.Fail("expected 64 hex digits");
-  });
+    value.Get(sha256);
+    if (!IsSha256Hex(*sha256)) value.Fail("expected 64 hex digits");
+  };
+  reader.ReadEachMember("lock_files", &out->lock_files, read_lock);
   reader.ReadObject("hardware", false, [&](JsonReader& r) { ReadHardware(r, &out->hardware); });
+  if (reader.over_values()) return;  // packages: see CheckManifest
   reader.ReadObject("packages", false, [&](JsonReader& packages) {
     for (const auto& [manager, list] : packages.json().AsObject()) {
       if (!IsName(manager)) return packages.Fail("expected the name of a package manager");

@@ -55,7 +55,7 @@ std::string Quoted(std::string_view text) {
 template <class T>
 void ReadList(JsonReader& reader, std::string_view key, std::vector<T>* out,
               void (*read)(JsonReader&, T*)) {
-  reader.ForEach(key, [&](JsonReader& element) { read(element, &out->emplace_back()); });
+  reader.ReadEach(key, out, read);
 }
 
 void ReadCodeFile(JsonReader& reader, CodeFile* out) {
@@ -94,8 +94,7 @@ void ReadDataItem(JsonReader& reader, DataItem* out) {
   if (reader.ok() && HoldsCredential(out->source)) {
     reader.Fail("expected a URL without user and password", "source");
   }
-  reader.ReadObject("made_by", false,
-                    [&](JsonReader& r) { ReadMadeBy(r, &out->made_by.emplace()); });
+  reader.ReadOptionalObject("made_by", &out->made_by, ReadMadeBy);
 }
 
 void ReadTensor(JsonReader& reader, TensorRecord* out) {
@@ -131,7 +130,7 @@ void ReadArtifact(JsonReader& reader, Artifact* out) {
 }  // namespace
 
 void RefuseUnknownMembers(JsonReader& reader, std::initializer_list<std::string_view> known) {
-  if (!reader.ok()) return;
+  if (!reader.ok() || reader.over_values()) return;
   if (!reader.json().IsObject()) {
     return reader.Fail(fmt::format("expected an object, found {}", reader.json().KindName()));
   }
@@ -239,7 +238,7 @@ void ReadRepository(JsonReader& reader, std::string* out) {
 void ReadTime(JsonReader& reader, std::string_view key, Presence presence, WallTime* out) {
   std::string text;
   if (!ReadString(reader, key, presence, &text)) return;
-  const auto time = ParseTime(text);
+  const auto time = reader.over_values() ? Result<WallTime>(*out) : ParseTime(text);
   if (!time.ok()) return reader.Fail(TerminalSafe(time.error().message), key);
   constexpr WallTime kEnd{std::chrono::sys_days{std::chrono::year{10000} / 1 / 1}};
   if (*time < WallTime{} || *time >= kEnd) {
@@ -260,9 +259,9 @@ void ReadSpan(JsonReader& reader, std::string_view key, double* out) {
 }
 
 void ReadSeeds(JsonReader& reader, std::map<std::string, std::int64_t>* out) {
-  reader.ForEachMember("seeds", [&](const std::string& name, JsonReader& value) {
+  reader.ReadEachMember("seeds", out, [](const std::string& name, JsonReader& value, auto* seed) {
     if (!IsName(name)) value.Fail("expected a name of 1 to 256 bytes without control characters");
-    value.Get(&(*out)[name]);
+    value.Get(seed);
   });
 }
 
@@ -301,14 +300,15 @@ void ReadCurvePoints(JsonReader& reader, Curve* out) {
 
 void ReadUnreadMembers(JsonReader& reader, std::optional<UnreadMembers>* out) {
   if (reader.json().Find("unread_metrics") != nullptr) out->emplace();
-  reader.ForEachMember("unread_metrics", [&](const std::string& name, JsonReader& value) {
-    std::string& text = (**out)[name];
-    value.Get(&text);
-    if (name.size() > kUnreadNameBytes || text.size() > kUnreadTextBytes) {
+  if (!*out) return;
+  const auto read = [](const std::string& name, JsonReader& value, std::string* text) {
+    value.Get(text);
+    if (name.size() > kUnreadNameBytes || text->size() > kUnreadTextBytes) {
       value.Fail(fmt::format("expected a name of at most {} bytes and a text of at most {}",
                              kUnreadNameBytes, kUnreadTextBytes));
     }
-  });
+  };
+  reader.ReadEachMember("unread_metrics", &**out, read);
 }
 
 void ReadRunMetrics(JsonReader& reader, RunMetrics* out) {

@@ -83,6 +83,13 @@ Json ToJson(const std::vector<std::string>& texts);
 // The members "steps" and "values", appended to `object`.
 void AppendCurvePoints(const Curve& curve, Json* object);
 
+// An object of these members, whose values are moved into it.
+struct JsonField {
+  std::string_view key;
+  mutable Json value;
+};
+Json ObjectOf(std::initializer_list<JsonField> fields);
+
 template <class T>
 Json ToJsonArray(const std::vector<T>& values) {
   Json array = Json::MakeArray();

@@ -3,21 +3,30 @@
 
 namespace rharness {
 
+Json ObjectOf(std::initializer_list<JsonField> fields) {
+  Json::Members members;
+  members.reserve(fields.size());
+  for (const JsonField& field : fields) {
+    members.emplace_back(field.key, std::move(field.value));
+  }
+  return Json::MakeObject(std::move(members));
+}
+
 Json ToJson(const TensorRecord& tensor) {
   Json shape = Json::MakeArray();
   for (const std::uint64_t size : tensor.shape) shape.Append(size);
-  return Json::MakeObject({{"name", tensor.name},
-                           {"dtype", tensor.dtype},
-                           {"shape", std::move(shape)},
-                           {"sha256", tensor.sha256}});
+  return ObjectOf({{"name", tensor.name},
+                   {"dtype", tensor.dtype},
+                   {"shape", std::move(shape)},
+                   {"sha256", tensor.sha256}});
 }
 
 Json ToJson(const Metric& metric) {
-  Json json = Json::MakeObject({{"name", metric.name},
-                                {"value", metric.value},
-                                {"unit", metric.unit},
-                                {"direction", metric.direction},
-                                {"primary", metric.primary}});
+  Json json = ObjectOf({{"name", metric.name},
+                        {"value", metric.value},
+                        {"unit", metric.unit},
+                        {"direction", metric.direction},
+                        {"primary", metric.primary}});
   if (metric.margin) json.Set("margin", *metric.margin);
   json.Set("quantum", metric.quantum);
   if (!metric.evaluated_on.empty()) json.AppendMember("evaluated_on", metric.evaluated_on);
@@ -25,13 +34,13 @@ Json ToJson(const Metric& metric) {
 }
 
 Json ToJson(const Curve& curve) {
-  Json json = Json::MakeObject({{"name", curve.name}});
+  Json json = ObjectOf({{"name", curve.name}});
   AppendCurvePoints(curve, &json);
   return json;
 }
 
 Json ToJson(const CodeFile& file) {
-  return Json::MakeObject({{"path", file.path}, {"sha256", file.sha256}});
+  return ObjectOf({{"path", file.path}, {"sha256", file.sha256}});
 }
 
 Json ToJson(const MadeBy& made_by) {
@@ -43,12 +52,12 @@ Json ToJson(const MadeBy& made_by) {
 }
 
 Json ToJson(const DataItem& item) {
-  Json json = Json::MakeObject({{"name", item.name},
-                                {"location", item.location},
-                                {"path", item.path},
-                                {"kind", item.kind},
-                                {"sha256", item.sha256},
-                                {"size_bytes", item.size_bytes}});
+  Json json = ObjectOf({{"name", item.name},
+                        {"location", item.location},
+                        {"path", item.path},
+                        {"kind", item.kind},
+                        {"sha256", item.sha256},
+                        {"size_bytes", item.size_bytes}});
   if (!item.other_digest.empty()) json.AppendMember("other_digest", item.other_digest);
   if (!item.source.empty()) json.AppendMember("source", item.source);
   if (item.made_by) json.AppendMember("made_by", ToJson(*item.made_by));
@@ -56,18 +65,17 @@ Json ToJson(const DataItem& item) {
 }
 
 Json ToJson(const ArtifactPart& part) {
-  return Json::MakeObject(
-      {{"path", part.path}, {"size_bytes", part.size_bytes}, {"sha256", part.sha256}});
+  return ObjectOf({{"path", part.path}, {"size_bytes", part.size_bytes}, {"sha256", part.sha256}});
 }
 
 Json ToJson(const Artifact& artifact) {
-  Json json = Json::MakeObject({{"role", artifact.role},
-                                {"path", artifact.path},
-                                {"location", artifact.location},
-                                {"size_bytes", artifact.size_bytes},
-                                {"sha256", artifact.sha256},
-                                {"tensor_digest", artifact.tensor_digest},
-                                {"tensors", ToJsonArray(artifact.tensors)}});
+  Json json = ObjectOf({{"role", artifact.role},
+                        {"path", artifact.path},
+                        {"location", artifact.location},
+                        {"size_bytes", artifact.size_bytes},
+                        {"sha256", artifact.sha256},
+                        {"tensor_digest", artifact.tensor_digest},
+                        {"tensors", ToJsonArray(artifact.tensors)}});
   if (!artifact.parts.empty()) json.AppendMember("parts", ToJsonArray(artifact.parts));
   return json;
 }
@@ -83,9 +91,9 @@ Json ToJson(const RunMetrics& metrics) {
   }
   Json software = Json::MakeObject();
   for (const auto& [name, version] : metrics.software) software.AppendMember(name, version);
-  return Json::MakeObject({{"metrics", std::move(values)},
-                           {"curves", std::move(curves)},
-                           {"software", std::move(software)}});
+  return ObjectOf({{"metrics", std::move(values)},
+                   {"curves", std::move(curves)},
+                   {"software", std::move(software)}});
 }
 
 Json ToJson(const std::map<std::string, std::int64_t>& seeds) {
@@ -116,11 +124,11 @@ void AppendCurvePoints(const Curve& curve, Json* object) {
 }
 
 Json ToJson(const Resources& resources) {
-  return Json::MakeObject({{"cpus", resources.cpus},
-                           {"gpus", resources.gpus},
-                           {"memory_bytes", resources.memory_bytes},
-                           {"disk_bytes", resources.disk_bytes},
-                           {"timeout_seconds", resources.timeout_seconds}});
+  return ObjectOf({{"cpus", resources.cpus},
+                   {"gpus", resources.gpus},
+                   {"memory_bytes", resources.memory_bytes},
+                   {"disk_bytes", resources.disk_bytes},
+                   {"timeout_seconds", resources.timeout_seconds}});
 }
 
 }  // namespace rharness

@@ -124,6 +124,9 @@ inline constexpr char kChangedDuringRun[] = "changed during the run";
 // missing, inconsistent or of the wrong length is admission's. Required: schema, run_id, command,
 // which may be empty where another tool's record does not say it.
 Result<Manifest> ParseManifest(const Json& json, std::string_view file);
+// Whether what a program put together is what ParseManifest takes, by the same checks. Its paths
+// are brought to their normal form. Errors: those of ParseManifest.
+Status CheckManifest(Manifest* manifest, std::string_view file);
 Json ToJson(const Manifest& manifest);  // starts with "schema": "rharness.manifest/v1"
 Result<Manifest> LoadManifest(const std::filesystem::path& path);
 

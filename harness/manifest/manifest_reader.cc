@@ -45,15 +45,20 @@ void ReadCommand(JsonReader& reader, std::vector<std::string>* out) {
   if (!reader.Has("command")) {
     return reader.Fail("missing; expected an array of strings", "command");
   }
-  reader.ForEach("command", [&](JsonReader& element) {
-    std::string argument;
-    element.Get(&argument);
-    if (argument.find('\0') != std::string::npos) element.Fail("contains a NUL byte");
-    out->push_back(std::move(argument));
+  reader.ReadEach("command", out, [](JsonReader& element, std::string* argument) {
+    element.Get(argument);
+    if (argument->find('\0') != std::string::npos) element.Fail("contains a NUL byte");
   });
   if (reader.ok() && !out->empty() && out->front().empty()) {
     reader.Fail("expected a program and its arguments; the program's name is empty", "command");
   }
+}
+
+void ReadNames(JsonReader& reader, std::string_view key, std::vector<std::string>* out) {
+  reader.ReadEach(key, out, [](JsonReader& element, std::string* name) {
+    element.Get(name);
+    if (!IsName(*name)) element.Fail("expected a name");
+  });
 }
 
 // What a metric was measured on is known by its digest.
@@ -113,19 +118,34 @@ void ReadRun(JsonReader& reader, Manifest* out) {
     out->hyperparameters[name] = value.json();
   });
   ReadSeeds(reader, &out->seeds);
-  reader.ForEach("rng_sources", [&](JsonReader& element) {
-    element.Get(&out->rng_sources.emplace_back());
-    if (!IsName(out->rng_sources.back())) element.Fail("expected a name");
-  });
+  ReadNames(reader, "rng_sources", &out->rng_sources);
 }
 
 void ReadResults(JsonReader& reader, Manifest* out) {
   ReadRelativePath(reader, "metrics_path", Presence::kOptional, &out->metrics_path);
-  reader.ForEach("metrics",
-                 [&](JsonReader& r) { ReadMetric(r, out->data, &out->metrics.emplace_back()); });
-  reader.ForEach("curves", [&](JsonReader& r) { ReadCurve(r, &out->curves.emplace_back()); });
+  reader.ReadEach("metrics", &out->metrics,
+                  [&](JsonReader& r, Metric* metric) { ReadMetric(r, out->data, metric); });
+  reader.ReadEach("curves", &out->curves, ReadCurve);
   ReadUnreadMembers(reader, &out->unread_metrics);
   ReadArtifacts(reader, &out->artifacts);
+}
+
+// All but properties, observation and packages.
+void ReadMembers(JsonReader& reader, Manifest* out) {
+  ReadRun(reader, out);
+  reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &out->code); });
+  reader.ReadObject("image", false, [&](JsonReader& r) { ReadImage(r, &out->image); });
+  ReadData(reader, &out->data);
+  reader.ReadObject("environment", false,
+                    [&](JsonReader& r) { ReadEnvironment(r, &out->environment); });
+  reader.ReadObject("determinism", false,
+                    [&](JsonReader& r) { ReadDeterminism(r, &out->determinism); });
+  ReadResults(reader, out);
+  reader.ReadObject("resources", false, [&](JsonReader& r) { ReadResources(r, &out->resources); });
+  ReadNames(reader, "probe_families", &out->probe_families);
+  reader.ReadArray("notes", &out->notes);
+  ReadAnyPath(reader, "kept", Presence::kOptional, &out->kept);
+  reader.ReadOptionalObject("origin", &out->origin, ReadOrigin);
 }
 
 }  // namespace
@@ -162,29 +182,23 @@ Result<Manifest> ParseManifest(const Json& json, std::string_view file) {
                                 "notes",
                                 "kept",
                                 "origin"});
-  ReadRun(reader, &manifest);
-  reader.ReadObject("code", false, [&](JsonReader& r) { ReadCode(r, &manifest.code); });
-  reader.ReadObject("image", false, [&](JsonReader& r) { ReadImage(r, &manifest.image); });
-  ReadData(reader, &manifest.data);
-  reader.ReadObject("environment", false,
-                    [&](JsonReader& r) { ReadEnvironment(r, &manifest.environment); });
-  reader.ReadObject("determinism", false,
-                    [&](JsonReader& r) { ReadDeterminism(r, &manifest.determinism); });
-  ReadResults(reader, &manifest);
-  reader.ReadObject("resources", false,
-                    [&](JsonReader& r) { ReadResources(r, &manifest.resources); });
-  reader.ForEach("probe_families", [&](JsonReader& element) {
-    element.Get(&manifest.probe_families.emplace_back());
-    if (!IsName(manifest.probe_families.back())) element.Fail("expected a name");
-  });
+  ReadMembers(reader, &manifest);
   ReadProperties(reader, &manifest.properties);
   ReadObservation(reader, &manifest.observation);
-  reader.ReadArray("notes", &manifest.notes);
-  ReadAnyPath(reader, "kept", Presence::kOptional, &manifest.kept);
-  reader.ReadObject("origin", false,
-                    [&](JsonReader& r) { ReadOrigin(r, &manifest.origin.emplace()); });
   RETURN_IF_ERROR(reader.status());
   return manifest;
+}
+
+Status CheckManifest(Manifest* manifest, std::string_view file) {
+  // What few have is written and read.
+  if (!manifest->properties.empty() || manifest->observation ||
+      !manifest->environment.packages.empty()) {
+    const auto read = ParseManifest(ToJson(*manifest), file);
+    return read.ok() ? Status() : Status(read.error());
+  }
+  JsonReader reader(JsonReader::OverValues{}, std::string(file));
+  ReadMembers(reader, manifest);
+  return reader.status();
 }
 
 Result<Manifest> LoadManifest(const std::filesystem::path& path) {

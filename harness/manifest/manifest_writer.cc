@@ -7,11 +7,11 @@ namespace rharness {
 namespace {
 
 Json CodeToJson(const Code& code) {
-  Json json = Json::MakeObject({{"repository", code.repository},
-                                {"commit", code.commit},
-                                {"dirty", code.dirty},
-                                {"diff_sha256", code.diff_sha256},
-                                {"files", ToJsonArray(code.files)}});
+  Json json = ObjectOf({{"repository", code.repository},
+                        {"commit", code.commit},
+                        {"dirty", code.dirty},
+                        {"diff_sha256", code.diff_sha256},
+                        {"files", ToJsonArray(code.files)}});
   // Here and below, what is not known is left out, so that a record of before keeps its bytes.
   if (!code.kept_diff_sha256.empty()) {
     json.AppendMember("kept_diff_sha256", code.kept_diff_sha256);
@@ -20,13 +20,13 @@ Json CodeToJson(const Code& code) {
 }
 
 Json ImageToJson(const Image& image) {
-  Json json = Json::MakeObject({{"kind", image.kind},
-                                {"registry", image.registry},
-                                {"repository", image.repository},
-                                {"tag", image.tag},
-                                {"digest", image.digest},
-                                {"platform", image.platform},
-                                {"packages_sha256", image.packages_sha256}});
+  Json json = ObjectOf({{"kind", image.kind},
+                        {"registry", image.registry},
+                        {"repository", image.repository},
+                        {"tag", image.tag},
+                        {"digest", image.digest},
+                        {"platform", image.platform},
+                        {"packages_sha256", image.packages_sha256}});
   if (!image.location.empty()) json.AppendMember("location", image.location);
   if (!image.layers.empty()) json.AppendMember("layers", ToJson(image.layers));
   if (!image.base_name.empty()) json.AppendMember("base_name", image.base_name);
@@ -37,9 +37,9 @@ Json ImageToJson(const Image& image) {
 Json DeterminismToJson(const Determinism& determinism) {
   Json flags = Json::MakeObject();
   for (const auto& [name, value] : determinism.flags) flags.AppendMember(name, value);
-  return Json::MakeObject({{"declared", determinism.declared},
-                           {"scope", determinism.scope},
-                           {"flags", std::move(flags)}});
+  return ObjectOf({{"declared", determinism.declared},
+                   {"scope", determinism.scope},
+                   {"flags", std::move(flags)}});
 }
 
 }  // namespace
@@ -49,28 +49,28 @@ Json ToJson(const Manifest& manifest) {
   for (const auto& [name, value] : manifest.hyperparameters) {
     hyperparameters.AppendMember(name, value);
   }
-  Json json = Json::MakeObject({{"schema", "rharness.manifest/v1"},
-                                {"run_id", manifest.run_id},
-                                {"family", manifest.family},
-                                {"started", FormatTime(manifest.started)},
-                                {"ended", FormatTime(manifest.ended)},
-                                {"duration_seconds", manifest.duration_seconds},
-                                {"code", CodeToJson(manifest.code)},
-                                {"image", ImageToJson(manifest.image)},
-                                {"data", ToJsonArray(manifest.data)},
-                                {"command", ToJson(manifest.command)},
-                                {"working_directory", manifest.working_directory},
-                                {"hyperparameters", std::move(hyperparameters)},
-                                {"seeds", ToJson(manifest.seeds)},
-                                {"rng_sources", ToJson(manifest.rng_sources)},
-                                {"environment", ToJson(manifest.environment)},
-                                {"determinism", DeterminismToJson(manifest.determinism)},
-                                {"metrics_path", manifest.metrics_path},
-                                {"metrics", ToJsonArray(manifest.metrics)},
-                                {"curves", ToJsonArray(manifest.curves)},
-                                {"artifacts", ToJsonArray(manifest.artifacts)},
-                                {"resources", ToJson(manifest.resources)},
-                                {"notes", ToJson(manifest.notes)}});
+  Json json = ObjectOf({{"schema", "rharness.manifest/v1"},
+                        {"run_id", manifest.run_id},
+                        {"family", manifest.family},
+                        {"started", FormatTime(manifest.started)},
+                        {"ended", FormatTime(manifest.ended)},
+                        {"duration_seconds", manifest.duration_seconds},
+                        {"code", CodeToJson(manifest.code)},
+                        {"image", ImageToJson(manifest.image)},
+                        {"data", ToJsonArray(manifest.data)},
+                        {"command", ToJson(manifest.command)},
+                        {"working_directory", manifest.working_directory},
+                        {"hyperparameters", std::move(hyperparameters)},
+                        {"seeds", ToJson(manifest.seeds)},
+                        {"rng_sources", ToJson(manifest.rng_sources)},
+                        {"environment", ToJson(manifest.environment)},
+                        {"determinism", DeterminismToJson(manifest.determinism)},
+                        {"metrics_path", manifest.metrics_path},
+                        {"metrics", ToJsonArray(manifest.metrics)},
+                        {"curves", ToJsonArray(manifest.curves)},
+                        {"artifacts", ToJsonArray(manifest.artifacts)},
+                        {"resources", ToJson(manifest.resources)},
+                        {"notes", ToJson(manifest.notes)}});
   // Left out where not declared, so that a record of before keeps its bytes, by which a history
   // knows it.
   if (!manifest.probe_families.empty()) {

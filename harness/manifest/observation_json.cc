@@ -15,7 +15,7 @@ Json TextsToJson(const auto& texts) {
 }
 
 Json LibraryToJson(const SeenLibrary& library) {
-  Json json = Json::MakeObject({{"path", library.path}, {"size_bytes", library.size_bytes}});
+  Json json = ObjectOf({{"path", library.path}, {"size_bytes", library.size_bytes}});
   for (const auto& [name, value] : {std::pair("soname", &library.soname),
                                     {"build_id", &library.build_id},
                                     {"manager", &library.manager},
@@ -27,7 +27,7 @@ Json LibraryToJson(const SeenLibrary& library) {
 }
 
 Json InputToJson(const SeenInput& input) {
-  Json json = Json::MakeObject({{"path", input.path}, {"size_bytes", input.size_bytes}});
+  Json json = ObjectOf({{"path", input.path}, {"size_bytes", input.size_bytes}});
   if (!input.sha256.empty()) json.AppendMember("sha256", input.sha256);
   return json;
 }
@@ -108,7 +108,7 @@ void ReadMembers(JsonReader& reader, Observation* out) {
 }  // namespace
 
 Json ToJson(const Observation& observation) {
-  Json json = Json::MakeObject({{"means", TextsToJson(observation.means)}});
+  Json json = ObjectOf({{"means", TextsToJson(observation.means)}});
   const auto add_members = [&](const char* key, const auto& members, const auto& value_of) {
     if (members.empty()) return;
     Json object = Json::MakeObject();

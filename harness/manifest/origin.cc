@@ -23,9 +23,9 @@ namespace {
 void ReadField(JsonReader& reader, FieldOrigin* out) {
   RefuseUnknownMembers(reader, {"path", "grade", "from"});
   ReadName(reader, "path", &out->path);
-  std::string grade;
+  std::string grade(GradeName(out->grade));
   ReadChoice(reader, "grade", Presence::kRequired, {"exact", "hint", "missing"}, &grade);
-  for (const Grade one : {Grade::kExact, Grade::kHint}) {
+  for (const Grade one : {Grade::kExact, Grade::kHint, Grade::kMissing}) {
     if (grade == GradeName(one)) out->grade = one;
   }
   ReadText(reader, "from", &out->from);
@@ -38,21 +38,21 @@ void ReadOrigin(JsonReader& reader, Origin* out) {
   ReadName(reader, "kind", &out->kind);
   ReadText(reader, "source", &out->source);
   ReadText(reader, "id", &out->id);
-  reader.ForEach("fields", [&](JsonReader& r) { ReadField(r, &out->fields.emplace_back()); });
+  reader.ReadEach("fields", &out->fields, ReadField);
   reader.ReadArray("remarks", &out->remarks);
 }
 
 Json ToJson(const Origin& origin) {
   Json fields = Json::MakeArray();
   for (const FieldOrigin& field : origin.fields) {
-    fields.Append(Json::MakeObject(
-        {{"path", field.path}, {"grade", GradeName(field.grade)}, {"from", field.from}}));
+    fields.Append(
+        ObjectOf({{"path", field.path}, {"grade", GradeName(field.grade)}, {"from", field.from}}));
   }
-  return Json::MakeObject({{"kind", origin.kind},
-                           {"source", origin.source},
-                           {"id", origin.id},
-                           {"fields", std::move(fields)},
-                           {"remarks", ToJson(origin.remarks)}});
+  return ObjectOf({{"kind", origin.kind},
+                   {"source", origin.source},
+                   {"id", origin.id},
+                   {"fields", std::move(fields)},
+                   {"remarks", ToJson(origin.remarks)}});
 }
 
 }  // namespace rharness

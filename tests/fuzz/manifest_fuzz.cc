@@ -21,7 +21,7 @@ std::string FindingsOf(const Manifest& manifest) {
   return text;
 }
 
-void CheckManifest(const Json& json) {
+void CheckManifestOf(const Json& json) {
   const auto manifest = ParseManifest(json, "fuzz");
   if (!manifest.ok()) {
     return RequireError(manifest.error(), {ErrorCode::kInvalidInput}, "fuzz: $");
@@ -30,11 +30,13 @@ void CheckManifest(const Json& json) {
   RequireReadable(written);
   const auto again = ParseManifest(written, "written");
   Require(again.ok() && ToJson(*again).Dump() == written.Dump());
+  Manifest checked = *manifest;
+  Require(CheckManifest(&checked, "fuzz").ok() && ToJson(checked).Dump() == written.Dump());
   Require(ConfigurationKey(*again) == ConfigurationKey(*manifest));
   Require(FindingsOf(*again) == FindingsOf(*manifest));
 }
 
-void CheckEvidence(const Json& json) {
+void CheckEvidenceOf(const Json& json) {
   const auto evidence = ParseEvidence(json, "fuzz");
   if (!evidence.ok()) {
     return RequireError(evidence.error(), {ErrorCode::kInvalidInput}, "fuzz: $");
@@ -51,7 +53,7 @@ void CheckEvidence(const Json& json) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto json = rharness::ParseJson(rharness::TextOf(data, size), "fuzz");
   if (!json.ok()) return 0;
-  rharness::CheckManifest(*json);
-  rharness::CheckEvidence(*json);
+  rharness::CheckManifestOf(*json);
+  rharness::CheckEvidenceOf(*json);
   return 0;
 }
