@@ -144,15 +144,17 @@ Result<std::string> ReadFile(const fs::path& path, std::uint64_t limit_bytes) {
                         path.string());
   };
   if (file.size_bytes > limit_bytes) return too_large();
-  constexpr std::size_t kBlock = 1 << 18;
+  // Room beyond the size, so that the read that finds the end does not move the content.
+  constexpr std::size_t kLeast = 1 << 12, kMost = 1 << 18;
+  const auto size = static_cast<std::size_t>(file.size_bytes);
   std::string content;
-  // A block beyond the size, so that the read that finds the end does not move the content.
-  content.reserve(static_cast<std::size_t>(file.size_bytes) + kBlock);
+  content.reserve(size + kLeast);
   for (;;) {
     const std::size_t old_size = content.size();
     if (old_size > limit_bytes) return too_large();
-    content.resize(old_size + kBlock);
-    const ssize_t count = ::read(file.descriptor.get(), content.data() + old_size, kBlock);
+    const std::size_t block = old_size <= size ? std::clamp(size - old_size, kLeast, kMost) : kMost;
+    content.resize(old_size + block);
+    const ssize_t count = ::read(file.descriptor.get(), content.data() + old_size, block);
     if (count < 0 && errno != EINTR) return IoErrorFromErrno("cannot read", errno, path.string());
     content.resize(old_size + static_cast<std::size_t>(count < 0 ? 0 : count));
     if (count == 0) return content;
@@ -233,6 +235,18 @@ Status MakeDirectoriesBelow(const fs::path& root, const fs::path& relative) {
   return {};
 }
 
+// Nearly every path: printable ASCII, relative, below its folder and in normal form already.
+static bool IsPlainRelativePath(std::string_view text) {
+  if (!std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; })) return false;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('/', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 Result<fs::path> SafeRelativePath(std::string_view text, std::string_view where) {
   const auto refuse = [&](std::string_view reason) {
     return InvalidInput(fmt::format("path '{}' {}; expected a relative path that stays below its "
@@ -240,6 +254,7 @@ Result<fs::path> SafeRelativePath(std::string_view text, std::string_view where)
                                     TerminalSafe(text), reason),
                         std::string(where));
   };
+  if (IsPlainRelativePath(text)) return fs::path(text);
   if (text.empty()) return refuse("is empty");
   for (std::string_view rest = text; !rest.empty();) {
     const Character character = FirstCharacter(rest);

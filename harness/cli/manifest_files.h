@@ -3,6 +3,7 @@
 #define RHARNESS_HARNESS_CLI_MANIFEST_FILES_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ struct ManifestFiles {
 // Links to folders are not followed.
 // Errors: io; not_found where there is none.
 Result<ManifestFiles> FindManifests(const std::string& folder);
+
+// The two steps of it, for who reads the files anyway. All files below the folder, sorted by path.
+// Errors: io.
+Result<std::vector<std::string>> FilesBelow(const std::string& folder);
+// The text of such a file, if it is a manifest. Errors: those of reading one that may be one.
+Result<std::optional<std::string>> ReadIfManifest(const std::string& file);
+Error NoManifestIn(const std::string& folder);
 
 }  // namespace rharness
 

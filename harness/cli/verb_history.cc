@@ -3,23 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "harness/base/clock.h"
-#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/spelling.h"
 #include "harness/base/version.h"
+#include "harness/cli/history_add.h"
 #include "harness/cli/history_text.h"
-#include "harness/cli/manifest_files.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
@@ -28,7 +24,6 @@
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
 #include "harness/history/store.h"
-#include "harness/manifest/admission.h"
 #include "harness/manifest/manifest.h"
 #include "reports/history_report.h"
 #include "reports/text.h"
@@ -51,165 +46,8 @@ struct HistoryOptions {
   std::string html;
 };
 
-// A folder stands for the manifests in it, however deep.
-struct FoundFiles {
-  std::vector<std::filesystem::path> files;
-  std::size_t skipped = 0;  // others in the folders
-};
-Result<FoundFiles> ManifestFilesOf(const std::vector<std::string>& paths) {
-  FoundFiles all;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-      all.files.emplace_back(path);
-      continue;
-    }
-    ASSIGN_OR_RETURN(const ManifestFiles found, FindManifests(path));
-    all.files.insert(all.files.end(), found.files.begin(), found.files.end());
-    all.skipped += found.skipped;
-  }
-  return all;
-}
-
-// Logs what is missing in manifests: of the first few all of it, of the others only what none had.
-class Findings {
- public:
-  explicit Findings(bool force) : force_(force) {}
-
-  void Log(const std::filesystem::path& file, const std::vector<AdmissionFinding>& findings) {
-    if (findings.empty()) return;
-    const bool few = ++refused_ <= kFew;
-    bool told = false;
-    for (const AdmissionFinding& finding : findings) {
-      if (!codes_.insert(finding.code).second && !few) continue;
-      told = true;
-      const std::string line = TerminalSafe(fmt::format(
-          "{}: {}: {} ({})", file.string(), finding.path, finding.message, finding.code));
-      force_ ? LogWarning(line) : LogError(line);
-    }
-    if (!told) ++untold_;
-  }
-  // Whether none is refused.
-  bool End(std::size_t all) const {
-    if (untold_ > 0) {
-      const std::string line =
-          fmt::format("the same is missing in {}", Counted(untold_, "more manifest"));
-      force_ ? LogWarning(line) : LogError(line);
-    }
-    if (refused_ == 0 || force_) return true;
-    LogError(
-        fmt::format("{} of {} manifests are not complete enough to be judged one day; nothing "
-                    "was stored (--force stores them as they are)",
-                    refused_, all));
-    return false;
-  }
-
- private:
-  static constexpr std::size_t kFew = 20;
-  const bool force_;
-  std::set<std::string> codes_;
-  std::size_t refused_ = 0;
-  std::size_t untold_ = 0;
-};
-
-// What was read of a file, to know its manifest again.
-struct ReadOnce {
-  std::filesystem::path file;
-  std::string sha256;  // of its bytes
-  std::string stored;  // SHA-256 of its manifest as it is stored
-};
-
-struct ReadText {
-  std::string sha256;
-  Json json;
-};
-Result<ReadText> ReadManifestText(const std::filesystem::path& file) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  ASSIGN_OR_RETURN(Json json, ParseJson(text, file.string()));
-  return ReadText{Sha256HexOf(text), std::move(json)};
-}
-
-Status DiffersFromStored(const std::string& run_id, const std::filesystem::path& file) {
-  return IntegrityError(
-      fmt::format("run '{}' is in the history with other content; a run's manifest never "
-                  "changes, so give the new one another run_id; nothing was stored",
-                  run_id),
-      file.string());
-}
-
-// Reads all and logs what is missing. A run's manifest never changes: what is in the way of storing
-// all of them is named. Empty: some are refused and nothing may be stored. A hundred thousand
-// manifests take gigabytes, so that none is held. `store`: null where there is no history yet.
-Result<std::vector<ReadOnce>> CheckAll(const std::vector<std::filesystem::path>& files, bool force,
-                                       HistoryStore* store) {
-  Findings findings(force);
-  std::vector<ReadOnce> read;
-  std::map<std::string, std::size_t> first;
-  std::optional<Error> in_the_way;  // told after what is missing
-  for (const std::filesystem::path& file : files) {
-    ASSIGN_OR_RETURN(const ReadText text, ReadManifestText(file));
-    ASSIGN_OR_RETURN(const Manifest manifest, ParseManifest(text.json, file.string()));
-    findings.Log(file, Admit(manifest));
-    const std::string body = ToJson(manifest).Dump();
-    read.push_back({file, text.sha256, Sha256HexOf(body)});
-    if (in_the_way) continue;
-    const auto [twin, is_new] = first.emplace(manifest.run_id, read.size() - 1);
-    if (!is_new && read[twin->second].stored != read.back().stored) {
-      in_the_way = IntegrityError(
-          fmt::format("run '{}' is also that of {}, with other content; nothing was stored",
-                      manifest.run_id, read[twin->second].file.string()),
-          file.string());
-      continue;
-    }
-    if (store == nullptr) continue;
-    const auto held = store->Get(manifest.run_id);
-    if (!held.ok() && held.error().code == ErrorCode::kNotFound) continue;
-    if (!held.ok()) in_the_way = held.error();
-    if (held.ok() && ToJson(*held).Dump() != body) {
-      in_the_way = DiffersFromStored(manifest.run_id, file).error();
-    }
-  }
-  if (!findings.End(files.size())) return std::vector<ReadOnce>();
-  if (in_the_way) return *in_the_way;
-  return read;
-}
-
-Result<AddOutcome> AddAgain(const ReadOnce& one, HistoryStore* store) {
-  ASSIGN_OR_RETURN(const ReadText text, ReadManifestText(one.file));
-  if (text.sha256 != one.sha256) {
-    return IntegrityError("was changed while manifests were added", one.file.string());
-  }
-  return store->AddRead(text.json, one.file.string(), SystemClock().Now());
-}
-
-Result<int> AddManifests(const HistoryOptions& options) {
-  ASSIGN_OR_RETURN(const FoundFiles found, ManifestFilesOf(options.paths));
-  const std::vector<std::filesystem::path>& files = found.files;
-  // What is refused leaves no empty history behind.
-  auto existing = HistoryStore::OpenExisting(options.url);
-  if (!existing.ok() && existing.error().code != ErrorCode::kNotFound) return existing.error();
-  ASSIGN_OR_RETURN(const std::vector<ReadOnce> read,
-                   CheckAll(files, options.force, existing.ok() ? existing->get() : nullptr));
-  if (read.empty() && !files.empty()) return kExitUsage;
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(options.url));
-  std::size_t added = 0;
-  for (const ReadOnce& one : read) {
-    auto outcome = AddAgain(one, store.get());
-    if (!outcome.ok()) {
-      Error error = outcome.error();
-      error.message += fmt::format("; {} {} been added before, and adding all again goes on there",
-                                   Counted(added, "run"), added == 1 ? "has" : "have");
-      return error;
-    }
-    if (*outcome == AddOutcome::kAdded) ++added;
-  }
-  if (!Globals().quiet) {
-    const std::string skipped =
-        found.skipped == 0 ? "" : fmt::format("; {} skipped", Counted(found.skipped, "other file"));
-    LogInfo(fmt::format("added {}; already in the history: {}{}", Counted(added, "run"),
-                        read.size() - added, skipped));
-  }
-  return kExitOk;
+Result<int> AddPaths(const HistoryOptions& options) {
+  return AddManifests(options.url, options.paths, options.force);
 }
 
 Result<int> ListRuns(const HistoryOptions& options) {
@@ -358,7 +196,7 @@ void AddHistory(Command& root) {
   const auto options = std::make_shared<HistoryOptions>();
   Command& history = root.AddVerb("history", "Keep recorded runs and their verdicts");
 
-  Command& add = AddStep(history, options, "add", "Store manifests", AddManifests);
+  Command& add = AddStep(history, options, "add", "Store manifests", AddPaths);
   add.Add("manifests", &options->paths, "Manifests, or folders of *.json manifests")
       .Path()
       .Required();

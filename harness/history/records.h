@@ -116,6 +116,21 @@ struct DrillResults {
 
 enum class AddOutcome { kAdded, kAlreadyThere };
 
+// A run as it is entered: its manifest's text, and what is copied from it into columns.
+struct NewRun {
+  std::string run_id;
+  std::string family;
+  std::string configuration;
+  std::string declared;
+  WallTime started{};
+  double duration_seconds = 0.0;
+  std::string sha256;  // of the text
+  std::string body;
+};
+
+// What the history holds by the run_id of a new run.
+enum class HeldContent { kNone, kSame, kOther };
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_HISTORY_RECORDS_H_

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,8 @@ class SqlHistory : public HistoryStore {
   explicit SqlHistory(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<AddOutcome> Add(const Manifest& manifest, WallTime now) override;
-  Result<AddOutcome> AddRead(const Json& manifest, std::string_view where, WallTime now) override;
+  Result<std::size_t> AddAll(std::span<const NewRun> runs, WallTime now) override;
+  Result<HeldContent> Compare(const NewRun& run) override;
   Result<Manifest> Get(const std::string& run_id) override;
   Result<HistoryEntry> Find(const std::string& run_id) override;
   Result<std::vector<HistoryEntry>> List(bool with_retired) override;
@@ -84,9 +86,7 @@ class SqlHistory : public HistoryStore {
   bool HasRun(const std::string& run_id);
   Status CheckRun(const std::string& run_id);
   Result<Manifest> Load(const std::string& run_id);
-  Status CheckSameContent(const std::string& run_id, const std::string& body);
-  Result<AddOutcome> AddBody(const Manifest& manifest, const std::string& body, WallTime now);
-  void Insert(const Manifest& manifest, const std::string& body, WallTime now);
+  Result<HeldContent> CompareSlowly(const NewRun& run);
   void Insert(const DrillRecord& drill, const std::string& supersedes);
   // What is held of this drill: its newest results, and how often it was entered (0: never).
   struct Held {

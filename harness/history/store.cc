@@ -121,60 +121,6 @@ Result<Manifest> SqlHistory::Load(const std::string& run_id) {
   return manifest;
 }
 
-// Compares what the stored body says today: a later version may write the same manifest otherwise.
-Status SqlHistory::CheckSameContent(const std::string& run_id, const std::string& body) {
-  ASSIGN_OR_RETURN(const Manifest held, Load(run_id));
-  if (ToJson(held).Dump() == body) return {};
-  return IntegrityError(fmt::format("run '{}' is in the history with other content; a run's "
-                                    "manifest never changes, so give the new one another run_id",
-                                    run_id),
-                        database_->name());
-}
-
-void SqlHistory::Insert(const Manifest& manifest, const std::string& body, WallTime now) {
-  const std::string configuration = ConfigurationKey(manifest);
-  const std::string sha256 = Sha256HexOf(body);
-  const long long started_ms = ToMs(manifest.started);
-  const long long added_ms = ToMs(now);
-  sql() << "INSERT INTO runs (run_id, family, configuration, declared, started_ms, "
-           "duration_seconds, added_ms, sha256) VALUES (:run_id, :family, :configuration, "
-           ":declared, :started_ms, :duration_seconds, :added_ms, :sha256)",
-      soci::use(manifest.run_id), soci::use(manifest.family), soci::use(configuration),
-      soci::use(manifest.determinism.declared), soci::use(started_ms),
-      soci::use(manifest.duration_seconds), soci::use(added_ms), soci::use(sha256);
-  sql() << "INSERT INTO manifests (run_id, body) VALUES (:run_id, :body)",
-      soci::use(manifest.run_id), soci::use(body);
-}
-
-Result<AddOutcome> SqlHistory::Add(const Manifest& manifest, WallTime now) {
-  const std::string body = ToJson(manifest).Dump();
-  // What is added stays, so it must be something that can be read again.
-  ASSIGN_OR_RETURN(const Json json, ParseJson(body, Where(manifest.run_id)));
-  ASSIGN_OR_RETURN(const Manifest readable, ParseManifest(json, Where(manifest.run_id)));
-  if (readable.run_id != manifest.run_id) return InternalError("the manifest changed as written");
-  return AddBody(manifest, body, now);
-}
-
-Result<AddOutcome> SqlHistory::AddRead(const Json& json, std::string_view where, WallTime now) {
-  ASSIGN_OR_RETURN(const Manifest manifest, ParseManifest(json, where));
-  const std::string body = ToJson(manifest).Dump();
-  // Where it says what was read, it can be read again.
-  if (body != json.Dump()) return Add(manifest, now);
-  return AddBody(manifest, body, now);
-}
-
-Result<AddOutcome> SqlHistory::AddBody(const Manifest& manifest, const std::string& body,
-                                       WallTime now) {
-  return database_->Write([&]() -> Result<AddOutcome> {
-    if (HasRun(manifest.run_id)) {
-      RETURN_IF_ERROR(CheckSameContent(manifest.run_id, body));
-      return AddOutcome::kAlreadyThere;
-    }
-    Insert(manifest, body, now);
-    return AddOutcome::kAdded;
-  });
-}
-
 Result<Manifest> SqlHistory::Get(const std::string& run_id) {
   return database_->Guard([&] { return Load(run_id); });
 }
