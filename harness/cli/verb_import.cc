@@ -50,11 +50,6 @@ struct GradeCounts {
   std::size_t& operator[](Grade grade) { return of[static_cast<std::size_t>(grade)]; }
 };
 
-struct BlockerCount {
-  Blocker first;
-  std::size_t runs = 0;
-};
-
 // What an import came to.
 struct Imported {
   std::size_t runs = 0;
@@ -64,32 +59,28 @@ struct Imported {
   std::size_t refused = 0;
   std::size_t complete = 0;
   std::size_t remarks = 0;
-  std::map<std::string, GradeCounts> parts;
-  std::vector<BlockerCount> blockers;
+  std::map<std::string, GradeCounts, std::less<>> parts;
+  std::vector<Blocker> blockers;
 };
 
 // The worst grade of each part counts: a part with one hint is a hint.
 void CountGrades(const Origin& origin, Imported* sum) {
-  std::map<std::string, Grade> worst;
+  std::vector<std::pair<std::string_view, Grade>> worst;
   for (const FieldOrigin& field : origin.fields) {
-    const auto [part, is_new] = worst.emplace(PartOf(field.path), field.grade);
-    if (!is_new) part->second = std::max(part->second, field.grade);
-  }
-  for (const auto& [part, grade] : worst) ++sum->parts[part][grade];
-}
-
-void CountBlockers(const Manifest& manifest, Imported* sum) {
-  const std::vector<Blocker> blockers = BlockersOf(manifest);
-  if (blockers.empty()) ++sum->complete;
-  for (const Blocker& blocker : blockers) {
-    const auto same = std::ranges::find_if(sum->blockers, [&](const BlockerCount& one) {
-      return one.first.field == blocker.field && one.first.code == blocker.code;
-    });
-    if (same != sum->blockers.end()) {
-      ++same->runs;
+    const std::string_view name = PartOf(field.path);
+    // Fields are sorted by their paths: nearly always the last one.
+    const auto part = std::ranges::find(worst.rbegin(), worst.rend(), name,
+                                        &std::pair<std::string_view, Grade>::first);
+    if (part == worst.rend()) {
+      worst.emplace_back(name, field.grade);
     } else {
-      sum->blockers.push_back({blocker, 1});
+      part->second = std::max(part->second, field.grade);
     }
+  }
+  for (const auto& [name, grade] : worst) {
+    auto part = sum->parts.find(name);
+    if (part == sum->parts.end()) part = sum->parts.emplace(name, GradeCounts()).first;
+    ++part->second[grade];
   }
 }
 
@@ -144,7 +135,7 @@ Status Take(ImportedRun run, const ImportArguments& arguments, FileBatch* batch,
   }
   ++sum->runs;
   CountGrades(*manifest.origin, sum);
-  CountBlockers(manifest, sum);
+  if (!CountBlockers(manifest, sum->runs, &sum->blockers)) ++sum->complete;
   TellRemarks(manifest, sum);
   return Store(manifest, arguments, batch, sum);
 }
@@ -173,12 +164,12 @@ std::string TextOf(const Imported& sum, const ImportArguments& arguments) {
   if (!sum.blockers.empty())
     text += "\nWHAT BLOCKS A RERUN, IN HOW MANY RUNS, AND WHAT WOULD FILL IT\n";
   for (std::size_t i = 0; i < sum.blockers.size(); ++i) {
-    const BlockerCount& one = sum.blockers[i];
-    text += fmt::format("{:>6}  {}: {}\n", one.runs, one.first.field, one.first.message);
+    const Blocker& one = sum.blockers[i];
+    text += fmt::format("{:>6}  {}: {}\n", one.runs, one.field, one.message);
     const bool said_below =
-        i + 1 < sum.blockers.size() && sum.blockers[i + 1].first.command == one.first.command;
-    if (!one.first.command.empty() && !said_below) {
-      text += fmt::format("{:>6}  {}\n", "", one.first.command);
+        i + 1 < sum.blockers.size() && sum.blockers[i + 1].command == one.command;
+    if (!one.command.empty() && !said_below) {
+      text += fmt::format("{:>6}  {}\n", "", one.command);
     }
   }
   text +=
@@ -196,11 +187,11 @@ Json JsonOf(const Imported& sum) {
                                        {"missing", counts[Grade::kMissing]}}));
   }
   Json blockers = Json::MakeArray();
-  for (const BlockerCount& one : sum.blockers) {
-    blockers.Append(Json::MakeObject({{"field", one.first.field},
-                                      {"code", one.first.code},
-                                      {"message", one.first.message},
-                                      {"command", one.first.command},
+  for (const Blocker& one : sum.blockers) {
+    blockers.Append(Json::MakeObject({{"field", one.field},
+                                      {"code", one.code},
+                                      {"message", one.message},
+                                      {"command", one.command},
                                       {"runs", one.runs}}));
   }
   Json in_the_way = Json::MakeArray();

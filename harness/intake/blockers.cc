@@ -67,15 +67,15 @@ std::string Aside(const AdmissionFinding& finding, const Manifest& manifest) {
 
 }  // namespace
 
-std::string PartOf(std::string_view path) {
+std::string_view PartOf(std::string_view path) {
   if (path.starts_with("$.")) path.remove_prefix(2);
   constexpr std::string_view kEnvironment = "environment.";
   if (path.starts_with(kEnvironment)) {
     const auto end = path.find_first_of(".[", kEnvironment.size());
-    return std::string(path.substr(0, end));
+    return path.substr(0, end);
   }
-  if (path == "code.commit" || path == "code.repository") return std::string(path);
-  return std::string(path.substr(0, path.find_first_of(".[")));
+  if (path == "code.commit" || path == "code.repository") return path;
+  return path.substr(0, path.find_first_of(".["));
 }
 
 std::string FillingOf(const AdmissionFinding& finding) {
@@ -99,21 +99,22 @@ std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
   return command + Aside(finding, manifest);
 }
 
-std::vector<Blocker> BlockersOf(const Manifest& manifest) {
-  std::vector<Blocker> blockers;
-  for (const AdmissionFinding& finding : Admit(manifest)) {
-    const std::string field = PartOf(finding.path);
-    const auto same = std::ranges::find_if(blockers, [&](const Blocker& one) {
+bool CountBlockers(const Manifest& manifest, std::size_t n, std::vector<Blocker>* blockers) {
+  const std::vector<AdmissionFinding> findings = Admit(manifest);
+  for (const AdmissionFinding& finding : findings) {
+    const std::string_view field = PartOf(finding.path);
+    auto blocker = std::ranges::find_if(*blockers, [&](const Blocker& one) {
       return one.field == field && one.code == finding.code;
     });
-    if (same != blockers.end()) {
-      ++same->findings;
-    } else {
-      blockers.push_back(
-          {field, finding.code, finding.message, FillingOf(finding) + Aside(finding, manifest), 1});
+    if (blocker == blockers->end()) {
+      const std::string command = FillingOf(finding) + Aside(finding, manifest);
+      blocker = blockers->insert(
+          blocker, {std::string(field), finding.code, finding.message, command, 0, 0});
     }
+    if (blocker->last_run != n) ++blocker->runs;
+    blocker->last_run = n;
   }
-  return blockers;
+  return !findings.empty();
 }
 
 }  // namespace rharness

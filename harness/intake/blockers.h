@@ -2,7 +2,9 @@
 #ifndef RHARNESS_HARNESS_INTAKE_BLOCKERS_H_
 #define RHARNESS_HARNESS_INTAKE_BLOCKERS_H_
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/manifest/admission.h"
@@ -14,7 +16,8 @@ struct Blocker {
   std::string code;     // of the finding of admission
   std::string message;  // of the first finding of this code
   std::string command;  // "rharness complete FILE --image NAME@sha256:DIGEST"; empty: none would
-  std::size_t findings = 0;
+  std::size_t runs = 0;
+  std::size_t last_run = 0;  // private to CountBlockers
 };
 
 // "rharness complete FILE --data NAME=PATH"; empty where no option would fill it.
@@ -23,12 +26,13 @@ std::string FillingOf(const AdmissionFinding& finding);
 std::string FillingOf(const AdmissionFinding& finding, const Manifest& manifest,
                       std::string_view file);
 
-// Pure. One a field and code, in the order of the manifest's fields.
-std::vector<Blocker> BlockersOf(const Manifest& manifest);
+// Pure. Counts what blocks the n-th run, n = 1, 2, ..., into `blockers`: one a field and code, in
+// the order in which they came. Returns whether anything does.
+bool CountBlockers(const Manifest& manifest, std::size_t n, std::vector<Blocker>* blockers);
 
 // The part of a manifest that a JSON path is of: "data[3].sha256" is of "data",
 // "environment.hardware.gpus" of "environment.hardware".
-std::string PartOf(std::string_view path);
+std::string_view PartOf(std::string_view path);
 
 }  // namespace rharness
 

@@ -14,15 +14,16 @@ namespace {
 
 class Findings {
  public:
-  void Add(std::string_view code, std::string path, std::string message) {
-    list_.push_back({std::string(code), "$." + std::move(path), std::move(message)});
+  void Add(std::string_view code, std::string_view path, std::string_view message) {
+    list_.push_back({std::string(code), "$." + std::string(path), std::string(message)});
   }
   // A finding unless `present`.
-  void Require(bool present, std::string_view code, std::string path, std::string message) {
-    if (!present) Add(code, std::move(path), std::move(message));
+  void Require(bool present, std::string_view code, std::string_view path,
+               std::string_view message) {
+    if (!present) Add(code, path, message);
   }
   // A hash that is there must be whole; `missing` is the code of one that is not there.
-  void RequireHash(const std::string& hash, std::string_view missing, const std::string& path,
+  void RequireHash(std::string_view hash, std::string_view missing, std::string_view path,
                    std::string_view of) {
     if (hash.empty()) {
       Add(missing, path, fmt::format("missing; expected the SHA-256 of {}", of));
@@ -30,7 +31,7 @@ class Findings {
       CheckHash(hash, path);
     }
   }
-  void CheckHash(const std::string& hash, const std::string& path) {
+  void CheckHash(std::string_view hash, std::string_view path) {
     if (hash.empty() || IsSha256Hex(hash)) return;
     Add("bad_hash", path,
         fmt::format("has {} characters; expected a SHA-256 of 64 lower-case hexadecimal digits",
@@ -48,8 +49,7 @@ class Uniqueness {
   Uniqueness(std::string_view code, Findings* findings) : code_(code), findings_(findings) {}
   void Check(const std::string& value, std::string path) {
     if (seen_.insert(value).second) return;
-    findings_->Add(code_, std::move(path),
-                   fmt::format("'{}' is there twice; expected each once", value));
+    findings_->Add(code_, path, fmt::format("'{}' is there twice; expected each once", value));
   }
 
  private:

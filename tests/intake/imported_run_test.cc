@@ -133,10 +133,14 @@ TEST(ImportedRun, TakesAsMuchAsAStrangerSays) {
   EXPECT_EQ(manifest.artifacts.size(), 50'000u);
 }
 
-TEST(BlockersOf, NamesTheCommandThatWouldFillWhatIsMissing) {
+TEST(Blockers, NameTheCommandThatWouldFillWhatIsMissing) {
   const Manifest manifest = Reread(ImportedRun("mlflow", "mlruns", "1"));
   bool command = false;
-  for (const Blocker& blocker : BlockersOf(manifest)) {
+  std::vector<Blocker> blockers;
+  EXPECT_TRUE(CountBlockers(manifest, 1, &blockers));
+  EXPECT_TRUE(CountBlockers(manifest, 2, &blockers));
+  for (const Blocker& blocker : blockers) {
+    EXPECT_EQ(blocker.runs, 2U) << blocker.code;
     if (blocker.code != "missing_command") continue;
     command = true;
     EXPECT_EQ(blocker.command, "rharness complete FILE -- PROGRAM ARGUMENT...");
@@ -144,7 +148,7 @@ TEST(BlockersOf, NamesTheCommandThatWouldFillWhatIsMissing) {
   EXPECT_TRUE(command);
 }
 
-TEST(BlockersOf, NamesTheDataThatIsMeantAndKnowsWhatFillsADigestOfTensors) {
+TEST(Blockers, NameTheDataThatIsMeantAndKnowWhatFillsADigestOfTensors) {
   Manifest manifest;
   manifest.data.resize(2);
   manifest.data[1].name = "dataset";
