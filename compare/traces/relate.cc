@@ -63,19 +63,20 @@ class StepRelation {
   explicit StepRelation(const StepSides& step) : step_(step) {}
 
   std::vector<OnsetRecord> Relate() {
-    std::map<RecordKey, std::size_t> places;
+    std::multimap<RecordKey, std::size_t> places;
     for (std::size_t i = 0; i < step_.b.size(); ++i) places.emplace(KeyOf(step_.b[i]), i);
     std::vector<std::optional<std::size_t>> partner(step_.a.size());
     std::vector<bool> taken(step_.b.size(), false);
     std::size_t last_b = 0;  // behind the last that both have
     std::size_t last_a = 0;
     for (std::size_t i = 0; i < step_.a.size(); ++i) {
-      const auto found = places.find(KeyOf(step_.a[i]));
-      if (found == places.end() || taken[found->second]) continue;
+      const auto found = places.lower_bound(KeyOf(step_.a[i]));
+      if (found == places.end() || found->first != KeyOf(step_.a[i])) continue;
       partner[i] = found->second;
       taken[found->second] = true;
       last_a = i + 1;
       last_b = std::max(last_b, found->second + 1);
+      places.erase(found);
     }
     std::size_t next_b = 0;
     for (std::size_t i = 0; i < step_.a.size(); ++i) {

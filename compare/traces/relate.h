@@ -21,7 +21,8 @@ struct StepSides {
 };
 
 // In the order of A, with B's own where B has them. A record is paired with the one of the same
-// kind, name, call and index. What differs is handed on where something differs of:
+// kind, name, call and index, the second of two such with the second. What differs is handed on
+// where something differs of:
 //   parameter, buffer, state   the steps before
 //   input, loss                whatever the forward pass had before it
 //   output                     its inputs, parameters and buffers below its name, operators within

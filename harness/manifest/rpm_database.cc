@@ -39,6 +39,9 @@ constexpr std::uint32_t kStringArray = 8;
 constexpr std::size_t kIntroBytes = 8;
 constexpr std::size_t kEntryBytes = 16;
 constexpr std::size_t kMostEntries = 65'535;
+// For a byte of the header, which has a hundred a file beside its name: one long folder that very
+// many files name would fill the memory.
+constexpr std::size_t kMostPathBytes = 8;
 
 std::uint32_t BigEndian(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -181,8 +184,13 @@ RpmPackage ParseRpmHeader(std::string_view bytes) {
   const std::vector<std::string> folders = header.Texts(kDirNamesTag, kStringArray);
   const std::vector<std::string> names = header.Texts(kBaseNamesTag, kStringArray);
   const std::vector<std::uint32_t> of_folder = header.Numbers(kDirIndexesTag);
+  std::size_t room = kMostPathBytes * bytes.size();
   for (std::size_t i = 0; i < std::min(names.size(), of_folder.size()); ++i) {
-    if (of_folder[i] < folders.size()) package.files.push_back(folders[of_folder[i]] + names[i]);
+    if (of_folder[i] >= folders.size()) continue;
+    const std::string& folder = folders[of_folder[i]];
+    if (folder.size() + names[i].size() > room) break;
+    room -= folder.size() + names[i].size();
+    package.files.push_back(folder + names[i]);
   }
   return package;
 }

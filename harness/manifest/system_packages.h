@@ -44,7 +44,8 @@ std::string_view PlainPath(std::string_view path);
 std::vector<SystemPackages> ReadSystemPackages(const std::filesystem::path& root);
 
 // What a header of rpm says; empty where it is none, or of a key that somebody trusts
-// ("gpg-pubkey"). Exposed for tests: `header` is a stranger's.
+// ("gpg-pubkey"). Exposed for tests: `header` is a stranger's, and files that take more than eight
+// times its size are left out.
 struct RpmPackage {
   std::string name;  // "glibc.x86_64"; empty: none
   std::string version;

@@ -11,8 +11,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     rharness::Require(package.version.empty() && package.files.empty());
     return 0;
   }
-  rharness::Require(!package.version.empty() &&
-                    package.name.size() + package.version.size() <= size + 16);
-  rharness::Require(package.files.size() <= size);
+  // Two texts each, which may be the same bytes; and a number.
+  rharness::Require(!package.version.empty() && package.name.size() <= 2 * size + 1 &&
+                    package.version.size() <= 2 * size + 16);
+  std::size_t bytes = 0;
+  for (const std::string& file : package.files) bytes += file.size();
+  rharness::Require(package.files.size() <= size && bytes <= 8 * size);
   return 0;
 }

@@ -141,6 +141,24 @@ TEST(RpmHeaders, SayNothingThatIsNotInThem) {
   EXPECT_EQ(ParseRpmHeader(Number(far) + Number(far)).name, "");
 }
 
+TEST(RpmHeaders, DoNotFillTheMemoryWithOneLongFolderOfManyFiles) {
+  constexpr std::uint32_t kFiles = 1000;
+  const std::string names(kFiles, '\0');
+  const std::string folder = "/" + std::string(1000, 'f') + std::string(1, '\0');
+  const std::string store =
+      std::string("t\0001\000", 4) + std::string(4 * kFiles, '\0') + names + folder;
+  const std::uint32_t at = 4 + 4 * kFiles;
+  const std::string header = Number(5) + Number(static_cast<std::uint32_t>(store.size())) +
+                             Entry(1000, 6, 0, 1) + Entry(1001, 6, 2, 1) +
+                             Entry(1116, 4, 4, kFiles) + Entry(1117, 8, at, kFiles) +
+                             Entry(1118, 8, at + kFiles, 1) + store;
+  const RpmPackage package = ParseRpmHeader(header);
+  EXPECT_EQ(package.name, "t");
+  ASSERT_FALSE(package.files.empty());
+  EXPECT_EQ(package.files.front().size(), 1001U);
+  EXPECT_LE(package.files.size() * 1001, 8 * header.size());
+}
+
 TEST_F(SystemPackagesTest, OfApkAreReadWithTheirFiles) {
   Write("root/lib/apk/db/installed",
         "C:Q1abc=\nP:musl\nV:1.2.5-r0\nA:x86_64\nF:lib\nR:ld-musl-x86_64.so.1\na:0:0:755\n"

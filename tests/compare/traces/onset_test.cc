@@ -114,6 +114,16 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{TraceKind::kUpdated, "fc1.weight", 1e-2, "optimizer", Layer::kCode},
         Planted{TraceKind::kParameter, "fc2.weight", 0.1, "outside_of_steps", Layer::kCode}));
 
+TEST(Onset, OfEqualTracesThatNameTwoRecordsAlikeIsNone) {
+  Trace a = Training({0});
+  a.records.push_back(a.records.back());
+  a.records.back().digest += "'";
+  EXPECT_EQ(Between(a, a).end, "equal");
+  Trace b = a;
+  b.records.back().digest += "'";
+  EXPECT_EQ(Between(a, b).end, "parts");
+}
+
 TEST(Onset, OfEqualTracesIsNone) {
   const Trace a = Training({0, 1, 5});
   const Onset onset = Between(a, a);
