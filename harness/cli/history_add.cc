@@ -161,8 +161,8 @@ class Adder {
           file);
     }
     if (in_the_way_ || *held == HeldContent::kSame) return {};
-    RETURN_IF_ERROR(bodies_.Append(run.body));
-    run.body = {};
+    const std::string body = std::move(run.body);  // its memory, too, leaves what is held
+    RETURN_IF_ERROR(bodies_.Append(body));
     runs_.push_back(std::move(run));
     return {};
   }
