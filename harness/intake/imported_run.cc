@@ -96,8 +96,8 @@ std::string RunIdOf(std::string_view kind, std::string_view id) {
   const std::string before = fmt::format("{}-{}", kind, id);
   std::string text = before.substr(0, kMost);
   for (char& c : text) {
-    const std::string_view one(&c, 1);
-    if (!IsRunId(fmt::format("a{}", one))) c = '-';
+    const std::array<char, 2> behind_a = {'a', c};
+    if (!IsRunId({behind_a.data(), behind_a.size()})) c = '-';
   }
   if (text == before) return text;
   return fmt::format("{}-{}", text, Sha256HexOf(before).substr(0, 12));
@@ -152,7 +152,8 @@ void ImportedRun::SetFamily(std::string_view family, const Worth& worth) {
 void ImportedRun::SetTimes(WallTime started, WallTime ended, const Worth& worth) {
   const auto set = [&](WallTime time, const char* path, WallTime* out) {
     if (time == WallTime{}) return;
-    if (time < WallTime{} || FormatTime(time).size() > 40 || FormatTime(time)[4] != '-') {
+    constexpr WallTime kEnd{std::chrono::sys_days{std::chrono::year{10000} / 1 / 1}};
+    if (time < WallTime{} || time >= kEnd) {
       return Refuse(path, FormatTime(time), "a time from 1970 to 9999");
     }
     *out = time;

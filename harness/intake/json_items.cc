@@ -89,8 +89,11 @@ Result<char> JsonItems::First() {
 }
 
 void JsonItems::Take(std::size_t count) {
-  const std::string_view text = std::string_view(buffer_).substr(taken_, count);
-  line_ += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  std::string_view text = std::string_view(buffer_).substr(taken_, count);
+  for (auto end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    text.remove_prefix(end + 1);
+    ++line_;
+  }
   taken_ += count;
   offset_ += count;
 }
@@ -105,7 +108,13 @@ Result<std::size_t> JsonItems::LengthOfElement() {
 }
 
 Result<std::size_t> JsonItems::LengthOfLine() {
-  return Find([](char c) { return c == '\n'; });
+  for (std::size_t at = 0;;) {
+    const std::string_view rest = std::string_view(buffer_).substr(taken_);
+    if (const auto end = rest.find('\n', at); end != rest.npos) return end;
+    at = rest.size();
+    ASSIGN_OR_RETURN(const bool more, Fill(at));
+    if (!more) return at;
+  }
 }
 
 Result<std::size_t> JsonItems::LengthOfValue() {
