@@ -29,8 +29,9 @@ void CheckTrace(const Trace& trace, std::size_t size) {
 
 void CheckOnset(const Onset& onset) {
   Require(kEnds.contains(onset.end) && !onset.headline.empty());
-  Require((onset.end == "parts") == onset.origin.has_value());
-  Require((onset.end == "parts") == !onset.what.empty());
+  const bool parts = onset.end == "parts";
+  Require(onset.origin.has_value() == (parts || onset.end == "between_steps"));
+  Require(parts == !onset.what.empty());
   Require(onset.origins.size() <= kMostOrigins);
   for (const OnsetStep& step : onset.steps) Require(step.differing <= step.compared);
 }
