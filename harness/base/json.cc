@@ -176,8 +176,9 @@ void NewLine(std::string* out, int indent, int depth) {
 
 void DumpTo(const Json& json, int indent, int depth, std::string* out);
 
-void DumpSequence(std::size_t size, char open, char close, int indent, int depth,
-                  const std::function<void(std::size_t)>& element, std::string* out) {
+template <class Element>
+void DumpSequence(std::size_t size, char open, char close, int indent, int depth, Element element,
+                  std::string* out) {
   out->push_back(open);
   for (std::size_t i = 0; i < size; ++i) {
     if (i > 0) out->push_back(',');

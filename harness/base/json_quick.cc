@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 namespace rharness {
 namespace {
@@ -36,7 +37,7 @@ class QuickBuilder {
   bool EndObject(Size count) {
     const auto first_key = keys_.end() - count;
     const auto first_value = values_.end() - count;
-    if (HasDuplicate(std::vector<std::string_view>(first_key, keys_.end()))) return false;
+    if (HasDuplicate({first_key, keys_.end()})) return false;
     Json::Members members;
     members.reserve(count);
     for (Size i = 0; i < count; ++i) {
@@ -60,9 +61,18 @@ class QuickBuilder {
   Json Take() { return std::move(values_.front()); }
 
  private:
-  static bool HasDuplicate(std::vector<std::string_view> keys) {
-    std::ranges::sort(keys);
-    return std::ranges::adjacent_find(keys) != keys.end();
+  static bool HasDuplicate(std::span<const std::string> keys) {
+    constexpr std::size_t kFew = 16;
+    if (keys.size() <= kFew) {
+      for (std::size_t i = 1; i < keys.size(); ++i) {
+        const auto before = keys.first(i);
+        if (std::find(before.begin(), before.end(), keys[i]) != before.end()) return true;
+      }
+      return false;
+    }
+    std::vector<std::string_view> sorted(keys.begin(), keys.end());
+    std::ranges::sort(sorted);
+    return std::ranges::adjacent_find(sorted) != sorted.end();
   }
 
   template <class T>

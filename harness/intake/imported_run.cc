@@ -21,31 +21,6 @@ namespace {
 constexpr std::size_t kMostRemarks = 100;
 constexpr std::size_t kMostArguments = 4096;
 
-// What a rerun needs of any run; one that no importer set is named as missing.
-constexpr std::array<std::string_view, 12> kNeeded = {"code.repository",
-                                                      "code.commit",
-                                                      "image",
-                                                      "data",
-                                                      "command",
-                                                      "hyperparameters",
-                                                      "seeds",
-                                                      "environment.variables",
-                                                      "environment.software",
-                                                      "environment.hardware",
-                                                      "metrics",
-                                                      "artifacts"};
-
-bool IsPartOf(std::string_view path, std::string_view whole) {
-  return path.starts_with(whole) &&
-         (path.size() == whole.size() || path[whole.size()] == '.' || path[whole.size()] == '[');
-}
-
-bool NamesSeed(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return lower.find("seed") != lower.npos || lower == "random_state";
-}
-
 std::optional<std::int64_t> IntegerOf(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -362,33 +337,6 @@ void ImportedRun::AddArtifact(Artifact artifact, const Worth& worth) {
   Note(fmt::format("artifacts[{}]", manifest_.artifacts.size()),
        artifact.sha256.empty() ? Hint(worth.from, "its content was not hashed") : worth);
   manifest_.artifacts.push_back(std::move(artifact));
-}
-
-Manifest ImportedRun::Take() && {
-  for (const auto& [name, value] : manifest_.hyperparameters) {
-    if (!NamesSeed(name) || manifest_.seeds.contains(name)) continue;
-    Remark(
-        fmt::format("hyperparameters.{} may be a seed; say which generator it is of: "
-                    "`rharness complete --seed NAME=INTEGER`",
-                    name));
-  }
-  if (further_remarks_ > 0) {
-    origin_.remarks.push_back(fmt::format("and {} more", further_remarks_));
-  }
-  // What was said last of a field counts.
-  std::ranges::reverse(origin_.fields);
-  std::ranges::stable_sort(origin_.fields, {}, &FieldOrigin::path);
-  const auto same = [](const FieldOrigin& a, const FieldOrigin& b) { return a.path == b.path; };
-  origin_.fields.erase(std::unique(origin_.fields.begin(), origin_.fields.end(), same),
-                       origin_.fields.end());
-  for (const std::string_view needed : kNeeded) {
-    const bool set = std::ranges::any_of(
-        origin_.fields, [&](const FieldOrigin& field) { return IsPartOf(field.path, needed); });
-    if (!set) origin_.fields.push_back({std::string(needed), Grade::kMissing, ""});
-  }
-  std::ranges::sort(origin_.fields, {}, &FieldOrigin::path);
-  manifest_.origin = std::move(origin_);
-  return std::move(manifest_);
 }
 
 }  // namespace rharness
