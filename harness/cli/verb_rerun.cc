@@ -38,7 +38,7 @@ std::atomic<bool> g_stop{false};
 void OnStop(int) { g_stop = true; }
 
 // False: an attempt is never carried out twice, also not by a scheduler that starts it again.
-Result<bool> Claim(const fs::path& folder) {
+Result<bool> ClaimFolder(const fs::path& folder) {
   RETURN_IF_ERROR(MakeDirectories(folder));
   std::error_code error;
   fs::permissions(folder, fs::perms::owner_all, error);
@@ -84,7 +84,7 @@ int Run(const RerunArguments& arguments) {
   const auto ticket = LoadTicket(arguments.ticket);
   if (!ticket.ok()) return FailWith(ticket.error());
   const fs::path out = arguments.out;
-  const auto claimed = Claim(out);
+  const auto claimed = ClaimFolder(out);
   if (!claimed.ok()) return FailWith(claimed.error());
   if (!*claimed) {
     LogError(
