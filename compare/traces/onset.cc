@@ -69,6 +69,7 @@ class OnsetSearch {
 
   Onset Run() {
     onset_.rank = a_.rank;
+    onset_.damaged = a_.bad_lines + b_.bad_lines > 0;
     const StepSpans of_a = SpansOf(a_);
     const StepSpans of_b = SpansOf(b_);
     for (const auto& [step, records] : of_a) {
@@ -84,7 +85,7 @@ class OnsetSearch {
     NoteMissing(StepsMissing(of_b, of_a), "B");
     if (onset_.steps.empty()) {
       onset_.notes.push_back("the traces have no step in common");
-    } else if (!onset_.origin) {
+    } else if (!onset_.origin && known_ > 0) {
       onset_.end = "equal";
     }
     if (onset_.origin) Classify();
@@ -120,7 +121,7 @@ class OnsetSearch {
     onset_.steps.push_back(SummaryOf(step, records));
     if (onset_.origin) return;
     for (const OnsetRecord& record : records) {
-      if (record.state == RecordState::kUnknown) ++unknown_;
+      (record.state == RecordState::kUnknown ? unknown_ : known_) += 1;
       if (record.a.kind == TraceKind::kSetting && record.state == RecordState::kOrigin) {
         settings_.insert(
             fmt::format("{}: {} in A, {} in B", record.a.name, record.a.value, record.b.value));
@@ -241,8 +242,8 @@ class OnsetSearch {
   void JudgeGrowth() {
     if (unknown_ > 0) {
       onset_.notes.push_back(
-          fmt::format("{} records have no digest that both sides share: nothing "
-                      "is said of them",
+          fmt::format("{} records have no digest that both sides share, or are written "
+                      "twice: nothing is said of them",
                       unknown_));
     }
     for (const auto& [name, value] : a_.flags) {
@@ -297,7 +298,8 @@ class OnsetSearch {
   const Trace& b_;
   Onset onset_;
   bool parted_ = false;
-  std::size_t unknown_ = 0;
+  std::size_t unknown_ = 0;  // records of which nothing can be said, and the others
+  std::size_t known_ = 0;
   std::set<std::string> settings_;
   std::set<std::string> generators_;
 };

@@ -87,6 +87,8 @@ struct Onset {
   std::string next;                     // what to do now
   std::vector<std::string> reasons;     // what speaks for `what`, a sentence each
   std::vector<std::string> notes;
+  bool damaged =
+      false;  // lines of the two could not be read: what stood there may be where they part
 };
 
 inline constexpr std::size_t kMostOrigins = 100;

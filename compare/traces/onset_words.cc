@@ -139,6 +139,11 @@ void DescribeParting(Onset* onset) {
                                   fmt::format(fmt::runtime(words.sentence), part));
     onset->next = NextOf(*onset, words);
   }
+  if (onset->damaged) {
+    onset->headline +=
+        ", as far as the traces can be read: what stood in the lines that cannot may "
+        "part before";
+  }
   onset->reasons.insert(onset->reasons.begin(),
                         fmt::format("{}: {}", PartOf(onset->origin->a), HowFar(*onset->origin)));
   if (!onset->origins.empty()) {
@@ -193,8 +198,13 @@ void DescribeOnset(Onset* onset) {
                     onset->steps.size(), onset->steps.size() == 1 ? "step" : "steps");
     onset->next = "trace further steps: RHARNESS_TRACE_STEPS";
   } else {
-    onset->headline = "nothing could be compared: the traces have no step in common";
-    onset->next = "trace both runs at the same steps: RHARNESS_TRACE_STEPS";
+    const bool steps = !onset->steps.empty();
+    onset->headline = steps
+                          ? "nothing could be compared: no record of the traces has a digest that "
+                            "both sides share"
+                          : "nothing could be compared: the traces have no step in common";
+    onset->next = steps ? "trace both runs anew, with the same hooks"
+                        : "trace both runs at the same steps: RHARNESS_TRACE_STEPS";
   }
   if (const std::string growth = GrowthWords(*onset); !growth.empty()) {
     onset->reasons.push_back(growth);

@@ -68,10 +68,11 @@ Error NoSignature(const Envelope& envelope, const std::string& where) {
     ids += fmt::format("{}{}", ids.empty() ? "" : ", ",
                        one.key_id.empty() ? "none" : Shown(one.key_id.substr(0, 64)));
   }
-  return IntegrityError(
-      fmt::format("no key of the policy has signed this; its {} by their own words of the keys {}",
-                  envelope.signatures.size() == 1 ? "signature is" : "signatures are", ids),
-      where);
+  return IntegrityError(fmt::format("no key of the policy has signed this; its {} {}",
+                                    envelope.signatures.size() == 1 ? "signature names the key"
+                                                                    : "signatures name the keys",
+                                    ids),
+                        where);
 }
 
 // What a statement says, in what a rule needs to know of it.

@@ -15,6 +15,7 @@
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/gate/gate.h"
+#include "harness/history/location.h"
 #include "reports/gate_report.h"
 
 namespace rharness {
@@ -83,11 +84,12 @@ Status Check(const GateArguments& arguments) {
                         "rharness gate");
   }
   const fs::path baseline = arguments.baseline;  // perhaps a folder
+  std::vector<std::string> inputs = FilesOfHistory(arguments.run.history);
+  inputs.insert(inputs.end(), {arguments.baseline, baseline / kBaselineFile,
+                               baseline / kBaselineRecord, arguments.candidate, arguments.policy});
   RETURN_IF_ERROR(
       CheckOutputs({arguments.json_file, arguments.html, arguments.junit, arguments.markdown},
-                   {arguments.baseline, baseline / kBaselineFile, baseline / kBaselineRecord,
-                    arguments.candidate, arguments.policy},
-                   arguments.json));
+                   inputs, arguments.json));
   if (arguments.drill != kImpacted) return {};
   if (arguments.run.history.empty() || arguments.run.out.empty()) {
     return InvalidInput("--drill impacted needs --history URL and --out DIR", "rharness gate");

@@ -23,6 +23,7 @@
 #include "harness/drill/image_tags.h"
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
+#include "harness/history/location.h"
 #include "harness/history/store.h"
 #include "harness/manifest/manifest.h"
 #include "reports/history_report.h"
@@ -143,7 +144,7 @@ Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
 
 // A run or a family, whichever the history holds by that name; the run where it holds both.
 Result<int> ShowNamed(const HistoryOptions& options) {
-  RETURN_IF_ERROR(CheckOutputs({options.html}, {}, options.json));
+  RETURN_IF_ERROR(CheckOutputs({options.html}, FilesOfHistory(options.url), options.json));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(options.name));
   const Result<HistoryEntry> entry = store->Find(options.name);

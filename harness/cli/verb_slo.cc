@@ -24,8 +24,9 @@ struct SloArguments {
 };
 
 Result<int> MeasureAndTell(const SloArguments& arguments) {
-  RETURN_IF_ERROR(
-      CheckOutputs({arguments.html, arguments.metrics}, {arguments.policy}, arguments.json));
+  std::vector<std::string> inputs = FilesOfHistory(arguments.history);
+  inputs.push_back(arguments.policy);
+  RETURN_IF_ERROR(CheckOutputs({arguments.html, arguments.metrics}, inputs, arguments.json));
   Policy policy;
   if (!arguments.policy.empty()) {
     ASSIGN_OR_RETURN(policy, LoadPolicy(arguments.policy));
@@ -79,7 +80,8 @@ void AddSloNotes(Command* verb) {
   verb->ExitCode(kExitOk, "all objectives are met, or there are none");
   verb->ExitCode(kExitDrift, "one is missed, or its budget burns");
   verb->ExitCode(kExitUsage, "usage or invalid input");
-  verb->ExitCode(kExitInconclusive, "none is missed as far as is known, and one is not known");
+  verb->ExitCode(kExitInconclusive,
+                 "none is missed as far as is known, and one is not known, or is no family's");
   verb->ExitCode(kExitInfrastructure, "infrastructure");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness slo --history runs.db --policy policy.yaml");

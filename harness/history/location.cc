@@ -81,6 +81,15 @@ Result<std::string> ResolveHistoryUrl(const std::string& url) {
   return path.string();
 }
 
+std::vector<std::string> FilesOfHistory(const std::string& url) {
+  std::vector<std::string> files;
+  const auto path = ParseHistoryUrl(url);
+  if (!path.ok()) return files;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    files.push_back(path->string() + suffix);
+  return files;
+}
+
 std::string_view JournalModeFor(std::uint64_t magic) {
   const bool network = std::find(kNetworkFilesystems.begin(), kNetworkFilesystems.end(), magic) !=
                        kNetworkFilesystems.end();

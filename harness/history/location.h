@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/base/result.h"
 
@@ -19,6 +20,10 @@ Result<std::filesystem::path> ParseHistoryUrl(std::string_view url);
 // What a drill keeps, since it may be resumed elsewhere: the absolute path, or the URL of a
 // database as it is, which holds no password. Errors: those, and invalid_input for a password.
 Result<std::string> ResolveHistoryUrl(const std::string& url);
+
+// The file of a history in one, and those that SQLite keeps beside it: what no output may take the
+// place of. Empty for other databases and for what is no URL.
+std::vector<std::string> FilesOfHistory(const std::string& url);
 
 // "wal", or "delete" (a rollback journal) on a network filesystem: the write-ahead log's index is
 // shared memory, which only processes of one machine share. `magic`: statfs(2)'s f_type. FUSE is

@@ -171,7 +171,7 @@ class WhereSearch {
       report_.notes.insert(report_.notes.end(), report_.traces.notes.begin(),
                            report_.traces.notes.end());
     }
-    const bool named = report_.traced && report_.traces.end == "parts";
+    const bool named = report_.traced && report_.traces.end == "parts" && !report_.traces.damaged;
     for (const std::string& words : {checkpoints, curves}) {
       if (words.empty()) continue;
       if (report_.headline.empty()) {

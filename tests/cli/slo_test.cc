@@ -47,6 +47,18 @@ TEST_F(SloProgram, RefusesWhatItCannotMeasure) {
   const ProcessResult same = Slo({"--policy", "policy.yaml", "--html", "policy.yaml"});
   EXPECT_EQ(same.outcome.exit_code, 2) << same.stderr_text;
   EXPECT_THAT(Read(At("policy.yaml")), HasSubstr("families: tiny"));
+  // Nor is a page written over the history, whatever it is called.
+  std::filesystem::create_symlink("runs.db", At("link.db"));
+  for (const char* name : {"runs.db", "./runs.db", "link.db", "runs.db-wal"}) {
+    const ProcessResult over = Slo({"--html", name});
+    EXPECT_EQ(over.outcome.exit_code, 2) << name;
+    EXPECT_THAT(over.stderr_text, HasSubstr("would take the place of")) << name;
+    EXPECT_EQ(Run({kRharness, "history", "show", "tiny", "--history", "runs.db", "--html", name})
+                  .outcome.exit_code,
+              2)
+        << name;
+  }
+  EXPECT_EQ(Slo({}).outcome.exit_code, 0);
 }
 
 }  // namespace

@@ -7,72 +7,13 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/compare/traces/training.h"
+
 namespace rharness {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// A tensor whose bits are `bits` and whose values are about `size`, off by `off` of that.
-TraceRecord Tensor(std::int64_t step, TraceKind kind, const std::string& name) {
-  TraceRecord record{.step = step, .kind = kind, .name = name, .shape = {8, 64}};
-  record.dtype = "float32";
-  record.digest = "sha256:" + name + std::to_string(step);
-  record.norm = record.max = 1.0;
-  record.sketch = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  return record;
-}
-
-// fc1, relu as a function, fc2 with dropout in front; a step as a PyTorch hook sees it.
-Trace Training(std::vector<std::int64_t> steps) {
-  Trace trace{.path = "t", .ended = true};
-  for (const std::int64_t step : steps) {
-    const auto add = [&](TraceKind kind, const std::string& name) {
-      trace.records.push_back(Tensor(step, kind, name));
-      trace.records.back().order = static_cast<std::int64_t>(trace.records.size());
-    };
-    add(TraceKind::kRng, "torch");
-    add(TraceKind::kSetting, "optimizer.0.lr");
-    trace.records.back().value = "0.1";
-    for (const char* name : {"fc1.weight", "fc2.weight"}) add(TraceKind::kParameter, name);
-    add(TraceKind::kBuffer, "norm.running_mean");
-    add(TraceKind::kState, "fc1.weight.momentum");
-    add(TraceKind::kBatch, "");
-    for (const char* name : {"fc1", "norm", "drop", "fc2"}) {
-      add(TraceKind::kInput, name);
-      add(TraceKind::kOutput, name);
-      trace.records.back().random = std::string(name) == "drop";
-    }
-    add(TraceKind::kOutput, "");
-    add(TraceKind::kLoss, "loss");
-    for (const char* name : {"", "fc2", "drop", "norm", "fc1"})
-      add(TraceKind::kOutputGradient, name);
-    for (const char* name : {"fc2.weight", "fc1.weight"}) add(TraceKind::kGradient, name);
-    for (const char* name : {"fc1.weight", "fc2.weight"}) add(TraceKind::kUpdated, name);
-  }
-  return trace;
-}
-
-// Makes this record another one, and everything after it, but what never depends on it.
-Trace PlantedAt(Trace trace, std::int64_t step, TraceKind kind, const std::string& name,
-                double distance = 1e-7) {
-  bool found = false;
-  for (TraceRecord& record : trace.records) {
-    found = found || (record.step == step && record.kind == kind && record.name == name);
-    const bool input = record.kind == TraceKind::kBatch || record.kind == TraceKind::kRng ||
-                       record.kind == TraceKind::kSetting;
-    const bool later = record.step > step || record.kind > TraceKind::kBatch;
-    const bool itself = record.kind == kind && record.name == name;
-    if (!found || (input && !itself) || (!itself && !later)) continue;
-    record.digest += "'";
-    record.sketch[0] += distance;
-    if (itself && kind == TraceKind::kBatch) record.norm += distance;
-  }
-  EXPECT_TRUE(found);
-  return trace;
-}
-
-Onset Between(const Trace& a, const Trace& b) { return FindOnset({a}, {b}); }
 
 struct Planted {
   TraceKind kind;
@@ -266,35 +207,6 @@ TEST(Onset, OfABufferIsInTheStepThatWroteIt) {
   const Onset onset = Between(a, PlantedAt(a, 1, TraceKind::kBuffer, "norm.running_mean"));
   EXPECT_THAT(onset.headline,
               HasSubstr("part at step 0: buffer norm.running_mean, as step 1 begins with it,"));
-}
-
-// What is missing may have stood in a line that could not be read.
-TEST(Onset, OfADamagedTraceIsNoStructure) {
-  const Trace a = Training({0, 1});
-  Trace b = a;
-  std::erase_if(b.records, [](const TraceRecord& record) { return record.name == "norm"; });
-  b.bad_lines = 2;
-  EXPECT_NE(Between(a, b).end, "parts");
-  EXPECT_NE(Between(b, a).end, "parts");
-  Trace twice = a;
-  twice.records.insert(twice.records.end(), twice.records.end() - 20, twice.records.end());
-  EXPECT_NE(Between(a, twice).end, "parts");
-  EXPECT_NE(Between(twice, a).end, "parts");
-  Trace fewer = Training({0, 1, 3});
-  EXPECT_THAT(Between(Training({0, 1, 2, 3}), fewer).notes,
-              testing::Contains(HasSubstr("1 is in A alone: 2")));
-}
-
-TEST(Onset, OfATraceThatIsCutOffIsNoStructure) {
-  const Trace a = Training({0, 1});
-  Trace b = a;
-  b.ended = false;
-  b.records.resize(b.records.size() - 12);
-  const Onset onset = Between(a, b);
-  EXPECT_EQ(onset.end, "equal") << onset.headline;
-  EXPECT_THAT(onset.notes, testing::Contains(HasSubstr("has no end")));
-  b.ended = true;  // it says that this is all
-  EXPECT_EQ(Between(a, b).what, "structure");
 }
 
 TEST(Onset, WithValuesThatAreNotFiniteIsLargeAndSaysHowMany) {
