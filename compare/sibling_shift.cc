@@ -42,9 +42,9 @@ std::vector<bool> FindApart(const std::vector<double>& shifts, const std::vector
 
 }  // namespace
 
-SharedShift ShareShifts(const std::vector<double>& shifts, const std::vector<bool>& beyond,
-                        double margin, std::size_t fewest) {
-  SharedShift together;
+SiblingShift ShareShifts(const std::vector<double>& shifts, const std::vector<bool>& beyond,
+                         double margin, std::size_t fewest) {
+  SiblingShift together;
   together.broken = MoreThanAQuarter(std::ranges::count(beyond, true), shifts.size());
   together.apart =
       FindApart(shifts, together.broken ? std::vector<bool>(shifts.size(), false) : beyond, margin);
@@ -70,7 +70,7 @@ SharedShift ShareShifts(const std::vector<double>& shifts, const std::vector<boo
 }
 
 SiblingStanding StandingAmongSiblings(std::size_t curve, const std::vector<double>& shifts,
-                                      const SharedShift& together, double margin) {
+                                      const SiblingShift& together, double margin) {
   if (together.curves == 0) return SiblingStanding::kOpen;
   if (together.apart[curve]) return SiblingStanding::kApart;
   const double shift = shifts[curve];

@@ -12,7 +12,7 @@
 namespace rharness {
 
 // Of two and more curves: mean relative shift and its interval, without those apart.
-struct SharedShift {
+struct SiblingShift {
   std::size_t curves = 0;  // that count; 0: too few, or more than a quarter apart
   bool broken = false;     // more than a quarter is beyond a limit alone: nothing is shown small
   double mean = 0.0;
@@ -29,8 +29,8 @@ struct SharedShift {
 // exceptions, but what the change did, and count with the others. Others are apart where
 // generalized ESD at 1 % over all finds them and they are off by more than `margin`. At least
 // `fewest` must be left.
-SharedShift ShareShifts(const std::vector<double>& shifts, const std::vector<bool>& beyond,
-                        double margin, std::size_t fewest);
+SiblingShift ShareShifts(const std::vector<double>& shifts, const std::vector<bool>& beyond,
+                         double margin, std::size_t fewest);
 
 // What a curve's shift comes to beside those of its siblings:
 //   kApart   it is one of those apart
@@ -41,7 +41,7 @@ SharedShift ShareShifts(const std::vector<double>& shifts, const std::vector<boo
 //   kOpen    neither
 enum class SiblingStanding { kOpen, kAmong, kWith, kApart };
 SiblingStanding StandingAmongSiblings(std::size_t curve, const std::vector<double>& shifts,
-                                      const SharedShift& together, double margin);
+                                      const SiblingShift& together, double margin);
 
 }  // namespace rharness
 

@@ -57,7 +57,7 @@ struct Shifts {
   std::vector<const CurveComparison*> curves;
   std::vector<double> shifts;
   double margin = 0.0;  // the smallest that one of them needs
-  SharedShift together;
+  SiblingShift together;
 };
 
 struct Group {
@@ -224,7 +224,7 @@ bool Judge::TellByShifts(const Sibling& sibling, CurveComparison* curve) {
 
 bool Judge::Tell(SiblingStanding standing, const Group& group, const Shifts& shifts,
                  CurveComparison* curve) const {
-  const SharedShift& together = shifts.together;
+  const SiblingShift& together = shifts.together;
   const std::string margin = fmt::format("{:.2g} %", 100.0 * shifts.margin);
   const std::string others =
       fmt::format("{} moved by {} on average [{}, {}]", Described(group, together.curves),

@@ -5,6 +5,7 @@
 #ifndef RHARNESS_TESTS_HOUSE_RULES_H_
 #define RHARNESS_TESTS_HOUSE_RULES_H_
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,10 @@ Violations CheckWords(std::string_view path, std::string_view text);
 // among `files`, beside the README, below it, or by its path from the root.
 Violations CheckReadme(std::string_view path, std::string_view text,
                        const std::vector<std::string>& files);
+
+// Headers but those of tests, by path: one word per idea. A type that two headers define in one
+// namespace is two types to the compiler and one to the linker, which takes either's functions.
+Violations CheckTypes(const std::map<std::string, std::string>& tree);
 
 // Every folder of sources holds a README.md. The folders of tests mirror the tree and share theirs.
 Violations CheckFolders(const std::vector<std::string>& files);

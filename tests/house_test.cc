@@ -158,6 +158,16 @@ TEST(House, WantsReadmesThatNameWhatIsThere) {
             "d/README.md:1: expected: what the folder is for\n");
 }
 
+TEST(House, FindsATypeThatTwoHeadersDefine) {
+  const std::string open = "namespace rharness {\n";
+  EXPECT_EQ(TextOf(CheckTypes({{"a.h", open + "struct Said {\n};\nclass Other;\n"},
+                               {"b.h", open + "// struct Said {\nenum class Said { kOne };\n"},
+                               {"c.h", "namespace rharness::c {\nstruct Said : Other {\n};\n"},
+                               {"d.h", open + "struct A::Said {\n};\nstruct Said;\n"},
+                               {"tests/e.h", open + "struct Said {\n};\n"}})),
+            "b.h:3: rharness::Said is defined in a.h, too\n");
+}
+
 // Every text file of the tree by its path; hidden folders and build folders are none of it.
 std::map<std::string, std::string> ReadTree(const fs::path& root) {
   std::map<std::string, std::string> tree;
@@ -197,6 +207,7 @@ TEST(House, KeepsItsRules) {
     }
     if (path.ends_with("README.md")) add(CheckReadme(path, text, files));
   }
+  add(CheckTypes(tree));
   EXPECT_TRUE(all.empty()) << TextOf(all);
 }
 

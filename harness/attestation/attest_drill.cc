@@ -116,13 +116,14 @@ Result<AttestedVerdict> TakeVerdict(const DrillKept& drill, const ReportRun& run
 }
 
 // The envelope that is at `path`; empty: there is none.
-Result<std::optional<Envelope>> HeldEnvelope(const fs::path& path, const std::string& payload) {
+Result<std::optional<SignedEnvelope>> HeldEnvelope(const fs::path& path,
+                                                   const std::string& payload) {
   std::error_code error;
-  if (!fs::exists(fs::symlink_status(path, error))) return std::optional<Envelope>();
+  if (!fs::exists(fs::symlink_status(path, error))) return std::optional<SignedEnvelope>();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostEnvelopeBytes));
   auto held = ParseEnvelope(text, path.string());
   if (held.ok() && held->payload == payload && held->payload_type == kStatementPayload) {
-    return std::optional<Envelope>(std::move(*held));
+    return std::optional<SignedEnvelope>(std::move(*held));
   }
   return InvalidInput(
       "holds another statement than this drill's; expected a folder for it alone (--out)",
@@ -141,9 +142,9 @@ Result<SignedFile> SignVerdict(const AttestedVerdict& verdict, const fs::path& o
   file.run_id = verdict.run_id;
   file.verdict = verdict.verdict;
   file.path = out / AttestationName(verdict.run_id);
-  Envelope envelope{.payload_type = kStatementPayload,
-                    .payload = ToJson(VerdictStatement(verdict)).Dump(),
-                    .signatures = {}};
+  SignedEnvelope envelope{.payload_type = kStatementPayload,
+                          .payload = ToJson(VerdictStatement(verdict)).Dump(),
+                          .signatures = {}};
   ASSIGN_OR_RETURN(auto held, HeldEnvelope(file.path, envelope.payload));
   if (held) {
     envelope = std::move(*held);

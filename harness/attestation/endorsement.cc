@@ -26,17 +26,17 @@ Result<std::string> ReadBundle(const fs::path& bundle) {
 }
 
 // The envelope of one line, where it is of this content and reason; empty: of another one.
-Result<std::optional<Envelope>> EnvelopeFor(const Endorsement& wanted, std::string_view line,
-                                            const std::string& where) {
-  ASSIGN_OR_RETURN(Envelope envelope, ParseEnvelope(line, where));
-  ASSIGN_OR_RETURN(const Statement statement, ParseStatement(envelope.payload, where));
+Result<std::optional<SignedEnvelope>> EnvelopeFor(const Endorsement& wanted, std::string_view line,
+                                                  const std::string& where) {
+  ASSIGN_OR_RETURN(SignedEnvelope envelope, ParseEnvelope(line, where));
+  ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
   ASSIGN_OR_RETURN(const Endorsement held, ReadEndorsement(statement, where));
   const bool same = held.file == wanted.file && held.reason == wanted.reason &&
                     envelope.payload_type == kStatementPayload;
-  return same ? std::optional<Envelope>(std::move(envelope)) : std::nullopt;
+  return same ? std::optional<SignedEnvelope>(std::move(envelope)) : std::nullopt;
 }
 
-Result<std::string> SignedLine(Envelope envelope, Signer* signer) {
+Result<std::string> SignedLine(SignedEnvelope envelope, Signer* signer) {
   RETURN_IF_ERROR(SignEnvelope(signer, &envelope));
   if (envelope.signatures.size() > kMostSignatures) {
     return InvalidInput(
@@ -59,8 +59,8 @@ std::string_view AttestStateName(AttestState state) {
   Abort("no such state of an attestation");
 }
 
-Statement EndorsementStatement(const Endorsement& endorsement) {
-  Statement statement;
+SignedStatement EndorsementStatement(const Endorsement& endorsement) {
+  SignedStatement statement;
   statement.subjects = {endorsement.file};
   statement.predicate_type = kEndorsementPredicate;
   statement.predicate =
@@ -68,7 +68,7 @@ Statement EndorsementStatement(const Endorsement& endorsement) {
   return statement;
 }
 
-Result<Endorsement> ReadEndorsement(const Statement& statement, std::string_view where) {
+Result<Endorsement> ReadEndorsement(const SignedStatement& statement, std::string_view where) {
   const std::string place(where);
   if (statement.predicate_type != kEndorsementPredicate || statement.subjects.size() != 1) {
     return IntegrityError(

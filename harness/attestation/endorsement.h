@@ -26,10 +26,10 @@ struct Endorsement {
   WallTime made{};     // as the first who signed it said
 };
 
-Statement EndorsementStatement(const Endorsement& endorsement);
+SignedStatement EndorsementStatement(const Endorsement& endorsement);
 // Errors: integrity for another predicate type, another number of subjects than one, members that
 // are missing or of another type.
-Result<Endorsement> ReadEndorsement(const Statement& statement, std::string_view where);
+Result<Endorsement> ReadEndorsement(const SignedStatement& statement, std::string_view where);
 
 // "FILE.intoto.jsonl". Source: in-toto/attestation, spec/v1/bundle.md.
 std::filesystem::path EndorsementPath(const std::filesystem::path& file);

@@ -26,9 +26,9 @@ std::string ReadBase64(JsonReader& reader, std::string_view key) {
   return std::move(*bytes);
 }
 
-Result<Envelope> ReadEnvelope(const Json& json, const std::string& where) {
+Result<SignedEnvelope> ReadEnvelope(const Json& json, const std::string& where) {
   JsonReader reader(json, where);
-  Envelope envelope;
+  SignedEnvelope envelope;
   reader.Read("payloadType", &envelope.payload_type);
   envelope.payload = ReadBase64(reader, "payload");
   const Json* list = json.Find("signatures");
@@ -56,7 +56,7 @@ std::string PreAuthEncoding(std::string_view type, std::string_view body) {
   return fmt::format("DSSEv1 {} {} {} {}", type.size(), type, body.size(), body);
 }
 
-Result<Envelope> ParseEnvelope(std::string_view text, std::string_view where) {
+Result<SignedEnvelope> ParseEnvelope(std::string_view text, std::string_view where) {
   const auto fail = [&](const Error& error) {
     return IntegrityError("is no envelope: " + error.message, error.where);
   };
@@ -72,7 +72,7 @@ Result<Envelope> ParseEnvelope(std::string_view text, std::string_view where) {
   return envelope;
 }
 
-std::string WriteEnvelope(const Envelope& envelope) {
+std::string WriteEnvelope(const SignedEnvelope& envelope) {
   Json signatures = Json::MakeArray();
   for (const EnvelopeSignature& one : envelope.signatures) {
     signatures.Append(Json::MakeObject({{"keyid", one.key_id}, {"sig", ToBase64Text(one.bytes)}}));
@@ -83,7 +83,7 @@ std::string WriteEnvelope(const Envelope& envelope) {
       .Dump();
 }
 
-Status SignEnvelope(Signer* signer, Envelope* envelope) {
+Status SignEnvelope(Signer* signer, SignedEnvelope* envelope) {
   const std::string bytes = PreAuthEncoding(envelope->payload_type, envelope->payload);
   ASSIGN_OR_RETURN(std::string signature, signer->Sign(bytes));
   if (!signer->public_key().Verifies(bytes, signature)) {
@@ -93,7 +93,7 @@ Status SignEnvelope(Signer* signer, Envelope* envelope) {
   return {};
 }
 
-bool IsSignedBy(const Envelope& envelope, const PublicKey& key) {
+bool IsSignedBy(const SignedEnvelope& envelope, const PublicKey& key) {
   const std::string bytes = PreAuthEncoding(envelope.payload_type, envelope.payload);
   return std::ranges::any_of(envelope.signatures, [&](const EnvelopeSignature& one) {
     return key.Verifies(bytes, one.bytes);

@@ -24,7 +24,7 @@ struct EnvelopeSignature {
   std::string bytes;
 };
 
-struct Envelope {
+struct SignedEnvelope {
   std::string payload_type;
   std::string payload;  // decoded
   std::vector<EnvelopeSignature> signatures;
@@ -36,15 +36,15 @@ inline constexpr std::size_t kMostSignatures = 32;
 // One envelope of JSON. Unknown members are ignored, as the specification has it. Errors: integrity
 // for everything that is no envelope: no JSON, members twice, missing or of another type, base 64
 // with anything else in it, no signature, more bytes or signatures than above. `where` names it.
-Result<Envelope> ParseEnvelope(std::string_view text, std::string_view where);
+Result<SignedEnvelope> ParseEnvelope(std::string_view text, std::string_view where);
 // One line.
-std::string WriteEnvelope(const Envelope& envelope);
+std::string WriteEnvelope(const SignedEnvelope& envelope);
 
 // Adds the signer's signature, checked with its public key. Errors: the signer's; internal where it
 // signs with another key than it says.
-Status SignEnvelope(Signer* signer, Envelope* envelope);
+Status SignEnvelope(Signer* signer, SignedEnvelope* envelope);
 // Whether one of the signatures is that key's.
-bool IsSignedBy(const Envelope& envelope, const PublicKey& key);
+bool IsSignedBy(const SignedEnvelope& envelope, const PublicKey& key);
 
 }  // namespace rharness
 

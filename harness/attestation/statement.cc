@@ -12,10 +12,10 @@
 namespace rharness {
 namespace {
 
-Result<Statement> ReadStatement(const Json& json, const std::string& where) {
+Result<SignedStatement> ReadStatement(const Json& json, const std::string& where) {
   JsonReader reader(json, where);
   std::string type;
-  Statement statement;
+  SignedStatement statement;
   reader.Read("_type", &type);
   if (reader.ok() && type != kStatementType) {
     reader.Fail(fmt::format("'{}'; expected {}", TerminalSafe(type.substr(0, 80)), kStatementType),
@@ -60,7 +60,7 @@ void ReadSha256(JsonReader& reader, std::string* out) {
   });
 }
 
-Json ToJson(const Statement& statement) {
+Json ToJson(const SignedStatement& statement) {
   Json subjects = Json::MakeArray();
   for (const SignedSubject& one : statement.subjects) subjects.Append(ToJson(one));
   return Json::MakeObject({{"_type", kStatementType},
@@ -69,7 +69,7 @@ Json ToJson(const Statement& statement) {
                            {"predicate", statement.predicate}});
 }
 
-Result<Statement> ParseStatement(std::string_view payload, std::string_view where) {
+Result<SignedStatement> ParseStatement(std::string_view payload, std::string_view where) {
   const auto fail = [](const Error& error) {
     return IntegrityError("is no in-toto statement: " + error.message, error.where);
   };

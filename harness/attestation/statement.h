@@ -26,17 +26,17 @@ struct SignedSubject {
   bool operator==(const SignedSubject&) const = default;
 };
 
-struct Statement {
+struct SignedStatement {
   std::vector<SignedSubject> subjects;
   std::string predicate_type;
   Json predicate;
 };
 
-Json ToJson(const Statement& statement);
+Json ToJson(const SignedStatement& statement);
 // The exact bytes that were signed, read. Unknown members and other digests beside sha256 are
 // ignored. Errors: integrity for another _type, no subject, one without name or SHA-256, two of one
 // name, members of another type.
-Result<Statement> ParseStatement(std::string_view payload, std::string_view where);
+Result<SignedStatement> ParseStatement(std::string_view payload, std::string_view where);
 
 // {"name": ..., "digest": {"sha256": ...}}, an in-toto ResourceDescriptor, and reading it; both are
 // required. Of digests alone: "digest" of the reader's value.

@@ -167,8 +167,8 @@ void ReadVerdictMembers(JsonReader& reader, AttestedVerdict* out) {
 
 }  // namespace
 
-Statement VerdictStatement(const AttestedVerdict& verdict) {
-  Statement statement;
+SignedStatement VerdictStatement(const AttestedVerdict& verdict) {
+  SignedStatement statement;
   statement.subjects = verdict.artifacts;
   statement.subjects.push_back(verdict.manifest);
   statement.predicate_type = kVerdictPredicate;
@@ -196,7 +196,8 @@ Statement VerdictStatement(const AttestedVerdict& verdict) {
   return statement;
 }
 
-Result<AttestedVerdict> ReadVerdictStatement(const Statement& statement, std::string_view where) {
+Result<AttestedVerdict> ReadVerdictStatement(const SignedStatement& statement,
+                                             std::string_view where) {
   if (statement.predicate_type != kVerdictPredicate) {
     return IntegrityError(
         fmt::format("predicateType '{}'; expected {}",

@@ -73,10 +73,11 @@ AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& r
 // The files of these artifacts that hold tensors, by their paths, with every part.
 std::vector<SignedSubject> CheckpointSubjects(const std::vector<Artifact>& artifacts);
 
-Statement VerdictStatement(const AttestedVerdict& verdict);
+SignedStatement VerdictStatement(const AttestedVerdict& verdict);
 // Errors: integrity for another predicate type, members missing or of another type, a layer that is
 // missing or there twice, a verdict or state that there is not, a manifest that is no subject.
-Result<AttestedVerdict> ReadVerdictStatement(const Statement& statement, std::string_view where);
+Result<AttestedVerdict> ReadVerdictStatement(const SignedStatement& statement,
+                                             std::string_view where);
 
 }  // namespace rharness
 

@@ -24,7 +24,7 @@ constexpr std::uint64_t kMostFileBytes = std::uint64_t{256} << 20;
 std::string Shown(std::string_view text) { return TerminalSafe(text.substr(0, 200)); }
 
 // The keys of the policy, by number, that have signed it; the policy's order.
-std::vector<std::size_t> SigningKeys(const Envelope& envelope, const TrustPolicy& policy) {
+std::vector<std::size_t> SigningKeys(const SignedEnvelope& envelope, const TrustPolicy& policy) {
   std::vector<std::size_t> keys;
   for (std::size_t i = 0; i < policy.keys.size(); ++i) {
     if (IsSignedBy(envelope, policy.keys[i].key)) keys.push_back(i);
@@ -62,7 +62,7 @@ CountedKeys CountFor(const TrustRule& rule, const std::vector<std::size_t>& sign
   return counted;
 }
 
-Error NoSignature(const Envelope& envelope, const std::string& where) {
+Error NoSignature(const SignedEnvelope& envelope, const std::string& where) {
   std::string ids;
   for (const EnvelopeSignature& one : envelope.signatures) {
     ids += fmt::format("{}{}", ids.empty() ? "" : ", ",
@@ -82,7 +82,7 @@ struct Claim {
   WallTime time{};  // when it was said
 };
 
-Result<Claim> ReadClaim(const Statement& statement, const std::string& where) {
+Result<Claim> ReadClaim(const SignedStatement& statement, const std::string& where) {
   Claim claim;
   if (statement.predicate_type == kEndorsementPredicate) {
     ASSIGN_OR_RETURN(Endorsement endorsement, ReadEndorsement(statement, where));
@@ -173,7 +173,7 @@ bool NamesAttestation(const fs::path& path) {
 Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
                                  const TrustPolicy& policy, WallTime now) {
   const std::string where(place);
-  ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(text, where));
+  ASSIGN_OR_RETURN(const SignedEnvelope envelope, ParseEnvelope(text, where));
   const std::vector<std::size_t> signing = SigningKeys(envelope, policy);
   if (signing.empty()) return NoSignature(envelope, where);
   if (envelope.payload_type != kStatementPayload) {
@@ -181,7 +181,7 @@ Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
                                       kStatementPayload),
                           where);
   }
-  ASSIGN_OR_RETURN(const Statement statement, ParseStatement(envelope.payload, where));
+  ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
   ASSIGN_OR_RETURN(Claim claim, ReadClaim(statement, where));
   RETURN_IF_ERROR(CheckTime(claim.time, where, now));
   const TrustRule* rule = policy.FindRule(statement.predicate_type, claim.family);

@@ -282,6 +282,11 @@ Result<std::unique_ptr<HistoryStore>> HistoryStore::OpenExisting(const std::stri
   if (!std::filesystem::exists(path, error)) {
     return NotFound("no such history; `rharness history add` makes one", path.string());
   }
+  if (std::filesystem::is_regular_file(path, error) &&
+      std::filesystem::file_size(path, error) == 0) {
+    return NotFound("is empty, and no history yet; `rharness history add` makes one of it",
+                    path.string());
+  }
   return OpenSqliteHistory(path, kBusyTimeout);
 }
 

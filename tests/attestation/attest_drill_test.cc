@@ -77,8 +77,8 @@ class DrillFolder : public testing::Test {
   Result<AttestedVerdict> Attested() const {
     ASSIGN_OR_RETURN(const std::string text,
                      ReadFile(At("out/" + AttestationName(manifest_.run_id))));
-    ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(text, "e"));
-    ASSIGN_OR_RETURN(const Statement statement, ParseStatement(envelope.payload, "s"));
+    ASSIGN_OR_RETURN(const SignedEnvelope envelope, ParseEnvelope(text, "e"));
+    ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, "s"));
     return ReadVerdictStatement(statement, "s");
   }
 

@@ -123,10 +123,10 @@ TrustPolicy AttestedWorld::Policy(const std::string& rule) const {
   return std::move(*policy);
 }
 
-Envelope AttestedWorld::Signed(const std::vector<Signer*>& signers) const {
-  Envelope envelope{.payload_type = kStatementPayload,
-                    .payload = ToJson(VerdictStatement(verdict)).Dump(),
-                    .signatures = {}};
+SignedEnvelope AttestedWorld::Signed(const std::vector<Signer*>& signers) const {
+  SignedEnvelope envelope{.payload_type = kStatementPayload,
+                          .payload = ToJson(VerdictStatement(verdict)).Dump(),
+                          .signatures = {}};
   for (Signer* signer : signers) {
     if (!SignEnvelope(signer, &envelope).ok()) Abort("cannot sign");
   }

@@ -60,7 +60,7 @@ struct AttestedWorld {
   std::string PolicyText(const std::string& rule = "keys: [ada, bob]") const;
   TrustPolicy Policy(const std::string& rule = "keys: [ada, bob]") const;
   // The verdict, signed by these.
-  Envelope Signed(const std::vector<Signer*>& signers) const;
+  SignedEnvelope Signed(const std::vector<Signer*>& signers) const;
 
   KeyFolder folder;
   std::unique_ptr<Signer> ada, bob, eve;

@@ -105,13 +105,13 @@ TEST_F(Endorsed, StatementsAreReadStrictly) {
   EXPECT_EQ(read->file, good.file);
   EXPECT_EQ(read->reason, "reviewed");
   EXPECT_EQ(read->made, world_.now);
-  Statement two = EndorsementStatement(good);
+  SignedStatement two = EndorsementStatement(good);
   two.subjects.push_back({"other", std::string(64, 'b')});
-  Statement timeless = EndorsementStatement(good);
+  SignedStatement timeless = EndorsementStatement(good);
   timeless.predicate = Json::MakeObject({{"reason", "reviewed"}});
-  Statement odd = EndorsementStatement(good);
+  SignedStatement odd = EndorsementStatement(good);
   odd.predicate.Set("reason", 1);
-  for (const Statement& one : {two, timeless, odd}) {
+  for (const SignedStatement& one : {two, timeless, odd}) {
     const auto refused = ReadEndorsement(one, "s");
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code, ErrorCode::kIntegrity);

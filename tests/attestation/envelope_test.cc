@@ -45,7 +45,7 @@ TEST(Base64, HasNothingElseInIt) {
   EXPECT_EQ(FromBase64Text(std::string_view("Zm9\0", 4)), std::nullopt);
 }
 
-TEST(Envelope, EncodesBytesAndTypeAsDsseSays) {
+TEST(SignedEnvelope, EncodesBytesAndTypeAsDsseSays) {
   EXPECT_EQ(PreAuthEncoding("http://example.com/HelloWorld", "hello world"),
             "DSSEv1 29 http://example.com/HelloWorld 11 hello world");
   EXPECT_EQ(PreAuthEncoding("", ""), "DSSEv1 0  0 ");
@@ -58,14 +58,14 @@ constexpr char kDsseVector[] =
     R"({"payload": "aGVsbG8gd29ybGQ=", "payloadType": "http://example.com/HelloWorld",
  "signatures": [{"sig": "A3JqsQGtVsJ2O2xqrI5IcnXip5GToJ3F+FnZ+O88SjtR6rDAajabZKciJTfUiHqJPcIAriEGAHTVeCUjW2JIZA=="}]})";
 
-TEST(Envelope, OfTheSpecificationsVectorIsSignedByItsKey) {
+TEST(SignedEnvelope, OfTheSpecificationsVectorIsSignedByItsKey) {
   const auto envelope = ParseEnvelope(kDsseVector, "vector");
   ASSERT_TRUE(envelope.ok()) << envelope.error().ToString();
   EXPECT_EQ(envelope->payload, "hello world");
   const auto key = PublicKey::FromPem(PublicPem(std::string(kP256Head) + kBobPublic), "k");
   ASSERT_TRUE(key.ok());
   EXPECT_TRUE(IsSignedBy(*envelope, *key));
-  Envelope other = *envelope;
+  SignedEnvelope other = *envelope;
   other.payload += " ";
   EXPECT_FALSE(IsSignedBy(other, *key));
   other = *envelope;
@@ -73,9 +73,9 @@ TEST(Envelope, OfTheSpecificationsVectorIsSignedByItsKey) {
   EXPECT_FALSE(IsSignedBy(other, *key));
 }
 
-TEST(Envelope, IsReadAsItWasWrittenAndMayHoldWhatWeDoNotKnow) {
+TEST(SignedEnvelope, IsReadAsItWasWrittenAndMayHoldWhatWeDoNotKnow) {
   const AttestedWorld world;
-  const Envelope written = world.Signed({world.ada.get(), world.bob.get()});
+  const SignedEnvelope written = world.Signed({world.ada.get(), world.bob.get()});
   const std::string text = WriteEnvelope(written);
   EXPECT_EQ(text.find('\n'), text.npos);
   const auto read = ParseEnvelope(text, "e");
@@ -91,7 +91,7 @@ TEST(Envelope, IsReadAsItWasWrittenAndMayHoldWhatWeDoNotKnow) {
                   .ok());
 }
 
-TEST(Envelope, IsNothingElse) {
+TEST(SignedEnvelope, IsNothingElse) {
   const std::string many = fmt::format(
       "{}", fmt::join(std::vector<std::string>(kMostSignatures + 1, R"({"sig": "Zg=="})"), ","));
   const std::string deep = std::string(5'000, '[') + std::string(5'000, ']');
@@ -147,10 +147,10 @@ class TwoFaced : public Signer {
   Signer* says_;
 };
 
-TEST(Envelope, TakesNoSignatureThatItsSignersKeyDoesNotVerify) {
+TEST(SignedEnvelope, TakesNoSignatureThatItsSignersKeyDoesNotVerify) {
   const AttestedWorld world;
   TwoFaced signer(world.eve.get(), world.ada.get());
-  Envelope envelope{.payload_type = "t", .payload = "p", .signatures = {}};
+  SignedEnvelope envelope{.payload_type = "t", .payload = "p", .signatures = {}};
   const Status status = SignEnvelope(&signer, &envelope);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::kInternal);

@@ -55,7 +55,7 @@ class AttestationPeers : public testing::Test {
 TEST_F(AttestationPeers, OursIsVerifiedByTheirs) {
   const std::string ada = KeyOf(*world_.ada, PublicPem(std::string(kEd25519Head) + kAdaPublic));
   const std::string bob = KeyOf(*world_.bob, PublicPem(std::string(kP256Head) + kBobPublic));
-  Envelope envelope = world_.Signed({world_.ada.get(), world_.bob.get()});
+  SignedEnvelope envelope = world_.Signed({world_.ada.get(), world_.bob.get()});
   const std::string file = Put("ours.intoto.jsonl", WriteEnvelope(envelope) + "\n");
   const ProcessResult both = Script("check.py", {file, "2", ada, bob});
   EXPECT_EQ(both.stdout_text, "mlp-1 drifted 3 2\n") << both.stderr_text;

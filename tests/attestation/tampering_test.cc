@@ -38,7 +38,7 @@ TEST(Verification, TakesWhatItsPolicyAsksForAndSaysWhoSigned) {
   EXPECT_EQ(one->signed_by[0].owner, "Bob, audit");
   EXPECT_EQ(one->signed_by[0].id, world.bob->public_key().id());
   // Foreign signatures beside them change nothing, and hints are only that.
-  Envelope mixed = world.Signed({world.eve.get(), world.bob.get(), world.ada.get()});
+  SignedEnvelope mixed = world.Signed({world.eve.get(), world.bob.get(), world.ada.get()});
   for (EnvelopeSignature& signature : mixed.signatures) signature.key_id = "ada";
   const auto two = VerifyStatement(WriteEnvelope(mixed), "v",
                                    world.Policy("keys: [ada, bob]\n    threshold: 2"), world.now);
@@ -50,7 +50,7 @@ TEST(Verification, TakesWhatItsPolicyAsksForAndSaysWhoSigned) {
 // The envelope's JSON, as somebody could change it who has no key.
 struct Tampering {
   const char* name;
-  std::function<void(Envelope*)> change;
+  std::function<void(SignedEnvelope*)> change;
   const char* says;
 };
 
@@ -66,52 +66,57 @@ constexpr char kUnsigned[] = "no key of the policy has signed this";
 std::vector<Tampering> Tamperings() {
   return {
       {"a better verdict",
-       [](Envelope* e) {
+       [](SignedEnvelope* e) {
          ReplaceFirst(&e->payload, R"("verdict":"drifted")", R"("verdict":"identical")");
        },
        kUnsigned},
       {"another run",
-       [](Envelope* e) { ReplaceFirst(&e->payload, R"("run_id":"mlp-1")", R"("run_id":"mlp-2")"); },
+       [](SignedEnvelope* e) {
+         ReplaceFirst(&e->payload, R"("run_id":"mlp-1")", R"("run_id":"mlp-2")");
+       },
        kUnsigned},
-      {"other weights", [](Envelope* e) { std::ranges::replace(e->payload, '2', '9'); }, kUnsigned},
-      {"a blank in the payload", [](Envelope* e) { e->payload += ' '; }, kUnsigned},
-      {"a line break before it", [](Envelope* e) { e->payload.insert(0, "\n"); }, kUnsigned},
-      {"half of the payload", [](Envelope* e) { e->payload.resize(e->payload.size() / 2); },
+      {"other weights", [](SignedEnvelope* e) { std::ranges::replace(e->payload, '2', '9'); },
        kUnsigned},
-      {"another payload", [](Envelope* e) { e->payload = "{}"; }, kUnsigned},
+      {"a blank in the payload", [](SignedEnvelope* e) { e->payload += ' '; }, kUnsigned},
+      {"a line break before it", [](SignedEnvelope* e) { e->payload.insert(0, "\n"); }, kUnsigned},
+      {"half of the payload", [](SignedEnvelope* e) { e->payload.resize(e->payload.size() / 2); },
+       kUnsigned},
+      {"another payload", [](SignedEnvelope* e) { e->payload = "{}"; }, kUnsigned},
       {"the first bit of the payload",
-       [](Envelope* e) { e->payload[0] = static_cast<char>(e->payload[0] ^ 1); }, kUnsigned},
-      {"another payload type", [](Envelope* e) { e->payload_type = "application/json"; },
+       [](SignedEnvelope* e) { e->payload[0] = static_cast<char>(e->payload[0] ^ 1); }, kUnsigned},
+      {"another payload type", [](SignedEnvelope* e) { e->payload_type = "application/json"; },
        kUnsigned},
       {"a payload type in capitals",
-       [](Envelope* e) { e->payload_type = "application/vnd.in-toto+JSON"; }, kUnsigned},
-      {"no payload type", [](Envelope* e) { e->payload_type.clear(); }, kUnsigned},
+       [](SignedEnvelope* e) { e->payload_type = "application/vnd.in-toto+JSON"; }, kUnsigned},
+      {"no payload type", [](SignedEnvelope* e) { e->payload_type.clear(); }, kUnsigned},
       {"a byte of the payload in its type",
-       [](Envelope* e) {
+       [](SignedEnvelope* e) {
          e->payload_type += e->payload.substr(0, 1);
          e->payload.erase(0, 1);
        },
        kUnsigned},
       {"the first byte of the signature",
-       [](Envelope* e) {
+       [](SignedEnvelope* e) {
          e->signatures[0].bytes[0] = static_cast<char>(e->signatures[0].bytes[0] ^ 1);
        },
        kUnsigned},
       {"the last byte of the signature",
-       [](Envelope* e) {
+       [](SignedEnvelope* e) {
          e->signatures[0].bytes.back() = static_cast<char>(e->signatures[0].bytes.back() ^ 0x80);
        },
        kUnsigned},
-      {"a shorter signature", [](Envelope* e) { e->signatures[0].bytes.pop_back(); }, kUnsigned},
-      {"a longer signature", [](Envelope* e) { e->signatures[0].bytes += '\0'; }, kUnsigned},
-      {"a signature of zeros", [](Envelope* e) { e->signatures[0].bytes.assign(64, '\0'); },
+      {"a shorter signature", [](SignedEnvelope* e) { e->signatures[0].bytes.pop_back(); },
        kUnsigned},
-      {"a signature of one byte", [](Envelope* e) { e->signatures[0].bytes = "x"; }, kUnsigned},
-      {"a huge signature", [](Envelope* e) { e->signatures[0].bytes.assign(1 << 20, 'x'); },
+      {"a longer signature", [](SignedEnvelope* e) { e->signatures[0].bytes += '\0'; }, kUnsigned},
+      {"a signature of zeros", [](SignedEnvelope* e) { e->signatures[0].bytes.assign(64, '\0'); },
        kUnsigned},
-      {"the payload as its signature", [](Envelope* e) { e->signatures[0].bytes = e->payload; },
+      {"a signature of one byte", [](SignedEnvelope* e) { e->signatures[0].bytes = "x"; },
        kUnsigned},
-      {"no signature", [](Envelope* e) { e->signatures.clear(); }, "at least one signature"}};
+      {"a huge signature", [](SignedEnvelope* e) { e->signatures[0].bytes.assign(1 << 20, 'x'); },
+       kUnsigned},
+      {"the payload as its signature",
+       [](SignedEnvelope* e) { e->signatures[0].bytes = e->payload; }, kUnsigned},
+      {"no signature", [](SignedEnvelope* e) { e->signatures.clear(); }, "at least one signature"}};
 }
 
 TEST(Tampering, OfAnEnvelopeIsRefused) {
@@ -119,7 +124,7 @@ TEST(Tampering, OfAnEnvelopeIsRefused) {
   const TrustPolicy policy = world.Policy();
   for (Signer* signer : {world.ada.get(), world.bob.get()}) {
     for (const Tampering& one : Tamperings()) {
-      Envelope envelope = world.Signed({signer});
+      SignedEnvelope envelope = world.Signed({signer});
       ASSERT_EQ(ErrorOf(world, WriteEnvelope(envelope), policy), "verified");
       one.change(&envelope);
       EXPECT_THAT(ErrorOf(world, WriteEnvelope(envelope), policy), HasSubstr(one.says)) << one.name;
@@ -224,19 +229,20 @@ TEST(Tampering, OfAStatementIsRefusedAlsoWhereATrustedKeySignsIt) {
   const AttestedWorld world;
   const TrustPolicy policy = world.Policy();
   for (const Rewriting& one : cases) {
-    Envelope envelope = world.Signed({});
+    SignedEnvelope envelope = world.Signed({});
     ReplaceFirst(&envelope.payload, one.from, one.to);
     ASSERT_TRUE(SignEnvelope(world.ada.get(), &envelope).ok());
     EXPECT_THAT(ErrorOf(world, WriteEnvelope(envelope), policy), HasSubstr(one.says)) << one.name;
   }
   for (const char* payload : {"null", "1", "[]", "{", "\xff", "{\"_type\":{}}"}) {
-    Envelope envelope{.payload_type = kStatementPayload, .payload = payload, .signatures = {}};
+    SignedEnvelope envelope{
+        .payload_type = kStatementPayload, .payload = payload, .signatures = {}};
     ASSERT_TRUE(SignEnvelope(world.ada.get(), &envelope).ok());
     EXPECT_THAT(ErrorOf(world, WriteEnvelope(envelope), policy),
                 HasSubstr("is no in-toto statement"))
         << payload;
   }
-  Envelope other = world.Signed({});
+  SignedEnvelope other = world.Signed({});
   other.payload_type = "application/vnd.cyclonedx+json";
   ASSERT_TRUE(SignEnvelope(world.ada.get(), &other).ok());
   EXPECT_THAT(ErrorOf(world, WriteEnvelope(other), policy),

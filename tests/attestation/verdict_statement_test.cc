@@ -19,8 +19,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-Result<AttestedVerdict> ReadBack(const Statement& statement) {
-  ASSIGN_OR_RETURN(const Statement read, ParseStatement(ToJson(statement).Dump(), "s"));
+Result<AttestedVerdict> ReadBack(const SignedStatement& statement) {
+  ASSIGN_OR_RETURN(const SignedStatement read, ParseStatement(ToJson(statement).Dump(), "s"));
   return ReadVerdictStatement(read, "s");
 }
 
@@ -31,7 +31,7 @@ TEST(VerdictStatement, IsMadeOfEveryVerdictGoodOrBadAndReadsBack) {
     const auto made =
         AttestedVerdictOf({&report, std::string(64, 'a')}, run, ExampleManifest(), {});
     seen.insert(made.verdict);
-    const Statement statement = VerdictStatement(made);
+    const SignedStatement statement = VerdictStatement(made);
     EXPECT_EQ(statement.predicate_type, "urn:rharness:verdict:v1");
     const auto read = ReadBack(statement);
     ASSERT_TRUE(read.ok()) << read.error().ToString();
@@ -59,7 +59,7 @@ TEST(VerdictStatement, IsAboutTheCheckpointsOfTheRecordAndItsManifest) {
   const Report report = LargeReport(1, 0);
   const auto verdict =
       AttestedVerdictOf({&report, std::string(64, 'a')}, report.runs[0], manifest, {});
-  const Statement statement = VerdictStatement(verdict);
+  const SignedStatement statement = VerdictStatement(verdict);
   // The bytes of the manifest's file.
   const ScopedTempDir folder = *ScopedTempDir::Make();
   ASSERT_TRUE(WriteJsonFile(folder.path() / "m.json", ToJson(manifest)).ok());
@@ -100,7 +100,7 @@ TEST(VerdictStatement, IsBoundedAndSafeToShow) {
 
 // in-toto's rule of parsing: what is not known is ignored, so that a later version may say more.
 TEST(VerdictStatement, MayHoldMembersThatAreNotKnown) {
-  Statement statement = VerdictStatement(ExampleVerdict());
+  SignedStatement statement = VerdictStatement(ExampleVerdict());
   statement.predicate.Set("more", Json::MakeObject({{"a", 1}}));
   Json json = ToJson(statement);
   json.Set("annotations", "x");

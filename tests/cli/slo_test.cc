@@ -40,6 +40,11 @@ TEST_F(SloProgram, RefusesWhatItCannotMeasure) {
       Run({kRharness, "slo", "--history", "nowhere.db", "--policy", "policy.yaml"});
   EXPECT_EQ(nowhere.outcome.exit_code, 2) << nowhere.stderr_text;
   EXPECT_THAT(nowhere.stderr_text, HasSubstr("nowhere.db"));
+  Write("empty.db", "");
+  const ProcessResult nothing = Run({kRharness, "slo", "--history", "empty.db"});
+  EXPECT_EQ(nothing.outcome.exit_code, 2);
+  EXPECT_THAT(nothing.stderr_text, HasSubstr("is empty, and no history yet"));
+  EXPECT_EQ(Read(At("empty.db")), "") << "and none is made of it";
   Write("bad.yaml", "version: 1\nobjectives:\n  - {families: tiny}\n");
   const ProcessResult empty = Slo({"--policy", "bad.yaml"});
   EXPECT_EQ(empty.outcome.exit_code, 2);
