@@ -48,8 +48,9 @@ constexpr OnsetWords kOnsetWords[] = {
      "compare the loop around the optimizer: batches whose gradients are accumulated, steps that "
      "are "
      "skipped (a gradient scaler does so where a gradient is not finite)"},
-    {"structure", "{} is there in one run alone: the networks are not the same",
-     "compare the code that builds the network"},
+    {"structure",
+     "{} is there in one run alone: the networks, or what of them is trained, are not the same",
+     "compare the code that builds the network, and which of its parameters it freezes"},
 };
 
 std::string_view SizeWords(const OnsetRecord& record) {
