@@ -110,7 +110,9 @@ TEST(CheckedManifest, IsWhatAReaderTakes) {
     const auto read = ParseManifest(ToJson(manifest), "run.json");
     const Status checked = CheckManifest(&manifest, "run.json");
     EXPECT_EQ(checked.ok(), read.ok());
-    if (read.ok()) EXPECT_EQ(ToJson(*read).Dump(), ToJson(manifest).Dump());
+    if (read.ok()) {
+      EXPECT_EQ(ToJson(*read).Dump(), ToJson(manifest).Dump());
+    }
   }
 }
 
