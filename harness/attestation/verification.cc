@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -77,7 +78,7 @@ Error NoSignature(const SignedEnvelope& envelope, const std::string& where) {
 
 // What a statement says, in what a rule needs to know of it.
 struct Claim {
-  std::variant<AttestedVerdict, Endorsement> said;
+  decltype(Verified::said) said;
   std::string family;
   WallTime time{};  // when it was said
 };
@@ -90,10 +91,22 @@ Result<Claim> ReadClaim(const SignedStatement& statement, const std::string& whe
     claim.said = std::move(endorsement);
     return claim;
   }
+  if (statement.predicate_type == kRetirementPredicate) {
+    ASSIGN_OR_RETURN(Retirement retirement, ReadRetirement(statement, where));
+    return Claim{retirement, retirement.family, retirement.requested};
+  }
+  if (statement.predicate_type == kWithdrawalPredicate) {
+    ASSIGN_OR_RETURN(Withdrawal withdrawal, ReadWithdrawal(statement, where));
+    return Claim{withdrawal, withdrawal.family, withdrawal.withdrawn};
+  }
+  if (statement.predicate_type == kDeletionPredicate) {
+    ASSIGN_OR_RETURN(Deletion deletion, ReadDeletion(statement, where));
+    return Claim{deletion, {}, deletion.requested};
+  }
   if (statement.predicate_type != kVerdictPredicate) {
     return IntegrityError(
-        fmt::format("predicateType '{}'; expected {} or {}", Shown(statement.predicate_type),
-                    kVerdictPredicate, kEndorsementPredicate),
+        fmt::format("predicateType '{}'; expected {} or {}, or one of approvals",
+                    Shown(statement.predicate_type), kVerdictPredicate, kEndorsementPredicate),
         where);
   }
   ASSIGN_OR_RETURN(AttestedVerdict verdict, ReadVerdictStatement(statement, where));
@@ -142,6 +155,12 @@ struct SubjectsToHold {
 
 SubjectsToHold ToHold(const Verified& verified) {
   if (const Endorsement* one = verified.endorsement()) return {one->file.name, {one->file}, {}};
+  if (const auto* one = std::get_if<Retirement>(&verified.said)) {
+    return {one->run_id, {one->manifest}, {}};
+  }
+  if (const auto* one = std::get_if<Deletion>(&verified.said))
+    return {one->list.name, {one->list}, {}};
+  if (const auto* one = std::get_if<Withdrawal>(&verified.said)) return {one->run_id, {}, {}};
   const AttestedVerdict& verdict = *verified.verdict();
   return {verdict.run_id, verdict.artifacts, {verdict.manifest}};
 }
@@ -168,10 +187,9 @@ bool NamesAttestation(const fs::path& path) {
   return json.ok() && json->Find("payloadType") != nullptr && json->Find("payload") != nullptr;
 }
 
-}  // namespace
-
-Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
-                                 const TrustPolicy& policy, WallTime now) {
+// `enough`: so many keys are, where the rule asks for more.
+Result<Verified> Verify(std::string_view text, std::string_view place, const TrustPolicy& policy,
+                        WallTime now, std::size_t enough) {
   const std::string where(place);
   ASSIGN_OR_RETURN(const SignedEnvelope envelope, ParseEnvelope(text, where));
   const std::vector<std::size_t> signing = SigningKeys(envelope, policy);
@@ -191,7 +209,7 @@ Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
                           where);
   }
   const CountedKeys counted = CountFor(*rule, signing, policy, claim.time);
-  if (counted.keys.size() < rule->threshold) {
+  if (counted.keys.size() < std::min(rule->threshold, enough)) {
     return IntegrityError(
         fmt::format("{} of the {} keys that must have signed for family '{}'{}",
                     counted.keys.size(), rule->threshold, Shown(claim.family), counted.others),
@@ -203,6 +221,33 @@ Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
     verified.signed_by.push_back({key.name, key.owner, key.key.id()});
   }
   return verified;
+}
+
+}  // namespace
+
+std::string OwnerKey(std::string_view owner) {
+  std::string key;
+  for (const char c : owner) {
+    if (c == ' ' || c == '\t') continue;
+    key += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return key;
+}
+
+std::size_t Verified::people() const {
+  std::set<std::string> owners;
+  for (const AcceptedKey& key : signed_by) owners.insert(OwnerKey(key.owner));
+  return owners.size();
+}
+
+Result<Verified> VerifyStatement(std::string_view text, std::string_view where,
+                                 const TrustPolicy& policy, WallTime now) {
+  return Verify(text, where, policy, now, kMostSignatures);
+}
+
+Result<Verified> VerifyUnfinished(std::string_view text, std::string_view where,
+                                  const TrustPolicy& policy, WallTime now) {
+  return Verify(text, where, policy, now, 1);
 }
 
 Result<std::vector<Verified>> VerifyFile(const fs::path& path, const TrustPolicy& policy,

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/attestation/approval_statements.h"
 #include "harness/attestation/endorsement.h"
 #include "harness/attestation/trust.h"
 #include "harness/attestation/verdict_statement.h"
@@ -29,18 +30,26 @@ struct AcceptedKey {
 
 // A statement, and whose signatures made it one to believe.
 struct Verified {
-  std::variant<AttestedVerdict, Endorsement> said;
+  std::variant<AttestedVerdict, Endorsement, Retirement, Withdrawal, Deletion> said;
   std::vector<AcceptedKey> signed_by;  // that count for the rule, each once; the policy's order
   std::size_t threshold = 1;           // how many the rule asks for
 
   const AttestedVerdict* verdict() const { return std::get_if<AttestedVerdict>(&said); }
   const Endorsement* endorsement() const { return std::get_if<Endorsement>(&said); }
+  // How many people these keys are of: keys of one owner, however it is capitalized, are one's.
+  std::size_t people() const;
 };
 
-// Of one envelope, a verdict or an endorsement. Rules take an endorsement for one of family "".
-// `now`: what was said at a later time, by more than ten minutes, is refused.
+// Of one envelope. Rules take an endorsement and a deletion for ones of family "". `now`: what was
+// said at a later time, by more than ten minutes, is refused.
 Result<Verified> VerifyStatement(std::string_view envelope, std::string_view where,
                                  const TrustPolicy& policy, WallTime now);
+// The same of one that is still being signed: a single key of its rule is enough.
+Result<Verified> VerifyUnfinished(std::string_view envelope, std::string_view where,
+                                  const TrustPolicy& policy, WallTime now);
+
+// "ada" of "Ada " and "ADA": what owners are compared by.
+std::string OwnerKey(std::string_view owner);
 
 // Of a file: one envelope, or of a *.jsonl one a line; blank lines are none. Every line must hold:
 // a line that says nothing to us would be a line that nobody signed. The first that does not is the

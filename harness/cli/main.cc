@@ -42,6 +42,7 @@ void AddVerbs(Command& root) {
   AddAdmit(root);
   AddLint(root);
   AddHistory(root);
+  AddRetire(root);
   AddRebuild(root);
   AddFetch(root);
   AddDrill(root);

@@ -66,6 +66,7 @@ void AddRebuild(Command& root);
 void AddRecord(Command& root);
 void AddReport(Command& root);
 void AddRerun(Command& root);
+void AddRetire(Command& root);
 void AddSlo(Command& root);
 void AddStats(Command& root);
 void AddVerify(Command& root);

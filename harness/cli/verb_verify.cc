@@ -104,6 +104,19 @@ std::string SaidText(const Verified& one) {
                        said->file.sha256, FormatTime(said->made),
                        said->reason.empty() ? "" : fmt::format(" ({})", said->reason));
   }
+  const std::string people = one.people() > 1 ? "" : " (by one person: not approved)";
+  if (const auto* said = std::get_if<Retirement>(&one.said)) {
+    return fmt::format("retirement of {}, asked for {}{}: {}", said->run_id,
+                       FormatTime(said->requested), people, said->reason);
+  }
+  if (const auto* said = std::get_if<Deletion>(&one.said)) {
+    return fmt::format("deletion of the {} items of list {}, asked for {}{}", said->items,
+                       said->list.sha256, FormatTime(said->requested), people);
+  }
+  if (const auto* said = std::get_if<Withdrawal>(&one.said)) {
+    return fmt::format("the retirement {} of {} is taken back, {}: {}", said->statement.sha256,
+                       said->run_id, FormatTime(said->withdrawn), said->reason);
+  }
   const AttestedVerdict& said = *one.verdict();
   return fmt::format("{} {}, decided {} by drill {}", said.run_id, VerdictName(said.verdict),
                      FormatTime(said.decided), said.drill_id);
@@ -142,6 +155,27 @@ Json SaidJson(const Verified& one) {
                              {"sha256", said->file.sha256},
                              {"made", FormatTime(said->made)},
                              {"reason", said->reason}});
+  }
+  if (const auto* said = std::get_if<Retirement>(&one.said)) {
+    return Json::MakeObject({{"predicate", kRetirementPredicate},
+                             {"run_id", said->run_id},
+                             {"reason", said->reason},
+                             {"requested", FormatTime(said->requested)},
+                             {"people", std::uint64_t{one.people()}}});
+  }
+  if (const auto* said = std::get_if<Deletion>(&one.said)) {
+    return Json::MakeObject({{"predicate", kDeletionPredicate},
+                             {"list", said->list.sha256},
+                             {"items", said->items},
+                             {"bytes", said->bytes},
+                             {"requested", FormatTime(said->requested)},
+                             {"people", std::uint64_t{one.people()}}});
+  }
+  if (const auto* said = std::get_if<Withdrawal>(&one.said)) {
+    return Json::MakeObject({{"predicate", kWithdrawalPredicate},
+                             {"run_id", said->run_id},
+                             {"statement", said->statement.sha256},
+                             {"withdrawn", FormatTime(said->withdrawn)}});
   }
   const AttestedVerdict& said = *one.verdict();
   return Json::MakeObject({{"predicate", kVerdictPredicate},

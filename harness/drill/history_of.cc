@@ -251,6 +251,10 @@ Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
                  .verified = entry.verified,
                  .retired = entry.retired,
                  .rebuild = entry.rebuild};
+  if (entry.retirement) {
+    const SignedRetirement& by = *entry.retirement;
+    run.retirement = {by.asked_by, by.asked, by.approved_by, by.approved, by.statement_sha256};
+  }
   if (!entry.last_verdict.empty()) {
     ASSIGN_OR_RETURN(run.last_verdict, VerdictIn(entry.last_verdict, "run " + entry.run_id));
   }

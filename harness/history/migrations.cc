@@ -286,6 +286,38 @@ Statements PropertyVerdictTable(const Dialect& dialect) {
   return statements;
 }
 
+// What two people signed of a run, what was asked for and taken back, and what was deleted by which
+// list.
+Statements ApprovalTables(const Dialect& dialect) {
+  Statements statements = {
+      "CREATE TABLE signed_statements (statement_sha256 TEXT NOT NULL, key_id TEXT NOT NULL, "
+      "predicate TEXT NOT NULL, subject TEXT NOT NULL, signed_by TEXT NOT NULL, "
+      "entered_ms BIGINT NOT NULL, sequence BIGINT NOT NULL, envelope TEXT NOT NULL, "
+      "PRIMARY KEY (statement_sha256, key_id))",
+      "CREATE INDEX signed_statements_by_subject ON signed_statements (predicate, subject, "
+      "sequence)",
+      "CREATE TABLE withdrawals (statement_sha256 TEXT PRIMARY KEY NOT NULL, "
+      "withdrawal_sha256 TEXT NOT NULL)",
+      "CREATE TABLE signed_retirements (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
+      "statement_sha256 TEXT NOT NULL, asked_by TEXT NOT NULL, asked_ms BIGINT NOT NULL, "
+      "approved_by TEXT NOT NULL, approved_ms BIGINT NOT NULL)",
+      "CREATE TABLE deletions (list_sha256 TEXT PRIMARY KEY NOT NULL, begun_ms BIGINT NOT NULL, "
+      "asked_by TEXT NOT NULL, approved_by TEXT NOT NULL, sequence BIGINT NOT NULL, "
+      "body TEXT NOT NULL)",
+      "CREATE TABLE deleted_items (list_sha256 TEXT NOT NULL REFERENCES deletions (list_sha256), "
+      "item BIGINT NOT NULL, deleted_ms BIGINT NOT NULL, bytes BIGINT NOT NULL, "
+      "PRIMARY KEY (list_sha256, item))",
+  };
+  const std::vector<AppendOnlyTable> tables = {
+      {"signed_statements", {"statement_sha256", "key_id"}},
+      {"withdrawals", {"statement_sha256"}},
+      {"signed_retirements", {"run_id"}},
+      {"deletions", {"list_sha256"}},
+      {"deleted_items", {"list_sha256", "item"}}};
+  for (const AppendOnlyTable& table : tables) Append(dialect.refuse_changes(table), &statements);
+  return statements;
+}
+
 // In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
 // in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
@@ -315,6 +347,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {9, "verified_environments", EnvironmentColumns(dialect)},
       {10, "rebuild_answers", RebuildAnswers(dialect)},
       {11, "property_verdicts", PropertyVerdictTable(dialect)},
+      {12, "approvals", ApprovalTables(dialect)},
   };
   Statements& first = steps.front().statements;
   first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());

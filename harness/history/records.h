@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/base/clock.h"
+#include "harness/history/signed_records.h"
 
 namespace rharness {
 
@@ -30,7 +31,8 @@ struct HistoryEntry {
   std::optional<std::string> retired;  // the reason
   // Of what it ran on when it was last verified, for EnvironmentsOf. Empty: not kept.
   std::string environment_sha256 = {};
-  std::string rebuild = {};  // the last answer's state; empty: never asked
+  std::string rebuild = {};                         // the last answer's state; empty: never asked
+  std::optional<SignedRetirement> retirement = {};  // empty: not retired, or unsigned
 };
 
 // What `rharness rebuild` was told of a run: whether all that it needs can still be had.

@@ -1,6 +1,7 @@
 // The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
 // drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them),
-// tallies.cc (what objectives count) and claims.cc (who works on them) share.
+// signed_records.cc (what people signed), tallies.cc (what objectives count) and claims.cc (who
+// works on them) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -72,6 +73,17 @@ class SqlHistory : public HistoryStore {
                                    const std::vector<std::string>& run_ids) override;
   Status ReleaseClaims(const std::string& drill_id, const std::string& process) override;
   Result<std::vector<Claim>> Claims() override;
+  Status AddSigned(const SignedRecord& record) override;
+  Status AddWithdrawal(const SignedRecord& record) override;
+  Result<std::vector<SignedRecord>> Signed(const std::string& predicate) override;
+  Result<std::vector<SignedRecord>> SignedOf(const std::string& predicate,
+                                             const std::string& subject) override;
+  Status RetireSigned(const SignedRecord& last, const std::string& reason,
+                      const SignedRetirement& retirement) override;
+  Status BeginDeletion(const DeletionRecord& record) override;
+  Status AddDeleted(const DeletedItem& item) override;
+  Result<std::vector<DeletionRecord>> Deletions() override;
+  Result<std::vector<DeletedItem>> DeletedItems(const std::string& list_sha256) override;
 
  private:
   soci::session& sql() { return database_->sql(); }
@@ -82,7 +94,12 @@ class SqlHistory : public HistoryStore {
   template <class T>
   Result<std::vector<HistoryEntry>> Entries(const std::string& rest, const T& value);
 
+  Result<std::vector<SignedRecord>> SelectSigned(const std::string& predicate,
+                                                 const std::string* subject);
+
   // These throw; they are called inside Guard or Write.
+  void Insert(const SignedRecord& record);
+  int CountBy(const std::string& query, const std::string& statement);
   bool HasRun(const std::string& run_id);
   Status CheckRun(const std::string& run_id);
   Result<Manifest> Load(const std::string& run_id);

@@ -19,12 +19,13 @@
 #include "harness/history/property_record.h"
 #include "harness/history/records.h"
 #include "harness/history/replicate_record.h"
+#include "harness/history/signed_records.h"
 #include "harness/history/tally.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
 
-class HistoryStore {
+class HistoryStore : public SignedRecords {
  public:
   // "sqlite:PATH", a bare path, or "postgresql://HOST:PORT/DATABASE?...". Makes the history when
   // there is none, and migrates an old one; refuses a newer schema. Errors: invalid_input (a URL
@@ -36,7 +37,6 @@ class HistoryStore {
   // One that is there: a misspelled path must not become an empty history. Errors: those,
   // not_found.
   static Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url);
-  virtual ~HistoryStore() = default;
 
   // The same run_id with the same content is kAlreadyThere; with other content: integrity error.
   virtual Result<AddOutcome> Add(const Manifest& manifest, WallTime now) = 0;

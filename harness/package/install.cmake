@@ -45,12 +45,14 @@ install(FILES scenarios/mlflow/rerun.py scenarios/mlflow/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios/mlflow COMPONENT documentation)
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
-  harness/attestation/endorsement.schema.json harness/attestation/verdict.schema.json
+  harness/attestation/deletion.schema.json harness/attestation/endorsement.schema.json
+  harness/attestation/retirement.schema.json harness/attestation/verdict.schema.json
+  harness/attestation/withdrawal.schema.json
   harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
   harness/rerun/ticket.schema.json
   reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
   reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json
   reports/objectives.schema.json
   reports/isolation.schema.json reports/onset.schema.json reports/properties.schema.json
-  reports/report.schema.json reports/sensitivity.schema.json
+  reports/report.schema.json reports/retirements.schema.json reports/sensitivity.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -53,7 +53,10 @@ class Reader : private YamlReader {
          {"waivers", false,
           each("waivers",
                [&](const auto& one) { return ReadWaiver(one, &policy.waivers.emplace_back()); })},
-         {"drill", false, [&](const auto& node) { return ReadDrill(node, &policy); }},
+         {"drill", false,
+          [&](const auto& node) { return ReadRequired(node, "drill", &policy.drill_required); }},
+         {"approvals", false,
+          [&](const auto& node) { return ReadApprovals(node, &policy.approvals); }},
          {"require", false, each("require", [&](const auto& one) {
             return ReadText(one, "a glob", &policy.must_have.emplace_back());
           })}}));
@@ -219,15 +222,24 @@ class Reader : private YamlReader {
     return {};
   }
 
-  Status ReadDrill(const YAML::Node& node, Policy* policy) {
+  Status ReadRequired(const YAML::Node& node, std::string_view what, bool* out) {
     std::string text;
-    RETURN_IF_ERROR(ReadText(node, "drill", &text));
+    RETURN_IF_ERROR(ReadText(node, what, &text));
     if (text != "required" && text != "optional") {
-      return Fail(node.Mark(), fmt::format("expected required or optional for drill, found '{}'",
+      return Fail(node.Mark(), fmt::format("expected required or optional for {}, found '{}'", what,
                                            TerminalSafe(text)));
     }
-    policy->drill_required = text == "required";
+    *out = text == "required";
     return {};
+  }
+
+  Status ReadApprovals(const YAML::Node& node, Approvals* out) {
+    return ReadMap(
+        node, "approvals",
+        {{"retirement", false,
+          [&](const auto& one) { return ReadRequired(one, "retirement", &out->retirement); }},
+         {"deletion", false,
+          [&](const auto& one) { return ReadRequired(one, "deletion", &out->deletion); }}});
   }
 };
 

@@ -77,6 +77,12 @@ struct Objective {
   std::string where;                   // "policy.yaml:12"
 };
 
+// What takes a second person's signature (`rharness retire`, `rharness retention`).
+struct Approvals {
+  bool retirement = false;
+  bool deletion = false;
+};
+
 struct Policy {
   std::vector<PolicyRule> rules;  // the first that matches a probe holds; none: nothing may change
   std::vector<Waiver> waivers;
@@ -86,6 +92,7 @@ struct Policy {
   std::vector<Substitute> substitutes;  // the first that holds for a pair of models counts
   std::vector<Stake> stakes;            // the first that holds for a run counts; none: 1
   std::vector<Objective> objectives;    // the first whose glob matches a family is its own
+  Approvals approvals;
 
   // nullptr: there is none of that name.
   const Profile* FindProfile(std::string_view name) const;
@@ -110,6 +117,7 @@ struct Policy {
 //   - {probes: "family:reduction", allow: [bits]}
 // waivers:
 //   - {probes: "jit_*", reason: "...", signed_by: "...", until: 2026-12-31}
+// approvals: {retirement: required, deletion: required}   # or optional
 // drill: required         # or optional
 // require: ["gemm_*"]     # globs: probes that must be ok on both sides
 // Only the version must be there. Paths are relative to the file's folder. Errors: invalid_input
