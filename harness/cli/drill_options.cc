@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/cli/option_values.h"
+#include "harness/cli/trusted_policy.h"
 #include "harness/dispatch/kubernetes_batch.h"
 #include "harness/dispatch/slurm_batch.h"
 #include "harness/dispatch/slurm_nodes.h"
@@ -34,17 +35,19 @@ Status Split(const std::string& text, const char* option, const char* form, std:
 
 // A profile sets no options that say which drill this is.
 const std::vector<std::string>& NotInProfiles() {
-  static const std::vector<std::string> names = {"--policy", "--profile", "--resume", "--dry-run",
-                                                 "--json"};
+  static const std::vector<std::string> names = {"--policy", "--profile", "--trust",
+                                                 "--resume", "--dry-run", "--json"};
   return names;
 }
 
 Status TakePolicy(DrillArguments* arguments, Command* command) {
   if (arguments->policy.empty()) {
-    if (arguments->profile.empty()) return {};
-    return InvalidInput("goes with --policy FILE, which has the profiles", "--profile");
+    if (arguments->profile.empty() && arguments->trust.empty()) return {};
+    return InvalidInput("goes with --policy FILE",
+                        arguments->trust.empty() ? "--profile" : "--trust");
   }
-  ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments->policy));
+  ASSIGN_OR_RETURN(const Policy policy,
+                   LoadTrustedPolicy(arguments->policy, arguments->trust, SystemClock().Now()));
   arguments->drill.substitutes = policy.substitutes;
   arguments->drill.stakes = policy.stakes;
   if (arguments->profile.empty()) return {};
@@ -176,6 +179,8 @@ void AddPolicyOptions(Command* command, DrillArguments* arguments) {
       .File()
       .NotEmpty()
       .Env("RHARNESS_POLICY");
+  command->Add("--trust", &arguments->trust, "Trust policy: who signed it, as its substitutes say")
+      .File();
   command
       ->Add("--profile", &arguments->profile,
             "Take the options of this profile of it; those of the command line go first")

@@ -22,6 +22,7 @@ struct DrillArguments {
   std::string data_cache;
   std::vector<std::string> environment;
   std::string policy;
+  std::string trust;
   std::string profile;
   std::vector<std::string> quiet_hours;
   std::vector<std::string> certificates;

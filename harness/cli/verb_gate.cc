@@ -13,6 +13,7 @@
 #include "harness/cli/gate_options.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/trusted_policy.h"
 #include "harness/cli/verb.h"
 #include "harness/gate/gate.h"
 #include "harness/history/location.h"
@@ -105,9 +106,9 @@ Status Check(const GateArguments& arguments) {
   return {};
 }
 
-// Who answers for the policy and for the baseline has signed them: of an accepted one the record,
-// which names its fingerprint, else the fingerprint.
-Status CheckEndorsements(const GateArguments& arguments) {
+// Who answers for the baseline has signed it: of an accepted one the record, which names its
+// fingerprint, else the fingerprint.
+Status CheckBaselineSigned(const GateArguments& arguments) {
   if (arguments.trust.empty()) return {};
   const WallTime now = SystemClock().Now();
   ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(arguments.trust));
@@ -122,10 +123,6 @@ Status CheckEndorsements(const GateArguments& arguments) {
   ASSIGN_OR_RETURN(const Verified accepted, VerifyEndorsed(baseline, trust, now));
   LogInfo(TerminalSafe(
       fmt::format("{} is signed by {}", baseline.string(), accepted.signed_by.front().owner)));
-  if (arguments.policy.empty()) return {};
-  ASSIGN_OR_RETURN(const Verified policy, VerifyEndorsed(arguments.policy, trust, now));
-  LogInfo(TerminalSafe(
-      fmt::format("{} is signed by {}", arguments.policy, policy.signed_by.front().owner)));
   return {};
 }
 
@@ -135,7 +132,7 @@ Result<GateInput> LoadInput(const GateArguments& arguments) {
   RETURN_IF_ERROR(LoadBaselineInto(arguments.baseline, &input));
   ASSIGN_OR_RETURN(input.candidate, LoadAsEvidence(arguments.candidate));
   if (!arguments.policy.empty()) {
-    ASSIGN_OR_RETURN(input.policy, LoadPolicy(arguments.policy));
+    ASSIGN_OR_RETURN(input.policy, LoadTrustedPolicy(arguments.policy, arguments.trust, input.now));
   }
   if (!arguments.run.history.empty()) {
     ASSIGN_OR_RETURN(input.history, LoadHistory(arguments.run.history));
@@ -179,7 +176,7 @@ int Show(const GateDecision& decision, const std::vector<Output>& outputs,
 
 Result<int> Run(const GateArguments& arguments) {
   RETURN_IF_ERROR(Check(arguments));
-  RETURN_IF_ERROR(CheckEndorsements(arguments));
+  RETURN_IF_ERROR(CheckBaselineSigned(arguments));
   ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments));
   ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
   const std::vector<Output> outputs = OutputsOf(arguments, decision, input);
@@ -200,7 +197,7 @@ void AddInputs(Command* verb, GateArguments* arguments) {
       .NotEmpty();
   verb->Add("--trust", &arguments->trust,
             "Trust policy (`rharness verify --help`): policy and baseline must be signed, as "
-            "`rharness attest FILE` does")
+            "`rharness attest FILE` does, the policy by whom its waivers name")
       .File()
       .NotEmpty();
   verb->Add("--history", &arguments->run.history, "Store of runs, to find the impacted ones")

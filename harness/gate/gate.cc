@@ -256,7 +256,8 @@ class Decision {
     const Waiver* waiver = WaiverOf(subject, family);
     if (waiver != nullptr && in_.now < waiver->until) {
       return Add(Ending::kNotes, "waived", subject,
-                 fmt::format("waiver '{}' by {} {}: {}", waiver->probes, waiver->signed_by,
+                 fmt::format("waiver '{}' signed by {} {}: {}", waiver->probes,
+                             SignerInWords(waiver->signed_by, waiver->verified),
                              FormatUntil(waiver->until), waiver->reason),
                  fmt::format("{} ({})", sentence, code));
     }

@@ -296,6 +296,10 @@ bool NamesProbe(std::string_view glob, std::string_view probe, std::string_view 
   return GlobMatches(glob.substr(kFamily.size()), family);
 }
 
+std::string SignerInWords(const std::string& signed_by, bool verified) {
+  return signed_by + (verified ? " (verified)" : " (plain text, not verified)");
+}
+
 std::string FormatUntil(WallTime end) {
   constexpr std::size_t kDateLength = 10;
   if (end != std::chrono::floor<std::chrono::days>(end)) return "until " + FormatTime(end);

@@ -30,7 +30,8 @@ struct Waiver {
   std::string probes;  // as in a rule
   std::string reason;
   std::string signed_by;
-  WallTime until{};  // it no longer holds from here on
+  WallTime until{};       // it no longer holds from here on
+  bool verified = false;  // who signed_by names has signed the file, by a trusted key
 };
 
 // Options of `rharness drill` that go together, by name without dashes: {"dispatch", {"slurm"}}.
@@ -53,6 +54,7 @@ struct Substitute {
   std::string signed_by;
   WallTime until{};                          // it no longer holds from here on
   std::vector<std::filesystem::path> proof;  // ...two fingerprints: of the recorded, and of these
+  bool verified = false;                     // as of a waiver
   bool is_proved() const { return !proof.empty(); }
 };
 
@@ -126,6 +128,9 @@ struct Policy {
 // it stands for.
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file);
 Result<Policy> LoadPolicy(const std::filesystem::path& path);
+
+// "Ada (verified)", "ada (plain text, not verified)".
+std::string SignerInWords(const std::string& signed_by, bool verified);
 
 // Whether the `probes` of a rule or waiver names this probe, or its family.
 bool NamesProbe(std::string_view glob, std::string_view probe, std::string_view family);

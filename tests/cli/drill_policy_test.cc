@@ -99,7 +99,8 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
   EXPECT_EQ(text.outcome.exit_code, 0) << text.stderr_text;
   EXPECT_EQ(text.stdout_text,
             "profile night\n  dispatch: slurm\n  sbatch: --partition=gpu\n"
-            "substitute B for A\n  same (signed by ada, through 2020-01-31 (UTC))\n"
+            "substitute B for A\n  same, signed by ada (plain text, not verified), through "
+            "2020-01-31 (UTC)\n"
             "gate: 0 rules, 1 waivers, 0 required probes, a drill is optional\n"
             "warning: substitute B for A: its day has ended\n"
             "warning: waiver of x: its day has ended\n");
@@ -152,8 +153,9 @@ TEST_F(OnOtherGpus, ASubstituteThatIsSignedForStandsIn) {
       "{recorded: NVIDIA H100, here: NVIDIA H2*, reason: same chip, signed_by: ada, until: ";
   EXPECT_EQ(DrillUnder(substitute + "2999-01-01}").outcome.exit_code, 0);
   EXPECT_EQ(Calls(), 1);
-  EXPECT_THAT(Read(At("out/report.json")),
-              HasSubstr("which stand in for them: same chip (signed by ada)"));
+  EXPECT_THAT(
+      Read(At("out/report.json")),
+      HasSubstr("which stand in for them: same chip, signed by ada (plain text, not verified)"));
   const ProcessResult expired = DrillUnder(substitute + "2020-01-01}");
   EXPECT_EQ(expired.outcome.exit_code, 3);
   EXPECT_EQ(Calls(), 1) << "no further one";
