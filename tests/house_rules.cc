@@ -82,6 +82,7 @@ const std::vector<Floor>& Floors() {
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/",
         "harness/intake/"}},
       {"harness/attestation/", above_drill},
+      {"harness/audit/", Above(above_drill, {"harness/attestation/", "harness/gate/"})},
       {"harness/cli/", {"harness/", "compare/", "reports/", "probes/"}},
       {"scenarios/", {}},
       {"tests/", {"harness/", "compare/", "reports/", "probes/", "scenarios/"}},

@@ -114,6 +114,61 @@ Status CheckTime(WallTime time, const std::string& where, WallTime now) {
       fmt::format("was said at {}; it is {} now", FormatTime(time), FormatTime(now)), where);
 }
 
+// A statement that some keys of the policy have signed; which of them count is not said yet.
+struct SignedBySome {
+  SignedStatement statement;
+  std::vector<std::size_t> signing;  // in TrustPolicy::keys
+};
+
+Result<SignedBySome> OpenSigned(std::string_view text, const std::string& where,
+                                const TrustPolicy& policy) {
+  ASSIGN_OR_RETURN(const SignedEnvelope envelope, ParseEnvelope(text, where));
+  std::vector<std::size_t> signing = SigningKeys(envelope, policy);
+  if (signing.empty()) return NoSignature(envelope, where);
+  if (envelope.payload_type != kStatementPayload) {
+    return IntegrityError(fmt::format("payloadType '{}'; expected {}", Shown(envelope.payload_type),
+                                      kStatementPayload),
+                          where);
+  }
+  ASSIGN_OR_RETURN(SignedStatement statement, ParseStatement(envelope.payload, where));
+  return SignedBySome{std::move(statement), std::move(signing)};
+}
+
+struct Asking {
+  const TrustPolicy& policy;
+  WallTime now;
+  const std::string& where;
+};
+struct Counted {
+  std::vector<AcceptedKey> signed_by;
+  std::size_t threshold = 1;
+};
+
+// Whether enough of them may sign this about that family, said at that time.
+Result<Counted> HoldToRule(const SignedBySome& some, const std::string& family, WallTime said,
+                           const Asking& asking) {
+  RETURN_IF_ERROR(CheckTime(said, asking.where, asking.now));
+  const TrustRule* rule = asking.policy.FindRule(some.statement.predicate_type, family);
+  if (rule == nullptr) {
+    return IntegrityError(fmt::format("no rule of the policy is for {} about family '{}'",
+                                      some.statement.predicate_type, Shown(family)),
+                          asking.where);
+  }
+  const CountedKeys counted = CountFor(*rule, some.signing, asking.policy, said);
+  if (counted.keys.size() < rule->threshold) {
+    return IntegrityError(
+        fmt::format("{} of the {} keys that must have signed for family '{}'{}",
+                    counted.keys.size(), rule->threshold, Shown(family), counted.others),
+        asking.where);
+  }
+  Counted enough{.signed_by = {}, .threshold = rule->threshold};
+  for (const std::size_t at : counted.keys) {
+    const TrustedKey& key = asking.policy.keys[at];
+    enough.signed_by.push_back({key.name, key.owner, key.key.id()});
+  }
+  return enough;
+}
+
 Result<std::string> DigestOf(const HeldFolder& folder, const std::string& name) {
   ASSIGN_OR_RETURN(const fs::path relative, SafeRelativePath(name, "subject"));
   ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(relative));
@@ -173,36 +228,30 @@ bool NamesAttestation(const fs::path& path) {
 Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
                                  const TrustPolicy& policy, WallTime now) {
   const std::string where(place);
-  ASSIGN_OR_RETURN(const SignedEnvelope envelope, ParseEnvelope(text, where));
-  const std::vector<std::size_t> signing = SigningKeys(envelope, policy);
-  if (signing.empty()) return NoSignature(envelope, where);
-  if (envelope.payload_type != kStatementPayload) {
-    return IntegrityError(fmt::format("payloadType '{}'; expected {}", Shown(envelope.payload_type),
-                                      kStatementPayload),
+  ASSIGN_OR_RETURN(const SignedBySome some, OpenSigned(text, where, policy));
+  ASSIGN_OR_RETURN(Claim claim, ReadClaim(some.statement, where));
+  ASSIGN_OR_RETURN(Counted counted, HoldToRule(some, claim.family, claim.time, {policy, now, where}));
+  return Verified{.said = std::move(claim.said),
+                  .signed_by = std::move(counted.signed_by),
+                  .threshold = counted.threshold};
+}
+
+Result<VerifiedOther> VerifyOther(std::string_view text, std::string_view place,
+                                  std::string_view predicate, const StatementTime& time_of,
+                                  const TrustPolicy& policy, WallTime now) {
+  const std::string where(place);
+  ASSIGN_OR_RETURN(SignedBySome some, OpenSigned(text, where, policy));
+  if (some.statement.predicate_type != predicate) {
+    return IntegrityError(fmt::format("predicateType '{}'; expected {}",
+                                      Shown(some.statement.predicate_type), predicate),
                           where);
   }
-  ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
-  ASSIGN_OR_RETURN(Claim claim, ReadClaim(statement, where));
-  RETURN_IF_ERROR(CheckTime(claim.time, where, now));
-  const TrustRule* rule = policy.FindRule(statement.predicate_type, claim.family);
-  if (rule == nullptr) {
-    return IntegrityError(fmt::format("no rule of the policy is for {} about family '{}'",
-                                      statement.predicate_type, Shown(claim.family)),
-                          where);
-  }
-  const CountedKeys counted = CountFor(*rule, signing, policy, claim.time);
-  if (counted.keys.size() < rule->threshold) {
-    return IntegrityError(
-        fmt::format("{} of the {} keys that must have signed for family '{}'{}",
-                    counted.keys.size(), rule->threshold, Shown(claim.family), counted.others),
-        where);
-  }
-  Verified verified{.said = std::move(claim.said), .signed_by = {}, .threshold = rule->threshold};
-  for (const std::size_t at : counted.keys) {
-    const TrustedKey& key = policy.keys[at];
-    verified.signed_by.push_back({key.name, key.owner, key.key.id()});
-  }
-  return verified;
+  const auto time = time_of(some.statement);
+  if (!time.ok()) return Error{time.error().code, time.error().message, where};
+  ASSIGN_OR_RETURN(Counted counted, HoldToRule(some, "", *time, {policy, now, where}));
+  return VerifiedOther{.statement = std::move(some.statement),
+                       .signed_by = std::move(counted.signed_by),
+                       .threshold = counted.threshold};
 }
 
 Result<std::vector<Verified>> VerifyFile(const fs::path& path, const TrustPolicy& policy,

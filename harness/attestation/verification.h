@@ -8,6 +8,7 @@
 #define RHARNESS_HARNESS_ATTESTATION_VERIFICATION_H_
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,6 +42,19 @@ struct Verified {
 // `now`: what was said at a later time, by more than ten minutes, is refused.
 Result<Verified> VerifyStatement(std::string_view envelope, std::string_view where,
                                  const TrustPolicy& policy, WallTime now);
+
+// A statement of a predicate that is read elsewhere, and whose signatures made it one to believe.
+struct VerifiedOther {
+  SignedStatement statement;
+  std::vector<AcceptedKey> signed_by;
+  std::size_t threshold = 1;
+};
+// When such a statement was said, or why it is none (integrity).
+using StatementTime = std::function<Result<WallTime>(const SignedStatement&)>;
+// VerifyStatement for this predicate alone; rules take it for one of family "".
+Result<VerifiedOther> VerifyOther(std::string_view envelope, std::string_view where,
+                                  std::string_view predicate, const StatementTime& time_of,
+                                  const TrustPolicy& policy, WallTime now);
 
 // Of a file: one envelope, or of a *.jsonl one a line; blank lines are none. Every line must hold:
 // a line that says nothing to us would be a line that nobody signed. The first that does not is the

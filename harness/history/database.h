@@ -53,6 +53,12 @@ class Database {
     return In(dialect_.begin_write, std::move(f));
   }
 
+  // f() in a transaction that sees the database as it is at its start, and writes nothing.
+  template <class F>
+  std::invoke_result_t<F> Read(F f) {
+    return In(dialect_.begin_read, std::move(f));
+  }
+
   // f() in a transaction that waits for no long write of others, where the database can do that;
   // it reads for itself what it writes upon, and locks it.
   template <class F>

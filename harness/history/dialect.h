@@ -29,6 +29,7 @@ struct Dialect {
   std::string name;            // "sqlite", "postgresql"
   std::string text;            // the type of text that is ordered by its bytes
   Statements begin_write;      // starts a transaction that holds the write lock from its start
+  Statements begin_read;       // starts one that sees one moment and writes nothing
   Statements begin_check;      // starts one that sees one schema, whatever others migrate meanwhile
   Statements begin_migration;  // starts one that no such check sees half
   Statements begin_claims;  // starts one that waits for no other writer, where there is such a one

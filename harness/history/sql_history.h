@@ -1,6 +1,7 @@
 // The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
 // drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them),
-// tallies.cc (what objectives count) and claims.cc (who works on them) share.
+// tallies.cc (what objectives count), claims.cc (who works on them) and held_records.cc (what an
+// audit log keeps of all of it) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "harness/history/database.h"
+#include "harness/history/held_record.h"
 #include "harness/history/store.h"
 
 namespace rharness {
@@ -72,6 +74,7 @@ class SqlHistory : public HistoryStore {
                                    const std::vector<std::string>& run_ids) override;
   Status ReleaseClaims(const std::string& drill_id, const std::string& process) override;
   Result<std::vector<Claim>> Claims() override;
+  Result<std::vector<HeldRecord>> HeldRecords();
 
  private:
   soci::session& sql() { return database_->sql(); }
