@@ -45,6 +45,7 @@ const std::vector<Floor>& Floors() {
       "harness/dispatch/", "harness/drill/",  "harness/policy/", "probes/order/"};
   const auto above_isolate = Above(above_drill, {"harness/isolate/"});
   const auto above_comparison = Above(above_drill, {"harness/comparison/", "harness/observe/"});
+  const auto above_incident = Above(above_drill, {"harness/comparison/", "harness/attestation/"});
   static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
@@ -77,6 +78,7 @@ const std::vector<Floor>& Floors() {
        {"harness/base/", "compare/", "reports/", "harness/history/", "harness/policy/"}},
       {"harness/properties/", above_drill},
       {"harness/onset/", above_comparison},
+      {"harness/incident/", above_incident},
       {"harness/gate/", below_drill},
       {"harness/publish/",
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/",

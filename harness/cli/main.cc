@@ -55,6 +55,8 @@ void AddVerbs(Command& root) {
   AddPolicy(root);
   AddSlo(root);
   AddAlerts(root);
+  AddIncident(root);
+  AddRunbook(root);
   AddReport(root);
   AddPublish(root);
   AddAttest(root);

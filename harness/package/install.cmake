@@ -49,7 +49,7 @@ install(FILES
   harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
   harness/rerun/ticket.schema.json
   reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
-  reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json
+  reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json reports/incident.schema.json
   reports/objectives.schema.json
   reports/isolation.schema.json reports/onset.schema.json reports/properties.schema.json
   reports/report.schema.json reports/sensitivity.schema.json
