@@ -115,6 +115,7 @@ const std::vector<Fence>& Fences() {
        {"harness/cli/build_facts.cc", "harness/intake/mlflow_database.cc",
         "harness/manifest/rpm_database.cc", "tests/"}},
       {"curl/", {"harness/intake/libcurl.h"}},
+      {"p11-kit/", {"harness/attestation/p11_kit.h"}},
       {"snappy", {"harness/tables/decompress.cc"}},
       {"zstd", {"harness/tables/decompress.cc"}},
       {"CLI/", {"harness/cli/command_line.cc", "probes/command.cc"}},

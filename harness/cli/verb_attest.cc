@@ -10,6 +10,7 @@
 
 #include "harness/attestation/attest_drill.h"
 #include "harness/attestation/endorsement.h"
+#include "harness/attestation/open_signer.h"
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
 
@@ -26,7 +27,9 @@ A key is made with openssl; who is to believe it gets the public half:
   openssl genpkey -algorithm ed25519 -out lab.pem
   openssl pkey -in lab.pem -pubout -out lab.pub
 
-For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.)text";
+For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.
+
+A key may also lie on a token: --key is then its PKCS#11 URI (RFC 7512), such as 'pkcs11:token=lab;object=signing?pin-source=file:/etc/lab.pin'. Without pin-source the PIN is read from the file that RHARNESS_PKCS11_PIN_FILE names; a PIN in the URI is refused, since who lists processes reads it. module-path names the module; without it those that p11-kit is set up with are asked. Or it lies in Vault's transit engine: --key vault:transit/KEY, with VAULT_ADDR (https, or this machine), VAULT_NAMESPACE and VAULT_CACERT, and the token in the file that VAULT_TOKEN_FILE names, or in ~/.vault-token. Whatever signs, each signature is verified with the key's public half before a file is written.)text";
 
 struct AttestArguments {
   AttestRequest request;
@@ -85,7 +88,7 @@ Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
 }
 
 Result<int> Attest(AttestArguments arguments) {
-  ASSIGN_OR_RETURN(const auto signer, LoadPemSigner(arguments.key, arguments.passphrase_file));
+  ASSIGN_OR_RETURN(const auto signer, OpenSigner(arguments.key, arguments.passphrase_file));
   std::error_code error;
   if (std::filesystem::is_regular_file(arguments.what, error)) {
     return AttestFile(arguments, signer.get());
@@ -108,7 +111,8 @@ void AddAttest(Command& root) {
       root.AddVerb("attest", "Sign a drill's verdicts, or a file, as in-toto statements");
   auto arguments = std::make_shared<AttestArguments>();
   verb.Add("what", &arguments->what, "Drill folder, or a file to answer for").Path().Required();
-  verb.Add("--key", &arguments->key, "PEM file of the private key: Ed25519 or ECDSA P-256")
+  verb.Add("--key", &arguments->key,
+           "The private key, Ed25519 or ECDSA P-256: a PEM file, pkcs11:... or vault:MOUNT/KEY")
       .File()
       .Required();
   verb.Add("--passphrase-file", &arguments->passphrase_file,
