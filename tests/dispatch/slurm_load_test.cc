@@ -85,20 +85,25 @@ class SlurmLoad : public DrillProgram {
     Add();
   }
 
+  // A wait that ends before ctest's, so that what the queue says is seen.
+  static ProcessLimits LimitsFor(int count) {
+    ProcessLimits limits;
+    limits.timeout = std::chrono::minutes(4) + std::chrono::seconds(2) * count;
+    return limits;
+  }
+
   // The payload alone, as `sbatch --wait --array` runs it.
   double SecondsOfAPlainArray(int count) {
     Write("array.sh",
           "#!/bin/sh\nmkdir w$SLURM_ARRAY_TASK_ID && cd w$SLURM_ARRAY_TASK_ID && "
           "cp -r ../value . && sh ../train.sh ..\n");
-    ProcessLimits limits;
-    limits.timeout = std::chrono::minutes(30);
     const ProcessResult array =
         RunProcess(ProcessSpec{{"sbatch", "--wait", "--output=/dev/null",
                                 fmt::format("--array=0-{}", count - 1), At("array.sh").string()},
                                environment_,
                                folder_.path()},
-                   limits);
-    EXPECT_TRUE(array.outcome.Succeeded()) << array.stderr_text;
+                   LimitsFor(count));
+    EXPECT_TRUE(array.outcome.Succeeded()) << array.stderr_text << world_->Describe();
     return std::chrono::duration<double>(array.outcome.wall).count();
   }
 
@@ -120,12 +125,11 @@ TEST_F(SlurmLoad, IsAFewCallsHoweverManyReruns) {
   const char* asked = std::getenv("RHARNESS_LOAD");
   const int count = asked != nullptr ? std::atoi(asked) : kFew;
   RecordMany(count);
-  ProcessLimits limits;
-  limits.timeout = std::chrono::minutes(30);
   const ProcessResult drill = RunProcess(
       ProcessSpec{DrillArguments({"--quiet", "--dispatch", "slurm"}), environment_, folder_.path()},
-      limits);
-  ASSERT_TRUE(drill.outcome.Succeeded()) << drill.stdout_text << drill.stderr_text;
+      LimitsFor(count));
+  ASSERT_TRUE(drill.outcome.Succeeded())
+      << drill.stdout_text << drill.stderr_text << world_->Describe();
   EXPECT_EQ(StoredReport().runs.size(), static_cast<std::size_t>(count));
 
   double clients = 0.0;

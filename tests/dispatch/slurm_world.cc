@@ -133,6 +133,12 @@ std::string SlurmWorld::Run(std::vector<std::string> argv) {
   return ContainerWorld::Run(std::move(argv)).stdout_text;
 }
 
+std::string SlurmWorld::Describe() const {
+  return Run({"squeue", "--all", "--format=%i %T %r %N"}) +
+         Run({"sinfo", "--all", "--format=%n %T %E"}) +
+         Run({"sh", "-c", "tail -n 40 " + folder_->path().string() + "/log/* 2>&1"});
+}
+
 void SlurmWorld::Configure() {
   const fs::path at = folder_->path();
   for (const char* name : {"munge", "state", "spool/n1", "spool/n2", "log"}) {

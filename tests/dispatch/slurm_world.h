@@ -30,6 +30,8 @@ class SlurmWorld {
   void KillAndRestart(const std::string& daemon, std::chrono::milliseconds down);
   // The same of the controller, which then knows no job any more.
   void ForgetJobs();
+  // What the queue, the nodes and the ends of the daemons' logs say, for a test that fails.
+  std::string Describe() const;
   // A command of Slurm's; its stdout.
   static std::string Run(std::vector<std::string> argv);
 
