@@ -23,7 +23,7 @@ constexpr double kCell = 34.0;
 constexpr double kAnswer = 250.0;
 constexpr double kLeastWidth = 900.0;  // narrower ones would be drawn too large
 constexpr double kLetter = 6.4;        // of a letter, about
-constexpr int kNameCells = 26;
+constexpr int kNameCells = 44;  // longer ones are elided, each so that it is told from the others
 
 // Axes that a picture has columns for: those of the cause first of all, then in their order.
 std::vector<std::size_t> Columns(const IsolationReport& report, std::size_t settable) {
@@ -52,20 +52,24 @@ std::string Words(const IsolationTrial& trial) {
   return trial.answer == "other" ? "another failure" : "no evidence";
 }
 
-std::string NameOf(const IsolationAxis& axis) {
-  return ElideMiddle(SafeText(axis.name, 200), kNameCells);
+// The slanted names above the columns.
+std::vector<std::string> NamesOf(const IsolationReport& report,
+                                 const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t i : columns) names.push_back(SafeText(report.axes[i].name, 200));
+  return ElideApart(names, kNameCells);
 }
 
-// Of the slanted names above the columns.
-double HeightOfNames(const IsolationReport& report, const std::vector<std::size_t>& columns) {
+int WidestOf(const std::vector<std::string>& names) {
   int letters = 0;
-  for (const std::size_t i : columns)
-    letters = std::max(letters, DisplayWidth(NameOf(report.axes[i])));
-  return 18.0 + letters * kLetter * std::sin(kSlant * std::numbers::pi / 180.0);
+  for (const std::string& name : names) letters = std::max(letters, DisplayWidth(name));
+  return letters;
 }
+
+double Slant(double (*part)(double)) { return part(kSlant * std::numbers::pi / 180.0); }
 
 std::string Head(const IsolationReport& report, const std::vector<std::size_t>& columns,
-                 double cell, double names) {
+                 const std::vector<std::string>& texts, double cell, double names) {
   std::string out;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const IsolationAxis& axis = report.axes[columns[i]];
@@ -73,7 +77,7 @@ std::string Head(const IsolationReport& report, const std::vector<std::size_t>& 
     out += fmt::format(
         "<text x=\"{0:.1f}\" y=\"{1:.1f}\" transform=\"rotate(-{5:.0f} {0:.1f} {1:.1f})\"{2}>{3}"
         "<title>{4}</title></text>",
-        x, names - 8, axis.cause.empty() ? "" : " font-weight=\"700\"", HtmlText(NameOf(axis)),
+        x, names - 8, axis.cause.empty() ? "" : " font-weight=\"700\"", HtmlText(texts[i]),
         HtmlText(fmt::format("{}: {} -> {}", axis.name, axis.recorded, axis.drifted), 300), kSlant);
   }
   return out;
@@ -145,11 +149,14 @@ std::string SvgSearch(const IsolationReport& report, std::string_view id) {
   const double cell = std::min(kCell, kGrid / static_cast<double>(columns.size()));
   const auto rows = static_cast<double>(std::min(report.trials.size(), kMostRows));
   const double grid = cell * static_cast<double>(columns.size());
-  const double names = HeightOfNames(report, columns);
+  const std::vector<std::string> texts = NamesOf(report, columns);
+  const double widest = WidestOf(texts) * kLetter;
+  const double names = 18.0 + widest * Slant(std::sin);
   // The last names lean out to the right.
-  const double width = std::max(kLeastWidth, kLeft + grid + kAnswer);
+  const double width =
+      std::max(kLeastWidth, kLeft + grid + std::max(kAnswer, widest * Slant(std::cos)));
   std::string out = SvgOpen(width, names + kRow * rows + 8, id, "The search", Description(report));
-  out += Head(report, columns, cell, names);
+  out += Head(report, columns, texts, cell, names);
   out += Rows(report, columns, cell, names, width);
   return out + "</svg>";
 }

@@ -48,17 +48,18 @@ Status TakePolicy(DrillArguments* arguments, Command* command) {
   arguments->drill.substitutes = policy.substitutes;
   arguments->drill.stakes = policy.stakes;
   if (arguments->profile.empty()) return {};
-  const Profile* profile = policy.FindProfile(arguments->profile);
+  const std::vector<Profile>& profiles = policy.*(arguments->profiles);
+  const Profile* profile = FindProfile(profiles, arguments->profile);
   if (profile == nullptr) {
     std::vector<std::string> names;
-    for (const Profile& one : policy.profiles) names.push_back(one.name);
+    for (const Profile& one : profiles) names.push_back(one.name);
     return NotFound(
         TerminalSafe(fmt::format(
             "no profile '{}'; expected {}", arguments->profile,
             names.empty() ? "profiles in the file" : fmt::format("{}", fmt::join(names, ", ")))),
         arguments->policy);
   }
-  return ApplyProfile(*profile, NotInProfiles(), command);
+  return ApplyDrillProfile(*profile, command);
 }
 
 Status CheckDistribute(const DrillOptions& drill, bool reruns) {
@@ -167,22 +168,6 @@ void AddPodOptions(Command* command, DrillOptions* drill) {
       .Value("PROGRAM");
 }
 
-void AddPolicyOptions(Command* command, DrillArguments* arguments) {
-  command->Heading("What the site has decided");
-  command
-      ->Add("--policy", &arguments->policy,
-            "YAML with profiles of options and substitutes for hardware; see `rharness help "
-            "policy`")
-      .File()
-      .NotEmpty()
-      .Env("RHARNESS_POLICY");
-  command
-      ->Add("--profile", &arguments->profile,
-            "Take the options of this profile of it; those of the command line go first")
-      .Value("NAME")
-      .NotEmpty();
-}
-
 void AddOutputOptions(Command* command, DrillArguments* arguments) {
   command->Heading("Output");
   command->Add("--out", &arguments->out, "Folder of this drill; must not hold another one")
@@ -205,6 +190,26 @@ Result<Places> PlacesOf(const DrillArguments& arguments) {
 }
 
 }  // namespace
+
+Status ApplyDrillProfile(const Profile& profile, Command* command) {
+  return ApplyProfile(profile, NotInProfiles(), command);
+}
+
+void AddPolicyOptions(Command* command, DrillArguments* arguments) {
+  command->Heading("What the site has decided");
+  command
+      ->Add("--policy", &arguments->policy,
+            "YAML with profiles of options and substitutes for hardware; see `rharness help "
+            "policy`")
+      .File()
+      .NotEmpty()
+      .Env("RHARNESS_POLICY");
+  command
+      ->Add("--profile", &arguments->profile,
+            "Take the options of this profile of it; those of the command line go first")
+      .Value("NAME")
+      .NotEmpty();
+}
 
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
   RETURN_IF_ERROR(TakePolicy(arguments, command));
@@ -379,11 +384,13 @@ Status CheckDrillProfile(const Profile& profile) {
   DrillArguments arguments;
   Command root("rharness", "");
   Command& verb = DeclareDrill(root, &arguments);
-  RETURN_IF_ERROR(ApplyProfile(profile, NotInProfiles(), &verb));
+  RETURN_IF_ERROR(ApplyDrillProfile(profile, &verb));
   arguments.drill.history = "any";
   const Status complete = CompleteDrill(&arguments, &verb);
-  if (complete.ok()) return {};
-  Error error = complete.error();
+  return complete.ok() ? complete : AtProfile(profile, complete.error());
+}
+
+Error AtProfile(const Profile& profile, Error error) {
   error.message =
       fmt::format("profile {}: {}: {}", TerminalSafe(profile.name), error.where, error.message);
   error.where = profile.options.front().where;

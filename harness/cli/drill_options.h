@@ -23,6 +23,7 @@ struct DrillArguments {
   std::vector<std::string> environment;
   std::string policy;
   std::string profile;
+  std::vector<Profile> Policy::*profiles = &Policy::profiles;  // those of the verb
   std::vector<std::string> quiet_hours;
   std::vector<std::string> certificates;
   double budget_hours = 0.0;
@@ -36,6 +37,9 @@ struct DrillArguments {
 void AddResourceOptions(Command* command, DrillArguments* arguments);
 void AddPlaceOptions(Command* command, DrillArguments* arguments);
 
+// A policy, and the name of one of its profiles for this verb.
+void AddPolicyOptions(Command* command, DrillArguments* arguments);
+
 // Adds the verb with its options, which fill `arguments`, and no action yet.
 Command& DeclareDrill(Command& root, DrillArguments* arguments);
 
@@ -43,8 +47,14 @@ Command& DeclareDrill(Command& root, DrillArguments* arguments);
 // others. Errors: invalid_input, which names the option, for what does not go together.
 Status CompleteDrill(DrillArguments* arguments, Command* command);
 
+// Takes the options of a profile for a verb of drills, none of those that say which drill it is.
+// Errors: invalid_input with the place in the file.
+Status ApplyDrillProfile(const Profile& profile, Command* command);
+
 // Whether `rharness drill` can take this profile. Errors: invalid_input with its place in the file.
 Status CheckDrillProfile(const Profile& profile);
+// What a verb finds wrong with the options of a profile together, told with their place.
+Error AtProfile(const Profile& profile, Error error);
 
 }  // namespace rharness
 

@@ -6,22 +6,15 @@
 
 #include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
-#include "harness/cli/drill_options.h"
+#include "harness/cli/gameday_options.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
-#include "harness/gameday/gameday.h"
 
 namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct GamedayArguments {
-  GamedayOptions gameday;
-  DrillArguments drill;  // history, places, limits, dispatch
-  double width_percent = 30.0;
-};
 
 int FinishGameday(const GamedayReport& report, const GamedayArguments& arguments) {
   if (arguments.drill.json) {
@@ -45,21 +38,6 @@ int FinishGameday(const GamedayReport& report, const GamedayArguments& arguments
   return report.exit_code;
 }
 
-Status CompleteGameday(GamedayArguments* arguments, Command* command) {
-  RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
-  const DrillOptions& drill = arguments->drill.drill;
-  if (drill.distribute) return InvalidInput("is for drills alone", "--distribute");
-  for (const char* option :
-       {"--fault", "--no-default-faults", "--trials", "--together", "--beside", "--width"}) {
-    if (drill.resume && command->Given(option)) {
-      return InvalidInput("--resume goes on with the game day's own settings", option);
-    }
-  }
-  arguments->gameday.width = arguments->width_percent / 100.0;
-  arguments->gameday.drill = drill;
-  return {};
-}
-
 int RunGameday(GamedayArguments* arguments, Command* command) {
   if (const Status status = CompleteGameday(arguments, command); !status.ok()) {
     return FailWith(status.error());
@@ -75,45 +53,6 @@ int RunGameday(GamedayArguments* arguments, Command* command) {
   const auto report = HoldGameday(arguments->gameday, hooks, &SystemClock());
   line.reset();
   return report.ok() ? FinishGameday(*report, *arguments) : FailWith(report.error());
-}
-
-void AddFaultOptions(Command* verb, GamedayArguments* arguments) {
-  GamedayOptions& gameday = arguments->gameday;
-  DrillOptions& drill = arguments->drill.drill;
-  verb->Heading("Which runs");
-  verb->Add("--history", &drill.history,
-            "Store with the runs: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE; nothing "
-            "is written to it")
-      .File("URL")
-      .Env("RHARNESS_HISTORY");
-  verb->Add("--select", &drill.selection, "Runs to plant faults in, as for a drill")
-      .Value("EXPRESSION");
-  verb->Add("--trials", &gameday.trials, "Runs of each configuration at most")
-      .Between(1, 100000)
-      .ShowDefault();
-  verb->Heading("What is planted");
-  verb->Add("--fault", &gameday.faults, "A fault, beside those that every run is asked; repeatable")
-      .Value("KIND:WHAT")
-      .OneEach();
-  verb->Add("--no-default-faults", &gameday.only_given, "Plant none but those of --fault");
-  verb->Heading("How it is judged");
-  verb->Add("--together", &gameday.together,
-            "Runs of a configuration that one drill has, all of them with the fault: a trial")
-      .Between(1, 100000)
-      .ShowDefault();
-  verb->Add("--beside", &gameday.beside,
-            "Further runs of a trial's drill, without the fault: of a fault that one run has among "
-            "many")
-      .Between(0, 100000)
-      .ShowDefault();
-  verb->Add("--no-confirm", &arguments->drill.no_confirm,
-            "As drills that do not rerun a suspected drift once more");
-  verb->Add("--width", &arguments->width_percent,
-            "Points of a hundred: a rate is told where its interval is no wider")
-      .Between(1, 100)
-      .ShowDefault();
-  verb->Add("--resume", &drill.resume,
-            "Go on with the interrupted game day in --out, with its own settings");
 }
 
 void AddGamedayNotes(Command* verb) {
@@ -138,6 +77,10 @@ void AddGamedayNotes(Command* verb) {
   verb->Note(
       "The folder --out gets gameday.html, gameday.json, the evidence of every rerun and "
       "certificate.json, which `rharness drill --certificate` shows beside what is equivalent.");
+  verb->Note(
+      "The faults that a site asks of its runs stand in its policy, under gamedays, with the other "
+      "options of a game day (rharness policy --help): --policy FILE --profile NAME takes them. "
+      "scenarios/ci has a timer that holds one each week.");
   verb->ExitCode(kExitOk, "there is a certificate; with --dry-run: the plan is shown");
   verb->ExitCode(kExitUsage, "usage or invalid input");
   verb->ExitCode(kExitInconclusive, "too few trials for any rate: how many more runs is said");
@@ -147,6 +90,7 @@ void AddGamedayNotes(Command* verb) {
   verb->Example(
       "rharness gameday --history runs.db --select 'family = mlp' --fault "
       "'hyperparameter:learning_rate*0.95,0.9@--lr' --out gameday");
+  verb->Example("rharness gameday --policy policy.yaml --profile week --out gamedays/2026-48");
   verb->Example(
       "rharness drill --history runs.db --certificate gameday/certificate.json --out tonight");
 }
@@ -155,24 +99,12 @@ void AddGamedayNotes(Command* verb) {
 
 void AddGameday(Command& root) {
   auto arguments = std::make_shared<GamedayArguments>();
-  arguments->drill.out = "gameday";
-  arguments->drill.drill.plan.slots.cpus = 0;
-  Command& verb =
-      root.AddVerb("gameday", "Plant faults in copies of recorded runs: are they found?");
+  Command& verb = DeclareGameday(root, arguments.get());
   verb.Describe(
       "Plants faults of known size into copies of recorded runs and of what their reruns leave, "
       "and judges them as a drill does. It says how often each would have been found, with its "
       "interval, how often a drill calls what nobody changed, and how often a verdict flips; and "
       "writes what drills show beside 'equivalent'.");
-  AddFaultOptions(&verb, arguments.get());
-  AddResourceOptions(&verb, &arguments->drill);
-  AddPlaceOptions(&verb, &arguments->drill);
-  verb.Heading("Output");
-  verb.Add("--out", &arguments->drill.out, "Folder of this game day; must not hold another one")
-      .Folder()
-      .ShowDefault();
-  verb.Add("--dry-run", &arguments->drill.dry_run, "Print what would be planted and its cost");
-  verb.Add("--json", &arguments->drill.json, "Print rharness.gameday/v1 instead of text");
   AddGamedayNotes(&verb);
   verb.Do([arguments, &verb] { return RunGameday(arguments.get(), &verb); });
 }

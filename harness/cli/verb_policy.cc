@@ -6,6 +6,7 @@
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/drill_options.h"
+#include "harness/cli/gameday_options.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/risk.h"
 #include "harness/drill/substitutes.h"
@@ -16,7 +17,7 @@ namespace rharness {
 namespace {
 
 constexpr char kFile[] =
-    R"text(A policy is a YAML file in which a site writes down what it has decided: `drill --policy`, `gate --policy` and `policy check` read it. Only the version must be there.
+    R"text(A policy is a YAML file in which a site writes down what it has decided: `drill`, `gate` and `gameday` read it where --policy names it, and so does `policy check`. Only the version must be there.
 
   version: 1
 
@@ -29,6 +30,13 @@ constexpr char kFile[] =
       gpu-budget: 40
       quiet-hours: ["07:00-19:00"]
       storm-stop: 30
+
+  # Options of `rharness gameday` likewise: which faults are planted, in which runs.
+  gamedays:
+    week:
+      select: "family ~ 'llama*'"
+      fault: ["hyperparameter:learning_rate*0.95,0.9@--lr", "seed:lost", "data:corpus=row"]
+      trials: 60
 
   # GPUs that may stand in for the recorded ones: patterns of their models. Either somebody answers
   # for it until a day, or two fingerprints (paths beside this file) prove it: for each run whose
@@ -93,12 +101,30 @@ std::string StandsText(const Substitute& one) {
   return fmt::format("by proof: {}, {}", one.proof.front().string(), one.proof.back().string());
 }
 
-std::string TextOf(const Policy& policy, const std::vector<std::string>& warnings) {
+std::string ProfilesText(std::string_view what, const std::vector<Profile>& profiles) {
   std::string text;
-  for (const Profile& profile : policy.profiles) {
-    text += fmt::format("profile {}\n", profile.name);
+  for (const Profile& profile : profiles) {
+    text += fmt::format("{} {}\n", what, profile.name);
     for (const ProfileOption& option : profile.options) text += "  " + OptionText(option) + "\n";
   }
+  return text;
+}
+
+Json ProfilesJson(const std::vector<Profile>& profiles) {
+  Json named = Json::MakeObject();
+  for (const Profile& profile : profiles) {
+    Json options = Json::MakeObject();
+    for (const ProfileOption& option : profile.options) {
+      options.Set(option.name, ToJson(option.values));
+    }
+    named.Set(profile.name, std::move(options));
+  }
+  return named;
+}
+
+std::string TextOf(const Policy& policy, const std::vector<std::string>& warnings) {
+  std::string text = ProfilesText("profile", policy.profiles);
+  text += ProfilesText("game day", policy.gamedays);
   for (const Substitute& one : policy.substitutes) {
     text += fmt::format("substitute {} for {}\n  {}\n", one.here, one.recorded, StandsText(one));
   }
@@ -119,14 +145,6 @@ std::string TextOf(const Policy& policy, const std::vector<std::string>& warning
 }
 
 Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
-  Json profiles = Json::MakeObject();
-  for (const Profile& profile : policy.profiles) {
-    Json options = Json::MakeObject();
-    for (const ProfileOption& option : profile.options) {
-      options.Set(option.name, ToJson(option.values));
-    }
-    profiles.Set(profile.name, std::move(options));
-  }
   Json substitutes = Json::MakeArray();
   for (const Substitute& one : policy.substitutes) {
     substitutes.Append(Json::MakeObject(
@@ -141,7 +159,8 @@ Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
     objectives.Append(Json::MakeObject({{"families", one.families}, {"where", one.where}}));
   }
   return Json::MakeObject({{"schema", "rharness.policy_check/v1"},
-                           {"profiles", std::move(profiles)},
+                           {"profiles", ProfilesJson(policy.profiles)},
+                           {"gamedays", ProfilesJson(policy.gamedays)},
                            {"substitutes", std::move(substitutes)},
                            {"stakes", std::move(stakes)},
                            {"objectives", std::move(objectives)},
@@ -156,6 +175,7 @@ Result<int> Check(const Arguments& arguments) {
   const WallTime now = SystemClock().Now();
   ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments.file));
   for (const Profile& profile : policy.profiles) RETURN_IF_ERROR(CheckDrillProfile(profile));
+  for (const Profile& day : policy.gamedays) RETURN_IF_ERROR(CheckGamedayProfile(day));
   ASSIGN_OR_RETURN(const Stakes stakes, Stakes::Parse(policy.stakes));
   ASSIGN_OR_RETURN(const Substitutes substitutes, Substitutes::Load(policy.substitutes, now));
   const std::vector<std::string> warnings = WarningsOf(policy, substitutes, now);
@@ -177,7 +197,8 @@ void AddPolicy(Command& root) {
   check.Add("policy", &arguments->file, "The YAML file").File().Required();
   check.Add("--json", &arguments->json, "Print one JSON document (rharness.policy_check/v1)");
   check.Note(
-      "Every profile is held to the options of `rharness drill`, every stake to the language of "
+      "Every profile is held to the options of `rharness drill`, every game day to those of "
+      "`rharness gameday` and its faults are read, every stake to the language of "
       "--select, every proof is read. What holds "
       "no "
       "longer, because its day has ended or its fingerprints differ, is a warning.");

@@ -109,24 +109,40 @@ void AddImage(const Manifest& recorded, const Manifest& drifted, std::vector<Axi
                            {.text = ImageText(drifted.image), .image = drifted.image}));
 }
 
+// Of two commands with as many arguments.
+std::vector<ArgumentChange> ByPlace(const std::vector<std::string>& then,
+                                    const std::vector<std::string>& now) {
+  std::vector<ArgumentChange> changes;
+  for (std::size_t i = 0; i < then.size(); ++i) {
+    if (then[i] != now[i])
+      changes.push_back({{.argument = i, .prefix = "", .value = then[i]}, now[i]});
+  }
+  return changes;
+}
+
 void AddCommand(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
   const auto& then = recorded.command;
   const auto& now = drifted.command;
   if (then == now) return;
-  if (then.size() != now.size()) {
+  const auto changes = ChangedArguments(then, now);
+  // Two spellings of one thing are a change all the same: the program alone knows that they are
+  // one.
+  if (!changes ? then.size() != now.size() : changes->empty()) {
     axes->push_back(MakeAxis(AxisKind::kCommand, Layer::kCode, "command", "",
                              {.text = fmt::format("{}", fmt::join(then, " ")), .command = then},
                              {.text = fmt::format("{}", fmt::join(now, " ")), .command = now}));
     return;
   }
-  for (std::size_t i = 0; i < then.size(); ++i) {
-    if (then[i] == now[i]) continue;
-    const std::string subject = ArgumentName(then, i);
+  for (const ArgumentChange& change : changes ? *changes : ByPlace(then, now)) {
+    const FoundArgument& argument = change.then;
+    const std::string subject = ArgumentName(then, argument.argument);
+    const std::string before = argument.prefix + argument.value;
+    const std::string after = argument.prefix + change.now;
     Axis axis = MakeAxis(AxisKind::kArgument,
                          subject.find("seed") != subject.npos ? Layer::kRandomness : Layer::kCode,
-                         "argument:" + subject, subject, {.text = then[i], .setting = then[i]},
-                         {.text = now[i], .setting = now[i]});
-    axis.argument = i;
+                         "argument:" + subject, subject, {.text = before, .setting = before},
+                         {.text = after, .setting = after});
+    axis.argument = argument.argument;
     axes->push_back(std::move(axis));
   }
 }

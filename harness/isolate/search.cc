@@ -120,8 +120,20 @@ class SearchPasses {
       const auto alone = ShowsItAlone(base, Allow(Weight((*asked)++)));
       if (!alone) return std::nullopt;
       if (*alone) return true;
+      if (*asked == 1 && !EndsDiffer(limit)) return std::nullopt;
     }
     return false;
+  }
+
+  // Asked once, when the first set has failed to show it that should: where the ends themselves
+  // differ by chance alone there is nothing to find, however often it is looked for.
+  bool EndsDiffer(const Positions& limit) {
+    if (rules_.Exact()) return true;
+    const auto purpose = limit == last_ ? TrialPurpose::kAllChanged : TrialPurpose::kSetBack;
+    const auto differ =
+        replay_.ShowsItMoreOften(limit, Positions(last_.size(), 0), purpose, kEndError);
+    if (!differ) return false;
+    return *differ != Truth::kNo || Finish(SearchEnd::kChance);
   }
 
   // Where answers may be wrong, and so may the rates at which they are: beside nothing changed.
@@ -130,7 +142,8 @@ class SearchPasses {
     const auto alone = replay_.Decide(at, TrialPurpose::kAlone, first);
     if (!alone) return std::nullopt;
     if (*alone != Truth::kYes || rules_.Exact()) return *alone == Truth::kYes;
-    const auto more = replay_.ShowsItMoreOften(at, Positions(last_.size(), 0), error);
+    const auto more =
+        replay_.ShowsItMoreOften(at, Positions(last_.size(), 0), TrialPurpose::kAlone, error);
     if (!more) return std::nullopt;
     return *more == Truth::kYes;
   }
@@ -268,7 +281,8 @@ class SearchPasses {
 
   // That no further cause fits the answers takes nothing from those that were found.
   bool NamedBefore() {
-    if (state_.end != SearchEnd::kContradiction || state_.causes.empty()) return false;
+    const bool none = state_.end == SearchEnd::kContradiction || state_.end == SearchEnd::kChance;
+    if (!none || state_.causes.empty()) return false;
     return Finish(SearchEnd::kNamed);
   }
 

@@ -217,13 +217,14 @@ std::optional<Truth> SearchReplay::DecideBySequence(const Positions& at, TrialPu
 // a pair is where the two sides differ by that rate, and where both show it in half of the reruns:
 // no rate common to both makes its mean greater than 1.
 std::optional<Truth> SearchReplay::ShowsItMoreOften(const Positions& at, const Positions& base,
-                                                    double error) {
+                                                    TrialPurpose purpose, double error) {
   constexpr std::array<double, 4> kRates = {0.05, 0.15, 0.25, 0.35};
   std::array<double, kRates.size()> evidence;
   evidence.fill(1.0);
   int unjudged = 0;
   for (int pair = 0; pair < kMostPairs; ++pair) {
-    const auto answers = AskInTurns({at, base}, 2.0 * std::log(1.0 / error) / Drift(rules_));
+    const auto answers =
+        AskInTurns({at, base}, purpose, 2.0 * std::log(1.0 / error) / Drift(rules_));
     if (!answers) {
       for (Trial& trial : state_.next) {
         if (trial.at == base) trial.purpose = TrialPurpose::kNoneChanged;
@@ -253,11 +254,12 @@ std::optional<Truth> SearchReplay::ShowsItMoreOften(const Positions& at, const P
 
 // One after the other where trials are made one at a time.
 std::optional<std::vector<TrialAnswer>> SearchReplay::AskInTurns(const std::vector<Positions>& at,
+                                                                 TrialPurpose purpose,
                                                                  double estimate) {
-  if (rules_.width > 1) return Ask(at, TrialPurpose::kAlone, estimate);
+  if (rules_.width > 1) return Ask(at, purpose, estimate);
   std::vector<TrialAnswer> answers;
   for (const Positions& one : at) {
-    const auto answer = Ask({one}, TrialPurpose::kAlone, estimate);
+    const auto answer = Ask({one}, purpose, estimate);
     if (!answer) return std::nullopt;
     answers.push_back(answer->front());
   }

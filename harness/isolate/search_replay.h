@@ -34,7 +34,8 @@ class SearchReplay {
   // kNo: nothing of that is seen, or it takes too long. The test is that of two samples by R.
   // Turner, A. Ly, P. Grünwald, "Generic E-variables for exact sequential k-sample tests that allow
   // for optional stopping", J. Stat. Planning and Inference 230 (2024), 106116.
-  std::optional<Truth> ShowsItMoreOften(const Positions& at, const Positions& base, double error);
+  std::optional<Truth> ShowsItMoreOften(const Positions& at, const Positions& base,
+                                        TrialPurpose purpose, double error);
 
   // Of a line that shows nothing at its start and the difference at its end, on top of `base`.
   std::optional<LineEnd> FindEnd(const Positions& base, const std::vector<SearchStep>& line,
@@ -47,7 +48,7 @@ class SearchReplay {
   std::optional<std::vector<TrialAnswer>> Ask(const std::vector<Positions>& at,
                                               TrialPurpose purpose, double estimate);
   std::optional<std::vector<TrialAnswer>> AskInTurns(const std::vector<Positions>& at,
-                                                     double estimate);
+                                                     TrialPurpose purpose, double estimate);
   std::optional<Truth> DecideBySequence(const Positions& at, TrialPurpose purpose, double error);
   std::optional<LineEnd> FindExactEnd(const Positions& base, const std::vector<SearchStep>& line);
   std::optional<LineEnd> FindLikelyEnd(const Positions& base, const std::vector<SearchStep>& line,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <utility>
 
 namespace rharness {
 namespace {
@@ -19,6 +21,34 @@ std::string Normal(std::string_view name) {
 bool IsOption(std::string_view argument) {
   return argument.size() > 1 && argument.front() == '-' &&
          std::isdigit(static_cast<unsigned char>(argument[1])) == 0 && argument[1] != '.';
+}
+
+// The arguments by what they are called; words besides options and "lr=0.1" by their number among
+// them. The value of an option without one is empty, and so is that of "--lr=". Nothing where a
+// name comes twice.
+using Named = std::map<std::string, FoundArgument>;
+std::optional<Named> ByName(const std::vector<std::string>& command) {
+  Named named;
+  std::size_t words = 0;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const std::string& text = command[i];
+    const auto equals = text.find('=');
+    std::string name = std::to_string(words);
+    FoundArgument found{.argument = i, .prefix = "", .value = text};
+    if (equals != text.npos && equals > 0) {
+      name = "-" + Normal(text.substr(0, equals));
+      found = {i, text.substr(0, equals + 1), text.substr(equals + 1)};
+    } else if (IsOption(text) && i + 1 < command.size() && !IsOption(command[i + 1])) {
+      name = "-" + Normal(text);
+      found = {++i, "", command[i]};
+    } else if (IsOption(text)) {
+      name = "-" + Normal(text) + " alone";
+    } else {
+      ++words;
+    }
+    if (!named.emplace(std::move(name), std::move(found)).second) return std::nullopt;
+  }
+  return named;
 }
 
 // How many values of this name there were.
@@ -78,6 +108,21 @@ std::optional<FoundArgument> FindArgument(const std::vector<std::string>& comman
     if (std::to_string(i) == name) return FoundArgument{i, "", command[i]};
   }
   return std::nullopt;
+}
+
+std::optional<std::vector<ArgumentChange>> ChangedArguments(const std::vector<std::string>& then,
+                                                            const std::vector<std::string>& now) {
+  const auto before = ByName(then);
+  const auto after = ByName(now);
+  if (!before || !after || before->size() != after->size()) return std::nullopt;
+  std::vector<ArgumentChange> changes;
+  for (const auto& [name, argument] : *before) {
+    const auto found = after->find(name);
+    if (found == after->end()) return std::nullopt;
+    if (found->second.value != argument.value) changes.push_back({argument, found->second.value});
+  }
+  std::ranges::sort(changes, {}, [](const auto& change) { return change.then.argument; });
+  return changes;
 }
 
 std::vector<std::string> SetArguments(const std::vector<std::string>& command,

@@ -26,6 +26,17 @@ struct FoundArgument {
 std::optional<FoundArgument> FindArgument(const std::vector<std::string>& command,
                                           std::string_view name);
 
+// What two commands pass under one name, each in its own spelling.
+struct ArgumentChange {
+  FoundArgument then;
+  std::string now;
+};
+// What differs between two commands that pass the same options and as many words besides, in
+// whatever order and spelling ("--lr 0.1", "--lr=0.1"); empty: they say the same. Nothing: one has
+// an option that the other lacks, or one twice, so that they cannot be told apart by names.
+std::optional<std::vector<ArgumentChange>> ChangedArguments(const std::vector<std::string>& then,
+                                                            const std::vector<std::string>& now);
+
 // The command with these arguments set. "--name=value" and "--name value" are put in the place of
 // every value that the command passes under that name, however either of the two spells it; what
 // the command does not pass is appended as it stands. A word that is no option's value and an

@@ -33,7 +33,10 @@ class Reader : private YamlReader {
     RETURN_IF_ERROR(ReadMap(
         root, "a policy",
         {{"version", true, [&](const auto& node) { return ReadVersion(node); }},
-         {"profiles", false, [&](const auto& node) { return ReadProfiles(node, &policy); }},
+         {"profiles", false,
+          [&](const auto& node) { return ReadProfiles(node, "profiles", &policy.profiles); }},
+         {"gamedays", false,
+          [&](const auto& node) { return ReadProfiles(node, "gamedays", &policy.gamedays); }},
          {"substitutes", false,
           each("substitutes",
                [&](const auto& one) {
@@ -72,9 +75,10 @@ class Reader : private YamlReader {
   }
 
   // Which options there are, and what they take, is the command line's to know.
-  Status ReadProfiles(const YAML::Node& node, Policy* policy) {
-    return ReadNamed(node, "profiles", [&](const std::string& name, const auto& options) {
-      Profile& profile = policy->profiles.emplace_back(Profile{.name = name, .options = {}});
+  Status ReadProfiles(const YAML::Node& node, std::string_view what,
+                      std::vector<Profile>* profiles) {
+    return ReadNamed(node, what, [&](const std::string& name, const auto& options) {
+      Profile& profile = profiles->emplace_back(Profile{.name = name, .options = {}});
       return ReadNamed(options, "a profile", [&](const std::string& option, const auto& value) {
         return ReadOption(option, value, &profile.options.emplace_back());
       });
@@ -233,7 +237,7 @@ class Reader : private YamlReader {
 
 }  // namespace
 
-const Profile* Policy::FindProfile(std::string_view name) const {
+const Profile* FindProfile(const std::vector<Profile>& profiles, std::string_view name) {
   const auto found = std::ranges::find(profiles, name, &Profile::name);
   return found == profiles.end() ? nullptr : &*found;
 }

@@ -33,7 +33,7 @@ struct Waiver {
   WallTime until{};  // it no longer holds from here on
 };
 
-// Options of `rharness drill` that go together, by name without dashes: {"dispatch", {"slurm"}}.
+// Options of a verb that go together, by name without dashes: {"dispatch", {"slurm"}}.
 struct ProfileOption {
   std::string name;
   std::vector<std::string> values;  // several of one that is repeatable
@@ -43,6 +43,8 @@ struct Profile {
   std::string name;
   std::vector<ProfileOption> options;
 };
+// nullptr: there is none of that name.
+const Profile* FindProfile(const std::vector<Profile>& profiles, std::string_view name);
 
 // GPUs that may stand in for the recorded ones: because somebody answers for it, for a while, or
 // because two fingerprints show that they compute alike.
@@ -80,21 +82,22 @@ struct Objective {
 struct Policy {
   std::vector<PolicyRule> rules;  // the first that matches a probe holds; none: nothing may change
   std::vector<Waiver> waivers;
-  bool drill_required = false;         // a drill of the impacted runs must be there and pass
-  std::vector<std::string> must_have;  // globs: probes that must be ok on both sides
-  std::vector<Profile> profiles;
+  bool drill_required = false;          // a drill of the impacted runs must be there and pass
+  std::vector<std::string> must_have;   // globs: probes that must be ok on both sides
+  std::vector<Profile> profiles;        // of `rharness drill`
+  std::vector<Profile> gamedays;        // of `rharness gameday`: which faults, in which runs
   std::vector<Substitute> substitutes;  // the first that holds for a pair of models counts
   std::vector<Stake> stakes;            // the first that holds for a run counts; none: 1
   std::vector<Objective> objectives;    // the first whose glob matches a family is its own
 
-  // nullptr: there is none of that name.
-  const Profile* FindProfile(std::string_view name) const;
   const Objective* FindObjective(std::string_view family) const;  // nullptr: it has none
 };
 
 // version: 1
 // profiles:
 //   night: {dispatch: slurm, sbatch: ["--partition=gpu", "--account=ml"], gpu-budget: 40}
+// gamedays:
+//   week: {fault: ["hyperparameter:learning_rate*0.95,0.9@--lr", "seed:lost"], trials: 60}
 // substitutes:
 //   - {recorded: "NVIDIA A100*40GB", here: "NVIDIA A100*80GB", reason: "...", signed_by: "...",
 //      until: 2026-12-31}

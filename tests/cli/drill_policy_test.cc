@@ -116,6 +116,53 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
       << "no such fingerprints";
 }
 
+TEST_F(PolicyProgram, GameDaysAreDeclaredInIt) {
+  RecordRuns(2);
+  const std::string yaml =
+      "version: 1\ngamedays:\n  week: {history: runs.db, fault: [\"env:A=1\", \"env:B=1\"],\n"
+      "    no-default-faults: true}\n";
+  EXPECT_EQ(Check(yaml).stdout_text,
+            "game day week\n  history: runs.db\n  fault: env:A=1, env:B=1\n"
+            "  no-default-faults: true\n"
+            "gate: 0 rules, 0 waivers, 0 required probes, a drill is optional\n");
+  const Json json = ParseJson(Check(yaml, {"--json"}).stdout_text, "check").value();
+  EXPECT_EQ(json.Find("gamedays")->Find("week")->Find("fault")->Dump(), R"(["env:A=1","env:B=1"])");
+  const auto gameday = [&](std::vector<std::string> more) {
+    std::vector<std::string> argv = {kRharness, "gameday", "--policy", "p.yaml"};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return Run(argv);
+  };
+  const ProcessResult plan = gameday({"--profile", "week", "--dry-run"});
+  EXPECT_EQ(plan.outcome.exit_code, 0) << plan.stderr_text;
+  EXPECT_THAT(plan.stdout_text, AllOf(HasSubstr("A=1"), HasSubstr("B=1")));
+  const ProcessResult one = gameday({"--profile", "week", "--fault", "env:C=1", "--dry-run"});
+  EXPECT_THAT(one.stdout_text, AllOf(HasSubstr("C=1"), testing::Not(HasSubstr("A=1"))))
+      << "the command line goes first";
+  const ProcessResult unknown = gameday({"--profile", "night"});
+  EXPECT_EQ(unknown.outcome.exit_code, 2);
+  EXPECT_THAT(unknown.stderr_text, HasSubstr("no profile 'night'; expected week"));
+  const ProcessResult resumed = gameday({"--profile", "week", "--resume"});
+  EXPECT_EQ(resumed.outcome.exit_code, 2);
+  EXPECT_THAT(resumed.stderr_text, HasSubstr("own settings"));
+  EXPECT_EQ(Calls(), 0);
+}
+
+TEST_F(PolicyProgram, SlipsInAGameDayAreNamedWithTheirPlace) {
+  const struct {
+    std::string options;
+    std::string words;
+  } cases[] = {{"{fault: [\"seed:lost\", \"moon:full\"]}", "moon:full"},
+               {"{faults: x}", "did you mean fault?"},
+               {"{trials: many}", "trials: "},
+               {"{distribute: true, dispatch: slurm}", "is for drills alone"},
+               {"{sample: 3}", "'sample'"}};
+  for (const auto& [options, words] : cases) {
+    const ProcessResult check = Check("version: 1\ngamedays:\n  week: " + options + "\n");
+    EXPECT_EQ(check.outcome.exit_code, 2) << options;
+    EXPECT_THAT(check.stderr_text, AllOf(HasSubstr("p.yaml:3"), HasSubstr(words))) << options;
+  }
+}
+
 // Recorded on another GPU than this machine's, which a stand-in for the driver's library tells of.
 class OnOtherGpus : public PolicyProgram {
  protected:
@@ -163,14 +210,13 @@ TEST_F(OnOtherGpus, ASubstituteThatIsSignedForStandsIn) {
 // What a template runs, with its paths moved below this test's folder.
 class Templates : public PolicyProgram, public testing::WithParamInterface<const char*> {
  protected:
-  std::string CommandOf(const std::string& file) const {
+  std::string CommandOf(const std::string& file, const std::vector<std::string>& beginnings) const {
     std::ifstream in(std::string(RHARNESS_SOURCE_DIR "/scenarios/ci/") + file);
     std::string found;
     for (std::string line; std::getline(in, line);) {
       if (line.starts_with("#") || line.starts_with("//")) continue;
-      const auto at = line.find("rharness --quiet drill");
-      const auto other = line.find("rharness drill");
-      const auto begin = std::min(at, other);
+      std::size_t begin = line.npos;
+      for (const std::string& one : beginnings) begin = std::min(begin, line.find(one));
       if (begin != line.npos && line.find("--profile") != line.npos) found = line.substr(begin);
     }
     for (const auto& [from, to] : {std::pair("%%", "%"), {"\\\\%", "%"}, {"\\$\\$", "$$"}}) {
@@ -179,19 +225,22 @@ class Templates : public PolicyProgram, public testing::WithParamInterface<const
     while (found.ends_with('\'')) found.pop_back();
     return found;
   }
+  void SetPolicy() {
+    std::string policy = Read(RHARNESS_SOURCE_DIR "/scenarios/ci/policy.yaml");
+    EXPECT_EQ(Check(policy).outcome.exit_code, 0);
+    policy = std::regex_replace(policy, std::regex("/srv/rharness/runs.db"), "runs.db");
+    policy = std::regex_replace(policy, std::regex("/srv/rharness"), ".");
+    policy = std::regex_replace(policy, std::regex("quiet-hours.*"), "jobs: 2");
+    Write("p.yaml", policy);
+    environment_["RHARNESS_POLICY"] = "p.yaml";
+    environment_["PATH"] = RHARNESS_BIN_DIR ":" + environment_["PATH"];
+  }
 };
 
 TEST_P(Templates, RunTheNightThatTheirPolicyDescribes) {
   RecordRuns(2);
-  std::string policy = Read(RHARNESS_SOURCE_DIR "/scenarios/ci/policy.yaml");
-  EXPECT_EQ(Check(policy).outcome.exit_code, 0);
-  policy = std::regex_replace(policy, std::regex("/srv/rharness/runs.db"), "runs.db");
-  policy = std::regex_replace(policy, std::regex("/srv/rharness"), ".");
-  policy = std::regex_replace(policy, std::regex("quiet-hours.*"), "jobs: 2");
-  Write("p.yaml", policy);
-  environment_["RHARNESS_POLICY"] = "p.yaml";
-  environment_["PATH"] = RHARNESS_BIN_DIR ":" + environment_["PATH"];
-  const std::string command = CommandOf(GetParam());
+  SetPolicy();
+  const std::string command = CommandOf(GetParam(), {"rharness --quiet drill", "rharness drill"});
   ASSERT_THAT(command, HasSubstr("--profile night"));
   const ProcessResult result =
       Run({"sh", "-c", command + " && ls drill/junit.xml || ls drills/*/junit.xml"});
@@ -200,6 +249,22 @@ TEST_P(Templates, RunTheNightThatTheirPolicyDescribes) {
   EXPECT_EQ(Calls(), 2);
 }
 
+using GamedayTemplates = Templates;
+
+TEST_P(GamedayTemplates, HoldTheGameDayThatTheirPolicyDescribes) {
+  RecordRuns(11);
+  SetPolicy();
+  const std::string command = CommandOf(GetParam(), {"day=gamedays/"});
+  ASSERT_THAT(command, HasSubstr("gameday --profile week"));
+  const ProcessResult result = Run({"sh", "-c", command});
+  EXPECT_EQ(result.outcome.exit_code, 0) << command << "\n"
+                                         << result.stdout_text << result.stderr_text;
+  const Json told = ParseJson(Read(At("certificate.json")), "certificate").value();
+  EXPECT_THAT(told.Dump(), HasSubstr("env:OMP_NUM_THREADS=1")) << "a fault of the policy's";
+}
+
+INSTANTIATE_TEST_SUITE_P(Week, GamedayTemplates,
+                         testing::Values("rharness-gameday.service", "crontab"));
 INSTANTIATE_TEST_SUITE_P(All, Templates,
                          testing::Values("rharness-drill.service", "crontab", "gitlab-ci.yml",
                                          "github-workflow.yml", "Jenkinsfile"));

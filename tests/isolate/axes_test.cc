@@ -1,6 +1,7 @@
 // Two records as axes, and trials as records.
 #include "harness/isolate/axes.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -194,6 +195,43 @@ TEST(GivenAxis, TextsThatAreNoneAreRefused) {
     EXPECT_FALSE(error.empty()) << text;
     EXPECT_EQ(error.find('\n'), std::string::npos) << text;
   }
+}
+
+// Of `then`, drifted to `now`: each axis as "NAME: BEFORE -> AFTER".
+std::vector<std::string> ArgumentAxes(const std::vector<std::string>& then,
+                                      const std::vector<std::string>& now) {
+  Manifest recorded = Small();
+  Manifest drifted = recorded;
+  recorded.command = then;
+  drifted.command = now;
+  std::vector<std::string> told;
+  for (const Axis& axis : AxesBetween(recorded, drifted)) {
+    told.push_back(
+        fmt::format("{}: {} -> {}", axis.name, axis.values[0].text, axis.values[1].text));
+  }
+  return told;
+}
+
+TEST(Axes, TellArgumentsOfAnotherSpellingApartByTheirNames) {
+  EXPECT_THAT(ArgumentAxes({"t", "--lr", "0.1", "--steps=5", "in.csv"},
+                           {"t", "--lr=0.2", "--steps", "6", "in.csv"}),
+              ElementsAre("argument:--lr: 0.1 -> 0.2", "argument:--steps: --steps=5 -> --steps=6"));
+  EXPECT_THAT(ArgumentAxes({"t", "--a", "1", "--b", "2"}, {"t", "--b", "3", "--a", "1"}),
+              ElementsAre("argument:--b: 2 -> 3"))
+      << "in another order";
+  EXPECT_THAT(ArgumentAxes({"t", "model.lr=1", "seed=2"}, {"t", "seed=2", "model.lr=3"}),
+              ElementsAre("argument:1: model.lr=1 -> model.lr=3"));
+  EXPECT_THAT(ArgumentAxes({"t", "--lr", "0.1"}, {"t", "--lr=0.1"}),
+              ElementsAre("command: t --lr 0.1 -> t --lr=0.1"))
+      << "the program alone knows that these are one";
+}
+
+TEST(Axes, TakeCommandsWithOtherOptionsAsAWhole) {
+  EXPECT_THAT(ArgumentAxes({"t", "--lr", "0.1"}, {"t", "--lr", "0.2", "--fast"}),
+              ElementsAre("command: t --lr 0.1 -> t --lr 0.2 --fast"));
+  EXPECT_THAT(ArgumentAxes({"t", "--set", "a", "--set", "b"}, {"t", "--set", "c", "--set", "b"}),
+              ElementsAre("argument:--set: a -> c"))
+      << "one twice: by place";
 }
 
 TEST(AxisNames, ArgumentsAreCalledByTheOptionBefore) {

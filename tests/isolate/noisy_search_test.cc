@@ -57,6 +57,8 @@ TEST(NoisySearch, NamesAWrongCauseInAtMostAStatedShare) {
 // is the toss of a coin, and no change does anything.
 TEST(NoisySearch, NamesNothingWhereAnswersAreChance) {
   int named = 0;
+  int chance = 0;
+  int answers = 0;
   constexpr int kSearches = 300;
   for (int i = 0; i < kSearches; ++i) {
     std::mt19937_64 random(static_cast<std::uint64_t>(i) + 1);
@@ -67,9 +69,13 @@ TEST(NoisySearch, NamesNothingWhereAnswersAreChance) {
         PlaySearch(Positions(4, 1), {.false_reproduces = 0.125, .miss = 0.125, .ends_known = true},
                    toss, 5000);
     named += played.state.end == SearchEnd::kNamed ? 1 : 0;
+    chance += played.state.end == SearchEnd::kChance ? 1 : 0;
+    answers += played.answers;
   }
   // At most 5 in a hundred are stated; more than 26 are seen in 1 of 400 such tests.
   EXPECT_LE(named, 26);
+  EXPECT_GE(chance, kSearches * 9 / 10) << "and says that it is chance";
+  EXPECT_LE(answers, 110 * kSearches) << "not much later than a cause would be named";
 }
 
 TEST(NoisySearch, HoldsTheCauseToNothingChangedAndSaysWhichIsWhich) {

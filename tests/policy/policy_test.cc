@@ -23,6 +23,8 @@ profiles:
   night: {dispatch: slurm, sbatch: [--partition=gpu, --account=ml], no-confirm: true}
   day:
     jobs: 2
+gamedays:
+  week: {fault: ["seed:lost", "data:digits=row"], no-default-faults: true}
 substitutes:
   - {recorded: "A100*40GB", here: "A100*80GB", reason: same chip, signed_by: ada, until: 2027-06-30}
   - {recorded: H100, here: H200, proof: [a.json, /fp/b.json]}
@@ -48,15 +50,27 @@ TEST(Policy, ReadsProfilesInTheirOrder) {
   const auto policy = ParsePolicy(kWhole, "p.yaml");
   ASSERT_TRUE(policy.ok()) << policy.error().ToString();
   ASSERT_EQ(policy->profiles.size(), 2U);
-  const Profile* night = policy->FindProfile("night");
+  const Profile* night = FindProfile(policy->profiles, "night");
   ASSERT_NE(night, nullptr);
   ASSERT_EQ(night->options.size(), 3U);
   EXPECT_EQ(night->options[1].name, "sbatch");
   EXPECT_EQ(night->options[1].values,
             (std::vector<std::string>{"--partition=gpu", "--account=ml"}));
   EXPECT_EQ(night->options[1].where, "p.yaml:15");
-  EXPECT_EQ(policy->FindProfile("day")->options[0].values, std::vector<std::string>{"2"});
-  EXPECT_EQ(policy->FindProfile("noon"), nullptr);
+  EXPECT_EQ(FindProfile(policy->profiles, "day")->options[0].values, std::vector<std::string>{"2"});
+  EXPECT_EQ(FindProfile(policy->profiles, "noon"), nullptr);
+  EXPECT_EQ(FindProfile(policy->profiles, "week"), nullptr) << "that is a game day's";
+}
+
+TEST(Policy, ReadsTheFaultsOfGameDays) {
+  const auto policy = ParsePolicy(kWhole, "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  const Profile* week = FindProfile(policy->gamedays, "week");
+  ASSERT_NE(week, nullptr);
+  ASSERT_EQ(week->options.size(), 2U);
+  EXPECT_EQ(week->options[0].name, "fault");
+  EXPECT_EQ(week->options[0].values, (std::vector<std::string>{"seed:lost", "data:digits=row"}));
+  EXPECT_EQ(week->options[0].where, "p.yaml:19");
 }
 
 TEST(Policy, ReadsSubstitutesWithPathsBesideTheFile) {

@@ -48,8 +48,11 @@ if command -v systemd-analyze >/dev/null; then
   # The unit that a timer starts must lie beside it.
   mkdir -p "$place/wrong" && cp "$templates/rharness-drill.service" "$place/wrong/"
   hold rharness-drill.timer 's/02:00:00/26:00:00/' systemd
+  hold rharness-gameday.service 's/^KillMode=/KillsMode=/' systemd
+  cp "$templates/rharness-gameday.service" "$place/wrong/"
+  hold rharness-gameday.timer 's/Sun /Sol /' systemd
 else
-  skip rharness-drill.service 'no systemd-analyze (apt install systemd)'
+  skip 'rharness-drill.service, rharness-gameday.service' 'no systemd-analyze (apt install systemd)'
 fi
 if { crontab -h 2>&1 || true; } | grep -q 'dry run'; then
   hold crontab 's/^0 2 /0 25 /' crontab_check
