@@ -139,7 +139,7 @@ std::string SvgSurvival(const TrendSurvival& survival, std::string_view id) {
   for (const TrendSurvivalStep& step : survival.steps) {
     lowest = std::min(lowest, step.low.value_or(step.share));
   }
-  const double last = survival.steps.back().days * 1.05 + 1.0;
+  const double last = std::max(survival.oldest_days, survival.steps.back().days + 1.0);
   const SvgScale x{.low = 0.0, .high = last, .from = kTrendLeft, .to = kTrendRight};
   const SvgScale y = PercentScale(lowest);
   std::string out =

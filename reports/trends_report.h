@@ -57,7 +57,7 @@ struct TrendChange {
 struct TrendSeries {
   std::string by;                    // "all", "family", "image", "driver" or "gpu"
   std::string value;                 // "" of all
-  TrendCounts counts;                // of the whole span, each run once
+  TrendCounts counts;                // of the whole span, each run once, by the last said
   std::vector<TrendWeek> weeks;      // those in which a run was judged, each run once a week
   std::vector<TrendChange> changes;  // of families
 };
@@ -76,6 +76,7 @@ struct TrendSurvival {
   std::string family;  // "": all
   std::int64_t runs = 0;
   std::int64_t ended = 0;             // did not reproduce any more, up to now
+  double oldest_days = 0.0;           // of a run when it was judged; nothing is known of later
   std::optional<double> median_days;  // empty: not reached
   std::vector<TrendSurvivalStep> steps;
 };

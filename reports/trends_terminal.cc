@@ -56,7 +56,8 @@ std::string ChangeLines(const TrendsReport& report, int columns, bool color) {
       }
     }
   }
-  return out.empty() ? out : "\nChanges (a coincidence is not yet a cause)\n" + out;
+  return out.empty() ? out
+                     : "\n" + Wrapped("Changes (what coincides is not yet a cause)", columns) + out;
 }
 
 std::string OnlyLines(const TrendsReport& report, int columns) {

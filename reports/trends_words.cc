@@ -61,7 +61,7 @@ std::string SurvivalWords(const TrendSurvival& survival) {
     for (const TrendSurvivalStep& step : survival.steps) {
       if (step.days <= days) last = &step;
     }
-    if (last == nullptr || days > 2.0 * survival.steps.back().days + 30.0) continue;
+    if (last == nullptr || days > survival.oldest_days) continue;
     words += fmt::format("{} {:.4g} % after {:.0f} days", separator, 100.0 * last->share, days);
     if (last->low && last->high) {
       words += fmt::format(" ({:.3g} to {:.3g})", 100.0 * *last->low, 100.0 * *last->high);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "compare/stats/proportions.h"
@@ -26,6 +27,12 @@ void Add(const TrackCell& cell, TrendCounts* counts) {
   counts->open += cell.counts[static_cast<std::size_t>(Reproduced::kOpen)];
 }
 
+void Add(Reproduced said, TrendCounts* counts) {
+  ++(said == Reproduced::kYes  ? counts->good
+     : said == Reproduced::kNo ? counts->bad
+                               : counts->open);
+}
+
 void FillRate(TrendCounts* counts) {
   const auto good = static_cast<double>(counts->good);
   const auto conclusive = static_cast<double>(counts->good + counts->bad);
@@ -39,15 +46,14 @@ void FillRate(TrendCounts* counts) {
 using CellList = std::vector<const TrackCell*>;
 
 TrendSeries SeriesFrom(std::string by, std::string value, const CellList& cells,
-                       const CellList& last_cells) {
-  TrendSeries series{.by = std::move(by), .value = std::move(value)};
-  for (const TrackCell* cell : last_cells) Add(*cell, &series.counts);
+                       TrendCounts counts) {
+  TrendSeries series{.by = std::move(by), .value = std::move(value), .counts = counts};
   FillRate(&series.counts);
   std::map<int, TrendCounts> weeks;
   for (const TrackCell* cell : cells) Add(*cell, &weeks[cell->week]);
-  for (auto& [week, counts] : weeks) {
-    FillRate(&counts);
-    series.weeks.push_back({StartOf(week), counts});
+  for (auto& [week, of_week] : weeks) {
+    FillRate(&of_week);
+    series.weeks.push_back({StartOf(week), of_week});
   }
   return series;
 }
@@ -62,7 +68,8 @@ std::string WordsOf(const TrendChange& change) {
   if (change.earliest != change.latest) {
     words += fmt::format(" (or of {} to {})", DayOf(change.earliest), DayOf(change.latest));
   }
-  return words + fmt::format(", p = {:.2g}", change.p);
+  constexpr double kSmallest = 1e-300;
+  return words + (change.p < kSmallest ? ", p < 1e-300" : fmt::format(", p = {:.2g}", change.p));
 }
 
 std::vector<TrendChange> ChangesOf(const TrendSeries& series, const CellList& cells,
@@ -92,52 +99,81 @@ std::vector<TrendChange> ChangesOf(const TrendSeries& series, const CellList& ce
   return changes;
 }
 
-using Grouped = std::map<std::string, std::pair<CellList, CellList>>;
+// Cells and counts by a name; `index_of` is of cells, and of the last that was said of a run, the
+// number of its name. A run counts once under each name that it was judged under.
+struct Group {
+  CellList cells;
+  TrendCounts counts;
+};
 
 template <class F>
-Grouped GroupBy(const Tracks& tracks, F value_of) {
-  Grouped grouped;
-  for (const TrackCell& cell : tracks.cells()) grouped[value_of(cell)].first.push_back(&cell);
-  for (const TrackCell& cell : tracks.last_cells()) grouped[value_of(cell)].second.push_back(&cell);
-  return grouped;
+std::vector<Group> GroupBy(const Tracks& tracks, int names, F index_of) {
+  std::vector<Group> groups(static_cast<std::size_t>(names));
+  const auto group_of = [&](const auto& one) {
+    return &groups[static_cast<std::size_t>(index_of(one))];
+  };
+  for (const TrackCell& cell : tracks.cells()) group_of(cell)->cells.push_back(&cell);
+  std::map<int, Reproduced> of_run;
+  const auto close = [&] {
+    for (const auto& [index, said] : of_run) {
+      Add(said, &groups[static_cast<std::size_t>(index)].counts);
+    }
+    of_run.clear();
+  };
+  int run = 0;
+  for (const LastAt& last : tracks.last_at()) {
+    if (last.run != run) close();
+    run = last.run;
+    of_run[index_of(last)] = last.said;
+  }
+  close();
+  return groups;
 }
 
 // Those that changed first, then those with most that did not reproduce, then by name.
 void Rank(std::size_t most, std::vector<TrendSeries>* series) {
   std::ranges::stable_sort(*series, [](const TrendSeries& a, const TrendSeries& b) {
-    return std::pair(a.changes.empty(), -a.counts.bad) <
-           std::pair(b.changes.empty(), -b.counts.bad);
+    return std::tuple(a.changes.empty(), -a.counts.bad, std::string_view(a.value)) <
+           std::tuple(b.changes.empty(), -b.counts.bad, std::string_view(b.value));
   });
   if (series->size() > most) series->resize(most);
 }
 
 std::vector<TrendSeries> Families(const Tracks& tracks, const std::vector<Stack>& stacks,
                                   double alpha) {
-  const Grouped grouped =
-      GroupBy(tracks, [&](const TrackCell& cell) { return tracks.families().At(cell.family); });
+  const std::vector<Group> groups =
+      GroupBy(tracks, tracks.families().size(), [](const auto& one) { return one.family; });
   std::vector<TrendSeries> families;
+  std::vector<const CellList*> cells;
   double tested = 0.0;
-  for (const auto& [name, cells] : grouped) {
-    families.push_back(SeriesFrom("family", name, cells.first, cells.second));
+  for (int i = 0; i < tracks.families().size(); ++i) {
+    const Group& group = groups[static_cast<std::size_t>(i)];
+    if (group.cells.empty()) continue;
+    families.push_back(SeriesFrom("family", tracks.families().At(i), group.cells, group.counts));
+    cells.push_back(&group.cells);
     if (families.back().weeks.size() > 1) tested += 1.0;
   }
   // So that a history in which no family changed names one with a chance of alpha at most.
-  for (TrendSeries& family : families) {
-    family.changes = ChangesOf(family, grouped.at(family.value).first, stacks, alpha / tested);
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    families[i].changes = ChangesOf(families[i], *cells[i], stacks, alpha / tested);
   }
   Rank(kMostFamilies, &families);
   return families;
 }
 
 std::vector<TrendSeries> ByAxis(const Tracks& tracks, const std::vector<Stack>& stacks, Axis axis) {
-  const Grouped grouped = GroupBy(tracks, [&](const TrackCell& cell) {
-    return stacks[static_cast<std::size_t>(cell.place)][axis];
+  NameTable names;
+  std::vector<int> of_place;
+  for (const Stack& stack : stacks) of_place.push_back(names.Of(stack[axis]));
+  const std::vector<Group> groups = GroupBy(tracks, names.size(), [&](const auto& one) {
+    return of_place[static_cast<std::size_t>(one.place)];
   });
   std::vector<TrendSeries> all;
-  for (const auto& [value, cells] : grouped) {
-    if (value.empty()) continue;
-    all.push_back(SeriesFrom(std::string(kAxisNames[static_cast<std::size_t>(axis)]), value,
-                             cells.first, cells.second));
+  for (int i = 0; i < names.size(); ++i) {
+    const Group& group = groups[static_cast<std::size_t>(i)];
+    if (names.At(i).empty() || group.cells.empty()) continue;
+    all.push_back(SeriesFrom(std::string(kAxisNames[static_cast<std::size_t>(axis)]), names.At(i),
+                             group.cells, group.counts));
   }
   Rank(kMostValues, &all);
   return all;
@@ -147,6 +183,9 @@ TrendSurvival SurvivalFrom(std::string family, const std::vector<stats::Lifetime
   TrendSurvival survival{.family = std::move(family),
                          .runs = static_cast<std::int64_t>(lifetimes.size()),
                          .ended = std::ranges::count_if(lifetimes, &stats::Lifetime::ended)};
+  for (const stats::Lifetime& one : lifetimes) {
+    survival.oldest_days = std::max(survival.oldest_days, one.time);
+  }
   const auto steps = stats::KaplanMeier(lifetimes, kBandAlpha);
   survival.median_days = stats::MedianSurvival(steps);
   const std::size_t stride = steps.size() / kMostSteps + 1;
@@ -166,11 +205,8 @@ TrendSurvival SurvivalFrom(std::string family, const std::vector<stats::Lifetime
 
 std::vector<TrendSeries> SeriesOf(const Tracks& tracks, const std::vector<Stack>& stacks,
                                   double alpha) {
-  CellList cells;
-  CellList last_cells;
-  for (const TrackCell& cell : tracks.cells()) cells.push_back(&cell);
-  for (const TrackCell& cell : tracks.last_cells()) last_cells.push_back(&cell);
-  std::vector<TrendSeries> series = {SeriesFrom("all", "", cells, last_cells)};
+  const Group all = GroupBy(tracks, 1, [](const auto&) { return 0; }).front();
+  std::vector<TrendSeries> series = {SeriesFrom("all", "", all.cells, all.counts)};
   const auto add = [&](std::vector<TrendSeries> more) {
     std::ranges::move(more, std::back_inserter(series));
   };

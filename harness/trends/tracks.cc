@@ -50,6 +50,7 @@ void Tracks::Take(const VerdictStep& step) {
   if (!open_ || step.run_id != run_id_) {
     Close();
     open_ = true;
+    ++run_;
     run_id_ = step.run_id;
     family_ = families_.Of(step.family);
     retired_ = step.retired;
@@ -57,7 +58,11 @@ void Tracks::Take(const VerdictStep& step) {
   }
   ++verdicts_;
   const Said said{PlaceOf(step), ReproducedOf(step.verdict)};
-  weeks_[WeekOf(step.decided)] = said;
+  if (const int week = WeekOf(step.decided); week >= first_week_) {
+    weeks_[week] = said;
+    std::erase_if(in_span_, [&](const Said& one) { return one.place == said.place; });
+    in_span_.push_back(said);
+  }
   if (said.standing == Reproduced::kOpen) return;
   by_place_[said.place] = said.standing;
   if (said.standing == Reproduced::kYes) {
@@ -74,26 +79,19 @@ void Tracks::Finish() {
   open_ = false;
 }
 
-void Tracks::Count(int week, int place, Reproduced standing, Cells* cells,
-                   std::unordered_map<std::uint64_t, std::size_t>* index) {
+void Tracks::Count(int week, const Said& said) {
   const std::uint64_t key = (static_cast<std::uint64_t>(family_) << 42) |
-                            (static_cast<std::uint64_t>(place) << 16) |
+                            (static_cast<std::uint64_t>(said.place) << 16) |
                             static_cast<std::uint16_t>(week);
-  const auto [at, fresh] = index->emplace(key, cells->size());
-  if (fresh) cells->push_back({.family = family_, .week = week, .place = place});
-  ++(*cells)[at->second].counts[static_cast<std::size_t>(standing)];
+  const auto [at, fresh] = cell_index_.emplace(key, cells_.size());
+  if (fresh) cells_.push_back({.family = family_, .week = week, .place = said.place});
+  ++cells_[at->second].counts[static_cast<std::size_t>(said.standing)];
 }
 
 void Tracks::Close() {
   if (!open_) return;
-  const auto first = weeks_.lower_bound(first_week_);
-  for (auto week = first; week != weeks_.end(); ++week) {
-    Count(week->first, week->second.place, week->second.standing, &cells_, &cell_index_);
-  }
-  if (first != weeks_.end()) {
-    const Said& last = weeks_.rbegin()->second;
-    Count(-1, last.place, last.standing, &last_cells_, &last_index_);
-  }
+  for (const auto& [week, said] : weeks_) Count(week, said);
+  for (const Said& said : in_span_) last_at_.push_back({run_, family_, said.place, said.standing});
   if (lifetimes_.size() <= static_cast<std::size_t>(family_)) {
     lifetimes_.resize(static_cast<std::size_t>(family_) + 1);
   }
@@ -108,6 +106,7 @@ void Tracks::Close() {
   if (!shown.places.empty() && !retired_) shown_.push_back(std::move(shown));
   weeks_.clear();
   by_place_.clear();
+  in_span_.clear();
   was_good_ = is_bad_ = false;
 }
 

@@ -44,12 +44,20 @@ struct Place {
   int node = 0;
 };
 
-// A run once a week, by the last that was said of it; and once in all, with `week` -1.
+// Runs once a week, each by the last that was said of it then.
 struct TrackCell {
   int family = 0;
   int week = 0;
   int place = 0;
   std::array<std::int64_t, 3> counts{};  // by Reproduced
+};
+
+// The last that was said of a run in one place. Run after run, of each in their order.
+struct LastAt {
+  int run = 0;
+  int family = 0;
+  int place = 0;
+  Reproduced said = Reproduced::kOpen;
 };
 
 // A run that is not retired and reproduced where it was judged last, place by place.
@@ -61,7 +69,7 @@ struct ShownRun {
 
 class Tracks {
  public:
-  // Cells are kept of weeks from `first_week` on; lifetimes and shown runs of all.
+  // Cells and last_at are kept of weeks from `first_week` on; lifetimes and shown runs of all.
   explicit Tracks(int first_week) : first_week_(first_week) {}
 
   // Run after run, each in its order, as HistoryStore::EachVerdict has them.
@@ -74,7 +82,7 @@ class Tracks {
   const NameTable& nodes() const { return nodes_; }
   const std::vector<Place>& places() const { return places_; }
   const std::vector<TrackCell>& cells() const { return cells_; }
-  const std::vector<TrackCell>& last_cells() const { return last_cells_; }
+  const std::vector<LastAt>& last_at() const { return last_at_; }
   // By family: from a run's start to the verdict from which on it did not reproduce any more, or
   // to the last one by which it did; in days.
   const std::vector<std::vector<stats::Lifetime>>& lifetimes() const { return lifetimes_; }
@@ -82,9 +90,12 @@ class Tracks {
 
  private:
   using Cells = std::vector<TrackCell>;
+  struct Said {
+    int place = 0;
+    Reproduced standing = Reproduced::kOpen;
+  };
   void Close();  // of the run that was taken last
-  void Count(int week, int place, Reproduced standing, Cells* cells,
-             std::unordered_map<std::uint64_t, std::size_t>* index);
+  void Count(int week, const Said& said);
   int PlaceOf(const VerdictStep& step);
 
   int first_week_;
@@ -92,23 +103,22 @@ class Tracks {
   NameTable families_, environments_, nodes_;
   std::vector<Place> places_;
   std::unordered_map<std::uint64_t, int> place_index_;
-  Cells cells_, last_cells_;
-  std::unordered_map<std::uint64_t, std::size_t> cell_index_, last_index_;
+  Cells cells_;
+  std::vector<LastAt> last_at_;
+  std::unordered_map<std::uint64_t, std::size_t> cell_index_;
   std::vector<std::vector<stats::Lifetime>> lifetimes_;
   std::vector<ShownRun> shown_;
 
-  struct Said {
-    int place = 0;
-    Reproduced standing = Reproduced::kOpen;
-  };
   // Of the run at hand.
   bool open_ = false;
+  int run_ = 0;
   std::string run_id_;
   int family_ = 0;
   bool retired_ = false;
   WallTime started_{};
   std::map<int, Said> weeks_;
   std::map<int, Reproduced> by_place_;  // conclusive ones
+  std::vector<Said> in_span_;           // a place each, in the order of their last ones
   bool was_good_ = false, is_bad_ = false;
   WallTime last_good_{}, first_bad_{};
 };
