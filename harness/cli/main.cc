@@ -55,6 +55,7 @@ void AddVerbs(Command& root) {
   AddPolicy(root);
   AddSlo(root);
   AddAlerts(root);
+  AddTrends(root);
   AddReport(root);
   AddPublish(root);
   AddAttest(root);

@@ -68,6 +68,7 @@ void AddReport(Command& root);
 void AddRerun(Command& root);
 void AddSlo(Command& root);
 void AddStats(Command& root);
+void AddTrends(Command& root);
 void AddVerify(Command& root);
 void AddVersion(Command& root);
 

@@ -12,6 +12,7 @@
 #include "harness/drill/report_of.h"
 #include "harness/drill/sensitivity_of.h"
 #include "harness/drill/surroundings.h"
+#include "harness/drill/verdict_measures.h"
 #include "harness/rerun/rerun.h"
 #include "reports/comparison_report.h"
 #include "reports/metrics.h"
@@ -172,10 +173,12 @@ Status WriteHistory(const Report& report, const std::map<std::string, RunState>&
     results.families.push_back(VerdictOf(family, report));
   }
   for (const ReportRun& run : report.runs) {
+    const RunState& state = runs.at(run.run_id);
     results.verdicts.push_back(VerdictOf(run, report));
+    results.verdicts.back().measures = MeasuresOf(run, state.manifest, state.evidence);
     for (const ReportRerun& rerun : run.reruns) {
       const auto text = ReadFile(drill_folder / rerun.evidence_path);
-      const Evidence& evidence = runs.at(run.run_id).evidence.at(rerun.index);
+      const Evidence& evidence = state.evidence.at(rerun.index);
       results.reruns.push_back({.drill_id = report.drill_id,
                                 .run_id = run.run_id,
                                 .rerun = rerun.index,

@@ -286,6 +286,18 @@ Statements PropertyVerdictTable(const Dialect& dialect) {
   return statements;
 }
 
+// What indicators count beside the verdicts.
+Statements VerdictMeasuresTable(const Dialect& dialect) {
+  Statements statements = {
+      "CREATE TABLE verdict_measures (drill_id TEXT NOT NULL REFERENCES drills (drill_id), "
+      "run_id TEXT NOT NULL REFERENCES runs (run_id), node TEXT NOT NULL, weights_equal BIGINT, "
+      "margins DOUBLE PRECISION, warnings BIGINT, data_had BIGINT, not_recorded BIGINT, "
+      "PRIMARY KEY (drill_id, run_id))",
+  };
+  Append(dialect.refuse_changes({"verdict_measures", {"drill_id", "run_id"}}), &statements);
+  return statements;
+}
+
 // In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
 // in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
@@ -315,6 +327,7 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {9, "verified_environments", EnvironmentColumns(dialect)},
       {10, "rebuild_answers", RebuildAnswers(dialect)},
       {11, "property_verdicts", PropertyVerdictTable(dialect)},
+      {12, "verdict_measures", VerdictMeasuresTable(dialect)},
   };
   Statements& first = steps.front().statements;
   first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());

@@ -63,6 +63,19 @@ struct VerifiedEnvironments {
   std::vector<std::string> digests;          // one for GetSurroundings of each
 };
 
+// What else a drill measured of a run, for indicators; each empty where there was nothing to
+// measure or a drill of an older version kept nothing of it.
+struct VerdictMeasures {
+  std::string node;                          // on which its first rerun ran: a cluster's, or a host
+  std::optional<bool> weights_equal;         // all checkpoints of weights to the bit
+  std::optional<double> margins;             // the largest |difference| over its margin, of metrics
+  std::optional<std::int64_t> warnings;      // of operators without a deterministic implementation
+  std::optional<bool> data_had;              // all that it was trained on could be had again
+  std::optional<std::int64_t> not_recorded;  // findings of its record's admission
+
+  bool operator==(const VerdictMeasures&) const = default;
+};
+
 struct VerdictRecord {
   std::string drill_id;
   std::string run_id;
@@ -74,6 +87,7 @@ struct VerdictRecord {
   std::string surroundings_sha256 = {};
   // Read only: verdicts in the order in which they were entered, whatever the clock showed.
   std::int64_t sequence = 0;
+  std::optional<VerdictMeasures> measures = {};  // entered only
 };
 
 // What a drill said of the runs of one configuration together.

@@ -10,6 +10,19 @@
 namespace rharness {
 namespace {
 
+// A column that may be null, as a statement holds it.
+template <class T>
+struct NullableColumn {
+  T value{};
+  soci::indicator known = soci::i_null;
+
+  template <class From>
+  void Take(const std::optional<From>& from) {
+    known = from ? soci::i_ok : soci::i_null;
+    if (from) value = static_cast<T>(*from);
+  }
+};
+
 // Each statement is prepared once: that costs more than carrying it out, above all where triggers
 // hang on a table. Made within a transaction and gone before its end.
 class ResultWriter {
@@ -34,7 +47,10 @@ class ResultWriter {
   soci::indicator known_ = soci::i_ok, surrounded_ = soci::i_ok;
   VerdictRecord verdict_;
   long long decided_ms_ = 0;
-  soci::statement insert_rerun_, insert_verdict_;
+  std::string node_;
+  NullableColumn<long long> weights_equal_, warnings_, data_had_, not_recorded_;
+  NullableColumn<double> margins_;
+  soci::statement insert_rerun_, insert_verdict_, insert_measures_;
 };
 
 ResultWriter::ResultWriter(soci::session& sql)
@@ -53,7 +69,16 @@ ResultWriter::ResultWriter(soci::session& sql)
                           "reasons) VALUES (:drill_id, :run_id, :verdict, :decided_ms, :reruns, "
                           ":reasons)",
            soci::use(verdict_.drill_id), soci::use(verdict_.run_id), soci::use(verdict_.verdict),
-           soci::use(decided_ms_), soci::use(verdict_.reruns), soci::use(verdict_.reasons))) {}
+           soci::use(decided_ms_), soci::use(verdict_.reruns), soci::use(verdict_.reasons))),
+      insert_measures_(
+          (sql.prepare << "INSERT INTO verdict_measures (drill_id, run_id, node, weights_equal, "
+                          "margins, warnings, data_had, not_recorded) VALUES (:drill_id, :run_id, "
+                          ":node, :weights_equal, :margins, :warnings, :data_had, :not_recorded)",
+           soci::use(verdict_.drill_id), soci::use(verdict_.run_id), soci::use(node_),
+           soci::use(weights_equal_.value, weights_equal_.known),
+           soci::use(margins_.value, margins_.known), soci::use(warnings_.value, warnings_.known),
+           soci::use(data_had_.value, data_had_.known),
+           soci::use(not_recorded_.value, not_recorded_.known))) {}
 
 std::string ResultWriter::Keep(const std::string& text) {
   constexpr std::size_t kMostTexts = 64;
@@ -93,6 +118,15 @@ void ResultWriter::Write(const VerdictRecord& verdict) {
   verdict_ = verdict;
   decided_ms_ = ToMs(verdict.decided);
   insert_verdict_.execute(true);
+  if (!verdict.measures) return;
+  const VerdictMeasures& measures = *verdict.measures;
+  node_ = measures.node;
+  weights_equal_.Take(measures.weights_equal);
+  margins_.Take(measures.margins);
+  warnings_.Take(measures.warnings);
+  data_had_.Take(measures.data_had);
+  not_recorded_.Take(measures.not_recorded);
+  insert_measures_.execute(true);
 }
 
 }  // namespace

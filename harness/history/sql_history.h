@@ -1,6 +1,7 @@
 // The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
 // drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them),
-// tallies.cc (what objectives count) and claims.cc (who works on them) share.
+// tallies.cc (what objectives count), verdict_steps.cc (what trends
+// read) and claims.cc (who works on them) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -66,6 +67,10 @@ class SqlHistory : public HistoryStore {
   Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) override;
   Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) override;
   Result<std::vector<RebuildTally>> TallyRebuilds() override;
+  Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) override;
+  Result<std::vector<HistoryEntry>> LastBad(std::size_t limit) override;
+  Status EachVerdict(const std::function<void()>& restart,
+                     const std::function<void(const VerdictStep&)>& take) override;
   Result<ClaimOutcome> TakeClaims(const Claimant& who, const std::vector<std::string>& run_ids,
                                   std::size_t most) override;
   Result<ClaimOutcome> RenewClaims(const Claimant& who,

@@ -164,6 +164,13 @@ Result<std::vector<HistoryEntry>> SqlHistory::NextToDrill(std::size_t limit) {
       static_cast<long long>(std::min<std::size_t>(limit, 1u << 30)));
 }
 
+Result<std::vector<HistoryEntry>> SqlHistory::LastBad(std::size_t limit) {
+  return Entries(
+      "WHERE s.retired = 0 AND s.last_verdict IN ('drifted', 'failed') ORDER BY s.judged_ms DESC, "
+      "s.run_id LIMIT :value",
+      static_cast<long long>(std::min<std::size_t>(limit, 1u << 30)));
+}
+
 Result<std::vector<HistoryCount>> SqlHistory::Summarize() {
   return database_->Guard([&]() -> Result<std::vector<HistoryCount>> {
     HistoryCount count;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -126,6 +127,14 @@ class HistoryStore {
   virtual Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) = 0;
   virtual Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) = 0;
   virtual Result<std::vector<RebuildTally>> TallyRebuilds() = 0;
+  virtual Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) = 0;
+  // Runs whose last verdict is drifted or failed, those judged last first; not retired.
+  virtual Result<std::vector<HistoryEntry>> LastBad(std::size_t limit) = 0;
+  // All verdicts but infra, without what was superseded, by run and sequence; also of retired runs.
+  // `restart` is called before the first one, and again where a lost connection makes it begin
+  // anew; neither may call the store.
+  virtual Status EachVerdict(const std::function<void()>& restart,
+                             const std::function<void(const VerdictStep&)>& take) = 0;
 
   // Takes those of these runs, in this order and `most` at most, that no other drill holds, until
   // its lease is over; what it holds already stays and counts. A run that is not in the history is

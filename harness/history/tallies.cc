@@ -47,7 +47,8 @@ constexpr char kRebuilds[] =
 // Reruns that came to be compared; a recorded duration of 0 is none.
 std::string SelectRuntimes() {
   return fmt::format(
-      "SELECT r.family, COUNT(*), SUM(u.wall_seconds), SUM(u.wall_seconds / r.duration_seconds), "
+      "SELECT r.family, COUNT(*), COUNT(DISTINCT v.drill_id || ' ' || v.run_id), "
+      "SUM(u.wall_seconds), SUM(u.wall_seconds / r.duration_seconds), "
       "SUM((u.wall_seconds / r.duration_seconds) * (u.wall_seconds / r.duration_seconds)) FROM "
       "verdicts v JOIN reruns u ON u.drill_id = v.drill_id AND u.run_id = v.run_id JOIN runs r ON "
       "r.run_id = v.run_id JOIN standing s ON s.run_id = v.run_id WHERE {} AND v.verdict IN "
@@ -56,10 +57,27 @@ std::string SelectRuntimes() {
       kCounted);
 }
 
-RuntimeTally RuntimeOf(std::string family, long long reruns, double wall, double sum,
-                       double squares) {
+// Of each run the verdict entered last that has measures.
+std::string SelectMeasures() {
+  const auto count = [](const char* condition) {
+    return fmt::format("SUM(CASE WHEN {} THEN 1 ELSE 0 END)", condition);
+  };
+  return fmt::format(
+      "SELECT s.family, COUNT(*), COUNT(w.weights_equal), {}, COUNT(w.margins), "
+      "COALESCE(SUM(w.margins * w.margins), 0.0), COUNT(w.warnings), {}, COUNT(w.data_had), {}, "
+      "COUNT(w.not_recorded), {} FROM (SELECT m.*, ROW_NUMBER() OVER (PARTITION BY v.run_id ORDER "
+      "BY d.sequence DESC) AS place FROM verdicts v JOIN verdict_measures m ON m.drill_id = "
+      "v.drill_id AND m.run_id = v.run_id JOIN drills d ON d.drill_id = v.drill_id WHERE {}) w "
+      "JOIN standing s ON s.run_id = w.run_id WHERE w.place = 1 AND s.retired = 0 GROUP BY "
+      "s.family ORDER BY s.family",
+      count("w.weights_equal = 1"), count("w.warnings > 0"), count("w.data_had = 1"),
+      count("w.not_recorded = 0"), kCounted);
+}
+
+RuntimeTally RuntimeOf(std::string family, long long reruns, long long verdicts, double wall,
+                       double sum, double squares) {
   const auto n = static_cast<double>(reruns);
-  RuntimeTally tally{std::move(family), reruns, wall, sum / n, {}};
+  RuntimeTally tally{std::move(family), reruns, wall, verdicts, sum / n, {}};
   if (reruns > 1) {
     tally.ratio_sd = std::sqrt(std::max(0.0, (squares - sum * tally.mean_ratio) / (n - 1.0)));
   }
@@ -130,15 +148,50 @@ Result<std::vector<RuntimeTally>> SqlHistory::TallyRuntimes(WallTime since, Wall
     const long long until_ms = ToMs(until);
     std::string family;
     long long reruns = 0;
+    long long verdicts = 0;
     double wall = 0.0;
     double sum = 0.0;
     double squares = 0.0;
-    soci::statement query = (sql().prepare << SelectRuntimes(), soci::use(since_ms, "since"),
-                             soci::use(until_ms, "until"), soci::into(family), soci::into(reruns),
-                             soci::into(wall), soci::into(sum), soci::into(squares));
+    soci::statement query =
+        (sql().prepare << SelectRuntimes(), soci::use(since_ms, "since"),
+         soci::use(until_ms, "until"), soci::into(family), soci::into(reruns), soci::into(verdicts),
+         soci::into(wall), soci::into(sum), soci::into(squares));
     query.execute();
     std::vector<RuntimeTally> tallies;
-    while (query.fetch()) tallies.push_back(RuntimeOf(family, reruns, wall, sum, squares));
+    while (query.fetch())
+      tallies.push_back(RuntimeOf(family, reruns, verdicts, wall, sum, squares));
+    return tallies;
+  });
+}
+
+Result<std::vector<MeasureTally>> SqlHistory::TallyMeasures(WallTime since, WallTime until) {
+  return database_->Guard([&]() -> Result<std::vector<MeasureTally>> {
+    const long long since_ms = ToMs(since);
+    const long long until_ms = ToMs(until);
+    MeasureTally tally;
+    long long runs = 0, weights = 0, equal = 0, metrics = 0, looked_at = 0, warned = 0;
+    long long data = 0, had = 0, records = 0, admitted = 0;
+    soci::statement query =
+        (sql().prepare << SelectMeasures(), soci::use(since_ms, "since"),
+         soci::use(until_ms, "until"), soci::into(tally.family), soci::into(runs),
+         soci::into(weights), soci::into(equal), soci::into(metrics),
+         soci::into(tally.margins_squared), soci::into(looked_at), soci::into(warned),
+         soci::into(data), soci::into(had), soci::into(records), soci::into(admitted));
+    query.execute();
+    std::vector<MeasureTally> tallies;
+    while (query.fetch()) {
+      tally.runs = runs;
+      tally.weights = weights;
+      tally.weights_equal = equal;
+      tally.metrics = metrics;
+      tally.looked_at = looked_at;
+      tally.warned = warned;
+      tally.data = data;
+      tally.data_had = had;
+      tally.records = records;
+      tally.admitted = admitted;
+      tallies.push_back(tally);
+    }
     return tallies;
   });
 }

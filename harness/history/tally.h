@@ -43,8 +43,37 @@ struct RuntimeTally {
   std::string family;
   std::int64_t reruns = 0;
   double wall_seconds = 0.0;       // their sum
+  std::int64_t verdicts = 0;       // that these reruns led to
   double mean_ratio = 0.0;         // of a rerun's wall time to the run's recorded duration
   std::optional<double> ratio_sd;  // sample standard deviation; none of a single one
+};
+
+// Of the last verdict of each run in a window that has something measured: how many, and of what.
+struct MeasureTally {
+  std::string family;
+  std::int64_t runs = 0;
+  std::int64_t weights = 0;  // with checkpoints on both sides
+  std::int64_t weights_equal = 0;
+  std::int64_t metrics = 0;      // with a metric that has a margin
+  double margins_squared = 0.0;  // sum of the squares of their differences in margins
+  std::int64_t looked_at = 0;    // under observation
+  std::int64_t warned = 0;       // of these: an operator warned
+  std::int64_t data = 0;         // with data
+  std::int64_t data_had = 0;
+  std::int64_t admitted = 0;  // of `records`: nothing is missing in their record
+  std::int64_t records = 0;
+};
+
+// A verdict with where it was reached, as trends read them: run after run, each in its order.
+struct VerdictStep {
+  std::string run_id;
+  std::string family;
+  WallTime started{};  // the run
+  bool retired = false;
+  std::string verdict;
+  WallTime decided{};
+  std::string environment_sha256;  // for GetSurroundings; empty: not kept
+  std::string node;                // empty: not known
 };
 
 }  // namespace rharness

@@ -1,0 +1,116 @@
+// rharness trends: how did reproducibility go over time, and what hangs on what?
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "harness/base/version.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/verb.h"
+#include "harness/history/location.h"
+#include "harness/trends/trends.h"
+
+namespace rharness {
+namespace {
+
+struct TrendsArguments {
+  std::string history;
+  std::string html;
+  std::vector<std::string> gone;
+  int weeks = 52;
+  bool json = false;
+};
+
+Result<int> TellTrends(const TrendsArguments& arguments) {
+  RETURN_IF_ERROR(
+      CheckOutputs({arguments.html}, FilesOfHistory(arguments.history), arguments.json));
+  TrendsAsked asked{.weeks = arguments.weeks, .gone = {}};
+  for (const std::string& text : arguments.gone) {
+    ASSIGN_OR_RETURN(Gone gone, Gone::Parse(text));
+    asked.gone.push_back(std::move(gone));
+  }
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(TrendsReport report, MeasureTrends(history.get(), asked, SystemClock().Now()));
+  report.version = kVersion;
+  report.history = arguments.history;
+  const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }}};
+  RETURN_IF_ERROR(WriteFiles(outputs));
+  int printed = kExitOk;
+  if (const Output* output = OnStdout(outputs); output != nullptr) {
+    printed = Print(output->make());
+  } else if (arguments.json) {
+    printed = PrintJson(ToJson(report));
+  } else if (!Globals().quiet) {
+    printed = Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  } else if (report.exit_code != kExitOk) {
+    printed = Print(fmt::format("rharness trends: {}\n", TerminalSafe(report.headline)));
+  }
+  return printed != kExitOk ? printed : report.exit_code;
+}
+
+void AddTrendsNotes(Command* verb) {
+  verb->Note(
+      "A run counts once a week, by what was said of it last: good (identical, equivalent), bad "
+      "(drifted, failed) or open; infrastructure failures are left out. Rates are good of good and "
+      "bad, with Wilson's interval at 95 %.");
+  verb->Note(
+      "A change of a family's rate is shown where Fisher's exact test of the weeks before against "
+      "those after says so, corrected for the weeks and families that were tried: where no family "
+      "changed, one is named in at most 5 of 100 histories. It takes runs for independent; a "
+      "machine that spoils one week is a change of that week. What most runs ran on before and "
+      "not after - image, driver, GPU, CPU, system, packages, node - is told beside it: a "
+      "coincidence, not yet a cause (rharness isolate finds causes).");
+  verb->Note(
+      "Survival is Kaplan and Meier's estimate by age since the run was started: its end is the "
+      "verdict from which on it did not reproduce any more, and a run that reproduced again later "
+      "has not ended. The band is at 95 % (Greenwood, log-log).");
+  verb->Note(
+      "A run is lost with --if-gone where it was shown to reproduce, and every environment in "
+      "which "
+      "it was has something that goes. Images are named by their digest, and nodes are known of "
+      "drills of this version on.");
+  verb->ExitCode(kExitOk, "told; with --if-gone: no run would be lost");
+  verb->ExitCode(kExitDrift, "--if-gone: runs would be lost");
+  verb->ExitCode(kExitUsage, "usage or invalid input");
+  verb->ExitCode(kExitInfrastructure, "infrastructure");
+  verb->ExitCode(kExitIntegrity, "integrity");
+  verb->Example("rharness trends --history runs.db --html trends.html");
+  verb->Example(
+      "rharness trends --history runs.db --if-gone 'driver=550.*' --if-gone 'gpu=*A100*'");
+  verb->Example("rharness trends --history runs.db --if-gone package=torch=2.1.*");
+}
+
+}  // namespace
+
+void AddTrends(Command& root) {
+  auto arguments = std::make_shared<TrendsArguments>();
+  Command& verb =
+      root.AddVerb("trends", "How reproducibility went over time, and what hangs on what");
+  verb.Describe(
+      "Reads all verdicts of a history and tells the rate at which runs reproduced, week by week, "
+      "by family, image, driver and GPU; when it changed, and what changed with it; how long runs "
+      "stay reproducible; and which runs could not be rerun any more if something were gone. "
+      "Nothing is rerun, and nothing is written to the history.");
+  verb.Add("--history", &arguments->history,
+           "Store with the verdicts: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY")
+      .Required();
+  verb.Add("--weeks", &arguments->weeks, "How many weeks to look back, this one included")
+      .Between(1, kMostTrendWeeks)
+      .ShowDefault();
+  verb.Add("--if-gone", &arguments->gone,
+           "Which runs are lost without it: image=, driver=, gpu=, cpu=, node= or package= and a "
+           "glob; several go together")
+      .OneEach()
+      .Value("WHAT");
+  verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
+  verb.Add("--json", &arguments->json, "Print one JSON document (rharness.trends/v1)");
+  AddTrendsNotes(&verb);
+  verb.Do([arguments] {
+    const auto code = TellTrends(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

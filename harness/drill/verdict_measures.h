@@ -1,0 +1,22 @@
+// What a drill measured of a run beside its verdict, as the history keeps it for indicators. Pure.
+#ifndef RHARNESS_HARNESS_DRILL_VERDICT_MEASURES_H_
+#define RHARNESS_HARNESS_DRILL_VERDICT_MEASURES_H_
+
+#include <map>
+#include <optional>
+
+#include "harness/history/records.h"
+#include "harness/manifest/evidence.h"
+#include "harness/manifest/manifest.h"
+#include "reports/model.h"
+
+namespace rharness {
+
+// Of a judged run and the evidence of its reruns. Empty where no rerun could be carried out for
+// reasons that are none of the run's.
+std::optional<VerdictMeasures> MeasuresOf(const ReportRun& run, const Manifest& manifest,
+                                          const std::map<int, Evidence>& evidence);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_VERDICT_MEASURES_H_

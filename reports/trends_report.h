@@ -1,0 +1,137 @@
+// How reproducibility went over time: "rharness.trends/v1".
+//
+// Role: a noun with every number and sentence in it; harness/trends fills it, the writers below lay
+// it out.
+#ifndef RHARNESS_REPORTS_TRENDS_REPORT_H_
+#define RHARNESS_REPORTS_TRENDS_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+// Runs by the last that was said of each; infrastructure failures left out.
+struct TrendCounts {
+  std::int64_t good = 0;       // identical or equivalent
+  std::int64_t bad = 0;        // drifted or failed
+  std::int64_t open = 0;       // inconclusive or not comparable
+  std::optional<double> rate;  // good / (good + bad)
+  double low = 0.0;            // Wilson's interval at 95 %
+  double high = 0.0;
+};
+
+struct TrendWeek {
+  WallTime start{};  // a Monday, 00:00 UTC
+  TrendCounts counts;
+};
+
+// What most runs ran on before a change of the rate and not after it. It coincides; whether it is
+// the cause, nothing here says.
+struct TrendCoincidence {
+  std::string what;  // "image", "driver", "gpu", "cpu", "system", "packages" or "node"
+  std::string before;
+  std::string after;
+  std::int64_t before_runs = 0;  // with the new value, of `before_all` judged before
+  std::int64_t before_all = 0;
+  std::int64_t after_runs = 0;  // with the new value, of `after_all` judged after
+  std::int64_t after_all = 0;
+  std::string detail;  // packages: which; may be empty
+};
+
+struct TrendChange {
+  WallTime week{};      // the first of the new rate
+  WallTime earliest{};  // it may have begun in any week of these
+  WallTime latest{};
+  double before = 0.0;
+  double after = 0.0;
+  double p = 1.0;  // corrected for the weeks that were tried
+  std::vector<TrendCoincidence> coincidences;
+  std::string words;  // one sentence
+};
+
+struct TrendSeries {
+  std::string by;                    // "all", "family", "image", "driver" or "gpu"
+  std::string value;                 // "" of all
+  TrendCounts counts;                // of the whole span, each run once, by the last said
+  std::vector<TrendWeek> weeks;      // those in which a run was judged, each run once a week
+  std::vector<TrendChange> changes;  // of families
+};
+
+// From `days` of age on, up to the next.
+struct TrendSurvivalStep {
+  double days = 0.0;
+  std::int64_t at_risk = 0;
+  std::int64_t ended = 0;
+  double share = 1.0;         // still reproducible
+  std::optional<double> low;  // 95 %, log-log; empty where the share is 0
+  std::optional<double> high;
+};
+
+struct TrendSurvival {
+  std::string family;  // "": all
+  std::int64_t runs = 0;
+  std::int64_t ended = 0;             // did not reproduce any more, up to now
+  double oldest_days = 0.0;           // of a run when it was judged; nothing is known of later
+  std::optional<double> median_days;  // empty: not reached
+  std::vector<TrendSurvivalStep> steps;
+};
+
+// Runs that were shown to reproduce with one image, driver, GPU or node alone.
+struct TrendOnly {
+  std::string by;
+  std::string value;
+  std::int64_t runs = 0;
+  std::vector<std::string> families;  // the first few, by name
+};
+
+struct LastChanceRun {
+  std::string run_id;
+  std::string family;
+  bool shown = false;  // reproduced, with what goes alone; else never, and recorded with it
+  std::string words;
+};
+
+// What could not be rerun any more if something were gone.
+struct LastChance {
+  std::vector<std::string> gone;    // "image=sha256:12*"
+  std::int64_t runs = 0;            // not retired
+  std::int64_t lost = 0;            // shown to reproduce with what goes alone
+  std::int64_t unproven = 0;        // never shown, and recorded with what goes
+  std::int64_t kept = 0;            // shown to reproduce without it
+  std::int64_t unknown = 0;         // nothing is known of where, or of the record
+  std::vector<LastChanceRun> list;  // lost and unproven, lost first; a thousand at most
+};
+
+struct TrendsReport {
+  WallTime at{};
+  std::string version;
+  std::string history;
+  int weeks = 52;                       // looked back
+  double alpha = 0.05;                  // of a change of any family where none changed
+  std::int64_t verdicts = 0;            // read
+  std::vector<TrendSeries> series;      // all, families, then images, drivers, GPUs; changed first
+  std::vector<TrendSurvival> survival;  // all, then families
+  std::vector<TrendOnly> only;          // most runs first
+  std::optional<LastChance> last_chance;
+  std::string headline;
+  std::string next;
+  std::vector<std::string> notes;
+  int exit_code = 0;
+};
+
+Json ToJson(const TrendsReport& report);
+std::string WriteTerminal(const TrendsReport& report, int columns, bool color);
+std::string WriteHtml(const TrendsReport& report);  // a page without scripts
+
+// Pictures of these; `id` is unique on the page. Empty where there is nothing to draw.
+std::string SvgRates(const TrendSeries& series, std::string_view id);
+std::string SvgSurvival(const TrendSurvival& survival, std::string_view id);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_TRENDS_REPORT_H_

@@ -1,0 +1,79 @@
+// Sentences of trends; see trends_words.h.
+#include "reports/trends_words.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "reports/text.h"
+
+namespace rharness {
+
+std::string TrendRateWords(const TrendCounts& counts) {
+  if (!counts.rate) return "-";
+  return fmt::format("{:.4g} % ({:.3g} to {:.3g})", 100.0 * *counts.rate, 100.0 * counts.low,
+                     100.0 * counts.high);
+}
+
+std::string LastWeekWords(const TrendSeries& series) {
+  if (series.weeks.empty()) return "-";
+  const TrendCounts& last = series.weeks.back().counts;
+  return fmt::format("{} of {}", last.good, last.good + last.bad);
+}
+
+std::string CoincidenceWords(const TrendCoincidence& one) {
+  std::string words =
+      fmt::format("coincides with {}: {} -> {} (in {} of {} judged before, {} of {} after)",
+                  one.what, SafeText(one.before, 150), SafeText(one.after, 150), one.before_runs,
+                  one.before_all, one.after_runs, one.after_all);
+  if (!one.detail.empty()) words += ": " + SafeText(one.detail, 400);
+  return words;
+}
+
+std::string OnlyWords(const TrendOnly& only) {
+  std::vector<std::string> families;
+  for (const std::string& family : only.families) families.push_back(SafeText(family, 100));
+  return fmt::format("{} {}: {} ({})", only.by, SafeText(only.value, 150),
+                     Counted(static_cast<std::uint64_t>(only.runs), "run"),
+                     fmt::join(families, ", "));
+}
+
+std::string ChanceWords(const LastChance& chance) {
+  std::vector<std::string> gone;
+  for (const std::string& one : chance.gone) gone.push_back(SafeText(one, 150));
+  return fmt::format(
+      "Without {}: {} of {} were shown to reproduce with it alone, {} never and recorded with it; "
+      "{} reproduced without it; of {} it is not known.",
+      fmt::join(gone, " and "), chance.lost,
+      Counted(static_cast<std::uint64_t>(chance.runs), "run"), chance.unproven, chance.kept,
+      chance.unknown);
+}
+
+std::string SurvivalWords(const TrendSurvival& survival) {
+  std::string words =
+      fmt::format("Of {}, {} did not reproduce any more",
+                  Counted(static_cast<std::uint64_t>(survival.runs), "run"), survival.ended);
+  if (survival.steps.empty()) return words + ".";
+  words += ". Still reproducible:";
+  const char* separator = "";
+  for (const double days : {30.0, 90.0, 365.0, 730.0}) {
+    const TrendSurvivalStep* last = nullptr;
+    for (const TrendSurvivalStep& step : survival.steps) {
+      if (step.days <= days) last = &step;
+    }
+    if (last == nullptr || days > survival.oldest_days) continue;
+    words += fmt::format("{} {:.4g} % after {:.0f} days", separator, 100.0 * last->share, days);
+    if (last->low && last->high) {
+      words += fmt::format(" ({:.3g} to {:.3g})", 100.0 * *last->low, 100.0 * *last->high);
+    }
+    separator = ",";
+  }
+  if (*separator == '\0') {
+    words += fmt::format(" {:.4g} % after {:.4g} days", 100.0 * survival.steps.back().share,
+                         survival.steps.back().days);
+  }
+  if (survival.median_days) words += fmt::format("; half after {:.4g} days", *survival.median_days);
+  return words + ".";
+}
+
+}  // namespace rharness

@@ -1,0 +1,21 @@
+// What every writer of trends says alike; private to this folder.
+#ifndef RHARNESS_REPORTS_TRENDS_WORDS_H_
+#define RHARNESS_REPORTS_TRENDS_WORDS_H_
+
+#include <string>
+
+#include "reports/trends_report.h"
+
+namespace rharness {
+
+std::string TrendRateWords(const TrendCounts& counts);  // "92.5 % (79.4 to 97.4)"; "-" of none
+std::string LastWeekWords(const TrendSeries& series);   // "12 of 40"; "-" without a week
+std::string CoincidenceWords(const TrendCoincidence& one);
+std::string OnlyWords(const TrendOnly& only);
+std::string ChanceWords(const LastChance& chance);
+// How many still reproduce after 30, 90, 365 days, as far as it is known.
+std::string SurvivalWords(const TrendSurvival& survival);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_TRENDS_WORDS_H_
