@@ -1,7 +1,6 @@
 // `rharness probe`: fingerprints a stack's arithmetic, here or in an image, by rharness-probe.
 //
-// rharness itself loads no library of the stack: the program beside it does, in a process of its
-// own.
+// rharness itself loads no library of the stack: the program beside it does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/probe_diff.h"
 #include "harness/cli/probe_distribute.h"
+#include "harness/cli/probe_knobs.h"
 #include "harness/cli/probe_program.h"
 #include "harness/cli/python_libraries.h"
 #include "harness/cli/record_options.h"
@@ -87,8 +87,7 @@ int ExitCodeOf(const Outcome& outcome) {
 
 std::atomic<bool> interrupted{false};
 void Interrupt(int) { interrupted = true; }
-// True once somebody has asked this program to end: then its children end with it.
-bool Interrupted() { return interrupted.load(); }
+bool Interrupted() { return interrupted.load(); }  // then its children end with it
 
 // Its output is this process's own, live.
 int RunHere(const ProbeOptions& options, std::vector<std::string> arguments) {
@@ -232,8 +231,9 @@ int Deliver(const ProbeOptions& options, const Json& json) {
   Status written = MakeFolderOf(options.out);
   if (written.ok()) written = WriteJsonFile(options.out, json);
   if (!written.ok()) return FailWith(written.error());
-  if (Globals().quiet) return kExitOk;
-  return Print(fmt::format("{}; written to {}\n", CountsOf(*fingerprint), options.out));
+  return Globals().quiet
+             ? kExitOk
+             : Print(fmt::format("{}; written to {}\n", CountsOf(*fingerprint), options.out));
 }
 
 // The folders of a Python come after those that were named.
@@ -298,12 +298,9 @@ int Run(ProbeOptions options, bool waits) {
     return DistributeProbe(options.distribute, NodeArguments(options), options.out,
                            options.timeout_seconds);
   }
-  if (const Status usable = CheckOutputs({options.out}, {}, false); !usable.ok()) {
-    return FailWith(usable.error());
-  }
-  if (const Status added = AddPythonLibraries(&options); !added.ok()) {
-    return FailWith(added.error());
-  }
+  Status ready = CheckOutputs({options.out}, {}, false);
+  if (ready.ok()) ready = AddPythonLibraries(&options);
+  if (!ready.ok()) return FailWith(ready.error());
   const Result<ProbeRun> run = options.image.empty() ? RunBeside(options) : RunInImage(options);
   if (!run.ok()) return FailWith(run.error());
   if (!run->fingerprint) return run->exit_code;
@@ -395,6 +392,7 @@ void AddProbe(Command& root) {
   AddList(verb, options);
   AddRun(verb, options);
   AddProbeDiff(verb);
+  AddProbeKnobs(verb);
 }
 
 }  // namespace rharness

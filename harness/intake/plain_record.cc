@@ -22,11 +22,33 @@ std::string TextOf(const Json* json) {
 
 std::string TextOf(const Json& object, std::string_view key) { return TextOf(object.Find(key)); }
 
-// f(name, value) of each member; nothing for what is no object.
+// By its form alone, since its content may be a secret.
+void TellShape(std::string_view path, const Json& value, std::string_view expected,
+               ImportedRun* run) {
+  const bool is_text = value.kind() == Json::Kind::kString;
+  const std::string_view form = value.IsObject()  ? "an object"
+                                : value.IsArray() ? "a list"
+                                : is_text         ? "a text"
+                                                  : "a number or truth value";
+  run->Remark(fmt::format("{}: {} is not read; expected {}", CleanText(path, 256), form, expected));
+}
+
+// f(name, value) of each member of `object`, which the record has under `path`.
 template <class F>
-void ForMembers(const Json* object, F f) {
-  if (object == nullptr || !object->IsObject()) return;
+void ForMembers(std::string_view path, const Json* object, ImportedRun* run, F f) {
+  if (object == nullptr || object->IsNull()) return;
+  if (!object->IsObject()) return TellShape(path, *object, "an object", run);
   for (const auto& [name, value] : object->AsObject()) f(name, value);
+}
+
+// Members of an object under `path` (empty: the record itself) that nothing here reads.
+void TellUnread(std::string_view path, const Json& object,
+                std::initializer_list<std::string_view> known, ImportedRun* run) {
+  for (const auto& [name, value] : object.AsObject()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string full = path.empty() ? name : fmt::format("{}.{}", path, name);
+    run->Remark(fmt::format("the member {} is not read", QuotedShort(full)));
+  }
 }
 
 bool IsRecord(const Json& json) {
@@ -40,7 +62,9 @@ bool IsRecord(const Json& json) {
 }
 
 void SetCode(const Json* code, ImportedRun* run) {
-  if (code == nullptr || !code->IsObject()) return;
+  if (code == nullptr || code->IsNull()) return;
+  if (!code->IsObject()) return TellShape("code", *code, "an object with git_sha and repo", run);
+  TellUnread("code", *code, {"git_sha", "repo", "repository", "dirty"}, run);
   run->SetCommit(TextOf(*code, "git_sha"), Exact("code.git_sha"));
   for (const char* key : {"repo", "repository"}) {
     run->SetRepository(TextOf(*code, key), Exact(fmt::format("code.{}", key)));
@@ -69,6 +93,7 @@ void AddItem(const std::string& name, const Json& value, const std::string& from
   DataItem item;
   item.name = name;
   if (value.IsObject()) {
+    TellUnread(from, value, {"path", "name", "content", "size_bytes"}, run);
     item.path = TextOf(value, "path");
     if (item.name.empty()) item.name = TextOf(value, "name");
     if (item.name.empty()) item.name = item.path;
@@ -88,26 +113,73 @@ void AddItem(const std::string& name, const Json& value, const std::string& from
 }
 
 void SetData(const Json* data, ImportedRun* run) {
-  if (data == nullptr) return;
-  if (data->IsArray()) {
+  if (data != nullptr && data->IsArray()) {
     for (std::size_t i = 0; i < data->AsArray().size(); ++i) {
       AddItem("", data->AsArray()[i], fmt::format("data[{}]", i), run);
     }
+    return;
   }
-  ForMembers(data, [&](const std::string& name, const Json& value) {
+  ForMembers("data", data, run, [&](const std::string& name, const Json& value) {
     AddItem(name, value, "data." + name, run);
   });
 }
 
-void SetHardware(const Json* hardware, ImportedRun* run) {
-  if (hardware == nullptr || !hardware->IsObject()) return;
-  run->SetCpu(TextOf(*hardware, "cpu"), TextOf(*hardware, "architecture"), Exact("hardware.cpu"));
-  const Json* gpus = hardware->Find("gpus");
-  if (gpus != nullptr && gpus->IsArray()) {
+// A list of models, or a number of them with the model beside it.
+void SetGpus(const Json& hardware, ImportedRun* run) {
+  constexpr std::uint64_t kMostGpus = 1024;
+  const std::string model = TextOf(hardware, "gpu");
+  const Json* gpus = hardware.Find("gpus");
+  if (gpus == nullptr || gpus->IsNull()) {
+    if (!model.empty()) run->AddGpu(model, 0, Hint("hardware.gpu", "how many is not said"));
+    return;
+  }
+  if (gpus->IsArray()) {
     for (const Json& gpu : gpus->AsArray()) {
       run->AddGpu(gpu.IsObject() ? TextOf(gpu, "model") : TextOf(&gpu), 0, Exact("hardware.gpus"));
     }
+    return;
   }
+  const auto count = gpus->ToUint64();
+  if (!count || *count > kMostGpus || (model.empty() && *count > 0)) {
+    return TellShape("hardware.gpus", *gpus,
+                     "a list of models, or at most 1024 with their model as hardware.gpu", run);
+  }
+  const Worth worth = Exact("hardware.gpu, hardware.gpus");
+  for (std::uint64_t i = 0; i < *count; ++i) run->AddGpu(model, 0, worth);
+}
+
+void SetHardware(const Json* hardware, ImportedRun* run) {
+  if (hardware == nullptr || hardware->IsNull()) return;
+  if (!hardware->IsObject()) {
+    return TellShape("hardware", *hardware, "an object with cpu, gpu and gpus", run);
+  }
+  TellUnread("hardware", *hardware, {"cpu", "architecture", "gpu", "gpus"}, run);
+  run->SetCpu(TextOf(*hardware, "cpu"), TextOf(*hardware, "architecture"), Exact("hardware.cpu"));
+  SetGpus(*hardware, run);
+}
+
+// With an end, or with how long it took.
+void SetTimes(const Json& json, ImportedRun* run) {
+  const auto time = [&](const char* key) {
+    const std::string text = TextOf(json, key);
+    const auto parsed = ParseTime(text);
+    if (!text.empty() && !parsed.ok()) {
+      run->Remark(
+          fmt::format("{}: {} is no time; expected YYYY-MM-DDTHH:MM:SSZ", key, QuotedShort(text)));
+    }
+    return parsed.ok() ? *parsed : WallTime{};
+  };
+  const WallTime started = time("started"), ended = time("ended");
+  const Json* duration = json.Find("duration_seconds");
+  const auto seconds = duration == nullptr ? std::nullopt : duration->ToDouble();
+  constexpr double kMostSeconds = 1e9;
+  if (started == WallTime{} || ended != WallTime{} || !seconds || !(*seconds >= 0) ||
+      *seconds > kMostSeconds) {
+    return run->SetTimes(started, ended, Exact("started, ended"));
+  }
+  run->SetTimes(started,
+                started + std::chrono::duration_cast<WallTime::duration>(Seconds(*seconds)),
+                Exact("started, duration_seconds"));
 }
 
 void SetCommand(const Json* command, ImportedRun* run) {
@@ -125,6 +197,7 @@ void SetModel(const Json* model, ImportedRun* run) {
   if (model == nullptr) return;
   Artifact artifact;
   artifact.role = "weights";
+  if (model->IsObject()) TellUnread("output_model", *model, {"path", "sha256"}, run);
   artifact.path = model->IsObject() ? TextOf(*model, "path") : TextOf(model);
   if (artifact.path.empty()) return;
   std::string digest = model->IsObject() ? TextOf(*model, "sha256") : "";
@@ -133,44 +206,43 @@ void SetModel(const Json* model, ImportedRun* run) {
   run->AddArtifact(std::move(artifact), Exact("output_model"));
 }
 
-void RemarkUnknown(const Json& json, ImportedRun* run) {
-  constexpr std::array<std::string_view, 14> kKnown = {
-      "run_id", "family", "code",        "container", "data",         "command", "hardware",
-      "env",    "seeds",  "hyperparams", "metrics",   "output_model", "started", "ended"};
-  for (const auto& [name, value] : json.AsObject()) {
-    if (std::find(kKnown.begin(), kKnown.end(), name) == kKnown.end()) {
-      run->Remark(fmt::format("the member {} is not read", QuotedShort(name)));
-    }
-  }
-}
-
 ImportedRun RunOf(const Json& json, const ImportRequest& request) {
   ImportedRun run("record", request.source, TextOf(json, "run_id"));
   run.SetFamily(TextOf(json, "family"), Exact("family"));
-  const auto started = ParseTime(TextOf(json, "started"));
-  const auto ended = ParseTime(TextOf(json, "ended"));
-  run.SetTimes(started.ok() ? *started : WallTime{}, ended.ok() ? *ended : WallTime{},
-               Exact("started, ended"));
+  SetTimes(json, &run);
   SetCode(json.Find("code"), &run);
-  run.SetImage(TextOf(json, "container"), Exact("container"));
+  const Json* container = json.Find("container");
+  if (container != nullptr && (container->IsObject() || container->IsArray())) {
+    TellShape("container", *container, "an image's name", &run);
+  }
+  run.SetImage(TextOf(container), Exact("container"));
   SetData(json.Find("data"), &run);
   SetCommand(json.Find("command"), &run);
   SetHardware(json.Find("hardware"), &run);
-  ForMembers(json.Find("env"), [&](const std::string& name, const Json& value) {
+  ForMembers("env", json.Find("env"), &run, [&](const std::string& name, const Json& value) {
     run.SetVariable(name, TextOf(&value), Exact("env." + name));
   });
-  ForMembers(json.Find("seeds"), [&](const std::string& name, const Json& value) {
+  ForMembers("seeds", json.Find("seeds"), &run, [&](const std::string& name, const Json& value) {
     run.SetSeed(name, TextOf(&value), Exact("seeds." + name));
   });
-  ForMembers(json.Find("hyperparams"), [&](const std::string& name, const Json& value) {
-    run.SetHyperparameter(name, value, Exact("hyperparams." + name));
-  });
-  ForMembers(json.Find("metrics"), [&](const std::string& name, const Json& value) {
-    if (const auto number = value.ToDouble())
-      run.AddMetric(name, *number, Exact("metrics." + name));
-  });
+  ForMembers("hyperparams", json.Find("hyperparams"), &run,
+             [&](const std::string& name, const Json& value) {
+               run.SetHyperparameter(name, value, Exact("hyperparams." + name));
+             });
+  ForMembers("metrics", json.Find("metrics"), &run,
+             [&](const std::string& name, const Json& value) {
+               if (const auto number = value.ToDouble()) {
+                 run.AddMetric(name, *number, Exact("metrics." + name));
+               } else {
+                 TellShape("metrics." + name, value, "a number", &run);
+               }
+             });
   SetModel(json.Find("output_model"), &run);
-  RemarkUnknown(json, &run);
+  TellUnread(
+      "", json,
+      {"run_id", "family", "code", "container", "data", "command", "hardware", "env", "seeds",
+       "hyperparams", "metrics", "output_model", "started", "ended", "duration_seconds"},
+      &run);
   return run;
 }
 

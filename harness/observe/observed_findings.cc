@@ -17,6 +17,7 @@ namespace {
 using Findings = std::vector<ObservedFinding>;
 
 constexpr std::string_view kOfWorker = " (worker)";
+constexpr std::string_view kDrawn = "none: drawn from the system";  // as the hooks say it
 
 // Whether a number is one of those in a text: 7 in "7" and in "[1, 7]".
 bool Names(std::string_view text, std::int64_t number) {
@@ -31,12 +32,13 @@ bool Names(std::string_view text, std::int64_t number) {
   return false;
 }
 
-// "numpy.random.seed 1, 2; torch.manual_seed 3", cut.
+// "numpy.random.seed 1, 2; torch.manual_seed 3", cut. What workers set follows from the others,
+// but for what the system drew.
 std::string SeedsInWords(const Observation& seen) {
   constexpr std::size_t kMostSources = 4, kMostValues = 4;
   std::vector<std::string> sources;
   for (const auto& [source, values] : seen.seeds) {
-    if (source.ends_with(kOfWorker)) continue;  // these follow from the others
+    if (source.ends_with(kOfWorker) && std::ranges::find(values, kDrawn) == values.end()) continue;
     if (sources.size() == kMostSources) {
       sources.push_back("...");
       break;

@@ -1,4 +1,4 @@
-// Eleven lies that people tell without meaning to, each of a run that was recorded truthfully, and
+// Sixteen lies that people tell without meaning to, each of a run that was recorded truthfully, and
 // what the program says of each. The same steps without the lie must not say it. Prints a table.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -133,6 +133,21 @@ std::string SeedNotPassed(World& world, bool lie) {
   return world.Record({"--seed", lie ? "init=3" : "init=1"});
 }
 
+// Two workers, as a loader has them, of which each sets its own seed, or lets the system draw it.
+std::string LoaderSeedNotSet(World& world, bool lie) {
+  world.Write("train.py", std::string(kTrainer) +
+                              "import multiprocessing\n"
+                              "def load(seed): random.seed(" +
+                              (lie ? "" : "seed") +
+                              ")\n"
+                              "for seed in (7, 8):\n"
+                              "    worker = multiprocessing.get_context('fork').Process("
+                              "target=load, args=(seed,))\n"
+                              "    worker.start()\n"
+                              "    worker.join()\n");
+  return world.Record({"--seed", "init=1", "--seed", "loader=7"});
+}
+
 std::string VariableMisspelt(World& world, bool lie) {
   world.Write("train.py", std::string(kTrainer) + "import os; os.environ.get('BATCH_SIZE')\n");
   const std::string name = lie ? "BATCHSIZE" : "BATCH_SIZE";
@@ -173,6 +188,23 @@ std::string TagInsteadOfDigest(World& world, bool lie) {
   return world.Rharness({"admit", "runs"});
 }
 
+// Of two months, whose records have the digest that the tag had then.
+std::string TagMoved(World& world, bool lie) {
+  std::string records;
+  for (const char month : {'1', '2'}) {
+    const char digit = lie ? month : '1';
+    records +=
+        fmt::format(R"({{"run_id": "{0}", "started": "2026-0{0}-01T00:00:00Z", "container": )"
+                    R"("registry.example/ml/train:2.1@sha256:{1}"}})",
+                    month, std::string(64, digit)) +
+        "\n";
+  }
+  world.Write("old.jsonl", records);
+  world.Rharness({"import", "old.jsonl", "--family", "lies", "--out", "runs"});
+  world.Rharness({"history", "add", "--force", "--history", "old.db", "runs"});
+  return world.Rharness({"history", "show", "--history", "old.db", "lies"});
+}
+
 std::string ConfigNotDeclared(World& world, bool lie) {
   world.Write("config.yaml", "lr: 1\n");
   world.Write("train.py", std::string(kTrainer) + "open('config.yaml').read()\n");
@@ -193,6 +225,24 @@ std::string FlagNotSet(World& world, bool lie) {
 std::string OtherBatchSize(World& world, bool lie) {
   world.Record({"--hyper", "batch_size=64"}, {}, {"--batch-size", lie ? "32" : "64"});
   return world.Rharness({"lint", "run.json"});
+}
+
+std::string OtherBatchSizeInTheLog(World& world, bool lie) {
+  world.Record({"--hyper", "batch_size=64"});
+  world.Write("run.log", std::string("args: batch_size=") + (lie ? "32" : "64") + " lr=0.1\n");
+  return world.Rharness({"lint", "run.json", "--log", "run.log"});
+}
+
+std::string OtherDeviceCount(World& world, bool lie) {
+  world.Record({"--hyper", "world_size=8"});
+  world.Write("run.log", std::string("rank 0 of n_gpus=") + (lie ? "4" : "8") + "\n");
+  return world.Rharness({"lint", "run.json", "--log", "run.log"});
+}
+
+std::string DataChangedDuringTheRun(World& world, bool lie) {
+  world.Write("train.py",
+              std::string(kTrainer) + (lie ? "open('data.csv', 'a').write('4')\n" : ""));
+  return world.Record();
 }
 
 std::string DataChangedInPlace(World& world, bool lie) {
@@ -256,16 +306,27 @@ struct LieCase {
 const LieCase kLies[] = {
     {"a seed that is declared and not passed", "record", SeedNotPassed,
      "declared seed init=3, none of the seeds that were set is 3 (random.seed 1)"},
+    {"a loader's seed that is declared, and workers draw theirs", "record", LoaderSeedNotSet,
+     "declared seed loader=7, none of the seeds that were set is 7 (random.seed 1; "
+     "random.seed (worker) none: drawn from the system)"},
     {"a variable that is misspelt", "record", VariableMisspelt,
      "BATCHSIZE was declared, and nothing was seen to read it"},
     {"another BLAS, first on the library path", "drill", OtherBlas, "\"key\": \"library.lib"},
     {"an image by a tag, which can move", "admit", TagInsteadOfDigest, "unpinned_image"},
+    {"a tag that moved between two runs", "history", TagMoved,
+     "image tag registry.example/ml/train:2.1 pointed to"},
     {"a configuration file that is read and not declared", "record", ConfigNotDeclared,
      "undeclared input config.yaml, sha256 "},
     {"a determinism flag that is declared and not set", "record", FlagNotSet,
      "declared flag torch.use_deterministic_algorithms=true, in force at the end: False"},
     {"another batch size in the command than in the record", "lint", OtherBatchSize,
      "batch_size is 64 ($.hyperparameters.batch_size), but 32"},
+    {"another batch size in the log than in the record", "lint", OtherBatchSizeInTheLog,
+     "batch_size is 64 ($.hyperparameters.batch_size), but 32 (run.log: line 1)"},
+    {"another number of devices than in the record", "lint", OtherDeviceCount,
+     "devices is 8 ($.hyperparameters.world_size), but 4 (run.log: line 1)"},
+    {"data that change while the run reads them", "record", DataChangedDuringTheRun,
+     "data 'data.csv' changed during the run: sha256 "},
     {"data changed in place, with their size and time", "drill", DataChangedInPlace,
      "data 'data.csv' is not the recorded one"},
     {"a changed tree that is declared clean", "drill", DirtyTree,

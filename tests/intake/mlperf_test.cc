@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 
+#include "harness/intake/blockers.h"
 #include "harness/intake/mlperf_system.h"
 #include "tests/intake/source_tree.h"
 #include "tests/shared_data.h"
@@ -161,6 +163,25 @@ TEST(MlperfRound, IsImportedWhole) {
   const ImportOutcome outcome = ImportAll(request);
   EXPECT_TRUE(outcome.refused.empty());
   ASSERT_EQ(outcome.runs.size(), 55u);
+  // What a log says itself is exact, what its folder and description say a hint, the rest missing.
+  std::map<std::string, std::map<Grade, int>, std::less<>> worth;
+  for (const Manifest& run : outcome.runs) {
+    for (const FieldOrigin& field : run.origin->fields) {
+      ++worth[std::string(PartOf(field.path))][field.grade];
+    }
+  }
+  for (const char* exact : {"seeds", "metrics", "curves", "hyperparameters"}) {
+    EXPECT_GE(worth[exact][Grade::kExact], 55) << exact;
+    EXPECT_EQ(worth[exact].size(), 1u) << exact;
+  }
+  for (const char* hint : {"family", "started", "ended", "environment.software"}) {
+    EXPECT_GE(worth[hint][Grade::kHint], 55) << hint;
+    EXPECT_EQ(worth[hint].size(), 1u) << hint;
+  }
+  for (const char* missing : {"code.commit", "image", "command", "data", "artifacts"}) {
+    EXPECT_EQ(worth[missing][Grade::kMissing], 55) << missing;
+    EXPECT_EQ(worth[missing].size(), 1u) << missing;
+  }
   std::multiset<std::int64_t> seeds, expected;
   std::set<std::string> ids;
   for (const Manifest& run : outcome.runs) {

@@ -49,6 +49,41 @@ TEST_F(PlainRecord, BecomesAManifest) {
   EXPECT_TRUE(HasRemark(run, "the member 'colour' is not read"));
 }
 
+TEST_F(PlainRecord, HasGpusByTheirNumberAndAnEndByItsDuration) {
+  const ImportOutcome outcome =
+      Import(R"({"run_id": "r1", "hardware": {"gpu": "H100", "gpus": 8}, "code": {},
+                 "started": "2026-05-01T08:00:00Z", "duration_seconds": 90.5})");
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  const Manifest& run = outcome.runs[0];
+  ASSERT_EQ(run.environment.hardware.gpus.size(), 8u);
+  EXPECT_EQ(run.environment.hardware.gpus[7].model, "H100");
+  EXPECT_EQ(run.resources.gpus, 8);
+  EXPECT_EQ(FormatTime(run.ended), "2026-05-01T08:01:30.500Z");
+  EXPECT_EQ(run.duration_seconds, 90.5);
+  EXPECT_TRUE(run.origin->remarks.empty());
+}
+
+// Nothing is lost in silence, and no content of what is not read is told: it may be a secret.
+TEST_F(PlainRecord, NamesWhatIsInsideOfItsMembersAndNotRead) {
+  const ImportOutcome outcome = Import(R"({"run_id": "r1", "started": "yesterday",
+      "code": {"branch": "main"}, "data": {"train": {"path": "a", "etag": "1"}}, "container": {"id": 1},
+      "hardware": {"ram": 1, "gpus": "many"}, "env": "TOKEN=hush", "seeds": 42, "hyperparams": [1],
+      "metrics": {"acc": "high"}, "output_model": {"path": "m.pt", "md5": "1"}})");
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  const Manifest& run = outcome.runs[0];
+  for (const char* told :
+       {"the member 'code.branch' is not read", "the member 'data.train.etag' is not read",
+        "the member 'hardware.ram' is not read", "the member 'output_model.md5' is not read",
+        "started: 'yesterday' is no time", "container: an object is not read; expected an image",
+        "hardware.gpus: a text is not read", "env: a text is not read; expected an object",
+        "seeds: a number or truth value is not read; expected an object",
+        "hyperparams: a list is not read", "metrics.acc: a text is not read; expected a number"}) {
+    EXPECT_TRUE(HasRemark(run, told)) << told;
+  }
+  EXPECT_FALSE(HasRemark(run, "hush"));
+  EXPECT_TRUE(run.seeds.empty() && run.environment.hardware.gpus.empty());
+}
+
 TEST_F(PlainRecord, IsNamedWhereItHasNoIdAndTheOthersAreKept) {
   const ImportOutcome outcome =
       Import(R"([{"run_id": "a", "seeds": {}}, {"seeds": {}}, {"run_id": "b", "seeds": {}}])");

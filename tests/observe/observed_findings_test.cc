@@ -37,6 +37,10 @@ TEST(FindingsOf, ASeedThatIsNotAmongThoseThatWereSetIsTold) {
   EXPECT_THAT(Sentences(declared, seen),
               ElementsAre("declared seed init=1, none of the seeds that were set is 1 "
                           "(numpy.random.seed 2, 11; torch.manual_seed -1, 1.5)"));
+  seen.seeds = {{"random.seed", {"2"}}, {"random.seed (worker)", {"none: drawn from the system"}}};
+  EXPECT_THAT(Sentences(declared, seen),
+              ElementsAre("declared seed init=1, none of the seeds that were set is 1 "
+                          "(random.seed 2; random.seed (worker) none: drawn from the system)"));
   seen.seeds["random.seed"] = {"[7, 1]"};
   EXPECT_THAT(Sentences(declared, seen), IsEmpty());
   seen.seeds.clear();
