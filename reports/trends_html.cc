@@ -83,8 +83,13 @@ std::string ChangeTable(const TrendsReport& report) {
                    report.alpha);
 }
 
+std::string Figure(std::string_view name, const std::string& picture) {
+  return fmt::format("<figure><figcaption>{}</figcaption>{}</figure>\n", HtmlText(name, 600),
+                     picture);
+}
+
 std::string Pictures(const TrendsReport& report) {
-  std::string out = "<section><h2>By week</h2>\n";
+  std::string out = "<section><h2>By week</h2>\n<div class=\"plots\">\n";
   std::size_t drawn = 0;
   for (const TrendSeries& series : report.series) {
     const bool shown = series.by == "all" || series.by == "family";
@@ -92,26 +97,25 @@ std::string Pictures(const TrendsReport& report) {
     const std::string picture = SvgRates(series, fmt::format("rate-{}", drawn));
     if (picture.empty()) continue;
     ++drawn;
-    out += fmt::format("<h3>{}</h3>\n{}\n",
-                       HtmlText(series.by == "all" ? "all runs" : series.value, 200), picture);
+    out += Figure(series.by == "all" ? "all runs" : series.value, picture);
   }
-  return drawn == 0 ? "" : out + "</section>\n";
+  return drawn == 0 ? "" : out + "</div></section>\n";
 }
 
 std::string SurvivalSection(const TrendsReport& report) {
   if (report.survival.empty() || report.survival.front().runs == 0) return "";
-  std::string out = "<section><h2>Still reproducible, by age</h2>\n";
+  std::string out = "<section><h2>Still reproducible, by age</h2>\n<div class=\"plots\">\n";
   std::size_t drawn = 0;
   for (const TrendSurvival& survival : report.survival) {
     if (drawn >= kMostTrendPictures / 4) break;
     if (!survival.family.empty() && survival.ended == 0) continue;
-    out += fmt::format("<h3>{}</h3>\n<p>{}</p>\n",
-                       HtmlText(survival.family.empty() ? "all runs" : survival.family, 200),
-                       HtmlText(SurvivalWords(survival), 600));
-    out += SvgSurvival(survival, fmt::format("age-{}", drawn++)) + "\n";
+    const std::string words = SurvivalWords(survival);
+    out += Figure(survival.family.empty() ? words : survival.family + ": " + words,
+                  SvgSurvival(survival, fmt::format("age-{}", drawn++)));
   }
   return out +
-         "<p class=\"soft\">Kaplan and Meier; the band is at 95 % (Greenwood, log-log). A run that "
+         "</div><p class=\"soft\">Kaplan and Meier; the band is at 95 % (Greenwood, log-log). A "
+         "run that "
          "reproduced again later has not ended.</p></section>\n";
 }
 

@@ -104,12 +104,24 @@ std::string ChangeSentence(const TrendsReport& report) {
                      NamesOf(changed));
 }
 
+std::string NextOf(const TrendsReport& report) {
+  for (const TrendSeries& series : report.series) {
+    if (series.changes.empty()) continue;
+    return fmt::format(
+        "rharness history show '{}': which runs broke; rharness isolate RUN --when: which of what "
+        "changed did it",
+        series.value);
+  }
+  return "drill on: a change shows where there are verdicts before and after it";
+}
+
 void Conclude(TrendsReport* report) {
   if (report->verdicts == 0) {
     report->headline = "The history has no verdicts: there is no trend yet.";
     report->next = "drill its runs: rharness drill --history URL --out DIR";
   } else {
     report->headline = RateSentence(*report) + ChangeSentence(*report);
+    report->next = NextOf(*report);
   }
   if (!report->last_chance) return;
   const LastChance& chance = *report->last_chance;
