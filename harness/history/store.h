@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +24,7 @@
 
 namespace rharness {
 
-class HistoryStore {
+class HistoryStore : public HistoryTallies {
  public:
   // "sqlite:PATH", a bare path, or "postgresql://HOST:PORT/DATABASE?...". Makes the history when
   // there is none, and migrates an old one; refuses a newer schema. Errors: invalid_input (a URL
@@ -37,7 +36,7 @@ class HistoryStore {
   // One that is there: a misspelled path must not become an empty history. Errors: those,
   // not_found.
   static Result<std::unique_ptr<HistoryStore>> OpenExisting(const std::string& url);
-  virtual ~HistoryStore() = default;
+  ~HistoryStore() override = default;
 
   // The same run_id with the same content is kAlreadyThere; with other content: integrity error.
   virtual Result<AddOutcome> Add(const Manifest& manifest, WallTime now) = 0;
@@ -121,20 +120,8 @@ class HistoryStore {
   // The last one; empty: never asked. Errors: not_found.
   virtual Result<std::optional<RebuildRecord>> LastRebuild(const std::string& run_id) = 0;
 
-  // For objectives, by family (tally.h): of the verdicts decided in [since, until); of what is
-  // there now. Each reads what it counts once.
-  virtual Result<std::vector<VerdictTally>> TallyVerdicts(WallTime since, WallTime until) = 0;
-  virtual Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) = 0;
-  virtual Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) = 0;
-  virtual Result<std::vector<RebuildTally>> TallyRebuilds() = 0;
-  virtual Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) = 0;
   // Runs whose last verdict is drifted or failed, those judged last first; not retired.
   virtual Result<std::vector<HistoryEntry>> LastBad(std::size_t limit) = 0;
-  // All verdicts but infra, without what was superseded, by run and sequence; also of retired runs.
-  // `restart` is called before the first one, and again where a lost connection makes it begin
-  // anew; neither may call the store.
-  virtual Status EachVerdict(const std::function<void()>& restart,
-                             const std::function<void(const VerdictStep&)>& take) = 0;
 
   // Takes those of these runs, in this order and `most` at most, that no other drill holds, until
   // its lease is over; what it holds already stays and counts. A run that is not in the history is

@@ -3,10 +3,13 @@
 #define RHARNESS_HARNESS_HISTORY_TALLY_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/base/clock.h"
+#include "harness/base/result.h"
 
 namespace rharness {
 
@@ -74,6 +77,25 @@ struct VerdictStep {
   WallTime decided{};
   std::string environment_sha256;  // for GetSurroundings; empty: not kept
   std::string node;                // empty: not known
+};
+
+// What is counted over all runs, and read in one pass.
+class HistoryTallies {
+ public:
+  virtual ~HistoryTallies() = default;
+
+  // For objectives, by family: of the verdicts decided in [since, until); of what is
+  // there now. Each reads what it counts once.
+  virtual Result<std::vector<VerdictTally>> TallyVerdicts(WallTime since, WallTime until) = 0;
+  virtual Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) = 0;
+  virtual Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) = 0;
+  virtual Result<std::vector<RebuildTally>> TallyRebuilds() = 0;
+  virtual Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) = 0;
+  // All verdicts but infra, without what was superseded, by run and sequence; also of retired runs.
+  // `restart` is called before the first one, and again where a lost connection makes it begin
+  // anew; neither may call the store.
+  virtual Status EachVerdict(const std::function<void()>& restart,
+                             const std::function<void(const VerdictStep&)>& take) = 0;
 };
 
 }  // namespace rharness

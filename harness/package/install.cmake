@@ -50,7 +50,6 @@ install(FILES
   harness/rerun/ticket.schema.json
   reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
   reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json
-  reports/objectives.schema.json
-  reports/isolation.schema.json reports/onset.schema.json reports/properties.schema.json
-  reports/report.schema.json reports/sensitivity.schema.json
+  reports/isolation.schema.json reports/objectives.schema.json reports/onset.schema.json reports/properties.schema.json
+  reports/report.schema.json reports/sensitivity.schema.json reports/trends.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -20,7 +20,7 @@ struct Commonest {
 // The values of one axis in a stretch of weeks, and how many judged runs had each.
 class Values {
  public:
-  void Add(const Stack& stack, Axis axis, std::int64_t runs) {
+  void Add(const Stack& stack, StackAxis axis, std::int64_t runs) {
     const std::string& value = stack[axis];
     if (value.empty()) return;
     auto& [count, one] = by_value_[value];
@@ -58,7 +58,7 @@ class Stretches {
   Stretches(const std::vector<const TrackCell*>& cells, const std::vector<Stack>& stacks)
       : cells_(cells), stacks_(stacks) {}
 
-  Values In(Axis axis, int from, int to) const {
+  Values In(StackAxis axis, int from, int to) const {
     Values values;
     for (const TrackCell* cell : cells_) {
       if (cell->week < from || cell->week >= to) continue;
@@ -89,7 +89,7 @@ std::vector<TrendCoincidence> CoincidencesOf(const std::vector<const TrackCell*>
   const int old_week = stretches.LastBefore(weeks.earliest);
   std::vector<TrendCoincidence> found;
   for (std::size_t i = 0; i < kAxes; ++i) {
-    const Axis axis = static_cast<Axis>(i);
+    const StackAxis axis = static_cast<StackAxis>(i);
     const auto before = stretches.In(axis, old_week, old_week + 1).First();
     const auto after = stretches.In(axis, weeks.latest, weeks.latest + 1).First();
     if (!before || !after || before->value == after->value) continue;
@@ -103,7 +103,7 @@ std::vector<TrendCoincidence> CoincidencesOf(const std::vector<const TrackCell*>
                      .before_all = then.all(),
                      .after_runs = now.With(after->value),
                      .after_all = now.all(),
-                     .detail = axis == Axis::kPackages
+                     .detail = axis == StackAxis::kPackages
                                    ? PackageChanges(before->stack->packages, after->stack->packages)
                                    : std::string()});
   }

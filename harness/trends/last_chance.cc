@@ -16,7 +16,7 @@ constexpr std::size_t kMostOnly = 200;
 constexpr std::size_t kMostOnlyFamilies = 5;
 
 // The one value that all places of a run have; empty: several, or one is not known.
-std::string CommonValue(const ShownRun& run, const std::vector<Stack>& stacks, Axis axis) {
+std::string CommonValue(const ShownRun& run, const std::vector<Stack>& stacks, StackAxis axis) {
   std::string common;
   for (const int place : run.places) {
     const std::string& value = stacks[static_cast<std::size_t>(place)][axis];
@@ -76,7 +76,8 @@ void JudgeShown(const ShownRun& run, const std::string& family,
 
 std::vector<TrendOnly> OnlyWith(const Tracks& tracks, const std::vector<Stack>& stacks) {
   std::vector<TrendOnly> all;
-  for (const Axis axis : {Axis::kImage, Axis::kDriver, Axis::kGpu, Axis::kNode}) {
+  for (const StackAxis axis :
+       {StackAxis::kImage, StackAxis::kDriver, StackAxis::kGpu, StackAxis::kNode}) {
     std::map<std::string, std::pair<std::int64_t, std::set<std::string>>> by_value;
     for (const ShownRun& run : tracks.shown()) {
       const std::string value = CommonValue(run, stacks, axis);

@@ -161,7 +161,8 @@ std::vector<TrendSeries> Families(const Tracks& tracks, const std::vector<Stack>
   return families;
 }
 
-std::vector<TrendSeries> ByAxis(const Tracks& tracks, const std::vector<Stack>& stacks, Axis axis) {
+std::vector<TrendSeries> ByAxis(const Tracks& tracks, const std::vector<Stack>& stacks,
+                                StackAxis axis) {
   NameTable names;
   std::vector<int> of_place;
   for (const Stack& stack : stacks) of_place.push_back(names.Of(stack[axis]));
@@ -211,7 +212,7 @@ std::vector<TrendSeries> SeriesOf(const Tracks& tracks, const std::vector<Stack>
     std::ranges::move(more, std::back_inserter(series));
   };
   add(Families(tracks, stacks, alpha));
-  for (const Axis axis : {Axis::kImage, Axis::kDriver, Axis::kGpu}) {
+  for (const StackAxis axis : {StackAxis::kImage, StackAxis::kDriver, StackAxis::kGpu}) {
     add(ByAxis(tracks, stacks, axis));
   }
   return series;

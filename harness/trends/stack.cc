@@ -41,18 +41,18 @@ void Fill(const Environment& environment, Stack* stack) {
   const bool known =
       !hardware.cpu.architecture.empty() || !hardware.cpu.model.empty() || !hardware.gpus.empty();
   if (known) {
-    (*stack)[Axis::kGpu] = GpusOf(hardware);
-    (*stack)[Axis::kDriver] = hardware.gpu_driver.empty() ? "none" : hardware.gpu_driver;
-    (*stack)[Axis::kCpu] =
+    (*stack)[StackAxis::kGpu] = GpusOf(hardware);
+    (*stack)[StackAxis::kDriver] = hardware.gpu_driver.empty() ? "none" : hardware.gpu_driver;
+    (*stack)[StackAxis::kCpu] =
         hardware.cpu.model.empty() ? hardware.cpu.architecture : hardware.cpu.model;
   }
-  (*stack)[Axis::kSystem] = SystemOf(environment.software);
+  (*stack)[StackAxis::kSystem] = SystemOf(environment.software);
 }
 
 void FillPackages(std::string text, Stack* stack) {
   constexpr std::size_t kShown = 12;
   if (text.empty() || text == "{}") return;
-  (*stack)[Axis::kPackages] = Sha256HexOf(text).substr(0, kShown);
+  (*stack)[StackAxis::kPackages] = Sha256HexOf(text).substr(0, kShown);
   stack->packages = std::move(text);
 }
 
@@ -85,12 +85,12 @@ Result<Stack> StackOf(const Surroundings& environment, std::string_view where) {
     }
     ASSIGN_OR_RETURN(Json part, ParseJson(text, where));
     if (name == "image_digest" && part.kind() == Json::Kind::kString) {
-      stack[Axis::kImage] = part.AsString();
+      stack[StackAxis::kImage] = part.AsString();
     } else if (name == "environment.hardware" || name == "environment.software") {
       whole.Set(name.substr(kEnvironmentDot.size()), std::move(part));
     }
   }
-  if (stack[Axis::kImage].empty() && !environment.empty()) stack[Axis::kImage] = "host";
+  if (stack[StackAxis::kImage].empty() && !environment.empty()) stack[StackAxis::kImage] = "host";
   Environment read;
   JsonReader reader(whole, std::string(where));
   ReadEnvironment(reader, &read);
@@ -102,9 +102,9 @@ Result<Stack> StackOf(const Surroundings& environment, std::string_view where) {
 Stack StackOf(const Manifest& manifest) {
   Stack stack;
   if (manifest.image.kind == "host") {
-    stack[Axis::kImage] = "host";
+    stack[StackAxis::kImage] = "host";
   } else {
-    stack[Axis::kImage] = manifest.image.digest;
+    stack[StackAxis::kImage] = manifest.image.digest;
   }
   Fill(manifest.environment, &stack);
   if (!manifest.environment.packages.empty()) {
@@ -155,10 +155,10 @@ Result<Gone> Gone::Parse(std::string_view text) {
         "--if-gone");
   }
   if (is_axis) {
-    gone.axis_ = static_cast<Axis>(axis - kAxisNames.begin());
+    gone.axis_ = static_cast<StackAxis>(axis - kAxisNames.begin());
     return gone;
   }
-  gone.axis_ = Axis::kPackages;
+  gone.axis_ = StackAxis::kPackages;
   gone.version_ = "*";
   if (const std::size_t version = gone.value_.find('='); version != std::string::npos) {
     gone.version_ = gone.value_.substr(version + 1);
@@ -168,7 +168,7 @@ Result<Gone> Gone::Parse(std::string_view text) {
 }
 
 bool Gone::Has(const Stack& stack) const {
-  if (axis_ != Axis::kPackages) return Knows(stack) && GlobMatches(value_, stack[axis_]);
+  if (axis_ != StackAxis::kPackages) return Knows(stack) && GlobMatches(value_, stack[axis_]);
   const auto packages = PackagesOf(stack.packages);
   return std::ranges::any_of(packages, [&](const auto& one) {
     const auto& [name, package] = one;

@@ -12,7 +12,7 @@
 
 namespace rharness {
 
-enum class Axis { kImage, kDriver, kGpu, kCpu, kSystem, kPackages, kNode };
+enum class StackAxis { kImage, kDriver, kGpu, kCpu, kSystem, kPackages, kNode };
 inline constexpr std::size_t kAxes = 7;
 inline constexpr std::array<std::string_view, kAxes> kAxisNames = {
     "image", "driver", "gpu", "cpu", "system", "packages", "node"};
@@ -22,8 +22,10 @@ struct Stack {
   std::array<std::string, kAxes> values;
   std::string packages;  // the text that lists them; its digest is the value of that axis
 
-  std::string& operator[](Axis axis) { return values[static_cast<std::size_t>(axis)]; }
-  const std::string& operator[](Axis axis) const { return values[static_cast<std::size_t>(axis)]; }
+  std::string& operator[](StackAxis axis) { return values[static_cast<std::size_t>(axis)]; }
+  const std::string& operator[](StackAxis axis) const {
+    return values[static_cast<std::size_t>(axis)];
+  }
 };
 
 // Of an environment as the history keeps it (kEnvironmentParts); the node is not of it. Errors:
@@ -47,7 +49,7 @@ class Gone {
   const std::string& text() const { return text_; }
 
  private:
-  Axis axis_ = Axis::kImage;
+  StackAxis axis_ = StackAxis::kImage;
   std::string value_;
   std::string version_;  // of a package
   std::string text_;

@@ -50,7 +50,7 @@ Result<std::vector<Stack>> StacksOf(HistoryStore* history, const Tracks& tracks,
   std::vector<Stack> stacks;
   for (const Place& place : tracks.places()) {
     stacks.push_back(by_environment[static_cast<std::size_t>(place.environment)]);
-    stacks.back()[Axis::kNode] = tracks.nodes().At(place.node);
+    stacks.back()[StackAxis::kNode] = tracks.nodes().At(place.node);
   }
   return stacks;
 }
