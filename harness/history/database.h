@@ -74,6 +74,9 @@ class Database {
   // Applies the migrations that are due. Errors: invalid_input (something else's database),
   // integrity (a schema that is not that of its version), unsupported (a newer one).
   Status Migrate();
+  // For who may only read: errors as above, and invalid_input for an older one, which others
+  // migrate.
+  Status RequireNewest();
   // 0: there is none.
   Result<int> SchemaVersion();
   // SOCI's own messages, without the statement and its bound values.

@@ -35,6 +35,10 @@ struct Dialect {
   std::string list_tables;  // query: the name of every table, and of what stands in for one
   Statements prologue;      // what the first migration needs
 
+  // Of a column of JSON text, a member of a member as text; null where it is not there, or where
+  // the text is no JSON and the database can tell.
+  std::string (*json_text)(const std::string& column, const std::string& outer,
+                           const std::string& inner);
   std::string position;  // function of (text, part): where the part begins, from 1; 0: nowhere
   // Milliseconds since 1970 by the database's own clock.
   std::string now_ms;

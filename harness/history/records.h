@@ -140,6 +140,8 @@ struct NewRun {
   double duration_seconds = 0.0;
   std::string sha256;  // of the text
   std::string body;
+  std::string code_commit = {};  // may be empty
+  std::string image = {};        // "registry/repository:tag@digest", or its file; empty on the host
 };
 
 // What the history holds by the run_id of a new run.

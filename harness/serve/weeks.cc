@@ -1,0 +1,26 @@
+// Counting new drills into the totals.
+#include "harness/serve/weeks.h"
+
+#include <algorithm>
+
+namespace rharness {
+
+Result<bool> CountNewVerdicts(HistoryBrowser* browser, std::int64_t oldest, WeekTotals* totals) {
+  ASSIGN_OR_RETURN(const std::int64_t last, browser->LastSequence());
+  if (last <= totals->sequence) return false;
+  ASSIGN_OR_RETURN(const auto counts, browser->CountWeeks(totals->sequence, last));
+  for (const WeekCount& one : counts) {
+    const Result<Verdict> verdict = ParseVerdict(one.verdict);
+    if (!verdict.ok()) continue;
+    FamilyWeeks& family = totals->families[one.family];
+    if (one.count > 0 && (!family.judged || *family.judged < one.last)) family.judged = one.last;
+    if (one.week < oldest) continue;
+    const auto at = static_cast<std::size_t>(*verdict);
+    family.weeks[one.week][at] += one.count;
+    totals->all[one.week][at] += one.count;
+  }
+  totals->sequence = last;
+  return true;
+}
+
+}  // namespace rharness
