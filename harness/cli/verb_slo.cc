@@ -11,6 +11,7 @@
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/objectives/objectives.h"
+#include "harness/objectives/push.h"
 
 namespace rharness {
 namespace {
@@ -20,6 +21,7 @@ struct SloArguments {
   std::string policy;
   std::string html;
   std::string metrics;
+  std::string push;
   bool json = false;
 };
 
@@ -40,6 +42,9 @@ Result<int> MeasureAndTell(const SloArguments& arguments) {
   const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }},
                                        {arguments.metrics, [&] { return WriteMetrics(report); }}};
   RETURN_IF_ERROR(WriteFiles(outputs));
+  if (!arguments.push.empty()) {
+    RETURN_IF_ERROR(PushSeries(arguments.push, report.history, WriteMetrics(report)));
+  }
   int printed = kExitOk;
   if (const Output* output = OnStdout(outputs); output != nullptr) {
     printed = Print(output->make());
@@ -74,9 +79,12 @@ void AddSloNotes(Command* verb) {
       "(slow: a ticket); with five conclusive runs or more, and when Jeffreys' lower bound at 95 % "
       "says so, too. Another period has the same shares of it.");
   verb->Note(
-      "The file of --metrics is for the textfile collector of Prometheus' node exporter, or for a "
-      "Pushgateway (curl --data-binary @slo.prom http://HOST:9091/metrics/job/rharness): a hundred "
-      "families, no run.");
+      "The file of --metrics is for the textfile collector of Prometheus' node exporter; --push "
+      "takes the same series to a Pushgateway, in place of those that this history pushed before. "
+      "A "
+      "hundred families, and a hundred runs that do not reproduce any more, each for an alert of "
+      "its "
+      "own.");
   verb->ExitCode(kExitOk, "all objectives are met, or there are none");
   verb->ExitCode(kExitDrift, "one is missed, or its budget burns");
   verb->ExitCode(kExitUsage, "usage or invalid input");
@@ -88,6 +96,7 @@ void AddSloNotes(Command* verb) {
   verb->Example(
       "rharness slo --history runs.db --policy policy.yaml --html slo.html --metrics "
       "/var/lib/node_exporter/rharness_slo.prom");
+  verb->Example("rharness slo --history runs.db --policy policy.yaml --push http://gateway:9091");
 }
 
 }  // namespace
@@ -110,6 +119,8 @@ void AddSlo(Command& root) {
   verb.Add("--metrics", &arguments->metrics,
            "Write series for Prometheus to this file; - is stdout")
       .File();
+  verb.Add("--push", &arguments->push, "Send series for Prometheus to this Pushgateway")
+      .Value("URL");
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.objectives/v1)");
   AddSloNotes(&verb);
   verb.Do([arguments] {
