@@ -23,6 +23,7 @@ constexpr double kCell = 34.0;
 constexpr double kAnswer = 250.0;
 constexpr double kLeastWidth = 900.0;  // narrower ones would be drawn too large
 constexpr double kLetter = 6.4;        // of a letter, about
+constexpr double kCapital = 8.8;       // of a bold capital, of which names of variables consist
 constexpr int kNameCells = 44;  // longer ones are elided, each so that it is told from the others
 
 // Axes that a picture has columns for: those of the cause first of all, then in their order.
@@ -150,7 +151,7 @@ std::string SvgSearch(const IsolationReport& report, std::string_view id) {
   const auto rows = static_cast<double>(std::min(report.trials.size(), kMostRows));
   const double grid = cell * static_cast<double>(columns.size());
   const std::vector<std::string> texts = NamesOf(report, columns);
-  const double widest = WidestOf(texts) * kLetter;
+  const double widest = WidestOf(texts) * kCapital;
   const double names = 18.0 + widest * Slant(std::sin);
   // The last names lean out to the right.
   const double width =

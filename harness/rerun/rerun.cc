@@ -22,6 +22,7 @@
 #include "harness/rerun/collect.h"
 #include "harness/rerun/image_file.h"
 #include "harness/rerun/observed_run.h"
+#include "harness/rerun/short_temporary.h"
 
 namespace rharness {
 namespace {
@@ -197,8 +198,10 @@ class Attempt {
   }
 
   std::map<std::string, std::string> JobEnvironment() const {
-    return BuildJobEnvironment(ticket_.manifest, fs::absolute(workspace_.path), ticket_.gpus,
-                               ticket_.environment);
+    auto variables = BuildJobEnvironment(ticket_.manifest, fs::absolute(workspace_.path),
+                                         ticket_.gpus, ticket_.environment);
+    if (temporary_) temporary_->PutInto(&variables);
+    return variables;
   }
 
   // What the command sees, or would have seen. The host's packages are the run's own only when it
@@ -268,6 +271,7 @@ class Attempt {
       if (IsTrouble(made.error())) return made.error();
       return Block({"code", made.error().ToString()});
     }
+    if (RunsAmongUs(ticket_)) temporary_.emplace(fs::absolute(workspace_.path) / ".tmp");
     ObservedRun observed(ticket_, workspace_);
     ASSIGN_OR_RETURN(const auto ran, Execute(launcher, &observed));
     if (!ran) return {};
@@ -384,6 +388,7 @@ class Attempt {
   fs::path image_file_;
   Evidence evidence_;
   bool infrastructure_ = false;
+  std::optional<ShortTemporary> temporary_;  // while the command runs
 };
 
 }  // namespace

@@ -253,5 +253,25 @@ TEST_F(DrillProgram, DrillsTheRestWhenOneRunCannotBePutInPlace) {
   EXPECT_EQ(report.counts.at("identical"), 1);
 }
 
+// The workers of a PyTorch loader hand tensors over by sockets there, whose addresses have 107
+// bytes.
+TEST_F(DrillProgram, ARunCanMakeSocketsInItsTemporaryFolderHoweverDeepTheDrillLies) {
+  Write("train.sh",
+        "python3 -c 'import os, socket, tempfile\n"
+        "place = tempfile.mkdtemp(prefix=\"pymp-\")\n"
+        "socket.socket(socket.AF_UNIX).bind(place + \"/listener-01234567\")\n"
+        "print(os.path.realpath(place))' && echo run >> \"$1/calls\" && "
+        "echo '{\"metrics\": {\"accuracy\": 0.75}}' > metrics.json\n");
+  RecordRuns(1);
+  ASSERT_TRUE(std::filesystem::create_directory(At("tmp")));
+  environment_["TMPDIR"] = At("tmp").string();
+  const std::string deep = "drills/" + std::string(60, 'd') + "/" + std::string(60, 'e');
+  const ProcessResult drill = Run({kRharness, "drill", "--history", "runs.db", "--out", deep});
+  EXPECT_EQ(drill.outcome.exit_code, 0) << drill.stdout_text << drill.stderr_text;
+  EXPECT_THAT(Read(At(deep + "/runs/a/1/stdout.log")), HasSubstr(deep + "/runs/a/1/workspace/.tmp"))
+      << "they lie in the workspace all the same, where limits hold";
+  EXPECT_TRUE(std::filesystem::is_empty(At("tmp"))) << "nothing stays behind";
+}
+
 }  // namespace
 }  // namespace rharness

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 
 #include "harness/base/files.h"
@@ -42,6 +43,23 @@ TEST(IsolationPage, ShowsTheSearchAndNoScript) {
   EXPECT_THAT(page, HasSubstr("<svg"));
   EXPECT_THAT(page, HasSubstr("./runs/run/3/evidence.json"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
+}
+
+TEST(IsolationPage, TellsLongNamesOfTheSearchApartAndHasRoomForThem) {
+  IsolationReport report = Sample(2, 1);
+  const std::string shared = "env:TRAINING_PIPELINE_WITH_A_LONG_NAME_";
+  report.axes[0].name = shared + "OPTIMIZER_FUSED";
+  report.axes[1].name = shared + "SCHEDULER_FUSED";
+  const std::string drawing = SvgSearch(report, "s");
+  EXPECT_THAT(drawing, HasSubstr("OPTIMIZER_FUSED<title>"));
+  EXPECT_THAT(drawing, HasSubstr("SCHEDULER_FUSED<title>"));
+  double width = 0.0;
+  double height = 0.0;
+  const auto at = drawing.find("viewBox=\"0 0 ");
+  ASSERT_NE(at, drawing.npos);
+  ASSERT_EQ(std::sscanf(drawing.c_str() + at, "viewBox=\"0 0 %lf %lf\"", &width, &height), 2);
+  // 44 bold capitals of DejaVu Sans at 12 units are up to 370 long, and stand at 60 degrees.
+  EXPECT_GE(height, 320.0);
 }
 
 TEST(IsolationPage, SaysHowSureTheAnswerIsAndWhy) {
