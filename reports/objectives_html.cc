@@ -12,7 +12,7 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostObjectiveSections = 300;
-constexpr std::string_view kObjectivesRecord = "objectives.json";
+constexpr std::string_view kObjectivesRecord = "the output of --json";
 
 std::string_view ObjectiveKind(ObjectiveState state) { return VerdictName(VerdictOf(state)); }
 
@@ -71,6 +71,15 @@ std::string ObjectiveFacts(const FamilyObjectives& family) {
   fact("Never verified", ShareWords(family.never, family.runs));
   fact("All parts can be had", ShareWords(family.had, family.had + family.gone));
   fact("Time of reruns", RuntimeWords(family));
+  fact("Rerun until a verdict", family.seconds_to_verdict
+                                    ? fmt::format("{:.3g} s", *family.seconds_to_verdict)
+                                    : std::string("-"));
+  fact("Checkpoints equal to the bit", ShareWords(family.weights_equal, family.weights));
+  fact("Spread of metrics",
+       family.spread ? fmt::format("{:.2g} of the margin", *family.spread) : std::string("-"));
+  fact("Operators that warned", ShareWords(family.warned, family.looked_at));
+  fact("Data could be had", ShareWords(family.data_had, family.data));
+  fact("Nothing missing in the record", ShareWords(family.records_whole, family.records));
   if (!family.where.empty()) fact("Objective", HtmlCode(family.where));
   return fmt::format("<dl class=\"facts\">{}</dl>\n", facts);
 }

@@ -52,7 +52,18 @@ Json ToJson(const FamilyObjectives& family) {
                                 {"reruns", family.reruns},
                                 {"mean_seconds", family.mean_seconds},
                                 {"mean_ratio", family.mean_ratio},
-                                {"ratio_sd", family.ratio_sd}});
+                                {"ratio_sd", family.ratio_sd},
+                                {"seconds_to_verdict", family.seconds_to_verdict},
+                                {"weights", family.weights},
+                                {"weights_equal", family.weights_equal},
+                                {"metrics", family.metrics},
+                                {"spread", family.spread},
+                                {"looked_at", family.looked_at},
+                                {"warned", family.warned},
+                                {"data", family.data},
+                                {"data_had", family.data_had},
+                                {"records", family.records},
+                                {"records_whole", family.records_whole}});
   Json checks = Json::MakeArray();
   for (const ObjectiveCheck& check : family.checks) checks.Append(ToJson(check));
   Json alarms = Json::MakeArray();
@@ -67,6 +78,13 @@ Json ToJson(const FamilyObjectives& family) {
 Json ToJson(const ObjectivesReport& report) {
   Json families = Json::MakeArray();
   for (const FamilyObjectives& family : report.families) families.Append(ToJson(family));
+  Json broken = Json::MakeArray();
+  for (const BrokenRun& run : report.broken) {
+    broken.Append(Json::MakeObject({{"run_id", run.run_id},
+                                    {"family", run.family},
+                                    {"owner", run.owner},
+                                    {"verdict", run.verdict}}));
+  }
   return Json::MakeObject({{"schema", "rharness.objectives/v1"},
                            {"at", FormatTime(report.at)},
                            {"version", report.version},
@@ -76,7 +94,8 @@ Json ToJson(const ObjectivesReport& report) {
                            {"headline", report.headline},
                            {"next", report.next},
                            {"notes", PlainArray(report.notes)},
-                           {"families", std::move(families)}});
+                           {"families", std::move(families)},
+                           {"broken", std::move(broken)}});
 }
 
 }  // namespace rharness

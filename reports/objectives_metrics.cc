@@ -80,6 +80,24 @@ void AddIndicators(ObjectiveSeries* series) {
   series->ByFamily("rharness_slo_oldest_seconds",
                    "How long the run has waited that waits longest for a conclusive verdict.",
                    [](const FamilyObjectives& f) { return 86400.0 * f.oldest_days; });
+  series->ByFamily(
+      "rharness_slo_weights_equal_ratio",
+      "Runs with checkpoints equal to the bit among those whose checkpoints were compared.",
+      [](const FamilyObjectives& f) { return Ratio(f.weights_equal, f.weights); });
+  series->ByFamily("rharness_slo_metric_spread_ratio",
+                   "Root of the mean square of the largest differences of metrics, in margins.",
+                   [](const FamilyObjectives& f) { return OrNan(f.spread); });
+  series->ByFamily(
+      "rharness_slo_warned_ratio",
+      "Runs in which an operator has no deterministic implementation among the observed.",
+      [](const FamilyObjectives& f) { return Ratio(f.warned, f.looked_at); });
+  series->ByFamily("rharness_slo_data_had_ratio",
+                   "Runs whose data could be had as recorded among those with data.",
+                   [](const FamilyObjectives& f) { return Ratio(f.data_had, f.data); });
+  series->ByFamily("rharness_slo_records_whole_ratio", "Runs in whose record nothing is missing.",
+                   [](const FamilyObjectives& f) { return Ratio(f.records_whole, f.records); });
+  series->ByFamily("rharness_slo_seconds_to_verdict", "Wall time of reruns for one verdict.",
+                   [](const FamilyObjectives& f) { return OrNan(f.seconds_to_verdict); });
   series->ByFamily("rharness_slo_never_verified", "Runs without any conclusive verdict.",
                    [](const FamilyObjectives& f) { return static_cast<double>(f.never); });
   series->ByFamily("rharness_slo_rebuildable_ratio",
@@ -88,6 +106,19 @@ void AddIndicators(ObjectiveSeries* series) {
   series->ByFamily(
       "rharness_slo_runtime_ratio", "Mean time of a rerun over that of the recorded run.",
       [](const FamilyObjectives& f) { return f.reruns == 0 ? std::nan("") : f.mean_ratio; });
+}
+
+// The one series with a run's name: one alert is one run.
+void AddBroken(const ObjectivesReport& report, PrometheusSeries* out) {
+  constexpr std::string_view kName = "rharness_slo_run_broken";
+  out->Head(kName, "1 for a run that does not reproduce any more; a hundred at most.");
+  for (const BrokenRun& run : report.broken) {
+    out->Sample(kName,
+                fmt::format("family=\"{}\",owner=\"{}\",run_id=\"{}\",verdict=\"{}\"",
+                            PrometheusLabel(run.family), PrometheusLabel(run.owner),
+                            PrometheusLabel(run.run_id), PrometheusLabel(run.verdict)),
+                1.0);
+  }
 }
 
 }  // namespace
@@ -126,6 +157,7 @@ std::string WriteMetrics(const ObjectivesReport& report) {
                   add(fmt::format("alarm=\"{}\",window=\"short\"", alarm.name), alarm.short_burn);
                 }
               });
+  AddBroken(report, &series.out());
   return series.out().Take();
 }
 

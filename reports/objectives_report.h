@@ -74,13 +74,33 @@ struct FamilyObjectives {
   std::int64_t gone = 0;
   // Of reruns in the period that came to be compared.
   std::int64_t reruns = 0;
-  double mean_seconds = 0.0;        // of one
-  double mean_ratio = 0.0;          // to what was recorded
-  std::optional<double> ratio_sd;   // sample standard deviation
+  double mean_seconds = 0.0;                 // of one
+  double mean_ratio = 0.0;                   // to what was recorded
+  std::optional<double> ratio_sd;            // sample standard deviation
+  std::optional<double> seconds_to_verdict;  // of reruns, for one verdict; empty: no rerun
+  // Of runs by their last verdict in the period of which it was measured.
+  std::int64_t weights = 0;  // with checkpoints that were compared
+  std::int64_t weights_equal = 0;
+  std::int64_t metrics = 0;         // with a metric that has a margin
+  std::optional<double> spread;     // of their differences in margins: root of the mean square
+  std::int64_t looked_at = 0;       // under observation
+  std::int64_t warned = 0;          // of these: an operator has no deterministic implementation
+  std::int64_t data = 0;            // with data
+  std::int64_t data_had = 0;        // of these: all could be had as recorded
+  std::int64_t records = 0;         // whose record was looked at
+  std::int64_t records_whole = 0;   // of these: nothing is missing in it
   std::vector<BudgetAlarm> alarms;  // with an objective for reproducible
   std::vector<ObjectiveCheck> checks;
 
   ObjectiveState state() const;  // the worst of its checks; kMet without any
+};
+
+// A run that does not reproduce any more, for an alert of its own.
+struct BrokenRun {
+  std::string run_id;
+  std::string family;
+  std::string owner;
+  std::string verdict;  // "drifted" or "failed"
 };
 
 struct ObjectivesReport {
@@ -89,6 +109,7 @@ struct ObjectivesReport {
   std::string history;                     // where it is kept
   std::string policy;                      // its file; empty: none
   std::vector<FamilyObjectives> families;  // the worst first
+  std::vector<BrokenRun> broken;           // those judged last first; a hundred at most
   std::string headline;                    // one sentence
   std::string next;                        // what to do now; empty: nothing
   std::vector<std::string> notes;          // such as objectives that no family has
@@ -98,7 +119,8 @@ struct ObjectivesReport {
 Json ToJson(const ObjectivesReport& report);
 std::string WriteTerminal(const ObjectivesReport& report, int columns, bool color);
 std::string WriteHtml(const ObjectivesReport& report);  // a page without scripts
-// Prometheus text exposition, for the textfile collector or a Pushgateway: 100 families, no run.
+// Prometheus text exposition, for the textfile collector or a Pushgateway: 100 families, and the
+// broken runs.
 std::string WriteMetrics(const ObjectivesReport& report);
 
 }  // namespace rharness

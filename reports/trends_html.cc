@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostTrendRows = 300;
 constexpr std::size_t kMostTrendPictures = 40;
 constexpr std::size_t kMostTrendRuns = 500;
-constexpr std::string_view kTrendsRecord = "trends.json";
+constexpr std::string_view kTrendsRecord = "the output of --json";
 
 std::string_view TrendKind(const TrendSeries& series) {
   if (!series.changes.empty()) {

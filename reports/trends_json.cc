@@ -98,6 +98,7 @@ Json ChanceJson(const LastChance& chance) {
                            {"runs", chance.runs},
                            {"lost", chance.lost},
                            {"unproven", chance.unproven},
+                           {"elsewhere", chance.elsewhere},
                            {"kept", chance.kept},
                            {"unknown", chance.unknown},
                            {"list", ListOf(chance.list, RunJson)}});

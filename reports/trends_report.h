@@ -92,16 +92,17 @@ struct TrendOnly {
 struct LastChanceRun {
   std::string run_id;
   std::string family;
-  bool shown = false;  // reproduced, with what goes alone; else never, and recorded with it
+  bool shown = false;  // reproduced, with what goes alone; else not shown to, and recorded with it
   std::string words;
 };
 
 // What could not be rerun any more if something were gone.
 struct LastChance {
   std::vector<std::string> gone;    // "image=sha256:12*"
-  std::int64_t runs = 0;            // not retired
+  std::int64_t runs = 0;            // not retired: the sum of those below
   std::int64_t lost = 0;            // shown to reproduce with what goes alone
-  std::int64_t unproven = 0;        // never shown, and recorded with what goes
+  std::int64_t unproven = 0;        // not shown to, and recorded with what goes
+  std::int64_t elsewhere = 0;       // not shown to, and recorded without it
   std::int64_t kept = 0;            // shown to reproduce without it
   std::int64_t unknown = 0;         // nothing is known of where, or of the record
   std::vector<LastChanceRun> list;  // lost and unproven, lost first; a thousand at most

@@ -42,11 +42,11 @@ std::string ChanceWords(const LastChance& chance) {
   std::vector<std::string> gone;
   for (const std::string& one : chance.gone) gone.push_back(SafeText(one, 150));
   return fmt::format(
-      "Without {}: {} of {} were shown to reproduce with it alone, {} never and recorded with it; "
-      "{} reproduced without it; of {} it is not known.",
-      fmt::join(gone, " and "), chance.lost,
-      Counted(static_cast<std::uint64_t>(chance.runs), "run"), chance.unproven, chance.kept,
-      chance.unknown);
+      "Without {}: of {}, {} were shown to reproduce with it alone and {} without it; of those "
+      "that "
+      "were not shown to, {} were recorded with it and {} without it; of {} it is not known.",
+      fmt::join(gone, " and "), Counted(static_cast<std::uint64_t>(chance.runs), "run"),
+      chance.lost, chance.kept, chance.unproven, chance.elsewhere, chance.unknown);
 }
 
 std::string SurvivalWords(const TrendSurvival& survival) {

@@ -11,6 +11,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
@@ -106,6 +107,20 @@ Status WriteFiles(const std::vector<Output>& outputs) {
 const Output* OnStdout(const std::vector<Output>& outputs) {
   const auto output = std::ranges::find(outputs, kStdout, &Output::path);
   return output == outputs.end() ? nullptr : &*output;
+}
+
+int PrintReport(const std::vector<Output>& outputs, const Told& told) {
+  int printed = kExitOk;
+  if (const Output* output = OnStdout(outputs); output != nullptr) {
+    printed = Print(output->make());
+  } else if (told.as_json) {
+    printed = PrintJson(told.json());
+  } else if (!Globals().quiet) {
+    printed = Print(told.text());
+  } else if (told.exit_code != kExitOk) {
+    printed = Print(fmt::format("rharness {}: {}\n", told.verb, TerminalSafe(told.headline)));
+  }
+  return printed != kExitOk ? printed : told.exit_code;
 }
 
 }  // namespace rharness

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/json.h"
 #include "harness/base/result.h"
 
 namespace rharness {
@@ -32,6 +33,19 @@ Status MakeFolderOf(const std::filesystem::path& path);
 Status WriteFiles(const std::vector<Output>& outputs);
 // The one that goes to stdout; nullptr: none.
 const Output* OnStdout(const std::vector<Output>& outputs);
+
+// What a verb prints of a report: an output that goes to stdout, or JSON, or text; with --quiet the
+// headline alone, and only where there is something to do.
+struct Told {
+  std::string verb;  // "slo"
+  std::string headline;
+  int exit_code = 0;
+  bool as_json = false;
+  std::function<Json()> json;
+  std::function<std::string()> text;
+};
+// Returns the exit code: the report's, or that of a failure to print.
+int PrintReport(const std::vector<Output>& outputs, const Told& told);
 
 }  // namespace rharness
 

@@ -66,9 +66,11 @@ void AddAlerts(Command& root) {
   verb.Note(
       "Alerts: RharnessBudgetBurning (a page or a ticket, as the objective says), "
       "RharnessObjectiveMissed, RharnessDeterminismViolation (more than yesterday), "
+      "RharnessRunBroken (one a run that does not reproduce any more), "
       "RharnessObjectiveUnknown (for 7 days), RharnessObjectivesNotMeasured (for 2 days) and "
       "RharnessNoDrillSucceeded (for 7 days). Whether a budget burns is decided by `rharness slo`, "
-      "where the verdicts are; labels are history, family, owner and severity, never a run.");
+      "where the verdicts are; labels are history, family, owner and severity, and a run where an "
+      "alert is one run's.");
   verb.Note(
       "Routes: by owner and severity, to the receivers OWNER-page and OWNER-ticket, which notify "
       "nobody until they are filled in, or --webhook says where to; one notification a family, "

@@ -1,5 +1,4 @@
 // rharness slo: do families keep what their policy asks of them?
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
@@ -40,17 +39,16 @@ Result<int> MeasureAndTell(const SloArguments& arguments) {
   const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }},
                                        {arguments.metrics, [&] { return WriteMetrics(report); }}};
   RETURN_IF_ERROR(WriteFiles(outputs));
-  int printed = kExitOk;
-  if (const Output* output = OnStdout(outputs); output != nullptr) {
-    printed = Print(output->make());
-  } else if (arguments.json) {
-    printed = PrintJson(ToJson(report));
-  } else if (!Globals().quiet) {
-    printed = Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-  } else if (report.exit_code != kExitOk) {
-    printed = Print(fmt::format("rharness slo: {}\n", TerminalSafe(report.headline)));
-  }
-  return printed != kExitOk ? printed : report.exit_code;
+  return PrintReport(outputs, {.verb = "slo",
+                               .headline = report.headline,
+                               .exit_code = report.exit_code,
+                               .as_json = arguments.json,
+                               .json = [&] { return ToJson(report); },
+                               .text =
+                                   [&] {
+                                     return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
+                                                          ColorOn(STDOUT_FILENO));
+                                   }});
 }
 
 void AddSloNotes(Command* verb) {
@@ -76,7 +74,7 @@ void AddSloNotes(Command* verb) {
   verb->Note(
       "The file of --metrics is for the textfile collector of Prometheus' node exporter, or for a "
       "Pushgateway (curl --data-binary @slo.prom http://HOST:9091/metrics/job/rharness): a hundred "
-      "families, no run.");
+      "families, and the hundred runs that were found not to reproduce last, an alert each.");
   verb->ExitCode(kExitOk, "all objectives are met, or there are none");
   verb->ExitCode(kExitDrift, "one is missed, or its budget burns");
   verb->ExitCode(kExitUsage, "usage or invalid input");

@@ -1,5 +1,4 @@
 // rharness trends: how did reproducibility go over time, and what hangs on what?
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
@@ -35,17 +34,16 @@ Result<int> TellTrends(const TrendsArguments& arguments) {
   report.history = arguments.history;
   const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }}};
   RETURN_IF_ERROR(WriteFiles(outputs));
-  int printed = kExitOk;
-  if (const Output* output = OnStdout(outputs); output != nullptr) {
-    printed = Print(output->make());
-  } else if (arguments.json) {
-    printed = PrintJson(ToJson(report));
-  } else if (!Globals().quiet) {
-    printed = Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-  } else if (report.exit_code != kExitOk) {
-    printed = Print(fmt::format("rharness trends: {}\n", TerminalSafe(report.headline)));
-  }
-  return printed != kExitOk ? printed : report.exit_code;
+  return PrintReport(outputs, {.verb = "trends",
+                               .headline = report.headline,
+                               .exit_code = report.exit_code,
+                               .as_json = arguments.json,
+                               .json = [&] { return ToJson(report); },
+                               .text =
+                                   [&] {
+                                     return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
+                                                          ColorOn(STDOUT_FILENO));
+                                   }});
 }
 
 void AddTrendsNotes(Command* verb) {

@@ -63,7 +63,7 @@ std::string SelectMeasures() {
     return fmt::format("SUM(CASE WHEN {} THEN 1 ELSE 0 END)", condition);
   };
   return fmt::format(
-      "SELECT s.family, COUNT(*), COUNT(w.weights_equal), {}, COUNT(w.margins), "
+      "SELECT s.family, COUNT(w.weights_equal), {}, COUNT(w.margins), "
       "COALESCE(SUM(w.margins * w.margins), 0.0), COUNT(w.warnings), {}, COUNT(w.data_had), {}, "
       "COUNT(w.not_recorded), {} FROM (SELECT m.*, ROW_NUMBER() OVER (PARTITION BY v.run_id ORDER "
       "BY d.sequence DESC) AS place FROM verdicts v JOIN verdict_measures m ON m.drill_id = "
@@ -169,18 +169,17 @@ Result<std::vector<MeasureTally>> SqlHistory::TallyMeasures(WallTime since, Wall
     const long long since_ms = ToMs(since);
     const long long until_ms = ToMs(until);
     MeasureTally tally;
-    long long runs = 0, weights = 0, equal = 0, metrics = 0, looked_at = 0, warned = 0;
+    long long weights = 0, equal = 0, metrics = 0, looked_at = 0, warned = 0;
     long long data = 0, had = 0, records = 0, admitted = 0;
     soci::statement query =
         (sql().prepare << SelectMeasures(), soci::use(since_ms, "since"),
-         soci::use(until_ms, "until"), soci::into(tally.family), soci::into(runs),
-         soci::into(weights), soci::into(equal), soci::into(metrics),
-         soci::into(tally.margins_squared), soci::into(looked_at), soci::into(warned),
-         soci::into(data), soci::into(had), soci::into(records), soci::into(admitted));
+         soci::use(until_ms, "until"), soci::into(tally.family), soci::into(weights),
+         soci::into(equal), soci::into(metrics), soci::into(tally.margins_squared),
+         soci::into(looked_at), soci::into(warned), soci::into(data), soci::into(had),
+         soci::into(records), soci::into(admitted));
     query.execute();
     std::vector<MeasureTally> tallies;
     while (query.fetch()) {
-      tally.runs = runs;
       tally.weights = weights;
       tally.weights_equal = equal;
       tally.metrics = metrics;

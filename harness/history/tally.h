@@ -51,10 +51,9 @@ struct RuntimeTally {
   std::optional<double> ratio_sd;  // sample standard deviation; none of a single one
 };
 
-// Of the last verdict of each run in a window that has something measured: how many, and of what.
+// Of each run the last verdict in a window of which something was measured: of how many runs what.
 struct MeasureTally {
   std::string family;
-  std::int64_t runs = 0;
   std::int64_t weights = 0;  // with checkpoints on both sides
   std::int64_t weights_equal = 0;
   std::int64_t metrics = 0;      // with a metric that has a margin

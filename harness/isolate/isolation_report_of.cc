@@ -261,11 +261,11 @@ void SayUndecided(const SearchDone& done, IsolationReport* report) {
     report->next = "see what its reruns left, and mend that first";
   } else if (state.end == SearchEnd::kChance) {
     report->headline =
-        "the difference comes and goes by chance: with everything changed it is seen no more often "
-        "than with nothing changed";
+        "the difference may come and go by chance: with everything changed it is not shown to be "
+        "seen more often than with nothing changed";
     report->next =
-        "no change here is its cause, or it does too little: more --end-reruns would "
-        "show how much";
+        "either no change here is its cause, or it does too little: more --end-reruns would show "
+        "how much";
   } else if (state.end == SearchEnd::kForeignAnswers) {
     report->headline = "the answers in this folder are of another search";
     report->next = "begin anew in an empty folder";

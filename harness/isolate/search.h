@@ -88,8 +88,8 @@ enum class SearchEnd {
   kEndNotJudged,    // one of these two could not be judged
   kContradiction,   // answers fit no cause: changes hide each other, or answers are less sure than
                     // stated
-  kChance,          // nothing is named, and with everything changed the difference is seen no more
-                    // often than with nothing changed
+  kChance,          // nothing is named, and with everything changed the difference is not shown to
+                    // be seen more often than with nothing changed
   kBudget,          // not decidable with this budget
   kForeignAnswers,  // the answers are of another search
 };

@@ -51,6 +51,9 @@ std::vector<AlertRule> RulesOf(const AlertOptions& options) {
        "ticket", "",
        "runs of {{ $labels.family }} that are declared bitwise drifted: {{ $value }} in its "
        "period"},
+      {"RharnessRunBroken", "rharness_slo_run_broken == 1", "ticket", "",
+       "{{ $labels.run_id }} of {{ $labels.family }} does not reproduce any more: {{ "
+       "$labels.verdict }}"},
       {"RharnessObjectiveUnknown", "rharness_slo_check{state=\"unknown\"} == 1", "ticket",
        Seconds(options.unknown_days) + "s",
        "nothing is known of {{ $labels.family }}: {{ $labels.check }}; drill its runs"},
@@ -120,7 +123,7 @@ std::string AlertRoutes(const Policy& policy, const AlertOptions& options) {
   text +=
       "inhibit_rules:\n"
       "  - source_matchers: ['alertname=\"RharnessBudgetBurning\"', 'severity=\"page\"']\n"
-      "    target_matchers: ['severity=\"ticket\"']\n"
+      "    target_matchers: ['severity=\"ticket\"', 'alertname!=\"RharnessRunBroken\"']\n"
       "    equal: [history, family]\n"
       "receivers:\n";
   for (const std::string_view severity : {"page", "ticket"}) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -14,6 +15,7 @@ namespace rharness {
 namespace {
 
 constexpr double kDefaultPeriodDays = 28.0;
+constexpr std::size_t kMostBroken = 100;
 constexpr double kDay = 24.0 * 3600.0 * 1000.0;  // ms
 
 WallTime Before(WallTime now, double days) {
@@ -36,6 +38,7 @@ struct Period {
   Tallies day;
   Tallies hours;
   std::map<std::string, RuntimeTally> runtimes;
+  std::map<std::string, MeasureTally> measures;
 };
 
 Result<Tallies> TalliesOf(HistoryStore* history, WallTime now, double days) {
@@ -57,6 +60,9 @@ Result<Period> PeriodOf(HistoryStore* history, WallTime now, double days) {
   ASSIGN_OR_RETURN(auto runtimes,
                    history->TallyRuntimes(Before(now, days), now + std::chrono::milliseconds(1)));
   for (RuntimeTally& one : runtimes) period.runtimes[one.family] = std::move(one);
+  ASSIGN_OR_RETURN(auto measures,
+                   history->TallyMeasures(Before(now, days), now + std::chrono::milliseconds(1)));
+  for (MeasureTally& one : measures) period.measures[one.family] = std::move(one);
   return period;
 }
 
@@ -71,6 +77,24 @@ VerdictCounts CountsOf(const Tallies& tallies, const std::string& family) {
                           : counts.inconclusive) += runs;
   }
   return counts;
+}
+
+void FillMeasures(const Period& period, FamilyObjectives* family) {
+  const auto found = period.measures.find(family->family);
+  if (found == period.measures.end()) return;
+  const MeasureTally& tally = found->second;
+  family->weights = tally.weights;
+  family->weights_equal = tally.weights_equal;
+  family->metrics = tally.metrics;
+  if (tally.metrics > 0) {
+    family->spread = std::sqrt(tally.margins_squared / static_cast<double>(tally.metrics));
+  }
+  family->looked_at = tally.looked_at;
+  family->warned = tally.warned;
+  family->data = tally.data;
+  family->data_had = tally.data_had;
+  family->records = tally.records;
+  family->records_whole = tally.admitted;
 }
 
 void FillVerdicts(const Period& period, FamilyObjectives* family) {
@@ -91,7 +115,11 @@ void FillVerdicts(const Period& period, FamilyObjectives* family) {
     family->mean_seconds = found->second.wall_seconds / static_cast<double>(family->reruns);
     family->mean_ratio = found->second.mean_ratio;
     family->ratio_sd = found->second.ratio_sd;
+    family->seconds_to_verdict =
+        found->second.wall_seconds /
+        static_cast<double>(std::max<std::int64_t>(found->second.verdicts, 1));
   }
+  FillMeasures(period, family);
   FillRate(family);
 }
 
@@ -270,6 +298,14 @@ Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& 
   ASSIGN_OR_RETURN(report.families, measuring.Measure());
   std::ranges::stable_sort(report.families, {}, RankOf);
   report.notes = FindIdleObjectives(policy, report.families);
+  ASSIGN_OR_RETURN(const auto broken, history->LastBad(kMostBroken));
+  for (const HistoryEntry& entry : broken) {
+    const Objective* objective = policy.FindObjective(entry.family);
+    report.broken.push_back({.run_id = entry.run_id,
+                             .family = entry.family,
+                             .owner = objective == nullptr ? "" : objective->owner,
+                             .verdict = entry.last_verdict});
+  }
   Conclude(&report);
   // Nobody is held to what was meant for somebody.
   if (!report.notes.empty() && report.exit_code == 0) report.exit_code = 3;

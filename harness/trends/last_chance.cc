@@ -110,15 +110,21 @@ LastChance LastChanceOf(const Tracks& tracks, const std::vector<Stack>& stacks,
     JudgeShown(run, tracks.families().At(run.family), places, &chance);
   }
   for (const UnshownRun& run : unshown) {
-    if (!run.recorded) {
-      ++chance.unknown;
-    } else if (std::ranges::any_of(gone, [&](const Gone& one) { return one.Has(*run.recorded); })) {
+    const bool known = run.recorded && std::ranges::all_of(gone, [&](const Gone& one) {
+                         return one.Knows(*run.recorded);
+                       });
+    if (run.recorded &&
+        std::ranges::any_of(gone, [&](const Gone& one) { return one.Has(*run.recorded); })) {
       ++chance.unproven;
       List({.run_id = run.run_id,
             .family = run.family,
             .shown = false,
-            .words = "never reproduced, and recorded with what goes"},
+            .words = "not shown to reproduce, and recorded with what goes"},
            &chance);
+    } else if (known) {
+      ++chance.elsewhere;
+    } else {
+      ++chance.unknown;
     }
   }
   chance.runs = static_cast<std::int64_t>(tracks.shown().size() + unshown.size());

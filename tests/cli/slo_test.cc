@@ -33,6 +33,15 @@ TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
   const Json& tiny = json->Find("families")->AsArray().front();
   EXPECT_EQ(tiny.Find("bad")->ToDouble(), 5.0);
   EXPECT_EQ(tiny.Find("flipped")->ToDouble(), 5.0);
+  EXPECT_EQ(tiny.Find("records")->ToDouble(), 5.0) << "of each the record was looked at";
+  EXPECT_EQ(tiny.Find("weights")->ToDouble(), 0.0) << "none has a checkpoint";
+  EXPECT_GT(tiny.Find("seconds_to_verdict")->ToDouble().value_or(0.0), 0.0);
+  const auto& broken = json->Find("broken")->AsArray();
+  ASSERT_EQ(broken.size(), 5U);
+  EXPECT_EQ(broken.front().Find("verdict")->AsString(), "drifted");
+  EXPECT_THAT(Read(At("slo.prom")),
+              HasSubstr("rharness_slo_run_broken{history=\"runs.db\",family=\"tiny\","
+                        "owner=\"ada\",run_id=\"c\",verdict=\"drifted\"} 1\n"));
 }
 
 TEST_F(SloProgram, RefusesWhatItCannotMeasure) {

@@ -116,6 +116,59 @@ TEST_P(TalliesTest, CompareTheTimeOfRerunsWithThatOfTheRuns) {
   EXPECT_FALSE(one->front().ratio_sd);
 }
 
+TEST_P(TalliesTest, CountWhatTheLastVerdictsMeasured) {
+  const auto drill = [&](const std::string& id, const char* day,
+                         std::vector<std::pair<std::string, VerdictMeasures>> measured) {
+    std::vector<RerunRecord> reruns;
+    std::vector<VerdictRecord> records;
+    for (auto& [run_id, measures] : measured) {
+      reruns.push_back({id, run_id, 1, "exited with 0", 1.0, "e"});
+      records.push_back(MakeVerdict(id, run_id, "drifted", day));
+      records.back().measures = std::move(measures);
+    }
+    ASSERT_TRUE(store_->AddDrill(DrillRecord{id, At(day), At(day), 0}, reruns, records).ok());
+  };
+  drill("d1", kDay1,
+        {{"a", {.weights_equal = true, .margins = 9.0, .warnings = 7, .not_recorded = 3}},
+         {"b", {.margins = 0.25, .warnings = 0, .data_had = false}}});
+  drill("d2", kDay2,
+        {{"a", {.weights_equal = false, .margins = 0.5, .data_had = true, .not_recorded = 0}},
+         {"c", {.weights_equal = true, .warnings = 2}}});
+  AddDrill("d3", kDay3, {{"b", "identical"}});  // which measured nothing
+  const auto tallies = store_->TallyMeasures(At(kDay1), At(kDay4));
+  ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
+  ASSERT_EQ(tallies->size(), 1U);
+  const MeasureTally& mlp = tallies->front();
+  EXPECT_EQ(mlp.family, "mlp");
+  EXPECT_EQ(mlp.weights, 2) << "a and c";
+  EXPECT_EQ(mlp.weights_equal, 1);
+  EXPECT_EQ(mlp.metrics, 2) << "a and b";
+  EXPECT_DOUBLE_EQ(mlp.margins_squared, 0.5 * 0.5 + 0.25 * 0.25);
+  EXPECT_EQ(mlp.looked_at, 2) << "b and c";
+  EXPECT_EQ(mlp.warned, 1);
+  EXPECT_EQ(mlp.data, 2) << "a and b";
+  EXPECT_EQ(mlp.data_had, 1);
+  EXPECT_EQ(mlp.records, 1);
+  EXPECT_EQ(mlp.admitted, 1);
+  EXPECT_THAT(*store_->TallyMeasures(At(kDay3), At(kDay4)), IsEmpty());
+}
+
+TEST_P(TalliesTest, ListTheRunsThatDoNotReproduceThoseJudgedLastFirst) {
+  AddDrill("d1", kDay1, {{"a", "drifted"}, {"b", "failed"}, {"c", "drifted"}});
+  AddDrill("d2", kDay2, {{"a", "drifted"}, {"c", "identical"}, {"other", "inconclusive"}});
+  const auto ids = [&](std::size_t limit) {
+    std::vector<std::string> found;
+    const auto bad = store_->LastBad(limit);
+    EXPECT_TRUE(bad.ok()) << bad.error().ToString();
+    for (const HistoryEntry& one : *bad) found.push_back(one.run_id + " " + one.last_verdict);
+    return found;
+  };
+  EXPECT_THAT(ids(10), ElementsAre("a drifted", "b failed"));
+  EXPECT_THAT(ids(1), ElementsAre("a drifted"));
+  ASSERT_TRUE(store_->Retire("a", "its image is gone", At(kDay3)).ok());
+  EXPECT_THAT(ids(10), ElementsAre("b failed"));
+}
+
 TEST_P(TalliesTest, CountTheLastAnswersToWhetherRunsCanBeRebuilt) {
   ASSERT_TRUE(store_->AddRebuild({"a", At(kDay1), "had", "[]"}).ok());
   ASSERT_TRUE(store_->AddRebuild({"a", At(kDay2), "gone", "[]"}).ok());

@@ -56,6 +56,10 @@ tests:
         values: '1x200'
       - series: 'rharness_slo_determinism_violations{history="h",family="mlp",owner="ada"}'
         values: '1x40 2x40'
+      - series: 'rharness_slo_run_broken{history="h",family="mlp",owner="ada",run_id="mlp-1",verdict="drifted"}'
+        values: '_x3 1x5'
+      - series: 'rharness_slo_run_broken{history="h",family="mlp",owner="ada",run_id="mlp-2",verdict="failed"}'
+        values: '_x3 1x40'
       - series: 'rharness_slo_timestamp_seconds{history="h"}'
         values: '0x200'
     alert_rule_test:
@@ -74,6 +78,14 @@ tests:
             exp_annotations:
               summary: "mlp misses its objective: stale"
               runbook_url: https://wiki/RharnessObjectiveMissed
+      - {eval_time: 2h, alertname: RharnessRunBroken, exp_alerts: []}
+      - eval_time: 20h
+        alertname: RharnessRunBroken
+        exp_alerts:
+          - exp_labels: {history: h, family: mlp, owner: ada, run_id: mlp-2, verdict: failed, severity: ticket}
+            exp_annotations:
+              summary: "mlp-2 of mlp does not reproduce any more: failed"
+              runbook_url: https://wiki/RharnessRunBroken
       - {eval_time: 39h, alertname: RharnessDeterminismViolation, exp_alerts: []}
       - eval_time: 50h
         alertname: RharnessDeterminismViolation
@@ -106,7 +118,7 @@ TEST_F(AlertFiles, FireWhatTheyMustAsPromtoolSees) {
   Write("test.yaml", kRuleTest);
   const auto [checked, said] = Tool({"promtool", "check", "rules", At("rules.yaml")});
   EXPECT_EQ(checked, 0) << said;
-  EXPECT_THAT(said, HasSubstr("8 rules found"));
+  EXPECT_THAT(said, HasSubstr("9 rules found"));
   const auto [tested, told] = Tool({"promtool", "test", "rules", At("test.yaml")});
   EXPECT_EQ(tested, 0) << told;
   // The test can fail: an alarm that fires is one.

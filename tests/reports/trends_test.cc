@@ -92,7 +92,7 @@ TEST(TrendsPage, IsWellFormedAndHasNoMarkupOfStrangers) {
   EXPECT_THAT(page, HasSubstr("coincides with driver"));
   EXPECT_THAT(page, HasSubstr("not yet a cause"));
   EXPECT_THAT(page, HasSubstr("<svg"));
-  EXPECT_THAT(page, HasSubstr("2 more are in trends.json")) << "of three runs one is listed";
+  EXPECT_THAT(page, HasSubstr("2 more are in the output of --json")) << "of three runs one is listed";
 }
 
 TEST(TrendsTerminal, KeepsToItsColumnsAndEscapes) {

@@ -166,7 +166,9 @@ TEST_F(Trends, ListWhatCannotBeRerunWithoutSomething) {
   AddDrill("mlp", 2, 1, 0, kNew, "n2");
   const auto ids = [](const TrendsReport& report) {
     std::vector<std::string> list;
-    for (const LastChanceRun& one : report.last_chance->list) {
+    const LastChance& all = *report.last_chance;
+    EXPECT_EQ(all.lost + all.kept + all.unproven + all.elsewhere + all.unknown, all.runs);
+    for (const LastChanceRun& one : all.list) {
       if (one.shown) list.push_back(one.run_id);
     }
     return list;
