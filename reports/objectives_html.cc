@@ -77,7 +77,7 @@ std::string ObjectiveFacts(const FamilyObjectives& family) {
   fact("Checkpoints equal to the bit", ShareWords(family.weights_equal, family.weights));
   fact("Spread of metrics",
        family.spread ? fmt::format("{:.2g} of the margin", *family.spread) : std::string("-"));
-  fact("Operators that warned", ShareWords(family.warned, family.looked_at));
+  fact("Runs with operators that warned", ShareWords(family.warned, family.looked_at));
   fact("Data could be had", ShareWords(family.data_had, family.data));
   fact("Nothing missing in the record", ShareWords(family.records_whole, family.records));
   if (!family.where.empty()) fact("Objective", HtmlCode(family.where));
