@@ -5,13 +5,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <system_error>
 
 #include "harness/base/descriptor.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 #include "harness/base/shown_url.h"
 #include "harness/base/trouble.h"
 #include "harness/fetch/dvc_source.h"
@@ -44,6 +47,58 @@ std::string WhyNot(const Places& places, const DataItem& item) {
   if (!path.ok()) return path.error().ToString();
   const auto unfit = UnfitData(*path, item);
   return unfit.ok() ? *unfit : unfit.error().ToString();
+}
+
+// Of a file, or of all files of a folder; nothing where it is something else, such as a link.
+std::optional<std::uint64_t> SizeOf(const fs::path& path) {
+  std::error_code error;
+  const auto status = fs::symlink_status(path, error);
+  if (fs::is_regular_file(status)) {
+    const auto size = fs::file_size(path, error);
+    return error ? std::nullopt : std::optional<std::uint64_t>(size);
+  }
+  if (!fs::is_directory(status)) return std::nullopt;
+  std::uint64_t total = 0;
+  fs::recursive_directory_iterator entry(path, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    if (fs::is_regular_file(entry->symlink_status(error))) total += entry->file_size(error);
+  }
+  return error ? std::nullopt : std::optional(total);
+}
+
+// By its kind and size: its hash was looked at when it came in, and is again by who uses it.
+bool MayBe(const DataItem& item, const fs::path& cached) {
+  std::error_code error;
+  const bool folder = fs::is_directory(fs::symlink_status(cached, error));
+  if ((item.kind == "file" && folder) || (item.kind == "directory" && !folder)) return false;
+  const auto size = SizeOf(cached);
+  return size && (IsTable(item) || item.size_bytes == 0 || *size == item.size_bytes);
+}
+
+// What was left by a fetch that was killed. What is younger than a day may be another's that goes
+// on.
+void ClearLeftovers(const fs::path& incoming) {
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24);
+  std::error_code error;
+  std::vector<fs::path> leftovers;
+  for (fs::directory_iterator entry(incoming, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_symlink(unknown)) continue;
+    auto newest = entry->last_write_time(unknown);
+    if (unknown) continue;
+    for (fs::recursive_directory_iterator below(entry->path(), unknown), last;
+         !unknown && below != last; below.increment(unknown)) {
+      if (!below->is_symlink()) newest = std::max(newest, below->last_write_time(unknown));
+    }
+    if (newest < old) leftovers.push_back(entry->path());
+  }
+  for (const fs::path& path : leftovers) {
+    if (const Status removed = RemoveTree(path); !removed.ok()) {
+      LogWarning(
+          fmt::format("what a fetch left could not be removed: {}", removed.error().ToString()));
+    }
+  }
 }
 
 // In the cache's own file system, so that it can be renamed into place.
@@ -151,7 +206,12 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
   const fs::path cached = PathInCache(options_.cache, item.sha256);
   if (cached.empty()) return as(FetchState::kUnpinned, "the record has no SHA-256 of it");
   std::error_code error;
-  if (fs::exists(cached, error)) return as(FetchState::kCached);
+  if (fs::exists(fs::symlink_status(cached, error))) {
+    if (MayBe(item, cached)) return as(FetchState::kCached);
+    return as(FetchState::kFailed,
+              fmt::format("what lies in the cache is not it; expected {} bytes, remove {}",
+                          item.size_bytes, cached.string()));
+  }
   const auto there = InPlace(options_.places, item);
   if (there && !options_.copy) return as(FetchState::kInPlace);
   if (!there && IsTable(item)) return as(FetchState::kNowhere, WhyNot(options_.places, item));
@@ -181,6 +241,8 @@ Result<Fetched> Fetcher::FetchItem(const Manifest& manifest, const DataItem& ite
 }
 
 Result<std::vector<Fetched>> Fetcher::Fetch(const Manifest& manifest) {
+  if (!options_.dry_run && !cleared_) ClearLeftovers(options_.cache / "incoming");
+  cleared_ = true;
   std::vector<Fetched> all;
   for (const DataItem& item : manifest.data) {
     if (options_.should_cancel && options_.should_cancel()) break;

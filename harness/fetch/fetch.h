@@ -50,7 +50,7 @@ struct FetchOptions {
 
 // One content is brought once, however many runs have it. Sources: DVC's caches (dvc_source.h), then
 // those of remote.h (files). Later ones that fit the budget are still brought after one that does
-// not.
+// not. What a killed fetch left in the cache a day ago is removed.
 class Fetcher {
  public:
   explicit Fetcher(FetchOptions options) : options_(std::move(options)) {}
@@ -66,6 +66,7 @@ class Fetcher {
 
   FetchOptions options_;
   std::uint64_t brought_bytes_ = 0;
+  bool cleared_ = false;
 };
 
 }  // namespace rharness

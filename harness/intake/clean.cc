@@ -53,8 +53,8 @@ std::optional<std::string> CleanHex(std::string_view text) {
   for (char& c : hex) {
     if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
   }
-  const bool good = !hex.empty() && hex.size() <= 128 &&
-                    hex.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  const bool good = !hex.empty() && hex.size() <= 128 && std::ranges::all_of(hex, is_digit);
   return good ? std::optional(hex) : std::nullopt;
 }
 

@@ -311,6 +311,14 @@ Result<std::vector<DvcListed>> ParseDvcListing(std::string_view text, const std:
       return InvalidInput(fmt::format("{} is there twice", QuotedShort(files.back().path)), file);
     }
   }
+  for (const DvcListed& one : files) {
+    for (auto slash = one.path.find('/'); slash != one.path.npos;
+         slash = one.path.find('/', slash + 1)) {
+      const std::string_view folder = std::string_view(one.path).substr(0, slash);
+      if (!seen.contains(folder)) continue;
+      return InvalidInput(fmt::format("{} is a file and a folder", QuotedShort(folder)), file);
+    }
+  }
   return files;
 }
 

@@ -45,6 +45,8 @@ struct MlflowFiles::Listing {
   std::vector<std::string>* remarks;
   std::vector<std::string> folders;
   std::set<std::string> visited;
+  std::size_t known_folders = 1;
+  bool cut = false;  // there is more than is taken
 
   // What a server lists must lie below the folder that it was asked for.
   void Add(const std::string& folder, const Json& file) {
@@ -58,8 +60,13 @@ struct MlflowFiles::Listing {
     if (!visited.insert(path).second) return;
     const Json* is_folder = file.Find("is_dir");
     if (is_folder != nullptr && is_folder->kind() == Json::Kind::kBool && is_folder->AsBool()) {
-      if (visited.size() < kMostFolders) folders.push_back(path);
-    } else if (artifacts->size() < kMostMlflowArtifacts) {
+      cut = cut || known_folders == kMostFolders;
+      if (known_folders == kMostFolders) return;
+      ++known_folders;
+      folders.push_back(path);
+    } else if (artifacts->size() == kMostMlflowArtifacts) {
+      cut = true;
+    } else {
       Artifact& artifact = artifacts->emplace_back();
       artifact.path = path;
       const auto size = MlflowInteger(file.Find("file_size"));
@@ -96,6 +103,12 @@ Status MlflowFiles::Read(const MlflowServed& served, std::vector<Artifact>* arti
     const std::string folder = std::move(listing.folders.back());
     listing.folders.pop_back();
     RETURN_IF_ERROR(List(folder, served, &listing));
+  }
+  if (listing.cut) {
+    remarks->push_back(
+        fmt::format("artifacts: more than {} files or {} folders; what is behind "
+                    "them was left out",
+                    kMostMlflowArtifacts, kMostFolders));
   }
   std::ranges::sort(*artifacts, {}, &Artifact::path);
   if (!import_->request().artifacts) return {};

@@ -184,7 +184,8 @@ void ReadWord(JsonReader& reader, std::string_view key, std::string* out) {
 
 void ReadHex(JsonReader& reader, std::string_view key, std::string* out) {
   if (!ReadString(reader, key, Presence::kOptional, out)) return;
-  if (out->size() > 128 || out->find_first_not_of("0123456789abcdef") != std::string::npos) {
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (out->size() > 128 || !std::ranges::all_of(*out, is_digit)) {
     reader.Fail(fmt::format("expected lower-case hexadecimal digits; found {}", Quoted(*out)), key);
   }
 }

@@ -1,6 +1,9 @@
 // The image: in an engine's own store, at its registry, or a file.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 
 #include "harness/base/files.h"
@@ -61,6 +64,34 @@ Answer AskSkopeo(const std::string& reference, Rebuilder::Asked* asked) {
           fmt::format("skopeo {}: {}", result.outcome.ToString(), LastLineOf(result.stderr_text))};
 }
 
+constexpr std::string_view kManifestTypes[] = {
+    "application/vnd.oci.image.manifest.v1+json", "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json"};
+
+std::string ValueOf(const HttpHeaders& headers, std::string_view name) {
+  const auto found = std::ranges::find(headers, name, &HttpHeaders::value_type::first);
+  return found == headers.end() ? "" : found->second;
+}
+
+// A page to sign in is answered with 200, too. Source: OCI distribution specification, "Pulling
+// manifests": the type is that of the manifest.
+Answer OfHeaders(const HttpHeaders& headers, const Image& image) {
+  const std::string digest = ValueOf(headers, "docker-content-digest");
+  if (!digest.empty() && digest != image.digest) {
+    return {PartState::kUnknown,
+            fmt::format("its registry answers with another one: {}", TerminalSafe(digest))};
+  }
+  const std::string whole = ValueOf(headers, "content-type");
+  const std::string_view type = std::string_view(whole).substr(0, whole.find_first_of("; "));
+  if (std::ranges::find(kManifestTypes, type) != std::end(kManifestTypes)) {
+    return {PartState::kHad, "its registry has it"};
+  }
+  return {PartState::kUnknown, fmt::format("its registry answers with '{}', which is no image's "
+                                           "manifest",
+                                           TerminalSafe(type.substr(0, 100)))};
+}
+
 // Without credentials. Source: OCI distribution specification, "Checking if content exists in the
 // registry".
 Answer AskRegistry(const Image& image, Rebuilder::Asked* asked) {
@@ -72,11 +103,8 @@ Answer AskRegistry(const Image& image, Rebuilder::Asked* asked) {
   if (!client.ok()) return {PartState::kUnknown, client.error().ToString()};
   const auto there =
       client->HeadersOf(fmt::format("/v2/{}/manifests/{}", image.repository, image.digest), {},
-                        "application/vnd.oci.image.manifest.v1+json, "
-                        "application/vnd.oci.image.index.v1+json, "
-                        "application/vnd.docker.distribution.manifest.v2+json, "
-                        "application/vnd.docker.distribution.manifest.list.v2+json");
-  if (there.ok()) return {PartState::kHad, "its registry has it"};
+                        fmt::format("{}", fmt::join(kManifestTypes, ", ")));
+  if (there.ok()) return OfHeaders(*there, image);
   if (there.error().code == ErrorCode::kNotFound) {
     return {PartState::kGone, "its registry does not have it: " + there.error().ToString()};
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <thread>
@@ -137,6 +138,41 @@ TEST_F(Fetch, NamesWhatCannotBeHadOrCostsTooMuch) {
   EXPECT_EQ(FetchRun().outcome.exit_code, 2);
 }
 
+TEST_F(Fetch, TakesNothingElseInTheCacheForTheData) {
+  const std::string other = "failed: what lies in the cache is not it";
+  std::filesystem::create_directories(Cached().parent_path());
+  ASSERT_EQ(::mkfifo(Cached().c_str(), 0600), 0);
+  EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr(other));
+  std::filesystem::remove(Cached());
+  for (const char* target : {"/dev/zero", "/etc/passwd"}) {
+    std::filesystem::create_symlink(target, Cached());
+    EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr(other)) << target;
+    std::filesystem::remove(Cached());
+  }
+  std::filesystem::create_directory(Cached());
+  EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr(other));
+  std::filesystem::remove(Cached());
+  Write(Cached().lexically_relative(At("")), "0.7");
+  const ProcessResult shorter = FetchRun({"--copy"});
+  EXPECT_THAT(shorter.stdout_text, HasSubstr(other));
+  EXPECT_EQ(shorter.outcome.exit_code, 3);
+  std::filesystem::remove(Cached());
+  EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr("1 fetched"));
+  EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr("1 cached"));
+}
+
+// Of a fetch that was killed; what is younger may be another's that goes on.
+TEST_F(Fetch, ClearsWhatWasLeftHalfWrittenADayAgo) {
+  const std::string name = "cache/incoming/" + Sha256HexOf("0.75");
+  Write(name + ".1", "0.");
+  Write(name + ".2", "0.");
+  std::filesystem::last_write_time(
+      At(name + ".1"), std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+  EXPECT_THAT(FetchRun({"--copy"}).stdout_text, HasSubstr("1 fetched"));
+  EXPECT_FALSE(std::filesystem::exists(At(name + ".1")));
+  EXPECT_TRUE(std::filesystem::exists(At(name + ".2")));
+}
+
 // The MD5s are md5sum's.
 TEST_F(Fetch, TakesFromACacheOfDvcsWhatHasTheRecordedHash) {
   std::filesystem::remove(At("value"));
@@ -179,6 +215,10 @@ TEST_F(Fetch, TakesFromACacheOfDvcsWhatHasTheRecordedHash) {
   Write("old/9d/d4e461268c8034f5c8564e155c67a6", "x");
   list("../b");
   EXPECT_THAT(FetchRun(both).stdout_text, HasSubstr("stays in its folder"));
+  list("a/b");
+  const ProcessResult both_ways = FetchRun(both);
+  EXPECT_THAT(both_ways.stdout_text, HasSubstr("'a' is a file and a folder"));
+  EXPECT_EQ(both_ways.outcome.exit_code, 3) << both_ways.stderr_text;
   list("s/c");
   EXPECT_THAT(FetchRun(both).stdout_text, HasSubstr("expected " + tree));
   list("s/b");

@@ -2,7 +2,7 @@
 
 Modes: good, flaky (every first request of a path fails with 503), broken (500), html, redirect,
 endless (a next page for ever), overlong (an artifact that goes on behind its stated size),
-denied (401 unless "Bearer s3cret"), models (the run has logged models,
+crowded (a run with 100,003 artifacts), denied (401 unless "Bearer s3cret"), models (the run has logged models,
 as servers of MLflow 3 tell them), modelless (their list fails).
 """
 import json
@@ -62,6 +62,8 @@ def answer(path, query):
         if "page_token" in query:
             return {"metrics": [{"key": "acc", "value": "NaN", "timestamp": 2, "step": "2"}]}
         return {"metrics": [{"key": "acc", "value": 0.5, "timestamp": 1, "step": 1}], "next_page_token": "2"}
+    if name == "artifacts/list" and MODE == "crowded":
+        return {"files": [{"path": f"f{i}"} for i in range(100_003)]}
     if name == "artifacts/list":
         return {"root_uri": "x", "files": [{"path": "w.bin", "is_dir": False, "file_size": "3"},
                                            {"path": "../evil", "is_dir": False}]}

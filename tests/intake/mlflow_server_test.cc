@@ -73,6 +73,17 @@ TEST_F(MlflowServerTest, GivesRunsWithAllPointsOfTheirMetricsAndHashedArtifacts)
   EXPECT_TRUE(HasRemark(run, "'../evil' was left out"));
 }
 
+TEST_F(MlflowServerTest, HasMoreArtifactsThanAreTakenAndThatIsTold) {
+  Serve("crowded");
+  ImportRequest request;
+  request.source = url_;
+  request.artifacts = false;
+  const ImportOutcome outcome = ImportAll(request);
+  ASSERT_EQ(outcome.runs.size(), 1u);
+  EXPECT_EQ(outcome.runs[0].artifacts.size(), 100'000u);
+  EXPECT_TRUE(HasRemark(outcome.runs[0], "more than 100000 files or 10000 folders"));
+}
+
 TEST_F(MlflowServerTest, IsReadNoFurtherThanItSaysThatAnArtifactGoes) {
   Serve("overlong");
   const ImportOutcome outcome = Import();

@@ -95,6 +95,22 @@ TEST_F(RebuildServers, ASourceIsAskedByHeadAndOnceForAllRuns) {
   EXPECT_THAT(asked, HasSubstr("HEAD /train.csv"));
 }
 
+// One that says 200 to everything, such as a page to sign in.
+TEST_F(RebuildServers, ThatAnswerOtherThanARegistryDoNotHaveTheImage) {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  Write("served/v2/ml/manifests/" + digest, "<html>sign in</html>");
+  const std::string address = Serve();
+  if (address.empty()) GTEST_SKIP() << "no python3 here";
+  manifest_.image = {.kind = "oci",
+                     .registry = address.substr(std::string("http://").size()),
+                     .repository = "ml",
+                     .tag = "1",
+                     .digest = digest};
+  const Part image = Parts("image").at(0);
+  EXPECT_EQ(image.state, PartState::kUnknown) << image.why;
+  EXPECT_THAT(image.why, HasSubstr("which is no image's manifest"));
+}
+
 TEST_F(RebuildServers, ThatAreNotThereAnswerNothing) {
   manifest_.data = {{.name = "a", .path = "a", .source = "http://127.0.0.1:9/a"}};
   EXPECT_EQ(Parts("data").at(0).state, PartState::kUnknown);
