@@ -1,0 +1,64 @@
+// Statements of the history, held to the trust policy.
+#include "harness/approval/statement_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <variant>
+
+#include "harness/attestation/verification.h"
+#include "harness/base/files.h"
+
+namespace rharness {
+
+Status HoldToTrust(const GatheredStatement& gathered, const SignedEnvelope& envelope,
+                   const Question& question, bool finished) {
+  const std::string where = gathered.where();
+  for (const SignedRecord& row : gathered.rows) {
+    ASSIGN_OR_RETURN(const Verified one,
+                     VerifyUnfinished(row.envelope, where, *question.trust, question.now));
+    const AcceptedKey& key = one.signed_by.front();
+    const auto known = std::ranges::find(question.trust->keys, key.name, &TrustedKey::name);
+    if (known == question.trust->keys.end() || !known->HoldsAt(row.entered)) {
+      return IntegrityError(fmt::format("key '{}' did not hold at {}, when it signed", key.name,
+                                        FormatTime(row.entered)),
+                            where);
+    }
+    if (row.signed_by != key.owner) {
+      return IntegrityError(fmt::format("the history names {} for a signature of {}",
+                                        TerminalSafe(row.signed_by), TerminalSafe(key.owner)),
+                            where);
+    }
+  }
+  if (gathered.withdrawal) {
+    const auto back =
+        VerifyStatement(gathered.withdrawal->envelope, where, *question.trust, question.now);
+    if (!back.ok()) return back.error();
+    const auto* said = std::get_if<Withdrawal>(&back->said);
+    if (said == nullptr || said->statement.sha256 != gathered.sha256) {
+      return IntegrityError("what takes it back was signed for something else", where);
+    }
+  }
+  if (!finished) return {};
+  ASSIGN_OR_RETURN(const Verified all,
+                   VerifyStatement(WriteEnvelope(envelope), where, *question.trust, question.now));
+  if (all.people() > 1) return {};
+  return IntegrityError("one person signed it, by whatever keys; it takes two", where);
+}
+
+std::size_t PeopleOf(const GatheredStatement& gathered) {
+  std::set<std::string> owners;
+  for (const SignedRecord& row : gathered.rows) owners.insert(OwnerKey(row.signed_by));
+  return owners.size();
+}
+
+std::string ApproversOf(const GatheredStatement& gathered) {
+  std::string text;
+  for (std::size_t i = 1; i < gathered.rows.size(); ++i) {
+    text += (text.empty() ? "" : ", ") + gathered.rows[i].signed_by;
+  }
+  return text;
+}
+
+}  // namespace rharness

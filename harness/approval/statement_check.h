@@ -1,0 +1,35 @@
+// Whether the signatures of a statement are what the history says of them.
+//
+// Role: private to this folder; for everything that takes two people.
+#ifndef RHARNESS_HARNESS_APPROVAL_STATEMENT_CHECK_H_
+#define RHARNESS_HARNESS_APPROVAL_STATEMENT_CHECK_H_
+
+#include <cstddef>
+#include <string>
+
+#include "harness/approval/retirement_records.h"
+#include "harness/attestation/envelope.h"
+#include "harness/attestation/trust.h"
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct Question {
+  const TrustPolicy* trust = nullptr;  // nullptr: signatures are not verified
+  WallTime now{};
+};
+
+// With a policy: as many keys as it asks for, each held when its signature was entered, and the
+// owners are whom the history names; one that is `finished` has two people. Errors: integrity.
+Status HoldToTrust(const GatheredStatement& gathered, const SignedEnvelope& envelope,
+                   const Question& question, bool finished);
+
+// By the names that the history has.
+std::size_t PeopleOf(const GatheredStatement& gathered);
+// All but the first: "Bob, Cyd".
+std::string ApproversOf(const GatheredStatement& gathered);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_APPROVAL_STATEMENT_CHECK_H_

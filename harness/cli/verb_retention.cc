@@ -1,0 +1,346 @@
+// rharness retention: what rules would delete, and deleting it once two people signed for the list.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/approval/deletion_approval.h"
+#include "harness/base/files.h"
+#include "harness/base/held_folder.h"
+#include "harness/base/log.h"
+#include "harness/cli/open_signer.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/verb.h"
+#include "harness/history/location.h"
+#include "harness/retention/carry_out.h"
+#include "harness/retention/retention_plan.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RetentionArguments {
+  std::string history;
+  std::string policy;
+  std::string root;
+  std::string list;    // where the list is written
+  std::string digest;  // of a list that was asked for
+  std::string reason;
+  double days = 7.0;
+  SignerOptions signing;
+  bool dry_run = false;
+  bool json = false;
+};
+
+Result<RetentionReport> PlanNow(const RetentionArguments& arguments, HistoryStore* store) {
+  RetentionInputs inputs{.root = arguments.root,
+                         .history = arguments.history,
+                         .policy = arguments.policy,
+                         .never = {arguments.policy, arguments.policy + ".intoto.jsonl"}};
+  for (const std::string& file : FilesOfHistory(arguments.history)) inputs.never.insert(file);
+  for (const std::string& file :
+       {arguments.signing.trust, arguments.signing.key, arguments.signing.passphrase_file}) {
+    if (!file.empty()) inputs.never.insert(file);
+  }
+  return PlanRetention(inputs, SystemClock().Now(), store);
+}
+
+Result<int> ShowPlan(const RetentionArguments& arguments) {
+  const std::pair<const std::string*, const char*> needed[] = {{&arguments.history, "--history"},
+                                                               {&arguments.policy, "--policy"},
+                                                               {&arguments.root, "--root"}};
+  for (const auto& [value, name] : needed) {
+    if (value->empty()) return InvalidInput("is needed", name);
+  }
+  std::vector<std::string> inputs = FilesOfHistory(arguments.history);
+  inputs.push_back(arguments.policy);
+  RETURN_IF_ERROR(CheckOutputs({arguments.list}, inputs, arguments.json));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
+  RETURN_IF_ERROR(WriteFiles({{arguments.list, [&] { return TextOf(report.list); }}}));
+  if (arguments.json) return PrintJson(ToJson(report));
+  return Globals().quiet ? kExitOk : Print(WriteTerminal(report));
+}
+
+Result<int> TellDeletion(const RetentionArguments& arguments, const DeletionTold& told) {
+  if (arguments.json) return PrintJson(ToJson(std::vector<DeletionTold>{told}));
+  return Globals().quiet ? kExitOk : Print(LineOf(told) + "\n");
+}
+
+// What was asked for, or approved, and is another list than what would be deleted now.
+Error ChangedSince(const std::string& now, const std::vector<DeletionTold>& all, Error error) {
+  for (auto told = all.rbegin(); told != all.rend(); ++told) {
+    if (told->list_sha256 == now || (told->state != "asked" && told->state != "approved")) continue;
+    error.message = fmt::format(
+        "{}; {} is {}, of {} and {}: what would be deleted has changed since", error.message,
+        told->list_sha256, told->state, Counted(told->items, "file"), FormatBytes(told->bytes));
+    break;
+  }
+  return error;
+}
+
+Result<int> RequestList(const RetentionArguments& arguments) {
+  ASSIGN_OR_RETURN(const OpenedSigner opened, OpenSigner(arguments.signing));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
+  const WallTime now = SystemClock().Now();
+  const auto valid = std::chrono::duration<double, std::ratio<86'400>>(arguments.days);
+  ASSIGN_OR_RETURN(
+      const DeletionTold told,
+      RequestDeletion(report.list, arguments.reason,
+                      now + std::chrono::duration_cast<std::chrono::milliseconds>(valid),
+                      {opened.signer.get(), &opened.trust, now}, store.get()));
+  return TellDeletion(arguments, told);
+}
+
+Result<int> ApproveList(const RetentionArguments& arguments) {
+  ASSIGN_OR_RETURN(const OpenedSigner opened, OpenSigner(arguments.signing));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
+  const WallTime now = SystemClock().Now();
+  const std::string digest = DigestOf(report.list);
+  const auto told = ApproveDeletion(digest, {opened.signer.get(), &opened.trust, now}, store.get());
+  if (told.ok()) return TellDeletion(arguments, *told);
+  if (told.error().code != ErrorCode::kNotFound) return told.error();
+  ASSIGN_OR_RETURN(const auto all, ListDeletions(nullptr, now, store.get()));
+  return ChangedSince(digest, all, told.error());
+}
+
+Result<int> WithdrawList(const RetentionArguments& arguments) {
+  ASSIGN_OR_RETURN(const OpenedSigner opened, OpenSigner(arguments.signing));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(
+      const DeletionTold told,
+      WithdrawDeletion(arguments.digest, arguments.reason,
+                       {opened.signer.get(), &opened.trust, SystemClock().Now()}, store.get()));
+  return TellDeletion(arguments, told);
+}
+
+// The list to carry out: one that was begun, else what the rules say now. Errors: what is missing
+// of its approval.
+struct ApprovedList {
+  DeletionList list;
+  DeletionTold told;
+};
+Result<ApprovedList> ToCarryOut(const DeletionList& planned, const TrustPolicy& trust,
+                                HistoryStore* store) {
+  const WallTime now = SystemClock().Now();
+  ASSIGN_OR_RETURN(std::vector<UnfinishedDeletion> unfinished, FindUnfinished(store));
+  for (UnfinishedDeletion& one : unfinished) {
+    const auto told = RequireApproved(one.record.list_sha256, true, trust, now, store);
+    if (told.ok()) {
+      LogInfo("goes on with the list " + one.record.list_sha256);
+      return ApprovedList{std::move(one.list), *told};
+    }
+    if (told.error().code != ErrorCode::kInvalidInput) return told.error();
+    LogWarning(told.error().ToString());
+  }
+  const std::string digest = DigestOf(planned);
+  const auto told = RequireApproved(digest, false, trust, now, store);
+  if (told.ok()) return ApprovedList{planned, *told};
+  if (told.error().code != ErrorCode::kNotFound) return told.error();
+  ASSIGN_OR_RETURN(const auto all, ListDeletions(nullptr, now, store));
+  return ChangedSince(digest, all, told.error());
+}
+
+// Before each file: what the rules keep by now is not deleted, whoever signed before.
+Status StillGoes(const DeletionItem& item, const RetentionReport& report) {
+  const bool listed = std::ranges::any_of(report.list.items, [&](const DeletionItem& now) {
+    return now.path == item.path && now.sha256 == item.sha256;
+  });
+  if (listed) return {};
+  ASSIGN_OR_RETURN(const HeldFolder root, HeldFolder::Open(report.list.root));
+  const auto file = root.OpenFile(item.path);
+  if (!file.ok() || file->size_bytes != item.size_bytes) return {};  // it is told as what it is
+  std::string why = "no rule lets it go";
+  for (const KeptRun& run : report.kept_runs) {
+    if (std::ranges::find(item.runs, run.run_id) != item.runs.end()) {
+      why = fmt::format("run {} is kept: {}", run.run_id, run.why);
+    }
+  }
+  for (const KeptFile& kept : report.kept_files) {
+    if (kept.path == item.path) why = kept.why;
+  }
+  return InvalidInput("was to be deleted, and is not any more: " + why, item.path);
+}
+
+Result<int> ApplyList(const RetentionArguments& arguments) {
+  if (arguments.dry_run) return ShowPlan(arguments);
+  ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(arguments.signing.trust));
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
+  ASSIGN_OR_RETURN(const ApprovedList approved, ToCarryOut(report.list, trust, store.get()));
+  if (approved.list.root != report.list.root) {
+    return InvalidInput("the list is for the folder " + approved.list.root, arguments.root);
+  }
+  ASSIGN_OR_RETURN(
+      const CarriedOut done,
+      CarryOut(
+          approved.list, approved.told.asked_by, approved.told.approved_by, &SystemClock(),
+          [&](const DeletionItem& item) { return StillGoes(item, report); }, store.get()));
+  ASSIGN_OR_RETURN(const DeletionTold told, RequireApproved(approved.told.list_sha256, true, trust,
+                                                            SystemClock().Now(), store.get()));
+  for (const std::string& path : done.missing) LogWarning(path + " was not there any more");
+  ASSIGN_OR_RETURN(const int printed, TellDeletion(arguments, told));
+  if (printed != kExitOk || done.changed.empty()) return printed;
+  return IntegrityError(fmt::format("{} stay; the first: {}", Counted(done.changed.size(), "file"),
+                                    done.changed.front()));
+}
+
+Result<int> ListLists(const RetentionArguments& arguments) {
+  TrustPolicy trust;
+  const bool trusted = !arguments.signing.trust.empty();
+  if (trusted) {
+    ASSIGN_OR_RETURN(trust, LoadTrustPolicy(arguments.signing.trust));
+  }
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const auto all,
+                   ListDeletions(trusted ? &trust : nullptr, SystemClock().Now(), store.get()));
+  int printed = kExitOk;
+  if (arguments.json) {
+    printed = PrintJson(ToJson(all));
+  } else if (!Globals().quiet) {
+    printed = Print(WriteTerminal(all));
+  }
+  const auto doubtful = std::ranges::find(all, "doubtful", &DeletionTold::state);
+  if (printed != kExitOk || doubtful == all.end()) return printed;
+  return IntegrityError("not as it was signed: " + LineOf(*doubtful));
+}
+
+constexpr char kRetention[] =
+    R"text(Rules stand in the policy (rharness help policy): by family how many runs, and for how many days, keep what they made; the first rule for a family is its own, a family without one keeps everything. Kept whatever a rule says: what a hold names, the last good run of a family, a run whose last verdict somebody has to look at (drifted, failed, inconclusive, not comparable, infra), one that a drill has now, one that depends on what a waiver is for; and every file that a run which is not retired needs to be rerun, as data, code, image or kept diff.
+
+Only artifacts that a manifest of the history names, with their SHA-256, below --root are ever deleted: no manifest, no drill's folder, no history, nothing behind a symbolic link.
+
+What would be deleted is a list, whose SHA-256 two people sign for (predicate urn:rharness:deletion:v1). request and approve make the list anew and sign for no other; apply refuses one that changed since. Of each file the history is told before it goes and after; its content is hashed once more before. After a crash, apply goes on.)text";
+
+using RetentionStep = Result<int> (*)(const RetentionArguments&);
+
+// `required`: not where there are verbs below, which have these options of their own.
+void AddPlanOptions(Command* verb, RetentionArguments* arguments, bool required) {
+  Option& history =
+      verb->Add(
+              "--history", &arguments->history,
+              "The history: sqlite:PATH, the path of its file, or postgresql://HOST:PORT/DATABASE")
+          .File("URL")
+          .Env("RHARNESS_HISTORY");
+  Option& policy = verb->Add("--policy", &arguments->policy,
+                             "YAML with rules of retention; see rharness help policy")
+                       .File()
+                       .Env("RHARNESS_POLICY");
+  Option& root = verb->Add("--root", &arguments->root,
+                           "Where relative locations of manifests lie; nothing else goes")
+                     .Folder();
+  if (!required) return;
+  history.Required();
+  policy.Required();
+  root.Required();
+}
+
+void FinishVerb(Command* verb, const std::shared_ptr<RetentionArguments>& arguments,
+                RetentionStep step) {
+  verb->ExitCode(kExitInfrastructure, "the history or a file could not be read or written");
+  verb->Do([arguments, step] {
+    const auto code = step(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+// `plans`: it makes the list anew.
+Command& AddRetentionStep(Command& root, const std::shared_ptr<RetentionArguments>& arguments,
+                          const char* name, const char* summary, RetentionStep step, bool plans) {
+  Command& verb = root.AddVerb(name, summary);
+  if (plans) {
+    AddPlanOptions(&verb, arguments.get(), true);
+  } else {
+    verb.Add("--history", &arguments->history,
+             "The history: sqlite:PATH, the path of its file, or postgresql://HOST:PORT/DATABASE")
+        .File("URL")
+        .Env("RHARNESS_HISTORY")
+        .Required();
+  }
+  verb.Add("--json", &arguments->json, "As JSON (rharness.deletions/v1)");
+  verb.ExitCode(kExitUsage, "there is no such request, or it cannot be signed or carried out now");
+  verb.ExitCode(kExitIntegrity, "a key that may not sign it, or what was signed is something else");
+  FinishVerb(&verb, arguments, step);
+  return verb;
+}
+
+void AddListSigning(Command& retention, const std::shared_ptr<RetentionArguments>& arguments) {
+  Command& request = AddRetentionStep(retention, arguments, "request",
+                                      "Ask that exactly this list be deleted", RequestList, true);
+  AddSignerOptions(&request, &arguments->signing, true);
+  request.Add("--reason", &arguments->reason, "Why, for who approves").Required();
+  request.Add("--valid", &arguments->days, "For how many days it can be approved and carried out")
+      .Value("DAYS")
+      .Between(0.001, 366)
+      .ShowDefault();
+  request.Example(
+      "rharness retention request --history runs.db --policy policy.yaml --root /srv/runs --reason "
+      "'disk is full' --key ada.pem --trust trust.yaml");
+
+  Command& approve =
+      AddRetentionStep(retention, arguments, "approve",
+                       "Approve it, as another person than who asked", ApproveList, true);
+  AddSignerOptions(&approve, &arguments->signing, true);
+  approve.Example(
+      "rharness retention approve --history runs.db --policy policy.yaml --root /srv/runs --key "
+      "bob.pem --trust trust.yaml");
+
+  Command& withdraw =
+      AddRetentionStep(retention, arguments, "withdraw",
+                       "Take back or reject what is not carried out yet", WithdrawList, false);
+  withdraw.Add("list", &arguments->digest, "The SHA-256 of the list").Required();
+  AddSignerOptions(&withdraw, &arguments->signing, true);
+  withdraw.Add("--reason", &arguments->reason, "Why, for those who ask later").Required();
+  withdraw.Example(
+      "rharness retention withdraw SHA256 --history runs.db --reason 'still needed' --key bob.pem "
+      "--trust trust.yaml");
+}
+
+}  // namespace
+
+void AddRetention(Command& root) {
+  auto arguments = std::make_shared<RetentionArguments>();
+  Command& retention = root.AddVerb(
+      "retention", "Show what rules of retention would delete, and delete it with two signatures");
+  AddPlanOptions(&retention, arguments.get(), false);
+  retention.Add("--json", &arguments->json, "As JSON (rharness.retention/v1)");
+  retention.Add("--dry-run", &arguments->dry_run,
+                "The default; with apply, too, nothing is deleted then");
+  retention.Add("--list", &arguments->list, "Write the list that two people sign for; - is stdout")
+      .File();
+  retention.Note(kRetention);
+  retention.ExitCode(kExitOk, "the list was made; it may be empty");
+  retention.ExitCode(kExitUsage, "the policy has no rules, or cannot be read");
+  FinishVerb(&retention, arguments, ShowPlan);
+  retention.Example(
+      "rharness retention --history runs.db --policy policy.yaml --root /srv/runs --dry-run");
+  AddListSigning(retention, arguments);
+
+  Command& apply =
+      AddRetentionStep(retention, arguments, "apply",
+                       "Delete what two people signed for, and nothing else", ApplyList, true);
+  apply.Add("--trust", &arguments->signing.trust, "The trust policy: whose signatures count")
+      .File()
+      .Required();
+  apply.ExitCode(kExitOk, "every file of the list is gone");
+  apply.Example(
+      "rharness retention apply --history runs.db --policy policy.yaml --root /srv/runs --trust "
+      "trust.yaml");
+
+  Command& list =
+      AddRetentionStep(retention, arguments, "list",
+                       "What was asked for, who approved, what is gone of it", ListLists, false);
+  list.Add("--trust", &arguments->signing.trust, "The trust policy: signatures are verified")
+      .File();
+  list.Example("rharness retention list --history runs.db --trust trust.yaml");
+}
+
+}  // namespace rharness

@@ -1,0 +1,126 @@
+// Which runs are kept whole, by rules, holds and what is known of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <tuple>
+
+#include "harness/retention/retention_plan.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kDay = 10;
+
+// "policy.yaml:3", from whichever folder it was named.
+std::string Place(const std::string& where) {
+  return std::filesystem::path(where).filename().string();
+}
+
+std::string Day(WallTime time) { return FormatTime(time).substr(0, kDay); }
+
+bool IsGood(const std::string& verdict) {
+  return verdict == "identical" || verdict == "equivalent";
+}
+
+// Somebody has still to find out what became of it.
+bool IsOpen(const std::string& verdict) {
+  return verdict == "drifted" || verdict == "failed" || verdict == "inconclusive" ||
+         verdict == "not_comparable" || verdict == "infra";
+}
+
+struct Family {
+  std::map<std::string, std::size_t> rank;  // by run_id: 0 is the one that was recorded last
+  std::string last_good;                    // a run_id; empty: none
+};
+
+std::map<std::string, Family> FamiliesOf(const std::vector<RunRecord>& runs) {
+  std::map<std::string, std::vector<const HistoryEntry*>> members;
+  for (const RunRecord& run : runs) members[run.entry.family].push_back(&run.entry);
+  std::map<std::string, Family> families;
+  for (auto& [name, entries] : members) {
+    std::ranges::sort(entries, [](const HistoryEntry* a, const HistoryEntry* b) {
+      return std::tie(b->started, b->run_id) < std::tie(a->started, a->run_id);
+    });
+    Family& family = families[name];
+    const HistoryEntry* good = nullptr;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      family.rank[entries[i]->run_id] = i;
+      if (!IsGood(entries[i]->last_verdict)) continue;
+      if (good == nullptr || entries[i]->verified > good->verified) good = entries[i];
+    }
+    if (good != nullptr) family.last_good = good->run_id;
+  }
+  return families;
+}
+
+std::string WaiverFor(const Manifest& manifest, const Policy& policy, WallTime now) {
+  for (const Waiver& waiver : policy.waivers) {
+    if (now >= waiver.until) continue;
+    for (const std::string& family : manifest.probe_families) {
+      if (NamesProbe(waiver.probes, "", family)) {
+        return fmt::format("waiver '{}' of what it depends on holds {}", waiver.probes,
+                           FormatUntil(waiver.until));
+      }
+    }
+  }
+  return "";
+}
+
+// Empty: nothing keeps it.
+std::string WhyKept(const RunRecord& run, const Family& family, const Policy& policy,
+                    WallTime now) {
+  const HistoryEntry& entry = run.entry;
+  for (const Hold& hold : policy.holds) {
+    if (hold.Names(entry.family, entry.run_id)) {
+      return fmt::format("hold: {} ({})", hold.reason, Place(hold.where));
+    }
+  }
+  const RetentionRule* rule = policy.FindRetention(entry.family);
+  if (rule == nullptr) return "no rule names family " + entry.family;
+  if (rule->keep_last && static_cast<double>(family.rank.at(entry.run_id)) < *rule->keep_last) {
+    return fmt::format("among the last {:.0f} of family {} ({})", *rule->keep_last, entry.family,
+                       Place(rule->where));
+  }
+  const std::chrono::duration<double, std::ratio<86'400>> age = now - entry.started;
+  if (rule->keep_days && age.count() < *rule->keep_days) {
+    return fmt::format("younger than {:.6g} days ({})", *rule->keep_days, Place(rule->where));
+  }
+  if (entry.run_id == family.last_good) return "last good run of family " + entry.family;
+  if (!entry.retired && IsOpen(entry.last_verdict)) {
+    return fmt::format("open: its last verdict is {}", entry.last_verdict);
+  }
+  return WaiverFor(run.manifest, policy, now);
+}
+
+}  // namespace
+
+std::vector<KeptRun> RunsToKeep(const std::vector<RunRecord>& runs, const Policy& policy,
+                                const std::set<std::string>& claimed, WallTime now) {
+  const std::map<std::string, Family> families = FamiliesOf(runs);
+  std::vector<KeptRun> kept;
+  for (const RunRecord& run : runs) {
+    const HistoryEntry& entry = run.entry;
+    const std::string why = claimed.contains(entry.run_id)
+                                ? "a drill has it now"
+                                : WhyKept(run, families.at(entry.family), policy, now);
+    if (!why.empty()) kept.push_back({entry.run_id, entry.family, why});
+  }
+  std::ranges::sort(kept, {}, &KeptRun::run_id);
+  return kept;
+}
+
+std::string WhyItGoes(const HistoryEntry& entry, const RetentionRule& rule) {
+  std::string text = fmt::format("recorded {}:", Day(entry.started));
+  if (rule.keep_last) {
+    text += fmt::format(" not among the last {:.0f} of family {}", *rule.keep_last, entry.family);
+  }
+  if (rule.keep_days) {
+    text += fmt::format("{} older than {:.6g} days", rule.keep_last ? "," : "", *rule.keep_days);
+  }
+  return text + fmt::format(" ({})", Place(rule.where));
+}
+
+}  // namespace rharness

@@ -1,0 +1,61 @@
+// What retention rules would delete and what they keep, with reasons. Model and writers.
+//
+// Role: pure; harness/retention fills it.
+#ifndef RHARNESS_REPORTS_RETENTION_REPORT_H_
+#define RHARNESS_REPORTS_RETENTION_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "reports/deletion_list.h"
+
+namespace rharness {
+
+struct KeptRun {
+  std::string run_id;
+  std::string family;
+  std::string why;
+};
+
+// A file that its runs let go of and that is not deleted all the same.
+struct KeptFile {
+  std::string run_id;
+  std::string path;
+  std::string why;
+};
+
+struct RetentionReport {
+  std::string history;
+  std::string policy;
+  DeletionList list;
+  std::vector<KeptRun> kept_runs;    // by run_id
+  std::vector<KeptFile> kept_files;  // by path
+};
+
+// "rharness.retention/v1".
+Json ToJson(const RetentionReport& report);
+// Each file with its bytes, why it goes, and what is lost by that; then what is kept and why.
+std::string WriteTerminal(const RetentionReport& report);
+
+// A request to delete what one list names, and what became of it: "rharness.deletions/v1".
+struct DeletionTold {
+  std::string list_sha256;
+  std::string state;  // "asked", "approved", "expired", "withdrawn", "begun", "done", "doubtful"
+  std::string reason;
+  std::string asked_by;
+  std::string asked;        // times as RFC 3339; empty: none
+  std::string approved_by;  // empty: nobody
+  std::string expires;
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t deleted = 0;  // of these items
+  std::string doubt;          // a sentence, of what is doubtful
+};
+Json ToJson(const std::vector<DeletionTold>& deletions);
+std::string WriteTerminal(const std::vector<DeletionTold>& deletions);  // a line each
+std::string LineOf(const DeletionTold& told);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_RETENTION_REPORT_H_

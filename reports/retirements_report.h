@@ -1,0 +1,64 @@
+// Retirements: what was asked for, approved, taken back, or is not as it was signed. Model and
+// writers.
+//
+// Role: pure; harness/approval fills it.
+#ifndef RHARNESS_REPORTS_RETIREMENTS_REPORT_H_
+#define RHARNESS_REPORTS_RETIREMENTS_REPORT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+enum class RetirementState {
+  kNone,       // nobody asked
+  kAsked,      // by one person
+  kExpired,    // nobody approved in time
+  kWithdrawn,  // taken back
+  kRetired,    // two people signed
+  kUnsigned,   // retired, and nobody signed
+  kDoubtful,   // the history does not say what was signed
+};
+std::string_view RetirementStateName(RetirementState state);  // "asked", "retired", ...
+
+struct RetirementTold {
+  std::string run_id;
+  RetirementState state = RetirementState::kNone;
+  std::string reason;
+  std::string statement_sha256;  // empty: none
+  std::string asked_by;
+  std::optional<WallTime> asked;
+  std::optional<WallTime> expires;
+  std::string approved_by;
+  std::optional<WallTime> approved;
+  std::string ended_by;  // who took it back
+  std::optional<WallTime> ended;
+  std::string doubt;      // a sentence, of kDoubtful
+  bool verified = false;  // the signatures were held to a trust policy
+};
+
+// "rharness.retirements/v1".
+Json ToJson(const std::vector<RetirementTold>& retirements);
+// A line each: "mlp-1: retired: its data is gone (asked for by Ada on 2026-06-01, approved by Bob
+// on 2026-06-02)".
+std::string WriteTerminal(const std::vector<RetirementTold>& retirements);
+std::string LineOf(const RetirementTold& told);
+
+// Of a run that is retired, beside the reason: who asked and who approved; "unsigned" without.
+struct RunRetirement {
+  std::string asked_by;
+  WallTime asked{};
+  std::string approved_by;
+  WallTime approved{};
+  std::string statement_sha256;
+};
+std::string RetiredInWords(const std::string& reason, const std::optional<RunRetirement>& by);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_RETIREMENTS_REPORT_H_

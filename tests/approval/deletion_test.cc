@@ -1,0 +1,136 @@
+// Two people sign for a list; one does not, and nobody signs for another one.
+#include <gmock/gmock.h>
+
+#include "harness/approval/deletion_approval.h"
+#include "tests/approval/people.h"
+#include "tests/history/store_fixture.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto kSevenDays = std::chrono::days(7);
+
+class Deletions : public HistoryTest {
+ protected:
+  void SetUp() override {
+    HistoryTest::SetUp();
+    if (!IsSkipped()) store_ = OpenStore();
+  }
+  static DeletionList List(const std::string& path = "a.bin") {
+    return {.root = "/srv/runs",
+            .policy_sha256 = std::string(64, 'e'),
+            .items = {{path, 7, std::string(64, 'c'), "weights", {"a"}, "old", "nothing"}}};
+  }
+  SigningPerson By(Signer* signer, int hours = 0) const {
+    return {signer, &trust_, now_ + std::chrono::hours(hours)};
+  }
+  Result<DeletionTold> Ask(Signer* signer, int hours = 0) {
+    return RequestDeletion(List(), "disk is full", now_ + std::chrono::hours(hours) + kSevenDays,
+                           By(signer, hours), store_.get());
+  }
+  Result<DeletionTold> Approve(Signer* signer, int hours = 1) {
+    return ApproveDeletion(DigestOf(List()), By(signer, hours), store_.get());
+  }
+  Result<DeletionTold> Require(int hours = 2, bool begun = false) {
+    return RequireApproved(DigestOf(List()), begun, trust_, now_ + std::chrono::hours(hours),
+                           store_.get());
+  }
+  template <class T>
+  void ExpectRefused(const Result<T>& result, ErrorCode code, const std::string& says) {
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, code) << result.error().ToString();
+    EXPECT_THAT(result.error().ToString(), HasSubstr(says));
+  }
+  void Force(const std::string& statement) {
+    store_.reset();
+    {
+      RawHistory raw(Url());
+      ASSERT_EQ(raw.RunPastTriggers(statement), "");
+    }
+    store_ = OpenStore();
+  }
+
+  const People people_{};
+  const TrustPolicy trust_ = people_.Trust();
+  const WallTime now_ = At(kDay2);
+  std::unique_ptr<HistoryStore> store_;
+};
+
+TEST_P(Deletions, AreApprovedByTheSecondPersonAndForThisListAlone) {
+  ExpectRefused(Require(), ErrorCode::kNotFound, "nobody asked for its deletion");
+  const auto asked = Ask(people_.ada.get());
+  ASSERT_TRUE(asked.ok()) << asked.error().ToString();
+  EXPECT_EQ(asked->state, "asked");
+  ExpectRefused(Require(), ErrorCode::kInvalidInput, "was asked for by Ada; somebody else");
+  ExpectRefused(Approve(people_.ada_at_home.get()), ErrorCode::kInvalidInput,
+                "somebody else has to approve");
+  ExpectRefused(Approve(people_.mallory.get()), ErrorCode::kIntegrity, "no key of the policy");
+  ExpectRefused(ApproveDeletion(DigestOf(List("b.bin")), By(people_.bob.get()), store_.get()),
+                ErrorCode::kNotFound, "nobody asked for its deletion");
+  const auto approved = Approve(people_.bob.get());
+  ASSERT_TRUE(approved.ok()) << approved.error().ToString();
+  EXPECT_EQ(approved->state, "approved");
+  const auto required = Require();
+  ASSERT_TRUE(required.ok()) << required.error().ToString();
+  EXPECT_EQ(required->approved_by, "Bob");
+  EXPECT_EQ(required->items, 1u);
+  EXPECT_EQ(required->bytes, 7u);
+}
+
+TEST_P(Deletions, AreNeitherApprovedNorCarriedOutWhenTheirTimeIsOver) {
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ExpectRefused(Approve(people_.bob.get(), 7 * 24), ErrorCode::kInvalidInput,
+                "could be approved and carried out until 2026-01-09T00:00:00.000Z");
+  ASSERT_TRUE(Approve(people_.bob.get()).ok());
+  ExpectRefused(Require(7 * 24), ErrorCode::kInvalidInput, "it has to be asked for anew");
+  EXPECT_TRUE(Require(7 * 24, true).ok()) << "what was begun is ended";
+  ASSERT_TRUE(Ask(people_.bob.get(), 7 * 24).ok());
+  ExpectRefused(Require(7 * 24 + 1), ErrorCode::kInvalidInput, "was asked for by Bob");
+}
+
+TEST_P(Deletions, AreNotCarriedOutOnceTakenBack) {
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ASSERT_TRUE(Approve(people_.bob.get()).ok());
+  ExpectRefused(WithdrawDeletion(DigestOf(List()), "no", By(people_.mallory.get()), store_.get()),
+                ErrorCode::kIntegrity, "no key of the policy");
+  const auto back =
+      WithdrawDeletion(DigestOf(List()), "needed", By(people_.bob.get(), 2), store_.get());
+  ASSERT_TRUE(back.ok()) << back.error().ToString();
+  EXPECT_EQ(back->state, "withdrawn");
+  ExpectRefused(Require(3), ErrorCode::kInvalidInput, "was taken back by Bob");
+  ExpectRefused(Require(3, true), ErrorCode::kInvalidInput, "was taken back by Bob");
+  EXPECT_TRUE(Ask(people_.ada.get(), 4).ok());
+}
+
+TEST_P(Deletions, ThatWereEditedByHandAreNamed) {
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ASSERT_TRUE(Approve(people_.bob.get()).ok());
+  // Under another list's name.
+  const std::string other = DigestOf(List("b.bin"));
+  Force("UPDATE signed_statements SET subject = '" + other + "'");
+  ExpectRefused(RequireApproved(other, false, trust_, now_, store_.get()), ErrorCode::kIntegrity,
+                "was signed for the list " + DigestOf(List()));
+  const auto all = ListDeletions(&trust_, now_, store_.get());
+  ASSERT_TRUE(all.ok());
+  ASSERT_EQ(all->size(), 1u);
+  EXPECT_EQ(all->front().state, "doubtful");
+  Force("UPDATE signed_statements SET subject = '" + DigestOf(List()) +
+        "', signed_by = 'Zoe' WHERE sequence = 2");
+  Force("UPDATE signed_statements SET subject = '" + DigestOf(List()) + "'");
+  ExpectRefused(Require(), ErrorCode::kIntegrity, "the history names Zoe for a signature of Bob");
+}
+
+TEST_P(Deletions, ThatNobodySignedForAndWereBegunAreDoubtful) {
+  ASSERT_TRUE(store_->BeginDeletion({DigestOf(List()), now_, "Ada", "Bob", TextOf(List())}).ok());
+  const auto all = ListDeletions(&trust_, now_, store_.get());
+  ASSERT_TRUE(all.ok());
+  ASSERT_EQ(all->size(), 1u);
+  EXPECT_THAT(all->front().doubt, HasSubstr("what was signed for it is not in the history"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, Deletions, BothDatabases(), DatabaseName);
+
+}  // namespace
+}  // namespace rharness

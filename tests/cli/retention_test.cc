@@ -1,0 +1,152 @@
+// `rharness retention`: shown first, deleted with two signatures, by exactly the list they are for.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "harness/base/json.h"
+#include "tests/cli/signed_program.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// Runs "a", "b" and "c", recorded in this order, each with a log of its own.
+class Retention : public SignedProgram {
+ protected:
+  void SetUp() override {
+    SignedProgram::SetUp();
+    Write("train.sh",
+          kScript + std::string("[ -z \"$2\" ] || printf 'log of %s' \"$2\" > $2.log\n"));
+    for (const std::string run : {"a", "b", "c"}) {
+      Record(run, {"--artifact", "log=" + run + ".log", "--keep", "outputs"},
+             {"sh", "train.sh", At("").string(), run});
+    }
+    Add();
+    Policy("");
+  }
+  void Policy(const std::string& rest) const {
+    Write("policy.yaml", "version: 1\nretention:\n  - {families: \"*\", keep_last: 1}\n" + rest);
+  }
+  ProcessResult Retain(const std::vector<std::string>& words,
+                       const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> argv = {kRharness, "retention"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    argv.insert(argv.end(), {"--history", "runs.db"});
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv);
+  }
+  ProcessResult Plan(const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> all = {"--policy", "policy.yaml", "--root", "."};
+    all.insert(all.end(), options.begin(), options.end());
+    return Retain({}, all);
+  }
+  ProcessResult Step(const std::string& step, const std::string& key = "",
+                     const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> all = {"--policy", "policy.yaml", "--root",
+                                    ".",        "--trust",     "trust.yaml"};
+    if (!key.empty()) all.insert(all.end(), {"--key", key + ".pem"});
+    all.insert(all.end(), options.begin(), options.end());
+    return Retain({step}, all);
+  }
+  ProcessResult Ask(const std::string& key = "ada") const {
+    return Step("request", key, {"--reason", "disk is full"});
+  }
+  void ExpectRefused(const ProcessResult& result, int code, const std::string& says) const {
+    EXPECT_EQ(result.outcome.exit_code, code) << result.stdout_text << result.stderr_text;
+    EXPECT_THAT(result.stderr_text, HasSubstr(says));
+  }
+  bool IsThere(const std::string& name) const { return fs::exists(At(name)); }
+  std::string Digest() const {
+    const auto json = ParseJson(Plan({"--json"}).stdout_text, "plan");
+    return json.ok() ? json->Find("list_sha256")->AsString() : "";
+  }
+};
+
+TEST_F(Retention, ShowsFilesBytesReasonsAndLossesAndDeletesNothing) {
+  const ProcessResult shown = Plan({"--dry-run", "--list", "list.json"});
+  EXPECT_EQ(shown.outcome.exit_code, 0) << shown.stderr_text;
+  EXPECT_THAT(shown.stdout_text, HasSubstr("outputs/a/a.log  8 B, log of a\n  why   recorded "));
+  EXPECT_THAT(shown.stdout_text, HasSubstr("not among the last 1 of family tiny (policy.yaml:3)"));
+  EXPECT_THAT(shown.stdout_text, HasSubstr("lost  rharness lint cannot hold the record to it"));
+  EXPECT_THAT(shown.stdout_text, HasSubstr("c: among the last 1 of family tiny"));
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  const ProcessResult hashed = Run({"sha256sum", "list.json"});
+  EXPECT_EQ(hashed.stdout_text.substr(0, 64), Digest());
+  ExpectRefused(Step("apply"), 2, "nobody asked for its deletion");
+  ExpectRefused(Retain({}), 2, "--policy: is needed");
+  const ProcessResult dry = Retain(
+      {"--dry-run", "apply"}, {"--policy", "policy.yaml", "--root", ".", "--trust", "trust.yaml"});
+  EXPECT_EQ(dry.outcome.exit_code, 0) << dry.stderr_text;
+}
+
+TEST_F(Retention, DeletesWhatTwoPeopleSignedForAndKeepsTheRecords) {
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  ExpectRefused(Step("apply"), 2, "somebody else has to approve");
+  ExpectRefused(Step("approve", "home"), 2, "somebody else has to approve");
+  ExpectRefused(Step("approve", "eve"), 5, "no key of the policy");
+  const ProcessResult approved = Step("approve", "bob");
+  EXPECT_EQ(approved.outcome.exit_code, 0) << approved.stderr_text;
+  EXPECT_THAT(approved.stdout_text, HasSubstr("approved, 2 files, 16 B: disk is full"));
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  const ProcessResult applied = Step("apply");
+  EXPECT_EQ(applied.outcome.exit_code, 0) << applied.stderr_text;
+  EXPECT_THAT(applied.stdout_text, HasSubstr("done, 2 files"));
+  EXPECT_THAT(applied.stdout_text, HasSubstr("2 of 2 are gone"));
+  EXPECT_FALSE(IsThere("outputs/a/a.log"));
+  EXPECT_FALSE(IsThere("outputs/b/b.log"));
+  EXPECT_TRUE(IsThere("outputs/c/c.log"));
+  EXPECT_TRUE(IsThere("runs/a.json"));
+  EXPECT_EQ(Drill({"--select", "run_id = a"}).outcome.exit_code, 0) << "it can still be rerun";
+  EXPECT_THAT(Retain({"list"}, {"--trust", "trust.yaml"}).stdout_text, HasSubstr(": done, "));
+  EXPECT_THAT(Plan().stdout_text, HasSubstr("Nothing would be deleted."));
+}
+
+TEST_F(Retention, IsRefusedWhereTheListChangedSinceItWasApproved) {
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  Policy("holds:\n  - {runs: a, reason: case 7}\n");
+  ExpectRefused(Step("apply"), 2, "what would be deleted has changed since");
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  EXPECT_TRUE(IsThere("outputs/b/b.log"));
+  Policy("");
+  EXPECT_EQ(Step("apply").outcome.exit_code, 0) << "the same list again";
+}
+
+TEST_F(Retention, LeavesAndNamesWhatIsSomethingElseByNow) {
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  Write("outputs/b/b.log", "log of x");
+  const ProcessResult applied = Step("apply");
+  EXPECT_EQ(applied.outcome.exit_code, 5) << applied.stderr_text;
+  EXPECT_THAT(applied.stderr_text, HasSubstr("outputs/b/b.log is not what was recorded"));
+  EXPECT_FALSE(IsThere("outputs/a/a.log"));
+  EXPECT_TRUE(IsThere("outputs/b/b.log"));
+}
+
+TEST_F(Retention, IsTakenBackByTheDigestOfTheList) {
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  const ProcessResult back =
+      Retain({"withdraw", Digest()},
+             {"--key", "bob.pem", "--trust", "trust.yaml", "--reason", "still needed"});
+  EXPECT_EQ(back.outcome.exit_code, 0) << back.stderr_text;
+  EXPECT_THAT(back.stdout_text, HasSubstr("withdrawn"));
+  ExpectRefused(Step("apply"), 2, "was taken back by Bob");
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+}
+
+TEST_F(Retention, SaysWhatItsDocumentsAre) {
+  EXPECT_THAT(Plan({"--json"}).stdout_text, HasSubstr("\"schema\": \"rharness.retention/v1\""));
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_THAT(Retain({"list"}, {"--json"}).stdout_text,
+              HasSubstr("\"schema\": \"rharness.deletions/v1\""));
+  Write("policy.yaml", "version: 1\n");
+  ExpectRefused(Plan(), 2, "has no rules of retention");
+  Write("policy.yaml", "version: 1\nretention:\n  - {families: \"*\"}\n");
+  ExpectRefused(Plan(), 2, "policy.yaml:3");
+}
+
+}  // namespace
+}  // namespace rharness

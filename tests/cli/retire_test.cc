@@ -1,0 +1,129 @@
+// `rharness retire`: a run leaves drills when two people signed for it, and not before.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/cli/signed_program.h"
+#include "tests/history/raw_history.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Retire : public SignedProgram {
+ protected:
+  void SetUp() override {
+    SignedProgram::SetUp();
+    RecordRuns(2);
+  }
+  ProcessResult Step(const std::string& step, const std::string& key,
+                     const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> argv = {kRharness, "retire", step,         "a",       "--history",
+                                     "runs.db", "--key",  key + ".pem", "--trust", "trust.yaml"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv);
+  }
+  ProcessResult Ask(const std::string& key, const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> all = {"--reason", "its data is gone"};
+    all.insert(all.end(), options.begin(), options.end());
+    return Step("request", key, all);
+  }
+  ProcessResult List(const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> argv = {kRharness, "retire", "list", "--history", "runs.db"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv);
+  }
+  void ExpectRefused(const ProcessResult& result, int code, const std::string& says) const {
+    EXPECT_EQ(result.outcome.exit_code, code) << result.stdout_text << result.stderr_text;
+    EXPECT_EQ(result.stdout_text, "");
+    EXPECT_THAT(result.stderr_text, HasSubstr(says));
+  }
+  // Past the triggers, as somebody who can write to the file does.
+  void Force(const std::string& statement) const {
+    RawHistory raw(At("runs.db").string());
+    EXPECT_EQ(raw.RunPastTriggers(statement), "");
+  }
+};
+
+TEST_F(Retire, TakesEffectInDrillsWithTheSecondSignature) {
+  const ProcessResult asked = Ask("ada");
+  EXPECT_EQ(asked.outcome.exit_code, 0) << asked.stderr_text;
+  EXPECT_THAT(asked.stdout_text, HasSubstr("a: asked: its data is gone (asked for by Ada on "));
+  EXPECT_EQ(Drill().outcome.exit_code, 0);
+  EXPECT_EQ(Calls(), 2) << "both runs";
+  const ProcessResult approved = Step("approve", "bob");
+  EXPECT_EQ(approved.outcome.exit_code, 0) << approved.stderr_text;
+  EXPECT_THAT(approved.stdout_text, HasSubstr("approved by Bob on "));
+  std::filesystem::remove_all(At("out"));
+  const ProcessResult drilled = Drill();
+  EXPECT_EQ(drilled.outcome.exit_code, 0);
+  EXPECT_EQ(Calls(), 3) << "one of two";
+  EXPECT_THAT(drilled.stderr_text,
+              HasSubstr("1 retired run is not drilled: a: its data is gone (asked for by Ada on "));
+  std::filesystem::remove_all(At("out"));
+  const ProcessResult none = Drill({"--select", "run_id = a"});
+  ExpectRefused(none, 2, "1 retired run is not drilled: a: its data is gone");
+  const ProcessResult shown =
+      Run({kRharness, "history", "list", "--retired", "--history", "runs.db"});
+  EXPECT_THAT(shown.stdout_text, HasSubstr("retired by Ada and Bob"));
+}
+
+TEST_F(Retire, IsNotApprovedByWhoAskedOrByWhomThePolicyDoesNotLet) {
+  ExpectRefused(Ask("eve"), 5, "no key of the policy");
+  ExpectRefused(Step("approve", "bob"), 2, "nobody asked for its retirement");
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  ExpectRefused(Step("approve", "ada"), 2, "Ada has signed it already");
+  ExpectRefused(Step("approve", "home"), 2, "somebody else has to approve");
+  ExpectRefused(Step("approve", "eve"), 5, "no key of the policy");
+  ExpectRefused(Ask("bob"), 2, "was asked for already, by Ada");
+  EXPECT_THAT(List().stdout_text, HasSubstr("a: asked"));
+}
+
+TEST_F(Retire, SaysUntilWhenItCanBeApproved) {
+  EXPECT_EQ(Ask("ada", {"--valid", "2"}).outcome.exit_code, 0);
+  const ProcessResult told = List({"--json"});
+  EXPECT_THAT(told.stdout_text, HasSubstr("\"state\": \"asked\""));
+  EXPECT_THAT(told.stdout_text, HasSubstr("\"expires\": \""));
+  ExpectRefused(Ask("bob", {"--valid", "0"}), 2, "--valid");
+}
+
+TEST_F(Retire, IsTakenBackByEitherAndThenPendingNoMore) {
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  EXPECT_THAT(List({"--pending"}).stdout_text, HasSubstr("a: asked"));
+  const ProcessResult back = Step("withdraw", "bob", {"--reason", "the data were found"});
+  EXPECT_EQ(back.outcome.exit_code, 0) << back.stderr_text;
+  EXPECT_THAT(back.stdout_text, HasSubstr("taken back by Bob"));
+  EXPECT_EQ(List({"--pending"}).stdout_text, "");
+  EXPECT_THAT(List().stdout_text, HasSubstr("a: withdrawn"));
+  ExpectRefused(Step("approve", "bob"), 2, "was taken back by Bob");
+}
+
+TEST_F(Retire, ThatWasTamperedWithIsNamedWithExitCodeFive) {
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  Force(
+      "UPDATE signed_statements SET envelope = replace(envelope, 'payload\":\"ey', "
+      "'payload\":\"fy')");
+  const ProcessResult list = List({"--trust", "trust.yaml"});
+  EXPECT_EQ(list.outcome.exit_code, 5) << list.stderr_text;
+  EXPECT_THAT(list.stdout_text, HasSubstr("a: doubtful: "));
+  EXPECT_THAT(list.stderr_text, HasSubstr("1 of 1 retirements are not as they were signed"));
+  ExpectRefused(Step("approve", "bob"), 5, "retirement statement ");
+}
+
+TEST_F(Retire, ByOnePersonIsRefusedWhereThePolicyAsksForTwo) {
+  Write("policy.yaml", "version: 1\napprovals: {retirement: required}\n");
+  const std::vector<std::string> alone = {kRharness,   "history", "retire",   "a",
+                                          "--history", "runs.db", "--reason", "old"};
+  std::vector<std::string> held = alone;
+  held.insert(held.end(), {"--policy", "policy.yaml"});
+  ExpectRefused(Run(held), 2, "the policy asks for two people");
+  EXPECT_EQ(Run(alone).outcome.exit_code, 0);
+  EXPECT_THAT(List().stdout_text, HasSubstr("a: retired, unsigned: old"));
+  const ProcessResult list = List({"--policy", "policy.yaml"});
+  EXPECT_EQ(list.outcome.exit_code, 5);
+  EXPECT_THAT(list.stderr_text, HasSubstr("the policy asks for two people"));
+}
+
+}  // namespace
+}  // namespace rharness
