@@ -1,0 +1,193 @@
+// rharness incident: the last good run, whether the way back to it is proven, and what changed.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "harness/base/files.h"
+#include "harness/base/stderr_line.h"
+#include "harness/cli/drill_options.h"
+#include "harness/cli/interrupts.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/progress_line.h"
+#include "harness/cli/verb.h"
+#include "harness/incident/incident.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct IncidentArguments {
+  IncidentOptions incident;
+  DrillArguments drill;  // places, limits, dispatch
+  std::string artifacts;
+  std::string signatures;
+  std::string trust;
+  std::string policy;
+  bool no_rerun = false;
+};
+
+int FinishIncident(const IncidentReport& report, const IncidentArguments& arguments) {
+  if (arguments.drill.json) {
+    const int printed = PrintJson(ToJson(report));
+    return printed != kExitOk ? printed : report.exit_code;
+  }
+  if (Globals().quiet) {
+    if (report.exit_code != kExitOk) {
+      Print(fmt::format("rharness incident: {}\n", TerminalSafe(report.headline)));
+    }
+    return report.exit_code;
+  }
+  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
+  if (!report.planned && !report.interrupted) {
+    std::error_code error;
+    const fs::path page = fs::absolute(arguments.incident.out / "index.html", error);
+    Print(fmt::format("bundle: {}\n", TerminalSafe(page.lexically_normal().string())));
+  }
+  return report.exit_code;
+}
+
+Status CompleteIncident(IncidentArguments* arguments, Command* command) {
+  IncidentOptions& incident = arguments->incident;
+  // The rollback drill goes on by itself; what is resumed here is the incident.
+  RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
+  if (arguments->drill.drill.distribute) return InvalidInput("is for drills alone", "--distribute");
+  if (incident.run.empty() && !incident.resume) {
+    return InvalidInput("expected the id of a run of the history", "rharness incident");
+  }
+  if (incident.resume && (arguments->drill.dry_run || !incident.good.empty())) {
+    return InvalidInput(
+        "--resume goes on with the incident's own run; it takes no --good or "
+        "--dry-run",
+        "rharness incident");
+  }
+  incident.drill = arguments->drill.drill;
+  incident.out = arguments->drill.out;
+  incident.policy = arguments->policy;
+  incident.rerun = !arguments->no_rerun;
+  incident.files.artifacts = arguments->artifacts;
+  incident.files.signatures = arguments->signatures;
+  incident.files.trust = arguments->trust;
+  return {};
+}
+
+int RunIncidentVerb(IncidentArguments* arguments, Command* command) {
+  if (const Status status = CompleteIncident(arguments, command); !status.ok()) {
+    return FailWith(status.error());
+  }
+  if (arguments->drill.dry_run) {
+    const auto plan = PlanIncident(arguments->incident, &SystemClock());
+    return plan.ok() ? FinishIncident(*plan, *arguments) : FailWith(plan.error());
+  }
+  CountInterrupts();
+  auto line = std::make_unique<ProgressLine>(VerbProgress());
+  const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
+                         .should_stop = Interrupted};
+  const auto report = RunIncident(arguments->incident, hooks, &SystemClock());
+  line.reset();
+  return report.ok() ? FinishIncident(*report, *arguments) : FailWith(report.error());
+}
+
+void AddFindOptions(Command* verb, IncidentArguments* arguments) {
+  IncidentOptions& incident = arguments->incident;
+  verb->Heading("The run, and the one to go back to");
+  verb->Add("RUN", &incident.run, "Id of the run that went bad");
+  verb->Add("--history", &arguments->drill.drill.history,
+            "Store with the runs and their verdicts: a path, sqlite:PATH or "
+            "postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+  verb->Add("--good", &incident.good,
+            "Go back to this run of the family, in place of the newest that was recorded before "
+            "RUN and still reproduces")
+      .Value("RUN")
+      .NotEmpty();
+  verb->Add("--artifacts", &arguments->artifacts,
+            "Its files lie here, by their paths in the run (default: where its record says)")
+      .Folder()
+      .NotEmpty();
+  verb->Add("--trust", &arguments->trust,
+            "Trust policy (`rharness verify --help`): signed statements beside the files are held "
+            "to it")
+      .File()
+      .NotEmpty();
+  verb->Add("--signatures", &arguments->signatures,
+            "A further folder of such statements, as `rharness attest` makes")
+      .Folder()
+      .NotEmpty();
+  verb->Add("--policy", &arguments->policy, "YAML whose objectives name the owner of the family")
+      .File()
+      .NotEmpty();
+  verb->Heading("The rollback drill");
+  verb->Add("--no-rerun", &arguments->no_rerun, "Rerun nothing: the way back is then not proven");
+  verb->Add("--reruns", &arguments->drill.drill.plan.reruns, "Reruns of the run to go back to")
+      .Between(1, 1000)
+      .ShowDefault();
+  verb->Add("--resume", &incident.resume,
+            "Go on with the incident in --out, which was interrupted");
+}
+
+void AddIncidentNotes(Command* verb) {
+  verb->Note(
+      "The last good run is the newest run of the family that is not retired, was recorded before "
+      "RUN, and whose last verdict that says something of it is identical or equivalent. Its "
+      "checkpoints are held to the SHA-256 of its record, and to what was signed beside them; "
+      "where one is changed, gone or unreadable, the next older good run is taken, which is said. "
+      "Then it is rerun and judged as by `rharness drill`.");
+  verb->Note(
+      "The folder --out appears when all is done: index.html (what drifted, since when, what "
+      "changed, which run is the last good one and whether it reproduces today, what to do; each "
+      "fact with its source), incident.json, the manifests of both runs, their comparison, the "
+      "report of the rollback drill, the histories of both and of the family, the runbook's pages "
+      "of what was found, and SHA256SUMS. The rollback drill works in --out.work, which keeps what "
+      "the rerun "
+      "wrote; it may be removed.");
+  verb->Note(
+      "The history keeps the rollback's verdict as that of any drill, and as the property rollback "
+      "of the run (`rharness history show RUN`): held, held_within, lost or not_judged, which "
+      "`rharness "
+      "slo` counts.");
+  verb->ExitCode(kExitOk,
+                 "a rerun proved that the last good run can be gone back to; with "
+                 "--dry-run: there is one");
+  verb->ExitCode(kExitDrift, "its rerun drifted");
+  verb->ExitCode(kExitUsage, "usage or invalid input");
+  verb->ExitCode(kExitInconclusive, "there is no good run, or nothing was shown (--no-rerun)");
+  verb->ExitCode(kExitInfrastructure, "the rerun failed, infrastructure or an interrupt");
+  verb->ExitCode(kExitIntegrity,
+                 "a checkpoint or a record is not what it was, or a signature is refused");
+  verb->Example("rharness incident mlp-7 --history runs.db --out incident --dry-run");
+  verb->Example(
+      "rharness incident mlp-7 --history runs.db --policy policy.yaml --trust trust.yaml --out "
+      "incident");
+  verb->Example("rharness incident --resume --history runs.db --out incident");
+}
+
+}  // namespace
+
+void AddIncident(Command& root) {
+  auto arguments = std::make_shared<IncidentArguments>();
+  arguments->drill.out = "incident";
+  arguments->drill.drill.plan.slots.cpus = 0;
+  Command& verb = root.AddVerb(
+      "incident", "Find the last good run, prove the way back to it, say what changed");
+  verb.Describe(
+      "For a run that went bad: finds the last good run of its family, verifies its files, reruns "
+      "it (the rollback drill), compares the two, and puts the postmortem with all that it rests "
+      "on into one folder.");
+  AddFindOptions(&verb, arguments.get());
+  AddResourceOptions(&verb, &arguments->drill);
+  AddPlaceOptions(&verb, &arguments->drill);
+  verb.Heading("Output");
+  verb.Add("--out", &arguments->drill.out, "Folder of the bundle; new or empty")
+      .Folder()
+      .ShowDefault();
+  verb.Add("--dry-run", &arguments->drill.dry_run,
+           "Print which run would be rerun and its cost; write nothing");
+  verb.Add("--json", &arguments->drill.json, "Print rharness.incident/v1 instead of text");
+  AddIncidentNotes(&verb);
+  verb.Do([arguments, &verb] { return RunIncidentVerb(arguments.get(), &verb); });
+}
+
+}  // namespace rharness

@@ -1,0 +1,126 @@
+// rharness runbook: what a finding's code means, and what to do.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <system_error>
+
+#include "harness/base/files.h"
+#include "harness/base/progress.h"
+#include "harness/base/version.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/verb.h"
+#include "harness/incident/runbook.h"
+#include "reports/terminal_parts.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunbookArguments {
+  std::vector<std::string> codes;
+  std::string out;
+  std::string format = "html";
+  bool json = false;
+};
+
+Json PageJson(const RunbookPage& page) {
+  Json json = Json::MakeObject({{"code", page.code}, {"area", page.area}});
+  for (const auto& [part, text] : page.parts) {
+    std::string key = part;
+    key.front() = static_cast<char>(key.front() - 'A' + 'a');
+    json.Set(key, text);
+  }
+  return json;
+}
+
+std::string ListText(const std::vector<RunbookPage>& pages, int columns) {
+  std::string text, area;
+  for (const RunbookPage& page : pages) {
+    if (page.area != area) text += fmt::format("{}{}\n", area.empty() ? "" : "\n", page.area);
+    area = page.area;
+    text += Wrapped(fmt::format("{}: {}", page.code, RunbookTitle(page)), columns, 2);
+  }
+  return text;
+}
+
+std::string PageText(const RunbookPage& page, int columns) {
+  std::string text = fmt::format("{} ({})\n", page.code, page.area);
+  for (const auto& [part, words] : page.parts) {
+    text += "\n" + Wrapped(fmt::format("{}: {}", part, words), columns);
+  }
+  return text;
+}
+
+Status WritePages(const std::vector<RunbookPage>& pages, const RunbookArguments& arguments) {
+  const fs::path out = arguments.out;
+  const bool html = arguments.format == "html";
+  for (const RunbookPage& page : pages) {
+    RETURN_IF_ERROR(
+        WriteFileAtomic(html ? out / page.code / "index.html" : out / (page.code + ".md"),
+                        html ? WriteHtml(page, kVersion) : WriteMarkdown(page, kVersion)));
+  }
+  return html ? WriteFileAtomic(out / "index.html", WriteRunbookIndex(pages, kVersion)) : Status();
+}
+
+Result<int> ShowRunbook(const RunbookArguments& arguments) {
+  std::vector<RunbookPage> pages;
+  for (const std::string& code : arguments.codes) {
+    const RunbookPage* page = FindRunbookPage(code);
+    if (page == nullptr) {
+      return NotFound(fmt::format("the runbook has no page of '{}'; `rharness runbook` lists them",
+                                  TerminalSafe(code)),
+                      "rharness runbook");
+    }
+    pages.push_back(*page);
+  }
+  if (arguments.codes.empty()) pages = RunbookPages();
+  if (!arguments.out.empty()) RETURN_IF_ERROR(WritePages(pages, arguments));
+  if (arguments.json) {
+    Json list = Json::MakeArray();
+    for (const RunbookPage& page : pages) list.Append(PageJson(page));
+    return PrintJson(Json::MakeObject(
+        {{"schema", "rharness.runbook/v1"}, {"version", kVersion}, {"pages", std::move(list)}}));
+  }
+  if (!arguments.out.empty()) return kExitOk;
+  const int columns = TerminalColumns(STDOUT_FILENO);
+  if (arguments.codes.empty()) return Print(ListText(pages, columns));
+  std::string text;
+  for (const RunbookPage& page : pages)
+    text += (text.empty() ? "" : "\n") + PageText(page, columns);
+  return Print(text);
+}
+
+}  // namespace
+
+void AddRunbook(Command& root) {
+  auto arguments = std::make_shared<RunbookArguments>();
+  Command& verb = root.AddVerb("runbook", "What the code of a finding, reason or alert means");
+  verb.Describe(
+      "Lists the codes that findings of verdicts, admission and comparisons, reasons of the gate "
+      "and alerts can have, or shows their pages: what it means, how to check, likely causes by "
+      "layer, what to do, and which command next.");
+  verb.Add("CODE", &arguments->codes, "Show these pages (default: list all)");
+  verb.Add("--out", &arguments->out,
+           "Write the pages into this folder: CODE/index.html and an index.html of all, or CODE.md")
+      .Folder()
+      .NotEmpty();
+  verb.Add("--format", &arguments->format, "Of --out").Choices({"html", "markdown"}).ShowDefault();
+  verb.Add("--json", &arguments->json, "Print rharness.runbook/v1 instead of text");
+  verb.Note(
+      "The pages are of this version of rharness. Put them where people look, and give their "
+      "address to `rharness alerts --runbooks URL`: an alert links to URL/ALERT, where its page "
+      "is.");
+  verb.ExitCode(kExitOk, "shown or written");
+  verb.ExitCode(kExitUsage, "usage, or a code without a page");
+  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.Example("rharness runbook determinism_violation");
+  verb.Example("rharness runbook --out /srv/www/runbook");
+  verb.Do([arguments] {
+    const auto code = ShowRunbook(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

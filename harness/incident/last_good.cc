@@ -1,0 +1,119 @@
+// Choosing the run to go back to; see last_good.h.
+#include "harness/incident/last_good.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "harness/base/clock.h"
+
+namespace rharness {
+namespace {
+
+std::string WhyNotGood(const FamilyMember& member) {
+  if (member.entry.retired) return fmt::format("it is retired: {}", *member.entry.retired);
+  if (member.good && !member.bad) return "";
+  if (member.bad) {
+    return fmt::format("drill {} called it {} on {}", member.bad->drill_id, member.bad->verdict,
+                       FormatTime(member.bad->decided));
+  }
+  return member.entry.last_verdict.empty()
+             ? "no drill has judged it"
+             : fmt::format("no drill could say anything of it; the last verdict is {}",
+                           member.entry.last_verdict);
+}
+
+Result<LastGood> TakeNamed(LastGood found, const HistoryEntry& run, const std::string& named) {
+  if (named == run.run_id) return InvalidInput("is the run itself", "--good");
+  const auto at = std::ranges::find_if(
+      found.members, [&](const FamilyMember& one) { return one.entry.run_id == named; });
+  if (at == found.members.end()) {
+    return InvalidInput(
+        fmt::format("'{}' is no run of the family '{}' of {}", named, run.family, run.run_id),
+        "--good");
+  }
+  if (const std::string why = WhyNotGood(*at); !why.empty()) {
+    return InvalidInput(fmt::format("'{}' cannot be gone back to: {}", named, why), "--good");
+  }
+  at->why_not.clear();
+  found.chosen = static_cast<std::size_t>(at - found.members.begin());
+  return found;
+}
+
+}  // namespace
+
+Result<LastGood> ChooseLastGood(const HistoryEntry& run, std::vector<FamilyMember> members,
+                                const std::string& named) {
+  std::erase_if(members, [&](const FamilyMember& one) { return one.entry.run_id == run.run_id; });
+  std::ranges::sort(members, std::greater<>(), [](const FamilyMember& one) {
+    return std::tie(one.entry.started, one.entry.run_id);
+  });
+  LastGood found{.members = std::move(members), .chosen = {}};
+  for (std::size_t i = 0; i < found.members.size(); ++i) {
+    FamilyMember& member = found.members[i];
+    member.why_not = WhyNotGood(member);
+    if (!member.why_not.empty()) continue;
+    if (member.entry.started >= run.started) {
+      member.why_not = fmt::format("it is good, but was not recorded before {}: --good {} takes it",
+                                   run.run_id, member.entry.run_id);
+      continue;
+    }
+    member.may_be = true;
+    if (!found.chosen) {
+      found.chosen = i;
+    } else {
+      member.why_not = "it is good, and an older one";
+    }
+  }
+  if (named.empty()) return found;
+  found.chosen.reset();
+  return TakeNamed(std::move(found), run, named);
+}
+
+bool PassOver(const std::string& why, LastGood* found) {
+  for (std::size_t i = *found->chosen + 1; i < found->members.size(); ++i) {
+    if (!found->members[i].may_be) continue;
+    found->members[*found->chosen].why_not = why;
+    found->members[i].why_not.clear();
+    found->chosen = i;
+    return true;
+  }
+  return false;
+}
+
+Status TakeAgain(const std::string& chosen, LastGood* found) {
+  for (std::size_t i = 0; i < found->members.size(); ++i) {
+    FamilyMember& member = found->members[i];
+    if (member.entry.run_id != chosen || !member.good) continue;
+    member.why_not.clear();
+    found->chosen = i;
+    return {};
+  }
+  return IntegrityError(
+      fmt::format("'{}', which the incident began with, is no good run of the family any more",
+                  chosen),
+      "history");
+}
+
+Result<std::vector<FamilyMember>> LoadFamilyMembers(const HistoryEntry& run, HistoryStore* store) {
+  ASSIGN_OR_RETURN(const auto entries, store->FamilyEntries(run.family));
+  ASSIGN_OR_RETURN(auto good, store->FamilyLastGood(run.family));
+  std::map<std::string, VerdictRecord> by_run;
+  for (VerdictRecord& one : good) by_run.emplace(one.run_id, std::move(one));
+  std::vector<FamilyMember> members;
+  for (const HistoryEntry& entry : entries) {
+    FamilyMember member{.entry = entry, .good = {}, .bad = {}, .why_not = {}};
+    if (const auto at = by_run.find(entry.run_id); at != by_run.end()) member.good = at->second;
+    const std::int64_t after = member.good ? member.good->sequence : 0;
+    if (!entry.last_verdict.empty()) {
+      ASSIGN_OR_RETURN(member.bad, store->FirstBadAfter(entry.run_id, after));
+    }
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+}  // namespace rharness

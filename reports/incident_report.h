@@ -1,0 +1,119 @@
+// An incident: a run, the last good run of its family, and whether the way back to it was proven.
+//
+// Role: the model and its writers; harness/incident fills it from the history, the files and the
+// rollback drill, and decides every sentence. Each fact says where it stands. index.html of the
+// bundle links to the other files of the bundle alone.
+#ifndef RHARNESS_REPORTS_INCIDENT_REPORT_H_
+#define RHARNESS_REPORTS_INCIDENT_REPORT_H_
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compare/comparison.h"
+#include "compare/facts.h"
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+struct IncidentFact {
+  std::string text;    // one sentence
+  std::string source;  // where it stands: "verdict of drill ID", "comparison", "policy"
+};
+
+// One of the postmortem's five.
+struct IncidentAnswer {
+  std::string key;       // "what_happened", "since_when", "what_changed", "way_back", "prevent"
+  std::string question;  // for people
+  std::vector<IncidentFact> facts;  // empty: not known
+  std::string not_known;            // what is not known of it, and who would know; may be empty
+};
+
+struct IncidentRun {
+  std::string run_id;
+  std::string declared;
+  WallTime started{};
+  std::optional<Verdict> verdict;  // the last one; empty: no drill has judged it
+  WallTime decided{};
+  std::string drill_id;
+  std::vector<std::string> reasons;
+};
+
+// A run of the family that the search for the last good one met.
+struct IncidentCandidate {
+  std::string run_id;
+  WallTime started{};
+  std::string verdict;  // the last one's name, or "never drilled"
+  std::string why_not;  // why it is not the last good run; empty: it is
+};
+
+// A file of the last good run, held to its record.
+struct IncidentFile {
+  std::string path;  // in the run
+  std::string role;
+  std::string state;  // "as_recorded", "changed", "missing", "not_kept", "not_read"
+  std::string words;  // one sentence
+  bool checkpoint = false;
+};
+
+struct IncidentSignature {
+  std::string file;   // its name
+  std::string state;  // "verified", "refused", "not_checked"
+  std::string words;
+};
+
+struct IncidentRollback {
+  std::string state = "none";  // "proven", "refuted", "open", "failed", "not_run", "none"
+  std::string drill_id;
+  std::optional<Verdict> verdict;
+  std::string headline;
+  int reruns = 0;
+  double rerun_seconds = 0.0;  // of all of them; of a plan what they are expected to take
+};
+
+struct IncidentPage {
+  std::string code;
+  std::string title;
+  std::string met_in;  // where the code was met
+};
+
+struct IncidentReport {
+  std::string version;  // of rharness
+  WallTime made{};
+  std::string history;  // URL as given, without credentials
+  std::string family;
+  IncidentRun run;
+  std::optional<IncidentRun> good;
+  std::vector<IncidentCandidate> candidates;  // the good one first, then by start, newest first
+  std::size_t candidates_left_out = 0;
+  std::string headline;
+  std::string next;  // a command, or one sentence
+  int exit_code = 3;
+  bool planned = false;
+  bool interrupted = false;
+  std::vector<IncidentAnswer> answers;
+  std::vector<IncidentFile> files;
+  std::vector<IncidentSignature> signatures;
+  IncidentRollback rollback;
+  std::optional<Verdict> compared;  // the good run with the run
+  std::string compared_headline;
+  std::vector<Cause> causes;                // of that comparison
+  std::array<LayerComparison, 5> layers{};  // of that comparison
+  std::vector<IncidentPage> pages;
+  std::vector<std::string> notes;
+  std::vector<std::pair<std::string, std::string>> bundle;  // file, what it is
+};
+
+Json ToJson(const IncidentReport& report);  // "rharness.incident/v1"
+std::string WriteTerminal(const IncidentReport& report, int columns, bool color);
+// The bundle's index.html.
+std::string WriteHtml(const IncidentReport& report);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_INCIDENT_REPORT_H_

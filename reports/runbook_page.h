@@ -1,0 +1,31 @@
+// A page of the runbook: what a finding's code means and what to do, as Markdown and as HTML.
+//
+// Role: layout only; which pages there are and what they say is harness/incident's.
+#ifndef RHARNESS_REPORTS_RUNBOOK_PAGE_H_
+#define RHARNESS_REPORTS_RUNBOOK_PAGE_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rharness {
+
+struct RunbookPage {
+  std::string code;  // "determinism_violation", "RharnessBudgetBurning"
+  std::string area;  // the file that it stands in: "verdict", "gate", "record", "alert", ...
+  // "Means", "Check", "Causes", "Do", "Next", in this order; text with `code` in backticks.
+  std::vector<std::pair<std::string, std::string>> parts;
+};
+
+// What it means, up to its first full stop.
+std::string RunbookTitle(const RunbookPage& page);
+
+std::string WriteMarkdown(const RunbookPage& page, std::string_view version);
+std::string WriteHtml(const RunbookPage& page, std::string_view version);
+// All of them, by area, each linked to "CODE/index.html".
+std::string WriteRunbookIndex(const std::vector<RunbookPage>& pages, std::string_view version);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_RUNBOOK_PAGE_H_

@@ -1,0 +1,73 @@
+// `rharness incident` over a shipped family: a real training program with a planted fault.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/cli/drill_program.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kTrainer[] = RHARNESS_BIN_DIR "/digits_portable";
+
+class ShippedIncident : public DrillProgram {
+ protected:
+  void SetUp() override {
+    environment_["PATH"] = At("stand").string() + ":" RHARNESS_BIN_DIR ":" + environment_["PATH"];
+    const ProcessResult added = Run({kRharness, "--quiet", "history", "add", "--history", "runs.db",
+                                     RHARNESS_SOURCE_DIR "/scenarios/digits_portable/history"});
+    ASSERT_TRUE(added.outcome.Succeeded()) << added.stderr_text;
+    ASSERT_EQ(DrillInto("first", "family = digits_portable"), 0);
+    // From now on the seed of the third run is not passed on.
+    Write("stand/digits_portable", std::string("#!/bin/sh\ncase \"$*\" in\n*'--seed 3') exec ") +
+                                       kTrainer + " \"$@\" --plant seed-not-propagated ;;\nesac\n" +
+                                       "exec " + kTrainer + " \"$@\"\n");
+    fs::permissions(At("stand/digits_portable"), fs::perms::owner_all);
+    ASSERT_EQ(DrillInto("second", "run_id = digits_portable-03"), 1);
+  }
+  int DrillInto(const std::string& out, const std::string& selection) const {
+    return Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", out, "--select",
+                selection, "--root", RHARNESS_SOURCE_DIR})
+        .outcome.exit_code;
+  }
+  ProcessResult IncidentInto(const std::string& out, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {kRharness, "incident", "digits_portable-03", "--history", "runs.db",
+                               "--root", RHARNESS_SOURCE_DIR, "--out", out});
+    return Run(std::move(more));
+  }
+  Json Told(const std::string& out) const {
+    auto json = ReadJsonFile(At(out + "/incident.json"));
+    EXPECT_TRUE(json.ok()) << json.error().ToString();
+    return json.ok() ? std::move(*json) : Json();
+  }
+};
+
+TEST_F(ShippedIncident, GoesBackToTheRunBeforeTheOneWhoseSeedIsNotPassedOn) {
+  const ProcessResult result = IncidentInto("inc");
+  ASSERT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
+  const Json told = Told("inc");
+  EXPECT_EQ(told.Find("run")->Find("verdict")->AsString(), "drifted");
+  EXPECT_EQ(told.Find("good")->Find("run_id")->AsString(), "digits_portable-02");
+  EXPECT_EQ(told.Find("rollback")->Find("verdict")->AsString(), "identical");
+  EXPECT_THAT(told.Find("headline")->AsString(), HasSubstr("its 1 checkpoint file is as recorded"));
+  EXPECT_THAT(told.Find("answers")->Dump(), HasSubstr("determinism_violation"));
+  EXPECT_THAT(told.Find("comparison")->Dump(), HasSubstr("seed"));  // between 02 and 03
+  EXPECT_TRUE(fs::exists(At("inc/runbook/determinism_violation.html")));
+}
+
+TEST_F(ShippedIncident, SaysSoWhereTheFilesThatAreNamedAreOfNoGoodRun) {
+  Write("elsewhere/model.safetensors", "another file");
+  const ProcessResult result = IncidentInto("inc", {"--no-rerun", "--artifacts", "elsewhere"});
+  EXPECT_EQ(result.outcome.exit_code, 5) << result.stdout_text << result.stderr_text;
+  EXPECT_EQ(Told("inc").Find("good")->Find("run_id")->AsString(), "digits_portable-02");
+  EXPECT_THAT(Told("inc").Find("notes")->Dump(), HasSubstr("of none of the 2 good runs"));
+  EXPECT_EQ(IncidentInto("none", {"--no-rerun", "--artifacts", "nowhere"}).outcome.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace rharness

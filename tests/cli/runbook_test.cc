@@ -1,0 +1,49 @@
+// `rharness runbook` as a program, and the pages that alerts link to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/cli/drill_program.h"
+#include "tests/reports/schema_validator.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+using RunbookProgram = DrillProgram;
+
+TEST_F(RunbookProgram, WritesTheRunbookWhereAlertsLinkTo) {
+  const ProcessResult written = Run({kRharness, "runbook", "--out", "book"});
+  EXPECT_EQ(written.outcome.exit_code, 0) << written.stderr_text;
+  EXPECT_THAT(Read(At("book/RharnessBudgetBurning/index.html")), HasSubstr("rharness incident"));
+  EXPECT_THAT(Read(At("book/index.html")), HasSubstr("./RharnessBudgetBurning/index.html"));
+  EXPECT_EQ(Run({kRharness, "runbook", "tree_changed", "--format", "markdown", "--out", "md"})
+                .outcome.exit_code,
+            0);
+  EXPECT_THAT(Read(At("md/tree_changed.md")), HasSubstr("# tree_changed\n"));
+  EXPECT_EQ(Run({kRharness, "runbook", "no_such_code"}).outcome.exit_code, 2);
+  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/runbook.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  const auto pages = ParseJson(Run({kRharness, "runbook", "--json"}).stdout_text, "runbook");
+  ASSERT_TRUE(pages.ok()) << pages.error().ToString();
+  Validator(*schema).Check(*pages, *schema, "$");
+  // Each link of an alert leads to a page.
+  const std::string url = "https://wiki.example/book/";
+  const std::string rules =
+      Run({kRharness, "alerts", "--rules", "-", "--runbooks", url}).stdout_text;
+  int links = 0;
+  for (auto at = rules.find(url); at != rules.npos; at = rules.find(url, at)) {
+    at += url.size();
+    const std::string alert = rules.substr(at, rules.find('"', at) - at);
+    EXPECT_TRUE(fs::exists(At("book/" + alert + "/index.html"))) << alert;
+    ++links;
+  }
+  EXPECT_EQ(links, 7);
+}
+
+}  // namespace
+}  // namespace rharness

@@ -1,0 +1,109 @@
+// An incident as a page, on a terminal and as JSON; pages of the runbook.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "harness/base/files.h"
+#include "reports/incident_report.h"
+#include "reports/runbook_page.h"
+#include "reports/text.h"
+#include "tests/reports/html_checker.h"
+#include "tests/reports/schema_validator.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kHostile[] = "a<script>x</script>\x1b[31m\"&'";
+
+IncidentReport Rich() {
+  IncidentReport report;
+  report.version = "1";
+  report.history = "runs.db";
+  report.family = kHostile;
+  report.run = {.run_id = "c",
+                .declared = "bitwise",
+                .started = {},
+                .verdict = Verdict::kDrifted,
+                .decided = {},
+                .drill_id = "d2",
+                .reasons = {kHostile}};
+  report.good = report.run;
+  report.good->run_id = "a";
+  report.good->verdict = {};
+  report.candidates = {{"a", {}, "identical", ""}, {"b", {}, "drifted", kHostile}};
+  report.headline = kHostile;
+  report.next = "rharness isolate c";
+  report.exit_code = 1;
+  report.answers = {{"what_happened", "What happened?", {{kHostile, "history"}}, ""},
+                    {"way_back", "How to get back?", {}, "anything"}};
+  report.files = {{"w.pt", "weights", "changed", kHostile, true}};
+  report.signatures = {{"f.intoto.jsonl", "refused", kHostile}};
+  report.rollback = {"refuted", "d3", Verdict::kDrifted, kHostile, 2, 1.5};
+  report.compared = Verdict::kDrifted;
+  report.causes = {{"code_changed", Layer::kCode, "likely", kHostile, {}, "git diff"}};
+  report.layers[1].layer = Layer::kCode;
+  report.layers[1].state = LayerState::kDiffers;
+  report.layers[1].differences = {
+      {.layer = Layer::kCode, .key = "code.commit", .recorded = "x", .observed = {}}};
+  report.pages = {{"bits_differ", "Bits differ", "the comparison"}};
+  report.bundle = {{"comparison/report.html", "the comparison"}};
+  report.notes = {kHostile};
+  return report;
+}
+
+TEST(IncidentSchema, DescribesExactlyWhatIsWritten) {
+  const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/incident.schema.json");
+  ASSERT_TRUE(schema.ok()) << schema.error().ToString();
+  for (const IncidentReport& report : {Rich(), IncidentReport()}) {
+    Validator(*schema).Check(ToJson(report), *schema, "$");
+  }
+}
+
+TEST(IncidentHtml, IsAWholePageThatNoNameBreaks) {
+  for (const IncidentReport& report : {Rich(), IncidentReport()}) {
+    const std::string page = WriteHtml(report);
+    EXPECT_EQ(CheckHtml(page).error, "");
+    EXPECT_THAT(page, Not(HasSubstr("<script>x")));
+  }
+  const std::string page = WriteHtml(Rich());
+  EXPECT_THAT(page, HasSubstr("href=\"./runbook/bits_differ.html\""));
+  EXPECT_THAT(page, HasSubstr("href=\"./comparison/report.html\""));
+  EXPECT_THAT(page, HasSubstr("<b>Not known:</b> anything"));
+}
+
+TEST(IncidentTerminal, FitsTheColumnsAndForgesNoLine) {
+  for (const int columns : {10, 40, 80, 200}) {
+    const std::string text = WriteTerminal(Rich(), columns, false);
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(DisplayWidth(line), std::max(columns, 40)) << line;
+    }
+  }
+  EXPECT_THAT(WriteTerminal(Rich(), 80, false), HasSubstr("not known: anything"));
+}
+
+TEST(RunbookPage, IsAWholePageWithItsCommandsAsCode) {
+  const RunbookPage page{"bits_differ",
+                         "verdict",
+                         {{"Means", "Bits differ. So they do."},
+                          {"Check", "look <here>"},
+                          {"Causes", "code: x"},
+                          {"Do", "this"},
+                          {"Next", "`rharness compare A B`"}}};
+  EXPECT_EQ(RunbookTitle(page), "Bits differ");
+  const std::string html = WriteHtml(page, "1.2");
+  EXPECT_EQ(CheckHtml(html).error, "");
+  EXPECT_THAT(html, HasSubstr("<code>rharness compare A B</code>"));
+  EXPECT_THAT(html, HasSubstr("look &lt;here&gt;"));
+  EXPECT_EQ(CheckHtml(WriteRunbookIndex({page}, "1.2")).error, "");
+  EXPECT_THAT(WriteMarkdown(page, "1.2"), HasSubstr("**How to check.** look <here>\n"));
+  EXPECT_THAT(WriteMarkdown(page, "1.2"), HasSubstr("rharness 1.2"));
+}
+
+}  // namespace
+}  // namespace rharness
