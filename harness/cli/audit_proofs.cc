@@ -1,0 +1,283 @@
+// rharness audit prove, consistency and check: what somebody without the log can hold to a head.
+#include "harness/cli/audit_proofs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/audit/audit.h"
+#include "harness/audit/entry.h"
+#include "harness/audit/proof.h"
+#include "harness/base/files.h"
+#include "harness/cli/audit_text.h"
+#include "harness/cli/verb.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::uint64_t kMostProofBytes = std::uint64_t{64} << 20;
+
+struct ProofArguments {
+  std::string history;
+  std::string log;
+  std::string run_id;
+  std::string head;
+  std::vector<std::string> heads;
+  std::vector<std::string> files;
+  std::string trust;
+  bool json = false;
+};
+
+Result<LogView> OpenNamedLog(const ProofArguments& arguments) {
+  if (!arguments.log.empty()) return OpenLog(arguments.log);
+  if (arguments.history.empty()) {
+    return InvalidInput("say where the log is: its folder, or --history", "--log");
+  }
+  ASSIGN_OR_RETURN(const auto folder, DefaultLogFolder(arguments.history));
+  return OpenLog(folder);
+}
+
+// The tree that a proof is for: that of the head that was asked for, or of the log's newest one, or
+// where nothing was ever signed the whole log.
+struct ProvenTree {
+  SizedRoot tree;
+  std::string head;
+};
+Result<ProvenTree> TreeToProve(LogView* log, const std::string& head_file) {
+  std::optional<HeadText> head;
+  if (!head_file.empty()) {
+    ASSIGN_OR_RETURN(head, ReadKeptHead(head_file));
+  } else if (!log->heads.empty()) {
+    head = log->heads.back();
+  }
+  if (head) {
+    ASSIGN_OR_RETURN(const TreeHead peeked, PeekTreeHead(head->text, head->where));
+    return ProvenTree{peeked.tree, std::move(head->text)};
+  }
+  ProvenTree proven{.tree = {.size = log->entries.count(), .root = {}}, .head = {}};
+  ASSIGN_OR_RETURN(proven.tree.root, TreeRoot(&log->nodes, proven.tree.size));
+  return proven;
+}
+
+Result<int> ProveNow(const ProofArguments& arguments) {
+  ASSIGN_OR_RETURN(LogView log, OpenNamedLog(arguments));
+  ASSIGN_OR_RETURN(ProvenTree proven, TreeToProve(&log, arguments.head));
+  ASSIGN_OR_RETURN(InclusionProof proof, ProveRun(&log, arguments.run_id, proven.tree));
+  proof.head = std::move(proven.head);
+  return PrintJson(ToJson(proof));
+}
+
+Result<int> ProveBetween(const ProofArguments& arguments) {
+  ASSIGN_OR_RETURN(LogView log, OpenNamedLog(arguments));
+  if (arguments.files.size() > 2) {
+    return InvalidInput("expected one head or two", arguments.files[2]);
+  }
+  ASSIGN_OR_RETURN(const ProvenTree one, TreeToProve(&log, arguments.files[0]));
+  ASSIGN_OR_RETURN(const ProvenTree other,
+                   TreeToProve(&log, arguments.files.size() > 1 ? arguments.files[1] : ""));
+  const bool in_order = one.tree.size <= other.tree.size;
+  ASSIGN_OR_RETURN(
+      const ConsistencyProof proof,
+      ProveConsistency(&log, in_order ? one.tree : other.tree, in_order ? other.tree : one.tree));
+  return PrintJson(ToJson(proof));
+}
+
+// One document of proofs, and what it needs a head for.
+struct CheckedProof {
+  std::string file;
+  std::vector<std::string> said;  // one line each
+  std::vector<SizedRoot> trees;
+  std::optional<HeadText> head;  // that came with it
+};
+
+Result<CheckedProof> CheckOne(const std::string& file) {
+  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(file, kMostProofBytes));
+  CheckedProof checked{.file = file, .said = {}, .trees = {}, .head = {}};
+  const Json* schema = json.Find("schema");
+  const bool between = schema != nullptr && schema->kind() == Json::Kind::kString &&
+                       schema->AsString().starts_with("rharness.audit_consistency/");
+  if (between) {
+    ASSIGN_OR_RETURN(const ConsistencyProof proof, ParseConsistencyProof(json, file));
+    RETURN_IF_ERROR(CheckProof(proof, file));
+    checked.trees = {proof.first, proof.second};
+    checked.said.push_back(fmt::format("the tree of {} entries is the beginning of that of {}",
+                                       proof.first.size, proof.second.size));
+    return checked;
+  }
+  ASSIGN_OR_RETURN(const InclusionProof proof, ParseInclusionProof(json, file));
+  RETURN_IF_ERROR(CheckProof(proof, file));
+  checked.trees = {proof.tree};
+  if (!proof.head.empty()) checked.head = HeadText{proof.head, file + ": $.head"};
+  for (const EntryProof& one : proof.entries) {
+    ASSIGN_OR_RETURN(const AuditEntry entry, ParseEntry(one.line, file));
+    checked.said.push_back(fmt::format("{} with sha256 {} is in the tree of {} entries, since {}",
+                                       EntryWords(entry.index, entry.kind, entry.name),
+                                       entry.sha256, proof.tree.size, FormatTime(entry.time)));
+  }
+  return checked;
+}
+
+Result<SeenHead> SeeGivenHead(const HeadText& text, const std::optional<TrustPolicy>& trust) {
+  if (!trust) {
+    ASSIGN_OR_RETURN(const TreeHead head, PeekTreeHead(text.text, text.where));
+    return SeenHead{head, {}, text.where};
+  }
+  ASSIGN_OR_RETURN(VerifiedHead head,
+                   VerifyTreeHead(text.text, text.where, *trust, SystemClock().Now()));
+  return SeenHead{head.head, std::move(head.signed_by), text.where};
+}
+
+// Every tree of every proof must be that of a head. Those that were given must be used: a head that
+// no proof is for proves nothing of them.
+Status HoldToGivenHeads(const std::vector<CheckedProof>& proofs,
+                        const std::vector<SeenHead>& heads) {
+  std::vector<bool> used(heads.size());
+  for (const CheckedProof& proof : proofs) {
+    for (const SizedRoot& tree : proof.trees) {
+      const auto found =
+          std::ranges::find_if(heads, [&](const SeenHead& head) { return head.head.tree == tree; });
+      if (found == heads.end()) {
+        return IntegrityError(fmt::format("is for the root {} over {} entries, which is that of no "
+                                          "head that was given",
+                                          ToHex(tree.root), tree.size),
+                              proof.file);
+      }
+      used[static_cast<std::size_t>(found - heads.begin())] = true;
+    }
+  }
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (!used[i]) return IntegrityError("is a head that no proof is for", heads[i].where);
+  }
+  return {};
+}
+
+Json CheckedJson(const std::vector<CheckedProof>& proofs, const std::vector<SeenHead>& heads) {
+  Json array = Json::MakeArray();
+  for (const CheckedProof& proof : proofs) {
+    Json said = Json::MakeArray();
+    for (const std::string& line : proof.said) said.Append(line);
+    array.Append(Json::MakeObject({{"file", proof.file}, {"proves", std::move(said)}}));
+  }
+  Json seen = Json::MakeArray();
+  for (const SeenHead& head : heads) seen.Append(ToJson(head));
+  return Json::MakeObject({{"schema", "rharness.audit_check/v1"},
+                           {"proofs", std::move(array)},
+                           {"heads", std::move(seen)}});
+}
+
+Result<int> CheckProofs(const ProofArguments& arguments) {
+  std::optional<TrustPolicy> trust;
+  if (!arguments.trust.empty()) {
+    ASSIGN_OR_RETURN(trust, LoadTrustPolicy(arguments.trust));
+  }
+  std::vector<CheckedProof> proofs;
+  std::vector<HeadText> texts;
+  for (const std::string& file : arguments.heads) {
+    ASSIGN_OR_RETURN(texts.emplace_back(), ReadKeptHead(file));
+  }
+  for (const std::string& file : arguments.files) {
+    ASSIGN_OR_RETURN(const CheckedProof& proof, CheckOne(file));
+    // One that came with the proof says something where it is known who may sign.
+    if (arguments.heads.empty() && trust && proof.head) texts.push_back(*proof.head);
+    proofs.push_back(proof);
+  }
+  if (texts.empty()) {
+    return InvalidInput(
+        "a proof is for a head: --head gives one that was kept, --trust says whom "
+        "to believe where the proof brings its own",
+        "--head");
+  }
+  std::vector<SeenHead> heads;
+  for (const HeadText& text : texts) {
+    ASSIGN_OR_RETURN(heads.emplace_back(), SeeGivenHead(text, trust));
+  }
+  RETURN_IF_ERROR(HoldToGivenHeads(proofs, heads));
+  if (arguments.json) return PrintJson(CheckedJson(proofs, heads));
+  if (Globals().quiet) return kExitOk;
+  std::string text;
+  for (const CheckedProof& proof : proofs) {
+    for (const std::string& line : proof.said) {
+      text += TerminalSafe(fmt::format("{}: {}", proof.file, line)) + "\n";
+    }
+  }
+  for (const SeenHead& head : heads) {
+    text += TerminalSafe(fmt::format("{}: {}", head.where, HeadWords(head))) + "\n";
+  }
+  return Print(text);
+}
+
+using ProofStep = Result<int> (*)(const ProofArguments&);
+
+Command& AddProofStep(Command& audit, const std::shared_ptr<ProofArguments>& arguments,
+                      const char* name, const char* summary, ProofStep run) {
+  Command& step = audit.AddVerb(name, summary);
+  step.Do([arguments, run] {
+    const Result<int> code = run(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+  step.ExitCode(kExitOk, "it is proved");
+  step.ExitCode(kExitUsage, "usage or invalid input");
+  step.ExitCode(kExitInfrastructure, "infrastructure");
+  step.ExitCode(kExitIntegrity, "it is not so");
+  return step;
+}
+
+void AddWhichLog(Command& step, ProofArguments* arguments) {
+  step.Add("--log", &arguments->log, "Folder of the log; default: HISTORY.audit")
+      .Folder()
+      .Env("RHARNESS_AUDIT_LOG");
+  step.Add("--history", &arguments->history, "The history that the log is beside")
+      .File("URL")
+      .Env("RHARNESS_HISTORY");
+}
+
+}  // namespace
+
+void AddAuditProofs(Command& audit) {
+  const auto arguments = std::make_shared<ProofArguments>();
+  Command& prove = AddProofStep(audit, arguments, "prove",
+                                "Prove that what is entered about a run is in the log", ProveNow);
+  prove.Add("run_id", &arguments->run_id, "The run").Required();
+  AddWhichLog(prove, arguments.get());
+  prove
+      .Add("--head", &arguments->head,
+           "The tree head to prove it for; default: the newest one of the log")
+      .File();
+  prove.Note(
+      "Prints one JSON document (rharness.audit_proof/v1): each entry as the log has it, and the "
+      "hashes from it to the root. `rharness audit check` holds it to a head without log and "
+      "history.");
+  prove.Example("rharness audit prove mlp-1 --history runs.db > mlp-1.proof.json");
+
+  Command& between = AddProofStep(audit, arguments, "consistency",
+                                  "Prove that what one head was signed over is the beginning of "
+                                  "what another was",
+                                  ProveBetween);
+  between
+      .Add("heads", &arguments->files,
+           "One tree head, or two; the second is the newest one of the log unless given")
+      .Path()
+      .Required();
+  AddWhichLog(between, arguments.get());
+  between.Note("Prints one JSON document (rharness.audit_consistency/v1).");
+  between.Example(
+      "rharness audit consistency heads/january.json --history runs.db > since-january.json");
+
+  Command& check = AddProofStep(audit, arguments, "check",
+                                "Check proofs against tree heads, without the log", CheckProofs);
+  check.Add("proofs", &arguments->files, "Proofs, of either kind").Path().Required();
+  check.Add("--head", &arguments->heads, "A tree head that was kept").File().OneEach();
+  check
+      .Add("--trust", &arguments->trust,
+           "Trust policy: who may have signed heads; needed where the proof brings its own")
+      .File();
+  check.Add("--json", &arguments->json, "Print one JSON document");
+  check.Example("rharness audit check mlp-1.proof.json --head kept.json --trust trust.yaml");
+}
+
+}  // namespace rharness

@@ -1,0 +1,113 @@
+// rharness audit show: the auditor's question about one run, on one page.
+#include "harness/cli/audit_show.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/audit/answer.h"
+#include "harness/audit/audit.h"
+#include "harness/base/progress.h"
+#include "harness/base/version.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/verb.h"
+#include "harness/history/location.h"
+
+namespace rharness {
+namespace {
+
+struct ShowArguments {
+  AnswerRequest request;
+  std::string log;
+  std::string trust;
+  std::string html;
+  bool json = false;
+};
+
+Result<int> ShowAnswer(const ShowArguments& arguments) {
+  AnswerRequest request = arguments.request;
+  if (arguments.log.empty()) {
+    ASSIGN_OR_RETURN(request.log, DefaultLogFolder(request.history));
+  } else {
+    request.log = arguments.log;
+  }
+  std::vector<std::string> inputs = FilesOfHistory(request.history);
+  inputs.insert(inputs.end(), request.policies.begin(), request.policies.end());
+  inputs.push_back(arguments.trust);
+  RETURN_IF_ERROR(CheckOutputs({arguments.html}, inputs, arguments.json));
+  std::optional<TrustPolicy> trust;
+  if (!arguments.trust.empty()) {
+    ASSIGN_OR_RETURN(trust, LoadTrustPolicy(arguments.trust));
+    request.trust = &*trust;
+  }
+  request.now = SystemClock().Now();
+  ASSIGN_OR_RETURN(AuditReport report, AnswerFor(request));
+  report.version = kVersion;
+  const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }}};
+  RETURN_IF_ERROR(WriteFiles(outputs));
+  return PrintReport(outputs, {.verb = "audit show",
+                               .headline = report.headline,
+                               .exit_code = report.exit_code,
+                               .as_json = arguments.json,
+                               .json = [&] { return ToJson(report); },
+                               .text =
+                                   [&] {
+                                     return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
+                                                          ColorOn(STDOUT_FILENO));
+                                   }});
+}
+
+}  // namespace
+
+void AddAuditShow(Command& audit) {
+  auto arguments = std::make_shared<ShowArguments>();
+  Command& verb = audit.AddVerb(
+      "show", "How a run was made, when it last reproduced, and what the log has of it");
+  verb.Describe(
+      "Answers the auditor's question about one run on one page: code, image, data, seeds and "
+      "hardware; when it was last reproduced, by which drill and for whom that is signed; with "
+      "which exceptions; and whether each of its records is what was once entered in the log. "
+      "Reads the lines of the log and of the history what is about the run: the whole is for "
+      "`rharness audit verify`.");
+  verb.Add("run_id", &arguments->request.run_id, "The run").Required();
+  verb.Add("--history", &arguments->request.history,
+           "The history: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY")
+      .Required();
+  verb.Add("--log", &arguments->log,
+           "Folder of the log; default: HISTORY.audit, beside the history's file")
+      .Folder()
+      .Env("RHARNESS_AUDIT_LOG");
+  verb.Add("--policy", &arguments->request.policies,
+           "Policy whose waivers, and substitutes for its GPUs, are told")
+      .File()
+      .OneEach();
+  verb.Add("--statements", &arguments->request.statements,
+           "Signed statements (rharness attest), or folders of them; those about the run are told")
+      .Path()
+      .OneEach();
+  verb.Add("--trust", &arguments->trust,
+           "Trust policy: whose signatures count, of statements and of heads")
+      .File();
+  verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
+  verb.Add("--json", &arguments->json, "Print one JSON document (rharness.audit_report/v1)");
+  verb.ExitCode(kExitOk, "answered, whatever the verdicts; all that is entered is as it was");
+  verb.ExitCode(kExitUsage, "usage or invalid input, no such run, or no log");
+  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.ExitCode(kExitIntegrity, "a record is not as it was entered, or a statement is refused");
+  verb.Example(
+      "rharness audit show mlp-1 --history runs.db --policy policy.yaml --statements signed "
+      "--trust "
+      "trust.yaml --html mlp-1.html");
+  verb.Do([arguments] {
+    const auto code = ShowAnswer(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

@@ -1,0 +1,167 @@
+// Sentences and members of what was seen of an audit log.
+#include "harness/cli/audit_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/base/files.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kMostMissingNamed = 100;
+
+std::string AuditLine(std::string line) {
+  std::ranges::replace(line, '\n', ' ');
+  return TerminalSafe(line) + "\n";
+}
+
+std::string RecordsAre(std::uint64_t count) {
+  return count == 1 ? "1 record is" : fmt::format("{} records are", count);
+}
+
+std::string Entries(std::uint64_t count) {
+  return count == 1 ? "1 entry" : fmt::format("{} entries", count);
+}
+
+std::string EntriesAre(std::uint64_t count) {
+  return Entries(count) + (count == 1 ? " is" : " are");
+}
+
+std::string MissingText(const std::vector<HeldRecord>& missing) {
+  if (missing.empty()) return {};
+  return AuditLine(
+      fmt::format("{} not in the log yet, the first: {} {}; `rharness audit append` "
+                  "enters what is new",
+                  RecordsAre(missing.size()), missing[0].kind, missing[0].name));
+}
+
+std::string CoverText(const CheckedLog& log, bool trusted) {
+  std::string text;
+  const std::uint64_t covered = log.signed_entries();
+  if (!log.heads.empty()) text += AuditLine("its newest " + HeadWords(log.heads.back()));
+  for (const SeenHead& one : log.kept) {
+    text += AuditLine(fmt::format("{}: {}: this log begins with what it was signed over", one.where,
+                                  HeadWords(one)));
+  }
+  if (covered < log.tree.size) {
+    text +=
+        AuditLine(fmt::format("{} under no signed head; `rharness audit append --key` signs one",
+                              EntriesAre(log.tree.size - covered)));
+  }
+  if (!trusted && (!log.heads.empty() || !log.kept.empty())) {
+    text += AuditLine("who signed the heads was not looked at; --trust says whom to believe");
+  }
+  return text;
+}
+
+Json FaultJson(const AuditOutcome& outcome) {
+  if (!outcome.fault) return {};
+  Json bad;
+  if (outcome.bad) {
+    bad = Json::MakeObject(
+        {{"index", outcome.bad->index}, {"kind", outcome.bad->kind}, {"name", outcome.bad->name}});
+  }
+  return Json::MakeObject({{"where", outcome.fault->where},
+                           {"message", outcome.fault->message},
+                           {"entry", std::move(bad)}});
+}
+
+Json HeadsJson(const std::vector<SeenHead>& heads) {
+  Json array = Json::MakeArray();
+  for (const SeenHead& one : heads) array.Append(ToJson(one));
+  return array;
+}
+
+}  // namespace
+
+std::string HeadWords(const SeenHead& head) {
+  std::string signers;
+  for (const AcceptedKey& key : head.signed_by) {
+    signers +=
+        fmt::format("{}{} ({})", signers.empty() ? ", signed by " : ", ", key.name, key.owner);
+  }
+  return fmt::format("head is over {}, of {}{}", Entries(head.head.tree.size),
+                     FormatTime(head.head.time), signers);
+}
+
+Json ToJson(const SeenHead& head) {
+  Json keys = Json::MakeArray();
+  for (const AcceptedKey& key : head.signed_by) {
+    keys.Append(Json::MakeObject({{"name", key.name}, {"owner", key.owner}, {"keyid", key.id}}));
+  }
+  return Json::MakeObject({{"where", head.where},
+                           {"tree_size", head.head.tree.size},
+                           {"root_sha256", ToHex(head.head.tree.root)},
+                           {"time", FormatTime(head.head.time)},
+                           {"signed_by", std::move(keys)}});
+}
+
+std::string AppendedText(const Appended& done, const std::filesystem::path& log) {
+  std::string text;
+  if (done.mended) text += AuditLine("an append that was cut short was taken back first");
+  text += AuditLine(fmt::format("{}: {} entered; the log has {}", log.string(),
+                                RecordsAre(done.added), Entries(done.tree.size)));
+  text += AuditLine(done.signed_now ? "signed a head over all of them"
+                    : done.head     ? "its newest head stays as it is"
+                                    : "no head is signed; --key signs one");
+  return text;
+}
+
+Json AppendedJson(const Appended& done, const std::filesystem::path& log) {
+  return Json::MakeObject({{"schema", "rharness.audit_appended/v1"},
+                           {"log", log.string()},
+                           {"added", done.added},
+                           {"tree_size", done.tree.size},
+                           {"root_sha256", ToHex(done.tree.root)},
+                           {"signed", done.signed_now},
+                           {"mended", done.mended},
+                           {"head", done.head}});
+}
+
+std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request) {
+  const CheckedLog& log = outcome.log;
+  std::string text =
+      AuditLine(fmt::format("{}: holds: {}, each as it was entered, root {}",
+                            request.folder.string(), Entries(log.tree.size), ToHex(log.tree.root)));
+  text += CoverText(log, request.trust != nullptr);
+  text += MissingText(outcome.missing);
+  if (outcome.not_looked_at > 0) {
+    text +=
+        AuditLine(fmt::format("{} about what was not given here (--baseline), and not held to it",
+                              EntriesAre(outcome.not_looked_at)));
+  }
+  if (outcome.unfinished) {
+    text += AuditLine(
+        "an append is under way, or was cut short; what it wrote is left out, and the next append "
+        "enters it");
+  }
+  return text;
+}
+
+Json AuditJson(const AuditOutcome& outcome, const AuditRequest& request) {
+  const CheckedLog& log = outcome.log;
+  Json missing = Json::MakeArray();
+  for (std::size_t i = 0; i < std::min(outcome.missing.size(), kMostMissingNamed); ++i) {
+    missing.Append(
+        Json::MakeObject({{"kind", outcome.missing[i].kind}, {"name", outcome.missing[i].name}}));
+  }
+  const bool holds = !outcome.fault.has_value();
+  return Json::MakeObject({{"schema", "rharness.audit/v1"},
+                           {"log", request.folder.string()},
+                           {"holds", holds},
+                           {"fault", FaultJson(outcome)},
+                           {"tree_size", holds ? Json(log.tree.size) : Json()},
+                           {"root_sha256", holds ? Json(ToHex(log.tree.root)) : Json()},
+                           {"signed_entries", log.signed_entries()},
+                           {"heads", HeadsJson(log.heads)},
+                           {"kept", HeadsJson(log.kept)},
+                           {"not_in_log", std::uint64_t{outcome.missing.size()}},
+                           {"first_not_in_log", std::move(missing)},
+                           {"not_looked_at", outcome.not_looked_at},
+                           {"unfinished", outcome.unfinished.has_value()}});
+}
+
+}  // namespace rharness

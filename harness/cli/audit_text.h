@@ -1,0 +1,27 @@
+// What `rharness audit` prints of an append, of an audit and of checked proofs, as text and as
+// JSON.
+#ifndef RHARNESS_HARNESS_CLI_AUDIT_TEXT_H_
+#define RHARNESS_HARNESS_CLI_AUDIT_TEXT_H_
+
+#include <filesystem>
+#include <string>
+
+#include "harness/audit/audit.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+// "head over 12 entries, of 2026-11-25T08:00:00.000Z, signed by ada (Ada)"
+std::string HeadWords(const SeenHead& head);
+Json ToJson(const SeenHead& head);
+
+std::string AppendedText(const Appended& done, const std::filesystem::path& log);
+Json AppendedJson(const Appended& done, const std::filesystem::path& log);
+
+// Of a log that holds.
+std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request);
+Json AuditJson(const AuditOutcome& outcome, const AuditRequest& request);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_CLI_AUDIT_TEXT_H_

@@ -1,0 +1,192 @@
+// rharness audit: a log of everything in a history that nobody can change unseen.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/audit/audit.h"
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/cli/audit_proofs.h"
+#include "harness/cli/audit_show.h"
+#include "harness/cli/audit_text.h"
+#include "harness/cli/outputs.h"
+#include "harness/cli/verb.h"
+#include "harness/history/location.h"
+
+namespace rharness {
+namespace {
+
+constexpr char kWhatIsLogged[] =
+    R"text(The log has an entry for each manifest, run, drill, verdict, family and property verdict, retirement, answer of `rebuild`, replicate and set of surroundings of the history, with the SHA-256 of what is kept; with --baseline for each line of baseline.jsonl, and with --policy for the policy and each of its waivers and substitutes. Baselines and policies are known by the last part of their path.
+
+It is a folder, beside the file of the history unless --log says otherwise: entries.jsonl, a line an entry; nodes, the hashes of the Merkle tree over these lines (RFC 6962); heads.jsonl, a signed tree head a line. Entries are only ever added.
+
+A log alone can be written anew by whoever can write the folder and the history. What nobody can write anew is a head that somebody else keeps: hand each one over (--out), and hold the log to it (`rharness audit verify --head`).)text";
+
+struct AuditArguments {
+  RecordSources sources;
+  std::string log;
+  std::vector<std::string> heads;
+  std::string trust;
+  std::string key;
+  std::string passphrase_file;
+  std::string out;
+  bool complete = false;
+  bool json = false;
+};
+
+Result<std::filesystem::path> LogFolder(const AuditArguments& arguments) {
+  if (!arguments.log.empty()) return std::filesystem::path(arguments.log);
+  return DefaultLogFolder(arguments.sources.history);
+}
+
+Result<std::optional<TrustPolicy>> TrustOf(const AuditArguments& arguments) {
+  if (arguments.trust.empty()) return std::optional<TrustPolicy>();
+  ASSIGN_OR_RETURN(TrustPolicy policy, LoadTrustPolicy(arguments.trust));
+  return std::optional<TrustPolicy>(std::move(policy));
+}
+
+Result<int> AppendNow(const AuditArguments& arguments) {
+  ASSIGN_OR_RETURN(const auto folder, LogFolder(arguments));
+  std::vector<std::string> inputs = FilesOfHistory(arguments.sources.history);
+  inputs.insert(inputs.end(), {arguments.key, arguments.trust, (folder / kHeadsFile).string(),
+                               (folder / kEntriesFile).string(), (folder / kNodesFile).string()});
+  RETURN_IF_ERROR(CheckOutputs({arguments.out}, inputs, arguments.json));
+  std::unique_ptr<Signer> signer;
+  if (!arguments.key.empty()) {
+    ASSIGN_OR_RETURN(signer, LoadPemSigner(arguments.key, arguments.passphrase_file));
+  }
+  ASSIGN_OR_RETURN(const auto trust, TrustOf(arguments));
+  ASSIGN_OR_RETURN(const Appended done,
+                   AppendRecords(arguments.sources, {.folder = folder,
+                                                     .signer = signer.get(),
+                                                     .trust = trust ? &*trust : nullptr,
+                                                     .clock = &SystemClock()}));
+  if (!arguments.out.empty()) {
+    if (!done.head) return InvalidInput("there is no head to write; --key signs one", "--out");
+    RETURN_IF_ERROR(WriteFiles({{arguments.out, [&] { return *done.head + "\n"; }}}));
+    if (arguments.out == "-") return Print(*done.head + "\n");
+  }
+  if (arguments.json) return PrintJson(AppendedJson(done, folder));
+  return Globals().quiet ? kExitOk : Print(AppendedText(done, folder));
+}
+
+Result<int> VerifyNow(const AuditArguments& arguments) {
+  ASSIGN_OR_RETURN(const auto folder, LogFolder(arguments));
+  ASSIGN_OR_RETURN(const auto trust, TrustOf(arguments));
+  const AuditRequest request{.sources = arguments.sources,
+                             .folder = folder,
+                             .kept = {arguments.heads.begin(), arguments.heads.end()},
+                             .trust = trust ? &*trust : nullptr,
+                             .now = SystemClock().Now()};
+  ASSIGN_OR_RETURN(const AuditOutcome outcome, Audit(request));
+  if (arguments.json) {
+    const int printed = PrintJson(AuditJson(outcome, request));
+    if (printed != kExitOk) return printed;
+  }
+  if (outcome.fault) return *outcome.fault;
+  if (!arguments.json && !Globals().quiet) {
+    const int printed = Print(AuditText(outcome, request));
+    if (printed != kExitOk) return printed;
+  }
+  if (!arguments.complete || outcome.missing.empty()) return kExitOk;
+  LogError(fmt::format("{} of the records are not in the log", outcome.missing.size()));
+  return kExitDrift;
+}
+
+using AuditStep = Result<int> (*)(const AuditArguments&);
+
+// One of the verbs below `audit`, with what those share that look at a history.
+Command& AddAuditStep(Command& audit, const std::shared_ptr<AuditArguments>& arguments,
+                      const char* name, const char* summary, AuditStep run) {
+  Command& step = audit.AddVerb(name, summary);
+  step.Add("--history", &arguments->sources.history,
+           "The history: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY")
+      .Required();
+  step.Add("--log", &arguments->log,
+           "Folder of the log; default: HISTORY.audit, beside the history's file")
+      .Folder()
+      .Env("RHARNESS_AUDIT_LOG");
+  step.Add("--baseline", &arguments->sources.baselines,
+           "Folder of accepted baselines (rharness gate baseline) that the log is about as well")
+      .Folder()
+      .OneEach();
+  step.Add("--policy", &arguments->sources.policies,
+           "Policy whose waivers and substitutes the log is about as well")
+      .File()
+      .OneEach();
+  step.Add("--trust", &arguments->trust,
+           "Trust policy: who may have signed heads (rharness verify --help)")
+      .File();
+  step.Add("--json", &arguments->json, "Print one JSON document");
+  step.Do([arguments, run] {
+    const Result<int> code = run(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+  return step;
+}
+
+void AddAppend(Command& audit, const std::shared_ptr<AuditArguments>& arguments) {
+  Command& verb = AddAuditStep(audit, arguments, "append",
+                               "Enter all that is new, and sign a tree head", AppendNow);
+  verb.Add("--key", &arguments->key, "PEM file of the private key that signs the head").File();
+  verb.Add("--passphrase-file", &arguments->passphrase_file,
+           "File whose first line opens an encrypted key")
+      .File();
+  verb.Add("--out", &arguments->out, "Write the newest head to this file, too; - is stdout").File();
+  verb.Note(
+      "Before anything is entered the whole log is held to the history, as `rharness audit verify` "
+      "does: nothing is put behind what was changed. Two at a time wait for each other; one that "
+      "is "
+      "killed leaves nothing in the log.");
+  verb.ExitCode(kExitOk, "everything is in the log");
+  verb.ExitCode(kExitUsage, "usage or invalid input");
+  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.ExitCode(kExitIntegrity, "log or history were changed; nothing is entered");
+  verb.Example("rharness audit append --history runs.db --key lab.pem --out heads/today.json");
+}
+
+void AddAuditVerify(Command& audit, const std::shared_ptr<AuditArguments>& arguments) {
+  Command& verb = AddAuditStep(
+      audit, arguments, "verify",
+      "Show that nothing was changed or removed; name the first entry that was", VerifyNow);
+  verb.Add("--head", &arguments->heads,
+           "A tree head that somebody kept: a file of one, or a *.jsonl, whose last one counts")
+      .File()
+      .OneEach();
+  verb.Add("--complete", &arguments->complete,
+           "Exit code 1 where something of the history is not in the log");
+  verb.Note(
+      "Reads all of the log and all of the history: every line, every hash, every head of the log "
+      "and every kept one, and for every entry the record that it is about. What came into the "
+      "history since the last append is told and is no fault. Rules of the trust policy that have "
+      "patterns of families are not for heads, whose predicate is urn:rharness:tree-head:v1.");
+  verb.ExitCode(kExitOk, "nothing was changed");
+  verb.ExitCode(kExitDrift, "--complete: nothing was changed, and something is not in the log");
+  verb.ExitCode(kExitUsage, "usage or invalid input, or no log");
+  verb.ExitCode(kExitInfrastructure, "infrastructure");
+  verb.ExitCode(kExitIntegrity, "something was changed, removed, or signed by nobody who may");
+  verb.Example("rharness audit verify --history runs.db --head kept.json --trust trust.yaml");
+}
+
+}  // namespace
+
+void AddAudit(Command& root) {
+  const auto arguments = std::make_shared<AuditArguments>();
+  Command& audit =
+      root.AddVerb("audit", "A log of the history that nobody can change unseen, and its proofs");
+  audit.Note(kWhatIsLogged);
+  AddAppend(audit, arguments);
+  AddAuditVerify(audit, arguments);
+  AddAuditShow(audit);
+  AddAuditProofs(audit);
+}
+
+}  // namespace rharness

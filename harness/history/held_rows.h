@@ -1,0 +1,42 @@
+// The rows of a history that are about one run each and belong to no drill, as records: properties,
+// retirements, answers about parts, replicates.
+//
+// Role: private to this folder; held_records.cc has the rest. What fails throws.
+#ifndef RHARNESS_HARNESS_HISTORY_HELD_ROWS_H_
+#define RHARNESS_HARNESS_HISTORY_HELD_ROWS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/history/database.h"
+#include "harness/history/held_record.h"
+
+namespace rharness {
+
+// Of runs: those whose names are from the first to the last, by their bytes.
+struct HeldRange {
+  std::string first;
+  std::string last;
+};
+
+// A column that may be null.
+template <class T>
+struct MaybeNull {
+  T value{};
+  soci::indicator state = soci::i_null;
+  Json json() const { return state == soci::i_ok ? Json(value) : Json(); }
+};
+
+Sha256Bytes DigestOfHeld(std::string_view content);
+
+// Adds them, in this order.
+void AddRunRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecord>* out);
+// Of what people signed: what names a run, and signatures by their subjects; then what is of none.
+void AddSignedRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecord>* out);
+void AddDeletionRows(soci::session& sql, std::vector<HeldRecord>* out);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_HELD_ROWS_H_

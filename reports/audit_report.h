@@ -1,0 +1,93 @@
+// The auditor's question about one run, answered: "rharness.audit_report/v1".
+//
+// Role: a noun with every sentence in it; harness/audit fills it, the writers below lay it out.
+#ifndef RHARNESS_REPORTS_AUDIT_REPORT_H_
+#define RHARNESS_REPORTS_AUDIT_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+#include "harness/base/json.h"
+
+namespace rharness {
+
+// Something that its record says of a run: how it was made, and from what.
+struct AuditFact {
+  std::string name;  // "code", "image", "data train"
+  std::string value;
+};
+
+// What a drill said, newest first.
+struct AuditVerdict {
+  WallTime decided{};
+  Verdict verdict = Verdict::kInconclusive;
+  std::string drill_id;
+  int reruns = 0;
+  std::vector<std::string> reasons;  // one sentence each
+};
+
+// What somebody answers for: a waiver, a substitute, or that the run was retired.
+struct AuditException {
+  std::string kind;   // "waiver", "substitute", "retirement"
+  std::string about;  // probes, or "A100 -> H100"; the run
+  std::string reason;
+  std::string signed_by;  // empty: not said
+  std::string until;      // "through 2026-12-31 (UTC)"; empty: no end
+  bool holds = true;      // now
+};
+
+// A signed statement about the run.
+struct AuditStatement {
+  std::string file;
+  std::string says;       // "identical, decided ... by drill ..."
+  std::string signed_by;  // names and owners; empty: refused
+  std::string refused;    // why; empty: it holds
+};
+
+enum class AuditEntryState { kAsEntered, kChanged, kGone, kTwice, kNotEntered };
+std::string_view AuditEntryStateName(AuditEntryState state);  // "as_entered", "changed", ...
+
+// What the log has about the run, in its order; then what it does not have yet.
+struct AuditEntryRow {
+  std::optional<std::uint64_t> index;
+  std::string kind;
+  std::string name;
+  std::string sha256;               // as entered; of what is not entered, of what is there
+  std::optional<WallTime> entered;  // empty: it is not
+  AuditEntryState state = AuditEntryState::kAsEntered;
+  bool signed_over = false;  // it is in the tree of the newest head
+};
+
+struct AuditReport {
+  WallTime at{};
+  std::string version;  // of this program
+  std::string history;
+  std::string log;
+  std::string run_id;
+  std::string family;
+  std::string headline;         // one sentence
+  std::string next;             // what to do now; empty: nothing
+  std::vector<AuditFact> made;  // in the order of the question
+  std::vector<AuditVerdict> verdicts;
+  std::vector<AuditException> exceptions;
+  std::vector<AuditStatement> statements;
+  std::vector<AuditEntryRow> entries;
+  std::uint64_t tree_size = 0;  // of the log
+  std::string root_sha256;
+  std::string head;  // "over 12 entries, of ..., signed by ..."; empty: no head
+  std::vector<std::string> notes;
+  int exit_code = 0;
+};
+
+Json ToJson(const AuditReport& report);
+std::string WriteTerminal(const AuditReport& report, int columns, bool color);
+std::string WriteHtml(const AuditReport& report);  // a page without scripts
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_AUDIT_REPORT_H_

@@ -1,0 +1,104 @@
+// The answer to an auditor on a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/audit_words.h"
+#include "reports/terminal_parts.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr int kLeastAuditColumns = 40;
+constexpr int kAuditNameColumns = 16;
+
+// "name   value", the value wrapped behind its column.
+std::string AuditPair(std::string_view name, const std::string& value, int columns) {
+  const std::string text = Wrapped(SafeText(value, 600), columns, kAuditNameColumns);
+  std::string label =
+      Padded(ElideEnd(SafeText(name, 100), kAuditNameColumns - 1), kAuditNameColumns);
+  return label + text.substr(std::min<std::size_t>(text.size(), kAuditNameColumns));
+}
+
+std::string AuditHeading(std::string_view title) { return fmt::format("\n{}\n", title); }
+
+std::string AuditVerdictLines(const AuditReport& report, int columns, bool color) {
+  std::string out = AuditHeading("LAST REPRODUCED");
+  if (report.verdicts.empty()) return out + Wrapped("never drilled", columns);
+  const std::size_t shown = std::min(report.verdicts.size(), kMostAuditVerdicts);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const AuditVerdict& one = report.verdicts[i];
+    const std::string name(VerdictName(one.verdict));
+    out += fmt::format("{}  {} by drill {}, {}\n", FormatMinute(one.decided),
+                       Painted(Padded(name, 14), ColourOf(one.verdict), color),
+                       SafeText(one.drill_id, 100),
+                       Counted(static_cast<std::uint64_t>(std::max(one.reruns, 0)), "rerun"));
+    if (i > 0) continue;
+    for (const std::string& reason : one.reasons) {
+      out += Wrapped(SafeText(reason, 400), columns, 4);
+    }
+  }
+  if (shown < report.verdicts.size()) {
+    out += fmt::format("and {} before\n", report.verdicts.size() - shown);
+  }
+  return out;
+}
+
+std::string AuditEntryLines(const AuditReport& report, int columns, bool color) {
+  std::string out = AuditHeading("IN THE LOG");
+  const std::size_t shown = std::min(report.entries.size(), kMostAuditEntries);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const AuditEntryRow& row = report.entries[i];
+    const std::string state = Padded(std::string(AuditStateWords(row.state)), 16);
+    out +=
+        Padded(EntryPlace(row), 12) +
+        (IsFault(row.state) ? Painted(state, ColourOf(Verdict::kDrifted), color) : state) +
+        ElideEnd(
+            SafeText(fmt::format("{} {}, sha256 {}", row.kind, row.name, row.sha256.substr(0, 16)),
+                     300),
+            std::max(20, columns - 28)) +
+        "\n";
+  }
+  if (shown < report.entries.size())
+    out += fmt::format("and {} more\n", report.entries.size() - shown);
+  out += Wrapped(report.head.empty()
+                     ? fmt::format("the log has {} entries, and no signed head", report.tree_size)
+                     : fmt::format("the log has {} entries; its newest head is {}",
+                                   report.tree_size, SafeText(report.head, 600)),
+                 columns);
+  return out;
+}
+
+}  // namespace
+
+std::string WriteTerminal(const AuditReport& report, int columns, bool color) {
+  columns = std::max(columns, kLeastAuditColumns);
+  std::string out = Wrapped(SafeText(report.headline, 1000), columns);
+  out += AuditHeading("HOW IT WAS MADE, AND FROM WHAT");
+  for (const AuditFact& fact : report.made) out += AuditPair(fact.name, fact.value, columns);
+  out += AuditVerdictLines(report, columns, color);
+  out += AuditHeading("EXCEPTIONS");
+  for (const AuditException& one : report.exceptions) {
+    out += Wrapped(SafeText(ExceptionWords(one), 600), columns);
+  }
+  if (report.exceptions.empty()) out += "none that was given\n";
+  out += AuditHeading("SIGNED STATEMENTS");
+  for (const AuditStatement& one : report.statements) {
+    out += Wrapped(
+        SafeText(one.refused.empty()
+                     ? fmt::format("{}: {}, signed by {}", one.file, one.says, one.signed_by)
+                     : fmt::format("REFUSED: {}: {}", one.file, one.refused),
+                 800),
+        columns);
+  }
+  if (report.statements.empty()) out += "none that was given\n";
+  out += AuditEntryLines(report, columns, color);
+  for (const std::string& note : report.notes) {
+    out += "\n" + Wrapped("Note: " + SafeText(note, 600), columns);
+  }
+  if (!report.next.empty()) out += "\n" + Wrapped("Next: " + SafeText(report.next, 600), columns);
+  return out;
+}
+
+}  // namespace rharness

@@ -1,0 +1,25 @@
+// Words and limits that the page and the terminal have in common for an auditor.
+#ifndef RHARNESS_REPORTS_AUDIT_WORDS_H_
+#define RHARNESS_REPORTS_AUDIT_WORDS_H_
+
+#include <string>
+#include <string_view>
+
+#include "reports/audit_report.h"
+
+namespace rharness {
+
+inline constexpr std::size_t kMostAuditVerdicts = 20;  // the newest; JSON has all
+inline constexpr std::size_t kMostAuditEntries = 100;
+
+// "as entered", "CHANGED", "GONE", "ENTERED TWICE", "not entered yet"
+std::string_view AuditStateWords(AuditEntryState state);
+bool IsFault(AuditEntryState state);
+// "waiver of jit_* (known; signed by ada, through 2026-12-31 (UTC))"
+std::string ExceptionWords(const AuditException& one);
+// "entry 12", "-"
+std::string EntryPlace(const AuditEntryRow& row);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_AUDIT_WORDS_H_

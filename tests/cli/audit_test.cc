@@ -1,0 +1,225 @@
+// rharness audit as people use it: a log beside a history, heads that others keep, proofs.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "harness/base/digest.h"
+#include "tests/cli/audit_world.h"
+#include "tests/history/raw_history.h"
+#include "tests/manifest/schema_check.h"
+
+namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+class AuditVerb : public AuditWorld {
+ protected:
+  static void ExpectSchema(const std::string& text, const std::string& name) {
+    const auto json = ParseJson(text, name);
+    ASSERT_TRUE(json.ok()) << json.error().ToString() << text;
+    const std::string path = RHARNESS_SOURCE_DIR "/harness/audit/" + name + ".schema.json";
+    ExpectDescribed(LoadSchemaFile(path), *json);
+    EXPECT_NE(Validate(path, *json), 1) << text;
+  }
+};
+
+TEST_F(AuditVerb, HoldsWhereNothingWasChangedAndSaysWhoSigned) {
+  const ProcessResult result = Verify({"--complete"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("holds: "));
+  EXPECT_THAT(result.stdout_text, HasSubstr("signed by ada (Ada)"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("kept/1.json: head is over"));
+  const ProcessResult json = Verify({"--json"});
+  ExpectSchema(json.stdout_text, "audit");
+}
+
+TEST_F(AuditVerb, HasAnEntryOfEverything) {
+  std::vector<std::string> seen;
+  for (const AuditEntry& entry : Entries()) {
+    if (entry.kind != "surroundings" && entry.kind != "drill" && entry.kind != "verdict") {
+      seen.push_back(entry.kind + " " + entry.name);
+    } else if (entry.kind == "verdict") {
+      EXPECT_THAT(entry.name, testing::EndsWith("/a"));
+    }
+    if (entry.kind == "manifest" && entry.name == "a") {
+      RawDatabase database(At("runs.db"));
+      EXPECT_EQ(entry.sha256,
+                Sha256HexOf(database.Rows("SELECT body FROM manifests WHERE run_id = 'a'")[0]));
+    }
+  }
+  EXPECT_THAT(
+      seen, testing::ElementsAre("run a", "run b", "run c", "manifest a", "manifest b",
+                                 "manifest c", "baseline h100/1", "baseline h100/2",
+                                 "policy policy.yaml", "waiver policy.yaml/jit_*", "retirement c"));
+}
+
+TEST_F(AuditVerb, TellsWhatIsNotEnteredYetAndThatIsNoFault) {
+  Retire("b");
+  const ProcessResult result = Verify();
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_THAT(result.stdout_text,
+              HasSubstr("1 record is not in the log yet, the first: retirement b"));
+  EXPECT_EQ(Verify({"--complete"}).outcome.exit_code, 1);
+  const ProcessResult appended = Append({"--json"});
+  EXPECT_EQ(appended.outcome.exit_code, 0) << appended.stderr_text;
+  ExpectSchema(appended.stdout_text, "audit_appended");
+  EXPECT_EQ(Verify({"--complete"}).outcome.exit_code, 0);
+  EXPECT_EQ(Entries().back().name, "b");
+}
+
+TEST_F(AuditVerb, TellsAPolicyThatWasChangedSince) {
+  Write("policy.yaml", "version: 1\n");
+  const ProcessResult result = Verify();
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("the first: policy policy.yaml"));
+}
+
+TEST_F(AuditVerb, SaysWhatItWasNotGivenAndThatNobodyWasAskedWhoSigned) {
+  const ProcessResult result = Run({kRharness, "audit", "verify", "--history", "runs.db"});
+  EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("2 entries are about what was not given here"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("who signed the heads was not looked at"));
+}
+
+TEST_F(AuditVerb, OfNoLogIsAUsageError) {
+  fs::remove_all(At("runs.db.audit"));
+  EXPECT_EQ(Verify().outcome.exit_code, 2);
+  fs::create_directory(At("runs.db.audit"));
+  EXPECT_EQ(Run({kRharness, "audit", "verify", "--history", "runs.db"}).outcome.exit_code, 2);
+}
+
+TEST_F(AuditVerb, ProvesARunToSomebodyWhoHasAHeadAlone) {
+  const ProcessResult proof = Run({kRharness, "audit", "prove", "a", "--history", "runs.db"});
+  ASSERT_EQ(proof.outcome.exit_code, 0) << proof.stderr_text;
+  ExpectSchema(proof.stdout_text, "audit_proof");
+  Write("away/a.json", proof.stdout_text);
+  const auto check = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {kRharness, "audit", "check", "away/a.json"});
+    return Run(options);
+  };
+  const ProcessResult good = check({"--head", "kept/2.json", "--trust", "trust.yaml"});
+  EXPECT_EQ(good.outcome.exit_code, 0) << good.stderr_text;
+  EXPECT_THAT(good.stdout_text, HasSubstr("(manifest a) with sha256 "));
+  EXPECT_THAT(good.stdout_text, HasSubstr("/a) with sha256 "));
+  EXPECT_EQ(check({"--trust", "trust.yaml"}).outcome.exit_code, 0);
+  ExpectSchema(check({"--trust", "trust.yaml", "--json"}).stdout_text, "audit_check");
+  EXPECT_EQ(check({}).outcome.exit_code, 2);
+  EXPECT_EQ(check({"--head", "kept/1.json"}).outcome.exit_code, 5);
+  std::string changed = proof.stdout_text;
+  const auto digest = changed.find("\\\"sha256\\\":\\\"") + 14;
+  changed[digest] = changed[digest] == '0' ? '1' : '0';
+  Write("away/a.json", changed);
+  const ProcessResult bad = check({"--head", "kept/2.json", "--trust", "trust.yaml"});
+  EXPECT_EQ(bad.outcome.exit_code, 5);
+  EXPECT_THAT(bad.stderr_text, HasSubstr("do not come to the root"));
+  // For the older head, too.
+  const ProcessResult older =
+      Run({kRharness, "audit", "prove", "a", "--history", "runs.db", "--head", "kept/1.json"});
+  Write("away/a.json", older.stdout_text);
+  EXPECT_EQ(check({"--head", "kept/1.json", "--trust", "trust.yaml"}).outcome.exit_code, 0);
+  EXPECT_EQ(Run({kRharness, "audit", "prove", "z", "--history", "runs.db"}).outcome.exit_code, 2);
+}
+
+TEST_F(AuditVerb, ProvesThatOneHeadIsTheBeginningOfAnother) {
+  const ProcessResult proof =
+      Run({kRharness, "audit", "consistency", "kept/1.json", "--history", "runs.db"});
+  ASSERT_EQ(proof.outcome.exit_code, 0) << proof.stderr_text;
+  ExpectSchema(proof.stdout_text, "audit_consistency");
+  Write("c.json", proof.stdout_text);
+  const std::vector<std::string> check = {kRharness, "audit",       "check",  "c.json",
+                                          "--head",  "kept/1.json", "--head", "kept/2.json",
+                                          "--trust", "trust.yaml"};
+  EXPECT_EQ(Run(check).outcome.exit_code, 0) << Run(check).stderr_text;
+  // One of the two heads alone says nothing of the other.
+  EXPECT_EQ(Run({kRharness, "audit", "check", "c.json", "--head", "kept/2.json"}).outcome.exit_code,
+            5);
+}
+
+TEST_F(AuditVerb, TakesSeveralAppendsAtOnceOneAfterAnother) {
+  fs::remove_all(At("runs.db.audit"));
+  std::vector<std::thread> threads;
+  std::vector<ProcessResult> results(4);
+  for (ProcessResult& result : results) {
+    threads.emplace_back([&] { result = Append({}); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const ProcessResult& result : results) {
+    EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  }
+  const ProcessResult verified = Audit("verify", {"--trust", "trust.yaml", "--complete", "--json"});
+  EXPECT_EQ(verified.outcome.exit_code, 0) << verified.stderr_text;
+  const auto heads = Read(At(LogFile("heads.jsonl")));
+  EXPECT_EQ(std::count(heads.begin(), heads.end(), '\n'), 1);
+}
+
+TEST_F(AuditVerb, AppendsNothingBehindWhatWasChanged) {
+  RawDatabase(At("runs.db")).RunPastTriggers("UPDATE verdicts SET reasons = '[]'");
+  const std::string before = HashTree(At("runs.db.audit"))->sha256;
+  const ProcessResult result = Append({});
+  EXPECT_EQ(result.outcome.exit_code, 5);
+  EXPECT_THAT(result.stderr_text, HasSubstr("(verdict "));
+  EXPECT_EQ(HashTree(At("runs.db.audit"))->sha256, before);
+}
+
+TEST_F(AuditVerb, AnswersHowARunWasMadeAndWhetherThatIsWhatWasEntered) {
+  const auto show = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {kRharness, "audit", "show", "a", "--history", "runs.db",
+                                     "--policy", "policy.yaml"});
+    return Run(options);
+  };
+  const ProcessResult text = show({"--trust", "trust.yaml"});
+  EXPECT_EQ(text.outcome.exit_code, 0) << text.stderr_text;
+  for (const char* told :
+       {"a: never shown to reproduce, and last not_comparable on", "are as entered", "sh train.sh",
+        "data value", "init=1", "waiver of jit_*: known, signed by ada", "manifest a, sha256",
+        "(Ada)"}) {
+    EXPECT_THAT(text.stdout_text, HasSubstr(told));
+  }
+  const ProcessResult json = show({"--json", "--html", "a.html"});
+  EXPECT_EQ(json.outcome.exit_code, 0) << json.stderr_text;
+  const std::string schema = RHARNESS_SOURCE_DIR "/reports/audit_report.schema.json";
+  const auto document = ParseJson(json.stdout_text, "audit_report");
+  ASSERT_TRUE(document.ok());
+  ExpectDescribed(LoadSchemaFile(schema), *document);
+  EXPECT_NE(Validate(schema, *document), 1);
+  const std::string page = Read(At("a.html"));
+  EXPECT_THAT(page, HasSubstr("How it was made, and from what"));
+  EXPECT_THAT(page, HasSubstr("as entered"));
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  RawDatabase(At("runs.db")).RunPastTriggers("UPDATE verdicts SET reasons = '[]'");
+  const ProcessResult changed = show({});
+  EXPECT_EQ(changed.outcome.exit_code, 5) << changed.stdout_text;
+  EXPECT_THAT(changed.stdout_text, HasSubstr("1 of its 3 entries in"));
+  EXPECT_THAT(changed.stdout_text, HasSubstr("CHANGED"));
+}
+
+TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
+  Write("value", "0.75");
+  Must(Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "again", "--select",
+            "run_id = b"}));
+  Must(Run({kRharness, "attest", "again", "--key", "ada.pem", "--out", "signed"}));
+  Write("trust.yaml",
+        "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\n"
+        "rules:\n  - {keys: [ada]}\n");
+  const std::vector<std::string> show = {kRharness,      "audit",   "show",    "b",
+                                         "--history",    "runs.db", "--trust", "trust.yaml",
+                                         "--statements", "signed"};
+  const ProcessResult before = Run(show);
+  EXPECT_EQ(before.outcome.exit_code, 0) << before.stderr_text;
+  EXPECT_THAT(before.stdout_text, HasSubstr("not entered yet"));
+  EXPECT_THAT(before.stdout_text, HasSubstr("b: last reproduced ("));
+  Must(Append({}));
+  EXPECT_THAT(Run(show).stdout_text, Not(HasSubstr("not entered yet")));
+  EXPECT_THAT(Run(show).stdout_text, HasSubstr("signed by ada (Ada)"));
+  Write("signed/b.verdict.intoto.jsonl", "{}");
+  const ProcessResult refused = Run(show);
+  EXPECT_EQ(refused.outcome.exit_code, 5);
+  EXPECT_THAT(refused.stdout_text, HasSubstr("REFUSED"));
+}
+
+}  // namespace
+}  // namespace rharness
