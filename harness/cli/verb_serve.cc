@@ -1,0 +1,118 @@
+// rharness serve: the history as pages for a browser.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/base/log.h"
+#include "harness/cli/interrupts.h"
+#include "harness/cli/verb.h"
+#include "harness/history/location.h"
+#include "harness/serve/counts.h"
+#include "harness/serve/routes.h"
+#include "harness/serve/server.h"
+
+namespace rharness {
+namespace {
+
+struct ServeArguments {
+  std::string history;
+  std::string listen = "127.0.0.1:8780";
+  std::vector<std::string> hosts;
+  bool remote = false;
+};
+
+Result<ListenAddress> AddressOf(const ServeArguments& arguments) {
+  ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress(arguments.listen));
+  if (address.loopback) return address;
+  if (!arguments.remote) {
+    return InvalidInput(
+        fmt::format("{} can be reached by other machines, and these pages ask nobody who they are; "
+                    "give --allow-remote, too, or listen on 127.0.0.1 behind a proxy that does",
+                    address.ToString()));
+  }
+  LogWarning(fmt::format("whoever reaches {} reads this history, unencrypted", address.ToString()));
+  return address;
+}
+
+Result<int> Serve(const ServeArguments& arguments) {
+  ASSIGN_OR_RETURN(const ListenAddress asked, AddressOf(arguments));
+  for (const std::string& name : arguments.hosts) RETURN_IF_ERROR(CheckHostName(name));
+  ASSIGN_OR_RETURN(const std::string history, ResolveHistoryUrl(arguments.history));
+  // Before anything listens: what is wrong with it is told at once.
+  ASSIGN_OR_RETURN(auto first, HistoryBrowser::Open(history));
+  first.reset();
+  ASSIGN_OR_RETURN(Listener listener, Listener::Bind(asked));
+  const ListenAddress address = listener.address();
+  CountInterrupts();
+  SiteCounter counter(history);
+  Site site({.history = history,
+             .hosts = AllowedHosts(address, arguments.hosts),
+             .now = [] { return SystemClock().Now(); },
+             .counted = [&counter] { return counter.Current(); }});
+  ASSIGN_OR_RETURN(const auto server,
+                   HttpServer::Start(std::move(listener), {}, [&site](const HttpRequest& request) {
+                     return site.Answer(request);
+                   }));
+  if (const int printed = Print(fmt::format("http://{}/\n", address.ToString())); printed != 0) {
+    return printed;
+  }
+  while (!Interrupted()) SystemClock().SleepFor(std::chrono::milliseconds(100));
+  return kExitOk;
+}
+
+void AddServeNotes(Command* verb) {
+  verb->Note(
+      "Pages: / the fleet, /families, /family/NAME, /run/ID (a run's whole life: verdicts and "
+      "their "
+      "reasons, what was recorded), /trends, /search?q=TEXT (part of a run's, a family's or an "
+      "image's name, or the beginning of a commit), and /healthz, which says ok while the history "
+      "can be read. There is no page that writes, and no script.");
+  verb->Note(
+      "Requests are answered when their Host is the address that is listened on, or localhost, or "
+      "a name that --host gives: a stranger's page cannot make a browser read these. Encryption "
+      "and passwords are for a proxy in front (README.md, \"A page over the history\").");
+  verb->Note(
+      "What drills write meanwhile is on the next page; verdicts by week and trends are counted "
+      "beside that, and follow within minutes. An SQLite history is opened for reading alone, but "
+      "its folder must be writable (SQLite keeps its index of the log there), or a writer must "
+      "have "
+      "it open; of one that is read-only, serve a copy: sqlite3 runs.db \"VACUUM INTO "
+      "'/tmp/copy.db'\".");
+  verb->ExitCode(kExitOk, "ended by SIGINT or SIGTERM");
+  verb->ExitCode(kExitUsage, "usage, no such history, or libmicrohttpd is not installed");
+  verb->ExitCode(kExitInfrastructure, "the address or the history cannot be had");
+  verb->ExitCode(kExitIntegrity, "integrity");
+  verb->Example("rharness serve --history runs.db");
+  verb->Example(
+      "rharness serve --history runs.db --listen 127.0.0.1:9000 --host drift.example.org");
+}
+
+}  // namespace
+
+void AddServe(Command& root) {
+  auto arguments = std::make_shared<ServeArguments>();
+  Command& verb = root.AddVerb("serve", "Pages over the history, for a browser; read only");
+  verb.Describe(
+      "Serves a history as plain pages over HTTP, on this machine alone unless told otherwise, and "
+      "prints their address. Nothing is written to the history. Ends with SIGINT or SIGTERM.");
+  verb.Add("--history", &arguments->history,
+           "Store to show: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
+      .File("URL")
+      .Env("RHARNESS_HISTORY")
+      .Required();
+  verb.Add("--listen", &arguments->listen, "Address and port; port 0 takes a free one")
+      .Value("ADDRESS:PORT")
+      .ShowDefault();
+  verb.Add("--host", &arguments->hosts, "Name by which a proxy or a name server leads here")
+      .OneEach()
+      .Value("NAME");
+  verb.Add("--allow-remote", &arguments->remote,
+           "Listen on an address that other machines can reach");
+  AddServeNotes(&verb);
+  verb.Do([arguments] {
+    const auto code = Serve(*arguments);
+    return code.ok() ? *code : FailWith(code.error());
+  });
+}
+
+}  // namespace rharness

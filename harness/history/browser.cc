@@ -1,0 +1,275 @@
+// The browser's queries, in SQL that SQLite and PostgreSQL share.
+#include "harness/history/browser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "harness/history/location.h"
+#include "harness/history/postgresql_database.h"
+#include "harness/history/postgresql_url.h"
+#include "harness/history/sql_browser.h"
+#include "harness/history/sqlite_database.h"
+
+namespace rharness {
+namespace {
+
+constexpr char kNotSuperseded[] =
+    "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
+
+}  // namespace
+
+template <class... Uses>
+Result<std::vector<HistoryCount>> SqlBrowser::Counts(const std::string& text, const Uses&... uses) {
+  return database_.Guard([&]() -> Result<std::vector<HistoryCount>> {
+    HistoryCount count;
+    long long runs = 0;
+    soci::statement query(sql());
+    query.exchange(soci::into(count.family));
+    query.exchange(soci::into(count.last_verdict));
+    query.exchange(soci::into(runs));
+    (query.exchange(soci::use(uses)), ...);
+    query.alloc();
+    query.prepare(text);
+    query.define_and_bind();
+    query.execute();
+    std::vector<HistoryCount> counts;
+    while (query.fetch()) {
+      count.runs = runs;
+      counts.push_back(count);
+    }
+    return counts;
+  });
+}
+
+Result<std::vector<HistoryCount>> SqlBrowser::CountAll() {
+  return Counts(
+      "SELECT '', last_verdict, COUNT(*) FROM standing WHERE retired = 0 GROUP BY last_verdict "
+      "ORDER BY last_verdict");
+}
+
+// The names first: a family may have several verdicts.
+Result<std::vector<HistoryCount>> SqlBrowser::CountFamilies(const std::string& after,
+                                                            std::size_t limit) {
+  const long long most = Most(limit);
+  return Counts(
+      "SELECT s.family, s.last_verdict, COUNT(*) FROM standing s WHERE s.retired = 0 AND s.family "
+      "IN (SELECT DISTINCT family FROM standing WHERE retired = 0 AND family > :after ORDER BY "
+      "family LIMIT :most) GROUP BY s.family, s.last_verdict ORDER BY s.family, s.last_verdict",
+      after, most);
+}
+
+Result<std::vector<HistoryCount>> SqlBrowser::CountFamily(const std::string& family) {
+  return Counts(
+      "SELECT family, last_verdict, COUNT(*) FROM standing WHERE retired = 0 AND family = :family "
+      "GROUP BY family, last_verdict ORDER BY last_verdict",
+      family);
+}
+
+Result<std::vector<DrillRecord>> SqlBrowser::LastDrills(std::size_t limit) {
+  return database_.Guard([&]() -> Result<std::vector<DrillRecord>> {
+    const long long most = Most(limit);
+    std::string drill_id;
+    long long started_ms = 0;
+    long long ended_ms = 0;
+    int exit_code = 0;
+    soci::indicator ended = soci::i_null;
+    soci::indicator exited = soci::i_null;
+    soci::statement query =
+        (sql().prepare << "SELECT d.drill_id, d.started_ms, d.ended_ms, d.exit_code FROM drills d "
+                          "WHERE NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = "
+                          "d.drill_id) ORDER BY d.sequence DESC LIMIT :most",
+         soci::use(most), soci::into(drill_id), soci::into(started_ms), soci::into(ended_ms, ended),
+         soci::into(exit_code, exited));
+    query.execute();
+    std::vector<DrillRecord> drills;
+    while (query.fetch()) {
+      DrillRecord& drill = drills.emplace_back(DrillRecord{drill_id, FromMs(started_ms), {}, {}});
+      if (ended == soci::i_ok) drill.ended = FromMs(ended_ms);
+      if (exited == soci::i_ok) drill.exit_code = exit_code;
+    }
+    return drills;
+  });
+}
+
+Result<std::vector<RunRow>> SqlBrowser::Runs(const std::string& text, bool with_found,
+                                             const std::function<void(soci::statement&)>& bind) {
+  return database_.Guard([&]() -> Result<std::vector<RunRow>> {
+    RunRow row;
+    long long started_ms = 0;
+    long long judged_ms = 0;
+    long long retired = 0;
+    soci::indicator judged = soci::i_null;
+    soci::statement query(sql());
+    query.exchange(soci::into(row.run_id));
+    query.exchange(soci::into(row.family));
+    query.exchange(soci::into(started_ms));
+    query.exchange(soci::into(row.declared));
+    query.exchange(soci::into(row.last_verdict));
+    query.exchange(soci::into(judged_ms, judged));
+    query.exchange(soci::into(retired));
+    if (with_found) query.exchange(soci::into(row.found));
+    bind(query);
+    query.alloc();
+    query.prepare(text);
+    query.define_and_bind();
+    query.execute();
+    std::vector<RunRow> rows;
+    while (query.fetch()) {
+      row.started = FromMs(started_ms);
+      row.judged = judged == soci::i_ok ? std::optional(FromMs(judged_ms)) : std::nullopt;
+      row.retired = retired != 0;
+      rows.push_back(row);
+    }
+    return rows;
+  });
+}
+
+// The last ones of each verdict, of which the last ones: both read an index up to the limit.
+Result<std::vector<RunRow>> SqlBrowser::LastBadRuns(std::size_t limit) {
+  const long long most = Most(limit);
+  const auto last = [](const char* verdict) {
+    return fmt::format(
+        "SELECT * FROM (SELECT run_id, judged_ms FROM standing WHERE retired = 0 AND last_verdict "
+        "= '{0}' ORDER BY judged_ms DESC, run_id DESC LIMIT :most_{0})",
+        verdict);
+  };
+  return Runs(fmt::format("{} FROM ({} AS a UNION ALL {} AS b) l JOIN standing s ON s.run_id = "
+                          "l.run_id JOIN runs r ON r.run_id = l.run_id ORDER BY l.judged_ms DESC, "
+                          "l.run_id DESC LIMIT :last",
+                          kSelectRuns, last("drifted"), last("failed")),
+              false, [&](soci::statement& query) {
+                for (int i = 0; i < 3; ++i) query.exchange(soci::use(most));
+              });
+}
+
+Result<std::optional<RunRow>> SqlBrowser::FindRun(const std::string& run_id) {
+  ASSIGN_OR_RETURN(auto rows,
+                   Runs(std::string(kSelectRuns) +
+                            " FROM runs r JOIN standing s ON s.run_id = r.run_id WHERE r.run_id = "
+                            ":run_id",
+                        false, [&](soci::statement& query) { query.exchange(soci::use(run_id)); }));
+  if (rows.empty()) return std::optional<RunRow>();
+  return std::optional<RunRow>(std::move(rows.front()));
+}
+
+Result<std::vector<RunRow>> SqlBrowser::FamilyRuns(const std::string& family,
+                                                   const std::optional<PageStart>& before,
+                                                   std::size_t limit) {
+  const long long most = Most(limit);
+  const long long before_ms = before ? ToMs(before->time) : std::numeric_limits<long long>::max();
+  const std::string name = before ? before->name : "";
+  return Runs(std::string(kSelectRuns) +
+                  " FROM runs r JOIN standing s ON s.run_id = r.run_id WHERE r.family = :family "
+                  "AND (r.started_ms, r.run_id) < (:before, :name) "
+                  "ORDER BY r.started_ms DESC, r.run_id DESC LIMIT :most",
+              false, [&](soci::statement& query) {
+                query.exchange(soci::use(family));
+                query.exchange(soci::use(before_ms));
+                query.exchange(soci::use(name));
+                query.exchange(soci::use(most));
+              });
+}
+
+Result<std::vector<FamilyRecord>> SqlBrowser::LastTogether(const std::string& family,
+                                                           std::size_t limit) {
+  return database_.Guard([&]() -> Result<std::vector<FamilyRecord>> {
+    const long long most = Most(limit);
+    FamilyRecord record;
+    long long decided_ms = 0;
+    soci::statement query =
+        (sql().prepare << "SELECT v.drill_id, v.family, v.configuration, v.name, v.verdict, "
+                          "v.decided_ms, v.runs, v.reasons FROM family_verdicts v JOIN drills d ON "
+                          "d.drill_id = v.drill_id WHERE v.family = :family AND " +
+                              std::string(kNotSuperseded) +
+                              " ORDER BY d.sequence DESC, v.name LIMIT :most",
+         soci::use(family), soci::use(most), soci::into(record.drill_id), soci::into(record.family),
+         soci::into(record.configuration), soci::into(record.name), soci::into(record.verdict),
+         soci::into(decided_ms), soci::into(record.runs), soci::into(record.reasons));
+    query.execute();
+    std::vector<FamilyRecord> records;
+    while (query.fetch()) {
+      record.decided = FromMs(decided_ms);
+      records.push_back(record);
+    }
+    return records;
+  });
+}
+
+Result<std::vector<VerdictRecord>> SqlBrowser::VerdictsOf(const std::string& run_id,
+                                                          const std::optional<PageStart>& before,
+                                                          std::size_t limit, bool reasons) {
+  return database_.Guard([&]() -> Result<std::vector<VerdictRecord>> {
+    const long long most = Most(limit);
+    const long long before_ms = before ? ToMs(before->time) : std::numeric_limits<long long>::max();
+    const std::string name = before ? before->name : "";
+    VerdictRecord record;
+    record.run_id = run_id;
+    long long decided_ms = 0;
+    // Without reasons the index has all that is asked for.
+    const std::string text = fmt::format(
+        "SELECT v.drill_id, v.verdict, v.decided_ms, {} FROM verdicts v WHERE v.run_id = :run_id "
+        "AND (v.decided_ms, v.drill_id) < (:before, :name) AND {} ORDER BY v.decided_ms DESC, "
+        "v.drill_id DESC LIMIT :most",
+        reasons ? "v.reruns, v.reasons" : "0, ''", kNotSuperseded);
+    soci::statement query =
+        (sql().prepare << text, soci::use(run_id), soci::use(before_ms), soci::use(name),
+         soci::use(most), soci::into(record.drill_id), soci::into(record.verdict),
+         soci::into(decided_ms), soci::into(record.reruns), soci::into(record.reasons));
+    query.execute();
+    std::vector<VerdictRecord> records;
+    while (query.fetch()) {
+      record.decided = FromMs(decided_ms);
+      records.push_back(record);
+    }
+    return records;
+  });
+}
+
+Result<std::vector<RerunRecord>> SqlBrowser::RerunsOf(const std::string& run_id,
+                                                      const std::string& drill_id,
+                                                      std::size_t limit) {
+  return database_.Guard([&]() -> Result<std::vector<RerunRecord>> {
+    const long long most = Most(limit);
+    RerunRecord record{.drill_id = drill_id,
+                       .run_id = run_id,
+                       .rerun = 0,
+                       .outcome = {},
+                       .wall_seconds = 0.0,
+                       .evidence_sha256 = {}};
+    soci::statement query =
+        (sql().prepare << "SELECT rerun, outcome, wall_seconds, evidence_sha256 FROM reruns WHERE "
+                          "drill_id = :drill_id AND run_id = :run_id ORDER BY rerun LIMIT :most",
+         soci::use(drill_id), soci::use(run_id), soci::use(most), soci::into(record.rerun),
+         soci::into(record.outcome), soci::into(record.wall_seconds),
+         soci::into(record.evidence_sha256));
+    query.execute();
+    std::vector<RerunRecord> records;
+    while (query.fetch()) records.push_back(record);
+    return records;
+  });
+}
+
+Result<std::unique_ptr<HistoryBrowser>> HistoryBrowser::Open(const std::string& url,
+                                                             const BrowserLimits& limits) {
+  std::unique_ptr<Database> database;
+  if (IsPostgresqlUrl(url)) {
+    ASSIGN_OR_RETURN(database, PostgresqlDatabase::Open(url, false,
+                                                        {.lock = limits.lock,
+                                                         .statement = limits.answer,
+                                                         .gone = limits.gone,
+                                                         .read_only = true}));
+  } else {
+    ASSIGN_OR_RETURN(const std::filesystem::path path, ParseHistoryUrl(url));
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      return NotFound("no such history; `rharness history add` makes one", path.string());
+    }
+    ASSIGN_OR_RETURN(database, SqliteDatabase::OpenForReading(path, limits.lock, limits.answer));
+  }
+  return std::unique_ptr<HistoryBrowser>(new SqlBrowser(std::move(database)));
+}
+
+}  // namespace rharness

@@ -1,0 +1,115 @@
+// The counting thread.
+#include "harness/serve/counts.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "harness/base/clock.h"
+#include "harness/base/log.h"
+#include "harness/base/version.h"
+#include "harness/trends/tracks.h"
+#include "harness/trends/trends.h"
+
+namespace rharness {
+namespace {
+
+constexpr BrowserLimits kCountingLimits = {.lock = std::chrono::seconds(10),
+                                           .answer = std::chrono::minutes(2),
+                                           .gone = std::chrono::seconds(10)};
+// So that measuring trends takes a twentieth of a core at most.
+constexpr int kRestPerWork = 20;
+
+}  // namespace
+
+SiteCounter::SiteCounter(std::string history, const CountLimits& limits)
+    : history_(std::move(history)),
+      limits_(limits),
+      current_(std::make_shared<SiteCounted>()),
+      thread_([this] { Run(); }) {}
+
+SiteCounter::~SiteCounter() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+std::shared_ptr<const SiteCounted> SiteCounter::Current() const {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
+bool SiteCounter::Ending() const {
+  const std::lock_guard lock(mutex_);
+  return ending_;
+}
+
+void SiteCounter::Publish(bool whole) {
+  auto counted = std::make_shared<SiteCounted>(SiteCounted{totals_, whole, trends_});
+  const std::lock_guard lock(mutex_);
+  current_ = std::move(counted);
+}
+
+void SiteCounter::Run() {
+  std::string told;
+  for (;;) {
+    const Status status = Round();
+    if (status.ok()) {
+      told.clear();
+    } else {
+      browser_.reset();
+      const std::string text = status.error().ToString();
+      if (text != told) LogWarning("verdicts are not counted now: " + text);
+      told = text;
+    }
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, limits_.every, [this] { return ending_; })) return;
+  }
+}
+
+Status SiteCounter::Round() {
+  if (browser_ == nullptr) {
+    ASSIGN_OR_RETURN(browser_, HistoryBrowser::Open(history_, kCountingLimits));
+  }
+  RETURN_IF_ERROR(CountWeeks());
+  if (Ending()) return {};
+  return Measure();
+}
+
+Status SiteCounter::CountWeeks() {
+  const WallTime oldest = StartOf(WeekOf(SystemClock().Now()) - kSiteWeeks + 1);
+  const bool first = !Current()->whole;
+  bool any = first;
+  for (int steps = 1; !Ending(); ++steps) {
+    ASSIGN_OR_RETURN(const bool more,
+                     CountNewVerdicts(browser_.get(), oldest, limits_.drills, &totals_));
+    if (!more) break;
+    any = true;
+    // The first time it takes seconds: what is there is shown meanwhile.
+    if (first && steps % 20 == 0) Publish(false);
+  }
+  if (any) Publish(!Ending());
+  return {};
+}
+
+Status SiteCounter::Measure() {
+  const auto began = std::chrono::steady_clock::now();
+  if (totals_.sequence == measured_ || (measure_after_ && began < *measure_after_)) return {};
+  ASSIGN_OR_RETURN(
+      TrendsReport report,
+      MeasureTrends(&browser_->store(), {.weeks = kSiteWeeks, .gone = {}}, SystemClock().Now()));
+  report.version = kVersion;
+  const auto took = std::chrono::steady_clock::now() - began;
+  measure_after_ =
+      began + took +
+      std::max<std::chrono::steady_clock::duration>(limits_.trends, took * kRestPerWork);
+  measured_ = totals_.sequence;
+  trends_ = std::make_shared<const TrendsReport>(std::move(report));
+  Publish(true);
+  return {};
+}
+
+}  // namespace rharness

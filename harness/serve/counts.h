@@ -1,0 +1,70 @@
+// What no page can count for itself, counted beside them: verdicts by week, and trends.
+//
+// Role: a thread of its own with a connection of its own, which reads what drills said since and
+// hands out what it has. Not here: what shows them.
+#ifndef RHARNESS_HARNESS_SERVE_COUNTS_H_
+#define RHARNESS_HARNESS_SERVE_COUNTS_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "harness/serve/weeks.h"
+#include "reports/trends_report.h"
+
+namespace rharness {
+
+inline constexpr int kSiteWeeks = 52;  // that are counted, this one included
+
+struct SiteCounted {
+  WeekTotals weeks;
+  bool whole = false;                          // whether `weeks` had all that there was
+  std::shared_ptr<const TrendsReport> trends;  // none: not measured yet
+};
+
+struct CountLimits {
+  std::chrono::milliseconds every{2'000};  // how often it asks whether there is something new
+  std::chrono::seconds trends{300};        // at least, between two measurements of trends
+  std::int64_t drills = 50;                // that are counted at once
+};
+
+class SiteCounter {
+ public:
+  // Begins to count. Trouble with the history is told in the log, once a message, and tried again.
+  explicit SiteCounter(std::string history, const CountLimits& limits = {});
+  // Waits for the query at hand.
+  ~SiteCounter();
+  SiteCounter(const SiteCounter&) = delete;
+  SiteCounter& operator=(const SiteCounter&) = delete;
+
+  std::shared_ptr<const SiteCounted> Current() const;  // never null; from any thread
+
+ private:
+  void Run();
+  Status Round();
+  Status CountWeeks();
+  Status Measure();
+  void Publish(bool whole);
+  bool Ending() const;
+
+  const std::string history_;
+  const CountLimits limits_;
+  std::unique_ptr<HistoryBrowser> browser_;
+  WeekTotals totals_;
+  std::shared_ptr<const TrendsReport> trends_;
+  std::int64_t measured_ = -1;  // the sequence that trends_ speak of
+  std::optional<std::chrono::steady_clock::time_point> measure_after_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool ending_ = false;
+  std::shared_ptr<const SiteCounted> current_;
+  std::thread thread_;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_SERVE_COUNTS_H_

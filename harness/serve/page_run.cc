@@ -1,0 +1,136 @@
+// The page of one run: what was recorded, and all that drills said of it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "harness/drill/facts_of.h"
+#include "harness/serve/pages.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+constexpr std::size_t kStripVerdicts = 200;
+constexpr std::size_t kPageVerdicts = 25;
+constexpr std::size_t kPageReruns = 8;
+
+std::string CodeWords(const Code& code) {
+  if (code.commit.empty()) return Counted(code.files.size(), "file") + ", by their SHA-256";
+  return fmt::format("{} at {}{}", code.repository, code.commit,
+                     code.dirty ? ", with local changes" : "");
+}
+
+std::string ImageWords(const Image& image) {
+  if (image.kind == "host") return "none: it ran on the host";
+  std::string text = image.registry.empty() ? "" : image.registry + "/";
+  text += image.repository + image.location;
+  if (!image.tag.empty()) text += ":" + image.tag;
+  return text + (image.digest.empty() ? "" : "@" + image.digest);
+}
+
+void AddRecord(const Manifest& manifest, SiteRun* page) {
+  const auto tell = [&](std::string name, std::string value) {
+    if (!value.empty()) page->about.emplace_back(std::move(name), std::move(value));
+  };
+  tell("Command", fmt::format("{}", fmt::join(manifest.command, " ")));
+  tell("Code", CodeWords(manifest.code));
+  tell("Image", ImageWords(manifest.image));
+  tell("Notes", fmt::format("{}", fmt::join(manifest.notes, "; ")));
+  for (Fact& fact : Unbundled(FactsOf(manifest))) {
+    if (fact.kind == FactKind::kComplete || fact.kind == FactKind::kLineage) continue;
+    page->layers[static_cast<std::size_t>(fact.layer)].push_back(std::move(fact));
+  }
+  for (const Metric& metric : manifest.metrics) {
+    std::string asked = metric.primary ? "primary" : "told";
+    if (metric.direction == "higher" || metric.direction == "lower") {
+      asked += fmt::format(", {} is better", metric.direction);
+    }
+    if (metric.margin) asked += ", margin " + FormatNumber(*metric.margin);
+    if (!metric.evaluated_on.empty()) asked += ", on " + metric.evaluated_on;
+    std::string value = FormatNumber(metric.value);
+    if (!metric.unit.empty() && metric.unit != "1") value += " " + metric.unit;
+    page->metrics.push_back({metric.name, std::move(value), std::move(asked)});
+  }
+  for (const Artifact& artifact : manifest.artifacts) {
+    page->artifacts.emplace_back(
+        fmt::format("{}: {}", artifact.role, artifact.path),
+        fmt::format("{}, {}", artifact.sha256, FormatBytes(artifact.size_bytes)));
+  }
+}
+
+void AddEntry(const HistoryEntry& entry, SiteRun* page) {
+  const auto tell = [&](std::string name, std::string value) {
+    page->about.emplace_back(std::move(name), std::move(value));
+  };
+  tell("Recorded", fmt::format("{}, {}", FormatMinute(entry.started),
+                               FormatDuration(Seconds(entry.duration_seconds))));
+  tell("Added", FormatMinute(entry.added));
+  tell("Declared", entry.declared);
+  tell("Last conclusive verdict", entry.verified ? FormatMinute(*entry.verified) : "none");
+  if (!entry.rebuild.empty()) tell("What it needs", entry.rebuild);
+  if (entry.retired) tell("Retired", *entry.retired);
+}
+
+Status AddVerdicts(HistoryBrowser* browser, const std::string& run_id, const PageMark& mark,
+                   SiteRun* page) {
+  std::optional<PageStart> before;
+  if (mark.time) before = PageStart{*mark.time, mark.name};
+  ASSIGN_OR_RETURN(auto records, browser->VerdictsOf(run_id, before, kPageVerdicts + 1, true));
+  if (records.size() > kPageVerdicts) {
+    records.pop_back();
+    page->next = SiteRunHref(
+        run_id, {{"t", std::to_string(records.back().decided.time_since_epoch().count())},
+                 {"after", records.back().drill_id}});
+  }
+  for (const VerdictRecord& record : records) {
+    SiteVerdict& verdict = page->verdicts.emplace_back(SiteVerdictOf(record));
+    ASSIGN_OR_RETURN(const auto reruns, browser->RerunsOf(run_id, record.drill_id, kPageReruns));
+    for (const RerunRecord& rerun : reruns) {
+      const std::string evidence = rerun.evidence_sha256.substr(0, 12);
+      verdict.outcomes.push_back(fmt::format("{} in {}{}", rerun.outcome,
+                                             FormatDuration(Seconds(rerun.wall_seconds)),
+                                             evidence.empty() ? "" : ", evidence " + evidence));
+    }
+  }
+  return {};
+}
+
+Status AddProperties(HistoryStore* store, const std::string& run_id, SiteRun* page) {
+  ASSIGN_OR_RETURN(const auto verdicts, store->PropertyVerdicts(run_id));
+  std::map<std::string, std::string> last;
+  for (const PropertyRecord& one : verdicts) {
+    last[one.property] = fmt::format("{}, {}: {} (drill {})", one.state, FormatMinute(one.decided),
+                                     one.reason, one.drill_id);
+  }
+  page->properties.assign(last.begin(), last.end());
+  return {};
+}
+
+}  // namespace
+
+Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
+                         const PageMark& mark) {
+  ASSIGN_OR_RETURN(const auto row, inputs.browser.FindRun(run_id));
+  if (!row) return NotFound("the history has no such run");
+  SiteRun page{.run = SiteRowOf(*row)};
+  HistoryStore& store = inputs.browser.store();
+  ASSIGN_OR_RETURN(const HistoryEntry entry, store.Find(run_id));
+  AddEntry(entry, &page);
+  const Result<Manifest> manifest = store.Get(run_id);
+  if (manifest.ok()) {
+    AddRecord(*manifest, &page);
+  } else {
+    page.notes.push_back("Its manifest cannot be shown: " + manifest.error().message + ".");
+  }
+  ASSIGN_OR_RETURN(const auto strip,
+                   inputs.browser.VerdictsOf(run_id, std::nullopt, kStripVerdicts, false));
+  for (const VerdictRecord& record : strip) page.strip.push_back(SiteVerdictOf(record));
+  RETURN_IF_ERROR(AddVerdicts(&inputs.browser, run_id, mark, &page));
+  RETURN_IF_ERROR(AddProperties(&store, run_id, &page));
+  return page;
+}
+
+}  // namespace rharness

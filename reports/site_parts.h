@@ -1,0 +1,57 @@
+// What the pages of the site share: frame, tiles, cells, lists of runs. Private to the site_*
+// files.
+//
+// Parameters that end in _html are markup already; all others are escaped here.
+#ifndef RHARNESS_REPORTS_SITE_PARTS_H_
+#define RHARNESS_REPORTS_SITE_PARTS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/site.h"
+
+namespace rharness {
+
+struct SiteTopParts {
+  std::string_view title;
+  std::string_view here;        // the entry of the menu that this page is
+  std::string_view page_class;  // the verdict whose colour it takes; may be empty
+  std::string eyebrow_html;
+  std::string answer;  // the heading
+  std::string words_html;
+  std::string search = {};  // what the box holds
+};
+// From the doctype up to the opened main element, with the notes of the frame.
+std::string SiteTop(const SiteTopParts& parts, const SiteFrame& frame);
+std::string SiteEnd(const SiteFrame& frame);
+
+std::string SiteLink(const std::string& href, std::string_view text);
+std::string FamilyLink(const std::string& family);
+std::string RunLink(const std::string& run_id);
+
+// A tile a verdict that there is, and one for what no drill has judged.
+std::string SiteTiles(const SiteCounts& counts);
+// "12 identical, 1 drifted"; "none" of none.
+std::string CountWords(const SiteCounts& counts);
+// The same as badges.
+std::string CountBadges(const SiteCounts& counts);
+// The verdict that a reader must see first; none where there are none.
+std::optional<Verdict> WorstOf(const SiteCounts& counts);
+
+// One cell a verdict or a week, the newest last.
+std::string VerdictCells(const std::vector<SiteVerdict>& newest_first);
+std::string WeekCells(const std::vector<SiteWeek>& weeks);
+
+std::string BadgeOf(const std::optional<Verdict>& verdict);  // "not drilled" of none
+std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs, bool with_family,
+                     bool with_found);
+// "More", or nothing at the end.
+std::string SiteNext(const std::string& next);
+std::string SentenceList(const std::vector<std::string>& sentences, std::size_t most);
+// A day, or a dash.
+std::string DayOf(const std::optional<WallTime>& time);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_SITE_PARTS_H_

@@ -1,0 +1,183 @@
+// Looking around in a history: a page at a time, read only.
+#include "harness/history/browser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/history/store_fixture.h"
+
+namespace rharness {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> IdsOf(const Result<std::vector<RunRow>>& rows) {
+  EXPECT_TRUE(rows.ok()) << rows.error().ToString();
+  std::vector<std::string> ids;
+  if (rows.ok()) {
+    for (const RunRow& row : *rows) ids.push_back(row.run_id);
+  }
+  return ids;
+}
+
+class BrowserTest : public HistoryTest {
+ protected:
+  void SetUp() override {
+    HistoryTest::SetUp();
+    if (IsSkipped()) return;
+    store_ = OpenStore();
+    Add("a", kDay1, "cnn", std::string(40, 'a'), "");
+    Add("b", kDay2, "mlp", std::string(40, 'b'), "ml/train");
+    Add("c", kDay2, "mlp", "abc" + std::string(37, '0'), "ml/train");
+    Add("d", kDay3, "mlp", std::string(40, 'b'), "ml/other");
+    Drill("d1", kDay1, {{"b", "identical"}, {"c", "failed"}});
+    Drill("d2", kDay2, {{"b", "drifted"}});
+    auto browser = HistoryBrowser::Open(Url());
+    ASSERT_TRUE(browser.ok()) << browser.error().ToString();
+    browser_ = std::move(*browser);
+  }
+  void Add(const std::string& run_id, const char* started, const std::string& family,
+           const std::string& commit, const std::string& repository) {
+    Manifest manifest = MakeManifest(run_id, started, family);
+    manifest.code.commit = commit;
+    if (!repository.empty()) {
+      manifest.image.kind = "oci";
+      manifest.image.registry = "registry.example";
+      manifest.image.repository = repository;
+      manifest.image.tag = "1";
+      manifest.image.digest = "sha256:" + std::string(64, '1');
+    }
+    ASSERT_TRUE(store_->Add(manifest, At(kDay1)).ok());
+  }
+  void Drill(const std::string& drill_id, const char* day,
+             const std::vector<std::pair<std::string, std::string>>& verdicts) {
+    std::vector<RerunRecord> reruns;
+    std::vector<VerdictRecord> records;
+    for (const auto& [run_id, verdict] : verdicts) {
+      reruns.push_back({drill_id, run_id, 1, "exited with 0", 1.5, "e"});
+      records.push_back(MakeVerdict(drill_id, run_id, verdict, day));
+    }
+    ASSERT_TRUE(store_->AddDrill(DrillRecord{drill_id, At(day), At(day), 0}, reruns, records).ok());
+  }
+  std::vector<std::string> Counted(const Result<std::vector<HistoryCount>>& counts) {
+    EXPECT_TRUE(counts.ok()) << counts.error().ToString();
+    std::vector<std::string> out;
+    if (!counts.ok()) return out;
+    for (const HistoryCount& one : *counts) {
+      out.push_back(one.family + "|" + one.last_verdict + "|" + std::to_string(one.runs));
+    }
+    return out;
+  }
+
+  std::unique_ptr<HistoryStore> store_;
+  std::unique_ptr<HistoryBrowser> browser_;
+};
+
+TEST_P(BrowserTest, CountsRunsByTheirLastVerdict) {
+  ASSERT_TRUE(store_->Retire("a", "old", At(kDay3)).ok());
+  EXPECT_THAT(Counted(browser_->CountAll()), ElementsAre("||1", "|drifted|1", "|failed|1"));
+  EXPECT_THAT(Counted(browser_->CountFamily("mlp")),
+              ElementsAre("mlp||1", "mlp|drifted|1", "mlp|failed|1"));
+  EXPECT_THAT(Counted(browser_->CountFamily("cnn")), IsEmpty());
+}
+
+TEST_P(BrowserTest, CountsTheNextFamilies) {
+  EXPECT_THAT(Counted(browser_->CountFamilies("", 1)), ElementsAre("cnn||1"));
+  EXPECT_THAT(Counted(browser_->CountFamilies("cnn", 1)),
+              ElementsAre("mlp||1", "mlp|drifted|1", "mlp|failed|1"));
+  EXPECT_THAT(Counted(browser_->CountFamilies("mlp", 1)), IsEmpty());
+}
+
+TEST_P(BrowserTest, FindsRunsByWhatIsPartOfThem) {
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kRunId, "b", {}, 9)), ElementsAre("b"));
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kRunId, "%", {}, 9)), IsEmpty());
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kCommit, "bbbb", {}, 9)), ElementsAre("b", "d"));
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kCommit, "bbbb", {"b", std::string(40, 'b')}, 9)),
+              ElementsAre("d"));
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kCommit, "abc", {}, 9)), ElementsAre("c"));
+  const std::string image = "registry.example/ml/train:1@sha256:" + std::string(64, '1');
+  EXPECT_THAT(*browser_->FindImages("train", 9), ElementsAre(image));
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kImage, image, {}, 9)), ElementsAre("b", "c"));
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kImage, image, {}, 1)), ElementsAre("b"));
+  EXPECT_THAT(*browser_->FindFamilies("", 9), ElementsAre("cnn", "mlp"));
+  EXPECT_THAT(*browser_->FindFamilies("n", 1), ElementsAre("cnn"));
+}
+
+TEST_P(BrowserTest, ListsTheRunsOfAFamilyPageByPage) {
+  EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", {}, 2)), ElementsAre("d", "c"));
+  EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", PageStart{At(kDay2), "c"}, 2)), ElementsAre("b"));
+  EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", PageStart{At(kDay2), "b"}, 2)), IsEmpty());
+  EXPECT_THAT(IdsOf(browser_->LastBadRuns(9)), ElementsAre("b", "c"));
+  EXPECT_THAT(IdsOf(browser_->LastBadRuns(1)), ElementsAre("b"));
+  const auto run = browser_->FindRun("b");
+  ASSERT_TRUE(run.ok() && run->has_value());
+  EXPECT_EQ((*run)->last_verdict, "drifted");
+  EXPECT_EQ((*run)->judged, At(kDay2));
+  EXPECT_FALSE((*browser_->FindRun("none")).has_value());
+}
+
+TEST_P(BrowserTest, ListsVerdictsNewestFirstWithoutWhatWasSuperseded) {
+  Drill("d2", kDay3, {{"b", "equivalent"}});  // d2.2, which takes the place of d2
+  const auto verdicts = browser_->VerdictsOf("b", {}, 9, true);
+  ASSERT_TRUE(verdicts.ok()) << verdicts.error().ToString();
+  ASSERT_EQ(verdicts->size(), 2U);
+  EXPECT_EQ(verdicts->front().drill_id, "d2.2");
+  EXPECT_EQ(verdicts->front().verdict, "equivalent");
+  EXPECT_EQ(verdicts->front().reasons, R"([{"message": "because"}])");
+  EXPECT_EQ(verdicts->back().drill_id, "d1");
+  const auto next = browser_->VerdictsOf("b", PageStart{At(kDay3), "d2.2"}, 9, false);
+  ASSERT_EQ(next->size(), 1U);
+  EXPECT_EQ(next->front().reasons, "");
+  const auto reruns = browser_->RerunsOf("b", "d2.2", 9);
+  ASSERT_EQ(reruns->size(), 1U);
+  EXPECT_EQ(reruns->front().outcome, "exited with 0");
+  const auto drills = browser_->LastDrills(9);
+  ASSERT_EQ(drills->size(), 2U);
+  EXPECT_EQ(drills->front().drill_id, "d2.2");
+}
+
+TEST_P(BrowserTest, WritesNothing) {
+  EXPECT_FALSE(browser_->store().Retire("a", "because", At(kDay3)).ok());
+  EXPECT_FALSE(browser_->store().Add(MakeManifest("new", kDay1), At(kDay1)).ok());
+  EXPECT_FALSE(store_->Find("new").ok());
+  EXPECT_FALSE(store_->Find("a")->retired.has_value());
+}
+
+TEST_P(BrowserTest, SeesWhatIsWrittenMeanwhile) {
+  Add("e", kDay3, "cnn", "", "");
+  EXPECT_THAT(IdsOf(browser_->FamilyRuns("cnn", {}, 9)), ElementsAre("e", "a"));
+  const auto before = browser_->LastSequence();
+  Drill("d3", kDay3, {{"e", "identical"}});
+  EXPECT_EQ(*browser_->LastSequence(), *before + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Histories, BrowserTest, BothDatabases(), DatabaseName);
+
+TEST(BrowserFiles, AreNeverMade) {
+  const ScopedTempDir folder = std::move(ScopedTempDir::Make()).value();
+  const auto none = HistoryBrowser::Open((folder.path() / "none.db").string());
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "none.db"));
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "empty.db", "").ok());
+  EXPECT_FALSE(HistoryBrowser::Open((folder.path() / "empty.db").string()).ok());
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "empty.db"), 0U);
+}
+
+TEST(BrowserFiles, OfAnOlderSchemaAreNamedNotMigrated) {
+  const ScopedTempDir folder = std::move(ScopedTempDir::Make()).value();
+  const std::string path = (folder.path() / "old.db").string();
+  OpenStoreAt(path).reset();
+  EXPECT_EQ(RawDatabase(path).Run("DROP TABLE lookups; DROP INDEX standing_by_verdict; UPDATE "
+                                  "rharness_meta SET value = value - 1"),
+            "");
+  const auto old = HistoryBrowser::Open(path);
+  ASSERT_FALSE(old.ok());
+  EXPECT_THAT(old.error().ToString(), testing::HasSubstr("rharness history list"));
+  EXPECT_TRUE(HistoryStore::Open(path).ok()) << "which migrates it";
+  EXPECT_TRUE(HistoryBrowser::Open(path).ok());
+}
+
+}  // namespace
+}  // namespace rharness

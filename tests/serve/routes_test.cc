@@ -1,0 +1,245 @@
+// Which address is which page, what is on it, and with which headers it goes out.
+#include "harness/serve/routes.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "tests/serve/serve_world.h"
+
+namespace rharness {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Pages : public ServeWorld {
+ protected:
+  void SetUp() override {
+    AddRun("good", kDay1);
+    AddRun("bad", kDay2);
+    AddRun("never", kDay3);
+    AddRun("hostile", kDay3, kHostileFamily);
+    AddRun("dots", kDay3, "..");
+    AddVerdict("night-1", "good", "identical", "2026-01-05T03:00:00Z");
+    AddVerdict("night-2", "bad", "identical", "2026-01-06T03:00:00Z");
+    AddVerdict("night-3", "bad", "drifted", "2026-01-13T03:00:00Z",
+               R"([{"message": "the loss <moved> by 0.3"}])");
+  }
+};
+
+TEST_F(Pages, TheFleetIsCountedByLastVerdict) {
+  const HttpResponse page = Get("/");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, HasSubstr("1 of 5 runs did not reproduce when last drilled."));
+  EXPECT_THAT(page.body, HasSubstr("<li class=\"drifted\"><div><b>1</b> <span>✗ drifted</span>"));
+  EXPECT_THAT(page.body, HasSubstr("<b>3</b> <span>· not drilled</span>"));
+  EXPECT_THAT(page.body, HasSubstr("<a href=\"/run/bad\">bad</a>"));
+  EXPECT_THAT(page.body, HasSubstr("night-3"));
+  EXPECT_THAT(page.body, HasSubstr("history runs.db"));
+  EXPECT_THAT(page.body, Not(HasSubstr(folder_.path().string()))) << "where it lies is not told";
+}
+
+TEST_F(Pages, ARunIsToldFromItsRecordToItsLastVerdict) {
+  const HttpResponse page = Get("/run/bad");
+  EXPECT_EQ(page.status, 200);
+  for (const char* said :
+       {"Last verdict: drifted, 2026-01-13 03:00 UTC.", "the loss &lt;moved&gt; by 0.3", "night-2",
+        "night-3", "exited with 0 in 1 min 1 s, evidence eeeeeeeeeeee", "accuracy",
+        "primary, higher is better, margin 0.005", "python3 train.py --seed=3"}) {
+    EXPECT_THAT(page.body, HasSubstr(said));
+  }
+  EXPECT_LT(page.body.find("night-3"), page.body.find("night-2")) << "the newest first";
+  EXPECT_THAT(Get("/run/never").body, HasSubstr("No drill has judged this run."));
+}
+
+TEST_F(Pages, AFamilyHasItsRunsNewestFirst) {
+  const HttpResponse page = Get("/family/digits-mlp%2Fcpu");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_LT(page.body.find("/run/never"), page.body.find("/run/bad"));
+  EXPECT_LT(page.body.find("/run/bad"), page.body.find("/run/good"));
+  EXPECT_EQ(Get("/family/digits-mlp/cpu").body, page.body);
+  EXPECT_THAT(page.body, HasSubstr("week of 2026-01-12: 1 drifted"));
+}
+
+TEST_F(Pages, WhatIsNotThereIs404) {
+  for (const char* target : {"/run/none", "/family/none", "/run", "/run/", "/family", "/index.html",
+                             "/runs.db", "/run/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
+                             "/style-.css", "/..", "//", "/run/good/", "/healthz/"}) {
+    const HttpResponse page = Get(target);
+    EXPECT_EQ(page.status, 404) << target;
+    EXPECT_THAT(page.body, Not(HasSubstr("root:"))) << target;
+  }
+}
+
+TEST_F(Pages, TheSearchFindsRunsFamiliesCommitsAndImages) {
+  EXPECT_THAT(Get("/search?q=goo").body, HasSubstr("/run/good"));
+  EXPECT_THAT(Get("/search?q=goo").body, Not(HasSubstr("/run/bad")));
+  EXPECT_THAT(Get("/search?q=digits").body, HasSubstr("/family/digits-mlp%2Fcpu"));
+  EXPECT_THAT(Get("/search?q=aaaaaa").body, HasSubstr("/run/good")) << "the beginning of a commit";
+  EXPECT_THAT(Get("/search?q=nothing").body, HasSubstr("None."));
+  EXPECT_EQ(Get("/search?q=a&by=all").status, 400);
+  EXPECT_EQ(Get("/search?q=" + std::string(201, 'a')).status, 400);
+  EXPECT_EQ(Get("/search").status, 200);
+  EXPECT_EQ(Get("/search?q=%27%20OR%201%3D1%20--").status, 200);
+}
+
+TEST_F(Pages, ListsGoOnWhereTheyStopped) {
+  for (int i = 0; i < 120; ++i) {
+    AddRun(fmt::format("many-{:03}", i), kDay1, "many");
+    AddRun(fmt::format("single-{:03}", i), kDay1, fmt::format("family {:03}", i));
+  }
+  for (const char* first :
+       {"/family/many", "/families", "/search?q=many", "/search?q=many-&by=run"}) {
+    std::set<std::string> seen;
+    std::string target = first;
+    int pages = 0;
+    for (; !target.empty() && pages < 10; ++pages) {
+      const HttpResponse page = Get(target);
+      ASSERT_EQ(page.status, 200) << target;
+      target.clear();
+      const std::size_t next = page.body.find("rel=\"next\"");
+      for (const std::string& link : LinksOf(page.body)) {
+        if (link.find("many-") != std::string::npos && link.starts_with("/run/")) seen.insert(link);
+        if (link.starts_with("/family/family")) seen.insert(link);
+      }
+      if (next != std::string::npos) target = LinksOf(page.body.substr(next)).front();
+    }
+    EXPECT_EQ(seen.size(), 120U) << first;
+    EXPECT_EQ(pages, 3) << first;
+  }
+}
+
+TEST_F(Pages, EveryLinkLeadsSomewhereHoweverHostileTheName) {
+  std::set<std::string> seen = {"/"};
+  std::vector<std::string> open = {"/"};
+  while (!open.empty()) {
+    const std::string target = open.back();
+    open.pop_back();
+    const HttpResponse page = Get(target);
+    EXPECT_EQ(page.status, 200) << target;
+    EXPECT_THAT(page.body, Not(HasSubstr("<script"))) << target;
+    for (const std::string& link : LinksOf(page.body)) {
+      if (link.starts_with("#")) continue;
+      EXPECT_EQ(link.front(), '/') << link;
+      EXPECT_NE(link.substr(0, 2), "//") << link;
+      if (seen.insert(link).second) open.push_back(link);
+    }
+  }
+  EXPECT_TRUE(seen.contains("/family?name=.."));
+  EXPECT_TRUE(seen.contains("/run/hostile"));
+  EXPECT_GT(seen.size(), 9U);
+}
+
+TEST_F(Pages, AllAnswersHaveTheSameStrictHeaders) {
+  const HttpRequest post{.method = "POST",
+                         .target = "/",
+                         .hosts = {"127.0.0.1:8780"},
+                         .if_none_match = {},
+                         .has_body = true};
+  HttpRequest stranger = post;
+  stranger.hosts = {"evil.example:8780"};
+  HttpRequest nobody = post;
+  nobody.hosts = {};
+  HttpRequest two = post;
+  two.hosts = {"127.0.0.1:8780", "127.0.0.1:8780"};
+  HttpRequest body = post;
+  body.method = "GET";
+  const std::pair<int, HttpResponse> answers[] = {
+      {200, Get("/")},
+      {200, Get("/healthz")},
+      {200, Get("/icon.svg")},
+      {400, Get("/%zz")},
+      {404, Get("/none")},
+      {414, Get("/" + std::string(5000, 'a'))},
+      {405, site().Answer(post)},
+      {413, site().Answer(body)},
+      {421, site().Answer(stranger)},
+      {400, site().Answer(nobody)},
+      {400, site().Answer(two)},
+  };
+  for (const auto& [status, answer] : answers) {
+    EXPECT_EQ(answer.status, status);
+    EXPECT_EQ(HeaderOf(answer, "Content-Security-Policy"),
+              "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri "
+              "'none'; frame-ancestors 'none'");
+    EXPECT_EQ(HeaderOf(answer, "X-Content-Type-Options"), "nosniff");
+    EXPECT_EQ(HeaderOf(answer, "Referrer-Policy"), "no-referrer");
+    EXPECT_EQ(HeaderOf(answer, "X-Frame-Options"), "DENY");
+    EXPECT_NE(HeaderOf(answer, "Cache-Control"), "");
+    EXPECT_NE(HeaderOf(answer, "Content-Type"), "");
+  }
+  EXPECT_EQ(HeaderOf(site().Answer(post), "Allow"), "GET, HEAD");
+  EXPECT_EQ(HeaderOf(Get("/"), "Cache-Control"), "no-store");
+}
+
+TEST_F(Pages, TheStyleIsAFileOfItsOwnAndNothingIsInline) {
+  const std::string page = Get("/").body;
+  EXPECT_THAT(page, Not(HasSubstr("<style")));
+  EXPECT_THAT(page, Not(HasSubstr(" style=")));
+  EXPECT_THAT(Get("/trends").body, Not(HasSubstr(" style=")));
+  EXPECT_THAT(Get("/run/bad").body, Not(HasSubstr(" style=")));
+  const std::size_t at = page.find("rel=\"stylesheet\"");
+  ASSERT_NE(at, std::string::npos);
+  const HttpResponse style = Get(LinksOf(page.substr(at)).front());
+  EXPECT_EQ(style.status, 200);
+  EXPECT_EQ(HeaderOf(style, "Content-Type"), "text/css; charset=utf-8");
+  EXPECT_THAT(HeaderOf(style, "Cache-Control"), HasSubstr("immutable"));
+}
+
+TEST_F(Pages, ADamagedManifestIsSaidAndTheRestIsShown) {
+  ASSERT_EQ(Get("/run/bad").status, 200);
+  EXPECT_EQ(
+      RawDatabase(Path()).RunPastTriggers("UPDATE manifests SET body = '{}' WHERE run_id = 'bad'"),
+      "");
+  const HttpResponse page = Get("/run/bad");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_THAT(page.body, HasSubstr("Its manifest cannot be shown"));
+  EXPECT_THAT(page.body, HasSubstr("night-3"));
+}
+
+TEST_F(Pages, ADrillThatEndsMeanwhileIsOnTheNextPage) {
+  EXPECT_THAT(Get("/run/never").body, Not(HasSubstr("night-4")));
+  AddVerdict("night-4", "never", "equivalent", "2026-01-14T03:00:00Z");
+  EXPECT_THAT(Get("/run/never").body, HasSubstr("night-4"));
+  EXPECT_THAT(Get("/").body, HasSubstr("≈ equivalent"));
+}
+
+TEST_F(Pages, AHistoryThatCannotBeReadIsNoCrashAndTellsNoPath) {
+  store_.reset();
+  ASSERT_EQ(Get("/healthz").body, "ok\n");
+  site_.reset();
+  site();
+  std::filesystem::rename(Path(), folder_.path() / "away.db");
+  const HttpResponse page = Get("/");
+  EXPECT_EQ(page.status, 503);
+  EXPECT_EQ(HeaderOf(page, "Retry-After"), "5");
+  EXPECT_THAT(page.body, Not(HasSubstr(folder_.path().string())));
+  EXPECT_EQ(Get("/healthz").status, 503);
+  std::filesystem::rename(folder_.path() / "away.db", Path());
+  EXPECT_EQ(Get("/").status, 200) << "it came back";
+}
+
+TEST_F(Pages, AnEmptyHistoryHasPagesToo) {
+  const std::filesystem::path other = folder_.path() / "empty.db";
+  OpenStoreAt(other).reset();
+  Site empty({.history = other.string(),
+              .hosts = AllowedHosts(*ParseListenAddress("127.0.0.1:8780"), {}),
+              .now = [] { return At(kDay1); },
+              .counted = [] { return std::make_shared<const SiteCounted>(); }});
+  for (const char* target : {"/", "/families", "/trends", "/search?q=a"}) {
+    const HttpResponse page = empty.Answer({.method = "GET",
+                                            .target = target,
+                                            .hosts = {"localhost:8780"},
+                                            .if_none_match = {},
+                                            .has_body = false});
+    EXPECT_EQ(page.status, 200) << target;
+    EXPECT_THAT(page.body, HasSubstr("still being counted")) << target;
+  }
+}
+
+}  // namespace
+}  // namespace rharness
