@@ -31,6 +31,12 @@ std::string_view RowClass(const FamilyRun& run) {
   return run.run.last_verdict ? VerdictName(*run.run.last_verdict) : "never";
 }
 
+std::string RetiredHtml(const HistoryRun& run) {
+  if (!run.retired) return "";
+  return fmt::format(" <span class=\"soft\">retired: {}</span>",
+                     HtmlText(RetiredInWords(*run.retired, run.retirement), 300));
+}
+
 std::string Causes(const FamilyOutlook& outlook) {
   if (outlook.broken == 0) return "";
   std::string out = "<h2 id=\"changed\">What changed in the runs that broke</h2>\n";
@@ -83,8 +89,7 @@ std::string Row(const FamilyRun& run, bool first) {
       verdict, first ? fmt::format(" id=\"first-{}\"", verdict) : "",
       run.run.last_verdict ? HtmlBadge(*run.run.last_verdict)
                            : std::string("<span class=\"soft\">never judged</span>"),
-      HtmlText(run.run.run_id, 120) +
-          (run.run.retired ? " <span class=\"soft\">retired</span>" : ""),
+      HtmlText(run.run.run_id, 120) + RetiredHtml(run.run),
       run.last_good ? FormatMinute(run.last_good->decided) : "never", flaky, Strip(run));
 }
 

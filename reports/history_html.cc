@@ -190,7 +190,9 @@ std::string WriteHtml(const RunHistory& history, std::string_view version) {
                   .skip_id = history.verdicts.empty() ? "record" : "verdicts",
                   .skip_words = "Skip to the verdicts"});
   std::vector<std::string> notes = history.notes;
-  if (history.run.retired) notes.push_back("retired: " + *history.run.retired);
+  if (history.run.retired) {
+    notes.push_back("retired: " + RetiredInWords(*history.run.retired, history.run.retirement));
+  }
   out += HtmlNotes(notes);
   if (!history.verdicts.empty()) {
     out += Turn(history, outlook) + Timeline(history) + Streaks(history) +

@@ -23,6 +23,18 @@ Json Start(std::string_view kind) {
   return json;
 }
 
+// Who asked and who approved; of one that nobody signed that alone.
+Json RetirementJson(const std::optional<RunRetirement>& by) {
+  Json json;
+  json.Set("signed", by.has_value());
+  if (!by) return json;
+  return json.Set("asked_by", by->asked_by)
+      .Set("asked", FormatTime(by->asked))
+      .Set("approved_by", by->approved_by)
+      .Set("approved", FormatTime(by->approved))
+      .Set("statement", by->statement_sha256);
+}
+
 Json RunJson(const HistoryRun& run) {
   Json json;
   json.Set("run_id", run.run_id)
@@ -36,6 +48,7 @@ Json RunJson(const HistoryRun& run) {
       .Set("verified", Time(run.verified))
       .Set("retired", run.retired);
   if (!run.rebuild.empty()) json.Set("rebuild", run.rebuild);
+  if (run.retired) json.Set("retirement", RetirementJson(run.retirement));
   return json;
 }
 

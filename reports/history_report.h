@@ -17,6 +17,7 @@
 #include "compare/verdict.h"
 #include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "reports/retirements_report.h"
 
 namespace rharness {
 
@@ -31,10 +32,11 @@ struct HistoryRun {
   double duration_seconds = 0.0;
   std::string declared;
   WallTime added{};
-  std::optional<Verdict> last_verdict;  // empty: no drill has judged it
-  std::optional<WallTime> verified;     // last conclusive verdict
-  std::optional<std::string> retired;   // why
-  std::string rebuild = {};             // whether its parts can be had; empty: never asked
+  std::optional<Verdict> last_verdict;           // empty: no drill has judged it
+  std::optional<WallTime> verified;              // last conclusive verdict
+  std::optional<std::string> retired;            // why
+  std::string rebuild = {};                      // whether its parts can be had; empty: never asked
+  std::optional<RunRetirement> retirement = {};  // who asked for it and who approved; empty: nobody
 };
 
 struct HistoryVerdict {

@@ -179,8 +179,8 @@ std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
     out += fmt::format("{}{}\n", Padded(name, kRunNameColumns), SafeText(value));
   }
   if (history.run.retired) {
-    out +=
-        fmt::format("{}{}\n", Padded("retired", kRunNameColumns), SafeText(*history.run.retired));
+    out += fmt::format("{}{}\n", Padded("retired", kRunNameColumns),
+                       RetiredInWords(*history.run.retired, history.run.retirement));
   }
   for (const std::string& note : history.notes) out += Named("note", SafeText(note), columns);
   if (history.verdicts.empty()) {

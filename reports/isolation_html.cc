@@ -11,8 +11,8 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostAxes = 400;
-constexpr std::size_t kMostTrials = 1000;
+constexpr std::size_t kMostAxesDrawn = 400;
+constexpr std::size_t kMostTrialsDrawn = 1000;
 constexpr std::size_t kMostItems = 40;
 constexpr std::string_view kRecord = "isolation.json";
 
@@ -59,7 +59,7 @@ std::string Drawn(const IsolationReport& report) {
 
 std::string AxisRows(const IsolationReport& report) {
   std::string rows;
-  for (std::size_t i = 0; i < std::min(report.axes.size(), kMostAxes); ++i) {
+  for (std::size_t i = 0; i < std::min(report.axes.size(), kMostAxesDrawn); ++i) {
     const IsolationAxis& axis = report.axes[i];
     std::string_view kind = axis.cannot_be_set.empty() ? "identical" : "infra";
     std::string role = axis.cannot_be_set.empty() ? "no part of the cause" : axis.cannot_be_set;
@@ -80,7 +80,7 @@ std::string AxisRows(const IsolationReport& report) {
 
 std::string TrialRows(const IsolationReport& report) {
   std::string rows;
-  for (std::size_t i = 0; i < std::min(report.trials.size(), kMostTrials); ++i) {
+  for (std::size_t i = 0; i < std::min(report.trials.size(), kMostTrialsDrawn); ++i) {
     const IsolationTrial& trial = report.trials[i];
     const std::string_view kind = trial.answer == "reproduces" ? "drifted"
                                   : trial.answer == "does_not" ? "identical"
@@ -122,11 +122,11 @@ std::string WriteHtml(const IsolationReport& report) {
   out += HtmlTable("What changed",
                    HtmlHeads({"Axis", "Layer", "Recorded", "Drifted", "Steps", "Role"}),
                    AxisRows(report), "stack");
-  out += HtmlLeftOut(report.axes.size(), std::min(report.axes.size(), kMostAxes), kRecord);
+  out += HtmlLeftOut(report.axes.size(), std::min(report.axes.size(), kMostAxesDrawn), kRecord);
   if (!report.trials.empty()) {
     out += HtmlTable("Reruns", HtmlHeads({"Rerun", "Asked", "Answer", "Seen", "Time"}),
                      TrialRows(report), "stack");
-    out += HtmlLeftOut(report.trials.size(), std::min(report.trials.size(), kMostTrials), kRecord);
+    out += HtmlLeftOut(report.trials.size(), std::min(report.trials.size(), kMostTrialsDrawn), kRecord);
   }
   return out + HtmlEnd(report.version, kRecord, false);
 }

@@ -10,9 +10,9 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostAxes = 30;
+constexpr std::size_t kMostIsolationAxes = 30;
 constexpr std::size_t kMostLines = 12;
-constexpr std::size_t kMostTrials = 60;
+constexpr std::size_t kMostIsolationTrials = 60;
 constexpr int kValueColumns = 28;
 
 std::string Line(const std::string& text, int columns) {
@@ -41,7 +41,7 @@ std::string Axes(const IsolationReport& report, bool settable, int columns) {
   if (axes.empty()) return "";
   std::string out = settable ? "\nWhat changed, and is set in the trials\n"
                              : "\nWhat changed, and cannot be set: nothing is said of it\n";
-  for (std::size_t i = 0; i < std::min(axes.size(), kMostAxes); ++i) {
+  for (std::size_t i = 0; i < std::min(axes.size(), kMostIsolationAxes); ++i) {
     const IsolationAxis& axis = *axes[i];
     std::string text =
         fmt::format("{} {}: {} -> {}", axis.cause.empty() ? " " : "*", SafeText(axis.name, 200),
@@ -50,7 +50,8 @@ std::string Axes(const IsolationReport& report, bool settable, int columns) {
     if (!settable) text += "; " + axis.cannot_be_set;
     out += Line(text, columns);
   }
-  if (axes.size() > kMostAxes) out += fmt::format("  and {} more\n", axes.size() - kMostAxes);
+  if (axes.size() > kMostIsolationAxes)
+    out += fmt::format("  and {} more\n", axes.size() - kMostIsolationAxes);
   return out;
 }
 
@@ -90,7 +91,7 @@ std::string Row(const IsolationTrial& trial) {
 std::string Trials(const IsolationReport& report, int columns) {
   if (report.trials.empty()) return "";
   std::string out = "\nReruns: + a change that was made, . one that was not\n";
-  const std::size_t shown = std::min(report.trials.size(), kMostTrials);
+  const std::size_t shown = std::min(report.trials.size(), kMostIsolationTrials);
   for (std::size_t i = 0; i < shown; ++i) {
     const IsolationTrial& trial = report.trials[i];
     const std::string row = ElideMiddle(Row(trial), std::max(20, columns / 3));

@@ -67,6 +67,8 @@ std::string ObjectiveFacts(const FamilyObjectives& family) {
     facts += HtmlFact(name, value);
   };
   fact("Equal to the bit", ShareWords(family.identical, conclusive));
+  fact("Flaky with nothing changed", ShareWords(family.flakes));
+  fact("Verdicts that are signed", ShareWords(family.attested));
   fact("Declared bitwise, and drifted", std::to_string(family.violations));
   fact("Never verified", ShareWords(family.never, family.runs));
   fact("All parts can be had", ShareWords(family.had, family.had + family.gone));
@@ -80,6 +82,7 @@ std::string ObjectiveFacts(const FamilyObjectives& family) {
   fact("Runs with operators that warned", ShareWords(family.warned, family.looked_at));
   fact("Data could be had", ShareWords(family.data_had, family.data));
   fact("Nothing missing in the record", ShareWords(family.records_whole, family.records));
+  fact("Rollbacks that reproduced", RollbackRateWords(family));
   if (!family.where.empty()) fact("Objective", HtmlCode(family.where));
   return fmt::format("<dl class=\"facts\">{}</dl>\n", facts);
 }

@@ -75,6 +75,16 @@ void AddIndicators(ObjectiveSeries* series) {
   series->ByFamily("rharness_slo_flaky_ratio",
                    "Runs that did and did not reproduce among those judged twice or more.",
                    [](const FamilyObjectives& f) { return Ratio(f.flipped, f.checked_twice); });
+  series->ByFamily("rharness_slo_unchanged_flaky_ratio",
+                   "Runs that did and did not reproduce among those judged twice or more with "
+                   "nothing changed.",
+                   [](const FamilyObjectives& f) { return Ratio(f.flakes.part, f.flakes.all); });
+  series->ByFamily(
+      "rharness_slo_attested_ratio", "Judged runs whose last verdict was signed.",
+      [](const FamilyObjectives& f) { return Ratio(f.attested.part, f.attested.all); });
+}
+
+void AddMeasures(ObjectiveSeries* series) {
   series->ByFamily("rharness_slo_determinism_violations", "Runs declared bitwise that drifted.",
                    [](const FamilyObjectives& f) { return static_cast<double>(f.violations); });
   series->ByFamily("rharness_slo_oldest_seconds",
@@ -96,6 +106,10 @@ void AddIndicators(ObjectiveSeries* series) {
                    [](const FamilyObjectives& f) { return Ratio(f.data_had, f.data); });
   series->ByFamily("rharness_slo_records_whole_ratio", "Runs in whose record nothing is missing.",
                    [](const FamilyObjectives& f) { return Ratio(f.records_whole, f.records); });
+  series->ByFamily(
+      "rharness_slo_rollback_ratio",
+      "Runs that reproduced among those rerun to see whether they can be gone back to.",
+      [](const FamilyObjectives& f) { return OrNan(f.rollback_rate); });
   series->ByFamily("rharness_slo_seconds_to_verdict", "Wall time of reruns for one verdict.",
                    [](const FamilyObjectives& f) { return OrNan(f.seconds_to_verdict); });
   series->ByFamily("rharness_slo_never_verified", "Runs without any conclusive verdict.",
@@ -106,6 +120,24 @@ void AddIndicators(ObjectiveSeries* series) {
   series->ByFamily(
       "rharness_slo_runtime_ratio", "Mean time of a rerun over that of the recorded run.",
       [](const FamilyObjectives& f) { return f.reruns == 0 ? std::nan("") : f.mean_ratio; });
+  series->ByFamily("rharness_slo_runtime_sd_ratio",
+                   "Standard deviation of the time of a rerun over that of the recorded run.",
+                   [](const FamilyObjectives& f) { return OrNan(f.ratio_sd); });
+}
+
+// Of those that are known.
+void AddIntervals(ObjectiveSeries* series) {
+  series->Each("rharness_slo_interval", "95 % interval of an indicator.",
+               [](const FamilyObjectives& f, const ObjectiveSeries::Add& add) {
+                 const auto interval = [&](std::string_view name, double low, double high) {
+                   add(fmt::format("indicator=\"{}\",bound=\"low\"", name), low);
+                   add(fmt::format("indicator=\"{}\",bound=\"high\"", name), high);
+                 };
+                 if (f.rate) interval("reproducible", f.rate_low, f.rate_high);
+                 if (f.flakes.all > 0) interval("unchanged_flaky", f.flakes.low, f.flakes.high);
+                 if (f.attested.all > 0) interval("attested", f.attested.low, f.attested.high);
+                 if (f.ratio_sd) interval("runtime_sd", f.ratio_sd_low, f.ratio_sd_high);
+               });
 }
 
 // The one series with a run's name: one alert is one run.
@@ -128,6 +160,8 @@ std::string WriteMetrics(const ObjectivesReport& report) {
   series.out().Gauge("rharness_slo_timestamp_seconds", "When the objectives were measured.",
                      std::chrono::duration<double>(report.at.time_since_epoch()).count());
   AddIndicators(&series);
+  AddMeasures(&series);
+  AddIntervals(&series);
   series.ByFamily("rharness_slo_budget_left_ratio",
                   "Share of the error budget of the period that is left; below 0: overspent.",
                   [](const FamilyObjectives& f) { return OrNan(f.budget_left); });

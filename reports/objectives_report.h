@@ -46,6 +46,14 @@ struct BudgetAlarm {
   bool fires = false;
 };
 
+// A share of runs, with Wilson's interval at 95 %.
+struct ShareIndicator {
+  std::int64_t part = 0;
+  std::int64_t all = 0;
+  double low = 0.0;
+  double high = 1.0;  // of none nothing is known
+};
+
 struct FamilyObjectives {
   std::string family;
   std::string owner;  // empty: none, or no objective
@@ -65,6 +73,8 @@ struct FamilyObjectives {
                                       // more than these
   std::int64_t checked_twice = 0;     // runs with two conclusive verdicts or more in the period
   std::int64_t flipped = 0;           // of these: some good, and some bad
+  ShareIndicator flakes;    // the same of runs judged so in one environment: nothing had changed
+  ShareIndicator attested;  // of good, bad and open: those whose verdict was signed
   // Of all that is there now.
   std::int64_t runs = 0;
   std::int64_t never = 0;    // without a conclusive verdict
@@ -74,21 +84,31 @@ struct FamilyObjectives {
   std::int64_t gone = 0;
   // Of reruns in the period that came to be compared.
   std::int64_t reruns = 0;
-  double mean_seconds = 0.0;                 // of one
-  double mean_ratio = 0.0;                   // to what was recorded
-  std::optional<double> ratio_sd;            // sample standard deviation
+  double mean_seconds = 0.0;       // of one
+  double mean_ratio = 0.0;         // to what was recorded
+  std::optional<double> ratio_sd;  // sample standard deviation
+  double ratio_sd_low = 0.0;       // its interval at 95 %, by chi-squared; with ratio_sd
+  double ratio_sd_high = 0.0;
   std::optional<double> seconds_to_verdict;  // of reruns, for one verdict; empty: no rerun
   // Of runs by their last verdict in the period of which it was measured.
   std::int64_t weights = 0;  // with checkpoints that were compared
   std::int64_t weights_equal = 0;
-  std::int64_t metrics = 0;         // with a metric that has a margin
-  std::optional<double> spread;     // of their differences in margins: root of the mean square
-  std::int64_t looked_at = 0;       // under observation
-  std::int64_t warned = 0;          // of these: an operator has no deterministic implementation
-  std::int64_t data = 0;            // with data
-  std::int64_t data_had = 0;        // of these: all could be had as recorded
-  std::int64_t records = 0;         // whose record was looked at
-  std::int64_t records_whole = 0;   // of these: nothing is missing in it
+  std::int64_t metrics = 0;        // with a metric that has a margin
+  std::optional<double> spread;    // of their differences in margins: root of the mean square
+  std::int64_t looked_at = 0;      // under observation
+  std::int64_t warned = 0;         // of these: an operator has no deterministic implementation
+  std::int64_t data = 0;           // with data
+  std::int64_t data_had = 0;       // of these: all could be had as recorded
+  std::int64_t records = 0;        // whose record was looked at
+  std::int64_t records_whole = 0;  // of these: nothing is missing in it
+  // Of runs that were rerun in the period to see whether they can be gone back to, by what was said
+  // last (`rharness incident`).
+  std::int64_t rollbacks = 0;           // reproduced, drifted or failed
+  std::int64_t rollbacks_held = 0;      // of these: reproduced
+  std::int64_t rollbacks_open = 0;      // besides
+  std::optional<double> rollback_rate;  // rollbacks_held / rollbacks
+  double rollback_low = 0.0;            // Wilson's interval at 95 %
+  double rollback_high = 0.0;
   std::vector<BudgetAlarm> alarms;  // with an objective for reproducible
   std::vector<ObjectiveCheck> checks;
 

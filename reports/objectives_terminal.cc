@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostObjectiveRows = 60;
 constexpr std::size_t kMostMissedLines = 20;
+constexpr std::size_t kMostBesideLines = 10;
 constexpr int kLeastObjectiveColumns = 40;
 
 struct ObjectiveColumn {
@@ -87,6 +88,22 @@ std::string CheckLines(const ObjectivesReport& report, int columns) {
   return out.empty() ? out : "\n" + out;
 }
 
+// What else was counted, a sentence a family.
+std::string BesideLines(const ObjectivesReport& report, int columns) {
+  std::string out;
+  std::size_t told = 0;
+  for (const FamilyObjectives& family : report.families) {
+    std::string words;
+    const auto add = [&](const std::string& more) { words += (words.empty() ? "" : "; ") + more; };
+    if (family.flakes.all > 0) add("flaky with nothing changed " + ShareWords(family.flakes));
+    if (family.attested.part > 0) add("signed " + ShareWords(family.attested));
+    if (family.ratio_sd) add("a rerun takes " + RuntimeWords(family));
+    if (words.empty() || told++ >= kMostBesideLines) continue;
+    out += Wrapped(fmt::format("{}: {}", SafeText(family.family, 200), words), columns);
+  }
+  return out.empty() ? out : "\n" + out;
+}
+
 }  // namespace
 
 std::string WriteTerminal(const ObjectivesReport& report, int columns, bool color) {
@@ -102,6 +119,7 @@ std::string WriteTerminal(const ObjectivesReport& report, int columns, bool colo
                        Counted(report.families.size() - kMostObjectiveRows, "more family"));
   }
   out += CheckLines(report, columns);
+  out += BesideLines(report, columns);
   for (const std::string& note : report.notes) {
     out += "\n" + Wrapped("Note: " + SafeText(note, 600), columns);
   }

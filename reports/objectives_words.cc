@@ -77,6 +77,25 @@ std::string ShareWords(std::int64_t part, std::int64_t all) {
   return all == 0 ? "-" : fmt::format("{} of {}", part, all);
 }
 
+std::string ShareWords(const ShareIndicator& share) {
+  if (share.all == 0) return "-";
+  return fmt::format("{} of {} ({:.3g} to {:.3g} %)", share.part, share.all, 100.0 * share.low,
+                     100.0 * share.high);
+}
+
+std::string RollbackRateWords(const FamilyObjectives& family) {
+  std::string words;
+  if (family.rollback_rate) {
+    words =
+        fmt::format("{:.4g} % of {} ({:.3g} to {:.3g})", 100.0 * *family.rollback_rate,
+                    family.rollbacks, 100.0 * family.rollback_low, 100.0 * family.rollback_high);
+  }
+  if (family.rollbacks_open > 0) {
+    words += fmt::format("{}{} open", words.empty() ? "" : ", ", family.rollbacks_open);
+  }
+  return words.empty() ? "-" : words;
+}
+
 std::string DaysWords(double days) {
   if (days >= 1.0) return fmt::format("{:.0f} d", days);
   return fmt::format("{:.0f} h", 24.0 * days);
@@ -85,7 +104,10 @@ std::string DaysWords(double days) {
 std::string RuntimeWords(const FamilyObjectives& family) {
   if (family.reruns == 0) return "-";
   std::string words = fmt::format("{:.3g}", family.mean_ratio);
-  if (family.ratio_sd) words += fmt::format(" ± {:.2g}", *family.ratio_sd);
+  if (family.ratio_sd) {
+    words += fmt::format(" ± {:.2g} ({:.2g} to {:.2g})", *family.ratio_sd, family.ratio_sd_low,
+                         family.ratio_sd_high);
+  }
   return words + " of the recorded time";
 }
 

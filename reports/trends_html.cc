@@ -163,6 +163,18 @@ std::string ChanceSection(const TrendsReport& report) {
 
 }  // namespace
 
+std::string HtmlTrendSections(const TrendsReport& report) {
+  std::string out =
+      ChanceSection(report) + ChangeTable(report) + Pictures(report) + SurvivalSection(report);
+  std::string tables;
+  tables += TrendPageTable(report, "family", "Families");
+  tables += TrendPageTable(report, "image", "Images");
+  tables += TrendPageTable(report, "driver", "Drivers");
+  tables += TrendPageTable(report, "gpu", "GPUs");
+  if (!tables.empty()) out += "<section>\n" + tables + "</section>\n";
+  return out + OnlyTable(report);
+}
+
 std::string WriteHtml(const TrendsReport& report) {
   const bool changed = std::ranges::any_of(
       report.series, [](const TrendSeries& series) { return !series.changes.empty(); });
@@ -176,14 +188,7 @@ std::string WriteHtml(const TrendsReport& report) {
                   .skip_id = "changes",
                   .skip_words = "Skip to the changes"});
   out += HtmlNotes(report.notes);
-  out += ChanceSection(report) + ChangeTable(report) + Pictures(report) + SurvivalSection(report);
-  std::string tables;
-  tables += TrendPageTable(report, "family", "Families");
-  tables += TrendPageTable(report, "image", "Images");
-  tables += TrendPageTable(report, "driver", "Drivers");
-  tables += TrendPageTable(report, "gpu", "GPUs");
-  if (!tables.empty()) out += "<section>\n" + tables + "</section>\n";
-  out += OnlyTable(report);
+  out += HtmlTrendSections(report);
   return out + HtmlEnd(report.version, kTrendsRecord, false);
 }
 

@@ -129,6 +129,9 @@ Json ToJson(const TrendsReport& report);
 std::string WriteTerminal(const TrendsReport& report, int columns, bool color);
 std::string WriteHtml(const TrendsReport& report);  // a page without scripts
 
+// What that page has between its heading and its end.
+std::string HtmlTrendSections(const TrendsReport& report);
+
 // Pictures of these; `id` is unique on the page. Empty where there is nothing to draw.
 std::string SvgRates(const TrendSeries& series, std::string_view id);
 std::string SvgSurvival(const TrendSurvival& survival, std::string_view id);

@@ -30,22 +30,26 @@ std::vector<std::string_view> Above(std::vector<std::string_view> folders,
   return folders;
 }
 
+const std::vector<std::string_view> kBelowRerun = {
+    "harness/base/",    "compare/",        "harness/manifest/", "harness/launch/",
+    "harness/observe/", "harness/tables/", "probes/order/"};
+const std::vector<std::string_view> kBelowDrill = {
+    "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
+    "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
+    "harness/dispatch/", "harness/policy/", "probes/order/"};
+const std::vector<std::string_view> kAboveDrill = {
+    "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
+    "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
+    "harness/dispatch/", "harness/drill/",  "harness/policy/", "probes/order/"};
+const std::vector<std::string_view> kFromManifest = {"harness/base/", "harness/manifest/"};
+const std::vector<std::string_view> kFromHistory = {"harness/base/", "reports/",
+                                                    "harness/manifest/", "harness/history/"};
+
 // In the order of the floors; every folder may include itself.
 const std::vector<Floor>& Floors() {
-  static const std::vector<std::string_view> below_rerun = {
-      "harness/base/",    "compare/",        "harness/manifest/", "harness/launch/",
-      "harness/observe/", "harness/tables/", "probes/order/"};
-  static const std::vector<std::string_view> below_drill = {
-      "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
-      "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
-      "harness/dispatch/", "harness/policy/", "probes/order/"};
-  static const std::vector<std::string_view> above_drill = {
-      "harness/base/",     "compare/",        "reports/",        "harness/manifest/",
-      "harness/history/",  "harness/launch/", "harness/intake/", "harness/rerun/",
-      "harness/dispatch/", "harness/drill/",  "harness/policy/", "probes/order/"};
-  const auto above_isolate = Above(above_drill, {"harness/isolate/"});
-  const auto above_comparison = Above(above_drill, {"harness/comparison/", "harness/observe/"});
-  static const std::vector<std::string_view> from_manifest = {"harness/base/", "harness/manifest/"};
+  const auto above_isolate = Above(kAboveDrill, {"harness/isolate/"});
+  const auto above_comparison = Above(kAboveDrill, {"harness/comparison/", "harness/observe/"});
+  const auto above_incident = Above(kAboveDrill, {"harness/comparison/", "harness/attestation/"});
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
       {"probes/order/", {"harness/base/"}},
@@ -55,12 +59,12 @@ const std::vector<Floor>& Floors() {
       {"harness/policy/", {"harness/base/"}},
       {"reports/", {"harness/base/", "compare/", "probes/order/"}},
       {"harness/intake/", {"harness/base/", "harness/manifest/", "compare/"}},
-      {"harness/lint/", from_manifest},
-      {"harness/history/", from_manifest},
-      {"harness/launch/", from_manifest},
-      {"harness/observe/", from_manifest},
+      {"harness/lint/", kFromManifest},
+      {"harness/history/", kFromManifest},
+      {"harness/launch/", kFromManifest},
+      {"harness/observe/", kFromManifest},
       {"harness/tables/", {"harness/base/"}},
-      {"harness/rerun/", below_rerun},
+      {"harness/rerun/", kBelowRerun},
       {"harness/fetch/",
        {"harness/base/", "harness/manifest/", "harness/intake/", "harness/tables/",
         "harness/rerun/"}},
@@ -69,22 +73,27 @@ const std::vector<Floor>& Floors() {
         "harness/launch/", "harness/rerun/"}},
       {"harness/dispatch/",
        {"harness/base/", "harness/manifest/", "harness/launch/", "harness/rerun/"}},
-      {"harness/drill/", below_drill},
-      {"harness/comparison/", above_drill},
-      {"harness/isolate/", above_drill},
+      {"harness/drill/", kBelowDrill},
+      {"harness/comparison/", kAboveDrill},
+      {"harness/isolate/", kAboveDrill},
       {"harness/gameday/", above_isolate},
       {"harness/objectives/",
        {"harness/base/", "compare/", "reports/", "harness/history/", "harness/intake/",
         "harness/policy/"}},
       {"harness/trends/",
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/"}},
-      {"harness/properties/", above_drill},
+      {"harness/serve/", Above(kAboveDrill, {"harness/trends/"})},
+      {"harness/properties/", kAboveDrill},
       {"harness/onset/", above_comparison},
-      {"harness/gate/", below_drill},
+      {"harness/incident/", above_incident},
+      {"harness/gate/", kBelowDrill},
       {"harness/publish/",
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/",
         "harness/intake/"}},
-      {"harness/attestation/", above_drill},
+      {"harness/attestation/", kAboveDrill},
+      {"harness/approval/", Above(kFromHistory, {"harness/attestation/"})},
+      {"harness/retention/", Above(kFromHistory, {"harness/policy/"})},
+      {"harness/audit/", Above(kAboveDrill, {"harness/attestation/", "harness/gate/"})},
       {"harness/cli/", {"harness/", "compare/", "reports/", "probes/"}},
       {"scenarios/", {}},
       {"tests/", {"harness/", "compare/", "reports/", "probes/", "scenarios/"}},
@@ -118,6 +127,8 @@ const std::vector<Fence>& Fences() {
        {"harness/cli/build_facts.cc", "harness/intake/mlflow_database.cc",
         "harness/manifest/rpm_database.cc", "tests/"}},
       {"curl/", {"harness/intake/libcurl.h"}},
+      {"p11-kit/", {"harness/attestation/p11_kit.h"}},
+      {"microhttpd.h", {"harness/serve/microhttpd.h"}},
       {"snappy", {"harness/tables/decompress.cc"}},
       {"zstd", {"harness/tables/decompress.cc"}},
       {"CLI/", {"harness/cli/command_line.cc", "probes/command.cc"}},

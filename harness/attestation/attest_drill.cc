@@ -85,7 +85,9 @@ Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_i
 
 // The history has of this drill the verdict that the report says. A drill that was resumed may be
 // there as ID.2, of which the store gives the last alone.
-Status CheckAgainstHistory(const Report& report, const ReportRun& run, HistoryStore* store) {
+// Returns the ID that the drill has there.
+Result<std::string> CheckAgainstHistory(const Report& report, const ReportRun& run,
+                                        HistoryStore* store) {
   ASSIGN_OR_RETURN(const auto verdicts, store->Verdicts(run.run_id));
   const auto ours = std::ranges::find_if(verdicts, [&](const VerdictRecord& one) {
     return one.drill_id == report.drill_id || one.drill_id.starts_with(report.drill_id + ".");
@@ -97,7 +99,9 @@ Status CheckAgainstHistory(const Report& report, const ReportRun& run, HistorySt
                                 what),
                     SafeText(report.history));
   }
-  if (ours->verdict == VerdictName(run.verdict) && ours->decided == report.ended) return {};
+  if (ours->verdict == VerdictName(run.verdict) && ours->decided == report.ended) {
+    return ours->drill_id;
+  }
   return IntegrityError(fmt::format("the report says {} of {}, decided {}; the history has {}, {}",
                                     VerdictName(run.verdict), what, FormatTime(report.ended),
                                     SafeText(ours->verdict, 40), FormatTime(ours->decided)),
@@ -107,7 +111,6 @@ Status CheckAgainstHistory(const Report& report, const ReportRun& run, HistorySt
 Result<AttestedVerdict> TakeVerdict(const DrillKept& drill, const ReportRun& run,
                                     HistoryStore* store) {
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run.run_id));
-  RETURN_IF_ERROR(CheckAgainstHistory(drill.report, run, store));
   std::vector<AttestedRerun> reruns;
   for (const ReportRerun& rerun : run.reruns) {
     ASSIGN_OR_RETURN(reruns.emplace_back(), TakeRerun(drill, run.run_id, rerun));
@@ -133,6 +136,7 @@ Result<std::optional<SignedEnvelope>> HeldEnvelope(const fs::path& path,
 struct SignedFile {
   AttestedFile file;
   std::string text;
+  AttestationRecord record;  // for the history
 };
 
 Result<SignedFile> SignVerdict(const AttestedVerdict& verdict, const fs::path& out,
@@ -145,6 +149,11 @@ Result<SignedFile> SignVerdict(const AttestedVerdict& verdict, const fs::path& o
   SignedEnvelope envelope{.payload_type = kStatementPayload,
                           .payload = ToJson(VerdictStatement(verdict)).Dump(),
                           .signatures = {}};
+  signed_file.record = {.drill_id = {},
+                        .run_id = verdict.run_id,
+                        .keyid = signer->public_key().id(),
+                        .statement_sha256 = Sha256HexOf(envelope.payload),
+                        .attested = {}};
   ASSIGN_OR_RETURN(auto held, HeldEnvelope(file.path, envelope.payload));
   if (held) {
     envelope = std::move(*held);
@@ -181,13 +190,19 @@ Result<std::vector<AttestedFile>> AttestDrill(const AttestRequest& request, Sign
                             (request.drill / "report.json").string());
     }
     ASSIGN_OR_RETURN(const AttestedVerdict verdict, TakeVerdict(drill, run, store.get()));
+    ASSIGN_OR_RETURN(std::string drill_id, CheckAgainstHistory(drill.report, run, store.get()));
     ASSIGN_OR_RETURN(signed_files.emplace_back(), SignVerdict(verdict, out, signer));
+    signed_files.back().record.drill_id = std::move(drill_id);
   }
   std::vector<AttestedFile> files;
+  std::vector<AttestationRecord> records;
   for (SignedFile& one : signed_files) {
     if (!one.text.empty()) RETURN_IF_ERROR(WriteFileAtomic(one.file.path, one.text));
     files.push_back(std::move(one.file));
+    records.push_back(std::move(one.record));
+    records.back().attested = SystemClock().Now();
   }
+  RETURN_IF_ERROR(store->AddAttestations(records));
   return files;
 }
 

@@ -32,9 +32,10 @@ struct AttestRequest {
 
 // OUT/RUN.verdict.intoto.jsonl for each run of the drill, of one line. Every statement is made and
 // signed before the first is written, each file whole or not at all; done again it changes nothing,
-// and with another key it adds that key's signature. Errors: not_found, io, invalid_input (no
-// drill, a drill without runs, a file there that holds another statement); integrity where report,
-// journal, evidence and history do not agree, and nothing is written then; the signer's.
+// and with another key it adds that key's signature. Then the history is told. Errors: not_found,
+// io, invalid_input (no drill, a drill without runs, a file there that holds another statement);
+// integrity where report, journal, evidence and history do not agree, and nothing is written then;
+// the signer's.
 Result<std::vector<AttestedFile>> AttestDrill(const AttestRequest& request, Signer* signer);
 
 // "RUN.verdict.intoto.jsonl". Source: in-toto/attestation, spec/v1/bundle.md.

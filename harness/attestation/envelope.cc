@@ -26,8 +26,15 @@ std::string ReadBase64(JsonReader& reader, std::string_view key) {
   return std::move(*bytes);
 }
 
-Result<SignedEnvelope> ReadEnvelope(const Json& json, const std::string& where) {
-  JsonReader reader(json, where);
+}  // namespace
+
+std::string PreAuthEncoding(std::string_view type, std::string_view body) {
+  return fmt::format("DSSEv1 {} {} {} {}", type.size(), type, body.size(), body);
+}
+
+Result<SignedEnvelope> ReadEnvelope(const Json& json, std::string_view where,
+                                    std::string_view path) {
+  JsonReader reader(json, std::string(where), std::string(path));
   SignedEnvelope envelope;
   reader.Read("payloadType", &envelope.payload_type);
   envelope.payload = ReadBase64(reader, "payload");
@@ -50,12 +57,6 @@ Result<SignedEnvelope> ReadEnvelope(const Json& json, const std::string& where) 
   return envelope;
 }
 
-}  // namespace
-
-std::string PreAuthEncoding(std::string_view type, std::string_view body) {
-  return fmt::format("DSSEv1 {} {} {} {}", type.size(), type, body.size(), body);
-}
-
 Result<SignedEnvelope> ParseEnvelope(std::string_view text, std::string_view where) {
   const auto fail = [&](const Error& error) {
     return IntegrityError("is no envelope: " + error.message, error.where);
@@ -67,21 +68,22 @@ Result<SignedEnvelope> ParseEnvelope(std::string_view text, std::string_view whe
   }
   const auto json = ParseJson(text, where);
   if (!json.ok()) return fail(json.error());
-  auto envelope = ReadEnvelope(*json, std::string(where));
+  auto envelope = ReadEnvelope(*json, where, "$");
   if (!envelope.ok()) return fail(envelope.error());
   return envelope;
 }
 
-std::string WriteEnvelope(const SignedEnvelope& envelope) {
+Json EnvelopeJson(const SignedEnvelope& envelope) {
   Json signatures = Json::MakeArray();
   for (const EnvelopeSignature& one : envelope.signatures) {
     signatures.Append(Json::MakeObject({{"keyid", one.key_id}, {"sig", ToBase64Text(one.bytes)}}));
   }
   return Json::MakeObject({{"payload", ToBase64Text(envelope.payload)},
                            {"payloadType", envelope.payload_type},
-                           {"signatures", std::move(signatures)}})
-      .Dump();
+                           {"signatures", std::move(signatures)}});
 }
+
+std::string WriteEnvelope(const SignedEnvelope& envelope) { return EnvelopeJson(envelope).Dump(); }
 
 Status SignEnvelope(Signer* signer, SignedEnvelope* envelope) {
   const std::string bytes = PreAuthEncoding(envelope->payload_type, envelope->payload);

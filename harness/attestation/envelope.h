@@ -37,6 +37,10 @@ inline constexpr std::size_t kMostSignatures = 32;
 // for everything that is no envelope: no JSON, members twice, missing or of another type, base 64
 // with anything else in it, no signature, more bytes or signatures than above. `where` names it.
 Result<SignedEnvelope> ParseEnvelope(std::string_view text, std::string_view where);
+// Of a value in a document, at `path` in it. Errors: those, but of code invalid_input.
+Result<SignedEnvelope> ReadEnvelope(const Json& json, std::string_view where,
+                                    std::string_view path);
+Json EnvelopeJson(const SignedEnvelope& envelope);
 // One line.
 std::string WriteEnvelope(const SignedEnvelope& envelope);
 

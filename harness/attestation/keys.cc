@@ -8,20 +8,15 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
+#include "harness/attestation/secret_file.h"
 #include "harness/attestation/signer.h"
-#include "harness/base/descriptor.h"
+#include "harness/base/base64.h"
 #include "harness/base/digest.h"
-#include "harness/base/files.h"
 
 namespace rharness {
 namespace {
@@ -29,7 +24,12 @@ namespace {
 constexpr std::string_view kExpectedKey = "expected Ed25519 or ECDSA over P-256";
 constexpr std::size_t kScalarBytes = 32;
 constexpr std::size_t kMostSignatureBytes = 128;
-constexpr std::uint64_t kMostKeyBytes = std::uint64_t{64} << 10;
+constexpr std::size_t kPointBytes = 65;  // 04, x and y
+constexpr std::string_view kEd25519Head("\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00", 12);
+constexpr std::string_view kP256Head(
+    "\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07"
+    "\x03\x42\x00",
+    26);
 
 template <auto free_it>
 struct Freed {
@@ -49,18 +49,6 @@ KeyPointer Owned(EVP_PKEY* key) { return {key, EVP_PKEY_free}; }
 const unsigned char* BytesOf(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
-
-// Text that is overwritten before its memory is given back.
-class SecretText {
- public:
-  explicit SecretText(std::string text) : text_(std::move(text)) {}
-  SecretText(SecretText&& other) noexcept : text_(std::move(other.text_)) {}
-  ~SecretText() { OPENSSL_cleanse(text_.data(), text_.size()); }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 // What OpenSSL noted last, which it then forgets: what is left would be told of a later failure.
 std::string LastReason() {
@@ -92,21 +80,16 @@ std::string Coordinate(const EVP_PKEY* key, const char* name) {
 // section 2, with the curve by its name and the point uncompressed. Empty: no such key.
 std::string CanonicalDer(const EVP_PKEY* key) {
   if (EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519) {
-    std::string der("\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00", 12);
     std::string raw(kScalarBytes, '\0');
     std::size_t size = raw.size();
     const bool got =
         EVP_PKEY_get_raw_public_key(key, reinterpret_cast<unsigned char*>(raw.data()), &size) == 1;
-    return got && size == raw.size() ? der + raw : "";
+    return got && size == raw.size() ? std::string(kEd25519Head) + raw : "";
   }
   if (!IsP256(key)) return "";
   const std::string x = Coordinate(key, OSSL_PKEY_PARAM_EC_PUB_X);
   const std::string y = Coordinate(key, OSSL_PKEY_PARAM_EC_PUB_Y);
-  const std::string der(
-      "\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07"
-      "\x03\x42\x00\x04",
-      27);
-  return x.empty() || y.empty() ? "" : der + x + y;
+  return x.empty() || y.empty() ? "" : std::string(kP256Head) + '\x04' + x + y;
 }
 
 std::string NameOfAlgorithm(const EVP_PKEY* key) {
@@ -132,38 +115,6 @@ bool VerifiesOnce(EVP_PKEY* key, std::string_view bytes, std::string_view signat
                        bytes.size()) == 1;
   ERR_clear_error();
   return good;
-}
-
-// r and s as the DER that OpenSSL takes; empty where that cannot be made.
-std::string DerOfPair(std::string_view pair) {
-  NumberPointer r(BN_bin2bn(BytesOf(pair), kScalarBytes, nullptr));
-  NumberPointer s(BN_bin2bn(BytesOf(pair) + kScalarBytes, kScalarBytes, nullptr));
-  const PairPointer both(ECDSA_SIG_new());
-  if (!r || !s || !both || ECDSA_SIG_set0(both.get(), r.get(), s.get()) != 1) return "";
-  (void)r.release();  // theirs now
-  (void)s.release();
-  unsigned char* der = nullptr;
-  const int size = i2d_ECDSA_SIG(both.get(), &der);
-  if (size <= 0) return "";
-  std::string text(reinterpret_cast<const char*>(der), static_cast<std::size_t>(size));
-  OPENSSL_free(der);
-  return text;
-}
-
-// What a file holds that no one but its owner may read.
-Result<SecretText> ReadSecret(const std::filesystem::path& path, std::string_view what) {
-  ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path));
-  struct stat status {};
-  if (::fstat(file.descriptor.get(), &status) != 0) {
-    return IoErrorFromErrno("cannot look at it", errno, path.string());
-  }
-  if ((status.st_mode & 077) != 0) {
-    return InvalidInput(fmt::format("others may read it; chmod 600 keeps {} to you", what),
-                        path.string());
-  }
-  auto text = ReadFile(fmt::format("/proc/self/fd/{}", file.descriptor.get()), kMostKeyBytes);
-  if (!text.ok()) return Error{text.error().code, text.error().message, path.string()};
-  return SecretText(std::move(*text));
 }
 
 struct AskedPassphrase {
@@ -209,7 +160,7 @@ Result<KeyPointer> ParsePrivateKey(const std::string& pem, const std::string* pa
 class KeyMaker {
  public:
   static Result<PublicKey> Make(const EVP_PKEY* key, std::string_view where) {
-    const std::string der = CanonicalDer(key);
+    std::string der = CanonicalDer(key);
     if (der.empty()) {
       return InvalidInput(fmt::format("a key of {}; {}", NameOfAlgorithm(key), kExpectedKey),
                           std::string(where));
@@ -219,7 +170,7 @@ class KeyMaker {
     if (canonical == nullptr) {
       return InvalidInput(fmt::format("is no public key ({})", LastReason()), std::string(where));
     }
-    return PublicKey(std::move(canonical), Sha256HexOf(der),
+    return PublicKey(std::move(canonical), std::move(der),
                      EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519);
   }
 };
@@ -281,25 +232,68 @@ Result<PublicKey> PublicKey::FromPem(std::string_view pem, std::string_view wher
   return KeyMaker::Make(key.get(), where);
 }
 
+Result<PublicKey> PublicKey::FromPoint(std::string_view point, std::string_view where) {
+  const bool is_ed25519 = point.size() == kScalarBytes;
+  if (!is_ed25519 && (point.size() != kPointBytes || point[0] != '\x04')) {
+    return InvalidInput(fmt::format("a public key of {} bytes; {}", point.size(), kExpectedKey),
+                        std::string(where));
+  }
+  std::string der(is_ed25519 ? kEd25519Head : kP256Head);
+  der += point;
+  const unsigned char* begin = BytesOf(der);
+  const KeyPointer key = Owned(d2i_PUBKEY(nullptr, &begin, static_cast<long>(der.size())));
+  const std::string reason = LastReason();
+  if (key == nullptr) {
+    return InvalidInput(fmt::format("is no public key ({})", reason), std::string(where));
+  }
+  return KeyMaker::Make(key.get(), where);
+}
+
+PublicKey::PublicKey(std::shared_ptr<evp_pkey_st> key, std::string der, bool is_ed25519)
+    : key_(std::move(key)), der_(std::move(der)), id_(Sha256HexOf(der_)), is_ed25519_(is_ed25519) {}
+
+std::string PublicKey::Pem() const {
+  constexpr std::size_t kLine = 64;
+  const std::string text = ToBase64Text(der_);
+  std::string pem = "-----BEGIN PUBLIC KEY-----\n";
+  for (std::size_t at = 0; at < text.size(); at += kLine) pem += text.substr(at, kLine) + "\n";
+  return pem + "-----END PUBLIC KEY-----\n";
+}
+
+std::string EcdsaDerOf(std::string_view pair) {
+  if (pair.size() != 2 * kScalarBytes) return "";
+  NumberPointer r(BN_bin2bn(BytesOf(pair), kScalarBytes, nullptr));
+  NumberPointer s(BN_bin2bn(BytesOf(pair) + kScalarBytes, kScalarBytes, nullptr));
+  const PairPointer both(ECDSA_SIG_new());
+  if (!r || !s || !both || ECDSA_SIG_set0(both.get(), r.get(), s.get()) != 1) return "";
+  (void)r.release();  // theirs now
+  (void)s.release();
+  unsigned char* der = nullptr;
+  const int size = i2d_ECDSA_SIG(both.get(), &der);
+  if (size <= 0) return "";
+  std::string text(reinterpret_cast<const char*>(der), static_cast<std::size_t>(size));
+  OPENSSL_free(der);
+  return text;
+}
+
 std::string_view PublicKey::algorithm() const { return is_ed25519_ ? "Ed25519" : "ECDSA P-256"; }
 
 bool PublicKey::Verifies(std::string_view bytes, std::string_view signature) const {
   if (signature.empty() || signature.size() > kMostSignatureBytes) return false;
   if (VerifiesOnce(key_.get(), bytes, signature)) return true;
-  if (is_ed25519_ || signature.size() != 2 * kScalarBytes) return false;
-  const std::string der = DerOfPair(signature);
+  if (is_ed25519_) return false;
+  const std::string der = EcdsaDerOf(signature);
   return !der.empty() && VerifiesOnce(key_.get(), bytes, der);
 }
 
 Result<std::unique_ptr<Signer>> LoadPemSigner(const std::filesystem::path& key_file,
                                               const std::filesystem::path& passphrase_file) {
-  ASSIGN_OR_RETURN(const SecretText pem, ReadSecret(key_file, "the key"));
+  ASSIGN_OR_RETURN(const SecretText pem, ReadSecretFile(key_file, "the key"));
   KeyPointer key;
   if (passphrase_file.empty()) {
     ASSIGN_OR_RETURN(key, ParsePrivateKey(pem.text(), nullptr, key_file.string()));
   } else {
-    ASSIGN_OR_RETURN(const SecretText file, ReadSecret(passphrase_file, "the passphrase"));
-    const SecretText line(file.text().substr(0, file.text().find_first_of("\r\n")));
+    ASSIGN_OR_RETURN(const SecretText line, ReadSecretLine(passphrase_file, "the passphrase"));
     ASSIGN_OR_RETURN(key, ParsePrivateKey(pem.text(), &line.text(), key_file.string()));
   }
   ASSIGN_OR_RETURN(PublicKey public_key, KeyMaker::Make(key.get(), key_file.string()));

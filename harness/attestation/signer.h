@@ -22,9 +22,13 @@ class PublicKey {
   // One PEM block "PUBLIC KEY" (SubjectPublicKeyInfo) and nothing else. Errors: invalid_input for
   // other text, a private key, a key of another algorithm or curve; `where` names it.
   static Result<PublicKey> FromPem(std::string_view pem, std::string_view where);
+  // The bytes alone, as tokens and servers give them: 32 of Ed25519, 65 of P-256 (04, x and y).
+  static Result<PublicKey> FromPoint(std::string_view point, std::string_view where);
 
   // SHA-256 of the SubjectPublicKeyInfo in DER, a point of P-256 uncompressed, in hex.
   const std::string& id() const { return id_; }
+  // The same SubjectPublicKeyInfo as a PEM block, in lines of 64.
+  std::string Pem() const;
   std::string_view algorithm() const;  // "Ed25519", "ECDSA P-256"
 
   // Whether `signature` is this key's over `bytes`: 64 bytes of Ed25519; of P-256 DER, or r and s
@@ -33,13 +37,16 @@ class PublicKey {
 
  private:
   friend class KeyMaker;
-  PublicKey(std::shared_ptr<evp_pkey_st> key, std::string id, bool is_ed25519)
-      : key_(std::move(key)), id_(std::move(id)), is_ed25519_(is_ed25519) {}
+  PublicKey(std::shared_ptr<evp_pkey_st> key, std::string der, bool is_ed25519);
 
   std::shared_ptr<evp_pkey_st> key_;
+  std::string der_;
   std::string id_;
   bool is_ed25519_ = false;
 };
+
+// r and s of P-256, 32 bytes each, as DER; empty where there are not that many.
+std::string EcdsaDerOf(std::string_view pair);
 
 // What signs: a key in a file, or one that never leaves where it is kept.
 class Signer {

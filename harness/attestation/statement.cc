@@ -60,6 +60,8 @@ void ReadSha256(JsonReader& reader, std::string* out) {
   });
 }
 
+std::string Shown(std::string_view text) { return TerminalSafe(text.substr(0, 200)); }
+
 Json ToJson(const SignedStatement& statement) {
   Json subjects = Json::MakeArray();
   for (const SignedSubject& one : statement.subjects) subjects.Append(ToJson(one));

@@ -44,6 +44,9 @@ Json ToJson(const SignedSubject& subject);
 void ReadSubject(JsonReader& reader, SignedSubject* out);
 void ReadSha256(JsonReader& reader, std::string* out);
 
+// What a stranger wrote, in a message: its first 200 bytes, safe on a terminal.
+std::string Shown(std::string_view text);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_ATTESTATION_STATEMENT_H_

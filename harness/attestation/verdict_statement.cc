@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "harness/attestation/approval_statements.h"
 #include "harness/base/digest.h"
 #include "harness/manifest/fields.h"
 #include "reports/text.h"
@@ -76,7 +77,7 @@ AttestedVerdict AttestedVerdictOf(const AttestedDrill& drill, const ReportRun& r
   verdict.run_id = manifest.run_id;
   verdict.family = manifest.family;
   verdict.declared = manifest.determinism.declared;
-  verdict.manifest = {manifest.run_id + ".json", Sha256HexOf(ToJson(manifest).Dump(2) + "\n")};
+  verdict.manifest = ManifestSubject(manifest);
   verdict.artifacts = CheckpointSubjects(manifest.artifacts);
   std::erase_if(verdict.artifacts,
                 [&](const SignedSubject& one) { return one.name == verdict.manifest.name; });

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "harness/attestation/envelope.h"
+#include "harness/attestation/model_bundle.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
-#include "harness/base/held_folder.h"
 
 namespace rharness {
 namespace {
@@ -20,8 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr auto kClockSkew = std::chrono::minutes(10);
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{256} << 20;
-
-std::string Shown(std::string_view text) { return TerminalSafe(text.substr(0, 200)); }
 
 // The keys of the policy, by number, that have signed it; the policy's order.
 std::vector<std::size_t> SigningKeys(const SignedEnvelope& envelope, const TrustPolicy& policy) {
@@ -77,23 +76,41 @@ Error NoSignature(const SignedEnvelope& envelope, const std::string& where) {
 
 // What a statement says, in what a rule needs to know of it.
 struct Claim {
-  std::variant<AttestedVerdict, Endorsement> said;
+  decltype(Verified::said) said;
   std::string family;
   WallTime time{};  // when it was said
 };
 
-Result<Claim> ReadClaim(const SignedStatement& statement, const std::string& where) {
+Result<Claim> ReadClaim(const SignedStatement& statement, const std::string& where, WallTime now) {
   Claim claim;
+  if (statement.predicate_type == kModelPredicate) {
+    ASSIGN_OR_RETURN(claim.said, ReadModelStatement(statement, where));
+    claim.time = now;
+    return claim;
+  }
   if (statement.predicate_type == kEndorsementPredicate) {
     ASSIGN_OR_RETURN(Endorsement endorsement, ReadEndorsement(statement, where));
     claim.time = endorsement.made;
     claim.said = std::move(endorsement);
     return claim;
   }
+  if (statement.predicate_type == kRetirementPredicate) {
+    ASSIGN_OR_RETURN(Retirement retirement, ReadRetirement(statement, where));
+    return Claim{retirement, retirement.family, retirement.requested};
+  }
+  if (statement.predicate_type == kWithdrawalPredicate) {
+    ASSIGN_OR_RETURN(Withdrawal withdrawal, ReadWithdrawal(statement, where));
+    return Claim{withdrawal, withdrawal.family, withdrawal.withdrawn};
+  }
+  if (statement.predicate_type == kDeletionPredicate) {
+    ASSIGN_OR_RETURN(Deletion deletion, ReadDeletion(statement, where));
+    return Claim{deletion, {}, deletion.requested};
+  }
   if (statement.predicate_type != kVerdictPredicate) {
     return IntegrityError(
-        fmt::format("predicateType '{}'; expected {} or {}", Shown(statement.predicate_type),
-                    kVerdictPredicate, kEndorsementPredicate),
+        fmt::format("predicateType '{}'; expected {}, {} or {}, or one of approvals",
+                    Shown(statement.predicate_type), kVerdictPredicate, kEndorsementPredicate,
+                    kModelPredicate),
         where);
   }
   ASSIGN_OR_RETURN(AttestedVerdict verdict, ReadVerdictStatement(statement, where));
@@ -108,55 +125,95 @@ Result<Claim> ReadClaim(const SignedStatement& statement, const std::string& whe
   return claim;
 }
 
+// An envelope, and of one in a bundle the hint at its key.
+struct SignedText {
+  SignedEnvelope envelope;
+  std::string hint;
+};
+
+Result<SignedText> ParseSigned(std::string_view text, const std::string& where) {
+  const auto json =
+      text.size() > kMostEnvelopeBytes ? Result<Json>(Json()) : ParseJson(text, where);
+  if (json.ok() && IsBundle(*json)) {
+    ASSIGN_OR_RETURN(SigstoreBundle bundle, ReadBundle(*json, where));
+    return SignedText{std::move(bundle.envelope), std::move(bundle.hint)};
+  }
+  ASSIGN_OR_RETURN(SignedEnvelope envelope, ParseEnvelope(text, where));
+  return SignedText{std::move(envelope), ""};
+}
+
+Status CheckHint(const std::string& hint, const std::vector<std::size_t>& signing,
+                 const TrustPolicy& policy, const std::string& where) {
+  const auto is_of = [&](std::size_t at) { return BundleHint(policy.keys[at].key) == hint; };
+  if (hint.empty() || std::ranges::any_of(signing, is_of)) return {};
+  return IntegrityError(
+      fmt::format("its publicKey.hint is {}; '{}' signed it, which has {}", Shown(hint),
+                  policy.keys[signing[0]].name, BundleHint(policy.keys[signing[0]].key)),
+      where);
+}
+
 Status CheckTime(WallTime time, const std::string& where, WallTime now) {
   if (time <= now + kClockSkew) return {};
   return IntegrityError(
       fmt::format("was said at {}; it is {} now", FormatTime(time), FormatTime(now)), where);
 }
 
-Result<std::string> DigestOf(const HeldFolder& folder, const std::string& name) {
-  ASSIGN_OR_RETURN(const fs::path relative, SafeRelativePath(name, "subject"));
-  ASSIGN_OR_RETURN(const FileDigest digest, folder.HashFile(relative));
-  return digest.sha256;
-}
-
-Status HoldSubject(const HeldFolder& folder, const SignedSubject& subject) {
-  const std::string where = (folder.path() / Shown(subject.name)).string();
-  const auto digest = DigestOf(folder, subject.name);
-  if (!digest.ok()) {
-    return IntegrityError(
-        fmt::format("a signed subject cannot be looked at: {}", Shown(digest.error().message)),
-        where);
-  }
-  if (*digest == subject.sha256) return {};
-  return IntegrityError(fmt::format("has sha256 {}; {} was signed", *digest, subject.sha256),
-                        where);
-}
-
-// What must be there, and what must be the signed one where it is there.
-struct SubjectsToHold {
-  std::string of;
-  std::vector<SignedSubject> required;
-  std::vector<SignedSubject> others;
+// A statement that some keys of the policy have signed; which of them count is not said yet.
+struct SignedBySome {
+  SignedStatement statement;
+  std::vector<std::size_t> signing;  // in TrustPolicy::keys
 };
 
-SubjectsToHold ToHold(const Verified& verified) {
-  if (const Endorsement* one = verified.endorsement()) return {one->file.name, {one->file}, {}};
-  const AttestedVerdict& verdict = *verified.verdict();
-  return {verdict.run_id, verdict.artifacts, {verdict.manifest}};
+Result<SignedBySome> OpenSigned(std::string_view text, const std::string& where,
+                                const TrustPolicy& policy) {
+  ASSIGN_OR_RETURN(const SignedText signed_text, ParseSigned(text, where));
+  const SignedEnvelope& envelope = signed_text.envelope;
+  std::vector<std::size_t> signing = SigningKeys(envelope, policy);
+  if (signing.empty()) return NoSignature(envelope, where);
+  RETURN_IF_ERROR(CheckHint(signed_text.hint, signing, policy, where));
+  if (envelope.payload_type != kStatementPayload) {
+    return IntegrityError(fmt::format("payloadType '{}'; expected {}", Shown(envelope.payload_type),
+                                      kStatementPayload),
+                          where);
+  }
+  ASSIGN_OR_RETURN(SignedStatement statement, ParseStatement(envelope.payload, where));
+  return SignedBySome{std::move(statement), std::move(signing)};
 }
 
-Result<HeldSubjects> HoldToFile(const SubjectsToHold& subjects, const fs::path& file) {
-  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
-  const auto is_it = [&](const SignedSubject& one) { return one.sha256 == digest.sha256; };
-  if (std::ranges::any_of(subjects.required, is_it) ||
-      std::ranges::any_of(subjects.others, is_it)) {
-    return HeldSubjects{.held = 1};
+struct Asking {
+  const TrustPolicy& policy;
+  WallTime now;
+  const std::string& where;
+  std::size_t enough;  // so many keys are, where the rule asks for more
+};
+struct EnoughKeys {
+  std::vector<AcceptedKey> signed_by;
+  std::size_t threshold = 1;
+};
+
+// Whether enough of them may sign this about that family, said at that time.
+Result<EnoughKeys> HoldToRule(const SignedBySome& some, const std::string& family, WallTime said,
+                              const Asking& asking) {
+  RETURN_IF_ERROR(CheckTime(said, asking.where, asking.now));
+  const TrustRule* rule = asking.policy.FindRule(some.statement.predicate_type, family);
+  if (rule == nullptr) {
+    return IntegrityError(fmt::format("no rule of the policy is for {} about family '{}'",
+                                      some.statement.predicate_type, Shown(family)),
+                          asking.where);
   }
-  return IntegrityError(
-      fmt::format("has sha256 {}, which is none of the {} signed subjects of {}", digest.sha256,
-                  subjects.required.size() + subjects.others.size(), Shown(subjects.of)),
-      file.string());
+  const CountedKeys counted = CountFor(*rule, some.signing, asking.policy, said);
+  if (counted.keys.size() < std::min(rule->threshold, asking.enough)) {
+    return IntegrityError(
+        fmt::format("{} of the {} keys that must have signed for family '{}'{}",
+                    counted.keys.size(), rule->threshold, Shown(family), counted.others),
+        asking.where);
+  }
+  EnoughKeys enough{.signed_by = {}, .threshold = rule->threshold};
+  for (const std::size_t at : counted.keys) {
+    const TrustedKey& key = asking.policy.keys[at];
+    enough.signed_by.push_back({key.name, key.owner, key.key.id()});
+  }
+  return enough;
 }
 
 bool NamesAttestation(const fs::path& path) {
@@ -165,44 +222,67 @@ bool NamesAttestation(const fs::path& path) {
   if (!name.ends_with(".json")) return false;
   const auto text = ReadFile(path, kMostEnvelopeBytes);
   const auto json = text.ok() ? ParseJson(*text, name) : Result<Json>(text.error());
-  return json.ok() && json->Find("payloadType") != nullptr && json->Find("payload") != nullptr;
+  if (!json.ok()) return false;
+  return json->Find("dsseEnvelope") != nullptr ||
+         (json->Find("payloadType") != nullptr && json->Find("payload") != nullptr);
+}
+
+Result<Verified> Verify(std::string_view text, std::string_view place, const TrustPolicy& policy,
+                        WallTime now, std::size_t enough) {
+  const std::string where(place);
+  ASSIGN_OR_RETURN(const SignedBySome some, OpenSigned(text, where, policy));
+  ASSIGN_OR_RETURN(Claim claim, ReadClaim(some.statement, where, now));
+  ASSIGN_OR_RETURN(EnoughKeys counted,
+                   HoldToRule(some, claim.family, claim.time, {policy, now, where, enough}));
+  return Verified{.said = std::move(claim.said),
+                  .signed_by = std::move(counted.signed_by),
+                  .threshold = counted.threshold};
 }
 
 }  // namespace
 
-Result<Verified> VerifyStatement(std::string_view text, std::string_view place,
+std::string OwnerKey(std::string_view owner) {
+  std::string key;
+  for (const char c : owner) {
+    if (c == ' ' || c == '\t') continue;
+    key += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return key;
+}
+
+std::size_t Verified::people() const {
+  std::set<std::string> owners;
+  for (const AcceptedKey& key : signed_by) owners.insert(OwnerKey(key.owner));
+  return owners.size();
+}
+
+Result<Verified> VerifyStatement(std::string_view text, std::string_view where,
                                  const TrustPolicy& policy, WallTime now) {
+  return Verify(text, where, policy, now, kMostSignatures);
+}
+
+Result<Verified> VerifyUnfinished(std::string_view text, std::string_view where,
+                                  const TrustPolicy& policy, WallTime now) {
+  return Verify(text, where, policy, now, 1);
+}
+
+Result<VerifiedOther> VerifyOther(std::string_view text, std::string_view place,
+                                  std::string_view predicate, const StatementTime& time_of,
+                                  const TrustPolicy& policy, WallTime now) {
   const std::string where(place);
-  ASSIGN_OR_RETURN(const SignedEnvelope envelope, ParseEnvelope(text, where));
-  const std::vector<std::size_t> signing = SigningKeys(envelope, policy);
-  if (signing.empty()) return NoSignature(envelope, where);
-  if (envelope.payload_type != kStatementPayload) {
-    return IntegrityError(fmt::format("payloadType '{}'; expected {}", Shown(envelope.payload_type),
-                                      kStatementPayload),
+  ASSIGN_OR_RETURN(SignedBySome some, OpenSigned(text, where, policy));
+  if (some.statement.predicate_type != predicate) {
+    return IntegrityError(fmt::format("predicateType '{}'; expected {}",
+                                      Shown(some.statement.predicate_type), predicate),
                           where);
   }
-  ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
-  ASSIGN_OR_RETURN(Claim claim, ReadClaim(statement, where));
-  RETURN_IF_ERROR(CheckTime(claim.time, where, now));
-  const TrustRule* rule = policy.FindRule(statement.predicate_type, claim.family);
-  if (rule == nullptr) {
-    return IntegrityError(fmt::format("no rule of the policy is for {} about family '{}'",
-                                      statement.predicate_type, Shown(claim.family)),
-                          where);
-  }
-  const CountedKeys counted = CountFor(*rule, signing, policy, claim.time);
-  if (counted.keys.size() < rule->threshold) {
-    return IntegrityError(
-        fmt::format("{} of the {} keys that must have signed for family '{}'{}",
-                    counted.keys.size(), rule->threshold, Shown(claim.family), counted.others),
-        where);
-  }
-  Verified verified{.said = std::move(claim.said), .signed_by = {}, .threshold = rule->threshold};
-  for (const std::size_t at : counted.keys) {
-    const TrustedKey& key = policy.keys[at];
-    verified.signed_by.push_back({key.name, key.owner, key.key.id()});
-  }
-  return verified;
+  const auto time = time_of(some.statement);
+  if (!time.ok()) return Error{time.error().code, time.error().message, where};
+  ASSIGN_OR_RETURN(EnoughKeys counted,
+                   HoldToRule(some, "", *time, {policy, now, where, kMostSignatures}));
+  return VerifiedOther{.statement = std::move(some.statement),
+                       .signed_by = std::move(counted.signed_by),
+                       .threshold = counted.threshold};
 }
 
 Result<std::vector<Verified>> VerifyFile(const fs::path& path, const TrustPolicy& policy,
@@ -272,27 +352,6 @@ Result<Verified> VerifyEndorsed(const fs::path& file, const TrustPolicy& policy,
       fmt::format("has sha256 {}, which under this name is not what {} was signed for",
                   digest.sha256, bundle.string()),
       file.string());
-}
-
-Result<HeldSubjects> HoldToFiles(const Verified& verified, const fs::path& folder_or_file) {
-  const SubjectsToHold subjects = ToHold(verified);
-  std::error_code error;
-  if (!fs::is_directory(folder_or_file, error)) return HoldToFile(subjects, folder_or_file);
-  ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
-  HeldSubjects held;
-  for (const SignedSubject& one : subjects.required) {
-    RETURN_IF_ERROR(HoldSubject(folder, one));
-    ++held.held;
-  }
-  for (const SignedSubject& one : subjects.others) {
-    if (!fs::exists(fs::symlink_status(folder_or_file / one.name, error))) continue;
-    RETURN_IF_ERROR(HoldSubject(folder, one));
-    ++held.held;
-  }
-  if (held.held > 0) return held;
-  return IntegrityError(
-      fmt::format("none of the signed subjects of {} lies here", Shown(subjects.of)),
-      folder_or_file.string());
 }
 
 }  // namespace rharness

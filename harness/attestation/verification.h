@@ -8,12 +8,15 @@
 #define RHARNESS_HARNESS_ATTESTATION_VERIFICATION_H_
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "harness/attestation/approval_statements.h"
 #include "harness/attestation/endorsement.h"
+#include "harness/attestation/model_statement.h"
 #include "harness/attestation/trust.h"
 #include "harness/attestation/verdict_statement.h"
 #include "harness/base/clock.h"
@@ -29,18 +32,42 @@ struct AcceptedKey {
 
 // A statement, and whose signatures made it one to believe.
 struct Verified {
-  std::variant<AttestedVerdict, Endorsement> said;
+  std::variant<AttestedVerdict, Endorsement, SignedModel, Retirement, Withdrawal, Deletion> said;
   std::vector<AcceptedKey> signed_by;  // that count for the rule, each once; the policy's order
   std::size_t threshold = 1;           // how many the rule asks for
 
   const AttestedVerdict* verdict() const { return std::get_if<AttestedVerdict>(&said); }
   const Endorsement* endorsement() const { return std::get_if<Endorsement>(&said); }
+  const SignedModel* model() const { return std::get_if<SignedModel>(&said); }
+  // How many people these keys are of: keys of one owner, however it is capitalized, are one's.
+  std::size_t people() const;
 };
 
-// Of one envelope, a verdict or an endorsement. Rules take an endorsement for one of family "".
-// `now`: what was said at a later time, by more than ten minutes, is refused.
+// Of one envelope, or a bundle around one. Rules take an endorsement, a model and a deletion for
+// ones of family "". `now`: what was said at a later time, by more than ten minutes, is refused. A
+// model's signature says no time: its keys must hold now. A bundle's hint, where it has one, must be
+// at a key that signed it.
 Result<Verified> VerifyStatement(std::string_view envelope, std::string_view where,
                                  const TrustPolicy& policy, WallTime now);
+// The same of one that is still being signed: a single key of its rule is enough.
+Result<Verified> VerifyUnfinished(std::string_view envelope, std::string_view where,
+                                  const TrustPolicy& policy, WallTime now);
+
+// "ada" of "Ada " and "ADA": what owners are compared by.
+std::string OwnerKey(std::string_view owner);
+
+// A statement of a predicate that is read elsewhere, and whose signatures made it one to believe.
+struct VerifiedOther {
+  SignedStatement statement;
+  std::vector<AcceptedKey> signed_by;
+  std::size_t threshold = 1;
+};
+// When such a statement was said, or why it is none (integrity).
+using StatementTime = std::function<Result<WallTime>(const SignedStatement&)>;
+// VerifyStatement for this predicate alone; rules take it for one of family "".
+Result<VerifiedOther> VerifyOther(std::string_view envelope, std::string_view where,
+                                  std::string_view predicate, const StatementTime& time_of,
+                                  const TrustPolicy& policy, WallTime now);
 
 // Of a file: one envelope, or of a *.jsonl one a line; blank lines are none. Every line must hold:
 // a line that says nothing to us would be a line that nobody signed. The first that does not is the
@@ -54,19 +81,9 @@ Result<Verified> VerifyEndorsed(const std::filesystem::path& file, const TrustPo
                                 WallTime now);
 
 // The attestations below a folder, by path: *.intoto.jsonl, and *.json that say that they are
-// envelopes. A file is itself, whatever its name. Links are not followed. Errors: not_found, also
-// for a folder without any; io.
+// envelopes or bundles. A file is itself, whatever its name. Links are not followed. Errors:
+// not_found, also for a folder without any; io.
 Result<std::vector<std::filesystem::path>> FindAttestations(const std::filesystem::path& path);
-
-struct HeldSubjects {
-  std::size_t held = 0;  // files that have the signed content
-};
-// Every checkpoint of a verdict, and the file of an endorsement, must lie below `folder` at its
-// name, with the signed content, and a verdict's manifest must where it is there at all. Of a
-// single file: it must be one of the subjects, by its content alone. Errors: integrity, which names
-// the subject; io.
-Result<HeldSubjects> HoldToFiles(const Verified& verified,
-                                 const std::filesystem::path& folder_or_file);
 
 }  // namespace rharness
 

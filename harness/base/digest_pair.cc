@@ -169,6 +169,15 @@ PaddedTail Pad(std::span<const std::byte> tail, std::uint64_t size_bytes) {
   return padded;
 }
 
+// The digest that the words are, in the order of FIPS 180-4.
+Sha256Bytes DigestOf(const std::array<std::uint32_t, 8>& words) {
+  Sha256Bytes digest;
+  for (std::size_t i = 0; i < digest.size(); ++i) {
+    digest[i] = static_cast<std::uint8_t>(words[kPlaceOf[i / 4]] >> (24 - 8 * (i % 4)));
+  }
+  return digest;
+}
+
 }  // namespace
 
 PairEngine BestPairEngine() {
@@ -222,12 +231,30 @@ Sha256Bytes Sha256Pair::Finish(int lane_index, std::span<const std::byte> tail) 
     const std::span<const std::byte> rest = tail.subspan(whole * kBlockBytes);
     const PaddedTail padded = Pad(rest, lane.size_bytes + rest.size());
     Compress<1>({lane.words.data()}, {padded.bytes.data()}, padded.blocks);
-    for (std::size_t i = 0; i < digest.size(); ++i) {
-      digest[i] = static_cast<std::uint8_t>(lane.words[kPlaceOf[i / 4]] >> (24 - 8 * (i % 4)));
-    }
+    digest = DigestOf(lane.words);
   }
   Reset(lane);
   return digest;
+}
+
+std::pair<Sha256Bytes, Sha256Bytes> Sha256Pair::FinishBoth(std::span<const std::byte> tail0,
+                                                           std::span<const std::byte> tail1) {
+  const std::size_t whole = std::min(tail0.size(), tail1.size()) / kBlockBytes;
+  if (whole > 0) UpdateBoth(tail0.data(), tail1.data(), whole);
+  tail0 = tail0.subspan(whole * kBlockBytes);
+  tail1 = tail1.subspan(whole * kBlockBytes);
+  const std::size_t longest = std::max(tail0.size(), tail1.size());
+  const bool alike = longest < kBlockBytes &&
+                     (tail0.size() + 9 <= kBlockBytes) == (tail1.size() + 9 <= kBlockBytes);
+  if (engine_ == PairEngine::kOpenSsl || !alike) return {Finish(0, tail0), Finish(1, tail1)};
+  const PaddedTail padded0 = Pad(tail0, lanes_[0].size_bytes + tail0.size());
+  const PaddedTail padded1 = Pad(tail1, lanes_[1].size_bytes + tail1.size());
+  Compress<2>({lanes_[0].words.data(), lanes_[1].words.data()},
+              {padded0.bytes.data(), padded1.bytes.data()}, padded0.blocks);
+  std::pair<Sha256Bytes, Sha256Bytes> digests = {DigestOf(lanes_[0].words),
+                                                 DigestOf(lanes_[1].words)};
+  for (Lane& lane : lanes_) Reset(lane);
+  return digests;
 }
 
 std::pair<Sha256Bytes, Sha256Bytes> Sha256OfTwo(std::span<const std::byte> a,

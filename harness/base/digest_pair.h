@@ -33,6 +33,9 @@ class Sha256Pair {
   // The digest of everything the lane was given, then `tail`, which may have any length. The lane
   // starts afresh.
   Sha256Bytes Finish(int lane, std::span<const std::byte> tail);
+  // Finish of both lanes; of tails that end in equally many blocks at the speed of UpdateBoth.
+  std::pair<Sha256Bytes, Sha256Bytes> FinishBoth(std::span<const std::byte> tail0,
+                                                 std::span<const std::byte> tail1);
 
  private:
   struct Lane {

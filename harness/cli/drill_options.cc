@@ -32,36 +32,6 @@ Status Split(const std::string& text, const char* option, const char* form, std:
   return {};
 }
 
-// A profile sets no options that say which drill this is.
-const std::vector<std::string>& NotInProfiles() {
-  static const std::vector<std::string> names = {"--policy", "--profile", "--resume", "--dry-run",
-                                                 "--json"};
-  return names;
-}
-
-Status TakePolicy(DrillArguments* arguments, Command* command) {
-  if (arguments->policy.empty()) {
-    if (arguments->profile.empty()) return {};
-    return InvalidInput("goes with --policy FILE, which has the profiles", "--profile");
-  }
-  ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments->policy));
-  arguments->drill.substitutes = policy.substitutes;
-  arguments->drill.stakes = policy.stakes;
-  if (arguments->profile.empty()) return {};
-  const std::vector<Profile>& profiles = policy.*(arguments->profiles);
-  const Profile* profile = FindProfile(profiles, arguments->profile);
-  if (profile == nullptr) {
-    std::vector<std::string> names;
-    for (const Profile& one : profiles) names.push_back(one.name);
-    return NotFound(
-        TerminalSafe(fmt::format(
-            "no profile '{}'; expected {}", arguments->profile,
-            names.empty() ? "profiles in the file" : fmt::format("{}", fmt::join(names, ", ")))),
-        arguments->policy);
-  }
-  return ApplyDrillProfile(*profile, command);
-}
-
 Status CheckDistribute(const DrillOptions& drill, bool reruns) {
   if (!drill.distribute) return {};
   if (drill.dispatch != "slurm") {
@@ -191,28 +161,8 @@ Result<Places> PlacesOf(const DrillArguments& arguments) {
 
 }  // namespace
 
-Status ApplyDrillProfile(const Profile& profile, Command* command) {
-  return ApplyProfile(profile, NotInProfiles(), command);
-}
-
-void AddPolicyOptions(Command* command, DrillArguments* arguments) {
-  command->Heading("What the site has decided");
-  command
-      ->Add("--policy", &arguments->policy,
-            "YAML with profiles of options and substitutes for hardware; see `rharness help "
-            "policy`")
-      .File()
-      .NotEmpty()
-      .Env("RHARNESS_POLICY");
-  command
-      ->Add("--profile", &arguments->profile,
-            "Take the options of this profile of it; those of the command line go first")
-      .Value("NAME")
-      .NotEmpty();
-}
-
 Status CompleteDrill(DrillArguments* arguments, Command* command) {
-  RETURN_IF_ERROR(TakePolicy(arguments, command));
+  RETURN_IF_ERROR(TakeDrillPolicy(arguments, command));
   DrillOptions& drill = arguments->drill;
   drill.out = arguments->out;
   ASSIGN_OR_RETURN(drill.places, PlacesOf(*arguments));

@@ -22,6 +22,7 @@ struct DrillArguments {
   std::string data_cache;
   std::vector<std::string> environment;
   std::string policy;
+  std::string trust;
   std::string profile;
   std::vector<Profile> Policy::*profiles = &Policy::profiles;  // those of the verb
   std::vector<std::string> quiet_hours;
@@ -39,6 +40,10 @@ void AddPlaceOptions(Command* command, DrillArguments* arguments);
 
 // A policy, and the name of one of its profiles for this verb.
 void AddPolicyOptions(Command* command, DrillArguments* arguments);
+// What the policy says of drills, into `arguments`, held to its signers where a trust policy is
+// given. Errors: invalid_input (a profile or a trust policy without a policy), those of
+// LoadTrustedPolicy and ApplyDrillProfile, not_found (no such profile).
+Status TakeDrillPolicy(DrillArguments* arguments, Command* command);
 
 // Adds the verb with its options, which fill `arguments`, and no action yet.
 Command& DeclareDrill(Command& root, DrillArguments* arguments);

@@ -121,6 +121,24 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
       candidate.file));
 }
 
+// A drill of the impacted runs, here and now.
+Result<Report> RunGateDrill(const GateDecision& decision, const GateInput& input,
+                            const GateDrillOptions& options, DrillOptions drill) {
+  drill.history = options.history;
+  drill.selection = SelectionOf(decision.impacted_runs, input.history.size());
+  drill.places.root = options.root;
+  drill.substitutes = input.policy.substitutes;
+  drill.plan.jobs = options.jobs;
+  drill.plan.reruns = options.reruns;
+  drill.plan.slots = SlotsOf(CaptureEnvironment().hardware, options.gpus);
+  ProgressLine line(VerbProgress());
+  const DrillHooks hooks{.progress = [&](const Progress& progress) { line.Show(progress); },
+                         .should_stop = [] { return gate_interrupted.load(); }};
+  auto report = RunDrill(drill, hooks, &SystemClock());
+  line.Clear();
+  return report;
+}
+
 }  // namespace
 
 Result<std::vector<Manifest>> LoadHistory(const std::string& url) {
@@ -157,23 +175,19 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, InterruptGate);
   DrillOptions drill;
   drill.environment = CandidateVariables(input.baseline, input.candidate);
+  drill.out = options.out;
   if (!options.trust_here) {
     RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate, options));
   }
-  drill.history = options.history;
-  drill.out = options.out;
-  drill.selection = SelectionOf(decision.impacted_runs, input.history.size());
-  drill.places.root = options.root;
-  drill.substitutes = input.policy.substitutes;
-  drill.plan.jobs = options.jobs;
-  drill.plan.reruns = options.reruns;
-  drill.plan.slots = SlotsOf(CaptureEnvironment().hardware, options.gpus);
-  ProgressLine line(VerbProgress());
-  const DrillHooks hooks{.progress = [&](const Progress& progress) { line.Show(progress); },
-                         .should_stop = [] { return gate_interrupted.load(); }};
-  auto report = RunDrill(drill, hooks, &SystemClock());
-  line.Clear();
-  return report;
+  return RunGateDrill(decision, input, options, std::move(drill));
+}
+
+Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
+                          const GateDrillOptions& options) {
+  DrillOptions drill;
+  drill.environment = CandidateVariables(input.candidate, input.baseline);
+  drill.out = options.shadow;
+  return RunGateDrill(decision, input, options, std::move(drill));
 }
 
 }  // namespace rharness

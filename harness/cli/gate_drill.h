@@ -21,6 +21,7 @@ namespace rharness {
 struct GateDrillOptions {
   std::string history;  // URL
   std::string out;      // the drill's folder
+  std::string shadow;   // that of the drill of the stack in use; empty: none
   std::string root = ".";
   bool trust_here = false;  // do not look whether this machine computes as the candidate does
   // How the candidate was probed, as `rharness probe run` was told.
@@ -48,6 +49,11 @@ Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 // process when this machine does not compute as the candidate does, or cannot be probed.
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options);
+
+// The same runs on the stack in use, in `shadow`: here, with the baseline's variables. Errors:
+// those of RunDrill.
+Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
+                          const GateDrillOptions& options);
 
 // Where the runs of a drill's folder were rerun, as the evidence of their last reruns says; a run
 // without readable evidence is left out.

@@ -66,8 +66,10 @@ constexpr std::pair<const char*, const char*> kOtherVariables[] = {
     {"NO_COLOR", "Set to anything: no colour, as --no-color"},
     {"PATH", "Where commands, podman, docker and git are looked for"},
     {"RHARNESS_CONFIG", "File of options, as --config; see CONFIGURATION"},
+    {"RHARNESS_PKCS11_PIN_FILE", "File whose first line is a token's PIN; see `attest --help`"},
     {"TERM", "\"dumb\": no colour"},
     {"TMPDIR", "Where short-lived folders are made; /tmp without it"},
+    {"VAULT_ADDR", "Server of a key in Vault, with VAULT_TOKEN_FILE; see `attest --help`"},
 };
 
 // The lines below the one that opens the literal.
@@ -88,15 +90,16 @@ void CollectOptions(const Command& command, const std::string& path,
 }
 
 std::string EnvironmentText(const Command& root) {
+  constexpr std::size_t kIndent = 28;
   std::string text =
       "Each of these stands in for an option that the command line does not give. A variable that "
       "is set to nothing counts as not set.\n\n";
   for (const auto& [name, meaning] : EnvironmentVariables(root)) {
-    std::string wrapped = Wrap(meaning, kHelpColumns - 20);
+    std::string wrapped = Wrap(meaning, kHelpColumns - kIndent);
     for (auto at = wrapped.find('\n'); at != wrapped.npos; at = wrapped.find('\n', at + 1)) {
-      wrapped.insert(at + 1, 20, ' ');
+      wrapped.insert(at + 1, kIndent, ' ');
     }
-    text += fmt::format("  {:<17} {}\n", name, wrapped);
+    text += fmt::format("  {:<{}} {}\n", name, kIndent - 3, wrapped);
   }
   return text;
 }

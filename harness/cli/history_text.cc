@@ -26,13 +26,19 @@ std::string LastVerdict(const HistoryEntry& entry) {
   return entry.last_verdict.empty() ? "-" : entry.last_verdict;
 }
 
+std::string RetiredBy(const HistoryEntry& entry) {
+  if (!entry.retirement) return "retired, unsigned";
+  return fmt::format("retired by {} and {}", entry.retirement->asked_by,
+                     entry.retirement->approved_by);
+}
+
 TableRow RowOf(const HistoryEntry& entry, WallTime now) {
   TableRow row = {entry.run_id,
                   entry.family,
                   FormatTime(entry.started),
                   FormatDuration(Seconds(entry.duration_seconds)),
                   entry.declared,
-                  entry.retired ? "retired" : LastVerdict(entry),
+                  entry.retired ? RetiredBy(entry) : LastVerdict(entry),
                   Ago(entry.verified, now),
                   entry.rebuild.empty() ? "-" : entry.rebuild};
   for (std::string& cell : row) cell = TerminalSafe(cell);

@@ -42,6 +42,8 @@ void AddVerbs(Command& root) {
   AddAdmit(root);
   AddLint(root);
   AddHistory(root);
+  AddRetire(root);
+  AddRetention(root);
   AddRebuild(root);
   AddFetch(root);
   AddDrill(root);
@@ -56,10 +58,14 @@ void AddVerbs(Command& root) {
   AddSlo(root);
   AddAlerts(root);
   AddTrends(root);
+  AddIncident(root);
+  AddRunbook(root);
+  AddServe(root);
   AddReport(root);
   AddPublish(root);
   AddAttest(root);
   AddVerify(root);
+  AddAudit(root);
   AddHash(root);
   AddStats(root);
   AddVersion(root);

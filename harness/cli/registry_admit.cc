@@ -13,6 +13,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/manifest_files.h"
 #include "harness/cli/verb.h"
+#include "harness/drill/history_of.h"
 #include "harness/history/store.h"
 #include "harness/intake/imported_run.h"
 #include "harness/intake/mlflow_credentials.h"
@@ -53,7 +54,8 @@ Status AskHistory(const std::string& url, const std::string& mlflow_id, RunKnown
   if (!IsOf(*manifest, mlflow_id)) return {};
   known->manifest = std::move(*manifest);
   ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(run_id));
-  known->retired = entry.retired;
+  ASSIGN_OR_RETURN(const HistoryRun told, HistoryRunOf(entry));
+  if (told.retired) known->retired = RetiredInWords(*told.retired, told.retirement);
   ASSIGN_OR_RETURN(known->verdicts, store->Verdicts(run_id));
   return {};
 }

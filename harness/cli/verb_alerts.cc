@@ -1,9 +1,11 @@
 // rharness alerts: who is told, and of what.
+#include <filesystem>
 #include <memory>
 
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/objectives/alert_rules.h"
+#include "harness/objectives/dashboards.h"
 
 namespace rharness {
 namespace {
@@ -12,6 +14,7 @@ struct AlertsArguments {
   std::string policy;
   std::string rules;
   std::string routes;
+  std::string dashboards;
   AlertOptions options;
 };
 
@@ -23,13 +26,28 @@ Status CheckUrl(const std::string& url, std::string_view option) {
   return InvalidInput("expected a URL that begins with https:// or http://", std::string(option));
 }
 
+// In this folder, of which its provider speaks.
+std::vector<Output> DashboardOutputs(const std::string& folder) {
+  std::vector<Output> outputs;
+  if (folder.empty()) return outputs;
+  const std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  for (DashboardFile& file : Dashboards(path.string())) {
+    outputs.push_back(
+        {(path / file.name).string(), [text = std::move(file.text)] { return text; }});
+  }
+  return outputs;
+}
+
 Result<int> WriteAlerts(const AlertsArguments& arguments) {
-  if (arguments.rules.empty() && arguments.routes.empty()) {
-    return InvalidInput("name what to write: --rules, --routes, or both", "alerts");
+  if (arguments.rules.empty() && arguments.routes.empty() && arguments.dashboards.empty()) {
+    return InvalidInput("name what to write: --rules, --routes or --dashboards", "alerts");
   }
   RETURN_IF_ERROR(CheckUrl(arguments.options.runbooks, "--runbooks"));
   RETURN_IF_ERROR(CheckUrl(arguments.options.webhook, "--webhook"));
-  RETURN_IF_ERROR(CheckOutputs({arguments.rules, arguments.routes}, {arguments.policy}, false));
+  const auto dashboards = DashboardOutputs(arguments.dashboards);
+  std::vector<std::string> paths = PathsOf(dashboards);
+  paths.insert(paths.end(), {arguments.rules, arguments.routes});
+  RETURN_IF_ERROR(CheckOutputs(paths, {arguments.policy}, false));
   Policy policy;
   if (!arguments.policy.empty()) {
     ASSIGN_OR_RETURN(policy, LoadPolicy(arguments.policy));
@@ -38,6 +56,7 @@ Result<int> WriteAlerts(const AlertsArguments& arguments) {
       {arguments.rules, [&] { return AlertRules(arguments.options); }},
       {arguments.routes, [&] { return AlertRoutes(policy, arguments.options); }}};
   RETURN_IF_ERROR(WriteFiles(outputs));
+  RETURN_IF_ERROR(WriteFiles(dashboards));
   const Output* output = OnStdout(outputs);
   return output == nullptr ? kExitOk : Print(output->make());
 }
@@ -49,15 +68,18 @@ void AddAlerts(Command& root) {
   Command& verb = root.AddVerb("alerts", "Write alert rules for Prometheus, and who gets them");
   verb.Describe(
       "Writes rules for Prometheus over the series of `rharness slo --metrics` and of drills "
-      "(metrics.prom), and a configuration for Alertmanager that takes each alert to the owner "
-      "whom "
-      "the policy names.");
+      "(metrics.prom), a configuration for Alertmanager that takes each alert to the owner whom "
+      "the "
+      "policy names, and dashboards for Grafana.");
   verb.Add("--policy", &arguments->policy, "YAML file with the objectives and their owners").File();
   verb.Add("--rules", &arguments->rules, "Write rules for Prometheus to this file; - is stdout")
       .File();
   verb.Add("--routes", &arguments->routes,
            "Write a configuration for Alertmanager to this file; - is stdout")
       .File();
+  verb.Add("--dashboards", &arguments->dashboards,
+           "Write dashboards for Grafana into this folder, with their provider (rharness.yaml)")
+      .Folder();
   verb.Add("--runbooks", &arguments->options.runbooks,
            "Where the pages for alerts are, each below it by the alert's name")
       .Value("URL");
@@ -76,11 +98,15 @@ void AddAlerts(Command& root) {
       "nobody until they are filled in, or --webhook says where to; one notification a family, "
       "again "
       "after 12 hours (a ticket after 3 days). Tickets of a family whose budget burns so that "
-      "somebody is paged are held back.");
+      "somebody is paged are held back, but for its broken runs.");
+  verb.Note(
+      "Dashboards: executive, on call and debug, for Grafana 12 and later. Put rharness.yaml into "
+      "its provisioning/dashboards, or import the others.");
   verb.ExitCode(kExitOk, "written");
   verb.ExitCode(kExitUsage, "usage or invalid input");
   verb.ExitCode(kExitInfrastructure, "infrastructure: a file could not be written");
   verb.Example("rharness alerts --rules rharness_rules.yaml --runbooks https://wiki/rharness");
+  verb.Example("rharness alerts --dashboards /var/lib/grafana/dashboards/rharness");
   verb.Example("rharness alerts --policy policy.yaml --routes alertmanager.yaml");
   verb.Do([arguments] {
     const auto code = WriteAlerts(*arguments);

@@ -1,5 +1,5 @@
 // rharness attest: a drill's verdicts as signed statements, a file a run; or one for a file that
-// somebody answers for.
+// somebody answers for; or one for a checkpoint.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "harness/attestation/attest_drill.h"
+#include "harness/attestation/attest_model.h"
 #include "harness/attestation/endorsement.h"
+#include "harness/attestation/open_signer.h"
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
 
@@ -21,12 +23,16 @@ constexpr char kWhatIsSigned[] =
 
 Of a file, such as a policy with its waivers or the record of accepted baselines (baseline.jsonl), it signs that you answer for it as it is now: a line in FILE.intoto.jsonl with the predicate urn:rharness:endorsement:v1, its SHA-256 and the --reason. `rharness gate --trust` asks for these. A file that changes needs a new one.
 
+With --model it signs a checkpoint, a file or a folder: OUT/NAME.sigstore.json, by default beside it, is a bundle of OpenSSF Model Signing, which `model_signing verify key` takes (pip install model-signing). It lists every file by its SHA-256, but those of git; a symbolic link is refused. Beside them, as a member urn:rharness:tensors:v1 of the same signed predicate, stands what `rharness hash` prints for its tensors, so that a copy in other shards or another format can be held to it (`rharness verify --tensors`). The key is one of ECDSA, and a bundle has one signature.
+
 A key is made with openssl; who is to believe it gets the public half:
 
   openssl genpkey -algorithm ed25519 -out lab.pem
   openssl pkey -in lab.pem -pubout -out lab.pub
 
-For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.)text";
+For ECDSA it is -algorithm EC -pkeyopt ec_paramgen_curve:P-256. With -aes256 the key is encrypted, and --passphrase-file opens it. Files that others may read are refused, for the key as for the passphrase. The history is told which verdicts are signed: `rharness slo` counts them. Done again, attest changes nothing; with another key it adds that key's signature to the same statement.
+
+A key may also lie on a token: --key is then its PKCS#11 URI (RFC 7512), such as 'pkcs11:token=lab;object=signing?pin-source=file:/etc/lab.pin'. Without pin-source the PIN is read from the file that RHARNESS_PKCS11_PIN_FILE names; a PIN in the URI is refused, since who lists processes reads it. module-path names the module; without it those that p11-kit is set up with are asked. Or it lies in Vault's transit engine: --key vault:transit/KEY, with VAULT_ADDR (https, or this machine), VAULT_NAMESPACE, VAULT_CACERT, VAULT_CLIENT_TIMEOUT and VAULT_MAX_RETRIES, and the token in the file that VAULT_TOKEN_FILE names, or in ~/.vault-token. Whatever signs, each signature is verified with the key's public half before a file is written.)text";
 
 struct AttestArguments {
   AttestRequest request;
@@ -35,6 +41,7 @@ struct AttestArguments {
   std::filesystem::path out;
   std::string key;
   std::string passphrase_file;
+  bool model = false;
   bool json = false;
 };
 
@@ -84,8 +91,45 @@ Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
   return Print(TerminalSafe(fmt::format("{}: {}", bundle.string(), AttestStateName(state))) + "\n");
 }
 
+Json ModelJson(const AttestedModel& attested, const PublicKey& key) {
+  const SignedModel& model = attested.model;
+  return Json::MakeObject({{"schema", "rharness.attest/v1"},
+                           {"key", key.id()},
+                           {"algorithm", key.algorithm()},
+                           {"model", model.name},
+                           {"sha256", ModelRoot(model.resources)},
+                           {"files", std::uint64_t{model.resources.size()}},
+                           {"tensors", TensorsJson(*model.tensors)},
+                           {"file", attested.path.string()},
+                           {"state", AttestStateName(attested.state)}});
+}
+
+Result<int> SignModel(const AttestArguments& arguments, Signer* signer) {
+  ASSIGN_OR_RETURN(const AttestedModel attested,
+                   AttestModel(arguments.what, arguments.out, signer));
+  if (arguments.json) return PrintJson(ModelJson(attested, signer->public_key()));
+  if (Globals().quiet) return kExitOk;
+  const SignedModel& model = attested.model;
+  return Print(TerminalSafe(fmt::format("{}: model {} of {} files and {} tensors: {}",
+                                        attested.path.string(), model.name, model.resources.size(),
+                                        model.tensors->tensors, AttestStateName(attested.state))) +
+               "\n");
+}
+
+Status CheckOptions(const AttestArguments& arguments) {
+  if (!arguments.model) return {};
+  if (!arguments.reason.empty()) {
+    return InvalidInput("Model Signing has no place for one; --reason is for a file",
+                        arguments.what);
+  }
+  if (arguments.request.history.empty()) return {};
+  return InvalidInput("is that of a drill; a model is signed without", "--history");
+}
+
 Result<int> Attest(AttestArguments arguments) {
-  ASSIGN_OR_RETURN(const auto signer, LoadPemSigner(arguments.key, arguments.passphrase_file));
+  RETURN_IF_ERROR(CheckOptions(arguments));
+  ASSIGN_OR_RETURN(const auto signer, OpenSigner(arguments.key, arguments.passphrase_file));
+  if (arguments.model) return SignModel(arguments, signer.get());
   std::error_code error;
   if (std::filesystem::is_regular_file(arguments.what, error)) {
     return AttestFile(arguments, signer.get());
@@ -104,19 +148,24 @@ Result<int> Attest(AttestArguments arguments) {
 }  // namespace
 
 void AddAttest(Command& root) {
-  Command& verb =
-      root.AddVerb("attest", "Sign a drill's verdicts, or a file, as in-toto statements");
+  Command& verb = root.AddVerb(
+      "attest", "Sign a drill's verdicts, a file or a checkpoint, as in-toto statements");
   auto arguments = std::make_shared<AttestArguments>();
-  verb.Add("what", &arguments->what, "Drill folder, or a file to answer for").Path().Required();
-  verb.Add("--key", &arguments->key, "PEM file of the private key: Ed25519 or ECDSA P-256")
+  verb.Add("what", &arguments->what, "Drill folder, a file to answer for, or a checkpoint")
+      .Path()
+      .Required();
+  verb.Add("--key", &arguments->key,
+           "The private key, Ed25519 or ECDSA P-256: a PEM file, pkcs11:... or vault:MOUNT/KEY")
       .File()
       .Required();
   verb.Add("--passphrase-file", &arguments->passphrase_file,
            "File whose first line opens an encrypted key")
       .File();
   verb.Add("--out", &arguments->out,
-           "Folder for the statements; default: attestations, in the drill's folder; beside a file")
+           "Folder for the statements; default: attestations, in the drill's folder; beside a file "
+           "or checkpoint")
       .Folder();
+  verb.Add("--model", &arguments->model, "What is given is a checkpoint, to be signed as a model");
   verb.Add("--history", &arguments->request.history,
            "Store that the drill wrote to; default: the drill's own")
       .Value("URL");
@@ -124,13 +173,17 @@ void AddAttest(Command& root) {
   verb.Add("--json", &arguments->json, "Print what was signed as JSON");
   verb.Note(kWhatIsSigned);
   verb.ExitCode(kExitOk, "it is signed: all verdicts, whatever they are");
-  verb.ExitCode(kExitUsage, "no drill, no key that can be used, or another statement in its place");
-  verb.ExitCode(kExitInfrastructure, "something could not be read or written");
+  verb.ExitCode(
+      kExitUsage,
+      "no drill, no checkpoint, no key that can be used, or another statement in its place");
+  verb.ExitCode(kExitInfrastructure,
+                "something could not be read or written; the token or Vault does not answer");
   verb.ExitCode(kExitIntegrity,
                 "report, journal, evidence and history do not agree; FILE.intoto.jsonl holds "
-                "something else");
+                "something else; the signature that came back is not the key's");
   verb.Example("rharness attest tonight --key lab.pem --out signed");
   verb.Example("rharness attest policy.yaml --key ada.pem --reason 'reviewed with the vendor'");
+  verb.Example("rharness attest checkpoints/final --model --key vault:transit/lab-2026");
   verb.Do([arguments] {
     const auto code = Attest(*arguments);
     return code.ok() ? *code : FailWith(code.error());

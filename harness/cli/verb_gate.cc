@@ -13,6 +13,7 @@
 #include "harness/cli/gate_options.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/trusted_policy.h"
 #include "harness/cli/verb.h"
 #include "harness/gate/gate.h"
 #include "harness/history/location.h"
@@ -67,15 +68,28 @@ Status LoadBaselineInto(const std::string& path, GateInput* input) {
   return {};
 }
 
-Status LoadDrillInto(const std::string& source, GateInput* input) {
+using DrillPlaces = std::optional<std::map<std::string, Environment>>;
+
+Status LoadDrillInto(const std::string& source, std::optional<Report>* drill, DrillPlaces* places) {
   std::error_code error;
   const bool folder = fs::is_directory(source, error);
   const fs::path path = folder ? fs::path(source) / "report.json" : fs::path(source);
   ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-  ASSIGN_OR_RETURN(input->drill, ParseReport(json, path.string()));
+  ASSIGN_OR_RETURN(*drill, ParseReport(json, path.string()));
   // A report alone does not say where its runs were rerun.
-  input->drilled_in = DrilledIn(*input->drill, folder ? fs::path(source) : path.parent_path());
+  *places = DrilledIn(**drill, folder ? fs::path(source) : path.parent_path());
   return {};
+}
+
+Status CheckFree(const std::string& folder, std::string_view option, std::string_view read_by) {
+  std::error_code error;
+  // What a drill leaves in its folder first.
+  if (folder.empty() || !fs::exists(fs::path(folder) / "journal.jsonl", error)) return {};
+  return InvalidInput(
+      fmt::format("{} {} holds a drill already; name another folder, or judge by that drill "
+                  "with {} {}",
+                  option, TerminalSafe(folder), read_by, TerminalSafe(folder)),
+      "rharness gate");
 }
 
 Status Check(const GateArguments& arguments) {
@@ -90,24 +104,20 @@ Status Check(const GateArguments& arguments) {
   RETURN_IF_ERROR(
       CheckOutputs({arguments.json_file, arguments.html, arguments.junit, arguments.markdown},
                    inputs, arguments.json));
+  if (!arguments.run.shadow.empty() && arguments.drill.empty()) {
+    return InvalidInput("--shadow needs --drill", "rharness gate");
+  }
   if (arguments.drill != kImpacted) return {};
   if (arguments.run.history.empty() || arguments.run.out.empty()) {
     return InvalidInput("--drill impacted needs --history URL and --out DIR", "rharness gate");
   }
-  std::error_code error;
-  if (fs::exists(fs::path(arguments.run.out) / "drill.json", error)) {
-    return InvalidInput(
-        fmt::format("--out {} holds a drill already; name another folder, or judge by that drill "
-                    "with --drill {}",
-                    TerminalSafe(arguments.run.out), TerminalSafe(arguments.run.out)),
-        "rharness gate");
-  }
-  return {};
+  RETURN_IF_ERROR(CheckFree(arguments.run.out, "--out", "--drill"));
+  return CheckFree(arguments.run.shadow, "--shadow", "--shadow");
 }
 
-// Who answers for the policy and for the baseline has signed them: of an accepted one the record,
-// which names its fingerprint, else the fingerprint.
-Status CheckEndorsements(const GateArguments& arguments) {
+// Who answers for the baseline has signed it: of an accepted one the record, which names its
+// fingerprint, else the fingerprint.
+Status CheckBaselineSigned(const GateArguments& arguments) {
   if (arguments.trust.empty()) return {};
   const WallTime now = SystemClock().Now();
   ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(arguments.trust));
@@ -122,10 +132,6 @@ Status CheckEndorsements(const GateArguments& arguments) {
   ASSIGN_OR_RETURN(const Verified accepted, VerifyEndorsed(baseline, trust, now));
   LogInfo(TerminalSafe(
       fmt::format("{} is signed by {}", baseline.string(), accepted.signed_by.front().owner)));
-  if (arguments.policy.empty()) return {};
-  ASSIGN_OR_RETURN(const Verified policy, VerifyEndorsed(arguments.policy, trust, now));
-  LogInfo(TerminalSafe(
-      fmt::format("{} is signed by {}", arguments.policy, policy.signed_by.front().owner)));
   return {};
 }
 
@@ -135,13 +141,16 @@ Result<GateInput> LoadInput(const GateArguments& arguments) {
   RETURN_IF_ERROR(LoadBaselineInto(arguments.baseline, &input));
   ASSIGN_OR_RETURN(input.candidate, LoadAsEvidence(arguments.candidate));
   if (!arguments.policy.empty()) {
-    ASSIGN_OR_RETURN(input.policy, LoadPolicy(arguments.policy));
+    ASSIGN_OR_RETURN(input.policy, LoadTrustedPolicy(arguments.policy, arguments.trust, input.now));
   }
   if (!arguments.run.history.empty()) {
     ASSIGN_OR_RETURN(input.history, LoadHistory(arguments.run.history));
   }
   if (!arguments.drill.empty() && arguments.drill != kImpacted) {
-    RETURN_IF_ERROR(LoadDrillInto(arguments.drill, &input));
+    RETURN_IF_ERROR(LoadDrillInto(arguments.drill, &input.drill, &input.drilled_in));
+  }
+  if (!arguments.run.shadow.empty() && arguments.drill != kImpacted) {
+    RETURN_IF_ERROR(LoadDrillInto(arguments.run.shadow, &input.in_use, &input.in_use_at));
   }
   return input;
 }
@@ -154,6 +163,11 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
   if (!rerun) return decision;
   ASSIGN_OR_RETURN(input->drill, DrillImpacted(decision, *input, arguments.run));
   input->drilled_in = DrilledIn(*input->drill, arguments.run.out);
+  // After the candidate's: what the history says last of a run is then of the stack in use.
+  if (!arguments.run.shadow.empty() && !input->drill->interrupted) {
+    ASSIGN_OR_RETURN(input->in_use, DrillInUse(decision, *input, arguments.run));
+    input->in_use_at = DrilledIn(*input->in_use, arguments.run.shadow);
+  }
   return DecideGate(*input);
 }
 
@@ -179,7 +193,7 @@ int Show(const GateDecision& decision, const std::vector<Output>& outputs,
 
 Result<int> Run(const GateArguments& arguments) {
   RETURN_IF_ERROR(Check(arguments));
-  RETURN_IF_ERROR(CheckEndorsements(arguments));
+  RETURN_IF_ERROR(CheckBaselineSigned(arguments));
   ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments));
   ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
   const std::vector<Output> outputs = OutputsOf(arguments, decision, input);
@@ -200,7 +214,7 @@ void AddInputs(Command* verb, GateArguments* arguments) {
       .NotEmpty();
   verb->Add("--trust", &arguments->trust,
             "Trust policy (`rharness verify --help`): policy and baseline must be signed, as "
-            "`rharness attest FILE` does")
+            "`rharness attest FILE` does, the policy by whom its waivers name")
       .File()
       .NotEmpty();
   verb->Add("--history", &arguments->run.history, "Store of runs, to find the impacted ones")
@@ -216,6 +230,11 @@ void AddInputs(Command* verb, GateArguments* arguments) {
 void AddDrillOptions(Command* verb, GateArguments* arguments) {
   verb->Heading("A drill of the impacted runs");
   verb->Add("--out", &arguments->run.out, "Folder of that drill").Folder();
+  verb->Add("--shadow", &arguments->run.shadow,
+            "Folder of a drill of the same runs on the stack in use, to judge the candidate's "
+            "beside; with --drill impacted they are rerun for it here, after the candidate's")
+      .Folder()
+      .NotEmpty();
   verb->Add("--root", &arguments->run.root,
             "Where relative data and code locations of that drill lie")
       .Folder()
@@ -278,6 +297,9 @@ void AddGate(Command& root) {
   verb.Example(
       "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "
       "d");
+  verb.Example(
+      "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "
+      "candidate --shadow in-use");
   verb.Do([arguments] {
     const auto code = Run(*arguments);
     return code.ok() ? *code : FailWith(code.error());

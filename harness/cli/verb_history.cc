@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/approval/retirement_approval.h"
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -26,6 +27,7 @@
 #include "harness/history/location.h"
 #include "harness/history/store.h"
 #include "harness/manifest/manifest.h"
+#include "harness/policy/policy.h"
 #include "reports/history_report.h"
 #include "reports/text.h"
 
@@ -41,6 +43,7 @@ struct HistoryOptions {
   bool json = false;
   std::string run_id;
   std::string reason;
+  std::string policy;
   std::string name;  // of what is shown: a run or a family
   bool family = false;
   std::size_t last = 20;  // drills of a family
@@ -111,6 +114,11 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
   ASSIGN_OR_RETURN(RunHistory history, LoadRunHistory(entry.run_id, store));
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(entry.run_id));
   history.history = options.url;
+  ASSIGN_OR_RETURN(const RetirementTold told,
+                   RetirementOf(entry.run_id, nullptr, SystemClock().Now(), store));
+  if (told.state == RetirementState::kDoubtful) return IntegrityError(told.doubt, entry.run_id);
+  if (told.state == RetirementState::kAsked)
+    history.notes.push_back("to be retired: " + LineOf(told));
   history.record = RecordOf(entry, manifest, SystemClock().Now());
   ASSIGN_OR_RETURN(const auto verdicts, store->PropertyVerdicts(entry.run_id));
   std::ranges::copy(PropertiesOf(verdicts), std::back_inserter(history.record));
@@ -169,9 +177,18 @@ Result<int> ShowNamed(const HistoryOptions& options) {
 }
 
 Result<int> RetireRun(const HistoryOptions& options) {
+  if (!options.policy.empty()) {
+    ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(options.policy));
+    if (policy.approvals.retirement) {
+      return InvalidInput(
+          "the policy asks for two people: `rharness retire request` and `rharness "
+          "retire approve`",
+          options.policy);
+    }
+  }
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   RETURN_IF_ERROR(store->Retire(options.run_id, options.reason, SystemClock().Now()));
-  if (!Globals().quiet) LogInfo(fmt::format("retired run '{}'", options.run_id));
+  if (!Globals().quiet) LogInfo(fmt::format("retired run '{}', unsigned", options.run_id));
   return kExitOk;
 }
 
@@ -233,6 +250,11 @@ void AddHistory(Command& root) {
   retire.Add("run_id", &options->run_id, "The run").Required();
   retire.Example("rharness history retire --history runs.db mlp-1 --reason \"its data is gone\"");
   retire.Add("--reason", &options->reason, "Why, for those who ask later").Required();
+  retire.Add("--policy", &options->policy, "YAML; one that asks for two people refuses it")
+      .File()
+      .Env("RHARNESS_POLICY");
+  retire.Note(
+      "Nobody signs for it, and the run is told as unsigned; `rharness retire` takes two people.");
 }
 
 }  // namespace rharness

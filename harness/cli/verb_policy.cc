@@ -7,6 +7,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/gameday_options.h"
+#include "harness/cli/trusted_policy.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/risk.h"
 #include "harness/drill/substitutes.h"
@@ -72,10 +73,23 @@ constexpr char kFile[] =
   drill: required
   require: ["gemm_*"]
 
+  # Whether a retirement takes the signatures of two people (rharness retire): required or optional.
+  approvals: {retirement: required}
+
+  # How long what runs made is kept (rharness retention): by the first rule for its family, a run lets go when it is neither one of
+  # the last 5 nor younger than 365 days; families without a rule keep everything. Nothing of what is held is deleted.
+  retention:
+    - {families: "llama*", keep_last: 5, keep_days: 365}
+  holds:
+    - {families: "credit*", runs: "*-2025", reason: "case 2026-14"}
+
+A waiver, and a substitute without proof, is somebody's word: signed_by is plain text, unless the file is signed (rharness attest) and --trust is given; then it must be an owner of a key that signed it.
+
 A rerun that needs GPUs is carried out on the recorded class alone: the same model, memory, number of cores and MIG mode, and for several GPUs the same interconnect. On another one it is not comparable, and the reason names both, unless a substitute holds; then it is judged as if the class were the recorded one, and says what stood in. Runs without GPUs are rerun on any CPU, and bits decide.)text";
 
 struct Arguments {
   std::string file;
+  std::string trust;
   bool json = false;
 };
 
@@ -96,7 +110,8 @@ std::string OptionText(const ProfileOption& option) {
 
 std::string StandsText(const Substitute& one) {
   if (!one.is_proved()) {
-    return fmt::format("{} (signed by {}, {})", one.reason, one.signed_by, FormatUntil(one.until));
+    return fmt::format("{}, signed by {}, {}", one.reason,
+                       SignerInWords(one.signed_by, one.verified), FormatUntil(one.until));
   }
   return fmt::format("by proof: {}, {}", one.proof.front().string(), one.proof.back().string());
 }
@@ -122,6 +137,22 @@ Json ProfilesJson(const std::vector<Profile>& profiles) {
   return named;
 }
 
+std::string RetentionText(const Policy& policy) {
+  std::string text;
+  for (const RetentionRule& one : policy.retention) {
+    text += fmt::format(
+        "retention of {}:{}{}\n", one.families,
+        one.keep_last ? fmt::format(" the last {:.0f} runs", *one.keep_last) : "",
+        one.keep_days ? fmt::format("{} {:.6g} days", one.keep_last ? " and" : "", *one.keep_days)
+                      : "");
+  }
+  for (const Hold& one : policy.holds) {
+    text += fmt::format("hold of {}{}{}: {}\n", one.families,
+                        one.families.empty() || one.runs.empty() ? "" : ", ", one.runs, one.reason);
+  }
+  return text;
+}
+
 std::string TextOf(const Policy& policy, const std::vector<std::string>& warnings) {
   std::string text = ProfilesText("profile", policy.profiles);
   text += ProfilesText("game day", policy.gamedays);
@@ -137,9 +168,15 @@ std::string TextOf(const Policy& policy, const std::vector<std::string>& warning
                     one.reproducible ? fmt::format(": {:.6g} reproducible", *one.reproducible) : "",
                     one.owner.empty() ? "" : ", owned by " + one.owner);
   }
+  for (const Waiver& one : policy.waivers) {
+    text += fmt::format("waiver of {}\n  {}, signed by {}, {}\n", one.probes, one.reason,
+                        SignerInWords(one.signed_by, one.verified), FormatUntil(one.until));
+  }
   text += fmt::format("gate: {} rules, {} waivers, {} required probes, a drill is {}\n",
                       policy.rules.size(), policy.waivers.size(), policy.must_have.size(),
                       policy.drill_required ? "required" : "optional");
+  if (policy.approvals.retirement) text += "retirements take two people\n";
+  text += RetentionText(policy);
   for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
   return TerminalSafe(text);
 }
@@ -173,7 +210,7 @@ Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
 
 Result<int> Check(const Arguments& arguments) {
   const WallTime now = SystemClock().Now();
-  ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(arguments.file));
+  ASSIGN_OR_RETURN(const Policy policy, LoadTrustedPolicy(arguments.file, arguments.trust, now));
   for (const Profile& profile : policy.profiles) RETURN_IF_ERROR(CheckDrillProfile(profile));
   for (const Profile& day : policy.gamedays) RETURN_IF_ERROR(CheckGamedayProfile(day));
   ASSIGN_OR_RETURN(const Stakes stakes, Stakes::Parse(policy.stakes));
@@ -195,6 +232,10 @@ void AddPolicy(Command& root) {
   Command& check =
       verb.AddVerb("check", "Read a policy file as drill and gate would, and say what it comes to");
   check.Add("policy", &arguments->file, "The YAML file").File().Required();
+  check
+      .Add("--trust", &arguments->trust,
+           "Trust policy: the file must be signed, by whom its waivers and substitutes name")
+      .File();
   check.Add("--json", &arguments->json, "Print one JSON document (rharness.policy_check/v1)");
   check.Note(
       "Every profile is held to the options of `rharness drill`, every game day to those of "
@@ -204,6 +245,8 @@ void AddPolicy(Command& root) {
       "longer, because its day has ended or its fingerprints differ, is a warning.");
   check.ExitCode(kExitOk, "it can be used");
   check.ExitCode(kExitUsage, "it cannot: file, line and what was expected are told");
+  check.ExitCode(kExitIntegrity,
+                 "with --trust: it is not signed by those who may, or whom it names");
   check.Example("rharness policy check policy.yaml");
   check.Do([arguments] {
     const auto code = Check(*arguments);

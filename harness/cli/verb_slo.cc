@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 
 #include "harness/base/files.h"
 #include "harness/base/progress.h"
@@ -9,7 +10,9 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
+#include "harness/intake/mlflow_credentials.h"
 #include "harness/objectives/objectives.h"
+#include "harness/objectives/push.h"
 
 namespace rharness {
 namespace {
@@ -19,6 +22,7 @@ struct SloArguments {
   std::string policy;
   std::string html;
   std::string metrics;
+  std::string push;
   bool json = false;
 };
 
@@ -26,6 +30,10 @@ Result<int> MeasureAndTell(const SloArguments& arguments) {
   std::vector<std::string> inputs = FilesOfHistory(arguments.history);
   inputs.push_back(arguments.policy);
   RETURN_IF_ERROR(CheckOutputs({arguments.html, arguments.metrics}, inputs, arguments.json));
+  std::optional<HttpClient> gateway;
+  if (!arguments.push.empty()) {
+    ASSIGN_OR_RETURN(gateway, ConnectToPushgateway(arguments.push, EnvironmentVariable));
+  }
   Policy policy;
   if (!arguments.policy.empty()) {
     ASSIGN_OR_RETURN(policy, LoadPolicy(arguments.policy));
@@ -34,21 +42,25 @@ Result<int> MeasureAndTell(const SloArguments& arguments) {
   ASSIGN_OR_RETURN(ObjectivesReport report,
                    MeasureObjectives(history.get(), policy, SystemClock().Now()));
   report.version = kVersion;
-  report.history = arguments.history;
+  ASSIGN_OR_RETURN(report.history, ResolveHistoryUrl(arguments.history));  // as drills call it
   report.policy = arguments.policy;
   const std::vector<Output> outputs = {{arguments.html, [&] { return WriteHtml(report); }},
                                        {arguments.metrics, [&] { return WriteMetrics(report); }}};
   RETURN_IF_ERROR(WriteFiles(outputs));
-  return PrintReport(outputs, {.verb = "slo",
-                               .headline = report.headline,
-                               .exit_code = report.exit_code,
-                               .as_json = arguments.json,
-                               .json = [&] { return ToJson(report); },
-                               .text =
-                                   [&] {
-                                     return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
-                                                          ColorOn(STDOUT_FILENO));
-                                   }});
+  const int code =
+      PrintReport(outputs, {.verb = "slo",
+                            .headline = report.headline,
+                            .exit_code = report.exit_code,
+                            .as_json = arguments.json,
+                            .json = [&] { return ToJson(report); },
+                            .text =
+                                [&] {
+                                  return WriteTerminal(report, TerminalColumns(STDOUT_FILENO),
+                                                       ColorOn(STDOUT_FILENO));
+                                }});
+  // What it says is said, also where the gateway is not there.
+  if (gateway) RETURN_IF_ERROR(PushSeries(&*gateway, report.history, WriteMetrics(report)));
+  return code;
 }
 
 void AddSloNotes(Command* verb) {
@@ -72,9 +84,17 @@ void AddSloNotes(Command* verb) {
       "(slow: a ticket); with five conclusive runs or more, and when Jeffreys' lower bound at 95 % "
       "says so, too. Another period has the same shares of it.");
   verb->Note(
-      "The file of --metrics is for the textfile collector of Prometheus' node exporter, or for a "
-      "Pushgateway (curl --data-binary @slo.prom http://HOST:9091/metrics/job/rharness): a hundred "
-      "families, and the hundred runs that were found not to reproduce last, an alert each.");
+      "The file of --metrics is for the textfile collector of Prometheus' node exporter; --push "
+      "takes the same series to a Pushgateway, in place of those that this history pushed before: "
+      "a "
+      "hundred families, and the hundred runs that were found not to reproduce last, an alert "
+      "each.");
+  verb->Note(
+      "What a Pushgateway asks of its users stands in the environment: RHARNESS_PUSH_TOKEN, or "
+      "RHARNESS_PUSH_USERNAME and RHARNESS_PUSH_PASSWORD, and the certificates that its own is "
+      "checked by in the file RHARNESS_PUSH_CERTIFICATES. A gateway that cannot be reached is exit "
+      "code 4, one that refuses is 2; what there is to say is printed all the same. Prometheus "
+      "needs honor_labels where it asks the gateway.");
   verb->ExitCode(kExitOk, "all objectives are met, or there are none");
   verb->ExitCode(kExitDrift, "one is missed, or its budget burns");
   verb->ExitCode(kExitUsage, "usage or invalid input");
@@ -86,6 +106,7 @@ void AddSloNotes(Command* verb) {
   verb->Example(
       "rharness slo --history runs.db --policy policy.yaml --html slo.html --metrics "
       "/var/lib/node_exporter/rharness_slo.prom");
+  verb->Example("rharness slo --history runs.db --policy policy.yaml --push http://gateway:9091");
 }
 
 }  // namespace
@@ -108,6 +129,8 @@ void AddSlo(Command& root) {
   verb.Add("--metrics", &arguments->metrics,
            "Write series for Prometheus to this file; - is stdout")
       .File();
+  verb.Add("--push", &arguments->push, "Send series for Prometheus to this Pushgateway")
+      .Value("URL");
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.objectives/v1)");
   AddSloNotes(&verb);
   verb.Do([arguments] {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "harness/base/progress.h"
 #include "harness/base/version.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/attestation/held_subjects.h"
 #include "harness/attestation/verification.h"
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kTrustFile[] =
-    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused. Endorsements of files (`rharness attest FILE`) have no family: rules with patterns of families are not for them.
+    R"text(A trust policy is a YAML (or JSON) file that says which keys there are, whose they are, for verdicts of which days they hold, and whose signatures verdicts of which runs need. Dates are optional, and so are the patterns and the threshold of a rule; the first rule that is for a statement holds, and what no rule is for is refused. Endorsements of files (`rharness attest FILE`) and signatures of models (https://model_signing/signature/v1.0) have no family: rules with patterns of families are not for them. A model's signature says no time, so its keys must hold today.
 
   version: 1
   keys:
@@ -39,7 +40,9 @@ constexpr char kTrustFile[] =
 
 Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy.
 
---artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content.
+--artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. Of a model every signed file must lie there, and no other but those that its signature ignores. --tensors holds a checkpoint to the tensors of a model that rharness signed, whatever files they lie in.
+
+Bundles of OpenSSF Model Signing are verified where a key signed them, of ECDSA over P-256, and SHA-256 is their hash; those with a certificate or an entry of a log are refused.
 
 What was verified is that the verdict is theirs who signed it, not that it is a good one: the line says which it is, and --reproduced asks for it.)text";
 
@@ -47,6 +50,7 @@ struct VerifyArguments {
   std::vector<std::string> paths;
   std::string trust;
   std::vector<std::string> artifacts;
+  std::vector<std::string> tensors;
   bool reproduced = false;
   bool json = false;
 };
@@ -60,26 +64,27 @@ struct Looked {
 };
 
 Result<std::size_t> HoldAll(const std::vector<Verified>& statements,
-                            const std::vector<std::string>& artifacts) {
+                            const VerifyArguments& arguments) {
   std::size_t held = 0;
   for (const Verified& one : statements) {
-    for (const std::string& path : artifacts) {
+    for (const std::string& path : arguments.artifacts) {
       ASSIGN_OR_RETURN(const HeldSubjects subjects, HoldToFiles(one, path));
       held += subjects.held;
     }
+    for (const std::string& path : arguments.tensors) RETURN_IF_ERROR(HoldToTensors(one, path));
   }
   return held;
 }
 
-Looked Look(const fs::path& file, const TrustPolicy& policy,
-            const std::vector<std::string>& artifacts, WallTime now) {
+Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArguments& arguments,
+            WallTime now) {
   Looked looked{.file = file, .statements = {}, .refused = {}};
   auto statements = VerifyFile(file, policy, now);
   if (!statements.ok()) {
     looked.refused = statements.error();
     return looked;
   }
-  const auto held = HoldAll(*statements, artifacts);
+  const auto held = HoldAll(*statements, arguments);
   if (!held.ok()) {
     const Error& error = held.error();
     looked.refused = Error{error.code, error.ToString(), file.string()};
@@ -103,6 +108,31 @@ std::string SaidText(const Verified& one) {
     return fmt::format("{} with sha256 {} is answered for, since {}{}", said->file.name,
                        said->file.sha256, FormatTime(said->made),
                        said->reason.empty() ? "" : fmt::format(" ({})", said->reason));
+  }
+  if (const SignedModel* said = one.model()) {
+    return fmt::format(
+        "model {} of {} {}, sha256 {}{}", said->name, said->resources.size(),
+        said->serialization.shard_bytes == 0 ? "files" : "shards", ModelRoot(said->resources),
+        said->tensors
+            ? fmt::format(", {} tensors with {}", said->tensors->tensors, said->tensors->sha256)
+            : "");
+  }
+  const std::string people = one.people() > 1 ? "" : " (by one person: not approved)";
+  if (const auto* said = std::get_if<Retirement>(&one.said)) {
+    return fmt::format("retirement of {}, asked for {}{}: {}", said->run_id,
+                       FormatTime(said->requested), people, said->reason);
+  }
+  if (const auto* said = std::get_if<Deletion>(&one.said)) {
+    return fmt::format("deletion of the {} items of list {}, asked for {}{}", said->items,
+                       said->list.sha256, FormatTime(said->requested), people);
+  }
+  if (const auto* said = std::get_if<Withdrawal>(&one.said)) {
+    if (said->run_id.empty()) {
+      return fmt::format("the deletion {} is taken back, {}: {}", said->statement.sha256,
+                         FormatTime(said->withdrawn), said->reason);
+    }
+    return fmt::format("the retirement {} of {} is taken back, {}: {}", said->statement.sha256,
+                       said->run_id, FormatTime(said->withdrawn), said->reason);
   }
   const AttestedVerdict& said = *one.verdict();
   return fmt::format("{} {}, decided {} by drill {}", said.run_id, VerdictName(said.verdict),
@@ -142,6 +172,35 @@ Json SaidJson(const Verified& one) {
                              {"sha256", said->file.sha256},
                              {"made", FormatTime(said->made)},
                              {"reason", said->reason}});
+  }
+  if (const SignedModel* said = one.model()) {
+    Json json = Json::MakeObject({{"predicate", kModelPredicate},
+                                  {"name", said->name},
+                                  {"sha256", ModelRoot(said->resources)},
+                                  {"resources", std::uint64_t{said->resources.size()}}});
+    if (said->tensors) json.Set("tensors", TensorsJson(*said->tensors));
+    return json;
+  }
+  if (const auto* said = std::get_if<Retirement>(&one.said)) {
+    return Json::MakeObject({{"predicate", kRetirementPredicate},
+                             {"run_id", said->run_id},
+                             {"reason", said->reason},
+                             {"requested", FormatTime(said->requested)},
+                             {"people", std::uint64_t{one.people()}}});
+  }
+  if (const auto* said = std::get_if<Deletion>(&one.said)) {
+    return Json::MakeObject({{"predicate", kDeletionPredicate},
+                             {"list", said->list.sha256},
+                             {"items", said->items},
+                             {"bytes", said->bytes},
+                             {"requested", FormatTime(said->requested)},
+                             {"people", std::uint64_t{one.people()}}});
+  }
+  if (const auto* said = std::get_if<Withdrawal>(&one.said)) {
+    return Json::MakeObject({{"predicate", kWithdrawalPredicate},
+                             {"run_id", said->run_id},
+                             {"statement", said->statement.sha256},
+                             {"withdrawn", FormatTime(said->withdrawn)}});
   }
   const AttestedVerdict& said = *one.verdict();
   return Json::MakeObject({{"predicate", kVerdictPredicate},
@@ -220,7 +279,7 @@ Result<int> Verify(const VerifyArguments& arguments) {
   for (const std::string& path : arguments.paths) {
     ASSIGN_OR_RETURN(const auto files, FindAttestations(path));
     for (const fs::path& file : files) {
-      all.push_back(Look(file, policy, arguments.artifacts, now));
+      all.push_back(Look(file, policy, arguments, now));
     }
   }
   const int code = arguments.json ? PrintJson(VerifyJson(all)) : Print(VerifyText(all));
@@ -239,6 +298,10 @@ void AddVerify(Command& root) {
            "Folder of the files that were signed for, or one of them")
       .Path()
       .OneEach();
+  verb.Add("--tensors", &arguments->tensors,
+           "Checkpoint whose tensors must be those that were signed for, in whatever files")
+      .Path()
+      .OneEach();
   verb.Add("--reproduced", &arguments->reproduced,
            "Every verdict must be identical or equivalent as well");
   verb.Add("--json", &arguments->json, "Print the outcome as JSON");
@@ -251,6 +314,8 @@ void AddVerify(Command& root) {
                 "a file could not be read; with --reproduced: a run failed, or could not be run");
   verb.ExitCode(kExitIntegrity, "something was tampered with, or is signed by nobody who may");
   verb.Example("rharness verify signed --trust trust.yaml --artifacts registry/mlp-1");
+  verb.Example(
+      "rharness verify mlp-1.sigstore.json --trust trust.yaml --tensors merged.safetensors");
   verb.Do([arguments] {
     const auto code = Verify(*arguments);
     return code.ok() ? *code : FailWith(code.error());

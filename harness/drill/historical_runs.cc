@@ -7,20 +7,55 @@
 #include <set>
 #include <utility>
 
+#include "harness/base/files.h"
+#include "harness/base/log.h"
+#include "harness/drill/history_of.h"
 #include "harness/drill/select.h"
 #include "harness/drill/selection_check.h"
 
 namespace rharness {
+namespace {
+
+constexpr std::size_t kMostRetiredNamed = 3;
+
+struct Selected {
+  std::vector<HistoryEntry> entries;
+  std::vector<HistoryEntry> retired;
+};
+
+Result<Selected> SelectAll(const std::string& expression, WallTime now, HistoryStore* history) {
+  ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(expression));
+  Selected selected;
+  ASSIGN_OR_RETURN(selected.entries, history->List(true));
+  RETURN_IF_ERROR(CheckNamedValues(selection, selected.entries));
+  std::erase_if(selected.entries,
+                [&](const HistoryEntry& entry) { return !selection.Matches(entry, now); });
+  const auto retired =
+      std::stable_partition(selected.entries.begin(), selected.entries.end(),
+                            [](const HistoryEntry& entry) { return !entry.retired; });
+  selected.retired.assign(retired, selected.entries.end());
+  selected.entries.erase(retired, selected.entries.end());
+  return selected;
+}
+
+// "1 retired run is not drilled: a: its data is gone (unsigned)"
+std::string LeftOutInWords(const std::vector<HistoryEntry>& retired) {
+  std::string text = retired.size() == 1
+                         ? "1 retired run is not drilled"
+                         : fmt::format("{} retired runs are not drilled", retired.size());
+  for (std::size_t i = 0; i < std::min(retired.size(), kMostRetiredNamed); ++i) {
+    text += fmt::format("{}{}: {}", i == 0 ? ": " : "; ", TerminalSafe(retired[i].run_id),
+                        RetiredInWords(*retired[i].retired, RetirementOfEntry(retired[i])));
+  }
+  return text + (retired.size() > kMostRetiredNamed ? "; ..." : "");
+}
+
+}  // namespace
 
 Result<std::vector<HistoryEntry>> SelectEntries(const std::string& expression, WallTime now,
                                                 HistoryStore* history) {
-  ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(expression));
-  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, history->List(true));
-  RETURN_IF_ERROR(CheckNamedValues(selection, entries));
-  std::erase_if(entries, [&](const HistoryEntry& entry) {
-    return entry.retired || !selection.Matches(entry, now);
-  });
-  return entries;
+  ASSIGN_OR_RETURN(Selected selected, SelectAll(expression, now, history));
+  return std::move(selected.entries);
 }
 
 std::vector<std::string> RunIdsOf(const std::vector<HistoryEntry>& entries) {
@@ -33,8 +68,11 @@ std::vector<std::string> RunIdsOf(const std::vector<HistoryEntry>& entries) {
 Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expression,
                                                        std::optional<std::size_t> sample,
                                                        WallTime now, HistoryStore* history) {
-  ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, SelectEntries(expression, now, history));
-  if (!entries.empty() && sample.value_or(1) > 0) return entries;
+  ASSIGN_OR_RETURN(Selected selected, SelectAll(expression, now, history));
+  if (!selected.entries.empty() && sample.value_or(1) > 0) {
+    if (!selected.retired.empty()) LogInfo(LeftOutInWords(selected.retired));
+    return std::move(selected.entries);
+  }
   ASSIGN_OR_RETURN(const std::vector<HistoryEntry> all, history->List(true));
   if (all.empty()) {
     return InvalidInput("the history holds no runs; `rharness history add` adds some", "--history");
@@ -47,6 +85,9 @@ Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expres
   }
   if (sample && *sample == 0)
     return InvalidInput("0 runs to draw; expected at least 1", "--sample");
+  if (!selected.retired.empty()) {
+    return InvalidInput(LeftOutInWords(selected.retired), "--select");
+  }
   return InvalidInput(fmt::format("holds for none of the {} runs that are not retired; `rharness "
                                   "history list` shows them",
                                   all.size() - retired),

@@ -21,8 +21,9 @@ namespace rharness {
 Result<std::vector<HistoryEntry>> SelectEntries(const std::string& expression, WallTime now,
                                                 HistoryStore* history);
 
-// The same for a drill, which must have something to do, of which it takes a sample. Errors: those,
-// and invalid_input that says why there is nothing.
+// The same for a drill, which must have something to do, of which it takes a sample; selected runs
+// that are retired are told in the log. Errors: those, and invalid_input that says why there is
+// nothing.
 Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expression,
                                                        std::optional<std::size_t> sample,
                                                        WallTime now, HistoryStore* history);

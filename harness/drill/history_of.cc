@@ -30,20 +30,6 @@ Result<Verdict> VerdictIn(const std::string& name, const std::string& of) {
                         of);
 }
 
-// Reasons are stored as JSON: sentences, or objects with one. Text that is no JSON stays as it is.
-std::vector<std::string> ReasonsIn(const std::string& text) {
-  if (text.empty()) return {};
-  const Result<Json> json = ParseJson(text, "reasons");
-  if (!json.ok() || !json->IsArray()) return {text};
-  std::vector<std::string> reasons;
-  for (const Json& one : json->AsArray()) {
-    const Json* message = one.IsObject() ? one.Find("message") : &one;
-    if (message == nullptr || message->kind() != Json::Kind::kString) continue;
-    reasons.push_back(message->AsString());
-  }
-  return reasons;
-}
-
 Result<HistoryVerdict> VerdictOf(const VerdictRecord& record) {
   ASSIGN_OR_RETURN(const Verdict verdict, VerdictIn(record.verdict, "run " + record.run_id));
   return HistoryVerdict{.drill_id = record.drill_id,
@@ -239,6 +225,26 @@ Result<std::vector<std::string>> NotesOnReplicates(const std::string& configurat
 
 }  // namespace
 
+std::optional<RunRetirement> RetirementOfEntry(const HistoryEntry& entry) {
+  if (!entry.retirement) return std::nullopt;
+  const SignedRetirement& by = *entry.retirement;
+  return RunRetirement{by.asked_by, by.asked, by.approved_by, by.approved, by.statement_sha256};
+}
+
+// Sentences, or objects with one.
+std::vector<std::string> ReasonsIn(const std::string& text) {
+  if (text.empty()) return {};
+  const Result<Json> json = ParseJson(text, "reasons");
+  if (!json.ok() || !json->IsArray()) return {text};
+  std::vector<std::string> reasons;
+  for (const Json& one : json->AsArray()) {
+    const Json* message = one.IsObject() ? one.Find("message") : &one;
+    if (message == nullptr || message->kind() != Json::Kind::kString) continue;
+    reasons.push_back(message->AsString());
+  }
+  return reasons;
+}
+
 Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
   HistoryRun run{.run_id = entry.run_id,
                  .family = entry.family,
@@ -251,6 +257,7 @@ Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry) {
                  .verified = entry.verified,
                  .retired = entry.retired,
                  .rebuild = entry.rebuild};
+  run.retirement = RetirementOfEntry(entry);
   if (!entry.last_verdict.empty()) {
     ASSIGN_OR_RETURN(run.last_verdict, VerdictIn(entry.last_verdict, "run " + entry.run_id));
   }

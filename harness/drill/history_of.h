@@ -3,6 +3,7 @@
 #define RHARNESS_HARNESS_DRILL_HISTORY_OF_H_
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@
 #include "reports/history_report.h"
 
 namespace rharness {
+
+// Who signed for its retirement; empty: nobody.
+std::optional<RunRetirement> RetirementOfEntry(const HistoryEntry& entry);
+
+// The sentences of a verdict's reasons as the history keeps them; text that is no JSON is one.
+std::vector<std::string> ReasonsIn(const std::string& text);
 
 // Errors: integrity, where the history holds a verdict that this version does not know.
 Result<HistoryRun> HistoryRunOf(const HistoryEntry& entry);

@@ -60,7 +60,8 @@ Json SubstitutesJson(const std::vector<Substitute>& substitutes) {
                                   {"reason", one.reason},
                                   {"signed_by", one.signed_by},
                                   {"until", one.is_proved() ? "" : FormatTime(one.until)},
-                                  {"proof", std::move(proof)}}));
+                                  {"proof", std::move(proof)},
+                                  {"verified", one.verified}}));
   }
   return json;
 }
@@ -86,6 +87,7 @@ void ReadSubstitute(JsonReader& reader, Substitute* out) {
   reader.Read("signed_by", &out->signed_by);
   reader.Read("until", &until);
   reader.ReadArray("proof", &proof);
+  reader.ReadOptional("verified", &out->verified);
   out->proof.assign(proof.begin(), proof.end());
   if (until.empty()) return;
   const auto time = ParseTime(until);

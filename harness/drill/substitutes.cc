@@ -73,7 +73,8 @@ std::vector<Substitution> Substitutes::For(const Manifest& run) const {
                               : fmt::format("{}", fmt::join(run.probe_families, ", ")),
                           substitute.proof.front().filename().string(),
                           substitute.proof.back().filename().string())
-            : fmt::format("{} (signed by {})", substitute.reason, substitute.signed_by);
+            : fmt::format("{}, signed by {}", substitute.reason,
+                          SignerInWords(substitute.signed_by, substitute.verified));
     substitutions.push_back({.recorded = substitute.recorded, .here = substitute.here, .why = why});
   }
   return substitutions;

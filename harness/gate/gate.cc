@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/base/glob.h"
+#include "harness/gate/shadow.h"
 
 namespace rharness {
 namespace {
@@ -46,6 +47,7 @@ class Decision {
     for (const ProbeDifference& probe : out_.difference.probes) JudgeProbe(probe);
     JudgeUnprobed();
     JudgeDrill();
+    std::ranges::move(JudgeShadow(in_), std::back_inserter(out_.reasons));
     std::ranges::move(FindUnmatched(in_), std::back_inserter(out_.reasons));
     Conclude();
     return std::move(out_);
@@ -256,7 +258,8 @@ class Decision {
     const Waiver* waiver = WaiverOf(subject, family);
     if (waiver != nullptr && in_.now < waiver->until) {
       return Add(Ending::kNotes, "waived", subject,
-                 fmt::format("waiver '{}' by {} {}: {}", waiver->probes, waiver->signed_by,
+                 fmt::format("waiver '{}' signed by {} {}: {}", waiver->probes,
+                             SignerInWords(waiver->signed_by, waiver->verified),
                              FormatUntil(waiver->until), waiver->reason),
                  fmt::format("{} ({})", sentence, code));
     }
@@ -324,6 +327,9 @@ class Decision {
       if (ExitCodeOf({run.verdict}) == 0) {
         ++passed;
         ++verdicts[VerdictName(run.verdict)];
+      } else if (run.verdict == Verdict::kDrifted && IsBrokenInUse(in_, run.run_id)) {
+        Add(Ending::kNoEvidence, "broken_in_use", run.run_id, "a drilled run must reproduce",
+            message + "; it does not reproduce on the stack in use either");
       } else if (run.verdict == Verdict::kDrifted) {
         Add(Ending::kChange, "drill_drifted", run.run_id, "a drilled run must reproduce", message);
       } else {

@@ -33,6 +33,9 @@ struct GateInput {
   // Where the drill's runs were rerun, by run, as their evidence says; a run without is of unknown
   // origin. None at all: the caller answers for the drill's place.
   std::optional<std::map<std::string, Environment>> drilled_in;
+  // The same runs, drilled on the stack in use (shadow.h), and where; as for the candidate's.
+  std::optional<Report> in_use;
+  std::optional<std::map<std::string, Environment>> in_use_at;
   WallTime now{};
 };
 GateDecision DecideGate(const GateInput& input);

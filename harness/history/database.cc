@@ -127,4 +127,16 @@ Status Database::Migrate() {
   return {};
 }
 
+Status Database::RequireNewest() {
+  const Transaction reading(sql_, dialect_.begin_check);
+  ASSIGN_OR_RETURN(const int found, SchemaVersion());
+  RETURN_IF_ERROR(CheckSchema(found));
+  if (found == NewestSchema()) return {};
+  return InvalidInput(fmt::format("schema rharness.history.database/v{} is older than v{}, and is "
+                                  "opened for reading alone; `rharness history list` brings it up "
+                                  "to date",
+                                  found, NewestSchema()),
+                      name_);
+}
+
 }  // namespace rharness

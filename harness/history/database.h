@@ -53,6 +53,12 @@ class Database {
     return In(dialect_.begin_write, std::move(f));
   }
 
+  // f() in a transaction that sees the database as it is at its start, and writes nothing.
+  template <class F>
+  std::invoke_result_t<F> Read(F f) {
+    return In(dialect_.begin_read, std::move(f));
+  }
+
   // f() in a transaction that waits for no long write of others, where the database can do that;
   // it reads for itself what it writes upon, and locks it.
   template <class F>
@@ -74,6 +80,9 @@ class Database {
   // Applies the migrations that are due. Errors: invalid_input (something else's database),
   // integrity (a schema that is not that of its version), unsupported (a newer one).
   Status Migrate();
+  // For who may only read: errors as above, and invalid_input for an older one, which others
+  // migrate.
+  Status RequireNewest();
   // 0: there is none.
   Result<int> SchemaVersion();
   // SOCI's own messages, without the statement and its bound values.

@@ -44,6 +44,12 @@ Statements AfterInsert(const InsertEffect& effect) {
                       effect.name, effect.table, effect.statement)};
 }
 
+std::string JsonText(const std::string& column, const std::string& outer,
+                     const std::string& inner) {
+  return fmt::format("CASE WHEN json_valid({0}) THEN json_extract({0}, '$.{1}.{2}') END", column,
+                     outer, inner);
+}
+
 // PostgreSQL: a trigger calls a function. A replacing insert is an UPDATE there.
 namespace postgresql {
 
@@ -88,6 +94,11 @@ Statements DropTrigger(const std::string& name, const std::string& table) {
           fmt::format("DROP FUNCTION IF EXISTS {}()", name)};
 }
 
+std::string JsonText(const std::string& column, const std::string& outer,
+                     const std::string& inner) {
+  return fmt::format("CAST({} AS json) #>> '{{{},{}}}'", column, outer, inner);
+}
+
 Statements AfterInsert(const InsertEffect& effect) {
   return {Function(effect.name, fmt::format(" BEGIN {}; RETURN NULL; END ", effect.statement)),
           Trigger(effect.name, "AFTER INSERT", effect.table, "ROW", effect.name)};
@@ -101,11 +112,13 @@ const Dialect& SqliteDialect() {
       .name = "sqlite",
       .text = "TEXT",
       .begin_write = {"BEGIN IMMEDIATE"},
+      .begin_read = {"BEGIN"},
       .begin_check = {"BEGIN"},
       .begin_migration = {"BEGIN IMMEDIATE"},
       .begin_claims = {"BEGIN IMMEDIATE"},
       .list_tables = "SELECT name FROM sqlite_master WHERE type = 'table'",
       .prologue = {},
+      .json_text = JsonText,
       .position = "instr",
       .now_ms = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
       .texts_of_ids = "json_each(:ids) w",
@@ -127,6 +140,7 @@ const Dialect& PostgresqlDialect() {
       .name = "postgresql",
       .text = "TEXT COLLATE \"C\"",
       .begin_write = {"BEGIN", "SELECT pg_advisory_xact_lock(1918398322, 1)"},
+      .begin_read = {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
       .begin_check = {"BEGIN", "SELECT pg_advisory_xact_lock_shared(1918398322, 2)"},
       .begin_migration = {"BEGIN", "SELECT pg_advisory_xact_lock(1918398322, 1)",
                           "SELECT pg_advisory_xact_lock(1918398322, 2)"},
@@ -136,6 +150,7 @@ const Dialect& PostgresqlDialect() {
           "c.relnamespace WHERE n.nspname = '{}' AND c.relkind NOT IN ('i', 'I', 't', 'c')",
           kHistorySchema),
       .prologue = {postgresql::Function(kRefuseFunction, postgresql::RefuseBody())},
+      .json_text = postgresql::JsonText,
       .position = "strpos",
       .now_ms = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
       .texts_of_ids = "json_array_elements_text(CAST(:ids AS json)) w(value)",

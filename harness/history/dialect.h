@@ -29,12 +29,17 @@ struct Dialect {
   std::string name;            // "sqlite", "postgresql"
   std::string text;            // the type of text that is ordered by its bytes
   Statements begin_write;      // starts a transaction that holds the write lock from its start
+  Statements begin_read;       // starts one that sees one moment and writes nothing
   Statements begin_check;      // starts one that sees one schema, whatever others migrate meanwhile
   Statements begin_migration;  // starts one that no such check sees half
   Statements begin_claims;  // starts one that waits for no other writer, where there is such a one
   std::string list_tables;  // query: the name of every table, and of what stands in for one
   Statements prologue;      // what the first migration needs
 
+  // Of a column of JSON text, a member of a member as text; null where it is not there, or where
+  // the text is no JSON and the database can tell.
+  std::string (*json_text)(const std::string& column, const std::string& outer,
+                           const std::string& inner);
   std::string position;  // function of (text, part): where the part begins, from 1; 0: nowhere
   // Milliseconds since 1970 by the database's own clock.
   std::string now_ms;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/history/records.h"
+#include "harness/history/signed_tables.h"
 
 namespace rharness {
 namespace {
@@ -298,6 +299,33 @@ Statements VerdictMeasuresTable(const Dialect& dialect) {
   return statements;
 }
 
+// By what else than its name and family a run is looked for: its commit, its image as one text, as
+// LookupImage in new_runs.cc spells it, and its last verdict.
+Statements Lookups(const Dialect& dialect) {
+  const auto member = [&](const char* outer, const char* inner) {
+    return fmt::format("COALESCE({}, '')", dialect.json_text("m.body", outer, inner));
+  };
+  const auto after = [&](const char* sign, const char* inner) {
+    return fmt::format("CASE WHEN {0} = '' THEN '' ELSE '{1}' || {0} END", member("image", inner),
+                       sign);
+  };
+  const std::string registry =
+      fmt::format("CASE WHEN {0} = '' THEN '' ELSE {0} || '/' END", member("image", "registry"));
+  Statements statements = {
+      "CREATE TABLE lookups (run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (run_id), "
+      "code_commit TEXT NOT NULL, image TEXT NOT NULL)",
+      fmt::format("INSERT INTO lookups (run_id, code_commit, image) SELECT m.run_id, {}, {} || {} "
+                  "|| {} || {} || {} FROM manifests m",
+                  member("code", "commit"), registry, member("image", "repository"),
+                  member("image", "location"), after(":", "tag"), after("@", "digest")),
+      "CREATE INDEX lookups_by_commit ON lookups (code_commit, run_id)",
+      "CREATE INDEX lookups_by_image ON lookups (image, run_id)",
+      "CREATE INDEX standing_by_verdict ON standing (retired, last_verdict, judged_ms, run_id)",
+  };
+  Append(dialect.refuse_changes({"lookups", {"run_id"}}), &statements);
+  return statements;
+}
+
 // In the dialect's words: text is ordered alike everywhere, whatever language a server was set up
 // in.
 Statements WithTextOf(const Dialect& dialect, Statements statements) {
@@ -328,6 +356,9 @@ std::vector<Migration> Migrations(const Dialect& dialect) {
       {10, "rebuild_answers", RebuildAnswers(dialect)},
       {11, "property_verdicts", PropertyVerdictTable(dialect)},
       {12, "verdict_measures", VerdictMeasuresTable(dialect)},
+      {13, "attestations", AttestationTable(dialect)},
+      {14, "approvals", ApprovalTables(dialect)},
+      {15, "lookups", Lookups(dialect)},
   };
   Statements& first = steps.front().statements;
   first.insert(first.begin(), dialect.prologue.begin(), dialect.prologue.end());

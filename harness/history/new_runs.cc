@@ -50,13 +50,17 @@ class RunInserts {
             soci::use(run_.declared), soci::use(started_ms_), soci::use(run_.duration_seconds),
             soci::use(added_ms_), soci::use(run_.sha256))),
         manifests_((sql.prepare << "INSERT INTO manifests (run_id, body) VALUES (:run_id, :body)",
-                    soci::use(run_.run_id), soci::use(run_.body))) {}
+                    soci::use(run_.run_id), soci::use(run_.body))),
+        lookups_((sql.prepare << "INSERT INTO lookups (run_id, code_commit, image) VALUES "
+                                 "(:run_id, :code_commit, :image)",
+                  soci::use(run_.run_id), soci::use(run_.code_commit), soci::use(run_.image))) {}
 
   void Insert(const NewRun& run) {
     run_ = run;
     started_ms_ = ToMs(run.started);
     runs_.execute(true);
     manifests_.execute(true);
+    lookups_.execute(true);
   }
 
  private:
@@ -65,7 +69,17 @@ class RunInserts {
   long long added_ms_;
   soci::statement runs_;
   soci::statement manifests_;
+  soci::statement lookups_;
 };
+
+// As the migration that made the table spells it of a manifest's text.
+std::string LookupImage(const Image& image) {
+  std::string text = image.registry.empty() ? "" : image.registry + "/";
+  text += image.repository + image.location;
+  if (!image.tag.empty()) text += ":" + image.tag;
+  if (!image.digest.empty()) text += "@" + image.digest;
+  return text;
+}
 
 }  // namespace
 
@@ -77,7 +91,9 @@ NewRun NewRunOf(const Manifest& manifest) {
              .started = manifest.started,
              .duration_seconds = manifest.duration_seconds,
              .sha256 = {},
-             .body = ToJson(manifest).Dump()};
+             .body = ToJson(manifest).Dump(),
+             .code_commit = manifest.code.commit,
+             .image = LookupImage(manifest.image)};
   run.sha256 = Sha256HexOf(run.body);
   return run;
 }

@@ -19,6 +19,7 @@ struct PostgresqlLimits {
   std::chrono::milliseconds lock{30'000};        // waiting for another writer
   std::chrono::milliseconds statement{600'000};  // of one statement
   std::chrono::milliseconds gone{120'000};       // waiting for a server that went away
+  bool read_only = false;                        // no transaction writes, and nothing is migrated
 };
 
 // `create`: makes the history when the database has none; else that is not_found.

@@ -152,6 +152,7 @@ Status PostgresqlDatabase::Connect() {
         fmt::format("lock_timeout = {}", limits_.lock.count()),
         std::string("idle_in_transaction_session_timeout = 60000"),
         std::string("default_transaction_isolation = 'read committed'"),
+        fmt::format("default_transaction_read_only = {}", limits_.read_only ? "on" : "off"),
         std::string("synchronous_commit = on"), std::string("client_encoding = 'UTF8'"),
         std::string("standard_conforming_strings = on")}) {
     sql_ << "SET " + setting;
@@ -268,7 +269,8 @@ Result<std::unique_ptr<Database>> PostgresqlDatabase::Open(const std::string& ur
       new PostgresqlDatabase(*libpq, std::move(options), limits));
   RETURN_IF_ERROR(database->Guard([&] { return database->Connect(); }));
   RETURN_IF_ERROR(database->Guard([&] { return database->RequireSchema(create); }));
-  RETURN_IF_ERROR(database->Guard([&] { return database->Migrate(); }));
+  RETURN_IF_ERROR(database->Guard(
+      [&] { return limits.read_only ? database->RequireNewest() : database->Migrate(); }));
   return std::unique_ptr<Database>(std::move(database));
 }
 

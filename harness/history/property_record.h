@@ -9,11 +9,14 @@
 
 namespace rharness {
 
+// The property of a run that was rerun to see whether it can be gone back to.
+inline constexpr char kRollbackProperty[] = "rollback";
+
 // What one drill said of one property of one run.
 struct PropertyRecord {
   std::string drill_id;
   std::string run_id;
-  std::string property;  // "resumed@4", "processes:two"
+  std::string property;  // "resumed@4", "processes:two", kRollbackProperty
   std::string state;     // "held", "held_within", "lost", "not_judged"
   WallTime decided{};
   std::string reason;         // one sentence

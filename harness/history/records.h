@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/base/clock.h"
+#include "harness/history/signed_records.h"
 
 namespace rharness {
 
@@ -30,7 +31,8 @@ struct HistoryEntry {
   std::optional<std::string> retired;  // the reason
   // Of what it ran on when it was last verified, for EnvironmentsOf. Empty: not kept.
   std::string environment_sha256 = {};
-  std::string rebuild = {};  // the last answer's state; empty: never asked
+  std::string rebuild = {};                         // the last answer's state; empty: never asked
+  std::optional<SignedRetirement> retirement = {};  // empty: not retired, or unsigned
 };
 
 // What `rharness rebuild` was told of a run: whether all that it needs can still be had.
@@ -48,12 +50,10 @@ struct DrillRecord {
   std::optional<int> exit_code;
 };
 
-// Where and from what a rerun ran, as its evidence has it: parts by name, each a JSON text. Equal
-// parts are kept once, however many reruns have them.
+// Where and from what a rerun ran, as its evidence has it: parts by name, each a JSON text.
 using Surroundings = std::map<std::string, std::string>;
 
-// Those parts that are of the machine and not of the run: hardware, software and packages, and
-// which image they are in.
+// Those parts that are the machine's: hardware, software, packages, and which image they are in.
 inline constexpr std::string_view kEnvironmentParts[] = {
     "environment.hardware", "environment.software", "environment.packages", "image_digest"};
 
@@ -109,8 +109,7 @@ struct RerunRecord {
   std::string outcome;  // Outcome::ToString
   double wall_seconds = 0.0;
   std::string evidence_sha256;
-  // Asked as the rerun is entered, since a list of packages is long. None, or empty ones: nothing
-  // is kept of them.
+  // Asked as the rerun is entered: a list of packages is long. None, or empty: nothing is kept.
   std::function<Surroundings()> surroundings = {};
 };
 
@@ -140,6 +139,7 @@ struct NewRun {
   double duration_seconds = 0.0;
   std::string sha256;  // of the text
   std::string body;
+  std::string code_commit = {}, image = {};  // what it is looked for by; each may be empty
 };
 
 // What the history holds by the run_id of a new run.

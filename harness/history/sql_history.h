@@ -1,7 +1,8 @@
 // The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
 // drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them),
-// tallies.cc (what objectives count), verdict_steps.cc (what trends
-// read) and claims.cc (who works on them) share.
+// signed_records.cc (what people signed), tallies.cc (what objectives count), verdict_steps.cc
+// (what trends read), claims.cc (who works on them) and held_records.cc (what an audit log keeps of
+// all of it) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "harness/history/database.h"
+#include "harness/history/held_record.h"
 #include "harness/history/store.h"
 
 namespace rharness {
@@ -61,13 +63,18 @@ class SqlHistory : public HistoryStore {
   Result<std::vector<FamilyRecord>> LastTogetherVerdicts() override;
   Status AddPropertyVerdicts(const std::vector<PropertyRecord>& verdicts) override;
   Result<std::vector<PropertyRecord>> PropertyVerdicts(const std::string& run_id) override;
+  Status AddAttestations(const std::vector<AttestationRecord>& attestations) override;
   Status AddRebuild(const RebuildRecord& record) override;
   Result<std::optional<RebuildRecord>> LastRebuild(const std::string& run_id) override;
   Result<std::vector<VerdictTally>> TallyVerdicts(WallTime since, WallTime until) override;
+  Result<std::vector<std::vector<VerdictTally>>> TallyWindows(const std::vector<WallTime>& since,
+                                                              WallTime until) override;
+  Result<std::vector<FlakeTally>> TallyFlakes(WallTime since, WallTime until) override;
   Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) override;
   Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) override;
   Result<std::vector<RebuildTally>> TallyRebuilds() override;
   Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) override;
+  Result<std::vector<RollbackTally>> TallyRollbacks(WallTime since, WallTime until) override;
   Result<std::vector<HistoryEntry>> LastBad(std::size_t limit) override;
   Status EachVerdict(const std::function<void()>& restart,
                      const std::function<void(const VerdictStep&)>& take) override;
@@ -77,6 +84,19 @@ class SqlHistory : public HistoryStore {
                                    const std::vector<std::string>& run_ids) override;
   Status ReleaseClaims(const std::string& drill_id, const std::string& process) override;
   Result<std::vector<Claim>> Claims() override;
+  Status AddSigned(const SignedRecord& record) override;
+  Status AddWithdrawal(const SignedRecord& record) override;
+  Result<std::vector<SignedRecord>> Signed(const std::string& predicate) override;
+  Result<std::vector<SignedRecord>> SignedOf(const std::string& predicate,
+                                             const std::string& subject) override;
+  Status RetireSigned(const SignedRecord& last, const std::string& reason,
+                      const SignedRetirement& retirement) override;
+  Status BeginDeletion(const DeletionRecord& record) override;
+  Status AddDeleted(const DeletedItem& item) override;
+  Result<std::vector<DeletionRecord>> Deletions() override;
+  Result<std::vector<DeletedItem>> DeletedItems(const std::string& list_sha256) override;
+  Result<HeldRecords> ReadHeld();
+  Result<std::vector<HeldRecord>> ReadHeldOf(const std::string& run_id);
 
  private:
   soci::session& sql() { return database_->sql(); }
@@ -87,7 +107,12 @@ class SqlHistory : public HistoryStore {
   template <class T>
   Result<std::vector<HistoryEntry>> Entries(const std::string& rest, const T& value);
 
+  Result<std::vector<SignedRecord>> SelectSigned(const std::string& predicate,
+                                                 const std::string* subject);
+
   // These throw; they are called inside Guard or Write.
+  void Insert(const SignedRecord& record);
+  int CountBy(const std::string& query, const std::string& statement);
   bool HasRun(const std::string& run_id);
   Status CheckRun(const std::string& run_id);
   Result<Manifest> Load(const std::string& run_id);

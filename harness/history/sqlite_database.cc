@@ -70,6 +70,14 @@ Error SqliteDatabase::ErrorOf(const std::exception& exception) {
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
+      if (read_only_) {
+        return IoError(
+            "cannot be opened for reading; SQLite keeps the index of its log in the folder, which "
+            "must be writable, or a writer must have the history open, or read a copy (sqlite3 "
+            "FILE \"VACUUM INTO 'COPY'\"): " +
+                message,
+            name_);
+      }
       return IoError(
           "cannot be opened for writing (the file and its folder must be writable): " + message,
           name_);
@@ -81,14 +89,19 @@ Error SqliteDatabase::ErrorOf(const std::exception& exception) {
   }
 }
 
-void SqliteDatabase::Connect() {
-  sql_.open("sqlite3", fmt::format("db=\"{}\"", name_));
+void SqliteDatabase::Connect(bool read_only) {
+  read_only_ = read_only;
+  sql_.open("sqlite3", fmt::format("db=\"{}\"{}", name_, read_only ? " readonly=true" : ""));
   constexpr int kInstructions = 10000;
   auto* backend = static_cast<soci::sqlite3_session_backend*>(sql_.get_backend());
   sqlite_api::sqlite3_progress_handler(backend->conn_, kInstructions, IsTooLate, &deadline_);
   sql_ << fmt::format("PRAGMA busy_timeout = {}", busy_timeout_.count());
-  sql_ << "PRAGMA foreign_keys = ON";
-  sql_ << "PRAGMA synchronous = FULL";
+  if (read_only) {
+    sql_ << "PRAGMA query_only = ON";
+  } else {
+    sql_ << "PRAGMA foreign_keys = ON";
+    sql_ << "PRAGMA synchronous = FULL";
+  }
   // The file may come from a stranger: its schema calls no functions with side effects, and
   // damaged pages are noticed when they are read.
   sql_ << "PRAGMA trusted_schema = OFF";
@@ -114,7 +127,7 @@ Result<std::unique_ptr<Database>> SqliteDatabase::Open(const std::filesystem::pa
   std::unique_ptr<SqliteDatabase> database(
       new SqliteDatabase(path.string(), busy_timeout, answer_timeout));
   RETURN_IF_ERROR(database->Guard([&]() -> Status {
-    database->Connect();
+    database->Connect(false);
     return {};
   }));
   // SQLite does not wait on some locks that changing the journal needs, so the waiting is done
@@ -130,6 +143,18 @@ Result<std::unique_ptr<Database>> SqliteDatabase::Open(const std::filesystem::pa
     clock.SleepFor(std::chrono::milliseconds(5));
   }
   RETURN_IF_ERROR(database->Guard([&] { return database->Migrate(); }));
+  return std::unique_ptr<Database>(std::move(database));
+}
+
+Result<std::unique_ptr<Database>> SqliteDatabase::OpenForReading(
+    const std::filesystem::path& path, std::chrono::milliseconds busy_timeout,
+    std::chrono::milliseconds answer_timeout) {
+  std::unique_ptr<SqliteDatabase> database(
+      new SqliteDatabase(path.string(), busy_timeout, answer_timeout));
+  RETURN_IF_ERROR(database->Guard([&]() -> Status {
+    database->Connect(true);
+    return database->RequireNewest();
+  }));
   return std::unique_ptr<Database>(std::move(database));
 }
 

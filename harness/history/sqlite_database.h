@@ -21,6 +21,11 @@ class SqliteDatabase : public Database {
   static Result<std::unique_ptr<Database>> Open(
       const std::filesystem::path& path, std::chrono::milliseconds busy_timeout,
       std::chrono::milliseconds answer_timeout = std::chrono::minutes(10));
+  // For reading alone: changes neither the file nor its journal's mode. Errors: those, and
+  // invalid_input for a schema that is not the newest.
+  static Result<std::unique_ptr<Database>> OpenForReading(const std::filesystem::path& path,
+                                                          std::chrono::milliseconds busy_timeout,
+                                                          std::chrono::milliseconds answer_timeout);
 
  private:
   SqliteDatabase(std::string path, std::chrono::milliseconds busy_timeout,
@@ -32,12 +37,13 @@ class SqliteDatabase : public Database {
   Error ErrorOf(const std::exception& exception) override;
   std::vector<std::string> SchemaSeen() override;
   std::vector<std::string> SchemaAt(int version) override;
-  void Connect();
+  void Connect(bool read_only);
   Status SetJournal();
 
   std::chrono::milliseconds busy_timeout_;
   std::chrono::milliseconds answer_timeout_;
   std::chrono::steady_clock::time_point deadline_;
+  bool read_only_ = false;
 };
 
 }  // namespace rharness

@@ -23,8 +23,10 @@ constexpr const char* kSelectEntries =
     "SELECT r.run_id, r.family, r.configuration, r.declared, r.started_ms, r.duration_seconds, "
     "r.added_ms, s.last_verdict, s.verified_ms, s.judged_ms, t.reason, "
     "s.environment_sha256, (SELECT a.state FROM rebuild_answers a WHERE a.run_id = s.run_id "
-    "ORDER BY a.asked_ms DESC LIMIT 1) FROM standing s "
-    "JOIN runs r ON r.run_id = s.run_id LEFT JOIN retirements t ON t.run_id = s.run_id ";
+    "ORDER BY a.asked_ms DESC LIMIT 1), g.statement_sha256, g.asked_by, g.asked_ms, g.approved_by, "
+    "g.approved_ms FROM standing s "
+    "JOIN runs r ON r.run_id = s.run_id LEFT JOIN retirements t ON t.run_id = s.run_id "
+    "LEFT JOIN signed_retirements g ON g.run_id = t.run_id ";
 
 // The variables that one fetched row lands in.
 struct EntryRow {
@@ -39,6 +41,10 @@ struct EntryRow {
   soci::indicator reason_state = soci::i_null;
   soci::indicator environment_state = soci::i_null;
   soci::indicator rebuild_state = soci::i_null;
+  SignedRetirement retirement;
+  long long asked_ms = 0;
+  long long approved_ms = 0;
+  soci::indicator signed_state[5] = {};
 
   void BindTo(soci::statement& query) {
     query.exchange(soci::into(entry.run_id));
@@ -54,6 +60,11 @@ struct EntryRow {
     query.exchange(soci::into(reason, reason_state));
     query.exchange(soci::into(entry.environment_sha256, environment_state));
     query.exchange(soci::into(entry.rebuild, rebuild_state));
+    query.exchange(soci::into(retirement.statement_sha256, signed_state[0]));
+    query.exchange(soci::into(retirement.asked_by, signed_state[1]));
+    query.exchange(soci::into(asked_ms, signed_state[2]));
+    query.exchange(soci::into(retirement.approved_by, signed_state[3]));
+    query.exchange(soci::into(approved_ms, signed_state[4]));
   }
 
   HistoryEntry Take() const {
@@ -65,6 +76,11 @@ struct EntryRow {
     if (reason_state == soci::i_ok) result.retired = reason;
     if (environment_state != soci::i_ok) result.environment_sha256.clear();
     if (rebuild_state != soci::i_ok) result.rebuild.clear();
+    if (signed_state[0] == soci::i_ok) {
+      result.retirement = retirement;
+      result.retirement->asked = FromMs(asked_ms);
+      result.retirement->approved = FromMs(approved_ms);
+    }
     return result;
   }
 };

@@ -1,8 +1,7 @@
 // The history: manifests, drills, reruns and verdicts in one SQL database, append-only.
 //
-// Role: what a drill selects from and reports to, and where drills agree who works on what. SQL is
-// kept to what SQLite and PostgreSQL share. No record is updated or deleted: retiring a run adds a
-// row, and triggers refuse the rest.
+// Role: what a drill selects from and reports to, and where drills agree who works on what. No
+// record is updated or deleted: retiring a run adds a row, and triggers refuse the rest.
 #ifndef RHARNESS_HARNESS_HISTORY_STORE_H_
 #define RHARNESS_HARNESS_HISTORY_STORE_H_
 
@@ -15,16 +14,18 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "harness/history/attestation_record.h"
 #include "harness/history/claim.h"
 #include "harness/history/property_record.h"
 #include "harness/history/records.h"
 #include "harness/history/replicate_record.h"
+#include "harness/history/signed_records.h"
 #include "harness/history/tally.h"
 #include "harness/manifest/manifest.h"
 
 namespace rharness {
 
-class HistoryStore : public HistoryTallies {
+class HistoryStore : public HistoryTallies, public SignedRecords {
  public:
   // "sqlite:PATH", a bare path, or "postgresql://HOST:PORT/DATABASE?...". Makes the history when
   // there is none, and migrates an old one; refuses a newer schema. Errors: invalid_input (a URL
@@ -114,6 +115,9 @@ class HistoryStore : public HistoryTallies {
   virtual Status AddPropertyVerdicts(const std::vector<PropertyRecord>& verdicts) = 0;
   // Of all drills, in the order in which they were entered; empty where the run is not known.
   virtual Result<std::vector<PropertyRecord>> PropertyVerdicts(const std::string& run_id) = 0;
+
+  // What is there already, by drill, run and key, stays. Errors: not_found (no such verdict).
+  virtual Status AddAttestations(const std::vector<AttestationRecord>& attestations) = 0;
 
   // The last one told becomes HistoryEntry::rebuild. Errors: not_found.
   virtual Status AddRebuild(const RebuildRecord& record) = 0;

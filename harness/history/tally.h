@@ -23,6 +23,15 @@ struct VerdictTally {
   std::int64_t runs = 0;
   std::int64_t checked_twice = 0;  // of these: with two conclusive verdicts or more
   std::int64_t flipped = 0;        // of these: some of which are good, and some bad
+  std::int64_t attested = 0;       // of the runs: this verdict was signed
+};
+
+// Runs that were judged twice or more with nothing changed: conclusive verdicts of drills whose
+// reruns had one and the same environment. Where they differ, nothing but chance is left.
+struct FlakeTally {
+  std::string family;
+  std::int64_t unchanged = 0;
+  std::int64_t flaked = 0;  // of these: some of which are good, and some bad
 };
 
 // How long the runs of a family have waited; retired ones are left out.
@@ -66,6 +75,14 @@ struct MeasureTally {
   std::int64_t records = 0;
 };
 
+// Runs that were rerun in a window to see whether they can be gone back to, by what was said last.
+struct RollbackTally {
+  std::string family;
+  std::int64_t runs = 0;
+  std::int64_t held = 0;  // of these: reproduced
+  std::int64_t lost = 0;  // drifted or failed; the others are open
+};
+
 // A verdict with where it was reached, as trends read them: run after run, each in its order.
 struct VerdictStep {
   std::string run_id;
@@ -86,10 +103,17 @@ class HistoryTallies {
   // For objectives, by family: of the verdicts decided in [since, until); of what is
   // there now. Each reads what it counts once.
   virtual Result<std::vector<VerdictTally>> TallyVerdicts(WallTime since, WallTime until) = 0;
+  // Of several windows [since, until) at once, the first of which begins first: the verdicts are
+  // read once for all of them. `checked_twice`, `flipped` and `attested` are counted in the first
+  // one alone.
+  virtual Result<std::vector<std::vector<VerdictTally>>> TallyWindows(
+      const std::vector<WallTime>& since, WallTime until) = 0;
+  virtual Result<std::vector<FlakeTally>> TallyFlakes(WallTime since, WallTime until) = 0;
   virtual Result<std::vector<RuntimeTally>> TallyRuntimes(WallTime since, WallTime until) = 0;
   virtual Result<std::vector<WaitingTally>> TallyWaiting(WallTime limit) = 0;
   virtual Result<std::vector<RebuildTally>> TallyRebuilds() = 0;
   virtual Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) = 0;
+  virtual Result<std::vector<RollbackTally>> TallyRollbacks(WallTime since, WallTime until) = 0;
   // All verdicts but infra, without what was superseded, by run and sequence; also of retired runs.
   // `restart` is called before the first one, and again where a lost connection makes it begin
   // anew; neither may call the store.

@@ -68,6 +68,7 @@ struct HttpClient::State {
     const std::function<void(std::string_view)>* take = nullptr;
     HttpHeaders* got = nullptr;  // the answer's headers go there, and its content is not asked for
     std::string accept = "application/json, */*";
+    std::string content_type = "application/json";
   };
   struct Failure {
     Error error;
@@ -105,13 +106,18 @@ std::string HttpClient::State::Sayable(std::string_view text) const {
 
 curl_slist* HttpClient::State::Headers(const Request& request) const {
   curl_slist* headers = curl->append(nullptr, ("Accept: " + request.accept).c_str());
-  if (request.body) headers = curl->append(headers, "Content-Type: application/json");
+  if (request.body) {
+    headers = curl->append(headers, ("Content-Type: " + request.content_type).c_str());
+  }
   headers = curl->append(headers, "Expect:");
   if (!credentials.token.empty()) {
     headers = curl->append(headers, ("Authorization: Bearer " + credentials.token).c_str());
   }
   if (credentials.sign) {
-    const char* method = request.got != nullptr ? "HEAD" : request.body ? "POST" : "GET";
+    const char* method = request.method != nullptr ? request.method
+                         : request.got != nullptr  ? "HEAD"
+                         : request.body            ? "POST"
+                                                   : "GET";
     for (const auto& [name, value] : credentials.sign(method, request.path, request.query)) {
       headers = curl->append(headers, (name + ": " + value).c_str());
     }
@@ -184,6 +190,12 @@ std::optional<HttpClient::State::Failure> HttpClient::State::Attempt(const Reque
   curl->setopt(handle, CURLOPT_HTTPHEADER, headers);
   const CURLcode code = curl->perform(handle);
   auto failure = Judge(code, answer, Where(request));
+  const bool puts = request.method != nullptr && std::string_view(request.method) == "PUT";
+  if (puts && code == CURLE_OK && answer.StatusCode() == 202) failure.reset();
+  // A server that takes what is no JSON says in plain words why it does not.
+  if (puts && failure && MessageIn(answer.text).empty() && !answer.text.empty()) {
+    failure->error.message += ": " + Sayable(answer.text);
+  }
   curl->free_list(headers);
   *text = std::move(answer.text);
   return failure;
@@ -330,6 +342,16 @@ Result<Json> HttpClient::Post(std::string_view path, const Json& body) {
 
 Result<Json> HttpClient::Delete(std::string_view path, const Json& body) {
   return Send("DELETE", path, body);
+}
+
+Status HttpClient::Put(std::string_view path, const std::string& content_type, std::string body) {
+  State::Request request{.path = std::string(path),
+                         .method = "PUT",
+                         .body = std::move(body),
+                         .most_bytes = state_->limits.response_bytes,
+                         .content_type = content_type};
+  ASSIGN_OR_RETURN([[maybe_unused]] const std::string text, state_->Perform(request));
+  return {};
 }
 
 Result<Json> HttpClient::Send(const char* method, std::string_view path, const Json& body) {

@@ -71,6 +71,9 @@ class HttpClient {
   // Only what may be done twice: an attempt may have been answered without our seeing it.
   Result<Json> Post(std::string_view path, const Json& body);
   Result<Json> Delete(std::string_view path, const Json& body);
+  // Takes the place of what is there. Taken (200) or to be taken (202) is success; what is answered
+  // is not looked at.
+  Status Put(std::string_view path, const std::string& content_type, std::string body);
   // The headers of what is there (HEAD), their names in lower case; `accept` in place of the usual.
   Result<HttpHeaders> HeadersOf(std::string_view path, const HttpQuery& query,
                                 const std::string& accept = "");

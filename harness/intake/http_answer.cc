@@ -80,9 +80,16 @@ int AskWhetherToGoOn(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
 
 std::string MessageIn(const std::string& text) {
   if (const auto json = ParseJson(text, ""); json.ok() && json->IsObject()) {
+    const auto is_text = [](const Json& one) { return one.kind() == Json::Kind::kString; };
     const Json* message = json->Find("message");
-    const bool said = message != nullptr && message->kind() == Json::Kind::kString;
-    return said ? message->AsString() : std::string();
+    if (message != nullptr && is_text(*message)) return message->AsString();
+    const Json* errors = json->Find("errors");
+    std::string said;
+    if (errors == nullptr || !errors->IsArray()) return said;
+    for (const Json& one : errors->AsArray()) {
+      if (is_text(one)) said += (said.empty() ? "" : "; ") + one.AsString();
+    }
+    return said;
   }
   if (text.find("<Error>") == text.npos) return {};
   return ElementIn(text, "Code") + ": " + ElementIn(text, "Message");

@@ -83,6 +83,15 @@ ObjectiveCheck CheckStale(double days, const FamilyObjectives& family) {
 }  // namespace
 
 void FillRate(FamilyObjectives* family) {
+  const auto rollbacks = RateOf({static_cast<int>(family->rollbacks_held),
+                                 static_cast<int>(family->rollbacks - family->rollbacks_held),
+                                 static_cast<int>(family->rollbacks_open)},
+                                0.0);
+  if (rollbacks.ok()) {
+    family->rollback_rate = rollbacks->rate;
+    family->rollback_low = rollbacks->wilson.low;
+    family->rollback_high = rollbacks->wilson.high;
+  }
   const auto rate = RateOf({static_cast<int>(family->good), static_cast<int>(family->bad),
                             static_cast<int>(family->open)},
                            0.0);

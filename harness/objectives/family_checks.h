@@ -17,7 +17,8 @@ struct AlarmWindows {
   VerdictCounts hours;
 };
 
-// Fills rate, interval and worst case from good, bad and open.
+// Fills rate, interval and worst case from good, bad and open, and the interval of rollbacks from
+// theirs.
 void FillRate(FamilyObjectives* family);
 // Fills alarms, budget_left and checks; needs everything else. Errors: invalid_input (counts that
 // are none).

@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 
+#include "compare/stats/distributions.h"
+#include "compare/stats/proportions.h"
 #include "harness/objectives/family_checks.h"
 
 namespace rharness {
@@ -37,32 +39,39 @@ struct Period {
   Tallies week;
   Tallies day;
   Tallies hours;
+  std::map<std::string, FlakeTally> flakes;
   std::map<std::string, RuntimeTally> runtimes;
   std::map<std::string, MeasureTally> measures;
+  std::map<std::string, RollbackTally> rollbacks;
 };
 
-Result<Tallies> TalliesOf(HistoryStore* history, WallTime now, double days) {
-  // What was decided this very moment is of it.
-  ASSIGN_OR_RETURN(auto tallies,
-                   history->TallyVerdicts(Before(now, days), now + std::chrono::milliseconds(1)));
+Tallies ByFamily(std::vector<VerdictTally> tallies) {
   Tallies by_family;
   for (VerdictTally& one : tallies) by_family[one.family].push_back(std::move(one));
   return by_family;
 }
 
 Result<Period> PeriodOf(HistoryStore* history, WallTime now, double days) {
-  const double hour = days / kBurnPeriodHours;  // of a period of 28 days an hour
-  Period period;
-  ASSIGN_OR_RETURN(period.whole, TalliesOf(history, now, days));
-  ASSIGN_OR_RETURN(period.week, TalliesOf(history, now, kTicketAlarm.long_hours * hour));
-  ASSIGN_OR_RETURN(period.day, TalliesOf(history, now, kPageAlarm.long_hours * hour));
-  ASSIGN_OR_RETURN(period.hours, TalliesOf(history, now, kPageAlarm.short_hours * hour));
-  ASSIGN_OR_RETURN(auto runtimes,
-                   history->TallyRuntimes(Before(now, days), now + std::chrono::milliseconds(1)));
+  const double hour = days / kBurnPeriodHours;                // of a period of 28 days an hour
+  const WallTime until = now + std::chrono::milliseconds(1);  // what is decided now is of it
+  ASSIGN_OR_RETURN(auto windows, history->TallyWindows({Before(now, days),
+                                                        Before(now, kTicketAlarm.long_hours * hour),
+                                                        Before(now, kPageAlarm.long_hours * hour),
+                                                        Before(now, kPageAlarm.short_hours * hour)},
+                                                       until));
+  Period period{.whole = ByFamily(std::move(windows[0])),
+                .week = ByFamily(std::move(windows[1])),
+                .day = ByFamily(std::move(windows[2])),
+                .hours = ByFamily(std::move(windows[3]))};
+  ASSIGN_OR_RETURN(auto flakes, history->TallyFlakes(Before(now, days), until));
+  for (FlakeTally& one : flakes) period.flakes[one.family] = std::move(one);
+  ASSIGN_OR_RETURN(auto runtimes, history->TallyRuntimes(Before(now, days), until));
   for (RuntimeTally& one : runtimes) period.runtimes[one.family] = std::move(one);
-  ASSIGN_OR_RETURN(auto measures,
-                   history->TallyMeasures(Before(now, days), now + std::chrono::milliseconds(1)));
+  ASSIGN_OR_RETURN(auto measures, history->TallyMeasures(Before(now, days), until));
   for (MeasureTally& one : measures) period.measures[one.family] = std::move(one);
+  ASSIGN_OR_RETURN(auto rollbacks,
+                   history->TallyRollbacks(Before(now, days), now + std::chrono::milliseconds(1)));
+  for (RollbackTally& one : rollbacks) period.rollbacks[one.family] = std::move(one);
   return period;
 }
 
@@ -77,6 +86,30 @@ VerdictCounts CountsOf(const Tallies& tallies, const std::string& family) {
                           : counts.inconclusive) += runs;
   }
   return counts;
+}
+
+ShareIndicator ShareOf(std::int64_t part, std::int64_t all) {
+  ShareIndicator share{.part = part, .all = all};
+  if (all == 0) return share;
+  const stats::Interval wilson =
+      stats::Wilson(static_cast<double>(part), static_cast<double>(all), 0.05);
+  share.low = wilson.low;
+  share.high = wilson.high;
+  return share;
+}
+
+void FillRuntimes(const RuntimeTally& tally, FamilyObjectives* family) {
+  family->reruns = tally.reruns;
+  family->mean_seconds = tally.wall_seconds / static_cast<double>(tally.reruns);
+  family->mean_ratio = tally.mean_ratio;
+  family->seconds_to_verdict =
+      tally.wall_seconds / static_cast<double>(std::max<std::int64_t>(tally.verdicts, 1));
+  family->ratio_sd = tally.ratio_sd;
+  if (!tally.ratio_sd) return;
+  // Of a variance of normal values; (n - 1) s^2 / sigma^2 is chi-squared.
+  const auto df = static_cast<double>(tally.reruns - 1);
+  family->ratio_sd_low = *tally.ratio_sd * std::sqrt(df / stats::ChiSquaredQuantile(0.975, df));
+  family->ratio_sd_high = *tally.ratio_sd * std::sqrt(df / stats::ChiSquaredQuantile(0.025, df));
 }
 
 void FillMeasures(const Period& period, FamilyObjectives* family) {
@@ -97,29 +130,39 @@ void FillMeasures(const Period& period, FamilyObjectives* family) {
   family->records_whole = tally.admitted;
 }
 
+void FillRollbacks(const Period& period, FamilyObjectives* family) {
+  const auto found = period.rollbacks.find(family->family);
+  if (found == period.rollbacks.end()) return;
+  const RollbackTally& tally = found->second;
+  family->rollbacks = tally.held + tally.lost;
+  family->rollbacks_held = tally.held;
+  family->rollbacks_open = tally.runs - tally.held - tally.lost;
+}
+
 void FillVerdicts(const Period& period, FamilyObjectives* family) {
   const VerdictCounts counts = CountsOf(period.whole, family->family);
   family->good = counts.good;
   family->bad = counts.bad;
   family->open = counts.inconclusive;
+  std::int64_t attested = 0;
   if (const auto found = period.whole.find(family->family); found != period.whole.end()) {
     for (const VerdictTally& one : found->second) {
       family->checked_twice += one.checked_twice;
       family->flipped += one.flipped;
+      attested += one.attested;
       if (one.verdict == "identical") family->identical += one.runs;
       if (one.verdict == "drifted" && one.declared == "bitwise") family->violations += one.runs;
     }
   }
+  family->attested = ShareOf(attested, family->good + family->bad + family->open);
+  if (const auto found = period.flakes.find(family->family); found != period.flakes.end()) {
+    family->flakes = ShareOf(found->second.flaked, found->second.unchanged);
+  }
   if (const auto found = period.runtimes.find(family->family); found != period.runtimes.end()) {
-    family->reruns = found->second.reruns;
-    family->mean_seconds = found->second.wall_seconds / static_cast<double>(family->reruns);
-    family->mean_ratio = found->second.mean_ratio;
-    family->ratio_sd = found->second.ratio_sd;
-    family->seconds_to_verdict =
-        found->second.wall_seconds /
-        static_cast<double>(std::max<std::int64_t>(found->second.verdicts, 1));
+    FillRuntimes(found->second, family);
   }
   FillMeasures(period, family);
+  FillRollbacks(period, family);
   FillRate(family);
 }
 

@@ -45,11 +45,17 @@ install(FILES scenarios/mlflow/rerun.py scenarios/mlflow/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/scenarios/mlflow COMPONENT documentation)
 install(FILES
   compare/fingerprints/fingerprint.schema.json compare/traces/trace.schema.json
-  harness/attestation/endorsement.schema.json harness/attestation/verdict.schema.json
+  harness/audit/audit.schema.json harness/audit/audit_appended.schema.json harness/audit/audit_check.schema.json
+  harness/audit/audit_consistency.schema.json harness/audit/audit_entry.schema.json
+  harness/audit/audit_proof.schema.json harness/audit/tree_head.schema.json
+  harness/attestation/deletion.schema.json harness/attestation/endorsement.schema.json
+  harness/attestation/model.schema.json harness/attestation/retirement.schema.json
+  harness/attestation/verdict.schema.json harness/attestation/withdrawal.schema.json
   harness/manifest/evidence.schema.json harness/manifest/manifest.schema.json
   harness/rerun/ticket.schema.json
-  reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
-  reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json
+  reports/audit_report.schema.json reports/comparison.schema.json reports/fingerprint_diff.schema.json reports/fleet.schema.json
+  reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json reports/incident.schema.json
   reports/isolation.schema.json reports/objectives.schema.json reports/onset.schema.json reports/properties.schema.json
-  reports/report.schema.json reports/sensitivity.schema.json reports/trends.schema.json
+  reports/deletion_list.schema.json reports/deletions.schema.json reports/report.schema.json reports/retention.schema.json
+  reports/retirements.schema.json reports/runbook.schema.json reports/sensitivity.schema.json reports/trends.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -39,7 +39,7 @@ owner() {
 }
 
 make_deb() {
-  local stage=$work/deb installed_kib depends postgresql hwloc curl programs
+  local stage=$work/deb installed_kib depends postgresql hwloc curl tokens programs
   install_into "$stage/usr"
   # Here the system's libraries are where the loader looks first.
   printf 'file(RPATH_REMOVE FILE "%s")\n' "$stage/usr/bin/rharness" >"$work/rpath.cmake"
@@ -65,6 +65,10 @@ make_deb() {
   hwloc=$(dpkg-query -W -f '${Depends}' libhwloc-dev | grep -o 'libhwloc[0-9]*')
   # Loaded when a server is asked (harness/intake/libcurl.h).
   curl=$(dpkg-query -W -f '${Depends}' libcurl4-openssl-dev | grep -o 'libcurl[0-9]*' | head -n 1)
+  # Loaded when a key lies on a token (harness/attestation/p11_kit.h).
+  tokens=$(dpkg-query -W -f '${Depends}' libp11-kit-dev | grep -o 'libp11-kit[0-9]*' | head -n 1)
+  # Loaded when pages are served (harness/serve/microhttpd.h).
+  microhttpd=$(dpkg-query -W -f '${Depends}' libmicrohttpd-dev | grep -o 'libmicrohttpd[0-9]*')
   installed_kib=$(du -sk --apparent-size "$stage/usr" | cut -f 1)
   cat >"$stage/DEBIAN/control" <<EOT
 Package: rharness
@@ -73,8 +77,8 @@ Architecture: $architecture
 Maintainer: The authors of rharness <rharness@localhost>
 Installed-Size: $installed_kib
 Depends: ${depends#shlibs:Depends=}
-Recommends: git, $postgresql, $hwloc, $curl
-Suggests: podman | docker.io
+Recommends: git, $postgresql, $hwloc, $curl, $microhttpd
+Suggests: podman | docker.io, $tokens
 Section: science
 Priority: optional
 Description: reruns recorded training runs and says whether they reproduce

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "harness/base/files.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr int kPolicyVersion = 1;
 constexpr double kMostShare = 0.9999;  // of all runs: such an objective has no budget at all
 constexpr double kMostDays = 3660.0;
+constexpr double kMostKept = 36'600.0;               // runs, and days: a century
 constexpr std::string_view kLastDay = "9999-01-01";  // later ones cannot all be written and read
 
 class Reader : private YamlReader {
@@ -56,7 +58,18 @@ class Reader : private YamlReader {
          {"waivers", false,
           each("waivers",
                [&](const auto& one) { return ReadWaiver(one, &policy.waivers.emplace_back()); })},
-         {"drill", false, [&](const auto& node) { return ReadDrill(node, &policy); }},
+         {"drill", false,
+          [&](const auto& node) { return ReadRequired(node, "drill", &policy.drill_required); }},
+         {"approvals", false,
+          [&](const auto& node) { return ReadApprovals(node, &policy.approvals); }},
+         {"retention", false,
+          each("retention",
+               [&](const auto& one) {
+                 return ReadRetention(one, &policy.retention.emplace_back());
+               })},
+         {"holds", false,
+          each("holds",
+               [&](const auto& one) { return ReadHold(one, &policy.holds.emplace_back()); })},
          {"require", false, each("require", [&](const auto& one) {
             return ReadText(one, "a glob", &policy.must_have.emplace_back());
           })}}));
@@ -223,15 +236,56 @@ class Reader : private YamlReader {
     return {};
   }
 
-  Status ReadDrill(const YAML::Node& node, Policy* policy) {
+  Status ReadRequired(const YAML::Node& node, std::string_view what, bool* out) {
     std::string text;
-    RETURN_IF_ERROR(ReadText(node, "drill", &text));
+    RETURN_IF_ERROR(ReadText(node, what, &text));
     if (text != "required" && text != "optional") {
-      return Fail(node.Mark(), fmt::format("expected required or optional for drill, found '{}'",
+      return Fail(node.Mark(), fmt::format("expected required or optional for {}, found '{}'", what,
                                            TerminalSafe(text)));
     }
-    policy->drill_required = text == "required";
+    *out = text == "required";
     return {};
+  }
+
+  Status ReadApprovals(const YAML::Node& node, Approvals* out) {
+    return ReadMap(node, "approvals", {{"retirement", false, [&](const auto& one) {
+                                          return ReadRequired(one, "retirement", &out->retirement);
+                                        }}});
+  }
+
+  Status ReadRetention(const YAML::Node& node, RetentionRule* out) {
+    out->where = Where(node);
+    RETURN_IF_ERROR(ReadMap(
+        node, "a rule of retention",
+        {{"families", true,
+          [&](const auto& one) { return ReadText(one, "a glob of families", &out->families); }},
+         {"keep_last", false,
+          [&](const auto& one) {
+            return ReadNumber(one, "a number of runs", 0, kMostKept, &out->keep_last.emplace());
+          }},
+         {"keep_days", false, [&](const auto& one) {
+            return ReadNumber(one, "a number of days", 0, kMostKept, &out->keep_days.emplace());
+          }}}));
+    if (out->keep_last && *out->keep_last != std::floor(*out->keep_last)) {
+      return Fail(node.Mark(), "expected a whole number of runs for keep_last");
+    }
+    if (out->keep_last || out->keep_days) return {};
+    return Fail(node.Mark(),
+                "a rule of retention needs keep_last, keep_days or both; a family that no rule "
+                "names keeps everything");
+  }
+
+  Status ReadHold(const YAML::Node& node, Hold* out) {
+    out->where = Where(node);
+    const auto text = [this](std::string_view what, std::string* to) {
+      return [this, what, to](const YAML::Node& one) { return ReadText(one, what, to); };
+    };
+    RETURN_IF_ERROR(ReadMap(node, "a hold",
+                            {{"families", false, text("a glob of families", &out->families)},
+                             {"runs", false, text("a glob of run ids", &out->runs)},
+                             {"reason", true, text("the reason", &out->reason)}}));
+    if (!out->families.empty() || !out->runs.empty()) return {};
+    return Fail(node.Mark(), "a hold needs families, runs or both");
   }
 };
 
@@ -282,10 +336,25 @@ Result<WallTime> ParseEndOfDay(std::string_view text) {
       TerminalSafe(text.substr(0, 80))));
 }
 
+const RetentionRule* Policy::FindRetention(std::string_view family) const {
+  const auto found = std::ranges::find_if(
+      retention, [&](const RetentionRule& one) { return GlobMatches(one.families, family); });
+  return found == retention.end() ? nullptr : &*found;
+}
+
+bool Hold::Names(const std::string& family, const std::string& run_id) const {
+  return (families.empty() || GlobMatches(families, family)) &&
+         (runs.empty() || GlobMatches(runs, run_id));
+}
+
 bool NamesProbe(std::string_view glob, std::string_view probe, std::string_view family) {
   constexpr std::string_view kFamily = "family:";
   if (!glob.starts_with(kFamily)) return GlobMatches(glob, probe);
   return GlobMatches(glob.substr(kFamily.size()), family);
+}
+
+std::string SignerInWords(const std::string& signed_by, bool verified) {
+  return signed_by + (verified ? " (verified)" : " (plain text, not verified)");
 }
 
 std::string FormatUntil(WallTime end) {

@@ -14,6 +14,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/policy/retention_rules.h"
 
 namespace rharness {
 
@@ -30,7 +31,8 @@ struct Waiver {
   std::string probes;  // as in a rule
   std::string reason;
   std::string signed_by;
-  WallTime until{};  // it no longer holds from here on
+  WallTime until{};       // it no longer holds from here on
+  bool verified = false;  // who signed_by names has signed the file, by a trusted key
 };
 
 // Options of a verb that go together, by name without dashes: {"dispatch", {"slurm"}}.
@@ -55,6 +57,7 @@ struct Substitute {
   std::string signed_by;
   WallTime until{};                          // it no longer holds from here on
   std::vector<std::filesystem::path> proof;  // ...two fingerprints: of the recorded, and of these
+  bool verified = false;                     // as of a waiver
   bool is_proved() const { return !proof.empty(); }
 };
 
@@ -89,8 +92,12 @@ struct Policy {
   std::vector<Substitute> substitutes;  // the first that holds for a pair of models counts
   std::vector<Stake> stakes;            // the first that holds for a run counts; none: 1
   std::vector<Objective> objectives;    // the first whose glob matches a family is its own
+  Approvals approvals;
+  std::vector<RetentionRule> retention;  // the first that matches a family holds; none: it is kept
+  std::vector<Hold> holds;
 
-  const Objective* FindObjective(std::string_view family) const;  // nullptr: it has none
+  const Objective* FindObjective(std::string_view family) const;      // nullptr: it has none
+  const RetentionRule* FindRetention(std::string_view family) const;  // the same
 };
 
 // version: 1
@@ -113,6 +120,11 @@ struct Policy {
 //   - {probes: "family:reduction", allow: [bits]}
 // waivers:
 //   - {probes: "jit_*", reason: "...", signed_by: "...", until: 2026-12-31}
+// approvals: {retirement: required}   # or optional
+// retention:
+//   - {families: "llama*", keep_last: 5, keep_days: 365}
+// holds:
+//   - {runs: "mlp-*", reason: "..."}   # or families, or both
 // drill: required         # or optional
 // require: ["gemm_*"]     # globs: probes that must be ok on both sides
 // Only the version must be there. Paths are relative to the file's folder. Errors: invalid_input
@@ -121,6 +133,9 @@ struct Policy {
 // it stands for.
 Result<Policy> ParsePolicy(std::string_view yaml, std::string_view file);
 Result<Policy> LoadPolicy(const std::filesystem::path& path);
+
+// "Ada (verified)", "ada (plain text, not verified)".
+std::string SignerInWords(const std::string& signed_by, bool verified);
 
 // Whether the `probes` of a rule or waiver names this probe, or its family.
 bool NamesProbe(std::string_view glob, std::string_view probe, std::string_view family);

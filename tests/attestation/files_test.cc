@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/attestation/held_subjects.h"
 #include "harness/attestation/verification.h"
 #include "harness/base/digest.h"
 #include "tests/attestation/attested.h"

@@ -48,7 +48,9 @@ std::vector<Row> RerunRows();
 std::vector<Row> DrillRows();
 std::vector<Row> OrderRows();
 std::vector<Row> RecordRows();
+std::vector<Row> ObjectiveRows();
 std::vector<Row> ObserveRows();
+std::vector<Row> AuditRows();
 
 // One child process, from start to end with all its descendants that were waited for.
 struct Usage {

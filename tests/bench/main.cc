@@ -14,9 +14,8 @@ namespace {
 
 std::vector<Row> AllRows() {
   std::vector<Row> rows;
-  for (const auto& family :
-       {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(), ObserveRows(),
-        RecordRows()})
+  for (const auto& family : {HashRows(), TensorRows(), RerunRows(), DrillRows(), OrderRows(),
+                             ObserveRows(), RecordRows(), ObjectiveRows(), AuditRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   return rows;
 }

@@ -4,6 +4,7 @@
 //        rharness-overhead syncs FOLDER N     ms of the file syncs of one rerun, done alone
 //        rharness-overhead spawn MIB N        ms to run /bin/true with MIB of memory resident
 //        rharness-overhead journal FOLDER N   ms of a journal entry and of a plain append
+//        rharness-overhead verdicts FILE N    makes a history with N verdicts of the last 25 days
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "harness/base/descriptor.h"
@@ -200,11 +202,51 @@ Status MeasureHistory(const fs::path& path, int count) {
   return {};
 }
 
+// The same hundred drills of many runs, in families of a hundred; each verdict with a rerun and
+// with what drills measure.
+Status FillVerdicts(const fs::path& path, int count) {
+  constexpr int kDrills = 100;
+  const int runs = count / kDrills;
+  const WallTime now = SystemClock().Now();
+  ASSIGN_OR_RETURN(const auto history, HistoryStore::Open(path.string()));
+  std::vector<NewRun> added;
+  for (Manifest& manifest : TrivialManifests(runs)) {
+    manifest.family = fmt::format("family-{}", added.size() % std::max(runs / 100, 1));
+    manifest.determinism.declared = "bitwise";
+    added.push_back(NewRunOf(manifest));
+  }
+  for (std::size_t at = 0; at < added.size(); at += 500) {
+    const std::size_t some = std::min<std::size_t>(500, added.size() - at);
+    RETURN_IF_ERROR(
+        StatusOf(history->AddAll(std::span(added).subspan(at, some), now - std::chrono::days(30))));
+  }
+  for (int i = 0; i < kDrills; ++i) {
+    const WallTime decided = now - std::chrono::hours(6 * (kDrills - i));
+    DrillResults results;
+    for (int k = 0; k < runs; ++k) {
+      const std::string drill = fmt::format("drill-{:03}", i);
+      const std::string run = fmt::format("run-{}", k);
+      const char* verdict = (k + 7 * i) % 31 == 0 ? "drifted"
+                            : k % 3 == 0          ? "equivalent"
+                                                  : "identical";
+      results.reruns.push_back({drill, run, 1, "exited with 0", 0.0011, std::string(64, 'e'), [] {
+                                  return Surroundings{{"environment.hardware", "{}"}};
+                                }});
+      results.verdicts.push_back({drill, run, verdict, decided, 1, "[]"});
+      results.verdicts.back().measures =
+          VerdictMeasures{.node = "node-1", .weights_equal = true, .margins = 0.25, .warnings = 0};
+    }
+    RETURN_IF_ERROR(history->AddDrill(
+        DrillRecord{results.verdicts.front().drill_id, decided, decided, 0}, results));
+  }
+  return {};
+}
+
 int Main(int argc, char** argv) {
   const std::string_view what = argc == 4 ? argv[1] : "";
   const int count = argc == 4 ? std::atoi(argv[3]) : 0;
   Status status = InvalidInput(
-      "usage: rharness-overhead reruns|syncs|spawn|journal|history "
+      "usage: rharness-overhead reruns|syncs|spawn|journal|history|verdicts "
       "FOLDER|MIB|FILE N");
   if (count > 0 && what == "reruns") status = MeasureReruns(argv[2], count);
   if (count > 0 && what == "syncs") status = MeasureSyncs(argv[2], count);
@@ -212,6 +254,7 @@ int Main(int argc, char** argv) {
     status = MeasureSpawn(std::strtoull(argv[2], nullptr, 10), count);
   if (count > 0 && what == "journal") status = MeasureJournal(argv[2], count);
   if (count > 0 && what == "history") status = MeasureHistory(argv[2], count);
+  if (count > 0 && what == "verdicts") status = FillVerdicts(argv[2], count);
   if (status.ok()) return 0;
   fmt::print(stderr, "rharness-overhead: {}\n", status.error().ToString());
   return 4;

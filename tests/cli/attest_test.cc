@@ -75,6 +75,12 @@ TEST_F(Attest, SignsEveryVerdictGoodOrBadAndOthersVerifyIt) {
               HasSubstr("same.verdict.intoto.jsonl: same identical: written"));
   EXPECT_THAT(signed_all.stdout_text,
               HasSubstr("other.verdict.intoto.jsonl: other drifted: written"));
+  const auto told =
+      ParseJson(Run({kRharness, "slo", "--history", "runs.db", "--json"}).stdout_text, "stdout");
+  ASSERT_TRUE(told.ok());
+  const Json* attested = told->Find("families")->AsArray().front().Find("attested");
+  EXPECT_EQ(attested->Find("part")->ToDouble(), 2.0) << "the history was told";
+  EXPECT_EQ(attested->Find("all")->ToDouble(), 2.0);
   const ProcessResult good = Verify();
   EXPECT_EQ(good.outcome.exit_code, 0) << good.stderr_text;
   EXPECT_THAT(good.stdout_text, HasSubstr("same.verdict.intoto.jsonl: same identical, decided "));

@@ -94,13 +94,20 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
       "version: 1\nprofiles:\n  night: {dispatch: slurm, sbatch: [--partition=gpu]}\n"
       "substitutes:\n"
       "  - {recorded: A, here: B, reason: same, signed_by: ada, until: 2020-01-31}\n"
-      "waivers:\n  - {probes: x, reason: y, signed_by: ada, until: 2020-01-31}\n";
+      "waivers:\n  - {probes: x, reason: y, signed_by: ada, until: 2020-01-31}\n"
+      "retention:\n  - {families: \"*\", keep_last: 5, keep_days: 90}\n"
+      "holds:\n  - {runs: \"a*\", families: mlp, reason: case 7}\n"
+      "approvals: {retirement: required}\n";
   const ProcessResult text = Check(yaml);
   EXPECT_EQ(text.outcome.exit_code, 0) << text.stderr_text;
   EXPECT_EQ(text.stdout_text,
             "profile night\n  dispatch: slurm\n  sbatch: --partition=gpu\n"
-            "substitute B for A\n  same (signed by ada, through 2020-01-31 (UTC))\n"
+            "substitute B for A\n  same, signed by ada (plain text, not verified), through "
+            "2020-01-31 (UTC)\n"
+            "waiver of x\n  y, signed by ada (plain text, not verified), through 2020-01-31 (UTC)\n"
             "gate: 0 rules, 1 waivers, 0 required probes, a drill is optional\n"
+            "retirements take two people\n"
+            "retention of *: the last 5 runs and 90 days\nhold of mlp, a*: case 7\n"
             "warning: substitute B for A: its day has ended\n"
             "warning: waiver of x: its day has ended\n");
   const Json json = ParseJson(Check(yaml, {"--json"}).stdout_text, "check").value();
@@ -199,8 +206,9 @@ TEST_F(OnOtherGpus, ASubstituteThatIsSignedForStandsIn) {
       "{recorded: NVIDIA H100, here: NVIDIA H2*, reason: same chip, signed_by: ada, until: ";
   EXPECT_EQ(DrillUnder(substitute + "2999-01-01}").outcome.exit_code, 0);
   EXPECT_EQ(Calls(), 1);
-  EXPECT_THAT(Read(At("out/report.json")),
-              HasSubstr("which stand in for them: same chip (signed by ada)"));
+  EXPECT_THAT(
+      Read(At("out/report.json")),
+      HasSubstr("which stand in for them: same chip, signed by ada (plain text, not verified)"));
   const ProcessResult expired = DrillUnder(substitute + "2020-01-01}");
   EXPECT_EQ(expired.outcome.exit_code, 3);
   EXPECT_EQ(Calls(), 1) << "no further one";

@@ -121,7 +121,8 @@ TEST_F(DrillProgram, NamesAWordThatIsNoVerb) {
   EXPECT_THAT(
       result.stderr_text,
       HasSubstr(
-          "history, rebuild, fetch, drill, rerun, compare, isolate, gameday, properties, probe"));
+          "history, retire, retention, rebuild, fetch, drill, rerun, compare, isolate, gameday, "
+          "properties, probe"));
 }
 
 TEST_F(DrillProgram, RefusesNumbersThatAreNone) {

@@ -85,6 +85,54 @@ TEST_F(GateTrust, AsksAgainForWhatWasChangedSinceItWasSigned) {
   EXPECT_EQ(Gate("base", "none.yaml").outcome.exit_code, 2);
 }
 
+TEST_F(GateTrust, HoldsWaiversToWhoSignedThePolicy) {
+  const auto waive = [&](const std::string& by, const std::string& until) {
+    Write("policy.yaml",
+          "version: 1\nwaivers:\n  - {probes: \"math_*\", reason: reviewed, signed_by: " + by +
+              ", until: " + until + "}\n");
+  };
+  Sign("base/baseline.jsonl", "ada.pem");
+  waive("Bob", "2090-12-31");
+  Sign("policy.yaml", "ada.pem");
+  ExpectRefused("the waiver of math_* is signed_by 'Bob', who has not signed this file; Ada did");
+  // What holds no longer is nobody's word.
+  waive("Bob", "2020-12-31");
+  Sign("policy.yaml", "ada.pem");
+  EXPECT_EQ(Gate().outcome.exit_code, 1);
+  waive("ada", "2090-12-31");
+  Sign("policy.yaml", "ada.pem");
+  const ProcessResult open = Gate();
+  EXPECT_EQ(open.outcome.exit_code, 0) << open.stdout_text << open.stderr_text;
+  EXPECT_THAT(open.stdout_text, HasSubstr("signed by ada (verified)"));
+  const ProcessResult unsigned_one = Run({kRharness, "gate", "--baseline", "a.json", "--candidate",
+                                          "b.json", "--policy", "policy.yaml"});
+  EXPECT_EQ(unsigned_one.outcome.exit_code, 0);
+  EXPECT_THAT(unsigned_one.stdout_text, HasSubstr("signed by ada (plain text, not verified)"));
+}
+
+TEST_F(GateTrust, HoldsSubstitutesOfADrillToWhoSignedThePolicy) {
+  const auto substitute = [&](const std::string& by) {
+    Write("policy.yaml",
+          "version: 1\nsubstitutes:\n  - {recorded: A, here: B, reason: same, "
+          "signed_by: " +
+              by + ", until: 2090-12-31}\n");
+    Sign("policy.yaml", "ada.pem");
+  };
+  RecordRuns(1);
+  const std::vector<std::string> options = {"--dry-run", "--policy", "policy.yaml", "--trust",
+                                            "trust.yaml"};
+  substitute("Bob");
+  const ProcessResult refused = Drill(options);
+  EXPECT_EQ(refused.outcome.exit_code, 5) << refused.stdout_text;
+  EXPECT_THAT(refused.stderr_text, HasSubstr("the substitute B for A is signed_by 'Bob'"));
+  substitute("Ada");
+  EXPECT_EQ(Drill(options).outcome.exit_code, 0);
+  const ProcessResult checked =
+      Run({kRharness, "policy", "check", "policy.yaml", "--trust", "trust.yaml"});
+  EXPECT_THAT(checked.stdout_text, HasSubstr("same, signed by Ada (verified), through"));
+  EXPECT_EQ(Drill({"--dry-run", "--trust", "trust.yaml"}).outcome.exit_code, 2);
+}
+
 TEST_F(GateTrust, WhatItAsksForIsVerifiedByItself) {
   Sign("policy.yaml", "ada.pem");
   const std::vector<std::string> verify = {kRharness,    "verify",     "policy.yaml.intoto.jsonl",

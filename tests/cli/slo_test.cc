@@ -26,7 +26,8 @@ TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
   EXPECT_THAT(red.stdout_text, HasSubstr("0 of 5 runs reproduced in 28 days"));
   EXPECT_THAT(Read(At("page/slo.html")), HasSubstr("Objectives"));
   EXPECT_THAT(Read(At("slo.prom")),
-              HasSubstr("rharness_slo_alarm{history=\"runs.db\",family=\"tiny\",owner=\"ada\","
+              HasSubstr("rharness_slo_alarm{history=\"" + At("runs.db").string() +
+                        "\",family=\"tiny\",owner=\"ada\","
                         "alarm=\"fast\",severity=\"page\"} 1\n"));
   const auto json = ParseJson(Slo({"--policy", "policy.yaml", "--json"}).stdout_text, "stdout");
   ASSERT_TRUE(json.ok()) << json.error().ToString();
@@ -40,7 +41,8 @@ TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
   ASSERT_EQ(broken.size(), 5U);
   EXPECT_EQ(broken.front().Find("verdict")->AsString(), "drifted");
   EXPECT_THAT(Read(At("slo.prom")),
-              HasSubstr("rharness_slo_run_broken{history=\"runs.db\",family=\"tiny\","
+              HasSubstr("rharness_slo_run_broken{history=\"" + At("runs.db").string() +
+                        "\",family=\"tiny\","
                         "owner=\"ada\",run_id=\"c\",verdict=\"drifted\"} 1\n"));
 }
 

@@ -25,21 +25,20 @@ class SubstitutesTest : public testing::Test {
                        const std::map<std::string, char>& families) {
     Json probes = Json::MakeArray();
     for (const auto& [family, digit] : families) {
-      probes.Append(Json::MakeObject(
-          {{"name", family + "_bits"},
-           {"family", family},
-           {"device", "cuda:0"},
-           {"status", "ok"},
-           {"deterministic", true},
-           {"bits", Json::MakeObject({{"case", std::string(64, digit)}})}}));
+      probes.Append(
+          Json::MakeObject({{"name", family + "_bits"},
+                            {"family", family},
+                            {"device", "cuda:0"},
+                            {"status", "ok"},
+                            {"deterministic", true},
+                            {"bits", Json::MakeObject({{"case", std::string(64, digit)}})}}));
     }
     Json gpus = Json::MakeArray();
     gpus.Append(Json::MakeObject({{"model", model}}));
-    const Json json =
-        Json::MakeObject({{"schema", "rharness.fingerprint/v1"},
-                          {"stack", Json::MakeObject({{"gpus", std::move(gpus)}})},
-                          {"suite", "ok"},
-                          {"probes", std::move(probes)}});
+    const Json json = Json::MakeObject({{"schema", "rharness.fingerprint/v1"},
+                                        {"stack", Json::MakeObject({{"gpus", std::move(gpus)}})},
+                                        {"suite", "ok"},
+                                        {"probes", std::move(probes)}});
     const fs::path path = folder_->path() / name;
     EXPECT_TRUE(WriteJsonFile(path, json).ok());
     return path;
@@ -67,7 +66,7 @@ TEST_F(SubstitutesTest, HoldUntilTheDayThatIsSigned) {
                        .proof = {}};
   const Substitutes before = Loaded(one, until - std::chrono::seconds(1));
   ASSERT_EQ(HeldFor(before, {}), 1u);
-  EXPECT_EQ(before.For({}).front().why, "same chip (signed by ada)");
+  EXPECT_EQ(before.For({}).front().why, "same chip, signed by ada (plain text, not verified)");
   EXPECT_TRUE(before.Notes().empty());
   const Substitutes after = Loaded(one, until);
   EXPECT_EQ(HeldFor(after, {}), 0u);
@@ -91,8 +90,8 @@ TEST_F(SubstitutesTest, ProveEverythingWhereNothingDiffersAndScalarsForAll) {
   const fs::path a = Fingerprint("a.json", "A", {{"gemm", 'a'}, {"scalar", 'b'}});
   const fs::path same = Fingerprint("same.json", "B", {{"gemm", 'a'}, {"scalar", 'b'}});
   const fs::path other = Fingerprint("other.json", "B", {{"gemm", 'a'}, {"scalar", '0'}});
-  Substitute one{.recorded = "A", .here = "B", .reason = {}, .signed_by = {}, .until = {},
-                 .proof = {a, same}};
+  Substitute one{
+      .recorded = "A", .here = "B", .reason = {}, .signed_by = {}, .until = {}, .proof = {a, same}};
   EXPECT_EQ(HeldFor(Loaded(one), {}), 1u);
   EXPECT_TRUE(Loaded(one).Notes().empty());
   one.proof = {a, other};

@@ -26,7 +26,16 @@ class AppendOnlyTest : public HistoryTest {
                     .ok());
     ASSERT_TRUE(store->Retire("b", "why", At(kDay1)).ok());
     ASSERT_TRUE(store->AddReplicates({{"c", "s", "a", 1, At(kDay1), "e", "{}"}}).ok());
+    ASSERT_TRUE(store->AddSigned({"s", "k", "p", "a", "Ada", At(kDay1), "{}"}).ok());
+    ASSERT_TRUE(store->AddWithdrawal({"w", "k", "p", "s", "Ada", At(kDay1), "{}"}).ok());
+    ASSERT_TRUE(store
+                    ->RetireSigned({"t", "k", "p", "b", "Bob", At(kDay1), "{}"}, "why",
+                                   {"t", "Ada", At(kDay1), "Bob", At(kDay1)})
+                    .ok());
+    ASSERT_TRUE(store->BeginDeletion({"l", At(kDay1), "Ada", "Bob", "{}"}).ok());
+    ASSERT_TRUE(store->AddDeleted({"l", 0, DeletionStep::kAbout, At(kDay1), 7}).ok());
     ASSERT_TRUE(store->AddPropertyVerdicts({{"d", "a", "repeated", "held", At(kDay1), "r"}}).ok());
+    ASSERT_TRUE(store->AddAttestations({{"d", "a", "key", "s", At(kDay1)}}).ok());
   }
 };
 
@@ -45,7 +54,13 @@ TEST_P(AppendOnlyTest, RefusesUpdateDeleteAndReplaceOnEveryTable) {
       {"surroundings", "sha256", "body = 'x'"},
       {"replicates", "configuration, stack, run_id, replicate", "body = 'x'"},
       {"family_verdicts", "drill_id, configuration", "verdict = 'x'"},
-      {"property_verdicts", "drill_id, run_id, property", "state = 'x'"}};
+      {"property_verdicts", "drill_id, run_id, property", "state = 'x'"},
+      {"attestations", "drill_id, run_id, keyid", "statement_sha256 = 'x'"},
+      {"signed_statements", "statement_sha256, key_id", "signed_by = 'x'"},
+      {"withdrawals", "statement_sha256", "withdrawal_sha256 = 'x'"},
+      {"signed_retirements", "run_id", "approved_by = 'x'"},
+      {"deletions", "list_sha256", "body = 'x'"},
+      {"deleted_items", "list_sha256, item, step", "bytes = 1"}};
   for (const auto& [table, key, change] : tables) {
     const auto before = raw.Rows("SELECT * FROM " + table);
     ASSERT_FALSE(before.empty()) << table;

@@ -67,6 +67,25 @@ TEST_P(TalliesTest, CountARunOnceByItsLastVerdictInTheWindow) {
   EXPECT_THAT(Told(kDay3, kDay4), IsEmpty()) << "infrastructure says nothing of a run";
 }
 
+TEST_P(TalliesTest, AreThoseOfEachOfSeveralWindows) {
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}, {"c", "not_comparable"}});
+  AddDrill("d2", kDay2, {{"a", "drifted"}, {"b", "failed"}, {"c", "inconclusive"}});
+  AddDrill("d3", kDay3, {{"b", "equivalent"}});
+  const auto windows = store_->TallyWindows({At(kDay1), At(kDay3), At(kDay2)}, At(kDay4));
+  ASSERT_TRUE(windows.ok()) << windows.error().ToString();
+  std::vector<std::vector<std::string>> told;
+  for (const auto& window : *windows) {
+    told.emplace_back();
+    for (const VerdictTally& one : window) {
+      told.back().push_back(one.verdict + " " + std::to_string(one.runs) + " " +
+                            std::to_string(one.flipped));
+    }
+  }
+  EXPECT_THAT(told, ElementsAre(ElementsAre("drifted 1 1", "equivalent 1 1", "inconclusive 1 0"),
+                                ElementsAre("equivalent 1 0"),
+                                ElementsAre("drifted 1 0", "equivalent 1 0", "inconclusive 1 0")));
+}
+
 TEST_P(TalliesTest, LeaveOutRetiredRunsAndWhatWasSuperseded) {
   AddDrill("d1", kDay1, {{"a", "drifted"}, {"b", "drifted"}});
   ASSERT_TRUE(store_->Retire("b", "its image is gone", At(kDay2)).ok());
@@ -79,6 +98,53 @@ TEST_P(TalliesTest, HoldTheVerdictThatWasEnteredLast) {
   AddDrill("d1", kDay3, {{"a", "drifted"}});
   AddDrill("d2", kDay2, {{"a", "identical"}});
   EXPECT_THAT(Told(kDay1, kDay4), ElementsAre("mlp bitwise identical 1 1 1"));
+}
+
+TEST_P(TalliesTest, CountWhoseLastVerdictWasSigned) {
+  AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "identical"}});
+  AddDrill("d2", kDay2, {{"a", "identical"}, {"c", "drifted"}});
+  const std::vector<AttestationRecord> some = {{"d1", "a", "key", "s1", At(kDay3)},
+                                               {"d1", "b", "key", "s2", At(kDay3)},
+                                               {"d1", "b", "other", "s2", At(kDay3)},
+                                               {"d2", "c", "key", "s3", At(kDay3)}};
+  ASSERT_TRUE(store_->AddAttestations(some).ok());
+  ASSERT_TRUE(store_->AddAttestations(some).ok()) << "told again, it is as it was";
+  std::vector<std::string> told;
+  for (const VerdictTally& one : *store_->TallyVerdicts(At(kDay1), At(kDay4))) {
+    told.push_back(one.verdict + " " + std::to_string(one.runs) + " " +
+                   std::to_string(one.attested));
+  }
+  // Of "a" an older verdict was signed, and the last one was not.
+  EXPECT_THAT(told, ElementsAre("drifted 1 1", "identical 2 1"));
+  EXPECT_EQ(store_->AddAttestations({{"d2", "b", "key", "s", At(kDay3)}}).error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST_P(TalliesTest, CountRunsThatFlipWithNothingChanged) {
+  const auto drill = [&](const std::string& id, const char* day, const std::string& environment,
+                         const std::vector<std::pair<std::string, std::string>>& verdicts) {
+    std::vector<RerunRecord> reruns;
+    std::vector<VerdictRecord> records;
+    for (const auto& [run_id, verdict] : verdicts) {
+      for (const int rerun : {1, 2}) {  // which are one verdict
+        reruns.push_back({id, run_id, rerun, "exited with 0", 1.0, "e", [environment] {
+                            return Surroundings{{"environment.hardware", environment}};
+                          }});
+      }
+      records.push_back(MakeVerdict(id, run_id, verdict, day));
+    }
+    ASSERT_TRUE(store_->AddDrill(DrillRecord{id, At(day), At(day), 0}, reruns, records).ok());
+  };
+  drill("d1", kDay1, "x", {{"a", "identical"}, {"b", "identical"}, {"c", "identical"}});
+  drill("d2", kDay2, "x", {{"a", "failed"}, {"b", "identical"}, {"other", "drifted"}});
+  drill("d3", kDay3, "y", {{"c", "drifted"}, {"b", "drifted"}, {"other", "inconclusive"}});
+  const auto tallies = store_->TallyFlakes(At(kDay1), At(kDay4));
+  ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
+  // "a" flipped on x; "b" did not there; "c" and "other" were judged once on each.
+  ASSERT_EQ(tallies->size(), 1U);
+  EXPECT_EQ(tallies->front().family, "mlp");
+  EXPECT_EQ(tallies->front().unchanged, 2);
+  EXPECT_EQ(tallies->front().flaked, 1);
 }
 
 TEST_P(TalliesTest, SayHowLongRunsHaveWaited) {
@@ -111,9 +177,26 @@ TEST_P(TalliesTest, CompareTheTimeOfRerunsWithThatOfTheRuns) {
   EXPECT_DOUBLE_EQ(tallies->front().mean_ratio, 1.5);
   ASSERT_TRUE(tallies->front().ratio_sd);
   EXPECT_NEAR(*tallies->front().ratio_sd, 0.70710678, 1e-8);
+  EXPECT_EQ(tallies->front().verdicts, 2);
   const auto one = store_->TallyRuntimes(At(kDay1), At(kDay2));
   ASSERT_EQ(one->size(), 1U);
   EXPECT_FALSE(one->front().ratio_sd);
+}
+
+TEST_P(TalliesTest, CountAVerdictOnceHoweverManyRerunsLedToIt) {
+  ASSERT_TRUE(store_
+                  ->AddDrill(DrillRecord{"d1", At(kDay1), At(kDay1), 0},
+                             {{"d1", "a", 1, "exited with 0", 10.0, "e"},
+                              {"d1", "a", 3, "exited with 0", 20.0, "e"},
+                              {"d1", "b", 2, "exited with 0", 30.0, "e"}},
+                             {MakeVerdict("d1", "a", "identical", kDay1),
+                              MakeVerdict("d1", "b", "inconclusive", kDay1)})
+                  .ok());
+  const auto tallies = store_->TallyRuntimes(At(kDay1), At(kDay4));
+  ASSERT_EQ(tallies->size(), 1U);
+  EXPECT_EQ(tallies->front().reruns, 3);
+  EXPECT_EQ(tallies->front().verdicts, 2);
+  EXPECT_DOUBLE_EQ(tallies->front().wall_seconds, 60.0);
 }
 
 TEST_P(TalliesTest, CountWhatTheLastVerdictsMeasured) {
@@ -151,6 +234,35 @@ TEST_P(TalliesTest, CountWhatTheLastVerdictsMeasured) {
   EXPECT_EQ(mlp.records, 1);
   EXPECT_EQ(mlp.admitted, 1);
   EXPECT_THAT(*store_->TallyMeasures(At(kDay3), At(kDay4)), IsEmpty());
+}
+
+TEST_P(TalliesTest, CountTheLastRollbackOfEachRun) {
+  const auto say = [&](const char* drill, const char* run, const char* property, const char* state,
+                       const char* day) {
+    const Status added =
+        store_->AddPropertyVerdicts({{drill, run, property, state, At(day), "why"}});
+    EXPECT_TRUE(added.ok()) << added.error().ToString();
+  };
+  say("d1", "a", kRollbackProperty, "lost", kDay1);
+  say("d2", "a", kRollbackProperty, "held", kDay2);
+  say("d2", "b", kRollbackProperty, "held_within", kDay2);
+  say("d2", "c", kRollbackProperty, "not_judged", kDay2);
+  say("d3", "b", kRollbackProperty, "lost", kDay3);
+  say("d3", "a", "resumed@4", "lost", kDay3);  // another property
+  const auto tallies = store_->TallyRollbacks(At(kDay1), At(kDay3));
+  ASSERT_TRUE(tallies.ok()) << tallies.error().ToString();
+  ASSERT_EQ(tallies->size(), 1U);
+  EXPECT_EQ(tallies->front().family, "mlp");
+  EXPECT_EQ(tallies->front().runs, 3);
+  EXPECT_EQ(tallies->front().held, 2) << "a and b";
+  EXPECT_EQ(tallies->front().lost, 0);
+  const auto later = store_->TallyRollbacks(At(kDay3), At(kDay4));
+  ASSERT_EQ(later->size(), 1U);
+  EXPECT_EQ(later->front().runs, 1);
+  EXPECT_EQ(later->front().lost, 1);
+  EXPECT_THAT(*store_->TallyRollbacks(At(kDay4), At(kDay4)), IsEmpty());
+  ASSERT_TRUE(store_->Retire("b", "its image is gone", At(kDay3)).ok());
+  EXPECT_THAT(*store_->TallyRollbacks(At(kDay3), At(kDay4)), IsEmpty());
 }
 
 TEST_P(TalliesTest, ListTheRunsThatDoNotReproduceThoseJudgedLastFirst) {

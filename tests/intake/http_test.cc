@@ -3,18 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <map>
-#include <thread>
 
-#include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/intake/mlflow_credentials.h"
+#include "tests/intake/canned_server.h"
 
 namespace rharness {
 namespace {
@@ -22,75 +17,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-// Gives every request the same bytes, or none, and closes; or never ends.
-class CannedServer {
- public:
-  explicit CannedServer(std::string answer, bool silent = false, bool endless = false)
-      : answer_(std::move(answer)), silent_(silent), endless_(endless) {
-    listener_ = Descriptor(::socket(AF_INET, SOCK_STREAM, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::listen(listener_.get(), 16), 0);
-    ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    thread_ = std::thread([this] { Run(); });
-  }
-  ~CannedServer() {
-    stop_ = true;
-    thread_.join();
-  }
-  const std::string& url() const { return url_; }
-  int requests() const { return requests_; }
-
- private:
-  bool Ready(int fd) const {
-    pollfd waiting{fd, POLLIN, 0};
-    while (!stop_) {
-      if (::poll(&waiting, 1, 20) > 0) return true;
-    }
-    return false;
-  }
-  void Run() {
-    while (Ready(listener_.get())) {
-      const Descriptor client(::accept(listener_.get(), nullptr, nullptr));
-      std::string request;
-      while (request.find("\r\n\r\n") == request.npos && Ready(client.get())) {
-        char bytes[4096];
-        const ssize_t got = ::recv(client.get(), bytes, sizeof(bytes), 0);
-        if (got <= 0) break;
-        request.append(bytes, static_cast<std::size_t>(got));
-      }
-      ++requests_;
-      if (silent_) {
-        Ready(client.get());  // until the client gives up
-      } else {
-        ::send(client.get(), answer_.data(), answer_.size(), MSG_NOSIGNAL);
-        while (endless_ && !stop_ && ::send(client.get(), "x", 1, MSG_NOSIGNAL) == 1) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-      }
-    }
-  }
-
-  std::string answer_;
-  bool silent_;
-  bool endless_;
-  std::string url_;
-  Descriptor listener_;
-  std::atomic<bool> stop_{false};
-  std::atomic<int> requests_{0};
-  std::thread thread_;
-};
-
-std::string Answer(const std::string& status, const std::string& body,
-                   const std::string& more = "") {
-  return "HTTP/1.1 " + status + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
-         more + "Connection: close\r\n\r\n" + body;
-}
 
 struct Asked {
   Result<Json> json = Json();
@@ -196,6 +122,35 @@ TEST(Http, ReadsNoErrorToAnEndThatDoesNotCome) {
   const Status status = FetchFrom(slow, limits);
   EXPECT_EQ(status.error().code, ErrorCode::kIo) << status.error().ToString();
   EXPECT_THAT(status.error().message, HasSubstr("the server fails (500) (5 attempts)"));
+}
+
+// Puts "a 1" as text.
+Status PutTo(const CannedServer& server, const HttpLimits& limits = {}) {
+  FakeClock clock;
+  auto client = HttpClient::Make(server.url(), {}, limits, "", {}, &clock);
+  if (!client.ok()) return client.error();
+  return client->Put("/x", "text/plain", "a 1\n");
+}
+
+TEST(Http, PutsWhatIsTakenNowOrLater) {
+  for (const char* status : {"200 OK", "202 Accepted"}) {
+    const CannedServer server(Answer(status, ""));
+    const Status put = PutTo(server);
+    EXPECT_TRUE(put.ok()) << put.error().ToString();
+    EXPECT_THAT(server.last(), testing::StartsWith("PUT /x HTTP/1.1\r\n"));
+    EXPECT_THAT(server.last(), HasSubstr("Content-Type: text/plain\r\n"));
+    EXPECT_THAT(server.last(), HasSubstr("Content-Length: 4\r\n"));
+  }
+}
+
+TEST(Http, SaysInTheServersWordsWhyItDoesNotTakeSomething) {
+  const CannedServer server(Answer("400 Bad Request", "text format parsing error in line 1\n"));
+  const Status put = PutTo(server);
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().code, ErrorCode::kInvalidInput);
+  EXPECT_THAT(put.error().message,
+              HasSubstr("refuses this request (400): text format parsing error in line 1"));
+  EXPECT_EQ(server.requests(), 1) << "what is refused once is refused again";
 }
 
 TEST(Http, SaysNothingOfATokenThatAServerRepeats) {

@@ -104,6 +104,54 @@ TEST_F(Objectives, CountRunsAndSpendABudget) {
                         "not, 1.95 may"));
 }
 
+// By hand with z = 1.96: the centre is (0.05 + z^2 / 40) / (1 + z^2 / 20) = 0.1225, and the half
+// z sqrt(0.05 0.95 / 20 + z^2 / 1600) / (1 + z^2 / 20) = 0.1136.
+TEST_F(Objectives, GiveFlakesAndSignaturesWilsonsInterval) {
+  AddRuns("mlp", 20);
+  for (const std::string drill : {"one", "two"}) {
+    std::vector<RerunRecord> reruns;
+    std::vector<VerdictRecord> verdicts;
+    std::vector<AttestationRecord> attested;
+    for (int i = 0; i < 20; ++i) {
+      const std::string run = "mlp-" + std::to_string(i);
+      const bool bad = i == 7 && drill == "two";
+      reruns.push_back({drill, run, 1, "exited with 0", 14.0, "e", [] {
+                          return Surroundings{{"environment.hardware", "x"}};
+                        }});
+      verdicts.push_back({drill, run, bad ? "failed" : "identical", DaysAgo(2), 1, "[]"});
+      if (i == 3) attested.push_back({drill, run, "key", "s", DaysAgo(1)});
+    }
+    ASSERT_TRUE(history_->AddDrill(drill, DaysAgo(2), reruns, verdicts).ok());
+    ASSERT_TRUE(history_->AddAttestations(attested).ok());
+  }
+  const FamilyObjectives mlp = Measure("").families.front();
+  for (const ShareIndicator& share : {mlp.flakes, mlp.attested}) {
+    EXPECT_EQ(share.part, 1);
+    EXPECT_EQ(share.all, 20);
+    EXPECT_NEAR(share.low, 0.0089, 1e-4);
+    EXPECT_NEAR(share.high, 0.2361, 1e-4);
+  }
+}
+
+// Of chi-squared with 10 degrees of freedom 2.5 % lie below 3.247, and as many above 20.483.
+TEST_F(Objectives, GiveTheSpreadOfRuntimesItsInterval) {
+  AddRuns("mlp", 11);
+  std::vector<RerunRecord> reruns;
+  std::vector<VerdictRecord> verdicts;
+  for (int i = 0; i < 11; ++i) {
+    const std::string run = "mlp-" + std::to_string(i);
+    // 9, 10, ... 19 s where 10 s are recorded: of 0.9, 1.0, ... 1.9 the variance is 0.11.
+    reruns.push_back({"d", run, 1, "exited with 0", 9.0 + i, "e"});
+    verdicts.push_back({"d", run, "identical", DaysAgo(2), 1, "[]"});
+  }
+  ASSERT_TRUE(history_->AddDrill("d", DaysAgo(2), reruns, verdicts).ok());
+  const FamilyObjectives mlp = Measure("").families.front();
+  ASSERT_TRUE(mlp.ratio_sd);
+  EXPECT_NEAR(*mlp.ratio_sd, 0.33166, 1e-5);
+  EXPECT_NEAR(mlp.ratio_sd_low, 0.33166 * 0.69873, 1e-4);   // the root of 10 / 20.483
+  EXPECT_NEAR(mlp.ratio_sd_high, 0.33166 * 1.75493, 1e-4);  // the root of 10 / 3.247
+}
+
 TEST_F(Objectives, BurnFastWhereADayAndItsLastHoursDo) {
   AddRuns("mlp", 40);
   AddDrill("mlp", 10, Verdicts(40, 0));

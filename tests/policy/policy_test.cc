@@ -120,6 +120,26 @@ TEST(Policy, GivesAFamilyTheFirstObjectiveThatMatchesIt) {
   EXPECT_EQ(ParsePolicy("version: 1", "p.yaml")->FindObjective("mlp"), nullptr);
 }
 
+TEST(Policy, GivesAFamilyTheFirstRuleOfRetentionAndHoldsWhatBothGlobsName) {
+  const auto policy = ParsePolicy(
+      "version: 1\nretention:\n  - {families: 'llama*', keep_last: 5, keep_days: 0.5}\n"
+      "  - {families: '*', keep_days: 90}\n"
+      "holds:\n  - {families: 'credit*', runs: '*-2025', reason: case 7}\n"
+      "approvals: {retirement: required}\n",
+      "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.error().ToString();
+  const RetentionRule* llama = policy->FindRetention("llama-7b");
+  ASSERT_NE(llama, nullptr);
+  EXPECT_EQ(llama->keep_last, 5.0);
+  EXPECT_EQ(llama->keep_days, 0.5);
+  EXPECT_EQ(llama->where, "p.yaml:3");
+  EXPECT_FALSE(policy->FindRetention("mlp")->keep_last);
+  EXPECT_TRUE(policy->holds[0].Names("credit-eu", "a-2025"));
+  EXPECT_FALSE(policy->holds[0].Names("credit-eu", "a-2026"));
+  EXPECT_FALSE(policy->holds[0].Names("debit", "a-2025"));
+  EXPECT_TRUE(policy->approvals.retirement);
+}
+
 TEST(Policy, NeedsNothingButTheVersion) {
   const auto policy = ParsePolicy("version: 1", "p.yaml");
   ASSERT_TRUE(policy.ok()) << policy.error().ToString();
@@ -127,11 +147,25 @@ TEST(Policy, NeedsNothingButTheVersion) {
   EXPECT_FALSE(policy->drill_required);
 }
 
+struct Mistake {
+  std::string yaml, where, words;
+};
+
+void ExpectNamed(const std::vector<Mistake>& cases) {
+  for (const auto& one : cases) {
+    const auto policy = ParsePolicy(one.yaml, "p.yaml");
+    ASSERT_FALSE(policy.ok()) << one.yaml;
+    EXPECT_EQ(policy.error().code, ErrorCode::kInvalidInput);
+    EXPECT_TRUE(policy.error().where.starts_with(one.where))
+        << one.yaml << ": " << policy.error().ToString();
+    EXPECT_NE(policy.error().message.find(one.words), std::string::npos)
+        << policy.error().ToString();
+  }
+}
+
 TEST(Policy, NamesFileAndLineOfAMistake) {
   const std::string waiver = "version: 1\nwaivers:\n  - probes: x\n    signed_by: ada\n";
-  const struct {
-    std::string yaml, where, words;
-  } cases[] = {
+  const std::vector<Mistake> cases = {
       {"", "p.yaml", "mapping"},
       {"[1, 2]", "p.yaml", "mapping"},
       {"rules: []", "p.yaml:1", "version"},
@@ -177,15 +211,21 @@ TEST(Policy, NamesFileAndLineOfAMistake) {
       {"version: 1\n\trules: x", "p.yaml", ""},
       {"version: *nowhere", "p.yaml", ""},
   };
-  for (const auto& one : cases) {
-    const auto policy = ParsePolicy(one.yaml, "p.yaml");
-    ASSERT_FALSE(policy.ok()) << one.yaml;
-    EXPECT_EQ(policy.error().code, ErrorCode::kInvalidInput);
-    EXPECT_TRUE(policy.error().where.starts_with(one.where))
-        << one.yaml << ": " << policy.error().ToString();
-    EXPECT_NE(policy.error().message.find(one.words), std::string::npos)
-        << policy.error().ToString();
-  }
+  ExpectNamed(cases);
+}
+
+TEST(Policy, NamesFileAndLineOfAMistakeInWhatIsKeptAndApproved) {
+  ExpectNamed({
+      {"version: 1\nretention:\n  - {families: a}", "p.yaml:3", "keep_last, keep_days or both"},
+      {"version: 1\nretention:\n  - {keep_days: 3}", "p.yaml:3", "lacks 'families'"},
+      {"version: 1\nretention:\n  - {families: a, keep_last: 0}", "p.yaml:3", "number of runs"},
+      {"version: 1\nretention:\n  - {families: a, keep_last: 1.5}", "p.yaml:3", "whole number"},
+      {"version: 1\nretention:\n  - {families: a, keep_days: -1}", "p.yaml:3", "number of days"},
+      {"version: 1\nholds:\n  - {reason: x}", "p.yaml:3", "families, runs or both"},
+      {"version: 1\nholds:\n  - {runs: a}", "p.yaml:3", "lacks 'reason'"},
+      {"version: 1\napprovals: {retirement: maybe}", "p.yaml:2", "'maybe'"},
+      {"version: 1\napprovals: {drill: required}", "p.yaml:2", "unknown key 'drill'"},
+  });
 }
 
 TEST(Policy, SurvivesHostileYaml) {

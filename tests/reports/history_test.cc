@@ -239,6 +239,9 @@ TEST(HistorySchema, DescribesExactlyWhatIsWritten) {
   retired.retired = "gone";
   retired.verified = NightOf(1);
   const FamilyTogether together = SampleFamily().together.at(0);
+  HistoryRun approved = retired;
+  approved.retirement = {"Ada", NightOf(1), "Bob", NightOf(2), "5e"};
+  check(ToJson({approved}, {}), "runs");
   check(ToJson({retired, SampleHistoryRun("b")}, {{"mlp", "mlp", together.last}}), "runs");
   check(ToJson(SampleRunHistory("iidx", true, NumpyUpgrade())), "run");
   check(ToJson(SampleRunHistory("iidi", false, {})), "run");

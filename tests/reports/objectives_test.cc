@@ -34,6 +34,8 @@ ObjectivesReport Rich() {
                           .budget_left = -0.5,
                           .checked_twice = 5,
                           .flipped = 1,
+                          .flakes = {1, 20, 0.0089, 0.236},
+                          .attested = {38, 40, 0.835, 0.986},
                           .runs = 40,
                           .oldest_days = 12.4,
                           .had = 3,
@@ -41,7 +43,15 @@ ObjectivesReport Rich() {
                           .reruns = 40,
                           .mean_seconds = 2.0,
                           .mean_ratio = 1.02,
-                          .ratio_sd = 0.05};
+                          .ratio_sd = 0.05,
+                          .ratio_sd_low = 0.041,
+                          .ratio_sd_high = 0.064,
+                          .rollbacks = 4,
+                          .rollbacks_held = 3,
+                          .rollbacks_open = 1,
+                          .rollback_rate = 0.75,
+                          .rollback_low = 0.3,
+                          .rollback_high = 0.95};
   family.alarms = {{.name = "fast",
                     .long_hours = 24,
                     .short_hours = 6,
@@ -73,6 +83,8 @@ TEST(ObjectivesPage, IsWellFormedAndHasNoMarkupOfStrangers) {
   EXPECT_THAT(WriteHtml(Rich()), HasSubstr("why &lt;not&gt;"));
   EXPECT_THAT(WriteHtml(Rich()), HasSubstr("! burning"));
   EXPECT_THAT(WriteHtml(Rich()), HasSubstr("50 % over"));
+  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("38 of 40 (83.5 to 98.6 %)"));
+  EXPECT_THAT(WriteHtml(Rich()), HasSubstr("75 % of 4 (30 to 95), 1 open"));
 }
 
 TEST(ObjectivesTerminal, KeepsToItsColumnsAndEscapes) {
@@ -90,6 +102,10 @@ TEST(ObjectivesTerminal, KeepsToItsColumnsAndEscapes) {
   EXPECT_THAT(text, HasSubstr("40 of 40"));
   EXPECT_THAT(text, HasSubstr("why <not> [ada<script>]"));
   EXPECT_THAT(text, HasSubstr("not known: no run was judged twice"));
+  const std::string wide = WriteTerminal(Rich(), 400, false);
+  EXPECT_THAT(wide, HasSubstr("flaky with nothing changed 1 of 20 (0.89 to 23.6 %); signed 38 of "
+                              "40 (83.5 to 98.6 %); a rerun takes 1.02 ± 0.05 (0.041 to 0.064) of "
+                              "the recorded time\n"));
 }
 
 TEST(ObjectivesSchema, DescribesExactlyWhatIsWritten) {
@@ -105,6 +121,8 @@ TEST(ObjectivesMetrics, AreOfAHundredFamiliesAndHaveNoLabelOfStrangersUnescaped)
   const std::string text = WriteMetrics(report);
   EXPECT_THAT(text, HasSubstr("state=\"burning\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("alarm=\"fast\",severity=\"page\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("indicator=\"unchanged_flaky\",bound=\"high\"} 0.236\n"));
+  EXPECT_THAT(text, HasSubstr("indicator=\"runtime_sd\",bound=\"low\"} 0.041\n"));
   EXPECT_THAT(text, HasSubstr("\\\"&\""));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, HasSubstr("rharness_slo_budget_left_ratio{history=\"runs.db\",family=\"plain\","

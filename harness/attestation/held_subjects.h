@@ -1,0 +1,29 @@
+// Are the files that a statement is about the ones that were signed?
+//
+// Role: after verification.h, which says that the statement is to be believed.
+#ifndef RHARNESS_HARNESS_ATTESTATION_HELD_SUBJECTS_H_
+#define RHARNESS_HARNESS_ATTESTATION_HELD_SUBJECTS_H_
+
+#include <cstddef>
+#include <filesystem>
+
+#include "harness/attestation/verification.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct HeldSubjects {
+  std::size_t held = 0;  // files that have the signed content
+};
+// Every checkpoint of a verdict, and the file of an endorsement, must lie below `folder` at its
+// name, with the signed content, and a verdict's manifest must where it is there at all. Of a
+// single file: it must be one of the subjects, by its content alone. Of a model: HoldModel's.
+// Errors: integrity, which names the subject; io.
+Result<HeldSubjects> HoldToFiles(const Verified& verified,
+                                 const std::filesystem::path& folder_or_file);
+// HoldTensors of a model. Errors: those; integrity for a statement about something else.
+Status HoldToTensors(const Verified& verified, const std::filesystem::path& checkpoint);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_ATTESTATION_HELD_SUBJECTS_H_
