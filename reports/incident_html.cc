@@ -40,7 +40,7 @@ std::string RunRow(std::string_view what, const IncidentRun& run) {
 
 std::string Runs(const IncidentReport& report) {
   std::string rows = RunRow("The run", report.run);
-  if (report.good) rows += RunRow("The last good run", *report.good);
+  if (report.good) rows += RunRow(GoodWords(report), *report.good);
   return HtmlTable("The two runs",
                    HtmlHeads({"", "Run", "Recorded", "Last verdict", "Decided", "Why"}), rows,
                    "stack");
@@ -60,18 +60,19 @@ std::string Files(const IncidentReport& report) {
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Role\">{}</td><td "
         "data-l=\"State\"><span class=\"b\">{}</span></td><td data-l=\"Seen\">{}</td></tr>\n",
         StateClass(file.state), HtmlCode(file.path, 300), HtmlText(file.role, 60),
-        HtmlName(file.state), HtmlText(file.words, 400));
+        HtmlText(SpacedName(file.state), 60), HtmlText(file.words, 400));
   }
   for (const IncidentSignature& one : report.signatures) {
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Role\">signatures</td><td "
         "data-l=\"State\"><span class=\"b\">{}</span></td><td data-l=\"Seen\">{}</td></tr>\n",
-        StateClass(one.state), HtmlCode(one.file, 300), HtmlName(one.state),
+        StateClass(one.state), HtmlCode(one.file, 300), HtmlText(SpacedName(one.state), 60),
         HtmlText(one.words, 600));
   }
   if (rows.empty()) return "";
-  return HtmlTable("Files of the last good run", HtmlHeads({"File", "Role", "State", "Seen"}), rows,
-                   "stack") +
+  return HtmlTable(
+             report.named ? "Files of the run that --good names" : "Files of the last good run",
+             HtmlHeads({"File", "Role", "State", "Seen"}), rows, "stack") +
          HtmlLeftOut(report.files.size(), std::min(report.files.size(), kMostIncidentRows),
                      kIncidentRecord);
 }
@@ -90,7 +91,8 @@ std::string CauseRows(const IncidentReport& report) {
 
 std::string Differences(const IncidentReport& report) {
   if (!report.good) return "";
-  std::string out = "<h2 id=\"layers\">From the last good run to this one, by layer</h2>\n<ul>\n";
+  std::string out = fmt::format("<h2 id=\"layers\">From {} to this one, by layer</h2>\n<ul>\n",
+                                HtmlCode(report.good->run_id, 200));
   for (const LayerComparison& layer : report.layers) {
     out += fmt::format("<li>{}</li>\n", HtmlText(LayerWords(layer), 300));
   }
@@ -109,8 +111,8 @@ std::string CandidateTable(const IncidentReport& report) {
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td data-l=\"Recorded\">{}</td><td "
         "data-l=\"Verdict\">{}</td><td data-l=\"Taken\">{}</td></tr>\n",
-        HtmlCode(one.run_id, 200), FormatMinute(one.started), HtmlName(one.verdict),
-        one.why_not.empty() ? std::string("the last good run") : HtmlText(one.why_not, 400));
+        HtmlCode(one.run_id, 200), FormatMinute(one.started), HtmlText(SpacedName(one.verdict), 60),
+        one.why_not.empty() ? HtmlText(GoodWords(report), 60) : HtmlText(one.why_not, 400));
   }
   if (rows.empty()) return "";
   return HtmlTable("Runs of the family",

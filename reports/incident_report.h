@@ -89,6 +89,7 @@ struct IncidentReport {
   std::string family;
   IncidentRun run;
   std::optional<IncidentRun> good;
+  bool named = false;                         // it was, by --good
   std::vector<IncidentCandidate> candidates;  // the good one first, then by start, newest first
   std::size_t candidates_left_out = 0;
   std::string headline;
@@ -108,6 +109,11 @@ struct IncidentReport {
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, std::string>> bundle;  // file, what it is
 };
+
+// A name of states or verdicts in words: "as_recorded" is "as recorded".
+std::string SpacedName(std::string name);
+// "The last good run", or "The run that --good names".
+std::string_view GoodWords(const IncidentReport& report);
 
 Json ToJson(const IncidentReport& report);  // "rharness.incident/v1"
 std::string WriteTerminal(const IncidentReport& report, int columns, bool color);

@@ -55,6 +55,15 @@ std::string Pages(const IncidentReport& report, int columns) {
 
 }  // namespace
 
+std::string SpacedName(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+std::string_view GoodWords(const IncidentReport& report) {
+  return report.named ? "The run that --good names" : "The last good run";
+}
+
 std::string WriteTerminal(const IncidentReport& report, int columns, bool color) {
   columns = std::max(columns, kLeastIncidentColumns);
   const Verdict colour = report.exit_code == 0   ? Verdict::kIdentical

@@ -23,6 +23,16 @@ std::string WithCode(std::string_view text) {
   return out;
 }
 
+// HtmlTop without a next step: what comes first is what the page is about.
+std::string RunbookTop(std::string_view eyebrow, std::string_view title,
+                       const std::string& lead_html) {
+  return fmt::format(
+      "<body>\n<a class=\"skip\" href=\"#end\">Skip to the end</a>\n"
+      "<header class=\"top\"><div class=\"page\"><p class=\"eyebrow\">{}</p>\n"
+      "<h1>{}</h1>\n<p class=\"next\">{}</p></div></header>\n<main class=\"page\">\n",
+      HtmlText(eyebrow), HtmlText(title), lead_html);
+}
+
 std::string_view HeadOf(std::string_view part) {
   if (part == "Means") return "What it means";
   if (part == "Check") return "How to check";
@@ -51,12 +61,8 @@ std::string WriteMarkdown(const RunbookPage& page, std::string_view version) {
 
 std::string WriteHtml(const RunbookPage& page, std::string_view version) {
   std::string out = HtmlHead(page.code);
-  out += HtmlTop({.page_class = "",
-                  .eyebrow_html = fmt::format("Runbook · {}", HtmlText(page.area, 60)),
-                  .answer = page.code,
-                  .next_html = WithCode(page.parts.empty() ? "" : page.parts.front().second),
-                  .skip_id = "end",
-                  .skip_words = "Skip to the end"});
+  out += RunbookTop("Runbook · " + page.area, page.code,
+                    WithCode(page.parts.empty() ? "" : page.parts.front().second));
   for (std::size_t i = 1; i < page.parts.size(); ++i) {
     out += fmt::format("<h2>{}</h2>\n<p>{}</p>\n", HeadOf(page.parts[i].first),
                        WithCode(page.parts[i].second));
@@ -67,12 +73,8 @@ std::string WriteHtml(const RunbookPage& page, std::string_view version) {
 
 std::string WriteRunbookIndex(const std::vector<RunbookPage>& pages, std::string_view version) {
   std::string out = HtmlHead("Runbook of rharness");
-  out += HtmlTop({.page_class = "",
-                  .eyebrow_html = "Runbook",
-                  .answer = fmt::format("{} codes, a page each", pages.size()),
-                  .next_html = "What a finding, a reason or an alert means, and what to do.",
-                  .skip_id = "end",
-                  .skip_words = "Skip to the end"});
+  out += RunbookTop("Runbook", fmt::format("{} codes, a page each", pages.size()),
+                    "What a finding, a reason or an alert means, and what to do.");
   std::string area, rows;
   const auto flush = [&] {
     if (!rows.empty()) out += HtmlTable(area, HtmlHeads({"Code", "Means"}), rows);

@@ -145,7 +145,8 @@ void AddIncidentNotes(Command* verb) {
       "wrote; it may be removed.");
   verb->Note(
       "The history keeps the rollback's verdict as that of any drill, and as the property rollback "
-      "of the run (`rharness history show RUN`): held, held_within, lost or not_judged, which "
+      "of the run (`rharness history show RUN`): held, held within its margins, lost or not "
+      "judged, which "
       "`rharness "
       "slo` counts.");
   verb->ExitCode(kExitOk,

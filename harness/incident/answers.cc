@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/base/clock.h"
+#include "harness/incident/next_step.h"
 #include "harness/incident/prevention.h"
 #include "harness/incident/way_back.h"
 #include "reports/history_summary.h"
@@ -72,6 +73,11 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
   if (verdicts.empty()) {
     answer.not_known = fmt::format("no drill has judged {}", in.run.run_id);
   } else {
+    if (RunIsGood(in)) {
+      answer.facts.push_back(
+          {fmt::format("nothing went bad that the history knows of: {} is good", in.run.run_id),
+           VerdictSource(verdicts.back())});
+    }
     const HistoryVerdict& last = verdicts.back();
     answer.facts.push_back({fmt::format("{} was rerun and is {}, decided {}", in.run.run_id,
                                         VerdictLabel(last.verdict), FormatMinute(last.decided)),
@@ -82,7 +88,8 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
   }
   if (in.comparison) {
     answer.facts.push_back(
-        {fmt::format("beside {}, the last good run, it is {}: {}", in.good->run_id,
+        {fmt::format("beside {}, {}, it is {}: {}", in.good->run_id,
+                     in.named ? "which --good names" : "the last good run",
                      VerdictLabel(in.comparison->verdict), in.comparison->headline),
          "comparison of the two records"});
   }
@@ -141,37 +148,59 @@ void TellTurn(const IncidentFacts& in, IncidentAnswer* answer) {
   }
 }
 
-IncidentAnswer WhatChanged(const IncidentFacts& in) {
-  IncidentAnswer answer{"what_changed", "What changed?", {}, {}};
-  TellTurn(in, &answer);
-  if (!in.comparison) {
-    if (answer.facts.empty()) {
-      answer.not_known = "there is no good run to compare with, and no drill saw it turn";
-    }
-    return answer;
-  }
+std::string WhyNotCompared(const IncidentFacts& in) {
+  if (RunIsGood(in)) return "no drill saw it turn: it is good";
+  if (!in.good) return "there is no good run to compare with, and no drill saw it turn";
+  return fmt::format(
+      "it would be compared with {}, which a dry run does not do, and no drill saw it "
+      "turn",
+      in.good->run_id);
+}
+
+// What the comparison says of the two records.
+void TellComparison(const IncidentFacts& in, IncidentAnswer* answer) {
   const std::string source = "comparison of the two records";
+  if (SeedsAloneDiffer(in)) {
+    answer->facts.push_back(
+        {fmt::format("{} and {} are runs of one configuration, and of what both records say their "
+                     "seeds alone differ",
+                     in.good->run_id, in.run.run_id),
+         source});
+    return;
+  }
   for (std::size_t i = 0; i < std::min(in.comparison->causes.size(), kMostToldReasons); ++i) {
     const Cause& cause = in.comparison->causes[i];
-    answer.facts.push_back(
+    answer->facts.push_back(
         {fmt::format("{} ({}, {})", cause.statement, LayerName(cause.layer), cause.strength),
          source});
   }
   const std::vector<std::string> words = WordsOf(in.comparison->layers);
   for (std::size_t i = 0; i < std::min(words.size(), kMostChanges); ++i) {
-    answer.facts.push_back({words[i], source});
+    answer->facts.push_back({words[i], source});
   }
   if (words.size() > kMostChanges) {
-    answer.facts.push_back(
+    answer->facts.push_back(
         {fmt::format("and {} more differences", words.size() - kMostChanges), source});
   }
+}
+
+IncidentAnswer WhatChanged(const IncidentFacts& in) {
+  IncidentAnswer answer{"what_changed", "What changed?", {}, {}};
+  TellTurn(in, &answer);
+  if (!in.comparison) {
+    if (answer.facts.empty()) answer.not_known = WhyNotCompared(in);
+    return answer;
+  }
+  TellComparison(in, &answer);
   std::vector<std::string> unknown;
   for (const LayerComparison& layer : in.comparison->layers) {
     if (layer.state == LayerState::kUnknown) unknown.emplace_back(LayerName(layer.layer));
     std::ranges::copy(layer.not_known, std::back_inserter(unknown));
   }
   if (!unknown.empty()) answer.not_known = "whether these changed: " + Names(unknown);
-  if (answer.facts.empty()) answer.facts.push_back({"nothing that both records say", source});
+  if (answer.facts.empty()) {
+    answer.facts.push_back({"nothing that both records say", "comparison of the two records"});
+  }
   return answer;
 }
 
@@ -218,6 +247,7 @@ IncidentReport BuildIncidentReport(const IncidentFacts& in) {
   report.family = in.run.family;
   report.run = RunOf(in.run, in.run_history);
   if (in.good) report.good = RunOf(*in.good, *in.good_history);
+  report.named = in.named;
   AddCandidates(in, &report);
   report.planned = in.planned;
   report.interrupted = in.rollback && in.rollback->interrupted;

@@ -26,6 +26,14 @@ struct PassedRun {
   bool tampered = false;
 };
 
+// What commands are told with: as it was given, so that they can be run where this was.
+struct IncidentGiven {
+  std::string history;  // URL without credentials
+  std::string root;     // empty: none
+  std::string policy;   // empty: none
+  std::string out;      // the bundle
+};
+
 // What was found out of an incident.
 struct IncidentFacts {
   Manifest run;
@@ -38,13 +46,17 @@ struct IncidentFacts {
   std::optional<Comparison> comparison;  // the good run with the run
   std::optional<Report> rollback;
   std::string not_rerun;  // why the rollback drill could not be begun; empty: it could
+  std::string nowhere;    // why it was not tried: no good run's checkpoint was found; empty: it was
   std::string owner;      // of the family; empty: not known
   bool policy = false;    // there is one
   bool rerun = true;      // false: no rollback drill was asked for
   bool planned = false;   // nothing was rerun yet
+  bool named = false;     // the good run was, by --good
   double planned_seconds = 0.0;
   int planned_reruns = 0;
+  std::size_t newer_good = 0;     // NewerGood
   std::vector<std::string> uses;  // runs of the family that were given a file of the run
+  IncidentGiven given;
 };
 
 // Everything but version, made, history, pages, bundle and notes.

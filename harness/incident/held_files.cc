@@ -16,6 +16,8 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/manifest/artifact.h"
+#include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -53,6 +55,7 @@ class FilesCheck {
     if (!request_.signatures.empty()) {
       LookAt(request_.signatures / AttestationName(manifest_.run_id), std::nullopt);
     }
+    if (found_) out_.looked.clear();
     return std::move(out_);
   }
 
@@ -79,9 +82,11 @@ class FilesCheck {
     const Result<fs::path> place = PlaceOf(artifact, path, part);
     if (!place.ok()) {
       const bool gone = place.error().code == ErrorCode::kNotFound;
-      Tell(&file, gone ? "missing" : "not_read",
-           gone ? "it is not where it was looked for" : "its place is not one that may be read");
+      Tell(&file, gone ? "missing" : "not_read", place.error().message);
       if (gone) Damaged(file, "is gone");
+      if (place.error().code != ErrorCode::kUnsupported) {
+        NotFoundAt(file, request_.artifacts.empty() ? artifact.location : path);
+      }
     } else if (place->empty()) {
       Tell(&file, "not_kept", "the record does not say where it is kept");
     } else if (sha256.empty()) {
@@ -102,14 +107,22 @@ class FilesCheck {
     out_.damage = fmt::format("its file {} {}", file.path, how);
   }
 
+  void NotFoundAt(const IncidentFile& file, const std::string& place) {
+    if (file.checkpoint && out_.looked.empty()) out_.looked = TerminalSafe(place);
+  }
+
   void Hold(const fs::path& place, const std::string& sha256, IncidentFile* file) {
     const Result<FileDigest> digest = HashFile(place);
     if (!digest.ok()) {
       const bool gone = digest.error().code == ErrorCode::kNotFound;
       Tell(file, gone ? "missing" : "not_read",
-           gone ? "it is not where it was looked for" : digest.error().message);
+           gone ? fmt::format("it is not at {}: --root or --artifacts says where it lies",
+                              TerminalSafe(place.string()))
+                : digest.error().message);
+      if (gone) NotFoundAt(*file, place.string());
       return Damaged(*file, gone ? "is gone" : "cannot be read");
     }
+    found_ |= file->checkpoint;
     const bool same = digest->sha256 == sha256;
     Tell(file, same ? "as_recorded" : "changed",
          same ? fmt::format("sha256 {}, as recorded", sha256)
@@ -171,7 +184,8 @@ class FilesCheck {
           fmt::format("{} is not the recorded one in what was signed", first->name), {});
     }
     return fmt::format("{} {}, decided {} by drill {}, signed by {}", said->run_id,
-                       VerdictName(said->verdict), FormatTime(said->decided), said->drill_id, by);
+                       VerdictLabel(said->verdict), FormatMinute(said->decided), said->drill_id,
+                       by);
   }
 
   const Manifest& manifest_;
@@ -180,6 +194,7 @@ class FilesCheck {
   std::optional<TrustPolicy> trust_;
   std::map<std::string, std::string> recorded_;  // SHA-256 by path
   std::set<fs::path> seen_;
+  bool found_ = false;  // a checkpoint was
   HeldFiles out_;
 };
 

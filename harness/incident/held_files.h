@@ -32,6 +32,9 @@ struct HeldFiles {
   bool tampered = false;
   // That, or a checkpoint that is gone or cannot be read: what of it first, in words; else empty.
   std::string damage;
+  // There is a place where a checkpoint was looked for, and none of them was there: the first such
+  // place; else empty.
+  std::string looked;
 };
 
 // Files that the record says nothing of the place of are "not_kept"; those of a tracker's model are

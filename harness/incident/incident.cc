@@ -44,13 +44,15 @@ std::string WhyPassed(const std::string& damage) { return "it is good, but " + d
 
 class Incident {
  public:
-  Incident(IncidentOptions options, Clock* clock)
-      : options_(std::move(options)), clock_(*clock), work_(options_.out) {}
+  Incident(IncidentOptions options, IncidentGiven given, Clock* clock)
+      : options_(std::move(options)), clock_(*clock), work_(options_.out) {
+    facts_.given = std::move(given);
+  }
 
   Result<IncidentReport> Plan() {
     RETURN_IF_ERROR(Find());
     facts_.planned = true;
-    if (facts_.good && options_.rerun) {
+    if (facts_.good && options_.rerun && facts_.nowhere.empty()) {
       ASSIGN_OR_RETURN(const auto plan, PlanDrill(RollbackDrill(), &clock_));
       facts_.planned_reruns = static_cast<int>(plan.reruns.size());
       facts_.planned_seconds = plan.run_seconds;
@@ -64,7 +66,7 @@ class Incident {
     RETURN_IF_ERROR(options_.resume ? TakeUp() : RefuseBegunIncident());
     RETURN_IF_ERROR(Find());
     if (!options_.resume) RETURN_IF_ERROR(Begin());
-    if (facts_.good && options_.rerun) {
+    if (facts_.good && options_.rerun && facts_.nowhere.empty()) {
       RETURN_IF_ERROR(Rerun(hooks));
       if (facts_.rollback && facts_.rollback->interrupted) return Told();
     }
@@ -107,7 +109,8 @@ class Incident {
         work_.settings,
         ToJson(IncidentSettings{.run = options_.run,
                                 .good = facts_.good ? facts_.good->run_id : std::string(),
-                                .passed = facts_.passed}));
+                                .passed = facts_.passed,
+                                .named = facts_.named}));
   }
 
   // Everything that the history and the files say.
@@ -119,6 +122,8 @@ class Incident {
     facts_.run_history.history = options_.drill.history;
     ASSIGN_OR_RETURN(auto members, LoadFamilyMembers(entry, store_.get()));
     ASSIGN_OR_RETURN(facts_.found, ChooseLastGood(entry, std::move(members), options_.good));
+    facts_.named = !options_.good.empty() || (begun_ && begun_->named);
+    facts_.newer_good = NewerGood(facts_.found, entry);
     facts_.rerun = options_.rerun;
     RETURN_IF_ERROR(FindOwner());
     RETURN_IF_ERROR(FindUses());
@@ -137,13 +142,29 @@ class Incident {
     const std::string& good = facts_.good->run_id;
     ASSIGN_OR_RETURN(facts_.good_history, LoadRunHistory(good, store_.get()));
     facts_.good_history->history = options_.drill.history;
+    SeeWhetherToRerun();
     return {};
+  }
+
+  // A wrong folder would make a good run look as if it could not be rerun, and the history keeps
+  // that.
+  void SeeWhetherToRerun() {
+    std::error_code error;
+    const bool begun = options_.resume && fs::exists(work_.drill / "journal.jsonl", error);
+    const bool found = somewhere_;
+    if (found || !options_.rerun || !facts_.given.root.empty() || begun) return;
+    const std::string root = TerminalSafe(options_.drill.places.root.string());
+    facts_.nowhere = fmt::format(
+        "no checkpoint file of {} was found (looked for at {}), and no --root was given: --root "
+        "says where recorded paths begin (now {}), --artifacts where its files lie",
+        facts_.named ? "it" : "the good runs that were looked at", facts_.files.looked, root);
   }
 
   Status HoldChosen() {
     const std::string& good = facts_.found.members.at(*facts_.found.chosen).entry.run_id;
     ASSIGN_OR_RETURN(facts_.good, store_->Get(good));
     ASSIGN_OR_RETURN(facts_.files, HoldFilesToRecord(*facts_.good, options_.files, clock_.Now()));
+    somewhere_ = somewhere_ || facts_.files.looked.empty();
     return {};
   }
 
@@ -320,6 +341,7 @@ class Incident {
   IncidentFacts facts_;
   std::optional<ComparisonSet> compared_;
   std::vector<std::string> notes_;
+  bool somewhere_ = false;  // a run that was held has a file, or its record names no place
   std::optional<IncidentSettings> begun_;  // by an incident that goes on
 };
 
@@ -333,17 +355,31 @@ Result<IncidentOptions> WithIncidentPaths(IncidentOptions options) {
   return options;
 }
 
+// The folder that commands begin in by themselves is none that was given.
+IncidentGiven GivenOf(const IncidentOptions& given, const IncidentOptions& resolved) {
+  const bool url = given.drill.history.find("://") != std::string::npos;
+  std::string out = given.out.string();
+  while (out.size() > 1 && out.ends_with('/')) out.pop_back();
+  const std::string root = given.drill.places.root.string();
+  return {.history = url ? resolved.drill.history : given.drill.history,
+          .root = root == "." ? std::string() : root,
+          .policy = given.policy.string(),
+          .out = out};
+}
+
 }  // namespace
 
 Result<IncidentReport> PlanIncident(const IncidentOptions& given, Clock* clock) {
   ASSIGN_OR_RETURN(IncidentOptions options, WithIncidentPaths(given));
-  return Incident(std::move(options), clock).Plan();
+  IncidentGiven told = GivenOf(given, options);
+  return Incident(std::move(options), std::move(told), clock).Plan();
 }
 
 Result<IncidentReport> RunIncident(const IncidentOptions& given, const DrillHooks& hooks,
                                    Clock* clock) {
   ASSIGN_OR_RETURN(IncidentOptions options, WithIncidentPaths(given));
-  return Incident(std::move(options), clock).Run(hooks);
+  IncidentGiven told = GivenOf(given, options);
+  return Incident(std::move(options), std::move(told), clock).Run(hooks);
 }
 
 }  // namespace rharness

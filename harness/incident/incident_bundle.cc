@@ -73,17 +73,21 @@ class BundleWriter {
     return Add(file, std::move(what), json.Dump(2) + "\n");
   }
 
+  std::string Good() const {
+    return report_.named ? "the run that --good names" : "the last good run";
+  }
+
   Status Manifests() {
     const IncidentFacts& facts = content_.facts;
     RETURN_IF_ERROR(AddJson("manifests/run.json", "the manifest of the run", ToJson(facts.run)));
     if (!facts.good) return {};
-    return AddJson("manifests/good.json", "the manifest of the last good run", ToJson(*facts.good));
+    return AddJson("manifests/good.json", "the manifest of " + Good(), ToJson(*facts.good));
   }
 
   Status Comparison() {
     if (!content_.comparison) return {};
-    RETURN_IF_ERROR(Add("comparison/report.html", "the last good run beside the run",
-                        WriteHtml(*content_.comparison)));
+    RETURN_IF_ERROR(
+        Add("comparison/report.html", Good() + " beside the run", WriteHtml(*content_.comparison)));
     return AddJson("comparison/comparison.json", "the same for machines",
                    ToJson(*content_.comparison));
   }
@@ -123,7 +127,7 @@ class BundleWriter {
     RETURN_IF_ERROR(Add("history/run.html", "verdicts of the run, and what changed between them",
                         WriteHtml(facts.run_history, kVersion)));
     if (facts.good_history) {
-      RETURN_IF_ERROR(Add("history/good.html", "the same of the last good run",
+      RETURN_IF_ERROR(Add("history/good.html", "the same of " + Good(),
                           WriteHtml(*facts.good_history, kVersion)));
     }
     RETURN_IF_ERROR(

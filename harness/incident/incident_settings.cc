@@ -23,7 +23,8 @@ Json ToJson(const IncidentSettings& settings) {
   return Json::MakeObject({{"schema", "rharness.incident_settings/v1"},
                            {"run", settings.run},
                            {"good", settings.good},
-                           {"passed", std::move(passed)}});
+                           {"passed", std::move(passed)},
+                           {"named", settings.named}});
 }
 
 Result<IncidentSettings> LoadIncidentSettings(const std::filesystem::path& path) {
@@ -38,6 +39,7 @@ Result<IncidentSettings> LoadIncidentSettings(const std::filesystem::path& path)
     one.Read("damage", &passed->damage);
     one.Read("tampered", &passed->tampered);
   });
+  reader.ReadOptional("named", &settings.named);
   RETURN_IF_ERROR(reader.status());
   return settings;
 }

@@ -24,6 +24,7 @@ struct IncidentSettings {
   std::string run;
   std::string good;  // empty: there is none
   std::vector<PassedRun> passed;
+  bool named = false;  // by --good
 };
 
 Json ToJson(const IncidentSettings& settings);  // "rharness.incident_settings/v1"

@@ -8,7 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "harness/base/clock.h"
+#include "reports/incident_report.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -17,13 +18,13 @@ std::string WhyNotGood(const FamilyMember& member) {
   if (member.entry.retired) return fmt::format("it is retired: {}", *member.entry.retired);
   if (member.good && !member.bad) return "";
   if (member.bad) {
-    return fmt::format("drill {} called it {} on {}", member.bad->drill_id, member.bad->verdict,
-                       FormatTime(member.bad->decided));
+    return fmt::format("drill {} called it {} on {}", member.bad->drill_id,
+                       SpacedName(member.bad->verdict), FormatMinute(member.bad->decided));
   }
   return member.entry.last_verdict.empty()
              ? "no drill has judged it"
              : fmt::format("no drill could say anything of it; the last verdict is {}",
-                           member.entry.last_verdict);
+                           SpacedName(member.entry.last_verdict));
 }
 
 Result<LastGood> TakeNamed(LastGood found, const HistoryEntry& run, const std::string& named) {
@@ -71,6 +72,12 @@ Result<LastGood> ChooseLastGood(const HistoryEntry& run, std::vector<FamilyMembe
   if (named.empty()) return found;
   found.chosen.reset();
   return TakeNamed(std::move(found), run, named);
+}
+
+std::size_t NewerGood(const LastGood& found, const HistoryEntry& run) {
+  return static_cast<std::size_t>(std::ranges::count_if(found.members, [&](const auto& one) {
+    return one.good && !one.bad && !one.entry.retired && one.entry.started >= run.started;
+  }));
 }
 
 bool PassOver(const std::string& why, LastGood* found) {

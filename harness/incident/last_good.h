@@ -36,6 +36,9 @@ struct LastGood {
 Result<LastGood> ChooseLastGood(const HistoryEntry& run, std::vector<FamilyMember> members,
                                 const std::string& named);
 
+// How many good runs were not recorded before `run`: --good may take one of them.
+std::size_t NewerGood(const LastGood& found, const HistoryEntry& run);
+
 // Passes over the chosen run, for this reason, to the next older one that may be it. Where there is
 // none nothing changes, and false is returned.
 bool PassOver(const std::string& why, LastGood* found);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <set>
 
+#include "harness/incident/next_step.h"
 #include "harness/incident/runbook.h"
 #include "reports/history_summary.h"
 #include "reports/text.h"
@@ -60,15 +61,18 @@ void AddMeasures(const IncidentFacts& in, IncidentAnswer* answer) {
     answer->not_known = "what would have prevented it, since it is not known what changed";
     return;
   }
+  // Seeds of runs of one configuration differ on purpose.
+  const bool seeds = in.comparison && layers == &in.comparison->layers && SeedsAloneDiffer(in);
   bool any = false;
   for (const LayerComparison& layer : *layers) {
-    if (layer.state != LayerState::kDiffers) continue;
+    if (layer.state != LayerState::kDiffers || seeds) continue;
     any = true;
     answer->facts.push_back({std::string(MeasureOf(layer.layer)),
                              fmt::format(fmt::runtime(source), LayerName(layer.layer))});
   }
   if (!any) {
-    answer->not_known = "what would have prevented it: nothing that is recorded differs";
+    answer->not_known = "what would have prevented it: nothing that is recorded differs" +
+                        std::string(seeds ? " but the seeds" : "");
   }
 }
 

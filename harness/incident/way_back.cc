@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "harness/base/clock.h"
+#include "harness/incident/next_step.h"
+#include "reports/history_summary.h"
 #include "reports/text.h"
 #include "reports/words.h"
 
@@ -13,7 +15,7 @@ namespace rharness {
 namespace {
 
 struct FileCounts {
-  std::size_t checkpoints = 0, as_recorded = 0, changed = 0, absent = 0, not_kept = 0;
+  std::size_t checkpoints = 0, as_recorded = 0, changed = 0, absent = 0, not_kept = 0, missing = 0;
 };
 
 FileCounts CountFiles(const std::vector<IncidentFile>& files) {
@@ -23,6 +25,7 @@ FileCounts CountFiles(const std::vector<IncidentFile>& files) {
     ++counts.checkpoints;
     counts.as_recorded += file.state == "as_recorded" ? 1 : 0;
     counts.changed += file.state == "changed" ? 1 : 0;
+    counts.missing += file.state == "missing" ? 1 : 0;
     counts.not_kept += file.state == "not_kept" ? 1 : 0;
     counts.absent += file.state != "as_recorded" && file.state != "changed" ? 1 : 0;
   }
@@ -40,6 +43,12 @@ std::string FilesWords(const FileCounts& counts) {
                        Counted(counts.checkpoints, "checkpoint file"),
                        counts.checkpoints == 1 ? "is" : "are");
   }
+  if (counts.missing == counts.checkpoints) {
+    return fmt::format("its {} not found",
+                       counts.checkpoints == 1
+                           ? std::string("checkpoint file was")
+                           : fmt::format("{} checkpoint files were", counts.checkpoints));
+  }
   return fmt::format("of its {}, {} as recorded, {} changed and {} not to be had",
                      Counted(counts.checkpoints, "checkpoint file"), counts.as_recorded,
                      counts.changed, counts.absent);
@@ -47,10 +56,16 @@ std::string FilesWords(const FileCounts& counts) {
 
 std::string RollbackWords(const IncidentFacts& in, const IncidentRollback& rollback) {
   if (rollback.state == "not_run") {
-    return in.planned ? fmt::format("it would be rerun, {}, about {} s",
-                                    Counted(static_cast<std::uint64_t>(rollback.reruns), "rerun"),
-                                    FormatNumber(rollback.rerun_seconds, 3))
-                      : "it was not rerun, so that the way back is not proven";
+    if (!in.nowhere.empty()) {
+      return fmt::format("it {} rerun: {}", in.planned ? "would not be" : "was not", in.nowhere);
+    }
+    if (!in.rerun) {
+      return in.planned ? "it would not be rerun, so that the way back would not be proven"
+                        : "it was not rerun, so that the way back is not proven";
+    }
+    return fmt::format("it would be rerun, {}, about {} s",
+                       Counted(static_cast<std::uint64_t>(rollback.reruns), "rerun"),
+                       FormatNumber(rollback.rerun_seconds, 3));
   }
   if (in.rollback && in.rollback->interrupted)
     return "its rerun was interrupted, so that nothing is proven";
@@ -106,46 +121,77 @@ IncidentRollback RollbackOf(const IncidentFacts& in) {
   return rollback;
 }
 
+namespace {
+
+void TellFiles(const IncidentFacts& in, IncidentAnswer* answer) {
+  constexpr std::string_view kHashed = "its files, hashed now";
+  constexpr std::size_t kMostTold = 3;
+  answer->facts.push_back({FilesWords(CountFiles(in.files.files)), std::string(kHashed)});
+  std::size_t told = 0;
+  for (const IncidentFile& file : in.files.files) {
+    const bool gone = file.checkpoint && (file.state == "missing" || file.state == "not_read");
+    if (file.state == "changed") {
+      answer->facts.push_back(
+          {fmt::format("{} is not the recorded file: {}", file.path, file.words),
+           std::string(kHashed)});
+    } else if (gone && told++ < kMostTold) {
+      answer->facts.push_back(
+          {fmt::format("{}: {}", file.path, file.words), "its files, looked for now"});
+    }
+  }
+  for (const IncidentSignature& one : in.files.signatures) {
+    answer->facts.push_back({fmt::format("{}: {}", SpacedName(one.state), one.words), one.file});
+  }
+  if (in.files.signatures.empty())
+    answer->not_known = "who answers for them: nothing signed lies there";
+}
+
+void TellRerun(const IncidentFacts& in, const IncidentRollback& rollback, IncidentAnswer* answer) {
+  const std::string words = RollbackWords(in, rollback);
+  const std::string drill = "rollback drill " + rollback.drill_id;
+  if (in.rollback) {
+    answer->facts.push_back({words, drill});
+    if (rollback.state != "proven") return;
+    answer->facts.push_back({"what the rerun wrote lies in the work folder, drill/runs/" +
+                                 in.good->run_id + "/1/artifacts",
+                             drill});
+  } else if (!in.not_rerun.empty()) {
+    answer->facts.push_back({words, "the rollback drill, which was not begun"});
+  } else if (in.planned) {
+    answer->facts.push_back({words, "the plan of the rollback drill"});
+  } else {
+    answer->not_known += (answer->not_known.empty() ? "" : "; ") + words;
+  }
+}
+
+}  // namespace
+
 IncidentAnswer WayBack(const IncidentFacts& in, const IncidentRollback& rollback) {
   IncidentAnswer answer{
       "way_back", "Which run is the last good one, and does it reproduce today?", {}, {}};
+  if (in.newer_good > 0) {
+    answer.facts.push_back(
+        {fmt::format("{} of the family {} newer than {}: --good may name {}",
+                     Counted(in.newer_good, "good run"), in.newer_good == 1 ? "is" : "are",
+                     in.run.run_id, in.newer_good == 1 ? "it" : "one"),
+         "history: last verdicts of the family"});
+  }
   if (!in.good) {
     answer.not_known = "no run of the family can be gone back to: " + WhyNone(in);
     return answer;
   }
   const FamilyMember& member = in.found.members.at(*in.found.chosen);
-  answer.facts.push_back({fmt::format("{} is the run to go back to: recorded {}, {} on {}",
-                                      in.good->run_id, FormatMinute(in.good->started),
-                                      member.good->verdict, FormatMinute(member.good->decided)),
-                          "history: verdict of drill " + member.good->drill_id});
+  answer.facts.push_back(
+      {fmt::format("{} is the run to go back to{}: recorded {}, {} on {}", in.good->run_id,
+                   in.named ? ", which --good names" : "", FormatMinute(in.good->started),
+                   SpacedName(member.good->verdict), FormatMinute(member.good->decided)),
+       "history: verdict of drill " + member.good->drill_id});
   for (const PassedRun& one : in.passed) {
     answer.facts.push_back({fmt::format("{} is newer and good, but {}", one.run_id, one.damage),
                             "its files, hashed now"});
   }
-  answer.facts.push_back({FilesWords(CountFiles(in.files.files)), "its files, hashed now"});
-  for (const IncidentFile& file : in.files.files) {
-    if (file.state != "changed") continue;
-    answer.facts.push_back({fmt::format("{} is not the recorded file: {}", file.path, file.words),
-                            "its files, hashed now"});
-  }
-  for (const IncidentSignature& one : in.files.signatures) {
-    answer.facts.push_back({fmt::format("{}: {}", one.state, one.words), one.file});
-  }
-  if (in.files.signatures.empty())
-    answer.not_known = "who answers for them: nothing signed lies there";
-  const std::string words = RollbackWords(in, rollback);
-  if (in.rollback) {
-    answer.facts.push_back({words, "rollback drill " + rollback.drill_id});
-    if (rollback.state == "proven") {
-      answer.facts.push_back({"what the rerun wrote lies in the work folder, drill/runs/" +
-                                  in.good->run_id + "/1/artifacts",
-                              "rollback drill " + rollback.drill_id});
-    }
-  } else if (!in.not_rerun.empty()) {
-    answer.facts.push_back({words, "the rollback drill, which was not begun"});
-  } else {
-    answer.not_known += (answer.not_known.empty() ? "" : "; ") + words;
-  }
+  TellFiles(in, &answer);
+  TellRerun(in, rollback, &answer);
   return answer;
 }
 
@@ -158,19 +204,37 @@ int ExitCodeOfIncident(const IncidentFacts& in, const IncidentRollback& rollback
   return rollback.state == "failed" ? 4 : 3;
 }
 
-std::string HeadlineOf(const IncidentFacts& in, const IncidentRollback& rollback) {
-  if (!in.good) {
-    return fmt::format("No run of the family of {} can be gone back to: {}.", in.run.run_id,
-                       WhyNone(in));
-  }
+namespace {
+
+// Of a run that is good: that comes first.
+std::string NotBad(const IncidentFacts& in) {
+  const RunOutlook outlook = Summarize(in.run_history);
+  return fmt::format(
+      "{} is not bad: its last verdict is {}; nothing went bad that the history knows of",
+      in.run.run_id, VerdictLabel(in.run_history.verdicts.at(*outlook.last_good).verdict));
+}
+
+std::string GoodOfHeadline(const IncidentFacts& in) {
+  if (in.named) return fmt::format("{} is the run that --good names", in.good->run_id);
   std::string text =
       fmt::format("{} is the last good run before {}", in.good->run_id, in.run.run_id);
-  if (!in.passed.empty()) {
-    text += fmt::format(
-        " whose files are whole ({} is newer, but {}{})", in.passed.front().run_id,
-        in.passed.front().damage,
-        in.passed.size() > 1 ? fmt::format(", and so on for {} more", in.passed.size() - 1) : "");
+  if (in.passed.empty()) return text;
+  return text + fmt::format(" whose files are whole ({} is newer, but {}{})",
+                            in.passed.front().run_id, in.passed.front().damage,
+                            in.passed.size() > 1
+                                ? fmt::format(", and so on for {} more", in.passed.size() - 1)
+                                : "");
+}
+
+}  // namespace
+
+std::string HeadlineOf(const IncidentFacts& in, const IncidentRollback& rollback) {
+  const std::string not_bad = RunIsGood(in) ? NotBad(in) + ". " : std::string();
+  if (!in.good) {
+    return fmt::format("{}No run of the family of {} can be gone back to: {}.", not_bad,
+                       in.run.run_id, WhyNone(in));
   }
+  std::string text = GoodOfHeadline(in);
   if (in.files.tampered) {
     text += ", and " + in.files.damage;
   } else {
@@ -178,54 +242,7 @@ std::string HeadlineOf(const IncidentFacts& in, const IncidentRollback& rollback
   }
   std::string words = RollbackWords(in, rollback);
   while (words.ends_with('.')) words.pop_back();
-  return fmt::format("{}; {}.", text, words);
-}
-
-std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
-  if (!in.good) {
-    const auto never = std::ranges::find_if(in.found.members, [](const FamilyMember& one) {
-      return one.entry.last_verdict.empty() && !one.entry.retired;
-    });
-    if (never != in.found.members.end()) {
-      return fmt::format("drill {}: rharness drill --history URL --select 'run_id = {}' --out DIR",
-                         never->entry.run_id, never->entry.run_id);
-    }
-    return fmt::format(
-        "look for what made them drift: rharness isolate {} --history URL --against "
-        "DIR --out why",
-        in.run.run_id);
-  }
-  if (in.files.tampered) {
-    return "do not go back to these files: find out who changed them; what the rollback rerun "
-           "wrote is compared with the record by rharness compare";
-  }
-  if (rollback.state == "proven") {
-    std::string damaged;
-    for (const PassedRun& one : in.passed) {
-      if (one.tampered) damaged = fmt::format("find out who changed the files of {}, ", one.run_id);
-    }
-    return fmt::format(
-        "go back to {}, {}then look for the cause: rharness isolate {} --history URL "
-        "--against DIR --out why",
-        in.good->run_id, damaged, in.run.run_id);
-  }
-  if (rollback.state == "refuted") {
-    return fmt::format(
-        "what reruns of {} differ in is of where they run, not of {}: rharness "
-        "isolate {} --history URL --against DIR --out why",
-        in.good->run_id, in.run.run_id, in.good->run_id);
-  }
-  if (rollback.state == "not_run") {
-    return fmt::format("prove the way back: rharness incident {} --history URL --out DIR",
-                       in.run.run_id);
-  }
-  if (!in.not_rerun.empty()) {
-    return fmt::format(
-        "mend what keeps it from being rerun, then again into another folder: "
-        "rharness incident {} --history URL --out DIR",
-        in.run.run_id);
-  }
-  return "see rollback/report.html for why nothing is shown, and rerun";
+  return fmt::format("{}{}; {}.", not_bad, text, words);
 }
 
 }  // namespace rharness

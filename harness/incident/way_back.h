@@ -20,7 +20,6 @@ IncidentAnswer WayBack(const IncidentFacts& facts, const IncidentRollback& rollb
 // Files or signatures that are not what they were go before everything else.
 int ExitCodeOfIncident(const IncidentFacts& facts, const IncidentRollback& rollback);
 std::string HeadlineOf(const IncidentFacts& facts, const IncidentRollback& rollback);
-std::string NextOf(const IncidentFacts& facts, const IncidentRollback& rollback);
 
 }  // namespace rharness
 

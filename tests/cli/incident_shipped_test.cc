@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kTrainer[] = RHARNESS_BIN_DIR "/digits_portable";
 
@@ -58,6 +59,12 @@ TEST_F(ShippedIncident, GoesBackToTheRunBeforeTheOneWhoseSeedIsNotPassedOn) {
   EXPECT_THAT(told.Find("answers")->Dump(), HasSubstr("determinism_violation"));
   EXPECT_THAT(told.Find("comparison")->Dump(), HasSubstr("seed"));  // between 02 and 03
   EXPECT_TRUE(fs::exists(At("inc/runbook/determinism_violation.html")));
+  // Nothing that is recorded differs: there is nothing to isolate.
+  const std::string next = told.Find("next")->AsString();
+  EXPECT_THAT(next, HasSubstr("rharness drill --history runs.db --root " RHARNESS_SOURCE_DIR
+                              " --select 'run_id = digits_portable-03' --reruns 5"));
+  EXPECT_THAT(next, HasSubstr("rharness isolate --when inc/manifests/run.json"));
+  EXPECT_THAT(told.Find("answers")->Dump(), HasSubstr("their seeds alone differ"));
 }
 
 TEST_F(ShippedIncident, SaysSoWhereTheFilesThatAreNamedAreOfNoGoodRun) {
@@ -67,6 +74,33 @@ TEST_F(ShippedIncident, SaysSoWhereTheFilesThatAreNamedAreOfNoGoodRun) {
   EXPECT_EQ(Told("inc").Find("good")->Find("run_id")->AsString(), "digits_portable-02");
   EXPECT_THAT(Told("inc").Find("notes")->Dump(), HasSubstr("of none of the 2 good runs"));
   EXPECT_EQ(IncidentInto("none", {"--no-rerun", "--artifacts", "nowhere"}).outcome.exit_code, 2);
+}
+
+TEST_F(ShippedIncident, RerunsNothingWhereNoFileOfAGoodRunIsFoundAndNoRootIsGiven) {
+  const ProcessResult result =
+      Run({kRharness, "incident", "digits_portable-03", "--history", "runs.db", "--out", "inc"});
+  EXPECT_EQ(result.outcome.exit_code, 3) << result.stdout_text << result.stderr_text;
+  const Json told = Told("inc");
+  const std::string headline = told.Find("headline")->AsString();
+  EXPECT_THAT(headline, HasSubstr("checkpoint file was not found"));
+  EXPECT_THAT(headline, HasSubstr("no --root was given"));
+  EXPECT_THAT(headline, HasSubstr(At("").string()));  // where it looked
+  EXPECT_THAT(told.Find("next")->AsString(), HasSubstr("--root DIR --out OTHER"));
+  EXPECT_EQ(told.Find("rollback")->Find("state")->AsString(), "not_run");
+  EXPECT_THAT(
+      Run({kRharness, "history", "show", "--history", "runs.db", "digits_portable-02"}).stdout_text,
+      Not(HasSubstr("rollback")));
+}
+
+TEST_F(ShippedIncident, SaysFirstThatARunIsNotBad) {
+  const ProcessResult result =
+      Run({kRharness, "incident", "digits_portable-02", "--history", "runs.db", "--root",
+           RHARNESS_SOURCE_DIR, "--no-rerun", "--out", "inc"});
+  EXPECT_EQ(result.outcome.exit_code, 3) << result.stdout_text << result.stderr_text;
+  EXPECT_THAT(
+      Told("inc").Find("headline")->AsString(),
+      HasSubstr("digits_portable-02 is not bad: its last verdict is identical; nothing went bad"));
+  EXPECT_THAT(Told("inc").Find("next")->AsString(), HasSubstr("nothing to do"));
 }
 
 }  // namespace

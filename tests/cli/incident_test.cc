@@ -161,6 +161,8 @@ TEST_F(IncidentProgram, PlansWithoutATraceAndProvesNothingWithoutARerun) {
   const ProcessResult plan = IncidentOf("c", {"--dry-run"});
   EXPECT_EQ(plan.outcome.exit_code, 0) << plan.stderr_text;
   EXPECT_THAT(plan.stdout_text, HasSubstr("it would be rerun, 1 rerun"));
+  EXPECT_THAT(plan.stdout_text, Not(HasSubstr("no good run to compare with")));
+  EXPECT_THAT(plan.stdout_text, HasSubstr("rharness incident c --history runs.db --out inc"));
   EXPECT_FALSE(fs::exists(At("inc")));
   EXPECT_FALSE(fs::exists(At("inc.work")));
   const ProcessResult without = IncidentOf("c", {"--no-rerun"});
@@ -196,7 +198,7 @@ TEST_F(IncidentProgram, ShowsNothingWhereTheRollbackCannotBeCarriedOutAsRecorded
   EXPECT_EQ(other.outcome.exit_code, 3) << other.stdout_text << other.stderr_text;
   EXPECT_THAT(Text(Told(), "headline"), HasSubstr("'value' is not the recorded one"));
   EXPECT_THAT(Text(Told(), "rollback"), HasSubstr(R"("state":"open")"));
-  EXPECT_THAT(History("a"), HasSubstr("rollback: not_judged on"));
+  EXPECT_THAT(History("a"), HasSubstr("rollback: not judged on"));
   EXPECT_EQ(Text(Objectives(), "rollbacks"), "0");
   EXPECT_EQ(Text(Objectives(), "rollbacks_open"), "1");
 }
@@ -244,6 +246,7 @@ TEST_F(IncidentProgram, PassesOverDamagedFilesToTheNextOlderRun) {
   const ProcessResult named = IncidentOf("c", {"--good", "b", "--no-rerun", "--out", "named"});
   EXPECT_EQ(named.outcome.exit_code, 5) << named.stderr_text;
   EXPECT_EQ(Told("named").Find("good")->Find("run_id")->AsString(), "b");
+  EXPECT_THAT(Text(Told("named"), "headline"), HasSubstr("b is the run that --good names"));
   // What is gone was not tampered with.
   fs::remove(kept);
   const ProcessResult gone = IncidentOf("c", {"--out", "gone"});

@@ -60,6 +60,7 @@ TEST(LastGood, IsTheNewestThatWasRecordedBeforeAndStillReproduces) {
   EXPECT_THAT(WhyNot(*found, "later"), HasSubstr("not recorded before x"));
   EXPECT_THAT(WhyNot(*found, "old"), HasSubstr("an older one"));
   EXPECT_EQ(WhyNot(*found, "newer"), "");
+  EXPECT_EQ(NewerGood(*found, Entry("x", 10)), 1U);
 }
 
 TEST(LastGood, IsNoneOfRunsThatAreRetiredNeverDrilledOrUndecided) {
@@ -67,11 +68,13 @@ TEST(LastGood, IsNoneOfRunsThatAreRetiredNeverDrilledOrUndecided) {
   retired.entry.retired = "no rights";
   FamilyMember never{Entry("never", 2, ""), {}, {}, {}};
   FamilyMember lost{Entry("lost", 3, "infra"), {}, {}, {}};
-  const auto found = ChooseLastGood(Entry("x", 10), {retired, never, lost}, "");
+  FamilyMember other{Entry("other", 4, "not_comparable"), {}, Said("other", "not_comparable"), {}};
+  const auto found = ChooseLastGood(Entry("x", 10), {retired, never, lost, other}, "");
   EXPECT_EQ(ChosenOf(found), "none");
   EXPECT_THAT(WhyNot(*found, "retired"), HasSubstr("no rights"));
   EXPECT_THAT(WhyNot(*found, "never"), HasSubstr("no drill has judged it"));
   EXPECT_THAT(WhyNot(*found, "lost"), HasSubstr("infra"));
+  EXPECT_THAT(WhyNot(*found, "other"), HasSubstr("called it not comparable on 1970-02-20 00:00"));
   EXPECT_EQ(ChosenOf(ChooseLastGood(Entry("x", 10), {}, "")), "none");
 }
 

@@ -73,6 +73,14 @@ TEST(IncidentHtml, IsAWholePageThatNoNameBreaks) {
   EXPECT_THAT(page, HasSubstr("href=\"./runbook/bits_differ.html\""));
   EXPECT_THAT(page, HasSubstr("href=\"./comparison/report.html\""));
   EXPECT_THAT(page, HasSubstr("<b>Not known:</b> anything"));
+  IncidentReport kept = Rich();
+  kept.files.front().state = "as_recorded";
+  kept.candidates.back().verdict = "not_comparable";
+  kept.named = true;
+  EXPECT_THAT(WriteHtml(kept), HasSubstr("as recorded"));
+  EXPECT_THAT(WriteHtml(kept), HasSubstr("not comparable"));
+  EXPECT_THAT(WriteHtml(kept), HasSubstr("The run that --good names"));
+  EXPECT_THAT(WriteHtml(kept), Not(HasSubstr("The last good run")));
 }
 
 TEST(IncidentTerminal, FitsTheColumnsAndForgesNoLine) {
@@ -100,6 +108,8 @@ TEST(RunbookPage, IsAWholePageWithItsCommandsAsCode) {
   EXPECT_EQ(CheckHtml(html).error, "");
   EXPECT_THAT(html, HasSubstr("<code>rharness compare A B</code>"));
   EXPECT_THAT(html, HasSubstr("look &lt;here&gt;"));
+  EXPECT_THAT(html, HasSubstr(">Bits differ. So they do.</p>"));
+  EXPECT_THAT(html, Not(HasSubstr("Next:")));  // what it means is no step
   EXPECT_EQ(CheckHtml(WriteRunbookIndex({page}, "1.2")).error, "");
   EXPECT_THAT(WriteMarkdown(page, "1.2"), HasSubstr("**How to check.** look <here>\n"));
   EXPECT_THAT(WriteMarkdown(page, "1.2"), HasSubstr("rharness 1.2"));

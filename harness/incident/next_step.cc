@@ -1,0 +1,159 @@
+// The next command, with what is known filled in; see next_step.h.
+#include "harness/incident/next_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/history_summary.h"
+
+namespace rharness {
+namespace {
+
+// `--history H --root R`, as they were given.
+std::string PlaceWords(const IncidentFacts& in) {
+  std::string text = " --history " + ShellWord(in.given.history);
+  if (!in.given.root.empty()) text += " --root " + ShellWord(in.given.root);
+  return text;
+}
+
+std::string IncidentAgain(const IncidentFacts& in) {
+  std::string text = fmt::format("rharness incident {}{}", in.run.run_id, PlaceWords(in));
+  if (!in.given.policy.empty()) text += " --policy " + ShellWord(in.given.policy);
+  return text;
+}
+
+std::string IsolateCommand(const IncidentFacts& in, const std::string& run,
+                           const std::string& against) {
+  return fmt::format("rharness isolate {}{} --against {} --out why", run, PlaceWords(in),
+                     ShellWord(against));
+}
+
+std::string DrillCommand(const IncidentFacts& in, const std::string& run, std::string_view more) {
+  return fmt::format("rharness drill{} --select 'run_id = {}'{} --out drill-{}", PlaceWords(in),
+                     run, more, run);
+}
+
+// `since`: why there is nothing to put back.
+std::string RerunMore(const IncidentFacts& in, std::string_view since) {
+  const std::string& run = in.run.run_id;
+  std::string text =
+      fmt::format("rerun {} several times and see whether the reruns agree, since {}: {}", run,
+                  since, DrillCommand(in, run, " --reruns 5"));
+  if (in.planned) return text;  // there is no bundle
+  return text + fmt::format(
+                    "; and see where a rerun parts from the record: rharness isolate --when {} "
+                    "--against {}{} --out where",
+                    ShellWord(in.given.out + "/manifests/run.json"),
+                    fmt::format("drill-{}/runs/{}/1", run, run),
+                    in.given.root.empty() ? std::string() : " --root " + ShellWord(in.given.root));
+}
+
+// What made the run drift: between two of its drills, or else between the good run and this one.
+std::string LookForCause(const IncidentFacts& in) {
+  const RunOutlook outlook = Summarize(in.run_history);
+  const VerdictChange* broke = outlook.broke ? &in.run_history.changes.at(*outlook.broke) : nullptr;
+  const bool turned = broke != nullptr && broke->known;
+  if (turned && WordsOf(broke->layers).empty()) {
+    return RerunMore(
+        in, "nothing that is recorded differs between its last good drill and the first bad one");
+  }
+  if (!turned && SeedsAloneDiffer(in)) {
+    return RerunMore(in, "nothing but the seeds differs from " + in.good->run_id);
+  }
+  if (!turned && in.comparison && WordsOf(in.comparison->layers).empty()) {
+    return RerunMore(in, "nothing that is recorded differs from " + in.good->run_id);
+  }
+  if (!turned && in.comparison) {
+    return "look for the cause: " +
+           IsolateCommand(in, in.good->run_id, in.given.out + "/manifests/run.json");
+  }
+  if (in.run_history.verdicts.empty()) return "drill it: " + DrillCommand(in, in.run.run_id, "");
+  // The history keeps no drill's folder.
+  const HistoryVerdict& bad =
+      in.run_history.verdicts.at(outlook.first_bad.value_or(in.run_history.verdicts.size() - 1));
+  return fmt::format("look for the cause: {}, where FOLDER is that of drill {}",
+                     IsolateCommand(in, in.run.run_id, "FOLDER"), bad.drill_id);
+}
+
+std::string NextWithoutGood(const IncidentFacts& in) {
+  const auto never = std::ranges::find_if(in.found.members, [](const FamilyMember& one) {
+    return one.entry.last_verdict.empty() && !one.entry.retired;
+  });
+  if (never == in.found.members.end()) return LookForCause(in);
+  return fmt::format("drill {}: {}", never->entry.run_id,
+                     DrillCommand(in, never->entry.run_id, ""));
+}
+
+std::string NextOfProven(const IncidentFacts& in) {
+  std::string damaged;
+  for (const PassedRun& one : in.passed) {
+    if (one.tampered) damaged = fmt::format("find out who changed the files of {}, ", one.run_id);
+  }
+  return fmt::format("go back to {}, {}then {}", in.good->run_id, damaged, LookForCause(in));
+}
+
+}  // namespace
+
+std::string ShellWord(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,";
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return std::string(text);
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+bool RunIsGood(const IncidentFacts& in) {
+  const RunOutlook outlook = Summarize(in.run_history);
+  return outlook.last_good && !outlook.first_bad;
+}
+
+bool SeedsAloneDiffer(const IncidentFacts& in) {
+  if (!in.good || !in.comparison) return false;
+  if (ConfigurationKey(*in.good) != ConfigurationKey(in.run)) return false;
+  bool any = false;
+  for (const LayerComparison& layer : in.comparison->layers) {
+    for (const FactDifference& one : layer.differences) {
+      const bool seed = one.key.starts_with("seed.") || one.key.starts_with("seed_set.");
+      // Seeds in these are no part of the configuration; all else is, and is equal.
+      const bool asked = one.key.starts_with("command") || one.key.starts_with("hyperparameter");
+      if (!seed && !asked) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
+  if (in.good && in.files.tampered) {
+    return "do not go back to these files: find out who changed them; what the rollback rerun "
+           "wrote is compared with the record by rharness compare";
+  }
+  if (RunIsGood(in)) {
+    return fmt::format("nothing to do for {}: name the run that went bad, if it is another one",
+                       in.run.run_id);
+  }
+  if (!in.good) return NextWithoutGood(in);
+  if (rollback.state == "proven") return NextOfProven(in);
+  if (rollback.state == "refuted") {
+    return fmt::format("what reruns of {} differ in is of where they run, not of {}: {}",
+                       in.good->run_id, in.run.run_id,
+                       IsolateCommand(in, in.good->run_id, in.given.out + ".work/drill"));
+  }
+  if (!in.nowhere.empty()) {
+    return "say where the files lie, by --root or --artifacts, into another folder: " +
+           IncidentAgain(in) + (in.given.root.empty() ? " --root DIR" : "") + " --out OTHER";
+  }
+  if (rollback.state == "not_run") {
+    return fmt::format("prove the way back: {} --out {}", IncidentAgain(in),
+                       in.planned ? ShellWord(in.given.out) : "OTHER");
+  }
+  if (!in.not_rerun.empty()) {
+    return "mend what keeps it from being rerun, then again into another folder: " +
+           IncidentAgain(in) + " --out OTHER";
+  }
+  return "see rollback/report.html for why nothing is shown, and rerun";
+}
+
+}  // namespace rharness

@@ -1,0 +1,28 @@
+// What to do next of an incident: a command that can be run as it stands, or one sentence.
+//
+// Role: pure; a part of answers.h.
+#ifndef RHARNESS_HARNESS_INCIDENT_NEXT_STEP_H_
+#define RHARNESS_HARNESS_INCIDENT_NEXT_STEP_H_
+
+#include <string>
+#include <string_view>
+
+#include "harness/incident/answers.h"
+#include "reports/incident_report.h"
+
+namespace rharness {
+
+// As a shell takes it for one word.
+std::string ShellWord(std::string_view text);
+
+// The last verdict that says something of the run is a good one: it did not go bad.
+bool RunIsGood(const IncidentFacts& facts);
+
+// The two runs are of one configuration, and nothing but their seeds differs between their records.
+bool SeedsAloneDiffer(const IncidentFacts& facts);
+
+std::string NextOf(const IncidentFacts& facts, const IncidentRollback& rollback);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_INCIDENT_NEXT_STEP_H_
