@@ -42,6 +42,19 @@ std::string SchemaOf(const HeldFolder& root, const fs::path& path, const OpenedF
   return schema != nullptr && schema->kind() == Json::Kind::kString ? schema->AsString() : "";
 }
 
+// By how it begins: what no rule may delete, whatever its name is and whoever asks.
+std::string WhatBegins(std::string_view head) {
+  const auto holds = [&](std::string_view word) { return head.find(word) != head.npos; };
+  if (head.starts_with("SQLite format 3")) return "a database";
+  if (holds("-----BEGIN ")) return "a key or a certificate";
+  if (holds("\"payloadType\"") || holds("\"dsseEnvelope\"")) return "a signed statement";
+  if (holds("\"accepted_by\"")) return "a baseline";
+  if (holds("public_key:")) return "a trust policy";
+  const auto first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const bool json = first != head.npos && (head[first] == '{' || head[first] == '[');
+  return json && holds("\"rharness.") ? "a record of rharness" : "";
+}
+
 }  // namespace
 
 OwnFiles::OwnFiles(const std::set<fs::path>& named) {
@@ -65,10 +78,14 @@ Result<std::string> OwnFiles::What(const HeldFolder& root, const fs::path& path)
     }
     if (at.empty()) break;
   }
+  if (root.OpenFile(path.parent_path() / "entries.jsonl").ok() &&
+      root.OpenFile(path.parent_path() / "nodes").ok()) {
+    return std::string("a file of an audit log");
+  }
   const std::string name = path.filename().string();
   if (name.ends_with(".intoto.jsonl")) return std::string("a signed statement");
   const std::string schema = SchemaOf(root, path, file);
-  if (!schema.starts_with(kOurs)) return std::string();
+  if (!schema.starts_with(kOurs)) return WhatBegins(Head(file.descriptor.get(), kHeadBytes));
   return fmt::format("a record of rharness ({})", schema.substr(0, 100));
 }
 
