@@ -99,10 +99,11 @@ std::string AuditEntrySection(const AuditReport& report) {
                                                                               : "identical";
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"State\"><span "
-        "class=\"b\">{}</span></td><td data-l=\"What\">{} {}</td><td data-l=\"SHA-256\">{}</td><td "
+        "class=\"b\">{}</span></td><td data-l=\"What\">{} <code>{}</code></td><td "
+        "data-l=\"SHA-256\">{}</td><td "
         "data-l=\"Entered\">{}</td><td data-l=\"Under a head\">{}</td></tr>\n",
         kind, EntryPlace(row), AuditStateWords(row.state), HtmlText(row.kind, 40),
-        HtmlText(row.name, 300), HtmlCode(row.sha256),
+        HtmlText(row.name, 300), HtmlCode(row.sha256.substr(0, 16)),
         row.entered ? FormatMinute(*row.entered) : std::string("-"),
         row.signed_over ? "yes" : "no");
   }
@@ -125,7 +126,7 @@ std::string WriteHtml(const AuditReport& report) {
   out += HtmlTop({.page_class = page,
                   .eyebrow_html = fmt::format("Audit · {}", FormatMinute(report.at)),
                   .answer = report.headline,
-                  .next_html = HtmlText(report.next, 600),
+                  .next_html = report.next.empty() ? "nothing to do" : HtmlText(report.next, 600),
                   .skip_id = "made",
                   .skip_words = "Skip to how it was made"});
   out += HtmlNotes(report.notes);

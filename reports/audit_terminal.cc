@@ -11,14 +11,23 @@ namespace rharness {
 namespace {
 
 constexpr int kLeastAuditColumns = 40;
-constexpr int kAuditNameColumns = 16;
+constexpr int kLeastNameColumns = 16;
+constexpr int kMostNameColumns = 28;
+
+// Of the names: as wide as the longest is, where half of the columns are left for the values.
+int AuditNameColumns(const std::vector<AuditFact>& facts, int columns) {
+  int wide = kLeastNameColumns;
+  for (const AuditFact& fact : facts) {
+    wide = std::max(wide, DisplayWidth(SafeText(fact.name, 100)) + 1);
+  }
+  return std::min({wide, kMostNameColumns, std::max(kLeastNameColumns, columns / 2)});
+}
 
 // "name   value", the value wrapped behind its column.
-std::string AuditPair(std::string_view name, const std::string& value, int columns) {
-  const std::string text = Wrapped(SafeText(value, 600), columns, kAuditNameColumns);
-  std::string label =
-      Padded(ElideEnd(SafeText(name, 100), kAuditNameColumns - 1), kAuditNameColumns);
-  return label + text.substr(std::min<std::size_t>(text.size(), kAuditNameColumns));
+std::string AuditPair(const AuditFact& fact, int wide, int columns) {
+  const std::string text = Wrapped(SafeText(fact.value, 600), columns, wide);
+  const std::string label = Padded(ElideEnd(SafeText(fact.name, 100), wide - 1), wide);
+  return label + text.substr(std::min(text.size(), static_cast<std::size_t>(wide)));
 }
 
 std::string AuditHeading(std::string_view title) { return fmt::format("\n{}\n", title); }
@@ -76,7 +85,8 @@ std::string WriteTerminal(const AuditReport& report, int columns, bool color) {
   columns = std::max(columns, kLeastAuditColumns);
   std::string out = Wrapped(SafeText(report.headline, 1000), columns);
   out += AuditHeading("HOW IT WAS MADE, AND FROM WHAT");
-  for (const AuditFact& fact : report.made) out += AuditPair(fact.name, fact.value, columns);
+  const int wide = AuditNameColumns(report.made, columns);
+  for (const AuditFact& fact : report.made) out += AuditPair(fact, wide, columns);
   out += AuditVerdictLines(report, columns, color);
   out += AuditHeading("EXCEPTIONS");
   for (const AuditException& one : report.exceptions) {

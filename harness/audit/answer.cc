@@ -210,6 +210,16 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report) {
   return {};
 }
 
+// "Ada (asked 2026-06-01) and Bob (approved 2026-06-02)"; empty of one that nobody signed.
+std::string RetiringPeople(const HistoryEntry& entry) {
+  if (!entry.retirement) return "";
+  constexpr std::size_t kDay = 10;
+  const SignedRetirement& by = *entry.retirement;
+  return fmt::format("{} (asked {}) and {} (approved {})", by.asked_by,
+                     FormatTime(by.asked).substr(0, kDay), by.approved_by,
+                     FormatTime(by.approved).substr(0, kDay));
+}
+
 void Conclude(AuditReport* report) {
   const auto count = [&](auto is) {
     return static_cast<std::uint64_t>(std::ranges::count_if(report->entries, is));
@@ -245,9 +255,9 @@ void Conclude(AuditReport* report) {
         "find out who changed it: `rharness audit verify` with a head that was kept says "
         "what else was";
   } else if (missing > 0) {
-    report->next =
-        fmt::format("{} about it not in the log yet: `rharness audit append`",
-                    missing == 1 ? "1 record is" : fmt::format("{} records are", missing));
+    report->next = fmt::format(
+        "{} not in the log yet: `rharness audit append`",
+        missing == 1 ? "1 record about it is" : fmt::format("{} records about it are", missing));
   }
 }
 
@@ -273,8 +283,10 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
                                .reasons = one->reasons});
   }
   if (entry.retired) {
-    report.exceptions.push_back(
-        {.kind = "retirement", .about = entry.run_id, .reason = *entry.retired, .signed_by = {}});
+    report.exceptions.push_back({.kind = "retirement",
+                                 .about = entry.run_id,
+                                 .reason = *entry.retired,
+                                 .signed_by = RetiringPeople(entry)});
   }
   RETURN_IF_ERROR(AddExceptions(request, manifest, &report));
   RETURN_IF_ERROR(AddStatements(request, &report));

@@ -149,6 +149,18 @@ Result<std::string> AddHead(const LogView& log, const TreeHead& head, Signer* si
   return line;
 }
 
+// A head that its reader's policy refuses would make every later look at the log end so.
+Status HoldSignerToTrust(const AppendRequest& request, const SizedRoot& tree, WallTime time) {
+  if (request.signer == nullptr || request.trust == nullptr) return {};
+  const SizedRoot some{std::max<std::uint64_t>(tree.size, 1), tree.root};
+  ASSIGN_OR_RETURN(const std::string line, SignTreeHead({some, time}, request.signer));
+  const auto verified = VerifyTreeHead(line, "--key", *request.trust, time);
+  if (verified.ok()) return {};
+  return IntegrityError(
+      "may not sign heads of this log, and nothing was entered: " + verified.error().message,
+      "--key");
+}
+
 struct Growth {
   std::vector<HeldRecord> records;
   WallTime time{};
@@ -159,6 +171,9 @@ Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedL
                       const Growth& growth) {
   Appended done{.added = growth.records.size()};
   ASSIGN_OR_RETURN(TreeGrower tree, TreeGrower::Resume(&log->nodes, checked.tree.size));
+  for (const HeldRecord& record : growth.records) {  // before anything is begun
+    RETURN_IF_ERROR(LineOf(record, 0, growth.time));
+  }
   if (!growth.records.empty()) {
     RETURN_IF_ERROR(
         WriteAppendStart(log->folder, {log->entries.count(), log->entries.whole_bytes()}));
@@ -195,6 +210,7 @@ Result<Appended> AppendToLog(const AppendRequest& request, AppendSource* source,
     growth.time = std::max(growth.time, last);
   }
   if (!checked.heads.empty()) growth.time = std::max(growth.time, checked.heads.back().head.time);
+  RETURN_IF_ERROR(HoldSignerToTrust(request, checked.tree, growth.time));
   ASSIGN_OR_RETURN(Appended done, Grow(request, &log, checked, growth));
   done.mended = mended;
   return done;

@@ -23,7 +23,7 @@ namespace rharness {
 struct AppendRequest {
   std::filesystem::path folder;        // made where it is missing
   Signer* signer = nullptr;            // nullptr: no head is signed
-  const TrustPolicy* trust = nullptr;  // who may have signed the heads that are there
+  const TrustPolicy* trust = nullptr;  // who may sign heads: those that are there, and this one
   Clock* clock = nullptr;
   Seconds wait{60};  // for another process that is adding
 };

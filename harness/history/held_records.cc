@@ -270,7 +270,7 @@ class HeldReader {
 
   soci::session& sql_;
   std::string from_;
-  std::string to_ = "~";  // behind every letter, digit, '.', '_' and '-'
+  std::string to_ = "\xF4\x8F\xBF\xBF";  // behind every text but of its own first letter
   std::vector<HeldRecord>* out_;
 };
 
@@ -281,7 +281,11 @@ constexpr char kOtherStanding[] =
     "OR s.family <> r.family OR s.started_ms <> r.started_ms OR s.retired <> (SELECT COUNT(*) FROM "
     "retirements t WHERE t.run_id = r.run_id) OR s.last_verdict <> COALESCE((SELECT v.verdict FROM "
     "verdicts v JOIN drills d ON d.drill_id = v.drill_id WHERE v.run_id = r.run_id ORDER BY "
-    "d.sequence DESC LIMIT 1), '') ORDER BY r.run_id LIMIT 1";
+    "d.sequence DESC LIMIT 1), '') OR (s.verified_ms IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "
+    "verdicts v WHERE v.run_id = r.run_id AND v.decided_ms = s.verified_ms AND v.verdict IN "
+    "('identical', 'equivalent', 'drifted'))) OR (s.judged_ms IS NOT NULL AND NOT EXISTS (SELECT 1 "
+    "FROM verdicts v WHERE v.run_id = r.run_id AND v.decided_ms = s.judged_ms)) ORDER BY r.run_id "
+    "LIMIT 1";
 
 }  // namespace
 

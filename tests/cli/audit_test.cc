@@ -197,6 +197,20 @@ TEST_F(AuditVerb, AnswersHowARunWasMadeAndWhetherThatIsWhatWasEntered) {
   EXPECT_THAT(changed.stdout_text, HasSubstr("CHANGED"));
 }
 
+TEST_F(AuditVerb, SignsNoHeadThatItsPolicyRefuses) {
+  Retire("b");
+  const std::string heads = Read(At(LogFile("heads.jsonl")));
+  const std::size_t entries = Entries().size();
+  const ProcessResult refused = Append({"--trust", "trust.yaml"}, "bob.pem");
+  EXPECT_EQ(refused.outcome.exit_code, 5) << refused.stdout_text;
+  EXPECT_THAT(refused.stderr_text, HasSubstr("may not sign heads of this log"));
+  EXPECT_EQ(Read(At(LogFile("heads.jsonl"))), heads);
+  EXPECT_EQ(Entries().size(), entries);
+  Must(Append({"--trust", "trust.yaml"}));
+  EXPECT_GT(Entries().size(), entries);
+  Must(Verify({"--complete"}));
+}
+
 TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
   Write("value", "0.75");
   Must(Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "again", "--select",

@@ -1,4 +1,5 @@
 // A digest of every record: the same in a file and on a server, and another one where a column is.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -173,6 +174,19 @@ TEST_P(HeldRecordsTest, TellWhereWhatIsDerivedSaysOtherwise) {
   ASSERT_TRUE(derived_.has_value());
   EXPECT_EQ(derived_->code, ErrorCode::kIntegrity);
   EXPECT_THAT(derived_->where, testing::HasSubstr("b"));
+}
+
+TEST_P(HeldRecordsTest, TellWhereATimeIsThatOfNoVerdict) {
+  for (const char* column : {"verified_ms", "judged_ms"}) {
+    const std::string sum = fmt::format("UPDATE standing SET {0} = {0} + ", column);
+    EXPECT_EQ(Raw().RunPastTriggers(sum + "1 WHERE run_id = 'b'"), "");
+    All();
+    ASSERT_TRUE(derived_.has_value()) << column;
+    EXPECT_THAT(derived_->where, testing::HasSubstr("b"));
+    EXPECT_EQ(Raw().RunPastTriggers(sum + "-1 WHERE run_id = 'b'"), "");
+    All();
+    EXPECT_FALSE(derived_.has_value()) << column;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, HeldRecordsTest, BothDatabases(), DatabaseName);
