@@ -267,6 +267,9 @@ Result<std::unique_ptr<HistoryBrowser>> HistoryBrowser::Open(const std::string& 
     if (!std::filesystem::exists(path, error)) {
       return NotFound("no such history; `rharness history add` makes one", path.string());
     }
+    if (!std::filesystem::is_regular_file(path, error)) {
+      return InvalidInput("is no file; expected a history", path.string());
+    }
     ASSIGN_OR_RETURN(database, SqliteDatabase::OpenForReading(path, limits.lock, limits.answer));
   }
   return std::unique_ptr<HistoryBrowser>(new SqlBrowser(std::move(database)));

@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_SERVE_BROWSERS_H_
 #define RHARNESS_HARNESS_SERVE_BROWSERS_H_
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,7 +17,8 @@ class Browsers {
  public:
   explicit Browsers(std::string history) : history_(std::move(history)) {}
 
-  // One that waits, or a new one. Errors: those of HistoryBrowser::Open.
+  // One that waits, or a new one; of a file that was replaced always a new one. Errors: those of
+  // HistoryBrowser::Open.
   Result<std::unique_ptr<HistoryBrowser>> Take();
   // Not to be called with one that failed, since its connection may be what failed.
   void GiveBack(std::unique_ptr<HistoryBrowser> browser);
@@ -24,6 +26,7 @@ class Browsers {
  private:
   const std::string history_;
   std::mutex mutex_;
+  std::pair<std::uint64_t, std::uint64_t> file_{};  // device and inode of those that wait
   std::vector<std::unique_ptr<HistoryBrowser>> waiting_;
 };
 
