@@ -87,6 +87,7 @@ std::string NextOfBroken(const RunHistory& history, const RunOutlook& outlook) {
 }
 
 std::string NextOf(const RunHistory& history, const RunOutlook& outlook) {
+  if (history.run.retired) return "nothing to do: it is retired, and no drill reruns it.";
   if (history.verdicts.empty()) return "rharness drill reruns it and judges it.";
   if (outlook.first_bad) return NextOfBroken(history, outlook);
   if (!outlook.last_good) return "look at why the last drills could not tell, and drill it again.";

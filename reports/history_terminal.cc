@@ -36,6 +36,17 @@ std::string NamedList(std::string_view name, const std::vector<std::string>& wor
   return out;
 }
 
+// Each property begins a line.
+std::string PropertyLines(const std::string& value, int columns) {
+  std::string out;
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t end = std::min(value.find("; ", at), value.size());
+    out += Named(at == 0 ? "properties" : "", value.substr(at, end - at), columns);
+    at = end + 2;
+  }
+  return out;
+}
+
 std::string PlaceWords(const HistoryVerdict& verdict) {
   return fmt::format("{}  {}  drill {}", FormatTime(verdict.decided), VerdictLabel(verdict.verdict),
                      SafeText(verdict.drill_id, 200));
@@ -176,7 +187,10 @@ std::string Grid(const FamilyHistory& history, const FamilyOutlook& outlook, int
 std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
   std::string out;
   for (const auto& [name, value] : history.record) {
-    out += fmt::format("{}{}\n", Padded(name, kRunNameColumns), SafeText(value));
+    // Commands and digests stay in one piece.
+    out += name == "properties"
+               ? PropertyLines(SafeText(value), columns)
+               : fmt::format("{}{}\n", Padded(name, kRunNameColumns), SafeText(value));
   }
   if (history.run.retired) {
     out += fmt::format("{}{}\n", Padded("retired", kRunNameColumns),
@@ -185,7 +199,8 @@ std::string WriteTerminal(const RunHistory& history, int columns, bool color) {
   for (const std::string& note : history.notes) out += Named("note", SafeText(note), columns);
   if (history.verdicts.empty()) {
     return out + Padded("verdicts", kRunNameColumns) +
-           "none yet; 'rharness drill' reruns the run and judges it\n";
+           (history.run.retired ? "none; it is retired, and no drill reruns it\n"
+                                : "none yet; 'rharness drill' reruns the run and judges it\n");
   }
   return out + Outlook(history, Summarize(history), columns) + Verdicts(history, columns, color);
 }

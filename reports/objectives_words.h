@@ -19,9 +19,9 @@ std::string ShareWords(std::int64_t part, std::int64_t all);  // "3 of 40", "-" 
 std::string ShareWords(const ShareIndicator& share);          // "3 of 40 (2.6 to 20 %)"
 // As RateWords, with what is open beside it: "100 % of 2 (34.2 to 100), 1 open"; "-" of none.
 std::string RollbackRateWords(const FamilyObjectives& family);
-std::string DaysWords(double days);                        // "12 d", "3 h"
-std::string RuntimeWords(const FamilyObjectives& family);  // "1.02 ± 0.05 (0.04 to 0.07) of the
-                                                           // recorded time"
+std::string DaysWords(double days);  // "12 d", "3 h"
+// "1.02 of the recorded time, ± 0.05 (standard deviation; 0.04 to 0.07)".
+std::string RuntimeWords(const FamilyObjectives& family);
 
 }  // namespace rharness
 

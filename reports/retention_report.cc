@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "reports/terminal_parts.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -25,50 +26,93 @@ std::string JoinedNames(const std::vector<std::string>& names) {
 }
 
 // "mlp-1, mlp-2, mlp-3 and 4 more: among the last 7 of family mlp", a line a reason.
-std::string KeptRunsText(const std::vector<KeptRun>& kept) {
+std::string KeptRunsText(const std::vector<KeptRun>& kept, int columns) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const KeptRun& run : kept) by_reason[run.why].push_back(run.run_id);
   std::string text;
   for (auto& [why, runs] : by_reason) {
     const std::size_t more = runs.size() > kMostNamed ? runs.size() - kMostNamed : 0;
     runs.resize(runs.size() - more);
-    text += fmt::format("  {}{}: {}\n", JoinedNames(runs),
-                        more == 0 ? "" : fmt::format(" and {} more", more), SafeText(why));
+    text += Wrapped(fmt::format("{}{}: {}", JoinedNames(runs),
+                                more == 0 ? "" : fmt::format(" and {} more", more), SafeText(why)),
+                    columns, 2);
   }
   return text;
 }
 
+// "  why   ...", what it says wrapped behind its name.
+std::string NamedLine(std::string_view name, const std::string& value, int columns) {
+  constexpr int kNameColumns = 8;
+  return fmt::format("  {:<6}", name) +
+         Wrapped(SafeText(value), columns, kNameColumns).substr(kNameColumns);
+}
+
+// What is still missing before the files of the list go.
+std::string SignedWords(const DeletionTold* told) {
+  if (told != nullptr && told->state == "approved") {
+    return fmt::format("{} and {} signed for this list, which `rharness retention apply` deletes",
+                       SafeName(told->asked_by), SafeName(told->approved_by));
+  }
+  if (told != nullptr && told->state == "asked") {
+    return fmt::format("{} asked for this list; nothing is deleted before somebody else approves",
+                       SafeName(told->asked_by));
+  }
+  return "Nothing is deleted unless two people signed for this list";
+}
+
+// Of a list that was carried out, or not: "; 1 of 2 files is gone, 1 stays (it was changed)".
+std::string OutcomeWords(const DeletionTold& told) {
+  std::string text;
+  if (told.deleted != 0 || told.stays != 0) {
+    text = fmt::format("; {} of {} {} gone", told.deleted, Counted(told.items, "file"),
+                       told.deleted == 1 ? "is" : "are");
+  }
+  if (told.stays == 1) text += ", 1 stays (it was changed)";
+  if (told.stays > 1) text += fmt::format(", {} stay (they were changed)", told.stays);
+  if (!told.ended_by.empty()) {
+    text += fmt::format(
+        "; {} by {}{}{}",
+        told.ended_by != told.asked_by && told.approved_by.empty() ? "rejected" : "taken back",
+        SafeName(told.ended_by), told.ended_reason.empty() ? "" : ": ",
+        SafeText(told.ended_reason));
+  }
+  return text;
+}
+
+std::string FilesText(const RetentionReport& report, int columns) {
+  if (report.kept_files.empty()) return "";
+  std::string text =
+      fmt::format("{} kept though no rule keeps {}:\n", Counted(report.kept_files.size(), "file"),
+                  report.kept_files.size() == 1 ? "it" : "them");
+  for (std::size_t i = 0; i < std::min(report.kept_files.size(), kMostFiles); ++i) {
+    const KeptFile& file = report.kept_files[i];
+    text += Wrapped(
+        fmt::format("{} of {}: {}", SafeName(file.path), SafeName(file.run_id), SafeText(file.why)),
+        columns, 2);
+  }
+  return report.kept_files.size() > kMostFiles ? text + "  ... (all: --json)\n" : text;
+}
+
 }  // namespace
 
-std::string WriteTerminal(const RetentionReport& report) {
+std::string WriteTerminal(const RetentionReport& report, int columns, const DeletionTold* told) {
   const DeletionList& list = report.list;
   std::string text;
   for (const DeletionItem& item : list.items) {
-    text += fmt::format("{}  {}, {} of {}\n  why   {}\n  lost  {}\n", SafeName(item.path),
-                        FormatBytes(item.size_bytes), SafeName(item.role), JoinedNames(item.runs),
-                        SafeText(item.why), SafeText(item.lost));
+    text += fmt::format("{}  {}, {} of {}\n", SafeName(item.path), FormatBytes(item.size_bytes),
+                        SafeName(item.role), JoinedNames(item.runs)) +
+            NamedLine("why", item.why, columns) + NamedLine("lost", item.lost, columns);
   }
   if (!list.items.empty()) text += "\n";
   if (!report.kept_runs.empty()) {
     text += fmt::format("{} kept:\n", Counted(report.kept_runs.size(), "run")) +
-            KeptRunsText(report.kept_runs);
+            KeptRunsText(report.kept_runs, columns);
   }
-  if (!report.kept_files.empty()) {
-    text += fmt::format("{} kept though no rule keeps them:\n",
-                        Counted(report.kept_files.size(), "file"));
-    for (std::size_t i = 0; i < std::min(report.kept_files.size(), kMostFiles); ++i) {
-      const KeptFile& file = report.kept_files[i];
-      text += fmt::format("  {} of {}: {}\n", SafeName(file.path), SafeName(file.run_id),
-                          SafeText(file.why));
-    }
-    if (report.kept_files.size() > kMostFiles) text += "  ... (all: --json)\n";
-  }
+  text += FilesText(report, columns);
   if (list.items.empty()) return text + "Nothing would be deleted.\n";
-  return text + fmt::format(
-                    "{} below {} would be deleted, {}. Nothing is, before two people "
-                    "signed for this list:\n{}\n",
-                    Counted(list.items.size(), "file"), SafeText(list.root),
-                    FormatBytes(list.bytes()), DigestOf(list));
+  text += fmt::format("{} below {} would be deleted, {}.\n", Counted(list.items.size(), "file"),
+                      SafeText(list.root), FormatBytes(list.bytes()));
+  return text + Wrapped(SignedWords(told) + ":", columns) + DigestOf(list) + "\n";
 }
 
 Json ToJson(const RetentionReport& report) {
@@ -94,7 +138,8 @@ Json ToJson(const RetentionReport& report) {
 }
 
 std::string LineOf(const DeletionTold& told) {
-  std::string text = fmt::format("{}: {}, {}, {}", told.list_sha256.substr(0, 64), told.state,
+  const std::string state = told.state == "done" && told.stays != 0 ? "ended" : told.state;
+  std::string text = fmt::format("{}: {}, {}, {}", told.list_sha256.substr(0, 64), state,
                                  Counted(told.items, "file"), FormatBytes(told.bytes));
   if (!told.reason.empty()) text += ": " + SafeText(told.reason);
   if (!told.asked_by.empty()) {
@@ -103,7 +148,7 @@ std::string LineOf(const DeletionTold& told) {
                     told.approved_by.empty() ? "" : ", approved by " + SafeName(told.approved_by),
                     told.expires);
   }
-  if (told.deleted != 0) text += fmt::format("; {} of {} are gone", told.deleted, told.items);
+  text += OutcomeWords(told);
   if (!told.doubt.empty()) text += ": " + SafeText(told.doubt);
   return text;
 }
@@ -126,7 +171,11 @@ Json ToJson(const std::vector<DeletionTold>& deletions) {
                                   {"expires", one.expires},
                                   {"items", one.items},
                                   {"bytes", one.bytes},
-                                  {"deleted", one.deleted}});
+                                  {"deleted", one.deleted},
+                                  {"stays", one.stays}});
+    if (!one.ended_by.empty()) {
+      json.Set("ended_by", one.ended_by).Set("ended_reason", one.ended_reason);
+    }
     if (!one.doubt.empty()) json.Set("doubt", one.doubt);
     list.Append(std::move(json));
   }

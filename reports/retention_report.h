@@ -35,9 +35,6 @@ struct RetentionReport {
 
 // "rharness.retention/v1".
 Json ToJson(const RetentionReport& report);
-// Each file with its bytes, why it goes, and what is lost by that; then what is kept and why.
-std::string WriteTerminal(const RetentionReport& report);
-
 // A request to delete what one list names, and what became of it: "rharness.deletions/v1".
 struct DeletionTold {
   std::string list_sha256;
@@ -50,11 +47,19 @@ struct DeletionTold {
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;
   std::uint64_t deleted = 0;  // of these items
+  std::uint64_t stays = 0;    // of these items: they were something else by then
+  std::string ended_by;       // who took it back; empty: nobody
+  std::string ended_reason;   // why
   std::string doubt;          // a sentence, of what is doubtful
 };
 Json ToJson(const std::vector<DeletionTold>& deletions);
 std::string WriteTerminal(const std::vector<DeletionTold>& deletions);  // a line each
 std::string LineOf(const DeletionTold& told);
+
+// Each file with its bytes, why it goes, and what is lost by that; then what is kept and why.
+// `told`: what became of this list; nullptr: that is not known.
+std::string WriteTerminal(const RetentionReport& report, int columns = 80,
+                          const DeletionTold* told = nullptr);
 
 }  // namespace rharness
 

@@ -26,8 +26,11 @@ std::string Details(const RetirementTold& told) {
       return fmt::format(" (asked for by {} on {}; nobody approved by {})", Name(told.asked_by),
                          Day(told.asked), Day(told.expires));
     case RetirementState::kWithdrawn:
-      return fmt::format(" (asked for by {} on {}, taken back by {} on {})", Name(told.asked_by),
-                         Day(told.asked), Name(told.ended_by), Day(told.ended));
+      return fmt::format(
+          " (asked for by {} on {}; {} by {} on {}{}{})", Name(told.asked_by), Day(told.asked),
+          told.ended_by != told.asked_by && told.approved_by.empty() ? "rejected" : "taken back",
+          Name(told.ended_by), Day(told.ended), told.ended_reason.empty() ? "" : ": ",
+          SafeText(told.ended_reason));
     case RetirementState::kRetired:
       return fmt::format(" (asked for by {} on {}, approved by {} on {}{})", Name(told.asked_by),
                          Day(told.asked), Name(told.approved_by), Day(told.approved),
@@ -90,7 +93,10 @@ Json ToJson(const std::vector<RetirementTold>& retirements) {
                                   {"verified", one.verified}});
     if (!one.statement_sha256.empty()) json.Set("statement", one.statement_sha256);
     if (one.expires) json.Set("expires", Time(one.expires));
-    if (one.ended) json.Set("ended_by", one.ended_by).Set("ended", Time(one.ended));
+    if (one.ended) {
+      json.Set("ended_by", one.ended_by).Set("ended", Time(one.ended));
+      json.Set("ended_reason", one.ended_reason);
+    }
     if (!one.doubt.empty()) json.Set("doubt", one.doubt);
     list.Append(std::move(json));
   }

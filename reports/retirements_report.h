@@ -38,6 +38,7 @@ struct RetirementTold {
   std::optional<WallTime> approved;
   std::string ended_by;  // who took it back
   std::optional<WallTime> ended;
+  std::string ended_reason;
   std::string doubt;      // a sentence, of kDoubtful
   bool verified = false;  // the signatures were held to a trust policy
 };

@@ -7,6 +7,7 @@
 #include "reports/svg_axis.h"
 #include "reports/text.h"
 #include "reports/trends_report.h"
+#include "reports/trends_words.h"
 
 namespace rharness {
 namespace {
@@ -142,13 +143,13 @@ std::string SvgSurvival(const TrendSurvival& survival, std::string_view id) {
   const double last = std::max(survival.oldest_days, survival.steps.back().days + 1.0);
   const SvgScale x{.low = 0.0, .high = last, .from = kTrendLeft, .to = kTrendRight};
   const SvgScale y = PercentScale(lowest);
-  std::string out =
-      SvgOpen(kTrendWidth, kTrendHeight, id,
-              (survival.family.empty() ? std::string("All runs") : SafeText(survival.family, 200)) +
-                  ": still reproducible by age, %",
-              fmt::format("{}, {} of which did not reproduce any more; {:.3g} % after {:.4g} days.",
-                          Counted(static_cast<std::uint64_t>(survival.runs), "run"), survival.ended,
-                          100.0 * survival.steps.back().share, survival.steps.back().days));
+  std::string out = SvgOpen(
+      kTrendWidth, kTrendHeight, id,
+      (survival.family.empty() ? std::string("All runs") : SafeText(survival.family, 200)) +
+          ": still reproducible by age, %",
+      fmt::format("{}, {} of which did not reproduce any more; {:.3g} % after {}.",
+                  Counted(static_cast<std::uint64_t>(survival.runs), "run"), survival.ended,
+                  100.0 * survival.steps.back().share, SpanWords(survival.steps.back().days)));
   out += SvgValueAxis(y, kTrendLeft, kTrendRight) + StepBand(survival, x, y, last) + BaseLine();
   out += StepLine(survival, x, y, last);
   out += Below(x.from, "0 days", "start");

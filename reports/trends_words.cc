@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "reports/text.h"
@@ -49,6 +50,19 @@ std::string ChanceWords(const LastChance& chance) {
       chance.lost, chance.kept, chance.unproven, chance.elsewhere, chance.unknown);
 }
 
+std::string SpanWords(double days) {
+  if (days >= 1.0) {
+    const std::string shown = fmt::format("{:.4g}", days);
+    return shown + (shown == "1" ? " day" : " days");
+  }
+  const double minutes = 24.0 * 60.0 * days;
+  if (minutes >= 59.5) {
+    return Counted(static_cast<std::uint64_t>(std::llround(minutes / 60.0)), "hour");
+  }
+  if (minutes < 1.0) return "less than a minute";
+  return Counted(static_cast<std::uint64_t>(std::llround(minutes)), "minute");
+}
+
 std::string SurvivalWords(const TrendSurvival& survival) {
   std::string words =
       fmt::format("Of {}, {} did not reproduce any more",
@@ -69,10 +83,10 @@ std::string SurvivalWords(const TrendSurvival& survival) {
     separator = ",";
   }
   if (*separator == '\0') {
-    words += fmt::format(" {:.4g} % after {:.4g} days", 100.0 * survival.steps.back().share,
-                         survival.steps.back().days);
+    words += fmt::format(" {:.4g} % after {}", 100.0 * survival.steps.back().share,
+                         SpanWords(survival.steps.back().days));
   }
-  if (survival.median_days) words += fmt::format("; half after {:.4g} days", *survival.median_days);
+  if (survival.median_days) words += "; half after " + SpanWords(*survival.median_days);
   return words + ".";
 }
 

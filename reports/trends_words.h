@@ -13,6 +13,7 @@ std::string LastWeekWords(const TrendSeries& series);   // "12 of 40"; "-" witho
 std::string CoincidenceWords(const TrendCoincidence& one);
 std::string OnlyWords(const TrendOnly& only);
 std::string ChanceWords(const LastChance& chance);
+std::string SpanWords(double days);  // "23 days", "5 hours", "less than a minute"
 // How many still reproduce after 30, 90, 365 days, as far as it is known.
 std::string SurvivalWords(const TrendSurvival& survival);
 

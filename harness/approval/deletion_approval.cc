@@ -56,6 +56,7 @@ struct Progress {
   bool begun = false;
   std::uint64_t ended = 0;
   std::uint64_t gone = 0;
+  std::uint64_t stays = 0;
 };
 Result<Progress> ProgressOf(const std::string& list_sha256, HistoryStore* store) {
   ASSIGN_OR_RETURN(const auto deletions, store->Deletions());
@@ -68,6 +69,7 @@ Result<Progress> ProgressOf(const std::string& list_sha256, HistoryStore* store)
     if (step.step == DeletionStep::kAbout) continue;
     ++progress.ended;
     if (step.step == DeletionStep::kGone) ++progress.gone;
+    if (step.step == DeletionStep::kStays) ++progress.stays;
   }
   return progress;
 }
@@ -93,7 +95,11 @@ Result<DeletionTold> TellRequest(const std::string& list_sha256, const Question&
                     .items = request.said.items,
                     .bytes = request.said.bytes,
                     .deleted = progress.gone,
+                    .stays = progress.stays,
+                    .ended_by = {},
+                    .ended_reason = ReasonOfWithdrawal(request.gathered),
                     .doubt = {}};
+  if (request.gathered.withdrawal) told.ended_by = request.gathered.withdrawal->signed_by;
   if (question.trust == nullptr) return told;
   const bool finished = told.state == "approved" || progress.begun;
   RETURN_IF_ERROR(HoldToTrust(request.gathered, request.envelope, question, finished));

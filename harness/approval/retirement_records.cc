@@ -56,6 +56,17 @@ Result<Retirement> ReadUnverified(const SignedEnvelope& envelope, const std::str
   return ReadRetirement(statement, where);
 }
 
+std::string ReasonOfWithdrawal(const GatheredStatement& gathered) {
+  if (!gathered.withdrawal) return "";
+  const std::string where = gathered.where();
+  const auto envelope = ParseEnvelope(gathered.withdrawal->envelope, where);
+  if (!envelope.ok()) return "";
+  const auto statement = ParseStatement(envelope->payload, where);
+  if (!statement.ok()) return "";
+  const auto said = ReadWithdrawal(*statement, where);
+  return said.ok() && said->statement.sha256 == gathered.sha256 ? said->reason : "";
+}
+
 Status HoldToRun(const Retirement& said, const Manifest& manifest, const std::string& where) {
   if (said.run_id != manifest.run_id || said.family != manifest.family) {
     return IntegrityError(

@@ -40,6 +40,9 @@ Result<Retirement> ReadUnverified(const SignedEnvelope& envelope, const std::str
 // Whether the statement is about this run as the history holds it. Errors: integrity.
 Status HoldToRun(const Retirement& said, const Manifest& manifest, const std::string& where);
 
+// Why it was taken back; empty: it was not, or what was signed of that cannot be read.
+std::string ReasonOfWithdrawal(const GatheredStatement& gathered);
+
 // With this signature alone: a row of the history. `signed_by`: whose key the policy says it is.
 SignedRecord RowOf(const SignedEnvelope& envelope, const EnvelopeSignature& signature,
                    const std::string& subject, const AcceptedKey& key, WallTime now);

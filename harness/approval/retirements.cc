@@ -80,6 +80,7 @@ Result<RetirementTold> TellStatement(const HistoryEntry& entry, const GatheredSt
   if (gathered.withdrawal) {
     told.ended_by = gathered.withdrawal->signed_by;
     told.ended = gathered.withdrawal->entered;
+    told.ended_reason = ReasonOfWithdrawal(gathered);
   }
   Retirement said;
   const Status status = Check(entry, gathered, holds, question, store, &said);

@@ -39,7 +39,9 @@ Result<DrillKept> OpenDrill(const fs::path& path) {
   const std::string where = (path / "report.json").string();
   const auto text = folder.ReadFile("report.json", kMostReportBytes);
   if (!text.ok()) {
-    return Error{text.error().code, text.error().message + "; expected a drill's folder", where};
+    return Error{text.error().code,
+                 text.error().message + "; expected a drill's folder (--model signs a checkpoint)",
+                 where};
   }
   ASSIGN_OR_RETURN(const Json json, ParseJson(*text, where));
   ASSIGN_OR_RETURN(Report report, ParseReport(json, where));

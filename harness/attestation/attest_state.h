@@ -11,7 +11,8 @@ enum class AttestState {
   kSignatureAdded,  // the same statement was there, without this key's signature
   kUnchanged,       // with it
 };
-std::string_view AttestStateName(AttestState state);  // "written", "signature_added", "unchanged"
+std::string_view AttestStateName(AttestState state);   // "written", "signature_added", "unchanged"
+std::string_view AttestStateWords(AttestState state);  // the same, for people: "signature added"
 
 }  // namespace rharness
 

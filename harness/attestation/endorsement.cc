@@ -59,6 +59,10 @@ std::string_view AttestStateName(AttestState state) {
   Abort("no such state of an attestation");
 }
 
+std::string_view AttestStateWords(AttestState state) {
+  return state == AttestState::kSignatureAdded ? "signature added" : AttestStateName(state);
+}
+
 SignedStatement EndorsementStatement(const Endorsement& endorsement) {
   SignedStatement statement;
   statement.subjects = {endorsement.file};

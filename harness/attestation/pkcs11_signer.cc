@@ -156,8 +156,9 @@ Result<FoundToken> FindToken(const P11Kit& kit, const P11Uri& uri, const P11Modu
   }
   if (found.size() == 1) return found[0];
   if (found.empty()) {
-    return NotFound(fmt::format("no token is the one that is meant; there {}",
-                                seen.empty() ? "is none" : "are " + seen.substr(0, 500)),
+    return NotFound(seen.empty()
+                        ? std::string("no token is there")
+                        : "no token is the one that is meant; there are " + seen.substr(0, 500),
                     uri.shown());
   }
   return InvalidInput(fmt::format("{} tokens could be meant, of {}; expected token= or serial= of "

@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/manifest/lineage.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -67,7 +68,7 @@ std::string Aligned(const std::vector<TableRow>& rows) {
 }
 
 std::string CodeText(const Code& code) {
-  if (code.commit.empty()) return fmt::format("{} files by hash", code.files.size());
+  if (code.commit.empty()) return Counted(code.files.size(), "file") + " by hash";
   return fmt::format("{} at {}{}", code.repository, code.commit.substr(0, 12),
                      code.dirty ? ", with local changes" : "");
 }
@@ -80,12 +81,18 @@ std::string ImageText(const Image& image) {
 
 // How many, and which of them say what made them.
 std::string DataText(const std::vector<DataItem>& data) {
-  std::string text = fmt::format("{} items", data.size());
+  std::string text = Counted(data.size(), "item");
   for (const DataItem& item : data) {
     if (!item.made_by) continue;
     text += fmt::format("; {} made by {}", InWords(item), InWords(*item.made_by));
   }
   return text;
+}
+
+// What a history calls "held_within" and "not_judged".
+std::string StateWords(const std::string& state) {
+  if (state == "held_within") return "held within its margins";
+  return state == "not_judged" ? "not judged" : state;
 }
 
 std::string MetricsText(const std::vector<Metric>& metrics) {
@@ -132,7 +139,7 @@ std::vector<std::pair<std::string, std::string>> RecordOf(const HistoryEntry& en
           {"image", ImageText(manifest.image)},
           {"data", DataText(manifest.data)},
           {"metrics", MetricsText(manifest.metrics)},
-          {"artifacts", fmt::format("{} files", manifest.artifacts.size())},
+          {"artifacts", Counted(manifest.artifacts.size(), "file")},
           {"added", FormatTime(entry.added)},
           {"verified", Ago(entry.verified, now)},
           {"rebuild", entry.rebuild.empty() ? "never asked" : entry.rebuild}};
@@ -145,8 +152,8 @@ std::vector<std::pair<std::string, std::string>> PropertiesOf(
   for (auto one = verdicts.rbegin(); one != verdicts.rend(); ++one) {
     std::vector<std::string>& texts = told[one->property];
     if (texts.size() == kMostTold) continue;
-    texts.push_back(
-        fmt::format("{} on {} (drill {})", one->state, FormatTime(one->decided), one->drill_id));
+    texts.push_back(fmt::format("{} on {} (drill {})", StateWords(one->state),
+                                FormatMinute(one->decided), one->drill_id));
   }
   std::vector<std::string> texts;
   for (const auto& [name, each] : told) {

@@ -3,11 +3,15 @@
 
 #include <utility>
 
+#include "harness/attestation/open_signer.h"
+
 namespace rharness {
 
 void AddSignerOptions(Command* verb, SignerOptions* options, bool required) {
   Option& key =
-      verb->Add("--key", &options->key, "PEM file of the private key: Ed25519 or ECDSA P-256")
+      verb->Add(
+              "--key", &options->key,
+              "The private key, Ed25519 or ECDSA P-256: a PEM file, pkcs11:... or vault:MOUNT/KEY")
           .File();
   verb->Add("--passphrase-file", &options->passphrase_file,
             "File whose first line opens an encrypted key")
@@ -26,7 +30,7 @@ Result<OpenedSigner> OpenSigner(const SignerOptions& options) {
     return InvalidInput("says whose key may sign; it is needed", "--trust");
   OpenedSigner opened;
   ASSIGN_OR_RETURN(opened.trust, LoadTrustPolicy(options.trust));
-  ASSIGN_OR_RETURN(opened.signer, LoadPemSigner(options.key, options.passphrase_file));
+  ASSIGN_OR_RETURN(opened.signer, OpenSigner(options.key, options.passphrase_file));
   return opened;
 }
 

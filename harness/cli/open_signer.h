@@ -25,8 +25,8 @@ struct OpenedSigner {
   std::unique_ptr<Signer> signer;
   TrustPolicy trust;
 };
-// Errors: invalid_input where one of the two is not given; those of LoadPemSigner and
-// LoadTrustPolicy.
+// Errors: invalid_input where one of the two is not given; those of
+// OpenSigner by its locator, and of LoadTrustPolicy.
 Result<OpenedSigner> OpenSigner(const SignerOptions& options);
 
 }  // namespace rharness

@@ -14,6 +14,7 @@
 #include "harness/attestation/open_signer.h"
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -49,7 +50,7 @@ std::string AttestText(const std::vector<AttestedFile>& files) {
   std::string text;
   for (const AttestedFile& one : files) {
     text += TerminalSafe(fmt::format("{}: {} {}: {}", one.path.string(), one.run_id,
-                                     VerdictName(one.verdict), AttestStateName(one.state))) +
+                                     VerdictName(one.verdict), AttestStateWords(one.state))) +
             "\n";
   }
   return text;
@@ -88,7 +89,8 @@ Result<int> AttestFile(const AttestArguments& arguments, Signer* signer) {
                                        {"state", AttestStateName(state)}}));
   }
   if (Globals().quiet) return kExitOk;
-  return Print(TerminalSafe(fmt::format("{}: {}", bundle.string(), AttestStateName(state))) + "\n");
+  return Print(TerminalSafe(fmt::format("{}: {}", bundle.string(), AttestStateWords(state))) +
+               "\n");
 }
 
 Json ModelJson(const AttestedModel& attested, const PublicKey& key) {
@@ -110,9 +112,10 @@ Result<int> SignModel(const AttestArguments& arguments, Signer* signer) {
   if (arguments.json) return PrintJson(ModelJson(attested, signer->public_key()));
   if (Globals().quiet) return kExitOk;
   const SignedModel& model = attested.model;
-  return Print(TerminalSafe(fmt::format("{}: model {} of {} files and {} tensors: {}",
-                                        attested.path.string(), model.name, model.resources.size(),
-                                        model.tensors->tensors, AttestStateName(attested.state))) +
+  return Print(TerminalSafe(fmt::format("{}: model {} of {} and {}: {}", attested.path.string(),
+                                        model.name, Counted(model.resources.size(), "file"),
+                                        Counted(model.tensors->tensors, "tensor"),
+                                        AttestStateWords(attested.state))) +
                "\n");
 }
 

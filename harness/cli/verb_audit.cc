@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/attestation/open_signer.h"
 #include "harness/audit/audit.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -59,7 +60,7 @@ Result<int> AppendNow(const AuditArguments& arguments) {
   RETURN_IF_ERROR(CheckOutputs({arguments.out}, inputs, arguments.json));
   std::unique_ptr<Signer> signer;
   if (!arguments.key.empty()) {
-    ASSIGN_OR_RETURN(signer, LoadPemSigner(arguments.key, arguments.passphrase_file));
+    ASSIGN_OR_RETURN(signer, OpenSigner(arguments.key, arguments.passphrase_file));
   }
   ASSIGN_OR_RETURN(const auto trust, TrustOf(arguments));
   ASSIGN_OR_RETURN(const Appended done,
@@ -136,7 +137,9 @@ Command& AddAuditStep(Command& audit, const std::shared_ptr<AuditArguments>& arg
 void AddAppend(Command& audit, const std::shared_ptr<AuditArguments>& arguments) {
   Command& verb = AddAuditStep(audit, arguments, "append",
                                "Enter all that is new, and sign a tree head", AppendNow);
-  verb.Add("--key", &arguments->key, "PEM file of the private key that signs the head").File();
+  verb.Add("--key", &arguments->key,
+           "The private key that signs the head: a PEM file, pkcs11:... or vault:MOUNT/KEY")
+      .File();
   verb.Add("--passphrase-file", &arguments->passphrase_file,
            "File whose first line opens an encrypted key")
       .File();

@@ -299,7 +299,7 @@ void AddGate(Command& root) {
       "d");
   verb.Example(
       "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "
-      "candidate --shadow in-use");
+      "candidate --shadow gate-in-use");
   verb.Do([arguments] {
     const auto code = Run(*arguments);
     return code.ok() ? *code : FailWith(code.error());

@@ -13,6 +13,7 @@
 #include "harness/drill/substitutes.h"
 #include "harness/manifest/fields.h"
 #include "harness/policy/policy.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -73,11 +74,13 @@ constexpr char kFile[] =
   drill: required
   require: ["gemm_*"]
 
-  # Whether a retirement takes the signatures of two people (rharness retire): required or optional.
+  # Whether a retirement takes two people's signatures (rharness retire):
+  # required or optional.
   approvals: {retirement: required}
 
-  # How long what runs made is kept (rharness retention): by the first rule for its family, a run lets go when it is neither one of
-  # the last 5 nor younger than 365 days; families without a rule keep everything. Nothing of what is held is deleted.
+  # How long what runs made is kept (rharness retention), by the first rule
+  # for the family: here that of the last 5 runs, and of the last 365 days.
+  # Families without a rule keep everything, and so does what is held.
   retention:
     - {families: "llama*", keep_last: 5, keep_days: 365}
   holds:
@@ -137,13 +140,17 @@ Json ProfilesJson(const std::vector<Profile>& profiles) {
   return named;
 }
 
+std::string LastText(double count) {
+  return count == 1.0 ? " the last run" : fmt::format(" the last {:.0f} runs", count);
+}
+
 std::string RetentionText(const Policy& policy) {
   std::string text;
   for (const RetentionRule& one : policy.retention) {
     text += fmt::format(
-        "retention of {}:{}{}\n", one.families,
-        one.keep_last ? fmt::format(" the last {:.0f} runs", *one.keep_last) : "",
-        one.keep_days ? fmt::format("{} {:.6g} days", one.keep_last ? " and" : "", *one.keep_days)
+        "retention of {}:{}{}\n", one.families, one.keep_last ? LastText(*one.keep_last) : "",
+        one.keep_days ? fmt::format("{} {:.6g} day{}", one.keep_last ? " and" : "", *one.keep_days,
+                                    *one.keep_days == 1.0 ? "" : "s")
                       : "");
   }
   for (const Hold& one : policy.holds) {
@@ -172,8 +179,9 @@ std::string TextOf(const Policy& policy, const std::vector<std::string>& warning
     text += fmt::format("waiver of {}\n  {}, signed by {}, {}\n", one.probes, one.reason,
                         SignerInWords(one.signed_by, one.verified), FormatUntil(one.until));
   }
-  text += fmt::format("gate: {} rules, {} waivers, {} required probes, a drill is {}\n",
-                      policy.rules.size(), policy.waivers.size(), policy.must_have.size(),
+  text += fmt::format("gate: {}, {}, {}, a drill is {}\n", Counted(policy.rules.size(), "rule"),
+                      Counted(policy.waivers.size(), "waiver"),
+                      Counted(policy.must_have.size(), "required probe"),
                       policy.drill_required ? "required" : "optional");
   if (policy.approvals.retirement) text += "retirements take two people\n";
   text += RetentionText(policy);

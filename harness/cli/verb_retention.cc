@@ -1,10 +1,12 @@
 // rharness retention: what rules would delete, and deleting it once two people signed for the list.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
 #include "harness/base/log.h"
+#include "harness/base/progress.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
@@ -51,12 +54,22 @@ Result<RetentionReport> PlanNow(const RetentionArguments& arguments, HistoryStor
   return PlanRetention(inputs, SystemClock().Now(), store);
 }
 
+// What became of a list by its signatures, where a trust policy says whose count.
+Result<std::optional<DeletionTold>> ToldOf(const std::string& digest, const std::string& trust_file,
+                                           HistoryStore* store) {
+  if (trust_file.empty()) return std::optional<DeletionTold>();
+  ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(trust_file));
+  ASSIGN_OR_RETURN(const auto all, ListDeletions(&trust, SystemClock().Now(), store));
+  const auto told = std::ranges::find(all, digest, &DeletionTold::list_sha256);
+  return told == all.end() ? std::nullopt : std::optional(*told);
+}
+
 Result<int> ShowPlan(const RetentionArguments& arguments) {
   const std::pair<const std::string*, const char*> needed[] = {{&arguments.history, "--history"},
                                                                {&arguments.policy, "--policy"},
                                                                {&arguments.root, "--root"}};
   for (const auto& [value, name] : needed) {
-    if (value->empty()) return InvalidInput("is needed", name);
+    if (value->empty()) return InvalidInput(fmt::format("{} is required", name));
   }
   std::vector<std::string> inputs = FilesOfHistory(arguments.history);
   inputs.push_back(arguments.policy);
@@ -65,7 +78,10 @@ Result<int> ShowPlan(const RetentionArguments& arguments) {
   ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
   RETURN_IF_ERROR(WriteFiles({{arguments.list, [&] { return TextOf(report.list); }}}));
   if (arguments.json) return PrintJson(ToJson(report));
-  return Globals().quiet ? kExitOk : Print(WriteTerminal(report));
+  if (Globals().quiet) return kExitOk;
+  ASSIGN_OR_RETURN(const auto told,
+                   ToldOf(DigestOf(report.list), arguments.signing.trust, store.get()));
+  return Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), told ? &*told : nullptr));
 }
 
 Result<int> TellDeletion(const RetentionArguments& arguments, const DeletionTold& told) {
@@ -189,7 +205,8 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
   for (const std::string& path : done.missing) LogWarning(path + " was not there any more");
   ASSIGN_OR_RETURN(const int printed, TellDeletion(arguments, told));
   if (printed != kExitOk || done.changed.empty()) return printed;
-  return IntegrityError(fmt::format("{} stay; the first: {}", Counted(done.changed.size(), "file"),
+  return IntegrityError(fmt::format("{} {}; the first: {}", Counted(done.changed.size(), "file"),
+                                    done.changed.size() == 1 ? "stays" : "stay",
                                     done.changed.front()));
 }
 
@@ -206,6 +223,7 @@ Result<int> ListLists(const RetentionArguments& arguments) {
   if (arguments.json) {
     printed = PrintJson(ToJson(all));
   } else if (!Globals().quiet) {
+    if (all.empty()) LogInfo("nobody asked for a deletion");
     printed = Print(WriteTerminal(all));
   }
   const auto doubtful = std::ranges::find(all, "doubtful", &DeletionTold::state);

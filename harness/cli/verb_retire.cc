@@ -10,6 +10,7 @@
 #include "harness/approval/retirement_approval.h"
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
+#include "harness/base/log.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/verb.h"
 #include "harness/policy/policy.h"
@@ -80,6 +81,16 @@ void HoldToPolicy(bool required, std::vector<RetirementTold>* all) {
   }
 }
 
+// What the lines do not say: that there are none, and that nobody's key was asked for.
+void TellList(const RetireArguments& arguments, const std::vector<RetirementTold>& all) {
+  if (all.empty()) {
+    LogInfo(arguments.pending ? "no retirement waits for a second person, and none is doubtful"
+                              : "no run is retired, and nobody asked for it");
+  } else if (arguments.signing.trust.empty()) {
+    LogInfo("signatures were not verified; --trust FILE says whose keys count");
+  }
+}
+
 Result<int> ListAll(const RetireArguments& arguments) {
   Policy policy;
   if (!arguments.policy.empty()) {
@@ -107,6 +118,7 @@ Result<int> ListAll(const RetireArguments& arguments) {
   if (arguments.json) {
     printed = PrintJson(ToJson(all));
   } else if (!Globals().quiet) {
+    TellList(arguments, all);
     printed = Print(WriteTerminal(all));
   }
   if (printed != kExitOk || doubtful.empty()) return printed;

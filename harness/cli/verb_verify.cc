@@ -14,6 +14,7 @@
 #include "harness/attestation/verification.h"
 #include "harness/base/files.h"
 #include "harness/cli/verb.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -257,10 +258,11 @@ int VerifyExitCode(const std::vector<Looked>& all, bool reproduced) {
     if (worst == nullptr || first_of_integrity) worst = &*one.refused;
   }
   if (worst != nullptr) {
-    return FailWith(Error{worst->code,
-                          fmt::format("{} of {} files are refused; the first: {}", refused,
-                                      all.size(), TerminalSafe(worst->ToString())),
-                          {}});
+    return FailWith(Error{
+        worst->code,
+        fmt::format("{} of {} {} refused; the first: {}", refused, Counted(all.size(), "file"),
+                    refused == 1 ? "is" : "are", TerminalSafe(worst->ToString())),
+        {}});
   }
   if (!reproduced) return kExitOk;
   std::vector<Verdict> verdicts;
@@ -313,7 +315,9 @@ void AddVerify(Command& root) {
   verb.ExitCode(kExitInfrastructure,
                 "a file could not be read; with --reproduced: a run failed, or could not be run");
   verb.ExitCode(kExitIntegrity, "something was tampered with, or is signed by nobody who may");
-  verb.Example("rharness verify signed --trust trust.yaml --artifacts registry/mlp-1");
+  verb.Example(
+      "rharness verify signed/mlp-1.verdict.intoto.jsonl --trust trust.yaml --artifacts "
+      "registry/mlp-1");
   verb.Example(
       "rharness verify mlp-1.sigstore.json --trust trust.yaml --tensors merged.safetensors");
   verb.Do([arguments] {

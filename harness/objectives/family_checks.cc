@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "reports/text.h"
+
 namespace rharness {
 namespace {
 
@@ -29,10 +31,9 @@ std::string BudgetSentence(const FamilyObjectives& family, double asked) {
   const std::int64_t conclusive = family.good + family.bad;
   const double allowed = (1.0 - asked) * static_cast<double>(conclusive);
   return fmt::format(
-      "{} of {} runs reproduced in {:.4g} days ({}), {} is asked for: {} did not, {:.3g} "
-      "may",
-      family.good, conclusive, family.period_days, Percent(*family.rate), Percent(asked),
-      family.bad, allowed);
+      "{} of {} reproduced in {:.4g} days ({}), {} is asked for: {} did not; the budget is {:.3g}",
+      family.good, Counted(static_cast<std::uint64_t>(conclusive), "run"), family.period_days,
+      Percent(*family.rate), Percent(asked), family.bad, allowed);
 }
 
 ObjectiveCheck CheckReproducible(double asked, const FamilyObjectives& family) {

@@ -257,7 +257,8 @@ int RankOf(const FamilyObjectives& family) {
   return 3;
 }
 
-// Objectives that no family has: a slip in a name would else be met for ever.
+// Objectives that no family has: a slip in a name would else be met for ever. What is left for all
+// others has no name.
 std::vector<std::string> FindIdleObjectives(const Policy& policy,
                                             const std::vector<FamilyObjectives>& families) {
   std::vector<std::string> notes;
@@ -265,7 +266,7 @@ std::vector<std::string> FindIdleObjectives(const Policy& policy,
     const bool has_one = std::ranges::any_of(families, [&](const FamilyObjectives& family) {
       return family.where == one.where && policy.FindObjective(family.family) == &one;
     });
-    if (has_one) continue;
+    if (has_one || one.families == "*") continue;
     notes.push_back(fmt::format(
         "{}: no family of the history has the objective of '{}': none matches it, or those that do "
         "have an earlier one",
@@ -299,10 +300,10 @@ void Conclude(ObjectivesReport* report) {
     return;
   }
   if (asked == 0) {
-    report->headline = fmt::format("{}, and no objective for any of them.",
-                                   report->families.size() == 1
-                                       ? "1 family"
-                                       : fmt::format("{} families", report->families.size()));
+    report->headline = report->families.size() == 1
+                           ? std::string("1 family, and no objective for it.")
+                           : fmt::format("{} families, and no objective for any of them.",
+                                         report->families.size());
     report->next =
         "write objectives into a policy (rharness policy --help) and name it with --policy";
     return;

@@ -69,6 +69,14 @@ std::string WaiverFor(const Manifest& manifest, const Policy& policy, WallTime n
   return "";
 }
 
+std::string LastText(double count) {
+  return count == 1.0 ? "the last" : fmt::format("among the last {:.0f}", count);
+}
+
+std::string DaysText(double days) {
+  return fmt::format("{:.6g} day{}", days, days == 1.0 ? "" : "s");
+}
+
 // Empty: nothing keeps it.
 std::string WhyKept(const RunRecord& run, const Family& family, const Policy& policy,
                     WallTime now) {
@@ -81,12 +89,12 @@ std::string WhyKept(const RunRecord& run, const Family& family, const Policy& po
   const RetentionRule* rule = policy.FindRetention(entry.family);
   if (rule == nullptr) return "no rule names family " + entry.family;
   if (rule->keep_last && static_cast<double>(family.rank.at(entry.run_id)) < *rule->keep_last) {
-    return fmt::format("among the last {:.0f} of family {} ({})", *rule->keep_last, entry.family,
+    return fmt::format("{} of family {} ({})", LastText(*rule->keep_last), entry.family,
                        Place(rule->where));
   }
   const std::chrono::duration<double, std::ratio<86'400>> age = now - entry.started;
   if (rule->keep_days && age.count() < *rule->keep_days) {
-    return fmt::format("younger than {:.6g} days ({})", *rule->keep_days, Place(rule->where));
+    return fmt::format("younger than {} ({})", DaysText(*rule->keep_days), Place(rule->where));
   }
   if (entry.run_id == family.last_good) return "last good run of family " + entry.family;
   if (!entry.retired && IsOpen(entry.last_verdict)) {
@@ -115,10 +123,10 @@ std::vector<KeptRun> RunsToKeep(const std::vector<RunRecord>& runs, const Policy
 std::string WhyItGoes(const HistoryEntry& entry, const RetentionRule& rule) {
   std::string text = fmt::format("recorded {}:", Day(entry.started));
   if (rule.keep_last) {
-    text += fmt::format(" not among the last {:.0f} of family {}", *rule.keep_last, entry.family);
+    text += fmt::format(" not {} of family {}", LastText(*rule.keep_last), entry.family);
   }
   if (rule.keep_days) {
-    text += fmt::format("{} older than {:.6g} days", rule.keep_last ? "," : "", *rule.keep_days);
+    text += fmt::format("{} older than {}", rule.keep_last ? "," : "", DaysText(*rule.keep_days));
   }
   return text + fmt::format(" ({})", Place(rule.where));
 }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "harness/trends/last_chance.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -83,11 +84,13 @@ std::string RateSentence(const TrendsReport& report) {
   const TrendCounts& all = report.series.front().counts;
   const std::int64_t judged = all.good + all.bad + all.open;
   if (!all.rate) {
-    return fmt::format("No run got a conclusive verdict in {} weeks.", report.weeks);
+    return fmt::format("No run got a conclusive verdict in {}.",
+                       Counted(static_cast<std::uint64_t>(report.weeks), "week"));
   }
-  return fmt::format("{:.4g} % of {} runs reproduced in {} weeks ({:.4g} to {:.4g} %).",
-                     100.0 * *all.rate, judged - all.open, report.weeks, 100.0 * all.low,
-                     100.0 * all.high);
+  const std::string weeks = Counted(static_cast<std::uint64_t>(report.weeks), "week");
+  const auto conclusive = static_cast<std::uint64_t>(judged - all.open);
+  return fmt::format("{:.4g} % of {} reproduced in {} ({:.4g} to {:.4g} %).", 100.0 * *all.rate,
+                     Counted(conclusive, "run"), weeks, 100.0 * all.low, 100.0 * all.high);
 }
 
 std::string ChangeSentence(const TrendsReport& report) {

@@ -18,7 +18,7 @@ constexpr double kTrainingSeconds = 60;
 constexpr int kTrial = 400;  // steps
 constexpr int kShortRounds = 15;
 // Products on one thread, as a training has them, with a batch from one of 64 files at each step.
-constexpr char kTrainer[] = R"py(
+constexpr char kTrainingOfAMinute[] = R"py(
 import json, os, sys, time
 import numpy as np
 for name in range(64):
@@ -46,7 +46,7 @@ Result<fs::path> MakeTraining(const Context& context) {
   const fs::path folder = context.scratch / "observed";
   std::error_code error;
   fs::create_directories(folder, error);
-  std::ofstream(folder / "train.py") << kTrainer;
+  std::ofstream(folder / "train.py") << kTrainingOfAMinute;
   if (!fs::exists(folder / "train.py")) return IoError("cannot write", folder.string());
   return folder;
 }

@@ -194,7 +194,7 @@ TEST_F(Attest, RefusesTamperedFilesKeysThatLieOpenAndPoliciesWithMistakes) {
   Write(Same(), bad);
   const ProcessResult tampered = Verify();
   EXPECT_EQ(tampered.outcome.exit_code, 5);
-  EXPECT_THAT(tampered.stderr_text, HasSubstr("1 of 2 files are refused; the first: "));
+  EXPECT_THAT(tampered.stderr_text, HasSubstr("1 of 2 files is refused; the first: "));
   EXPECT_THAT(tampered.stderr_text, HasSubstr("same.verdict.intoto.jsonl:1"));
   EXPECT_THAT(tampered.stdout_text, HasSubstr("other drifted, decided"));
   EXPECT_THAT(tampered.stdout_text, Not(HasSubstr("same identical")));

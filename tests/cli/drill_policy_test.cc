@@ -105,7 +105,7 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
             "substitute B for A\n  same, signed by ada (plain text, not verified), through "
             "2020-01-31 (UTC)\n"
             "waiver of x\n  y, signed by ada (plain text, not verified), through 2020-01-31 (UTC)\n"
-            "gate: 0 rules, 1 waivers, 0 required probes, a drill is optional\n"
+            "gate: 0 rules, 1 waiver, 0 required probes, a drill is optional\n"
             "retirements take two people\n"
             "retention of *: the last 5 runs and 90 days\nhold of mlp, a*: case 7\n"
             "warning: substitute B for A: its day has ended\n"

@@ -155,7 +155,7 @@ TEST_F(PropertiesProgram, TellALostOneAndSinceWhen) {
   EXPECT_EQ(Kept("third").Find("legs")->ToDouble(), 3.0 + 3 * 4) << "a loss is confirmed";
   const ProcessResult shown = Run({kRharness, "history", "show", "a", "--history", "runs.db"});
   EXPECT_THAT(shown.stdout_text, HasSubstr("resumed@2: lost on 20"));
-  EXPECT_THAT(shown.stdout_text, HasSubstr("held on 20"));
+  EXPECT_THAT(Unwrapped(shown.stdout_text), HasSubstr("held on 20"));
 }
 
 TEST_F(PropertiesProgram, LoseEachByItself) {

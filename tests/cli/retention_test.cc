@@ -68,14 +68,14 @@ TEST_F(Retention, ShowsFilesBytesReasonsAndLossesAndDeletesNothing) {
   const ProcessResult shown = Plan({"--dry-run", "--list", "list.json"});
   EXPECT_EQ(shown.outcome.exit_code, 0) << shown.stderr_text;
   EXPECT_THAT(shown.stdout_text, HasSubstr("outputs/a/a.log  8 B, log of a\n  why   recorded "));
-  EXPECT_THAT(shown.stdout_text, HasSubstr("not among the last 1 of family tiny (policy.yaml:3)"));
+  EXPECT_THAT(shown.stdout_text, HasSubstr("not the last of family tiny (policy.yaml:3)"));
   EXPECT_THAT(shown.stdout_text, HasSubstr("lost  rharness lint cannot hold the record to it"));
-  EXPECT_THAT(shown.stdout_text, HasSubstr("c: among the last 1 of family tiny"));
+  EXPECT_THAT(shown.stdout_text, HasSubstr("c: the last of family tiny"));
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
   const ProcessResult hashed = Run({"sha256sum", "list.json"});
   EXPECT_EQ(hashed.stdout_text.substr(0, 64), Digest());
   ExpectRefused(Step("apply"), 2, "nobody asked for its deletion");
-  ExpectRefused(Retain({}), 2, "--policy: is needed");
+  ExpectRefused(Retain({}), 2, "--policy is required");
   const ProcessResult dry = Retain(
       {"--dry-run", "apply"}, {"--policy", "policy.yaml", "--root", ".", "--trust", "trust.yaml"});
   EXPECT_EQ(dry.outcome.exit_code, 0) << dry.stderr_text;
@@ -90,10 +90,14 @@ TEST_F(Retention, DeletesWhatTwoPeopleSignedForAndKeepsTheRecords) {
   EXPECT_EQ(approved.outcome.exit_code, 0) << approved.stderr_text;
   EXPECT_THAT(approved.stdout_text, HasSubstr("approved, 2 files, 16 B: disk is full"));
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  const ProcessResult dry = Retain(
+      {"--dry-run", "apply"}, {"--policy", "policy.yaml", "--root", ".", "--trust", "trust.yaml"});
+  EXPECT_THAT(dry.stdout_text, HasSubstr("Ada and Bob signed for"));
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
   const ProcessResult applied = Step("apply");
   EXPECT_EQ(applied.outcome.exit_code, 0) << applied.stderr_text;
   EXPECT_THAT(applied.stdout_text, HasSubstr("done, 2 files"));
-  EXPECT_THAT(applied.stdout_text, HasSubstr("2 of 2 are gone"));
+  EXPECT_THAT(applied.stdout_text, HasSubstr("2 of 2 files are gone"));
   EXPECT_FALSE(IsThere("outputs/a/a.log"));
   EXPECT_FALSE(IsThere("outputs/b/b.log"));
   EXPECT_TRUE(IsThere("outputs/c/c.log"));
@@ -120,7 +124,13 @@ TEST_F(Retention, LeavesAndNamesWhatIsSomethingElseByNow) {
   Write("outputs/b/b.log", "log of x");
   const ProcessResult applied = Step("apply");
   EXPECT_EQ(applied.outcome.exit_code, 5) << applied.stderr_text;
-  EXPECT_THAT(applied.stderr_text, HasSubstr("outputs/b/b.log is not what was recorded"));
+  EXPECT_THAT(applied.stderr_text,
+              HasSubstr("1 file stays; the first: outputs/b/b.log is not what was recorded"));
+  const ProcessResult list = Retain({"list"}, {"--trust", "trust.yaml"});
+  for (const std::string& told : {applied.stdout_text, list.stdout_text}) {
+    EXPECT_THAT(told, HasSubstr(": ended, 2 files"));
+    EXPECT_THAT(told, HasSubstr("; 1 of 2 files is gone, 1 stays (it was changed)"));
+  }
   EXPECT_FALSE(IsThere("outputs/a/a.log"));
   EXPECT_TRUE(IsThere("outputs/b/b.log"));
 }
@@ -133,6 +143,7 @@ TEST_F(Retention, IsTakenBackByTheDigestOfTheList) {
              {"--key", "bob.pem", "--trust", "trust.yaml", "--reason", "still needed"});
   EXPECT_EQ(back.outcome.exit_code, 0) << back.stderr_text;
   EXPECT_THAT(back.stdout_text, HasSubstr("withdrawn"));
+  EXPECT_THAT(back.stdout_text, HasSubstr("; taken back by Bob: still needed"));
   ExpectRefused(Step("apply"), 2, "was taken back by Bob");
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
 }

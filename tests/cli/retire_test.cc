@@ -8,6 +8,7 @@
 namespace rharness {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -77,7 +78,9 @@ TEST_F(Retire, IsNotApprovedByWhoAskedOrByWhomThePolicyDoesNotLet) {
   ExpectRefused(Step("approve", "home"), 2, "somebody else has to approve");
   ExpectRefused(Step("approve", "eve"), 5, "no key of the policy");
   ExpectRefused(Ask("bob"), 2, "was asked for already, by Ada");
-  EXPECT_THAT(List().stdout_text, HasSubstr("a: asked"));
+  const ProcessResult unverified = List();
+  EXPECT_THAT(unverified.stdout_text, HasSubstr("a: asked"));
+  EXPECT_THAT(unverified.stderr_text, HasSubstr("signatures were not verified"));
 }
 
 TEST_F(Retire, SaysUntilWhenItCanBeApproved) {
@@ -93,8 +96,11 @@ TEST_F(Retire, IsTakenBackByEitherAndThenPendingNoMore) {
   EXPECT_THAT(List({"--pending"}).stdout_text, HasSubstr("a: asked"));
   const ProcessResult back = Step("withdraw", "bob", {"--reason", "the data were found"});
   EXPECT_EQ(back.outcome.exit_code, 0) << back.stderr_text;
-  EXPECT_THAT(back.stdout_text, HasSubstr("taken back by Bob"));
-  EXPECT_EQ(List({"--pending"}).stdout_text, "");
+  EXPECT_THAT(back.stdout_text,
+              AllOf(HasSubstr("; rejected by Bob on 20"), HasSubstr(": the data were found)")));
+  const ProcessResult pending = List({"--pending"});
+  EXPECT_EQ(pending.stdout_text, "");
+  EXPECT_THAT(pending.stderr_text, HasSubstr("no retirement waits for a second person"));
   EXPECT_THAT(List().stdout_text, HasSubstr("a: withdrawn"));
   ExpectRefused(Step("approve", "bob"), 2, "was taken back by Bob");
 }

@@ -115,11 +115,11 @@ constexpr TamperRow kTrustRows[] = {
 constexpr TamperRow kFolderRows[] = {
     {"the first of two files", kOtherVerdict, kPayload, R"("verdict":"drifted")",
      R"("verdict":"identical")",
-     "1 of 2 files are refused; the first: out/attestations/other.verdict.intoto.jsonl:1: no key"},
+     "1 of 2 files is refused; the first: out/attestations/other.verdict.intoto.jsonl:1: no key"},
     {"the second of two files", kVerdictFile, kText, "payloadType", "payloadtype",
-     "1 of 2 files are refused; the first: out/attestations/same.verdict.intoto.jsonl:1: $.pay"},
+     "1 of 2 files is refused; the first: out/attestations/same.verdict.intoto.jsonl:1: $.pay"},
     {"a file that nobody signed", "out/attestations/a.intoto.jsonl", kCopyOf, "", "blank",
-     "1 of 3 files are refused; the first: out/attestations/a.intoto.jsonl: holds no envelope"},
+     "1 of 3 files is refused; the first: out/attestations/a.intoto.jsonl: holds no envelope"},
 };
 
 constexpr TamperRow kEndorsementRows[] = {

@@ -101,7 +101,7 @@ TEST_F(Objectives, CountRunsAndSpendABudget) {
   EXPECT_EQ(strict.exit_code, 1);
   EXPECT_THAT(strict.families.front().checks.front().words,
               HasSubstr("36 of 39 runs reproduced in 28 days (92.31 %), 95 % is asked for: 3 did "
-                        "not, 1.95 may"));
+                        "not; the budget is 1.95"));
 }
 
 // By hand with z = 1.96: the centre is (0.05 + z^2 / 40) / (1 + z^2 / 20) = 0.1225, and the half

@@ -54,6 +54,7 @@ TEST(ApprovalSchemas, DescribeExactlyWhatIsWritten) {
   DeletionTold told{.list_sha256 = std::string(64, 'a')};
   told.state = "doubtful";
   told.doubt = "why";
+  told.ended_by = "Ada";
   CheckSchema("deletions.schema.json", ToJson(std::vector<DeletionTold>{told}));
   RetirementTold retired{.run_id = "a"};
   retired.state = RetirementState::kDoubtful;

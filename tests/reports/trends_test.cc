@@ -7,6 +7,7 @@
 #include "harness/base/files.h"
 #include "reports/text.h"
 #include "reports/trends_report.h"
+#include "reports/trends_words.h"
 #include "tests/reports/html_checker.h"
 #include "tests/reports/schema_validator.h"
 
@@ -92,7 +93,8 @@ TEST(TrendsPage, IsWellFormedAndHasNoMarkupOfStrangers) {
   EXPECT_THAT(page, HasSubstr("coincides with driver"));
   EXPECT_THAT(page, HasSubstr("not yet a cause"));
   EXPECT_THAT(page, HasSubstr("<svg"));
-  EXPECT_THAT(page, HasSubstr("2 more are in the output of --json")) << "of three runs one is listed";
+  EXPECT_THAT(page, HasSubstr("2 more are in the output of --json"))
+      << "of three runs one is listed";
 }
 
 TEST(TrendsTerminal, KeepsToItsColumnsAndEscapes) {
@@ -126,6 +128,14 @@ TEST(TrendsPictures, AreNoneOfNothing) {
   EXPECT_EQ(SvgSurvival({}, "a"), "");
   EXPECT_THAT(SvgRates(Rich().series[1], "a"), HasSubstr("3 weeks from 2024-10-04"));
   EXPECT_THAT(SvgSurvival(Rich().survival[0], "a"), HasSubstr("21 runs, 9 of which"));
+}
+
+TEST(TrendWords, TellSpansOfLessThanADayInHoursAndMinutes) {
+  EXPECT_EQ(SpanWords(23.0), "23 days");
+  EXPECT_EQ(SpanWords(1.0), "1 day");
+  EXPECT_EQ(SpanWords(0.25), "6 hours");
+  EXPECT_EQ(SpanWords(1.0 / 1440.0), "1 minute");
+  EXPECT_EQ(SpanWords(0.0005384), "less than a minute");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST_F(RetentionPlan, SaysWhyAFileGoesWhatIsLostAndNothingOfToday) {
   ASSERT_EQ(report.list.items.size(), 1u);
   const DeletionItem& item = report.list.items[0];
   EXPECT_EQ(item.size_bytes, std::string("weights of a").size());
-  EXPECT_EQ(item.why, "recorded 2026-01-01: not among the last 1 of family mlp (policy.yaml:3)");
+  EXPECT_EQ(item.why, "recorded 2026-01-01: not the last of family mlp (policy.yaml:3)");
   EXPECT_THAT(item.lost, HasSubstr("how far they differ cannot"));
   EXPECT_THAT(item.runs, ElementsAre("a"));
   EXPECT_EQ(DigestOf(report.list), DigestOf(Plan("2026-03-01T00:00:00.000Z").list));
@@ -157,6 +157,14 @@ TEST_F(RetentionPlan, NeverListsRecordsDrillsOrTheHistory) {
   put("c", "drill/runs/x/1/artifacts/model.bin", "w");
   Put("root/drill/journal.jsonl", "");
   put("d", "signed.intoto.jsonl", "{}");
+  put("g", "other.bin", std::string("SQLite format 3\0 and more", 24));
+  put("h", "ada.txt", "-----BEGIN PRIVATE KEY-----\n");
+  put("i", "renamed.jsonl",
+      "{\"payload\": \"e30=\", \"payloadType\": \"application/vnd.in-toto+json\"}");
+  put("j", "kept.json", "[{\"schema\": \"rharness.manifest/v1\"}]");
+  put("k", "runs.db.audit/lock", "x");
+  Put("root/runs.db.audit/entries.jsonl", "");
+  Put("root/runs.db.audit/nodes", "");
   put("e", "metrics.json", "{\"metrics\": {}}");
   std::filesystem::create_hard_link(folder_.path() / "policy.yaml", Root() / "p.yaml");
   Add(Made("f", kDay1, "p.yaml", *ReadFile(folder_.path() / "policy.yaml")));
@@ -168,6 +176,11 @@ TEST_F(RetentionPlan, NeverListsRecordsDrillsOrTheHistory) {
   EXPECT_EQ(WhyKept(report, "c"), "is a file of the drill in drill");
   EXPECT_EQ(WhyKept(report, "d"), "is a signed statement");
   EXPECT_EQ(WhyKept(report, "f"), "is a file of rharness");
+  EXPECT_EQ(WhyKept(report, "g"), "is a database");
+  EXPECT_EQ(WhyKept(report, "h"), "is a key or a certificate");
+  EXPECT_EQ(WhyKept(report, "i"), "is a signed statement");
+  EXPECT_EQ(WhyKept(report, "j"), "is a record of rharness");
+  EXPECT_EQ(WhyKept(report, "k"), "is a file of an audit log");
 }
 
 TEST_F(RetentionPlan, KeepsShardsWithTheirIndexOrNone) {
