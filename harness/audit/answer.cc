@@ -95,13 +95,13 @@ class LogSide {
     std::vector<std::string> lines;
     RETURN_IF_ERROR(log_.entries.ReadAll([&](std::span<const std::string_view> some) -> Status {
       for (const std::string_view line : some) {
-        const auto parts = ScanEntry(line);
-        if (!parts || parts->index != index) {
+        EntryParts parts;
+        if (!ScanEntry(line, &parts) || parts.index != index) {
           return IntegrityError(EntryWords(index, "", "") + " is not in its place",
                                 log_.entries.Where(index));
         }
         ++index;
-        if (RunOf(parts->kind, parts->name) == request_.run_id) lines.emplace_back(line);
+        if (RunOf(parts.kind, parts.name) == request_.run_id) lines.emplace_back(line);
       }
       return {};
     }));

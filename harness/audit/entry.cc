@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -13,10 +14,12 @@
 namespace rharness {
 namespace {
 
-// Takes `text` from the beginning of `rest`; false: it begins with something else.
-bool Take(std::string_view text, std::string_view* rest) {
-  if (!rest->starts_with(text)) return false;
-  rest->remove_prefix(text.size());
+// Takes `text`, a literal, from the beginning of `rest`; false: it begins with something else.
+template <std::size_t kSize>
+bool Take(const char (&text)[kSize], std::string_view* rest) {
+  constexpr std::size_t kCharacters = kSize - 1;
+  if (rest->size() < kCharacters || std::memcmp(rest->data(), text, kCharacters) != 0) return false;
+  rest->remove_prefix(kCharacters);
   return true;
 }
 
@@ -27,26 +30,41 @@ bool IsKind(std::string_view text) {
 
 // "2026-11-25T08:00:00.000Z", by its form alone.
 bool HasFormOfTime(std::string_view text) {
-  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd.dddZ";
-  if (text.size() != kForm.size()) return false;
-  for (std::size_t i = 0; i < kForm.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
-    if (kForm[i] == 'd' ? !digit : text[i] != kForm[i]) return false;
+  static constexpr char kLowest[] = "0000-00-00T00:00:00.000Z";
+  static constexpr char kHighest[] = "9999-99-99T99:99:99.999Z";
+  constexpr int kSize = sizeof(kLowest) - 1;
+  if (text.size() != kSize) return false;
+  const char* const at = text.data();
+  std::uint8_t other = 0;  // without a branch, so that many characters are looked at at once
+  for (int i = 0; i < kSize; ++i) {
+    const auto c = static_cast<std::uint8_t>(at[i]);
+    const std::uint8_t below = c < static_cast<std::uint8_t>(kLowest[i]) ? 0xff : 0;
+    const std::uint8_t above = c > static_cast<std::uint8_t>(kHighest[i]) ? 0xff : 0;
+    other = static_cast<std::uint8_t>(other | below | above);
   }
-  return true;
+  return other == 0;
 }
 
-// The characters up to the quote that ends a JSON string; `plain` as in EntryParts.
-std::optional<std::string_view> TakeString(std::string_view* rest, bool* plain) {
-  for (std::size_t i = 0; i < rest->size(); ++i) {
-    const auto c = static_cast<unsigned char>((*rest)[i]);
-    if (c == '"') {
-      const std::string_view text = rest->substr(0, i);
-      rest->remove_prefix(i + 1);
-      return text;
-    }
-    if (c == '\\') ++i;
-    if (c == '\\' || c < 0x20 || c >= 0x7f) *plain = false;  // also what is not ASCII
+// Whether each character is ASCII and stands for itself between quotes.
+bool IsPlain(std::string_view text) {
+  std::uint8_t other = 0;
+  for (const char each : text) {
+    const auto c = static_cast<std::uint8_t>(each);
+    const std::uint8_t is_other = c < 0x20 || c >= 0x7f || c == '\\' ? 0xff : 0;
+    other = static_cast<std::uint8_t>(other | is_other);
+  }
+  return other == 0;
+}
+
+// The characters up to the quote that ends a JSON string: one behind an even number of escapes.
+std::optional<std::string_view> TakeString(std::string_view* rest) {
+  for (auto end = rest->find('"'); end != rest->npos; end = rest->find('"', end + 1)) {
+    std::size_t escapes = 0;
+    while (escapes < end && (*rest)[end - 1 - escapes] == '\\') ++escapes;
+    if (escapes % 2 == 1) continue;
+    const std::string_view text = rest->substr(0, end);
+    rest->remove_prefix(end + 1);
+    return text;
   }
   return std::nullopt;
 }
@@ -62,30 +80,30 @@ std::string WriteEntry(const AuditEntry& entry) {
       .Dump();
 }
 
-std::optional<EntryParts> ScanEntry(std::string_view line) {
+bool ScanEntry(std::string_view line, EntryParts* parts) {
   constexpr std::size_t kDigest = 64;
   constexpr std::size_t kTime = 24;
-  EntryParts parts;
-  if (line.size() > kMostEntryBytes || !Take("{\"index\":", &line)) return std::nullopt;
-  const auto number = std::from_chars(line.data(), line.data() + line.size(), parts.index);
+  if (line.size() > kMostEntryBytes || !Take("{\"index\":", &line)) return false;
+  const auto number = std::from_chars(line.data(), line.data() + line.size(), parts->index);
   const auto digits = static_cast<std::size_t>(number.ptr - line.data());
-  if (number.ec != std::errc() || (line[0] == '0' && digits > 1)) return std::nullopt;
+  if (number.ec != std::errc() || (line[0] == '0' && digits > 1)) return false;
   line.remove_prefix(digits);
-  bool plain = true;
-  if (!Take(",\"kind\":\"", &line)) return std::nullopt;
-  const auto kind = TakeString(&line, &plain);
-  if (!kind || !IsKind(*kind) || !Take(",\"name\":\"", &line)) return std::nullopt;
-  const auto name = TakeString(&line, &parts.plain);
-  if (!name || name->empty() || !Take(",\"sha256\":\"", &line)) return std::nullopt;
-  parts.kind = *kind;
-  parts.name = *name;
-  parts.sha256 = line.substr(0, kDigest);
-  if (!IsSha256Hex(parts.sha256)) return std::nullopt;
+  if (!Take(",\"kind\":\"", &line)) return false;
+  const auto kind = TakeString(&line);
+  if (!kind || !IsKind(*kind) || !Take(",\"name\":\"", &line)) return false;
+  const auto name = TakeString(&line);
+  if (!name || name->empty() || !Take(",\"sha256\":\"", &line)) return false;
+  parts->kind = *kind;
+  parts->name = *name;
+  parts->plain = IsPlain(*name);
+  parts->sha256 = line.substr(0, kDigest);
+  if (!IsSha256Hex(parts->sha256)) return false;
   line.remove_prefix(kDigest);
-  if (!Take("\",\"time\":\"", &line)) return std::nullopt;
-  parts.time = line.substr(0, kTime);
-  if (!HasFormOfTime(parts.time) || line.substr(kTime) != "\"}") return std::nullopt;
-  return parts;
+  if (!Take("\",\"time\":\"", &line)) return false;
+  parts->time = line.substr(0, kTime);
+  if (!HasFormOfTime(parts->time)) return false;
+  line.remove_prefix(kTime);
+  return Take("\"}", &line) && line.empty();
 }
 
 std::string EntryWords(std::uint64_t index, std::string_view kind, std::string_view name) {
@@ -100,20 +118,20 @@ Result<AuditEntry> ParseEntry(std::string_view line, std::string_view where) {
                     TerminalSafe(line.substr(0, 60))),
         std::string(where));
   };
-  const auto parts = ScanEntry(line);
-  if (!parts) {
+  EntryParts parts;
+  if (!ScanEntry(line, &parts)) {
     return fail(
         "expected {\"index\":N,\"kind\":...,\"name\":...,\"sha256\":...,\"time\":...} to the "
         "letter");
   }
-  AuditEntry entry{.index = parts->index,
-                   .kind = std::string(parts->kind),
-                   .name = std::string(parts->name),
-                   .sha256 = std::string(parts->sha256)};
-  const auto time = ParseTime(parts->time);
+  AuditEntry entry{.index = parts.index,
+                   .kind = std::string(parts.kind),
+                   .name = std::string(parts.name),
+                   .sha256 = std::string(parts.sha256)};
+  const auto time = ParseTime(parts.time);
   if (!time.ok()) return fail(time.error().message);
   entry.time = *time;
-  if (!parts->plain) {
+  if (!parts.plain) {
     const auto json = ParseJson(line, where);
     if (!json.ok()) return fail(json.error().message);
     entry.name = json->Find("name")->AsString();

@@ -7,7 +7,6 @@
 #define RHARNESS_HARNESS_AUDIT_ENTRY_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,9 +39,9 @@ struct EntryParts {
   std::string_view time;
   bool plain = true;  // the name is itself: ASCII, nothing escaped
 };
-// Of a line that is spelled canonically but perhaps for its name; else nothing. `time` has the form
-// of one. Cheap.
-std::optional<EntryParts> ScanEntry(std::string_view line);
+// Of a line that is spelled canonically but perhaps for its name; else false, and `parts` is
+// anything. `time` has the form of one. Cheap.
+bool ScanEntry(std::string_view line, EntryParts* parts);
 
 // "entry 12 (manifest mlp-1)", safe to show; "entry 12" where what it is about is not known.
 std::string EntryWords(std::uint64_t index, std::string_view kind, std::string_view name);

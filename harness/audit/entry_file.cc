@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBlockBytes = std::size_t{8} << 20;
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;  // stays in a cache between its uses
 
 // Up to `bytes` at `offset`, fewer at the end of the file.
 Result<std::string> ReadFully(int fd, std::uint64_t offset, std::size_t bytes,
@@ -107,10 +108,12 @@ Result<std::string> EntryFile::LineAt(std::uint64_t index) const {
       high = middle;
       continue;
     }
-    const auto parts = ScanEntry(line.text);
-    if (!parts) return IntegrityError("is no entry where one should be", path_.string());
-    if (parts->index == index) return std::move(line.text);
-    if (parts->index < index) {
+    EntryParts parts;
+    if (!ScanEntry(line.text, &parts)) {
+      return IntegrityError("is no entry where one should be", path_.string());
+    }
+    if (parts.index == index) return std::move(line.text);
+    if (parts.index < index) {
       low = line.begin + line.text.size() + 1;
     } else {
       high = middle;
@@ -120,27 +123,20 @@ Result<std::string> EntryFile::LineAt(std::uint64_t index) const {
 }
 
 Status EntryFile::ReadAll(const Batch& batch) const {
-  std::string held;
+  std::vector<char> block(kBlockBytes + kMostEntryBytes + 1);
+  std::size_t held = 0;  // of the line that the last block began
   std::vector<std::string_view> lines;
   for (std::uint64_t offset = 0; offset < whole_bytes_;) {
     const auto bytes =
         static_cast<std::size_t>(std::min<std::uint64_t>(kBlockBytes, whole_bytes_ - offset));
-    const std::size_t kept = held.size();
-    held.resize(kept + bytes);
     const ssize_t got =
-        ::pread(descriptor_.get(), held.data() + kept, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) {
-      held.resize(kept);
-      continue;
-    }
+        ::pread(descriptor_.get(), block.data() + held, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return IoErrorFromErrno("cannot be read", got < 0 ? errno : EIO, path_.string());
-    held.resize(kept + static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
     lines.clear();
-    std::string_view rest = held;
-    for (;;) {
-      const auto end = rest.find('\n');
-      if (end == rest.npos) break;
+    std::string_view rest(block.data(), held + static_cast<std::size_t>(got));
+    for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
       lines.push_back(rest.substr(0, end));
       rest.remove_prefix(end + 1);
     }
@@ -148,7 +144,8 @@ Status EntryFile::ReadAll(const Batch& batch) const {
       return IntegrityError("holds a line that is longer than an entry can be", path_.string());
     }
     RETURN_IF_ERROR(batch(lines));
-    held.erase(0, held.size() - rest.size());
+    held = rest.size();
+    std::memmove(block.data(), rest.data(), held);
   }
   return {};
 }

@@ -63,34 +63,34 @@ class LogReader {
 
   void Name(std::string_view line, std::uint64_t index) {
     if (bad_ == nullptr) return;
-    const auto parts = ScanEntry(line);
+    EntryParts parts;
     *bad_ = BadEntry{.index = index, .kind = {}, .name = {}};
-    if (!parts || parts->index != index) return;
-    (*bad_)->kind = parts->kind;
-    (*bad_)->name = parts->name;
+    if (!ScanEntry(line, &parts) || parts.index != index) return;
+    (*bad_)->kind = parts.kind;
+    (*bad_)->name = parts.name;
   }
 
   Status TakeLine(std::string_view line, std::uint64_t index) {
-    const auto parts = ScanEntry(line);
-    if (!parts || !parts->plain) {
+    EntryParts parts;
+    if (!ScanEntry(line, &parts) || !parts.plain) {
       const auto entry = ParseEntry(line, entries_.Where(index));
       if (!entry.ok()) {
         return IntegrityError(EntryWords(index, "", "") + " " + entry.error().message,
                               entry.error().where);
       }
     }
-    if (parts->index != index) {
+    if (parts.index != index) {
       return IntegrityError(
           fmt::format("{} stands where entry {} should: entries were removed, put in or moved",
-                      EntryWords(parts->index, parts->kind, parts->name), index),
+                      EntryWords(parts.index, parts.kind, parts.name), index),
           entries_.Where(index));
     }
-    if (parts->time < last_time_) {
+    if (parts.time < last_time_) {
       return IntegrityError(
-          EntryWords(index, parts->kind, parts->name) + " is older than the one before it",
+          EntryWords(index, parts.kind, parts.name) + " is older than the one before it",
           entries_.Where(index));
     }
-    last_time_.assign(parts->time);
+    last_time_.assign(parts.time);
     return {};
   }
 
@@ -115,8 +115,9 @@ class LogReader {
   // Of the node of this level that the leaf completes.
   Status NodeError(std::uint64_t leaf, std::uint64_t level, bool is_there,
                    std::string_view line) const {
-    const auto parts = ScanEntry(line);
-    const std::string words = EntryWords(leaf, parts->kind, parts->name);
+    EntryParts parts;
+    (void)ScanEntry(line, &parts);  // it was one when it was taken
+    const std::string words = EntryWords(leaf, parts.kind, parts.name);
     if (!is_there) {
       return IntegrityError(
           fmt::format("{} has no hash in '{}': it was put in, or hashes were removed", words,
@@ -160,9 +161,9 @@ Error OtherEntries(const LogView& log, std::uint64_t good, std::uint64_t size,
                    const std::string& where, std::optional<BadEntry>* bad) {
   BadEntry entry{.index = good, .kind = {}, .name = {}};
   const auto line = log.entries.LineAt(good);
-  if (const auto parts = line.ok() ? ScanEntry(*line) : std::nullopt; parts) {
-    entry.kind = parts->kind;
-    entry.name = parts->name;
+  if (EntryParts parts; line.ok() && ScanEntry(*line, &parts)) {
+    entry.kind = parts.kind;
+    entry.name = parts.name;
   }
   const std::string first = EntryWords(good, entry.kind, entry.name);
   if (bad != nullptr) *bad = std::move(entry);

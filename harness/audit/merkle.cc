@@ -11,13 +11,8 @@
 namespace rharness {
 namespace {
 
-constexpr int kBatchLevel = 10;  // 1024 leaves are hashed level by level
-constexpr std::size_t kBatchLeaves = std::size_t{1} << kBatchLevel;
+constexpr int kMostBatchLevel = 10;  // up to 1024 leaves are hashed level by level
 constexpr std::size_t kParentBytes = 1 + 2 * sizeof(TreeHash);
-
-std::span<const std::byte> AsBytes(const std::vector<std::byte>& bytes, std::size_t size) {
-  return {bytes.data(), size};
-}
 
 // 0x01 || left || right, in 65 bytes at `out`.
 void PutParent(const TreeHash& left, const TreeHash& right, std::byte* out) {
@@ -201,59 +196,78 @@ void TreeGrower::AddSubtree(int level, TreeHash hash, std::string* nodes) {
   peaks_.push_back({level, hash});
 }
 
-void TreeGrower::HashLeaves(std::span<const std::string_view> leaves, TreeHash* out) {
+void TreeGrower::HashLeaves(std::span<const std::string_view> leaves) {
   const auto put = [](std::string_view leaf, std::vector<std::byte>* bytes) {
-    if (bytes->size() <= leaf.size()) bytes->resize(std::max<std::size_t>(512, 2 * leaf.size()));
+    const std::size_t room = PaddedBlocks(leaf.size() + 1) * Sha256Pair::kBlockBytes;
+    if (bytes->size() < room) bytes->resize(std::max<std::size_t>(512, 2 * room));
     (*bytes)[0] = std::byte{0};
     std::memcpy(bytes->data() + 1, leaf.data(), leaf.size());
+    PadMessage(bytes->data(), leaf.size() + 1);
+    return room / Sha256Pair::kBlockBytes;
   };
-  for (std::size_t i = 0; i + 1 < leaves.size(); i += 2) {
-    put(leaves[i], &scratch_[0]);
-    put(leaves[i + 1], &scratch_[1]);
-    std::tie(out[i], out[i + 1]) = pair_.FinishBoth(AsBytes(scratch_[0], leaves[i].size() + 1),
-                                                    AsBytes(scratch_[1], leaves[i + 1].size() + 1));
+  std::vector<TreeHash>& out = levels_[0];
+  for (std::size_t i = 0; i < leaves.size(); i += 2) {
+    const std::size_t blocks = put(leaves[i], &scratch_[0]);
+    if (put(leaves[i + 1], &scratch_[1]) == blocks) {
+      std::tie(out[i], out[i + 1]) =
+          pair_.FinishPadded(scratch_[0].data(), scratch_[1].data(), blocks);
+    } else {
+      out[i] = LeafHash(leaves[i]);
+      out[i + 1] = LeafHash(leaves[i + 1]);
+    }
   }
-  if (leaves.size() % 2 == 1) out[leaves.size() - 1] = LeafHash(leaves.back());
 }
 
-// kBatchLeaves of them, behind a multiple of as many.
-void TreeGrower::AddBatch(std::span<const std::string_view> leaves, std::string* nodes) {
-  std::vector<std::vector<TreeHash>> levels(kBatchLevel + 1);
-  levels[0].resize(kBatchLeaves);
-  HashLeaves(leaves, levels[0].data());
-  std::array<std::byte, kParentBytes> left;
-  std::array<std::byte, kParentBytes> right;
-  for (std::size_t level = 1; level <= kBatchLevel; ++level) {
-    const std::vector<TreeHash>& below = levels[level - 1];
-    std::vector<TreeHash>& here = levels[level];
-    here.resize(below.size() / 2);
-    for (std::size_t i = 0; i + 1 < here.size(); i += 2) {
-      PutParent(below[2 * i], below[2 * i + 1], left.data());
-      PutParent(below[2 * i + 2], below[2 * i + 3], right.data());
-      std::tie(here[i], here[i + 1]) = pair_.FinishBoth(left, right);
-    }
-    if (here.size() == 1) here[0] = ParentHash(below[0], below[1]);
+// All of this level, of those below it.
+void TreeGrower::HashParents(std::size_t level) {
+  constexpr std::size_t kBlocks = PaddedBlocks(kParentBytes);
+  const std::vector<TreeHash>& below = levels_[level - 1];
+  std::vector<TreeHash>& here = levels_[level];
+  std::array<std::byte, kBlocks * Sha256Pair::kBlockBytes> left;
+  std::array<std::byte, kBlocks * Sha256Pair::kBlockBytes> right;
+  PadMessage(left.data(), kParentBytes);
+  PadMessage(right.data(), kParentBytes);
+  for (std::size_t i = 0; i + 1 < here.size(); i += 2) {
+    PutParent(below[2 * i], below[2 * i + 1], left.data());
+    PutParent(below[2 * i + 2], below[2 * i + 3], right.data());
+    std::tie(here[i], here[i + 1]) = pair_.FinishPadded(left.data(), right.data(), kBlocks);
   }
-  for (std::size_t leaf = 0; leaf < kBatchLeaves; ++leaf) {
+  if (here.size() == 1) here[0] = ParentHash(below[0], below[1]);
+}
+
+// 2^level of them, behind a multiple of as many; level > 0.
+void TreeGrower::AddBatch(int level, std::span<const std::string_view> leaves, std::string* nodes) {
+  const auto top = static_cast<std::size_t>(level);
+  levels_.resize(std::max(levels_.size(), top + 1));
+  for (std::size_t i = 0; i <= top; ++i) levels_[i].resize(leaves.size() >> i);
+  HashLeaves(leaves);
+  for (std::size_t i = 1; i <= top; ++i) HashParents(i);
+  std::size_t end = nodes->size();
+  nodes->resize(end + (2 * leaves.size() - 1) * sizeof(TreeHash));
+  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     const auto completed = static_cast<std::size_t>(std::countr_zero(leaf + 1));
-    for (std::size_t level = 0; level <= completed; ++level) {
-      AppendHash(levels[level][((leaf + 1) >> level) - 1], nodes);
+    for (std::size_t i = 0; i <= completed; ++i, end += sizeof(TreeHash)) {
+      std::memcpy(nodes->data() + end, &levels_[i][((leaf + 1) >> i) - 1], sizeof(TreeHash));
     }
   }
-  AddSubtree(kBatchLevel, levels[kBatchLevel][0], nodes);
+  AddSubtree(level, levels_[top][0], nodes);
 }
 
 void TreeGrower::Add(std::span<const std::string_view> leaves, std::string* nodes) {
   while (!leaves.empty()) {
-    if (size_ % kBatchLeaves == 0 && leaves.size() >= kBatchLeaves) {
-      AddBatch(leaves.first(kBatchLeaves), nodes);
-      leaves = leaves.subspan(kBatchLeaves);
-      continue;
+    // The largest complete subtree that begins here and whose leaves are all there.
+    const int level =
+        std::min({size_ == 0 ? 63 : std::countr_zero(size_),
+                  static_cast<int>(std::bit_width(leaves.size())) - 1, kMostBatchLevel});
+    const std::size_t count = std::size_t{1} << level;
+    if (level > 0) {
+      AddBatch(level, leaves.first(count), nodes);
+    } else {
+      const TreeHash leaf = LeafHash(leaves.front());
+      AppendHash(leaf, nodes);
+      AddSubtree(0, leaf, nodes);
     }
-    const TreeHash leaf = LeafHash(leaves.front());
-    AppendHash(leaf, nodes);
-    AddSubtree(0, leaf, nodes);
-    leaves = leaves.subspan(1);
+    leaves = leaves.subspan(count);
   }
 }
 

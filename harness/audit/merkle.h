@@ -63,7 +63,7 @@ struct SizedRoot {
 // Whether the path shows that the first tree is the beginning of the second.
 bool IsConsistent(const SizedRoot& first, const SizedRoot& second, std::span<const TreeHash> path);
 
-// A tree as it grows. Two hashes are computed at a time where a thousand leaves come at once.
+// A tree as it grows. Two hashes are computed at a time where many leaves come at once.
 class TreeGrower {
  public:
   TreeGrower() = default;
@@ -77,8 +77,9 @@ class TreeGrower {
 
  private:
   void AddSubtree(int level, TreeHash hash, std::string* nodes);
-  void AddBatch(std::span<const std::string_view> leaves, std::string* nodes);
-  void HashLeaves(std::span<const std::string_view> leaves, TreeHash* out);
+  void AddBatch(int level, std::span<const std::string_view> leaves, std::string* nodes);
+  void HashLeaves(std::span<const std::string_view> leaves);
+  void HashParents(std::size_t level);
 
   std::uint64_t size_ = 0;
   struct Peak {
@@ -88,6 +89,7 @@ class TreeGrower {
   std::vector<Peak> peaks_;  // complete subtrees that have no parent yet, the largest first
   Sha256Pair pair_;
   std::vector<std::byte> scratch_[2];
+  std::vector<std::vector<TreeHash>> levels_;  // of the subtree that is being added
 };
 
 }  // namespace rharness

@@ -69,8 +69,8 @@ Result<InclusionProof> ProveRun(LogView* log, const std::string& run_id, const S
   std::uint64_t index = 0;
   RETURN_IF_ERROR(log->entries.ReadAll([&](std::span<const std::string_view> lines) -> Status {
     for (const std::string_view line : lines) {
-      const auto parts = ScanEntry(line);
-      if (parts && index < tree.size && RunOf(parts->kind, parts->name) == run_id) {
+      EntryParts parts;
+      if (ScanEntry(line, &parts) && index < tree.size && RunOf(parts.kind, parts.name) == run_id) {
         found.push_back(index);
       }
       ++index;

@@ -150,7 +150,16 @@ std::string ToHex(std::span<const std::uint8_t> bytes) {
 }
 
 bool IsSha256Hex(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  constexpr std::size_t kDigits = 64;
+  if (text.size() != kDigits) return false;
+  std::uint8_t other = 0;  // without a branch, so that many digits are looked at at once
+  for (std::size_t i = 0; i < kDigits; ++i) {
+    const auto c = static_cast<std::uint8_t>(text[i]);
+    const std::uint8_t no_number = static_cast<std::uint8_t>(c - '0') > 9 ? 0xff : 0;
+    const std::uint8_t no_letter = static_cast<std::uint8_t>(c - 'a') > 5 ? 0xff : 0;
+    other = static_cast<std::uint8_t>(other | (no_number & no_letter));
+  }
+  return other == 0;
 }
 
 Result<TreeDigest> HashTree(const fs::path& path, int threads) {

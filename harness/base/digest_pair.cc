@@ -150,30 +150,37 @@ void Compress(std::uint32_t* const (&)[kLanes], const std::byte* const (&)[kLane
 
 #endif
 
-// The padded end of a message (FIPS 180-4, 5.1.1): `tail`, a one bit, zeros, the length in bits.
+// `value` as eight bytes at `out`, the highest first.
+void PutBigEndian(std::uint64_t value, std::byte* out) {
+  std::array<std::byte, 8> bytes;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::byte>(value >> (56 - 8 * i));
+  }
+  std::memcpy(out, bytes.data(), bytes.size());
+}
+
+// The padded end of a message.
 struct PaddedTail {
-  std::array<std::byte, 2 * Sha256Pair::kBlockBytes> bytes{};
+  std::array<std::byte, 2 * Sha256Pair::kBlockBytes> bytes;  // the first `blocks` of them are set
   std::size_t blocks = 0;
 };
 
-PaddedTail Pad(std::span<const std::byte> tail, std::uint64_t size_bytes) {
-  PaddedTail padded;
-  padded.blocks = tail.size() + 9 <= Sha256Pair::kBlockBytes ? 1 : 2;
-  if (!tail.empty()) std::memcpy(padded.bytes.data(), tail.data(), tail.size());
-  padded.bytes[tail.size()] = std::byte{0x80};
-  const std::uint64_t bits = size_bytes * 8;
-  const std::size_t end = padded.blocks * Sha256Pair::kBlockBytes;
-  for (std::size_t i = 0; i < 8; ++i) {
-    padded.bytes[end - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
-  }
-  return padded;
+// `tail` is shorter than a block.
+void Pad(std::span<const std::byte> tail, std::uint64_t size_bytes, PaddedTail* padded) {
+  padded->blocks = PaddedBlocks(tail.size());
+  if (!tail.empty()) std::memcpy(padded->bytes.data(), tail.data(), tail.size());
+  PadMessage(padded->bytes.data(), tail.size());
+  PutBigEndian(size_bytes * 8, padded->bytes.data() + padded->blocks * Sha256Pair::kBlockBytes - 8);
 }
 
 // The digest that the words are, in the order of FIPS 180-4.
 Sha256Bytes DigestOf(const std::array<std::uint32_t, 8>& words) {
   Sha256Bytes digest;
-  for (std::size_t i = 0; i < digest.size(); ++i) {
-    digest[i] = static_cast<std::uint8_t>(words[kPlaceOf[i / 4]] >> (24 - 8 * (i % 4)));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint32_t word = words[kPlaceOf[i]];
+    for (std::size_t byte = 0; byte < 4; ++byte) {
+      digest[4 * i + byte] = static_cast<std::uint8_t>(word >> (24 - 8 * byte));
+    }
   }
   return digest;
 }
@@ -229,7 +236,8 @@ Sha256Bytes Sha256Pair::Finish(int lane_index, std::span<const std::byte> tail) 
     const std::size_t whole = tail.size() / kBlockBytes;
     UpdateOne(lane_index, tail.data(), whole);
     const std::span<const std::byte> rest = tail.subspan(whole * kBlockBytes);
-    const PaddedTail padded = Pad(rest, lane.size_bytes + rest.size());
+    PaddedTail padded;
+    Pad(rest, lane.size_bytes + rest.size(), &padded);
     Compress<1>({lane.words.data()}, {padded.bytes.data()}, padded.blocks);
     digest = DigestOf(lane.words);
   }
@@ -247,14 +255,42 @@ std::pair<Sha256Bytes, Sha256Bytes> Sha256Pair::FinishBoth(std::span<const std::
   const bool alike = longest < kBlockBytes &&
                      (tail0.size() + 9 <= kBlockBytes) == (tail1.size() + 9 <= kBlockBytes);
   if (engine_ == PairEngine::kOpenSsl || !alike) return {Finish(0, tail0), Finish(1, tail1)};
-  const PaddedTail padded0 = Pad(tail0, lanes_[0].size_bytes + tail0.size());
-  const PaddedTail padded1 = Pad(tail1, lanes_[1].size_bytes + tail1.size());
+  PaddedTail padded0, padded1;
+  Pad(tail0, lanes_[0].size_bytes + tail0.size(), &padded0);
+  Pad(tail1, lanes_[1].size_bytes + tail1.size(), &padded1);
   Compress<2>({lanes_[0].words.data(), lanes_[1].words.data()},
               {padded0.bytes.data(), padded1.bytes.data()}, padded0.blocks);
   std::pair<Sha256Bytes, Sha256Bytes> digests = {DigestOf(lanes_[0].words),
                                                  DigestOf(lanes_[1].words)};
   for (Lane& lane : lanes_) Reset(lane);
   return digests;
+}
+
+std::pair<Sha256Bytes, Sha256Bytes> Sha256Pair::FinishPadded(const std::byte* lane0,
+                                                             const std::byte* lane1,
+                                                             std::size_t blocks) {
+  if (engine_ == PairEngine::kOpenSsl) {
+    const auto message = [blocks](const std::byte* data) {
+      const std::size_t end = blocks * kBlockBytes;
+      std::uint64_t bits = 0;
+      for (std::size_t i = end - 8; i < end; ++i)
+        bits = bits << 8 | std::to_integer<unsigned>(data[i]);
+      return std::span(data, std::min<std::size_t>(bits / 8, end));
+    };
+    return {Finish(0, message(lane0)), Finish(1, message(lane1))};
+  }
+  Compress<2>({lanes_[0].words.data(), lanes_[1].words.data()}, {lane0, lane1}, blocks);
+  std::pair<Sha256Bytes, Sha256Bytes> digests = {DigestOf(lanes_[0].words),
+                                                 DigestOf(lanes_[1].words)};
+  for (Lane& lane : lanes_) lane.words = kInitialWords;
+  return digests;
+}
+
+void PadMessage(std::byte* bytes, std::size_t size_bytes) {
+  const std::size_t end = PaddedBlocks(size_bytes) * Sha256Pair::kBlockBytes;
+  bytes[size_bytes] = std::byte{0x80};
+  std::memset(bytes + size_bytes + 1, 0, end - size_bytes - 1);
+  PutBigEndian(std::uint64_t{size_bytes} * 8, bytes + end - 8);
 }
 
 std::pair<Sha256Bytes, Sha256Bytes> Sha256OfTwo(std::span<const std::byte> a,

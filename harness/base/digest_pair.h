@@ -36,6 +36,9 @@ class Sha256Pair {
   // Finish of both lanes; of tails that end in equally many blocks at the speed of UpdateBoth.
   std::pair<Sha256Bytes, Sha256Bytes> FinishBoth(std::span<const std::byte> tail0,
                                                  std::span<const std::byte> tail1);
+  // FinishBoth of fresh lanes, each given one whole message with its padding behind it.
+  std::pair<Sha256Bytes, Sha256Bytes> FinishPadded(const std::byte* lane0, const std::byte* lane1,
+                                                   std::size_t blocks);
 
  private:
   struct Lane {
@@ -48,6 +51,14 @@ class Sha256Pair {
   PairEngine engine_;
   std::array<Lane, 2> lanes_;
 };
+
+// How many blocks a message of so many bytes has with its padding (FIPS 180-4, 5.1.1): a one bit,
+// zeros, and its length in bits as the last eight bytes.
+constexpr std::size_t PaddedBlocks(std::size_t size_bytes) {
+  return (size_bytes + 9 + Sha256Pair::kBlockBytes - 1) / Sha256Pair::kBlockBytes;
+}
+// Writes that padding behind the message at `bytes`, which has room for all these blocks.
+void PadMessage(std::byte* bytes, std::size_t size_bytes);
 
 // The digests of two messages of any lengths.
 std::pair<Sha256Bytes, Sha256Bytes> Sha256OfTwo(std::span<const std::byte> a,

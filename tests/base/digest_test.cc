@@ -8,9 +8,12 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "harness/base/digest_files.h"
 #include "harness/base/digest_pair.h"
@@ -107,6 +110,15 @@ TEST(Sha256Hex, IsSixtyFourLowerCaseDigits) {
   EXPECT_FALSE(IsSha256Hex(std::string(65, 'a')));
   EXPECT_FALSE(IsSha256Hex(std::string(63, 'a') + "A"));
   EXPECT_FALSE(IsSha256Hex(std::string(63, 'a') + "g"));
+  const std::string digits = "0123456789abcdef";
+  for (int code = 0; code < 256; ++code) {
+    const char c = static_cast<char>(code);
+    for (const std::size_t place : {0U, 15U, 16U, 40U, 63U}) {
+      std::string text(64, '7');
+      text[place] = c;
+      EXPECT_EQ(IsSha256Hex(text), digits.find(c) != digits.npos) << code << " at " << place;
+    }
+  }
 }
 
 TEST(Sha256Pair, MatchesThePublishedVectorsInBothLanes) {
@@ -144,6 +156,28 @@ TEST(Sha256Pair, MatchesOpenSslAtRandomLengthsAndAlignments) {
       const auto [x, y] = Sha256OfTwo(AsBytes(a).subspan(skip), AsBytes(b), engine);
       ASSERT_EQ(ToHex(x), Reference(a.substr(skip)));
       ASSERT_EQ(ToHex(y), Reference(b));
+    }
+  }
+}
+
+TEST(Sha256Pair, MatchesOpenSslWhereTheMessagesArePaddedAlready) {
+  for (const PairEngine engine : Engines()) {
+    Sha256Pair pair(engine);
+    for (std::size_t size = 0; size <= 200; ++size) {
+      const std::string a = Bytes(size, 4);
+      // Another one of as many blocks, of its shortest length.
+      const std::size_t blocks = PaddedBlocks(size);
+      const std::string b = Bytes(blocks == 1 ? 0 : blocks * 64 - 64 - 8, 5);
+      ASSERT_EQ(PaddedBlocks(b.size()), blocks) << size;
+      std::vector<std::byte> lanes[2];
+      for (const auto& [message, lane] : {std::pair(&a, &lanes[0]), std::pair(&b, &lanes[1])}) {
+        lane->assign(blocks * 64, std::byte{0xee});
+        std::ranges::copy(AsBytes(*message), lane->begin());
+        PadMessage(lane->data(), message->size());
+      }
+      const auto [x, y] = pair.FinishPadded(lanes[0].data(), lanes[1].data(), blocks);
+      ASSERT_EQ(ToHex(x), Reference(a)) << size;
+      ASSERT_EQ(ToHex(y), Reference(b)) << size;
     }
   }
 }
