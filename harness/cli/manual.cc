@@ -179,7 +179,9 @@ std::string ExitStatus(const CommandNotes& notes) {
 
 std::string ExamplesText(const CommandNotes& notes) {
   std::string text;
-  for (const std::string& example : notes.examples) text += "  " + example + "\n";
+  for (const std::string& example : notes.examples) {
+    text += "  " + WrapCommand(example, kExampleColumns) + "\n";
+  }
   return RoffOf(text);
 }
 

@@ -13,6 +13,7 @@
 
 #include "harness/base/files.h"
 #include "harness/cli/command_line.h"
+#include "harness/cli/help_text.h"
 
 namespace rharness {
 namespace {
@@ -220,6 +221,17 @@ TEST_F(CommandLine, TakesSizesInUnitsOf1024s) {
     EXPECT_EQ(Parse({"run", "--memory", text}), 7) << said_;
     EXPECT_EQ(values_.memory, bytes) << text;
   }
+}
+
+TEST(HelpText, BreaksACommandWhereAShellGoesOn) {
+  EXPECT_EQ(WrapCommand("tiny run a b", 78), "tiny run a b");
+  EXPECT_EQ(WrapCommand("tiny run --out folder", 21), "tiny run --out folder");
+  EXPECT_EQ(WrapCommand("tiny run --out folder", 20), "tiny run \\\n    --out folder");
+  EXPECT_EQ(WrapCommand("tiny run --dry --out folder", 20), "tiny run --dry \\\n    --out folder");
+  EXPECT_EQ(WrapCommand("tiny run --why 'its data is gone' --out x", 24),
+            "tiny run \\\n    --why 'its data is gone' \\\n    --out x");
+  EXPECT_EQ(WrapCommand("tiny run $(git log -1 HEAD)..b (a b) x", 12),
+            "tiny run \\\n    $(git log -1 HEAD)..b \\\n    (a b) x");
 }
 
 TEST_F(CommandLine, HelpsInGroupsThatFitAScreen) {
