@@ -1,53 +1,42 @@
 // Loading libp11-kit, by its name alone, and modules through it.
 #include "harness/attestation/p11_kit.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <type_traits>
+#include "harness/base/shared_library.h"
 
 namespace rharness {
 namespace {
 
 Result<P11Kit> LoadFunctions() {
-  void* library = ::dlopen("libp11-kit.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return Unsupported("keys on tokens need libp11-kit.so.0 (of Debian's package libp11-kit0)");
-  }
+  ASSIGN_OR_RETURN(SharedLibrary library,
+                   SharedLibrary::Load("a key on a token", "libp11-kit0", {"libp11-kit.so.0"}));
   P11Kit kit;
-  bool whole = true;
-  const auto find = [&](const char* symbol, auto* function) {
-    *function =
-        reinterpret_cast<std::remove_reference_t<decltype(*function)>>(::dlsym(library, symbol));
-    whole = whole && *function != nullptr;
-  };
-  find("p11_kit_be_quiet", &kit.be_quiet);
-  find("p11_kit_message", &kit.message);
-  find("p11_kit_strerror", &kit.strerror);
-  find("p11_kit_module_load", &kit.module_load);
-  find("p11_kit_module_initialize", &kit.module_initialize);
-  find("p11_kit_module_finalize", &kit.module_finalize);
-  find("p11_kit_module_release", &kit.module_release);
-  find("p11_kit_module_get_name", &kit.module_get_name);
-  find("p11_kit_modules_load_and_initialize", &kit.modules_load);
-  find("p11_kit_modules_finalize_and_release", &kit.modules_release);
-  find("p11_kit_uri_new", &kit.uri_new);
-  find("p11_kit_uri_free", &kit.uri_free);
-  find("p11_kit_uri_parse", &kit.uri_parse);
-  find("p11_kit_uri_message", &kit.uri_message);
-  find("p11_kit_uri_any_unrecognized", &kit.uri_any_unrecognized);
-  find("p11_kit_uri_get_attribute", &kit.uri_attribute);
-  find("p11_kit_uri_get_pin_value", &kit.uri_pin_value);
-  find("p11_kit_uri_get_pin_source", &kit.uri_pin_source);
-  find("p11_kit_uri_get_module_path", &kit.uri_module_path);
-  find("p11_kit_uri_get_module_name", &kit.uri_module_name);
-  find("p11_kit_uri_get_slot_id", &kit.uri_slot_id);
-  find("p11_kit_uri_match_module_info", &kit.match_module);
-  find("p11_kit_uri_match_slot_info", &kit.match_slot);
-  find("p11_kit_uri_match_token_info", &kit.match_token);
-  if (!whole) {
-    return Unsupported("libp11-kit.so.0 cannot be used; expected that of Debian 12 or later");
-  }
+  library.Find("p11_kit_be_quiet", &kit.be_quiet);
+  library.Find("p11_kit_message", &kit.message);
+  library.Find("p11_kit_strerror", &kit.strerror);
+  library.Find("p11_kit_module_load", &kit.module_load);
+  library.Find("p11_kit_module_initialize", &kit.module_initialize);
+  library.Find("p11_kit_module_finalize", &kit.module_finalize);
+  library.Find("p11_kit_module_release", &kit.module_release);
+  library.Find("p11_kit_module_get_name", &kit.module_get_name);
+  library.Find("p11_kit_modules_load_and_initialize", &kit.modules_load);
+  library.Find("p11_kit_modules_finalize_and_release", &kit.modules_release);
+  library.Find("p11_kit_uri_new", &kit.uri_new);
+  library.Find("p11_kit_uri_free", &kit.uri_free);
+  library.Find("p11_kit_uri_parse", &kit.uri_parse);
+  library.Find("p11_kit_uri_message", &kit.uri_message);
+  library.Find("p11_kit_uri_any_unrecognized", &kit.uri_any_unrecognized);
+  library.Find("p11_kit_uri_get_attribute", &kit.uri_attribute);
+  library.Find("p11_kit_uri_get_pin_value", &kit.uri_pin_value);
+  library.Find("p11_kit_uri_get_pin_source", &kit.uri_pin_source);
+  library.Find("p11_kit_uri_get_module_path", &kit.uri_module_path);
+  library.Find("p11_kit_uri_get_module_name", &kit.uri_module_name);
+  library.Find("p11_kit_uri_get_slot_id", &kit.uri_slot_id);
+  library.Find("p11_kit_uri_match_module_info", &kit.match_module);
+  library.Find("p11_kit_uri_match_slot_info", &kit.match_slot);
+  library.Find("p11_kit_uri_match_token_info", &kit.match_token);
+  RETURN_IF_ERROR(library.status());
   kit.be_quiet();
   return kit;
 }

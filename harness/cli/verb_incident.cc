@@ -134,7 +134,8 @@ void AddIncidentNotes(Command* verb) {
       "RUN, and whose last verdict that says something of it is identical or equivalent. Its "
       "checkpoints are held to the SHA-256 of its record, and to what was signed beside them; "
       "where one is changed, gone or unreadable, the next older good run is taken, which is said. "
-      "Then it is rerun and judged as by `rharness drill`.");
+      "Then it is rerun and judged as by `rharness drill`; --root says where the data and code lie "
+      "that its record names by relative paths, and without them it cannot be rerun.");
   verb->Note(
       "The folder --out appears when all is done: index.html (what drifted, since when, what "
       "changed, which run is the last good one and whether it reproduces today, what to do; each "

@@ -1,10 +1,10 @@
 // Loading SOCI's backend and, behind it, libpq; reading connection options.
 #include "harness/history/libpq.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <soci/version.h>
 
+#include "harness/base/shared_library.h"
 #include "harness/history/postgresql_url.h"
 
 namespace rharness {
@@ -14,34 +14,22 @@ Result<Libpq> Load() {
   // By its name alone: SOCI's own loader would look in the working directory, too.
   const std::string name =
       fmt::format("libsoci_postgresql.so.{}.{}", SOCI_VERSION / 100000, SOCI_VERSION / 100 % 1000);
-  void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* why = ::dlerror();
-    return Unsupported(
-        fmt::format("histories in PostgreSQL need SOCI's library for it (of Debian's "
-                    "package libsoci-postgresql4.0): {}",
-                    why == nullptr ? name : why));
-  }
+  ASSIGN_OR_RETURN(SharedLibrary library,
+                   SharedLibrary::Load("a history in PostgreSQL", "libsoci-postgresql4.0", {name}));
   Libpq libpq;
-  bool whole = true;
-  const auto find = [&](const char* symbol, auto* function) {
-    *function =
-        reinterpret_cast<std::remove_reference_t<decltype(*function)>>(::dlsym(library, symbol));
-    whole = whole && *function != nullptr;
-  };
   const soci::backend_factory* (*factory)() = nullptr;
-  find("factory_postgresql", &factory);
-  find("PQconninfoParse", &libpq.parse);
-  find("PQconndefaults", &libpq.defaults);
-  find("PQconninfoFree", &libpq.free_options);
-  find("PQfreemem", &libpq.free_text);
-  find("PQstatus", &libpq.status);
-  find("PQhost", &libpq.host);
-  find("PQport", &libpq.port);
-  find("PQdb", &libpq.database);
-  find("PQuser", &libpq.user);
-  find("PQsetErrorVerbosity", &libpq.set_verbosity);
-  if (!whole) return Unsupported(name + " or its libpq lacks a function; use Debian 12's or later");
+  library.Find("factory_postgresql", &factory);
+  library.Find("PQconninfoParse", &libpq.parse);
+  library.Find("PQconndefaults", &libpq.defaults);
+  library.Find("PQconninfoFree", &libpq.free_options);
+  library.Find("PQfreemem", &libpq.free_text);
+  library.Find("PQstatus", &libpq.status);
+  library.Find("PQhost", &libpq.host);
+  library.Find("PQport", &libpq.port);
+  library.Find("PQdb", &libpq.database);
+  library.Find("PQuser", &libpq.user);
+  library.Find("PQsetErrorVerbosity", &libpq.set_verbosity);
+  RETURN_IF_ERROR(library.status());  // of its libpq as well, which is found through it
   libpq.factory = factory();
   return libpq;
 }

@@ -1,41 +1,30 @@
 // Loading libcurl, by its name alone.
 #include "harness/intake/libcurl.h"
 
-#include <dlfcn.h>
-
-#include <type_traits>
+#include "harness/base/shared_library.h"
 
 namespace rharness {
 namespace {
 
 Result<Libcurl> LoadFunctions() {
-  void* library = nullptr;
   // The same interface, with one library for TLS or another.
-  for (const char* name : {"libcurl.so.4", "libcurl-gnutls.so.4"}) {
-    if (library == nullptr) library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  }
-  if (library == nullptr) {
-    return Unsupported("servers need libcurl.so.4 (of Debian's package libcurl4)");
-  }
+  ASSIGN_OR_RETURN(SharedLibrary library,
+                   SharedLibrary::Load("talking to a server", "libcurl4",
+                                       {"libcurl.so.4", "libcurl-gnutls.so.4"}));
   Libcurl curl;
-  bool whole = true;
-  const auto find = [&](const char* symbol, auto* function) {
-    *function =
-        reinterpret_cast<std::remove_reference_t<decltype(*function)>>(::dlsym(library, symbol));
-    whole = whole && *function != nullptr;
-  };
-  find("curl_global_init", &curl.global_init);
-  find("curl_easy_init", &curl.init);
-  find("curl_easy_setopt", &curl.setopt);
-  find("curl_easy_perform", &curl.perform);
-  find("curl_easy_getinfo", &curl.getinfo);
-  find("curl_easy_reset", &curl.reset);
-  find("curl_easy_cleanup", &curl.cleanup);
-  find("curl_easy_strerror", &curl.strerror);
-  find("curl_slist_append", &curl.append);
-  find("curl_slist_free_all", &curl.free_list);
-  if (!whole || curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-    return Unsupported("libcurl.so.4 cannot be used; expected that of Debian 12 or later");
+  library.Find("curl_global_init", &curl.global_init);
+  library.Find("curl_easy_init", &curl.init);
+  library.Find("curl_easy_setopt", &curl.setopt);
+  library.Find("curl_easy_perform", &curl.perform);
+  library.Find("curl_easy_getinfo", &curl.getinfo);
+  library.Find("curl_easy_reset", &curl.reset);
+  library.Find("curl_easy_cleanup", &curl.cleanup);
+  library.Find("curl_easy_strerror", &curl.strerror);
+  library.Find("curl_slist_append", &curl.append);
+  library.Find("curl_slist_free_all", &curl.free_list);
+  RETURN_IF_ERROR(library.status());
+  if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    return Unsupported("libcurl.so.4 cannot be started");
   }
   return curl;
 }
