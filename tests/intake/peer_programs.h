@@ -33,7 +33,7 @@ class PeerPrograms : public SourceTree {
     spec.environment = PickEnvironment({"PATH"});
     spec.environment["HOME"] = root().parent_path();
     ProcessLimits limits;
-    limits.timeout = std::chrono::minutes(5);
+    limits.timeout = std::chrono::minutes(15);
     const ProcessResult result = RunProcess(spec, limits);
     EXPECT_TRUE(result.outcome.Succeeded())
         << result.outcome.ToString() << result.stdout_text << result.stderr_text;
