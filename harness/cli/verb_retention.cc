@@ -20,6 +20,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
+#include "harness/history/untouched.h"
 #include "harness/retention/carry_out.h"
 #include "harness/retention/retention_plan.h"
 #include "reports/text.h"
@@ -183,7 +184,7 @@ Result<int> ListLists(const RetentionArguments& arguments) {
   if (trusted) {
     ASSIGN_OR_RETURN(trust, LoadTrustPolicy(arguments.signing.trust));
   }
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(arguments.history));
   ASSIGN_OR_RETURN(const auto all,
                    ListDeletions(trusted ? &trust : nullptr, SystemClock().Now(), store.get()));
   int printed = kExitOk;

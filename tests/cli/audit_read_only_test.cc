@@ -38,16 +38,20 @@ class ReadOnlyAudit : public AuditWorld {
     fs::permissions(At("copy"), fs::perms(0555));
     fs::permissions(At(""), fs::perms(0755));
   }
-  ProcessResult AsNobody(const char* verb, const std::vector<std::string>& options = {}) const {
+  ProcessResult OfNobody(const std::vector<std::string>& words) const {
     std::vector<std::string> argv;
     if (::geteuid() == 0) {
       argv = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"};
     }
-    argv.insert(argv.end(), {kRharness, "audit", verb});
-    argv.insert(argv.end(), options.begin(), options.end());
-    argv.insert(argv.end(), {"--history", At("copy/runs.db").string(), "--policy",
-                             At("copy/policy.yaml").string()});
+    argv.push_back(kRharness);
+    argv.insert(argv.end(), words.begin(), words.end());
+    argv.insert(argv.end(), {"--history", At("copy/runs.db").string()});
     return Run(argv);
+  }
+  ProcessResult AsNobody(const char* verb, const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> words = {"audit", verb, "--policy", At("copy/policy.yaml").string()};
+    words.insert(words.end(), options.begin(), options.end());
+    return OfNobody(words);
   }
 };
 
@@ -63,6 +67,8 @@ TEST_F(ReadOnlyAudit, VerifiesAndAnswersForWhoMayWriteNothing) {
   const ProcessResult shown = AsNobody("show", {"a"});
   EXPECT_EQ(shown.outcome.exit_code, 0) << shown.stderr_text;
   EXPECT_THAT(shown.stdout_text, HasSubstr("are as entered"));
+  EXPECT_THAT(OfNobody({"retire", "list"}).stdout_text, HasSubstr("c: retired, unsigned"));
+  Must(OfNobody({"retention", "list"}));
   EXPECT_EQ(HashTree(At("copy"))->sha256, before);
   fs::permissions(At("copy/runs.db"), fs::perms(0400));
   if (::geteuid() != 0) return;
