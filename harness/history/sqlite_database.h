@@ -61,6 +61,7 @@ class SqliteDatabase : public Database {
   std::chrono::milliseconds answer_timeout_;
   std::chrono::steady_clock::time_point deadline_;
   bool read_only_ = false;
+  bool untouched_ = false;
   std::optional<Rest> rest_;  // set: read as a file that does not change
 };
 
