@@ -73,4 +73,12 @@ Result<DeletionList> ParseDeletionList(std::string_view text, std::string_view w
   return list;
 }
 
+Result<DeletionList> ParseDeletionListOf(std::string_view sha256, std::string_view text,
+                                         std::string_view where) {
+  if (Sha256HexOf(text) != sha256) {
+    return IntegrityError("the history holds another list than was begun", std::string(where));
+  }
+  return ParseDeletionList(text, where);
+}
+
 }  // namespace rharness

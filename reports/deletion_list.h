@@ -41,6 +41,9 @@ std::string DigestOf(const DeletionList& list);
 // Errors: integrity, since such a text was signed: another schema, a member that is missing or of
 // another type, a path that is not safe or leaves the root, a digest that is none, no run.
 Result<DeletionList> ParseDeletionList(std::string_view text, std::string_view where);
+// The same of a text that must have this digest: integrity where it has another one.
+Result<DeletionList> ParseDeletionListOf(std::string_view sha256, std::string_view text,
+                                         std::string_view where);
 
 }  // namespace rharness
 

@@ -69,6 +69,7 @@ std::string OutcomeWords(const DeletionTold& told) {
   }
   if (told.stays == 1) text += ", 1 stays (it was changed)";
   if (told.stays > 1) text += fmt::format(", {} stay (they were changed)", told.stays);
+  if (told.state == "done") text += ", since " + told.last;
   if (!told.ended_by.empty()) {
     text += fmt::format(
         "; {} by {}{}{}",
@@ -153,6 +154,13 @@ std::string LineOf(const DeletionTold& told) {
   return text;
 }
 
+std::string CarriedOutWords(const DeletionTold& told) {
+  return fmt::format("was carried out at {}: {} of {} {} gone; asked for by {}, approved by {}",
+                     told.last, told.deleted, Counted(told.items, "file"),
+                     told.deleted == 1 ? "is" : "are", SafeName(told.asked_by),
+                     SafeName(told.approved_by));
+}
+
 std::string WriteTerminal(const std::vector<DeletionTold>& deletions) {
   std::string text;
   for (const DeletionTold& one : deletions) text += LineOf(one) + "\n";
@@ -173,6 +181,8 @@ Json ToJson(const std::vector<DeletionTold>& deletions) {
                                   {"bytes", one.bytes},
                                   {"deleted", one.deleted},
                                   {"stays", one.stays}});
+    if (!one.begun.empty()) json.Set("begun", one.begun);
+    if (!one.last.empty()) json.Set("last", one.last);
     if (!one.ended_by.empty()) {
       json.Set("ended_by", one.ended_by).Set("ended_reason", one.ended_reason);
     }

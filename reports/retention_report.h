@@ -48,6 +48,8 @@ struct DeletionTold {
   std::uint64_t bytes = 0;
   std::uint64_t deleted = 0;  // of these items
   std::uint64_t stays = 0;    // of these items: they were something else by then
+  std::string begun;          // when it was begun to be carried out; empty: it was not
+  std::string last;           // when the last of its files had its turn
   std::string ended_by;       // who took it back; empty: nobody
   std::string ended_reason;   // why
   std::string doubt;          // a sentence, of what is doubtful
@@ -55,6 +57,9 @@ struct DeletionTold {
 Json ToJson(const std::vector<DeletionTold>& deletions);
 std::string WriteTerminal(const std::vector<DeletionTold>& deletions);  // a line each
 std::string LineOf(const DeletionTold& told);
+// "was carried out at T: 2 of 2 files are gone; asked for by Ada, approved by Bob", of one that is
+// "done".
+std::string CarriedOutWords(const DeletionTold& told);
 
 // Each file with its bytes, why it goes, and what is lost by that; then what is kept and why.
 // `told`: what became of this list; nullptr: that is not known.

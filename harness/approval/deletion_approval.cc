@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "harness/approval/retirement_records.h"
 #include "harness/approval/signing.h"
@@ -31,18 +33,14 @@ struct Request {
   GatheredStatement gathered;
   SignedEnvelope envelope;
   Deletion said;
+
+  std::string where() const { return gathered.where(); }
+  const std::string& asked_by() const { return gathered.rows.front().signed_by; }
 };
 
-// The last request for this list. Errors: not_found; integrity where it is not what was signed.
-Result<Request> FindRequest(const std::string& list_sha256, HistoryStore* store) {
-  ASSIGN_OR_RETURN(GatheredStatements all, AllStatements(store));
-  const auto found = all.find(list_sha256);
-  if (found == all.end()) {
-    return NotFound("nobody asked for its deletion; `rharness retention request` does",
-                    Where(list_sha256));
-  }
-  Request request{.gathered = std::move(found->second.back()), .envelope = {}, .said = {}};
-  const std::string where = request.gathered.where();
+Result<Request> ReadRequest(GatheredStatement gathered, const std::string& list_sha256) {
+  Request request{.gathered = std::move(gathered), .envelope = {}, .said = {}};
+  const std::string where = request.where();
   ASSIGN_OR_RETURN(request.envelope, Combine(request.gathered));
   ASSIGN_OR_RETURN(const SignedStatement statement,
                    ParseStatement(request.envelope.payload, where));
@@ -51,44 +49,143 @@ Result<Request> FindRequest(const std::string& list_sha256, HistoryStore* store)
   return IntegrityError("was signed for the list " + request.said.list.sha256, where);
 }
 
+// Every request for this list, the last one last. Errors: not_found; integrity where one is not
+// what was signed.
+Result<std::vector<Request>> FindRequests(const std::string& list_sha256, HistoryStore* store) {
+  ASSIGN_OR_RETURN(GatheredStatements all, AllStatements(store));
+  const auto found = all.find(list_sha256);
+  if (found == all.end()) {
+    return NotFound("nobody asked for its deletion; `rharness retention request` does",
+                    Where(list_sha256));
+  }
+  std::vector<Request> requests;
+  for (GatheredStatement& one : found->second) {
+    ASSIGN_OR_RETURN(requests.emplace_back(), ReadRequest(std::move(one), list_sha256));
+  }
+  return requests;
+}
+
+Result<Request> FindRequest(const std::string& list_sha256, HistoryStore* store) {
+  ASSIGN_OR_RETURN(std::vector<Request> requests, FindRequests(list_sha256, store));
+  return std::move(requests.back());
+}
+
 // How far a list was carried out.
 struct Progress {
-  bool begun = false;
+  std::optional<DeletionRecord> record;  // empty: it was not begun
+  const Request* by = nullptr;           // the request by which it was begun
+  std::vector<DeletedItem> steps;
   std::uint64_t ended = 0;
   std::uint64_t gone = 0;
   std::uint64_t stays = 0;
+  WallTime last{};  // of the steps
 };
 Result<Progress> ProgressOf(const std::string& list_sha256, HistoryStore* store) {
   ASSIGN_OR_RETURN(const auto deletions, store->Deletions());
   Progress progress;
-  progress.begun =
-      std::ranges::find(deletions, list_sha256, &DeletionRecord::list_sha256) != deletions.end();
-  if (!progress.begun) return progress;
-  ASSIGN_OR_RETURN(const auto steps, store->DeletedItems(list_sha256));
-  for (const DeletedItem& step : steps) {
-    if (step.step == DeletionStep::kAbout) continue;
-    ++progress.ended;
+  const auto record = std::ranges::find(deletions, list_sha256, &DeletionRecord::list_sha256);
+  if (record == deletions.end()) return progress;
+  progress.record = *record;
+  ASSIGN_OR_RETURN(progress.steps, store->DeletedItems(list_sha256));
+  std::set<int> ended;
+  for (const DeletedItem& step : progress.steps) {
+    progress.last = std::max(progress.last, step.at);
+    if (step.step == DeletionStep::kAbout || !ended.insert(step.item).second) continue;
     if (step.step == DeletionStep::kGone) ++progress.gone;
     if (step.step == DeletionStep::kStays) ++progress.stays;
   }
+  progress.ended = ended.size();
   return progress;
 }
 
-std::string StateOf(const Request& request, const Progress& progress, WallTime now) {
-  if (progress.begun) return progress.ended >= request.said.items ? "done" : "begun";
-  if (request.gathered.withdrawal) return "withdrawn";
-  if (now >= request.said.expires) return "expired";
-  return PeopleOf(request.gathered) > 1 ? "approved" : "asked";
+// What was begun is the list that was signed, and what was done is of its files. Errors: integrity.
+Status HoldToList(const Progress& progress, const Deletion& said, const std::string& where) {
+  ASSIGN_OR_RETURN(const DeletionList list,
+                   ParseDeletionListOf(progress.record->list_sha256, progress.record->body, where));
+  if (list.items.size() != said.items || list.bytes() != said.bytes) {
+    return IntegrityError(
+        fmt::format("was signed for {} and {}; the list names {} and {}",
+                    Counted(said.items, "file"), FormatBytes(said.bytes),
+                    Counted(list.items.size(), "file"), FormatBytes(list.bytes())),
+        where);
+  }
+  for (const DeletedItem& step : progress.steps) {
+    if (step.item >= 0 && static_cast<std::size_t>(step.item) < list.items.size()) continue;
+    return IntegrityError(fmt::format("the history has a step of file {} of a list that names {}",
+                                      step.item, list.items.size()),
+                          where);
+  }
+  return {};
 }
 
+// Two people signed by what the history says; with a policy by what it asks for, too.
+bool IsApproved(const Request& request, const Question& question) {
+  if (PeopleOf(request.gathered) < 2) return false;
+  return question.trust == nullptr ||
+         VerifyStatement(WriteEnvelope(request.envelope), request.where(), *question.trust,
+                         question.now)
+             .ok();
+}
+
+// Of each request, whether it is what was signed and in its time. Errors: integrity.
+Status CheckRequest(const Request& request, const Question& question) {
+  // By the clock of who entered it.
+  if (PeopleOf(request.gathered) > 1 &&
+      request.gathered.rows.back().entered >= request.said.expires) {
+    return IntegrityError("was approved after its time was over", request.where());
+  }
+  if (question.trust == nullptr) return {};
+  return HoldToTrust(request.gathered, request.envelope, question, false);
+}
+
+// Everything that is checked of a list, whoever asks; finds by which request it was begun. Errors:
+// integrity.
+Status CheckList(const std::vector<Request>& requests, const Question& question,
+                 Progress* progress) {
+  for (const Request& one : requests) RETURN_IF_ERROR(CheckRequest(one, question));
+  if (!progress->record) return {};
+  const DeletionRecord& record = *progress->record;
+  for (const Request& one : requests) {
+    if (PeopleOf(one.gathered) < 2 || one.asked_by() != record.asked_by ||
+        record.approved_by.empty() || !ApproversOf(one.gathered).starts_with(record.approved_by)) {
+      continue;
+    }
+    progress->by = &one;
+  }
+  const std::string where = Where(record.list_sha256);
+  if (progress->by == nullptr) {
+    return IntegrityError(
+        fmt::format("was begun at {}, asked for by '{}' and approved by '{}', as the history says; "
+                    "nobody signed that",
+                    FormatTime(record.begun), TerminalSafe(record.asked_by),
+                    TerminalSafe(record.approved_by)),
+        where);
+  }
+  RETURN_IF_ERROR(HoldToList(*progress, progress->by->said, where));
+  if (question.trust == nullptr) return {};
+  return HoldToTrust(progress->by->gathered, progress->by->envelope, question, true);
+}
+
+std::string StateOf(const Request& request, const Progress& progress, const Question& question) {
+  const bool by_it = progress.by == &request;
+  if (progress.record && progress.ended >= request.said.items) return "done";
+  if (by_it) return "begun";
+  if (request.gathered.withdrawal) return "withdrawn";
+  if (question.now >= request.said.expires) return "expired";
+  return IsApproved(request, question) ? "approved" : "asked";
+}
+
+// Checked throughout.
 Result<DeletionTold> TellRequest(const std::string& list_sha256, const Question& question,
                                  HistoryStore* store) {
-  ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
-  ASSIGN_OR_RETURN(const Progress progress, ProgressOf(list_sha256, store));
+  ASSIGN_OR_RETURN(const std::vector<Request> requests, FindRequests(list_sha256, store));
+  ASSIGN_OR_RETURN(Progress progress, ProgressOf(list_sha256, store));
+  RETURN_IF_ERROR(CheckList(requests, question, &progress));
+  const Request& request = requests.back();
   DeletionTold told{.list_sha256 = list_sha256,
-                    .state = StateOf(request, progress, question.now),
+                    .state = StateOf(request, progress, question),
                     .reason = request.said.reason,
-                    .asked_by = request.gathered.rows.front().signed_by,
+                    .asked_by = request.asked_by(),
                     .asked = FormatTime(request.said.requested),
                     .approved_by = ApproversOf(request.gathered),
                     .expires = FormatTime(request.said.expires),
@@ -96,13 +193,14 @@ Result<DeletionTold> TellRequest(const std::string& list_sha256, const Question&
                     .bytes = request.said.bytes,
                     .deleted = progress.gone,
                     .stays = progress.stays,
+                    .begun = {},
+                    .last = {},
                     .ended_by = {},
                     .ended_reason = ReasonOfWithdrawal(request.gathered),
                     .doubt = {}};
+  if (progress.record) told.begun = FormatTime(progress.record->begun);
+  if (!progress.steps.empty()) told.last = FormatTime(progress.last);
   if (request.gathered.withdrawal) told.ended_by = request.gathered.withdrawal->signed_by;
-  if (question.trust == nullptr) return told;
-  const bool finished = told.state == "approved" || progress.begun;
-  RETURN_IF_ERROR(HoldToTrust(request.gathered, request.envelope, question, finished));
   return told;
 }
 
@@ -128,6 +226,13 @@ Status RequireOpen(const Request& request, WallTime now) {
                       where);
 }
 
+// What is done needs no signature and cannot be taken back.
+Status RequireNotDone(const std::string& list_sha256, WallTime now, HistoryStore* store) {
+  ASSIGN_OR_RETURN(const DeletionTold told, TellRequest(list_sha256, {nullptr, now}, store));
+  if (told.state != "done") return {};
+  return InvalidInput(CarriedOutWords(told), Where(list_sha256));
+}
+
 }  // namespace
 
 Result<DeletionTold> RequestDeletion(const DeletionList& list, const std::string& reason,
@@ -144,6 +249,10 @@ Result<DeletionTold> RequestDeletion(const DeletionList& list, const std::string
     return InvalidInput(fmt::format("was asked for already, by {}", TerminalSafe(before->asked_by)),
                         where);
   }
+  if (before.ok() && before->state == "begun" && before->ended_by.empty()) {
+    return InvalidInput("is being carried out; `rharness retention apply` goes on", where);
+  }
+  if (before.ok() && before->state == "done") return InvalidInput(CarriedOutWords(*before), where);
   const Deletion asked{.list = {kDeletionListName, digest},
                        .items = list.items.size(),
                        .bytes = list.bytes(),
@@ -160,7 +269,8 @@ Result<DeletionTold> RequestDeletion(const DeletionList& list, const std::string
 Result<DeletionTold> ApproveDeletion(const std::string& list_sha256, const SigningPerson& person,
                                      HistoryStore* store) {
   ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
-  const std::string where = request.gathered.where();
+  const std::string where = request.where();
+  RETURN_IF_ERROR(RequireNotDone(list_sha256, person.now, store));
   RETURN_IF_ERROR(RequireOpen(request, person.now));
   ASSIGN_OR_RETURN(const Verified verified, VerifyUnfinished(WriteEnvelope(request.envelope), where,
                                                              *person.trust, person.now));
@@ -174,7 +284,11 @@ Result<DeletionTold> ApproveDeletion(const std::string& list_sha256, const Signi
 
 Result<DeletionTold> WithdrawDeletion(const std::string& list_sha256, const std::string& reason,
                                       const SigningPerson& person, HistoryStore* store) {
+  if (reason.empty()) {
+    return InvalidInput("taking it back needs a reason", Where(list_sha256));
+  }
   ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
+  RETURN_IF_ERROR(RequireNotDone(list_sha256, person.now, store));
   RETURN_IF_ERROR(RequireOpen(request, person.now));
   const Withdrawal withdrawal{.run_id = {},
                               .family = {},
@@ -191,19 +305,20 @@ Result<DeletionTold> WithdrawDeletion(const std::string& list_sha256, const std:
 
 Result<DeletionTold> RequireApproved(const std::string& list_sha256, bool begun,
                                      const TrustPolicy& trust, WallTime now, HistoryStore* store) {
+  const Question question{&trust, now};
   ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
   if (request.gathered.withdrawal || !begun) RETURN_IF_ERROR(RequireOpen(request, now));
+  ASSIGN_OR_RETURN(DeletionTold told, TellRequest(list_sha256, question, store));
   if (PeopleOf(request.gathered) < 2) {
     return InvalidInput(fmt::format("was asked for by {}; somebody else has to approve",
-                                    TerminalSafe(request.gathered.rows.front().signed_by)),
-                        request.gathered.where());
+                                    TerminalSafe(request.asked_by())),
+                        request.where());
   }
-  RETURN_IF_ERROR(HoldToTrust(request.gathered, request.envelope, {&trust, now}, true));
-  // The last signature came in time, by the clock of who entered it.
-  if (request.gathered.rows.back().entered >= request.said.expires) {
-    return IntegrityError("was approved after its time was over", request.gathered.where());
-  }
-  return TellRequest(list_sha256, {&trust, now}, store);
+  if (IsApproved(request, question)) return told;
+  return InvalidInput(
+      fmt::format("was asked for by {} and approved by {}; the policy asks for more",
+                  TerminalSafe(request.asked_by()), TerminalSafe(ApproversOf(request.gathered))),
+      request.where());
 }
 
 Result<std::vector<DeletionTold>> ListDeletions(const TrustPolicy* trust, WallTime now,

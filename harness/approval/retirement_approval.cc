@@ -128,6 +128,9 @@ Result<RetirementTold> ApproveRetirement(const std::string& run_id, const Signin
 
 Result<RetirementTold> WithdrawRetirement(const std::string& run_id, const std::string& reason,
                                           const SigningPerson& person, HistoryStore* store) {
+  if (reason.empty()) {
+    return InvalidInput("taking it back needs a reason", "run " + TerminalSafe(run_id));
+  }
   ASSIGN_OR_RETURN(const OpenRequest open, FindOpen(run_id, person, store));
   const Withdrawal withdrawal{.run_id = run_id,
                               .family = open.said.family,

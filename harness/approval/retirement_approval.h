@@ -50,6 +50,10 @@ Result<std::vector<RetirementTold>> ListRetirements(const TrustPolicy* trust, Wa
 Result<RetirementTold> RetirementOf(const std::string& run_id, const TrustPolicy* trust,
                                     WallTime now, HistoryStore* store);
 
+// Whether two people ever signed for a retirement in this history: who retires without must say by
+// which policy. Errors: those of the history.
+Result<bool> TakesTwoPeople(HistoryStore* store);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_APPROVAL_RETIREMENT_APPROVAL_H_

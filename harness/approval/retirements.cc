@@ -175,4 +175,14 @@ Result<RetirementTold> RetirementOf(const std::string& run_id, const TrustPolicy
   return Tell(entry, gathered[run_id], {trust, now}, store);
 }
 
+Result<bool> TakesTwoPeople(HistoryStore* store) {
+  ASSIGN_OR_RETURN(auto rows, store->Signed(kRetirementPredicate));
+  for (const auto& [run_id, statements] : Gather(std::move(rows), {})) {
+    for (const GatheredStatement& one : statements) {
+      if (PeopleOf(one) > 1) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace rharness

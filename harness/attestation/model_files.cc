@@ -45,8 +45,22 @@ Result<EntryKind> KindOf(const fs::directory_entry& entry, bool allow_symlinks) 
   return InvalidInput("is neither a file nor a folder", where);
 }
 
+// As model-signing has it, also of the model itself.
+Status RefuseLink(const fs::path& model, const ModelSerialization& serialization) {
+  const fs::path plain = model.has_filename() ? model : model.parent_path();
+  std::error_code error;
+  if (serialization.allow_symlinks || !fs::is_symlink(plain, error)) return {};
+  const fs::path target = fs::canonical(plain, error);
+  return InvalidInput(
+      error ? std::string("is a symbolic link; expected the model itself")
+            : fmt::format("is a symbolic link; expected the model itself, which is {}",
+                          TerminalSafe(target.string())),
+      TerminalSafe(plain.string()));
+}
+
 Result<std::vector<std::string>> ListModel(const fs::path& model,
                                            const ModelSerialization& serialization) {
+  RETURN_IF_ERROR(RefuseLink(model, serialization));
   std::error_code error;
   if (!fs::is_directory(model, error)) return std::vector<std::string>{"."};
   std::vector<std::string> names;
@@ -80,10 +94,8 @@ Result<std::vector<ModelResource>> HashWhole(const fs::path& model,
   std::vector<fs::path> paths;
   paths.reserve(names.size());
   for (const std::string& name : names) paths.push_back(PathOf(model, name));
-  // The model itself, where it is one file, is its owner's to name.
-  const bool follow = allow_symlinks || names[0] == ".";
   const auto digests =
-      HashFileContents(paths, 0, follow ? LinkPolicy::kFollow : LinkPolicy::kRefuse);
+      HashFileContents(paths, 0, allow_symlinks ? LinkPolicy::kFollow : LinkPolicy::kRefuse);
   std::vector<ModelResource> resources;
   resources.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -112,8 +124,7 @@ Result<std::string> HashRange(const OpenedFile& file, std::uint64_t begin, std::
 
 Status AddShards(const fs::path& path, const std::string& name,
                  const ModelSerialization& serialization, std::vector<ModelResource>* resources) {
-  const bool follow = serialization.allow_symlinks || name == ".";
-  ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path, follow));
+  ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path, serialization.allow_symlinks));
   const std::uint64_t shard = serialization.shard_bytes;
   for (std::uint64_t begin = 0; begin < file.size_bytes;) {
     const std::uint64_t end = begin + std::min(shard, file.size_bytes - begin);
@@ -241,6 +252,7 @@ Result<std::size_t> HoldModel(const SignedModel& model, const fs::path& path) {
         path.string());
   }
   if (!of_one_file && !is_folder) return HoldOneOf(model, path);
+  RETURN_IF_ERROR(RefuseLink(path, model.serialization));
   const auto found = HashModel(path, model.serialization);
   if (!found.ok()) return NotTheSigned(found.error());
   RETURN_IF_ERROR(CompareResources(model, *found, path));

@@ -21,6 +21,7 @@
 #include "harness/drill/history_of.h"
 #include "harness/history/held_record.h"
 #include "harness/history/store.h"
+#include "harness/history/untouched.h"
 #include "harness/policy/policy.h"
 #include "reports/text.h"
 
@@ -181,14 +182,19 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report) {
     return InvalidInput("signed statements say something only where it is known whom to believe",
                         "--trust");
   }
+  std::size_t others = 0;
   for (const std::string& path : request.statements) {
     ASSIGN_OR_RETURN(const auto files, FindAttestations(path));
     for (const fs::path& file : files) {
       const auto verified = VerifyFile(file, *request.trust, request.now);
       if (!verified.ok()) {
         if (verified.error().code != ErrorCode::kIntegrity) return verified.error();
-        // One of another run does not concern this answer.
-        if (!file.filename().string().starts_with(request.run_id + ".")) continue;
+        // Of a folder, one that is another run's by its name; its payload is believed by nobody.
+        const bool given = files.size() == 1 && file == fs::path(path);
+        if (!given && !file.filename().string().starts_with(request.run_id + ".")) {
+          ++others;
+          continue;
+        }
         report->statements.push_back({.file = file.string(),
                                       .says = {},
                                       .signed_by = {},
@@ -206,6 +212,12 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report) {
              .refused = {}});
       }
     }
+  }
+  if (others > 0) {
+    report->notes.push_back(
+        fmt::format("{} refused that {} not named after this run; `rharness verify` says why",
+                    others == 1 ? "1 statement is" : fmt::format("{} statements are", others),
+                    others == 1 ? "is" : "are"));
   }
   return {};
 }
@@ -268,7 +280,7 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
                      .history = request.history,
                      .log = request.log.string(),
                      .run_id = request.run_id};
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(request.history));
+  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(request.history));
   ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(request.run_id));
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(request.run_id));
   ASSIGN_OR_RETURN(const RunHistory history, LoadRunHistory(request.run_id, store.get()));

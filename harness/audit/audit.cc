@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "harness/approval/deletion_approval.h"
 #include "harness/audit/log_view.h"
 #include "harness/audit/tree_head.h"
+#include "harness/base/files.h"
 #include "harness/history/location.h"
+#include "harness/history/untouched.h"
 
 namespace rharness {
 namespace {
@@ -39,6 +43,17 @@ Status Fault(const Error& error, AuditOutcome* outcome) {
   if (error.code != ErrorCode::kIntegrity) return error;
   outcome->fault = error;
   return {};
+}
+
+// A deletion that is not what two people signed for. Whose keys count is not asked: the policy of
+// an audit need say nothing of deletions (`rharness retention list --trust`).
+Result<std::optional<Error>> DoubtfulDeletion(const AuditRequest& request) {
+  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(request.sources.history));
+  ASSIGN_OR_RETURN(const auto all, ListDeletions(nullptr, request.now, store.get()));
+  const auto doubtful = std::ranges::find(all, "doubtful", &DeletionTold::state);
+  if (doubtful == all.end()) return std::optional<Error>();
+  return std::optional(
+      IntegrityError(doubtful->doubt, "deletion list " + TerminalSafe(doubtful->list_sha256)));
 }
 
 }  // namespace
@@ -93,8 +108,12 @@ Result<AuditOutcome> Audit(const AuditRequest& request) {
   }
   outcome.log = std::move(*checked);
   outcome.not_looked_at = book->not_looked_at();
+  outcome.exceptions = book->Exceptions();
   for (const HeldRecord* one : book->Missing()) outcome.missing.push_back(*one);
   if (book->derived()) outcome.fault = book->derived();
+  if (!outcome.fault && book->HasDeletions()) {
+    ASSIGN_OR_RETURN(outcome.fault, DoubtfulDeletion(request));
+  }
   return outcome;
 }
 

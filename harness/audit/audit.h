@@ -36,10 +36,11 @@ struct AuditRequest {
 
 struct AuditOutcome {
   CheckedLog log;                   // as far as it holds
-  std::optional<Error> fault;       // integrity; set: something was changed
+  std::optional<Error> fault;       // integrity; set: something was changed, or is not as signed
   std::optional<BadEntry> bad;      // the entry that the fault is about, where it is about one
   std::vector<HeldRecord> missing;  // held, and not in the log yet
-  std::uint64_t not_looked_at = 0;  // entries about what the sources do not name
+  std::vector<ChangedException> exceptions;  // what policies say otherwise than the log
+  std::uint64_t not_looked_at = 0;           // entries about what the sources do not name
   std::optional<AppendStart> unfinished;
 };
 // Errors: whatever keeps it from being looked at; what was changed is the outcome's fault.

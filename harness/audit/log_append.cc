@@ -16,6 +16,7 @@
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/base/folder_lock.h"
+#include "harness/base/trouble.h"
 
 namespace rharness {
 namespace {
@@ -75,8 +76,33 @@ Result<FolderLock> WaitForLock(const AppendRequest& request) {
   }
 }
 
+// ".rharness-a1B2c3": what a file is called until it is whole (WriteFileAtomic).
+bool IsHalfWritten(const std::string& name) {
+  constexpr std::string_view kBegins = ".rharness-";
+  constexpr std::size_t kLetters = 6;
+  return name.starts_with(kBegins) && name.size() == kBegins.size() + kLetters &&
+         std::all_of(name.begin() + kBegins.size(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+         });
+}
+
+// Files that a killed append had not finished. Nobody else writes to the folder now, by the lock.
+Status RemoveHalfWritten(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!IsHalfWritten(at->path().filename().string())) continue;
+    std::error_code gone;
+    if (at->symlink_status(gone).type() != fs::file_type::regular) continue;
+    fs::remove(at->path(), gone);
+    if (gone) return PathError("cannot be removed", gone.value(), at->path());
+  }
+  if (error) return PathError("cannot be listed", error.value(), folder);
+  return {};
+}
+
 // Takes away what an append that was cut short has left. Whether there was such a thing.
 Result<bool> Mend(const fs::path& folder) {
+  RETURN_IF_ERROR(RemoveHalfWritten(folder));
   ASSIGN_OR_RETURN(const auto start, ReadAppendStart(folder));
   if (!start) return false;
   ASSIGN_OR_RETURN(const LogView log, OpenLog(folder));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "harness/audit/site_records.h"
@@ -23,6 +24,18 @@ std::string KeyOf(std::string_view kind, std::string_view name) {
 
 bool MayChange(std::string_view kind) {
   return kind == kPolicyKind || kind == kWaiverKind || kind == kSubstituteKind;
+}
+
+bool IsException(std::string_view kind) { return kind == kWaiverKind || kind == kSubstituteKind; }
+
+// Of what stands in a policy more than once the names differ in " #2", " #3" alone.
+std::string GroupOf(const std::string& key) {
+  const auto at = key.rfind(" #");
+  if (at == key.npos || at + 2 == key.size()) return key;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::all_of(key.begin() + static_cast<std::ptrdiff_t>(at) + 2, key.end(), is_digit)
+             ? key.substr(0, at)
+             : key;
 }
 
 void MoveBehind(std::vector<HeldRecord>* more, std::vector<HeldRecord>* records) {
@@ -81,7 +94,9 @@ bool RecordBook::IsHeldHere(const AuditEntry& entry) const {
 }
 
 Status RecordBook::Take(const AuditEntry& entry) {
-  const auto found = by_name_.find(KeyOf(entry.kind, entry.name));
+  const std::string key = KeyOf(entry.kind, entry.name);
+  const auto found = by_name_.find(key);
+  if (IsException(entry.kind)) exceptions_.insert_or_assign(key, entry);
   const auto fail = [&](const std::string& why) {
     return IntegrityError(EntryWords(entry.index, entry.kind, entry.name) + " " + why);
   };
@@ -108,6 +123,34 @@ Status RecordBook::Take(const AuditEntry& entry) {
   if (state.entry) return fail(fmt::format("was entered before, as entry {}", *state.entry));
   state.entry = entry.index;
   return {};
+}
+
+std::vector<ChangedException> RecordBook::Exceptions() const {
+  // By group: a waiver that was taken out moves those of its name that stand behind it.
+  std::map<std::string, std::set<std::string>> now, entered;
+  for (const HeldRecord& one : records_) {
+    if (IsException(one.kind)) now[GroupOf(KeyOf(one.kind, one.name))].insert(ToHex(one.sha256));
+  }
+  for (const auto& [key, entry] : exceptions_) entered[GroupOf(key)].insert(entry.sha256);
+  std::vector<ChangedException> changed;
+  for (const auto& [key, entry] : exceptions_) {
+    const std::string policy = entry.name.substr(0, entry.name.find('/'));
+    if (!by_name_.contains(KeyOf(kPolicyKind, policy))) continue;
+    const std::string group = GroupOf(key);
+    if (now[group].contains(entry.sha256)) continue;
+    const auto held = by_name_.find(key);
+    const bool is_there =
+        held != by_name_.end() && !entered[group].contains(ToHex(records_[held->second.at].sha256));
+    changed.push_back({entry.index, entry.kind, entry.name, is_there});
+  }
+  std::ranges::sort(changed, {}, &ChangedException::index);
+  return changed;
+}
+
+bool RecordBook::HasDeletions() const {
+  return std::ranges::any_of(records_, [](const HeldRecord& one) {
+    return one.kind == "deletion" || one.kind == "signed_statement";
+  });
 }
 
 std::vector<const HeldRecord*> RecordBook::Missing() const {

@@ -7,6 +7,7 @@
 #define RHARNESS_HARNESS_AUDIT_RECORD_BOOK_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -22,6 +23,15 @@ struct RecordSources {
   std::string history;                 // its URL
   std::vector<std::string> baselines;  // folders of accepted baselines
   std::vector<std::string> policies;   // files
+};
+
+// A waiver or substitute of which its policy says something else by now than the last entry about
+// it, or nothing at all.
+struct ChangedException {
+  std::uint64_t index = 0;  // of the entry
+  std::string kind;
+  std::string name;
+  bool is_there = false;  // with another content
 };
 
 // Of a history and of baselines every entry must be there with the content that it had, once.
@@ -41,9 +51,15 @@ class RecordBook {
 
   // What no entry that was taken is about, in the order of the records.
   std::vector<const HeldRecord*> Missing() const;
+  // Of the policies that are here, in the order of the entries. Those that expired and were taken
+  // out are as legitimate as those that were taken back; one that says something else was not
+  // entered as it is.
+  std::vector<ChangedException> Exceptions() const;
   // Entries about what this was not loaded with, such as baselines, or kinds of a later version.
   std::uint64_t not_looked_at() const { return not_looked_at_; }
   std::size_t size() const { return records_.size(); }
+  // Whether anybody asked that files be deleted, or deleted some.
+  bool HasDeletions() const;
   // What the history derives from its records and says otherwise; after all entries were taken.
   const std::optional<Error>& derived() const { return derived_; }
 
@@ -58,6 +74,7 @@ class RecordBook {
 
   std::vector<HeldRecord> records_;
   std::unordered_map<std::string, State> by_name_;  // kind, NUL, name
+  std::map<std::string, AuditEntry> exceptions_;    // by the same: of waivers, the last entry
   std::vector<std::string> baseline_names_;
   std::optional<Error> derived_;
   std::uint64_t not_looked_at_ = 0;

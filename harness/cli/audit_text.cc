@@ -38,6 +38,25 @@ std::string MissingText(const std::vector<HeldRecord>& missing) {
                   RecordsAre(missing.size()), missing[0].kind, missing[0].name));
 }
 
+std::string ExceptionsText(const std::vector<ChangedException>& exceptions) {
+  std::string text;
+  std::size_t gone = 0;
+  const ChangedException* first = nullptr;
+  for (const ChangedException& one : exceptions) {
+    if (one.is_there) {
+      text += AuditLine(ChangedWords(one));
+    } else if (gone++ == 0) {
+      first = &one;
+    }
+  }
+  if (first == nullptr) return text;
+  const std::string what = EntryWords(first->index, first->kind, first->name);
+  return text + AuditLine(gone == 1 ? what + " is about what is in its policy no more"
+                                    : fmt::format("{} are about what is in their policies no more, "
+                                                  "the first: {}",
+                                                  Entries(gone), what));
+}
+
 std::string CoverText(const CheckedLog& log, bool trusted) {
   std::string text;
   const std::uint64_t covered = log.signed_entries();
@@ -69,6 +88,17 @@ Json FaultJson(const AuditOutcome& outcome) {
                            {"entry", std::move(bad)}});
 }
 
+Json ExceptionsJson(const std::vector<ChangedException>& exceptions) {
+  Json array = Json::MakeArray();
+  for (const ChangedException& one : exceptions) {
+    array.Append(Json::MakeObject({{"index", one.index},
+                                   {"kind", one.kind},
+                                   {"name", one.name},
+                                   {"state", one.is_there ? "changed" : "gone"}}));
+  }
+  return array;
+}
+
 Json HeadsJson(const std::vector<SeenHead>& heads) {
   Json array = Json::MakeArray();
   for (const SeenHead& one : heads) array.Append(ToJson(one));
@@ -76,6 +106,16 @@ Json HeadsJson(const std::vector<SeenHead>& heads) {
 }
 
 }  // namespace
+
+std::string ChangedWords(const ChangedException& one) {
+  return fmt::format("{} was changed in its policy, and what it says now is not in the log",
+                     EntryWords(one.index, one.kind, one.name));
+}
+
+const ChangedException* FirstChanged(const AuditOutcome& outcome) {
+  const auto at = std::ranges::find(outcome.exceptions, true, &ChangedException::is_there);
+  return at == outcome.exceptions.end() ? nullptr : &*at;
+}
 
 std::string HeadWords(const SeenHead& head) {
   std::string signers;
@@ -128,6 +168,7 @@ std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request) 
                             request.folder.string(), Entries(log.tree.size), ToHex(log.tree.root)));
   text += CoverText(log, request.trust != nullptr);
   text += MissingText(outcome.missing);
+  text += ExceptionsText(outcome.exceptions);
   if (outcome.not_looked_at > 0) {
     text +=
         AuditLine(fmt::format("{} about what was not given here (--baseline), and not held to it",
@@ -160,6 +201,7 @@ Json AuditJson(const AuditOutcome& outcome, const AuditRequest& request) {
                            {"kept", HeadsJson(log.kept)},
                            {"not_in_log", std::uint64_t{outcome.missing.size()}},
                            {"first_not_in_log", std::move(missing)},
+                           {"exceptions", ExceptionsJson(outcome.exceptions)},
                            {"not_looked_at", outcome.not_looked_at},
                            {"unfinished", outcome.unfinished.has_value()}});
 }

@@ -15,6 +15,11 @@ namespace rharness {
 std::string HeadWords(const SeenHead& head);
 Json ToJson(const SeenHead& head);
 
+// "entry 12 (waiver policy.yaml/jit_*) was changed in its policy, ...".
+std::string ChangedWords(const ChangedException& one);
+// nullptr: no waiver or substitute says something else than what was entered.
+const ChangedException* FirstChanged(const AuditOutcome& outcome);
+
 std::string AppendedText(const Appended& done, const std::filesystem::path& log);
 Json AppendedJson(const Appended& done, const std::filesystem::path& log);
 

@@ -326,6 +326,7 @@ Command& DeclareDrill(Command& root, DrillArguments* arguments) {
   AddResourceOptions(&verb, arguments);
   AddPlaceOptions(&verb, arguments);
   AddPolicyOptions(&verb, arguments);
+  AddAuditOptions(&verb, &arguments->audit);
   AddOutputOptions(&verb, arguments);
   return verb;
 }

@@ -9,6 +9,7 @@
 
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
+#include "harness/cli/drill_audit.h"
 #include "harness/drill/drill.h"
 #include "harness/policy/policy.h"
 
@@ -27,6 +28,7 @@ struct DrillArguments {
   std::vector<Profile> Policy::*profiles = &Policy::profiles;  // those of the verb
   std::vector<std::string> quiet_hours;
   std::vector<std::string> certificates;
+  DrillAudit audit;
   double budget_hours = 0.0;
   bool no_confirm = false;
   bool dry_run = false;

@@ -24,7 +24,7 @@ constexpr char kWhatIsSigned[] =
 
 Of a file, such as a policy with its waivers or the record of accepted baselines (baseline.jsonl), it signs that you answer for it as it is now: a line in FILE.intoto.jsonl with the predicate urn:rharness:endorsement:v1, its SHA-256 and the --reason. `rharness gate --trust` asks for these. A file that changes needs a new one.
 
-With --model it signs a checkpoint, a file or a folder: OUT/NAME.sigstore.json, by default beside it, is a bundle of OpenSSF Model Signing, which `model_signing verify key` takes (pip install model-signing). It lists every file by its SHA-256, but those of git; a symbolic link is refused. Beside them, as a member urn:rharness:tensors:v1 of the same signed predicate, stands what `rharness hash` prints for its tensors, so that a copy in other shards or another format can be held to it (`rharness verify --tensors`). The key is one of ECDSA, and a bundle has one signature.
+With --model it signs a checkpoint, a file or a folder: OUT/NAME.sigstore.json, by default beside it, is a bundle of OpenSSF Model Signing, which `model_signing verify key` takes (pip install model-signing). It lists every file by its SHA-256, but those of git; a symbolic link is refused, also where the checkpoint itself is one. Beside them, as a member urn:rharness:tensors:v1 of the same signed predicate, stands what `rharness hash` prints for its tensors, so that a copy in other shards or another format can be held to it (`rharness verify --tensors`). The key is one of ECDSA, and a bundle has one signature.
 
 A key is made with openssl; who is to believe it gets the public half:
 

@@ -95,6 +95,10 @@ Result<int> VerifyNow(const AuditArguments& arguments) {
     const int printed = Print(AuditText(outcome, request));
     if (printed != kExitOk) return printed;
   }
+  if (const ChangedException* changed = FirstChanged(outcome)) {
+    LogError(ChangedWords(*changed) + "; `rharness audit append` enters it beside the old one");
+    return kExitDrift;
+  }
   if (!arguments.complete || outcome.missing.empty()) return kExitOk;
   LogError(fmt::format("{} of the records are not in the log", outcome.missing.size()));
   return kExitDrift;
@@ -169,10 +173,16 @@ void AddAuditVerify(Command& audit, const std::shared_ptr<AuditArguments>& argum
   verb.Note(
       "Reads all of the log and all of the history: every line, every hash, every head of the log "
       "and every kept one, and for every entry the record that it is about. What came into the "
-      "history since the last append is told and is no fault. Rules of the trust policy that have "
+      "history since the last append is told and is no fault. Waivers and substitutes that are in "
+      "their policy no more are told: they end. One that says something else than what was "
+      "entered is found until that is entered, too. What was deleted is held to what two people "
+      "signed. Nothing is written, and the history need not be writable. Rules of the trust policy "
+      "that have "
       "patterns of families are not for heads, whose predicate is urn:rharness:tree-head:v1.");
   verb.ExitCode(kExitOk, "nothing was changed");
-  verb.ExitCode(kExitDrift, "--complete: nothing was changed, and something is not in the log");
+  verb.ExitCode(kExitDrift,
+                "a waiver or substitute says something else than was entered; --complete: "
+                "something is not in the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, or no log");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
   verb.ExitCode(kExitIntegrity, "something was changed, removed, or signed by nobody who may");

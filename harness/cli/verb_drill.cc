@@ -57,6 +57,9 @@ int Run(DrillArguments* arguments, Command* command) {
     return FailWith(status.error());
   }
   if (arguments->dry_run) return ShowPlan(*arguments);
+  if (const Status usable = CheckDrillAudit(arguments->audit); !usable.ok()) {
+    return FailWith(usable.error());
+  }
   CountInterrupts();
   auto line = std::make_unique<ProgressLine>(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
@@ -64,7 +67,11 @@ int Run(DrillArguments* arguments, Command* command) {
   const auto report = RunDrill(arguments->drill, hooks, &SystemClock());
   line.reset();
   if (!report.ok()) return FailWith(report.error());
-  return Finish(*report, *arguments);
+  const int code = Finish(*report, *arguments);
+  if (arguments->audit.log.empty()) return code;
+  const Status appended = AppendDrill(arguments->audit, report->history, arguments->policy);
+  const int sealed = appended.ok() ? kExitOk : FailWith(appended.error());
+  return code != kExitOk ? code : sealed;
 }
 
 }  // namespace
@@ -84,6 +91,9 @@ void AddDrill(Command& root) {
       "Several drills may share a history: none takes a run that another one has now. Such runs "
       "are "
       "left to it and told, and --sample and --budget take the next ones.");
+  verb.Note(
+      "With --audit the log is held to the history and what is new entered when the verdicts are "
+      "stored. Where that fails it is told, and its exit code is that of a drill that was fine.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");
@@ -93,6 +103,8 @@ void AddDrill(Command& root) {
   verb.Example("rharness drill --history runs.db --out tonight");
   verb.Example("rharness drill --history runs.db --select 'verified < 30d' --budget 90m --dry-run");
   verb.Example("rharness drill --history runs.db --out tonight --replicates 3");
+  verb.Example(
+      "rharness drill --history runs.db --out tonight --audit runs.db.audit --key lab.pem");
   verb.Example("rharness drill --resume --out tonight");
   verb.Do([arguments, &verb] { return Run(arguments.get(), &verb); });
 }

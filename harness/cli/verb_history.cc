@@ -187,6 +187,15 @@ Result<int> RetireRun(const HistoryOptions& options) {
     }
   }
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
+  if (options.policy.empty()) {
+    ASSIGN_OR_RETURN(const bool two, TakesTwoPeople(store.get()));
+    if (two) {
+      return InvalidInput(
+          "two people signed for retirements in this history: `rharness retire request` and "
+          "`rharness retire approve`, or --policy with one that does not ask for them",
+          options.url);
+    }
+  }
   RETURN_IF_ERROR(store->Retire(options.run_id, options.reason, SystemClock().Now()));
   if (!Globals().quiet) LogInfo(fmt::format("retired run '{}', unsigned", options.run_id));
   return kExitOk;
@@ -254,7 +263,9 @@ void AddHistory(Command& root) {
       .File()
       .Env("RHARNESS_POLICY");
   retire.Note(
-      "Nobody signs for it, and the run is told as unsigned; `rharness retire` takes two people.");
+      "Nobody signs for it, and the run is told as unsigned; `rharness retire` takes two people. "
+      "Where two people have signed for a retirement once, it needs a --policy that does not ask "
+      "for them (approvals). Before, set RHARNESS_POLICY to have one hold.");
 }
 
 }  // namespace rharness

@@ -189,6 +189,30 @@ std::string TextOf(const Policy& policy, const std::vector<std::string>& warning
   return TerminalSafe(text);
 }
 
+// Null where a rule does not say it.
+Json RetentionJson(const std::vector<RetentionRule>& rules) {
+  Json list = Json::MakeArray();
+  for (const RetentionRule& one : rules) {
+    list.Append(Json::MakeObject({{"families", one.families},
+                                  {"keep_last", one.keep_last},
+                                  {"keep_days", one.keep_days},
+                                  {"where", one.where}}));
+  }
+  return list;
+}
+
+Json HoldsJson(const std::vector<Hold>& holds) {
+  const auto glob = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  Json list = Json::MakeArray();
+  for (const Hold& one : holds) {
+    list.Append(Json::MakeObject({{"families", glob(one.families)},
+                                  {"runs", glob(one.runs)},
+                                  {"reason", one.reason},
+                                  {"where", one.where}}));
+  }
+  return list;
+}
+
 Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
   Json substitutes = Json::MakeArray();
   for (const Substitute& one : policy.substitutes) {
@@ -213,6 +237,9 @@ Json JsonOf(const Policy& policy, const std::vector<std::string>& warnings) {
                            {"waivers", static_cast<std::uint64_t>(policy.waivers.size())},
                            {"required_probes", static_cast<std::uint64_t>(policy.must_have.size())},
                            {"drill_required", policy.drill_required},
+                           {"retirement_approvals", policy.approvals.retirement},
+                           {"retention", RetentionJson(policy.retention)},
+                           {"holds", HoldsJson(policy.holds)},
                            {"warnings", ToJson(warnings)}});
 }
 

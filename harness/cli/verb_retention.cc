@@ -15,10 +15,12 @@
 #include "harness/base/held_folder.h"
 #include "harness/base/log.h"
 #include "harness/base/progress.h"
+#include "harness/cli/approved_list.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
+#include "harness/history/untouched.h"
 #include "harness/retention/carry_out.h"
 #include "harness/retention/retention_plan.h"
 #include "reports/text.h"
@@ -89,18 +91,6 @@ Result<int> TellDeletion(const RetentionArguments& arguments, const DeletionTold
   return Globals().quiet ? kExitOk : Print(LineOf(told) + "\n");
 }
 
-// What was asked for, or approved, and is another list than what would be deleted now.
-Error ChangedSince(const std::string& now, const std::vector<DeletionTold>& all, Error error) {
-  for (auto told = all.rbegin(); told != all.rend(); ++told) {
-    if (told->list_sha256 == now || (told->state != "asked" && told->state != "approved")) continue;
-    error.message = fmt::format(
-        "{}; {} is {}, of {} and {}: what would be deleted has changed since", error.message,
-        told->list_sha256, told->state, Counted(told->items, "file"), FormatBytes(told->bytes));
-    break;
-  }
-  return error;
-}
-
 Result<int> RequestList(const RetentionArguments& arguments) {
   ASSIGN_OR_RETURN(const OpenedSigner opened, OpenSigner(arguments.signing));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
@@ -125,7 +115,7 @@ Result<int> ApproveList(const RetentionArguments& arguments) {
   if (told.ok()) return TellDeletion(arguments, *told);
   if (told.error().code != ErrorCode::kNotFound) return told.error();
   ASSIGN_OR_RETURN(const auto all, ListDeletions(nullptr, now, store.get()));
-  return ChangedSince(digest, all, told.error());
+  return NobodyAsked(digest, all, told.error());
 }
 
 Result<int> WithdrawList(const RetentionArguments& arguments) {
@@ -136,33 +126,6 @@ Result<int> WithdrawList(const RetentionArguments& arguments) {
       WithdrawDeletion(arguments.digest, arguments.reason,
                        {opened.signer.get(), &opened.trust, SystemClock().Now()}, store.get()));
   return TellDeletion(arguments, told);
-}
-
-// The list to carry out: one that was begun, else what the rules say now. Errors: what is missing
-// of its approval.
-struct ApprovedList {
-  DeletionList list;
-  DeletionTold told;
-};
-Result<ApprovedList> ToCarryOut(const DeletionList& planned, const TrustPolicy& trust,
-                                HistoryStore* store) {
-  const WallTime now = SystemClock().Now();
-  ASSIGN_OR_RETURN(std::vector<UnfinishedDeletion> unfinished, FindUnfinished(store));
-  for (UnfinishedDeletion& one : unfinished) {
-    const auto told = RequireApproved(one.record.list_sha256, true, trust, now, store);
-    if (told.ok()) {
-      LogInfo("goes on with the list " + one.record.list_sha256);
-      return ApprovedList{std::move(one.list), *told};
-    }
-    if (told.error().code != ErrorCode::kInvalidInput) return told.error();
-    LogWarning(told.error().ToString());
-  }
-  const std::string digest = DigestOf(planned);
-  const auto told = RequireApproved(digest, false, trust, now, store);
-  if (told.ok()) return ApprovedList{planned, *told};
-  if (told.error().code != ErrorCode::kNotFound) return told.error();
-  ASSIGN_OR_RETURN(const auto all, ListDeletions(nullptr, now, store));
-  return ChangedSince(digest, all, told.error());
 }
 
 // Before each file: what the rules keep by now is not deleted, whoever signed before.
@@ -191,6 +154,11 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
   ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(arguments.signing.trust));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
   ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
+  ASSIGN_OR_RETURN(const auto already, DoneAlready(report.list, trust, store.get()));
+  if (already) {
+    LogInfo("nothing is to be deleted; the last list " + CarriedOutWords(*already));
+    return TellDeletion(arguments, *already);
+  }
   ASSIGN_OR_RETURN(const ApprovedList approved, ToCarryOut(report.list, trust, store.get()));
   if (approved.list.root != report.list.root) {
     return InvalidInput("the list is for the folder " + approved.list.root, arguments.root);
@@ -216,7 +184,7 @@ Result<int> ListLists(const RetentionArguments& arguments) {
   if (trusted) {
     ASSIGN_OR_RETURN(trust, LoadTrustPolicy(arguments.signing.trust));
   }
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(arguments.history));
   ASSIGN_OR_RETURN(const auto all,
                    ListDeletions(trusted ? &trust : nullptr, SystemClock().Now(), store.get()));
   int printed = kExitOk;
@@ -348,7 +316,7 @@ void AddRetention(Command& root) {
   apply.Add("--trust", &arguments->signing.trust, "The trust policy: whose signatures count")
       .File()
       .Required();
-  apply.ExitCode(kExitOk, "every file of the list is gone");
+  apply.ExitCode(kExitOk, "every file of the list is gone, now or since before");
   apply.Example(
       "rharness retention apply --history runs.db --policy policy.yaml --root /srv/runs --trust "
       "trust.yaml");

@@ -13,6 +13,7 @@
 #include "harness/base/log.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/verb.h"
+#include "harness/history/untouched.h"
 #include "harness/policy/policy.h"
 
 namespace rharness {
@@ -28,7 +29,9 @@ and may ask for more than two by its threshold. The history keeps each signature
 
 `rharness history retire` takes one person and no signature, and such a run is told as unsigned, unless the file of its --policy has
 
-  approvals: {retirement: required})text";
+  approvals: {retirement: required}
+
+and, where two people have signed for a retirement once, only with a --policy that has not.)text";
 
 struct RetireArguments {
   std::string history;
@@ -101,7 +104,7 @@ Result<int> ListAll(const RetireArguments& arguments) {
   if (trusted) {
     ASSIGN_OR_RETURN(trust, LoadTrustPolicy(arguments.signing.trust));
   }
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(arguments.history));
   ASSIGN_OR_RETURN(std::vector<RetirementTold> all,
                    ListRetirements(trusted ? &trust : nullptr, SystemClock().Now(), store.get()));
   HoldToPolicy(policy.approvals.retirement, &all);

@@ -38,7 +38,9 @@ class Database {
     for (int failures = 0;;) {
       Begin();
       try {
-        return f();
+        auto result = f();
+        End();
+        return result;
       } catch (const std::exception& exception) {
         Error error = ErrorOf(exception);
         if (!ComeBack(++failures)) return error;
@@ -70,8 +72,10 @@ class Database {
   Database(std::string name, const Dialect& dialect) : name_(std::move(name)), dialect_(dialect) {}
 
   virtual void Begin() {}  // before each f
+  virtual void End() {}    // after each f; throws where what f did does not count
   virtual Error ErrorOf(const std::exception& exception) = 0;
-  // After the n-th failure: whether the connection was lost and is there again.
+  // After the n-th failure: whether f is to be called again, since the connection was lost and is
+  // there again, or since the file was another one meanwhile.
   virtual bool ComeBack(int /*failures*/) { return false; }
   // Everything that a schema consists of, sorted: as found, and as of this version.
   virtual std::vector<std::string> SchemaSeen() = 0;

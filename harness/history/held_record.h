@@ -52,8 +52,8 @@ struct HeldRecords {
 };
 
 // Everything that the history at this URL holds but for claims, as it is at one moment: runs, their
-// manifests, and the rest in the order of kHeldKinds. Reads all of it. Errors: those of
-// HistoryStore::OpenExisting.
+// manifests, and the rest in the order of kHeldKinds. Reads all of it and leaves it untouched.
+// Errors: those of OpenUntouchedHistory.
 Result<HeldRecords> ReadHeldRecords(const std::string& url);
 // Those that are about one run; none where it is not there.
 Result<std::vector<HeldRecord>> ReadHeldRecordsOf(const std::string& run_id,

@@ -7,7 +7,9 @@
 #include "harness/base/json.h"
 #include "harness/history/held_record.h"
 #include "harness/history/held_rows.h"
+#include "harness/history/migrations.h"
 #include "harness/history/sql_history.h"
+#include "harness/history/untouched.h"
 
 namespace rharness {
 namespace {
@@ -287,7 +289,28 @@ constexpr char kOtherStanding[] =
     "FROM verdicts v WHERE v.run_id = r.run_id AND v.decided_ms = s.judged_ms)) ORDER BY r.run_id "
     "LIMIT 1";
 
+// What pages search by is derived from the manifests.
+std::string OtherLookup(const Dialect& dialect) {
+  const LookupTexts of = LookupTextsOf(dialect);
+  return fmt::format(
+      "SELECT m.run_id FROM manifests m LEFT JOIN lookups l ON l.run_id = m.run_id WHERE l.run_id "
+      "IS NULL OR l.code_commit <> {} OR l.image <> {} ORDER BY m.run_id LIMIT 1",
+      of.code_commit, of.image);
+}
+
 }  // namespace
+
+// Apart from the records: a manifest that is no JSON any more is told as its entry in a log.
+std::optional<Error> SqlHistory::FindOtherLookup() {
+  const auto found = database_->Read([&]() -> Result<std::string> {
+    std::string other;
+    sql() << OtherLookup(database_->dialect()), soci::into(other);
+    return other;
+  });
+  if (!found.ok() || found->empty()) return std::nullopt;
+  return IntegrityError("the table 'lookups' says otherwise of it than its manifest does",
+                        Where(*found));
+}
 
 Result<HeldRecords> SqlHistory::ReadHeld() {
   return database_->Read([&]() -> Result<HeldRecords> {
@@ -313,13 +336,16 @@ Result<std::vector<HeldRecord>> SqlHistory::ReadHeldOf(const std::string& run_id
 
 // There is no other kind of store.
 Result<HeldRecords> ReadHeldRecords(const std::string& url) {
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));
-  return static_cast<SqlHistory*>(store.get())->ReadHeld();
+  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(url));
+  auto* sql = static_cast<SqlHistory*>(store.get());
+  ASSIGN_OR_RETURN(HeldRecords held, sql->ReadHeld());
+  if (!held.derived) held.derived = sql->FindOtherLookup();
+  return held;
 }
 
 Result<std::vector<HeldRecord>> ReadHeldRecordsOf(const std::string& run_id,
                                                   const std::string& url) {
-  ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));
+  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(url));
   return static_cast<SqlHistory*>(store.get())->ReadHeldOf(run_id);
 }
 

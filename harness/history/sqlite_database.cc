@@ -3,15 +3,23 @@
 
 #include <fmt/format.h>
 #include <soci/sqlite3/soci-sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <stdexcept>
 
 #include "harness/base/clock.h"
+#include "harness/base/trouble.h"
 #include "harness/history/location.h"
 #include "harness/history/migrations.h"
 
 namespace rharness {
 namespace {
+
+constexpr int kMostReads = 5;  // of a file that is written to while it is read as it lies
 
 // Everything that a schema consists of, as SQLite keeps it, sorted. What SQLite makes for itself
 // has no text.
@@ -35,6 +43,23 @@ int IsTooLate(void* deadline) {
          *static_cast<const std::chrono::steady_clock::time_point*>(deadline);
 }
 
+// Debian's SQLite takes URIs as they are, others are asked to.
+void TakeUris() {
+  static std::once_flag once;
+  std::call_once(once, [] { sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1); });
+}
+
+// A path as a URI of SQLite has it.
+std::string UriOf(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '-' || c == '_';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri;
+}
+
 }  // namespace
 
 std::vector<std::string> SqliteDatabase::SchemaSeen() { return SqliteSchemaOf(sql_); }
@@ -50,6 +75,7 @@ std::vector<std::string> SqliteDatabase::SchemaAt(int version) {
 
 Error SqliteDatabase::ErrorOf(const std::exception& exception) {
   const std::string message = MessageOf(exception);
+  if (WasTouched()) return TimeoutError("was written to while it was read; try again", name_);
   const auto* error = dynamic_cast<const soci::sqlite3_soci_error*>(&exception);
   switch (error == nullptr ? SQLITE_ERROR : error->result() & 0xFF) {
     case SQLITE_BUSY:
@@ -70,6 +96,9 @@ Error SqliteDatabase::ErrorOf(const std::exception& exception) {
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
+      if (read_only_ && ::access(name_.c_str(), R_OK) != 0) {
+        return PathError("cannot be opened for reading", errno, name_);
+      }
       if (read_only_) {
         return IoError(
             "cannot be opened for reading; SQLite keeps the index of its log in the folder, which "
@@ -89,9 +118,49 @@ Error SqliteDatabase::ErrorOf(const std::exception& exception) {
   }
 }
 
+std::optional<SqliteDatabase::Rest> SqliteDatabase::LookAtRest() const {
+  struct stat now {};
+  for (const char* beside : {"-wal", "-journal"}) {
+    if (::stat((name_ + beside).c_str(), &now) == 0 && now.st_size > 0) return std::nullopt;
+  }
+  if (::stat(name_.c_str(), &now) != 0) return std::nullopt;
+  return Rest{static_cast<std::int64_t>(now.st_dev),
+              static_cast<std::int64_t>(now.st_ino),
+              now.st_size,
+              now.st_mtim.tv_sec,
+              now.st_mtim.tv_nsec,
+              now.st_ctim.tv_sec,
+              now.st_ctim.tv_nsec};
+}
+
+void SqliteDatabase::End() {
+  if (WasTouched()) throw std::runtime_error("written to while it was read");
+}
+
+bool SqliteDatabase::ComeBack(int failures) {
+  if (failures >= kMostReads || !untouched_) return false;
+  // Written to meanwhile; or somebody wrote when it was opened, and has gone with SQLite's log.
+  if (rest_ ? !WasTouched() : !LookAtRest()) return false;
+  try {
+    ConnectUntouched();
+    return RequireNewest().ok();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void SqliteDatabase::ConnectUntouched() {
+  sql_.close();  // of a look before
+  untouched_ = true;
+  rest_ = LookAtRest();
+  Connect(true);
+}
+
 void SqliteDatabase::Connect(bool read_only) {
   read_only_ = read_only;
-  sql_.open("sqlite3", fmt::format("db=\"{}\"{}", name_, read_only ? " readonly=true" : ""));
+  TakeUris();
+  const std::string place = rest_ ? UriOf(name_) + "?immutable=1" : name_;
+  sql_.open("sqlite3", fmt::format("db=\"{}\"{}", place, read_only ? " readonly=true" : ""));
   constexpr int kInstructions = 10000;
   auto* backend = static_cast<soci::sqlite3_session_backend*>(sql_.get_backend());
   sqlite_api::sqlite3_progress_handler(backend->conn_, kInstructions, IsTooLate, &deadline_);
@@ -153,6 +222,18 @@ Result<std::unique_ptr<Database>> SqliteDatabase::OpenForReading(
       new SqliteDatabase(path.string(), busy_timeout, answer_timeout));
   RETURN_IF_ERROR(database->Guard([&]() -> Status {
     database->Connect(true);
+    return database->RequireNewest();
+  }));
+  return std::unique_ptr<Database>(std::move(database));
+}
+
+Result<std::unique_ptr<Database>> SqliteDatabase::OpenUntouched(
+    const std::filesystem::path& path, std::chrono::milliseconds busy_timeout,
+    std::chrono::milliseconds answer_timeout) {
+  std::unique_ptr<SqliteDatabase> database(
+      new SqliteDatabase(path.string(), busy_timeout, answer_timeout));
+  RETURN_IF_ERROR(database->Guard([&]() -> Status {
+    database->ConnectUntouched();
     return database->RequireNewest();
   }));
   return std::unique_ptr<Database>(std::move(database));

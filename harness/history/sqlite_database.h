@@ -2,9 +2,12 @@
 #ifndef RHARNESS_HARNESS_HISTORY_SQLITE_DATABASE_H_
 #define RHARNESS_HARNESS_HISTORY_SQLITE_DATABASE_H_
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,12 @@ class SqliteDatabase : public Database {
   static Result<std::unique_ptr<Database>> OpenForReading(const std::filesystem::path& path,
                                                           std::chrono::milliseconds busy_timeout,
                                                           std::chrono::milliseconds answer_timeout);
+  // The same for who must leave no trace and may have no right to: while nobody seems to write to
+  // the file it is read without locks, and nothing is made beside it; what was written to meanwhile
+  // is read again. Source: https://sqlite.org/uri.html (immutable).
+  static Result<std::unique_ptr<Database>> OpenUntouched(const std::filesystem::path& path,
+                                                         std::chrono::milliseconds busy_timeout,
+                                                         std::chrono::milliseconds answer_timeout);
 
  private:
   SqliteDatabase(std::string path, std::chrono::milliseconds busy_timeout,
@@ -33,17 +42,27 @@ class SqliteDatabase : public Database {
       : Database(std::move(path), SqliteDialect()),
         busy_timeout_(busy_timeout),
         answer_timeout_(answer_timeout) {}
+  // A file that nobody seems to write to: which one, how long, and when it was last written.
+  using Rest = std::array<std::int64_t, 7>;
+
   void Begin() override { deadline_ = std::chrono::steady_clock::now() + answer_timeout_; }
+  void End() override;
+  bool ComeBack(int failures) override;
   Error ErrorOf(const std::exception& exception) override;
   std::vector<std::string> SchemaSeen() override;
   std::vector<std::string> SchemaAt(int version) override;
+  std::optional<Rest> LookAtRest() const;  // empty: somebody writes, or was cut short
+  bool WasTouched() const { return rest_ && LookAtRest() != rest_; }
   void Connect(bool read_only);
+  void ConnectUntouched();
   Status SetJournal();
 
   std::chrono::milliseconds busy_timeout_;
   std::chrono::milliseconds answer_timeout_;
   std::chrono::steady_clock::time_point deadline_;
   bool read_only_ = false;
+  bool untouched_ = false;
+  std::optional<Rest> rest_;  // set: read as a file that does not change
 };
 
 }  // namespace rharness

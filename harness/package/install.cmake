@@ -57,5 +57,5 @@ install(FILES
   reports/gameday.schema.json reports/gate.schema.json reports/history.schema.json reports/incident.schema.json
   reports/isolation.schema.json reports/objectives.schema.json reports/onset.schema.json reports/properties.schema.json
   reports/deletion_list.schema.json reports/deletions.schema.json reports/report.schema.json reports/retention.schema.json
-  reports/retirements.schema.json reports/runbook.schema.json reports/sensitivity.schema.json reports/trends.schema.json
+  reports/policy_check.schema.json reports/retirements.schema.json reports/runbook.schema.json reports/sensitivity.schema.json reports/trends.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/rharness/schemas COMPONENT documentation)

@@ -113,10 +113,8 @@ Result<std::vector<UnfinishedDeletion>> FindUnfinished(HistoryStore* history) {
   std::vector<UnfinishedDeletion> unfinished;
   for (DeletionRecord& record : records) {
     const std::string where = "deletion list " + TerminalSafe(record.list_sha256.substr(0, 64));
-    if (Sha256HexOf(record.body) != record.list_sha256) {
-      return IntegrityError("the history holds another list than was begun", where);
-    }
-    ASSIGN_OR_RETURN(DeletionList list, ParseDeletionList(record.body, where));
+    ASSIGN_OR_RETURN(DeletionList list,
+                     ParseDeletionListOf(record.list_sha256, record.body, where));
     ASSIGN_OR_RETURN(std::vector<DeletedItem> steps, history->DeletedItems(record.list_sha256));
     const std::vector<Steps> items = StepsOf(steps, list.items.size());
     if (std::ranges::all_of(items, &Steps::ended)) continue;
@@ -135,8 +133,11 @@ Result<CarriedOut> CarryOut(const DeletionList& list, const std::string& asked_b
     return IntegrityError("is not the folder of the list any more", list.root);
   }
   ASSIGN_OR_RETURN(const HeldFolder root, HeldFolder::Open(list.root));
-  if (::flock(root.fd(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return InvalidInput("another process is deleting in this folder", list.root);
+  if (::flock(root.fd(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return InvalidInput("another process is deleting in this folder", list.root);
+    }
+    return IoErrorFromErrno("cannot be locked", errno, list.root);
   }
   RETURN_IF_ERROR(history->BeginDeletion({.list_sha256 = digest,
                                           .begun = clock->Now(),

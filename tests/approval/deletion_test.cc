@@ -130,6 +130,87 @@ TEST_P(Deletions, ThatNobodySignedForAndWereBegunAreDoubtful) {
   EXPECT_THAT(all->front().doubt, HasSubstr("what was signed for it is not in the history"));
 }
 
+TEST_P(Deletions, ThatWereApprovedLateAreDoubtfulInTheListAsWhenTheyAreCarriedOut) {
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ASSERT_TRUE(Approve(people_.bob.get()).ok());
+  // The second signature, entered on the day after the last one.
+  const WallTime late = now_ + kSevenDays + std::chrono::hours(24);
+  Force("UPDATE signed_statements SET entered_ms = " +
+        std::to_string(late.time_since_epoch().count()) + " WHERE signed_by = 'Bob'");
+  ExpectRefused(Require(), ErrorCode::kIntegrity, "was approved after its time was over");
+  for (const TrustPolicy* trust : {&trust_, static_cast<const TrustPolicy*>(nullptr)}) {
+    const auto all = ListDeletions(trust, now_, store_.get());
+    ASSERT_TRUE(all.ok()) << all.error().ToString();
+    ASSERT_EQ(all->size(), 1u);
+    EXPECT_EQ(all->front().state, "doubtful");
+    EXPECT_THAT(all->front().doubt, HasSubstr("was approved after its time was over"));
+  }
+}
+
+TEST_P(Deletions, ThatWereBegunAreHeldToTheListAndToWhoSignedIt) {
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ASSERT_TRUE(Approve(people_.bob.get()).ok());
+  const std::string digest = DigestOf(List());
+  ASSERT_TRUE(store_->BeginDeletion({digest, now_, "Ada", "Bob", TextOf(List())}).ok());
+  const auto doubt = [&] {
+    const auto all = ListDeletions(&trust_, now_, store_.get());
+    EXPECT_TRUE(all.ok() && all->size() == 1) << all.error().ToString();
+    return all->front().doubt;
+  };
+  EXPECT_EQ(doubt(), "");
+  EXPECT_TRUE(Require(2, true).ok());
+  Force("UPDATE deletions SET body = replace(body, 'a.bin', 'b.bin')");
+  EXPECT_THAT(doubt(), HasSubstr("the history holds another list than was begun"));
+  ExpectRefused(Require(2, true), ErrorCode::kIntegrity, "another list than was begun");
+  Force("UPDATE deletions SET body = replace(body, 'b.bin', 'a.bin'), approved_by = 'Cyd'");
+  EXPECT_THAT(doubt(), HasSubstr("approved by 'Cyd', as the history says; nobody signed that"));
+  Force("UPDATE deletions SET approved_by = 'Bob'");
+  EXPECT_EQ(doubt(), "");
+  ASSERT_TRUE(store_->AddDeleted({digest, 0, DeletionStep::kAbout, now_, 7}).ok());
+  Force("UPDATE deleted_items SET item = 5");
+  EXPECT_THAT(doubt(), HasSubstr("a step of file 5 of a list that names 1"));
+}
+
+TEST_P(Deletions, ThatTakeThreePeopleAreNotApprovedByTwo) {
+  const TrustPolicy three = people_.Trust("keys: [ada, home, bob], threshold: 3");
+  const SigningPerson ada{people_.ada.get(), &three, now_};
+  const SigningPerson bob{people_.bob.get(), &three, now_};
+  const std::string digest = DigestOf(List());
+  ASSERT_TRUE(RequestDeletion(List(), "full", now_ + kSevenDays, ada, store_.get()).ok());
+  ASSERT_TRUE(ApproveDeletion(digest, bob, store_.get()).ok());
+  const auto all = ListDeletions(&three, now_, store_.get());
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all->front().state, "asked") << all->front().doubt;
+  ExpectRefused(RequireApproved(digest, false, three, now_, store_.get()), ErrorCode::kInvalidInput,
+                "approved by Bob; the policy asks for more");
+}
+
+TEST_P(Deletions, AreAskedForAnewWhereTheyWereBegunAndTakenBackAndNotWhereTheyAreDone) {
+  const std::string digest = DigestOf(List());
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ASSERT_TRUE(Approve(people_.bob.get()).ok());
+  ASSERT_TRUE(store_->BeginDeletion({digest, now_, "Ada", "Bob", TextOf(List())}).ok());
+  ExpectRefused(Ask(people_.bob.get(), 2), ErrorCode::kInvalidInput, "is being carried out");
+  ASSERT_TRUE(WithdrawDeletion(digest, "needed", By(people_.bob.get(), 2), store_.get()).ok());
+  const auto again = Ask(people_.bob.get(), 3);
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(again->state, "asked");
+  ExpectRefused(Require(4, true), ErrorCode::kInvalidInput, "was asked for by Bob; somebody else");
+  ASSERT_TRUE(Approve(people_.ada.get(), 5).ok());
+  EXPECT_TRUE(Require(6, true).ok());
+  const WallTime at = now_ + std::chrono::hours(7);
+  ASSERT_TRUE(store_->AddDeleted({digest, 0, DeletionStep::kAbout, at, 7}).ok());
+  ASSERT_TRUE(store_->AddDeleted({digest, 0, DeletionStep::kGone, at, 7}).ok());
+  const auto done = Require(8, true);
+  ASSERT_TRUE(done.ok()) << done.error().ToString();
+  EXPECT_EQ(done->state, "done");
+  EXPECT_EQ(done->last, "2026-01-02T07:00:00.000Z");
+  ExpectRefused(Ask(people_.ada.get(), 9), ErrorCode::kInvalidInput,
+                "was carried out at 2026-01-02T07:00:00.000Z: 1 of 1 file is gone");
+  ExpectRefused(WithdrawDeletion(digest, "too late", By(people_.ada.get(), 9), store_.get()),
+                ErrorCode::kInvalidInput, "was carried out at 2026-01-02T07:00:00.000Z");
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, Deletions, BothDatabases(), DatabaseName);
 
 }  // namespace

@@ -161,6 +161,24 @@ TEST_F(Models, AreSignedWholeOrNotAtAll) {
   EXPECT_FALSE(fs::exists(At("tiny.sigstore.json")));
 }
 
+TEST_F(Models, ThatAreLinksAreRefusedWithWhatTheyLeadTo) {
+  Ours();
+  fs::create_symlink("tiny", At("link"));
+  fs::create_symlink("tiny/model.safetensors", At("one.safetensors"));
+  for (const char* link : {"link", "link/", "one.safetensors"}) {
+    const auto attested = AttestModel(At(link), {}, world_.bob.get());
+    ASSERT_FALSE(attested.ok()) << link;
+    EXPECT_EQ(attested.error().code, ErrorCode::kInvalidInput);
+    EXPECT_THAT(attested.error().message,
+                testing::StartsWith("is a symbolic link; expected the model itself, which is " +
+                                    fs::canonical(model_).string()))
+        << link;
+  }
+  EXPECT_FALSE(fs::exists(At("link.sigstore.json")));
+  EXPECT_THAT(Held(kTinyByFiles, At("link/")), HasSubstr("is a symbolic link; expected"));
+  EXPECT_THAT(Held(kTinyOneFile, At("one.safetensors")), HasSubstr("is a symbolic link; expected"));
+}
+
 // The parts of a statement, as somebody changes them who has the key.
 TEST_F(Models, AreReadStrictlyAlsoWhereATrustedKeySigns) {
   struct Case {

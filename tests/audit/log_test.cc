@@ -68,6 +68,24 @@ TEST_F(AuditedLog, GoesBackInTimeWithNoClock) {
   EXPECT_TRUE(Check().ok());
 }
 
+TEST_F(AuditedLog, ClearsWhatAKilledAppendHadNotFinishedAndNothingElse) {
+  MustAppend(Manifests(1));
+  Put(".rharness-a1B2c3", "half");
+  Put(".rharness-a1B2c34", "another program's");
+  Put(".rharness-a1B2c.", "another program's");
+  Put("x.rharness-a1B2c3", "another program's");
+  fs::create_directory(Log() / ".rharness-folder");
+  fs::create_symlink("entries.jsonl", Log() / ".rharness-linked");
+  MustAppend(Manifests(2));
+  EXPECT_FALSE(fs::exists(Log() / ".rharness-a1B2c3"));
+  for (const char* kept :
+       {".rharness-a1B2c34", ".rharness-a1B2c.", "x.rharness-a1B2c3", ".rharness-folder"}) {
+    EXPECT_TRUE(fs::exists(Log() / kept)) << kept;
+  }
+  EXPECT_TRUE(fs::is_symlink(Log() / ".rharness-linked"));
+  EXPECT_TRUE(Check().ok());
+}
+
 TEST_F(AuditedLog, HasNamesThatNeedEscapes) {
   MustAppend({Held("waiver", "policy.yaml/\"jit\"\\*", "a"), Held("waiver", "größe/\t", "b")});
   EXPECT_TRUE(Check().ok());

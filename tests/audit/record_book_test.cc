@@ -46,6 +46,38 @@ TEST(RecordBook, LetsPoliciesChangeAndEntersEachContent) {
   EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "policy.yaml/jit_*", "w"), 3)).ok());
 }
 
+std::vector<std::string> ChangesOf(const RecordBook& book) {
+  std::vector<std::string> told;
+  for (const ChangedException& one : book.Exceptions()) {
+    told.push_back(fmt::format("{} {} {}", one.index, one.name, one.is_there ? "changed" : "gone"));
+  }
+  return told;
+}
+
+TEST(RecordBook, TellsWaiversThatWereChangedFromThoseThatAreGone) {
+  const HeldRecord policy = Held("policy", "p.yaml", "now");
+  RecordBook book({policy, Held("waiver", "p.yaml/same", "a"), Held("waiver", "p.yaml/b", "new"),
+                   Held("waiver", "p.yaml/never entered", "n")});
+  EXPECT_TRUE(book.Take(EntryOf(Held("policy", "p.yaml", "then"), 0)).ok());
+  EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "p.yaml/same", "a"), 1)).ok());
+  EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "p.yaml/b", "old"), 2)).ok());
+  EXPECT_TRUE(book.Take(EntryOf(Held("substitute", "p.yaml/A -> B", "s"), 3)).ok());
+  EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "other.yaml/b", "o"), 4)).ok());
+  EXPECT_THAT(ChangesOf(book), testing::ElementsAre("2 p.yaml/b changed", "3 p.yaml/A -> B gone"));
+  EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "p.yaml/b", "new"), 5)).ok());
+  EXPECT_THAT(ChangesOf(book), testing::ElementsAre("3 p.yaml/A -> B gone"));
+  EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "p.yaml/b", "newer"), 6)).ok());
+  EXPECT_THAT(ChangesOf(book), testing::ElementsAre("3 p.yaml/A -> B gone", "6 p.yaml/b changed"))
+      << "and back again";
+}
+
+TEST(RecordBook, TakesAWaiverThatMovedUpForNoChangedOne) {
+  RecordBook book({Held("policy", "p.yaml", "now"), Held("waiver", "p.yaml/j", "second")});
+  EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "p.yaml/j", "first"), 1)).ok());
+  EXPECT_TRUE(book.Take(EntryOf(Held("waiver", "p.yaml/j #2", "second"), 2)).ok());
+  EXPECT_THAT(ChangesOf(book), testing::ElementsAre("1 p.yaml/j gone"));
+}
+
 TEST(RecordBook, CountsWhatItWasNotGiven) {
   RecordBook book(Manifests(0));
   EXPECT_TRUE(book.Take(EntryOf(Held("baseline", "h100/1", "x"), 0)).ok());

@@ -56,6 +56,9 @@ class AuditCrash : public AuditWorld {
         ASSERT_EQ(whole.outcome.exit_code, 0) << whole.stderr_text;
         ASSERT_TRUE(Read(At(LogFile("entries.jsonl"))).starts_with(before));
         ASSERT_FALSE(fs::exists(At(LogFile("append.json"))));
+        for (const auto& file : fs::directory_iterator(At("runs.db.audit"))) {
+          ASSERT_FALSE(file.path().filename().string().starts_with(".rharness-")) << file.path();
+        }
       }
     }
   }

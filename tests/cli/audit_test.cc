@@ -78,6 +78,66 @@ TEST_F(AuditVerb, TellsAPolicyThatWasChangedSince) {
   EXPECT_THAT(result.stdout_text, HasSubstr("the first: policy policy.yaml"));
 }
 
+TEST_F(AuditVerb, FindsAWaiverThatSaysSomethingElseAndTellsOneThatIsGone) {
+  Write("policy.yaml",
+        "version: 1\nwaivers:\n  - {probes: 'jit_*', reason: known, signed_by: ada, until: "
+        "2199-12-31}\n");
+  const ProcessResult changed = Verify();
+  EXPECT_EQ(changed.outcome.exit_code, 1) << changed.stdout_text;
+  EXPECT_THAT(changed.stderr_text,
+              HasSubstr("(waiver policy.yaml/jit_*) was changed in its policy"));
+  const ProcessResult json = Verify({"--json"});
+  EXPECT_EQ(json.outcome.exit_code, 1);
+  ExpectSchema(json.stdout_text, "audit");
+  EXPECT_THAT(json.stdout_text, HasSubstr("\"state\": \"changed\""));
+  Must(Append({}));
+  Must(Verify({"--complete"}));
+  Write("policy.yaml", "version: 1\n");
+  const ProcessResult gone = Verify();
+  EXPECT_EQ(gone.outcome.exit_code, 0) << gone.stderr_text;
+  EXPECT_THAT(gone.stdout_text,
+              HasSubstr("(waiver policy.yaml/jit_*) is about what is in its policy no more"));
+}
+
+TEST_F(AuditVerb, EntersADrillAtItsEndAndSignsIt) {
+  const auto drill = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> argv = {kRharness,      "--quiet", "drill",    "--history",  "runs.db",
+                                     "--out",        out,       "--select", "run_id = b", "--audit",
+                                     "runs.db.audit"};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return Run(argv);
+  };
+  Write("value", "0.75");
+  const ProcessResult drilled = drill("sealed", {"--key", "ada.pem", "--policy", "policy.yaml"});
+  EXPECT_EQ(drilled.outcome.exit_code, 0) << drilled.stdout_text << drilled.stderr_text;
+  EXPECT_THAT(Entries().back().name, testing::EndsWith("/b"));
+  const ProcessResult whole = Verify({"--complete", "--json"});
+  EXPECT_EQ(whole.outcome.exit_code, 0) << whole.stderr_text;
+  const Json json = ParseJson(whole.stdout_text, "audit").value();
+  EXPECT_EQ(json.Find("signed_entries")->Dump(), json.Find("tree_size")->Dump());
+  // Told before anything is rerun.
+  EXPECT_EQ(drill("none", {"--key", "no.pem"}).outcome.exit_code, 2);
+  EXPECT_FALSE(fs::exists(At("none")));
+  // The drill is fine, and its log is not.
+  RawDatabase(At("runs.db")).RunPastTriggers("UPDATE retirements SET reason = 'another'");
+  const ProcessResult changed = drill("changed", {"--key", "ada.pem"});
+  EXPECT_EQ(changed.outcome.exit_code, 5) << changed.stdout_text << changed.stderr_text;
+  EXPECT_THAT(changed.stderr_text, HasSubstr("(retirement c) was changed"));
+  EXPECT_TRUE(fs::exists(At("changed/report.json")));
+}
+
+TEST_F(AuditVerb, FindsADeletionThatNobodySignedFor) {
+  const std::string list(64, 'e');
+  RawDatabase(At("runs.db"))
+      .RunPastTriggers(
+          "INSERT INTO deletions (list_sha256, begun_ms, asked_by, approved_by, "
+          "sequence, body) VALUES ('" +
+          list + "', 1, 'Ada', 'Bob', 1, '{}')");
+  const ProcessResult result = Verify();
+  EXPECT_EQ(result.outcome.exit_code, 5) << result.stdout_text;
+  EXPECT_THAT(result.stderr_text, HasSubstr("what was signed for it is not in the history"));
+}
+
 TEST_F(AuditVerb, SaysWhatItWasNotGivenAndThatNobodyWasAskedWhoSigned) {
   const ProcessResult result = Run({kRharness, "audit", "verify", "--history", "runs.db"});
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
@@ -233,6 +293,14 @@ TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
   const ProcessResult refused = Run(show);
   EXPECT_EQ(refused.outcome.exit_code, 5);
   EXPECT_THAT(refused.stdout_text, HasSubstr("REFUSED"));
+  // By another name it may be another run's, and is told all the same.
+  fs::rename(At("signed/b.verdict.intoto.jsonl"), At("signed/other.intoto.jsonl"));
+  const ProcessResult renamed = Run(show);
+  EXPECT_EQ(renamed.outcome.exit_code, 0) << renamed.stdout_text;
+  EXPECT_THAT(renamed.stdout_text, HasSubstr("1 statement is refused that is not named after"));
+  std::vector<std::string> alone = show;
+  alone.back() = "signed/other.intoto.jsonl";
+  EXPECT_EQ(Run(alone).outcome.exit_code, 5);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "harness/base/json.h"
 #include "tests/cli/drill_program.h"
+#include "tests/manifest/schema_check.h"
 
 namespace rharness {
 namespace {
@@ -113,6 +114,14 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
   const Json json = ParseJson(Check(yaml, {"--json"}).stdout_text, "check").value();
   EXPECT_EQ(json.Find("schema")->AsString(), "rharness.policy_check/v1");
   EXPECT_EQ(json.Find("warnings")->AsArray().size(), 2u);
+  EXPECT_EQ(json.Find("retention")->Dump(),
+            R"([{"families":"*","keep_last":5.0,"keep_days":90.0,"where":"p.yaml:9"}])");
+  EXPECT_EQ(json.Find("holds")->Dump(),
+            R"([{"families":"mlp","runs":"a*","reason":"case 7","where":"p.yaml:11"}])");
+  EXPECT_EQ(json.Find("retirement_approvals")->Dump(), "true");
+  const std::string schema = RHARNESS_SOURCE_DIR "/reports/policy_check.schema.json";
+  ExpectDescribed(LoadSchemaFile(schema), json);
+  EXPECT_NE(Validate(schema, json), 1);
   EXPECT_EQ(json.Find("profiles")->Find("night")->Find("dispatch")->Dump(), R"(["slurm"])");
   const ProcessResult alone = Check("version: 1\nprofiles: {night: {sbatch: --partition=gpu}}\n");
   EXPECT_EQ(alone.outcome.exit_code, 2);

@@ -107,6 +107,29 @@ TEST_F(Retention, DeletesWhatTwoPeopleSignedForAndKeepsTheRecords) {
   EXPECT_THAT(Plan().stdout_text, HasSubstr("Nothing would be deleted."));
 }
 
+TEST_F(Retention, ThatWasDoneSaysSoWhenAndByWhom) {
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  EXPECT_EQ(Step("apply").outcome.exit_code, 0);
+  const ProcessResult again = Step("apply");
+  EXPECT_EQ(again.outcome.exit_code, 0) << again.stderr_text;
+  EXPECT_THAT(again.stderr_text,
+              testing::ContainsRegex("nothing is to be deleted; the last list was carried out at "
+                                     "20[0-9T:.-]+Z: 2 of 2 files are gone; asked for by Ada, "
+                                     "approved by Bob"));
+  EXPECT_THAT(again.stdout_text, HasSubstr(": done, 2 files"));
+  // Restored, and so a deletion that nobody signed for.
+  Write("outputs/a/a.log", "log of a");
+  Write("outputs/b/b.log", "log of b");
+  ExpectRefused(Step("apply"), 2, "approved by Bob; what lies there again is another deletion");
+  ExpectRefused(Ask(), 2, "was carried out at 20");
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  fs::remove(At("outputs/a/a.log"));
+  ExpectRefused(Step("apply"), 2, "nobody asked for its deletion");
+  ExpectRefused(Step("apply"), 2, ", was carried out at 20");
+  EXPECT_TRUE(IsThere("outputs/b/b.log"));
+}
+
 TEST_F(Retention, IsRefusedWhereTheListChangedSinceItWasApproved) {
   EXPECT_EQ(Ask().outcome.exit_code, 0);
   EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);

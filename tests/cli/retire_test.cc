@@ -117,6 +117,18 @@ TEST_F(Retire, ThatWasTamperedWithIsNamedWithExitCodeFive) {
   ExpectRefused(Step("approve", "bob"), 5, "retirement statement ");
 }
 
+TEST_F(Retire, ByOnePersonNeedsAPolicyWhereTwoHaveSignedOnce) {
+  const std::vector<std::string> alone = {kRharness,   "history", "retire",   "b",
+                                          "--history", "runs.db", "--reason", "old"};
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  ExpectRefused(Run(alone), 2, "two people signed for retirements in this history");
+  Write("policy.yaml", "version: 1\n");
+  std::vector<std::string> allowed = alone;
+  allowed.insert(allowed.end(), {"--policy", "policy.yaml"});
+  EXPECT_EQ(Run(allowed).outcome.exit_code, 0);
+}
+
 TEST_F(Retire, ByOnePersonIsRefusedWhereThePolicyAsksForTwo) {
   Write("policy.yaml", "version: 1\napprovals: {retirement: required}\n");
   const std::vector<std::string> alone = {kRharness,   "history", "retire",   "a",

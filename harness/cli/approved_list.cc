@@ -1,0 +1,84 @@
+// Lists that were begun, approved, or done.
+#include "harness/cli/approved_list.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "harness/base/clock.h"
+#include "harness/base/log.h"
+#include "harness/retention/carry_out.h"
+#include "reports/text.h"
+
+namespace rharness {
+namespace {
+
+// What was asked for, or approved, and is another list than what would be deleted now.
+Error ChangedSince(const std::string& now, const std::vector<DeletionTold>& all, Error error) {
+  for (auto told = all.rbegin(); told != all.rend(); ++told) {
+    if (told->list_sha256 == now || (told->state != "asked" && told->state != "approved")) continue;
+    error.message = fmt::format(
+        "{}; {} is {}, of {} and {}: what would be deleted has changed since", error.message,
+        told->list_sha256, told->state, Counted(told->items, "file"), FormatBytes(told->bytes));
+    break;
+  }
+  return error;
+}
+
+// The last list that was carried out; nullptr: none was.
+const DeletionTold* LastDone(const std::vector<DeletionTold>& all) {
+  const DeletionTold* last = nullptr;
+  for (const DeletionTold& one : all) {
+    if (one.state == "done" && (last == nullptr || last->last < one.last)) last = &one;
+  }
+  return last;
+}
+
+}  // namespace
+
+Error NobodyAsked(const std::string& digest, const std::vector<DeletionTold>& all, Error error) {
+  error = ChangedSince(digest, all, std::move(error));
+  if (const DeletionTold* done = LastDone(all)) {
+    error.message += fmt::format("; the last one, {}, {}", done->list_sha256.substr(0, 64),
+                                 CarriedOutWords(*done));
+  }
+  return error;
+}
+
+Result<ApprovedList> ToCarryOut(const DeletionList& planned, const TrustPolicy& trust,
+                                HistoryStore* store) {
+  const WallTime now = SystemClock().Now();
+  ASSIGN_OR_RETURN(std::vector<UnfinishedDeletion> unfinished, FindUnfinished(store));
+  for (UnfinishedDeletion& one : unfinished) {
+    const auto told = RequireApproved(one.record.list_sha256, true, trust, now, store);
+    if (told.ok()) {
+      LogInfo("goes on with the list " + one.record.list_sha256);
+      return ApprovedList{std::move(one.list), *told};
+    }
+    if (told.error().code != ErrorCode::kInvalidInput) return told.error();
+    LogWarning(told.error().ToString());
+  }
+  const std::string digest = DigestOf(planned);
+  const auto told = RequireApproved(digest, false, trust, now, store);
+  if (told.ok() && told->state == "done") {
+    return InvalidInput(
+        CarriedOutWords(*told) + "; what lies there again is another deletion, of another list",
+        "deletion list " + digest);
+  }
+  if (told.ok()) return ApprovedList{planned, *told};
+  if (told.error().code != ErrorCode::kNotFound) return told.error();
+  ASSIGN_OR_RETURN(const auto all, ListDeletions(nullptr, now, store));
+  return NobodyAsked(digest, all, told.error());
+}
+
+Result<std::optional<DeletionTold>> DoneAlready(const DeletionList& planned,
+                                                const TrustPolicy& trust, HistoryStore* store) {
+  if (!planned.items.empty()) return std::optional<DeletionTold>();
+  ASSIGN_OR_RETURN(const auto unfinished, FindUnfinished(store));
+  if (!unfinished.empty()) return std::optional<DeletionTold>();
+  ASSIGN_OR_RETURN(const auto all, ListDeletions(&trust, SystemClock().Now(), store));
+  const DeletionTold* done = LastDone(all);
+  return done == nullptr ? std::optional<DeletionTold>() : std::optional(*done);
+}
+
+}  // namespace rharness

@@ -1,0 +1,36 @@
+// Which list `rharness retention apply` carries out, and why none.
+#ifndef RHARNESS_HARNESS_CLI_APPROVED_LIST_H_
+#define RHARNESS_HARNESS_CLI_APPROVED_LIST_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/approval/deletion_approval.h"
+#include "harness/attestation/trust.h"
+#include "harness/base/result.h"
+#include "harness/history/store.h"
+#include "reports/deletion_list.h"
+
+namespace rharness {
+
+struct ApprovedList {
+  DeletionList list;
+  DeletionTold told;
+};
+// One that was begun, else what the rules say now. Errors: what is missing of its approval.
+Result<ApprovedList> ToCarryOut(const DeletionList& planned, const TrustPolicy& trust,
+                                HistoryStore* store);
+
+// Where the rules let nothing go, since it is gone: the last list that was carried out. Empty:
+// there is something to carry out, or nothing ever was.
+Result<std::optional<DeletionTold>> DoneAlready(const DeletionList& planned,
+                                                const TrustPolicy& trust, HistoryStore* store);
+
+// Why a list that nobody signed for is not carried out: `error`, and which others were asked for or
+// carried out.
+Error NobodyAsked(const std::string& digest, const std::vector<DeletionTold>& all, Error error);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_CLI_APPROVED_LIST_H_
