@@ -48,7 +48,8 @@ std::string AuditVerdictSection(const AuditReport& report) {
   }
   const std::size_t shown = std::min(report.verdicts.size(), kMostAuditVerdicts);
   return "<section>" +
-         HtmlTable("Last reproduced", HtmlHeads({"When", "Verdict", "Drill", "Reruns", "Why"}),
+         HtmlTable("Last reproduced",
+                   HtmlHeads({"When", "Verdict", "Drill", Numbers("Reruns"), "Why"}),
                    AuditVerdictRows(report, shown), "stack") +
          HtmlLeftOut(report.verdicts.size(), shown, kAuditRecord) + "</section>\n";
 }

@@ -48,7 +48,7 @@ std::string Classes(const Fleet& fleet) {
       "<h2 id=\"classes\">Classes of identical arithmetic</h2>\n<div class=\"wide\" tabindex=\"0\" "
       "role=\"region\" aria-labelledby=\"classes\"><table class=\"stack\"><thead><tr>{}</tr>"
       "</thead><tbody>\n{}</tbody></table></div>\n{}",
-      HtmlHeads({"Hardware", "Class", "Nodes", "Which"}), rows,
+      HtmlHeads({"Hardware", "Class", Numbers("Nodes"), "Which"}), rows,
       HtmlLeftOut(fleet.classes.size(), shown, "the output of --json"));
 }
 

@@ -58,12 +58,12 @@ std::string FamilySection(const SensitivityFamily& family, bool planned) {
       Counted(static_cast<std::uint64_t>(family.runs), "run"),
       family.declared.empty() ? "" : ", declared " + HtmlText(family.declared, 40),
       ", " + WayWords(family));
-  out +=
-      HtmlTable("Would it have been found?", HtmlHeads({"Planted", "Found", "Undecided", "Told"}),
-                RateRows(family.faults, true, planned), "stack");
+  out += HtmlTable("Would it have been found?",
+                   HtmlHeads({"Planted", "Found", Numbers("Undecided"), "Told"}),
+                   RateRows(family.faults, true, planned), "stack");
   if (!planned) {
     out += HtmlTable("Called, and nothing was planted",
-                     HtmlHeads({"Trial", "Called", "Undecided", "Told"}),
+                     HtmlHeads({"Trial", "Called", Numbers("Undecided"), "Told"}),
                      RateRows(family.unchanged, false, false), "stack");
   }
   return out + "</section>\n";

@@ -164,7 +164,7 @@ std::string Together(const FamilyHistory& history) {
         "class=\"wide\"><table class=\"stack\"><thead><tr>{4}</tr></thead><tbody>\n{5}</tbody>"
         "</table></div></section>\n",
         VerdictName(one.last.verdict), HtmlBadge(one.last.verdict), HtmlText(one.name, 200), cells,
-        HtmlHeads({"Decided", "Verdict", "Runs", "Why", "Drill"}), rows);
+        HtmlHeads({"Decided", "Verdict", Numbers("Runs"), "Why", "Drill"}), rows);
   }
   return out + HtmlLeftOut(history.together.size(), std::min(shown, kMostTogether), kFamilyRecord);
 }

@@ -65,7 +65,8 @@ std::string DrillsOf(const RunHistory& history, const Streak& streak) {
         "<td class=\"n\" data-l=\"Reruns\">{}</td><td>{}</td></tr>",
         FormatMinute(one.decided), HtmlText(one.drill_id, 120), one.reruns, Reasons(one));
   }
-  return HtmlTable("Drills", HtmlHeads({"Decided", "Drill", "Reruns", "Because"}), rows, "stack") +
+  return HtmlTable("Drills", HtmlHeads({"Decided", "Drill", Numbers("Reruns"), "Because"}), rows,
+                   "stack") +
          HtmlLeftOut(streak.count, shown, kHistoryRecord);
 }
 

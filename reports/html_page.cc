@@ -122,9 +122,18 @@ std::string HtmlTable(std::string_view title, std::string_view head_html, const 
       HtmlText(title, 300), head_html, rows, table_class);
 }
 
-std::string HtmlHeads(const std::vector<std::string_view>& names) {
+HtmlColumn Numbers(std::string_view name) {
+  HtmlColumn column(name);
+  column.numbers = true;
+  return column;
+}
+
+std::string HtmlHeads(const std::vector<HtmlColumn>& columns) {
   std::string out;
-  for (const std::string_view name : names) out += fmt::format("<th scope=\"col\">{}</th>", name);
+  for (const HtmlColumn& column : columns) {
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", column.numbers ? " class=\"n\"" : "",
+                       column.name);
+  }
   return out;
 }
 

@@ -54,8 +54,15 @@ std::string HtmlLayerMarks(const std::array<LayerComparison, 5>& layers);
 // its cells below each other there.
 std::string HtmlTable(std::string_view title, std::string_view head_html, const std::string& rows,
                       std::string_view table_class = "plain");
-// One column head a name.
-std::string HtmlHeads(const std::vector<std::string_view>& names);
+// The head of a column: a name, of numbers at the right like the numbers below it.
+struct HtmlColumn {
+  HtmlColumn(const char* of) : name(of) {}
+  HtmlColumn(std::string_view of) : name(of) {}
+  std::string_view name;
+  bool numbers = false;
+};
+HtmlColumn Numbers(std::string_view name);
+std::string HtmlHeads(const std::vector<HtmlColumn>& columns);
 // "12 more are in report.json."; empty when all are shown.
 std::string HtmlLeftOut(std::size_t all, std::size_t shown, std::string_view record);
 // In a code element; empty for empty text.

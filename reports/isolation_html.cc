@@ -120,13 +120,14 @@ std::string WriteHtml(const IsolationReport& report) {
   out += Items("Met on the way, and no evidence", report.branches);
   out += Items("Still possible", report.possible);
   out += HtmlTable("What changed",
-                   HtmlHeads({"Axis", "Layer", "Recorded", "Drifted", "Steps", "Role"}),
+                   HtmlHeads({"Axis", "Layer", "Recorded", "Drifted", Numbers("Steps"), "Role"}),
                    AxisRows(report), "stack");
   out += HtmlLeftOut(report.axes.size(), std::min(report.axes.size(), kMostAxesDrawn), kRecord);
   if (!report.trials.empty()) {
-    out += HtmlTable("Reruns", HtmlHeads({"Rerun", "Asked", "Answer", "Seen", "Time"}),
+    out += HtmlTable("Reruns", HtmlHeads({"Rerun", "Asked", "Answer", "Seen", Numbers("Time")}),
                      TrialRows(report), "stack");
-    out += HtmlLeftOut(report.trials.size(), std::min(report.trials.size(), kMostTrialsDrawn), kRecord);
+    out += HtmlLeftOut(report.trials.size(), std::min(report.trials.size(), kMostTrialsDrawn),
+                       kRecord);
   }
   return out + HtmlEnd(report.version, kRecord, false);
 }

@@ -99,7 +99,8 @@ std::string ObjectiveSection(const FamilyObjectives& family) {
   }
   if (!family.alarms.empty()) {
     out += HtmlTable("How fast the budget goes",
-                     HtmlHeads({"Alarm", "Windows", "Burn", "Above", "Runs", "Fires"}),
+                     HtmlHeads({"Alarm", "Windows", Numbers("Burn"), Numbers("Above"),
+                                Numbers("Runs"), "Fires"}),
                      AlarmRows(family), "stack");
   }
   return out + "</section>\n";

@@ -89,7 +89,8 @@ std::string TraceParts(const OnsetReport& report) {
   const std::string rows = RecordRows(onset, &all);
   if (!rows.empty()) {
     out += HtmlTable("What differs in this step",
-                     HtmlHeads({"Tensor", "Kind", "State", "Apart", "Size", "Norm A", "Norm B"}),
+                     HtmlHeads({"Tensor", "Kind", "State", Numbers("Apart"), "Size",
+                                Numbers("Norm A"), Numbers("Norm B")}),
                      rows, "stack");
     out += HtmlLeftOut(all, std::min(all, kMostOnsetRows), kOnsetRecord);
   }
@@ -127,7 +128,9 @@ std::string CheckpointParts(const OnsetReport& report) {
   if (rows.empty()) return out;
   out += fmt::format("<p class=\"soft\">{}</p>\n", HtmlText(report.tensor_order, 300));
   out += HtmlTable("Tensors of the first that differs",
-                   HtmlHeads({"Tensor", "Differing", "Of", "Most ULP", "Relative"}), rows, "stack");
+                   HtmlHeads({"Tensor", Numbers("Differing"), Numbers("Of"), Numbers("Most ULP"),
+                              Numbers("Relative")}),
+                   rows, "stack");
   return out + HtmlLeftOut(report.tensors.size(), std::min(report.tensors.size(), kMostOnsetRows),
                            kOnsetRecord);
 }

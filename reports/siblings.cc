@@ -44,8 +44,9 @@ std::string HtmlSiblings(const Report& report) {
              "their training losses judged together, beside the limit of accepted "
              "upgrades.</p>\n{}",
              HtmlTable("Groups",
-                       HtmlHeads({"Runs of", "Curves that differ", "Moved", "Middle shift",
-                                  "Middle, of the limit", "Room, times the limit"}),
+                       HtmlHeads({"Runs of", Numbers("Curves that differ"), "Moved",
+                                  Numbers("Middle shift"), Numbers("Middle, of the limit"),
+                                  Numbers("Room, times the limit")}),
                        rows)) +
          HtmlLeftOut(report.siblings.size(), shown, "report.json");
 }

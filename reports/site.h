@@ -2,69 +2,22 @@
 //
 // Role: models that harness/serve fills, and their HTML. Every page is one of a site: it names its
 // style sheet by address, has no script, and leads to the others by links that are made here. Every
-// list is a page of a longer one; `next` is the address of what follows, empty at the end.
+// list is a page of a longer one, with a pager.
 #ifndef RHARNESS_REPORTS_SITE_H_
 #define RHARNESS_REPORTS_SITE_H_
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "compare/facts.h"
-#include "compare/verdict.h"
-#include "harness/base/clock.h"
 #include "reports/site_links.h"
+#include "reports/site_rows.h"
+#include "reports/site_run.h"
 #include "reports/trends_report.h"
 
 namespace rharness {
-
-// Runs, or verdicts, by name of the verdict; "" has those of no drill.
-using SiteCounts = std::map<std::string, std::int64_t>;
-
-struct SiteWeek {
-  WallTime start{};  // a Monday
-  SiteCounts verdicts;
-};
-
-struct SiteVerdict {
-  std::string drill_id;
-  Verdict verdict = Verdict::kInconclusive;
-  WallTime decided{};
-  int reruns = 0;
-  std::vector<std::string> reasons;   // one sentence each
-  std::vector<std::string> outcomes;  // of its reruns: "exited 0 in 3 min, evidence 1f2e3d4c..."
-};
-
-struct SiteRunRow {
-  std::string run_id;
-  std::string family;
-  WallTime started{};
-  std::string declared;
-  std::optional<Verdict> last;  // none: no drill has judged it
-  std::optional<WallTime> judged;
-  bool retired = false;
-  std::string found;                  // what it was looked for by, if not its name
-  std::vector<SiteVerdict> verdicts;  // the last ones, newest first
-};
-
-struct SiteFamilyRow {
-  std::string family;
-  SiteCounts counts;
-  std::optional<WallTime> judged;
-  std::vector<SiteWeek> weeks;  // oldest first
-};
-
-struct SiteDrillRow {
-  std::string drill_id;
-  WallTime started{};
-  std::optional<WallTime> ended;
-  std::optional<int> exit_code;
-};
 
 // What every page has beside its own.
 struct SiteFrame {
@@ -83,53 +36,44 @@ struct SiteFleet {
 
 struct SiteFamilies {
   std::vector<SiteFamilyRow> families;
-  std::string next;
+  SitePager pager;
 };
 
 struct SiteFamily {
   SiteFamilyRow family;
-  std::vector<std::pair<std::string, SiteVerdict>> together;  // by name of the configuration
-  std::vector<SiteRunRow> runs;
-  std::string next;
-};
-
-struct SiteMetric {
-  std::string name;
-  std::string value;
-  std::string asked;  // "primary, higher is better, margin 0.01"
-};
-
-struct SiteRun {
-  SiteRunRow run;
-  std::vector<std::string> notes = {};                          // what is not as it should be
-  std::vector<std::pair<std::string, std::string>> about = {};  // by name
-  std::vector<SiteVerdict> strip = {};                          // newest first, without reasons
-  std::vector<SiteVerdict> verdicts = {};                       // this page's, newest first
-  std::string next = {};
-  std::array<std::vector<Fact>, 5> layers = {};  // what the manifest says, in the order of kLayers
-  std::vector<SiteMetric> metrics = {};
-  std::vector<std::pair<std::string, std::string>> artifacts = {};   // by role and path
-  std::vector<std::pair<std::string, std::string>> properties = {};  // what was said of each last
+  std::vector<std::pair<std::string, SiteVerdict>> together = {};  // by name of its configuration
+  std::vector<SiteRunRow> runs = {};
+  SitePager pager = {};
 };
 
 struct SiteTrends {
-  std::vector<SiteWeek> weeks;  // of all families, oldest first
-  std::vector<SiteFamilyRow> families;
-  std::string next;
+  std::vector<SiteWeek> weeks;          // of all families, oldest first
+  int row_weeks = 0;                    // of a family's row: the last ones
+  std::vector<SiteFamilyRow> families;  // with a verdict in these
+  std::size_t without = 0;              // families that had verdicts, and none in these
+  SitePager pager;
 };
 
 struct SiteTrendsReport {
   const TrendsReport* report = nullptr;  // none: not measured yet
 };
 
+// Names that have the text in them, and the address of a page of all such; empty: these are all.
+struct SiteNames {
+  std::vector<std::string> names = {};
+  std::string more = {};
+  bool not_looked = false;  // they are too many to be looked through beside the rest
+};
+
 struct SiteSearch {
-  std::string text;
-  std::string by;  // "any", "run", "family", "commit" or "image"
-  std::vector<std::string> families;
-  std::vector<std::string> images;
-  std::vector<SiteRunRow> runs;
-  std::string next;
-  bool asked = false;
+  std::string text = {};  // empty: nothing is looked for yet
+  std::string by = {};    // "any", "run", "family", "commit" or "image"
+  std::vector<std::string> notes = {};
+  SiteNames families = {};
+  SiteNames images = {};
+  std::vector<SiteRunRow> runs = {};
+  bool runs_asked = false;  // whether runs were looked for at all
+  SitePager pager = {};     // of the runs, or of the names where these alone are listed
 };
 
 std::string WriteSite(const SiteFleet& page, const SiteFrame& frame);

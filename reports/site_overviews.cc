@@ -1,5 +1,4 @@
-// The pages over many runs: fleet, family, trends, search; and the page that says why there is
-// none.
+// The pages over many runs: fleet, families, a family; and the page that says why there is none.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,24 +15,13 @@ namespace {
 
 constexpr std::size_t kMostTogetherReasons = 3;
 
-std::int64_t Sum(const SiteCounts& counts) {
-  std::int64_t sum = 0;
-  for (const auto& [name, count] : counts) sum += count;
-  return sum;
-}
-
-std::int64_t CountOf(const SiteCounts& counts, Verdict verdict) {
-  const auto at = counts.find(std::string(VerdictName(verdict)));
-  return at == counts.end() ? 0 : at->second;
-}
-
 std::string RunsWords(std::int64_t count) {
   return Counted(static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0)), "run");
 }
 
 // What must be seen first of these runs, in one sentence.
 std::string AnswerOf(const SiteCounts& counts) {
-  const std::int64_t all = Sum(counts);
+  const std::int64_t all = SumOf(counts);
   if (all == 0) return "The history holds no runs.";
   const auto never = counts.find("");
   if (never != counts.end() && never->second == all) return "No drill has judged any of its runs.";
@@ -61,15 +49,15 @@ std::string FamilyTable(const std::vector<SiteFamilyRow>& families) {
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"n\" data-l=\"Runs\">{}</td>"
         "<td data-l=\"Last verdicts\">{}</td>",
-        FamilyLink(family.family), FormatCount(static_cast<std::uint64_t>(Sum(family.counts))),
+        FamilyLink(family.family), FormatCount(static_cast<std::uint64_t>(SumOf(family.counts))),
         CountBadges(family.counts));
     rows += fmt::format("<td data-l=\"Judged\">{}</td><td data-l=\"By week\">{}</td></tr>\n",
                         DayOf(family.judged), WeekCells(family.weeks));
   }
-  return HtmlTable(
-      "Families",
-      HtmlHeads({"Family", "Runs", "Last verdicts", "Judged", "By week, the worst of each"}), rows,
-      "stack");
+  return HtmlTable("Families",
+                   HtmlHeads({"Family", Numbers("Runs"), "Last verdicts", "Judged",
+                              "By week, the worst of each"}),
+                   rows, "stack");
 }
 
 std::string_view EndWords(int exit_code) {
@@ -94,7 +82,7 @@ std::string DrillTable(const std::vector<SiteDrillRow>& drills) {
     const int code = drill.exit_code.value_or(-1);
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Started\">{}</td>"
-        "<td data-l=\"Took\">{}</td><td data-l=\"Ended\">{}</td></tr>\n",
+        "<td class=\"n\" data-l=\"Took\">{}</td><td data-l=\"Ended\">{}</td></tr>\n",
         code == 0   ? "identical"
         : code == 1 ? "drifted"
                     : "inconclusive",
@@ -106,8 +94,8 @@ std::string DrillTable(const std::vector<SiteDrillRow>& drills) {
             ? fmt::format("<span class=\"b\">exit code {}</span> {}", code, EndWords(code))
             : "-");
   }
-  return HtmlTable("The last drills", HtmlHeads({"Drill", "Started", "Took", "Ended"}), rows,
-                   "stack");
+  return HtmlTable("The last drills", HtmlHeads({"Drill", "Started", Numbers("Took"), "Ended"}),
+                   rows, "stack");
 }
 
 std::string TogetherTable(const std::vector<std::pair<std::string, SiteVerdict>>& together) {
@@ -121,68 +109,8 @@ std::string TogetherTable(const std::vector<std::pair<std::string, SiteVerdict>>
         SentenceList(said.reasons, kMostTogetherReasons));
   }
   return HtmlTable("Its runs together",
-                   HtmlHeads({"Configuration", "Verdict", "Decided", "Runs", "Because"}), rows,
-                   "stack");
-}
-
-// Bars of a week each, stacked by verdict, the good ones at the bottom.
-std::string WeekBars(const std::vector<SiteWeek>& weeks) {
-  constexpr double kHeight = 120.0;
-  constexpr int kStep = 22;
-  std::int64_t most = 1;
-  for (const SiteWeek& week : weeks) most = std::max(most, Sum(week.verdicts));
-  std::string bars;
-  for (std::size_t i = 0; i < weeks.size(); ++i) {
-    double y = kHeight;
-    bars += fmt::format("<g><title>week of {}: {}</title>", DayOf(weeks[i].start),
-                        HtmlText(CountWords(weeks[i].verdicts), 300));
-    for (const Verdict verdict : kVerdicts) {
-      const auto count = static_cast<double>(CountOf(weeks[i].verdicts, verdict));
-      if (count <= 0) continue;
-      const double height = kHeight * count / static_cast<double>(most);
-      y -= height;
-      bars +=
-          fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{:.2f}\" width=\"{}\" height=\"{:.2f}\"/>",
-                      VerdictName(verdict), static_cast<int>(i) * kStep, y, kStep - 4, height);
-    }
-    bars += "</g>";
-  }
-  return fmt::format(
-      "<figure class=\"bars\"><svg viewBox=\"0 0 {} {:.0f}\" role=\"img\" "
-      "aria-label=\"Verdicts by week, at most {} in one\" preserveAspectRatio=\"none\">{}</svg>"
-      "<figcaption>Verdicts by week, from {} to {}; at most {} in one</figcaption></figure>\n",
-      std::max<std::size_t>(weeks.size(), 1) * kStep, kHeight,
-      FormatCount(static_cast<std::uint64_t>(most)), bars,
-      weeks.empty() ? "-" : DayOf(weeks.front().start),
-      weeks.empty() ? "-" : DayOf(weeks.back().start),
-      FormatCount(static_cast<std::uint64_t>(most)));
-}
-
-std::string WeekTable(const std::vector<SiteWeek>& weeks) {
-  std::string rows;
-  for (auto week = weeks.rbegin(); week != weeks.rend(); ++week) {
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td>", DayOf(week->start),
-                        Sum(week->verdicts));
-    for (const Verdict verdict : kVerdicts) {
-      rows += fmt::format("<td class=\"n\">{}</td>", CountOf(week->verdicts, verdict));
-    }
-    rows += "</tr>\n";
-  }
-  std::vector<std::string_view> heads = {"Week of", "Verdicts"};
-  for (const Verdict verdict : kVerdicts) heads.push_back(VerdictLabel(verdict));
-  return HtmlTable("The same in numbers", HtmlHeads(heads), rows);
-}
-
-std::string NameList(std::string_view title, const std::vector<std::string>& names, bool families) {
-  if (names.empty()) return "";
-  std::string items;
-  for (const std::string& name : names) {
-    items +=
-        fmt::format("<li>{}</li>",
-                    families ? FamilyLink(name)
-                             : SiteLink(SiteHref("/search", {{"by", "image"}, {"q", name}}), name));
-  }
-  return fmt::format("<h3>{}</h3><ul class=\"names\">{}</ul>\n", title, items);
+                   HtmlHeads({"Configuration", "Verdict", "Decided", Numbers("Runs"), "Because"}),
+                   rows, "stack");
 }
 
 }  // namespace
@@ -212,7 +140,7 @@ std::string WriteSite(const SiteFamilies& page, const SiteFrame& frame) {
                              .answer = "Families by name",
                              .words_html = ""},
                             frame);
-  return out + FamilyTable(page.families) + SiteNext(page.next) + SiteEnd(frame);
+  return out + FamilyTable(page.families) + SitePagerLinks(page.pager) + SiteEnd(frame);
 }
 
 std::string WriteSite(const SiteFamily& page, const SiteFrame& frame) {
@@ -232,82 +160,7 @@ std::string WriteSite(const SiteFamily& page, const SiteFrame& frame) {
       WeekCells(family.weeks));
   out += TogetherTable(page.together);
   out += RunTable("Runs, the newest first", page.runs, false, false);
-  return out + SiteNext(page.next) + SiteEnd(frame);
-}
-
-std::string WriteSite(const SiteTrends& page, const SiteFrame& frame) {
-  std::string out = SiteTop({.title = "Trends",
-                             .here = "Trends",
-                             .page_class = "",
-                             .eyebrow_html = "Trends",
-                             .answer = "Verdicts by week",
-                             .words_html = SiteLink("/trends/report",
-                                                    "Rates, when they changed, how long runs "
-                                                    "stay reproducible, and what hangs on what")},
-                            frame);
-  out += WeekBars(page.weeks);
-  std::string rows;
-  for (const SiteFamilyRow& family : page.families) {
-    SiteCounts all;
-    for (const SiteWeek& week : family.weeks) {
-      for (const auto& [name, count] : week.verdicts) all[name] += count;
-    }
-    rows += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td class=\"n\" data-l=\"Verdicts\">{}</td>"
-        "<td data-l=\"Of these\">{}</td><td data-l=\"By week\">{}</td></tr>\n",
-        FamilyLink(family.family), FormatCount(static_cast<std::uint64_t>(Sum(all))),
-        CountBadges(all), WeekCells(family.weeks));
-  }
-  out += HtmlTable("By family",
-                   HtmlHeads({"Family", "Verdicts", "Of these", "The worst of each week"}), rows,
-                   "stack");
-  return out + SiteNext(page.next) + WeekTable(page.weeks) + SiteEnd(frame);
-}
-
-std::string WriteSite(const SiteTrendsReport& page, const SiteFrame& frame) {
-  const TrendsReport* report = page.report;
-  const std::string eyebrow = SiteLink("/trends", "Trends");
-  std::string out = SiteTop(
-      {.title = "Trends",
-       .here = "Trends",
-       .page_class = "",
-       .eyebrow_html =
-           report == nullptr ? eyebrow : eyebrow + " · as of " + FormatMinute(report->at),
-       .answer = report == nullptr ? "Trends are not measured yet." : report->headline,
-       .words_html = report == nullptr      ? "They are within minutes."
-                     : report->next.empty() ? ""
-                                            : "<b>Next:</b> " + HtmlText(report->next, 600)},
-      frame);
-  if (report != nullptr) out += HtmlNotes(report->notes) + HtmlTrendSections(*report);
-  return out + SiteEnd(frame);
-}
-
-std::string WriteSite(const SiteSearch& page, const SiteFrame& frame) {
-  std::string out = SiteTop(
-      {.title = page.asked ? "Search: " + page.text : "Search",
-       .here = "Search",
-       .page_class = "",
-       .eyebrow_html = "Search",
-       .answer = page.asked ? fmt::format("What has “{}” in it", page.text) : "Search the history",
-       .words_html =
-           "Runs by a part of their name or the beginning of their commit, families and images by "
-           "a part of theirs.",
-       .search = page.text},
-      frame);
-  std::string choices;
-  for (const std::string_view by : {"any", "run", "family", "commit", "image"}) {
-    choices += fmt::format("<option{}>{}</option>", by == page.by ? " selected" : "", by);
-  }
-  out += fmt::format(
-      "<form class=\"filter\" action=\"/search\" method=\"get\"><label>Text<input type=\"search\" "
-      "name=\"q\" value=\"{}\" maxlength=\"200\"></label><label>By<select name=\"by\">{}</select>"
-      "</label><button>Search</button></form>\n",
-      HtmlText(page.text, 400), choices);
-  if (!page.asked) return out + SiteEnd(frame);
-  out += NameList("Families", page.families, true) + NameList("Images", page.images, false);
-  const bool by_other = page.by == "commit" || page.by == "image";
-  if (page.by != "family") out += RunTable("Runs", page.runs, true, by_other);
-  return out + SiteNext(page.next) + SiteEnd(frame);
+  return out + SitePagerLinks(page.pager) + SiteEnd(frame);
 }
 
 std::string WriteSiteProblem(std::string_view title, std::string_view sentence,

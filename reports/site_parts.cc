@@ -236,18 +236,38 @@ std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs
     }
     rows += "</tr>\n";
   }
-  std::vector<std::string_view> heads = {"Run"};
+  std::vector<HtmlColumn> heads = {"Run"};
   if (with_family) heads.push_back("Family");
   if (with_found) heads.push_back("Found by");
-  heads.insert(heads.end(), {"Verdict", "Started", "Judged"});
+  for (const char* head : {"Verdict", "Started", "Judged"}) heads.emplace_back(head);
   if (over_time) heads.push_back("Over time");
   return HtmlTable(title, HtmlHeads(heads), rows, "stack");
 }
 
-std::string SiteNext(const std::string& next) {
-  return next.empty() ? ""
-                      : fmt::format("<p class=\"pager\"><a rel=\"next\" href=\"{}\">More</a></p>\n",
-                                    HtmlText(next, 8000));
+std::string SitePagerLinks(const SitePager& pager) {
+  std::string links;
+  const auto link = [&](std::string_view rel, const std::string& href, std::string_view words) {
+    if (href.empty()) return;
+    links += fmt::format("<a rel=\"{}\" href=\"{}\">{}</a> ", rel, HtmlText(href, 8000), words);
+  };
+  link("prev", pager.previous, "← Back");
+  link("next", pager.next, "More →");
+  return links.empty() ? ""
+                       : fmt::format(
+                             "<nav class=\"pager\" aria-label=\"More of this list\">{}"
+                             "</nav>\n",
+                             links);
+}
+
+std::int64_t SumOf(const SiteCounts& counts) {
+  std::int64_t sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
+std::int64_t CountOf(const SiteCounts& counts, Verdict verdict) {
+  const auto at = counts.find(std::string(VerdictName(verdict)));
+  return at == counts.end() ? 0 : at->second;
 }
 
 std::string SentenceList(const std::vector<std::string>& sentences, std::size_t most) {

@@ -32,6 +32,8 @@ std::string RunLink(const std::string& run_id);
 
 // A tile a verdict that there is, and one for what no drill has judged.
 std::string SiteTiles(const SiteCounts& counts);
+std::int64_t SumOf(const SiteCounts& counts);
+std::int64_t CountOf(const SiteCounts& counts, Verdict verdict);  // 0 where it is not there
 // "12 identical, 1 drifted"; "none" of none.
 std::string CountWords(const SiteCounts& counts);
 // The same as badges.
@@ -46,8 +48,8 @@ std::string WeekCells(const std::vector<SiteWeek>& weeks);
 std::string BadgeOf(const std::optional<Verdict>& verdict);  // "not drilled" of none
 std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs, bool with_family,
                      bool with_found);
-// "More", or nothing at the end.
-std::string SiteNext(const std::string& next);
+// Links back and on, of those that there are.
+std::string SitePagerLinks(const SitePager& pager);
 std::string SentenceList(const std::vector<std::string>& sentences, std::size_t most);
 // A day, or a dash.
 std::string DayOf(const std::optional<WallTime>& time);

@@ -1,5 +1,6 @@
 // The page of one run: its whole life.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -7,6 +8,7 @@
 #include "reports/html_page.h"
 #include "reports/site.h"
 #include "reports/site_parts.h"
+#include "reports/site_run_parts.h"
 #include "reports/text.h"
 #include "reports/words.h"
 
@@ -23,21 +25,46 @@ std::string RunAnswer(const SiteRun& page) {
                      page.run.judged ? ", " + FormatMinute(*page.run.judged) : "");
 }
 
+// Of what a drill said: why, and what else was measured.
+std::string Because(const SiteRunVerdict& one) {
+  std::string out = SentenceList(one.said.reasons, kMostSiteReasons);
+  if (!one.measured.empty()) {
+    out += "<p class=\"soft\">" + HtmlText(fmt::format("{}", fmt::join(one.measured, "; ")), 600) +
+           "</p>";
+  }
+  return out;
+}
+
 std::string VerdictTable(const SiteRun& page) {
   if (page.verdicts.empty()) return "";
+  const bool with_layers = std::ranges::any_of(
+      page.verdicts, [](const SiteRunVerdict& one) { return one.layers.has_value(); });
   std::string rows;
-  for (const SiteVerdict& one : page.verdicts) {
+  for (const SiteRunVerdict& one : page.verdicts) {
+    const SiteVerdict& said = one.said;
     rows += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td data-l=\"Drill\">{}</td>"
-        "<td data-l=\"Reruns\">{}</td><td data-l=\"Because\">{}</td></tr>\n",
-        FormatMinute(one.decided), BadgeOf(one.verdict), HtmlText(one.drill_id, 120),
-        one.outcomes.empty() ? std::to_string(one.reruns)
-                             : SentenceList(one.outcomes, kMostSiteReasons),
-        SentenceList(one.reasons, kMostSiteReasons));
+        "<tr><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td data-l=\"Drill\">{}{}</td>",
+        FormatMinute(said.decided), BadgeOf(said.verdict), HtmlText(said.drill_id, 120),
+        one.signatures == 0 ? "" : " <a class=\"flag\" href=\"#signed\">signed</a>");
+    if (with_layers) {
+      rows += fmt::format("<td data-l=\"Layers\">{}</td>",
+                          one.layers ? HtmlLayerMarks(*one.layers) : "");
+    }
+    rows += fmt::format("<td data-l=\"Reruns\">{}</td><td data-l=\"Because\">{}</td></tr>\n",
+                        said.outcomes.empty() ? std::to_string(said.reruns)
+                                              : SentenceList(said.outcomes, kMostSiteReasons),
+                        Because(one));
   }
-  return HtmlTable("Drills, the newest first",
-                   HtmlHeads({"Decided", "Verdict", "Drill", "Reruns", "Because"}), rows, "stack") +
-         SiteNext(page.next);
+  std::vector<HtmlColumn> heads = {"Decided", "Verdict", "Drill"};
+  if (with_layers) heads.emplace_back("Layers");
+  heads.emplace_back("Reruns");
+  heads.emplace_back("Because");
+  return HtmlTable("Drills, the newest first", HtmlHeads(heads), rows, "stack") +
+         fmt::format(
+             "<p class=\"soft\">{}Tensors, curves and ranked causes are in the report that "
+             "the drill wrote beside its evidence; the history does not keep them.</p>\n",
+             with_layers ? "Layers: = as recorded, ≠ not so, ? not known. " : "") +
+         SitePagerLinks(page.pager);
 }
 
 std::string FactRow(const Fact& fact) {
@@ -74,7 +101,7 @@ std::string MetricTable(const std::vector<SiteMetric>& metrics) {
         HtmlText(metrics[i].name, 200), HtmlText(metrics[i].value, 60),
         HtmlText(metrics[i].asked, 300));
   }
-  return HtmlTable("Metrics", HtmlHeads({"Metric", "Recorded", "How it is judged"}), rows,
+  return HtmlTable("Metrics", HtmlHeads({"Metric", Numbers("Recorded"), "How it is judged"}), rows,
                    "stack") +
          HtmlLeftOut(metrics.size(), kMostListed, "its manifest");
 }
@@ -112,11 +139,13 @@ std::string WriteSite(const SiteRun& page, const SiteFrame& frame) {
   }
   out +=
       fmt::format("<h2 class=\"sr\">About the run</h2><dl class=\"facts about\">{}</dl>\n", about);
-  if (!page.strip.empty()) {
-    out += "<h3>Verdict over time</h3><p class=\"soft\">One cell a drill, the newest last.</p>" +
-           VerdictCells(page.strip);
+  if (!page.record_notes.empty()) {
+    out += fmt::format("<details><summary>{} when it was recorded</summary>{}</details>\n",
+                       Counted(page.record_notes.size(), "remark"),
+                       SentenceList(page.record_notes, kMostListed));
   }
-  out += VerdictTable(page);
+  out += SiteStripPlot(page) + VerdictTable(page) + SiteLayersNow(page) + SiteChanges(page) +
+         SiteSignatures(page);
   const bool recorded = std::any_of(page.layers.begin(), page.layers.end(),
                                     [](const auto& facts) { return !facts.empty(); });
   if (recorded) out += "<h2 id=\"record\">The run as recorded, layer by layer</h2>\n";

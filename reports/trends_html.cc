@@ -43,7 +43,8 @@ std::string TrendPageTable(const TrendsReport& report, std::string_view by,
   }
   if (all == 0) return "";
   return HtmlTable(title,
-                   HtmlHeads({"Which", "Reproducible", "Runs", "Open", "Last week", "Changes"}),
+                   HtmlHeads({"Which", "Reproducible", Numbers("Runs"), Numbers("Open"),
+                              "Last week", Numbers("Changes")}),
                    rows, "stack") +
          HtmlLeftOut(all, std::min(all, kMostTrendRows), kTrendsRecord);
 }
@@ -134,7 +135,7 @@ std::string OnlyTable(const TrendsReport& report) {
   if (rows.empty()) return "";
   return "<section>\n" +
          HtmlTable("Shown to reproduce with one alone",
-                   HtmlHeads({"What", "Which", "Runs", "Families"}), rows, "stack") +
+                   HtmlHeads({"What", "Which", Numbers("Runs"), "Families"}), rows, "stack") +
          "</section>\n";
 }
 

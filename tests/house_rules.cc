@@ -82,7 +82,7 @@ const std::vector<Floor>& Floors() {
         "harness/policy/"}},
       {"harness/trends/",
        {"harness/base/", "compare/", "reports/", "harness/manifest/", "harness/history/"}},
-      {"harness/serve/", Above(kAboveDrill, {"harness/trends/"})},
+      {"harness/serve/", Above(kAboveDrill, {"harness/trends/", "harness/attestation/"})},
       {"harness/properties/", kAboveDrill},
       {"harness/onset/", above_comparison},
       {"harness/incident/", above_incident},

@@ -1,4 +1,4 @@
-// Reading verdicts and surroundings out of the store, and comparing the latter as facts.
+// Reading verdicts out of the store, and what differs where they turn.
 #include "harness/drill/history_of.h"
 
 #include <fmt/format.h>
@@ -9,13 +9,10 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
-#include "compare/facts.h"
 #include "harness/base/json.h"
-#include "harness/drill/facts_of.h"
-#include "harness/drill/surroundings.h"
+#include "harness/drill/surveyor.h"
 #include "reports/history_summary.h"
 
 namespace rharness {
@@ -70,69 +67,21 @@ Status LoadTogether(HistoryStore* store, FamilyHistory* history) {
   return {};
 }
 
-// Of the variables watched by prefix only those that are set are recorded: what one drill saw and
-// another did not was not set there.
-void MarkComplete(std::vector<Fact>* facts) {
-  constexpr std::string_view kVariables = "variable.";
-  const bool looked = std::ranges::any_of(*facts, [&](const Fact& fact) {
-    return fact.kind == FactKind::kValue && fact.key.starts_with(kVariables);
-  });
-  if (!looked) return;
-  facts->push_back(
-      {.layer = Layer::kEnvironment, .key = std::string(kVariables), .kind = FactKind::kComplete});
+// What differs between where two drills reran a run.
+Result<std::optional<Surveyor::Layers>> LayersBetween(const std::string& run_id,
+                                                      const std::string& before,
+                                                      const std::string& after, HistoryStore* store,
+                                                      Surveyor* surveyor) {
+  if (before.empty() || after.empty()) return std::optional<Surveyor::Layers>();
+  ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run_id));
+  return surveyor->Compare(manifest, before, after);
 }
 
-// Compares where two drills reran a run. What is kept is read once, since many runs share it.
-class Surveyor {
- public:
-  explicit Surveyor(HistoryStore* store) : store_(*store) {}
-
-  // Empty: not known.
-  Result<std::optional<std::array<LayerComparison, 5>>> Compare(const std::string& run_id,
-                                                                const std::string& before,
-                                                                const std::string& after) {
-    std::optional<std::array<LayerComparison, 5>> none;
-    if (before.empty() || after.empty()) return none;
-    ASSIGN_OR_RETURN(const Manifest manifest, store_.Get(run_id));
-    ASSIGN_OR_RETURN(auto old_facts, Facts(before, manifest));
-    ASSIGN_OR_RETURN(auto new_facts, Facts(after, manifest));
-    if (!old_facts || !new_facts) return none;
-    MarkComplete(&*old_facts);
-    MarkComplete(&*new_facts);
-    return std::optional(CompareFacts(*old_facts, *new_facts));
-  }
-
-  // Why some of it could not be read.
-  std::vector<std::string> Notes() const { return {notes_.begin(), notes_.end()}; }
-
- private:
-  Result<std::optional<std::vector<Fact>>> Facts(const std::string& sha256,
-                                                 const Manifest& manifest) {
-    auto found = read_.find(sha256);
-    if (found == read_.end()) {
-      ASSIGN_OR_RETURN(Surroundings parts, store_.GetSurroundings(sha256));
-      found = read_.emplace(sha256, std::move(parts)).first;
-    }
-    const Result<Evidence> evidence = EvidenceFrom(found->second, manifest, "surroundings");
-    // A newer version may have kept what this one cannot read; the verdicts are still worth
-    // telling.
-    if (!evidence.ok()) {
-      notes_.insert("what some drills ran on cannot be read: " + evidence.error().ToString());
-      return std::optional<std::vector<Fact>>();
-    }
-    return std::optional(FactsOf(*evidence, manifest));
-  }
-
-  HistoryStore& store_;
-  std::map<std::string, Surroundings> read_;
-  std::set<std::string> notes_;
-};
-
 Status Explain(const std::string& run_id, const std::vector<std::string>& places,
-               std::vector<VerdictChange>* changes, Surveyor* surveyor) {
+               HistoryStore* store, std::vector<VerdictChange>* changes, Surveyor* surveyor) {
   for (VerdictChange& change : *changes) {
-    ASSIGN_OR_RETURN(const auto layers,
-                     surveyor->Compare(run_id, places.at(change.before), places.at(change.after)));
+    ASSIGN_OR_RETURN(const auto layers, LayersBetween(run_id, places.at(change.before),
+                                                      places.at(change.after), store, surveyor));
     change.known = layers.has_value();
     if (layers) change.layers = *layers;
   }
@@ -173,8 +122,8 @@ Status FillTurn(const std::map<std::string, VerdictRecord>& last_good, HistorySt
   if (!bad) return {};
   ASSIGN_OR_RETURN(run->first_bad, VerdictOf(*bad));
   if (good == last_good.end()) return {};
-  ASSIGN_OR_RETURN(const auto layers, surveyor->Compare(run_id, good->second.surroundings_sha256,
-                                                        bad->surroundings_sha256));
+  ASSIGN_OR_RETURN(const auto layers, LayersBetween(run_id, good->second.surroundings_sha256,
+                                                    bad->surroundings_sha256, store, surveyor));
   run->known = layers.has_value();
   if (layers) run->layers = *layers;
   return {};
@@ -191,7 +140,7 @@ Result<FamilyRun> BuildFamilyRun(const HistoryEntry& entry, std::vector<Cell> ce
     places.push_back(std::move(cell.place));
   }
   run.changes = FindChanges(run.verdicts);
-  RETURN_IF_ERROR(Explain(entry.run_id, places, &run.changes, surveyor));
+  RETURN_IF_ERROR(Explain(entry.run_id, places, store, &run.changes, surveyor));
   RETURN_IF_ERROR(FillTurn(last_good, store, surveyor, &run));
   return run;
 }
@@ -302,7 +251,7 @@ Result<RunHistory> LoadRunHistory(const std::string& run_id, HistoryStore* store
   }
   history.changes = FindChanges(verdicts);
   Surveyor surveyor(store);
-  RETURN_IF_ERROR(Explain(run_id, places, &history.changes, &surveyor));
+  RETURN_IF_ERROR(Explain(run_id, places, store, &history.changes, &surveyor));
   history.notes = surveyor.Notes();
   ASSIGN_OR_RETURN(auto notes, NotesOnReplicates(entry.configuration, store));
   std::ranges::move(notes, std::back_inserter(history.notes));

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "harness/history/location.h"
@@ -14,13 +13,6 @@
 #include "harness/history/sqlite_database.h"
 
 namespace rharness {
-namespace {
-
-constexpr char kNotSuperseded[] =
-    "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
-
-}  // namespace
-
 template <class... Uses>
 Result<std::vector<HistoryCount>> SqlBrowser::Counts(const std::string& text, const Uses&... uses) {
   return database_.Guard([&]() -> Result<std::vector<HistoryCount>> {
@@ -50,15 +42,24 @@ Result<std::vector<HistoryCount>> SqlBrowser::CountAll() {
       "ORDER BY last_verdict");
 }
 
-// The names first: a family may have several verdicts.
-Result<std::vector<HistoryCount>> SqlBrowser::CountFamilies(const std::string& after,
+// The names first, since a family may have several verdicts, and from one to the next in the index,
+// since it may have many runs.
+Result<std::vector<HistoryCount>> SqlBrowser::CountFamilies(const NameStart& start,
                                                             std::size_t limit) {
   const long long most = Most(limit);
+  const Direction to = DirectionOf(start.toward);
+  // A family may have no name, which is the first of all.
+  const bool from_start = start.toward == Toward::kEnd && start.name.empty();
   return Counts(
-      "SELECT s.family, s.last_verdict, COUNT(*) FROM standing s WHERE s.retired = 0 AND s.family "
-      "IN (SELECT DISTINCT family FROM standing WHERE retired = 0 AND family > :after ORDER BY "
-      "family LIMIT :most) GROUP BY s.family, s.last_verdict ORDER BY s.family, s.last_verdict",
-      after, most);
+      fmt::format("WITH RECURSIVE names(family, place) AS (SELECT {0}(family), 1 FROM standing "
+                  "WHERE retired = 0 AND family {2} :start UNION ALL SELECT (SELECT {0}(s.family) "
+                  "FROM standing s WHERE s.retired = 0 AND s.family {1} names.family), place + 1 "
+                  "FROM names WHERE names.family IS NOT NULL AND place < :most) SELECT s.family, "
+                  "s.last_verdict, COUNT(*) FROM standing s WHERE s.retired = 0 AND s.family IN "
+                  "(SELECT family FROM names) GROUP BY s.family, s.last_verdict ORDER BY s.family, "
+                  "s.last_verdict",
+                  to.first, to.sign, from_start ? ">=" : to.sign),
+      start.name, most);
 }
 
 Result<std::vector<HistoryCount>> SqlBrowser::CountFamily(const std::string& family) {
@@ -156,21 +157,25 @@ Result<std::optional<RunRow>> SqlBrowser::FindRun(const std::string& run_id) {
 }
 
 Result<std::vector<RunRow>> SqlBrowser::FamilyRuns(const std::string& family,
-                                                   const std::optional<PageStart>& before,
+                                                   const std::optional<PageStart>& start,
                                                    std::size_t limit) {
   const long long most = Most(limit);
-  const long long before_ms = before ? ToMs(before->time) : std::numeric_limits<long long>::max();
-  const std::string name = before ? before->name : "";
-  return Runs(std::string(kSelectRuns) +
-                  " FROM runs r JOIN standing s ON s.run_id = r.run_id WHERE r.family = :family "
-                  "AND (r.started_ms, r.run_id) < (:before, :name) "
-                  "ORDER BY r.started_ms DESC, r.run_id DESC LIMIT :most",
-              false, [&](soci::statement& query) {
-                query.exchange(soci::use(family));
-                query.exchange(soci::use(before_ms));
-                query.exchange(soci::use(name));
-                query.exchange(soci::use(most));
-              });
+  const PageStart from = start.value_or(kNewest);
+  const long long from_ms = ToMs(from.time);
+  const Direction to = NewestFirst(from.toward);
+  auto rows = Runs(
+      fmt::format("{} FROM runs r JOIN standing s ON s.run_id = r.run_id WHERE r.family = :family "
+                  "AND (r.started_ms, r.run_id) {} (:from, :name) ORDER BY r.started_ms {}, "
+                  "r.run_id {} LIMIT :most",
+                  kSelectRuns, to.sign, to.order, to.order),
+      false, [&](soci::statement& query) {
+        query.exchange(soci::use(family));
+        query.exchange(soci::use(from_ms));
+        query.exchange(soci::use(from.name));
+        query.exchange(soci::use(most));
+      });
+  if (!rows.ok()) return rows;
+  return InOrder(std::move(*rows), from.toward);
 }
 
 Result<std::vector<FamilyRecord>> SqlBrowser::LastTogether(const std::string& family,
@@ -194,60 +199,6 @@ Result<std::vector<FamilyRecord>> SqlBrowser::LastTogether(const std::string& fa
       record.decided = FromMs(decided_ms);
       records.push_back(record);
     }
-    return records;
-  });
-}
-
-Result<std::vector<VerdictRecord>> SqlBrowser::VerdictsOf(const std::string& run_id,
-                                                          const std::optional<PageStart>& before,
-                                                          std::size_t limit, bool reasons) {
-  return database_.Guard([&]() -> Result<std::vector<VerdictRecord>> {
-    const long long most = Most(limit);
-    const long long before_ms = before ? ToMs(before->time) : std::numeric_limits<long long>::max();
-    const std::string name = before ? before->name : "";
-    VerdictRecord record;
-    record.run_id = run_id;
-    long long decided_ms = 0;
-    // Without reasons the index has all that is asked for.
-    const std::string text = fmt::format(
-        "SELECT v.drill_id, v.verdict, v.decided_ms, {} FROM verdicts v WHERE v.run_id = :run_id "
-        "AND (v.decided_ms, v.drill_id) < (:before, :name) AND {} ORDER BY v.decided_ms DESC, "
-        "v.drill_id DESC LIMIT :most",
-        reasons ? "v.reruns, v.reasons" : "0, ''", kNotSuperseded);
-    soci::statement query =
-        (sql().prepare << text, soci::use(run_id), soci::use(before_ms), soci::use(name),
-         soci::use(most), soci::into(record.drill_id), soci::into(record.verdict),
-         soci::into(decided_ms), soci::into(record.reruns), soci::into(record.reasons));
-    query.execute();
-    std::vector<VerdictRecord> records;
-    while (query.fetch()) {
-      record.decided = FromMs(decided_ms);
-      records.push_back(record);
-    }
-    return records;
-  });
-}
-
-Result<std::vector<RerunRecord>> SqlBrowser::RerunsOf(const std::string& run_id,
-                                                      const std::string& drill_id,
-                                                      std::size_t limit) {
-  return database_.Guard([&]() -> Result<std::vector<RerunRecord>> {
-    const long long most = Most(limit);
-    RerunRecord record{.drill_id = drill_id,
-                       .run_id = run_id,
-                       .rerun = 0,
-                       .outcome = {},
-                       .wall_seconds = 0.0,
-                       .evidence_sha256 = {}};
-    soci::statement query =
-        (sql().prepare << "SELECT rerun, outcome, wall_seconds, evidence_sha256 FROM reruns WHERE "
-                          "drill_id = :drill_id AND run_id = :run_id ORDER BY rerun LIMIT :most",
-         soci::use(drill_id), soci::use(run_id), soci::use(most), soci::into(record.rerun),
-         soci::into(record.outcome), soci::into(record.wall_seconds),
-         soci::into(record.evidence_sha256));
-    query.execute();
-    std::vector<RerunRecord> records;
-    while (query.fetch()) records.push_back(record);
     return records;
   });
 }

@@ -1,8 +1,8 @@
 // A history for who looks around in it: read only, a page at a time.
 //
-// Role: what `rharness serve` reads. Every list has a limit and goes on behind the last row of the
-// page before; each reads an index up to its limit, but for those that say otherwise. What is
-// written meanwhile, by drills too, is there in the next call. Not here: anything that writes.
+// Role: what `rharness serve` reads. Every list has a limit and goes on from the last or the first
+// row of another page; each reads an index up to its limit, but for those that say otherwise. What
+// is written meanwhile, by drills too, is there in the next call. Not here: anything that writes.
 #ifndef RHARNESS_HARNESS_HISTORY_BROWSER_H_
 #define RHARNESS_HARNESS_HISTORY_BROWSER_H_
 
@@ -37,17 +37,37 @@ struct RunRow {
   std::string found = {};  // the commit or the image that it was looked for by
 };
 
-// Behind which row a page begins. Times first, then names; `name` alone where names are the order.
+// Which way from a row a page lies: the rows behind it, or those before it. Either way the rows of
+// a page are in the order of their list.
+enum class Toward { kEnd, kStart };
+
+// From which row a page goes on. Times first, then names.
 struct PageStart {
   WallTime time{};
   std::string name;
+  Toward toward = Toward::kEnd;
+};
+// The same where names are the order. Empty: at the beginning.
+struct NameStart {
+  std::string name = {};
+  Toward toward = Toward::kEnd;
 };
 
-// Behind which run a search goes on.
-struct FoundAfter {
-  std::string run_id;
+// From which run a search goes on.
+struct FoundStart {
+  std::string run_id = {};
   std::string commit = {};  // of kCommit: its RunRow::found
+  Toward toward = Toward::kEnd;
 };
+
+// Names that contain a text. A name that many runs have is looked at once, but where there are more
+// than kFewNames of them every run is: that is what kFewOnly leaves undone, and `many` tells of.
+enum class Look { kAll, kFewOnly };
+struct NamesFound {
+  std::vector<std::string> names;
+  bool many = false;
+};
+inline constexpr std::size_t kFewNames = 1'000;
 
 enum class RunKey {
   kRunId,   // contains the text; by run_id; looks through all of them
@@ -64,6 +84,14 @@ struct WeekCount {
   WallTime last{};  // decided
 };
 
+// What else is kept of one drill's word on a run.
+struct VerdictDetails {
+  std::vector<RerunRecord> reruns;                // the first ones
+  std::string surroundings_sha256;                // of the first one that has some, or empty
+  std::optional<VerdictMeasures> measures;        // none: of an older version
+  std::vector<AttestationRecord> attestations{};  // the first ones by time, then key
+};
+
 class HistoryBrowser {
  public:
   // Never makes or migrates a history. Errors: those of HistoryStore::OpenExisting, and
@@ -77,8 +105,8 @@ class HistoryBrowser {
 
   // Runs that are not retired by their last verdict, `family` left empty. Reads all of them.
   virtual Result<std::vector<HistoryCount>> CountAll() = 0;
-  // The next `limit` families behind this name, each with its counts.
-  virtual Result<std::vector<HistoryCount>> CountFamilies(const std::string& after,
+  // The next `limit` families from this name on, each with its counts. Reads all runs of these.
+  virtual Result<std::vector<HistoryCount>> CountFamilies(const NameStart& start,
                                                           std::size_t limit) = 0;
   virtual Result<std::vector<HistoryCount>> CountFamily(const std::string& family) = 0;
   // Whose last verdict is drifted or failed, those judged last first; not retired.
@@ -88,26 +116,27 @@ class HistoryBrowser {
 
   // Newest first; retired ones are among them.
   virtual Result<std::vector<RunRow>> FamilyRuns(const std::string& family,
-                                                 const std::optional<PageStart>& before,
+                                                 const std::optional<PageStart>& start,
                                                  std::size_t limit) = 0;
   // What the last drills said of its configurations, newest first. Reads all of the family's.
   virtual Result<std::vector<FamilyRecord>> LastTogether(const std::string& family,
                                                          std::size_t limit) = 0;
   // By the time decided, newest first, without what was superseded. `reasons`: read them, too.
   virtual Result<std::vector<VerdictRecord>> VerdictsOf(const std::string& run_id,
-                                                        const std::optional<PageStart>& before,
+                                                        const std::optional<PageStart>& start,
                                                         std::size_t limit, bool reasons) = 0;
-  virtual Result<std::vector<RerunRecord>> RerunsOf(const std::string& run_id,
-                                                    const std::string& drill_id,
-                                                    std::size_t limit) = 0;
+  virtual Result<VerdictDetails> DetailsOf(const std::string& run_id, const std::string& drill_id,
+                                           std::size_t limit) = 0;
+  // VerdictDetails::surroundings_sha256 alone.
+  virtual Result<std::string> SurroundingsOf(const std::string& run_id,
+                                             const std::string& drill_id) = 0;
 
-  // Names that contain the text, in their order. Each different name is looked at once.
-  virtual Result<std::vector<std::string>> FindFamilies(const std::string& part,
-                                                        std::size_t limit) = 0;
-  virtual Result<std::vector<std::string>> FindImages(const std::string& part,
-                                                      std::size_t limit) = 0;
+  virtual Result<NamesFound> FindFamilies(const std::string& part, const NameStart& start,
+                                          std::size_t limit, Look look = Look::kAll) = 0;
+  virtual Result<NamesFound> FindImages(const std::string& part, const NameStart& start,
+                                        std::size_t limit, Look look = Look::kAll) = 0;
   virtual Result<std::vector<RunRow>> FindRuns(RunKey key, const std::string& text,
-                                               const FoundAfter& after, std::size_t limit) = 0;
+                                               const FoundStart& start, std::size_t limit) = 0;
 
   // How many drills were entered, as the last one's number.
   virtual Result<std::int64_t> LastSequence() = 0;

@@ -1,9 +1,10 @@
-// The browser over a Database. Private: browser.cc has its lists, browser_search.cc what is looked
-// for and counted.
+// The browser over a Database. Private: browser.cc has its lists, browser_life.cc what is kept of
+// one run's verdicts, browser_search.cc what is looked for and counted.
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_BROWSER_H_
 #define RHARNESS_HARNESS_HISTORY_SQL_BROWSER_H_
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,10 +20,43 @@ namespace rharness {
 // The columns of a RunRow of standing s and runs r; `found` may follow.
 inline constexpr char kSelectRuns[] =
     "SELECT s.run_id, s.family, s.started_ms, r.declared, s.last_verdict, s.judged_ms, s.retired";
+// Of verdicts v.
+inline constexpr char kNotSuperseded[] =
+    "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
+// Before which everything is.
+inline const PageStart kNewest = {WallTime(std::chrono::milliseconds::max()), ""};
 // A limit as SQL takes one.
 inline long long Most(std::size_t limit) {
   return static_cast<long long>(std::min<std::size_t>(limit, 1U << 30U));
 }
+
+// What a list in its order reads on from a row: those that are behind it, in order, or those before
+// it, the nearest first.
+struct Direction {
+  const char* sign;   // between a row and the one to go on from
+  const char* order;  // after each column to sort by
+  const char* first;  // of the next names, the aggregate that is the nearest one
+};
+inline Direction DirectionOf(Toward toward) {
+  return toward == Toward::kEnd ? Direction{">", "", "MIN"} : Direction{"<", "DESC", "MAX"};
+}
+// Of a list whose newest row is the first.
+inline Direction NewestFirst(Toward toward) {
+  return toward == Toward::kEnd ? Direction{"<", "DESC", "MAX"} : Direction{">", "", "MIN"};
+}
+// In the order of the list, whichever way it was read.
+template <class Row>
+std::vector<Row> InOrder(std::vector<Row> rows, Toward toward) {
+  if (toward == Toward::kStart) std::reverse(rows.begin(), rows.end());
+  return rows;
+}
+
+// A column whose different values are names, and leads an index; and what is looked for in them.
+struct NamesAsked {
+  const char* table;
+  const char* column;
+  const std::string& part;
+};
 
 class SqlBrowser : public HistoryBrowser {
  public:
@@ -31,30 +65,33 @@ class SqlBrowser : public HistoryBrowser {
 
   HistoryStore& store() override { return store_; }
   Result<std::vector<HistoryCount>> CountAll() override;
-  Result<std::vector<HistoryCount>> CountFamilies(const std::string& after,
+  Result<std::vector<HistoryCount>> CountFamilies(const NameStart& start,
                                                   std::size_t limit) override;
   Result<std::vector<HistoryCount>> CountFamily(const std::string& family) override;
   Result<std::vector<RunRow>> LastBadRuns(std::size_t limit) override;
   Result<std::optional<RunRow>> FindRun(const std::string& run_id) override;
   Result<std::vector<DrillRecord>> LastDrills(std::size_t limit) override;
   Result<std::vector<RunRow>> FamilyRuns(const std::string& family,
-                                         const std::optional<PageStart>& before,
+                                         const std::optional<PageStart>& start,
                                          std::size_t limit) override;
   Result<std::vector<FamilyRecord>> LastTogether(const std::string& family,
                                                  std::size_t limit) override;
   Result<std::vector<VerdictRecord>> VerdictsOf(const std::string& run_id,
-                                                const std::optional<PageStart>& before,
+                                                const std::optional<PageStart>& start,
                                                 std::size_t limit, bool reasons) override;
-  Result<std::vector<RerunRecord>> RerunsOf(const std::string& run_id, const std::string& drill_id,
-                                            std::size_t limit) override;
-  Result<std::vector<std::string>> FindFamilies(const std::string& part,
-                                                std::size_t limit) override {
-    return FindNames("runs", "family", part, limit);
+  Result<VerdictDetails> DetailsOf(const std::string& run_id, const std::string& drill_id,
+                                   std::size_t limit) override;
+  Result<std::string> SurroundingsOf(const std::string& run_id,
+                                     const std::string& drill_id) override;
+  Result<NamesFound> FindFamilies(const std::string& part, const NameStart& start,
+                                  std::size_t limit, Look look) override {
+    return FindNames({"runs", "family", part}, start, limit, look);
   }
-  Result<std::vector<std::string>> FindImages(const std::string& part, std::size_t limit) override {
-    return FindNames("lookups", "image", part, limit);
+  Result<NamesFound> FindImages(const std::string& part, const NameStart& start, std::size_t limit,
+                                Look look) override {
+    return FindNames({"lookups", "image", part}, start, limit, look);
   }
-  Result<std::vector<RunRow>> FindRuns(RunKey key, const std::string& text, const FoundAfter& after,
+  Result<std::vector<RunRow>> FindRuns(RunKey key, const std::string& text, const FoundStart& start,
                                        std::size_t limit) override;
   Result<std::int64_t> LastSequence() override;
   Result<std::vector<WeekCount>> CountWeeks(std::int64_t after, std::int64_t until) override;
@@ -63,11 +100,19 @@ class SqlBrowser : public HistoryBrowser {
   soci::session& sql() { return database_.sql(); }
   template <class... Uses>
   Result<std::vector<HistoryCount>> Counts(const std::string& text, const Uses&... uses);
+  void ReadReruns(const std::string& run_id, const std::string& drill_id, long long most,
+                  VerdictDetails* details);
+  void ReadMeasures(const std::string& run_id, const std::string& drill_id,
+                    VerdictDetails* details);
+  void ReadAttestations(const std::string& run_id, const std::string& drill_id, long long most,
+                        VerdictDetails* details);
   // `bind` gives the statement its values, in their order.
   Result<std::vector<RunRow>> Runs(const std::string& text, bool with_found,
                                    const std::function<void(soci::statement&)>& bind);
-  Result<std::vector<std::string>> FindNames(const char* table, const char* column,
-                                             const std::string& part, std::size_t limit);
+  Result<NamesFound> FindNames(const NamesAsked& asked, const NameStart& start, std::size_t limit,
+                               Look look);
+  Result<std::vector<std::string>> Names(const std::string& text,
+                                         const std::function<void(soci::statement&)>& bind);
 
   Database& database_;
   SqlHistory store_;

@@ -7,15 +7,14 @@
 #include <utility>
 
 #include "harness/drill/facts_of.h"
+#include "harness/drill/history_of.h"
 #include "harness/serve/pages.h"
+#include "harness/serve/run_life.h"
+#include "reports/retirements_report.h"
 #include "reports/text.h"
 
 namespace rharness {
 namespace {
-
-constexpr std::size_t kStripVerdicts = 200;
-constexpr std::size_t kPageVerdicts = 25;
-constexpr std::size_t kPageReruns = 8;
 
 std::string CodeWords(const Code& code) {
   if (code.commit.empty()) return Counted(code.files.size(), "file") + ", by their SHA-256";
@@ -38,7 +37,7 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   tell("Command", fmt::format("{}", fmt::join(manifest.command, " ")));
   tell("Code", CodeWords(manifest.code));
   tell("Image", ImageWords(manifest.image));
-  tell("Notes", fmt::format("{}", fmt::join(manifest.notes, "; ")));
+  page->record_notes = manifest.notes;
   for (Fact& fact : Unbundled(FactsOf(manifest))) {
     if (fact.kind == FactKind::kComplete || fact.kind == FactKind::kLineage) continue;
     page->layers[static_cast<std::size_t>(fact.layer)].push_back(std::move(fact));
@@ -71,31 +70,9 @@ void AddEntry(const HistoryEntry& entry, SiteRun* page) {
   tell("Declared", entry.declared);
   tell("Last conclusive verdict", entry.verified ? FormatMinute(*entry.verified) : "none");
   if (!entry.rebuild.empty()) tell("What it needs", entry.rebuild);
-  if (entry.retired) tell("Retired", *entry.retired);
-}
-
-Status AddVerdicts(HistoryBrowser* browser, const std::string& run_id, const PageMark& mark,
-                   SiteRun* page) {
-  std::optional<PageStart> before;
-  if (mark.time) before = PageStart{*mark.time, mark.name};
-  ASSIGN_OR_RETURN(auto records, browser->VerdictsOf(run_id, before, kPageVerdicts + 1, true));
-  if (records.size() > kPageVerdicts) {
-    records.pop_back();
-    page->next = SiteRunHref(
-        run_id, {{"t", std::to_string(records.back().decided.time_since_epoch().count())},
-                 {"after", records.back().drill_id}});
+  if (entry.retired) {
+    tell("Retired", RetiredInWords(*entry.retired, RetirementOfEntry(entry)));
   }
-  for (const VerdictRecord& record : records) {
-    SiteVerdict& verdict = page->verdicts.emplace_back(SiteVerdictOf(record));
-    ASSIGN_OR_RETURN(const auto reruns, browser->RerunsOf(run_id, record.drill_id, kPageReruns));
-    for (const RerunRecord& rerun : reruns) {
-      const std::string evidence = rerun.evidence_sha256.substr(0, 12);
-      verdict.outcomes.push_back(fmt::format("{} in {}{}", rerun.outcome,
-                                             FormatDuration(Seconds(rerun.wall_seconds)),
-                                             evidence.empty() ? "" : ", evidence " + evidence));
-    }
-  }
-  return {};
 }
 
 Status AddProperties(HistoryStore* store, const std::string& run_id, SiteRun* page) {
@@ -125,10 +102,10 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   } else {
     page.notes.push_back("Its manifest cannot be shown: " + manifest.error().message + ".");
   }
-  ASSIGN_OR_RETURN(const auto strip,
-                   inputs.browser.VerdictsOf(run_id, std::nullopt, kStripVerdicts, false));
-  for (const VerdictRecord& record : strip) page.strip.push_back(SiteVerdictOf(record));
-  RETURN_IF_ERROR(AddVerdicts(&inputs.browser, run_id, mark, &page));
+  RunLife life(&inputs.browser, run_id, manifest.ok() ? &*manifest : nullptr);
+  RETURN_IF_ERROR(life.AddVerdicts(mark, &page));
+  RETURN_IF_ERROR(life.AddChanges(&page));
+  RETURN_IF_ERROR(AddRetirementSignatures(&store, run_id, &page));
   RETURN_IF_ERROR(AddProperties(&store, run_id, &page));
   return page;
 }

@@ -1,4 +1,6 @@
 // The page of a search.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -7,8 +9,9 @@
 namespace rharness {
 namespace {
 
-constexpr std::size_t kMostSearchBytes = 200;
-constexpr std::size_t kFoundNames = 20;
+constexpr std::size_t kMostSearchLetters = 200;  // characters of Unicode, as the box has it
+constexpr std::size_t kSomeNames = 20;           // beside runs
+constexpr std::size_t kPageNames = 50;           // alone
 constexpr std::size_t kFoundRuns = 50;
 constexpr std::size_t kFewestCommitDigits = 4;
 
@@ -29,57 +32,137 @@ std::string Trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-Status AddFound(const PageInputs& inputs, RunKey key, const std::string& text, const PageMark& mark,
-                SiteSearch* page) {
-  ASSIGN_OR_RETURN(auto found,
-                   inputs.browser.FindRuns(key, text, {mark.name, mark.commit}, kFoundRuns + 1));
-  if (found.size() > kFoundRuns) {
-    found.pop_back();
-    SiteQuery query = {{"q", page->text}, {"by", page->by}, {"after", found.back().run_id}};
-    if (key == RunKey::kCommit) query.emplace_back("commit", found.back().found);
-    page->next = SiteHref("/search", query);
-  }
-  for (const RunRow& row : found) page->runs.push_back(SiteRowOf(row));
-  return {};
+std::size_t LettersIn(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-Status AddRuns(const PageInputs& inputs, const PageMark& mark, SiteSearch* page) {
-  const std::string commit = CommitIn(page->text);
-  if (page->by == "commit") {
-    return commit.empty() ? Status() : AddFound(inputs, RunKey::kCommit, commit, mark, page);
+class Search {
+ public:
+  Search(const PageInputs& inputs, SiteSearch page)
+      : browser_(inputs.browser), page_(std::move(page)) {}
+
+  Result<SiteSearch> Find(const PageMark& mark) {
+    if (page_.text.empty()) return page_;
+    if (page_.by == "family") {
+      RETURN_IF_ERROR(PageOfNames(&HistoryBrowser::FindFamilies, mark, &page_.families));
+    } else if (page_.by == "commit") {
+      RETURN_IF_ERROR(ByCommit(mark));
+    } else if (page_.by == "image") {
+      RETURN_IF_ERROR(ByImage(mark));
+    } else {
+      RETURN_IF_ERROR(ByName(mark));
+    }
+    return std::move(page_);
   }
-  if (page->by == "image") return AddFound(inputs, RunKey::kImage, page->text, mark, page);
-  RETURN_IF_ERROR(AddFound(inputs, RunKey::kRunId, page->text, mark, page));
-  // What looks like a commit and is part of no name.
-  if (page->by != "any" || commit.empty() || !page->runs.empty() || !mark.name.empty()) return {};
-  page->by = "commit";
-  return AddFound(inputs, RunKey::kCommit, commit, {}, page);
-}
+
+ private:
+  using Finder = Result<NamesFound> (HistoryBrowser::*)(const std::string&, const NameStart&,
+                                                        std::size_t, Look);
+
+  std::string Address(SiteQuery more) const {
+    more.insert(more.begin(), {{"q", page_.text}, {"by", page_.by}});
+    return SiteHref("/search", more);
+  }
+
+  // A page of names and nothing else.
+  Status PageOfNames(Finder finder, const PageMark& mark, SiteNames* names) {
+    ASSIGN_OR_RETURN(NamesFound found,
+                     (browser_.*finder)(page_.text, NameStartOf(mark), kPageNames + 1, Look::kAll));
+    if (ReachedStart(mark, found.names.size(), kPageNames)) {
+      return PageOfNames(finder, {}, names);
+    }
+    page_.pager =
+        CutPage(mark, kPageNames, &found.names, [&](const std::string& name, const char* side) {
+          return Address({{side, name}});
+        });
+    names->names = std::move(found.names);
+    return {};
+  }
+
+  // The first names, and where all of them are.
+  Status SomeNames(Finder finder, const char* by, Look look, SiteNames* names) {
+    ASSIGN_OR_RETURN(NamesFound found, (browser_.*finder)(page_.text, {}, kSomeNames + 1, look));
+    const bool more = found.names.size() > kSomeNames;
+    names->not_looked = found.many && look == Look::kFewOnly;
+    if (more) found.names.pop_back();
+    names->names = std::move(found.names);
+    if (more || names->not_looked) {
+      names->more = SiteHref("/search", {{"q", page_.text}, {"by", by}});
+    }
+    return {};
+  }
+
+  Status AddRuns(RunKey key, const std::string& text, const PageMark& mark) {
+    page_.runs_asked = true;
+    ASSIGN_OR_RETURN(auto found, browser_.FindRuns(key, text, {mark.name, mark.commit, mark.toward},
+                                                   kFoundRuns + 1));
+    if (ReachedStart(mark, found.size(), kFoundRuns)) return AddRuns(key, text, {});
+    page_.pager = CutPage(mark, kFoundRuns, &found, [&](const RunRow& row, const char* side) {
+      SiteQuery query = {{side, row.run_id}};
+      if (key == RunKey::kCommit) query.emplace_back("commit", row.found);
+      return Address(std::move(query));
+    });
+    for (const RunRow& row : found) page_.runs.push_back(SiteRowOf(row));
+    return {};
+  }
+
+  Status ByCommit(const PageMark& mark) {
+    const std::string commit = CommitIn(page_.text);
+    if (!commit.empty()) return AddRuns(RunKey::kCommit, commit, mark);
+    page_.notes.push_back(fmt::format(
+        "A commit begins with {} or more of the digits 0 to 9 and a to f; this is none.",
+        kFewestCommitDigits));
+    return {};
+  }
+
+  // Runs of the image of exactly this name, beside others that contain it; else these alone.
+  Status ByImage(const PageMark& mark) {
+    RETURN_IF_ERROR(AddRuns(RunKey::kImage, page_.text, mark));
+    if (!page_.runs.empty()) {
+      if (mark.given) return {};
+      return SomeNames(&HistoryBrowser::FindImages, "image", Look::kFewOnly, &page_.images);
+    }
+    page_.runs_asked = false;
+    return PageOfNames(&HistoryBrowser::FindImages, mark, &page_.images);
+  }
+
+  Status ByName(const PageMark& mark) {
+    const bool any = page_.by == "any";
+    RETURN_IF_ERROR(AddRuns(RunKey::kRunId, page_.text, mark));
+    const bool first = page_.pager.previous.empty();
+    if (!any || !first) return {};
+    RETURN_IF_ERROR(
+        SomeNames(&HistoryBrowser::FindFamilies, "family", Look::kAll, &page_.families));
+    RETURN_IF_ERROR(SomeNames(&HistoryBrowser::FindImages, "image", Look::kFewOnly, &page_.images));
+    // What looks like a commit and is part of no run's name.
+    const std::string commit = CommitIn(page_.text);
+    if (commit.empty() || !page_.runs.empty()) return {};
+    page_.by = "commit";
+    return AddRuns(RunKey::kCommit, commit, {});
+  }
+
+  HistoryBrowser& browser_;
+  SiteSearch page_;
+};
 
 }  // namespace
 
 Result<SiteSearch> BuildSearch(const PageInputs& inputs, const std::string& text,
                                const std::string& by, const PageMark& mark) {
-  if (text.size() > kMostSearchBytes) {
-    return InvalidInput("the text to look for is longer than 200 bytes");
+  if (const std::size_t letters = LettersIn(text); letters > kMostSearchLetters) {
+    return InvalidInput(fmt::format(
+        "the text to look for has {} characters; {} at most are looked for: a part of it is enough",
+        letters, kMostSearchLetters));
   }
   constexpr std::string_view kBy[] = {"any", "run", "family", "commit", "image"};
   if (std::find(std::begin(kBy), std::end(kBy), by) == std::end(kBy)) {
-    return InvalidInput("by is not any, run, family, commit or image");
+    return InvalidInput("by says what is looked through: any, run, family, commit or image");
   }
-  SiteSearch page{
-      .text = Trimmed(text), .by = by, .families = {}, .images = {}, .runs = {}, .next = {}};
-  page.asked = !page.text.empty();
-  if (!page.asked) return page;
-  const bool first = mark.name.empty();
-  if (first && (by == "any" || by == "family")) {
-    ASSIGN_OR_RETURN(page.families, inputs.browser.FindFamilies(page.text, kFoundNames));
-  }
-  if (first && (by == "any" || by == "image")) {
-    ASSIGN_OR_RETURN(page.images, inputs.browser.FindImages(page.text, kFoundNames));
-  }
-  if (by != "family") RETURN_IF_ERROR(AddRuns(inputs, mark, &page));
-  return page;
+  SiteSearch page;
+  page.text = Trimmed(text);
+  page.by = by;
+  return Search(inputs, std::move(page)).Find(mark);
 }
 
 }  // namespace rharness

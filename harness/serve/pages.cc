@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "harness/drill/history_of.h"
@@ -57,20 +56,27 @@ SiteFamilyRow FamilyRowOf(const PageInputs& inputs, const std::string& family, i
   return {family, {}, counted.judged, WeeksOf(counted.weeks, inputs.now, weeks)};
 }
 
-// The next `limit` families, and whether there are more.
-Result<std::pair<std::vector<SiteFamilyRow>, bool>> FamilyRows(const PageInputs& inputs,
-                                                               const std::string& after,
-                                                               std::size_t limit) {
-  ASSIGN_OR_RETURN(const auto counts, inputs.browser.CountFamilies(after, limit + 1));
+// The next `limit` families.
+Result<std::vector<SiteFamilyRow>> FamilyRows(const PageInputs& inputs, const NameStart& start,
+                                              std::size_t limit) {
+  ASSIGN_OR_RETURN(const auto counts, inputs.browser.CountFamilies(start, limit));
   std::vector<SiteFamilyRow> rows;
   for (const HistoryCount& one : counts) {
     if (rows.empty() || rows.back().family != one.family) {
-      if (rows.size() == limit) return std::pair(std::move(rows), true);
       rows.push_back(FamilyRowOf(inputs, one.family, kRowWeeks));
     }
     rows.back().counts[one.last_verdict] += one.runs;
   }
-  return std::pair(std::move(rows), false);
+  return rows;
+}
+
+// Whether it had a verdict since this Monday.
+bool WasJudgedSince(const FamilyWeeks& family, WallTime monday) {
+  for (auto week = family.weeks.lower_bound(monday); week != family.weeks.end(); ++week) {
+    if (std::ranges::any_of(week->second, [](std::int64_t count) { return count > 0; }))
+      return true;
+  }
+  return false;
 }
 
 Status AddVerdicts(HistoryBrowser* browser, SiteRunRow* row) {
@@ -81,6 +87,8 @@ Status AddVerdicts(HistoryBrowser* browser, SiteRunRow* row) {
 }
 
 }  // namespace
+
+std::string MsOf(WallTime time) { return std::to_string(time.time_since_epoch().count()); }
 
 SiteRunRow SiteRowOf(const RunRow& row) {
   SiteRunRow out{.run_id = row.run_id,
@@ -107,34 +115,24 @@ SiteVerdict SiteVerdictOf(const VerdictRecord& record) {
           .outcomes = {}};
 }
 
-Result<PageMark> PageMarkOf(const std::map<std::string, std::string>& query) {
-  PageMark mark;
-  if (const auto after = query.find("after"); after != query.end()) mark.name = after->second;
-  if (const auto at = query.find("commit"); at != query.end()) mark.commit = at->second;
-  const auto time = query.find("t");
-  if (time == query.end()) return mark;
-  const std::string& text = time->second;
-  std::int64_t ms = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ms);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return InvalidInput("t is no time; expected milliseconds since 1970");
-  }
-  mark.time = WallTime(std::chrono::milliseconds(ms));
-  return mark;
-}
-
 Result<SiteFleet> BuildFleet(const PageInputs& inputs) {
   SiteFleet page;
-  ASSIGN_OR_RETURN(const auto counts, inputs.browser.CountAll());
-  page.counts = CountsOf(counts);
+  ASSIGN_OR_RETURN(page.families, FamilyRows(inputs, {}, kFleetFamilies + 1));
+  page.more_families = page.families.size() > kFleetFamilies;
+  if (page.more_families) {
+    page.families.pop_back();
+    ASSIGN_OR_RETURN(const auto counts, inputs.browser.CountAll());
+    page.counts = CountsOf(counts);
+  } else {  // each run was counted already
+    for (const SiteFamilyRow& family : page.families) {
+      for (const auto& [verdict, runs] : family.counts) page.counts[verdict] += runs;
+    }
+  }
   ASSIGN_OR_RETURN(const auto bad, inputs.browser.LastBadRuns(kBadRuns));
   for (const RunRow& row : bad) {
     page.bad.push_back(SiteRowOf(row));
     RETURN_IF_ERROR(AddVerdicts(&inputs.browser, &page.bad.back()));
   }
-  ASSIGN_OR_RETURN(auto families, FamilyRows(inputs, "", kFleetFamilies));
-  page.families = std::move(families.first);
-  page.more_families = families.second;
   ASSIGN_OR_RETURN(const auto drills, inputs.browser.LastDrills(kFleetDrills));
   for (const DrillRecord& drill : drills) {
     page.drills.push_back({drill.drill_id, drill.started, drill.ended, drill.exit_code});
@@ -143,29 +141,27 @@ Result<SiteFleet> BuildFleet(const PageInputs& inputs) {
 }
 
 Result<SiteFamilies> BuildFamilies(const PageInputs& inputs, const PageMark& mark) {
-  ASSIGN_OR_RETURN(auto families, FamilyRows(inputs, mark.name, kPageFamilies));
-  SiteFamilies page{std::move(families.first), {}};
-  if (families.second) {
-    page.next = SiteHref("/families", {{"after", page.families.back().family}});
-  }
+  SiteFamilies page;
+  ASSIGN_OR_RETURN(page.families, FamilyRows(inputs, NameStartOf(mark), kPageFamilies + 1));
+  if (ReachedStart(mark, page.families.size(), kPageFamilies)) return BuildFamilies(inputs, {});
+  page.pager =
+      CutPage(mark, kPageFamilies, &page.families, [](const SiteFamilyRow& row, const char* side) {
+        return SiteHref("/families", {{side, row.family}});
+      });
   return page;
 }
 
 Result<SiteFamily> BuildFamily(const PageInputs& inputs, const std::string& family,
                                const PageMark& mark) {
-  SiteFamily page{FamilyRowOf(inputs, family, kSiteWeeks), {}, {}, {}};
+  SiteFamily page{.family = FamilyRowOf(inputs, family, kSiteWeeks)};
   ASSIGN_OR_RETURN(const auto counts, inputs.browser.CountFamily(family));
   page.family.counts = CountsOf(counts);
-  std::optional<PageStart> before;
-  if (mark.time) before = PageStart{*mark.time, mark.name};
-  ASSIGN_OR_RETURN(auto runs, inputs.browser.FamilyRuns(family, before, kPageRuns + 1));
+  ASSIGN_OR_RETURN(auto runs, inputs.browser.FamilyRuns(family, PageStartOf(mark), kPageRuns + 1));
+  if (ReachedStart(mark, runs.size(), kPageRuns)) return BuildFamily(inputs, family, {});
   if (runs.empty() && counts.empty()) return NotFound("the history has no such family");
-  if (runs.size() > kPageRuns) {
-    runs.pop_back();
-    page.next = SiteFamilyHref(
-        family, {{"t", std::to_string(runs.back().started.time_since_epoch().count())},
-                 {"after", runs.back().run_id}});
-  }
+  page.pager = CutPage(mark, kPageRuns, &runs, [&](const RunRow& row, const char* side) {
+    return SiteFamilyHref(family, {{"t", MsOf(row.started)}, {side, row.run_id}});
+  });
   for (const RunRow& row : runs) {
     page.runs.push_back(SiteRowOf(row));
     RETURN_IF_ERROR(AddVerdicts(&inputs.browser, &page.runs.back()));
@@ -185,14 +181,37 @@ Result<SiteFamily> BuildFamily(const PageInputs& inputs, const std::string& fami
 Result<SiteTrends> BuildTrends(const PageInputs& inputs, const PageMark& mark) {
   SiteTrends page;
   page.weeks = WeeksOf(inputs.counted.weeks.all, inputs.now, kSiteWeeks);
-  const auto& families = inputs.counted.weeks.families;
-  for (auto at = families.upper_bound(mark.name); at != families.end(); ++at) {
-    if (page.families.size() == kPageFamilies) {
-      page.next = SiteHref("/trends", {{"after", page.families.back().family}});
-      break;
+  page.row_weeks = kTrendRowWeeks;
+  const WallTime monday = StartOf(WeekOf(inputs.now) - kTrendRowWeeks + 1);
+  std::vector<const std::string*> judged;
+  for (const auto& [family, weeks] : inputs.counted.weeks.families) {
+    if (WasJudgedSince(weeks, monday)) {
+      judged.push_back(&family);
+    } else {
+      ++page.without;
     }
-    page.families.push_back(FamilyRowOf(inputs, at->first, kTrendRowWeeks));
   }
+  const auto less = [](const std::string* a, const std::string& b) { return *a < b; };
+  auto from = judged.begin();
+  auto to = judged.end();
+  if (mark.toward == Toward::kStart) {
+    to = std::lower_bound(judged.begin(), judged.end(), mark.name, less);
+    from = to - std::min<std::ptrdiff_t>(to - judged.begin(), kPageFamilies + 1);
+  } else if (mark.given) {
+    from = std::lower_bound(judged.begin(), judged.end(), mark.name, less);
+    if (from != judged.end() && **from == mark.name) ++from;
+  }
+  if (ReachedStart(mark, static_cast<std::size_t>(to - from), kPageFamilies)) {
+    return BuildTrends(inputs, {});
+  }
+  to = from + std::min<std::ptrdiff_t>(to - from, kPageFamilies + 1);
+  for (auto at = from; at != to; ++at) {
+    page.families.push_back(FamilyRowOf(inputs, **at, kTrendRowWeeks));
+  }
+  page.pager =
+      CutPage(mark, kPageFamilies, &page.families, [](const SiteFamilyRow& row, const char* side) {
+        return SiteHref("/trends", {{side, row.family}});
+      });
   return page;
 }
 

@@ -4,14 +4,13 @@
 #ifndef RHARNESS_HARNESS_SERVE_PAGES_H_
 #define RHARNESS_HARNESS_SERVE_PAGES_H_
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
 #include "harness/history/browser.h"
 #include "harness/serve/counts.h"
+#include "harness/serve/paging.h"
 #include "reports/site.h"
 
 namespace rharness {
@@ -22,15 +21,6 @@ struct PageInputs {
   WallTime now{};
 };
 
-// Where a page of a list begins, as the address before said it; empty: at its beginning.
-struct PageMark {
-  std::optional<WallTime> time = {};
-  std::string name = {};
-  std::string commit = {};
-};
-// "t", milliseconds since 1970, "after", a name, and "commit". Errors: invalid_input.
-Result<PageMark> PageMarkOf(const std::map<std::string, std::string>& query);
-
 // Errors: those of the browser; of a run or a family also not_found, of a run integrity.
 Result<SiteFleet> BuildFleet(const PageInputs& inputs);
 Result<SiteFamilies> BuildFamilies(const PageInputs& inputs, const PageMark& mark);
@@ -40,10 +30,12 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id, co
 Result<SiteTrends> BuildTrends(const PageInputs& inputs, const PageMark& mark);
 SiteTrendsReport BuildTrendsReport(const PageInputs& inputs);
 // `by`: "any", "run", "family", "commit" or "image". Errors: invalid_input for another one, or a
-// text of more than 200 bytes.
+// text of more than 200 characters.
 Result<SiteSearch> BuildSearch(const PageInputs& inputs, const std::string& text,
                                const std::string& by, const PageMark& mark);
 
+// "1767571200000": a time as an address has it.
+std::string MsOf(WallTime time);
 // Shared by them. A verdict of a name that this version does not know is none.
 SiteRunRow SiteRowOf(const RunRow& row);
 SiteVerdict SiteVerdictOf(const VerdictRecord& record);

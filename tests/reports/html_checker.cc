@@ -54,6 +54,30 @@ class Checker {
     if (at_ >= html_.size() || html_[at_] != '>') return Fail("malformed end tag");
     ++at_;
     open_.pop_back();
+    if (name == "tr" && !tables_.empty()) EndRow();
+    if (name == "thead" && !tables_.empty()) tables_.back().in_head = false;
+    if (name == "table" && !tables_.empty()) tables_.pop_back();
+  }
+
+  // A head of numbers stands above numbers, and above nothing else.
+  void EndRow() {
+    Table& table = tables_.back();
+    if (table.in_head) {
+      table.heads = table.row;
+    } else if (!table.spans && table.row.size() == table.heads.size() && table.row != table.heads) {
+      Fail("cells that are not aligned like the heads of their columns");
+    }
+    table.row.clear();
+    table.spans = false;
+  }
+
+  void Opened(const std::string& name, const std::string& kind, bool spans) {
+    if (name == "table") tables_.emplace_back();
+    if (tables_.empty()) return;
+    if (name == "thead") tables_.back().in_head = true;
+    if (name != "td" && name != "th") return;
+    tables_.back().row.push_back((" " + kind + " ").find(" n ") != std::string::npos);
+    tables_.back().spans = tables_.back().spans || spans;
   }
 
   void Open() {
@@ -62,6 +86,8 @@ class Checker {
     if (name.empty()) return Fail("'<' that opens nothing");
     ++facts_.elements[name];
     bool closed = false;
+    class_.clear();
+    spans_ = false;
     while (facts_.error.empty() && at_ < html_.size() && html_[at_] != '>') {
       if (html_[at_] == '/') {
         closed = true;
@@ -77,6 +103,7 @@ class Checker {
     static const std::set<std::string> kVoid = {"meta", "wbr", "input", "br"};
     if (closed || kVoid.contains(name)) return;
     open_.push_back(name);
+    Opened(name, class_, spans_);
     if (name == "script" || name == "style") {
       at_ = html_.find("</" + name + ">", at_);
       if (at_ == std::string_view::npos) at_ = html_.size();
@@ -93,12 +120,24 @@ class Checker {
     if (end == std::string_view::npos) return Fail("endless attribute");
     const std::string value(html_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
+    if (name == "class") class_ = value;
+    if (name == "colspan") spans_ = true;
     if (name == "id") facts_.ids.push_back(value);
     if (name == "href") facts_.hrefs.push_back(value);
   }
 
+  struct Table {
+    std::vector<bool> heads;  // whether it is of numbers, a column each
+    std::vector<bool> row;    // the same of the cells read so far
+    bool in_head = false;
+    bool spans = false;
+  };
+
   std::string_view html_;
   std::size_t at_ = 0;
+  std::vector<Table> tables_;
+  std::string class_;  // of the tag that was read last
+  bool spans_ = false;
   std::vector<std::string> open_;
   HtmlFacts facts_;
 };

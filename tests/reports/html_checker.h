@@ -1,4 +1,5 @@
-// A small HTML checker of the tests' own: balanced elements, quoted attributes, unique ids.
+// A small HTML checker of the tests' own: balanced elements, quoted attributes, unique ids, and
+// columns of numbers below heads that are aligned like them.
 #ifndef RHARNESS_TESTS_REPORTS_HTML_CHECKER_H_
 #define RHARNESS_TESTS_REPORTS_HTML_CHECKER_H_
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "harness/trends/trends.h"
+#include "reports/site_links.h"
 #include "tests/serve/serve_world.h"
 
 namespace rharness {
@@ -61,17 +62,26 @@ void Fill(const std::filesystem::path& path, int runs) {
       "1, '[{{\"message\": \"every declared tensor and metric is bit-equal\"}}]' FROM drills d "
       "JOIN "
       "runs r ON r.rowid % 10 = d.sequence % 10;"
+      "INSERT INTO drills (drill_id, started_ms, ended_ms, exit_code, sequence) WITH RECURSIVE "
+      "c(n) "
+      "AS (SELECT 101 UNION ALL SELECT n + 1 FROM c WHERE n < 5100) SELECT printf('often-%04d', "
+      "n), "
+      "1767571200000 + n * 5000000, 1767571200000 + n * 5000000 + 60000, 0, n FROM c;"
+      "INSERT INTO verdicts (drill_id, run_id, verdict, decided_ms, reruns, reasons) SELECT "
+      "d.drill_id, 'run-{:06}', CASE WHEN d.sequence % 50 = 0 THEN 'drifted' ELSE 'identical' END, "
+      "d.started_ms + 60000, 1, '[]' FROM drills d WHERE d.sequence > 100;"
       "INSERT INTO reruns (drill_id, run_id, rerun, outcome, wall_seconds, evidence_sha256) SELECT "
       "drill_id, run_id, 1, 'exited with 0', 60.0, 'e' FROM verdicts;"
       "UPDATE standing SET (last_verdict, judged_ms) = (SELECT v.verdict, v.decided_ms FROM "
       "verdicts "
       "v WHERE v.run_id = standing.run_id ORDER BY v.decided_ms DESC LIMIT 1);"
-      "UPDATE standing SET verified_ms = judged_ms; COMMIT; ANALYZE;");
+      "UPDATE standing SET verified_ms = judged_ms; COMMIT;",
+      runs / 3);
   ASSERT_EQ(raw.RunPastTriggers(text), "");
 }
 
 // What the server counts beside its pages.
-void CountOnce(const std::filesystem::path& path, SiteCounted* counted) {
+void CountOnce(const std::filesystem::path& path, SiteCounted* counted, bool trends) {
   counted->whole = true;
   auto opened = HistoryBrowser::Open(path.string(), {.answer = std::chrono::minutes(5)});
   ASSERT_TRUE(opened.ok()) << opened.error().ToString();
@@ -79,6 +89,7 @@ void CountOnce(const std::filesystem::path& path, SiteCounted* counted) {
   double began = CpuMs();
   while (CountNewVerdicts(browser.get(), WallTime{}, 50, &counted->weeks).value()) continue;
   std::printf("verdicts counted by week, once, in %.0f ms\n", CpuMs() - began);
+  if (!trends) return;
   began = CpuMs();
   const auto report = MeasureTrends(&browser->store(), {.weeks = kSiteWeeks, .gone = {}},
                                     At("2026-12-30T00:00:00Z"));
@@ -87,7 +98,137 @@ void CountOnce(const std::filesystem::path& path, SiteCounted* counted) {
   std::printf("trends measured, once, in %.0f ms\n", CpuMs() - began);
 }
 
-TEST(SiteSize, EveryPageOfAHundredThousandRunsTakesFewMilliseconds) {
+// How a history of many runs may look: what its names have in common.
+struct Shape {
+  const char* name;
+  const char* change;  // of one that Fill made
+};
+constexpr Shape kShapes[] = {
+    {"families of 250 runs", ""},
+    {"every run has the same family, commit and image",
+     "UPDATE runs SET family = 'all/one'; UPDATE standing SET family = 'all/one'; UPDATE lookups "
+     "SET code_commit = printf('%040d', 7), image = 'registry.example/ml/train:v1';"},
+    {"no two runs have the same family, commit or image",
+     "UPDATE runs SET family = 'own/' || run_id; UPDATE standing SET family = 'own/' || run_id; "
+     "UPDATE lookups SET code_commit = printf('%040x', rowid * 2654435761), image = "
+     "'registry.example/ml/train:' || run_id || printf('@sha256:%064x', rowid);"},
+};
+
+class SizeWorld {
+ public:
+  SizeWorld(std::filesystem::path path, int runs)
+      : path_(std::move(path)), runs_(runs), raw_(path_) {}
+
+  void Take(const Shape& shape, bool trends) {
+    ASSERT_EQ(raw_.RunPastTriggers(shape.change), "");
+    const auto names = raw_.Rows(fmt::format(
+        "SELECT r.family, l.code_commit, l.image, r.started_ms FROM runs r JOIN lookups l ON "
+        "l.run_id = r.run_id WHERE r.run_id = 'run-{:06}'",
+        runs_ / 2));
+    ASSERT_EQ(names.size(), 1U);
+    std::size_t at = 0;
+    for (std::string* one : {&family_, &commit_, &image_, &started_ms_}) {
+      *one = names[0].substr(at, names[0].find('|', at) - at);
+      at += one->size() + 1;
+    }
+    site_.reset();
+    auto trends_report = counted_.trends;
+    counted_ = {};
+    CountOnce(path_, &counted_, trends);
+    if (!trends) counted_.trends = trends_report;
+    const auto shared = std::make_shared<const SiteCounted>(counted_);
+    site_ = std::make_unique<Site>(
+        SiteSettings{.history = path_.string(),
+                     .hosts = AllowedHosts(*ParseListenAddress("127.0.0.1:8780"), {}),
+                     .now = [] { return At("2026-12-30T00:00:00Z"); },
+                     .counted = [shared] { return shared; }});
+  }
+
+  std::vector<std::string> Targets() const {
+    const std::string middle = fmt::format("run-{:06}", runs_ / 2);
+    const std::string night = fmt::format("run-{:06}", runs_ / 3);
+    std::string part = family_.substr(family_.size() - 4);
+    return {"/",
+            "/families",
+            SiteHref("/families", {{"after", family_}}),
+            SiteHref("/families", {{"before", family_}}),
+            SiteFamilyHref(family_),
+            SiteFamilyHref(family_, {{"t", started_ms_}, {"after", middle}}),
+            SiteFamilyHref(family_, {{"t", started_ms_}, {"before", middle}}),
+            SiteRunHref(middle),
+            SiteRunHref(night),
+            "/trends",
+            SiteHref("/trends", {{"after", family_}}),
+            "/trends/report",
+            SiteHref("/search", {{"q", middle}}),
+            SiteHref("/search", {{"q", part}}),
+            "/search?q=nothing-has-this",
+            "/search?q=run-",
+            SiteHref("/search", {{"q", "run-"}, {"after", middle}}),
+            SiteHref("/search", {{"q", "run-"}, {"before", middle}}),
+            "/search?q=00000000",
+            "/search?by=commit&q=0000",
+            SiteHref("/search", {{"by", "commit"}, {"q", commit_}}),
+            SiteHref("/search",
+                     {{"by", "commit"}, {"q", "0000"}, {"after", middle}, {"commit", commit_}}),
+            SiteHref("/search",
+                     {{"by", "commit"}, {"q", "0000"}, {"before", middle}, {"commit", commit_}}),
+            "/search?by=image&q=v1",
+            SiteHref("/search", {{"by", "image"}, {"q", image_}}),
+            SiteHref("/search", {{"by", "image"}, {"q", image_}, {"after", middle}}),
+            SiteHref("/search", {{"by", "family"}, {"q", part}}),
+            "/search?by=family&q=nothing-has-this",
+            "/healthz"};
+  }
+
+  struct Cost {
+    double ms = 1e9;
+    double passes = 1e9;  // how many passes over the names of all runs take as long
+    std::size_t bytes = 0;
+  };
+  // The least of five, each beside a pass of its own: what slows the machine down slows both.
+  Cost CostOf(const std::string& target) {
+    Cost cost;
+    for (int round = 0; round < 5; ++round) {
+      const double pass = PassMs();
+      const double start = CpuMs();
+      const HttpResponse page = site_->Answer({.method = "GET",
+                                               .target = target,
+                                               .hosts = {"127.0.0.1:8780"},
+                                               .if_none_match = {},
+                                               .has_body = false});
+      const double spent = CpuMs() - start;
+      EXPECT_EQ(page.status, 200) << target;
+      cost.ms = std::min(cost.ms, spent);
+      cost.passes = std::min(cost.passes, spent / pass);
+      cost.bytes = page.body.size();
+    }
+    return cost;
+  }
+  // One pass over the names of all runs, by SQLite alone.
+  double PassMs() {
+    const double start = CpuMs();
+    EXPECT_EQ(raw_.Rows("SELECT COUNT(*) FROM runs WHERE instr(run_id, 'nothing') > 0").at(0), "0");
+    return CpuMs() - start;
+  }
+  RawDatabase& raw() { return raw_; }
+
+ private:
+  const std::filesystem::path path_;
+  const int runs_;
+  RawDatabase raw_;
+  SiteCounted counted_;
+  std::unique_ptr<Site> site_;
+  std::string family_, commit_, image_, started_ms_;
+};
+
+// The goal is 50 ms of CPU a page. A time by itself says as much of the machine as of the page, so
+// each page is held to something that SQLite alone does on the same file at the same time: a pass
+// over the names of all runs, which is 10 ms of 100,000 on the machine that the goal was set on. A
+// list that is read whole with its rows, or sorted, is ten to a hundred such passes.
+constexpr double kMostPasses = 5.0;
+
+TEST(SiteSize, EveryPageOfAHundredThousandRunsCostsLessThanFivePassesOverTheirNames) {
   const ScopedTempDir folder = std::move(ScopedTempDir::Make()).value();
   const std::filesystem::path path = folder.path() / "runs.db";
   const int runs = RunsAsked();
@@ -95,48 +236,22 @@ TEST(SiteSize, EveryPageOfAHundredThousandRunsTakesFewMilliseconds) {
   Fill(path, runs);
   if (HasFatalFailure()) return;
   std::printf("history of %d runs made in %.0f ms\n", runs, CpuMs() - began);
-  SiteCounted counted;
-  CountOnce(path, &counted);
-  if (HasFatalFailure()) return;
-  const auto shared = std::make_shared<const SiteCounted>(counted);
-  Site site({.history = path.string(),
-             .hosts = AllowedHosts(*ParseListenAddress("127.0.0.1:8780"), {}),
-             .now = [] { return At("2026-12-30T00:00:00Z"); },
-             .counted = [shared] { return shared; }});
-  const std::string middle = fmt::format("run-{:06}", runs / 2);
-  const std::string family = fmt::format("{:04}", runs / 500);
-  const std::string targets[] = {"/",
-                                 "/families",
-                                 "/families?after=team-10",
-                                 "/family/team-00%2Ffamily-0000",
-                                 "/run/" + middle,
-                                 "/trends",
-                                 "/trends/report",
-                                 "/search?q=" + middle,
-                                 "/search?q=family-" + family,
-                                 "/search?q=nothing-has-this",
-                                 "/search?q=0000000",
-                                 "/search?by=commit&q=00000",
-                                 "/search?by=image&q=v1",
-                                 "/healthz"};
-  for (const std::string& target : targets) {
-    std::vector<double> spent;
-    std::size_t bytes = 0;
-    for (int round = 0; round < 5; ++round) {
-      const double start = CpuMs();
-      const HttpResponse page = site.Answer({.method = "GET",
-                                             .target = target,
-                                             .hosts = {"127.0.0.1:8780"},
-                                             .if_none_match = {},
-                                             .has_body = false});
-      spent.push_back(CpuMs() - start);
-      EXPECT_EQ(page.status, 200) << target;
-      bytes = page.body.size();
+  SizeWorld world(path, runs);
+  for (const Shape& shape : kShapes) {
+    world.Take(shape, shape.change[0] == '\0');
+    if (HasFatalFailure()) return;
+    // Statistics change which index SQLite takes; most histories have none.
+    for (const char* statistics : {"DROP TABLE IF EXISTS sqlite_stat1", "ANALYZE"}) {
+      ASSERT_EQ(world.raw().Run(statistics), "");
+      std::printf("%s, %s; a pass over all names takes %.2f ms\n", shape.name, statistics,
+                  world.PassMs());
+      for (const std::string& target : world.Targets()) {
+        const SizeWorld::Cost cost = world.CostOf(target);
+        std::printf("  %-70.70s %7.2f ms of CPU, %4.1f passes, %7zu bytes\n", target.c_str(),
+                    cost.ms, cost.passes, cost.bytes);
+        EXPECT_LT(cost.passes, kMostPasses) << target << " of " << shape.name;
+      }
     }
-    std::sort(spent.begin(), spent.end());
-    std::printf("%-34s %7.2f ms of CPU, %7zu bytes\n", target.c_str(), spent[2], bytes);
-    // The goal is 50 ms; a list that is read whole, or sorted, takes many times as long.
-    EXPECT_LT(spent.front(), 250.0) << target;
   }
 }
 

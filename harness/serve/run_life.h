@@ -1,0 +1,50 @@
+// What drills said of one run, with all that the history keeps of how each verdict came about.
+//
+// Role: a part of the page of a run (pages.h).
+#ifndef RHARNESS_HARNESS_SERVE_RUN_LIFE_H_
+#define RHARNESS_HARNESS_SERVE_RUN_LIFE_H_
+
+#include <optional>
+#include <string>
+
+#include "harness/base/result.h"
+#include "harness/drill/surveyor.h"
+#include "harness/history/browser.h"
+#include "harness/manifest/manifest.h"
+#include "harness/serve/paging.h"
+#include "reports/site_run.h"
+
+namespace rharness {
+
+class RunLife {
+ public:
+  // `manifest`: null where it cannot be read; then nothing is held to it.
+  RunLife(HistoryBrowser* browser, std::string run_id, const Manifest* manifest)
+      : browser_(*browser),
+        run_id_(std::move(run_id)),
+        manifest_(manifest),
+        surveyor_(&browser->store()) {}
+
+  // The strip of the last verdicts, and a page of them with their reruns, measures and signatures.
+  Status AddVerdicts(const PageMark& mark, SiteRun* page);
+  // Where the strip's verdicts turned; what differed at the last turns. To be called after that.
+  Status AddChanges(SiteRun* page);
+
+ private:
+  Status AddDetails(SiteRunVerdict* verdict, SiteRun* page);
+  // Of a rerun, held to the record; none where that is not kept, or too much of it was read already
+  // for one page.
+  Result<std::optional<SiteLayers>> LayersOf(const std::string& surroundings);
+
+  HistoryBrowser& browser_;
+  const std::string run_id_;
+  const Manifest* const manifest_;
+  Surveyor surveyor_;
+};
+
+// Who signed for or against its retirement, in the order in which they were entered.
+Status AddRetirementSignatures(HistoryStore* store, const std::string& run_id, SiteRun* page);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_SERVE_RUN_LIFE_H_

@@ -1,0 +1,67 @@
+// What the pages of the site list: verdicts, runs, families, drills and weeks, a struct a row.
+#ifndef RHARNESS_REPORTS_SITE_ROWS_H_
+#define RHARNESS_REPORTS_SITE_ROWS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/verdict.h"
+#include "harness/base/clock.h"
+
+namespace rharness {
+
+// Runs, or verdicts, by name of the verdict; "" has those of no drill.
+using SiteCounts = std::map<std::string, std::int64_t>;
+
+struct SiteWeek {
+  WallTime start{};  // a Monday
+  SiteCounts verdicts;
+};
+
+struct SiteVerdict {
+  std::string drill_id;
+  Verdict verdict = Verdict::kInconclusive;
+  WallTime decided{};
+  int reruns = 0;
+  std::vector<std::string> reasons;   // one sentence each
+  std::vector<std::string> outcomes;  // of its reruns: "exited 0 in 3 min, evidence 1f2e3d4c..."
+};
+
+struct SiteRunRow {
+  std::string run_id;
+  std::string family;
+  WallTime started{};
+  std::string declared;
+  std::optional<Verdict> last;  // none: no drill has judged it
+  std::optional<WallTime> judged;
+  bool retired = false;
+  std::string found;                  // what it was looked for by, if not its name
+  std::vector<SiteVerdict> verdicts;  // the last ones, newest first
+};
+
+struct SiteFamilyRow {
+  std::string family;
+  SiteCounts counts;
+  std::optional<WallTime> judged;
+  std::vector<SiteWeek> weeks;  // oldest first
+};
+
+struct SiteDrillRow {
+  std::string drill_id;
+  WallTime started{};
+  std::optional<WallTime> ended;
+  std::optional<int> exit_code;
+};
+
+// Addresses of the pages before and behind one of a list; empty at its ends.
+struct SitePager {
+  std::string previous = {};
+  std::string next = {};
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_SITE_ROWS_H_

@@ -1,0 +1,69 @@
+// The page of one run: its record, every verdict on it with what the history keeps of how it came
+// about, and who signed for what.
+#ifndef RHARNESS_REPORTS_SITE_RUN_H_
+#define RHARNESS_REPORTS_SITE_RUN_H_
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compare/facts.h"
+#include "reports/site_rows.h"
+
+namespace rharness {
+
+using SiteLayers = std::array<LayerComparison, 5>;  // in the order of kLayers
+
+// One drill's word on the run.
+struct SiteRunVerdict {
+  SiteVerdict said;
+  std::optional<SiteLayers> layers;   // where it reran, held to the record; none: not kept
+  std::vector<std::string> measured;  // "weights equal to the bit"
+  int signatures = 0;
+};
+
+// Two verdicts in a row, one good and one bad.
+struct SiteChange {
+  SiteVerdict before;
+  SiteVerdict after;
+  std::optional<SiteLayers> layers;  // what differs between where the two ran; none: not kept
+};
+
+struct SiteSignature {
+  std::string what;       // "drifted, drill night-3"
+  std::string signed_by;  // as the history has it; empty: it keeps the key alone
+  WallTime entered{};
+  std::string key_id;
+  std::string statement_sha256;
+};
+
+struct SiteMetric {
+  std::string name;
+  std::string value;
+  std::string asked;  // "primary, higher is better, margin 0.01"
+};
+
+struct SiteRun {
+  SiteRunRow run;
+  std::vector<std::string> notes = {};                          // what is not as it should be
+  std::vector<std::pair<std::string, std::string>> about = {};  // by name
+  std::vector<std::string> record_notes = {};                   // what was said as it was recorded
+  std::vector<SiteVerdict> strip = {};                          // newest first, without reasons
+  bool strip_whole = true;                                      // whether these are all verdicts
+  std::vector<SiteRunVerdict> verdicts = {};                    // this page's, newest first
+  SitePager pager = {};
+  std::vector<SiteChange> changes = {};  // the last ones, newest first
+  std::size_t more_changes = 0;          // in the strip
+  std::vector<SiteSignature> signatures = {};
+  std::array<std::vector<Fact>, 5> layers = {};  // what the manifest says, in the order of kLayers
+  std::vector<SiteMetric> metrics = {};
+  std::vector<std::pair<std::string, std::string>> artifacts = {};   // by role and path
+  std::vector<std::pair<std::string, std::string>> properties = {};  // what was said of each last
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_REPORTS_SITE_RUN_H_
