@@ -7,7 +7,7 @@
 #include "harness/base/json.h"
 #include "harness/history/held_record.h"
 #include "harness/history/held_rows.h"
-#include "harness/history/migrations.h"
+#include "harness/history/lookup_texts.h"
 #include "harness/history/sql_history.h"
 #include "harness/history/untouched.h"
 
@@ -23,6 +23,9 @@ class HeldReader {
   HeldReader(soci::session& sql, std::vector<HeldRecord>* out) : sql_(sql), out_(out) {}
   HeldReader(soci::session& sql, const std::string& run_id, std::vector<HeldRecord>* out)
       : sql_(sql), from_(run_id), to_(run_id), out_(out) {}
+
+  // The first run that 'lookups' says otherwise of than its manifest; empty: none.
+  const std::string& other_lookup() const { return other_lookup_; }
 
   void ReadOneRun() {
     ReadRuns();
@@ -40,9 +43,7 @@ class HeldReader {
 
   void ReadAll() {
     ReadRuns();
-    ReadTexts("manifest",
-              "SELECT run_id, body FROM manifests WHERE run_id > :after ORDER BY run_id "
-              "LIMIT :rows");
+    ReadManifests();
     ReadTexts("surroundings",
               "SELECT sha256, body FROM surroundings WHERE sha256 > :after ORDER BY "
               "sha256 LIMIT :rows");
@@ -95,6 +96,32 @@ class HeldReader {
       std::string last;
       for (; query.fetch(); ++got) {
         out_->push_back({kind, name, DigestOfHeld(body)});
+        last = name;
+      }
+      after = last;
+    }
+  }
+
+  // The same of manifests, and what pages search them by beside it.
+  void ReadManifests() {
+    std::string name, body, after;
+    MaybeNull<std::string> commit, image;
+    const int rows = kPageRows;
+    for (int got = kPageRows; got == kPageRows;) {
+      got = 0;
+      soci::statement query =
+          (sql_.prepare << "SELECT m.run_id, m.body, l.code_commit, l.image FROM manifests m LEFT "
+                           "JOIN lookups l ON l.run_id = m.run_id WHERE m.run_id > :after ORDER BY "
+                           "m.run_id LIMIT :rows",
+           soci::use(after, "after"), soci::use(rows, "rows"), soci::into(name), soci::into(body),
+           soci::into(commit.value, commit.state), soci::into(image.value, image.state));
+      query.execute();
+      std::string last;
+      for (; query.fetch(); ++got) {
+        out_->push_back({"manifest", name, DigestOfHeld(body)});
+        const bool found = commit.state == soci::i_ok && image.state == soci::i_ok &&
+                           AreLookupsOf(body, {commit.value, image.value});
+        if (!found && other_lookup_.empty()) other_lookup_ = name;
         last = name;
       }
       after = last;
@@ -274,6 +301,7 @@ class HeldReader {
   std::string from_;
   std::string to_ = "\xF4\x8F\xBF\xBF";  // behind every text but of its own first letter
   std::vector<HeldRecord>* out_;
+  std::string other_lookup_;
 };
 
 // What lists and drills select by is derived from the records, and must be what they say.
@@ -289,28 +317,7 @@ constexpr char kOtherStanding[] =
     "FROM verdicts v WHERE v.run_id = r.run_id AND v.decided_ms = s.judged_ms)) ORDER BY r.run_id "
     "LIMIT 1";
 
-// What pages search by is derived from the manifests.
-std::string OtherLookup(const Dialect& dialect) {
-  const LookupTexts of = LookupTextsOf(dialect);
-  return fmt::format(
-      "SELECT m.run_id FROM manifests m LEFT JOIN lookups l ON l.run_id = m.run_id WHERE l.run_id "
-      "IS NULL OR l.code_commit <> {} OR l.image <> {} ORDER BY m.run_id LIMIT 1",
-      of.code_commit, of.image);
-}
-
 }  // namespace
-
-// Apart from the records: a manifest that is no JSON any more is told as its entry in a log.
-std::optional<Error> SqlHistory::FindOtherLookup() {
-  const auto found = database_->Read([&]() -> Result<std::string> {
-    std::string other;
-    sql() << OtherLookup(database_->dialect()), soci::into(other);
-    return other;
-  });
-  if (!found.ok() || found->empty()) return std::nullopt;
-  return IntegrityError("the table 'lookups' says otherwise of it than its manifest does",
-                        Where(*found));
-}
 
 Result<HeldRecords> SqlHistory::ReadHeld() {
   return database_->Read([&]() -> Result<HeldRecords> {
@@ -321,7 +328,13 @@ Result<HeldRecords> SqlHistory::ReadHeld() {
       held.derived = IntegrityError("the table 'standing' says otherwise of it than its records do",
                                     Where(other));
     }
-    HeldReader(sql(), &held.records).ReadAll();
+    HeldReader reader(sql(), &held.records);
+    reader.ReadAll();
+    if (!held.derived && !reader.other_lookup().empty()) {
+      held.derived =
+          IntegrityError("the table 'lookups' says otherwise of it than its manifest does",
+                         Where(reader.other_lookup()));
+    }
     return held;
   });
 }
@@ -337,10 +350,7 @@ Result<std::vector<HeldRecord>> SqlHistory::ReadHeldOf(const std::string& run_id
 // There is no other kind of store.
 Result<HeldRecords> ReadHeldRecords(const std::string& url) {
   ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(url));
-  auto* sql = static_cast<SqlHistory*>(store.get());
-  ASSIGN_OR_RETURN(HeldRecords held, sql->ReadHeld());
-  if (!held.derived) held.derived = sql->FindOtherLookup();
-  return held;
+  return static_cast<SqlHistory*>(store.get())->ReadHeld();
 }
 
 Result<std::vector<HeldRecord>> ReadHeldRecordsOf(const std::string& run_id,

@@ -21,14 +21,6 @@ struct Migration {
 // The table that holds the schema's version, in the row 'schema_version'.
 inline constexpr const char* kMetaTable = "rharness_meta";
 
-// What the table 'lookups' has of a manifest, in SQL over a row m of 'manifests'; the same as
-// LookupImage in new_runs.cc.
-struct LookupTexts {
-  std::string code_commit;
-  std::string image;
-};
-LookupTexts LookupTextsOf(const Dialect& dialect);
-
 // In order, versions without gaps.
 std::vector<Migration> Migrations(const Dialect& dialect);
 

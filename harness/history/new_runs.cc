@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "harness/base/digest.h"
+#include "harness/history/lookup_texts.h"
 #include "harness/history/sql_history.h"
 
 namespace rharness {
@@ -71,15 +72,6 @@ class RunInserts {
   soci::statement manifests_;
   soci::statement lookups_;
 };
-
-// As the migration that made the table spells it of a manifest's text.
-std::string LookupImage(const Image& image) {
-  std::string text = image.registry.empty() ? "" : image.registry + "/";
-  text += image.repository + image.location;
-  if (!image.tag.empty()) text += ":" + image.tag;
-  if (!image.digest.empty()) text += "@" + image.digest;
-  return text;
-}
 
 }  // namespace
 

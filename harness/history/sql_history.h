@@ -96,7 +96,6 @@ class SqlHistory : public HistoryStore {
   Result<std::vector<DeletionRecord>> Deletions() override;
   Result<std::vector<DeletedItem>> DeletedItems(const std::string& list_sha256) override;
   Result<HeldRecords> ReadHeld();
-  std::optional<Error> FindOtherLookup();
   Result<std::vector<HeldRecord>> ReadHeldOf(const std::string& run_id);
 
  private:
