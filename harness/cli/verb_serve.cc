@@ -63,8 +63,8 @@ Result<int> Serve(const ServeArguments& arguments) {
 void AddServeNotes(Command* verb) {
   verb->Note(
       "Pages: / the fleet, /families, /family/NAME, /run/ID (a run's whole life: verdicts and "
-      "their "
-      "reasons, what was recorded), /trends, /search?q=TEXT (part of a run's, a family's or an "
+      "their reasons, what changed when they did, who signed, what was recorded), /trends, "
+      "/search?q=TEXT (part of a run's, a family's or an "
       "image's name, or the beginning of a commit), and /healthz, which says ok while the history "
       "can be read. There is no page that writes, and no script.");
   verb->Note(

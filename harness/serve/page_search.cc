@@ -121,7 +121,11 @@ class Search {
     RETURN_IF_ERROR(AddRuns(RunKey::kImage, page_.text, mark));
     if (!page_.runs.empty()) {
       if (mark.given) return {};
-      return SomeNames(&HistoryBrowser::FindImages, "image", Look::kFewOnly, &page_.images);
+      RETURN_IF_ERROR(SomeNames(&HistoryBrowser::FindImages, "image", Look::kAll, &page_.images));
+      if (std::exchange(page_.images.more, {}).empty()) return {};
+      page_.notes.push_back(fmt::format(
+          "More than {} images have it in their names; a longer text finds fewer.", kSomeNames));
+      return {};
     }
     page_.runs_asked = false;
     return PageOfNames(&HistoryBrowser::FindImages, mark, &page_.images);

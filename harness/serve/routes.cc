@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "harness/base/digest.h"
 #include "harness/base/log.h"
 #include "harness/base/shown_url.h"
 #include "harness/base/version.h"
@@ -129,6 +130,18 @@ HttpResponse AnswerOf(int status, std::string_view type, std::string body,
   return answer;
 }
 
+// What stays as it is while the server runs. A reader that has it already is told so (RFC 9110,
+// 13.1.2): its tag is made of what it holds.
+HttpResponse KeptAnswer(const HttpRequest& request, std::string_view type, std::string_view body,
+                        std::string_view keep) {
+  const std::string tag = fmt::format("\"{}\"", Sha256HexOf(body).substr(0, 32));
+  const std::string& held = request.if_none_match;
+  const bool same = held == "*" || held.find(tag) != std::string::npos;
+  HttpResponse answer = AnswerOf(same ? 304 : 200, type, same ? "" : std::string(body), keep);
+  answer.headers.emplace_back("ETag", tag);
+  return answer;
+}
+
 // The file's name, or the server and database: readers need not know the machine's folders.
 std::string ShownHistory(const std::string& url) {
   if (url.find("://") == std::string::npos) return url.substr(url.find_last_of("/:") + 1);
@@ -237,10 +250,10 @@ HttpResponse Site::Answer(const HttpRequest& request) {
   if (!target.ok()) return Problem(400, fmt::format("The address: {}.", target.error().message));
   constexpr std::string_view kForever = "public, max-age=31536000, immutable";
   if (target->path == SiteStylePath()) {
-    return AnswerOf(200, "text/css; charset=utf-8", std::string(SiteStyle()), kForever);
+    return KeptAnswer(request, "text/css; charset=utf-8", SiteStyle(), kForever);
   }
   if (target->path == kIconPath) {
-    return AnswerOf(200, "image/svg+xml", std::string(kIcon), "public, max-age=86400");
+    return KeptAnswer(request, "image/svg+xml", kIcon, "public, max-age=86400");
   }
   return target->path == "/healthz" ? Health() : Page(*target);
 }

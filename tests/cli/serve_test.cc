@@ -54,9 +54,9 @@ TEST_F(ServeProgram, AnswersTenThousandRequestsOfEveryKind) {
   std::vector<std::thread> clients;
   for (int i = 0; i < 4; ++i) {
     clients.emplace_back([&] {
-      auto client = std::make_unique<HttpClient>(port());
+      auto client = std::make_unique<ByteClient>(port());
       for (int request = 0; request < 2500; ++request) {
-        if (request % 100 == 99) client = std::make_unique<HttpClient>(port());
+        if (request % 100 == 99) client = std::make_unique<ByteClient>(port());
         const std::size_t kind = static_cast<std::size_t>(request) % std::size(targets);
         ASSERT_TRUE(client->Send("GET " + targets[kind] + " HTTP/1.1\r\n" + host + "\r\n"));
         const Reply reply = client->Read();
@@ -83,7 +83,7 @@ TEST_F(ServeProgram, WritesForNobodyAndAnswersOnlyToItsOwnName) {
   const Reply head = Ask(port(), "/run/a", "HEAD");
   EXPECT_EQ(head.status, 200);
   const auto as = [&](const std::string& host) {
-    HttpClient client(port());
+    ByteClient client(port());
     client.Send("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
     return client.Read().status;
   };

@@ -1,6 +1,7 @@
 // Looking around in a history: a page at a time, read only.
 #include "harness/history/browser.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,10 +84,14 @@ TEST_P(BrowserTest, CountsRunsByTheirLastVerdict) {
 }
 
 TEST_P(BrowserTest, CountsTheNextFamilies) {
-  EXPECT_THAT(Counted(browser_->CountFamilies("", 1)), ElementsAre("cnn||1"));
-  EXPECT_THAT(Counted(browser_->CountFamilies("cnn", 1)),
+  EXPECT_THAT(Counted(browser_->CountFamilies({}, 1)), ElementsAre("cnn||1"));
+  EXPECT_THAT(Counted(browser_->CountFamilies({"cnn"}, 1)),
               ElementsAre("mlp||1", "mlp|drifted|1", "mlp|failed|1"));
-  EXPECT_THAT(Counted(browser_->CountFamilies("mlp", 1)), IsEmpty());
+  EXPECT_THAT(Counted(browser_->CountFamilies({"mlp"}, 1)), IsEmpty());
+  EXPECT_THAT(Counted(browser_->CountFamilies({"mlp", Toward::kStart}, 1)), ElementsAre("cnn||1"));
+  EXPECT_THAT(Counted(browser_->CountFamilies({"cnn", Toward::kStart}, 1)), IsEmpty());
+  Add("nameless", kDay1, "", "", "");
+  EXPECT_THAT(Counted(browser_->CountFamilies({}, 1)), ElementsAre("||1"));
 }
 
 TEST_P(BrowserTest, FindsRunsByWhatIsPartOfThem) {
@@ -97,17 +102,61 @@ TEST_P(BrowserTest, FindsRunsByWhatIsPartOfThem) {
               ElementsAre("d"));
   EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kCommit, "abc", {}, 9)), ElementsAre("c"));
   const std::string image = "registry.example/ml/train:1@sha256:" + std::string(64, '1');
-  EXPECT_THAT(*browser_->FindImages("train", 9), ElementsAre(image));
+  EXPECT_THAT(browser_->FindImages("train", {}, 9)->names, ElementsAre(image));
   EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kImage, image, {}, 9)), ElementsAre("b", "c"));
   EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kImage, image, {}, 1)), ElementsAre("b"));
-  EXPECT_THAT(*browser_->FindFamilies("", 9), ElementsAre("cnn", "mlp"));
-  EXPECT_THAT(*browser_->FindFamilies("n", 1), ElementsAre("cnn"));
+  EXPECT_THAT(browser_->FindFamilies("", {}, 9)->names, ElementsAre("cnn", "mlp"));
+  EXPECT_THAT(browser_->FindFamilies("n", {}, 1)->names, ElementsAre("cnn"));
+}
+
+TEST_P(BrowserTest, GoesBackInWhatItFound) {
+  const FoundStart before_d{"d", std::string(40, 'b'), Toward::kStart};
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kRunId, "", {"c", {}, Toward::kStart}, 9)),
+              ElementsAre("a", "b"));
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kRunId, "", {"c", {}, Toward::kStart}, 1)),
+              ElementsAre("b"))
+      << "the one beside it";
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kCommit, "bbbb", before_d, 9)), ElementsAre("b"));
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kCommit, "b", before_d, 9)), ElementsAre("b"))
+      << "not those of commits that begin otherwise";
+  const std::string image = "registry.example/ml/train:1@sha256:" + std::string(64, '1');
+  EXPECT_THAT(IdsOf(browser_->FindRuns(RunKey::kImage, image, {"c", {}, Toward::kStart}, 9)),
+              ElementsAre("b"));
+  EXPECT_THAT(browser_->FindFamilies("", {"mlp", Toward::kStart}, 9)->names, ElementsAre("cnn"));
+  EXPECT_THAT(browser_->FindFamilies("", {"cnn"}, 9)->names, ElementsAre("mlp"));
+}
+
+TEST_P(BrowserTest, FindsNamesAmongManyAsAmongFew) {
+  std::vector<NewRun> runs;
+  for (std::size_t i = 0; i < kFewNames; ++i) {
+    runs.push_back(
+        NewRunOf(MakeManifest(fmt::format("many-{:04}", i), kDay1, fmt::format("many/{:04}", i))));
+  }
+  ASSERT_TRUE(store_->AddAll(runs, At(kDay1)).ok());
+  const auto found = browser_->FindFamilies("many/000", {}, 3);  // of 1,002
+  ASSERT_TRUE(found.ok()) << found.error().ToString();
+  EXPECT_TRUE(found->many);
+  EXPECT_THAT(found->names, ElementsAre("many/0000", "many/0001", "many/0002"));
+  EXPECT_THAT(browser_->FindFamilies("many/000", {"many/0002"}, 2)->names,
+              ElementsAre("many/0003", "many/0004"));
+  EXPECT_THAT(browser_->FindFamilies("many/000", {"many/0003", Toward::kStart}, 2)->names,
+              ElementsAre("many/0001", "many/0002"));
+  EXPECT_THAT(browser_->FindFamilies("%", {}, 2)->names, IsEmpty());
+  const auto few_only = browser_->FindFamilies("many/000", {}, 3, Look::kFewOnly);
+  EXPECT_TRUE(few_only->many);
+  EXPECT_THAT(few_only->names, IsEmpty());
+  // From here on they are few.
+  EXPECT_FALSE(browser_->FindFamilies("mlp", {"many/0500"}, 3, Look::kFewOnly)->many);
 }
 
 TEST_P(BrowserTest, ListsTheRunsOfAFamilyPageByPage) {
   EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", {}, 2)), ElementsAre("d", "c"));
   EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", PageStart{At(kDay2), "c"}, 2)), ElementsAre("b"));
   EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", PageStart{At(kDay2), "b"}, 2)), IsEmpty());
+  EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", PageStart{At(kDay2), "b", Toward::kStart}, 9)),
+              ElementsAre("d", "c"));
+  EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", PageStart{At(kDay2), "b", Toward::kStart}, 1)),
+              ElementsAre("c"));
   EXPECT_THAT(IdsOf(browser_->LastBadRuns(9)), ElementsAre("b", "c"));
   EXPECT_THAT(IdsOf(browser_->LastBadRuns(1)), ElementsAre("b"));
   const auto run = browser_->FindRun("b");
@@ -129,12 +178,51 @@ TEST_P(BrowserTest, ListsVerdictsNewestFirstWithoutWhatWasSuperseded) {
   const auto next = browser_->VerdictsOf("b", PageStart{At(kDay3), "d2.2"}, 9, false);
   ASSERT_EQ(next->size(), 1U);
   EXPECT_EQ(next->front().reasons, "");
-  const auto reruns = browser_->RerunsOf("b", "d2.2", 9);
-  ASSERT_EQ(reruns->size(), 1U);
-  EXPECT_EQ(reruns->front().outcome, "exited with 0");
+  const auto back = browser_->VerdictsOf("b", PageStart{At(kDay1), "d1", Toward::kStart}, 9, false);
+  ASSERT_EQ(back->size(), 1U);
+  EXPECT_EQ(back->front().drill_id, "d2.2");
   const auto drills = browser_->LastDrills(9);
   ASSERT_EQ(drills->size(), 2U);
   EXPECT_EQ(drills->front().drill_id, "d2.2");
+}
+
+TEST_P(BrowserTest, TellsHowAVerdictCameAboutAndWhoSignedIt) {
+  VerdictRecord verdict = MakeVerdict("d3", "a", "drifted", kDay3);
+  verdict.measures = VerdictMeasures{.node = "gpu-17",
+                                     .weights_equal = false,
+                                     .margins = 2.5,
+                                     .warnings = 3,
+                                     .data_had = std::nullopt,
+                                     .not_recorded = 0};
+  const Surroundings where = {{"seeds", "[]"}};
+  RerunRecord first{"d3", "a", 1, "exited with 1", 1.5, "e1"};
+  RerunRecord second{"d3", "a", 2, "exited with 0", 2.5, "e2"};
+  second.surroundings = [&] { return where; };
+  ASSERT_TRUE(
+      store_->AddDrill(DrillRecord{"d3", At(kDay3), At(kDay3), 1}, {first, second}, {verdict})
+          .ok());
+  ASSERT_TRUE(store_
+                  ->AddAttestations({{"d3", "a", "key-2", "s1", At(kDay3)},
+                                     {"d3", "a", "key-1", "s1", At(kDay2)}})
+                  .ok());
+  const auto details = browser_->DetailsOf("a", "d3", 9);
+  ASSERT_TRUE(details.ok()) << details.error().ToString();
+  ASSERT_EQ(details->reruns.size(), 2U);
+  EXPECT_EQ(details->reruns[0].outcome, "exited with 1");
+  EXPECT_EQ(details->reruns[1].evidence_sha256, "e2");
+  ASSERT_TRUE(details->measures.has_value());
+  EXPECT_EQ(*details->measures, *verdict.measures);
+  EXPECT_EQ(*store_->GetSurroundings(details->surroundings_sha256), where)
+      << "of the first rerun that has some";
+  EXPECT_EQ(*browser_->SurroundingsOf("a", "d3"), details->surroundings_sha256);
+  ASSERT_EQ(details->attestations.size(), 2U);
+  EXPECT_EQ(details->attestations[0].keyid, "key-1") << "by time";
+  EXPECT_EQ(details->attestations[1].attested, At(kDay3));
+  EXPECT_EQ(browser_->DetailsOf("a", "d3", 1)->attestations.size(), 1U);
+  const auto other = browser_->DetailsOf("b", "d1", 9);
+  EXPECT_FALSE(other->measures.has_value());
+  EXPECT_TRUE(other->attestations.empty());
+  EXPECT_EQ(other->surroundings_sha256, "");
 }
 
 TEST_P(BrowserTest, WritesNothing) {

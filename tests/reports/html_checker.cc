@@ -41,7 +41,9 @@ class Checker {
 
   std::string Name() {
     std::string name;
-    while (at_ < html_.size() && (IsNameChar(html_[at_]) || html_[at_] == 'B')) {
+    constexpr std::string_view kOfSvg = "ABR";  // viewBox, preserveAspectRatio
+    while (at_ < html_.size() &&
+           (IsNameChar(html_[at_]) || kOfSvg.find(html_[at_]) != std::string_view::npos)) {
       name.push_back(html_[at_++]);
     }
     return name;
@@ -100,7 +102,7 @@ class Checker {
       }
     }
     ++at_;
-    static const std::set<std::string> kVoid = {"meta", "wbr", "input", "br"};
+    static const std::set<std::string> kVoid = {"meta", "wbr", "input", "br", "link"};
     if (closed || kVoid.contains(name)) return;
     open_.push_back(name);
     Opened(name, class_, spans_);

@@ -27,9 +27,9 @@ struct Reply {
   }
 };
 
-class HttpClient {
+class ByteClient {
  public:
-  explicit HttpClient(std::uint16_t port, int receive_bytes = 0)
+  explicit ByteClient(std::uint16_t port, int receive_bytes = 0)
       : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (receive_bytes > 0) {
       ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
@@ -43,9 +43,9 @@ class HttpClient {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
-  HttpClient(const HttpClient&) = delete;
-  HttpClient& operator=(const HttpClient&) = delete;
-  ~HttpClient() { ::close(fd_); }
+  ByteClient(const ByteClient&) = delete;
+  ByteClient& operator=(const ByteClient&) = delete;
+  ~ByteClient() { ::close(fd_); }
 
   bool connected() const { return connected_; }
   bool Send(std::string_view bytes) const {
@@ -105,7 +105,7 @@ class HttpClient {
 
 // One request on a connection of its own, with these bytes after the method.
 inline Reply Ask(std::uint16_t port, std::string_view target, std::string_view method = "GET") {
-  HttpClient client(port);
+  ByteClient client(port);
   client.Send(std::string(method) + " " + std::string(target) + " HTTP/1.1\r\nHost: 127.0.0.1:" +
               std::to_string(port) + "\r\nConnection: close\r\n\r\n");
   return client.Read(method == "HEAD");

@@ -51,7 +51,7 @@ TEST_F(Served, HandsOnTheAddressAsItWasSent) {
 
 TEST_F(Served, AnswersManyRequestsOnOneConnection) {
   Start();
-  HttpClient client(port_);
+  ByteClient client(port_);
   for (int i = 0; i < 50; ++i) {
     ASSERT_TRUE(client.Send("GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n"));
     EXPECT_EQ(client.Read().body, "GET /" + std::to_string(i) + " h");
@@ -64,7 +64,7 @@ TEST_F(Served, AnswersManyRequestsOnOneConnection) {
 
 TEST_F(Served, ReadsNoBody) {
   Start();
-  HttpClient client(port_);
+  ByteClient client(port_);
   client.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000000\r\n\r\n");
   EXPECT_EQ(client.Read().body, "POST / h body") << "before any of it came";
   EXPECT_TRUE(client.Closed());
@@ -89,7 +89,7 @@ TEST_F(Served, OutlivesWhatIsNoHttp) {
       "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(200'000, 'a') + "\r\n\r\n",
   };
   for (const std::string& request : requests) {
-    HttpClient client(port_);
+    ByteClient client(port_);
     client.Send(request);
     (void)client.Send("\r\n\r\n");
   }
@@ -99,12 +99,12 @@ TEST_F(Served, OutlivesWhatIsNoHttp) {
 TEST_F(Served, RefusesLongAddressesAndHeaders) {
   Start();
   EXPECT_EQ(Ask(port_, "/" + std::string(100'000, 'a')).status, 414);
-  HttpClient client(port_);
+  ByteClient client(port_);
   client.Send("GET / HTTP/1.1\r\nHost: h\r\nX-Long: " + std::string(100'000, 'a') + "\r\n\r\n");
   EXPECT_EQ(client.Read().status, 431);
   std::string many = "GET / HTTP/1.1\r\nHost: h\r\n";
   for (int i = 0; i < 10'000; ++i) many += "X" + std::to_string(i) + ": y\r\n";
-  HttpClient other(port_);
+  ByteClient other(port_);
   other.Send(many + "\r\n");
   EXPECT_EQ(other.Read().status, 431);
   EXPECT_EQ(answered_, 0);
@@ -112,14 +112,14 @@ TEST_F(Served, RefusesLongAddressesAndHeaders) {
 
 TEST_F(Served, ClosesConnectionsThatSayNothing) {
   Start({.idle = std::chrono::seconds(1)});
-  HttpClient client(port_);
+  ByteClient client(port_);
   ASSERT_TRUE(client.connected());
   EXPECT_TRUE(client.Closed());
 }
 
 TEST_F(Served, ClosesConnectionsThatSendAByteNowAndThen) {
   Start({.idle = std::chrono::seconds(5), .answer = std::chrono::seconds(1)});
-  HttpClient client(port_);
+  ByteClient client(port_);
   client.Send("GET / HTTP/1.1\r\nHost: h\r\nX: ");
   const auto began = std::chrono::steady_clock::now();
   while (client.Send("a") && std::chrono::steady_clock::now() - began < std::chrono::seconds(20)) {
@@ -132,7 +132,7 @@ TEST_F(Served, ClosesConnectionsThatSendAByteNowAndThen) {
 TEST_F(Served, ClosesConnectionsThatTakeNoAnswer) {
   extra_ = 32U << 20U;
   Start({.idle = std::chrono::seconds(5), .answer = std::chrono::seconds(1)});
-  HttpClient client(port_, 4096);
+  ByteClient client(port_, 4096);
   client.Send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   EXPECT_LT(client.Read().body.size(), extra_) << "it was cut off";
@@ -142,9 +142,9 @@ TEST_F(Served, ClosesConnectionsThatTakeNoAnswer) {
 
 TEST_F(Served, ServesOthersWhenSlowClientsHoldAllConnections) {
   Start({.threads = 2, .connections = 16, .idle = std::chrono::seconds(1)});
-  std::vector<std::unique_ptr<HttpClient>> slow;
+  std::vector<std::unique_ptr<ByteClient>> slow;
   for (int i = 0; i < 64; ++i) {
-    slow.push_back(std::make_unique<HttpClient>(port_));
+    slow.push_back(std::make_unique<ByteClient>(port_));
     slow.back()->Send("GET / HT");
   }
   EXPECT_EQ(Ask(port_, "/after").status, 200) << "when those that came before were closed";
@@ -152,14 +152,14 @@ TEST_F(Served, ServesOthersWhenSlowClientsHoldAllConnections) {
 
 TEST_F(Served, EndsWithConnectionsOpen) {
   Start();
-  HttpClient idle(port_);
-  HttpClient half(port_);
+  ByteClient idle(port_);
+  ByteClient half(port_);
   half.Send("GET / HTTP/1.1\r\n");
   EXPECT_EQ(Ask(port_, "/").status, 200);
   server_.reset();
   EXPECT_TRUE(idle.Closed());
   EXPECT_TRUE(half.Closed());
-  HttpClient late(port_);
+  ByteClient late(port_);
   EXPECT_FALSE(late.connected());
 }
 
