@@ -33,7 +33,7 @@ struct HistoryRun {
   std::string declared;
   WallTime added{};
   std::optional<Verdict> last_verdict;           // empty: no drill has judged it
-  std::optional<WallTime> verified;              // last conclusive verdict
+  std::optional<WallTime> verified;              // last compared: identical, equivalent, drifted
   std::optional<std::string> retired;            // why
   std::string rebuild = {};                      // whether its parts can be had; empty: never asked
   std::optional<RunRetirement> retirement = {};  // who asked for it and who approved; empty: nobody

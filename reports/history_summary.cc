@@ -44,6 +44,17 @@ void FindTurn(const RunHistory& history, RunOutlook* outlook) {
   }
 }
 
+// Of drills after the last one that could tell.
+std::string OpenSince(const std::vector<HistoryVerdict>& verdicts) {
+  const auto told = std::ranges::find_if(
+      verdicts.rbegin(), verdicts.rend(),
+      [](const HistoryVerdict& one) { return StandingOf(one.verdict) != Standing::kOpen; });
+  const auto open = static_cast<std::uint64_t>(told - verdicts.rbegin());
+  if (open == 0) return "";
+  return fmt::format(" {} since could not tell: {} on {}.", Counted(open, "drill"),
+                     VerdictLabel(verdicts.back().verdict), When(verdicts.back()));
+}
+
 std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
   const auto& verdicts = history.verdicts;
   if (verdicts.empty()) return "No drill has judged this run yet.";
@@ -56,7 +67,7 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
             ? fmt::format("it last reproduced on {}", When(verdicts[*outlook.last_good]))
             : std::string("no drill has seen it reproduce"));
     answer.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(answer.front())));
-    return answer;
+    return answer + OpenSince(verdicts);
   }
   if (!outlook.last_good) {
     return fmt::format("No drill could tell whether it reproduces: {} so far.",
@@ -65,7 +76,8 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
   const HistoryVerdict& good = verdicts[*outlook.last_good];
   return fmt::format("It reproduces{}: {} on {}{}.", outlook.broke ? " again" : "",
                      VerdictLabel(good.verdict), When(good),
-                     outlook.steadiness.unexplained > 0 ? "; but it is flaky" : "");
+                     outlook.steadiness.unexplained > 0 ? "; but it is flaky" : "") +
+         OpenSince(verdicts);
 }
 
 std::string NextOfBroken(const RunHistory& history, const RunOutlook& outlook) {
@@ -157,10 +169,17 @@ void Describe(const FamilyHistory& history, FamilyOutlook* outlook) {
     outlook->next_step = "rharness drill reruns its runs and judges them.";
     return;
   }
-  outlook->answer = bad == 0
-                        ? fmt::format("Every run that was judged reproduces: {} of {}.", good, runs)
-                        : fmt::format("{} of {} {} not shown to reproduce; {} of them did before.",
-                                      bad, runs, bad == 1 ? "is" : "are", outlook->broken);
+  const auto open = count(Standing::kOpen) - outlook->never;
+  if (bad > 0) {
+    outlook->answer = fmt::format("{} of {} {} not reproduce; {} of them did before.", bad, runs,
+                                  bad == 1 ? "does" : "do", outlook->broken);
+  } else if (open == 0) {
+    outlook->answer = fmt::format("Every run that was judged reproduces: {} of {}.", good, runs);
+  } else {
+    outlook->answer = fmt::format("{} of {} {} shown to reproduce, and none is bad.", good, runs,
+                                  good == 1 ? "is" : "are");
+  }
+  if (open > 0) outlook->answer += fmt::format(" Of {} no drill could tell.", open);
   if (outlook->flaky > 0) {
     outlook->answer +=
         fmt::format(" {} {} flaky.", outlook->flaky, outlook->flaky == 1 ? "is" : "are");
@@ -191,10 +210,10 @@ Standing StandingOf(Verdict verdict) {
     case Verdict::kEquivalent:
       return Standing::kGood;
     case Verdict::kDrifted:
-    case Verdict::kInconclusive:
     case Verdict::kFailed:
-    case Verdict::kNotComparable:
       return Standing::kBad;
+    case Verdict::kInconclusive:
+    case Verdict::kNotComparable:
     case Verdict::kInfra:
       return Standing::kOpen;
   }

@@ -16,8 +16,8 @@
 
 namespace rharness {
 
-// Good: shown to reproduce. Bad: it ran, or would not run as recorded, and that was not shown.
-// Open: it could not be run for want of a machine; that says nothing of the run and is passed over.
+// Good: identical, equivalent. Bad: drifted, failed. Open: inconclusive, not comparable, infra;
+// that neither makes nor unmakes a good run and is passed over.
 enum class Standing { kGood, kBad, kOpen };
 Standing StandingOf(Verdict verdict);
 

@@ -28,7 +28,7 @@ double Timestamp(WallTime time) {
 struct FamilyCounts {
   int runs = 0;
   int drifted = 0;
-  int conclusive = 0;  // identical, equivalent or drifted
+  int compared = 0;  // identical, equivalent or drifted
 };
 
 std::map<std::string, FamilyCounts> CountFamilies(const Report& report) {
@@ -41,7 +41,7 @@ std::map<std::string, FamilyCounts> CountFamilies(const Report& report) {
     }
     ++at->second.runs;
     if (run.verdict == Verdict::kDrifted) ++at->second.drifted;
-    if (run.verdict == Verdict::kDrifted || Reproduced(run.verdict)) ++at->second.conclusive;
+    if (run.verdict == Verdict::kDrifted || Reproduced(run.verdict)) ++at->second.compared;
   }
   return families;
 }
@@ -61,11 +61,12 @@ void FamilySeries(const Report& report, PrometheusSeries* out) {
   series("rharness_family_runs", "Runs of the last drill by family.",
          [](const FamilyCounts& f) { return static_cast<double>(f.runs); });
   series("rharness_drift_ratio",
-         "Drifted runs among the runs with a conclusive verdict, by family; NaN when none had one.",
-         [&](const FamilyCounts& f) { return ratio(f.drifted, f.conclusive); });
+         "Drifted runs among the compared (identical, equivalent, drifted), by family; NaN when "
+         "none was.",
+         [&](const FamilyCounts& f) { return ratio(f.drifted, f.compared); });
   series("rharness_undecided_ratio",
-         "Runs of the last drill without a conclusive verdict among all runs, by family.",
-         [&](const FamilyCounts& f) { return ratio(f.runs - f.conclusive, f.runs); });
+         "Runs of the last drill that were not compared among all runs, by family.",
+         [&](const FamilyCounts& f) { return ratio(f.runs - f.compared, f.runs); });
 }
 
 void RerunSeries(const Report& report, PrometheusSeries* out) {

@@ -63,9 +63,11 @@ void AddIndicators(ObjectiveSeries* series) {
                  add("state=\"bad\"", static_cast<double>(f.bad));
                  add("state=\"open\"", static_cast<double>(f.open));
                });
-  series->ByFamily("rharness_slo_reproducible_ratio",
-                   "Reproduced runs among those with a conclusive verdict; NaN when none had one.",
-                   [](const FamilyObjectives& f) { return OrNan(f.rate); });
+  series->ByFamily(
+      "rharness_slo_reproducible_ratio",
+      "Reproduced runs among those with a conclusive verdict (identical, equivalent, drifted, "
+      "failed); NaN when none had one.",
+      [](const FamilyObjectives& f) { return OrNan(f.rate); });
   series->ByFamily("rharness_slo_identical_ratio",
                    "Runs equal to the bit among those with a conclusive verdict.",
                    [](const FamilyObjectives& f) { return Ratio(f.identical, f.good + f.bad); });
@@ -85,10 +87,12 @@ void AddIndicators(ObjectiveSeries* series) {
 }
 
 void AddMeasures(ObjectiveSeries* series) {
-  series->ByFamily("rharness_slo_determinism_violations", "Runs declared bitwise that drifted.",
+  series->ByFamily("rharness_slo_determinism_violations",
+                   "Runs declared bitwise that drifted, without a good verdict since.",
                    [](const FamilyObjectives& f) { return static_cast<double>(f.violations); });
   series->ByFamily("rharness_slo_oldest_seconds",
-                   "How long the run has waited that waits longest for a conclusive verdict.",
+                   "How long the run has waited that waits longest to be compared (identical, "
+                   "equivalent, drifted).",
                    [](const FamilyObjectives& f) { return 86400.0 * f.oldest_days; });
   series->ByFamily(
       "rharness_slo_weights_equal_ratio",
@@ -112,7 +116,8 @@ void AddMeasures(ObjectiveSeries* series) {
       [](const FamilyObjectives& f) { return OrNan(f.rollback_rate); });
   series->ByFamily("rharness_slo_seconds_to_verdict", "Wall time of reruns for one verdict.",
                    [](const FamilyObjectives& f) { return OrNan(f.seconds_to_verdict); });
-  series->ByFamily("rharness_slo_never_verified", "Runs without any conclusive verdict.",
+  series->ByFamily("rharness_slo_never_verified",
+                   "Runs that were never compared (identical, equivalent, drifted).",
                    [](const FamilyObjectives& f) { return static_cast<double>(f.never); });
   series->ByFamily("rharness_slo_rebuildable_ratio",
                    "Runs whose parts can all be had among those of which that is known.",
@@ -143,7 +148,8 @@ void AddIntervals(ObjectiveSeries* series) {
 // The one series with a run's name: one alert is one run.
 void AddBroken(const ObjectivesReport& report, PrometheusSeries* out) {
   constexpr std::string_view kName = "rharness_slo_run_broken";
-  out->Head(kName, "1 for a run that does not reproduce any more; a hundred at most.");
+  out->Head(kName,
+            "1 for a run that drifted or failed, without a good verdict since; a hundred at most.");
   for (const BrokenRun& run : report.broken) {
     out->Sample(kName,
                 fmt::format("family=\"{}\",owner=\"{}\",run_id=\"{}\",verdict=\"{}\"",

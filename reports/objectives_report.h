@@ -77,7 +77,7 @@ struct FamilyObjectives {
   ShareIndicator attested;  // of good, bad and open: those whose verdict was signed
   // Of all that is there now.
   std::int64_t runs = 0;
-  std::int64_t never = 0;    // without a conclusive verdict
+  std::int64_t never = 0;    // never compared: identical, equivalent or drifted
   std::int64_t waiting = 0;  // longer than the policy allows
   double oldest_days = 0.0;  // how long the one has waited that waits longest
   std::int64_t had = 0;      // of those that `rharness rebuild` was asked about

@@ -87,10 +87,14 @@ void AddAlerts(Command& root) {
       .Value("URL");
   verb.Note(
       "Alerts: RharnessBudgetBurning (a page or a ticket, as the objective says), "
-      "RharnessObjectiveMissed, RharnessDeterminismViolation (more than yesterday), "
+      "RharnessObjectiveMissed, RharnessDeterminismViolation (more than a day ago, as far as that "
+      "is known of a week), "
       "RharnessRunBroken (one a run that does not reproduce any more), "
-      "RharnessObjectiveUnknown (for 7 days), RharnessObjectivesNotMeasured (for 2 days) and "
-      "RharnessNoDrillSucceeded (for 7 days). Whether a budget burns is decided by `rharness slo`, "
+      "RharnessObjectiveUnknown (for 7 days), RharnessObjectivesNotMeasured (for 2 days), "
+      "RharnessNoDrillSucceeded (for 7 days), and RharnessObjectivesAbsent and "
+      "RharnessDrillsAbsent where no such series came in 30 days. What went away with its host is "
+      "told of for 30 days, or as long as Prometheus keeps samples. Whether a budget burns is "
+      "decided by `rharness slo`, "
       "where the verdicts are; labels are history, family, owner and severity, and a run where an "
       "alert is one run's.");
   verb.Note(

@@ -50,8 +50,6 @@ int FinishIncident(const IncidentReport& report, const IncidentArguments& argume
 
 Status CompleteIncident(IncidentArguments* arguments, Command* command) {
   IncidentOptions& incident = arguments->incident;
-  // The rollback drill goes on by itself; what is resumed here is the incident.
-  RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
   if (arguments->drill.drill.distribute) return InvalidInput("is for drills alone", "--distribute");
   if (incident.run.empty() && !incident.resume) {
     return InvalidInput("expected the id of a run of the history", "rharness incident");
@@ -62,6 +60,11 @@ Status CompleteIncident(IncidentArguments* arguments, Command* command) {
         "--dry-run",
         "rharness incident");
   }
+  // The rollback drill goes on by itself; what is resumed here is the incident, which has all that
+  // it was begun with.
+  arguments->drill.drill.resume = incident.resume;
+  RETURN_IF_ERROR(CompleteDrill(&arguments->drill, command));
+  arguments->drill.drill.resume = false;
   incident.drill = arguments->drill.drill;
   incident.out = arguments->drill.out;
   incident.policy = arguments->policy;
@@ -136,6 +139,13 @@ void AddIncidentNotes(Command* verb) {
       "where one is changed, gone or unreadable, the next older good run is taken, which is said. "
       "Then it is rerun and judged as by `rharness drill`; --root says where the data and code lie "
       "that its record names by relative paths, and without them it cannot be rerun.");
+  verb->Note(
+      "The last verdict that says something is identical, equivalent, drifted or failed: what is "
+      "inconclusive, not comparable or infra neither makes nor unmakes a good run. Where no "
+      "checkpoint of a good run is found, nothing is rerun: a wrong folder says nothing of a run.");
+  verb->Note(
+      "What was interrupted goes on with --resume and with all that it was begun with; another "
+      "--history, --root, --map, --artifacts, --trust, --signatures or --policy is refused.");
   verb->Note(
       "The folder --out appears when all is done: index.html (what drifted, since when, what "
       "changed, which run is the last good one and whether it reproduces today, what to do; each "

@@ -61,7 +61,9 @@ Status WritePages(const std::vector<RunbookPage>& pages, const RunbookArguments&
         WriteFileAtomic(html ? out / page.code / "index.html" : out / (page.code + ".md"),
                         html ? WriteHtml(page, kVersion) : WriteMarkdown(page, kVersion)));
   }
-  return html ? WriteFileAtomic(out / "index.html", WriteRunbookIndex(pages, kVersion)) : Status();
+  // Of some pages alone it would take the place of that of all.
+  if (!html || !arguments.codes.empty()) return {};
+  return WriteFileAtomic(out / "index.html", WriteRunbookIndex(pages, kVersion));
 }
 
 Result<int> ShowRunbook(const RunbookArguments& arguments) {
@@ -103,7 +105,9 @@ void AddRunbook(Command& root) {
       "layer, what to do, and which command next.");
   verb.Add("CODE", &arguments->codes, "Show these pages (default: list all)");
   verb.Add("--out", &arguments->out,
-           "Write the pages into this folder: CODE/index.html and an index.html of all, or CODE.md")
+           "Write the pages into this folder: CODE/index.html, or CODE.md; where no CODE is given, "
+           "an "
+           "index.html of all, too")
       .Folder()
       .NotEmpty();
   verb.Add("--format", &arguments->format, "Of --out").Choices({"html", "markdown"}).ShowDefault();
@@ -117,7 +121,10 @@ void AddRunbook(Command& root) {
   verb.ExitCode(kExitInfrastructure, "infrastructure");
   verb.Example("rharness runbook determinism_violation");
   verb.Example("rharness runbook --out /srv/www/runbook");
-  verb.Do([arguments] {
+  verb.Do([arguments, &verb] {
+    if (verb.Given("--format") && arguments->out.empty()) {
+      return FailWith(InvalidInput("is of --out, which is not given", "--format"));
+    }
     const auto code = ShowRunbook(*arguments);
     return code.ok() ? *code : FailWith(code.error());
   });

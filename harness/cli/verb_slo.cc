@@ -67,16 +67,21 @@ void AddSloNotes(Command* verb) {
   verb->Note(
       "Objectives stand in the policy (rharness policy --help): by family the least share of runs "
       "that reproduce, the largest shares that are left open or flaky, and how long a run may wait "
-      "for a conclusive verdict. The first whose pattern matches a family is its own. Families "
+      "to be compared. The first whose pattern matches a family is its own. Families "
       "without one are shown, and held to nothing.");
   verb->Note(
       "In a period a run counts once, by what was said of it last: good (identical, equivalent), "
       "bad "
       "(drifted, failed) or open (inconclusive, not comparable); infrastructure failures say "
-      "nothing of a run, and retired runs are left out. The rate is good of good and bad, with "
+      "nothing of a run, and retired runs are left out. Good and bad verdicts are conclusive. The "
+      "rate is good of good and bad, with "
       "Wilson's interval at 95 %; the worst case counts what is open as bad. The budget is what "
       "the "
       "objective allows of the runs that were judged.");
+  verb->Note(
+      "A run waits until it is compared: identical, equivalent or drifted. A rerun that failed is "
+      "bad, and compares nothing. A run is broken, and a violation where it is declared bitwise "
+      "and drifted, from a bad verdict until a good one comes, whatever open ones lie between.");
   verb->Note(
       "The budget burns (SRE Workbook, chapter 5, scaled to reruns) when of a period of 28 days a "
       "day and its last 6 hours spend it 2.8 times as fast as it lasts (fast: a page where the "

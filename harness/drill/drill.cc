@@ -256,6 +256,7 @@ Result<Report> ResumeDrill(const DrillOptions& options, const DrillHooks& hooks,
 
 Result<Plan> PlanDrill(const DrillOptions& given, Clock* clock) {
   DrillOptions options = given;
+  RETURN_IF_ERROR(RequireRoot(options));
   ASSIGN_OR_RETURN(const std::vector<std::string> absent, SpreadOverNodes(&options));
   ASSIGN_OR_RETURN(const HistoryPtr history, HistoryStore::OpenExisting(options.history));
   ASSIGN_OR_RETURN(Plan plan, PlanUnclaimed(options, clock->Now(), history.get()));

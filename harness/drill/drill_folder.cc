@@ -57,12 +57,20 @@ Result<fs::path> AbsolutePath(const fs::path& path, std::string_view option) {
 
 }  // namespace
 
+Status RequireRoot(const DrillOptions& options) {
+  std::error_code error;
+  // Pods may have it where this machine has not.
+  if (options.dispatch == "kubernetes" || fs::is_directory(options.places.root, error)) return {};
+  return NotFound(fmt::format("no folder at {}", options.places.root.string()), "--root");
+}
+
 Result<DrillOptions> WithAbsolutePaths(DrillOptions options) {
   if (!options.resume || options.given.contains("--history")) {
     ASSIGN_OR_RETURN(options.history, ResolveHistoryUrl(options.history));
   }
   ASSIGN_OR_RETURN(options.out, AbsolutePath(options.out, "--out"));
   ASSIGN_OR_RETURN(options.places.root, AbsolutePath(options.places.root, "--root"));
+  RETURN_IF_ERROR(RequireRoot(options));
   if (!options.places.cache.empty()) {
     ASSIGN_OR_RETURN(options.places.cache, AbsolutePath(options.places.cache, "--data-cache"));
   }

@@ -13,8 +13,11 @@
 
 namespace rharness {
 
+// A root that is not there makes each run look as if its data were. Errors: not_found.
+Status RequireRoot(const DrillOptions& options);
+
 // Makes relative places absolute: children run elsewhere, and a resumed drill may start elsewhere.
-// Errors: invalid_input, io.
+// Errors: invalid_input, io, not_found (RequireRoot).
 Result<DrillOptions> WithAbsolutePaths(DrillOptions options);
 
 // A drill strews no files among somebody else's: invalid_input where there are any. What a drill

@@ -15,7 +15,7 @@ namespace rharness {
 namespace {
 
 constexpr const char* kGood = "('identical', 'equivalent')";
-constexpr const char* kGoodOrOpen = "('identical', 'equivalent', 'infra')";
+constexpr const char* kBad = "('drifted', 'failed')";
 
 // Of verdicts v, or drills d: those that no later results of the same drill took the place of.
 constexpr const char* kEffectiveVerdict =
@@ -163,8 +163,8 @@ Result<std::optional<VerdictRecord>> SqlHistory::FirstBadAfter(const std::string
         sql(),
         SelectVerdicts("v.reasons",
                        fmt::format("WHERE v.run_id = :run_id AND d.sequence > :after AND "
-                                   "v.verdict NOT IN {} AND {} ORDER BY d.sequence LIMIT 1",
-                                   kGoodOrOpen, kEffectiveVerdict)),
+                                   "v.verdict IN {} AND {} ORDER BY d.sequence LIMIT 1",
+                                   kBad, kEffectiveVerdict)),
         [&](soci::statement& query) {
           query.exchange(soci::use(run_id));
           query.exchange(soci::use(after));

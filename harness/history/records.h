@@ -25,7 +25,7 @@ struct HistoryEntry {
   double duration_seconds = 0.0;
   std::string declared;  // "bitwise" or "statistical"
   WallTime added{};
-  std::optional<WallTime> verified;    // last conclusive verdict
+  std::optional<WallTime> verified;    // last compared: identical, equivalent, drifted
   std::optional<WallTime> judged;      // last verdict of any kind
   std::string last_verdict;            // "identical", ...; empty: never drilled
   std::optional<std::string> retired;  // the reason

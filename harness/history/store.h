@@ -50,8 +50,8 @@ class HistoryStore : public HistoryTallies, public SignedRecords {
   virtual Result<HistoryEntry> Find(const std::string& run_id) = 0;       // not_found
   virtual Result<std::vector<HistoryEntry>> List(bool with_retired) = 0;  // by started, run_id
   virtual Result<std::vector<Manifest>> LoadFamily(const std::string& family) = 0;  // not retired
-  // The `limit` runs that have waited longest for a conclusive verdict (identical, equivalent or
-  // drifted), never verified ones first, then by started, run_id; not retired. Reads an index.
+  // The `limit` runs that have waited longest to be compared (identical, equivalent or drifted),
+  // never verified ones first, then by started, run_id; not retired. Reads an index.
   virtual Result<std::vector<HistoryEntry>> NextToDrill(std::size_t limit) = 0;
   virtual Result<std::vector<HistoryCount>> Summarize() = 0;  // by family, last_verdict
 
@@ -76,8 +76,8 @@ class HistoryStore : public HistoryTallies, public SignedRecords {
 
   // Of all drills, without what was superseded; in the order of their sequence. Errors: not_found.
   virtual Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) = 0;
-  // The first verdict with a higher sequence that says it was not shown to reproduce: none of
-  // identical, equivalent and infra. Reads an index.
+  // The first verdict with a higher sequence that says it does not reproduce: drifted or failed.
+  // What is open says nothing of a run. Reads an index.
   virtual Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
                                                              std::int64_t sequence) = 0;
   // Errors: not_found; integrity where it was changed.
@@ -124,7 +124,8 @@ class HistoryStore : public HistoryTallies, public SignedRecords {
   // The last one; empty: never asked. Errors: not_found.
   virtual Result<std::optional<RebuildRecord>> LastRebuild(const std::string& run_id) = 0;
 
-  // Runs whose last verdict is drifted or failed, those judged last first; not retired.
+  // Runs of which a verdict is drifted or failed and no later one is good, those judged last first;
+  // not retired. `last_verdict` is the last such verdict, whatever open ones came after it.
   virtual Result<std::vector<HistoryEntry>> LastBad(std::size_t limit) = 0;
 
   // Takes those of these runs, in this order and `most` at most, that no other drill holds, until

@@ -31,8 +31,9 @@ std::string NumberOfVerdict() {
 }
 
 // Of every run the number of the verdict entered last in each window, with how many of its verdicts
-// are conclusive, and whether some are good and some bad. A verdict's place and its number are one
-// number, so that the greatest is the last one, and no run's verdicts need be sorted.
+// are conclusive, whether some are good and some bad, and when it last drifted. A verdict's place
+// and its number are one number, so that the greatest is the last one, and no run's verdicts need
+// be sorted.
 std::string SelectWindows(std::size_t windows) {
   constexpr char kGood[] = "CASE WHEN v.verdict IN ('identical', 'equivalent') THEN 1 ELSE 0 END";
   constexpr char kBad[] = "CASE WHEN v.verdict IN ('drifted', 'failed') THEN 1 ELSE 0 END";
@@ -51,8 +52,11 @@ std::string SelectWindows(std::size_t windows) {
       "SUM(CASE WHEN w.good + w.bad > 1 THEN 1 ELSE 0 END), "
       "SUM(CASE WHEN w.good > 0 AND w.bad > 0 THEN 1 ELSE 0 END), "
       "SUM(CASE WHEN EXISTS (SELECT 1 FROM attestations a WHERE a.drill_id = l.drill_id AND "
-      "a.run_id = w.run_id) THEN 1 ELSE 0 END), {0} FROM "
-      "(SELECT v.run_id AS run_id, {1}, SUM({2}) AS good, SUM({3}) AS bad FROM verdicts v JOIN "
+      "a.run_id = w.run_id) THEN 1 ELSE 0 END), "
+      "SUM(CASE WHEN w.drifted_at > COALESCE(w.good_at, -1) THEN 1 ELSE 0 END), {0} FROM "
+      "(SELECT v.run_id AS run_id, {1}, SUM({2}) AS good, SUM({3}) AS bad, "
+      "MAX(CASE WHEN {2} = 1 THEN d.sequence END) AS good_at, "
+      "MAX(CASE WHEN v.verdict = 'drifted' THEN d.sequence END) AS drifted_at FROM verdicts v JOIN "
       "drills d ON d.drill_id = v.drill_id WHERE {4} GROUP BY v.run_id) w JOIN drills l ON "
       "l.sequence = w.sequence JOIN runs r ON r.run_id = w.run_id JOIN standing s ON s.run_id = "
       "w.run_id WHERE s.retired = 0 GROUP BY r.family, "
@@ -152,6 +156,7 @@ class WindowTallies {
       tally.checked_twice += row.checked_twice;
       tally.flipped += row.flipped;
       tally.attested += row.attested;
+      tally.drifted += row.drifted;
     }
   }
   std::vector<std::vector<VerdictTally>> Take() && {
@@ -192,7 +197,7 @@ Result<std::vector<std::vector<VerdictTally>>> SqlHistory::TallyWindows(
     std::ranges::transform(since, std::back_inserter(since_ms), ToMs);
     const long long until_ms = ToMs(until);
     VerdictTally row;
-    long long runs = 0, twice = 0, flipped = 0, attested = 0;
+    long long runs = 0, twice = 0, flipped = 0, attested = 0, drifted = 0;
     std::vector<int> last(since.size());
     soci::statement query(sql());
     query.exchange(soci::use(since_ms.front(), "since"));
@@ -206,6 +211,7 @@ Result<std::vector<std::vector<VerdictTally>>> SqlHistory::TallyWindows(
     query.exchange(soci::into(twice));
     query.exchange(soci::into(flipped));
     query.exchange(soci::into(attested));
+    query.exchange(soci::into(drifted));
     for (int& one : last) query.exchange(soci::into(one));
     query.alloc();
     query.prepare(SelectWindows(since.size()));
@@ -217,6 +223,7 @@ Result<std::vector<std::vector<VerdictTally>>> SqlHistory::TallyWindows(
       row.checked_twice = twice;
       row.flipped = flipped;
       row.attested = attested;
+      row.drifted = drifted;
       tallies.Add(row, last);
     }
     return std::move(tallies).Take();

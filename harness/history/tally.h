@@ -24,6 +24,7 @@ struct VerdictTally {
   std::int64_t checked_twice = 0;  // of these: with two conclusive verdicts or more
   std::int64_t flipped = 0;        // of these: some of which are good, and some bad
   std::int64_t attested = 0;       // of the runs: this verdict was signed
+  std::int64_t drifted = 0;        // of the runs: it drifted, and no good verdict came after that
 };
 
 // Runs that were judged twice or more with nothing changed: conclusive verdicts of drills whose
@@ -34,11 +35,12 @@ struct FlakeTally {
   std::int64_t flaked = 0;  // of these: some of which are good, and some bad
 };
 
-// How long the runs of a family have waited; retired ones are left out.
+// How long the runs of a family have waited to be compared; retired ones are left out. A rerun that
+// failed compares nothing, although its verdict is conclusive.
 struct WaitingTally {
   std::string family;
   std::int64_t runs = 0;
-  std::int64_t never = 0;    // without a conclusive verdict
+  std::int64_t never = 0;    // never compared: identical, equivalent or drifted
   std::int64_t waiting = 0;  // verified before the limit; never, and added before it
   WallTime oldest{};         // verified, or, where never, added: the earliest of all
 };
@@ -104,8 +106,8 @@ class HistoryTallies {
   // there now. Each reads what it counts once.
   virtual Result<std::vector<VerdictTally>> TallyVerdicts(WallTime since, WallTime until) = 0;
   // Of several windows [since, until) at once, the first of which begins first: the verdicts are
-  // read once for all of them. `checked_twice`, `flipped` and `attested` are counted in the first
-  // one alone.
+  // read once for all of them. `checked_twice`, `flipped`, `attested` and `drifted` are counted in
+  // the first one alone.
   virtual Result<std::vector<std::vector<VerdictTally>>> TallyWindows(
       const std::vector<WallTime>& since, WallTime until) = 0;
   virtual Result<std::vector<FlakeTally>> TallyFlakes(WallTime since, WallTime until) = 0;

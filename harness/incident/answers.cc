@@ -76,14 +76,22 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
     if (RunIsGood(in)) {
       answer.facts.push_back(
           {fmt::format("nothing went bad that the history knows of: {} is good", in.run.run_id),
-           VerdictSource(verdicts.back())});
+           VerdictSource(verdicts.at(*Summarize(in.run_history).last_good))});
+    }
+    const HistoryVerdict& telling = *TellingVerdict(in);
+    answer.facts.push_back(
+        {fmt::format("{} was rerun and is {}, decided {}", in.run.run_id,
+                     VerdictLabel(telling.verdict), FormatMinute(telling.decided)),
+         VerdictSource(telling)});
+    for (std::size_t i = 0; i < std::min(telling.reasons.size(), kMostToldReasons); ++i) {
+      answer.facts.push_back({telling.reasons[i], VerdictSource(telling)});
     }
     const HistoryVerdict& last = verdicts.back();
-    answer.facts.push_back({fmt::format("{} was rerun and is {}, decided {}", in.run.run_id,
-                                        VerdictLabel(last.verdict), FormatMinute(last.decided)),
-                            VerdictSource(last)});
-    for (std::size_t i = 0; i < std::min(last.reasons.size(), kMostToldReasons); ++i) {
-      answer.facts.push_back({last.reasons[i], VerdictSource(last)});
+    if (&last != &telling) {
+      answer.facts.push_back(
+          {fmt::format("no drill could tell since: the last one called it {} on {}",
+                       VerdictLabel(last.verdict), FormatMinute(last.decided)),
+           VerdictSource(last)});
     }
   }
   if (in.comparison) {

@@ -43,6 +43,7 @@ struct IncidentFacts {
   std::optional<RunHistory> good_history;
   HeldFiles files;                       // of the good run
   std::vector<PassedRun> passed;         // newer good runs whose files are damaged; newest first
+  bool older_tampered = false;           // of no good run are they whole, and some were changed
   std::optional<Comparison> comparison;  // the good run with the run
   std::optional<Report> rollback;
   std::string not_rerun;  // why the rollback drill could not be begun; empty: it could

@@ -19,6 +19,7 @@
 #include "harness/incident/answers.h"
 #include "harness/incident/incident_bundle.h"
 #include "harness/incident/incident_settings.h"
+#include "harness/incident/next_step.h"
 #include "harness/incident/runbook.h"
 #include "harness/policy/policy.h"
 
@@ -90,11 +91,7 @@ class Incident {
 
   Status TakeUp() {
     ASSIGN_OR_RETURN(const IncidentSettings settings, LoadIncidentSettings(work_.settings));
-    if (!options_.run.empty() && options_.run != settings.run) {
-      return InvalidInput(fmt::format("the incident there is one of {}", settings.run),
-                          "rharness incident --resume");
-    }
-    options_.run = settings.run;
+    RETURN_IF_ERROR(TakeSettings(settings, &options_, &facts_.given));
     begun_ = settings;
     return {};
   }
@@ -110,11 +107,22 @@ class Incident {
         ToJson(IncidentSettings{.run = options_.run,
                                 .good = facts_.good ? facts_.good->run_id : std::string(),
                                 .passed = facts_.passed,
-                                .named = facts_.named}));
+                                .named = facts_.named,
+                                .damage = facts_.files.damage,
+                                .tampered = facts_.files.tampered,
+                                .older_tampered = facts_.older_tampered,
+                                .history = options_.drill.history,
+                                .places = options_.drill.places,
+                                .artifacts = options_.files.artifacts,
+                                .signatures = options_.files.signatures,
+                                .trust = options_.files.trust,
+                                .policy = options_.policy,
+                                .rerun = options_.rerun}));
   }
 
   // Everything that the history and the files say.
   Status Find() {
+    RETURN_IF_ERROR(CheckHeldInputs(options_.files));
     ASSIGN_OR_RETURN(store_, HistoryStore::OpenExisting(options_.drill.history));
     ASSIGN_OR_RETURN(const HistoryEntry entry, store_->Find(options_.run));
     ASSIGN_OR_RETURN(facts_.run, store_->Get(options_.run));
@@ -130,6 +138,7 @@ class Incident {
     if (begun_) {
       facts_.found.chosen.reset();
       facts_.passed = begun_->passed;
+      facts_.older_tampered = begun_->older_tampered;
       if (!begun_->good.empty()) RETURN_IF_ERROR(TakeAgain(begun_->good, &facts_.found));
       for (const PassedRun& one : facts_.passed) {
         for (FamilyMember& member : facts_.found.members) {
@@ -139,11 +148,19 @@ class Incident {
     }
     if (!facts_.found.chosen) return {};
     RETURN_IF_ERROR(begun_ || !options_.good.empty() ? HoldChosen() : HoldUntilWhole());
+    if (begun_) KeepTampering();
     const std::string& good = facts_.good->run_id;
     ASSIGN_OR_RETURN(facts_.good_history, LoadRunHistory(good, store_.get()));
     facts_.good_history->history = options_.drill.history;
     SeeWhetherToRerun();
     return {};
+  }
+
+  // Files that were put back meanwhile had been tampered with all the same.
+  void KeepTampering() {
+    if (!begun_->tampered || facts_.files.tampered) return;
+    facts_.files.tampered = true;
+    facts_.files.damage = begun_->damage + " (so it was when the incident began)";
   }
 
   // A wrong folder would make a good run look as if it could not be rerun, and the history keeps
@@ -152,11 +169,11 @@ class Incident {
     std::error_code error;
     const bool begun = options_.resume && fs::exists(work_.drill / "journal.jsonl", error);
     const bool found = somewhere_;
-    if (found || !options_.rerun || !facts_.given.root.empty() || begun) return;
+    if (found || !options_.rerun || begun) return;
     const std::string root = TerminalSafe(options_.drill.places.root.string());
     facts_.nowhere = fmt::format(
-        "no checkpoint file of {} was found (looked for at {}), and no --root was given: --root "
-        "says where recorded paths begin (now {}), --artifacts where its files lie",
+        "no checkpoint file of {} was found (looked for at {}): --root says where recorded paths "
+        "begin (now {}), --artifacts where its files lie",
         facts_.named ? "it" : "the good runs that were looked at", facts_.files.looked, root);
   }
 
@@ -181,9 +198,16 @@ class Incident {
       RETURN_IF_ERROR(HoldChosen());
     }
     if (facts_.files.damage.empty() || facts_.passed.empty()) return {};
-    notes_.push_back(
+    std::string note =
         fmt::format("of none of the {} good runs that were looked at the files are whole",
-                    facts_.passed.size() + 1));
+                    facts_.passed.size() + 1);
+    facts_.passed.push_back({facts_.good->run_id, facts_.files.damage, facts_.files.tampered});
+    for (const PassedRun& one : facts_.passed) {
+      if (!one.tampered || one.run_id == newest->run_id) continue;
+      facts_.older_tampered = true;
+      note += fmt::format("; {}: {}", one.run_id, one.damage);
+    }
+    notes_.push_back(std::move(note));
     facts_.found = found;
     facts_.good = newest;
     facts_.files = files;
@@ -321,8 +345,10 @@ class Incident {
       report->pages.push_back({code, RunbookTitle(*page), met_in});
     };
     // Reasons are kept as "CODE: sentence".
-    for (const std::string& reason : report->run.reasons) {
-      add(reason.substr(0, reason.find(':')), "the last verdict of " + report->run.run_id);
+    if (const HistoryVerdict* telling = TellingVerdict(facts_); telling != nullptr) {
+      for (const std::string& reason : telling->reasons) {
+        add(reason.substr(0, reason.find(':')), "a verdict of " + report->run.run_id);
+      }
     }
     if (facts_.rollback) {
       for (const ReportRun& run : facts_.rollback->runs) {
@@ -344,28 +370,6 @@ class Incident {
   bool somewhere_ = false;  // a run that was held has a file, or its record names no place
   std::optional<IncidentSettings> begun_;  // by an incident that goes on
 };
-
-Result<IncidentOptions> WithIncidentPaths(IncidentOptions options) {
-  options.drill.out = options.out;
-  options.drill.resume = false;
-  ASSIGN_OR_RETURN(options.drill, WithAbsolutePaths(std::move(options.drill)));
-  options.out = options.drill.out.lexically_normal();
-  if (!options.out.has_filename()) options.out = options.out.parent_path();
-  options.files.places = options.drill.places;
-  return options;
-}
-
-// The folder that commands begin in by themselves is none that was given.
-IncidentGiven GivenOf(const IncidentOptions& given, const IncidentOptions& resolved) {
-  const bool url = given.drill.history.find("://") != std::string::npos;
-  std::string out = given.out.string();
-  while (out.size() > 1 && out.ends_with('/')) out.pop_back();
-  const std::string root = given.drill.places.root.string();
-  return {.history = url ? resolved.drill.history : given.drill.history,
-          .root = root == "." ? std::string() : root,
-          .policy = given.policy.string(),
-          .out = out};
-}
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Where an incident works, and what is fixed when it begins, so that one that goes on is the same.
 //
-// Role: reads and writes one small file; decides nothing.
+// Role: reads and writes one small file, and refuses what is not as it was.
 #ifndef RHARNESS_HARNESS_INCIDENT_INCIDENT_SETTINGS_H_
 #define RHARNESS_HARNESS_INCIDENT_INCIDENT_SETTINGS_H_
 
@@ -11,6 +11,8 @@
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 #include "harness/incident/answers.h"
+#include "harness/incident/incident.h"
+#include "harness/rerun/places.h"
 
 namespace rharness {
 
@@ -25,11 +27,32 @@ struct IncidentSettings {
   std::string good;  // empty: there is none
   std::vector<PassedRun> passed;
   bool named = false;  // by --good
+  std::string damage;  // of the good run's files, as they were found; HeldFiles::damage
+  bool tampered = false, older_tampered = false;
+  // What it was begun with; paths are absolute, and empty where none was given.
+  std::string history;
+  Places places;
+  std::filesystem::path artifacts, signatures, trust, policy;
+  bool rerun = true;
 };
 
 Json ToJson(const IncidentSettings& settings);  // "rharness.incident_settings/v1"
 // Errors: not_found, io, invalid_input with the path in the document.
 Result<IncidentSettings> LoadIncidentSettings(const std::filesystem::path& path);
+
+// With absolute paths, and nothing of the rollback drill that is not the incident's to say. An
+// incident that goes on has the history that was given, or none.
+Result<IncidentOptions> WithIncidentPaths(IncidentOptions options);
+// As somebody typed it, so that commands can be told with it; `resolved`: by WithIncidentPaths.
+IncidentGiven GivenOf(const IncidentOptions& given, const IncidentOptions& resolved);
+// Errors: not_found and invalid_input for a folder or a trust policy that was named and is not
+// there: they are not asked where no run is good.
+Status CheckHeldInputs(const HeldFilesRequest& files);
+
+// What an incident that goes on was begun with, into `options` and `given`. Errors: invalid_input
+// where something else was given now, or another run.
+Status TakeSettings(const IncidentSettings& settings, IncidentOptions* options,
+                    IncidentGiven* given);
 
 }  // namespace rharness
 

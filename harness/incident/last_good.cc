@@ -27,6 +27,10 @@ std::string WhyNotGood(const FamilyMember& member) {
                            SpacedName(member.entry.last_verdict));
 }
 
+bool IsNewerGood(const FamilyMember& one, WallTime started) {
+  return one.good && !one.bad && !one.entry.retired && one.entry.started >= started;
+}
+
 Result<LastGood> TakeNamed(LastGood found, const HistoryEntry& run, const std::string& named) {
   if (named == run.run_id) return InvalidInput("is the run itself", "--good");
   const auto at = std::ranges::find_if(
@@ -75,9 +79,15 @@ Result<LastGood> ChooseLastGood(const HistoryEntry& run, std::vector<FamilyMembe
 }
 
 std::size_t NewerGood(const LastGood& found, const HistoryEntry& run) {
-  return static_cast<std::size_t>(std::ranges::count_if(found.members, [&](const auto& one) {
-    return one.good && !one.bad && !one.entry.retired && one.entry.started >= run.started;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      found.members, [&](const auto& one) { return IsNewerGood(one, run.started); }));
+}
+
+const FamilyMember* NearestNewerGood(const LastGood& found, WallTime started) {
+  const auto nearest =
+      std::find_if(found.members.rbegin(), found.members.rend(),
+                   [&](const FamilyMember& one) { return IsNewerGood(one, started); });
+  return nearest == found.members.rend() ? nullptr : &*nearest;
 }
 
 bool PassOver(const std::string& why, LastGood* found) {

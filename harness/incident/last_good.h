@@ -38,6 +38,8 @@ Result<LastGood> ChooseLastGood(const HistoryEntry& run, std::vector<FamilyMembe
 
 // How many good runs were not recorded before `run`: --good may take one of them.
 std::size_t NewerGood(const LastGood& found, const HistoryEntry& run);
+// The first of them that was recorded after this time, or then; nullptr: there is none.
+const FamilyMember* NearestNewerGood(const LastGood& found, WallTime started);
 
 // Passes over the chosen run, for this reason, to the next older one that may be it. Where there is
 // none nothing changes, and false is returned.

@@ -80,6 +80,10 @@ std::string NextWithoutGood(const IncidentFacts& in) {
   const auto never = std::ranges::find_if(in.found.members, [](const FamilyMember& one) {
     return one.entry.last_verdict.empty() && !one.entry.retired;
   });
+  if (in.newer_good > 0) {
+    return fmt::format("go back to a run that was recorded later: {} --good {} --out OTHER",
+                       IncidentAgain(in), NearestNewerGood(in.found, in.run.started)->entry.run_id);
+  }
   if (never == in.found.members.end()) return LookForCause(in);
   return fmt::format("drill {}: {}", never->entry.run_id,
                      DrillCommand(in, never->entry.run_id, ""));
@@ -109,6 +113,14 @@ bool RunIsGood(const IncidentFacts& in) {
   return outlook.last_good && !outlook.first_bad;
 }
 
+const HistoryVerdict* TellingVerdict(const IncidentFacts& in) {
+  const std::vector<HistoryVerdict>& verdicts = in.run_history.verdicts;
+  if (verdicts.empty()) return nullptr;
+  if (StandingOf(verdicts.back().verdict) != Standing::kOpen) return &verdicts.back();
+  const RunOutlook outlook = Summarize(in.run_history);
+  return outlook.first_bad ? &verdicts.at(*outlook.first_bad) : &verdicts.back();
+}
+
 bool SeedsAloneDiffer(const IncidentFacts& in) {
   if (!in.good || !in.comparison) return false;
   if (ConfigurationKey(*in.good) != ConfigurationKey(in.run)) return false;
@@ -126,6 +138,10 @@ bool SeedsAloneDiffer(const IncidentFacts& in) {
 }
 
 std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
+  if (in.rollback && in.rollback->interrupted) {
+    return fmt::format("go on with it: rharness incident --resume --history {} --out {}",
+                       ShellWord(in.given.history), ShellWord(in.given.out));
+  }
   if (in.good && in.files.tampered) {
     return "do not go back to these files: find out who changed them; what the rollback rerun "
            "wrote is compared with the record by rharness compare";
@@ -142,8 +158,11 @@ std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {
                        IsolateCommand(in, in.good->run_id, in.given.out + ".work/drill"));
   }
   if (!in.nowhere.empty()) {
-    return "say where the files lie, by --root or --artifacts, into another folder: " +
-           IncidentAgain(in) + (in.given.root.empty() ? " --root DIR" : "") + " --out OTHER";
+    return fmt::format(
+        "say where the files lie, by --root or --artifacts, into another folder: {}{} --out OTHER; "
+        "where they are gone for good, rerun it: {}",
+        IncidentAgain(in), in.given.root.empty() ? " --root DIR" : " --artifacts DIR",
+        DrillCommand(in, in.good->run_id, ""));
   }
   if (rollback.state == "not_run") {
     return fmt::format("prove the way back: {} --out {}", IncidentAgain(in),

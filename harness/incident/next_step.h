@@ -18,6 +18,10 @@ std::string ShellWord(std::string_view text);
 // The last verdict that says something of the run is a good one: it did not go bad.
 bool RunIsGood(const IncidentFacts& facts);
 
+// The verdict that says what is the matter with the run: the last one, or, where that is open, the
+// first bad one that no good one followed. nullptr: no drill has judged it.
+const HistoryVerdict* TellingVerdict(const IncidentFacts& facts);
+
 // The two runs are of one configuration, and nothing but their seeds differs between their records.
 bool SeedsAloneDiffer(const IncidentFacts& facts);
 

@@ -85,11 +85,10 @@ const std::string& PartOf(const RunbookPage& page, std::string_view name) {
 
 // What the runbook says to do of the reasons of a bad verdict.
 void AddAdvice(const IncidentFacts& in, IncidentAnswer* answer) {
-  if (in.run_history.verdicts.empty()) return;
-  const HistoryVerdict& last = in.run_history.verdicts.back();
-  if (StandingOf(last.verdict) != Standing::kBad) return;
+  const HistoryVerdict* telling = TellingVerdict(in);
+  if (telling == nullptr || StandingOf(telling->verdict) != Standing::kBad) return;
   std::set<std::string> advised;
-  for (const std::string& reason : last.reasons) {
+  for (const std::string& reason : telling->reasons) {
     const std::string code = reason.substr(0, reason.find(':'));
     const RunbookPage* page = FindRunbookPage(code);
     if (page == nullptr || advised.size() == kMostAdvised) continue;

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "harness/base/clock.h"
 #include "harness/incident/next_step.h"
@@ -49,9 +52,17 @@ std::string FilesWords(const FileCounts& counts) {
                            ? std::string("checkpoint file was")
                            : fmt::format("{} checkpoint files were", counts.checkpoints));
   }
-  return fmt::format("of its {}, {} as recorded, {} changed and {} not to be had",
+  if (counts.changed == counts.checkpoints) {
+    return counts.checkpoints == 1
+               ? std::string("its checkpoint file is not the recorded one")
+               : fmt::format("none of its {} checkpoint files is the recorded one",
+                             counts.checkpoints);
+  }
+  return fmt::format("of its {}, {} {} as recorded, {} {} changed and {} {} not to be had",
                      Counted(counts.checkpoints, "checkpoint file"), counts.as_recorded,
-                     counts.changed, counts.absent);
+                     counts.as_recorded == 1 ? "is" : "are", counts.changed,
+                     counts.changed == 1 ? "is" : "are", counts.absent,
+                     counts.absent == 1 ? "is" : "are");
 }
 
 std::string RollbackWords(const IncidentFacts& in, const IncidentRollback& rollback) {
@@ -74,16 +85,33 @@ std::string RollbackWords(const IncidentFacts& in, const IncidentRollback& rollb
 }
 
 std::string WhyNone(const IncidentFacts& in) {
-  std::size_t bad = 0, never = 0;
-  for (const FamilyMember& one : in.found.members) {
-    bad += one.bad ? 1 : 0;
-    never += one.entry.last_verdict.empty() ? 1 : 0;
-  }
   if (in.found.members.empty()) return "it has no other run";
-  return fmt::format("of {} {} bad, and {} never drilled",
-                     Counted(in.found.members.size(), "other run"),
-                     bad == 1 ? "1 is" : fmt::format("{} are", bad),
-                     never == 1 ? "1 was" : fmt::format("{} were", never));
+  std::size_t retired = 0, later = 0, bad = 0, never = 0, open = 0;
+  for (const FamilyMember& one : in.found.members) {
+    const bool good = one.good && !one.bad;
+    ++(one.entry.retired                ? retired
+       : good                           ? later
+       : one.bad                        ? bad
+       : one.entry.last_verdict.empty() ? never
+                                        : open);
+  }
+  std::vector<std::string> parts;
+  const auto tell = [&](std::size_t count, const char* is, const char* are, std::string_view what) {
+    if (count > 0) parts.push_back(fmt::format("{} {} {}", count, count == 1 ? is : are, what));
+  };
+  tell(bad, "is", "are", "bad");
+  tell(never, "was", "were", "never drilled");
+  tell(open, "was", "were", "left open by every drill");
+  tell(retired, "is", "are", "retired");
+  if (const FamilyMember* near = NearestNewerGood(in.found, in.run.started); near != nullptr) {
+    tell(later, "is good, but was", "are good, but were",
+         "recorded later: --good " + near->entry.run_id);
+  }
+  std::string text = "of " + Counted(in.found.members.size(), "other run");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    text += (i == 0 ? " " : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  }
+  return text;
 }
 
 }  // namespace
@@ -196,7 +224,8 @@ IncidentAnswer WayBack(const IncidentFacts& in, const IncidentRollback& rollback
 }
 
 int ExitCodeOfIncident(const IncidentFacts& in, const IncidentRollback& rollback) {
-  if (in.files.tampered || std::ranges::any_of(in.passed, &PassedRun::tampered)) return 5;
+  if (in.files.tampered || in.older_tampered) return 5;
+  if (std::ranges::any_of(in.passed, &PassedRun::tampered)) return 5;
   if (!in.good) return 3;
   if (in.planned) return 0;
   if (rollback.state == "proven") return 0;
@@ -209,9 +238,12 @@ namespace {
 // Of a run that is good: that comes first.
 std::string NotBad(const IncidentFacts& in) {
   const RunOutlook outlook = Summarize(in.run_history);
+  const std::vector<HistoryVerdict>& verdicts = in.run_history.verdicts;
+  const bool open = StandingOf(verdicts.back().verdict) == Standing::kOpen;
   return fmt::format(
-      "{} is not bad: its last verdict is {}; nothing went bad that the history knows of",
-      in.run.run_id, VerdictLabel(in.run_history.verdicts.at(*outlook.last_good).verdict));
+      "{} is not bad: its last verdict{} is {}; nothing went bad that the history knows of",
+      in.run.run_id, open ? " that says something" : "",
+      VerdictLabel(verdicts.at(*outlook.last_good).verdict));
 }
 
 std::string GoodOfHeadline(const IncidentFacts& in) {

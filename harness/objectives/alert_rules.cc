@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "harness/base/json.h"
 
@@ -39,16 +40,47 @@ std::string TextOf(const AlertRule& rule, const AlertOptions& options) {
 
 std::string Seconds(double days) { return fmt::format("{:.0f}", days * 86400.0); }
 
-std::vector<AlertRule> RulesOf(const AlertOptions& options) {
-  constexpr std::string_view kViolations = "rharness_slo_determinism_violations";
+// More violations than a day ago, as far as they are known of the week before that; of a family of
+// which nothing was known all are new. Whoever owns or measures it does not matter.
+std::string MoreViolations() {
+  return fmt::format(
+      "{0} > on (history, family) group_left () (max by (history, family) (last_over_time({0}[6d] "
+      "offset 1d)) or 0 * max by (history, family) ({0}))",
+      "rharness_slo_determinism_violations");
+}
+
+// A series that went away with its host is old, too: of a month its last value.
+std::string OlderThan(std::string_view timestamp, double days) {
+  return fmt::format("time() - max by (history) (last_over_time({}[30d])) > {}", timestamp,
+                     Seconds(days));
+}
+
+std::string NeverCame(std::string_view series) {
+  return fmt::format("absent_over_time({}[30d])", series);
+}
+
+std::vector<AlertRule> WatchOfTheWatch(const AlertOptions& options) {
+  constexpr std::string_view kMeasured = "rharness_slo_timestamp_seconds";
+  constexpr std::string_view kSucceeded = "rharness_last_success_timestamp_seconds";
   return {
+      {"RharnessObjectivesNotMeasured", OlderThan(kMeasured, options.measured_days), "ticket", "",
+       "objectives of {{ $labels.history }} are not measured any more"},
+      {"RharnessObjectivesAbsent", NeverCame(kMeasured), "ticket",
+       Seconds(options.measured_days) + "s", "no history's objectives are measured"},
+      {"RharnessNoDrillSucceeded", OlderThan(kSucceeded, options.succeeded_days), "ticket", "1h",
+       "no drill of {{ $labels.history }} reproduced all its runs for a long time"},
+      {"RharnessDrillsAbsent", NeverCame(kSucceeded), "ticket",
+       Seconds(options.succeeded_days) + "s", "no series of any drill (metrics.prom) arrive here"},
+  };
+}
+
+std::vector<AlertRule> RulesOf(const AlertOptions& options) {
+  std::vector<AlertRule> rules = {
       {"RharnessBudgetBurning", "rharness_slo_alarm == 1", "", "",
        "{{ $labels.family }} spends its error budget too fast ({{ $labels.alarm }})"},
       {"RharnessObjectiveMissed", "rharness_slo_check{state=\"missed\"} == 1", "ticket", "",
        "{{ $labels.family }} misses its objective: {{ $labels.check }}"},
-      // Of those of yesterday; of a family that had none then, all are new.
-      {"RharnessDeterminismViolation", fmt::format("{0} > ({0} offset 1d or 0 * {0})", kViolations),
-       "ticket", "",
+      {"RharnessDeterminismViolation", MoreViolations(), "ticket", "",
        "runs of {{ $labels.family }} that are declared bitwise drifted: {{ $value }} in its "
        "period"},
       {"RharnessRunBroken", "rharness_slo_run_broken == 1", "ticket", "",
@@ -57,14 +89,9 @@ std::vector<AlertRule> RulesOf(const AlertOptions& options) {
       {"RharnessObjectiveUnknown", "rharness_slo_check{state=\"unknown\"} == 1", "ticket",
        Seconds(options.unknown_days) + "s",
        "nothing is known of {{ $labels.family }}: {{ $labels.check }}; drill its runs"},
-      {"RharnessObjectivesNotMeasured",
-       fmt::format("time() - rharness_slo_timestamp_seconds > {}", Seconds(options.measured_days)),
-       "ticket", "", "objectives of {{ $labels.history }} are not measured any more"},
-      {"RharnessNoDrillSucceeded",
-       fmt::format("time() - rharness_last_success_timestamp_seconds > {}",
-                   Seconds(options.succeeded_days)),
-       "ticket", "1h", "no drill of {{ $labels.history }} reproduced all its runs for a long time"},
   };
+  for (AlertRule& rule : WatchOfTheWatch(options)) rules.push_back(std::move(rule));
+  return rules;
 }
 
 // Names of receivers are the policy's; two owners that differ in case alone are two.

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "reports/objectives_words.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -25,29 +26,34 @@ BudgetAlarm AlarmOf(std::string name, const BurnAlarm& alarm, double period_days
           .fires = decision.fires};
 }
 
+// Three digits, or all of a larger number.
+std::string Short(double value) {
+  return value >= 100.0 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
 std::string Percent(double share) { return fmt::format("{:.4g} %", 100.0 * share); }
 
 std::string BudgetSentence(const FamilyObjectives& family, double asked) {
   const std::int64_t conclusive = family.good + family.bad;
   const double allowed = (1.0 - asked) * static_cast<double>(conclusive);
   return fmt::format(
-      "{} of {} reproduced in {:.4g} days ({}), {} is asked for: {} did not; the budget is {:.3g}",
+      "{} of {} reproduced in {:g} days ({}), {} is asked for: {} did not; the budget is {}",
       family.good, Counted(static_cast<std::uint64_t>(conclusive), "run"), family.period_days,
-      Percent(*family.rate), Percent(asked), family.bad, allowed);
+      Percent(*family.rate), Percent(asked), family.bad, Short(allowed));
 }
 
 ObjectiveCheck CheckReproducible(double asked, const FamilyObjectives& family) {
   ObjectiveCheck check{.name = "reproducible", .limit = asked, .value = family.rate};
   if (!family.rate) {
-    check.words = fmt::format("no run got a conclusive verdict in {:.4g} days", family.period_days);
+    check.words = fmt::format("no run got a conclusive verdict in {:g} days", family.period_days);
     return check;
   }
   check.words = BudgetSentence(family, asked);
   for (const BudgetAlarm& alarm : family.alarms) {
     if (!alarm.fires) continue;
     check.state = ObjectiveState::kBurning;
-    check.words += fmt::format("; over {:.3g} h the budget burns {:.3g} times as fast as it lasts",
-                               alarm.long_hours, alarm.long_burn);
+    check.words += fmt::format("; over {} h the budget burns {} times as fast as it lasts",
+                               Short(alarm.long_hours), Short(alarm.long_burn));
     return check;
   }
   check.state = *family.budget_left < 0.0 ? ObjectiveState::kMissed : ObjectiveState::kMet;
@@ -73,11 +79,11 @@ ObjectiveCheck CheckStale(double days, const FamilyObjectives& family) {
   check.state = family.waiting > 0 ? ObjectiveState::kMissed : ObjectiveState::kMet;
   check.words =
       family.waiting == 0
-          ? fmt::format("no run has waited longer than {:.4g} days for a conclusive verdict", days)
-          : fmt::format(
-                "{} of {} runs have waited longer than {:.4g} days for a conclusive "
-                "verdict, one of them {:.3g}",
-                family.waiting, family.runs, days, family.oldest_days);
+          ? fmt::format("no run has waited longer than {:g} days to be compared", days)
+          : fmt::format("{} of {} {} waited longer than {:g} days to be compared, {}{}",
+                        family.waiting, Counted(static_cast<std::uint64_t>(family.runs), "run"),
+                        family.waiting == 1 ? "has" : "have", days,
+                        family.waiting == 1 ? "" : "one of them ", DaysWords(family.oldest_days));
   return check;
 }
 
@@ -121,13 +127,13 @@ Status CheckFamily(const Objective& objective, const AlarmWindows& windows,
     family->checks.push_back(
         CheckShare("inconclusive", *objective.inconclusive, family->open,
                    family->good + family->bad + family->open, "judged runs were left open",
-                   fmt::format("no run was judged in {:.4g} days", objective.period_days)));
+                   fmt::format("no run was judged in {:g} days", objective.period_days)));
   }
   if (objective.flaky) {
     family->checks.push_back(
         CheckShare("flaky", *objective.flaky, family->flipped, family->checked_twice,
                    "runs that were judged twice or more did and did not reproduce",
-                   fmt::format("no run was judged twice in {:.4g} days", objective.period_days)));
+                   fmt::format("no run was judged twice in {:g} days", objective.period_days)));
   }
   if (objective.stale_days) family->checks.push_back(CheckStale(*objective.stale_days, *family));
   return {};

@@ -151,7 +151,7 @@ void FillVerdicts(const Period& period, FamilyObjectives* family) {
       family->flipped += one.flipped;
       attested += one.attested;
       if (one.verdict == "identical") family->identical += one.runs;
-      if (one.verdict == "drifted" && one.declared == "bitwise") family->violations += one.runs;
+      if (one.declared == "bitwise") family->violations += one.drifted;
     }
   }
   family->attested = ShareOf(attested, family->good + family->bad + family->open);
@@ -314,22 +314,33 @@ void Conclude(ObjectivesReport* report) {
   if (burning + missed > 0) {
     const ObjectiveState worst = burning > 0 ? ObjectiveState::kBurning : ObjectiveState::kMissed;
     report->exit_code = 1;
-    report->headline = fmt::format(
-        "{} of {} families with objectives miss them{}: {}.", burning + missed, asked,
-        burning > 0 ? fmt::format(", {} burn their budget now", burning) : std::string(),
-        NamesOf(report->families, worst));
+    const std::string misses =
+        asked == 1 ? std::string("The one family with objectives misses them")
+                   : fmt::format("{} of {} families with objectives {} them", burning + missed,
+                                 asked, burning + missed == 1 ? "misses" : "miss");
+    const std::string burn = asked == 1 ? std::string(" and burns its budget now")
+                                        : fmt::format(", {} {} budget now", burning,
+                                                      burning == 1 ? "burns its" : "burn their");
+    report->headline = fmt::format("{}{}: {}.", misses, burning > 0 ? burn : std::string(),
+                                   NamesOf(report->families, worst));
     report->next = "rharness history show FAMILY: since when, and what changed";
     return;
   }
   report->exit_code = unknown > 0 ? 3 : 0;
+  if (unknown == 0) {
+    report->headline = asked == 1
+                           ? std::string("The one family with objectives keeps them.")
+                           : fmt::format("All {} families with objectives keep them.", asked);
+    return;
+  }
+  const std::string names = NamesOf(report->families, ObjectiveState::kUnknown);
   report->headline =
-      unknown > 0 ? fmt::format(
-                        "Of {} of {} families it is not known whether they keep their "
-                        "objectives: {}.",
-                        unknown, asked, NamesOf(report->families, ObjectiveState::kUnknown))
-                  : (asked == 1 ? std::string("The one family with objectives keeps them.")
-                                : fmt::format("All {} families with objectives keep them.", asked));
-  if (unknown > 0) report->next = "drill them: rharness drill --select \"family = NAME\"";
+      asked == 1
+          ? fmt::format("It is not known whether the one family with objectives keeps them: {}.",
+                        names)
+          : fmt::format("Of {} of {} families with objectives it is not known whether {}: {}.",
+                        unknown, asked, unknown == 1 ? "it keeps them" : "they keep them", names);
+  report->next = "drill them: rharness drill --select \"family = NAME\"";
 }
 
 }  // namespace

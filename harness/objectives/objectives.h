@@ -17,9 +17,10 @@ namespace rharness {
 // Every family with runs that are not retired, also those that have no objective; the worst first,
 // then by name. Filled but for `version`, `history` and `policy`. In a period a run counts once, by
 // what was said of it last; a run that failed, or drifted, is bad; one that is inconclusive or not
-// comparable is open, which no rate hides: the worst case beside it counts it as bad. exit_code: 0
-// all objectives are met, 1 one is missed or its budget burns, 3 else (one is unknown). Errors:
-// those of the history.
+// comparable is open, which no rate hides: the worst case beside it counts it as bad. A run is
+// broken, and a violation, from a bad verdict until a good one comes. exit_code: 0 all objectives
+// are met, 1 one is missed or its budget burns, 3 else (one is unknown). Errors: those of the
+// history.
 Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& policy,
                                            WallTime now);
 

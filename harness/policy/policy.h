@@ -76,7 +76,7 @@ struct Objective {
   double period_days = 28.0;           // over which shares are taken, and a budget lasts
   std::optional<double> inconclusive;  // largest share of runs whose last verdict leaves it open
   std::optional<double> flaky;         // largest share of runs that did and did not reproduce
-  std::optional<double> stale_days;    // no run waits longer for a conclusive verdict
+  std::optional<double> stale_days;    // no run waits longer to be compared
   bool page = false;                   // somebody is called at once; else a ticket
   std::string owner;                   // empty: nobody is named
   std::string where;                   // "policy.yaml:12"

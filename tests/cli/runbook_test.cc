@@ -25,6 +25,15 @@ TEST_F(RunbookProgram, WritesTheRunbookWhereAlertsLinkTo) {
                 .outcome.exit_code,
             0);
   EXPECT_THAT(Read(At("md/tree_changed.md")), HasSubstr("# tree_changed\n"));
+  // One page that is written again leaves the index of all as it is.
+  const std::string index = Read(At("book/index.html"));
+  EXPECT_EQ(Run({kRharness, "runbook", "tree_changed", "--out", "book"}).outcome.exit_code, 0);
+  EXPECT_EQ(Read(At("book/index.html")), index);
+  EXPECT_EQ(Run({kRharness, "runbook", "tree_changed", "--out", "one"}).outcome.exit_code, 0);
+  EXPECT_FALSE(fs::exists(At("one/index.html")));
+  const ProcessResult nowhere = Run({kRharness, "runbook", "tree_changed", "--format", "markdown"});
+  EXPECT_EQ(nowhere.outcome.exit_code, 2) << nowhere.stdout_text;
+  EXPECT_THAT(nowhere.stderr_text, HasSubstr("--format"));
   EXPECT_EQ(Run({kRharness, "runbook", "no_such_code"}).outcome.exit_code, 2);
   const auto schema = ReadJsonFile(RHARNESS_SOURCE_DIR "/reports/runbook.schema.json");
   ASSERT_TRUE(schema.ok()) << schema.error().ToString();
@@ -42,7 +51,7 @@ TEST_F(RunbookProgram, WritesTheRunbookWhereAlertsLinkTo) {
     EXPECT_TRUE(fs::exists(At("book/" + alert + "/index.html"))) << alert;
     ++links;
   }
-  EXPECT_EQ(links, 7);
+  EXPECT_EQ(links, 9);
 }
 
 }  // namespace

@@ -99,13 +99,15 @@ TEST_P(DrillsTest, TellsItOfDrillsOfOlderVersionsByTheirVerdicts) {
 TEST_P(DrillsTest, FindsTheFirstBadVerdictAfterATime) {
   AddDrill("d1", kDay1, {{"a", "drifted"}});
   AddDrill("d2", kDay2, {{"a", "identical"}});
-  AddDrill("d3", kDay3, {{"a", "infra"}});
+  for (const char* open : {"infra", "not_comparable", "inconclusive"}) {
+    AddDrill(std::string("d3-") + open, kDay3, {{"a", open}});
+  }
   AddDrill("d4", kDay4, {{"a", "failed"}});
   const auto verdicts = store_->Verdicts("a").value();
-  ASSERT_EQ(verdicts.size(), 4u);
+  ASSERT_EQ(verdicts.size(), 6u);
   EXPECT_EQ(store_->FirstBadAfter("a", 0)->value().drill_id, "d1");
   EXPECT_EQ(store_->FirstBadAfter("a", verdicts[0].sequence)->value().drill_id, "d4");
-  EXPECT_FALSE(store_->FirstBadAfter("a", verdicts[3].sequence)->has_value());
+  EXPECT_FALSE(store_->FirstBadAfter("a", verdicts[5].sequence)->has_value());
   EXPECT_FALSE(store_->FirstBadAfter("b", 0)->has_value());
 }
 

@@ -281,6 +281,39 @@ TEST_P(TalliesTest, ListTheRunsThatDoNotReproduceThoseJudgedLastFirst) {
   EXPECT_THAT(ids(10), ElementsAre("b failed"));
 }
 
+// An open verdict says nothing of a run: it does not mend one that drifted.
+TEST_P(TalliesTest, ListARunAsBrokenUntilAGoodVerdictComes) {
+  AddDrill("d1", kDay1, {{"a", "drifted"}, {"b", "failed"}, {"c", "identical"}});
+  AddDrill("d2", kDay2, {{"a", "infra"}, {"b", "not_comparable"}, {"c", "inconclusive"}});
+  AddDrill("d3", kDay3, {{"a", "not_comparable"}});
+  const auto told = [&] {
+    std::vector<std::string> found;
+    const auto bad = store_->LastBad(10);
+    EXPECT_TRUE(bad.ok()) << bad.error().ToString();
+    for (const HistoryEntry& one : *bad) found.push_back(one.run_id + " " + one.last_verdict);
+    return found;
+  };
+  const auto drifted = [&](const char* since) {
+    std::int64_t runs = 0;
+    for (const VerdictTally& one : *store_->TallyVerdicts(At(since), At(kDay4))) {
+      runs += one.drifted;
+    }
+    return runs;
+  };
+  EXPECT_THAT(told(), ElementsAre("a drifted", "b failed"));
+  EXPECT_EQ(store_->LastBad(1)->size(), 1U);
+  EXPECT_EQ(drifted(kDay1), 1);
+  EXPECT_EQ(drifted(kDay2), 0) << "it drifted before this window";
+  AddDrill("d4", kDay3, {{"a", "failed"}});
+  EXPECT_EQ(drifted(kDay1), 1);
+  AddDrill("d5", kDay3, {{"a", "equivalent"}});
+  EXPECT_THAT(told(), ElementsAre("b failed"));
+  EXPECT_EQ(drifted(kDay1), 0);
+  // What a resumed drill says later takes the place of what it said.
+  AddDrill("d2", kDay3, {{"b", "identical"}});
+  EXPECT_THAT(told(), ElementsAre());
+}
+
 TEST_P(TalliesTest, CountTheLastAnswersToWhetherRunsCanBeRebuilt) {
   ASSERT_TRUE(store_->AddRebuild({"a", At(kDay1), "had", "[]"}).ok());
   ASSERT_TRUE(store_->AddRebuild({"a", At(kDay2), "gone", "[]"}).ok());

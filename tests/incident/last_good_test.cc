@@ -61,6 +61,8 @@ TEST(LastGood, IsTheNewestThatWasRecordedBeforeAndStillReproduces) {
   EXPECT_THAT(WhyNot(*found, "old"), HasSubstr("an older one"));
   EXPECT_EQ(WhyNot(*found, "newer"), "");
   EXPECT_EQ(NewerGood(*found, Entry("x", 10)), 1U);
+  EXPECT_EQ(NearestNewerGood(*found, Day(10))->entry.run_id, "later");
+  EXPECT_EQ(NearestNewerGood(*found, Day(12)), nullptr);
 }
 
 TEST(LastGood, IsNoneOfRunsThatAreRetiredNeverDrilledOrUndecided) {
@@ -68,13 +70,13 @@ TEST(LastGood, IsNoneOfRunsThatAreRetiredNeverDrilledOrUndecided) {
   retired.entry.retired = "no rights";
   FamilyMember never{Entry("never", 2, ""), {}, {}, {}};
   FamilyMember lost{Entry("lost", 3, "infra"), {}, {}, {}};
-  FamilyMember other{Entry("other", 4, "not_comparable"), {}, Said("other", "not_comparable"), {}};
+  FamilyMember other{Entry("other", 4, "not_comparable"), {}, {}, {}};
   const auto found = ChooseLastGood(Entry("x", 10), {retired, never, lost, other}, "");
   EXPECT_EQ(ChosenOf(found), "none");
   EXPECT_THAT(WhyNot(*found, "retired"), HasSubstr("no rights"));
   EXPECT_THAT(WhyNot(*found, "never"), HasSubstr("no drill has judged it"));
   EXPECT_THAT(WhyNot(*found, "lost"), HasSubstr("infra"));
-  EXPECT_THAT(WhyNot(*found, "other"), HasSubstr("called it not comparable on 1970-02-20 00:00"));
+  EXPECT_THAT(WhyNot(*found, "other"), HasSubstr("the last verdict is not comparable"));
   EXPECT_EQ(ChosenOf(ChooseLastGood(Entry("x", 10), {}, "")), "none");
 }
 

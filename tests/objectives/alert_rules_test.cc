@@ -112,13 +112,116 @@ tests:
               runbook_url: https://wiki/RharnessObjectivesNotMeasured
 )yaml";
 
+// Hosts that go away, scrapes that are missed, owners that change.
+constexpr char kGapTest[] = R"yaml(
+rule_files: [rules.yaml]
+evaluation_interval: 1h
+tests:
+  - name: the host went away with its series
+    interval: 1h
+    input_series:
+      - series: 'rharness_slo_timestamp_seconds{history="h",instance="one"}'
+        values: '0x10'
+      - series: 'rharness_last_success_timestamp_seconds{history="h",instance="one"}'
+        values: '0x10'
+    alert_rule_test:
+      - {eval_time: 40h, alertname: RharnessObjectivesNotMeasured, exp_alerts: []}
+      - &measured
+        eval_time: 60h
+        alertname: RharnessObjectivesNotMeasured
+        exp_alerts:
+          - exp_labels: {history: h, severity: ticket}
+            exp_annotations: {summary: objectives of h are not measured any more}
+      - {<<: *measured, eval_time: 400h}
+      - {eval_time: 160h, alertname: RharnessNoDrillSucceeded, exp_alerts: []}
+      - &succeeded
+        eval_time: 170h
+        alertname: RharnessNoDrillSucceeded
+        exp_alerts:
+          - exp_labels: {history: h, severity: ticket}
+            exp_annotations: {summary: no drill of h reproduced all its runs for a long time}
+      - {<<: *succeeded, eval_time: 400h}
+      - {eval_time: 400h, alertname: RharnessObjectivesAbsent, exp_alerts: []}
+      - {eval_time: 400h, alertname: RharnessDrillsAbsent, exp_alerts: []}
+  - name: it is measured from another host now
+    interval: 1h
+    input_series:
+      - series: 'rharness_slo_timestamp_seconds{history="h",instance="one"}'
+        values: '0x10'
+      - series: 'rharness_slo_timestamp_seconds{history="h",instance="two"}'
+        values: '_x10 36000+3600x90'
+    alert_rule_test:
+      - {eval_time: 80h, alertname: RharnessObjectivesNotMeasured, exp_alerts: []}
+  - name: nothing ever came
+    interval: 1h
+    input_series:
+      - {series: 'up', values: '1x200'}
+    alert_rule_test:
+      - {eval_time: 40h, alertname: RharnessObjectivesAbsent, exp_alerts: []}
+      - eval_time: 50h
+        alertname: RharnessObjectivesAbsent
+        exp_alerts:
+          - exp_labels: {severity: ticket}
+            exp_annotations: {summary: "no history's objectives are measured"}
+      - {eval_time: 160h, alertname: RharnessDrillsAbsent, exp_alerts: []}
+      - eval_time: 170h
+        alertname: RharnessDrillsAbsent
+        exp_alerts:
+          - exp_labels: {severity: ticket}
+            exp_annotations: {summary: no series of any drill (metrics.prom) arrive here}
+  - name: violations stay, over scrapes that are missed and another owner
+    interval: 1h
+    input_series:
+      - series: 'rharness_slo_determinism_violations{history="h",family="gap",owner="ada"}'
+        values: '1x30 _x4 1x60'
+      - series: 'rharness_slo_determinism_violations{history="h",family="owned",owner="ada"}'
+        values: '3x30'
+      - series: 'rharness_slo_determinism_violations{history="h",family="owned",owner="bob"}'
+        values: '_x30 3x60'
+    alert_rule_test:
+      - {eval_time: 30h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+      - {eval_time: 31h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+      - {eval_time: 40h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+      - {eval_time: 55h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+      - {eval_time: 57h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+      - {eval_time: 80h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+  - name: a new one is told of for a day, after a gap and under another owner, too
+    interval: 1h
+    input_series:
+      - series: 'rharness_slo_determinism_violations{history="h",family="mlp",owner="ada"}'
+        values: '1x30'
+      - series: 'rharness_slo_determinism_violations{history="h",family="mlp",owner="bob"}'
+        values: '_x33 2x60'
+      - series: 'rharness_slo_determinism_violations{history="h",family="cnn",owner="ada"}'
+        values: '_x33 1x60'
+    alert_rule_test:
+      - eval_time: 45h
+        alertname: RharnessDeterminismViolation
+        exp_alerts:
+          - exp_labels: {history: h, family: mlp, owner: bob, severity: ticket}
+            exp_annotations:
+              summary: "runs of mlp that are declared bitwise drifted: 2 in its period"
+          - exp_labels: {history: h, family: cnn, owner: ada, severity: ticket}
+            exp_annotations:
+              summary: "runs of cnn that are declared bitwise drifted: 1 in its period"
+      - {eval_time: 60h, alertname: RharnessDeterminismViolation, exp_alerts: []}
+)yaml";
+
+TEST_F(AlertFiles, FireWhereSeriesGoAwayAndOnlyForViolationsThatAreNew) {
+  if (!Has("promtool")) GTEST_SKIP() << "no promtool here; the package prometheus has it";
+  Write("rules.yaml", AlertRules({}));
+  Write("test.yaml", kGapTest);
+  const auto [tested, told] = Tool({"promtool", "test", "rules", At("test.yaml")});
+  EXPECT_EQ(tested, 0) << told;
+}
+
 TEST_F(AlertFiles, FireWhatTheyMustAsPromtoolSees) {
   if (!Has("promtool")) GTEST_SKIP() << "no promtool here; the package prometheus has it";
   Write("rules.yaml", AlertRules({.runbooks = "https://wiki"}));
   Write("test.yaml", kRuleTest);
   const auto [checked, said] = Tool({"promtool", "check", "rules", At("rules.yaml")});
   EXPECT_EQ(checked, 0) << said;
-  EXPECT_THAT(said, HasSubstr("9 rules found"));
+  EXPECT_THAT(said, HasSubstr("11 rules found"));
   const auto [tested, told] = Tool({"promtool", "test", "rules", At("test.yaml")});
   EXPECT_EQ(tested, 0) << told;
   // The test can fail: an alarm that fires is one.

@@ -166,7 +166,7 @@ TEST_F(Objectives, BurnFastWhereADayAndItsLastHoursDo) {
   EXPECT_EQ(mlp.alarms[0].long_checks, 8);
   EXPECT_FALSE(mlp.alarms[1].page) << "the slow one is a ticket";
   EXPECT_THAT(StatesOf(mlp), ElementsAre("reproducible burning"));
-  EXPECT_THAT(paged.headline, HasSubstr("1 burn their budget now: mlp"));
+  EXPECT_THAT(paged.headline, HasSubstr("misses them and burns its budget now: mlp"));
   // The same bad runs of yesterday are no emergency any more.
   const ObjectivesReport ticket = Measure("{families: '*', reproducible: 0.9, period_days: 1}");
   EXPECT_FALSE(ticket.families.front().alarms[0].fires) << "its hours are 13 minutes long";
@@ -183,6 +183,8 @@ TEST_F(Objectives, AskForFewerOpenFlakyAndStaleRuns) {
   // Eight were judged in 28 days; two of them are open; one was judged twice, and flipped.
   EXPECT_THAT(StatesOf(mlp), ElementsAre("inconclusive missed", "flaky missed", "stale missed"));
   EXPECT_EQ(mlp.checked_twice, 1);
+  EXPECT_EQ(mlp.checks[2].words,
+            "4 of 10 runs have waited longer than 30 days to be compared, one of them 40 d");
   EXPECT_EQ(mlp.waiting, 4) << "two were never judged again, of two it was left open";
   EXPECT_NEAR(mlp.oldest_days, 40.0, 1e-6);
   const FamilyObjectives kinder =
@@ -212,6 +214,44 @@ TEST_F(Objectives, AreNotKnownOfWhatNobodyJudged) {
   EXPECT_THAT(idle.notes.front(), HasSubstr("'cn*'"));
   EXPECT_EQ(Measure("").exit_code, 0);
   EXPECT_THAT(Measure("").headline, HasSubstr("no objective for any of them"));
+}
+
+// Of long times and large budgets, too.
+TEST_F(Objectives, AreToldInPlainNumbers) {
+  AddRuns("mlp", 20);
+  AddDrill("mlp", 1234, Verdicts(20, 0));
+  AddDrill("mlp", 2, Verdicts(0, 1));
+  const ObjectivesReport report =
+      Measure("{families: '*', reproducible: 0.9, stale_days: 1000, period_days: 100}");
+  const FamilyObjectives& mlp = report.families.front();
+  EXPECT_EQ(mlp.checks.back().words,
+            "19 of 20 runs have waited longer than 1000 days to be compared, one of them 1234 d");
+  EXPECT_EQ(report.headline, "The one family with objectives misses them: mlp.");
+  const FamilyObjectives long_one =
+      Measure("{families: '*', reproducible: 0.9, period_days: 2000}").families.front();
+  EXPECT_THAT(long_one.checks.front().words, HasSubstr("reproduced in 2000 days"));
+}
+
+TEST_F(Objectives, CallARunBrokenAndAViolationUntilAGoodVerdictComes) {
+  AddRuns("mlp", 3, "bitwise");
+  AddDrill("mlp", 9, {"drifted", "failed", "identical"});
+  AddDrill("mlp", 8, {"infra", "not_comparable", "not_comparable"});
+  AddDrill("mlp", 7, {"not_comparable", "infra", "inconclusive"});
+  const auto told = [](const ObjectivesReport& report) {
+    std::vector<std::string> broken;
+    for (const BrokenRun& one : report.broken) broken.push_back(one.run_id + " " + one.verdict);
+    return broken;
+  };
+  const ObjectivesReport report = Measure("{families: '*', reproducible: 0.9}");
+  EXPECT_THAT(told(report), ElementsAre("mlp-0 drifted", "mlp-1 failed"));
+  EXPECT_EQ(report.families.front().violations, 1);
+  // The rate goes by what was said last.
+  EXPECT_EQ(report.families.front().bad, 0);
+  EXPECT_EQ(report.families.front().open, 3);
+  AddDrill("mlp", 6, {"identical"});
+  const ObjectivesReport mended = Measure("{families: '*', reproducible: 0.9}");
+  EXPECT_THAT(told(mended), ElementsAre("mlp-1 failed"));
+  EXPECT_EQ(mended.families.front().violations, 0);
 }
 
 TEST_F(Objectives, OfAnEmptyHistoryAreNone) {

@@ -30,11 +30,20 @@ TEST(RunHistory, NamesTheLastGoodDrillAndTheFirstBadOneAfterIt) {
       << outlook.next_step;
 }
 
-TEST(RunHistory, TakesWhatIsNotShownForNoSuccess) {
-  const RunOutlook outlook = Summarize(SampleRunHistory("ie??", true, NothingDiffers()));
-  EXPECT_EQ(outlook.last_good, 1u);
-  EXPECT_EQ(outlook.first_bad, 2u);
-  EXPECT_TRUE(outlook.answer.starts_with("Inconclusive since 2026-11-03")) << outlook.answer;
+TEST(RunHistory, TakesWhatIsOpenForNeitherGoodNorBadAndSaysIt) {
+  const RunOutlook good = Summarize(SampleRunHistory("ie?n", true, NothingDiffers()));
+  EXPECT_EQ(good.last_good, 1u);
+  EXPECT_FALSE(good.first_bad);
+  EXPECT_EQ(good.answer,
+            "It reproduces: equivalent on 2026-11-02 02:00 UTC. 2 drills since could not tell: not "
+            "comparable on 2026-11-04 02:00 UTC.");
+  const RunOutlook bad = Summarize(SampleRunHistory("id?x", true, NothingDiffers()));
+  EXPECT_EQ(bad.last_good, 0u);
+  EXPECT_EQ(bad.first_bad, 1u);
+  EXPECT_EQ(bad.answer,
+            "Drifted since 2026-11-02 02:00 UTC; it last reproduced on 2026-11-01 02:00 UTC. 2 "
+            "drills since could not tell: infra on 2026-11-04 02:00 UTC.");
+  EXPECT_EQ(Summarize(SampleRunHistory("i?i", true, NothingDiffers())).steadiness.changes, 0u);
 }
 
 TEST(RunHistory, SaysWhenItReproducesAgainOrNeverDid) {
@@ -142,8 +151,9 @@ TEST(FamilyHistory, FindsWhatBrokenRunsHaveInCommon) {
   EXPECT_EQ(outlook.never, 1);
   ASSERT_EQ(outlook.causes.size(), 2u);
   EXPECT_EQ(outlook.causes[0].broken, 2);
-  EXPECT_EQ(outlook.answer,
-            "2 of 6 runs are not shown to reproduce; 2 of them did before. 1 is flaky.");
+  EXPECT_EQ(
+      outlook.answer,
+      "2 of 6 runs do not reproduce; 2 of them did before. Of 1 no drill could tell. 1 is flaky.");
   std::vector<std::string> order;
   for (const FamilyRun* run : outlook.order) order.push_back(run->run.run_id);
   EXPECT_EQ(order, (std::vector<std::string>{"broken-1", "broken-2", "flicker", "unlucky", "never",
