@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "harness/serve/pages.h"
@@ -56,7 +57,17 @@ std::vector<std::string> OutcomeWords(const std::vector<RerunRecord>& reruns) {
 
 }  // namespace
 
-Result<std::optional<SiteLayers>> RunLife::LayersOf(const std::string& surroundings) {
+RunLife::Layers RunLife::OrSaid(Layers layers, SiteRun* page) {
+  if (layers.ok()) return layers;
+  const ErrorCode code = layers.error().code;
+  if (code != ErrorCode::kIntegrity && code != ErrorCode::kNotFound) return layers;
+  const std::string note =
+      "Where a drill reran it cannot be shown: " + layers.error().message + ".";
+  if (std::ranges::find(page->notes, note) == page->notes.end()) page->notes.push_back(note);
+  return std::optional<SiteLayers>();
+}
+
+RunLife::Layers RunLife::LayersOf(const std::string& surroundings) {
   const bool too_much = surveyor_.read() >= kPageSurroundings && !surveyor_.HasRead(surroundings);
   if (manifest_ == nullptr || surroundings.empty() || too_much) {
     return std::optional<SiteLayers>();
@@ -70,7 +81,7 @@ Status RunLife::AddDetails(SiteRunVerdict* verdict, SiteRun* page) {
                    browser_.DetailsOf(run_id_, drill_id, kPageDetails));
   verdict->said.outcomes = OutcomeWords(details.reruns);
   if (details.measures) verdict->measured = MeasuredWords(*details.measures);
-  ASSIGN_OR_RETURN(verdict->layers, LayersOf(details.surroundings_sha256));
+  ASSIGN_OR_RETURN(verdict->layers, OrSaid(LayersOf(details.surroundings_sha256), page));
   verdict->signatures = static_cast<int>(details.attestations.size());
   for (const AttestationRecord& one : details.attestations) {
     page->signatures.push_back(
@@ -122,7 +133,7 @@ Status RunLife::AddChanges(SiteRun* page) {
     if (manifest_ != nullptr) {
       ASSIGN_OR_RETURN(const auto before, browser_.SurroundingsOf(run_id_, one.before.drill_id));
       ASSIGN_OR_RETURN(const auto after, browser_.SurroundingsOf(run_id_, one.after.drill_id));
-      ASSIGN_OR_RETURN(one.layers, surveyor_.Compare(*manifest_, before, after));
+      ASSIGN_OR_RETURN(one.layers, OrSaid(surveyor_.Compare(*manifest_, before, after), page));
     }
     page->changes.push_back(std::move(one));
   }

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "harness/base/result.h"
 #include "harness/drill/surveyor.h"
@@ -31,10 +32,14 @@ class RunLife {
   Status AddChanges(SiteRun* page);
 
  private:
+  using Layers = Result<std::optional<SiteLayers>>;
+
   Status AddDetails(SiteRunVerdict* verdict, SiteRun* page);
   // Of a rerun, held to the record; none where that is not kept, or too much of it was read already
   // for one page.
-  Result<std::optional<SiteLayers>> LayersOf(const std::string& surroundings);
+  Layers LayersOf(const std::string& surroundings);
+  // None where what is kept was changed, which is said: the rest of the page is worth showing.
+  static Layers OrSaid(Layers layers, SiteRun* page);
 
   HistoryBrowser& browser_;
   const std::string run_id_;

@@ -73,6 +73,16 @@ TEST_F(RunPage, SaysWhereItIsNotKnownWhatChanged) {
   EXPECT_THAT(page, Not(HasSubstr("held to the record"))) << "nothing was kept";
 }
 
+TEST_F(RunPage, SaysThatWhatIsKeptWasChangedAndShowsTheRest) {
+  Drill("night-1", "identical", "2026-01-05T03:00:00Z", "1.26.4");
+  Drill("night-2", "drifted", "2026-01-06T03:00:00Z", "2.4.6");
+  EXPECT_EQ(RawDatabase(Path()).RunPastTriggers("UPDATE surroundings SET body = '{}'"), "");
+  const std::string page = Page();
+  EXPECT_THAT(page, HasSubstr("Where a drill reran it cannot be shown"));
+  EXPECT_THAT(page, HasSubstr("night-2"));
+  EXPECT_THAT(page, Not(HasSubstr(folder_.path().string())));
+}
+
 TEST_F(RunPage, DrawsEachVerdictInTimeByAShapeOfItsOwn) {
   AddVerdict("night-1", "mlp", "identical", "2026-01-05T03:00:00Z");
   AddVerdict("night-2", "mlp", "drifted", "2026-01-06T03:00:00Z");
