@@ -76,8 +76,7 @@ class HistoryStore : public HistoryTallies, public SignedRecords {
 
   // Of all drills, without what was superseded; in the order of their sequence. Errors: not_found.
   virtual Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) = 0;
-  // The first verdict with a higher sequence that says it does not reproduce: drifted or failed.
-  // What is open says nothing of a run. Reads an index.
+  // The first verdict with a higher sequence that is drifted or failed. Reads an index.
   virtual Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
                                                              std::int64_t sequence) = 0;
   // Errors: not_found; integrity where it was changed.
