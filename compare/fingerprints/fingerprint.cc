@@ -339,14 +339,17 @@ Fingerprint UnreadableFingerprint(std::string_view file, const Error& error) {
   return fingerprint;
 }
 
-Result<Fingerprint> LoadAsEvidence(const std::filesystem::path& path) {
+Result<Fingerprint> LoadAsEvidence(const std::filesystem::path& path, std::string* sha256) {
   const auto unreadable = [&path](const Error& error) -> Result<Fingerprint> {
     const bool understood =
         error.code != ErrorCode::kInvalidInput && error.code != ErrorCode::kUnsupported;
     if (understood) return error;
     return UnreadableFingerprint(path.string(), error);
   };
-  const auto json = ReadJsonFile(path, kMostBytes);
+  const auto text = ReadFile(path, kMostBytes);
+  if (!text.ok()) return unreadable(text.error());
+  if (sha256 != nullptr) *sha256 = Sha256HexOf(*text);
+  const auto json = ParseJson(*text, path.string());
   if (!json.ok()) return unreadable(json.error());
   RETURN_IF_ERROR(CheckDocument(*json, path.string()));
   auto fingerprint = ParseFingerprint(*json, path.string());

@@ -94,8 +94,10 @@ Result<Fingerprint> LoadFingerprint(const std::filesystem::path& path);
 // suite's, so that a gate closes on it for want of evidence.
 Fingerprint UnreadableFingerprint(std::string_view file, const Error& error);
 // As LoadFingerprint, but what cannot be understood as a fingerprint is an unreadable one. Another
-// document of rharness, such as a manifest, was named by mistake: invalid_input.
-Result<Fingerprint> LoadAsEvidence(const std::filesystem::path& path);
+// document of rharness, such as a manifest, was named by mistake: invalid_input. `sha256`, where it
+// is asked for, becomes that of what was read.
+Result<Fingerprint> LoadAsEvidence(const std::filesystem::path& path,
+                                   std::string* sha256 = nullptr);
 
 // The layer that a fact of the stack belongs to, by the words of its key.
 Layer LayerOfStack(std::string_view key);

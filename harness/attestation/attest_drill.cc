@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 
 #include "harness/attestation/envelope.h"
+#include "harness/attestation/held_report.h"
 #include "harness/attestation/verdict_statement.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/folder_lock.h"
 #include "harness/base/held_folder.h"
 #include "harness/drill/journal.h"
 #include "harness/history/store.h"
@@ -29,6 +30,7 @@ constexpr std::uint64_t kMostReportBytes = std::uint64_t{256} << 20;
 
 struct DrillKept {
   HeldFolder folder;
+  Json json;  // of report.json
   Report report;
   std::string report_sha256;
   JournalContent journal;
@@ -43,11 +45,12 @@ Result<DrillKept> OpenDrill(const fs::path& path) {
                  text.error().message + "; expected a drill's folder (--model signs a checkpoint)",
                  where};
   }
-  ASSIGN_OR_RETURN(const Json json, ParseJson(*text, where));
+  ASSIGN_OR_RETURN(Json json, ParseJson(*text, where));
   ASSIGN_OR_RETURN(Report report, ParseReport(json, where));
   if (report.runs.empty()) return InvalidInput("a drill without runs; nothing to sign", where);
   ASSIGN_OR_RETURN(JournalContent journal, ReadJournal(path / "journal.jsonl"));
-  return DrillKept{std::move(folder), std::move(report), Sha256HexOf(*text), std::move(journal)};
+  return DrillKept{std::move(folder), std::move(json), std::move(report), Sha256HexOf(*text),
+                   std::move(journal)};
 }
 
 // A rerun, and its evidence as it was journalled.
@@ -83,31 +86,6 @@ Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_i
   }
   taken.artifacts = CheckpointSubjects(evidence.artifacts);
   return taken;
-}
-
-// The history has of this drill the verdict that the report says. A drill that was resumed may be
-// there as ID.2, of which the store gives the last alone.
-// Returns the ID that the drill has there.
-Result<std::string> CheckAgainstHistory(const Report& report, const ReportRun& run,
-                                        HistoryStore* store) {
-  ASSIGN_OR_RETURN(const auto verdicts, store->Verdicts(run.run_id));
-  const auto ours = std::ranges::find_if(verdicts, [&](const VerdictRecord& one) {
-    return one.drill_id == report.drill_id || one.drill_id.starts_with(report.drill_id + ".");
-  });
-  const std::string what = fmt::format("run {} of drill {}", run.run_id, SafeText(report.drill_id));
-  if (ours == verdicts.end()) {
-    return NotFound(fmt::format("the history has no verdict on {}; expected the history that the "
-                                "drill wrote to (--history)",
-                                what),
-                    SafeText(report.history));
-  }
-  if (ours->verdict == VerdictName(run.verdict) && ours->decided == report.ended) {
-    return ours->drill_id;
-  }
-  return IntegrityError(fmt::format("the report says {} of {}, decided {}; the history has {}, {}",
-                                    VerdictName(run.verdict), what, FormatTime(report.ended),
-                                    SafeText(ours->verdict, 40), FormatTime(ours->decided)),
-                        "report.json");
 }
 
 Result<AttestedVerdict> TakeVerdict(const DrillKept& drill, const ReportRun& run,
@@ -173,6 +151,27 @@ Result<SignedFile> SignVerdict(const AttestedVerdict& verdict, const fs::path& o
   return signed_file;
 }
 
+// Under a lock, since of two who sign at once each keeps what the other one wrote.
+Result<std::vector<SignedFile>> SignAll(const std::vector<AttestedVerdict>& verdicts,
+                                        const fs::path& out, Signer* signer) {
+  std::error_code error;
+  const bool made = !fs::exists(out, error);
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Await(out));
+  std::vector<SignedFile> files;
+  for (const AttestedVerdict& verdict : verdicts) {
+    auto file = SignVerdict(verdict, out, signer);
+    if (!file.ok()) {
+      if (made) fs::remove(out, error);  // where it is empty
+      return file.error();
+    }
+    files.push_back(std::move(*file));
+  }
+  for (const SignedFile& one : files) {
+    if (!one.text.empty()) RETURN_IF_ERROR(WriteFileAtomic(one.file.path, one.text));
+  }
+  return files;
+}
+
 }  // namespace
 
 std::string AttestationName(std::string_view run_id) {
@@ -183,25 +182,21 @@ Result<std::vector<AttestedFile>> AttestDrill(const AttestRequest& request, Sign
   ASSIGN_OR_RETURN(const DrillKept drill, OpenDrill(request.drill));
   const std::string& url = request.history.empty() ? drill.report.history : request.history;
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));
-  const fs::path out = request.out.empty() ? request.drill / "attestations" : request.out;
-  std::vector<SignedFile> signed_files;
-  std::set<std::string> seen;
+  ASSIGN_OR_RETURN(const std::string drill_id,
+                   HoldReport(drill.report, drill.json, drill.journal, store.get(),
+                              (request.drill / "report.json").string()));
+  std::vector<AttestedVerdict> verdicts;
   for (const ReportRun& run : drill.report.runs) {
-    if (!seen.insert(run.run_id).second) {
-      return IntegrityError(fmt::format("run {} is there twice", SafeText(run.run_id)),
-                            (request.drill / "report.json").string());
-    }
-    ASSIGN_OR_RETURN(const AttestedVerdict verdict, TakeVerdict(drill, run, store.get()));
-    ASSIGN_OR_RETURN(std::string drill_id, CheckAgainstHistory(drill.report, run, store.get()));
-    ASSIGN_OR_RETURN(signed_files.emplace_back(), SignVerdict(verdict, out, signer));
-    signed_files.back().record.drill_id = std::move(drill_id);
+    ASSIGN_OR_RETURN(verdicts.emplace_back(), TakeVerdict(drill, run, store.get()));
   }
+  const fs::path out = request.out.empty() ? request.drill / "attestations" : request.out;
+  ASSIGN_OR_RETURN(std::vector<SignedFile> signed_files, SignAll(verdicts, out, signer));
   std::vector<AttestedFile> files;
   std::vector<AttestationRecord> records;
   for (SignedFile& one : signed_files) {
-    if (!one.text.empty()) RETURN_IF_ERROR(WriteFileAtomic(one.file.path, one.text));
     files.push_back(std::move(one.file));
     records.push_back(std::move(one.record));
+    records.back().drill_id = drill_id;
     records.back().attested = SystemClock().Now();
   }
   RETURN_IF_ERROR(store->AddAttestations(records));

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "harness/attestation/envelope.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/base/folder_lock.h"
 #include "harness/manifest/fields.h"
 #include "reports/text.h"
 
@@ -17,23 +20,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostBundleBytes = std::uint64_t{64} << 20;
-
 Result<std::string> ReadBundle(const fs::path& bundle) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(bundle, error))) return std::string();
-  return ReadFile(bundle, kMostBundleBytes);
+  return ReadFile(bundle, kMostEndorsementsBytes);
 }
 
-// The envelope of one line, where it is of this content and reason; empty: of another one.
-Result<std::optional<SignedEnvelope>> EnvelopeFor(const Endorsement& wanted, std::string_view line,
-                                                  const std::string& where) {
-  ASSIGN_OR_RETURN(SignedEnvelope envelope, ParseEnvelope(line, where));
-  ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
-  ASSIGN_OR_RETURN(const Endorsement held, ReadEndorsement(statement, where));
-  const bool same = held.file == wanted.file && held.reason == wanted.reason &&
-                    envelope.payload_type == kStatementPayload;
-  return same ? std::optional<SignedEnvelope>(std::move(envelope)) : std::nullopt;
+struct EndorsedLine {
+  std::string_view text;
+  SignedEnvelope envelope;
+  Endorsement said;
+};
+
+Result<std::vector<EndorsedLine>> ReadLines(std::string_view text, const fs::path& bundle) {
+  std::vector<EndorsedLine> lines;
+  for (const auto& [number, line] : EnvelopeLines(text)) {
+    const std::string where = fmt::format("{}:{}", bundle.string(), number);
+    ASSIGN_OR_RETURN(SignedEnvelope envelope, ParseEnvelope(line, where));
+    ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
+    ASSIGN_OR_RETURN(Endorsement said, ReadEndorsement(statement, where));
+    lines.push_back({line, std::move(envelope), std::move(said)});
+  }
+  return lines;
+}
+
+// When another content of this name was signed last; empty: never.
+std::optional<WallTime> OtherSigned(const SignedSubject& file,
+                                    const std::vector<EndorsedLine>& lines) {
+  std::optional<WallTime> last;
+  for (const EndorsedLine& line : lines) {
+    const bool other = line.said.file.name == file.name && line.said.file.sha256 != file.sha256;
+    if (other && (!last || *last < line.said.made)) last = line.said.made;
+  }
+  return last;
 }
 
 Result<std::string> SignedLine(SignedEnvelope envelope, Signer* signer) {
@@ -43,6 +62,49 @@ Result<std::string> SignedLine(SignedEnvelope envelope, Signer* signer) {
         fmt::format("has {} signatures already, as many as one may have", kMostSignatures));
   }
   return WriteEnvelope(envelope) + "\n";
+}
+
+// The bundle's text with the signer's signature for what is wanted; empty: it is there already.
+struct ChangedBundle {
+  AttestState state = AttestState::kUnchanged;
+  std::string text;
+};
+
+Result<ChangedBundle> AddSignature(const Endorsement& wanted, const std::string& held,
+                                   const fs::path& bundle, Signer* signer) {
+  ASSIGN_OR_RETURN(std::vector<EndorsedLine> lines, ReadLines(held, bundle));
+  const auto other = OtherSigned(wanted.file, lines);
+  if (other && wanted.made < *other) {
+    return InvalidInput(fmt::format("another content was signed on {}, and it is {} now: by these "
+                                    "dates this one would be the older; is the clock right?",
+                                    FormatTime(*other), FormatTime(wanted.made)),
+                        bundle.string());
+  }
+  const auto is_wanted = [&](const EndorsedLine& line) {
+    return line.said.file == wanted.file && line.said.reason == wanted.reason &&
+           line.envelope.payload_type == kStatementPayload && !(other && line.said.made < *other);
+  };
+  ChangedBundle changed;
+  for (EndorsedLine& line : lines) {
+    const bool same = is_wanted(line);
+    if (same && IsSignedBy(line.envelope, signer->public_key())) return ChangedBundle();
+    if (same && changed.state == AttestState::kUnchanged) {
+      changed.state = AttestState::kSignatureAdded;
+      ASSIGN_OR_RETURN(const std::string more, SignedLine(std::move(line.envelope), signer));
+      changed.text += more;
+    } else {
+      changed.text.append(line.text).append("\n");
+    }
+  }
+  if (changed.state == AttestState::kSignatureAdded) return changed;
+  changed.state = AttestState::kWritten;
+  ASSIGN_OR_RETURN(const std::string more,
+                   SignedLine({.payload_type = kStatementPayload,
+                               .payload = ToJson(EndorsementStatement(wanted)).Dump(),
+                               .signatures = {}},
+                              signer));
+  changed.text += more;
+  return changed;
 }
 
 }  // namespace
@@ -97,37 +159,18 @@ Result<AttestState> EndorseFile(const fs::path& file, const fs::path& bundle,
   ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
   const Endorsement wanted{
       .file = {file.filename().string(), digest.sha256}, .reason = SafeText(reason), .made = now};
+  std::error_code error;
+  const fs::path folder = bundle.parent_path();
+  const bool made = !folder.empty() && !fs::exists(folder, error);
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Await(folder));
   ASSIGN_OR_RETURN(const std::string held, ReadBundle(bundle));
-  std::string text;
-  std::optional<AttestState> state;
-  std::string_view rest = held;
-  for (int line = 1; !rest.empty(); ++line) {
-    const auto end = rest.find('\n');
-    const std::string_view one = rest.substr(0, end);
-    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
-    if (one.find_first_not_of(" \t\r") == one.npos) continue;
-    ASSIGN_OR_RETURN(auto same,
-                     EnvelopeFor(wanted, one, fmt::format("{}:{}", bundle.string(), line)));
-    if (same && IsSignedBy(*same, signer->public_key())) return AttestState::kUnchanged;
-    if (same && !state) {
-      state = AttestState::kSignatureAdded;
-      ASSIGN_OR_RETURN(const std::string more, SignedLine(std::move(*same), signer));
-      text += more;
-    } else {
-      text.append(one).append("\n");
-    }
+  const auto changed = AddSignature(wanted, held, bundle, signer);
+  if (!changed.ok()) {
+    if (made) fs::remove(folder, error);  // where it is empty
+    return changed.error();
   }
-  if (!state) {
-    state = AttestState::kWritten;
-    ASSIGN_OR_RETURN(const std::string more,
-                     SignedLine({.payload_type = kStatementPayload,
-                                 .payload = ToJson(EndorsementStatement(wanted)).Dump(),
-                                 .signatures = {}},
-                                signer));
-    text += more;
-  }
-  RETURN_IF_ERROR(WriteFileAtomic(bundle, text));
-  return *state;
+  if (!changed->text.empty()) RETURN_IF_ERROR(WriteFileAtomic(bundle, changed->text));
+  return changed->state;
 }
 
 }  // namespace rharness

@@ -6,6 +6,7 @@
 #ifndef RHARNESS_HARNESS_ATTESTATION_ENDORSEMENT_H_
 #define RHARNESS_HARNESS_ATTESTATION_ENDORSEMENT_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -31,12 +32,16 @@ SignedStatement EndorsementStatement(const Endorsement& endorsement);
 // are missing or of another type.
 Result<Endorsement> ReadEndorsement(const SignedStatement& statement, std::string_view where);
 
+inline constexpr std::uint64_t kMostEndorsementsBytes = std::uint64_t{64} << 20;
+
 // "FILE.intoto.jsonl". Source: in-toto/attestation, spec/v1/bundle.md.
 std::filesystem::path EndorsementPath(const std::filesystem::path& file);
 
 // Adds a line for the file as it is now to `bundle`, or the signer's signature to the line that is
-// there for this content and reason. Lines for older contents stay. Errors: not_found, io,
-// invalid_input (no regular file); integrity where the bundle holds something else; the signer's.
+// there for this content and reason, where no other content was signed since. Lines for older
+// contents stay. Who signs at the same time waits. Errors: not_found, io, invalid_input (no regular
+// file, another content that was signed after `now`); integrity where the bundle holds something
+// else; the signer's.
 Result<AttestState> EndorseFile(const std::filesystem::path& file,
                                 const std::filesystem::path& bundle, const std::string& reason,
                                 WallTime now, Signer* signer);

@@ -83,6 +83,17 @@ Json EnvelopeJson(const SignedEnvelope& envelope) {
                            {"signatures", std::move(signatures)}});
 }
 
+std::vector<EnvelopeLine> EnvelopeLines(std::string_view text) {
+  std::vector<EnvelopeLine> lines;
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = text.find('\n');
+    const std::string_view one = text.substr(0, end);
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    if (one.find_first_not_of(" \t\r") != one.npos) lines.push_back({number, one});
+  }
+  return lines;
+}
+
 std::string WriteEnvelope(const SignedEnvelope& envelope) { return EnvelopeJson(envelope).Dump(); }
 
 Status SignEnvelope(Signer* signer, SignedEnvelope* envelope) {

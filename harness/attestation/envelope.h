@@ -44,6 +44,13 @@ Json EnvelopeJson(const SignedEnvelope& envelope);
 // One line.
 std::string WriteEnvelope(const SignedEnvelope& envelope);
 
+// Of a file with one a line: the lines by their numbers, from 1; blank ones are left out.
+struct EnvelopeLine {
+  int number = 0;
+  std::string_view text;  // in what was given
+};
+std::vector<EnvelopeLine> EnvelopeLines(std::string_view text);
+
 // Adds the signer's signature, checked with its public key. Errors: the signer's; internal where it
 // signs with another key than it says.
 Status SignEnvelope(Signer* signer, SignedEnvelope* envelope);

@@ -4,14 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "harness/attestation/endorsed_file.h"
 #include "harness/attestation/model_files.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/held_folder.h"
+#include "harness/manifest/manifest.h"
 
 namespace rharness {
 namespace {
@@ -35,6 +38,34 @@ Status HoldSubject(const HeldFolder& folder, const SignedSubject& subject) {
   if (*digest == subject.sha256) return {};
   return IntegrityError(fmt::format("has sha256 {}; {} was signed", *digest, subject.sha256),
                         where);
+}
+
+// The signer says which run and which family a verdict is of; its manifest says it again, with the
+// signed content.
+Status HoldToManifest(const AttestedVerdict& verdict, const std::string& text,
+                      const std::string& where) {
+  const auto json = ParseJson(text, where);
+  const auto manifest = json.ok() ? ParseManifest(*json, where) : Result<Manifest>(json.error());
+  if (!manifest.ok()) {
+    return IntegrityError("was signed as the manifest, and is none: " + manifest.error().message,
+                          where);
+  }
+  if (manifest->run_id == verdict.run_id && manifest->family == verdict.family) return {};
+  return IntegrityError(
+      fmt::format("is the manifest of run {} of family '{}'; the verdict was signed for run {} of "
+                  "family '{}'",
+                  Shown(manifest->run_id), Shown(manifest->family), Shown(verdict.run_id),
+                  Shown(verdict.family)),
+      where);
+}
+
+Result<HeldSubjects> HoldManifest(const HeldFolder& folder, const AttestedVerdict& verdict) {
+  const std::string& name = verdict.manifest.name;
+  RETURN_IF_ERROR(HoldSubject(folder, verdict.manifest));
+  ASSIGN_OR_RETURN(const fs::path relative, SafeRelativePath(name, "subject"));
+  ASSIGN_OR_RETURN(const std::string text, folder.ReadFile(relative));
+  RETURN_IF_ERROR(HoldToManifest(verdict, text, (folder.path() / Shown(name)).string()));
+  return HeldSubjects{.held = 1, .manifest = true};
 }
 
 // What must be there, and what must be the signed one where it is there.
@@ -63,10 +94,28 @@ Result<HeldSubjects> HoldToFile(const SubjectsToHold& subjects, const fs::path& 
       std::ranges::any_of(subjects.others, is_it)) {
     return HeldSubjects{.held = 1};
   }
+  const std::size_t count = subjects.required.size() + subjects.others.size();
   return IntegrityError(
-      fmt::format("has sha256 {}, which is none of the {} signed subjects of {}", digest.sha256,
-                  subjects.required.size() + subjects.others.size(), Shown(subjects.of)),
+      fmt::format("has sha256 {}, which is {} of {}", digest.sha256,
+                  count == 1 ? "not that of the one signed subject"
+                             : fmt::format("none of the {} signed subjects", count),
+                  Shown(subjects.of)),
       file.string());
+}
+
+// The SHA-256 of the file of this name below a folder, or of the file itself.
+Result<std::string> DigestAt(const fs::path& folder_or_file, const std::string& name) {
+  std::error_code error;
+  if (!fs::is_directory(folder_or_file, error)) {
+    ASSIGN_OR_RETURN(const FileDigest digest, HashFile(folder_or_file));
+    return digest.sha256;
+  }
+  ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
+  auto digest = DigestOf(folder, name);
+  if (digest.ok()) return digest;
+  return IntegrityError(
+      fmt::format("a signed subject cannot be looked at: {}", Shown(digest.error().message)),
+      (folder_or_file / Shown(name)).string());
 }
 
 }  // namespace
@@ -84,7 +133,17 @@ Result<HeldSubjects> HoldToFiles(const Verified& verified, const fs::path& folde
   }
   const SubjectsToHold subjects = ToHold(verified);
   std::error_code error;
-  if (!fs::is_directory(folder_or_file, error)) return HoldToFile(subjects, folder_or_file);
+  const AttestedVerdict* verdict = verified.verdict();
+  if (!fs::is_directory(folder_or_file, error)) {
+    ASSIGN_OR_RETURN(HeldSubjects held, HoldToFile(subjects, folder_or_file));
+    if (verdict == nullptr) return held;
+    ASSIGN_OR_RETURN(const FileDigest digest, HashFile(folder_or_file));
+    if (digest.sha256 != verdict->manifest.sha256) return held;
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(folder_or_file));
+    RETURN_IF_ERROR(HoldToManifest(*verdict, text, folder_or_file.string()));
+    held.manifest = true;
+    return held;
+  }
   ASSIGN_OR_RETURN(const HeldFolder folder, HeldFolder::Open(folder_or_file));
   HeldSubjects held;
   for (const SignedSubject& one : subjects.required) {
@@ -93,13 +152,30 @@ Result<HeldSubjects> HoldToFiles(const Verified& verified, const fs::path& folde
   }
   for (const SignedSubject& one : subjects.others) {
     if (!fs::exists(fs::symlink_status(folder_or_file / one.name, error))) continue;
-    RETURN_IF_ERROR(HoldSubject(folder, one));
-    ++held.held;
+    ASSIGN_OR_RETURN(const HeldSubjects manifest, HoldManifest(folder, *verdict));
+    held.held += manifest.held;
+    held.manifest = manifest.manifest;
   }
   if (held.held > 0) return held;
   return IntegrityError(
       fmt::format("none of the signed subjects of {} lies here", Shown(subjects.of)),
       folder_or_file.string());
+}
+
+Result<HeldSubjects> HoldEndorsements(const std::vector<Verified>& lines,
+                                      const fs::path& folder_or_file) {
+  std::set<std::string> names;
+  for (const Verified& line : lines) {
+    if (const Endorsement* one = line.endorsement()) names.insert(one->file.name);
+  }
+  HeldSubjects held;
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(const std::string sha256, DigestAt(folder_or_file, name));
+    const auto holding = HoldingLines({name, sha256}, lines, folder_or_file.string());
+    if (!holding.ok()) return holding.error();
+    ++held.held;
+  }
+  return held;
 }
 
 }  // namespace rharness

@@ -188,6 +188,27 @@ const TrustRule* TrustPolicy::FindRule(std::string_view predicate, std::string_v
   return rule == rules.end() ? nullptr : &*rule;
 }
 
+bool TrustRule::IsForEveryFamily() const {
+  return std::ranges::any_of(families, [](const std::string& glob) {
+    return !glob.empty() && glob.find_first_not_of('*') == glob.npos;
+  });
+}
+
+const TrustRule* TrustPolicy::StricterBefore(std::size_t rule, std::string_view predicate) const {
+  const TrustRule& weak = rules[rule];
+  if (!weak.IsForEveryFamily()) return nullptr;
+  const auto asks_more = [&](const TrustRule& one) {
+    const bool others = std::ranges::any_of(weak.keys, [&](std::size_t key) {
+      return std::ranges::find(one.keys, key) == one.keys.end();
+    });
+    return MatchesAny(one.predicates, predicate) && !one.IsForEveryFamily() &&
+           (one.threshold > weak.threshold || others);
+  };
+  const auto end = rules.begin() + static_cast<std::ptrdiff_t>(rule);
+  const auto found = std::find_if(rules.begin(), end, asks_more);
+  return found == end ? nullptr : &*found;
+}
+
 Result<TrustPolicy> ParseTrustPolicy(std::string_view yaml, const fs::path& file) {
   if (yaml.size() > kMostPolicyBytes) {
     return InvalidInput(

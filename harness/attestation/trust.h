@@ -40,6 +40,7 @@ struct TrustRule {
   std::size_t threshold = 1;            // 1 to keys.size()
 
   bool IsFor(std::string_view predicate, std::string_view family) const;
+  bool IsForEveryFamily() const;
 };
 
 struct TrustPolicy {
@@ -48,6 +49,10 @@ struct TrustPolicy {
 
   // The first that is for it; nullptr: nobody may sign that.
   const TrustRule* FindRule(std::string_view predicate, std::string_view family) const;
+  // Of a rule that is for every family: the first before it that asks of some families for more,
+  // for statements of this type; nullptr: none does, or the rule has patterns. Who may sign by the
+  // one alone can do without the other by naming another family.
+  const TrustRule* StricterBefore(std::size_t rule, std::string_view predicate) const;
 };
 
 // version: 1

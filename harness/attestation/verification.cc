@@ -11,7 +11,6 @@
 
 #include "harness/attestation/envelope.h"
 #include "harness/attestation/model_bundle.h"
-#include "harness/base/digest.h"
 #include "harness/base/files.h"
 
 namespace rharness {
@@ -189,6 +188,7 @@ struct Asking {
 struct EnoughKeys {
   std::vector<AcceptedKey> signed_by;
   std::size_t threshold = 1;
+  std::size_t rule = 0;
 };
 
 // Whether enough of them may sign this about that family, said at that time.
@@ -208,7 +208,9 @@ Result<EnoughKeys> HoldToRule(const SignedBySome& some, const std::string& famil
                     counted.keys.size(), rule->threshold, Shown(family), counted.others),
         asking.where);
   }
-  EnoughKeys enough{.signed_by = {}, .threshold = rule->threshold};
+  EnoughKeys enough{.signed_by = {},
+                    .threshold = rule->threshold,
+                    .rule = static_cast<std::size_t>(rule - asking.policy.rules.data())};
   for (const std::size_t at : counted.keys) {
     const TrustedKey& key = asking.policy.keys[at];
     enough.signed_by.push_back({key.name, key.owner, key.key.id()});
@@ -236,7 +238,8 @@ Result<Verified> Verify(std::string_view text, std::string_view place, const Tru
                    HoldToRule(some, claim.family, claim.time, {policy, now, where, enough}));
   return Verified{.said = std::move(claim.said),
                   .signed_by = std::move(counted.signed_by),
-                  .threshold = counted.threshold};
+                  .threshold = counted.threshold,
+                  .rule = counted.rule};
 }
 
 }  // namespace
@@ -298,13 +301,8 @@ Result<std::vector<Verified>> VerifyFile(const fs::path& path, const TrustPolicy
     RETURN_IF_ERROR(add(text, path.string()));
     return all;
   }
-  std::string_view rest = text;
-  for (int line = 1; !rest.empty(); ++line) {
-    const auto end = rest.find('\n');
-    const std::string_view one = rest.substr(0, end);
-    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
-    if (one.find_first_not_of(" \t\r") == one.npos) continue;
-    RETURN_IF_ERROR(add(one, fmt::format("{}:{}", path.string(), line)));
+  for (const auto& [number, line] : EnvelopeLines(text)) {
+    RETURN_IF_ERROR(add(line, fmt::format("{}:{}", path.string(), number)));
   }
   if (all.empty()) return IntegrityError("holds no envelope; expected one a line", path.string());
   return all;
@@ -328,30 +326,6 @@ Result<std::vector<fs::path>> FindAttestations(const fs::path& path) {
   }
   std::ranges::sort(found);
   return found;
-}
-
-Result<Verified> VerifyEndorsed(const fs::path& file, const TrustPolicy& policy, WallTime now) {
-  const fs::path bundle = EndorsementPath(file);
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(bundle, error))) {
-    return IntegrityError(fmt::format("nobody has signed it: there is no {}; `rharness attest "
-                                      "FILE --key KEY` makes one",
-                                      bundle.string()),
-                          file.string());
-  }
-  ASSIGN_OR_RETURN(std::vector<Verified> all, VerifyFile(bundle, policy, now));
-  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
-  for (auto one = all.rbegin(); one != all.rend(); ++one) {
-    const Endorsement* endorsement = one->endorsement();
-    if (endorsement != nullptr &&
-        endorsement->file == SignedSubject{file.filename().string(), digest.sha256}) {
-      return std::move(*one);
-    }
-  }
-  return IntegrityError(
-      fmt::format("has sha256 {}, which under this name is not what {} was signed for",
-                  digest.sha256, bundle.string()),
-      file.string());
 }
 
 }  // namespace rharness

@@ -35,6 +35,7 @@ struct Verified {
   std::variant<AttestedVerdict, Endorsement, SignedModel, Retirement, Withdrawal, Deletion> said;
   std::vector<AcceptedKey> signed_by;  // that count for the rule, each once; the policy's order
   std::size_t threshold = 1;           // how many the rule asks for
+  std::size_t rule = 0;                // in TrustPolicy::rules
 
   const AttestedVerdict* verdict() const { return std::get_if<AttestedVerdict>(&said); }
   const Endorsement* endorsement() const { return std::get_if<Endorsement>(&said); }
@@ -45,8 +46,8 @@ struct Verified {
 
 // Of one envelope, or a bundle around one. Rules take an endorsement, a model and a deletion for
 // ones of family "". `now`: what was said at a later time, by more than ten minutes, is refused. A
-// model's signature says no time: its keys must hold now. A bundle's hint, where it has one, must be
-// at a key that signed it.
+// model's signature says no time: its keys must hold now. A bundle's hint, where it has one, must
+// be at a key that signed it.
 Result<Verified> VerifyStatement(std::string_view envelope, std::string_view where,
                                  const TrustPolicy& policy, WallTime now);
 // The same of one that is still being signed: a single key of its rule is enough.
@@ -74,11 +75,6 @@ Result<VerifiedOther> VerifyOther(std::string_view envelope, std::string_view wh
 // error, its line in `where`. Errors: those; not_found, io; integrity for a file without any.
 Result<std::vector<Verified>> VerifyFile(const std::filesystem::path& path,
                                          const TrustPolicy& policy, WallTime now);
-
-// What FILE.intoto.jsonl says of the file as it is: the last line for its name and content. Errors:
-// those of VerifyFile; integrity where there is no such bundle, or no such line in it.
-Result<Verified> VerifyEndorsed(const std::filesystem::path& file, const TrustPolicy& policy,
-                                WallTime now);
 
 // The attestations below a folder, by path: *.intoto.jsonl, and *.json that say that they are
 // envelopes or bundles. A file is itself, whatever its name. Links are not followed. Errors:

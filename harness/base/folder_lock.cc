@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -99,6 +101,42 @@ Result<FolderLock> FolderLock::TakeOwn(const std::filesystem::path& folder) {
   ASSIGN_OR_RETURN(FolderLock lock, Take(folder));
   RETURN_IF_ERROR(RequireOwn(folder / "lock"));
   return lock;
+}
+
+namespace {
+
+// Until it is held, or `until`. Whoever holds the lock may hold it as long as a signature takes.
+int LockUntil(int fd, std::chrono::steady_clock::time_point until) {
+  constexpr std::chrono::milliseconds kPause(5);
+  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return errno;
+    if (std::chrono::steady_clock::now() >= until) return EWOULDBLOCK;
+    std::this_thread::sleep_for(kPause);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<FolderLock> FolderLock::Await(const std::filesystem::path& folder,
+                                     std::chrono::milliseconds most) {
+  const auto until = std::chrono::steady_clock::now() + most;
+  const std::filesystem::path place = folder.empty() ? std::filesystem::path(".") : folder;
+  RETURN_IF_ERROR(MakeDirectories(place));
+  const int fd = ::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return IoErrorFromErrno("cannot open", errno, place.string());
+  FolderLock lock(fd);
+  int failed = LockUntil(fd, until);
+  if (failed == EBADF || failed == EOPNOTSUPP || failed == EINVAL) {
+    const std::filesystem::path path = place / "lock";
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (file < 0) return IoErrorFromErrno("cannot open", errno, path.string());
+    lock = FolderLock(file);
+    failed = LockUntil(file, until);
+  }
+  if (failed == 0) return lock;
+  if (failed != EWOULDBLOCK) return IoErrorFromErrno("cannot lock", failed, place.string());
+  return InvalidInput("another process is working in this folder", place.string());
 }
 
 FolderLock::FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

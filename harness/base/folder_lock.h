@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_BASE_FOLDER_LOCK_H_
 #define RHARNESS_HARNESS_BASE_FOLDER_LOCK_H_
 
+#include <chrono>
 #include <filesystem>
 
 #include "harness/base/result.h"
@@ -30,6 +31,12 @@ class FolderLock {
   // (0700); the folder and the lock must pass RequireOwn, and the folder, where it holds anything,
   // RequireOwnPlace; of an empty one that is a warning.
   static Result<FolderLock> TakeOwn(const std::filesystem::path& folder);
+  // Of the folder itself, for those who change a file in it together, also as other users: no file
+  // is left in it, and who comes second waits. Creates the folder if it is missing. Where the file
+  // system locks no folders (NFS), the lock is Take's. Errors: invalid_input when another process
+  // still holds it after `most`; io.
+  static Result<FolderLock> Await(const std::filesystem::path& folder,
+                                  std::chrono::milliseconds most = std::chrono::minutes(1));
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/attestation/endorsed_file.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"

@@ -20,9 +20,9 @@ namespace rharness {
 namespace {
 
 constexpr char kWhatIsSigned[] =
-    R"text(Each verdict of the drill, good or bad, becomes OUT/RUN.verdict.intoto.jsonl: one line, a DSSE envelope around an in-toto Statement v1 with the predicate urn:rharness:verdict:v1 (share/rharness/schemas/verdict.schema.json). Its subjects are the recorded checkpoints and the manifest, by their SHA-256. Before anything is signed, the evidence of every rerun is held to the drill's journal, and every verdict to the history; where they do not agree nothing is written.
+    R"text(Each verdict of the drill, good or bad, becomes OUT/RUN.verdict.intoto.jsonl: one line, a DSSE envelope around an in-toto Statement v1 with the predicate urn:rharness:verdict:v1 (share/rharness/schemas/verdict.schema.json). Its subjects are the recorded checkpoints and the manifest, by their SHA-256. Before anything is signed, the evidence of every rerun is held to the drill's journal, and the report to the history: every run and rerun of the drill must be there, with its verdict, headline, reasons and outcome. Where they do not agree nothing is written. Of a drill that an older version of rharness entered, the history has verdicts, decisive reasons and outcomes alone; a warning says so.
 
-Of a file, such as a policy with its waivers or the record of accepted baselines (baseline.jsonl), it signs that you answer for it as it is now: a line in FILE.intoto.jsonl with the predicate urn:rharness:endorsement:v1, its SHA-256 and the --reason. `rharness gate --trust` asks for these. A file that changes needs a new one.
+Of a file, such as a policy with its waivers or the record of accepted baselines (baseline.jsonl), it signs that you answer for it as it is now: a line in FILE.intoto.jsonl with the predicate urn:rharness:endorsement:v1, its SHA-256 and the --reason. `rharness gate --trust` asks for these. A file that changes needs a new one, and so does an older content that comes back: the newest that was signed holds. Two who sign at the same time wait for each other.
 
 With --model it signs a checkpoint, a file or a folder: OUT/NAME.sigstore.json, by default beside it, is a bundle of OpenSSF Model Signing, which `model_signing verify key` takes (pip install model-signing). It lists every file by its SHA-256, but those of git; a symbolic link is refused, also where the checkpoint itself is one. Beside them, as a member urn:rharness:tensors:v1 of the same signed predicate, stands what `rharness hash` prints for its tensors, so that a copy in other shards or another format can be held to it (`rharness verify --tensors`). The key is one of ECDSA, and a bundle has one signature.
 
@@ -112,7 +112,7 @@ Result<int> SignModel(const AttestArguments& arguments, Signer* signer) {
   if (arguments.json) return PrintJson(ModelJson(attested, signer->public_key()));
   if (Globals().quiet) return kExitOk;
   const SignedModel& model = attested.model;
-  return Print(TerminalSafe(fmt::format("{}: model {} of {} and {}: {}", attested.path.string(),
+  return Print(TerminalSafe(fmt::format("{}: model '{}' of {} and {}: {}", attested.path.string(),
                                         model.name, Counted(model.resources.size(), "file"),
                                         Counted(model.tensors->tensors, "tensor"),
                                         AttestStateWords(attested.state))) +
@@ -120,6 +120,16 @@ Result<int> SignModel(const AttestArguments& arguments, Signer* signer) {
 }
 
 Status CheckOptions(const AttestArguments& arguments) {
+  std::error_code error;
+  if (!std::filesystem::exists(arguments.what, error)) {
+    return NotFound(
+        "is not there; expected a drill's folder, a file to answer for, or a checkpoint",
+        arguments.what);
+  }
+  const bool file = std::filesystem::is_regular_file(arguments.what, error);
+  if (!arguments.model && file && !arguments.request.history.empty()) {
+    return InvalidInput("is that of a drill; a file is signed without", "--history");
+  }
   if (!arguments.model) return {};
   if (!arguments.reason.empty()) {
     return InvalidInput("Model Signing has no place for one; --reason is for a file",

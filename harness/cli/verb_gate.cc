@@ -6,7 +6,7 @@
 #include <memory>
 #include <system_error>
 
-#include "harness/attestation/verification.h"
+#include "harness/attestation/endorsed_file.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/gate_drill.h"
@@ -45,7 +45,14 @@ bool ClosesTheGate(const Error& error) {
   return error.code == ErrorCode::kInvalidInput || error.code == ErrorCode::kUnsupported;
 }
 
-Status LoadBaselineInto(const std::string& path, GateInput* input) {
+// What was read is what was signed, not only what lay there before.
+Status HoldToSigned(const fs::path& file, const std::string& read, const std::string& signed_for) {
+  if (signed_for.empty() || read == signed_for) return {};
+  return IntegrityError("was changed while it was read", file.string());
+}
+
+// `signed_for`: the SHA-256 of SignedBaseline; empty: no signature is asked for.
+Status LoadBaselineInto(const std::string& path, const std::string& signed_for, GateInput* input) {
   std::error_code error;
   fs::path folder = path;
   // The fingerprint in an accepted baseline's folder stands for the folder, with its expiry.
@@ -54,8 +61,9 @@ Status LoadBaselineInto(const std::string& path, GateInput* input) {
     folder = folder.parent_path().empty() ? fs::path(".") : folder.parent_path();
   }
   if (!fs::is_directory(folder, error)) {
-    ASSIGN_OR_RETURN(input->baseline, LoadAsEvidence(path));
-    return {};
+    std::string sha256;
+    ASSIGN_OR_RETURN(input->baseline, LoadAsEvidence(path, &sha256));
+    return HoldToSigned(path, sha256, signed_for);
   }
   auto baseline = LoadBaseline(folder);
   if (!baseline.ok() && ClosesTheGate(baseline.error())) {
@@ -63,6 +71,7 @@ Status LoadBaselineInto(const std::string& path, GateInput* input) {
     return {};
   }
   if (!baseline.ok()) return baseline.error();
+  RETURN_IF_ERROR(HoldToSigned(folder / kBaselineRecord, baseline->records_sha256, signed_for));
   input->baseline = std::move(baseline->fingerprint);
   input->record = std::move(baseline->record);
   return {};
@@ -116,9 +125,9 @@ Status Check(const GateArguments& arguments) {
 }
 
 // Who answers for the baseline has signed it: of an accepted one the record, which names its
-// fingerprint, else the fingerprint.
-Status CheckBaselineSigned(const GateArguments& arguments) {
-  if (arguments.trust.empty()) return {};
+// fingerprint, else the fingerprint. Returns the SHA-256 that was signed; empty without a policy.
+Result<std::string> SignedBaseline(const GateArguments& arguments) {
+  if (arguments.trust.empty()) return std::string();
   const WallTime now = SystemClock().Now();
   ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(arguments.trust));
   std::error_code error;
@@ -132,13 +141,13 @@ Status CheckBaselineSigned(const GateArguments& arguments) {
   ASSIGN_OR_RETURN(const Verified accepted, VerifyEndorsed(baseline, trust, now));
   LogInfo(TerminalSafe(
       fmt::format("{} is signed by {}", baseline.string(), accepted.signed_by.front().owner)));
-  return {};
+  return accepted.endorsement()->file.sha256;
 }
 
-Result<GateInput> LoadInput(const GateArguments& arguments) {
+Result<GateInput> LoadInput(const GateArguments& arguments, const std::string& signed_for) {
   GateInput input;
   input.now = SystemClock().Now();
-  RETURN_IF_ERROR(LoadBaselineInto(arguments.baseline, &input));
+  RETURN_IF_ERROR(LoadBaselineInto(arguments.baseline, signed_for, &input));
   ASSIGN_OR_RETURN(input.candidate, LoadAsEvidence(arguments.candidate));
   if (!arguments.policy.empty()) {
     ASSIGN_OR_RETURN(input.policy, LoadTrustedPolicy(arguments.policy, arguments.trust, input.now));
@@ -193,8 +202,8 @@ int Show(const GateDecision& decision, const std::vector<Output>& outputs,
 
 Result<int> Run(const GateArguments& arguments) {
   RETURN_IF_ERROR(Check(arguments));
-  RETURN_IF_ERROR(CheckBaselineSigned(arguments));
-  ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments));
+  ASSIGN_OR_RETURN(const std::string signed_for, SignedBaseline(arguments));
+  ASSIGN_OR_RETURN(GateInput input, LoadInput(arguments, signed_for));
   ASSIGN_OR_RETURN(const GateDecision decision, Decide(arguments, &input));
   const std::vector<Output> outputs = OutputsOf(arguments, decision, input);
   RETURN_IF_ERROR(WriteFiles(outputs));

@@ -13,7 +13,10 @@
 #include "harness/attestation/held_subjects.h"
 #include "harness/attestation/verification.h"
 #include "harness/base/files.h"
+#include "harness/base/glob.h"
+#include "harness/base/log.h"
 #include "harness/cli/verb.h"
+#include "harness/cli/verify_text.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -37,11 +40,14 @@ constexpr char kTrustFile[] =
       families: ["llama*"]
       keys: [lab-2026, audit]
       threshold: 2                    # that many different keys
-    - keys: [lab-2026]
+    - {predicates: ["urn:rharness:verdict:*"], families: ["mlp*"], keys: [lab-2026]}
+    - {predicates: ["urn:rharness:endorsement:*", "https://model_signing/*"], keys: [lab-2026]}
+
+A verdict's run and family are what its signer says, and the family chooses the rule: who may sign for one family alone can name it for a run of another. So each line tells the family and the rule; --family and --run refuse what is about anything else, and --artifacts refuses a verdict that is not about the run and family of the manifest RUN.json, where that lies there. A rule for every family behind one with patterns that asks for more is easily gone around: what it takes without any of these is warned of.
 
 Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy.
 
---artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. Of a model every signed file must lie there, and no other but those that its signature ignores. --tensors holds a checkpoint to the tensors of a model that rharness signed, whatever files they lie in.
+--artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. Of an endorsement the file must be as a line for its name says, and no other content may have been signed later by what the lines say; lines for other contents are told as older. Of a model every signed file must lie there, and no other but those that its signature ignores. --tensors holds a checkpoint to the tensors of a model that rharness signed, whatever files they lie in.
 
 Bundles of OpenSSF Model Signing are verified where a key signed them, of ECDSA over P-256, and SHA-256 is their hash; those with a certificate or an entry of a log are refused.
 
@@ -52,29 +58,73 @@ struct VerifyArguments {
   std::string trust;
   std::vector<std::string> artifacts;
   std::vector<std::string> tensors;
+  std::string run;     // empty: of any
+  std::string family;  // a glob; empty: any
   bool reproduced = false;
   bool json = false;
 };
 
-// One file, as far as it held.
-struct Looked {
-  fs::path file;
-  std::vector<Verified> statements;
+// What the reader expects it to be about.
+Status HoldToExpected(const Verified& one, const VerifyArguments& arguments) {
+  const SaidOf said = RunOf(one);
+  const auto other = [](std::string_view what, const std::string& is, std::string_view option,
+                        const std::string& asked) {
+    return IntegrityError(
+        fmt::format("is about {}; {} asks for '{}'",
+                    is.empty() ? fmt::format("no {}", what) : fmt::format("{} '{}'", what, is),
+                    option, asked),
+        {});
+  };
+  if (!arguments.run.empty() && said.run_id != arguments.run) {
+    return other("run", said.run_id, "--run", arguments.run);
+  }
+  const bool has_family = !said.run_id.empty();
+  if (arguments.family.empty() || (has_family && GlobMatches(arguments.family, said.family))) {
+    return {};
+  }
+  return other("family", said.family, "--family", arguments.family);
+}
+
+struct HeldAll {
   std::size_t held = 0;
-  std::optional<Error> refused;  // set: nothing of the file is to be believed
+  std::vector<bool> manifests;  // by statement: its manifest was looked at
 };
 
-Result<std::size_t> HoldAll(const std::vector<Verified>& statements,
-                            const VerifyArguments& arguments) {
-  std::size_t held = 0;
-  for (const Verified& one : statements) {
+Result<HeldAll> HoldAll(const std::vector<Verified>& statements, const VerifyArguments& arguments) {
+  HeldAll all{.held = 0, .manifests = std::vector<bool>(statements.size())};
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Verified& one = statements[i];
+    RETURN_IF_ERROR(HoldToExpected(one, arguments));
     for (const std::string& path : arguments.artifacts) {
+      if (one.endorsement() != nullptr) continue;
       ASSIGN_OR_RETURN(const HeldSubjects subjects, HoldToFiles(one, path));
-      held += subjects.held;
+      all.held += subjects.held;
+      if (subjects.manifest) all.manifests[i] = true;
     }
     for (const std::string& path : arguments.tensors) RETURN_IF_ERROR(HoldToTensors(one, path));
   }
-  return held;
+  for (const std::string& path : arguments.artifacts) {
+    ASSIGN_OR_RETURN(const HeldSubjects subjects, HoldEndorsements(statements, path));
+    all.held += subjects.held;
+  }
+  return all;
+}
+
+// Of verdicts whose family is as its signer says alone, by a rule that asks for less than another
+// one does of other families.
+void WarnOfWeakRules(const fs::path& file, const std::vector<Verified>& statements,
+                     const HeldAll& held, const TrustPolicy& policy) {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Verified& one = statements[i];
+    if (one.verdict() == nullptr || held.manifests[i]) continue;
+    const TrustRule* stricter = policy.StricterBefore(one.rule, kVerdictPredicate);
+    if (stricter == nullptr) continue;
+    LogWarning(OneLine(fmt::format(
+        "{}: that its family is '{}' is its signer's word; rule {}, which is for every family, "
+        "took it, and rule {} asks some families for more; --family or --artifacts with {} hold it",
+        file.string(), one.verdict()->family, one.rule + 1, stricter - policy.rules.data() + 1,
+        one.verdict()->manifest.name)));
+  }
 }
 
 Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArguments& arguments,
@@ -91,159 +141,12 @@ Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArgumen
     looked.refused = Error{error.code, error.ToString(), file.string()};
     return looked;
   }
-  looked.held = *held;
+  looked.held = held->held;
+  if (arguments.family.empty()) {
+    WarnOfWeakRules(file, *statements, *held, policy);
+  }
   looked.statements = std::move(*statements);
   return looked;
-}
-
-std::string SignersText(const Verified& one) {
-  std::string text;
-  for (const AcceptedKey& key : one.signed_by) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key.name, key.owner);
-  }
-  return text;
-}
-
-std::string SaidText(const Verified& one) {
-  if (const Endorsement* said = one.endorsement()) {
-    return fmt::format("{} with sha256 {} is answered for, since {}{}", said->file.name,
-                       said->file.sha256, FormatTime(said->made),
-                       said->reason.empty() ? "" : fmt::format(" ({})", said->reason));
-  }
-  if (const SignedModel* said = one.model()) {
-    return fmt::format(
-        "model {} of {} {}, sha256 {}{}", said->name, said->resources.size(),
-        said->serialization.shard_bytes == 0 ? "files" : "shards", ModelRoot(said->resources),
-        said->tensors
-            ? fmt::format(", {} tensors with {}", said->tensors->tensors, said->tensors->sha256)
-            : "");
-  }
-  const std::string people = one.people() > 1 ? "" : " (by one person: not approved)";
-  if (const auto* said = std::get_if<Retirement>(&one.said)) {
-    return fmt::format("retirement of {}, asked for {}{}: {}", said->run_id,
-                       FormatTime(said->requested), people, said->reason);
-  }
-  if (const auto* said = std::get_if<Deletion>(&one.said)) {
-    return fmt::format("deletion of the {} items of list {}, asked for {}{}", said->items,
-                       said->list.sha256, FormatTime(said->requested), people);
-  }
-  if (const auto* said = std::get_if<Withdrawal>(&one.said)) {
-    if (said->run_id.empty()) {
-      return fmt::format("the deletion {} is taken back, {}: {}", said->statement.sha256,
-                         FormatTime(said->withdrawn), said->reason);
-    }
-    return fmt::format("the retirement {} of {} is taken back, {}: {}", said->statement.sha256,
-                       said->run_id, FormatTime(said->withdrawn), said->reason);
-  }
-  const AttestedVerdict& said = *one.verdict();
-  return fmt::format("{} {}, decided {} by drill {}", said.run_id, VerdictName(said.verdict),
-                     FormatTime(said.decided), said.drill_id);
-}
-
-// Names come from strangers, and may forge no line.
-std::string OneLine(std::string line) {
-  std::ranges::replace(line, '\n', ' ');
-  return TerminalSafe(line) + "\n";
-}
-
-std::string VerifyText(const std::vector<Looked>& all) {
-  std::string text;
-  for (const Looked& one : all) {
-    if (one.refused) {
-      text += OneLine("refused: " + one.refused->ToString());
-      continue;
-    }
-    if (Globals().quiet) continue;
-    for (const Verified& verified : one.statements) {
-      text += OneLine(fmt::format("{}: {}, signed by {}", one.file.string(), SaidText(verified),
-                                  SignersText(verified)));
-    }
-    if (one.held > 0) {
-      text += OneLine(
-          fmt::format("{}: {} of its files looked at, as signed", one.file.string(), one.held));
-    }
-  }
-  return text;
-}
-
-Json SaidJson(const Verified& one) {
-  if (const Endorsement* said = one.endorsement()) {
-    return Json::MakeObject({{"predicate", kEndorsementPredicate},
-                             {"name", said->file.name},
-                             {"sha256", said->file.sha256},
-                             {"made", FormatTime(said->made)},
-                             {"reason", said->reason}});
-  }
-  if (const SignedModel* said = one.model()) {
-    Json json = Json::MakeObject({{"predicate", kModelPredicate},
-                                  {"name", said->name},
-                                  {"sha256", ModelRoot(said->resources)},
-                                  {"resources", std::uint64_t{said->resources.size()}}});
-    if (said->tensors) json.Set("tensors", TensorsJson(*said->tensors));
-    return json;
-  }
-  if (const auto* said = std::get_if<Retirement>(&one.said)) {
-    return Json::MakeObject({{"predicate", kRetirementPredicate},
-                             {"run_id", said->run_id},
-                             {"reason", said->reason},
-                             {"requested", FormatTime(said->requested)},
-                             {"people", std::uint64_t{one.people()}}});
-  }
-  if (const auto* said = std::get_if<Deletion>(&one.said)) {
-    return Json::MakeObject({{"predicate", kDeletionPredicate},
-                             {"list", said->list.sha256},
-                             {"items", said->items},
-                             {"bytes", said->bytes},
-                             {"requested", FormatTime(said->requested)},
-                             {"people", std::uint64_t{one.people()}}});
-  }
-  if (const auto* said = std::get_if<Withdrawal>(&one.said)) {
-    return Json::MakeObject({{"predicate", kWithdrawalPredicate},
-                             {"run_id", said->run_id},
-                             {"statement", said->statement.sha256},
-                             {"withdrawn", FormatTime(said->withdrawn)}});
-  }
-  const AttestedVerdict& said = *one.verdict();
-  return Json::MakeObject({{"predicate", kVerdictPredicate},
-                           {"run_id", said.run_id},
-                           {"family", said.family},
-                           {"verdict", VerdictName(said.verdict)},
-                           {"headline", said.headline},
-                           {"drill_id", said.drill_id},
-                           {"decided", FormatTime(said.decided)}});
-}
-
-Json StatementJson(const Looked& looked, const Verified& one) {
-  Json keys = Json::MakeArray();
-  for (const AcceptedKey& key : one.signed_by) {
-    keys.Append(Json::MakeObject({{"name", key.name}, {"owner", key.owner}, {"keyid", key.id}}));
-  }
-  Json json = SaidJson(one);
-  json.Set("file", looked.file.string());
-  json.Set("signed_by", std::move(keys));
-  json.Set("threshold", std::uint64_t{one.threshold});
-  return json;
-}
-
-Json VerifyJson(const std::vector<Looked>& all) {
-  Json verified = Json::MakeArray();
-  Json refused = Json::MakeArray();
-  std::uint64_t held = 0;
-  for (const Looked& one : all) {
-    held += one.held;
-    for (const Verified& statement : one.statements) {
-      verified.Append(StatementJson(one, statement));
-    }
-    if (!one.refused) continue;
-    refused.Append(Json::MakeObject({{"file", one.file.string()},
-                                     {"where", one.refused->where},
-                                     {"code", ErrorCodeName(one.refused->code)},
-                                     {"message", one.refused->message}}));
-  }
-  return Json::MakeObject({{"schema", "rharness.verify/v1"},
-                           {"verified", std::move(verified)},
-                           {"refused", std::move(refused)},
-                           {"files_as_signed", held}});
 }
 
 // What is not to be trusted goes before what could not be read, and that before drift.
@@ -271,6 +174,7 @@ int VerifyExitCode(const std::vector<Looked>& all, bool reproduced) {
       if (verified.verdict() != nullptr) verdicts.push_back(verified.verdict()->verdict);
     }
   }
+  if (verdicts.empty()) LogError("--reproduced: none of these statements is about a verdict");
   return ExitCodeOf(verdicts);
 }
 
@@ -304,6 +208,12 @@ void AddVerify(Command& root) {
            "Checkpoint whose tensors must be those that were signed for, in whatever files")
       .Path()
       .OneEach();
+  verb.Add("--run", &arguments->run, "The run that every statement must be about")
+      .Value("ID")
+      .NotEmpty();
+  verb.Add("--family", &arguments->family, "The families that every statement must be about")
+      .Value("PATTERN")
+      .NotEmpty();
   verb.Add("--reproduced", &arguments->reproduced,
            "Every verdict must be identical or equivalent as well");
   verb.Add("--json", &arguments->json, "Print the outcome as JSON");
@@ -311,13 +221,15 @@ void AddVerify(Command& root) {
   verb.ExitCode(kExitOk, "everything is signed as the policy asks");
   verb.ExitCode(kExitDrift, "with --reproduced: they are, and one drifted");
   verb.ExitCode(kExitUsage, "a path or the policy cannot be used");
-  verb.ExitCode(kExitInconclusive, "with --reproduced: they are, and one shows nothing");
+  verb.ExitCode(kExitInconclusive,
+                "with --reproduced: they are, and one shows nothing, or none is a verdict");
   verb.ExitCode(kExitInfrastructure,
                 "a file could not be read; with --reproduced: a run failed, or could not be run");
   verb.ExitCode(kExitIntegrity, "something was tampered with, or is signed by nobody who may");
   verb.Example(
       "rharness verify signed/mlp-1.verdict.intoto.jsonl --trust trust.yaml --artifacts "
       "registry/mlp-1");
+  verb.Example("rharness verify signed --trust trust.yaml --family 'llama*' --reproduced");
   verb.Example(
       "rharness verify mlp-1.sigstore.json --trust trust.yaml --tensors merged.safetensors");
   verb.Do([arguments] {

@@ -68,10 +68,10 @@ class Drill {
                                  .last_success = last_success,
                                  .ended = clock_.Now(),
                                  .interrupted = interrupted});
-    RETURN_IF_ERROR(WriteReports(report, options_.out));
+    ASSIGN_OR_RETURN(const auto digests, WriteReports(report, options_.out));
     if (!interrupted) {
-      RETURN_IF_ERROR(
-          WithWayOut(WriteHistory(report, runs_, options_.out, history_.get()), options_.out));
+      RETURN_IF_ERROR(WithWayOut(WriteHistory(report, digests, runs_, options_.out, history_.get()),
+                                 options_.out));
       RETURN_IF_ERROR(replicates_.Keep(options_.out, history_.get()));
     }
     return report;

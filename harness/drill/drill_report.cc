@@ -12,6 +12,7 @@
 #include "harness/drill/report_of.h"
 #include "harness/drill/sensitivity_of.h"
 #include "harness/drill/surroundings.h"
+#include "harness/drill/told_verdict.h"
 #include "harness/drill/verdict_measures.h"
 #include "harness/rerun/rerun.h"
 #include "reports/comparison_report.h"
@@ -98,21 +99,13 @@ Status WritePages(const Report& report, const fs::path& folder) {
   return {};
 }
 
-std::string ReasonsOf(const std::vector<Finding>& findings) {
-  Json reasons = Json::MakeArray();
-  for (const Finding& finding : findings) {
-    if (finding.decisive) reasons.Append(finding.code + ": " + finding.message);
-  }
-  return reasons.Dump();
-}
-
-VerdictRecord VerdictOf(const ReportRun& run, const Report& report) {
+VerdictRecord VerdictOf(const ReportRun& run, const Report& report, const std::string& sha256) {
   return {.drill_id = report.drill_id,
           .run_id = run.run_id,
           .verdict = std::string(VerdictName(run.verdict)),
           .decided = report.ended,
           .reruns = static_cast<int>(run.reruns.size()),
-          .reasons = ReasonsOf(run.findings)};
+          .reasons = WriteReasons(run.findings, ToldVerdict{run.headline, report.version, sha256})};
 }
 
 FamilyRecord VerdictOf(const FamilyComparison& family, const Report& report) {
@@ -126,7 +119,7 @@ FamilyRecord VerdictOf(const FamilyComparison& family, const Report& report) {
           .verdict = std::string(VerdictName(family.verdict)),
           .decided = report.ended,
           .runs = static_cast<int>(family.runs.size()),
-          .reasons = decided ? ReasonsOf(family.findings) : headline.Dump()};
+          .reasons = decided ? WriteReasons(family.findings, {}) : headline.Dump()};
 }
 
 }  // namespace
@@ -166,15 +159,16 @@ Report BuildReport(const DrillEnd& end) {
   return report;
 }
 
-Status WriteHistory(const Report& report, const std::map<std::string, RunState>& runs,
-                    const fs::path& drill_folder, HistoryStore* history) {
+Status WriteHistory(const Report& report, const std::map<std::string, std::string>& digests,
+                    const std::map<std::string, RunState>& runs, const fs::path& drill_folder,
+                    HistoryStore* history) {
   DrillResults results;
   for (const FamilyComparison& family : report.families) {
     results.families.push_back(VerdictOf(family, report));
   }
   for (const ReportRun& run : report.runs) {
     const RunState& state = runs.at(run.run_id);
-    results.verdicts.push_back(VerdictOf(run, report));
+    results.verdicts.push_back(VerdictOf(run, report, digests.at(run.run_id)));
     results.verdicts.back().measures = MeasuresOf(run, state.manifest, state.evidence);
     for (const ReportRerun& rerun : run.reruns) {
       const auto text = ReadFile(drill_folder / rerun.evidence_path);
@@ -195,17 +189,19 @@ Status WriteHistory(const Report& report, const std::map<std::string, RunState>&
                            results);
 }
 
-Status WriteReports(Report report, const fs::path& folder) {
+Result<std::map<std::string, std::string>> WriteReports(Report report, const fs::path& folder) {
   RETURN_IF_ERROR(WritePages(report, folder));
   DropDrawn(&report);
-  RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", ToJson(report)));
+  const Json json = ToJson(report);
+  RETURN_IF_ERROR(WriteJsonFile(folder / "report.json", json));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "junit.xml", WriteJunit(report)));
   RETURN_IF_ERROR(WriteFileAtomic(folder / "summary.md", WriteMarkdown(report)));
   const auto previous = ReadFile(folder / "metrics.prom");
   RETURN_IF_ERROR(
       WriteFileAtomic(folder / "metrics.prom",
                       CarryLastSuccess(WriteMetrics(report), previous.ok() ? *previous : "")));
-  return WriteFileAtomic(folder / "report.html", WriteHtml(report));
+  RETURN_IF_ERROR(WriteFileAtomic(folder / "report.html", WriteHtml(report)));
+  return RunDigests(json);
 }
 
 }  // namespace rharness

@@ -61,12 +61,14 @@ Report BuildReport(const DrillEnd& end);
 
 // Writes report.json, report.html, junit.xml, summary.md and metrics.prom into `folder`, and
 // comparison.html and comparison.json into the folder of each run that differs; each whole or not
-// at all. Errors: io.
-Status WriteReports(Report report, const std::filesystem::path& folder);
+// at all. Returns RunDigests of report.json. Errors: io.
+Result<std::map<std::string, std::string>> WriteReports(Report report,
+                                                        const std::filesystem::path& folder);
 
 // Enters every rerun, where it ran, and every verdict into the history. `runs`: by run_id, those of
-// the report. Errors: those of HistoryStore::AddDrill.
-Status WriteHistory(const Report& report, const std::map<std::string, RunState>& runs,
+// the report. `digests`: those of WriteReports. Errors: those of HistoryStore::AddDrill.
+Status WriteHistory(const Report& report, const std::map<std::string, std::string>& digests,
+                    const std::map<std::string, RunState>& runs,
                     const std::filesystem::path& drill_folder, HistoryStore* history);
 
 }  // namespace rharness

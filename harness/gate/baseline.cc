@@ -159,7 +159,7 @@ Result<Baseline> LoadBaseline(const fs::path& folder) {
   }
   ASSIGN_OR_RETURN(const Json json, ParseJson(text, path.string()));
   ASSIGN_OR_RETURN(Fingerprint fingerprint, ParseFingerprint(json, path.string()));
-  return Baseline{std::move(fingerprint), std::move(*records.last)};
+  return Baseline{std::move(fingerprint), std::move(*records.last), Sha256HexOf(records.text)};
 }
 
 }  // namespace rharness

@@ -33,7 +33,8 @@ Result<BaselineRecord> AcceptBaseline(const std::filesystem::path& fingerprint,
 
 struct Baseline {
   Fingerprint fingerprint;
-  BaselineRecord record;  // the last one
+  BaselineRecord record;       // the last one
+  std::string records_sha256;  // of baseline.jsonl as it was read
 };
 // Errors: not_found, io, invalid_input; integrity when baseline.json is not the accepted file.
 Result<Baseline> LoadBaseline(const std::filesystem::path& folder);

@@ -82,7 +82,7 @@ struct VerdictRecord {
   std::string verdict;  // "identical", "drifted", ...
   WallTime decided{};
   int reruns = 0;
-  std::string reasons;  // the decisive findings, as JSON
+  std::string reasons;  // the decisive findings, and what holds a report to them, as JSON
   // Read only: of the drill's first rerun that has some, for GetSurroundings. Empty: not kept.
   std::string surroundings_sha256 = {};
   // Read only: verdicts in the order in which they were entered, whatever the clock showed.

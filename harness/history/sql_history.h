@@ -1,8 +1,8 @@
 // The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
-// drills.cc (what became of them, written and read), replicates.cc (how far rounding carries them),
-// signed_records.cc (what people signed), tallies.cc (what objectives count), verdict_steps.cc
-// (what trends read), claims.cc (who works on them) and held_records.cc (what an audit log keeps of
-// all of it) share.
+// drills.cc (what became of them, written and read), entered_drill.cc (of one drill), replicates.cc
+// (how far rounding carries them), signed_records.cc (what people signed), tallies.cc (what
+// objectives count), verdict_steps.cc (what trends read), claims.cc (who works on them) and
+// held_records.cc (what an audit log keeps of all of it) share.
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -45,6 +45,7 @@ class SqlHistory : public HistoryStore {
   Status Retire(const std::string& run_id, const std::string& reason, WallTime now) override;
   using HistoryStore::AddDrill;
   Status AddDrill(const DrillRecord& drill, const DrillResults& results) override;
+  Result<std::optional<EnteredDrill>> FindDrill(const std::string& drill_id) override;
   Result<std::vector<VerdictRecord>> Verdicts(const std::string& run_id) override;
   Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
                                                      std::int64_t sequence) override;

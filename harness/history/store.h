@@ -16,8 +16,8 @@
 #include "harness/base/result.h"
 #include "harness/history/attestation_record.h"
 #include "harness/history/claim.h"
+#include "harness/history/entered_drill.h"
 #include "harness/history/property_record.h"
-#include "harness/history/records.h"
 #include "harness/history/replicate_record.h"
 #include "harness/history/signed_records.h"
 #include "harness/history/tally.h"
@@ -25,7 +25,7 @@
 
 namespace rharness {
 
-class HistoryStore : public HistoryTallies, public SignedRecords {
+class HistoryStore : public HistoryTallies, public SignedRecords, public EnteredDrills {
  public:
   // "sqlite:PATH", a bare path, or "postgresql://HOST:PORT/DATABASE?...". Makes the history when
   // there is none, and migrates an old one; refuses a newer schema. Errors: invalid_input (a URL

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "harness/attestation/attest_drill.h"
-#include "harness/attestation/held_subjects.h"
+#include "harness/attestation/endorsed_file.h"
 #include "harness/attestation/verification.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -142,12 +142,12 @@ class FilesCheck {
     IncidentSignature one{statement.filename().string(), "not_checked",
                           "no trust policy was given: --trust says whose keys count"};
     if (trust_) {
-      const Result<std::vector<Verified>> verified = VerifyFile(statement, *trust_, now_);
+      const Result<std::vector<Verified>> verified = Believed(statement, held);
       std::optional<Error> refused;
       std::string words;
       if (!verified.ok()) refused = verified.error();
       for (std::size_t i = 0; verified.ok() && i < verified->size(); ++i) {
-        words += (words.empty() ? "" : "; ") + WordsOf((*verified)[i], held, &refused);
+        words += (words.empty() ? "" : "; ") + WordsOf((*verified)[i], &refused);
       }
       one.state = refused ? "refused" : "verified";
       one.words = refused ? refused->message : words;
@@ -157,21 +157,23 @@ class FilesCheck {
     out_.signatures.push_back(std::move(one));
   }
 
-  // What it says, held to the record and to the file.
-  std::string WordsOf(const Verified& verified, const std::optional<fs::path>& held,
-                      std::optional<Error>* refused) const {
+  // Of a bundle beside a file what holds for the file as it is; older lines are for older contents.
+  Result<std::vector<Verified>> Believed(const fs::path& statement,
+                                         const std::optional<fs::path>& held) const {
+    const bool beside = held && statement.filename() == EndorsementPath(*held).filename();
+    if (!beside) return VerifyFile(statement, *trust_, now_);
+    ASSIGN_OR_RETURN(Verified endorsed, VerifyEndorsedBy(statement, *held, *trust_, now_));
+    return std::vector<Verified>{std::move(endorsed)};
+  }
+
+  // What it says, held to the record.
+  std::string WordsOf(const Verified& verified, std::optional<Error>* refused) const {
     std::string by;
     for (const AcceptedKey& key : verified.signed_by) {
       by += fmt::format("{}{} ({})", by.empty() ? "" : ", ", key.name, key.owner);
     }
     const AttestedVerdict* said = verified.verdict();
-    if (said == nullptr) {
-      if (held) {
-        const auto same = HoldToFiles(verified, *held);
-        if (!same.ok()) *refused = same.error();
-      }
-      return fmt::format("answered for, signed by {}", by);
-    }
+    if (said == nullptr) return fmt::format("answered for, signed by {}", by);
     const auto other = [&](const SignedSubject& subject) {
       const auto record = recorded_.find(subject.name);
       return record == recorded_.end() || record->second != subject.sha256;

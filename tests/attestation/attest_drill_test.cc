@@ -7,6 +7,7 @@
 
 #include "harness/base/digest.h"
 #include "harness/drill/journal.h"
+#include "harness/drill/told_verdict.h"
 #include "harness/history/store.h"
 #include "tests/attestation/attested.h"
 #include "tests/manifest/example.h"
@@ -48,17 +49,28 @@ class DrillFolder : public testing::Test {
     if (state == AttemptState::kCollected) step.evidence_sha256 = Sha256HexOf(evidence_);
     ASSERT_TRUE(journal->Append(step).ok());
   }
-  void PutHistory(const std::string& drill_id) const {
+  // `told`: as this version enters verdicts; else as older ones did.
+  void PutHistory(const std::string& drill_id, bool told = true) const {
     const auto store = HistoryStore::Open(At("runs.db"));
     ASSERT_TRUE(store.ok());
     ASSERT_TRUE((*store)->Add(manifest_, report_.started).ok());
-    const VerdictRecord verdict{.drill_id = drill_id,
-                                .run_id = manifest_.run_id,
-                                .verdict = std::string(VerdictName(report_.runs[0].verdict)),
-                                .decided = report_.ended,
-                                .reruns = 1,
-                                .reasons = "[]"};
-    ASSERT_TRUE((*store)->AddDrill(drill_id, report_.started, {}, {verdict}).ok());
+    const ReportRun& run = report_.runs[0];
+    const ToldVerdict kept{run.headline, report_.version,
+                           RunDigests(ToJson(report_)).at(run.run_id)};
+    const VerdictRecord verdict{
+        .drill_id = drill_id,
+        .run_id = manifest_.run_id,
+        .verdict = std::string(VerdictName(run.verdict)),
+        .decided = report_.ended,
+        .reruns = 1,
+        .reasons = WriteReasons(run.findings, told ? std::optional(kept) : std::nullopt)};
+    const RerunRecord rerun{.drill_id = drill_id,
+                            .run_id = manifest_.run_id,
+                            .rerun = 1,
+                            .outcome = run.reruns[0].outcome,
+                            .wall_seconds = 1.0,
+                            .evidence_sha256 = Sha256HexOf(evidence_)};
+    ASSERT_TRUE((*store)->AddDrill(drill_id, report_.started, {rerun}, {verdict}).ok());
   }
   void PutAll() const {
     Put("drill/" + report_.runs[0].reruns[0].evidence_path, evidence_);
@@ -132,6 +144,51 @@ TEST_F(DrillFolder, WithAnotherRunsEvidenceIsNot) {
   EXPECT_THAT(Attest(ErrorCode::kNotFound), HasSubstr("evidence.json"));
   fs::create_symlink("/dev/null", At(path));
   EXPECT_THAT(Attest(), HasSubstr("evidence.json"));
+}
+
+TEST_F(DrillFolder, ThatAnOlderVersionEnteredIsHeldToWhatItKept) {
+  report_.runs[0].findings = {{.code = "bit_equal", .message = "all are equal", .decisive = true}};
+  PutAll();
+  fs::remove(At("runs.db"));
+  PutHistory(report_.drill_id, false);
+  const Report good = report_;
+  report_.runs[0].findings[0].message = "nothing to see";
+  PutReport();
+  EXPECT_THAT(Attest(), HasSubstr("of run digits-0007 the report has the decisive reason "
+                                  "'bit_equal: nothing to see'; the history has 'bit_equal: all"));
+  report_ = good;
+  report_.runs[0].reruns[0].outcome = "exited with 7";
+  PutReport();
+  EXPECT_THAT(Attest(), HasSubstr("of rerun 1 of run digits-0007 the report has the outcome "
+                                  "'exited with 7'; the history has 'exited with 0'"));
+  report_ = good;
+  PutReport();
+  EXPECT_EQ(Attest(), "written");
+}
+
+TEST_F(DrillFolder, WhoseJournalHasMoreReleasesNothing) {
+  PutAll();
+  JournalContent past;
+  auto journal = Journal::Open(At("drill/journal.jsonl"), &past);
+  ASSERT_TRUE(journal.ok());
+  RerunStep step{.job = manifest_.run_id + ".replicate-1", .state = AttemptState::kCollected};
+  step.evidence_sha256 = std::string(64, 'a');
+  ASSERT_TRUE(journal->Append(step).ok());
+  EXPECT_EQ(Attest(), "written") << "no verdict speaks of replicates";
+  fs::remove_all(At("out"));
+  step.job = manifest_.run_id + ".2";
+  ASSERT_TRUE(journal->Append(step).ok());
+  EXPECT_THAT(Attest(), HasSubstr("rerun digits-0007.2 is in the journal, and neither in"));
+}
+
+TEST_F(DrillFolder, WhoseEvidenceTheHistoryHasOtherwiseIsNot) {
+  PutAll();
+  fs::remove(At("runs.db"));
+  const std::string evidence = evidence_;
+  evidence_ += " ";
+  PutHistory(report_.drill_id);
+  evidence_ = evidence;
+  EXPECT_THAT(Attest(), HasSubstr("rerun digits-0007.1: the journal has evidence of sha256 "));
 }
 
 TEST_F(DrillFolder, OfAnotherHistoryIsNot) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "harness/attestation/endorsed_file.h"
 #include "harness/attestation/verification.h"
 #include "harness/base/digest.h"
 #include "tests/attestation/attested.h"
@@ -23,8 +24,10 @@ class Endorsed : public testing::Test {
   void Put(const std::string& name, const std::string& text) const {
     ASSERT_TRUE(WriteFileAtomic(folder_.path() / name, text).ok());
   }
-  std::string Endorse(Signer* signer, const std::string& reason = "reviewed") const {
-    const auto state = EndorseFile(file_, EndorsementPath(file_), reason, world_.now, signer);
+  std::string Endorse(Signer* signer, const std::string& reason = "reviewed",
+                      std::chrono::hours before = {}) const {
+    const auto state =
+        EndorseFile(file_, EndorsementPath(file_), reason, world_.now - before, signer);
     return state.ok() ? std::string(AttestStateName(*state)) : state.error().ToString();
   }
   std::string Believed(const TrustPolicy& policy) const {
@@ -59,11 +62,70 @@ TEST_F(Endorsed, IsBelievedAsItWasSignedAndNoOtherwise) {
   EXPECT_EQ(Endorse(world_.ada.get()), "written");
   EXPECT_EQ(Lines(), 2);
   EXPECT_EQ(Believed(Trust()), "ada");
-  // What was signed of the older content holds for it still.
+  // Of two contents of one time neither is the older.
   Put("policy.yaml", "version: 1\n");
   EXPECT_EQ(Believed(Trust()), "ada");
   EXPECT_EQ(Endorse(world_.ada.get(), "another reason"), "written");
   EXPECT_EQ(Lines(), 3);
+}
+
+TEST_F(Endorsed, OfAnOlderContentHoldsNoLongerUntilItIsSignedAgain) {
+  const std::chrono::hours day(24);
+  EXPECT_EQ(Endorse(world_.ada.get(), "reviewed", 3 * day), "written");
+  Put("policy.yaml", "version: 1\nwaivers: []\n");
+  EXPECT_EQ(Endorse(world_.ada.get(), "reviewed", 2 * day), "written");
+  Put("policy.yaml", "version: 1\n");
+  EXPECT_THAT(Believed(Trust()),
+              HasSubstr("is an older content, signed on 2026-05-30T00:00:00.000Z; the newest was "
+                        "signed on 2026-05-31T00:00:00.000Z"));
+  EXPECT_EQ(Endorse(world_.ada.get(), "reviewed", day), "written");
+  EXPECT_EQ(Believed(Trust()), "ada");
+  EXPECT_EQ(Endorse(world_.ada.get(), "reviewed"), "unchanged");
+  EXPECT_EQ(Lines(), 3);
+  // By a clock that is behind it would be the older one at once.
+  Put("policy.yaml", "version: 1\nwaivers: []\n");
+  EXPECT_THAT(Endorse(world_.ada.get(), "reviewed", 2 * day), HasSubstr("is the clock right?"));
+}
+
+TEST_F(Endorsed, ByTwoIsTheNewestOnlyWhenBothHaveSigned) {
+  const std::chrono::hours day(24);
+  const TrustPolicy two = Trust("keys: [ada, bob]\n    threshold: 2");
+  const auto both = [&](std::chrono::hours before) {
+    Endorse(world_.ada.get(), "reviewed", before);
+    Endorse(world_.bob.get(), "reviewed", before - std::chrono::hours(1));
+  };
+  both(5 * day);
+  Put("policy.yaml", "version: 1\nwaivers: []\n");
+  EXPECT_EQ(Endorse(world_.ada.get(), "reviewed", 4 * day), "written");
+  Put("policy.yaml", "version: 1\n");
+  EXPECT_EQ(Believed(two), "ada") << "what one of two has signed closes nothing";
+  Put("policy.yaml", "version: 1\nwaivers: []\n");
+  EXPECT_THAT(Believed(two), HasSubstr("policy.yaml.intoto.jsonl:2: 1 of the 2 keys"));
+  EXPECT_EQ(Endorse(world_.bob.get(), "reviewed", 3 * day), "signature_added");
+  EXPECT_EQ(Believed(two), "ada");
+  Put("policy.yaml", "version: 1\n");
+  EXPECT_THAT(Believed(two), HasSubstr("is an older content"));
+  both(2 * day);
+  EXPECT_EQ(Lines(), 3);
+  EXPECT_EQ(Believed(two), "ada");
+}
+
+TEST_F(Endorsed, IsSignedByAllWhoSignedTheContentWhateverTheirReasons) {
+  EXPECT_EQ(Endorse(world_.ada.get(), "reviewed", std::chrono::hours(2)), "written");
+  EXPECT_EQ(Endorse(world_.bob.get(), "audited", std::chrono::hours(1)), "written");
+  const auto verified = VerifyEndorsed(file_, Trust(), world_.now);
+  ASSERT_TRUE(verified.ok()) << verified.error().ToString();
+  EXPECT_EQ(verified->endorsement()->reason, "audited");
+  EXPECT_EQ(verified->signed_by.size(), 2U);
+}
+
+TEST_F(Endorsed, ByAKeyThatHasLeftThePolicyClosesNothing) {
+  EXPECT_EQ(Endorse(world_.eve.get(), "reviewed", std::chrono::hours(2)), "written");
+  Put("policy.yaml", "version: 1\nwaivers: []\n");
+  EXPECT_EQ(Endorse(world_.ada.get(), "reviewed", std::chrono::hours(1)), "written");
+  EXPECT_EQ(Believed(Trust()), "ada");
+  Put("policy.yaml", "version: 1\n");
+  EXPECT_THAT(Believed(Trust()), HasSubstr("policy.yaml.intoto.jsonl:1: no key of the policy has"));
 }
 
 TEST_F(Endorsed, IsBelievedUnderItsOwnNameAlone) {
@@ -73,7 +135,7 @@ TEST_F(Endorsed, IsBelievedUnderItsOwnNameAlone) {
   std::filesystem::copy_file(EndorsementPath(file_), EndorsementPath(other));
   const auto verified = VerifyEndorsed(other, Trust(), world_.now);
   ASSERT_FALSE(verified.ok());
-  EXPECT_THAT(verified.error().message, HasSubstr("under this name is not what "));
+  EXPECT_THAT(verified.error().message, HasSubstr("under this name is not what was signed"));
 }
 
 TEST_F(Endorsed, NeedsAsManyKeysAsItsRuleAsksFor) {
@@ -91,7 +153,7 @@ TEST_F(Endorsed, NeedsAsManyKeysAsItsRuleAsksFor) {
 TEST_F(Endorsed, IsNoVerdictAndAVerdictIsNoEndorsement) {
   Put("policy.yaml.intoto.jsonl", WriteEnvelope(world_.Signed({world_.ada.get()})) + "\n");
   EXPECT_THAT(Endorse(world_.ada.get()), HasSubstr("expected one of urn:rharness:endorsement:v1"));
-  EXPECT_THAT(Believed(Trust()), HasSubstr("under this name is not what "));
+  EXPECT_THAT(Believed(Trust()), HasSubstr("under this name is not what was signed"));
   Put("policy.yaml.intoto.jsonl", "nothing\n");
   EXPECT_THAT(Endorse(world_.ada.get()), HasSubstr("is no envelope"));
   EXPECT_THAT(Believed(Trust()), HasSubstr("is no envelope"));

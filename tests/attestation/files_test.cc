@@ -7,6 +7,7 @@
 #include "harness/attestation/verification.h"
 #include "harness/base/digest.h"
 #include "tests/attestation/attested.h"
+#include "tests/manifest/example.h"
 
 namespace rharness {
 namespace {
@@ -68,16 +69,20 @@ TEST_F(AttestedFiles, MustBeWhatWasSigned) {
   AttestedVerdict verdict = world_.verdict;
   verdict.artifacts = {{"model.safetensors", Sha256HexOf("weights")},
                        {"out/optimizer.pt", Sha256HexOf("moments")}};
-  verdict.manifest.sha256 = Sha256HexOf("record");
+  Manifest manifest = ExampleManifest();
+  manifest.run_id = verdict.run_id;
+  manifest.family = verdict.family;
+  const std::string record = ToJson(manifest).Dump();
+  verdict.manifest.sha256 = Sha256HexOf(record);
   const auto model = Put("f/model.safetensors", "weights");
   const auto folder = model.parent_path();
   EXPECT_THAT(HoldError(verdict, folder), HasSubstr("optimizer.pt: a signed subject cannot be"));
   Put("f/out/optimizer.pt", "moments");
   EXPECT_EQ(HoldError(verdict, folder), "2 held");
-  Put("f/mlp-1.json", "record");
+  Put("f/mlp-1.json", record);
   EXPECT_EQ(HoldError(verdict, folder), "3 held");
   EXPECT_EQ(HoldError(verdict, model), "1 held");
-  Put("f/mlp-1.json", "Record");
+  Put("f/mlp-1.json", record + " ");
   EXPECT_THAT(HoldError(verdict, folder), HasSubstr("mlp-1.json: has sha256 "));
   std::filesystem::remove(folder / "mlp-1.json");
   Put("f/model.safetensors", "weightS");
@@ -92,6 +97,29 @@ TEST_F(AttestedFiles, MustBeWhatWasSigned) {
   EXPECT_THAT(HoldError(verdict, folder), HasSubstr("a signed subject cannot be looked at"));
   verdict.artifacts = {};
   EXPECT_THAT(HoldError(verdict, folder), HasSubstr("none of the signed subjects of mlp-1"));
+}
+
+TEST_F(AttestedFiles, OfAManifestAreOfItsRunAndFamily) {
+  AttestedVerdict verdict = world_.verdict;
+  verdict.artifacts = {};
+  Manifest manifest = ExampleManifest();
+  manifest.run_id = verdict.run_id;
+  manifest.family = "llama";
+  const auto put = [&](const std::string& text) {
+    verdict.manifest.sha256 = Sha256HexOf(text);
+    return Put("f/mlp-1.json", text);
+  };
+  const auto file = put(ToJson(manifest).Dump());
+  for (const auto& path : {file, file.parent_path()}) {
+    EXPECT_THAT(HoldError(verdict, path),
+                HasSubstr("is the manifest of run mlp-1 of family 'llama'; the verdict was signed "
+                          "for run mlp-1 of family 'mlp/a100'"));
+  }
+  put("{}");
+  EXPECT_THAT(HoldError(verdict, file), HasSubstr("was signed as the manifest, and is none"));
+  manifest.family = verdict.family;
+  put(ToJson(manifest).Dump());
+  EXPECT_EQ(HoldError(verdict, file), "1 held");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/attestation/verdict_statement.h"
 #include "tests/attestation/attested.h"
 #include "tests/manifest/example.h"
 
@@ -37,6 +38,24 @@ TEST(TrustPolicy, TakesTheFirstRuleThatIsForAStatement) {
   EXPECT_EQ(policy.FindRule("urn:a:1", "mlp"), &policy.rules[0]);
   EXPECT_EQ(policy.FindRule("urn:b:1", "mlp"), &policy.rules[1]);
   EXPECT_EQ(policy.FindRule("urn:a:1", "cnn"), &policy.rules[1]);
+}
+
+TEST(TrustPolicy, KnowsWhichRuleForAllStandsBehindOneThatAsksForMore) {
+  const AttestedWorld world;
+  const auto stricter = [&](const std::string& rules) {
+    const TrustPolicy policy = world.Policy(rules);
+    const TrustRule* one = policy.StricterBefore(policy.rules.size() - 1, kVerdictPredicate);
+    return one == nullptr ? -1 : static_cast<int>(one - policy.rules.data());
+  };
+  EXPECT_EQ(stricter("keys: [ada, bob]\n    threshold: 2\n  - keys: [ada]"), 0);
+  EXPECT_EQ(stricter("keys: [bob]\n  - keys: [ada, bob]"), 0);
+  EXPECT_EQ(stricter("keys: [ada, bob]\n    threshold: 2\n  - {families: [\"**\"], keys: [ada]}"),
+            0);
+  // Nobody gains by another name.
+  EXPECT_EQ(stricter("keys: [ada, bob]\n  - keys: [ada]"), -1);
+  EXPECT_EQ(stricter("keys: [ada, bob]\n    threshold: 2\n  - {families: [a], keys: [ada]}"), -1);
+  EXPECT_EQ(stricter("keys: [bob]\n    predicates: [\"urn:a:*\"]\n  - keys: [ada]"), -1);
+  EXPECT_EQ(stricter("keys: [ada]"), -1);
 }
 
 TEST(TrustPolicy, ReadsKeysFromFilesBesideIt) {

@@ -100,7 +100,7 @@ TEST_F(AttestModels, AreSignedWithTheirTensorsAndVerified) {
   fs::remove(At("trust.yaml.intoto.jsonl"));
   const ProcessResult folder = Run({kRharness, "verify", ".", "--trust", "trust.yaml"});
   EXPECT_EQ(folder.outcome.exit_code, 0) << folder.stderr_text;
-  EXPECT_THAT(folder.stdout_text, HasSubstr("tiny.sigstore.json: model tiny of 4 files"));
+  EXPECT_THAT(folder.stdout_text, HasSubstr("tiny.sigstore.json: model 'tiny' of 4 files"));
 }
 
 TEST_F(AttestModels, AreRefusedWhereOthersCouldNotVerifyThem) {
@@ -133,7 +133,7 @@ TEST_F(AttestTokens, SignWithAKeyThatNeverLeavesThem) {
   const ProcessResult made = Attest(token_->Uri("token=lab;object=signing"));
   EXPECT_EQ(made.outcome.exit_code, 0) << made.stderr_text;
   EXPECT_THAT(made.stdout_text,
-              HasSubstr("tiny.sigstore.json: model tiny of 4 files and 1 tensor: written"));
+              HasSubstr("tiny.sigstore.json: model 'tiny' of 4 files and 1 tensor: written"));
   ExpectVerified();
   // A file, and the PIN by the variable.
   environment_["RHARNESS_PKCS11_PIN_FILE"] = token_->pin_file().string();
@@ -221,7 +221,7 @@ class AttestVault : public AttestKeys {
 TEST_F(AttestVault, SignsAndOthersVerifyIt) {
   const ProcessResult made = Ask(Key(), Signed(*world_.bob->Sign(ToSign())));
   EXPECT_EQ(made.outcome.exit_code, 0) << made.stderr_text;
-  EXPECT_THAT(made.stdout_text, HasSubstr("model tiny of 4 files and 1 tensor: written"));
+  EXPECT_THAT(made.stdout_text, HasSubstr("model 'tiny' of 4 files and 1 tensor: written"));
   ExpectVerified();
 }
 

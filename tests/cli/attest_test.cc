@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <future>
+
 #include "harness/base/digest.h"
 #include "tests/attestation/attested.h"
 #include "tests/cli/drill_program.h"
@@ -160,6 +163,126 @@ TEST_F(Attest, FilesAreHeldToWhatWasSigned) {
   }
 }
 
+TEST_F(Attest, SignsNoReportThatWasChangedAndNamesTheRunAndTheMember) {
+  const Report good = StoredReport();
+  using Change = std::function<void(Report*, ReportRun*)>;
+  const std::vector<std::pair<Change, std::string>> changes = {
+      {[](Report*, ReportRun* run) { run->headline = "all is well"; },
+       "of run other the report has the headline 'all is well'; the history has 'declared bit"},
+      {[](Report*, ReportRun* run) { run->findings[0].message = "nothing to see"; },
+       "of run other the report has the decisive reason 'determinism_violation: nothing to see'"},
+      {[](Report*, ReportRun* run) { run->findings.clear(); },
+       "of run other the report has the decisive reason 'none further'"},
+      {[](Report*, ReportRun* run) {
+         run->findings.push_back({.code = "note", .message = "reviewed"});
+       },
+       "what the report says of run other has sha256 "},
+      {[](Report*, ReportRun* run) { run->layers[0].state = LayerState::kUnknown; },
+       "what the report says of run other has sha256 "},
+      {[](Report*, ReportRun* run) { run->reruns[0].outcome = "exited with 7"; },
+       "of rerun 1 of run other the report has the outcome 'exited with 7'; the history has "
+       "'exited with 0'"},
+      {[](Report*, ReportRun* run) { run->reruns.clear(); },
+       "rerun 1 of run other is not in the report; the history has that it exited with 0"},
+      {[](Report*, ReportRun* run) {
+         run->reruns.push_back(run->reruns[0]);
+         run->reruns[1].index = 2;
+       },
+       "rerun 2 of run other is in the report; the history has none such"},
+      {[](Report* report, ReportRun*) {
+         std::erase_if(report->runs, [](const ReportRun& one) { return one.run_id == "other"; });
+       },
+       "run other is not in the report; the history has that this drill found it drifted"},
+      {[](Report* report, ReportRun* run) {
+         ReportRun more = *run;
+         more.run_id = "third";
+         report->runs.push_back(std::move(more));
+       },
+       "run third is in the report; the history has no verdict on it of this drill"},
+      {[](Report* report, ReportRun*) { report->version = "9.9"; },
+       "has the version '9.9'; the history has '"},
+      {[](Report* report, ReportRun*) { report->started -= std::chrono::hours(1); },
+       "of the drill the report has the started '"}};
+  for (const auto& [change, says] : changes) {
+    Report changed = good;
+    change(&changed, &*std::ranges::find(changed.runs, "other", &ReportRun::run_id));
+    Tally(&changed);
+    ASSERT_TRUE(WriteJsonFile(At("out/report.json"), ToJson(changed)).ok());
+    const ProcessResult refused = AttestDrill();
+    EXPECT_EQ(refused.outcome.exit_code, 5) << says << refused.stdout_text;
+    EXPECT_THAT(refused.stderr_text, HasSubstr(says));
+    EXPECT_FALSE(fs::exists(At("out/attestations"))) << says;
+  }
+  ASSERT_TRUE(WriteJsonFile(At("out/report.json"), ToJson(good)).ok());
+  EXPECT_EQ(AttestDrill().outcome.exit_code, 0) << "what is written again says the same";
+}
+
+TEST_F(Attest, ADrillThatIsResumedWithoutNewsIsEnteredOnce) {
+  const std::string drill_id = StoredReport().drill_id;
+  EXPECT_EQ(Run({kRharness, "drill", "--resume", "--out", "out"}).outcome.exit_code, 1);
+  const ProcessResult shown =
+      Run({kRharness, "history", "show", "other", "--history", "runs.db", "--json"});
+  EXPECT_THAT(shown.stdout_text, HasSubstr("\"" + drill_id + "\""));
+  EXPECT_THAT(shown.stdout_text, Not(HasSubstr(drill_id + ".2")));
+}
+
+TEST_F(Attest, AFamilyIsTheSignersWordUntilItIsHeldToTheManifestOrAskedFor) {
+  EXPECT_EQ(AttestDrill().outcome.exit_code, 0);
+  const auto envelope = ParseEnvelope(Read(At(Same())), "e");
+  ASSERT_TRUE(envelope.ok());
+  auto verdict = ReadVerdictStatement(*ParseStatement(envelope->payload, "s"), "s");
+  ASSERT_TRUE(verdict.ok());
+  EXPECT_EQ(verdict->family, "tiny");
+  verdict->family = "other";
+  SignedEnvelope forged{.payload_type = kStatementPayload,
+                        .payload = ToJson(VerdictStatement(*verdict)).Dump(),
+                        .signatures = {}};
+  const auto ada = LoadPemSigner(At("ada.pem"));
+  ASSERT_TRUE(SignEnvelope(ada->get(), &forged).ok());
+  Trust("{families: [\"tiny*\"], keys: [ada, bob], threshold: 2}\n  - {keys: [ada]}");
+  const auto verify = [&](std::vector<std::string> options) {
+    std::vector<std::string> argv = {kRharness, "verify", Same(), "--trust", "trust.yaml"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv);
+  };
+  EXPECT_EQ(verify({}).outcome.exit_code, 5) << "one of the two keys of its family";
+  Write(Same(), WriteEnvelope(forged) + "\n");
+  const ProcessResult taken = verify({});
+  EXPECT_EQ(taken.outcome.exit_code, 0) << taken.stderr_text;
+  EXPECT_THAT(taken.stdout_text,
+              HasSubstr(", of family 'other', signed by ada (Ada), under rule 2"));
+  EXPECT_THAT(taken.stderr_text, HasSubstr("that its family is 'other' is its signer's word; rule "
+                                           "2, which is for every family, took it, and rule 1"));
+  const ProcessResult asked = verify({"--family", "tiny*"});
+  EXPECT_EQ(asked.outcome.exit_code, 5);
+  EXPECT_THAT(asked.stderr_text, HasSubstr("is about family 'other'; --family asks for 'tiny*'"));
+  Write("registry/model.safetensors", Safetensors("abcd"));
+  fs::copy_file(At("runs/same.json"), At("registry/same.json"));
+  const ProcessResult held = verify({"--artifacts", "registry"});
+  EXPECT_EQ(held.outcome.exit_code, 5);
+  EXPECT_THAT(held.stderr_text,
+              HasSubstr("same.json: is the manifest of run same of family 'tiny'"));
+  const ProcessResult other = verify({"--run", "other"});
+  EXPECT_EQ(other.outcome.exit_code, 5);
+  EXPECT_THAT(other.stderr_text, HasSubstr("is about run 'same'; --run asks for 'other'"));
+  EXPECT_EQ(verify({"--run", "same", "--family", "o*"}).outcome.exit_code, 0);
+}
+
+TEST_F(Attest, TwoWhoSignAtOnceBothHaveSigned) {
+  Trust("{keys: [ada, bob], threshold: 2}");
+  for (int i = 0; i < 20; ++i) {
+    const std::string out = fmt::format("signed-{}", i);
+    const auto sign = [&](const char* key) {
+      return Run({kRharness, "attest", "out", "--key", key, "--out", out}).outcome.exit_code;
+    };
+    auto first = std::async(std::launch::async, sign, "ada.pem");
+    EXPECT_EQ(sign("bob.pem"), 0);
+    EXPECT_EQ(first.get(), 0);
+    const ProcessResult both = Run({kRharness, "verify", out, "--trust", "trust.yaml"});
+    ASSERT_EQ(both.outcome.exit_code, 0) << i << both.stderr_text;
+  }
+}
+
 TEST_F(Attest, SignsNothingWhereTheDrillsOwnRecordsDoNotAgree) {
   const std::string report = Read(At("out/report.json"));
   const std::string evidence = Read(At("out/runs/other/1/evidence.json"));
@@ -212,6 +335,14 @@ TEST_F(Attest, RefusesTamperedFilesKeysThatLieOpenAndPoliciesWithMistakes) {
   EXPECT_THAT(open.stderr_text, HasSubstr("ada.pem: others may read it; chmod 600"));
   EXPECT_EQ(Run({kRharness, "verify", "runs", "--trust", "trust.yaml"}).outcome.exit_code, 2);
   EXPECT_EQ(Run({kRharness, "attest", "runs", "--key", "bob.pem"}).outcome.exit_code, 2);
+  const ProcessResult nothing = Run({kRharness, "attest", "none.yaml", "--key", "bob.pem"});
+  EXPECT_EQ(nothing.outcome.exit_code, 2);
+  EXPECT_THAT(nothing.stderr_text, HasSubstr("none.yaml: is not there; expected a drill's folder"));
+  const ProcessResult history =
+      Run({kRharness, "attest", "trust.yaml", "--key", "bob.pem", "--history", "none.db"});
+  EXPECT_EQ(history.outcome.exit_code, 2);
+  EXPECT_THAT(history.stderr_text, HasSubstr("--history: is that of a drill; a file is signed"));
+  EXPECT_FALSE(fs::exists(At("trust.yaml.intoto.jsonl")));
   const ProcessResult report = Run({kRharness, "attest", "out/report.json", "--key", "bob.pem"});
   EXPECT_EQ(report.outcome.exit_code, 2);
   EXPECT_THAT(report.stderr_text, HasSubstr("a file of a drill; expected the drill's folder"));

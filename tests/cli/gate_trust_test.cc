@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
+#include "tests/approval/people.h"
 #include "tests/attestation/attested.h"
 #include "tests/cli/drill_program.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
@@ -133,6 +136,72 @@ TEST_F(GateTrust, HoldsSubstitutesOfADrillToWhoSignedThePolicy) {
   EXPECT_EQ(Drill({"--dry-run", "--trust", "trust.yaml"}).outcome.exit_code, 2);
 }
 
+TEST_F(GateTrust, TakesNoOlderPolicyUntilItIsSignedAgain) {
+  Sign("base/baseline.jsonl", "ada.pem");
+  Sign("policy.yaml", "ada.pem");
+  EXPECT_EQ(Gate().outcome.exit_code, 0);
+  const std::string lax = Read(At("policy.yaml"));
+  Allow("other_*");
+  Sign("policy.yaml", "ada.pem");
+  EXPECT_EQ(Gate().outcome.exit_code, 1);
+  const std::string strict = Read(At("policy.yaml"));
+  const std::vector<std::string> verify = {kRharness,    "verify",     "policy.yaml.intoto.jsonl",
+                                           "--trust",    "trust.yaml", "--artifacts",
+                                           "policy.yaml"};
+  const ProcessResult newest = Run(verify);
+  EXPECT_EQ(newest.outcome.exit_code, 0) << newest.stderr_text;
+  EXPECT_THAT(newest.stdout_text,
+              HasSubstr("(reviewed) (an older content: another one was signed since), signed by"));
+  Write("policy.yaml", lax);
+  ExpectRefused("policy.yaml: is an older content, signed on ");
+  const ProcessResult older = Run(verify);
+  EXPECT_EQ(older.outcome.exit_code, 5);
+  EXPECT_THAT(older.stderr_text, HasSubstr("; the newest was signed on "));
+  Sign("policy.yaml", "ada.pem");
+  EXPECT_EQ(Gate().outcome.exit_code, 0);
+  EXPECT_EQ(Run(verify).outcome.exit_code, 0);
+  Write("policy.yaml", strict);
+  ExpectRefused("policy.yaml: is an older content, signed on ");
+}
+
+TEST_F(GateTrust, AKeyThatLeftThePolicyClosesNothing) {
+  Write("eve.pub", PublicPem(std::string(kEd25519Head) + kSevensPublic));
+  const std::string trust = Read(At("trust.yaml"));
+  Write("trust.yaml",
+        "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\n"
+        "  - {name: eve, owner: Eve, public_key: eve.pub}\nrules:\n"
+        "  - {predicates: [\"urn:rharness:endorsement:*\"], keys: [ada, eve]}\n");
+  Sign("base/baseline.jsonl", "ada.pem");
+  const std::string allowed = Read(At("policy.yaml"));
+  Allow("other_*");
+  Sign("policy.yaml", "eve.pem");
+  EXPECT_EQ(Gate().outcome.exit_code, 1);
+  Write("policy.yaml", allowed);
+  Sign("policy.yaml", "ada.pem");
+  EXPECT_EQ(Gate().outcome.exit_code, 0);
+  Write("trust.yaml", trust);
+  EXPECT_EQ(Gate().outcome.exit_code, 0) << "the line by the key that was lost counts for nothing";
+  Allow("other_*");
+  ExpectRefused("policy.yaml.intoto.jsonl:1: no key of the policy has signed this");
+}
+
+TEST_F(GateTrust, TwoWhoSignAtOnceBothHaveSigned) {
+  Write("eve.pub", PublicPem(std::string(kEd25519Head) + kSevensPublic));
+  Write("two.yaml",
+        "version: 1\nkeys:\n  - {name: ada, owner: Ada, public_key: ada.pub}\n"
+        "  - {name: eve, owner: Eve, public_key: eve.pub}\nrules:\n"
+        "  - {keys: [ada, eve], threshold: 2}\n");
+  for (int i = 0; i < 40; ++i) {
+    std::filesystem::remove(At("policy.yaml.intoto.jsonl"));
+    auto first = std::async(std::launch::async, [&] { Sign("policy.yaml", "ada.pem"); });
+    Sign("policy.yaml", "eve.pem");
+    first.get();
+    const ProcessResult both =
+        Run({kRharness, "verify", "policy.yaml.intoto.jsonl", "--trust", "two.yaml"});
+    ASSERT_EQ(both.outcome.exit_code, 0) << i << both.stderr_text;
+  }
+}
+
 TEST_F(GateTrust, WhatItAsksForIsVerifiedByItself) {
   Sign("policy.yaml", "ada.pem");
   const std::vector<std::string> verify = {kRharness,    "verify",     "policy.yaml.intoto.jsonl",
@@ -142,6 +211,11 @@ TEST_F(GateTrust, WhatItAsksForIsVerifiedByItself) {
   EXPECT_EQ(good.outcome.exit_code, 0) << good.stderr_text;
   EXPECT_THAT(good.stdout_text, HasSubstr("policy.yaml with sha256 "));
   EXPECT_THAT(good.stdout_text, HasSubstr(" (reviewed), signed by ada (Ada)"));
+  const ProcessResult no_verdict = Run(
+      {kRharness, "verify", "policy.yaml.intoto.jsonl", "--trust", "trust.yaml", "--reproduced"});
+  EXPECT_EQ(no_verdict.outcome.exit_code, 3);
+  EXPECT_THAT(no_verdict.stderr_text,
+              HasSubstr("--reproduced: none of these statements is about a verdict"));
   Allow("*");
   EXPECT_EQ(Run(verify).outcome.exit_code, 5);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "tests/compare/fingerprints/build_fingerprint.h"
 
@@ -39,6 +40,7 @@ TEST_F(BaselineFolder, GivesBackWhatWasAcceptedAndByWhom) {
   EXPECT_EQ(baseline->record.accepted, kNow);
   EXPECT_EQ(baseline->record.expires, kLater);
   EXPECT_EQ(baseline->record.replaces_sha256, "");
+  EXPECT_EQ(baseline->records_sha256, Sha256HexOf(Records()));
 }
 
 TEST_F(BaselineFolder, AppendsARecordThatNamesTheOneBefore) {

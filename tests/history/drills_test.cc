@@ -41,6 +41,32 @@ class DrillsTest : public HistoryTest {
   std::unique_ptr<HistoryStore> store_;
 };
 
+TEST_P(DrillsTest, GivesBackOneDrillAsItWasEnteredLast) {
+  EXPECT_FALSE(store_->FindDrill("d1").value());
+  AddDrill("d1", kDay1, {{"b", "identical"}, {"a", "drifted"}}, 1, kHere);
+  AddDrill("d2", kDay2, {{"a", "identical"}}, 0);
+  const auto first = store_->FindDrill("d1").value();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->drill.drill_id, "d1");
+  EXPECT_EQ(first->drill.started, At(kDay1));
+  EXPECT_EQ(first->drill.exit_code, 1);
+  ASSERT_EQ(first->verdicts.size(), 2U);
+  EXPECT_EQ(first->verdicts[0].run_id, "a");
+  EXPECT_EQ(first->verdicts[0].verdict, "drifted");
+  EXPECT_EQ(first->verdicts[0].decided, At(kDay1));
+  ASSERT_EQ(first->reruns.size(), 2U);
+  EXPECT_EQ(first->reruns[1].run_id, "b");
+  EXPECT_EQ(first->reruns[1].rerun, 1);
+  EXPECT_EQ(first->reruns[1].outcome, "exited with 0");
+  EXPECT_EQ(first->reruns[1].evidence_sha256, "e");
+  // A drill that was resumed, and found otherwise.
+  AddDrill("d1", kDay3, {{"a", "identical"}}, 0);
+  const auto later = store_->FindDrill("d1").value();
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->drill.drill_id, "d1.2");
+  EXPECT_EQ(later->verdicts.size(), 1U);
+}
+
 std::string LastSuccessOf(HistoryStore& store) {
   const auto last = store.LastSuccess();
   EXPECT_TRUE(last.ok());

@@ -1,0 +1,44 @@
+// Which of what was signed for a file holds for it as it is now.
+//
+// Role: after verification.h, which says whose signatures count. A bundle beside a file has a line
+// for each content that somebody answered for; only those of the newest content hold.
+#ifndef RHARNESS_HARNESS_ATTESTATION_ENDORSED_FILE_H_
+#define RHARNESS_HARNESS_ATTESTATION_ENDORSED_FILE_H_
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/attestation/verification.h"
+#include "harness/base/clock.h"
+#include "harness/base/result.h"
+
+namespace rharness {
+
+// Another content of the same name was signed later than this one, by what these say. Of two
+// contents of one time, to the millisecond, neither is older.
+bool IsOlder(const Endorsement& one, const std::vector<Verified>& all);
+
+// The lines for this content that are not older; `where`: the file. Errors: integrity where no line
+// is for this name and content, and where those that are speak of an older content, with both
+// dates.
+Result<std::vector<std::size_t>> HoldingLines(const SignedSubject& file,
+                                              const std::vector<Verified>& lines,
+                                              const std::string& where);
+
+// What FILE.intoto.jsonl says of the file as it is: the newest line that holds, signed by the keys
+// of all that do. Lines that no key of the policy signed as it asks count for nothing: one of a key
+// that has left the policy is no reason to close a gate. Errors: not_found, io; integrity where
+// there is no such bundle, no line that holds, or an older content is back.
+Result<Verified> VerifyEndorsed(const std::filesystem::path& file, const TrustPolicy& policy,
+                                WallTime now);
+
+// As VerifyEndorsed with this bundle.
+Result<Verified> VerifyEndorsedBy(const std::filesystem::path& bundle,
+                                  const std::filesystem::path& file, const TrustPolicy& policy,
+                                  WallTime now);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_ATTESTATION_ENDORSED_FILE_H_

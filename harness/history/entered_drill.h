@@ -1,0 +1,30 @@
+// What the history holds of one drill: what came of its runs and of its reruns.
+#ifndef RHARNESS_HARNESS_HISTORY_ENTERED_DRILL_H_
+#define RHARNESS_HARNESS_HISTORY_ENTERED_DRILL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/history/records.h"
+
+namespace rharness {
+
+struct EnteredDrill {
+  DrillRecord drill;                    // drill_id: as it was entered last, "ID" or "ID.2"
+  std::vector<RerunRecord> reruns;      // by run_id and number; without surroundings
+  std::vector<VerdictRecord> verdicts;  // by run_id; without surroundings
+};
+
+class EnteredDrills {
+ public:
+  virtual ~EnteredDrills() = default;
+
+  // As it was entered last, where it was resumed; empty: never. Reads an index.
+  virtual Result<std::optional<EnteredDrill>> FindDrill(const std::string& drill_id) = 0;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_HISTORY_ENTERED_DRILL_H_
