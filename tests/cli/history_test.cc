@@ -311,7 +311,7 @@ TEST_F(HistoryVerb, ShowsAFamilyAndTheRunWhereBothHaveThatName) {
 
   const Output page = History({"show", "mlp", "--family", "--html", Path("page.html")});
   EXPECT_EQ(page.code, 0) << page.err;
-  EXPECT_TRUE(Contains(ReadFile(Path("page.html")).value(), "1 of 2 runs is not shown"));
+  EXPECT_TRUE(Contains(ReadFile(Path("page.html")).value(), "1 of 2 runs does not reproduce"));
   const Json json = ParseJson(History({"show", "mlp", "--family", "--json"}).out, "stdout").value();
   EXPECT_EQ(json.Find("kind")->AsString(), "family");
   EXPECT_EQ(json.Find("runs")->AsArray().size(), 2u);

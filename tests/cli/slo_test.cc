@@ -22,7 +22,7 @@ TEST_F(SloProgram, GoesRedWithADrillThatDrifts) {
   const ProcessResult red =
       Slo({"--policy", "policy.yaml", "--html", "page/slo.html", "--metrics", "slo.prom"});
   EXPECT_EQ(red.outcome.exit_code, 1) << red.stdout_text << red.stderr_text;
-  EXPECT_THAT(red.stdout_text, HasSubstr("1 burn their budget now: tiny"));
+  EXPECT_THAT(red.stdout_text, HasSubstr("misses them and burns its budget now: tiny"));
   EXPECT_THAT(red.stdout_text, HasSubstr("0 of 5 runs reproduced in 28 days"));
   EXPECT_THAT(Read(At("page/slo.html")), HasSubstr("Objectives"));
   EXPECT_THAT(Read(At("slo.prom")),

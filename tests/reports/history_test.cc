@@ -42,8 +42,16 @@ TEST(RunHistory, TakesWhatIsOpenForNeitherGoodNorBadAndSaysIt) {
   EXPECT_EQ(bad.first_bad, 1u);
   EXPECT_EQ(bad.answer,
             "Drifted since 2026-11-02 02:00 UTC; it last reproduced on 2026-11-01 02:00 UTC. 2 "
-            "drills since could not tell: infra on 2026-11-04 02:00 UTC.");
+            "drills since could not tell: infrastructure on 2026-11-04 02:00 UTC.");
   EXPECT_EQ(Summarize(SampleRunHistory("i?i", true, NothingDiffers())).steadiness.changes, 0u);
+}
+
+TEST(FamilyHistory, TellsOfRunsOfWhichNoDrillCouldTell) {
+  FamilyHistory history = SampleFamily();
+  history.runs = {SampleFamilyRun("steady", "iiiiii", NothingDiffers()),
+                  SampleFamilyRun("open", "??nnxx", NothingDiffers())};
+  EXPECT_EQ(Summarize(history).answer,
+            "1 of 2 runs is shown to reproduce, and none is bad. Of 1 no drill could tell.");
 }
 
 TEST(RunHistory, SaysWhenItReproducesAgainOrNeverDid) {
