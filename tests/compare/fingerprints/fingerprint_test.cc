@@ -168,7 +168,7 @@ TEST(Fingerprint, TakesAStrangersFileForAnUnreadableOneAndRefusesAnotherDocument
     EXPECT_EQ(other.error().code, ErrorCode::kInvalidInput) << schema;
   }
   EXPECT_EQ(LoadAsEvidence(folder.path() / "none").error().code, ErrorCode::kNotFound);
-  load("no JSON");
+  EXPECT_TRUE(load("no JSON").ok());
   std::string sha256;
   EXPECT_TRUE(LoadAsEvidence(folder.path() / "f.json", &sha256).ok());
   EXPECT_EQ(sha256, "29ecbeb830e3244605e5a88493e4088424a71780e5cf59bb3475f278f294335b");
