@@ -24,6 +24,7 @@ class DrillFolder : public testing::Test {
  protected:
   DrillFolder() {
     report_ = LargeReport(1, 0);
+    report_.drill_id = "20261120T010000Z-1";
     report_.history = At("runs.db");
     ReportRun& run = report_.runs[0];
     run.run_id = manifest_.run_id;
@@ -110,7 +111,11 @@ TEST_F(DrillFolder, WhoseRecordsAgreeIsSigned) {
   EXPECT_EQ(verdict->reruns.at(0).evidence_sha256, Sha256HexOf(evidence_));
   // Also from a history that has it as a resumed drill's.
   fs::remove(At("runs.db"));
-  PutHistory(report_.drill_id + ".2");
+  std::string& outcome = report_.runs[0].reruns[0].outcome;
+  outcome = "exited with 1";
+  PutHistory(report_.drill_id);
+  outcome = "exited with 0";
+  PutHistory(report_.drill_id);
   EXPECT_EQ(Attest(), "unchanged");
 }
 
