@@ -45,9 +45,9 @@ class ReportCheck {
     }
     if (older_ > 0) {
       LogWarning(fmt::format(
-          "an older version of rharness entered this drill: the history has of {} verdicts what "
-          "decided them, and nothing that holds their headlines and further reasons",
-          older_));
+          "an older version of rharness entered this drill: the history has of {} what decided it, "
+          "and nothing that holds headline and further reasons",
+          Counted(older_, "verdict")));
     }
     return {};
   }

@@ -73,11 +73,22 @@ class Drill {
       RETURN_IF_ERROR(WithWayOut(WriteHistory(report, digests, runs_, options_.out, history_.get()),
                                  options_.out));
       RETURN_IF_ERROR(replicates_.Keep(options_.out, history_.get()));
+      RETURN_IF_ERROR(AgreeOnEnd(&report));
     }
     return report;
   }
 
  private:
+  // A drill that is resumed and finds nothing new is not entered again: it ended when it was.
+  Status AgreeOnEnd(Report* report) const {
+    ASSIGN_OR_RETURN(const auto entered, history_->FindDrill(report->drill_id));
+    if (!entered || !entered->drill.ended || *entered->drill.ended == report->ended) return {};
+    if (report->last_success == report->ended) report->last_success = entered->drill.ended;
+    report->ended = *entered->drill.ended;
+    const auto written = WriteReports(*report, options_.out);
+    return written.ok() ? Status() : Status(written.error());
+  }
+
   // All that verdicts rest on is read before anything runs: what cannot be read whole ends the
   // drill, since on less than was planned another verdict may come out.
   Status LoadManifests() {

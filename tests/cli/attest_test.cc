@@ -218,8 +218,12 @@ TEST_F(Attest, SignsNoReportThatWasChangedAndNamesTheRunAndTheMember) {
 }
 
 TEST_F(Attest, ADrillThatIsResumedWithoutNewsIsEnteredOnce) {
-  const std::string drill_id = StoredReport().drill_id;
+  const Report before = StoredReport();
+  const std::string drill_id = before.drill_id;
   EXPECT_EQ(Run({kRharness, "drill", "--resume", "--out", "out"}).outcome.exit_code, 1);
+  // It ended when it ended first, as the history has it, and can be signed.
+  EXPECT_EQ(StoredReport().ended, before.ended);
+  EXPECT_EQ(AttestDrill().outcome.exit_code, 0);
   const ProcessResult shown =
       Run({kRharness, "history", "show", "other", "--history", "runs.db", "--json"});
   EXPECT_THAT(shown.stdout_text, HasSubstr("\"" + drill_id + "\""));

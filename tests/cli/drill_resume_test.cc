@@ -122,10 +122,10 @@ TEST_F(UnfinishedDrill, RefusesOptionsThatItsJournalHasOtherwise) {
 // An option that a drill takes is its journal's, or says where and how this call prints, when it
 // starts reruns and how often, or is refused beside --resume.
 TEST_F(UnfinishedDrill, KnowsOfEveryOptionWhoseItIs) {
-  const std::set<std::string> others = {"--help",   "--select",      "--sample",   "--seed",
-                                        "--resume", "--out",         "--dry-run",  "--trust",
-                                        "--json",   "--quiet-hours", "--attempts", "--storm-stop",
-                                        "--policy", "--profile",     "--order"};
+  const std::set<std::string> others = {
+      "--help",    "--select",  "--sample", "--seed",        "--resume",   "--out",
+      "--dry-run", "--trust",   "--json",   "--quiet-hours", "--attempts", "--storm-stop",
+      "--policy",  "--profile", "--order",  "--audit",       "--key",      "--passphrase-file"};
   const std::vector<std::string> kept = KeptOptions();
   std::size_t seen = 0;
   std::istringstream help(Run({kRharness, "drill", "--help"}).stdout_text);
