@@ -32,9 +32,11 @@ std::string HtmlTop(const HtmlTopParts& parts) {
   return fmt::format(
       "<body>\n<a class=\"skip\" href=\"#{}\">{}</a>\n"
       "<header class=\"top {}\"><div class=\"page\"><p class=\"eyebrow\">{}</p>\n"
-      "<h1>{}</h1>\n<p class=\"next\"><b>Next:</b> {}</p></div></header>\n<main class=\"page\">\n",
+      "<h1>{}</h1>\n{}</div></header>\n<main class=\"page\">\n",
       parts.skip_id, parts.skip_words, parts.page_class, parts.eyebrow_html, HtmlText(parts.answer),
-      parts.next_html);
+      parts.next_html.empty()
+          ? ""
+          : fmt::format("<p class=\"next\"><b>Next:</b> {}</p>", parts.next_html));
 }
 
 std::string HtmlEnd(std::string_view version, std::string_view record, bool script) {

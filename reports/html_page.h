@@ -28,7 +28,7 @@ struct HtmlTopParts {
   std::string_view page_class;  // the verdict whose colour the page takes
   std::string eyebrow_html;
   std::string answer;
-  std::string next_html;
+  std::string next_html;  // empty: there is nothing to do
   std::string_view skip_id;  // where "Skip to ..." leads
   std::string_view skip_words;
 };

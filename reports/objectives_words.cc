@@ -103,10 +103,10 @@ std::string DaysWords(double days) {
 
 std::string RuntimeWords(const FamilyObjectives& family) {
   if (family.reruns == 0) return "-";
-  std::string words = fmt::format("{:.3g} of the recorded time", family.mean_ratio);
+  std::string words = fmt::format("{:.3g} times the recorded time", family.mean_ratio);
   if (family.ratio_sd) {
-    words += fmt::format(", ± {:.2g} (standard deviation; {:.2g} to {:.2g})", *family.ratio_sd,
-                         family.ratio_sd_low, family.ratio_sd_high);
+    words += fmt::format(" (standard deviation {:.2g}, which lies between {:.2g} and {:.2g})",
+                         *family.ratio_sd, family.ratio_sd_low, family.ratio_sd_high);
   }
   return words;
 }

@@ -20,8 +20,9 @@ constexpr std::size_t kMostLayerFacts = 120;
 constexpr std::size_t kMostListed = 200;
 
 std::string RunAnswer(const SiteRun& page) {
-  if (!page.run.last) return "No drill has judged this run.";
-  return fmt::format("Last verdict: {}{}.", VerdictLabel(*page.run.last),
+  const std::string run = "Run " + SafeText(page.run.run_id, 120) + ". ";
+  if (!page.run.last) return run + "No drill has judged it.";
+  return fmt::format("{}Last verdict: {}{}.", run, VerdictLabel(*page.run.last),
                      page.run.judged ? ", " + FormatMinute(*page.run.judged) : "");
 }
 

@@ -187,6 +187,12 @@ std::string NextAfterDrift(const Summary& summary) {
 std::string NextWithoutDrift(const Report& report, const Summary& summary) {
   if (report.interrupted) return "Run the drill again with --resume to finish it.";
   if (report.exit_code == 0) return "Nothing is left to do.";
+  constexpr int kDamaged = 5;
+  if (report.exit_code == kDamaged) {
+    return "Find out who changed what the notes call damaged; what was damaged was rerun and "
+           "judged "
+           "anew.";
+  }
   const ReportRun& worst = *summary.order.front();
   const bool runs_open = worst.verdict != Verdict::kInconclusive && !Reproduced(worst.verdict);
   if (std::string step = FamilyNextStep(report); !runs_open && !step.empty()) return step;

@@ -47,7 +47,7 @@ class Findings {
   bool End(std::size_t all) const {
     if (untold_ > 0) {
       const std::string line =
-          fmt::format("the same is missing in {}", Counted(untold_, "more manifest"));
+          fmt::format("findings like these stand in {}", Counted(untold_, "more manifest"));
       force_ ? LogWarning(line) : LogError(line);
     }
     if (refused_ == 0 || force_) return true;

@@ -10,6 +10,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
+#include "harness/history/untouched.h"
 #include "harness/intake/mlflow_credentials.h"
 #include "harness/objectives/objectives.h"
 #include "harness/objectives/push.h"
@@ -26,6 +27,15 @@ struct SloArguments {
   bool json = false;
 };
 
+// What may not be written to, such as an auditor's copy, is read as it is.
+Result<std::unique_ptr<HistoryStore>> OpenToRead(const std::string& url) {
+  auto store = HistoryStore::OpenExisting(url);
+  if (store.ok() || store.error().code != ErrorCode::kIo) return store;
+  auto untouched = OpenUntouchedHistory(url);
+  if (untouched.ok()) return untouched;
+  return store;
+}
+
 Result<int> MeasureAndTell(const SloArguments& arguments) {
   std::vector<std::string> inputs = FilesOfHistory(arguments.history);
   inputs.push_back(arguments.policy);
@@ -38,7 +48,7 @@ Result<int> MeasureAndTell(const SloArguments& arguments) {
   if (!arguments.policy.empty()) {
     ASSIGN_OR_RETURN(policy, LoadPolicy(arguments.policy));
   }
-  ASSIGN_OR_RETURN(const auto history, HistoryStore::OpenExisting(arguments.history));
+  ASSIGN_OR_RETURN(const auto history, OpenToRead(arguments.history));
   ASSIGN_OR_RETURN(ObjectivesReport report,
                    MeasureObjectives(history.get(), policy, SystemClock().Now()));
   report.version = kVersion;

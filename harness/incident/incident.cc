@@ -63,7 +63,13 @@ class Incident {
   }
 
   Result<IncidentReport> Run(const DrillHooks& hooks) {
-    RETURN_IF_ERROR(RefuseTakenFolder(options_.out));
+    const Status taken = RefuseTakenFolder(options_.out);
+    std::error_code error;
+    if (!taken.ok() && options_.resume && fs::exists(options_.out / "index.html", error)) {
+      return InvalidInput("the incident is finished already; see index.html there",
+                          options_.out.string());
+    }
+    RETURN_IF_ERROR(taken);
     RETURN_IF_ERROR(options_.resume ? TakeUp() : RefuseBegunIncident());
     RETURN_IF_ERROR(Find());
     if (!options_.resume) RETURN_IF_ERROR(Begin());
@@ -90,9 +96,16 @@ class Incident {
   }
 
   Status TakeUp() {
-    ASSIGN_OR_RETURN(const IncidentSettings settings, LoadIncidentSettings(work_.settings));
-    RETURN_IF_ERROR(TakeSettings(settings, &options_, &facts_.given));
-    begun_ = settings;
+    const auto settings = LoadIncidentSettings(work_.settings);
+    if (!settings.ok() && settings.error().code == ErrorCode::kNotFound) {
+      return NotFound(
+          "no incident was begun there, so that none can go on; without --resume one "
+          "is begun",
+          options_.out.string());
+    }
+    if (!settings.ok()) return settings.error();
+    RETURN_IF_ERROR(TakeSettings(*settings, &options_, &facts_.given));
+    begun_ = *settings;
     return {};
   }
 

@@ -227,7 +227,7 @@ int ExitCodeOfIncident(const IncidentFacts& in, const IncidentRollback& rollback
   if (in.files.tampered || in.older_tampered) return 5;
   if (std::ranges::any_of(in.passed, &PassedRun::tampered)) return 5;
   if (!in.good) return 3;
-  if (in.planned) return 0;
+  if (in.planned) return in.nowhere.empty() ? 0 : 3;
   if (rollback.state == "proven") return 0;
   if (rollback.state == "refuted") return 1;
   return rollback.state == "failed" ? 4 : 3;

@@ -343,6 +343,16 @@ void Conclude(ObjectivesReport* report) {
   report->next = "drill them: rharness drill --select \"family = NAME\"";
 }
 
+// Nobody is held to what was meant for somebody.
+void TellIdle(ObjectivesReport* report) {
+  if (report->notes.empty() || report->exit_code != 0) return;
+  report->exit_code = 3;
+  const std::size_t idle = report->notes.size();
+  report->headline += fmt::format(" {} of the policy {} for no family of this history.",
+                                  Counted(idle, "objective"), idle == 1 ? "is" : "are");
+  report->next = "correct or remove what the notes name, so that nobody relies on it";
+}
+
 }  // namespace
 
 Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& policy,
@@ -362,8 +372,7 @@ Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& 
                              .verdict = entry.last_verdict});
   }
   Conclude(&report);
-  // Nobody is held to what was meant for somebody.
-  if (!report.notes.empty() && report.exit_code == 0) report.exit_code = 3;
+  TellIdle(&report);
   return report;
 }
 

@@ -183,7 +183,7 @@ TEST_F(HistoryVerb, TellsOfManyThatLackTheSameNotEachOne) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_TRUE(Contains(refused.err, "/19.json: $.image.digest: ")) << refused.err;
   EXPECT_FALSE(Contains(refused.err, "/20.json")) << refused.err;
-  EXPECT_TRUE(Contains(refused.err, "the same is missing in 10 more manifests")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "findings like these stand in 10 more manifests")) << refused.err;
   EXPECT_TRUE(Contains(refused.err, "30 of 30 manifests are not complete")) << refused.err;
 }
 

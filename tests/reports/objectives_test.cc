@@ -104,8 +104,8 @@ TEST(ObjectivesTerminal, KeepsToItsColumnsAndEscapes) {
   EXPECT_THAT(text, HasSubstr("not known: no run was judged twice"));
   const std::string wide = WriteTerminal(Rich(), 400, false);
   EXPECT_THAT(wide, HasSubstr("flaky with nothing changed 1 of 20 (0.89 to 23.6 %); signed 38 of "
-                              "40 (83.5 to 98.6 %); a rerun takes 1.02 of the recorded time, ± "
-                              "0.05 (standard deviation; 0.041 to 0.064)\n"));
+                              "40 (83.5 to 98.6 %); a rerun takes 1.02 times the recorded time "
+                              "(standard deviation 0.05, which lies between 0.041 and 0.064)\n"));
 }
 
 TEST(ObjectivesSchema, DescribesExactlyWhatIsWritten) {

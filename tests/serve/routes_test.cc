@@ -78,7 +78,7 @@ TEST_F(Pages, ARunIsToldFromItsRecordToItsLastVerdict) {
   }
   const std::string drills = page.body.substr(page.body.find("Drills, the newest first"));
   EXPECT_LT(drills.find("night-3"), drills.find("night-2"));
-  EXPECT_THAT(Get("/run/never").body, HasSubstr("No drill has judged this run."));
+  EXPECT_THAT(Get("/run/never").body, HasSubstr("Run never. No drill has judged it."));
 }
 
 TEST_F(Pages, AFamilyHasItsRunsNewestFirst) {
