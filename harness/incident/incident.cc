@@ -63,13 +63,7 @@ class Incident {
   }
 
   Result<IncidentReport> Run(const DrillHooks& hooks) {
-    const Status taken = RefuseTakenFolder(options_.out);
-    std::error_code error;
-    if (!taken.ok() && options_.resume && fs::exists(options_.out / "index.html", error)) {
-      return InvalidInput("the incident is finished already; see index.html there",
-                          options_.out.string());
-    }
-    RETURN_IF_ERROR(taken);
+    RETURN_IF_ERROR(RefuseTakenFolder(options_.out, options_.resume));
     RETURN_IF_ERROR(options_.resume ? TakeUp() : RefuseBegunIncident());
     RETURN_IF_ERROR(Find());
     if (!options_.resume) RETURN_IF_ERROR(Begin());

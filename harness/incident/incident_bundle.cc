@@ -142,11 +142,14 @@ class BundleWriter {
 
 }  // namespace
 
-Status RefuseTakenFolder(const fs::path& out) {
+Status RefuseTakenFolder(const fs::path& out, bool resumed) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(out, error);
   if (!fs::exists(status)) return {};
   if (fs::is_directory(status) && fs::is_empty(out, error) && !error) return {};
+  if (resumed && fs::exists(out / "index.html", error)) {
+    return InvalidInput("the incident is finished already; see index.html there", out.string());
+  }
   return InvalidInput("is there already; name a new or an empty folder", out.string());
 }
 
@@ -160,7 +163,7 @@ Status WriteIncidentBundle(const BundleContent& content, const fs::path& staging
   BundleWriter writer(content, staging, report);
   RETURN_IF_ERROR(writer.Write());
   RETURN_IF_ERROR(writer.Sums());
-  RETURN_IF_ERROR(RefuseTakenFolder(out));
+  RETURN_IF_ERROR(RefuseTakenFolder(out, false));
   fs::rename(staging, out, error);
   if (error) return PathError("cannot be made", error.value(), out.string());
   return SyncFolder(out.parent_path());

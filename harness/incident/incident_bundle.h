@@ -21,8 +21,9 @@ struct BundleContent {
   std::filesystem::path drill;  // the folder of the rollback drill; empty: there is none
 };
 
-// Errors: invalid_input where something is there that is no empty folder.
-Status RefuseTakenFolder(const std::filesystem::path& out);
+// Errors: invalid_input where something is there that is no empty folder; who resumes is told if it
+// is a finished bundle.
+Status RefuseTakenFolder(const std::filesystem::path& out, bool resumed);
 
 // Writes all files into `staging`, which is made anew, names them in the report, and makes `out` of
 // it by one rename: it is there whole or not at all. The folder is for its owner alone. Errors: io,
