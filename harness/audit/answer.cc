@@ -176,7 +176,19 @@ Status AddExceptions(const AnswerRequest& request, const Manifest& manifest, Aud
   return {};
 }
 
-Status AddStatements(const AnswerRequest& request, AuditReport* report) {
+// Why a statement is refused, without its file, which is told beside it.
+std::string RefusedWords(const Error& error, const std::string& file) {
+  if (error.where == file) return error.message;
+  if (!error.where.starts_with(file + ":")) return error.ToString();
+  std::string at = error.where.substr(file.size() + 1);
+  at.erase(0, std::min(at.find_first_not_of(' '), at.size()));
+  const bool line = !at.empty() && at.find_first_not_of("0123456789") == at.npos;
+  return fmt::format("{}{}: {}", line ? "line " : "", at, error.message);
+}
+
+// `drills` gets those whose verdicts of the run are signed.
+Status AddStatements(const AnswerRequest& request, AuditReport* report,
+                     std::set<std::string>* drills) {
   if (request.statements.empty()) return {};
   if (request.trust == nullptr) {
     return InvalidInput("signed statements say something only where it is known whom to believe",
@@ -198,12 +210,13 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report) {
         report->statements.push_back({.file = file.string(),
                                       .says = {},
                                       .signed_by = {},
-                                      .refused = verified.error().ToString()});
+                                      .refused = RefusedWords(verified.error(), file.string())});
         continue;
       }
       for (const Verified& one : *verified) {
         const AttestedVerdict* said = one.verdict();
         if (said == nullptr || said->run_id != request.run_id) continue;
+        drills->insert(said->drill_id);
         report->statements.push_back(
             {.file = file.string(),
              .says = fmt::format("{}, decided {} by drill {}", VerdictName(said->verdict),
@@ -232,7 +245,29 @@ std::string RetiringPeople(const HistoryEntry& entry) {
                      FormatTime(by.approved).substr(0, kDay));
 }
 
-void Conclude(AuditReport* report) {
+// Of the last reproduction, where statements were given: that none of them is about it.
+std::string UnsignedWords(const AuditReport& report,
+                          const std::vector<AuditVerdict>::const_iterator last,
+                          const std::set<std::string>& drills) {
+  if (last == report.verdicts.end() || drills.contains(last->drill_id)) return "";
+  const bool older = std::any_of(last + 1, report.verdicts.end(), [&](const AuditVerdict& one) {
+    return drills.contains(one.drill_id);
+  });
+  return fmt::format("; the verdict of drill {} is signed by nobody that was given{}",
+                     last->drill_id, older ? "; an older one is" : "");
+}
+
+std::string FaultNext(bool log_is_whole, std::ptrdiff_t refused) {
+  if (log_is_whole) {
+    return refused == 1 ? "the statement does not hold; the log does: `rharness verify` says why"
+                        : "the statements do not hold; the log does: `rharness verify` says why";
+  }
+  return "find out who changed it: `rharness audit verify` with a head that was kept says what "
+         "else was";
+}
+
+void Conclude(const AnswerRequest& request, const std::set<std::string>& drills,
+              AuditReport* report) {
   const auto count = [&](auto is) {
     return static_cast<std::uint64_t>(std::ranges::count_if(report->entries, is));
   };
@@ -255,6 +290,7 @@ void Conclude(AuditReport* report) {
     report->headline += fmt::format(", and last {} on {}", VerdictName(report->verdicts[0].verdict),
                                     FormatMinute(report->verdicts[0].decided));
   }
+  if (!request.statements.empty()) report->headline += UnsignedWords(*report, last, drills);
   report->headline +=
       entered == 0 ? "; nothing about it is in the log"
       : good < entered
@@ -263,9 +299,7 @@ void Conclude(AuditReport* report) {
                         entered == 1 ? "that is" : fmt::format("{} entries", entered));
   report->exit_code = good < entered || refused > 0 ? 5 : 0;
   if (report->exit_code != 0) {
-    report->next =
-        "find out who changed it: `rharness audit verify` with a head that was kept says "
-        "what else was";
+    report->next = FaultNext(good == entered, refused);
   } else if (missing > 0) {
     report->next = fmt::format(
         "{} not in the log yet: `rharness audit append`",
@@ -301,9 +335,10 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
                                  .signed_by = RetiringPeople(entry)});
   }
   RETURN_IF_ERROR(AddExceptions(request, manifest, &report));
-  RETURN_IF_ERROR(AddStatements(request, &report));
+  std::set<std::string> drills;
+  RETURN_IF_ERROR(AddStatements(request, &report, &drills));
   RETURN_IF_ERROR(LogSide(request, &report).Read());
-  Conclude(&report);
+  Conclude(request, drills, &report);
   return report;
 }
 

@@ -86,6 +86,26 @@ bool IsHalfWritten(const std::string& name) {
          });
 }
 
+// A log is put into no folder that is something else: a drill's, a project's.
+Status RefuseOtherFolder(const fs::path& folder) {
+  bool others = false;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    for (const char* own : {kEntriesFile, kNodesFile, kHeadsFile, kAppendFile}) {
+      if (name == own) return {};
+    }
+    others = others || (name != "lock" && !IsHalfWritten(name));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return PathError("cannot be listed", error.value(), folder);
+  }
+  if (!others) return {};
+  return InvalidInput(
+      "holds files that are no audit log's; expected an audit log, or a new or an empty folder",
+      folder.string());
+}
+
 // Files that a killed append had not finished. Nobody else writes to the folder now, by the lock.
 Status RemoveHalfWritten(const fs::path& folder) {
   std::error_code error;
@@ -218,8 +238,17 @@ Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedL
 
 }  // namespace
 
+Status ReadyForAppend(const fs::path& folder) {
+  RETURN_IF_ERROR(RefuseOtherFolder(folder));
+  const auto lock = FolderLock::Take(folder);
+  if (!lock.ok() && lock.error().code != ErrorCode::kInvalidInput) return lock.error();
+  const auto log = OpenLog(folder);
+  return log.ok() ? Status() : log.error();
+}
+
 Result<Appended> AppendToLog(const AppendRequest& request, AppendSource* source,
                              std::optional<BadEntry>* bad) {
+  RETURN_IF_ERROR(RefuseOtherFolder(request.folder));
   ASSIGN_OR_RETURN(const FolderLock lock, WaitForLock(request));
   ASSIGN_OR_RETURN(const bool mended, Mend(request.folder));
   ASSIGN_OR_RETURN(LogView log, OpenLog(request.folder));

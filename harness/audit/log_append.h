@@ -45,10 +45,15 @@ class AppendSource {
   virtual Result<std::vector<HeldRecord>> New() = 0;  // to be added, after all were taken
 };
 
+// Whether an append to this folder can be begun, for those who do something long first: it is a
+// log, is empty or can be made, and is locked for a moment. One that somebody else adds to now is
+// fine. Errors: invalid_input for a folder with files of something else; those of OpenLog; io.
+Status ReadyForAppend(const std::filesystem::path& folder);
+
 // A log that does not hold is left as it is: nothing is put behind what was changed. Errors: those
-// of CheckLog and of the source; integrity; invalid_input for a record that no entry can name; io;
-// timeout where others add for longer than `wait`. A head is signed where there is none yet, or
-// where the last one is not this key's over this tree; over nothing none is.
+// of CheckLog, of ReadyForAppend and of the source; invalid_input for a record that no entry can
+// name; timeout where others add for longer than `wait`. A head is signed where there is none yet,
+// or where the last one is not this key's over this tree; over nothing none is.
 Result<Appended> AppendToLog(const AppendRequest& request, AppendSource* source,
                              std::optional<BadEntry>* bad = nullptr);
 

@@ -132,6 +132,35 @@ Result<SeenHead> SeeGivenHead(const HeadText& text, const std::optional<TrustPol
   return SeenHead{head.head, std::move(head.signed_by), text.where};
 }
 
+// "the head over 26 entries"; "the heads over 26 and over 30 entries".
+std::string NeededHeads(const std::vector<SizedRoot>& trees) {
+  if (trees.size() == 1) return fmt::format("the head over {} entries", trees[0].size);
+  return fmt::format("the heads over {} and over {} entries", trees[0].size, trees[1].size);
+}
+
+// Of a tree that is no given head's: a head that says otherwise of as many entries is a fault, one
+// that was not given is not.
+Error NoHeadFor(const SizedRoot& tree, const CheckedProof& proof,
+                const std::vector<SeenHead>& heads) {
+  const bool otherwise = std::ranges::any_of(
+      heads, [&](const SeenHead& head) { return head.head.tree.size == tree.size; });
+  const bool between = proof.trees.size() == 2;
+  const bool other_side = std::ranges::any_of(heads, [&](const SeenHead& head) {
+    return std::ranges::find(proof.trees, head.head.tree) != proof.trees.end();
+  });
+  if (otherwise || (between && !other_side)) {
+    return IntegrityError(fmt::format("is for the root {} over {} entries, which is that of no "
+                                      "head that was given",
+                                      ToHex(tree.root), tree.size),
+                          proof.file);
+  }
+  return InvalidInput(
+      fmt::format(
+          "needs {}; missing: the one over {}{}", NeededHeads(proof.trees), tree.size,
+          between ? "" : "; `rharness audit prove --head OLDER` proves it for an older one"),
+      proof.file);
+}
+
 // Every tree of every proof must be that of a head. Those that were given must be used: a head that
 // no proof is for proves nothing of them.
 Status HoldToGivenHeads(const std::vector<CheckedProof>& proofs,
@@ -141,12 +170,7 @@ Status HoldToGivenHeads(const std::vector<CheckedProof>& proofs,
     for (const SizedRoot& tree : proof.trees) {
       const auto found =
           std::ranges::find_if(heads, [&](const SeenHead& head) { return head.head.tree == tree; });
-      if (found == heads.end()) {
-        return IntegrityError(fmt::format("is for the root {} over {} entries, which is that of no "
-                                          "head that was given",
-                                          ToHex(tree.root), tree.size),
-                              proof.file);
-      }
+      if (found == heads.end()) return NoHeadFor(tree, proof, heads);
       used[static_cast<std::size_t>(found - heads.begin())] = true;
     }
   }
@@ -277,7 +301,13 @@ void AddAuditProofs(Command& audit) {
            "Trust policy: who may have signed heads; needed where the proof brings its own")
       .File();
   check.Add("--json", &arguments->json, "Print one JSON document");
+  check.Note(
+      "A proof is for the tree of one head, one of `rharness audit consistency` for those of two: "
+      "all of them are given. A head that is missing is a usage error (2).");
   check.Example("rharness audit check mlp-1.proof.json --head kept.json --trust trust.yaml");
+  check.Example(
+      "rharness audit check since-january.json --head january.json --head now.json --trust "
+      "trust.yaml");
 }
 
 }  // namespace rharness

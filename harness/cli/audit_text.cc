@@ -144,9 +144,12 @@ std::string AppendedText(const Appended& done, const std::filesystem::path& log)
   if (done.mended) text += AuditLine("an append that was cut short was taken back first");
   text += AuditLine(fmt::format("{}: {} entered; the log has {}", log.string(),
                                 RecordsAre(done.added), Entries(done.tree.size)));
-  text += AuditLine(done.signed_now ? "signed a head over all of them"
-                    : done.head     ? "its newest head stays as it is"
-                                    : "no head is signed; --key signs one");
+  text += AuditLine(
+      done.signed_now ? "signed a head over all of them"
+      : done.head && done.added > 0
+          ? "its newest head stays as it is, and what was entered is under none; --key signs one"
+      : done.head ? "its newest head stays as it is"
+                  : "no head is signed; --key signs one");
   return text;
 }
 

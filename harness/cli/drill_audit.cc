@@ -4,14 +4,58 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <sstream>
+#include <system_error>
 
 #include "harness/attestation/open_signer.h"
 #include "harness/audit/audit.h"
+#include "harness/base/folder_lock.h"
 #include "harness/base/log.h"
+#include "harness/cli/audit_text.h"
 #include "harness/cli/verb.h"
-#include "reports/text.h"
+#include "harness/drill/journal.h"
+#include "harness/drill/settings.h"
+#include "harness/incident/next_step.h"
 
 namespace rharness {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As it is from every folder.
+std::string FromAnywhere(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+bool IsInFile(const std::string& key) {
+  return !key.starts_with("pkcs11:") && !key.starts_with("vault:");
+}
+
+// Whether `inner` is this folder or lies in it.
+bool IsWithin(const fs::path& inner, const fs::path& outer) {
+  const auto real = [](const fs::path& path) {
+    std::error_code error;
+    const fs::path found = fs::weakly_canonical(fs::absolute(path, error) / "", error);
+    return (error ? path : found).lexically_normal() / "";
+  };
+  return real(inner).string().starts_with(real(outer).string());
+}
+
+Result<Appended> AppendNewRecords(const DrillAudit& audit, const std::string& history) {
+  std::unique_ptr<Signer> signer;
+  if (!audit.key.empty()) {
+    ASSIGN_OR_RETURN(signer, OpenSigner(audit.key, audit.passphrase_file));
+  }
+  RecordSources sources{.history = history, .baselines = {}, .policies = {}};
+  if (!audit.policy.empty()) sources.policies.push_back(audit.policy);
+  return AppendRecords(
+      sources,
+      {.folder = audit.log, .signer = signer.get(), .trust = nullptr, .clock = &SystemClock()});
+}
+
+}  // namespace
 
 void AddAuditOptions(Command* command, DrillAudit* audit) {
   command->Heading("An audit log");
@@ -31,30 +75,66 @@ void AddAuditOptions(Command* command, DrillAudit* audit) {
       .File();
 }
 
-Status CheckDrillAudit(const DrillAudit& audit) {
+std::map<std::string, std::string> KeptAudit(const DrillAudit& audit) {
+  std::map<std::string, std::string> kept;
+  if (audit.log.empty()) return kept;
+  kept["log"] = FromAnywhere(audit.log);
+  if (!audit.key.empty()) kept["key"] = IsInFile(audit.key) ? FromAnywhere(audit.key) : audit.key;
+  if (!audit.passphrase_file.empty()) kept["passphrase_file"] = FromAnywhere(audit.passphrase_file);
+  if (!audit.policy.empty()) kept["policy"] = FromAnywhere(audit.policy);
+  return kept;
+}
+
+void TakeKeptAudit(const fs::path& out, DrillAudit* audit) {
+  const fs::path path = out / "journal.jsonl";
+  if (!audit->log.empty() || !RequireOwn(out).ok() || !RequireOwn(path).ok()) return;
+  const auto past = ReadJournal(path);
+  if (!past.ok()) return;  // told by the drill itself
+  const auto settings = ParseDrillSettings(past->header, path.string());
+  if (!settings.ok()) return;
+  std::map<std::string, std::string> kept = settings->options.audit;
+  audit->log = kept["log"];
+  if (audit->key.empty()) {
+    audit->key = kept["key"];
+    if (audit->passphrase_file.empty()) audit->passphrase_file = kept["passphrase_file"];
+  }
+  if (audit->policy.empty()) audit->policy = kept["policy"];
+}
+
+Status CheckDrillAudit(const DrillAudit& audit, const fs::path& out) {
   if (audit.log.empty() && !audit.key.empty()) return InvalidInput("goes with --audit", "--key");
   if (audit.key.empty() && !audit.passphrase_file.empty()) {
     return InvalidInput("goes with --key", "--passphrase-file");
   }
-  if (audit.key.empty()) return {};
-  const auto signer = OpenSigner(audit.key, audit.passphrase_file);
-  return signer.ok() ? Status() : signer.error();
+  if (audit.log.empty()) return {};
+  if (IsWithin(audit.log, out) || IsWithin(out, audit.log)) {
+    return InvalidInput(
+        fmt::format("{} and {} (--out) are one folder or one is in the other; expected one of the "
+                    "log's own",
+                    audit.log, out.string()),
+        "--audit");
+  }
+  if (!audit.key.empty()) {
+    const auto signer = OpenSigner(audit.key, audit.passphrase_file);
+    if (!signer.ok()) return signer.error();
+  }
+  const Status ready = ReadyForAppend(audit.log);
+  if (ready.ok()) return {};
+  return Error{ready.error().code, ready.error().ToString() + "; nothing was rerun",
+               "audit log " + audit.log};
 }
 
-Status AppendDrill(const DrillAudit& audit, const std::string& history, const std::string& policy) {
-  std::unique_ptr<Signer> signer;
-  if (!audit.key.empty()) {
-    ASSIGN_OR_RETURN(signer, OpenSigner(audit.key, audit.passphrase_file));
+Status AppendDrill(const DrillAudit& audit, const std::string& history) {
+  const auto done = AppendNewRecords(audit, history);
+  if (!done.ok()) {
+    return Error{done.error().code,
+                 fmt::format("{}; the verdicts are in the history; `rharness audit append "
+                             "--history {} --log {}` enters them once that is mended",
+                             done.error().ToString(), ShellWord(history), ShellWord(audit.log)),
+                 "audit log " + audit.log};
   }
-  RecordSources sources{.history = history, .baselines = {}, .policies = {}};
-  if (!policy.empty()) sources.policies.push_back(policy);
-  ASSIGN_OR_RETURN(const Appended done, AppendRecords(sources, {.folder = audit.log,
-                                                                .signer = signer.get(),
-                                                                .trust = nullptr,
-                                                                .clock = &SystemClock()}));
-  LogInfo(fmt::format("{}: {} entered; the log has {}{}", audit.log, Counted(done.added, "record"),
-                      Counted(done.tree.size, "record"),
-                      done.signed_now ? ", under a new head" : ""));
+  std::istringstream lines(AppendedText(*done, audit.log));
+  for (std::string line; std::getline(lines, line);) LogInfo(line);
   return {};
 }
 

@@ -2,6 +2,8 @@
 #ifndef RHARNESS_HARNESS_CLI_DRILL_AUDIT_H_
 #define RHARNESS_HARNESS_CLI_DRILL_AUDIT_H_
 
+#include <filesystem>
+#include <map>
 #include <string>
 
 #include "harness/base/result.h"
@@ -13,17 +15,25 @@ struct DrillAudit {
   std::string log;  // the folder; empty: nothing is entered
   std::string key;  // empty: no head is signed
   std::string passphrase_file;
+  std::string policy;  // the drill's, entered as well; may be empty
 };
 
 // --audit, --key and --passphrase-file. Fill `audit`.
 void AddAuditOptions(Command* command, DrillAudit* audit);
 
-// Before anything is rerun: a key without a log, or one that cannot be opened, is told at once.
-Status CheckDrillAudit(const DrillAudit& audit);
+// As the journal of a drill keeps it for --resume, with absolute paths; empty without a log.
+std::map<std::string, std::string> KeptAudit(const DrillAudit& audit);
+// Of a drill that is resumed and was given no --audit: what it was begun with, where its folder is
+// this user's own (--key may be given anew).
+void TakeKeptAudit(const std::filesystem::path& out, DrillAudit* audit);
 
-// What `rharness audit append` does, of the history and, where there is one, of the drill's policy.
-// Errors: those of AppendRecords and OpenSigner.
-Status AppendDrill(const DrillAudit& audit, const std::string& history, const std::string& policy);
+// Before anything is rerun: a key without a log, one that cannot be opened, and a folder that
+// cannot be a log's, or is in the drill's or around it, are told at once. Makes the folder.
+Status CheckDrillAudit(const DrillAudit& audit, const std::filesystem::path& out);
+
+// What `rharness audit append` does, of the history and, where there is one, of the policy. Errors:
+// those of AppendRecords and OpenSigner, with what is to be done then.
+Status AppendDrill(const DrillAudit& audit, const std::string& history);
 
 }  // namespace rharness
 

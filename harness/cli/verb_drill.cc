@@ -57,9 +57,13 @@ int Run(DrillArguments* arguments, Command* command) {
     return FailWith(status.error());
   }
   if (arguments->dry_run) return ShowPlan(*arguments);
-  if (const Status usable = CheckDrillAudit(arguments->audit); !usable.ok()) {
+  DrillAudit& audit = arguments->audit;
+  audit.policy = arguments->policy;
+  if (arguments->drill.resume) TakeKeptAudit(arguments->drill.out, &audit);
+  if (const Status usable = CheckDrillAudit(audit, arguments->drill.out); !usable.ok()) {
     return FailWith(usable.error());
   }
+  arguments->drill.audit = KeptAudit(audit);
   CountInterrupts();
   auto line = std::make_unique<ProgressLine>(VerbProgress());
   const DrillHooks hooks{.progress = [&](const Progress& progress) { line->Show(progress); },
@@ -68,8 +72,8 @@ int Run(DrillArguments* arguments, Command* command) {
   line.reset();
   if (!report.ok()) return FailWith(report.error());
   const int code = Finish(*report, *arguments);
-  if (arguments->audit.log.empty()) return code;
-  const Status appended = AppendDrill(arguments->audit, report->history, arguments->policy);
+  if (audit.log.empty()) return code;
+  const Status appended = AppendDrill(audit, report->history);
   const int sealed = appended.ok() ? kExitOk : FailWith(appended.error());
   return code != kExitOk ? code : sealed;
 }
@@ -93,7 +97,8 @@ void AddDrill(Command& root) {
       "left to it and told, and --sample and --budget take the next ones.");
   verb.Note(
       "With --audit the log is held to the history and what is new entered when the verdicts are "
-      "stored. Where that fails it is told, and its exit code is that of a drill that was fine.");
+      "stored. Where that fails it is told, and its exit code is that of a drill that was fine. "
+      "--resume keeps to the log, the key and the policy that the drill was begun with.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");

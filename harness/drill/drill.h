@@ -58,6 +58,9 @@ struct DrillOptions {
   bool keep_workspaces = false;
   bool no_observe = false;  // what reruns use, where their records were observed
   bool resume = false;
+  // The caller's audit log, which the journal keeps for its --resume: "log", "key",
+  // "passphrase_file", "policy".
+  std::map<std::string, std::string> audit;
   // The options that somebody gave, as "--reruns": one that a resumed drill has otherwise is
   // refused.
   std::set<std::string> given;

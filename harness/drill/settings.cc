@@ -95,6 +95,12 @@ void ReadSubstitute(JsonReader& reader, Substitute* out) {
   out->until = *time;
 }
 
+void ReadKeptAudit(JsonReader& reader, std::map<std::string, std::string>* audit) {
+  for (const char* name : {"log", "key", "passphrase_file", "policy"}) {
+    if (reader.Has(name)) reader.Read(name, &(*audit)[name]);
+  }
+}
+
 // Where the settings keep an option: a member, or one of a member's.
 struct KeptOption {
   const char* name;
@@ -180,6 +186,8 @@ Json ToJson(const DrillSettings& settings) {
     for (const std::string& text : list) array.Append(text);
     return array;
   };
+  Json audit = Json::MakeObject({});
+  for (const auto& [name, value] : options.audit) audit.Set(name, value);
   return Json::MakeObject({{"schema", "rharness.drill/v1"},
                            {"drill_id", settings.drill_id},
                            {"started", FormatTime(settings.started)},
@@ -204,7 +212,8 @@ Json ToJson(const DrillSettings& settings) {
                            {"confirm", options.confirm},
                            {"keep_workspaces", options.keep_workspaces},
                            {"no_observe", options.no_observe},
-                           {"certificates", CertificatesJson(options.certificates)}});
+                           {"certificates", CertificatesJson(options.certificates)},
+                           {"audit", std::move(audit)}});
 }
 
 Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file) {
@@ -242,6 +251,8 @@ Result<DrillSettings> ParseDrillSettings(const Json& json, std::string_view file
   reader.ReadOptional("no_observe", &options.no_observe);
   reader.ForEach("certificates",
                  [&](JsonReader& one) { ReadCertificate(one, &options.certificates); });
+  reader.ReadObject("audit", false,
+                    [&](JsonReader& audit) { ReadKeptAudit(audit, &options.audit); });
   RETURN_IF_ERROR(reader.status());
   ASSIGN_OR_RETURN(settings.started, ParseTime(started));
   return settings;

@@ -168,7 +168,10 @@ TEST_F(AuditVerb, ProvesARunToSomebodyWhoHasAHeadAlone) {
   EXPECT_EQ(check({"--trust", "trust.yaml"}).outcome.exit_code, 0);
   ExpectSchema(check({"--trust", "trust.yaml", "--json"}).stdout_text, "audit_check");
   EXPECT_EQ(check({}).outcome.exit_code, 2);
-  EXPECT_EQ(check({"--head", "kept/1.json"}).outcome.exit_code, 5);
+  const ProcessResult missing = check({"--head", "kept/1.json"});
+  EXPECT_EQ(missing.outcome.exit_code, 2);
+  EXPECT_THAT(missing.stderr_text, HasSubstr("needs the head over "));
+  EXPECT_THAT(missing.stderr_text, HasSubstr("`rharness audit prove --head OLDER` proves it"));
   std::string changed = proof.stdout_text;
   const auto digest = changed.find("\\\"sha256\\\":\\\"") + 14;
   changed[digest] = changed[digest] == '0' ? '1' : '0';
@@ -195,8 +198,25 @@ TEST_F(AuditVerb, ProvesThatOneHeadIsTheBeginningOfAnother) {
                                           "--trust", "trust.yaml"};
   EXPECT_EQ(Run(check).outcome.exit_code, 0) << Run(check).stderr_text;
   // One of the two heads alone says nothing of the other.
-  EXPECT_EQ(Run({kRharness, "audit", "check", "c.json", "--head", "kept/2.json"}).outcome.exit_code,
-            5);
+  const auto alone = [&](const std::string& head) {
+    return Run({kRharness, "audit", "check", "c.json", "--head", head});
+  };
+  const std::size_t all = Entries().size();
+  const ProcessResult older = alone("kept/1.json");
+  EXPECT_EQ(older.outcome.exit_code, 2);
+  EXPECT_THAT(older.stderr_text,
+              HasSubstr(fmt::format("needs the heads over {} and over {} entries; missing: the one "
+                                    "over {}",
+                                    all - 1, all, all)));
+  const ProcessResult newer = alone("kept/2.json");
+  EXPECT_EQ(newer.outcome.exit_code, 2);
+  EXPECT_THAT(newer.stderr_text, HasSubstr(fmt::format("missing: the one over {}", all - 1)));
+  // A head of as many entries with another root is a fault.
+  Must(Audit("append", {"--log", "other.audit", "--key", "bob.pem", "--out", "other.json"}));
+  const ProcessResult forged =
+      Run({kRharness, "audit", "check", "c.json", "--head", "kept/1.json", "--head", "other.json"});
+  EXPECT_EQ(forged.outcome.exit_code, 5);
+  EXPECT_THAT(forged.stderr_text, HasSubstr(fmt::format("over {} entries, which is that of", all)));
 }
 
 TEST_F(AuditVerb, TakesSeveralAppendsAtOnceOneAfterAnother) {
@@ -289,10 +309,20 @@ TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
   Must(Append({}));
   EXPECT_THAT(Run(show).stdout_text, Not(HasSubstr("not entered yet")));
   EXPECT_THAT(Run(show).stdout_text, HasSubstr("signed by ada (Ada)"));
+  EXPECT_THAT(Run(show).stdout_text, Not(HasSubstr("signed by nobody")));
+  Must(Run({kRharness, "--quiet", "drill", "--history", "runs.db", "--out", "later", "--select",
+            "run_id = b"}));
+  Must(Append({}));
+  std::vector<std::string> json = show;
+  json.push_back("--json");
+  EXPECT_THAT(Run(json).stdout_text,
+              HasSubstr("is signed by nobody that was given; an older one is; all "));
   Write("signed/b.verdict.intoto.jsonl", "{}");
   const ProcessResult refused = Run(show);
   EXPECT_EQ(refused.outcome.exit_code, 5);
-  EXPECT_THAT(refused.stdout_text, HasSubstr("REFUSED"));
+  EXPECT_THAT(refused.stdout_text,
+              HasSubstr("REFUSED: signed/b.verdict.intoto.jsonl: 1: $.payloadType"));
+  EXPECT_THAT(refused.stdout_text, HasSubstr("the statement does not hold; the log does"));
   // By another name it may be another run's, and is told all the same.
   fs::rename(At("signed/b.verdict.intoto.jsonl"), At("signed/other.intoto.jsonl"));
   const ProcessResult renamed = Run(show);
