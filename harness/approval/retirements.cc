@@ -39,8 +39,14 @@ Status HoldToRecord(const HistoryEntry& entry, const GatheredStatement& gathered
                     TerminalSafe(ApproversOf(gathered)), FormatTime(last.entered)),
         where);
   }
-  if (held.approved < said.expires) return {};
-  return IntegrityError("was approved after its time was over", where);
+  if (held.approved >= said.expires) {
+    return IntegrityError("was approved after its time was over", where);
+  }
+  if (held.retired <= held.approved) return {};
+  return IntegrityError(fmt::format("the history says that it was retired at {}, and approved at "
+                                    "{}, which retires a run",
+                                    FormatTime(held.retired), FormatTime(held.approved)),
+                        where);
 }
 
 Status Check(const HistoryEntry& entry, const GatheredStatement& gathered, bool holds,
@@ -50,6 +56,7 @@ Status Check(const HistoryEntry& entry, const GatheredStatement& gathered, bool 
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(entry.run_id));
   RETURN_IF_ERROR(HoldToRun(*said, manifest, gathered.where()));
   if (holds) RETURN_IF_ERROR(HoldToRecord(entry, gathered, *said));
+  RETURN_IF_ERROR(HoldToClock(gathered, said->requested, question.now));
   if (question.trust == nullptr) return {};
   return HoldToTrust(gathered, envelope, question, holds);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <variant>
 
@@ -45,6 +46,30 @@ Status HoldToTrust(const GatheredStatement& gathered, const SignedEnvelope& enve
                    VerifyStatement(WriteEnvelope(envelope), where, *question.trust, question.now));
   if (all.people() > 1) return {};
   return IntegrityError("one person signed it, by whatever keys; it takes two", where);
+}
+
+Status HoldToClock(const GatheredStatement& gathered, WallTime requested, WallTime now) {
+  constexpr auto kClockSkew = std::chrono::minutes(10);
+  if (requested > now + kClockSkew) {
+    return IntegrityError(
+        fmt::format("was asked for at {}; it is {} now", FormatTime(requested), FormatTime(now)),
+        gathered.where());
+  }
+  for (const SignedRecord& row : gathered.rows) {
+    if (row.entered > now + kClockSkew) {
+      return IntegrityError(
+          fmt::format("the history says that {} signed at {}; it is {} now",
+                      TerminalSafe(row.signed_by), FormatTime(row.entered), FormatTime(now)),
+          gathered.where());
+    }
+    if (row.entered + kClockSkew < requested) {
+      return IntegrityError(
+          fmt::format("the history says that {} signed at {}; it was asked for at {}",
+                      TerminalSafe(row.signed_by), FormatTime(row.entered), FormatTime(requested)),
+          gathered.where());
+    }
+  }
+  return {};
 }
 
 std::size_t PeopleOf(const GatheredStatement& gathered) {

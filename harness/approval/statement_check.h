@@ -25,6 +25,10 @@ struct Question {
 Status HoldToTrust(const GatheredStatement& gathered, const SignedEnvelope& envelope,
                    const Question& question, bool finished);
 
+// No signature was entered before it was asked for, or later than now; ten minutes between clocks
+// are nothing. Errors: integrity, with the time.
+Status HoldToClock(const GatheredStatement& gathered, WallTime requested, WallTime now);
+
 // By the names that the history has.
 std::size_t PeopleOf(const GatheredStatement& gathered);
 // All but the first: "Bob, Cyd".

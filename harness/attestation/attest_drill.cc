@@ -18,6 +18,7 @@
 #include "harness/base/held_folder.h"
 #include "harness/drill/journal.h"
 #include "harness/history/store.h"
+#include "harness/rerun/rerun.h"
 #include "harness/rerun/rerun_place.h"
 #include "reports/text.h"
 
@@ -53,6 +54,34 @@ Result<DrillKept> OpenDrill(const fs::path& path) {
                    std::move(journal)};
 }
 
+// The logs and checkpoints that it speaks of, as a drill that is resumed holds them.
+Status HoldKept(const HeldFolder& folder, const Evidence& evidence, const RerunStep& step,
+                const std::string& where) {
+  if (!step.logs_sha256.empty()) {
+    const auto logs = LogsSha256(folder, evidence);
+    if (!logs.ok()) return IntegrityError("its logs: " + logs.error().ToString(), where);
+    if (*logs != step.logs_sha256) {
+      return IntegrityError("its stdout.log or stderr.log is not the one that was journalled",
+                            where);
+    }
+  }
+  const auto hold = [&](const fs::path& kept, const std::string& sha256) -> Status {
+    const auto digest = folder.HashFile(kept);
+    if (!digest.ok()) return IntegrityError("a kept checkpoint: " + digest.error().message, where);
+    if (digest->sha256 == sha256) return {};
+    return IntegrityError("is not the checkpoint that was kept", (folder.path() / kept).string());
+  };
+  for (const Artifact& artifact : evidence.artifacts) {
+    if (artifact.location.empty()) continue;
+    const fs::path home = artifact.location;
+    RETURN_IF_ERROR(hold(home, artifact.sha256));
+    for (const ArtifactPart& part : artifact.parts) {
+      RETURN_IF_ERROR(hold(home.parent_path() / part.path, part.sha256));
+    }
+  }
+  return {};
+}
+
 // A rerun, and its evidence as it was journalled.
 Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_id,
                                 const ReportRerun& rerun) {
@@ -84,6 +113,7 @@ Result<AttestedRerun> TakeRerun(const DrillKept& drill, const std::string& run_i
     return IntegrityError(fmt::format("is the evidence of another rerun than {}", SafeText(job)),
                           where);
   }
+  RETURN_IF_ERROR(HoldKept(drill.folder, evidence, step->second, where));
   taken.artifacts = CheckpointSubjects(evidence.artifacts);
   return taken;
 }

@@ -1,8 +1,9 @@
 // A drill's folder in, a signed statement of each of its verdicts out.
 //
 // Role: the effects around verdict_statement.h and envelope.h. Before anything is signed, what the
-// report says is held to what the drill kept elsewhere: each rerun's evidence to the journal, each
-// verdict to the history. Not here: who will believe it (verification.h).
+// report says is held to what the drill kept elsewhere: each rerun's evidence and logs to the
+// journal, the files that were kept to the evidence, each verdict to the history. Not here: who
+// will believe it (verification.h).
 #ifndef RHARNESS_HARNESS_ATTESTATION_ATTEST_DRILL_H_
 #define RHARNESS_HARNESS_ATTESTATION_ATTEST_DRILL_H_
 

@@ -30,29 +30,55 @@ struct EndorsedLine {
   std::string_view text;
   SignedEnvelope envelope;
   Endorsement said;
+  std::string where;  // FILE:LINE
 };
+
+Result<EndorsedLine> ReadLine(std::string_view text, const std::string& where) {
+  ASSIGN_OR_RETURN(SignedEnvelope envelope, ParseEnvelope(text, where));
+  ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
+  ASSIGN_OR_RETURN(Endorsement said, ReadEndorsement(statement, where));
+  return EndorsedLine{text, std::move(envelope), std::move(said), where};
+}
 
 Result<std::vector<EndorsedLine>> ReadLines(std::string_view text, const fs::path& bundle) {
   std::vector<EndorsedLine> lines;
   for (const auto& [number, line] : EnvelopeLines(text)) {
     const std::string where = fmt::format("{}:{}", bundle.string(), number);
-    ASSIGN_OR_RETURN(SignedEnvelope envelope, ParseEnvelope(line, where));
-    ASSIGN_OR_RETURN(const SignedStatement statement, ParseStatement(envelope.payload, where));
-    ASSIGN_OR_RETURN(Endorsement said, ReadEndorsement(statement, where));
-    lines.push_back({line, std::move(envelope), std::move(said)});
+    auto one = ReadLine(line, where);
+    if (!one.ok()) {
+      return Error{one.error().code,
+                   fmt::format("is no signed statement about a file, perhaps half of one; remove "
+                               "that line, or put back the file as it was ({})",
+                               one.error().message),
+                   where};
+    }
+    lines.push_back(std::move(*one));
   }
   return lines;
 }
 
-// When another content of this name was signed last; empty: never.
-std::optional<WallTime> OtherSigned(const SignedSubject& file,
-                                    const std::vector<EndorsedLine>& lines) {
-  std::optional<WallTime> last;
+// The line by which another content of this name was signed last; null: none.
+const EndorsedLine* OtherSigned(const SignedSubject& file, const std::vector<EndorsedLine>& lines) {
+  const EndorsedLine* last = nullptr;
   for (const EndorsedLine& line : lines) {
     const bool other = line.said.file.name == file.name && line.said.file.sha256 != file.sha256;
-    if (other && (!last || *last < line.said.made)) last = line.said.made;
+    if (other && (last == nullptr || last->said.made < line.said.made)) last = &line;
   }
   return last;
+}
+
+// Whoever can write to the file can add a line of any date.
+Error IsOlderThan(const EndorsedLine& other, WallTime now) {
+  std::string keys;
+  for (const EnvelopeSignature& one : other.envelope.signatures) {
+    keys += (keys.empty() ? "" : ", ") + TerminalSafe(one.key_id.substr(0, 200));
+  }
+  return InvalidInput(
+      fmt::format("another content was signed on {} by key {}, and it is {} now: by these dates "
+                  "this one would be the older; is the clock right? Remove that line if it is not "
+                  "yours",
+                  FormatTime(other.said.made), keys, FormatTime(now)),
+      other.where);
 }
 
 Result<std::string> SignedLine(SignedEnvelope envelope, Signer* signer) {
@@ -73,13 +99,9 @@ struct ChangedBundle {
 Result<ChangedBundle> AddSignature(const Endorsement& wanted, const std::string& held,
                                    const fs::path& bundle, Signer* signer) {
   ASSIGN_OR_RETURN(std::vector<EndorsedLine> lines, ReadLines(held, bundle));
-  const auto other = OtherSigned(wanted.file, lines);
-  if (other && wanted.made < *other) {
-    return InvalidInput(fmt::format("another content was signed on {}, and it is {} now: by these "
-                                    "dates this one would be the older; is the clock right?",
-                                    FormatTime(*other), FormatTime(wanted.made)),
-                        bundle.string());
-  }
+  const EndorsedLine* last = OtherSigned(wanted.file, lines);
+  if (last != nullptr && wanted.made < last->said.made) return IsOlderThan(*last, wanted.made);
+  const auto other = last == nullptr ? std::nullopt : std::optional(last->said.made);
   const auto is_wanted = [&](const EndorsedLine& line) {
     return line.said.file == wanted.file && line.said.reason == wanted.reason &&
            line.envelope.payload_type == kStatementPayload && !(other && line.said.made < *other);

@@ -171,7 +171,10 @@ Result<HeldSubjects> HoldEndorsements(const std::vector<Verified>& lines,
   HeldSubjects held;
   for (const std::string& name : names) {
     ASSIGN_OR_RETURN(const std::string sha256, DigestAt(folder_or_file, name));
-    const auto holding = HoldingLines({name, sha256}, lines, folder_or_file.string());
+    std::error_code error;
+    const bool folder = fs::is_directory(folder_or_file, error);
+    const fs::path file = folder ? folder_or_file / Shown(name) : folder_or_file;
+    const auto holding = HoldingLines({name, sha256}, lines, file.string());
     if (!holding.ok()) return holding.error();
     ++held.held;
   }

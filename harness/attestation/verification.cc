@@ -204,8 +204,9 @@ Result<EnoughKeys> HoldToRule(const SignedBySome& some, const std::string& famil
   const CountedKeys counted = CountFor(*rule, some.signing, asking.policy, said);
   if (counted.keys.size() < std::min(rule->threshold, asking.enough)) {
     return IntegrityError(
-        fmt::format("{} of the {} keys that must have signed for family '{}'{}",
-                    counted.keys.size(), rule->threshold, Shown(family), counted.others),
+        fmt::format(
+            "{} of the {} keys that must have signed{}{}", counted.keys.size(), rule->threshold,
+            family.empty() ? "" : fmt::format(" for family '{}'", Shown(family)), counted.others),
         asking.where);
   }
   EnoughKeys enough{.signed_by = {},

@@ -2,8 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
+#include "harness/approval/retirement_approval.h"
 #include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
@@ -52,10 +57,31 @@ int Finish(const Report& report, const DrillArguments& arguments) {
   return report.exit_code;
 }
 
+// Held to what was signed for them, which takes no key.
+Result<std::map<std::string, std::string>> DoubtsOf(const std::vector<HistoryEntry>& retired,
+                                                    WallTime now, HistoryStore* store) {
+  ASSIGN_OR_RETURN(const auto told_of, ListRetirements(nullptr, now, store));
+  std::set<std::string> selected;
+  for (const HistoryEntry& entry : retired) selected.insert(entry.run_id);
+  std::map<std::string, std::string> doubts;
+  for (const RetirementTold& told : told_of) {
+    if (told.state != RetirementState::kDoubtful || !selected.contains(told.run_id)) continue;
+    doubts.emplace(told.run_id, told.doubt);
+  }
+  return doubts;
+}
+
 int Run(DrillArguments* arguments, Command* command) {
   if (const Status status = CompleteDrill(arguments, command); !status.ok()) {
     return FailWith(status.error());
   }
+  bool doubtful = false;
+  arguments->drill.retirement_doubts = [&](const std::vector<HistoryEntry>& retired, WallTime now,
+                                           HistoryStore* store) {
+    auto doubts = DoubtsOf(retired, now, store);
+    doubtful = doubts.ok() && !doubts->empty();
+    return doubts;
+  };
   if (arguments->dry_run) return ShowPlan(*arguments);
   DrillAudit& audit = arguments->audit;
   audit.policy = arguments->policy;
@@ -71,7 +97,8 @@ int Run(DrillArguments* arguments, Command* command) {
   const auto report = RunDrill(arguments->drill, hooks, &SystemClock());
   line.reset();
   if (!report.ok()) return FailWith(report.error());
-  const int code = Finish(*report, *arguments);
+  int code = Finish(*report, *arguments);
+  if (code == kExitOk && doubtful) code = kExitIntegrity;
   if (audit.log.empty()) return code;
   const Status appended = AppendDrill(audit, report->history);
   const int sealed = appended.ok() ? kExitOk : FailWith(appended.error());
@@ -99,6 +126,10 @@ void AddDrill(Command& root) {
       "With --audit the log is held to the history and what is new entered when the verdicts are "
       "stored. Where that fails it is told, and its exit code is that of a drill that was fine. "
       "--resume keeps to the log, the key and the policy that the drill was begun with.");
+  verb.Note(
+      "A retired run is not drilled. Where its retirement is not as it was signed (`rharness "
+      "retire "
+      "list`) a warning says so, and the exit code of a drill that was fine is 5.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");

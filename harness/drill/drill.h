@@ -22,6 +22,7 @@
 #include "harness/base/result.h"
 #include "harness/dispatch/queue.h"
 #include "harness/dispatch/quiet_hours.h"
+#include "harness/drill/historical_runs.h"
 #include "harness/drill/plan.h"
 #include "harness/policy/policy.h"
 #include "harness/rerun/places.h"
@@ -66,9 +67,10 @@ struct DrillOptions {
   std::set<std::string> given;
   RetryPolicy retry;
   std::vector<QuietHours> quiet_hours;
-  std::vector<Substitute> substitutes;    // of the policy
-  std::vector<Stake> stakes;              // of the policy
-  std::vector<Sensitivity> certificates;  // of game days; shown beside what is equivalent
+  std::vector<Substitute> substitutes;      // of the policy
+  std::vector<Stake> stakes;                // of the policy
+  std::vector<Sensitivity> certificates;    // of game days; shown beside what is equivalent
+  RetirementDoubts retirement_doubts = {};  // may be empty
 };
 
 // How long a claim on a run lasts, and how often it is renewed. These are time enough for a server

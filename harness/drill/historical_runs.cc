@@ -38,14 +38,30 @@ Result<Selected> SelectAll(const std::string& expression, WallTime now, HistoryS
   return selected;
 }
 
+using Doubts = std::map<std::string, std::string>;  // by run
+
+Result<Doubts> TellDoubts(const std::vector<HistoryEntry>& retired, const RetirementDoubts& doubts,
+                          WallTime now, HistoryStore* history) {
+  if (retired.empty() || !doubts) return Doubts();
+  ASSIGN_OR_RETURN(Doubts found, doubts(retired, now, history));
+  for (const auto& [run_id, doubt] : found) {
+    LogWarning(fmt::format("run {} is retired, and not as it was signed: {}", TerminalSafe(run_id),
+                           doubt));
+  }
+  return found;
+}
+
 // "1 retired run is not drilled: a: its data is gone (unsigned)"
-std::string LeftOutInWords(const std::vector<HistoryEntry>& retired) {
+std::string LeftOutInWords(const std::vector<HistoryEntry>& retired, const Doubts& doubts) {
   std::string text = retired.size() == 1
                          ? "1 retired run is not drilled"
                          : fmt::format("{} retired runs are not drilled", retired.size());
   for (std::size_t i = 0; i < std::min(retired.size(), kMostRetiredNamed); ++i) {
+    const auto doubt = doubts.find(retired[i].run_id);
     text += fmt::format("{}{}: {}", i == 0 ? ": " : "; ", TerminalSafe(retired[i].run_id),
-                        RetiredInWords(*retired[i].retired, RetirementOfEntry(retired[i])));
+                        doubt == doubts.end()
+                            ? RetiredInWords(*retired[i].retired, RetirementOfEntry(retired[i]))
+                            : "doubtful: " + doubt->second);
   }
   return text + (retired.size() > kMostRetiredNamed ? "; ..." : "");
 }
@@ -67,10 +83,12 @@ std::vector<std::string> RunIdsOf(const std::vector<HistoryEntry>& entries) {
 
 Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expression,
                                                        std::optional<std::size_t> sample,
-                                                       WallTime now, HistoryStore* history) {
+                                                       const RetirementDoubts& doubts, WallTime now,
+                                                       HistoryStore* history) {
   ASSIGN_OR_RETURN(Selected selected, SelectAll(expression, now, history));
+  ASSIGN_OR_RETURN(const Doubts doubtful, TellDoubts(selected.retired, doubts, now, history));
   if (!selected.entries.empty() && sample.value_or(1) > 0) {
-    if (!selected.retired.empty()) LogInfo(LeftOutInWords(selected.retired));
+    if (!selected.retired.empty()) LogInfo(LeftOutInWords(selected.retired, doubtful));
     return std::move(selected.entries);
   }
   ASSIGN_OR_RETURN(const std::vector<HistoryEntry> all, history->List(true));
@@ -86,7 +104,7 @@ Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expres
   if (sample && *sample == 0)
     return InvalidInput("0 runs to draw; expected at least 1", "--sample");
   if (!selected.retired.empty()) {
-    return InvalidInput(LeftOutInWords(selected.retired), "--select");
+    return InvalidInput(LeftOutInWords(selected.retired, doubtful), "--select");
   }
   return InvalidInput(fmt::format("holds for none of the {} runs that are not retired; `rharness "
                                   "history list` shows them",

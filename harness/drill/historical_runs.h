@@ -21,12 +21,18 @@ namespace rharness {
 Result<std::vector<HistoryEntry>> SelectEntries(const std::string& expression, WallTime now,
                                                 HistoryStore* history);
 
+// Of runs that are retired, by run, what is doubtful of that. Given by whoever can hold it to what
+// was signed.
+using RetirementDoubts = std::function<Result<std::map<std::string, std::string>>(
+    const std::vector<HistoryEntry>& retired, WallTime now, HistoryStore* history)>;
+
 // The same for a drill, which must have something to do, of which it takes a sample; selected runs
-// that are retired are told in the log. Errors: those, and invalid_input that says why there is
-// nothing.
+// that are retired are told in the log: with who signed, or with the doubt, which is a warning.
+// `doubts` may be empty. Errors: those, and invalid_input that says why there is nothing.
 Result<std::vector<HistoryEntry>> SelectEntriesToDrill(const std::string& expression,
                                                        std::optional<std::size_t> sample,
-                                                       WallTime now, HistoryStore* history);
+                                                       const RetirementDoubts& doubts, WallTime now,
+                                                       HistoryStore* history);
 
 std::vector<std::string> RunIdsOf(const std::vector<HistoryEntry>& entries);
 

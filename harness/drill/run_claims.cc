@@ -173,6 +173,7 @@ RunClaims::~RunClaims() {
 Status RunClaims::Choose(DrillSettings* settings) {
   const DrillOptions& options = settings->options;
   ASSIGN_OR_RETURN(const auto entries, SelectEntriesToDrill(options.selection, options.sample,
+                                                            options.retirement_doubts,
                                                             settings->started, history_.get()));
   RETURN_IF_ERROR(DropEnded(history_.get()));
   ASSIGN_OR_RETURN(const Ranking ranking,
@@ -297,8 +298,8 @@ Result<Report> RunClaims::Unless(Result<Report> report) {
 }
 
 Result<Plan> PlanUnclaimed(const DrillOptions& options, WallTime now, HistoryStore* history) {
-  ASSIGN_OR_RETURN(auto entries,
-                   SelectEntriesToDrill(options.selection, options.sample, now, history));
+  ASSIGN_OR_RETURN(auto entries, SelectEntriesToDrill(options.selection, options.sample,
+                                                      options.retirement_doubts, now, history));
   ASSIGN_OR_RETURN(const Ranking ranking, Ranking::Make(entries, options, now, history));
   std::vector<std::string> run_ids = ranking.order();
   ASSIGN_OR_RETURN(std::vector<Claim> claims, history->Claims());

@@ -99,7 +99,8 @@ Result<GamedaySettings> GatherGameday(const GamedayOptions& options, Clock* cloc
                                      .options = options.drill},
                            .gameday = options};
   ASSIGN_OR_RETURN(const std::vector<HistoryEntry> entries,
-                   SelectEntriesToDrill(options.drill.selection, {}, clock->Now(), history));
+                   SelectEntriesToDrill(options.drill.selection, {},
+                                        options.drill.retirement_doubts, clock->Now(), history));
   settings.drill.run_ids = ChooseRuns(entries, options.trials);
   return settings;
 }

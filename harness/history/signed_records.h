@@ -35,6 +35,8 @@ struct SignedRetirement {
   WallTime asked{};
   std::string approved_by;
   WallTime approved{};
+  // Read alone: when the run was retired. As it was approved, or earlier, unsigned at first.
+  WallTime retired = {};
 };
 
 // What was deleted, or is being deleted, by one list.

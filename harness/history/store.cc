@@ -24,7 +24,7 @@ constexpr const char* kSelectEntries =
     "r.added_ms, s.last_verdict, s.verified_ms, s.judged_ms, t.reason, "
     "s.environment_sha256, (SELECT a.state FROM rebuild_answers a WHERE a.run_id = s.run_id "
     "ORDER BY a.asked_ms DESC LIMIT 1), g.statement_sha256, g.asked_by, g.asked_ms, g.approved_by, "
-    "g.approved_ms FROM standing s "
+    "g.approved_ms, t.retired_ms FROM standing s "
     "JOIN runs r ON r.run_id = s.run_id LEFT JOIN retirements t ON t.run_id = s.run_id "
     "LEFT JOIN signed_retirements g ON g.run_id = t.run_id ";
 
@@ -44,7 +44,8 @@ struct EntryRow {
   SignedRetirement retirement;
   long long asked_ms = 0;
   long long approved_ms = 0;
-  soci::indicator signed_state[5] = {};
+  long long retired_ms = 0;
+  soci::indicator signed_state[6] = {};
 
   void BindTo(soci::statement& query) {
     query.exchange(soci::into(entry.run_id));
@@ -65,6 +66,7 @@ struct EntryRow {
     query.exchange(soci::into(asked_ms, signed_state[2]));
     query.exchange(soci::into(retirement.approved_by, signed_state[3]));
     query.exchange(soci::into(approved_ms, signed_state[4]));
+    query.exchange(soci::into(retired_ms, signed_state[5]));
   }
 
   HistoryEntry Take() const {
@@ -80,6 +82,7 @@ struct EntryRow {
       result.retirement = retirement;
       result.retirement->asked = FromMs(asked_ms);
       result.retirement->approved = FromMs(approved_ms);
+      result.retirement->retired = FromMs(retired_ms);
     }
     return result;
   }

@@ -10,7 +10,6 @@
 #include "harness/drill/history_of.h"
 #include "harness/serve/pages.h"
 #include "harness/serve/run_life.h"
-#include "reports/retirements_report.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -60,7 +59,7 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   }
 }
 
-void AddEntry(const HistoryEntry& entry, SiteRun* page) {
+Status AddEntry(const PageInputs& inputs, const HistoryEntry& entry, SiteRun* page) {
   const auto tell = [&](std::string name, std::string value) {
     page->about.emplace_back(std::move(name), std::move(value));
   };
@@ -71,8 +70,11 @@ void AddEntry(const HistoryEntry& entry, SiteRun* page) {
   tell("Last conclusive verdict", entry.verified ? FormatMinute(*entry.verified) : "none");
   if (!entry.rebuild.empty()) tell("What it needs", entry.rebuild);
   if (entry.retired) {
-    tell("Retired", RetiredInWords(*entry.retired, RetirementOfEntry(entry)));
+    ASSIGN_OR_RETURN(std::string words,
+                     RetirementWords(&inputs.browser.store(), entry, inputs.now));
+    tell("Retired", std::move(words));
   }
+  return {};
 }
 
 Status AddProperties(HistoryStore* store, const std::string& run_id, SiteRun* page) {
@@ -95,7 +97,7 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   SiteRun page{.run = SiteRowOf(*row)};
   HistoryStore& store = inputs.browser.store();
   ASSIGN_OR_RETURN(const HistoryEntry entry, store.Find(run_id));
-  AddEntry(entry, &page);
+  RETURN_IF_ERROR(AddEntry(inputs, entry, &page));
   const Result<Manifest> manifest = store.Get(run_id);
   if (manifest.ok()) {
     AddRecord(*manifest, &page);

@@ -47,6 +47,9 @@ class RunLife {
   Surveyor surveyor_;
 };
 
+// Why a run is retired and who signed for it, or "Doubtful: ..." where that is not what was signed.
+// Of a run that is retired. Errors: those of the history.
+Result<std::string> RetirementWords(HistoryStore* store, const HistoryEntry& entry, WallTime now);
 // Who signed for or against its retirement, in the order in which they were entered.
 Status AddRetirementSignatures(HistoryStore* store, const std::string& run_id, SiteRun* page);
 

@@ -1,10 +1,13 @@
-// Who signed for a run's retirement.
+// Who signed for a run's retirement, and whether that is what the history says.
 #include <set>
 #include <string>
 #include <vector>
 
+#include "harness/approval/retirement_approval.h"
 #include "harness/attestation/approval_statements.h"
+#include "harness/drill/history_of.h"
 #include "harness/serve/run_life.h"
+#include "reports/retirements_report.h"
 
 namespace rharness {
 namespace {
@@ -19,6 +22,14 @@ SiteSignature SignatureOf(const SignedRecord& record, const char* what) {
 }
 
 }  // namespace
+
+Result<std::string> RetirementWords(HistoryStore* store, const HistoryEntry& entry, WallTime now) {
+  const auto told = RetirementOf(entry.run_id, nullptr, now, store);
+  if (!told.ok() && told.error().code != ErrorCode::kIntegrity) return told.error();
+  if (!told.ok()) return "Doubtful: " + told.error().ToString();
+  if (told->state == RetirementState::kDoubtful) return "Doubtful: " + told->doubt;
+  return RetiredInWords(*entry.retired, RetirementOfEntry(entry));
+}
 
 Status AddRetirementSignatures(HistoryStore* store, const std::string& run_id, SiteRun* page) {
   ASSIGN_OR_RETURN(const auto records, store->SignedOf(kRetirementPredicate, run_id));

@@ -192,7 +192,8 @@ TEST_P(Retirements, ThatNobodySignedAreToldAsThatAndCanBeSignedFor) {
                    .ok());
   ASSERT_TRUE(Ask(people_.ada.get()).ok());
   ASSERT_TRUE(Approve(people_.bob.get()).ok());
-  EXPECT_EQ(RetirementOf("a", &trust_, now_, store_.get())->state, RetirementState::kRetired);
+  EXPECT_EQ(RetirementOf("a", &trust_, now_ + kWeek, store_.get())->state,
+            RetirementState::kRetired);
 }
 
 TEST_P(Retirements, ThatWereEditedByHandAreFoundAgainstTheirStatements) {
@@ -220,6 +221,34 @@ TEST_P(Retirements, ThatWereEditedByHandAreFoundAgainstTheirStatements) {
     EXPECT_EQ(RetirementOf("a", &trust_, now_ + kWeek, OpenStore().get())->state,
               RetirementState::kRetired);
   }
+}
+
+TEST_P(Retirements, WhoseDatesWereEditedAreFoundWhereTheyCannotBe) {
+  RetireByBoth();
+  const auto force = [&](const char* sets, int days) {
+    const std::string by = " + " + std::to_string(days) + " * 86400000";
+    for (std::string column : {"retirements.retired_ms", "signed_retirements.approved_ms",
+                               "signed_statements.entered_ms"}) {
+      const auto dot = column.find('.');
+      const std::string name = column.substr(dot + 1);
+      if (std::string(sets).find(name) == std::string::npos) continue;
+      Force("UPDATE " + column.substr(0, dot) + " SET " + name + " = " + name + by +
+            (name == "entered_ms" ? " WHERE sequence = 2" : ""));
+    }
+  };
+  force("retired_ms", 3);
+  ExpectDoubtful("the history says that it was retired at 2026-01-05T01:00:00.000Z, and approved");
+  force("approved_ms entered_ms", 3);
+  EXPECT_EQ(RetirementOf("a", &trust_, now_ + kWeek, OpenStore().get())->state,
+            RetirementState::kRetired)
+      << "that the audit log holds alone";
+  const auto early = RetirementOf("a", nullptr, now_ + std::chrono::days(2), OpenStore().get());
+  EXPECT_THAT(early->doubt, HasSubstr("says that Bob signed at 2026-01-05T01:00:00.000Z; it is "
+                                      "2026-01-04T00:00:00.000Z now"));
+  force("retired_ms approved_ms entered_ms", 5);
+  ExpectDoubtful("was approved after its time was over");
+  force("retired_ms approved_ms entered_ms", -10);
+  ExpectDoubtful("says that Bob signed at 2025-12-31T01:00:00.000Z; it was asked for at");
 }
 
 TEST_P(Retirements, WhoseSignaturesWereEditedAreFound) {

@@ -9,6 +9,7 @@
 #include "harness/drill/journal.h"
 #include "harness/drill/told_verdict.h"
 #include "harness/history/store.h"
+#include "harness/rerun/rerun.h"
 #include "tests/attestation/attested.h"
 #include "tests/manifest/example.h"
 #include "tests/reports/sample_report.h"
@@ -36,6 +37,22 @@ class DrillFolder : public testing::Test {
     run.reruns = {rerun};
     Evidence evidence = ExampleEvidence();
     evidence.rerun = 1;
+    for (Artifact& artifact : evidence.artifacts) artifact.location.clear();
+    evidence_ = ToJson(evidence).Dump();
+  }
+  // With logs and one file that was kept, whose digests evidence and journal have.
+  void KeepFiles() {
+    Evidence evidence = ExampleEvidence();
+    evidence.rerun = 1;
+    const std::string folder = "runs/" + manifest_.run_id + "/1/";
+    evidence.stdout_path = folder + "stdout.log";
+    evidence.stderr_path = "";
+    evidence.artifacts.resize(1);
+    evidence.artifacts[0].location = folder + "artifacts/model.st";
+    evidence.artifacts[0].sha256 = Sha256HexOf("abc");
+    Put("drill/" + evidence.stdout_path, "epoch 1\n");
+    Put("drill/" + evidence.artifacts[0].location, "abc");
+    logs_sha256_ = *LogsSha256(fs::path(At("drill")), evidence);
     evidence_ = ToJson(evidence).Dump();
   }
   std::string At(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -47,7 +64,10 @@ class DrillFolder : public testing::Test {
     auto journal = Journal::Create(At("drill/journal.jsonl"), Json::MakeObject());
     ASSERT_TRUE(journal.ok()) << journal.error().ToString();
     RerunStep step{.job = manifest_.run_id + ".1", .state = state};
-    if (state == AttemptState::kCollected) step.evidence_sha256 = Sha256HexOf(evidence_);
+    if (state == AttemptState::kCollected) {
+      step.evidence_sha256 = Sha256HexOf(evidence_);
+      step.logs_sha256 = logs_sha256_;
+    }
     ASSERT_TRUE(journal->Append(step).ok());
   }
   // `told`: as this version enters verdicts; else as older ones did.
@@ -100,6 +120,7 @@ class DrillFolder : public testing::Test {
   const Manifest manifest_ = ExampleManifest();
   Report report_;
   std::string evidence_;
+  std::string logs_sha256_;  // empty: not journalled
 };
 
 TEST_F(DrillFolder, WhoseRecordsAgreeIsSigned) {
@@ -117,6 +138,25 @@ TEST_F(DrillFolder, WhoseRecordsAgreeIsSigned) {
   outcome = "exited with 0";
   PutHistory(report_.drill_id);
   EXPECT_EQ(Attest(), "unchanged");
+}
+
+TEST_F(DrillFolder, WhoseLogsOrKeptFilesWereChangedOrRemovedIsNot) {
+  KeepFiles();
+  PutAll();
+  const std::string folder = "drill/runs/" + manifest_.run_id + "/1/";
+  const std::string log = folder + "stdout.log";
+  const std::string kept = folder + "artifacts/model.st";
+  Put(log, "epoch 2\n");
+  EXPECT_THAT(Attest(), HasSubstr("stdout.log or stderr.log is not the one that was journalled"));
+  fs::remove(At(log));
+  EXPECT_THAT(Attest(), HasSubstr("its logs: "));
+  Put(log, "epoch 1\n");
+  Put(kept, "abd");
+  EXPECT_THAT(Attest(), HasSubstr("model.st: is not the checkpoint that was kept"));
+  fs::remove(At(kept));
+  EXPECT_THAT(Attest(), HasSubstr("a kept checkpoint: "));
+  Put(kept, "abc");
+  EXPECT_EQ(Attest(), "written");
 }
 
 TEST_F(DrillFolder, WithARerunThatWasLostIsSignedWithoutItsEvidence) {

@@ -15,6 +15,7 @@
 namespace rharness {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // "policy.yaml", and a trust policy in which Ada and Bob may endorse.
@@ -85,6 +86,25 @@ TEST_F(Endorsed, OfAnOlderContentHoldsNoLongerUntilItIsSignedAgain) {
   // By a clock that is behind it would be the older one at once.
   Put("policy.yaml", "version: 1\nwaivers: []\n");
   EXPECT_THAT(Endorse(world_.ada.get(), "reviewed", 2 * day), HasSubstr("is the clock right?"));
+}
+
+TEST_F(Endorsed, IsToldWhichLineIsInTheWayOfASignature) {
+  const std::chrono::hours day(24);
+  EXPECT_EQ(Endorse(world_.ada.get()), "written");
+  Put("policy.yaml", "version: 1\nwaivers: []\n");
+  // By a key that nobody knows, years from now.
+  EXPECT_EQ(Endorse(world_.eve.get(), "reviewed", -1000 * day), "written");
+  Put("policy.yaml", "version: 1\n");
+  const std::string said = Endorse(world_.ada.get(), "again");
+  EXPECT_THAT(said, HasSubstr("policy.yaml.intoto.jsonl:2: another content was signed on 2029-"));
+  EXPECT_THAT(said, HasSubstr("by key " + world_.eve->public_key().id()));
+  EXPECT_THAT(said, HasSubstr("Remove that line if it is not yours"));
+  // Half of a line.
+  const std::string held = *ReadFile(EndorsementPath(file_));
+  Put("policy.yaml.intoto.jsonl", held.substr(0, held.size() - 40));
+  EXPECT_THAT(Endorse(world_.ada.get(), "again"),
+              AllOf(HasSubstr("policy.yaml.intoto.jsonl:2: is no signed statement"),
+                    HasSubstr("remove that line")));
 }
 
 TEST_F(Endorsed, ByTwoIsTheNewestOnlyWhenBothHaveSigned) {

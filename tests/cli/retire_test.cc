@@ -117,6 +117,37 @@ TEST_F(Retire, ThatWasTamperedWithIsNamedWithExitCodeFive) {
   ExpectRefused(Step("approve", "bob"), 5, "retirement statement ");
 }
 
+TEST_F(Retire, ThatIsNotAsItWasSignedIsToldByADrillWithoutTheSigners) {
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  Force("UPDATE retirements SET reason = 'boo'");
+  const ProcessResult drilled = Drill();
+  EXPECT_EQ(drilled.outcome.exit_code, 5) << drilled.stderr_text;
+  EXPECT_EQ(Calls(), 1) << "it stays retired";
+  EXPECT_THAT(drilled.stderr_text,
+              AllOf(HasSubstr("warning: run a is retired, and not as it was signed: "),
+                    HasSubstr("1 retired run is not drilled: a: doubtful: retirement statement "),
+                    HasSubstr("signed was 'its data is gone'"), Not(HasSubstr("asked for by Ada")),
+                    Not(HasSubstr("approved by Bob"))));
+  std::filesystem::remove_all(At("out"));
+  const ProcessResult other = Drill({"--select", "run_id = b"});
+  EXPECT_EQ(other.outcome.exit_code, 0) << other.stderr_text;
+  EXPECT_THAT(other.stderr_text, Not(HasSubstr("as it was signed")));
+}
+
+TEST_F(Retire, ThatWasMovedToAnotherRunIsNotToldWithTheSigners) {
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  Force(
+      "UPDATE retirements SET run_id = 'b'; UPDATE signed_retirements SET run_id = 'b'; "
+      "UPDATE signed_statements SET subject = 'b'; UPDATE standing SET retired = (run_id = 'b')");
+  const ProcessResult drilled = Drill();
+  EXPECT_EQ(drilled.outcome.exit_code, 5) << drilled.stderr_text;
+  EXPECT_THAT(drilled.stderr_text,
+              AllOf(HasSubstr("b: doubtful: "), HasSubstr("was signed for run 'a'"),
+                    Not(HasSubstr("approved by Bob"))));
+}
+
 TEST_F(Retire, ByOnePersonNeedsAPolicyWhereTwoHaveSignedOnce) {
   const std::vector<std::string> alone = {kRharness,   "history", "retire",   "b",
                                           "--history", "runs.db", "--reason", "old"};
