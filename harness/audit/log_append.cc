@@ -95,7 +95,7 @@ Status RefuseOtherFolder(const fs::path& folder) {
     for (const char* own : {kEntriesFile, kNodesFile, kHeadsFile, kAppendFile}) {
       if (name == own) return {};
     }
-    others = others || (name != "lock" && !IsHalfWritten(name));
+    others = others || (name != "lock" && name != "lost+found" && !IsHalfWritten(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return PathError("cannot be listed", error.value(), folder);
