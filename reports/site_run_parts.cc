@@ -94,11 +94,11 @@ std::string LayerRows(const SiteLayers& layers) {
 
 std::string SiteStripPlot(const SiteRun& page) {
   if (page.strip.empty()) return "";
-  const auto [first, last] = std::ranges::minmax_element(page.strip, {}, &SiteVerdict::decided);
+  const auto ends = std::ranges::minmax_element(page.strip, {}, &SiteVerdict::decided);
   const auto since = [&](WallTime time) {
-    return static_cast<double>((time - first->decided).count());
+    return static_cast<double>((time - ends.min->decided).count());
   };
-  const double range = since(last->decided);
+  const double range = since(ends.max->decided);
   std::string marks;
   for (auto one = page.strip.rbegin(); one != page.strip.rend(); ++one) {
     const double at = range > 0.0 ? since(one->decided) / range : 0.5;
@@ -110,7 +110,7 @@ std::string SiteStripPlot(const SiteRun& page) {
       "role=\"img\" aria-label=\"{} over time, in the table below, "
       "too\">{}{}</svg><figcaption>{}{}: "
       "a circle reproduced, a diamond did not, a square could not tell.</figcaption></figure>\n",
-      kPlotWidth, count, LanesAndDates(first->decided, last->decided), marks,
+      kPlotWidth, count, LanesAndDates(ends.min->decided, ends.max->decided), marks,
       page.strip_whole ? "" : "The last ", count);
 }
 
