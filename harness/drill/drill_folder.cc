@@ -1,6 +1,8 @@
 // Absolute places, strays, and evidence that is still what was journalled.
 #include "harness/drill/drill_folder.h"
 
+#include <fmt/format.h>
+
 #include <system_error>
 
 #include "harness/base/digest.h"
