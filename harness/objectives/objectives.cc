@@ -12,6 +12,7 @@
 #include "compare/stats/distributions.h"
 #include "compare/stats/proportions.h"
 #include "harness/objectives/family_checks.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
