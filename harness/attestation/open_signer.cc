@@ -9,11 +9,13 @@
 
 namespace rharness {
 
+bool IsKeyFile(std::string_view locator) {
+  return !locator.starts_with("pkcs11:") && !locator.starts_with("vault:");
+}
+
 Result<std::unique_ptr<Signer>> OpenSigner(const std::string& locator, const SignerPlace& place) {
+  if (IsKeyFile(locator)) return LoadPemSigner(locator, place.passphrase_file);
   const bool token = locator.starts_with("pkcs11:");
-  if (!token && !locator.starts_with("vault:")) {
-    return LoadPemSigner(locator, place.passphrase_file);
-  }
   if (!place.passphrase_file.empty()) {
     return InvalidInput(token ? "--passphrase-file opens a PEM file; a token's PIN is named by "
                                 "pin-source=file:PATH or RHARNESS_PKCS11_PIN_FILE"

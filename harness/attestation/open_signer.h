@@ -29,6 +29,9 @@ struct SignerPlace {
                        .longest_wait = std::chrono::milliseconds{5'000}};
 };
 
+// Whether the key lies in a file, whose path the locator is then.
+bool IsKeyFile(std::string_view locator);
+
 // "pkcs11:..." (RFC 7512), "vault:MOUNT/KEY", or a PEM file's path; "./pkcs11:x" is a file.
 //
 //   key in   | its secret, always in a file that nobody else may read

@@ -15,7 +15,7 @@
 #include "harness/cli/verb.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/settings.h"
-#include "harness/incident/next_step.h"
+#include "reports/shell_word.h"
 
 namespace rharness {
 namespace {
@@ -27,10 +27,6 @@ std::string FromAnywhere(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
   return error ? path : absolute.lexically_normal().string();
-}
-
-bool IsInFile(const std::string& key) {
-  return !key.starts_with("pkcs11:") && !key.starts_with("vault:");
 }
 
 // Whether `inner` is this folder or lies in it.
@@ -79,7 +75,7 @@ std::map<std::string, std::string> KeptAudit(const DrillAudit& audit) {
   std::map<std::string, std::string> kept;
   if (audit.log.empty()) return kept;
   kept["log"] = FromAnywhere(audit.log);
-  if (!audit.key.empty()) kept["key"] = IsInFile(audit.key) ? FromAnywhere(audit.key) : audit.key;
+  if (!audit.key.empty()) kept["key"] = IsKeyFile(audit.key) ? FromAnywhere(audit.key) : audit.key;
   if (!audit.passphrase_file.empty()) kept["passphrase_file"] = FromAnywhere(audit.passphrase_file);
   if (!audit.policy.empty()) kept["policy"] = FromAnywhere(audit.policy);
   return kept;

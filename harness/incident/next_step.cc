@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reports/history_summary.h"
+#include "reports/shell_word.h"
 
 namespace rharness {
 namespace {
@@ -98,15 +99,6 @@ std::string NextOfProven(const IncidentFacts& in) {
 }
 
 }  // namespace
-
-std::string ShellWord(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,";
-  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return std::string(text);
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 bool RunIsGood(const IncidentFacts& in) {
   const RunOutlook outlook = Summarize(in.run_history);

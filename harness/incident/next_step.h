@@ -12,9 +12,6 @@
 
 namespace rharness {
 
-// As a shell takes it for one word.
-std::string ShellWord(std::string_view text);
-
 // The last verdict that says something of the run is a good one: it did not go bad.
 bool RunIsGood(const IncidentFacts& facts);
 
