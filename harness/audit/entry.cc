@@ -23,9 +23,13 @@ bool Take(const char (&text)[kSize], std::string_view* rest) {
   return true;
 }
 
-bool IsKind(std::string_view text) {
-  return !text.empty() && text.size() <= 40 &&
-         std::ranges::all_of(text, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+// As many characters at the beginning of it as a kind has.
+std::size_t KindSize(std::string_view text) {
+  std::size_t size = 0;
+  while (size < text.size() && ((text[size] >= 'a' && text[size] <= 'z') || text[size] == '_')) {
+    ++size;
+  }
+  return size;
 }
 
 // "2026-11-25T08:00:00.000Z", by its form alone.
@@ -45,28 +49,41 @@ bool HasFormOfTime(std::string_view text) {
   return other == 0;
 }
 
-// Whether each character is ASCII and stands for itself between quotes.
-bool IsPlain(std::string_view text) {
+// Nonzero: one of so many characters is not ASCII or does not stand for itself between quotes.
+// Without a branch, as above.
+template <std::size_t kSize>
+std::uint8_t OtherThanPlain(const char* at) {
   std::uint8_t other = 0;
-  for (const char each : text) {
-    const auto c = static_cast<std::uint8_t>(each);
-    const std::uint8_t is_other = c < 0x20 || c >= 0x7f || c == '\\' ? 0xff : 0;
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const auto c = static_cast<std::uint8_t>(at[i]);
+    const std::uint8_t is_other = c < 0x20 || c >= 0x7f || c == '\\' || c == '"' ? 0xff : 0;
     other = static_cast<std::uint8_t>(other | is_other);
   }
+  return other;
+}
+
+bool IsPlain(std::string_view text) {
+  constexpr std::size_t kStep = 16;
+  std::uint8_t other = 0;
+  if (text.size() < kStep) {
+    for (const char& each : text) other |= OtherThanPlain<1>(&each);
+    return other == 0;
+  }
+  const std::size_t last = text.size() - kStep;
+  for (std::size_t i = 0; i < last; i += kStep) other |= OtherThanPlain<kStep>(text.data() + i);
+  other |= OtherThanPlain<kStep>(text.data() + last);
   return other == 0;
 }
 
-// The characters up to the quote that ends a JSON string: one behind an even number of escapes.
-std::optional<std::string_view> TakeString(std::string_view* rest) {
-  for (auto end = rest->find('"'); end != rest->npos; end = rest->find('"', end + 1)) {
-    std::size_t escapes = 0;
-    while (escapes < end && (*rest)[end - 1 - escapes] == '\\') ++escapes;
-    if (escapes % 2 == 1) continue;
-    const std::string_view text = rest->substr(0, end);
-    rest->remove_prefix(end + 1);
-    return text;
+// Whether a JSON string of these characters ends with them: no quote but behind an odd number of
+// escapes, and an even number at the end.
+bool IsOneString(std::string_view text) {
+  bool escaped = false;
+  for (const char c : text) {
+    if (c == '"' && !escaped) return false;
+    escaped = c == '\\' && !escaped;
   }
-  return std::nullopt;
+  return !escaped;
 }
 
 }  // namespace
@@ -81,29 +98,36 @@ std::string WriteEntry(const AuditEntry& entry) {
 }
 
 bool ScanEntry(std::string_view line, EntryParts* parts) {
+  constexpr std::size_t kMostOfKind = 40;
   constexpr std::size_t kDigest = 64;
   constexpr std::size_t kTime = 24;
+  constexpr char kBeforeDigest[] = "\",\"sha256\":\"";
+  constexpr char kBeforeTime[] = "\",\"time\":\"";
+  constexpr std::size_t kBehindName =
+      sizeof(kBeforeDigest) - 1 + kDigest + sizeof(kBeforeTime) - 1 + kTime + sizeof("\"}") - 1;
   if (line.size() > kMostEntryBytes || !Take("{\"index\":", &line)) return false;
   const auto number = std::from_chars(line.data(), line.data() + line.size(), parts->index);
   const auto digits = static_cast<std::size_t>(number.ptr - line.data());
   if (number.ec != std::errc() || (line[0] == '0' && digits > 1)) return false;
   line.remove_prefix(digits);
   if (!Take(",\"kind\":\"", &line)) return false;
-  const auto kind = TakeString(&line);
-  if (!kind || !IsKind(*kind) || !Take(",\"name\":\"", &line)) return false;
-  const auto name = TakeString(&line);
-  if (!name || name->empty() || !Take(",\"sha256\":\"", &line)) return false;
-  parts->kind = *kind;
-  parts->name = *name;
-  parts->plain = IsPlain(*name);
+  const std::size_t kind = KindSize(line);
+  if (kind == 0 || kind > kMostOfKind) return false;
+  parts->kind = line.substr(0, kind);
+  line.remove_prefix(kind);
+  // The name goes as far as what is behind it, which is of one length.
+  if (!Take("\",\"name\":\"", &line) || line.size() <= kBehindName) return false;
+  parts->name = line.substr(0, line.size() - kBehindName);
+  parts->plain = IsPlain(parts->name);
+  if (!parts->plain && !IsOneString(parts->name)) return false;
+  line.remove_prefix(parts->name.size());
+  if (!Take(kBeforeDigest, &line)) return false;
   parts->sha256 = line.substr(0, kDigest);
-  if (!IsSha256Hex(parts->sha256)) return false;
   line.remove_prefix(kDigest);
-  if (!Take("\",\"time\":\"", &line)) return false;
+  if (!IsSha256Hex(parts->sha256) || !Take(kBeforeTime, &line)) return false;
   parts->time = line.substr(0, kTime);
-  if (!HasFormOfTime(parts->time)) return false;
   line.remove_prefix(kTime);
-  return Take("\"}", &line) && line.empty();
+  return HasFormOfTime(parts->time) && Take("\"}", &line);
 }
 
 std::string EntryWords(std::uint64_t index, std::string_view kind, std::string_view name) {

@@ -17,21 +17,21 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;  // stays in a cache between its uses
 
-// Up to `bytes` at `offset`, fewer at the end of the file.
-Result<std::string> ReadFully(int fd, std::uint64_t offset, std::size_t bytes,
-                              const fs::path& path) {
-  std::string text(bytes, '\0');
+// Up to `bytes` at `offset` into `text`, fewer at the end of the file.
+Status ReadFully(int fd, std::uint64_t offset, std::size_t bytes, const fs::path& path,
+                 std::string* text) {
+  text->resize(bytes);
   std::size_t done = 0;
   while (done < bytes) {
     const ssize_t got =
-        ::pread(fd, text.data() + done, bytes - done, static_cast<off_t>(offset + done));
+        ::pread(fd, text->data() + done, bytes - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return IoErrorFromErrno("cannot be read", errno, path.string());
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
-  text.resize(done);
-  return text;
+  text->resize(done);
+  return {};
 }
 
 struct MaybeFile {
@@ -77,8 +77,11 @@ std::string EntryFile::Where(std::uint64_t index) const {
 }
 
 Result<std::string> EntryFile::ReadAt(std::uint64_t offset, std::size_t bytes) const {
-  if (!descriptor_.valid()) return std::string();
-  return ReadFully(descriptor_.get(), offset, bytes, path_);
+  std::string text;
+  if (descriptor_.valid()) {
+    RETURN_IF_ERROR(ReadFully(descriptor_.get(), offset, bytes, path_, &text));
+  }
+  return text;
 }
 
 Result<EntryFile::Line> EntryFile::LineFrom(std::uint64_t offset) const {
@@ -159,10 +162,13 @@ Result<NodeFile> NodeFile::Open(const fs::path& folder, std::uint64_t most_bytes
   return file;
 }
 
-Result<std::string> NodeFile::Read(std::uint64_t offset, std::size_t bytes) const {
-  if (!descriptor_.valid() || offset >= size_bytes_) return std::string();
+Status NodeFile::Read(std::uint64_t offset, std::size_t bytes, std::string* hashes) const {
+  if (!descriptor_.valid() || offset >= size_bytes_) {
+    hashes->clear();
+    return {};
+  }
   const std::uint64_t there = std::min<std::uint64_t>(bytes, size_bytes_ - offset);
-  return ReadFully(descriptor_.get(), offset, static_cast<std::size_t>(there), path_);
+  return ReadFully(descriptor_.get(), offset, static_cast<std::size_t>(there), path_, hashes);
 }
 
 Result<TreeHash> NodeFile::Node(int level, std::uint64_t index) {

@@ -74,8 +74,8 @@ class NodeFile : public NodeSource {
                                std::uint64_t most_bytes = kWholeFile);
   std::uint64_t size_bytes() const { return size_bytes_; }
   Result<TreeHash> Node(int level, std::uint64_t index) override;
-  // The bytes from here on, fewer at the end.
-  Result<std::string> Read(std::uint64_t offset, std::size_t bytes) const;
+  // The bytes from here on in place of what `hashes` holds, fewer at the end.
+  Status Read(std::uint64_t offset, std::size_t bytes, std::string* hashes) const;
 
  private:
   Descriptor descriptor_;

@@ -37,11 +37,13 @@ class LogReader {
   Status Take(std::span<const std::string_view> lines) {
     Status wrong;
     std::size_t good = 0;
+    std::string_view time = last_time_;
     while (good < lines.size()) {
-      wrong = TakeLine(lines[good], grower_.size() + good);
+      wrong = TakeLine(lines[good], grower_.size() + good, &time);
       if (!wrong.ok()) break;
       ++good;
     }
+    last_time_.assign(time);
     const std::uint64_t first = grower_.size();
     std::uint64_t hashed = good;  // as many of these as have their hashes
     const Status nodes = HoldToNodes(lines.first(good), &hashed);
@@ -70,7 +72,8 @@ class LogReader {
     (*bad_)->name = parts.name;
   }
 
-  Status TakeLine(std::string_view line, std::uint64_t index) {
+  // `time`: of the line before this one, then of this one.
+  Status TakeLine(std::string_view line, std::uint64_t index, std::string_view* time) const {
     EntryParts parts;
     if (!ScanEntry(line, &parts) || !parts.plain) {
       const auto entry = ParseEntry(line, entries_.Where(index));
@@ -85,12 +88,12 @@ class LogReader {
                       EntryWords(parts.index, parts.kind, parts.name), index),
           entries_.Where(index));
     }
-    if (parts.time < last_time_) {
+    if (parts.time < *time) {
       return IntegrityError(
           EntryWords(index, parts.kind, parts.name) + " is older than the one before it",
           entries_.Where(index));
     }
-    last_time_.assign(parts.time);
+    *time = parts.time;
     return {};
   }
 
@@ -99,10 +102,10 @@ class LogReader {
     const std::uint64_t offset = NodesOf(first) * kTreeHashBytes;
     found_.clear();
     grower_.Add(lines, &found_);
-    ASSIGN_OR_RETURN(const std::string held, nodes_.Read(offset, found_.size()));
-    if (held == found_) return {};
+    RETURN_IF_ERROR(nodes_.Read(offset, found_.size(), &held_));
+    if (held_ == found_) return {};
     const auto same =
-        static_cast<std::size_t>(std::ranges::mismatch(held, found_).in2 - found_.begin());
+        static_cast<std::size_t>(std::ranges::mismatch(held_, found_).in2 - found_.begin());
     const std::uint64_t place = NodesOf(first) + same / kTreeHashBytes;
     std::uint64_t leaf = first;
     while (NodesOf(leaf + 1) <= place) ++leaf;
@@ -141,7 +144,8 @@ class LogReader {
   const EachEntry& each_;
   std::optional<BadEntry>* bad_;
   TreeGrower grower_;
-  std::string found_;
+  std::string found_;  // hashes of the lines at hand, and what the log holds of them
+  std::string held_;
   std::string last_time_;
 };
 

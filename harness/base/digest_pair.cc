@@ -4,6 +4,8 @@
 // SHA256RNDS2, SHA256MSG1 and SHA256MSG2 in Intel's Software Developer's Manual, volume 2.
 #include "harness/base/digest_pair.h"
 
+#include <endian.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -152,11 +154,8 @@ void Compress(std::uint32_t* const (&)[kLanes], const std::byte* const (&)[kLane
 
 // `value` as eight bytes at `out`, the highest first.
 void PutBigEndian(std::uint64_t value, std::byte* out) {
-  std::array<std::byte, 8> bytes;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::byte>(value >> (56 - 8 * i));
-  }
-  std::memcpy(out, bytes.data(), bytes.size());
+  value = htobe64(value);
+  std::memcpy(out, &value, sizeof(value));
 }
 
 // The padded end of a message.
@@ -177,10 +176,8 @@ void Pad(std::span<const std::byte> tail, std::uint64_t size_bytes, PaddedTail* 
 Sha256Bytes DigestOf(const std::array<std::uint32_t, 8>& words) {
   Sha256Bytes digest;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::uint32_t word = words[kPlaceOf[i]];
-    for (std::size_t byte = 0; byte < 4; ++byte) {
-      digest[4 * i + byte] = static_cast<std::uint8_t>(word >> (24 - 8 * byte));
-    }
+    const std::uint32_t word = htobe32(words[kPlaceOf[i]]);
+    std::memcpy(digest.data() + 4 * i, &word, sizeof(word));
   }
   return digest;
 }

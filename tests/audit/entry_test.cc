@@ -74,6 +74,26 @@ TEST(AuditEntry, IsNothingThatIsSpelledOtherwise) {
   for (const std::string& line : others) EXPECT_FALSE(ScanEntry(line, &parts)) << line;
 }
 
+TEST(AuditEntry, HasAPlainNameUnlessOneOfItsCharactersIsNot) {
+  EntryParts parts;
+  for (std::size_t size = 1; size <= 50; ++size) {
+    const std::string plain(size, 'n');
+    ASSERT_TRUE(ScanEntry(Line("7", "verdict", plain), &parts) && parts.plain) << size;
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string name = plain;
+      for (const char other : {'\x01', '\x1f', '\x7f', '\xc3'}) {
+        name[at] = other;
+        ASSERT_TRUE(ScanEntry(Line("7", "verdict", name), &parts) && !parts.plain) << size << at;
+      }
+      name[at] = '"';
+      ASSERT_FALSE(ScanEntry(Line("7", "verdict", name), &parts)) << size << " " << at;
+      name[at] = '\\';  // it escapes the character behind it, and at the end the quote
+      ASSERT_EQ(ScanEntry(Line("7", "verdict", name), &parts), at + 1 < size) << size << " " << at;
+      ASSERT_FALSE(parts.plain) << size << " " << at;
+    }
+  }
+}
+
 // Entries are told apart from lines that only look like one: JSON has other spellings of a name,
 // and a calendar has no such days.
 TEST(AuditEntry, HasOneSpelling) {
