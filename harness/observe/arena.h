@@ -25,8 +25,11 @@ inline constexpr char kNameFolder = '/';
 // What an entry notes, each thing once.
 inline constexpr std::uint8_t kEntryVariable = 'E';  // asked for by name
 inline constexpr std::uint8_t kEntryFile = 'F';      // opened for reading
-inline constexpr std::uint8_t kEntryLibrary = 'L';   // mapped at the end of a process
+inline constexpr std::uint8_t kEntryLibrary = 'L';   // mapped at the start or end of a process
 inline constexpr std::uint8_t kEntryProgram = 'X';   // has the library in it
+// How a Python was started: its file, as what, where, HOME and PYTHONPATH, with NUL between them.
+inline constexpr std::uint8_t kEntryPython = 'P';
+inline constexpr std::size_t kPythonTexts = 5;
 
 struct ArenaEntry {
   std::uint64_t hash;  // 0: free

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -29,7 +30,27 @@ bool IsAbsolutePath(std::string_view text) {
          !text.ends_with("/..") && !text.ends_with(" (deleted)");
 }
 
+// The texts of a note of how a Python was started; nothing where they are not as they should be.
+void AddPython(std::string_view text, std::set<SeenProgram>* out) {
+  std::array<std::string_view, kPythonTexts> texts;
+  for (std::string_view& one : texts) {
+    one = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+  }
+  const auto& [program, invoked_as, folder, home, python_path] = texts;
+  if (!text.empty() || !IsAbsolutePath(program) || !IsAbsolutePath(folder)) return;
+  SeenProgram python{.executable = std::string(program),
+                     .invoked_as = {},
+                     .working_directory = std::string(folder),
+                     .variables = {}};
+  if (IsText(invoked_as)) python.invoked_as = invoked_as;
+  if (IsText(home)) python.variables.emplace("HOME", home);
+  if (IsText(python_path)) python.variables.emplace("PYTHONPATH", python_path);
+  out->insert(std::move(python));
+}
+
 void AddEntry(std::uint8_t kind, std::string_view text, ArenaNotes* out) {
+  if (kind == kEntryPython) return AddPython(text, &out->pythons);
   if (kind == kEntryVariable && IsText(text)) out->variables.emplace(text);
   if (!IsAbsolutePath(text)) return;
   if (kind == kEntryFile) out->files.emplace(text);

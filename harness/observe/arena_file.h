@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/footprint.h"
 #include "harness/base/held_folder.h"
 #include "harness/base/result.h"
 
@@ -21,6 +22,7 @@ struct ArenaNotes {
   std::set<std::string> files;      // opened for reading, absolute
   std::set<std::string> libraries;  // absolute, as the loader names them
   std::set<std::string> programs;   // absolute
+  std::set<SeenProgram> pythons;    // of these, how they were started
   bool is_full = false;             // something found no place
 };
 

@@ -181,17 +181,22 @@ void Observer::ReadNotes() {
   files_ = std::move(notes->files);
   noted_libraries_ = std::move(notes->libraries);
   programs_.insert(notes->programs.begin(), notes->programs.end());
+  noted_pythons_ = std::move(notes->pythons);
   is_full_ = notes->is_full;
 }
 
+// Samples see a program that lives for milliseconds or not, as it happens; notes always.
 void Observer::Complete(Footprint* footprint) {
   ReadNotes();
   if (!preload_) return;
-  for (const std::string& library : noted_libraries_) {
+  const auto add = [&](const std::string& file) {
     std::error_code error;
-    const fs::path real = fs::canonical(library, error);
+    const fs::path real = fs::canonical(file, error);
     if (!error && real != parts_->preload) footprint->mapped.insert(real.string());
-  }
+  };
+  for (const std::string& library : noted_libraries_) add(library);
+  for (const std::string& program : programs_) add(program);
+  footprint->programs.insert(noted_pythons_.begin(), noted_pythons_.end());
   footprint->mapped.erase(parts_->preload.string());
 }
 

@@ -75,7 +75,7 @@ class Observer {
 
   // After the run, of itself at the latest when that is asked for: what its processes noted.
   void ReadNotes();
-  // After the run: libraries that were seen at the end of a process, beside those of the samples.
+  // After the run: programs and libraries that processes noted, beside those of the samples.
   void Complete(Footprint* footprint);
   // After Complete. `started`: of the run; what was written since is its own.
   Observation Collect(const Footprint& footprint, const PackageOwners& owners, WallTime started);
@@ -94,6 +94,7 @@ class Observer {
   bool are_read_ = false;
   PythonNotes python_notes_;
   std::set<std::string> noted_libraries_;
+  std::set<SeenProgram> noted_pythons_;
   bool preload_ = false;  // in the environment
   bool python_ = false;
   std::set<std::string> kept_;       // variables that a record keeps: set, watched or named

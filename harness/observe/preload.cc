@@ -26,6 +26,7 @@
 
 #include "harness/observe/arena.h"
 #include "harness/observe/libc_symbols.h"
+#include "harness/observe/own_process.h"
 
 // dlsym as the first C libraries of this machine have it. Before glibc 2.34 it is libdl's, which
 // not every program has: then it is null.
@@ -42,28 +43,18 @@ namespace {
 
 using rharness::Arena;
 using rharness::ArenaEntry;
+using rharness::BeginsWith;
+using rharness::FindVariable;
+using rharness::kLongestPath;
+using rharness::ReadLink;
 
 constexpr int kMostProbes = 32;
 constexpr uint32_t kMostDropped = 1000;  // then it is full, and no name is asked for any more
-constexpr size_t kLongestPath = 4096;
 
 enum State { kNew, kStarting, kReady, kOff };
 int state = kNew;
 Arena* arena = nullptr;
 bool may_begin[256];  // whether a watched name begins with this byte
-
-char* FindVariable(const char* name) {
-  const size_t length = strlen(name);
-  if (environ == nullptr || length == 0) return nullptr;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
-  }
-  return nullptr;
-}
-
-bool BeginsWith(const char* text, const char* start) {
-  return strncmp(text, start, strlen(start)) == 0;
-}
 
 // fstat was given a new version in glibc 2.33; the kernel's structure is the same as the library's.
 bool StatOf(int fd, struct stat* info) { return syscall(SYS_fstat, fd, info) == 0; }
@@ -162,17 +153,15 @@ void Note(uint8_t kind, const char* text, size_t size) {
   __atomic_add_fetch(&arena->dropped, 1, __ATOMIC_RELAXED);
 }
 
-long ReadLink(const char* link, char* out, size_t size) {
-  const int error = errno;
-  const long length = syscall(SYS_readlinkat, AT_FDCWD, link, out, size);
-  errno = error;
-  return length;
-}
-
 void NoteProgram() {
   char path[kLongestPath];
-  const long length = ReadLink("/proc/self/exe", path, sizeof(path));
-  if (length > 0) Note(rharness::kEntryProgram, path, static_cast<size_t>(length));
+  const long length = ReadLink("/proc/self/exe", path, sizeof(path) - 1);
+  if (length <= 0) return;
+  path[length] = 0;
+  Note(rharness::kEntryProgram, path, static_cast<size_t>(length));
+  if (!rharness::IsPythonProgram(path)) return;
+  rharness::StartText start;
+  if (DescribeStart(path, &start)) Note(rharness::kEntryPython, start.bytes, start.size);
 }
 
 void NoteVariable(const char* name) {
@@ -276,18 +265,19 @@ GetEnv* next_getenv = nullptr;
 GetEnv* next_secure_getenv = nullptr;
 bool constructed = false;  // before that the C library's own functions are not looked up
 
-__attribute__((constructor)) void Construct() {
-  (void)Next(&next_getenv, "getenv");
-  (void)Next(&next_secure_getenv, "secure_getenv");
-  constructed = true;
-  (void)IsReady();
-}
-
 int NoteLibrary(struct dl_phdr_info* info, size_t, void*) {
   if (info->dlpi_name != nullptr && info->dlpi_name[0] == '/') {
     Note(rharness::kEntryLibrary, info->dlpi_name, strlen(info->dlpi_name));
   }
   return 0;
+}
+
+__attribute__((constructor)) void Construct() {
+  (void)Next(&next_getenv, "getenv");
+  (void)Next(&next_secure_getenv, "secure_getenv");
+  constructed = true;
+  // At the start as well: a program that becomes another one by execve has no end.
+  if (IsReady()) dl_iterate_phdr(NoteLibrary, nullptr);
 }
 
 __attribute__((destructor)) void Destroy() {

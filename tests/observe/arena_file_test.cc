@@ -18,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 std::string Empty() {
   std::string bytes(sizeof(Arena), '\0');
@@ -51,6 +52,25 @@ TEST(Arena, IsReadByKind) {
   EXPECT_FALSE(notes->is_full);
   bytes[offsetof(Arena, dropped)] = 1;
   EXPECT_TRUE(ParseArena(bytes)->is_full);
+}
+
+TEST(Arena, TellsHowAPythonWasStartedWhereThatIsWholeAndPrintable) {
+  using std::string_literals::operator""s;
+  std::string bytes = Empty();
+  Put(0, kEntryPython, "/b/python3\0python3\0/w\0/home\0/p:/q"s, &bytes);
+  Put(1, kEntryPython, "/b/pypy3\0\0/w\0\0"s, &bytes);
+  Put(2, kEntryPython, "/b/short\0x"s, &bytes);
+  Put(3, kEntryPython, "/b/long\0x\0/w\0/home\0/p\0more"s, &bytes);
+  Put(4, kEntryPython, "python3\0x\0/w\0\0"s, &bytes);
+  Put(5, kEntryPython, "/b/../../etc/x\0x\0/w\0\0"s, &bytes);
+  Put(6, kEntryPython, "/b/red\0\x1b[31m\0/w\0\x1b\0\n"s, &bytes);
+  const auto notes = ParseArena(bytes);
+  ASSERT_TRUE(notes.ok());
+  EXPECT_THAT(
+      notes->pythons,
+      UnorderedElementsAre(
+          SeenProgram{"/b/python3", "python3", "/w", {{"HOME", "/home"}, {"PYTHONPATH", "/p:/q"}}},
+          SeenProgram{"/b/pypy3", "", "/w", {}}, SeenProgram{"/b/red", "", "/w", {}}));
 }
 
 TEST(Arena, LeavesOutWhatNobodyShouldPrintOrFollow) {

@@ -20,6 +20,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::Pair;
+using testing::UnorderedElementsAre;
 
 class Observed : public testing::Test {
  protected:
@@ -116,6 +118,50 @@ TEST_F(Observed, LibrariesOfAProgramThatEndsAtOnceAreSeen) {
   EXPECT_TRUE(std::ranges::any_of(seen.libraries, is_libc));
   for (const SeenLibrary& library : seen.libraries) {
     EXPECT_THAT(library.path, Not(HasSubstr("rharness-observe")));
+  }
+}
+
+// What lives for a moment is seen by its notes alone, whether or not a sample meets it: by the
+// processes of a shell, by a program that becomes another, and of a Python how it was started.
+TEST_F(Observed, WhatLivesForAMomentIsSeenWithoutSamples) {
+  for (const char* name : {"python9", "pypy9"}) {
+    Write(std::string("bin/") + name, *ReadFile("/usr/bin/true"));
+    fs::permissions(base_ / "bin" / name, fs::perms::owner_all);
+  }
+  Write("run.sh", "cat config.json\n(cd data; ../bin/pypy9 -c pass)\nexec python9 -c pass\n");
+  const std::string path = (base_ / "bin").string() + ":/usr/bin:/bin";
+  const auto footprint_with = [&](const std::string& python_path) {
+    ProcessSpec spec;
+    spec.argv = {"bash", "run.sh"};
+    spec.environment = {{"PATH", path}, {"HOME", "/home/x"}, {"PYTHONPATH", python_path}};
+    spec.working_directory = base_;
+    Observer observer(base_ / "notes",
+                      {.command = spec.argv, .working_directory = base_, .base = base_});
+    observer.AddTo(&spec.environment);
+    EXPECT_TRUE(RunProcess(spec, {}).outcome.Succeeded());
+    Footprint footprint;
+    observer.Complete(&footprint);
+    fs::remove_all(base_ / "notes");
+    fs::create_directory(base_ / "notes");
+    return footprint;
+  };
+  const Footprint seen = footprint_with("/p/q:/r");
+  for (const char* file : {"/usr/bin/cat", "/usr/bin/bash"}) {
+    EXPECT_THAT(seen.mapped, Contains(fs::canonical(file).string()));
+  }
+  // Only bash has it, which is no more when the run ends.
+  EXPECT_THAT(seen.mapped, Contains(HasSubstr("/libtinfo.so.")));
+  const auto started = [&](const char* name, const fs::path& folder, std::string invoked) {
+    return SeenProgram{.executable = base_ / "bin" / name,
+                       .invoked_as = std::move(invoked),
+                       .working_directory = folder,
+                       .variables = {{"HOME", "/home/x"}, {"PYTHONPATH", "/p/q:/r"}}};
+  };
+  EXPECT_THAT(seen.programs,
+              UnorderedElementsAre(started("pypy9", base_ / "data", "../bin/pypy9"),
+                                   started("python9", base_, base_ / "bin/python9")));
+  for (const SeenProgram& one : footprint_with(std::string(600, 'p')).programs) {
+    EXPECT_THAT(one.variables, ElementsAre(Pair("HOME", "/home/x"))) << one.executable;
   }
 }
 
