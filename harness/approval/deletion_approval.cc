@@ -259,8 +259,8 @@ Result<DeletionTold> RequestDeletion(const DeletionList& list, const std::string
                        .reason = SafeText(reason, kMostReasonBytes),
                        .requested = person.now,
                        .expires = expires};
-  ASSIGN_OR_RETURN(const NewSignature made,
-                   SignAs(person, ToJson(DeletionStatement(asked)).Dump(), where));
+  ASSIGN_OR_RETURN(const NewSignature made, AskAs(person, {kDeletionPredicate, {}},
+                                                  ToJson(DeletionStatement(asked)).Dump(), where));
   RETURN_IF_ERROR(store->AddSigned(
       RowOf(made.envelope, made.envelope.signatures[0], digest, made.key, person.now)));
   return TellRequest(digest, {person.trust, person.now}, store);

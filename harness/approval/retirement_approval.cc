@@ -92,7 +92,8 @@ Result<RetirementTold> RequestRetirement(const std::string& run_id, const std::s
         where);
   }
   ASSIGN_OR_RETURN(const NewSignature made,
-                   SignAs(person, ToJson(RetirementStatement(asked)).Dump(), where));
+                   AskAs(person, {kRetirementPredicate, manifest.family},
+                         ToJson(RetirementStatement(asked)).Dump(), where));
   RETURN_IF_ERROR(store->AddSigned(
       RowOf(made.envelope, made.envelope.signatures[0], run_id, made.key, person.now)));
   return RetirementOf(run_id, person.trust, person.now, store);

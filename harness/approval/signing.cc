@@ -35,6 +35,28 @@ Result<NewSignature> SignAs(const SigningPerson& person, std::string payload,
   return made;
 }
 
+Result<NewSignature> AskAs(const SigningPerson& person, const AskedFor& asked, std::string payload,
+                           const std::string& where) {
+  ASSIGN_OR_RETURN(NewSignature made, SignAs(person, std::move(payload), where));
+  const TrustPolicy& trust = *person.trust;
+  const TrustRule* rule = trust.FindRule(asked.predicate, asked.family);
+  if (rule == nullptr) Abort("signed under no rule");  // SignAs refuses that
+  const bool others = std::ranges::any_of(rule->keys, [&](std::size_t at) {
+    const TrustedKey& key = trust.keys[at];
+    return OwnerKey(key.owner) != OwnerKey(made.key.owner) && key.HoldsAt(person.now);
+  });
+  if (others) return made;
+  return InvalidInput(
+      fmt::format(
+          "nobody could approve it: rule {} of the trust policy is the first for {}{}, and "
+          "names no key that holds now but those of {}; put a rule before it, such as "
+          "{{predicates: [\"{}\"], keys: [...]}} with somebody else's key",
+          rule - trust.rules.data() + 1, asked.predicate,
+          asked.family.empty() ? "" : fmt::format(" of family '{}'", TerminalSafe(asked.family)),
+          TerminalSafe(made.key.owner), asked.predicate),
+      where);
+}
+
 Result<Approval> SignUnder(SignedEnvelope envelope, std::size_t people, const SigningPerson& person,
                            const std::string& where) {
   Approval approval;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "harness/approval/retirement_records.h"
 #include "harness/approval/signing_person.h"
@@ -25,6 +26,16 @@ struct NewSignature {
 // Errors: integrity.
 Result<NewSignature> SignAs(const SigningPerson& person, std::string payload,
                             const std::string& where);
+
+// What is asked for, of this predicate type and about this family.
+struct AskedFor {
+  std::string_view predicate;
+  std::string_view family;  // empty: of none
+};
+// SignAs of what somebody else has to approve. Errors: invalid_input where the rule for it names no
+// key of another owner that holds now, so that nobody ever could.
+Result<NewSignature> AskAs(const SigningPerson& person, const AskedFor& asked, std::string payload,
+                           const std::string& where);
 
 // What a second signature comes to: the statement with all of them.
 struct Approval {

@@ -79,6 +79,16 @@ TEST_P(Deletions, AreApprovedByTheSecondPersonAndForThisListAlone) {
   EXPECT_EQ(required->bytes, 7u);
 }
 
+TEST_P(Deletions, AreNotAskedForWhereNobodyElseCouldApprove) {
+  const TrustPolicy alone = people_.Trust("keys: [ada, home]");
+  ExpectRefused(RequestDeletion(List(), "disk is full", now_ + kSevenDays,
+                                {people_.ada.get(), &alone, now_}, store_.get()),
+                ErrorCode::kInvalidInput,
+                "nobody could approve it: rule 1 of the trust policy is the first for "
+                "urn:rharness:deletion:v1, and names no key");
+  EXPECT_TRUE(Ask(people_.ada.get()).ok());
+}
+
 TEST_P(Deletions, AreNeitherApprovedNorCarriedOutWhenTheirTimeIsOver) {
   ASSERT_TRUE(Ask(people_.ada.get()).ok());
   ExpectRefused(Approve(people_.bob.get(), 7 * 24), ErrorCode::kInvalidInput,

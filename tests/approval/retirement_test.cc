@@ -118,6 +118,21 @@ TEST_P(Retirements, AreNotApprovedByAKeyWhoseTimeIsOver) {
                 ErrorCode::kIntegrity, "key 'bob' of Bob does not hold at");
 }
 
+// Else the request would wait for a signature that its rule takes of nobody.
+TEST_P(Retirements, AreNotAskedForWhereNobodyElseCouldApprove) {
+  for (const TrustPolicy& trust :
+       {people_.Trust("families: [mlp], keys: [ada, home]"),
+        people_.Trust("keys: [ada, home, bob]", ", until: 2020-01-01")}) {
+    ExpectRefused(RequestRetirement("a", "its data is gone", now_ + kWeek,
+                                    By(people_.ada.get(), trust), store_.get()),
+                  ErrorCode::kInvalidInput,
+                  "nobody could approve it: rule 1 of the trust policy is the first for "
+                  "urn:rharness:retirement:v1 of family 'mlp', and names no key that holds now but "
+                  "those of Ada");
+  }
+  EXPECT_EQ(RetirementOf("a", &trust_, now_, store_.get())->state, RetirementState::kNone);
+}
+
 TEST_P(Retirements, AreNotApprovedWhenTheirTimeIsOver) {
   ASSERT_TRUE(Ask(people_.ada.get()).ok());
   ExpectRefused(Approve(people_.bob.get(), "a", 7 * 24), ErrorCode::kInvalidInput,
