@@ -16,7 +16,8 @@ constexpr std::string_view kAuditRecord = "the output of --json";
 std::string AuditFacts(const AuditReport& report) {
   std::string facts;
   for (const AuditFact& fact : report.made) {
-    facts += HtmlFact(HtmlText(fact.name, 100), HtmlText(fact.value, 2000));
+    facts += HtmlFact(HtmlText(fact.name, 100),
+                      fact.name == kAuditCommand ? HtmlWords(fact.value) : HtmlText(fact.value));
   }
   return fmt::format(
       "<section id=\"made\"><h2>How it was made, and from what</h2>\n<dl "
@@ -75,12 +76,15 @@ std::string AuditExceptionSection(const AuditReport& report) {
 std::string AuditStatementSection(const AuditReport& report) {
   std::string rows;
   for (const AuditStatement& one : report.statements) {
-    const bool good = one.refused.empty();
+    const std::string_view kind = !one.refused.empty()       ? "drifted"
+                                  : !one.not_counted.empty() ? "inconclusive"
+                                                             : "identical";
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Says\">{}</td><td data-l=\"Signed "
         "by\">{}</td></tr>\n",
-        good ? "identical" : "drifted", HtmlText(one.file, 300),
-        HtmlText(good ? one.says : "refused: " + one.refused, 600), HtmlText(one.signed_by, 300));
+        kind, HtmlText(one.file, 300),
+        HtmlText(fmt::format("{}{}", StatementMark(one), StatementWords(one)), 600),
+        HtmlText(one.signed_by, 300));
   }
   if (rows.empty()) {
     return "<section><h2>Signed statements</h2><p>none that was given</p></section>\n";

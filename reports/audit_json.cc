@@ -28,7 +28,8 @@ Json AuditStatementJson(const AuditStatement& one) {
   return Json::MakeObject({{"file", one.file},
                            {"says", one.says},
                            {"signed_by", one.signed_by},
-                           {"refused", one.refused}});
+                           {"refused", one.refused},
+                           {"not_counted", one.not_counted}});
 }
 
 Json AuditEntryJson(const AuditEntryRow& one) {

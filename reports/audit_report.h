@@ -16,9 +16,11 @@
 
 namespace rharness {
 
+inline constexpr char kAuditCommand[] = "command";  // of AuditFact
+
 // Something that its record says of a run: how it was made, and from what.
 struct AuditFact {
-  std::string name;  // "code", "image", "data train"
+  std::string name;  // kAuditCommand, "code", "image", "data train"
   std::string value;
 };
 
@@ -44,9 +46,10 @@ struct AuditException {
 // A signed statement about the run.
 struct AuditStatement {
   std::string file;
-  std::string says;       // "identical, decided ... by drill ..."
-  std::string signed_by;  // names and owners; empty: refused
-  std::string refused;    // why; empty: it holds
+  std::string says;         // "identical, decided ... by drill ..."
+  std::string signed_by;    // names and owners; empty: it does not hold
+  std::string refused;      // why; empty: it is not
+  std::string not_counted;  // why a line of it counts for nothing; empty: it does
 };
 
 enum class AuditEntryState { kAsEntered, kChanged, kGone, kTwice, kNotEntered };

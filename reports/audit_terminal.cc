@@ -96,9 +96,8 @@ std::string WriteTerminal(const AuditReport& report, int columns, bool color) {
   out += AuditHeading("SIGNED STATEMENTS");
   for (const AuditStatement& one : report.statements) {
     out += Wrapped(
-        SafeText(one.refused.empty()
-                     ? fmt::format("{}: {}, signed by {}", one.file, one.says, one.signed_by)
-                     : fmt::format("REFUSED: {}: {}", one.file, one.refused),
+        SafeText(fmt::format("{}{}: {}{}{}", StatementMark(one), one.file, StatementWords(one),
+                             one.signed_by.empty() ? "" : ", signed by ", one.signed_by),
                  800),
         columns);
   }

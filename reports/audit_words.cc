@@ -35,6 +35,16 @@ std::string ExceptionWords(const AuditException& one) {
   return words;
 }
 
+std::string_view StatementMark(const AuditStatement& one) {
+  if (!one.refused.empty()) return "REFUSED: ";
+  return one.not_counted.empty() ? "" : "not counted: ";
+}
+
+std::string_view StatementWords(const AuditStatement& one) {
+  if (!one.refused.empty()) return one.refused;
+  return one.not_counted.empty() ? one.says : one.not_counted;
+}
+
 std::string EntryPlace(const AuditEntryRow& row) {
   return row.index ? fmt::format("entry {}", *row.index) : "-";
 }

@@ -17,6 +17,10 @@ std::string_view AuditStateWords(AuditEntryState state);
 bool IsFault(AuditEntryState state);
 // "waiver of jit_* (known; signed by ada, through 2026-12-31 (UTC))"
 std::string ExceptionWords(const AuditException& one);
+// "REFUSED: ", "not counted: "; empty: it is to be believed.
+std::string_view StatementMark(const AuditStatement& one);
+// What it says, or why that is not to be believed.
+std::string_view StatementWords(const AuditStatement& one);
 // "entry 12", "-"
 std::string EntryPlace(const AuditEntryRow& row);
 

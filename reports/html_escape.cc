@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "harness/base/files.h"
@@ -46,6 +47,19 @@ std::string HtmlName(std::string_view name) {
   for (const char c : HtmlText(name, kLongestName)) {
     out += c;
     if (c == '_') out += "<wbr>";
+  }
+  return out;
+}
+
+std::string HtmlWords(std::string_view text, std::size_t limit_bytes) {
+  const std::string safe = SafeText(text, limit_bytes);
+  std::string out;
+  for (std::size_t at = 0; at <= safe.size();) {
+    const std::size_t end = std::min(safe.find(' ', at), safe.size());
+    const std::string word = HtmlText(safe.substr(at, end - at), 2 * limit_bytes);
+    if (at > 0) out += ' ';
+    out += word.find('-') == word.npos ? word : fmt::format("<span class=\"w\">{}</span>", word);
+    at = end + 1;
   }
   return out;
 }

@@ -18,6 +18,10 @@ std::string HtmlText(std::string_view text, std::size_t limit_bytes = 2000,
 // A name of words joined by underscores, which may be broken after each.
 std::string HtmlName(std::string_view name);
 
+// HtmlText of words between spaces, such as a command: a word that has a hyphen goes on the next
+// line whole ("--seed"), and is broken only where it is longer than a line. Needs the page's style.
+std::string HtmlWords(std::string_view text, std::size_t limit_bytes = 2000);
+
 // A relative link below the page's folder, "./" first and percent-encoded (RFC 3986), so that no
 // scheme can be spelled; empty when the path is not one that stays below its folder.
 std::string RelativeHref(std::string_view path);

@@ -136,7 +136,8 @@ std::string WriteSite(const SiteRun& page, const SiteFrame& frame) {
   out += HtmlNotes(page.notes);
   std::string about;
   for (const auto& [name, value] : page.about) {
-    about += HtmlFact(HtmlText(name, 60), HtmlText(value, 600));
+    about += HtmlFact(HtmlText(name, 60),
+                      name == kCommandFact ? HtmlWords(value, 600) : HtmlText(value, 600));
   }
   out +=
       fmt::format("<h2 class=\"sr\">About the run</h2><dl class=\"facts about\">{}</dl>\n", about);

@@ -46,6 +46,7 @@ struct SiteMetric {
   std::string asked;  // "primary, higher is better, margin 0.01"
 };
 
+inline constexpr char kCommandFact[] = "Command";  // of `about`
 struct SiteRun {
   SiteRunRow run;
   std::vector<std::string> notes = {};                          // what is not as it should be

@@ -165,20 +165,25 @@ std::string SiteSignatures(const SiteRun& page) {
       "is a signature that is verified with a key that you trust:</p>\n<ul class=\"said\">";
   if (verdicts) {
     out +=
-        "<li>A verdict: <code>rharness verify FILE.verdict.intoto.jsonl --trust trust.yaml</code>, "
-        "of the file that <code>rharness attest</code> wrote. Its statement is the one named here "
-        "where <code>head -n 1 FILE.verdict.intoto.jsonl | jq -r .payload | base64 -d | "
-        "sha256sum</code> prints that SHA-256.</li>";
+        "<li>A verdict: <code>" +
+        HtmlWords("rharness verify FILE.verdict.intoto.jsonl --trust trust.yaml") +
+        "</code>, of the file that <code>rharness attest</code> wrote. Its statement is the one "
+        "named here "
+        "where <code>" +
+        HtmlWords("head -n 1 FILE.verdict.intoto.jsonl | jq -r .payload | base64 -d | sha256sum") +
+        "</code> prints that SHA-256.</li>";
   }
   if (people) {
-    out +=
-        "<li>A retirement: <code>rharness retire list --history HISTORY --trust trust.yaml</code> "
-        "holds each to the signatures that the history keeps, and ends with 5 where one does not "
-        "hold.</li>";
+    out += "<li>A retirement: <code>" +
+           HtmlWords("rharness retire list --history HISTORY --trust trust.yaml") +
+           "</code> holds each to the signatures that the history keeps, and ends with 5 where one "
+           "does not "
+           "hold.</li>";
   }
-  out +=
-      "<li>Whose key it is: <code>openssl pkey -pubin -in KEY.pub -outform DER | sha256sum</code> "
-      "prints its id.</li></ul>\n";
+  out += "<li>Whose key it is: <code>" +
+         HtmlWords("openssl pkey -pubin -in KEY.pub -outform DER | sha256sum") +
+         "</code> "
+         "prints its id.</li></ul>\n";
   return out + HtmlTable("Signatures",
                          HtmlHeads({"Of", "By", "Entered", "Key", "Statement, SHA-256"}), rows,
                          "stack");

@@ -163,13 +163,25 @@ struct SignedBySome {
   std::vector<std::size_t> signing;  // in TrustPolicy::keys
 };
 
-Result<SignedBySome> OpenSigned(std::string_view text, const std::string& where,
-                                const TrustPolicy& policy) {
-  ASSIGN_OR_RETURN(const SignedText signed_text, ParseSigned(text, where));
+struct Asking {
+  const TrustPolicy& policy;
+  WallTime now;
+  const std::string& where;
+  std::size_t enough;          // so many keys are, where the rule asks for more
+  bool* lacks_keys = nullptr;  // set where what is wrong is that keys have not signed
+};
+
+Error LacksKeys(const Asking& asking, Error error) {
+  if (asking.lacks_keys != nullptr) *asking.lacks_keys = true;
+  return error;
+}
+
+Result<SignedBySome> OpenSigned(const SignedText& signed_text, const Asking& asking) {
+  const std::string& where = asking.where;
   const SignedEnvelope& envelope = signed_text.envelope;
-  std::vector<std::size_t> signing = SigningKeys(envelope, policy);
-  if (signing.empty()) return NoSignature(envelope, where);
-  RETURN_IF_ERROR(CheckHint(signed_text.hint, signing, policy, where));
+  std::vector<std::size_t> signing = SigningKeys(envelope, asking.policy);
+  if (signing.empty()) return LacksKeys(asking, NoSignature(envelope, where));
+  RETURN_IF_ERROR(CheckHint(signed_text.hint, signing, asking.policy, where));
   if (envelope.payload_type != kStatementPayload) {
     return IntegrityError(fmt::format("payloadType '{}'; expected {}", Shown(envelope.payload_type),
                                       kStatementPayload),
@@ -179,12 +191,6 @@ Result<SignedBySome> OpenSigned(std::string_view text, const std::string& where,
   return SignedBySome{std::move(statement), std::move(signing)};
 }
 
-struct Asking {
-  const TrustPolicy& policy;
-  WallTime now;
-  const std::string& where;
-  std::size_t enough;  // so many keys are, where the rule asks for more
-};
 struct EnoughKeys {
   std::vector<AcceptedKey> signed_by;
   std::size_t threshold = 1;
@@ -203,11 +209,14 @@ Result<EnoughKeys> HoldToRule(const SignedBySome& some, const std::string& famil
   }
   const CountedKeys counted = CountFor(*rule, some.signing, asking.policy, said);
   if (counted.keys.size() < std::min(rule->threshold, asking.enough)) {
-    return IntegrityError(
-        fmt::format(
-            "{} of the {} keys that must have signed{}{}", counted.keys.size(), rule->threshold,
-            family.empty() ? "" : fmt::format(" for family '{}'", Shown(family)), counted.others),
-        asking.where);
+    return LacksKeys(
+        asking,
+        IntegrityError(
+            fmt::format("{} of the {} keys that must have signed{}{}", counted.keys.size(),
+                        rule->threshold,
+                        family.empty() ? "" : fmt::format(" for family '{}'", Shown(family)),
+                        counted.others),
+            asking.where));
   }
   EnoughKeys enough{.signed_by = {},
                     .threshold = rule->threshold,
@@ -230,17 +239,54 @@ bool NamesAttestation(const fs::path& path) {
          (json->Find("payloadType") != nullptr && json->Find("payload") != nullptr);
 }
 
-Result<Verified> Verify(std::string_view text, std::string_view place, const TrustPolicy& policy,
-                        WallTime now, std::size_t enough) {
-  const std::string where(place);
-  ASSIGN_OR_RETURN(const SignedBySome some, OpenSigned(text, where, policy));
-  ASSIGN_OR_RETURN(Claim claim, ReadClaim(some.statement, where, now));
-  ASSIGN_OR_RETURN(EnoughKeys counted,
-                   HoldToRule(some, claim.family, claim.time, {policy, now, where, enough}));
+Result<Verified> VerifySigned(const SignedText& signed_text, const Asking& asking) {
+  ASSIGN_OR_RETURN(const SignedBySome some, OpenSigned(signed_text, asking));
+  ASSIGN_OR_RETURN(Claim claim, ReadClaim(some.statement, asking.where, asking.now));
+  ASSIGN_OR_RETURN(EnoughKeys counted, HoldToRule(some, claim.family, claim.time, asking));
   return Verified{.said = std::move(claim.said),
                   .signed_by = std::move(counted.signed_by),
                   .threshold = counted.threshold,
                   .rule = counted.rule};
+}
+
+Result<Verified> Verify(std::string_view text, std::string_view place, const TrustPolicy& policy,
+                        WallTime now, std::size_t enough) {
+  const std::string where(place);
+  ASSIGN_OR_RETURN(const SignedText signed_text, ParseSigned(text, where));
+  return VerifySigned(signed_text, {policy, now, where, enough});
+}
+
+// Some of its signatures are by keys that the policy does not know, and none is a wrong one in the
+// name of a key that it does.
+bool IsOfStrangers(const SignedText& signed_text, const TrustPolicy& policy) {
+  bool some = false;
+  for (const EnvelopeSignature& one : signed_text.envelope.signatures) {
+    const SignedEnvelope alone{
+        signed_text.envelope.payload_type, signed_text.envelope.payload, {one}};
+    if (!SigningKeys(alone, policy).empty()) continue;
+    const bool named = std::ranges::any_of(policy.keys, [&](const TrustedKey& key) {
+      return one.key_id == key.key.id() ||
+             (!signed_text.hint.empty() && signed_text.hint == BundleHint(key.key));
+    });
+    if (named) return false;
+    some = true;
+  }
+  return some;
+}
+
+// A line of a file into what it says or into what counts for nothing.
+Status SortLine(std::string_view text, const std::string& where, const TrustPolicy& policy,
+                WallTime now, VerifiedFile* file) {
+  ASSIGN_OR_RETURN(const SignedText signed_text, ParseSigned(text, where));
+  bool lacks_keys = false;
+  auto verified = VerifySigned(signed_text, {policy, now, where, kMostSignatures, &lacks_keys});
+  if (verified.ok()) {
+    file->statements.push_back(std::move(*verified));
+    return {};
+  }
+  if (!lacks_keys || !IsOfStrangers(signed_text, policy)) return verified.error();
+  file->not_counted.push_back(verified.error());
+  return {};
 }
 
 }  // namespace
@@ -274,7 +320,9 @@ Result<VerifiedOther> VerifyOther(std::string_view text, std::string_view place,
                                   std::string_view predicate, const StatementTime& time_of,
                                   const TrustPolicy& policy, WallTime now) {
   const std::string where(place);
-  ASSIGN_OR_RETURN(SignedBySome some, OpenSigned(text, where, policy));
+  ASSIGN_OR_RETURN(const SignedText signed_text, ParseSigned(text, where));
+  const Asking asking{policy, now, where, kMostSignatures};
+  ASSIGN_OR_RETURN(SignedBySome some, OpenSigned(signed_text, asking));
   if (some.statement.predicate_type != predicate) {
     return IntegrityError(fmt::format("predicateType '{}'; expected {}",
                                       Shown(some.statement.predicate_type), predicate),
@@ -282,31 +330,26 @@ Result<VerifiedOther> VerifyOther(std::string_view text, std::string_view place,
   }
   const auto time = time_of(some.statement);
   if (!time.ok()) return Error{time.error().code, time.error().message, where};
-  ASSIGN_OR_RETURN(EnoughKeys counted,
-                   HoldToRule(some, "", *time, {policy, now, where, kMostSignatures}));
+  ASSIGN_OR_RETURN(EnoughKeys counted, HoldToRule(some, "", *time, asking));
   return VerifiedOther{.statement = std::move(some.statement),
                        .signed_by = std::move(counted.signed_by),
                        .threshold = counted.threshold};
 }
 
-Result<std::vector<Verified>> VerifyFile(const fs::path& path, const TrustPolicy& policy,
-                                         WallTime now) {
+Result<VerifiedFile> VerifyFile(const fs::path& path, const TrustPolicy& policy, WallTime now) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostFileBytes));
-  std::vector<Verified> all;
-  const auto add = [&](std::string_view one, const std::string& where) -> Status {
-    ASSIGN_OR_RETURN(Verified verified, VerifyStatement(one, where, policy, now));
-    all.push_back(std::move(verified));
-    return {};
-  };
+  VerifiedFile file;
   if (!path.native().ends_with(".jsonl")) {
-    RETURN_IF_ERROR(add(text, path.string()));
-    return all;
+    RETURN_IF_ERROR(SortLine(text, path.string(), policy, now, &file));
+  } else {
+    for (const auto& [number, line] : EnvelopeLines(text)) {
+      RETURN_IF_ERROR(
+          SortLine(line, fmt::format("{}:{}", path.string(), number), policy, now, &file));
+    }
   }
-  for (const auto& [number, line] : EnvelopeLines(text)) {
-    RETURN_IF_ERROR(add(line, fmt::format("{}:{}", path.string(), number)));
-  }
-  if (all.empty()) return IntegrityError("holds no envelope; expected one a line", path.string());
-  return all;
+  if (!file.statements.empty()) return file;
+  if (!file.not_counted.empty()) return file.not_counted.front();
+  return IntegrityError("holds no envelope; expected one a line", path.string());
 }
 
 Result<std::vector<fs::path>> FindAttestations(const fs::path& path) {

@@ -70,11 +70,20 @@ Result<VerifiedOther> VerifyOther(std::string_view envelope, std::string_view wh
                                   std::string_view predicate, const StatementTime& time_of,
                                   const TrustPolicy& policy, WallTime now);
 
-// Of a file: one envelope, or of a *.jsonl one a line; blank lines are none. Every line must hold:
-// a line that says nothing to us would be a line that nobody signed. The first that does not is the
-// error, its line in `where`. Errors: those; not_found, io; integrity for a file without any.
-Result<std::vector<Verified>> VerifyFile(const std::filesystem::path& path,
-                                         const TrustPolicy& policy, WallTime now);
+// What a file says: the statements to believe, and why its other lines count for nothing.
+struct VerifiedFile {
+  std::vector<Verified> statements;  // at least one
+  std::vector<Error> not_counted;    // FILE:LINE in `where`
+};
+
+// Of a file: one envelope, or of a *.jsonl one a line; blank lines are none. Every line must hold,
+// but one that lacks keys because some that signed it are not in the policy (any more): where
+// another line of the file holds, such a one counts for nothing. A wrong signature that names a key
+// of the policy is none of a stranger's. The first line that does not hold is the error, its line
+// in `where`; of a file in which no line holds, the first. Errors: those; not_found, io; integrity
+// for a file without any.
+Result<VerifiedFile> VerifyFile(const std::filesystem::path& path, const TrustPolicy& policy,
+                                WallTime now);
 
 // The attestations below a folder, by path: *.intoto.jsonl, and *.json that say that they are
 // envelopes or bundles. A file is itself, whatever its name. Links are not followed. Errors:

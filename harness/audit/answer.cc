@@ -186,7 +186,42 @@ std::string RefusedWords(const Error& error, const std::string& file) {
   return fmt::format("{}{}: {}", line ? "line " : "", at, error.message);
 }
 
-// `drills` gets those whose verdicts of the run are signed.
+// What a file of signed statements says of the run.
+class StatementFile {
+ public:
+  // `is_its`: the file is about this run by its name, or was given as one that is.
+  StatementFile(const fs::path& file, bool is_its, AuditReport* report)
+      : file_(file.string()), is_its_(is_its), report_(report) {}
+
+  void Refuse(const Error& error) { Add({.refused = RefusedWords(error, file_)}); }
+  // `drills` gets those whose verdicts of the run are signed. Of lines that count for nothing the
+  // payload is believed by nobody: they are the run's where the file is.
+  void Tell(const VerifiedFile& verified, std::set<std::string>* drills) {
+    for (const Verified& one : verified.statements) {
+      const AttestedVerdict* said = one.verdict();
+      if (said == nullptr || said->run_id != report_->run_id) continue;
+      drills->insert(said->drill_id);
+      Add({.says = fmt::format("{}, decided {} by drill {}", VerdictName(said->verdict),
+                               FormatTime(said->decided), said->drill_id),
+           .signed_by = KeysText(one.signed_by)});
+    }
+    if (!is_its_) return;
+    for (const Error& line : verified.not_counted) {
+      Add({.not_counted = RefusedWords(line, file_)});
+    }
+  }
+
+ private:
+  void Add(AuditStatement one) {
+    one.file = file_;
+    report_->statements.push_back(std::move(one));
+  }
+
+  std::string file_;
+  bool is_its_;
+  AuditReport* report_;
+};
+
 Status AddStatements(const AnswerRequest& request, AuditReport* report,
                      std::set<std::string>* drills) {
   if (request.statements.empty()) return {};
@@ -199,30 +234,18 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report,
     ASSIGN_OR_RETURN(const auto files, FindAttestations(path));
     for (const fs::path& file : files) {
       const auto verified = VerifyFile(file, *request.trust, request.now);
-      if (!verified.ok()) {
-        if (verified.error().code != ErrorCode::kIntegrity) return verified.error();
-        // Of a folder, one that is another run's by its name; its payload is believed by nobody.
-        const bool given = files.size() == 1 && file == fs::path(path);
-        if (!given && !file.filename().string().starts_with(request.run_id + ".")) {
-          ++others;
-          continue;
-        }
-        report->statements.push_back({.file = file.string(),
-                                      .says = {},
-                                      .signed_by = {},
-                                      .refused = RefusedWords(verified.error(), file.string())});
-        continue;
+      if (!verified.ok() && verified.error().code != ErrorCode::kIntegrity) {
+        return verified.error();
       }
-      for (const Verified& one : *verified) {
-        const AttestedVerdict* said = one.verdict();
-        if (said == nullptr || said->run_id != request.run_id) continue;
-        drills->insert(said->drill_id);
-        report->statements.push_back(
-            {.file = file.string(),
-             .says = fmt::format("{}, decided {} by drill {}", VerdictName(said->verdict),
-                                 FormatTime(said->decided), said->drill_id),
-             .signed_by = KeysText(one.signed_by),
-             .refused = {}});
+      const bool given = files.size() == 1 && file == fs::path(path);
+      const bool its = given || file.filename().string().starts_with(request.run_id + ".");
+      StatementFile told(file, its, report);
+      if (verified.ok()) {
+        told.Tell(*verified, drills);
+      } else if (its) {
+        told.Refuse(verified.error());
+      } else {  // another run's by its name; its payload is believed by nobody
+        ++others;
       }
     }
   }

@@ -103,7 +103,7 @@ Result<AuditOutcome> Audit(const AuditRequest& request) {
     return outcome;
   }
   if (checked->tree.size == 0) {
-    return NotFound("holds no entries; `rharness audit append` enters some",
+    return NotFound("the log has no entries; `rharness audit append` enters some",
                     request.folder.string());
   }
   outcome.log = std::move(*checked);

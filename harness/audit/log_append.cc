@@ -88,13 +88,12 @@ bool IsHalfWritten(const std::string& name) {
 
 // A log is put into no folder that is something else: a drill's, a project's.
 Status RefuseOtherFolder(const fs::path& folder) {
+  ASSIGN_OR_RETURN(const bool holds, HoldsLog(folder));
+  if (holds) return {};
   bool others = false;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    for (const char* own : {kEntriesFile, kNodesFile, kHeadsFile, kAppendFile}) {
-      if (name == own) return {};
-    }
     others = others || (name != "lock" && name != "lost+found" && !IsHalfWritten(name));
   }
   if (error && error != std::errc::no_such_file_or_directory) {
@@ -220,7 +219,8 @@ Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedL
   for (const HeldRecord& record : growth.records) {  // before anything is begun
     RETURN_IF_ERROR(LineOf(record, 0, growth.time));
   }
-  if (!growth.records.empty()) {
+  const bool writes = request.begin || !growth.records.empty();
+  if (writes) {
     RETURN_IF_ERROR(
         WriteAppendStart(log->folder, {log->entries.count(), log->entries.whole_bytes()}));
     RETURN_IF_ERROR(WriteEntries(log->folder, growth.records, growth.time, &tree));
@@ -232,26 +232,45 @@ Result<Appended> Grow(const AppendRequest& request, LogView* log, const CheckedL
     ASSIGN_OR_RETURN(done.head, AddHead(*log, {done.tree, growth.time}, request.signer));
     done.signed_now = true;
   }
-  if (!growth.records.empty()) RETURN_IF_ERROR(RemoveAppendStart(log->folder));
+  if (writes) RETURN_IF_ERROR(RemoveAppendStart(log->folder));
   return done;
+}
+
+// Of a log that is to be begun: nothing, or what was begun before and has nothing in it.
+Result<LogView> OpenNewLog(const fs::path& folder) {
+  ASSIGN_OR_RETURN(const bool holds, HoldsLog(folder));
+  LogView log{.folder = folder};
+  if (holds) {
+    ASSIGN_OR_RETURN(log, OpenLog(folder));
+  }
+  if (log.entries.count() == 0 && log.entries.torn().empty() && log.heads.empty()) return log;
+  return InvalidInput(
+      fmt::format("holds an audit log already, of {} {}; it is added to without --begin",
+                  log.entries.count(), log.entries.count() == 1 ? "entry" : "entries"),
+      folder.string());
 }
 
 }  // namespace
 
 Status ReadyForAppend(const fs::path& folder) {
   RETURN_IF_ERROR(RefuseOtherFolder(folder));
-  const auto lock = FolderLock::Take(folder);
-  if (!lock.ok() && lock.error().code != ErrorCode::kInvalidInput) return lock.error();
   const auto log = OpenLog(folder);
-  return log.ok() ? Status() : log.error();
+  if (!log.ok()) return log.error();
+  const auto lock = FolderLock::Take(folder);
+  return lock.ok() || lock.error().code == ErrorCode::kInvalidInput ? Status() : lock.error();
 }
 
 Result<Appended> AppendToLog(const AppendRequest& request, AppendSource* source,
                              std::optional<BadEntry>* bad) {
   RETURN_IF_ERROR(RefuseOtherFolder(request.folder));
+  if (!request.begin) {  // before a lock makes the folder
+    const auto there = OpenLog(request.folder);
+    if (!there.ok() && there.error().code == ErrorCode::kNotFound) return there.error();
+  }
   ASSIGN_OR_RETURN(const FolderLock lock, WaitForLock(request));
   ASSIGN_OR_RETURN(const bool mended, Mend(request.folder));
-  ASSIGN_OR_RETURN(LogView log, OpenLog(request.folder));
+  ASSIGN_OR_RETURN(LogView log,
+                   request.begin ? OpenNewLog(request.folder) : OpenLog(request.folder));
   RETURN_IF_ERROR(source->Load());
   Growth growth{.records = {}, .time = request.clock->Now()};
   LogChecks checks{.trust = request.trust, .kept = {}, .now = growth.time};

@@ -21,7 +21,8 @@
 namespace rharness {
 
 struct AppendRequest {
-  std::filesystem::path folder;        // made where it is missing
+  std::filesystem::path folder;
+  bool begin = false;                  // there is no log yet: it is begun, and the folder made
   Signer* signer = nullptr;            // nullptr: no head is signed
   const TrustPolicy* trust = nullptr;  // who may sign heads: those that are there, and this one
   Clock* clock = nullptr;
@@ -45,15 +46,17 @@ class AppendSource {
   virtual Result<std::vector<HeldRecord>> New() = 0;  // to be added, after all were taken
 };
 
-// Whether an append to this folder can be begun, for those who do something long first: it is a
-// log, is empty or can be made, and is locked for a moment. One that somebody else adds to now is
-// fine. Errors: invalid_input for a folder with files of something else; those of OpenLog; io.
+// Whether an append to the log of this folder can be made, for those who do something long first;
+// it is locked for a moment. One that somebody else adds to now is fine. Errors: invalid_input for
+// a folder with files of something else; those of OpenLog, not_found where there is no log; io.
 Status ReadyForAppend(const std::filesystem::path& folder);
 
-// A log that does not hold is left as it is: nothing is put behind what was changed. Errors: those
-// of CheckLog, of ReadyForAppend and of the source; invalid_input for a record that no entry can
-// name; timeout where others add for longer than `wait`. A head is signed where there is none yet,
-// or where the last one is not this key's over this tree; over nothing none is.
+// A log that does not hold is left as it is: nothing is put behind what was changed. A log that
+// is missing is begun only where that is asked for: its volume may not be mounted. Errors: those of
+// CheckLog, of ReadyForAppend and of the source; invalid_input for a log to be begun that has
+// something in it already, and for a record that no entry can name; timeout where others add for
+// longer than `wait`. A head is signed where there is none yet, or where the last one is not this
+// key's over this tree; over nothing none is.
 Result<Appended> AppendToLog(const AppendRequest& request, AppendSource* source,
                              std::optional<BadEntry>* bad = nullptr);
 

@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json_reader.h"
+#include "harness/base/trouble.h"
 
 namespace rharness {
 namespace {
@@ -106,10 +107,23 @@ Status RemoveAppendStart(const fs::path& folder) {
   return SyncFolder(folder);
 }
 
+Result<bool> HoldsLog(const fs::path& folder) {
+  for (const char* name : {kEntriesFile, kNodesFile, kHeadsFile, kAppendFile}) {
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(folder / name, error);
+    if (fs::exists(status)) return true;
+    if (status.type() == fs::file_type::not_found) continue;
+    return PathError("cannot be looked at", error.value(), folder / name);
+  }
+  return false;
+}
+
 Result<LogView> OpenLog(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) {
-    return NotFound("is no audit log; `rharness audit append` makes one", folder.string());
+  ASSIGN_OR_RETURN(const bool holds, HoldsLog(folder));
+  if (!holds) {
+    return NotFound(
+        "holds no audit log; is its volume mounted? `rharness audit append --begin` begins one",
+        folder.string());
   }
   for (int look = 0; look < kMostLooks; ++look) {
     ASSIGN_OR_RETURN(LogMarks before, LookAtMarks(folder));

@@ -39,7 +39,11 @@ struct LogView {
   std::optional<AppendStart> unfinished;
 };
 
-// Errors: not_found where there is no such folder; integrity for files that cannot be a log's at
+// Whether any file of a log lies there; of a folder that is missing none does. Errors: those of
+// PathError.
+Result<bool> HoldsLog(const std::filesystem::path& folder);
+
+// Errors: not_found where there is no log (HoldsLog); integrity for files that cannot be a log's at
 // all; io; timeout where others add to it so fast that no moment of rest is seen.
 Result<LogView> OpenLog(const std::filesystem::path& folder);
 

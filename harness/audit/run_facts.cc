@@ -98,8 +98,9 @@ std::vector<AuditFact> RunFacts(const Manifest& manifest) {
       {"made",
        fmt::format("{} to {} ({})", FormatTime(manifest.started), FormatTime(manifest.ended),
                    FormatDuration(Seconds(manifest.duration_seconds)))},
-      {"command", manifest.command.empty() ? "not recorded"
-                                           : fmt::format("{}", fmt::join(manifest.command, " "))},
+      {kAuditCommand, manifest.command.empty()
+                          ? "not recorded"
+                          : fmt::format("{}", fmt::join(manifest.command, " "))},
       {"code", CodeWords(manifest.code)},
       {"image", ImageWords(manifest.image)},
   };

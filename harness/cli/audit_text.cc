@@ -30,14 +30,6 @@ std::string EntriesAre(std::uint64_t count) {
   return Entries(count) + (count == 1 ? " is" : " are");
 }
 
-std::string MissingText(const std::vector<HeldRecord>& missing) {
-  if (missing.empty()) return {};
-  return AuditLine(
-      fmt::format("{} not in the log yet, the first: {} {}; `rharness audit append` "
-                  "enters what is new",
-                  RecordsAre(missing.size()), missing[0].kind, missing[0].name));
-}
-
 std::string ExceptionsText(const std::vector<ChangedException>& exceptions) {
   std::string text;
   std::size_t gone = 0;
@@ -117,6 +109,14 @@ const ChangedException* FirstChanged(const AuditOutcome& outcome) {
   return at == outcome.exceptions.end() ? nullptr : &*at;
 }
 
+std::string MissingWords(const std::vector<HeldRecord>& missing) {
+  const HeldRecord& first = missing.front();
+  return TerminalSafe(
+      fmt::format("{} not in the log yet{}: {} {}; `rharness audit append` enters what is new",
+                  RecordsAre(missing.size()), missing.size() == 1 ? "" : ", the first", first.kind,
+                  first.name));
+}
+
 std::string HeadWords(const SeenHead& head) {
   std::string signers;
   for (const AcceptedKey& key : head.signed_by) {
@@ -170,7 +170,7 @@ std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request) 
       AuditLine(fmt::format("{}: holds: {}, each as it was entered, root {}",
                             request.folder.string(), Entries(log.tree.size), ToHex(log.tree.root)));
   text += CoverText(log, request.trust != nullptr);
-  text += MissingText(outcome.missing);
+  if (!outcome.missing.empty()) text += AuditLine(MissingWords(outcome.missing));
   text += ExceptionsText(outcome.exceptions);
   if (outcome.not_looked_at > 0) {
     text +=

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "harness/audit/audit.h"
 #include "harness/base/json.h"
@@ -19,6 +20,10 @@ Json ToJson(const SeenHead& head);
 std::string ChangedWords(const ChangedException& one);
 // nullptr: no waiver or substitute says something else than what was entered.
 const ChangedException* FirstChanged(const AuditOutcome& outcome);
+
+// "2 records are not in the log yet, the first: retirement b; `rharness audit append` ...", of at
+// least one.
+std::string MissingWords(const std::vector<HeldRecord>& missing);
 
 std::string AppendedText(const Appended& done, const std::filesystem::path& log);
 Json AppendedJson(const Appended& done, const std::filesystem::path& log);

@@ -12,9 +12,11 @@
 #include "harness/base/folder_lock.h"
 #include "harness/base/log.h"
 #include "harness/cli/audit_text.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/settings.h"
+#include "harness/history/location.h"
 #include "reports/shell_word.h"
 
 namespace rharness {
@@ -22,21 +24,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As it is from every folder.
-std::string FromAnywhere(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  return error ? path : absolute.lexically_normal().string();
-}
-
 // Whether `inner` is this folder or lies in it.
 bool IsWithin(const fs::path& inner, const fs::path& outer) {
   const auto real = [](const fs::path& path) {
     std::error_code error;
-    const fs::path found = fs::weakly_canonical(fs::absolute(path, error) / "", error);
+    const fs::path found = fs::weakly_canonical(FromAnywhere(path) / "", error);
     return (error ? path : found).lexically_normal() / "";
   };
   return real(inner).string().starts_with(real(outer).string());
+}
+
+std::string KeyFromAnywhere(const std::string& key) {
+  return IsKeyFile(key) ? FromAnywhere(key).string() : key;
+}
+
+// What does by hand what the drill does at its end, from any folder.
+std::string AppendCommand(const DrillAudit& audit, const std::string& history, bool begin) {
+  std::string command = begin ? "rharness audit append --begin" : "rharness audit append";
+  const auto add = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, ShellWord(value));
+  };
+  const auto path = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) add(option, FromAnywhere(value).string());
+  };
+  const auto place = ResolveHistoryUrl(history);
+  if (place.ok()) add("--history", *place);  // no error may repeat one with a password
+  path("--log", audit.log);
+  path("--policy", audit.policy);
+  add("--key", KeyFromAnywhere(audit.key));
+  path("--passphrase-file", audit.passphrase_file);
+  return command;
 }
 
 Result<Appended> AppendNewRecords(const DrillAudit& audit, const std::string& history) {
@@ -74,10 +91,12 @@ void AddAuditOptions(Command* command, DrillAudit* audit) {
 std::map<std::string, std::string> KeptAudit(const DrillAudit& audit) {
   std::map<std::string, std::string> kept;
   if (audit.log.empty()) return kept;
-  kept["log"] = FromAnywhere(audit.log);
-  if (!audit.key.empty()) kept["key"] = IsKeyFile(audit.key) ? FromAnywhere(audit.key) : audit.key;
-  if (!audit.passphrase_file.empty()) kept["passphrase_file"] = FromAnywhere(audit.passphrase_file);
-  if (!audit.policy.empty()) kept["policy"] = FromAnywhere(audit.policy);
+  kept["log"] = FromAnywhere(audit.log).string();
+  if (!audit.key.empty()) kept["key"] = KeyFromAnywhere(audit.key);
+  if (!audit.passphrase_file.empty()) {
+    kept["passphrase_file"] = FromAnywhere(audit.passphrase_file).string();
+  }
+  if (!audit.policy.empty()) kept["policy"] = FromAnywhere(audit.policy).string();
   return kept;
 }
 
@@ -97,7 +116,8 @@ void TakeKeptAudit(const fs::path& out, DrillAudit* audit) {
   if (audit->policy.empty()) audit->policy = kept["policy"];
 }
 
-Status CheckDrillAudit(const DrillAudit& audit, const fs::path& out) {
+Status CheckDrillAudit(const DrillAudit& audit, const DrillOptions& drill) {
+  const fs::path& out = drill.out;
   if (audit.log.empty() && !audit.key.empty()) return InvalidInput("goes with --audit", "--key");
   if (audit.key.empty() && !audit.passphrase_file.empty()) {
     return InvalidInput("goes with --key", "--passphrase-file");
@@ -116,6 +136,12 @@ Status CheckDrillAudit(const DrillAudit& audit, const fs::path& out) {
   }
   const Status ready = ReadyForAppend(audit.log);
   if (ready.ok()) return {};
+  if (ready.error().code == ErrorCode::kNotFound) {
+    return NotFound(fmt::format("there is none; is its volume mounted? `{}` begins one; nothing "
+                                "was rerun",
+                                AppendCommand(audit, drill.history, true)),
+                    "audit log " + audit.log);
+  }
   return Error{ready.error().code, ready.error().ToString() + "; nothing was rerun",
                "audit log " + audit.log};
 }
@@ -124,9 +150,9 @@ Status AppendDrill(const DrillAudit& audit, const std::string& history) {
   const auto done = AppendNewRecords(audit, history);
   if (!done.ok()) {
     return Error{done.error().code,
-                 fmt::format("{}; the verdicts are in the history; `rharness audit append "
-                             "--history {} --log {}` enters them once that is mended",
-                             done.error().ToString(), ShellWord(history), ShellWord(audit.log)),
+                 fmt::format("{}; the verdicts are in the history; `{}` enters them once that is "
+                             "mended",
+                             done.error().ToString(), AppendCommand(audit, history, false)),
                  "audit log " + audit.log};
   }
   std::istringstream lines(AppendedText(*done, audit.log));

@@ -8,6 +8,7 @@
 
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
+#include "harness/drill/drill.h"
 
 namespace rharness {
 
@@ -27,9 +28,9 @@ std::map<std::string, std::string> KeptAudit(const DrillAudit& audit);
 // this user's own (--key may be given anew).
 void TakeKeptAudit(const std::filesystem::path& out, DrillAudit* audit);
 
-// Before anything is rerun: a key without a log, one that cannot be opened, and a folder that
-// cannot be a log's, or is in the drill's or around it, are told at once. Makes the folder.
-Status CheckDrillAudit(const DrillAudit& audit, const std::filesystem::path& out);
+// Before anything is rerun: a key without a log, one that cannot be opened, a folder without a
+// log, and one that is in the drill's or around it, are told at once, with what is to be done then.
+Status CheckDrillAudit(const DrillAudit& audit, const DrillOptions& drill);
 
 // What `rharness audit append` does, of the history and, where there is one, of the policy. Errors:
 // those of AppendRecords and OpenSigner, with what is to be done then.

@@ -1,18 +1,15 @@
 // Where two runs part: options, and what is printed.
 #include "harness/cli/isolate_when.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include "harness/base/files.h"
 #include "harness/cli/interrupts.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/onset/onset_run.h"
 
 namespace rharness {
-
-namespace fs = std::filesystem;
 
 void AddWhenOptions(Command* verb, WhenArguments* arguments) {
   verb->Heading("Where it begins");
@@ -80,21 +77,18 @@ int RunWhen(const WhenArguments& arguments, const std::string& run, const std::s
                              .no_rerun = arguments.no_rerun};
   const auto report = FindWhere(options, Interrupted, &SystemClock());
   if (!report.ok()) return FailWith(report.error());
-  if (json) {
-    const int printed = PrintJson(ToJson(*report));
-    return printed != kExitOk ? printed : report->exit_code;
-  }
-  if (Globals().quiet) {
-    if (report->exit_code != kExitOk) {
-      Print(fmt::format("rharness isolate: {}\n", TerminalSafe(report->headline)));
-    }
-    return report->exit_code;
-  }
-  Print(WriteTerminal(*report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-  std::error_code error;
-  const fs::path page = fs::absolute(drill.out / "onset.html", error);
-  Print(fmt::format("report: {}\n", TerminalSafe(page.lexically_normal().string())));
-  return report->exit_code;
+  const auto text = [&] {
+    std::string lines =
+        WriteTerminal(*report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    lines += PlaceLine("report", drill.out / "onset.html");
+    return lines;
+  };
+  return PrintReport({}, {.verb = "isolate",
+                          .headline = report->headline,
+                          .exit_code = report->exit_code,
+                          .as_json = json,
+                          .json = [&] { return ToJson(*report); },
+                          .text = text});
 }
 
 }  // namespace rharness

@@ -22,15 +22,12 @@ constexpr char kStdout[] = "-";
 
 bool SameFile(const fs::path& a, const fs::path& b) {
   std::error_code error;
-  if (fs::equivalent(a, b, error)) return true;
-  const fs::path whole_a = fs::absolute(a, error), whole_b = fs::absolute(b, error);
-  return whole_a.lexically_normal() == whole_b.lexically_normal();
+  return fs::equivalent(a, b, error) || FromAnywhere(a) == FromAnywhere(b);
 }
 
 // /dev/stdout may lead to a regular file, and yet is no name to put another file in the place of.
 bool IsOfTheSystem(const fs::path& path) {
-  std::error_code error;
-  const std::string whole = fs::absolute(path, error).lexically_normal().string();
+  const std::string whole = FromAnywhere(path).string();
   return whole.starts_with("/proc/") ||
          (whole.starts_with("/dev/") && !whole.starts_with("/dev/shm/"));
 }
@@ -45,7 +42,7 @@ Status CheckPlace(const fs::path& path) {
     return InvalidInput("is no regular file; expected a file, a name that is free, or - for stdout",
                         path.string());
   }
-  fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();
+  fs::path folder = FromAnywhere(path).parent_path();
   while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
   if (!fs::is_directory(folder, error)) {
     return InvalidInput(fmt::format("{} is no folder; expected one to write in", folder.string()),
@@ -85,10 +82,19 @@ std::vector<std::string> PathsOf(const std::vector<Output>& outputs) {
   return paths;
 }
 
+fs::path FromAnywhere(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal();
+}
+
+std::string PlaceLine(std::string_view what, const fs::path& path) {
+  return fmt::format("{}: {}\n", what, TerminalSafe(FromAnywhere(path).string()));
+}
+
 Status MakeFolderOf(const fs::path& path) {
   std::error_code error;
-  const fs::path folder = fs::absolute(path, error).lexically_normal().parent_path();
-  if (error) return IoError("cannot find its folder: " + error.message(), path.string());
+  const fs::path folder = FromAnywhere(path).parent_path();
   if (fs::exists(folder, error)) return {};
   RETURN_IF_ERROR(MakeDirectories(folder));
   LogInfo(fmt::format("made the folder {}", TerminalSafe(folder.string())));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/json.h"
@@ -25,6 +26,12 @@ Status CheckOutputs(const std::vector<std::string>& outputs, const std::vector<s
                     bool stdout_taken);
 // The paths of these.
 std::vector<std::string> PathsOf(const std::vector<Output>& outputs);
+
+// The path as it is from every folder: absolute, in normal form; as it is given where the current
+// folder cannot be told.
+std::filesystem::path FromAnywhere(const std::filesystem::path& path);
+// "report: /srv/tonight/report.html\n", of what was written there.
+std::string PlaceLine(std::string_view what, const std::filesystem::path& path);
 
 // Makes the folder that `path` lies in where it is missing, and says so: it may be a slip.
 Status MakeFolderOf(const std::filesystem::path& path);

@@ -30,7 +30,7 @@ Status CheckUrl(const std::string& url, std::string_view option) {
 std::vector<Output> DashboardOutputs(const std::string& folder) {
   std::vector<Output> outputs;
   if (folder.empty()) return outputs;
-  const std::filesystem::path path = std::filesystem::absolute(folder).lexically_normal();
+  const std::filesystem::path path = FromAnywhere(folder);
   for (DashboardFile& file : Dashboards(path.string())) {
     outputs.push_back(
         {(path / file.name).string(), [text = std::move(file.text)] { return text; }});

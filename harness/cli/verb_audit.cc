@@ -37,6 +37,7 @@ struct AuditArguments {
   std::string key;
   std::string passphrase_file;
   std::string out;
+  bool begin = false;
   bool complete = false;
   bool json = false;
 };
@@ -65,6 +66,7 @@ Result<int> AppendNow(const AuditArguments& arguments) {
   ASSIGN_OR_RETURN(const auto trust, TrustOf(arguments));
   ASSIGN_OR_RETURN(const Appended done,
                    AppendRecords(arguments.sources, {.folder = folder,
+                                                     .begin = arguments.begin,
                                                      .signer = signer.get(),
                                                      .trust = trust ? &*trust : nullptr,
                                                      .clock = &SystemClock()}));
@@ -100,7 +102,7 @@ Result<int> VerifyNow(const AuditArguments& arguments) {
     return kExitDrift;
   }
   if (!arguments.complete || outcome.missing.empty()) return kExitOk;
-  LogError(fmt::format("{} of the records are not in the log", outcome.missing.size()));
+  LogError(MissingWords(outcome.missing));
   return kExitDrift;
 }
 
@@ -147,16 +149,23 @@ void AddAppend(Command& audit, const std::shared_ptr<AuditArguments>& arguments)
   verb.Add("--passphrase-file", &arguments->passphrase_file,
            "File whose first line opens an encrypted key")
       .File();
+  verb.Add("--begin", &arguments->begin,
+           "Begin the log: there is none yet, and its folder is missing or empty");
   verb.Add("--out", &arguments->out, "Write the newest head to this file, too; - is stdout").File();
+  verb.Note(
+      "A log is begun with --begin alone, once. Where there is none without it, or one with it, "
+      "nothing is entered: the volume that has the log may not be mounted, and a new one would say "
+      "nothing of what was before.");
   verb.Note(
       "Before anything is entered the whole log is held to the history, as `rharness audit verify` "
       "does: nothing is put behind what was changed. Two at a time wait for each other; one that "
       "is "
       "killed leaves nothing in the log.");
   verb.ExitCode(kExitOk, "everything is in the log");
-  verb.ExitCode(kExitUsage, "usage or invalid input");
+  verb.ExitCode(kExitUsage, "usage or invalid input, or no log; with --begin: there is one");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
   verb.ExitCode(kExitIntegrity, "log or history were changed; nothing is entered");
+  verb.Example("rharness audit append --history runs.db --key lab.pem --begin");
   verb.Example("rharness audit append --history runs.db --key lab.pem --out heads/today.json");
 }
 

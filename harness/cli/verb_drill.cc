@@ -13,6 +13,7 @@
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/interrupts.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/drill.h"
@@ -22,29 +23,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int ShowPlan(const DrillArguments& arguments) {
-  const auto plan = PlanDrill(arguments.drill, &SystemClock());
-  if (!plan.ok()) return FailWith(plan.error());
-  return arguments.json ? PrintJson(ToJson(*plan)) : Print(DescribePlan(*plan));
-}
-
-// Where the report is, absolute if the current folder can be told.
-std::string ReportPath(const DrillArguments& arguments) {
-  const fs::path path = arguments.drill.out / "report.html";
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error);
-  return error ? path.string() : absolute.lexically_normal().string();
-}
-
 int Finish(const Report& report, const DrillArguments& arguments) {
   if (arguments.json) {
     const int printed = PrintJson(ToJson(report));
     return printed != kExitOk ? printed : report.exit_code;
   }
   const bool fine = report.exit_code == kExitOk;
+  const fs::path page = arguments.drill.out / "report.html";
   if (!Globals().quiet) {
     Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-    Print(fmt::format("report: {}\n", ReportPath(arguments)));
+    Print(PlaceLine("report", page));
   } else if (!fine) {
     std::string counts;
     for (const auto& [verdict, count] : report.counts) {
@@ -52,9 +40,16 @@ int Finish(const Report& report, const DrillArguments& arguments) {
     }
     if (counts.empty()) counts = " no runs,";
     counts.back() = ';';
-    Print(fmt::format("rharness drill:{} see {}\n", counts, ReportPath(arguments)));
+    Print(fmt::format("rharness drill:{} see {}\n", counts,
+                      TerminalSafe(FromAnywhere(page).string())));
   }
   return report.exit_code;
+}
+
+int ShowPlan(const DrillArguments& arguments) {
+  const auto plan = PlanDrill(arguments.drill, &SystemClock());
+  if (!plan.ok()) return FailWith(plan.error());
+  return arguments.json ? PrintJson(ToJson(*plan)) : Print(DescribePlan(*plan));
 }
 
 // Held to what was signed for them, which takes no key.
@@ -82,13 +77,17 @@ int Run(DrillArguments* arguments, Command* command) {
     doubtful = doubts.ok() && !doubts->empty();
     return doubts;
   };
-  if (arguments->dry_run) return ShowPlan(*arguments);
   DrillAudit& audit = arguments->audit;
   audit.policy = arguments->policy;
   if (arguments->drill.resume) TakeKeptAudit(arguments->drill.out, &audit);
-  if (const Status usable = CheckDrillAudit(audit, arguments->drill.out); !usable.ok()) {
-    return FailWith(usable.error());
+  const Status usable = CheckDrillAudit(audit, arguments->drill);
+  if (arguments->dry_run) {
+    const int shown = ShowPlan(*arguments);
+    if (shown != kExitOk) return shown;
+    if (!usable.ok()) return FailWith(usable.error());
+    return doubtful ? kExitIntegrity : kExitOk;
   }
+  if (!usable.ok()) return FailWith(usable.error());
   arguments->drill.audit = KeptAudit(audit);
   CountInterrupts();
   auto line = std::make_unique<ProgressLine>(VerbProgress());
@@ -125,11 +124,15 @@ void AddDrill(Command& root) {
   verb.Note(
       "With --audit the log is held to the history and what is new entered when the verdicts are "
       "stored. Where that fails it is told, and its exit code is that of a drill that was fine. "
+      "The log must have been begun (rharness audit append --begin). "
       "--resume keeps to the log, the key and the policy that the drill was begun with.");
   verb.Note(
       "A retired run is not drilled. Where its retirement is not as it was signed (`rharness "
       "retire "
       "list`) a warning says so, and the exit code of a drill that was fine is 5.");
+  verb.Note(
+      "--dry-run prints the plan, and ends as the drill would where that cannot begin or ends with "
+      "5 for what it is told first: the audit log, its key, a retirement in doubt.");
   verb.ExitCode(kExitOk, "all identical or equivalent");
   verb.ExitCode(kExitDrift, "drift");
   verb.ExitCode(kExitUsage, "usage, invalid input or nothing to do");

@@ -1,41 +1,35 @@
 // rharness gameday: would the harness have noticed at all?
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
+#include <string>
 
-#include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/gameday_options.h"
 #include "harness/cli/interrupts.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 
 namespace rharness {
 namespace {
 
-namespace fs = std::filesystem;
-
 int FinishGameday(const GamedayReport& report, const GamedayArguments& arguments) {
-  if (arguments.drill.json) {
-    const int printed = PrintJson(ToJson(report));
-    return printed != kExitOk ? printed : report.exit_code;
-  }
-  if (Globals().quiet) {
-    if (report.exit_code != kExitOk) {
-      Print(fmt::format("rharness gameday: {}\n", TerminalSafe(report.headline)));
-    }
-    return report.exit_code;
-  }
-  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-  if (report.planned) return report.exit_code;
-  std::error_code error;
-  const fs::path folder = fs::absolute(arguments.drill.drill.out, error).lexically_normal();
-  if (report.certified) {
-    Print(fmt::format("certificate: {}\n", TerminalSafe((folder / kCertificateFile).string())));
-  }
-  Print(fmt::format("report: {}\n", TerminalSafe((folder / "gameday.html").string())));
-  return report.exit_code;
+  const auto text = [&] {
+    std::string lines =
+        WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    if (report.planned) return lines;
+    const std::filesystem::path& out = arguments.drill.drill.out;
+    if (report.certified) lines += PlaceLine("certificate", out / kCertificateFile);
+    lines += PlaceLine("report", out / "gameday.html");
+    return lines;
+  };
+  return PrintReport({}, {.verb = "gameday",
+                          .headline = report.headline,
+                          .exit_code = report.exit_code,
+                          .as_json = arguments.drill.json,
+                          .json = [&] { return ToJson(report); },
+                          .text = text});
 }
 
 int RunGameday(GamedayArguments* arguments, Command* command) {

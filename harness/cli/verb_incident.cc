@@ -1,10 +1,9 @@
 // rharness incident: the last good run, whether the way back to it is proven, and what changed.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
+#include <string>
 
-#include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/interrupts.h"
@@ -15,8 +14,6 @@
 
 namespace rharness {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct IncidentArguments {
   IncidentOptions incident;
@@ -29,23 +26,20 @@ struct IncidentArguments {
 };
 
 int FinishIncident(const IncidentReport& report, const IncidentArguments& arguments) {
-  if (arguments.drill.json) {
-    const int printed = PrintJson(ToJson(report));
-    return printed != kExitOk ? printed : report.exit_code;
-  }
-  if (Globals().quiet) {
-    if (report.exit_code != kExitOk) {
-      Print(fmt::format("rharness incident: {}\n", TerminalSafe(report.headline)));
+  const auto text = [&] {
+    std::string lines =
+        WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    if (!report.planned && !report.interrupted) {
+      lines += PlaceLine("bundle", arguments.incident.out / "index.html");
     }
-    return report.exit_code;
-  }
-  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-  if (!report.planned && !report.interrupted) {
-    std::error_code error;
-    const fs::path page = fs::absolute(arguments.incident.out / "index.html", error);
-    Print(fmt::format("bundle: {}\n", TerminalSafe(page.lexically_normal().string())));
-  }
-  return report.exit_code;
+    return lines;
+  };
+  return PrintReport({}, {.verb = "incident",
+                          .headline = report.headline,
+                          .exit_code = report.exit_code,
+                          .as_json = arguments.drill.json,
+                          .json = [&] { return ToJson(report); },
+                          .text = text});
 }
 
 Status CompleteIncident(IncidentArguments* arguments, Command* command) {

@@ -1,10 +1,9 @@
 // rharness isolate: which of the things that changed make a run drift.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
+#include <string>
 
-#include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/interrupts.h"
@@ -18,8 +17,6 @@
 namespace rharness {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct IsolateArguments {
   IsolateOptions isolate;
   DrillArguments drill;  // places, limits, dispatch
@@ -28,23 +25,20 @@ struct IsolateArguments {
 };
 
 int FinishIsolate(const IsolationReport& report, const IsolateArguments& arguments) {
-  if (arguments.drill.json) {
-    const int printed = PrintJson(ToJson(report));
-    return printed != kExitOk ? printed : report.exit_code;
-  }
-  if (Globals().quiet) {
-    if (report.exit_code != kExitOk) {
-      Print(fmt::format("rharness isolate: {}\n", TerminalSafe(report.headline)));
+  const auto text = [&] {
+    std::string lines =
+        WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    if (!report.planned) {
+      lines += PlaceLine("report", arguments.drill.drill.out / "isolation.html");
     }
-    return report.exit_code;
-  }
-  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-  if (!report.planned) {
-    std::error_code error;
-    const fs::path page = fs::absolute(arguments.drill.drill.out / "isolation.html", error);
-    Print(fmt::format("report: {}\n", TerminalSafe(page.lexically_normal().string())));
-  }
-  return report.exit_code;
+    return lines;
+  };
+  return PrintReport({}, {.verb = "isolate",
+                          .headline = report.headline,
+                          .exit_code = report.exit_code,
+                          .as_json = arguments.drill.json,
+                          .json = [&] { return ToJson(report); },
+                          .text = text});
 }
 
 Status CompleteIsolate(IsolateArguments* arguments, Command* command) {

@@ -250,9 +250,7 @@ Status AddPythonLibraries(ProbeOptions* options) {
 // What each node is told, in words of this verb. Relative paths are this folder's.
 std::vector<std::string> NodeArguments(ProbeOptions options) {
   const auto whole = [](std::string* path) {
-    std::error_code error;
-    const fs::path absolute = fs::absolute(*path, error);
-    if (!error && !path->empty()) *path = absolute.lexically_normal().string();
+    if (!path->empty()) *path = FromAnywhere(*path).string();
   };
   for (std::string& path : options.library_paths) whole(&path);
   // Without a slash it is looked for on the node's PATH.

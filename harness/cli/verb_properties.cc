@@ -1,13 +1,13 @@
 // rharness properties: what must hold without a recorded result.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
+#include <string>
 
-#include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/interrupts.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
 #include "harness/properties/properties.h"
@@ -15,31 +15,26 @@
 namespace rharness {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct PropertiesArguments {
   PropertiesOptions properties;
   DrillArguments drill;  // history, places, limits, dispatch
 };
 
 int FinishProperties(const PropertiesReport& report, const PropertiesArguments& arguments) {
-  if (arguments.drill.json) {
-    const int printed = PrintJson(ToJson(report));
-    return printed != kExitOk ? printed : report.exit_code;
-  }
-  if (Globals().quiet) {
-    if (report.exit_code != kExitOk) {
-      Print(fmt::format("rharness properties: {}\n", TerminalSafe(report.headline)));
+  const auto text = [&] {
+    std::string lines =
+        WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO));
+    if (!report.planned) {
+      lines += PlaceLine("report", arguments.drill.drill.out / "properties.html");
     }
-    return report.exit_code;
-  }
-  Print(WriteTerminal(report, TerminalColumns(STDOUT_FILENO), ColorOn(STDOUT_FILENO)));
-  if (!report.planned) {
-    std::error_code error;
-    const fs::path page = fs::absolute(arguments.drill.drill.out / "properties.html", error);
-    Print(fmt::format("report: {}\n", TerminalSafe(page.lexically_normal().string())));
-  }
-  return report.exit_code;
+    return lines;
+  };
+  return PrintReport({}, {.verb = "properties",
+                          .headline = report.headline,
+                          .exit_code = report.exit_code,
+                          .as_json = arguments.drill.json,
+                          .json = [&] { return ToJson(report); },
+                          .text = text});
 }
 
 Status CompleteProperties(PropertiesArguments* arguments, Command* command) {

@@ -12,6 +12,7 @@
 #include "harness/base/descriptor.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/rerun/end_marker.h"
 #include "harness/rerun/framed_files.h"
@@ -63,7 +64,7 @@ Result<bool> ClaimFolder(const fs::path& folder) {
 Result<RerunResult> Carry(const Ticket& ticket, const fs::path& out, bool to_log) {
   ContentCache cache;
   const std::unique_ptr<Executor> executor = MakeLocalExecutor();
-  RerunContext context{.folder = fs::absolute(out),
+  RerunContext context{.folder = FromAnywhere(out),
                        .executor = executor.get(),
                        .cache = &cache,
                        .clock = &SystemClock(),

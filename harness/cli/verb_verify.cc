@@ -45,7 +45,7 @@ constexpr char kTrustFile[] =
 
 A verdict's run and family are what its signer says, and the family chooses the rule: who may sign for one family alone can name it for a run of another. So each line tells the family and the rule; --family and --run refuse what is about anything else, and --artifacts refuses a verdict that is not about the run and family of the manifest RUN.json, where that lies there. A rule for every family behind one with patterns that asks for more is easily gone around: what it takes without any of these is warned of.
 
-Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy.
+Every line of every file must hold: one that is tampered with, signed by nobody in the policy, or no statement of ours at all is refused, and the exit code is 5. A signature carries no time that anybody else vouches for, so a key that somebody else may have does not only get an end: it leaves the policy. A line that it signed is told as not counted from then on, and counts for nothing, where another line of the same file holds; a file of such lines alone is refused. A wrong signature in the name of a key of the policy is never passed over.
 
 --artifacts holds files to what was signed. Of a folder every checkpoint of every verdict must lie there, by its path in the run, and the manifest RUN.json must be the signed one where it is there. A single file must be one of the subjects of every verdict, by its content. Of an endorsement the file must be as a line for its name says, and no other content may have been signed later by what the lines say; lines for other contents are told as older. Of a model every signed file must lie there, and no other but those that its signature ignores. --tensors holds a checkpoint to the tensors of a model that rharness signed, whatever files they lie in.
 
@@ -129,13 +129,13 @@ void WarnOfWeakRules(const fs::path& file, const std::vector<Verified>& statemen
 
 Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArguments& arguments,
             WallTime now) {
-  Looked looked{.file = file, .statements = {}, .refused = {}};
-  auto statements = VerifyFile(file, policy, now);
-  if (!statements.ok()) {
-    looked.refused = statements.error();
+  Looked looked{.file = file, .statements = {}, .not_counted = {}, .refused = {}};
+  auto verified = VerifyFile(file, policy, now);
+  if (!verified.ok()) {
+    looked.refused = verified.error();
     return looked;
   }
-  const auto held = HoldAll(*statements, arguments);
+  const auto held = HoldAll(verified->statements, arguments);
   if (!held.ok()) {
     const Error& error = held.error();
     looked.refused = Error{error.code, error.ToString(), file.string()};
@@ -143,9 +143,10 @@ Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArgumen
   }
   looked.held = held->held;
   if (arguments.family.empty()) {
-    WarnOfWeakRules(file, *statements, *held, policy);
+    WarnOfWeakRules(file, verified->statements, *held, policy);
   }
-  looked.statements = std::move(*statements);
+  looked.statements = std::move(verified->statements);
+  looked.not_counted = std::move(verified->not_counted);
   return looked;
 }
 

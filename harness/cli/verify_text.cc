@@ -97,6 +97,9 @@ std::string VerifyText(const std::vector<Looked>& all) {
                                   SignersText(verified), verified.rule + 1)) +
               "\n";
     }
+    for (const Error& line : one.not_counted) {
+      text += OneLine("not counted: " + line.ToString()) + "\n";
+    }
     if (one.held > 0) {
       text += OneLine(fmt::format("{}: {} of its files looked at, as signed", one.file.string(),
                                   one.held)) +
@@ -173,12 +176,17 @@ Json StatementJson(const Looked& looked, const Verified& one) {
 
 Json VerifyJson(const std::vector<Looked>& all) {
   Json verified = Json::MakeArray();
+  Json not_counted = Json::MakeArray();
   Json refused = Json::MakeArray();
   std::uint64_t held = 0;
   for (const Looked& one : all) {
     held += one.held;
     for (const Verified& statement : one.statements) {
       verified.Append(StatementJson(one, statement));
+    }
+    for (const Error& line : one.not_counted) {
+      not_counted.Append(Json::MakeObject(
+          {{"file", one.file.string()}, {"where", line.where}, {"message", line.message}}));
     }
     if (!one.refused) continue;
     refused.Append(Json::MakeObject({{"file", one.file.string()},
@@ -188,6 +196,7 @@ Json VerifyJson(const std::vector<Looked>& all) {
   }
   return Json::MakeObject({{"schema", "rharness.verify/v1"},
                            {"verified", std::move(verified)},
+                           {"not_counted", std::move(not_counted)},
                            {"refused", std::move(refused)},
                            {"files_as_signed", held}});
 }

@@ -18,6 +18,7 @@ namespace rharness {
 struct Looked {
   std::filesystem::path file;
   std::vector<Verified> statements;
+  std::vector<Error> not_counted;  // lines by keys that are not in the policy
   std::size_t held = 0;
   std::optional<Error> refused;  // set: nothing of the file is to be believed
 };

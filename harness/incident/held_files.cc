@@ -161,7 +161,10 @@ class FilesCheck {
   Result<std::vector<Verified>> Believed(const fs::path& statement,
                                          const std::optional<fs::path>& held) const {
     const bool beside = held && statement.filename() == EndorsementPath(*held).filename();
-    if (!beside) return VerifyFile(statement, *trust_, now_);
+    if (!beside) {
+      ASSIGN_OR_RETURN(VerifiedFile file, VerifyFile(statement, *trust_, now_));
+      return std::move(file.statements);
+    }
     ASSIGN_OR_RETURN(Verified endorsed, VerifyEndorsedBy(statement, *held, *trust_, now_));
     return std::vector<Verified>{std::move(endorsed)};
   }

@@ -33,7 +33,7 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   const auto tell = [&](std::string name, std::string value) {
     if (!value.empty()) page->about.emplace_back(std::move(name), std::move(value));
   };
-  tell("Command", fmt::format("{}", fmt::join(manifest.command, " ")));
+  tell(kCommandFact, fmt::format("{}", fmt::join(manifest.command, " ")));
   tell("Code", CodeWords(manifest.code));
   tell("Image", ImageWords(manifest.image));
   page->record_notes = manifest.notes;

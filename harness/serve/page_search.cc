@@ -69,8 +69,8 @@ class Search {
   Status PageOfNames(Finder finder, const PageMark& mark, SiteNames* names) {
     ASSIGN_OR_RETURN(NamesFound found,
                      (browser_.*finder)(page_.text, NameStartOf(mark), kPageNames + 1, Look::kAll));
-    if (ReachedStart(mark, found.names.size(), kPageNames)) {
-      return PageOfNames(finder, {}, names);
+    if (const auto other = ReadInstead(mark, found.names.size(), kPageNames)) {
+      return PageOfNames(finder, *other, names);
     }
     page_.pager =
         CutPage(mark, kPageNames, &found.names, [&](const std::string& name, const char* side) {
@@ -95,9 +95,12 @@ class Search {
 
   Status AddRuns(RunKey key, const std::string& text, const PageMark& mark) {
     page_.runs_asked = true;
-    ASSIGN_OR_RETURN(auto found, browser_.FindRuns(key, text, {mark.name, mark.commit, mark.toward},
-                                                   kFoundRuns + 1));
-    if (ReachedStart(mark, found.size(), kFoundRuns)) return AddRuns(key, text, {});
+    const std::string commit = std::min(mark.commit, text + "~");  // behind all that begin so
+    ASSIGN_OR_RETURN(
+        auto found, browser_.FindRuns(key, text, {mark.name, commit, mark.toward}, kFoundRuns + 1));
+    if (const auto other = ReadInstead(mark, found.size(), kFoundRuns)) {
+      return AddRuns(key, text, *other);
+    }
     page_.pager = CutPage(mark, kFoundRuns, &found, [&](const RunRow& row, const char* side) {
       SiteQuery query = {{side, row.run_id}};
       if (key == RunKey::kCommit) query.emplace_back("commit", row.found);

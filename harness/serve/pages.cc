@@ -143,7 +143,9 @@ Result<SiteFleet> BuildFleet(const PageInputs& inputs) {
 Result<SiteFamilies> BuildFamilies(const PageInputs& inputs, const PageMark& mark) {
   SiteFamilies page;
   ASSIGN_OR_RETURN(page.families, FamilyRows(inputs, NameStartOf(mark), kPageFamilies + 1));
-  if (ReachedStart(mark, page.families.size(), kPageFamilies)) return BuildFamilies(inputs, {});
+  if (const auto other = ReadInstead(mark, page.families.size(), kPageFamilies)) {
+    return BuildFamilies(inputs, *other);
+  }
   page.pager =
       CutPage(mark, kPageFamilies, &page.families, [](const SiteFamilyRow& row, const char* side) {
         return SiteHref("/families", {{side, row.family}});
@@ -157,7 +159,9 @@ Result<SiteFamily> BuildFamily(const PageInputs& inputs, const std::string& fami
   ASSIGN_OR_RETURN(const auto counts, inputs.browser.CountFamily(family));
   page.family.counts = CountsOf(counts);
   ASSIGN_OR_RETURN(auto runs, inputs.browser.FamilyRuns(family, PageStartOf(mark), kPageRuns + 1));
-  if (ReachedStart(mark, runs.size(), kPageRuns)) return BuildFamily(inputs, family, {});
+  if (const auto other = ReadInstead(mark, runs.size(), kPageRuns)) {
+    return BuildFamily(inputs, family, *other);
+  }
   if (runs.empty() && counts.empty()) return NotFound("the history has no such family");
   page.pager = CutPage(mark, kPageRuns, &runs, [&](const RunRow& row, const char* side) {
     return SiteFamilyHref(family, {{"t", MsOf(row.started)}, {side, row.run_id}});
@@ -201,8 +205,8 @@ Result<SiteTrends> BuildTrends(const PageInputs& inputs, const PageMark& mark) {
     from = std::lower_bound(judged.begin(), judged.end(), mark.name, less);
     if (from != judged.end() && **from == mark.name) ++from;
   }
-  if (ReachedStart(mark, static_cast<std::size_t>(to - from), kPageFamilies)) {
-    return BuildTrends(inputs, {});
+  if (const auto other = ReadInstead(mark, static_cast<std::size_t>(to - from), kPageFamilies)) {
+    return BuildTrends(inputs, *other);
   }
   to = from + std::min<std::ptrdiff_t>(to - from, kPageFamilies + 1);
   for (auto at = from; at != to; ++at) {

@@ -32,6 +32,19 @@ Result<PageMark> PageMarkOf(const std::map<std::string, std::string>& query) {
   return mark;
 }
 
+std::optional<PageMark> ReadInstead(const PageMark& mark, std::size_t rows, std::size_t limit) {
+  if (mark.toward == Toward::kStart) {
+    return rows <= limit ? std::optional(PageMark()) : std::nullopt;
+  }
+  if (!mark.given || rows > 0) return std::nullopt;
+  PageMark last = mark;
+  last.toward = Toward::kStart;
+  // The row itself may be the last one. Names grow; times, and the names of one time, shrink.
+  mark.time ? last.name.clear() : last.name.push_back('\x01');
+  last.ends = true;
+  return last;
+}
+
 std::optional<PageStart> PageStartOf(const PageMark& mark) {
   if (!mark.time) return std::nullopt;
   return PageStart{*mark.time, mark.name, mark.toward};

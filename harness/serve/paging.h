@@ -25,6 +25,7 @@ struct PageMark {
   std::optional<WallTime> time = {};
   std::string name = {};
   std::string commit = {};
+  bool ends = false;  // towards the start from behind the last row: the page is the last one
 };
 // "after" or "before", a name; "t", milliseconds since 1970; "commit". Errors: invalid_input.
 Result<PageMark> PageMarkOf(const std::map<std::string, std::string>& query);
@@ -32,11 +33,10 @@ Result<PageMark> PageMarkOf(const std::map<std::string, std::string>& query);
 inline NameStart NameStartOf(const PageMark& mark) { return {mark.name, mark.toward}; }
 std::optional<PageStart> PageStartOf(const PageMark& mark);
 
-// Read back to the start: the page is the first one, which may have more than what was before the
-// row that it was read from.
-inline bool ReachedStart(const PageMark& mark, std::size_t rows, std::size_t limit) {
-  return mark.toward == Toward::kStart && rows <= limit;
-}
+// From where the page is to be read instead, of which so many rows were read. Back to the start: it
+// is the first page, which may have more than what was before the row that it was read from. Behind
+// the last row, as of an address that was kept: it is the last one.
+std::optional<PageMark> ReadInstead(const PageMark& mark, std::size_t rows, std::size_t limit);
 
 // Leaves `limit` rows. `address` makes that of the page beside a row: of (row, "before") and (row,
 // "after").
@@ -49,7 +49,7 @@ SitePager CutPage(const PageMark& mark, std::size_t limit, std::vector<Row>* row
   SitePager pager;
   if (rows->empty()) return pager;
   if (back ? more : mark.given) pager.previous = address(rows->front(), "before");
-  if (back || more) pager.next = address(rows->back(), "after");
+  if (back ? !mark.ends : more) pager.next = address(rows->back(), "after");
   return pager;
 }
 

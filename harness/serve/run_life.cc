@@ -97,7 +97,9 @@ Status RunLife::AddDetails(SiteRunVerdict* verdict, SiteRun* page) {
 Status RunLife::AddVerdicts(const PageMark& mark, SiteRun* page) {
   ASSIGN_OR_RETURN(auto records,
                    browser_.VerdictsOf(run_id_, PageStartOf(mark), kPageVerdicts + 1, true));
-  if (ReachedStart(mark, records.size(), kPageVerdicts)) return AddVerdicts({}, page);
+  if (const auto other = ReadInstead(mark, records.size(), kPageVerdicts)) {
+    return AddVerdicts(*other, page);
+  }
   page->pager =
       CutPage(mark, kPageVerdicts, &records, [&](const VerdictRecord& one, const char* side) {
         return SiteRunHref(run_id_, {{"t", MsOf(one.decided)}, {side, one.drill_id}});

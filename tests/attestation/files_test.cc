@@ -22,8 +22,10 @@ class AttestedFiles : public testing::Test {
   }
   std::string VerifyError(const std::filesystem::path& path) const {
     const auto verified = VerifyFile(path, policy_, world_.now);
-    return verified.ok() ? fmt::format("{} verified", verified->size())
-                         : verified.error().ToString();
+    if (!verified.ok()) return verified.error().ToString();
+    std::string text = fmt::format("{} verified", verified->statements.size());
+    for (const Error& line : verified->not_counted) text += "; " + line.ToString();
+    return text;
   }
   std::string HoldError(const AttestedVerdict& verdict, const std::filesystem::path& path) const {
     const auto held = HoldToFiles({.said = verdict, .signed_by = {}}, path);
@@ -42,13 +44,53 @@ TEST_F(AttestedFiles, AreVerifiedLineByLineAndTheFirstBadOneIsNamed) {
   const std::string eve = WriteEnvelope(world_.Signed({world_.eve.get()}));
   EXPECT_EQ(VerifyError(Put("a.intoto.jsonl", ada + "\n\n" + ada + "\n")), "2 verified");
   EXPECT_EQ(VerifyError(Put("a.json", "\n" + ada + "\n")), "1 verified");
-  EXPECT_THAT(VerifyError(Put("b.intoto.jsonl", ada + "\n" + eve + "\n")),
-              HasSubstr("b.intoto.jsonl:2: no key of the policy"));
+  EXPECT_THAT(VerifyError(Put("b.intoto.jsonl", eve + "\n" + eve + "\n")),
+              HasSubstr("b.intoto.jsonl:1: no key of the policy"));
   EXPECT_THAT(VerifyError(Put("c.intoto.jsonl", ada + "\nnothing\n")),
               HasSubstr("c.intoto.jsonl:2"));
   EXPECT_THAT(VerifyError(Put("d.intoto.jsonl", "\n \n")), HasSubstr("holds no envelope"));
   EXPECT_THAT(VerifyError(Put("e.intoto.jsonl", "")), HasSubstr("holds no envelope"));
   EXPECT_THAT(VerifyError(Put("two.json", ada + ada)), HasSubstr("is no envelope"));
+}
+
+// What a key signed that has left the policy since counts for nothing, and is in nobody's way.
+TEST_F(AttestedFiles, ALineByAKeyThatThePolicyDoesNotKnowIsNotCounted) {
+  const std::string ada = WriteEnvelope(world_.Signed({world_.ada.get()}));
+  const std::string eve = WriteEnvelope(world_.Signed({world_.eve.get()}));
+  for (const std::string& text : {ada + "\n" + eve, eve + "\n" + ada}) {
+    EXPECT_THAT(VerifyError(Put("a.intoto.jsonl", text)),
+                testing::AllOf(testing::StartsWith("1 verified; "),
+                               HasSubstr(": no key of the policy has signed this")));
+  }
+  EXPECT_THAT(VerifyError(Put("a.json", eve)), testing::EndsWith(world_.eve->public_key().id()));
+  // One of two that a rule asks for has left: the other alone is not enough, and no forger.
+  policy_ = world_.Policy("keys: [ada, bob]\n    threshold: 2");
+  const std::string both = WriteEnvelope(world_.Signed({world_.ada.get(), world_.bob.get()}));
+  const std::string with_eve = WriteEnvelope(world_.Signed({world_.ada.get(), world_.eve.get()}));
+  EXPECT_THAT(
+      VerifyError(Put("b.intoto.jsonl", with_eve + "\n" + both)),
+      testing::AllOf(testing::StartsWith("1 verified; "), HasSubstr(":1: 1 of the 2 keys")));
+  EXPECT_THAT(VerifyError(Put("c.intoto.jsonl", ada + "\n" + both)),
+              HasSubstr("c.intoto.jsonl:1: 1 of the 2 keys"));
+}
+
+TEST_F(AttestedFiles, AWrongSignatureInTheNameOfAKnownKeyIsNeverPassedOver) {
+  const std::string ada = WriteEnvelope(world_.Signed({world_.ada.get()}));
+  SignedEnvelope forged = world_.Signed({world_.eve.get()});
+  forged.signatures[0].key_id = world_.ada->public_key().id();
+  SignedEnvelope changed = world_.Signed({world_.bob.get()});
+  changed.payload += " ";
+  SignedEnvelope among = world_.Signed({world_.eve.get()});
+  among.signatures.push_back(forged.signatures[0]);
+  for (const SignedEnvelope& bad : {forged, changed, among}) {
+    EXPECT_THAT(VerifyError(Put("a.intoto.jsonl", ada + "\n" + WriteEnvelope(bad))),
+                HasSubstr("a.intoto.jsonl:2: no key of the policy has signed this"));
+  }
+  // Whoever adds a stranger's signature makes nothing else pass: here the time of a known one's.
+  world_.verdict.decided = world_.now + std::chrono::hours(1);
+  const std::string later = WriteEnvelope(world_.Signed({world_.ada.get(), world_.eve.get()}));
+  EXPECT_THAT(VerifyError(Put("b.intoto.jsonl", ada + "\n" + later)),
+              HasSubstr("b.intoto.jsonl:2: was said at "));
 }
 
 TEST_F(AttestedFiles, OfAFolderAreThoseThatSayTheyAreEnvelopes) {

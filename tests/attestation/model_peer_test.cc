@@ -61,7 +61,7 @@ class ModelSigning : public testing::Test {
     const auto policy = LoadTrustPolicy(At("trust.yaml"));
     const auto verified = VerifyFile(At(signature), *policy, world_.now);
     if (!verified.ok()) return verified.error().ToString();
-    const auto held = HoldToFiles(verified->at(0), At(model));
+    const auto held = HoldToFiles(verified->statements.at(0), At(model));
     return held.ok() ? "held " + std::to_string(held->held) : held.error().ToString();
   }
 

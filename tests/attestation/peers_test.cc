@@ -79,9 +79,9 @@ TEST_F(AttestationPeers, TheirsIsVerifiedByOurs) {
     const fs::path file = folder_.path() / fmt::format("theirs-{}.intoto.jsonl", kind);
     const auto verified = VerifyFile(file, *policy, world_.now);
     ASSERT_TRUE(verified.ok()) << verified.error().ToString();
-    ASSERT_EQ(verified->size(), 1U);
-    EXPECT_EQ((*verified)[0].signed_by[0].name, "them");
-    EXPECT_EQ(ToJson(VerdictStatement(*(*verified)[0].verdict())).Dump(),
+    ASSERT_EQ(verified->statements.size(), 1U);
+    EXPECT_EQ(verified->statements[0].signed_by[0].name, "them");
+    EXPECT_EQ(ToJson(VerdictStatement(*verified->statements[0].verdict())).Dump(),
               world_.Signed({}).payload);
     const auto others = VerifyFile(file, world_.Policy(), world_.now);
     ASSERT_FALSE(others.ok());

@@ -62,6 +62,7 @@ class AuditedLog : public testing::Test {
   Result<Appended> Append(const std::vector<HeldRecord>& records, bool sign = true) {
     BookOf book(records);
     return AppendToLog({.folder = Log(),
+                        .begin = !std::filesystem::exists(Log()),
                         .signer = sign ? ada_.get() : nullptr,
                         .clock = &clock_,
                         .wait = Seconds(0)},

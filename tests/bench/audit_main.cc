@@ -78,7 +78,8 @@ double VerifyOnce(const std::filesystem::path& folder) {
 void Measure(const std::filesystem::path& folder, int rounds) {
   MillionRecords records;
   const double begin = CpuSeconds();
-  const Appended made = Must(AppendToLog({.folder = folder, .clock = &SystemClock()}, &records));
+  const Appended made =
+      Must(AppendToLog({.folder = folder, .begin = true, .clock = &SystemClock()}, &records));
   fmt::print("append_seconds {}\n", CpuSeconds() - begin);
   std::vector<double> verify, hash;
   for (int round = 0; round < rounds; ++round) {

@@ -115,7 +115,7 @@ TEST_F(ReadOnlyAudit, ReadsWhatADrillHasNotPutInTheFileYet) {
   ASSERT_GT(fs::file_size(At("runs.db-wal")), 0U);
   const ProcessResult result = Verify();
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
-  EXPECT_THAT(result.stdout_text, HasSubstr("the first: retirement b"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("not in the log yet: retirement b"));
 }
 
 }  // namespace

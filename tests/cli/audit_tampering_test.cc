@@ -27,8 +27,8 @@ class AuditTampering : public AuditWorld {
     AuditWorld::SetUp();
     entries_ = Entries();
     // Another log of the same history, in another order.
-    Must(Run({kRharness, "audit", "append", "--history", "runs.db", "--policy", "policy.yaml",
-              "--log", "other", "--key", "ada.pem"}));
+    Must(Run({kRharness, "audit", "append", "--begin", "--history", "runs.db", "--policy",
+              "policy.yaml", "--log", "other", "--key", "ada.pem"}));
     Must(Run({kRharness, "audit", "append", "--history", "runs.db", "--baseline", "h100", "--log",
               "other", "--key", "ada.pem", "--out", "kept/other.json"}));
     fs::create_directory(At("saved"));
@@ -77,7 +77,7 @@ class AuditTampering : public AuditWorld {
   // The log made anew over what there is now, by somebody without the key.
   void MakeLogAnew(const char* key) const {
     fs::remove_all(At("runs.db.audit"));
-    Must(Append({}, key));
+    Must(Append({"--begin"}, key));
   }
 
   // "entry 4 (manifest b)" of the first entry of this kind whose name ends so.

@@ -61,21 +61,29 @@ TEST_F(AuditVerb, TellsWhatIsNotEnteredYetAndThatIsNoFault) {
   Retire("b");
   const ProcessResult result = Verify();
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
-  EXPECT_THAT(result.stdout_text,
-              HasSubstr("1 record is not in the log yet, the first: retirement b"));
-  EXPECT_EQ(Verify({"--complete"}).outcome.exit_code, 1);
+  EXPECT_THAT(result.stdout_text, HasSubstr("1 record is not in the log yet: retirement b"));
+  const ProcessResult incomplete = Verify({"--complete"});
+  EXPECT_EQ(incomplete.outcome.exit_code, 1);
+  EXPECT_THAT(incomplete.stderr_text,
+              HasSubstr("1 record is not in the log yet: retirement b; `rharness audit append` "
+                        "enters what is new"));
+  Retire("a");
+  EXPECT_THAT(
+      Verify({"--complete"}).stderr_text,
+      testing::ContainsRegex("2 records are not in the log yet, the first: retirement [ab]; "
+                             "`rharness audit append`"));
   const ProcessResult appended = Append({"--json"});
   EXPECT_EQ(appended.outcome.exit_code, 0) << appended.stderr_text;
   ExpectSchema(appended.stdout_text, "audit_appended");
   EXPECT_EQ(Verify({"--complete"}).outcome.exit_code, 0);
-  EXPECT_EQ(Entries().back().name, "b");
+  EXPECT_EQ(Entries().back().kind, "retirement");
 }
 
 TEST_F(AuditVerb, TellsAPolicyThatWasChangedSince) {
   Write("policy.yaml", "version: 1\n");
   const ProcessResult result = Verify();
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
-  EXPECT_THAT(result.stdout_text, HasSubstr("the first: policy policy.yaml"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("not in the log yet: policy policy.yaml"));
 }
 
 TEST_F(AuditVerb, FindsAWaiverThatSaysSomethingElseAndTellsOneThatIsGone) {
@@ -212,7 +220,8 @@ TEST_F(AuditVerb, ProvesThatOneHeadIsTheBeginningOfAnother) {
   EXPECT_EQ(newer.outcome.exit_code, 2);
   EXPECT_THAT(newer.stderr_text, HasSubstr(fmt::format("missing: the one over {}", all - 1)));
   // A head of as many entries with another root is a fault.
-  Must(Audit("append", {"--log", "other.audit", "--key", "bob.pem", "--out", "other.json"}));
+  Must(Audit("append",
+             {"--begin", "--log", "other.audit", "--key", "bob.pem", "--out", "other.json"}));
   const ProcessResult forged =
       Run({kRharness, "audit", "check", "c.json", "--head", "kept/1.json", "--head", "other.json"});
   EXPECT_EQ(forged.outcome.exit_code, 5);
@@ -220,7 +229,7 @@ TEST_F(AuditVerb, ProvesThatOneHeadIsTheBeginningOfAnother) {
 }
 
 TEST_F(AuditVerb, TakesSeveralAppendsAtOnceOneAfterAnother) {
-  fs::remove_all(At("runs.db.audit"));
+  Retire("b");
   std::vector<std::thread> threads;
   std::vector<ProcessResult> results(4);
   for (ProcessResult& result : results) {
@@ -233,7 +242,38 @@ TEST_F(AuditVerb, TakesSeveralAppendsAtOnceOneAfterAnother) {
   const ProcessResult verified = Audit("verify", {"--trust", "trust.yaml", "--complete", "--json"});
   EXPECT_EQ(verified.outcome.exit_code, 0) << verified.stderr_text;
   const auto heads = Read(At(LogFile("heads.jsonl")));
-  EXPECT_EQ(std::count(heads.begin(), heads.end(), '\n'), 1);
+  EXPECT_EQ(std::count(heads.begin(), heads.end(), '\n'), 3);
+}
+
+// A volume that is not mounted is a folder that is missing or empty, and its log is not lost.
+TEST_F(AuditVerb, BeginsALogOnlyWhereThatIsSaid) {
+  fs::rename(At("runs.db.audit"), At("elsewhere"));
+  const std::string at = At("runs.db.audit").string();
+  for (const bool empty : {false, true}) {
+    if (empty) fs::create_directory(at);
+    for (const char* verb : {"append", "verify"}) {
+      const ProcessResult result = Audit(verb, {});
+      EXPECT_EQ(result.outcome.exit_code, 2) << verb << result.stdout_text;
+      EXPECT_THAT(result.stderr_text,
+                  HasSubstr("runs.db.audit: holds no audit log; is its volume mounted? `rharness "
+                            "audit append --begin` begins one"));
+    }
+    const ProcessResult shown = Run({kRharness, "audit", "show", "b", "--history", "runs.db"});
+    EXPECT_EQ(shown.outcome.exit_code, 2) << shown.stdout_text;
+    EXPECT_EQ(fs::exists(at), empty);
+    EXPECT_TRUE(!empty || fs::is_empty(at)) << "nothing is made there";
+  }
+  Must(Append({"--begin"}));
+  EXPECT_FALSE(Entries().empty());
+  const std::string entries = Read(At(LogFile("entries.jsonl")));
+  const ProcessResult again = Append({"--begin"});
+  EXPECT_EQ(again.outcome.exit_code, 2);
+  EXPECT_THAT(again.stderr_text,
+              HasSubstr(fmt::format("holds an audit log already, of {} entries; it is added to "
+                                    "without --begin",
+                                    Entries().size())));
+  EXPECT_EQ(Read(At(LogFile("entries.jsonl"))), entries);
+  Must(Append({}));
 }
 
 TEST_F(AuditVerb, AppendsNothingBehindWhatWasChanged) {
@@ -317,6 +357,16 @@ TEST_F(AuditVerb, AnswersWithWhoSignedTheVerdicts) {
   json.push_back("--json");
   EXPECT_THAT(Run(json).stdout_text,
               HasSubstr("is signed by nobody that was given; an older one is; all "));
+  // A line by a key that the policy does not know counts for nothing, beside one that does.
+  Must(Run({kRharness, "attest", "again", "--key", "bob.pem", "--out", "by-bob"}));
+  Write("signed/b.verdict.intoto.jsonl",
+        Read(At("by-bob/b.verdict.intoto.jsonl")) + Read(At("signed/b.verdict.intoto.jsonl")));
+  const ProcessResult stranger = Run(show);
+  EXPECT_EQ(stranger.outcome.exit_code, 0) << stranger.stdout_text;
+  EXPECT_THAT(
+      stranger.stdout_text,
+      HasSubstr("not counted: signed/b.verdict.intoto.jsonl: line 1: no key of the policy"));
+  EXPECT_THAT(stranger.stdout_text, HasSubstr("signed by ada (Ada)"));
   Write("signed/b.verdict.intoto.jsonl", "{}");
   const ProcessResult refused = Run(show);
   EXPECT_EQ(refused.outcome.exit_code, 5);

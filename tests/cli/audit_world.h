@@ -28,7 +28,7 @@ class AuditWorld : public DrillProgram {
     Write("policy.yaml",
           "version: 1\nwaivers:\n  - {probes: 'jit_*', reason: known, signed_by: ada, until: "
           "2099-12-31}\n");
-    Must(Append({"--out", "kept/1.json"}));
+    Must(Append({"--begin", "--out", "kept/1.json"}));
     Retire("c");
     Must(Append({"--out", "kept/2.json"}));
   }

@@ -181,6 +181,28 @@ TEST_F(GateTrust, AKeyThatLeftThePolicyClosesNothing) {
   EXPECT_EQ(Gate().outcome.exit_code, 0);
   Write("trust.yaml", trust);
   EXPECT_EQ(Gate().outcome.exit_code, 0) << "the line by the key that was lost counts for nothing";
+  const std::string bundle = Read(At("policy.yaml.intoto.jsonl"));
+  for (const char* artifacts : {"", "policy.yaml"}) {
+    std::vector<std::string> verify = {kRharness, "verify", "policy.yaml.intoto.jsonl", "--trust",
+                                       "trust.yaml"};
+    if (*artifacts != '\0') verify.insert(verify.end(), {"--artifacts", artifacts});
+    const ProcessResult told = Run(verify);
+    EXPECT_EQ(told.outcome.exit_code, 0) << told.stderr_text;
+    EXPECT_THAT(told.stdout_text,
+                HasSubstr("not counted: policy.yaml.intoto.jsonl:1: no key of the policy has"));
+    verify.push_back("--json");
+    const auto json = ParseJson(Run(verify).stdout_text, "stdout");
+    ASSERT_TRUE(json.ok());
+    EXPECT_EQ(json->Find("verified")->AsArray().size(), 1U);
+    EXPECT_EQ(json->Find("not_counted")->AsArray().size(), 1U);
+    EXPECT_TRUE(json->Find("refused")->AsArray().empty());
+    std::string tampered = bundle;  // the last signature, which is Ada's
+    char& letter = tampered[tampered.rfind("\"sig\"") + 10];
+    letter = letter == 'A' ? 'B' : 'A';
+    Write("policy.yaml.intoto.jsonl", bundle + tampered.substr(tampered.find('\n') + 1));
+    EXPECT_EQ(Run(verify).outcome.exit_code, 5);
+    Write("policy.yaml.intoto.jsonl", bundle);
+  }
   Allow("other_*");
   ExpectRefused("policy.yaml.intoto.jsonl:1: no key of the policy has signed this");
 }

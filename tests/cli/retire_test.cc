@@ -121,6 +121,14 @@ TEST_F(Retire, ThatIsNotAsItWasSignedIsToldByADrillWithoutTheSigners) {
   EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
   EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
   Force("UPDATE retirements SET reason = 'boo'");
+  for (const char* form : {"--no-confirm", "--json"}) {
+    const ProcessResult planned = Drill({"--dry-run", form});
+    EXPECT_EQ(planned.outcome.exit_code, 5) << planned.stderr_text;
+    EXPECT_THAT(planned.stderr_text,
+                HasSubstr("warning: run a is retired, and not as it was signed: "));
+    EXPECT_THAT(planned.stdout_text, HasSubstr("b")) << "the plan";
+  }
+  EXPECT_EQ(Drill({"--dry-run", "--select", "run_id = b"}).outcome.exit_code, 0);
   const ProcessResult drilled = Drill();
   EXPECT_EQ(drilled.outcome.exit_code, 5) << drilled.stderr_text;
   EXPECT_EQ(Calls(), 1) << "it stays retired";

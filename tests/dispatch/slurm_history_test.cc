@@ -1,4 +1,5 @@
 // The drill of the shipped history over a real Slurm of two nodes, of which one dies half-way.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,12 +34,14 @@ class SlurmHistory : public testing::Test {
     auto made = ScopedTempDir::Make("rharness-slurm-history-");
     ASSERT_TRUE(made.ok());
     folder_ = std::make_unique<ScopedTempDir>(std::move(*made));
-    // The recorded program, but some seconds slower.
+    // The recorded program, but it says that it has begun, and goes on when it is told to.
     fs::create_directories(At("bin"));
-    ASSERT_TRUE(WriteFileAtomic(At("bin/digits_portable"),
-                                "#!/bin/sh\nsleep 5\nexec " RHARNESS_BIN_DIR
-                                "/digits_portable \"$@\"\n")
-                    .ok());
+    fs::create_directories(At("begun"));
+    const std::string held = fmt::format(
+        "#!/bin/sh\n: > {}/$$\nwhile [ -d {} ] && [ ! -e {} ]; do sleep 0.1; done\n"
+        "exec " RHARNESS_BIN_DIR "/digits_portable \"$@\"\n",
+        At("begun").string(), At("begun").string(), At("go-on").string());
+    ASSERT_TRUE(WriteFileAtomic(At("bin/digits_portable"), held).ok());
     fs::permissions(At("bin/digits_portable"), fs::perms{0755});
     const ProcessResult added =
         Run({kProgram, "--quiet", "history", "add", "--history", At("runs.db"),
@@ -53,6 +56,9 @@ class SlurmHistory : public testing::Test {
     environment["PATH"] = At("bin").string() + ":" + RHARNESS_BIN_DIR + ":" + environment["PATH"];
     return RunProcess({.argv = std::move(argv), .environment = std::move(environment)},
                       {.timeout = std::chrono::minutes(4)}, on_start);
+  }
+  std::ptrdiff_t Begun() const {
+    return std::distance(fs::directory_iterator(At("begun")), fs::directory_iterator());
   }
   // The processes of tasks on a node.
   static std::vector<int> ProcessesOf(const std::string& node) {
@@ -128,16 +134,15 @@ TEST_F(SlurmHistory, OutlivesANode) {
       Run({kProgram, "drill", "--history", At("runs.db"), "--out", At("out"), "--root",
            RHARNESS_SOURCE_DIR, "--dispatch", "slurm", "--sbatch=--cpus-per-task=3"},
           [&](int) {
-            trouble = std::thread([&lost] {
-              const auto both = [] {
-                return !ProcessesOf("n1").empty() && !ProcessesOf("n2").empty();
-              };
-              for (int i = 0; i < 300 && !both(); ++i) {
+            trouble = std::thread([this, &lost] {
+              // Each node has room for one, and none ends before it is told to go on.
+              const auto both = [this] { return Begun() == 2 && !ProcessesOf("n1").empty(); };
+              for (int i = 0; i < 600 && !both(); ++i) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(100));
               }
-              std::this_thread::sleep_for(std::chrono::seconds(1));
               lost = both();
               KillNode("n1");
+              EXPECT_TRUE(WriteFileAtomic(At("go-on"), "").ok());
             });
           });
   trouble.join();

@@ -18,6 +18,16 @@ TEST(HtmlEscape, EscapesEverythingThatHtmlGivesAMeaning) {
   EXPECT_EQ(HtmlText("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
 }
 
+TEST(HtmlEscape, AWordWithAHyphenIsKeptOnOneLine) {
+  EXPECT_EQ(HtmlWords("python3 -m train --seed 7"),
+            "python3 <span class=\"w\">-m</span> train <span class=\"w\">--seed</span> 7");
+  EXPECT_EQ(HtmlWords("a  <-b> "), "a  <span class=\"w\">&lt;-b&gt;</span> ");
+  EXPECT_EQ(HtmlWords("plain & simple"), "plain &amp; simple");
+  EXPECT_EQ(HtmlWords(""), "");
+  EXPECT_EQ(HtmlWords("\x1b\xff"), HtmlText("\x1b\xff"));
+  EXPECT_EQ(HtmlWords(std::string(50, 'a') + "-", 20), HtmlText(std::string(50, 'a') + "-", 20));
+}
+
 TEST(HtmlEscape, LinksStayBelowThePageAndSpellNoScheme) {
   EXPECT_EQ(RelativeHref("runs/a b/1"), "./runs/a%20b/1");
   EXPECT_EQ(RelativeHref("javascript:alert(1)"), "./javascript%3Aalert%281%29");

@@ -73,7 +73,8 @@ TEST_F(Pages, ARunIsToldFromItsRecordToItsLastVerdict) {
   for (const char* said :
        {"Last verdict: drifted, 2026-01-13 03:00 UTC.", "the loss &lt;moved&gt; by 0.3", "night-2",
         "night-3", "exited with 0 in 1 min 1 s, evidence eeeeeeeeeeee", "accuracy",
-        "primary, higher is better, margin 0.005", "python3 train.py --seed=3"}) {
+        "primary, higher is better, margin 0.005",
+        "python3 train.py <span class=\"w\">--seed=3</span>"}) {
     EXPECT_THAT(page.body, HasSubstr(said));
   }
   const std::string drills = page.body.substr(page.body.find("Drills, the newest first"));
@@ -131,6 +132,49 @@ TEST_F(Pages, ListsGoOnWhereTheyStoppedAndBack) {
     // By their commit all are found, with their families beside them.
     EXPECT_EQ(seen.size(), std::string_view(first).ends_with("commit") ? 240U : 120U) << first;
   }
+}
+
+// As an address that somebody kept, of a list that is shorter by now: the last page, and its way
+// back.
+TEST_F(Pages, BehindTheEndOfAListIsItsLastPage) {
+  for (int i = 0; i < 120; ++i) {
+    AddRun(fmt::format("one-{:03}", i),
+           fmt::format("2026-01-{:02}T00:00:{:02}Z", 1 + i % 20, i / 20), "one");
+    AddRun(fmt::format("own-{:03}", i), kDay1, fmt::format("many/{:03}", i));
+    AddVerdict(fmt::format("d-{:03}", i), fmt::format("own-{:03}", i), "identical", kDay1);
+  }
+  for (int i = 0; i < 120; ++i) {
+    AddVerdict(fmt::format("e-{:03}", i), "one-007", "identical",
+               fmt::format("2026-01-{:02}T01:00:{:02}Z", 1 + i % 20, i / 20));
+  }
+  struct Past {
+    const char* target;
+    const char* last;  // the row at the end, and one that is long before it
+    const char* before;
+  };
+  for (const Past& one : {
+           Past{"/families?after=zzz", "/family/one", "/family/many%2F000"},
+           Past{"/families?after=one", "/family/one", "/family/many%2F000"},
+           Past{"/trends?after=one", "/family/one", "/family/many%2F000"},
+           Past{"/family/one?t=0&after=one-000", "/run/one-000", "/run/one-019"},
+           Past{"/family/one?t=1767225600000&after=one-000", "/run/one-000", "/run/one-019"},
+           Past{"/run/one-007?t=0&after=e-000", ">e-000<", ">e-019<"},
+           Past{"/search?q=own&after=zzz", "/run/own-119", "/run/own-000"},
+           Past{"/search?q=own&after=own-119", "/run/own-119", "/run/own-000"},
+           Past{"/search?q=aaaa&by=commit&after=zzz&commit=zzz", "/run/own-119", "/run/one-000"},
+           Past{"/search?q=many&by=family&after=zzz", "/family/many%2F119", "/family/many%2F000"},
+       }) {
+    const HttpResponse page = Get(one.target);
+    EXPECT_EQ(page.status, 200);
+    EXPECT_THAT(page.body, HasSubstr(one.last)) << one.target;
+    EXPECT_THAT(page.body, Not(HasSubstr(one.before))) << one.target;
+    EXPECT_THAT(page.body, HasSubstr("rel=\"prev\"")) << one.target;
+    EXPECT_THAT(page.body, Not(HasSubstr("rel=\"next\""))) << one.target;
+  }
+  // Of a list of one page that page, and of none what it says of none.
+  EXPECT_THAT(Get("/search?q=own-119&after=zzz").body, HasSubstr("/run/own-119"));
+  EXPECT_THAT(Get("/search?q=nothing-has-this&after=zzz").body, HasSubstr("Nothing has"));
+  EXPECT_EQ(Get("/family/none?t=0&after=a").status, 404);
 }
 
 TEST_F(Pages, EveryLinkLeadsSomewhereHoweverHostileTheName) {

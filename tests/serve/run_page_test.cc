@@ -119,7 +119,9 @@ TEST_F(RunPage, NamesTheKeysThatSignedAVerdictAndTheCommandThatVerifiesIt) {
   EXPECT_THAT(signed_part, HasSubstr(key));
   EXPECT_THAT(signed_part, HasSubstr(statement));
   EXPECT_THAT(signed_part, HasSubstr("2026-01-08 10:00 UTC"));
-  EXPECT_THAT(signed_part, HasSubstr("rharness verify FILE.verdict.intoto.jsonl --trust"));
+  EXPECT_THAT(
+      signed_part,
+      HasSubstr("rharness verify FILE.verdict.intoto.jsonl <span class=\"w\">--trust</span>"));
   EXPECT_THAT(signed_part, Not(HasSubstr("rharness retire list"))) << "nobody asked for that";
 }
 
