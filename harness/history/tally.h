@@ -94,8 +94,8 @@ struct VerdictStep {
   bool retired = false;
   std::string verdict;
   WallTime decided{};
-  std::string environment_sha256;  // for GetSurroundings; empty: not kept
-  std::string node;                // empty: not known
+  std::vector<std::string> environments;  // of its reruns, each once, for GetSurroundings
+  std::string node;                       // empty: not known
 };
 
 // What is counted over all runs, and read in one pass.
@@ -118,6 +118,7 @@ class HistoryTallies {
   virtual Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) = 0;
   virtual Result<std::vector<RollbackTally>> TallyRollbacks(WallTime since, WallTime until) = 0;
   // All verdicts but infra, without what was superseded, by run and sequence; also of retired runs.
+  // Each once, with all environments that are kept of its reruns.
   // `restart` is called before the first one, and again where a lost connection makes it begin
   // anew; neither may call the store.
   virtual Status EachVerdict(const std::function<void()>& restart,
