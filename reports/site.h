@@ -7,11 +7,13 @@
 #define RHARNESS_REPORTS_SITE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "harness/base/clock.h"
 #include "reports/site_links.h"
 #include "reports/site_rows.h"
 #include "reports/site_run.h"
@@ -55,7 +57,8 @@ struct SiteTrends {
 };
 
 struct SiteTrendsReport {
-  const TrendsReport* report = nullptr;  // none: not measured yet
+  const TrendsReport* report = nullptr;    // none: not measured yet
+  std::optional<WallTime> failed_at = {};  // it could not be measured again, or at all
 };
 
 // Names that have the text in them, and the address of a page of all such; empty: these are all.

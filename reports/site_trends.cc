@@ -177,6 +177,10 @@ std::string WriteSite(const SiteTrends& page, const SiteFrame& frame) {
 
 std::string WriteSite(const SiteTrendsReport& page, const SiteFrame& frame) {
   const TrendsReport* report = page.report;
+  const std::string failed =
+      page.failed_at ? fmt::format("They could not be measured on {}; the log says why.",
+                                   FormatMinute(*page.failed_at))
+                     : std::string();
   const std::string eyebrow = SiteLink("/trends", "Trends");
   std::string out = SiteTop(
       {.title = "Trends",
@@ -185,11 +189,14 @@ std::string WriteSite(const SiteTrendsReport& page, const SiteFrame& frame) {
        .eyebrow_html =
            report == nullptr ? eyebrow : eyebrow + " · as of " + FormatMinute(report->at),
        .answer = report == nullptr ? "Trends are not measured yet." : report->headline,
-       .words_html = report == nullptr      ? "They are within minutes."
+       .words_html = report == nullptr      ? failed.empty() ? "They are within minutes." : failed
                      : report->next.empty() ? ""
                                             : "<b>Next:</b> " + HtmlText(report->next, 600)},
       frame);
-  if (report != nullptr) out += HtmlNotes(report->notes) + HtmlTrendSections(*report);
+  if (report == nullptr) return out + SiteEnd(frame);
+  std::vector<std::string> notes = report->notes;
+  if (!failed.empty()) notes.push_back(failed + " Here is what they were before.");
+  out += HtmlNotes(notes) + HtmlTrendSections(*report);
   return out + SiteEnd(frame);
 }
 

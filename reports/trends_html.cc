@@ -24,14 +24,14 @@ std::string_view TrendKind(const TrendSeries& series) {
   return series.counts.rate ? "identical" : "infra";
 }
 
-std::string TrendPageRow(const TrendSeries& series) {
+std::string TrendPageRow(const TrendSeries& series, WallTime at) {
   return fmt::format(
       "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Reproducible\">{}</td>"
       "<td data-l=\"Runs\" class=\"n\">{}</td><td data-l=\"Open\" class=\"n\">{}</td>"
-      "<td data-l=\"Last week\">{}</td><td data-l=\"Changes\" class=\"n\">{}</td></tr>\n",
+      "<td data-l=\"Last week judged\">{}</td><td data-l=\"Changes\" class=\"n\">{}</td></tr>\n",
       TrendKind(series), HtmlText(series.by == "all" ? "all runs" : series.value, 300),
       TrendRateWords(series.counts), series.counts.good + series.counts.bad, series.counts.open,
-      LastWeekWords(series), series.changes.size());
+      LastWeekWords(series, at), series.changes.size());
 }
 
 std::string TrendPageTable(const TrendsReport& report, std::string_view by,
@@ -39,12 +39,12 @@ std::string TrendPageTable(const TrendsReport& report, std::string_view by,
   std::string rows;
   std::size_t all = 0;
   for (const TrendSeries& series : report.series) {
-    if (series.by == by && ++all <= kMostTrendRows) rows += TrendPageRow(series);
+    if (series.by == by && ++all <= kMostTrendRows) rows += TrendPageRow(series, report.at);
   }
   if (all == 0) return "";
   return HtmlTable(title,
                    HtmlHeads({"Which", "Reproducible", Numbers("Runs"), Numbers("Open"),
-                              "Last week", Numbers("Changes")}),
+                              "Last week judged", Numbers("Changes")}),
                    rows, "stack") +
          HtmlLeftOut(all, std::min(all, kMostTrendRows), kTrendsRecord);
 }
@@ -79,7 +79,9 @@ std::string ChangeTable(const TrendsReport& report) {
   return out + fmt::format(
                    "<p class=\"soft\">Exact tests of every week as the first of a new rate, "
                    "corrected for their number; where no family changed, one is named with a "
-                   "chance of {:.3g} at most. What changes with a rate is a coincidence, not yet a "
+                   "chance of {:.3g} at most, if what is said of a run in different weeks were "
+                   "independent: the same few runs, judged every week, make a p far too small. "
+                   "What changes with a rate is a coincidence, not yet a "
                    "cause.</p></section>\n",
                    report.alpha);
 }
@@ -104,8 +106,12 @@ std::string Pictures(const TrendsReport& report) {
 }
 
 std::string SurvivalSection(const TrendsReport& report) {
-  if (report.survival.empty() || report.survival.front().runs == 0) return "";
-  std::string out = "<section><h2>Still reproducible, by age</h2>\n<div class=\"plots\">\n";
+  if (report.survival.empty() ||
+      report.survival.front().runs + report.survival.front().never_seen == 0) {
+    return "";
+  }
+  std::string out =
+      "<section><h2>Still reproducible, since first seen to be</h2>\n<div class=\"plots\">\n";
   std::size_t drawn = 0;
   for (const TrendSurvival& survival : report.survival) {
     if (drawn >= kMostTrendPictures / 4) break;
@@ -115,9 +121,11 @@ std::string SurvivalSection(const TrendsReport& report) {
                   SvgSurvival(survival, fmt::format("age-{}", drawn++)));
   }
   return out +
-         "</div><p class=\"soft\">Kaplan and Meier; the band is at 95 % (Greenwood, log-log). A "
-         "run that "
-         "reproduced again later has not ended.</p></section>\n";
+         "</div><p class=\"soft\">Kaplan and Meier, from a run's first verdict by which it "
+         "reproduced to the one from which on it did not any more. It ended between two drills, "
+         "and the later one is taken. The band is at 95 % (Greenwood, log-log): it is of chance, "
+         "not of when runs were drilled. A run that reproduced again later has not ended; one "
+         "that was never seen to reproduce is left out.</p></section>\n";
 }
 
 std::string OnlyTable(const TrendsReport& report) {

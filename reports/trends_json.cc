@@ -76,6 +76,7 @@ Json SurvivalJson(const TrendSurvival& survival) {
   return Json::MakeObject({{"family", survival.family},
                            {"runs", survival.runs},
                            {"ended", survival.ended},
+                           {"never_seen", survival.never_seen},
                            {"oldest_days", survival.oldest_days},
                            {"median_days", survival.median_days},
                            {"steps", ListOf(survival.steps, StepJson)}});

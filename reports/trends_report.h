@@ -73,10 +73,11 @@ struct TrendSurvivalStep {
 };
 
 struct TrendSurvival {
-  std::string family;  // "": all
-  std::int64_t runs = 0;
-  std::int64_t ended = 0;             // did not reproduce any more, up to now
-  double oldest_days = 0.0;           // of a run when it was judged; nothing is known of later
+  std::string family;           // "": all
+  std::int64_t runs = 0;        // that were seen to reproduce: followed from then on
+  std::int64_t ended = 0;       // of these: did not reproduce any more, up to now
+  std::int64_t never_seen = 0;  // besides: did not reproduce, and were never seen to
+  double oldest_days = 0.0;     // that one was followed; nothing is known of later
   std::optional<double> median_days;  // empty: not reached
   std::vector<TrendSurvivalStep> steps;
 };

@@ -17,14 +17,22 @@ constexpr std::size_t kMostOnlyLines = 10;
 constexpr std::size_t kMostRunLines = 20;
 constexpr int kLeastTrendColumns = 40;
 constexpr int kTrendNameColumns = 34;
+constexpr int kLeastTrendNameColumns = 17;
+constexpr int kTrendOtherColumns = 63;
 
-std::string TrendRow(const TrendSeries& series, int columns) {
-  const int name = std::min(kTrendNameColumns, columns / 2);
+// What is left of a line beside the other columns.
+int NameColumns(int columns) {
+  return std::clamp(columns - kTrendOtherColumns, kLeastTrendNameColumns, kTrendNameColumns);
+}
+
+std::string TrendRow(const TrendSeries& series, WallTime at, int columns) {
+  const int name = NameColumns(columns);
   const std::string value = series.by == "all" ? "all runs" : SafeText(series.value, 300);
   std::string line =
       Padded(series.by == "all" ? "" : series.by, 7) + Padded(ElideMiddle(value, name), name) + " ";
   line += Padded(TrendRateWords(series.counts), 24) + " ";
-  line += Padded(LastWeekWords(series), 18);
+  line += Padded(OpenWords(series.counts), 10) + " ";
+  line += Padded(LastWeekWords(series, at), 22);
   return ElideEnd(line.substr(0, line.find_last_not_of(' ') + 1), columns) + "\n";
 }
 
@@ -33,7 +41,7 @@ std::string TrendTable(const TrendsReport& report, int columns) {
   std::map<std::string, std::size_t> shown;
   for (const TrendSeries& series : report.series) {
     const std::size_t most = series.by == "family" ? kMostFamilyLines : kMostAxisLines;
-    if (shown[series.by]++ < most) out += TrendRow(series, columns);
+    if (shown[series.by]++ < most) out += TrendRow(series, report.at, columns);
   }
   for (const auto& [by, count] : shown) {
     const std::size_t most = by == "family" ? kMostFamilyLines : kMostAxisLines;
@@ -93,13 +101,13 @@ std::string WriteTerminal(const TrendsReport& report, int columns, bool color) {
   columns = std::max(columns, kLeastTrendColumns);
   std::string out = Wrapped(SafeText(report.headline, 1000), columns);
   if (report.verdicts > 0) {
-    const std::string head = Padded("by", 7) +
-                             Padded("", std::min(kTrendNameColumns, columns / 2)) +
-                             " reproducible (95 %)      last week";
+    const std::string head = Padded("by", 7) + Padded("", NameColumns(columns)) +
+                             " reproducible (95 %)      open       last week judged";
     out += "\n" + ElideEnd(head, columns) + "\n" + TrendTable(report, columns);
   }
   out += ChangeLines(report, columns, color);
-  if (!report.survival.empty() && report.survival.front().runs > 0) {
+  if (!report.survival.empty() &&
+      report.survival.front().runs + report.survival.front().never_seen > 0) {
     out += "\n" + Wrapped(SurvivalWords(report.survival.front()), columns);
   }
   out += OnlyLines(report, columns) + ChanceLines(report, columns);

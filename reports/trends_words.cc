@@ -3,12 +3,25 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "reports/text.h"
 
 namespace rharness {
+namespace {
+
+// The end of a sentence, and what was left out.
+std::string NeverSeenWords(const TrendSurvival& survival) {
+  if (survival.never_seen == 0) return ".";
+  return fmt::format(". {} that did not reproduce when {} judged first, nor since, {} left out.",
+                     Counted(static_cast<std::uint64_t>(survival.never_seen), "run"),
+                     survival.never_seen == 1 ? "it was" : "they were",
+                     survival.never_seen == 1 ? "is" : "are");
+}
+
+}  // namespace
 
 std::string TrendRateWords(const TrendCounts& counts) {
   if (!counts.rate) return "-";
@@ -16,10 +29,17 @@ std::string TrendRateWords(const TrendCounts& counts) {
                      100.0 * counts.high);
 }
 
-std::string LastWeekWords(const TrendSeries& series) {
+std::string OpenWords(const TrendCounts& counts) {
+  const std::int64_t judged = counts.good + counts.bad + counts.open;
+  return judged == 0 ? "-" : fmt::format("{} of {}", counts.open, judged);
+}
+
+std::string LastWeekWords(const TrendSeries& series, WallTime at) {
   if (series.weeks.empty()) return "-";
   const TrendCounts& last = series.weeks.back().counts;
-  return fmt::format("{} of {}", last.good, last.good + last.bad);
+  const auto ago = (at - series.weeks.back().start) / std::chrono::hours(7 * 24);
+  return fmt::format("{} of {}", last.good, last.good + last.bad) +
+         (ago > 0 ? fmt::format(", {} ago", Counted(static_cast<std::uint64_t>(ago), "week")) : "");
 }
 
 std::string CoincidenceWords(const TrendCoincidence& one) {
@@ -64,11 +84,11 @@ std::string SpanWords(double days) {
 }
 
 std::string SurvivalWords(const TrendSurvival& survival) {
-  std::string words =
-      fmt::format("Of {}, {} did not reproduce any more",
-                  Counted(static_cast<std::uint64_t>(survival.runs), "run"), survival.ended);
-  if (survival.steps.empty()) return words + ".";
-  words += ". Still reproducible:";
+  std::string words = fmt::format("Of {} that {} seen to reproduce, {} did not any more",
+                                  Counted(static_cast<std::uint64_t>(survival.runs), "run"),
+                                  survival.runs == 1 ? "was" : "were", survival.ended);
+  if (survival.steps.empty()) return words + NeverSeenWords(survival);
+  words += ". Still reproducible, counted from then:";
   const char* separator = "";
   for (const double days : {30.0, 90.0, 365.0, 730.0}) {
     const TrendSurvivalStep* last = nullptr;
@@ -87,7 +107,7 @@ std::string SurvivalWords(const TrendSurvival& survival) {
                          SpanWords(survival.steps.back().days));
   }
   if (survival.median_days) words += "; half after " + SpanWords(*survival.median_days);
-  return words + ".";
+  return words + NeverSeenWords(survival);
 }
 
 }  // namespace rharness

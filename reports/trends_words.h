@@ -9,12 +9,14 @@
 namespace rharness {
 
 std::string TrendRateWords(const TrendCounts& counts);  // "92.5 % (79.4 to 97.4)"; "-" of none
-std::string LastWeekWords(const TrendSeries& series);   // "12 of 40"; "-" without a week
+std::string OpenWords(const TrendCounts& counts);       // "3 of 43"; "-" of none judged
+// Of the last week with verdicts: "12 of 40, 3 weeks ago"; "12 of 40" in that of `at`; "-" without.
+std::string LastWeekWords(const TrendSeries& series, WallTime at);
 std::string CoincidenceWords(const TrendCoincidence& one);
 std::string OnlyWords(const TrendOnly& only);
 std::string ChanceWords(const LastChance& chance);
 std::string SpanWords(double days);  // "23 days", "5 hours", "less than a minute"
-// How many still reproduce after 30, 90, 365 days, as far as it is known.
+// How many still reproduce 30, 90, 365 days after they were first seen to, as far as it is known.
 std::string SurvivalWords(const TrendSurvival& survival);
 
 }  // namespace rharness

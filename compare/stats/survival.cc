@@ -32,16 +32,19 @@ std::vector<SurvivalStep> KaplanMeier(std::vector<Lifetime> lifetimes, double al
   std::vector<SurvivalStep> steps;
   double share = 1.0;
   double variance_sum = 0.0;
+  // Since the last censoring the share is `stretch_share` times what is left of `stretch_risk`.
+  double stretch_share = 1.0;
+  auto stretch_risk = static_cast<double>(lifetimes.size());
   for (std::size_t i = 0; i < lifetimes.size();) {
     std::size_t next = i;
     std::int64_t ended = 0;
     while (next < lifetimes.size() && lifetimes[next].time == lifetimes[i].time) {
       if (lifetimes[next++].ended) ++ended;
     }
+    const auto at_risk = static_cast<double>(lifetimes.size() - i);
+    const auto d = static_cast<double>(ended);
     if (ended > 0) {
-      const auto at_risk = static_cast<double>(lifetimes.size() - i);
-      const auto d = static_cast<double>(ended);
-      share *= 1.0 - d / at_risk;
+      share = stretch_share * (at_risk - d) / stretch_risk;
       variance_sum += d / (at_risk * (at_risk - d));
       SurvivalStep step{.time = lifetimes[i].time,
                         .at_risk = static_cast<std::int64_t>(lifetimes.size() - i),
@@ -50,14 +53,19 @@ std::vector<SurvivalStep> KaplanMeier(std::vector<Lifetime> lifetimes, double al
       FillBand(z, variance_sum, &step);
       steps.push_back(step);
     }
+    if (next - i > static_cast<std::size_t>(ended)) {  // some are censored here
+      stretch_share = share;
+      stretch_risk = static_cast<double>(lifetimes.size() - next);
+    }
     i = next;
   }
   return steps;
 }
 
 std::optional<double> MedianSurvival(const std::vector<SurvivalStep>& steps) {
+  constexpr double kRounding = 1e-9;  // of a million products less
   for (const SurvivalStep& step : steps) {
-    if (step.share <= 0.5) return step.time;
+    if (step.share <= 0.5 + kRounding) return step.time;
   }
   return std::nullopt;
 }

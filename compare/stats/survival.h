@@ -33,7 +33,8 @@ struct SurvivalStep {
 // at 1 - alpha, each of its own time. O(n log n).
 std::vector<SurvivalStep> KaplanMeier(std::vector<Lifetime> lifetimes, double alpha);
 
-// The first time at which half or less last longer; empty: it is not reached.
+// The first time at which half or less last longer; empty: it is not reached. Between two censored
+// times shares are exact fractions; over censorings a share that is within 1e-9 of a half is one.
 std::optional<double> MedianSurvival(const std::vector<SurvivalStep>& steps);
 
 }  // namespace rharness::stats

@@ -66,7 +66,8 @@ void AddServeNotes(Command* verb) {
       "their reasons, what changed when they did, who signed, what was recorded), /trends, "
       "/search?q=TEXT (part of a run's, a family's or an "
       "image's name, or the beginning of a commit), and /healthz, which says ok while the history "
-      "can be read. There is no page that writes, and no script.");
+      "can be read, and whether trends cannot be measured. There is no page that writes, and no "
+      "script.");
   verb->Note(
       "Requests are answered when their Host is the address that is listened on, or localhost, or "
       "a name that --host gives: a stranger's page cannot make a browser read these. Encryption "

@@ -49,24 +49,33 @@ Result<int> TellTrends(const TrendsArguments& arguments) {
 
 void AddTrendsNotes(Command* verb) {
   verb->Note(
-      "A run counts once a week, by what was said of it last: good (identical, equivalent), bad "
+      "A run counts once a week, by what was said of it last, and once in each image, driver and "
+      "GPU that it was rerun with; verdicts later than now are left out. It is good (identical, "
+      "equivalent), bad "
       "(drifted, failed) or open; infrastructure failures are left out. Rates are good of good and "
       "bad, with Wilson's interval at 95 %.");
   verb->Note(
       "A change of a family's rate is shown where Fisher's exact test of the weeks before against "
       "those after says so, corrected for the weeks and families that were tried: where no family "
-      "changed, one is named in at most 5 of 100 histories. It takes runs for independent; a "
-      "machine that spoils one week is a change of that week. What most runs ran on before and "
+      "changed, one is named in at most 5 of 100 histories. It takes each run of each week for a "
+      "trial of its own: the same few runs, judged week after week, make a p that is far too "
+      "small, and a machine that spoils one week is a change of that week. What most runs ran on "
+      "before and "
       "not after - image, driver, GPU, CPU, system, packages, node - is told beside it: a "
       "coincidence, not yet a cause (rharness isolate finds causes).");
   verb->Note(
-      "Survival is Kaplan and Meier's estimate by age since the run was started: its end is the "
-      "verdict from which on it did not reproduce any more, and a run that reproduced again later "
-      "has not ended. The band is at 95 % (Greenwood, log-log).");
+      "Survival is Kaplan and Meier's estimate of how long runs that were seen to reproduce keep "
+      "doing so: from the first verdict that says so to the one from which on it did not any more; "
+      "a run that reproduced again later has not ended. A run that did not reproduce when it was "
+      "judged first, nor since, is left out, and counted: nobody saw when it ceased to. It ended "
+      "between two drills, and the later one is taken. The band is at 95 % (Greenwood, log-log), "
+      "of chance alone.");
   verb->Note(
       "A run is lost with --if-gone where it was shown to reproduce, and every environment in "
       "which "
-      "it was has something that goes. Images are named by their digest, and nodes are known of "
+      "it was has something that goes; one without a GPU, driver or image loses none with gpu=*, "
+      "driver=* or image=*. A verdict speaks of all environments of its reruns. Images are named "
+      "by their digest, and nodes are known of "
       "drills of this version on.");
   verb->ExitCode(kExitOk, "told; with --if-gone: no run would be lost");
   verb->ExitCode(kExitDrift, "--if-gone: runs would be lost");

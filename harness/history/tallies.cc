@@ -78,20 +78,21 @@ constexpr char kRebuilds[] =
     "ORDER BY s.family, a.state";
 
 // A conclusive verdict compares what is recorded with a rerun of the same code, data and image, so
-// that the environment is all that may change between two of them.
-std::string SelectFlakes() {
-  return fmt::format(
-      "SELECT s.family, COUNT(*), SUM(w.flaked) FROM (SELECT g.run_id AS run_id, MAX(g.good * "
-      "g.bad) AS flaked FROM (SELECT v.run_id AS run_id, MAX(CASE WHEN v.verdict IN ('identical', "
-      "'equivalent') THEN 1 ELSE 0 END) AS good, MAX(CASE WHEN v.verdict IN ('drifted', 'failed') "
-      "THEN 1 ELSE 0 END) AS bad, MIN(v.drill_id) AS one_drill, MAX(v.drill_id) AS another FROM "
-      "verdicts v JOIN reruns u ON u.drill_id = v.drill_id AND u.run_id = v.run_id WHERE {} AND "
-      "v.verdict IN ('identical', 'equivalent', 'drifted', 'failed') AND u.environment_sha256 IS "
-      "NOT NULL GROUP BY v.run_id, u.environment_sha256) g WHERE g.one_drill <> g.another GROUP BY "
-      "g.run_id) w JOIN standing s ON s.run_id = w.run_id WHERE s.retired = 0 GROUP BY s.family "
-      "ORDER BY s.family",
-      kCounted);
-}
+// that the environment is all that may change between two of them. Drills whose reruns of the run
+// had several say nothing. With a time that is computed no index by time is taken for each rerun.
+constexpr char kFlakes[] =
+    "SELECT s.family, COUNT(*), SUM(w.flaked) FROM (SELECT g.run_id AS run_id, MAX(g.good * g.bad) "
+    "AS flaked FROM (SELECT v.run_id AS run_id, MAX(CASE WHEN v.verdict IN ('identical', "
+    "'equivalent') THEN 1 ELSE 0 END) AS good, MAX(CASE WHEN v.verdict IN ('drifted', 'failed') "
+    "THEN 1 ELSE 0 END) AS bad, MIN(v.drill_id) AS one_drill, MAX(v.drill_id) AS another FROM "
+    "verdicts v JOIN reruns u ON u.drill_id = v.drill_id AND u.run_id = v.run_id WHERE "
+    "v.decided_ms + 0 >= :since AND v.decided_ms + 0 < :until AND v.verdict IN ('identical', "
+    "'equivalent', 'drifted', 'failed') AND NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes "
+    "= v.drill_id) AND u.environment_sha256 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reruns o "
+    "WHERE o.drill_id = v.drill_id AND o.run_id = v.run_id AND o.rerun <> u.rerun AND "
+    "o.environment_sha256 <> u.environment_sha256) GROUP BY v.run_id, u.environment_sha256) g "
+    "WHERE g.one_drill <> g.another GROUP BY g.run_id) w JOIN standing s ON s.run_id = w.run_id "
+    "WHERE s.retired = 0 GROUP BY s.family ORDER BY s.family";
 
 // Reruns that came to be compared; a recorded duration of 0 is none. Summed run by run first: the
 // verdicts lie in the order of their runs in an index.
@@ -236,9 +237,9 @@ Result<std::vector<FlakeTally>> SqlHistory::TallyFlakes(WallTime since, WallTime
     const long long until_ms = ToMs(until);
     std::string family;
     long long unchanged = 0, flaked = 0;
-    soci::statement query = (sql().prepare << SelectFlakes(), soci::use(since_ms, "since"),
-                             soci::use(until_ms, "until"), soci::into(family),
-                             soci::into(unchanged), soci::into(flaked));
+    soci::statement query =
+        (sql().prepare << kFlakes, soci::use(since_ms, "since"), soci::use(until_ms, "until"),
+         soci::into(family), soci::into(unchanged), soci::into(flaked));
     query.execute();
     std::vector<FlakeTally> tallies;
     while (query.fetch()) tallies.push_back({family, unchanged, flaked});

@@ -28,7 +28,8 @@ struct VerdictTally {
 };
 
 // Runs that were judged twice or more with nothing changed: conclusive verdicts of drills whose
-// reruns had one and the same environment. Where they differ, nothing but chance is left.
+// reruns had one and the same environment, as far as it is known of them. Where they differ,
+// nothing but chance is left.
 struct FlakeTally {
   std::string family;
   std::int64_t unchanged = 0;
@@ -93,8 +94,8 @@ struct VerdictStep {
   bool retired = false;
   std::string verdict;
   WallTime decided{};
-  std::string environment_sha256;  // for GetSurroundings; empty: not kept
-  std::string node;                // empty: not known
+  std::vector<std::string> environments;  // of its reruns, each once, for GetSurroundings
+  std::string node;                       // empty: not known
 };
 
 // What is counted over all runs, and read in one pass.
@@ -117,6 +118,7 @@ class HistoryTallies {
   virtual Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) = 0;
   virtual Result<std::vector<RollbackTally>> TallyRollbacks(WallTime since, WallTime until) = 0;
   // All verdicts but infra, without what was superseded, by run and sequence; also of retired runs.
+  // Each once, with all environments that are kept of its reruns.
   // `restart` is called before the first one, and again where a lost connection makes it begin
   // anew; neither may call the store.
   virtual Status EachVerdict(const std::function<void()>& restart,

@@ -48,7 +48,8 @@ bool SiteCounter::Ending() const {
 }
 
 void SiteCounter::Publish(bool whole) {
-  auto counted = std::make_shared<SiteCounted>(SiteCounted{totals_, whole, trends_});
+  auto counted = std::make_shared<SiteCounted>(
+      SiteCounted{totals_, whole, trends_, trends_failed_, measurements_});
   const std::lock_guard lock(mutex_);
   current_ = std::move(counted);
 }
@@ -75,8 +76,8 @@ Status SiteCounter::Round() {
     ASSIGN_OR_RETURN(browser_, HistoryBrowser::Open(history_, kCountingLimits));
   }
   RETURN_IF_ERROR(CountWeeks());
-  if (Ending()) return {};
-  return Measure();
+  if (!Ending()) Measure();
+  return {};
 }
 
 Status SiteCounter::CountWeeks() {
@@ -95,21 +96,32 @@ Status SiteCounter::CountWeeks() {
   return {};
 }
 
-Status SiteCounter::Measure() {
+// Trouble with trends is theirs alone: weeks are counted on, and the next attempt waits as long as
+// it would after one that went well.
+void SiteCounter::Measure() {
   const auto began = std::chrono::steady_clock::now();
-  if (totals_.sequence == measured_ || (measure_after_ && began < *measure_after_)) return {};
-  ASSIGN_OR_RETURN(
-      TrendsReport report,
-      MeasureTrends(&browser_->store(), {.weeks = kSiteWeeks, .gone = {}}, SystemClock().Now()));
-  report.version = kVersion;
+  if (totals_.sequence == measured_ || (measure_after_ && began < *measure_after_)) return;
+  const WallTime now = SystemClock().Now();
+  auto report = MeasureTrends(&browser_->store(), {.weeks = kSiteWeeks, .gone = {}}, now);
   const auto took = std::chrono::steady_clock::now() - began;
   measure_after_ =
       began + took +
       std::max<std::chrono::steady_clock::duration>(limits_.trends, took * kRestPerWork);
-  measured_ = totals_.sequence;
-  trends_ = std::make_shared<const TrendsReport>(std::move(report));
+  ++measurements_;
+  if (report.ok()) {
+    report->version = kVersion;
+    measured_ = totals_.sequence;
+    trends_ = std::make_shared<const TrendsReport>(std::move(*report));
+    trends_failed_.reset();
+    told_of_trends_.clear();
+  } else {
+    browser_.reset();  // it may be its connection that is broken
+    trends_failed_ = now;
+    const std::string text = report.error().ToString();
+    if (text != told_of_trends_) LogWarning("trends are not measured now: " + text);
+    told_of_trends_ = text;
+  }
   Publish(true);
-  return {};
 }
 
 }  // namespace rharness

@@ -24,11 +24,13 @@ struct SiteCounted {
   WeekTotals weeks;
   bool whole = false;                          // whether `weeks` had all that there was
   std::shared_ptr<const TrendsReport> trends;  // none: not measured yet
+  std::optional<WallTime> trends_failed;       // the last attempt to measure them, where it failed
+  int measurements = 0;                        // attempts, those that failed among them
 };
 
 struct CountLimits {
   std::chrono::milliseconds every{2'000};  // how often it asks whether there is something new
-  std::chrono::seconds trends{300};        // at least, between two measurements of trends
+  std::chrono::seconds trends{300};        // at least, between two attempts to measure trends
   std::int64_t drills = 50;                // that are counted at once
 };
 
@@ -47,7 +49,7 @@ class SiteCounter {
   void Run();
   Status Round();
   Status CountWeeks();
-  Status Measure();
+  void Measure();
   void Publish(bool whole);
   bool Ending() const;
 
@@ -56,6 +58,9 @@ class SiteCounter {
   std::unique_ptr<HistoryBrowser> browser_;
   WeekTotals totals_;
   std::shared_ptr<const TrendsReport> trends_;
+  std::optional<WallTime> trends_failed_;
+  std::string told_of_trends_;  // in the log, of the last trouble with them
+  int measurements_ = 0;
   std::int64_t measured_ = -1;  // the sequence that trends_ speak of
   std::optional<std::chrono::steady_clock::time_point> measure_after_;
   mutable std::mutex mutex_;

@@ -220,7 +220,7 @@ Result<SiteTrends> BuildTrends(const PageInputs& inputs, const PageMark& mark) {
 }
 
 SiteTrendsReport BuildTrendsReport(const PageInputs& inputs) {
-  return {inputs.counted.trends.get()};
+  return {inputs.counted.trends.get(), inputs.counted.trends_failed};
 }
 
 }  // namespace rharness

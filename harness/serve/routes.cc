@@ -201,7 +201,10 @@ HttpResponse Site::Health() {
     return AnswerOf(503, "text/plain; charset=utf-8", "the history cannot be read\n");
   }
   browsers_.GiveBack(std::move(*browser));
-  return AnswerOf(200, "text/plain; charset=utf-8", "ok\n");
+  return AnswerOf(200, "text/plain; charset=utf-8",
+                  settings_.counted()->trends_failed
+                      ? "ok, but trends cannot be measured; the log says why\n"
+                      : "ok\n");
 }
 
 HttpResponse Site::Page(const RequestTarget& target) {

@@ -13,6 +13,8 @@ namespace rharness {
 namespace {
 
 constexpr std::size_t kMostValues = 16;
+constexpr std::uint16_t kHttpPort = 80;
+constexpr char kHttpPortText[] = ":80";
 
 int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -156,7 +158,8 @@ AllowedHosts::AllowedHosts(const ListenAddress& address, const std::vector<std::
     local.host = host;
     exact_.push_back(local.ToString());
     // A browser leaves out the port that it would take anyway.
-    if (address.port == 80) exact_.push_back(exact_.back().substr(0, exact_.back().rfind(':')));
+    if (address.port == kHttpPort)
+      exact_.push_back(exact_.back().substr(0, exact_.back().rfind(':')));
   };
   add(address.host);
   if (address.loopback) add("localhost");
@@ -168,8 +171,11 @@ bool AllowedHosts::Admit(std::string_view header) const {
   const std::string host = Lower(header);
   if (std::find(exact_.begin(), exact_.end(), host) != exact_.end()) return true;
   if (any_port_ != 0) {
-    const Result<ListenAddress> literal = ParseListenAddress(host);
-    if (literal.ok() && literal->port == any_port_ && !host.starts_with("localhost")) return true;
+    const auto is_here = [&](const std::string& text) {
+      const Result<ListenAddress> literal = ParseListenAddress(text);
+      return literal.ok() && literal->port == any_port_ && !text.starts_with("localhost");
+    };
+    if (is_here(host) || (any_port_ == kHttpPort && is_here(host + kHttpPortText))) return true;
   }
   const std::size_t colon = host.find(':');
   if (colon != std::string::npos && !PortIn(std::string_view(host).substr(colon + 1))) return false;

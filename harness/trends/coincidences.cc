@@ -6,34 +6,37 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace rharness {
 namespace {
 
 constexpr double kLeastGain = 0.5;
 
-struct Commonest {
-  std::string value;
-  const Stack* stack = nullptr;  // one that has it
-};
-
 // The values of one axis in a stretch of weeks, and how many judged runs had each.
 class Values {
  public:
-  void Add(const Stack& stack, StackAxis axis, std::int64_t runs) {
-    const std::string& value = stack[axis];
-    if (value.empty()) return;
-    auto& [count, one] = by_value_[value];
-    count += runs;
-    one = &stack;
+  // Of runs that were rerun on all of these.
+  void Add(const std::vector<const Stack*>& stacks, StackAxis axis, std::int64_t runs) {
+    std::map<std::string_view, const Stack*> different;
+    for (const Stack* stack : stacks) {
+      if (!(*stack)[axis].empty()) different.emplace((*stack)[axis], stack);
+    }
+    if (different.empty()) return;
+    for (const auto& [value, stack] : different) {
+      auto& [count, one] = by_value_[std::string(value)];
+      count += runs;
+      one = stack;
+    }
     all_ += runs;
   }
-  std::optional<Commonest> First() const {
-    const auto most =
-        std::ranges::max_element(by_value_, {}, [](const auto& one) { return one.second.first; });
-    if (most == by_value_.end()) return std::nullopt;
-    return Commonest{most->first, most->second.second};
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& [value, counted] : by_value_) names.push_back(value);
+    return names;
   }
+  const Stack& OneWith(const std::string& value) const { return *by_value_.at(value).second; }
   std::int64_t With(const std::string& value) const {
     const auto found = by_value_.find(value);
     return found == by_value_.end() ? 0 : found->second.first;
@@ -55,14 +58,20 @@ std::int64_t Conclusive(const TrackCell& cell) {
 
 class Stretches {
  public:
-  Stretches(const std::vector<const TrackCell*>& cells, const std::vector<Stack>& stacks)
-      : cells_(cells), stacks_(stacks) {}
+  Stretches(const Tracks& tracks, const std::vector<const TrackCell*>& cells,
+            const std::vector<Stack>& stacks)
+      : cells_(cells) {
+    for (const std::vector<int>& spread : tracks.spreads()) {
+      auto& all = spreads_.emplace_back();
+      for (const int place : spread) all.push_back(&stacks[static_cast<std::size_t>(place)]);
+    }
+  }
 
   Values In(StackAxis axis, int from, int to) const {
     Values values;
     for (const TrackCell* cell : cells_) {
       if (cell->week < from || cell->week >= to) continue;
-      values.Add(stacks_[static_cast<std::size_t>(cell->place)], axis, Conclusive(*cell));
+      values.Add(spreads_[static_cast<std::size_t>(cell->spread)], axis, Conclusive(*cell));
     }
     return values;
   }
@@ -77,34 +86,48 @@ class Stretches {
 
  private:
   const std::vector<const TrackCell*>& cells_;
-  const std::vector<Stack>& stacks_;
+  std::vector<std::vector<const Stack*>> spreads_;
 };
+
+// The value whose share grew most from one stretch to another; of equal ones the first by name.
+std::optional<std::string> GrewMost(std::vector<std::string> values, const Values& from,
+                                    const Values& to) {
+  const auto most = std::ranges::max_element(
+      values, {}, [&](const std::string& one) { return to.Share(one) - from.Share(one); });
+  return most == values.end() ? std::nullopt : std::optional(*most);
+}
 
 }  // namespace
 
-std::vector<TrendCoincidence> CoincidencesOf(const std::vector<const TrackCell*>& cells,
+std::vector<TrendCoincidence> CoincidencesOf(const Tracks& tracks,
+                                             const std::vector<const TrackCell*>& cells,
                                              const std::vector<Stack>& stacks,
                                              const ChangedWeeks& weeks) {
-  const Stretches stretches(cells, stacks);
+  const Stretches stretches(tracks, cells, stacks);
   const int old_week = stretches.LastBefore(weeks.earliest);
   std::vector<TrendCoincidence> found;
   for (std::size_t i = 0; i < kAxes; ++i) {
     const StackAxis axis = static_cast<StackAxis>(i);
-    const auto before = stretches.In(axis, old_week, old_week + 1).First();
-    const auto after = stretches.In(axis, weeks.latest, weeks.latest + 1).First();
-    if (!before || !after || before->value == after->value) continue;
+    const Values old_values = stretches.In(axis, old_week, old_week + 1);
+    const Values new_values = stretches.In(axis, weeks.latest, weeks.latest + 1);
     const Values then = stretches.In(axis, weeks.from, weeks.at);
     const Values now = stretches.In(axis, weeks.at, weeks.to);
-    if (now.Share(after->value) - then.Share(after->value) < kLeastGain) continue;
+    const auto after = GrewMost(new_values.Names(), then, now);
+    if (!after || now.Share(*after) - then.Share(*after) < kLeastGain) continue;
+    std::vector<std::string> others = old_values.Names();
+    std::erase(others, *after);
+    const auto before = GrewMost(std::move(others), now, then);
+    if (!before) continue;
     found.push_back({.what = std::string(kAxisNames[i]),
-                     .before = before->value,
-                     .after = after->value,
-                     .before_runs = then.With(after->value),
+                     .before = *before,
+                     .after = *after,
+                     .before_runs = then.With(*after),
                      .before_all = then.all(),
-                     .after_runs = now.With(after->value),
+                     .after_runs = now.With(*after),
                      .after_all = now.all(),
                      .detail = axis == StackAxis::kPackages
-                                   ? PackageChanges(before->stack->packages, after->stack->packages)
+                                   ? PackageChanges(old_values.OneWith(*before).packages,
+                                                    new_values.OneWith(*after).packages)
                                    : std::string()});
   }
   return found;

@@ -20,10 +20,12 @@ struct ChangedWeeks {
   int latest = 0;
 };
 
-// Of an axis a coincidence is a value that is the commonest one in the last week that is surely old
-// not any more in the first that is surely new, and whose successor gained half of the runs or
-// more. `cells`: of one family; `stacks`: by place.
-std::vector<TrendCoincidence> CoincidencesOf(const std::vector<const TrackCell*>& cells,
+// Of an axis a coincidence is the value, of the first week that is surely new, whose share of the
+// judged runs grew most, by half of them or more; before it stands the value, of the last week that
+// is surely old, whose share fell most. A run has every value that it was rerun with. `cells`: of
+// one family; `stacks`: by place.
+std::vector<TrendCoincidence> CoincidencesOf(const Tracks& tracks,
+                                             const std::vector<const TrackCell*>& cells,
                                              const std::vector<Stack>& stacks,
                                              const ChangedWeeks& weeks);
 

@@ -81,7 +81,7 @@ std::vector<TrendOnly> OnlyWith(const Tracks& tracks, const std::vector<Stack>& 
     std::map<std::string, std::pair<std::int64_t, std::set<std::string>>> by_value;
     for (const ShownRun& run : tracks.shown()) {
       const std::string value = CommonValue(run, stacks, axis);
-      if (value.empty() || value == "host" || value == "none") continue;
+      if (value.empty() || value == kHost || value == kNone) continue;
       auto& [runs, families] = by_value[value];
       ++runs;
       families.insert(tracks.families().At(run.family));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -69,11 +70,13 @@ std::string WordsOf(const TrendChange& change) {
     words += fmt::format(" (or of {} to {})", DayOf(change.earliest), DayOf(change.latest));
   }
   constexpr double kSmallest = 1e-300;
-  return words + (change.p < kSmallest ? ", p < 1e-300" : fmt::format(", p = {:.2g}", change.p));
+  return words + (change.p < kSmallest ? ", p < 1e-300" : fmt::format(", p = {:.2g}", change.p)) +
+         " if repeats of a run were independent";
 }
 
-std::vector<TrendChange> ChangesOf(const TrendSeries& series, const CellList& cells,
-                                   const std::vector<Stack>& stacks, double alpha) {
+std::vector<TrendChange> ChangesOf(const Tracks& tracks, const TrendSeries& series,
+                                   const CellList& cells, const std::vector<Stack>& stacks,
+                                   double alpha) {
   std::vector<stats::CountOfTrials> counts;
   for (const TrendWeek& week : series.weeks) {
     counts.push_back({week.counts.good, week.counts.good + week.counts.bad});
@@ -87,7 +90,7 @@ std::vector<TrendChange> ChangesOf(const TrendSeries& series, const CellList& ce
                        .before = found.before,
                        .after = found.after,
                        .p = found.p};
-    change.coincidences = CoincidencesOf(cells, stacks,
+    change.coincidences = CoincidencesOf(tracks, cells, stacks,
                                          {.from = WeekOf(start(found.from)),
                                           .at = WeekOf(change.week),
                                           .to = WeekOf(start(found.to - 1)) + 1,
@@ -99,8 +102,8 @@ std::vector<TrendChange> ChangesOf(const TrendSeries& series, const CellList& ce
   return changes;
 }
 
-// Cells and counts by a name; `index_of` is of cells, and of the last that was said of a run, the
-// number of its name. A run counts once under each name that it was judged under.
+// Cells and counts by a name; `index_of` is of a family and a place the number of its name. A run
+// counts once under each name that it was rerun under, in a week and in all.
 struct Group {
   CellList cells;
   TrendCounts counts;
@@ -109,10 +112,16 @@ struct Group {
 template <class F>
 std::vector<Group> GroupBy(const Tracks& tracks, int names, F index_of) {
   std::vector<Group> groups(static_cast<std::size_t>(names));
-  const auto group_of = [&](const auto& one) {
-    return &groups[static_cast<std::size_t>(index_of(one))];
-  };
-  for (const TrackCell& cell : tracks.cells()) group_of(cell)->cells.push_back(&cell);
+  std::set<int> different;
+  for (const TrackCell& cell : tracks.cells()) {
+    different.clear();
+    for (const int place : tracks.spreads()[static_cast<std::size_t>(cell.spread)]) {
+      different.insert(index_of(cell.family, place));
+    }
+    for (const int index : different) {
+      groups[static_cast<std::size_t>(index)].cells.push_back(&cell);
+    }
+  }
   std::map<int, Reproduced> of_run;
   const auto close = [&] {
     for (const auto& [index, said] : of_run) {
@@ -124,7 +133,7 @@ std::vector<Group> GroupBy(const Tracks& tracks, int names, F index_of) {
   for (const LastAt& last : tracks.last_at()) {
     if (last.run != run) close();
     run = last.run;
-    of_run[index_of(last)] = last.said;
+    of_run[index_of(last.family, last.place)] = last.said;
   }
   close();
   return groups;
@@ -142,7 +151,7 @@ void Rank(std::size_t most, std::vector<TrendSeries>* series) {
 std::vector<TrendSeries> Families(const Tracks& tracks, const std::vector<Stack>& stacks,
                                   double alpha) {
   const std::vector<Group> groups =
-      GroupBy(tracks, tracks.families().size(), [](const auto& one) { return one.family; });
+      GroupBy(tracks, tracks.families().size(), [](int family, int) { return family; });
   std::vector<TrendSeries> families;
   std::vector<const CellList*> cells;
   double tested = 0.0;
@@ -155,7 +164,7 @@ std::vector<TrendSeries> Families(const Tracks& tracks, const std::vector<Stack>
   }
   // So that a history in which no family changed names one with a chance of alpha at most.
   for (std::size_t i = 0; i < families.size(); ++i) {
-    families[i].changes = ChangesOf(families[i], *cells[i], stacks, alpha / tested);
+    families[i].changes = ChangesOf(tracks, families[i], *cells[i], stacks, alpha / tested);
   }
   Rank(kMostFamilies, &families);
   return families;
@@ -166,8 +175,8 @@ std::vector<TrendSeries> ByAxis(const Tracks& tracks, const std::vector<Stack>& 
   NameTable names;
   std::vector<int> of_place;
   for (const Stack& stack : stacks) of_place.push_back(names.Of(stack[axis]));
-  const std::vector<Group> groups = GroupBy(tracks, names.size(), [&](const auto& one) {
-    return of_place[static_cast<std::size_t>(one.place)];
+  const std::vector<Group> groups = GroupBy(tracks, names.size(), [&](int, int place) {
+    return of_place[static_cast<std::size_t>(place)];
   });
   std::vector<TrendSeries> all;
   for (int i = 0; i < names.size(); ++i) {
@@ -180,10 +189,12 @@ std::vector<TrendSeries> ByAxis(const Tracks& tracks, const std::vector<Stack>& 
   return all;
 }
 
-TrendSurvival SurvivalFrom(std::string family, const std::vector<stats::Lifetime>& lifetimes) {
+TrendSurvival SurvivalFrom(std::string family, const std::vector<stats::Lifetime>& lifetimes,
+                           std::int64_t never_seen) {
   TrendSurvival survival{.family = std::move(family),
                          .runs = static_cast<std::int64_t>(lifetimes.size()),
-                         .ended = std::ranges::count_if(lifetimes, &stats::Lifetime::ended)};
+                         .ended = std::ranges::count_if(lifetimes, &stats::Lifetime::ended),
+                         .never_seen = never_seen};
   for (const stats::Lifetime& one : lifetimes) {
     survival.oldest_days = std::max(survival.oldest_days, one.time);
   }
@@ -206,7 +217,7 @@ TrendSurvival SurvivalFrom(std::string family, const std::vector<stats::Lifetime
 
 std::vector<TrendSeries> SeriesOf(const Tracks& tracks, const std::vector<Stack>& stacks,
                                   double alpha) {
-  const Group all = GroupBy(tracks, 1, [](const auto&) { return 0; }).front();
+  const Group all = GroupBy(tracks, 1, [](int, int) { return 0; }).front();
   std::vector<TrendSeries> series = {SeriesFrom("all", "", all.cells, all.counts)};
   const auto add = [&](std::vector<TrendSeries> more) {
     std::ranges::move(more, std::back_inserter(series));
@@ -220,18 +231,21 @@ std::vector<TrendSeries> SeriesOf(const Tracks& tracks, const std::vector<Stack>
 
 std::vector<TrendSurvival> SurvivalOf(const Tracks& tracks) {
   std::vector<stats::Lifetime> all;
+  std::int64_t all_never_seen = 0;
   std::vector<TrendSurvival> families;
   for (int i = 0; i < static_cast<int>(tracks.lifetimes().size()); ++i) {
     const auto& lifetimes = tracks.lifetimes()[static_cast<std::size_t>(i)];
-    if (lifetimes.empty()) continue;
+    const std::int64_t never_seen = tracks.never_seen()[static_cast<std::size_t>(i)];
+    if (lifetimes.empty() && never_seen == 0) continue;
     all.insert(all.end(), lifetimes.begin(), lifetimes.end());
-    families.push_back(SurvivalFrom(tracks.families().At(i), lifetimes));
+    all_never_seen += never_seen;
+    families.push_back(SurvivalFrom(tracks.families().At(i), lifetimes, never_seen));
   }
   std::ranges::stable_sort(families, [](const TrendSurvival& a, const TrendSurvival& b) {
     return std::pair(-a.ended, a.family) < std::pair(-b.ended, b.family);
   });
   if (families.size() > kMostSurvivals) families.resize(kMostSurvivals);
-  families.insert(families.begin(), SurvivalFrom("", all));
+  families.insert(families.begin(), SurvivalFrom("", all, all_never_seen));
   return families;
 }
 

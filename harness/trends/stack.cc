@@ -22,7 +22,7 @@ constexpr std::string_view kEnvironmentDot = "environment.";
 std::string GpusOf(const Hardware& hardware) {
   std::set<std::string> models;
   for (const Gpu& gpu : hardware.gpus) models.insert(gpu.model);
-  return models.empty() ? "none" : fmt::format("{}", fmt::join(models, ", "));
+  return models.empty() ? std::string(kNone) : fmt::format("{}", fmt::join(models, ", "));
 }
 
 std::string SystemOf(const std::map<std::string, std::string>& software) {
@@ -42,7 +42,8 @@ void Fill(const Environment& environment, Stack* stack) {
       !hardware.cpu.architecture.empty() || !hardware.cpu.model.empty() || !hardware.gpus.empty();
   if (known) {
     (*stack)[StackAxis::kGpu] = GpusOf(hardware);
-    (*stack)[StackAxis::kDriver] = hardware.gpu_driver.empty() ? "none" : hardware.gpu_driver;
+    (*stack)[StackAxis::kDriver] =
+        hardware.gpu_driver.empty() ? std::string(kNone) : hardware.gpu_driver;
     (*stack)[StackAxis::kCpu] =
         hardware.cpu.model.empty() ? hardware.cpu.architecture : hardware.cpu.model;
   }
@@ -90,7 +91,7 @@ Result<Stack> StackOf(const Surroundings& environment, std::string_view where) {
       whole.Set(name.substr(kEnvironmentDot.size()), std::move(part));
     }
   }
-  if (stack[StackAxis::kImage].empty() && !environment.empty()) stack[StackAxis::kImage] = "host";
+  if (stack[StackAxis::kImage].empty() && !environment.empty()) stack[StackAxis::kImage] = kHost;
   Environment read;
   JsonReader reader(whole, std::string(where));
   ReadEnvironment(reader, &read);
@@ -102,7 +103,7 @@ Result<Stack> StackOf(const Surroundings& environment, std::string_view where) {
 Stack StackOf(const Manifest& manifest) {
   Stack stack;
   if (manifest.image.kind == "host") {
-    stack[StackAxis::kImage] = "host";
+    stack[StackAxis::kImage] = kHost;
   } else {
     stack[StackAxis::kImage] = manifest.image.digest;
   }
@@ -168,6 +169,10 @@ Result<Gone> Gone::Parse(std::string_view text) {
 }
 
 bool Gone::Has(const Stack& stack) const {
+  if (axis_ == StackAxis::kGpu || axis_ == StackAxis::kDriver) {
+    return Knows(stack) && stack[axis_] != kNone && GlobMatches(value_, stack[axis_]);
+  }
+  if (axis_ == StackAxis::kImage && stack[axis_] == kHost) return value_ == kHost;
   if (axis_ != StackAxis::kPackages) return Knows(stack) && GlobMatches(value_, stack[axis_]);
   const auto packages = PackagesOf(stack.packages);
   return std::ranges::any_of(packages, [&](const auto& one) {

@@ -17,7 +17,10 @@ inline constexpr std::size_t kAxes = 7;
 inline constexpr std::array<std::string_view, kAxes> kAxisNames = {
     "image", "driver", "gpu", "cpu", "system", "packages", "node"};
 
-// By axis; empty: not known. "host" is an image, "none" a driver or GPU.
+inline constexpr std::string_view kHost = "host";  // the image of what runs in none
+inline constexpr std::string_view kNone = "none";  // the driver, or GPU, of what has none
+
+// By axis; empty: not known.
 struct Stack {
   std::array<std::string, kAxes> values;
   std::string packages;  // the text that lists them; its digest is the value of that axis
@@ -39,7 +42,8 @@ Stack StackOf(const Manifest& manifest);
 std::string PackageChanges(const std::string& before, const std::string& after);
 
 // What is to go: "image=sha256:12*", "driver=550.*", "gpu=*H100*", "node=gpu-7",
-// "package=numpy=1.26.*", "package=numpy". Globs (harness/base/glob.h).
+// "package=numpy=1.26.*", "package=numpy". Globs (harness/base/glob.h). "none" is nothing that
+// could go, and "host" goes where it is named by all its letters.
 class Gone {
  public:
   // Errors: invalid_input.

@@ -38,17 +38,18 @@ class NameTable {
   std::vector<const std::string*> names_;
 };
 
-// Where verdicts were reached: an environment, by its digest in the history, and a node.
+// Where a run was rerun: an environment, by its digest in the history, and a node.
 struct Place {
   int environment = 0;
   int node = 0;
 };
 
-// Runs once a week, each by the last that was said of it then.
+// Runs once a week, each by the last that was said of it then; in one spread: the places of its
+// reruns, all of which that verdict speaks of.
 struct TrackCell {
   int family = 0;
   int week = 0;
-  int place = 0;
+  int spread = 0;
   std::array<std::int64_t, 3> counts{};  // by Reproduced
 };
 
@@ -70,43 +71,56 @@ struct ShownRun {
 class Tracks {
  public:
   // Cells and last_at are kept of weeks from `first_week` on; lifetimes and shown runs of all.
-  explicit Tracks(int first_week) : first_week_(first_week) {}
+  // Verdicts later than `now` are of a clock that is ahead: they are left out.
+  Tracks(int first_week, WallTime now) : first_week_(first_week), now_(now) {}
 
   // Run after run, each in its order, as HistoryStore::EachVerdict has them.
   void Take(const VerdictStep& step);
   void Finish();  // after the last one
 
   std::int64_t verdicts() const { return verdicts_; }
+  std::int64_t left_out() const { return left_out_; }
   const NameTable& families() const { return families_; }
   const NameTable& environments() const { return environments_; }
   const NameTable& nodes() const { return nodes_; }
   const std::vector<Place>& places() const { return places_; }
+  // Sets of places, each in order.
+  const std::vector<std::vector<int>>& spreads() const { return spreads_; }
   const std::vector<TrackCell>& cells() const { return cells_; }
   const std::vector<LastAt>& last_at() const { return last_at_; }
-  // By family: from a run's start to the verdict from which on it did not reproduce any more, or
-  // to the last one by which it did; in days.
+  // By family: from the first verdict by which a run reproduced to the one from which on it did not
+  // any more, or to the last one by which it did; in days. Of a run that did not when it was looked
+  // at first nobody knows how long it had: it is followed from its first good verdict on.
   const std::vector<std::vector<stats::Lifetime>>& lifetimes() const { return lifetimes_; }
+  // By family: runs with bad verdicts and without a good one.
+  const std::vector<std::int64_t>& never_seen() const { return never_seen_; }
   const std::vector<ShownRun>& shown() const { return shown_; }
 
  private:
   using Cells = std::vector<TrackCell>;
   struct Said {
-    int place = 0;
+    int where = 0;  // a spread, or a place
     Reproduced standing = Reproduced::kOpen;
   };
   void Close();  // of the run that was taken last
   void Count(int week, const Said& said);
-  int PlaceOf(const VerdictStep& step);
+  int PlaceOf(const std::string& environment, int node);
+  int SpreadOf(const VerdictStep& step);
 
   int first_week_;
+  WallTime now_;
   std::int64_t verdicts_ = 0;
+  std::int64_t left_out_ = 0;
   NameTable families_, environments_, nodes_;
   std::vector<Place> places_;
   std::unordered_map<std::uint64_t, int> place_index_;
+  std::vector<std::vector<int>> spreads_;
+  std::map<std::vector<int>, int> spread_index_;
   Cells cells_;
   std::vector<LastAt> last_at_;
   std::unordered_map<std::uint64_t, std::size_t> cell_index_;
   std::vector<std::vector<stats::Lifetime>> lifetimes_;
+  std::vector<std::int64_t> never_seen_;
   std::vector<ShownRun> shown_;
 
   // Of the run at hand.
@@ -115,12 +129,11 @@ class Tracks {
   std::string run_id_;
   int family_ = 0;
   bool retired_ = false;
-  WallTime started_{};
-  std::map<int, Said> weeks_;
+  std::map<int, Said> weeks_;           // by spread
   std::map<int, Reproduced> by_place_;  // conclusive ones
   std::vector<Said> in_span_;           // a place each, in the order of their last ones
   bool was_good_ = false, is_bad_ = false;
-  WallTime last_good_{}, first_bad_{};
+  WallTime first_good_{}, last_good_{}, first_bad_{};
 };
 
 }  // namespace rharness

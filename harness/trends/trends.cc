@@ -27,6 +27,15 @@ std::string NamesOf(const std::vector<const TrendSeries*>& series) {
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
+// A rerun names it: where it is not there any more, the history is not as it was written.
+Error Unheld(const Error& error, const std::string& sha256) {
+  if (error.code != ErrorCode::kNotFound) return error;
+  return IntegrityError(fmt::format("the environment {} of a rerun is not in the history any more: "
+                                    "{}",
+                                    sha256, error.message),
+                        error.where);
+}
+
 // By place, as far as the history says it.
 Result<std::vector<Stack>> StacksOf(HistoryStore* history, const Tracks& tracks,
                                     std::vector<std::string>* notes) {
@@ -36,8 +45,9 @@ Result<std::vector<Stack>> StacksOf(HistoryStore* history, const Tracks& tracks,
     const std::string& sha256 = tracks.environments().At(i);
     if (sha256.empty() || read >= kMostEnvironments) continue;
     ++read;
-    ASSIGN_OR_RETURN(const Surroundings parts, history->GetSurroundings(sha256));
-    auto stack = StackOf(parts, "environment " + sha256);
+    const auto parts = history->GetSurroundings(sha256);
+    if (!parts.ok()) return Unheld(parts.error(), sha256);
+    auto stack = StackOf(*parts, "environment " + sha256);
     if (stack.ok()) {
       by_environment[static_cast<std::size_t>(i)] = std::move(*stack);
     } else {
@@ -89,8 +99,15 @@ std::string RateSentence(const TrendsReport& report) {
   }
   const std::string weeks = Counted(static_cast<std::uint64_t>(report.weeks), "week");
   const auto conclusive = static_cast<std::uint64_t>(judged - all.open);
-  return fmt::format("{:.4g} % of {} reproduced in {} ({:.4g} to {:.4g} %).", 100.0 * *all.rate,
-                     Counted(conclusive, "run"), weeks, 100.0 * all.low, 100.0 * all.high);
+  std::string words =
+      fmt::format("{:.4g} % of {} reproduced in {} ({:.4g} to {:.4g} %)", 100.0 * *all.rate,
+                  Counted(conclusive, "run"), weeks, 100.0 * all.low, 100.0 * all.high);
+  if (all.open > 0) {
+    words += fmt::format("; {} of {} judged {} left open: with {} as bad {:.4g} %", all.open,
+                         judged, all.open == 1 ? "was" : "were", all.open == 1 ? "it" : "these",
+                         100.0 * static_cast<double>(all.good) / static_cast<double>(judged));
+  }
+  return words + ".";
 }
 
 std::string ChangeSentence(const TrendsReport& report) {
@@ -146,11 +163,17 @@ Result<TrendsReport> MeasureTrends(HistoryStore* history, const TrendsAsked& ask
     return InvalidInput(fmt::format("expected 1 to {} weeks", kMostTrendWeeks), "--weeks");
   }
   const int first_week = WeekOf(now) - asked.weeks + 1;
-  Tracks tracks(first_week);
-  RETURN_IF_ERROR(history->EachVerdict([&] { tracks = Tracks(first_week); },
+  Tracks tracks(first_week, now);
+  RETURN_IF_ERROR(history->EachVerdict([&] { tracks = Tracks(first_week, now); },
                                        [&](const VerdictStep& step) { tracks.Take(step); }));
   tracks.Finish();
   TrendsReport report{.at = now, .weeks = asked.weeks, .verdicts = tracks.verdicts()};
+  if (tracks.left_out() > 0) {
+    report.notes.push_back(
+        fmt::format("{} {} decided later than now, by a clock that is ahead, and left out",
+                    Counted(static_cast<std::uint64_t>(tracks.left_out()), "verdict"),
+                    tracks.left_out() == 1 ? "was" : "were"));
+  }
   ASSIGN_OR_RETURN(const auto stacks, StacksOf(history, tracks, &report.notes));
   report.series = SeriesOf(tracks, stacks, report.alpha);
   report.survival = SurvivalOf(tracks);

@@ -147,6 +147,38 @@ TEST_P(TalliesTest, CountRunsThatFlipWithNothingChanged) {
   EXPECT_EQ(tallies->front().flaked, 1);
 }
 
+// Where the reruns of one drill had different environments, these may be what its verdict is about.
+TEST_P(TalliesTest, CallNothingUnchangedWhereRerunsOfADrillHadDifferentEnvironments) {
+  const auto drill = [&](const std::string& id, const char* day, const std::string& verdict,
+                         const std::vector<std::string>& environments) {
+    std::vector<RerunRecord> reruns;
+    for (const std::string& environment : environments) {
+      reruns.push_back(
+          {id, "a", static_cast<int>(reruns.size()) + 1, "exited with 0", 1.0, "e", [environment] {
+             return environment.empty() ? Surroundings()
+                                        : Surroundings{{"environment.hardware", environment}};
+           }});
+    }
+    ASSERT_TRUE(store_
+                    ->AddDrill(DrillRecord{id, At(day), At(day), 0}, reruns,
+                               {MakeVerdict(id, "a", verdict, day)})
+                    .ok());
+  };
+  drill("d1", kDay1, "drifted", {"x", "y"});
+  drill("d2", kDay2, "identical", {"x"});
+  EXPECT_THAT(*store_->TallyFlakes(At(kDay1), At(kDay4)), IsEmpty());
+  drill("d3", kDay2, "identical", {"x", "", "x"});  // of a rerun that was lost nothing is known
+  const auto alike = store_->TallyFlakes(At(kDay1), At(kDay4));
+  ASSERT_EQ(alike->size(), 1U);
+  EXPECT_EQ(alike->front().unchanged, 1);
+  EXPECT_EQ(alike->front().flaked, 0);
+  drill("d4", kDay3, "drifted", {"x"});
+  const auto flaked = store_->TallyFlakes(At(kDay1), At(kDay4));
+  ASSERT_EQ(flaked->size(), 1U);
+  EXPECT_EQ(flaked->front().unchanged, 1);
+  EXPECT_EQ(flaked->front().flaked, 1);
+}
+
 TEST_P(TalliesTest, SayHowLongRunsHaveWaited) {
   AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "inconclusive"}});
   AddDrill("d2", kDay3, {{"a", "drifted"}});

@@ -66,6 +66,7 @@ TrendsReport Rich() {
       {.family = "",
        .runs = 21,
        .ended = 9,
+       .never_seen = 4,
        .oldest_days = 50,
        .median_days = 23.0,
        .steps = {{.days = 6, .at_risk = 21, .ended = 3, .share = 0.857, .low = 0.62, .high = 0.952},
@@ -111,6 +112,12 @@ TEST(TrendsTerminal, KeepsToItsColumnsAndEscapes) {
   EXPECT_THAT(text, HasSubstr("(in 0 of 20 judged before, 40 of 40 after)"));
   EXPECT_THAT(text, HasSubstr("85.7 % after 30 days (62 to 95.2)"));
   EXPECT_THAT(text, HasSubstr("half after 23 days"));
+  EXPECT_THAT(text, HasSubstr("75 % (40 to 99)          1 of 61    10 of 20\n"));
+  EXPECT_THAT(text, HasSubstr("last week judged"));
+  EXPECT_THAT(text, HasSubstr("Of 21 runs that were seen to reproduce, 9 did not any more"));
+  EXPECT_THAT(WriteTerminal(Rich(), 400, false),
+              HasSubstr("4 runs that did not reproduce when they were judged first, nor since, are "
+                        "left out"));
   EXPECT_THAT(text, HasSubstr("and 2 more"));
   EXPECT_THAT(WriteTerminal(Rich(), 200, true), HasSubstr("\x1b["));
 }
@@ -128,6 +135,16 @@ TEST(TrendsPictures, AreNoneOfNothing) {
   EXPECT_EQ(SvgSurvival({}, "a"), "");
   EXPECT_THAT(SvgRates(Rich().series[1], "a"), HasSubstr("3 weeks from 2024-10-04"));
   EXPECT_THAT(SvgSurvival(Rich().survival[0], "a"), HasSubstr("21 runs, 9 of which"));
+}
+
+// The last week in which any run was judged may be long ago.
+TEST(TrendWords, SayHowLongAgoTheLastWeekWithVerdictsWas) {
+  const TrendSeries all = Rich().series.front();  // the last one begins on day 14
+  EXPECT_EQ(LastWeekWords(all, Day(14)), "10 of 20");
+  EXPECT_EQ(LastWeekWords(all, Day(20)), "10 of 20");
+  EXPECT_EQ(LastWeekWords(all, Day(21)), "10 of 20, 1 week ago");
+  EXPECT_EQ(LastWeekWords(all, Day(14 + 7 * 40)), "10 of 20, 40 weeks ago");
+  EXPECT_EQ(LastWeekWords({}, Day(20)), "-");
 }
 
 TEST(TrendWords, TellSpansOfLessThanADayInHoursAndMinutes) {

@@ -111,6 +111,14 @@ TEST(AllowedHosts, LeaveThePortOutWhereABrowserDoes) {
   const AllowedHosts hosts(*ParseListenAddress("127.0.0.1:80"), {});
   EXPECT_TRUE(hosts.Admit("127.0.0.1"));
   EXPECT_TRUE(hosts.Admit("localhost"));
+  const AllowedHosts elsewhere(*ParseListenAddress("0.0.0.0:80"), {});
+  for (const char* good : {"192.0.2.7", "192.0.2.7:80", "[2001:db8::1]", "[2001:db8::1]:80"}) {
+    EXPECT_TRUE(elsewhere.Admit(good)) << good;
+  }
+  for (const char* bad : {"localhost", "evil.example", "192.0.2.7:8780", "[2001:db8::1", ""}) {
+    EXPECT_FALSE(elsewhere.Admit(bad)) << bad;
+  }
+  EXPECT_FALSE(AllowedHosts(*ParseListenAddress("0.0.0.0:8780"), {}).Admit("192.0.2.7"));
 }
 
 TEST(HostNames, AreNamesAlone) {

@@ -4,6 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "harness/serve/counts.h"
+#include "harness/trends/trends.h"
+#include "tests/history/raw_history.h"
 #include "tests/serve/serve_world.h"
 
 namespace rharness {
@@ -70,6 +77,50 @@ TEST_F(Weeks, LeaveOutWhatIsTooOld) {
   EXPECT_TRUE(Count(100, rharness::At("2026-01-05T00:00:00Z")));
   EXPECT_EQ(totals_.all.size(), 1U);
   EXPECT_EQ(totals_.families["one"].judged, rharness::At("2026-01-13T00:00:00Z"));
+}
+
+// Trends that cannot be measured, here of an environment that is gone, are not tried again at once,
+// and weeks are counted on.
+TEST_F(Weeks, AreCountedOnWhileTrendsCannotBeMeasured) {
+  const auto drill = [&](const std::string& id) {
+    const RerunRecord rerun{
+        .drill_id = id,
+        .run_id = "a",
+        .rerun = 1,
+        .outcome = "exited with 0",
+        .wall_seconds = 1.0,
+        .evidence_sha256 = "e",
+        .surroundings = [id] {
+          return id == "d1" ? Surroundings{{"environment.hardware", "{}"}} : Surroundings();
+        }};
+    const WallTime day = rharness::At(kDay1);
+    const Status added = store_->AddDrill(DrillRecord{id, day, day, 0}, {rerun},
+                                          {MakeVerdict(id, "a", "identical", kDay1)});
+    ASSERT_TRUE(added.ok()) << added.error().ToString();
+  };
+  drill("d1");
+  ASSERT_EQ(RawDatabase(Path()).RunPastTriggers("DELETE FROM surroundings"), "");
+  const auto trends =
+      MeasureTrends(store_.get(), {.weeks = 52, .gone = {}}, rharness::At("2026-01-20T12:00:00Z"));
+  ASSERT_FALSE(trends.ok());
+  EXPECT_EQ(trends.error().code, ErrorCode::kIntegrity) << trends.error().ToString();
+  SiteCounter counter(Path().string(),
+                      {.every = std::chrono::milliseconds(1), .trends = std::chrono::hours(1)});
+  const auto await = [&](const std::function<bool(const SiteCounted&)>& so) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!so(*counter.Current())) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      std::this_thread::yield();
+    }
+  };
+  await([](const SiteCounted& now) { return now.trends_failed.has_value(); });
+  EXPECT_EQ(counter.Current()->trends, nullptr);
+  // That the next drill is counted shows that the round before it, with its attempt, has ended.
+  for (int i = 2; i <= 4; ++i) {
+    drill("d" + std::to_string(i));
+    await([&](const SiteCounted& now) { return now.weeks.sequence == i; });
+  }
+  EXPECT_EQ(counter.Current()->measurements, 1);
 }
 
 }  // namespace

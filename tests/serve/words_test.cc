@@ -36,6 +36,24 @@ TEST_F(Words, TrendsOfAHistoryWithoutVerdictsSaySo) {
   EXPECT_THAT(page, Not(HasSubstr("<svg")));
 }
 
+TEST_F(Words, TrendsThatCannotBeMeasuredSaySo) {
+  AddRun("a", kDay1, "one");
+  EXPECT_THAT(Page("/trends/report"), HasSubstr("They are within minutes."));
+  EXPECT_EQ(Get("/healthz").body, "ok\n");
+  counted_.trends_failed = At("2026-01-20T09:30:00Z");
+  const std::string never = Page("/trends/report");
+  EXPECT_THAT(never, HasSubstr("Trends are not measured yet."));
+  EXPECT_THAT(never, HasSubstr("They could not be measured on 2026-01-20 09:30 UTC; the log says"));
+  EXPECT_THAT(never, Not(HasSubstr("within minutes")));
+  EXPECT_EQ(Get("/healthz").status, 200) << "all other pages are there";
+  EXPECT_EQ(Get("/healthz").body, "ok, but trends cannot be measured; the log says why\n");
+  counted_.trends = std::make_shared<const TrendsReport>(
+      TrendsReport{.at = At(kDay1), .verdicts = 1, .headline = "All reproduced."});
+  const std::string before = Page("/trends/report");
+  EXPECT_THAT(before, HasSubstr("All reproduced."));
+  EXPECT_THAT(before, HasSubstr("Here is what they were before."));
+}
+
 TEST_F(Words, TrendsOfAYoungHistoryHaveALegendAndNoRowsOfZeros) {
   AddRun("a", kDay1, "one");
   AddRun("b", kDay1, "two");

@@ -57,6 +57,49 @@ TEST(KaplanMeier, IsPlainCountingWithoutCensoring) {
   EXPECT_EQ(MedianSurvival(steps), 2.0);
 }
 
+// Where just half have ended the median is there, whatever the products of shares round to.
+TEST(MedianSurvival, IsReachedWhereJustHalfHaveEnded) {
+  for (int runs = 2; runs <= 400; runs += 2) {
+    std::vector<Lifetime> lifetimes;
+    for (int i = 1; i <= runs; ++i) lifetimes.push_back({static_cast<double>(i), true});
+    EXPECT_EQ(MedianSurvival(KaplanMeier(lifetimes, 0.05)), runs / 2) << runs;
+  }
+}
+
+// Of `runs` so many end at 1, one by one from there on; at 1000 others are censored, and then
+// so many end that of the products just a half is left: (runs - first) / runs * (left - second) /
+// left.
+TEST(MedianSurvival, IsReachedBetweenCensoringsToo) {
+  int halves = 0;
+  for (int runs = 2; runs <= 40; ++runs) {
+    for (int first = 1; first < runs; ++first) {
+      for (int left = 1; left <= runs - first; ++left) {
+        const int kept = runs * left;  // 2 (runs - first) (left - second)
+        if (kept % (2 * (runs - first)) != 0) continue;
+        const int second = left - kept / (2 * (runs - first));
+        if (second <= 0) continue;
+        std::vector<Lifetime> lifetimes;
+        for (int i = 0; i < first; ++i) lifetimes.push_back({1.0 + i, true});
+        for (int i = 0; i < runs - first - left; ++i) lifetimes.push_back({1000.0, false});
+        for (int i = 0; i < left; ++i) lifetimes.push_back({2000.0 + i, true});
+        ++halves;
+        EXPECT_EQ(MedianSurvival(KaplanMeier(lifetimes, 0.05)), 2000.0 + second - 1)
+            << runs << " " << first << " " << left;
+      }
+    }
+  }
+  EXPECT_GT(halves, 300);
+}
+
+TEST(MedianSurvival, IsNotReachedWhereOneMoreThanHalfLast) {
+  for (const int runs : {3, 5, 7, 99, 101, 1001, 1'000'001}) {
+    std::vector<Lifetime> lifetimes;
+    for (int i = 1; i <= runs / 2; ++i) lifetimes.push_back({static_cast<double>(i), true});
+    while (static_cast<int>(lifetimes.size()) < runs) lifetimes.push_back({1e6, false});
+    EXPECT_EQ(MedianSurvival(KaplanMeier(lifetimes, 0.05)), std::nullopt) << runs;
+  }
+}
+
 TEST(KaplanMeier, SaysNothingOfWhatDidNotEndAndNothingOfNoTime) {
   EXPECT_TRUE(KaplanMeier({}, 0.05).empty());
   EXPECT_TRUE(KaplanMeier({{5, false}, {7, false}}, 0.05).empty());
