@@ -249,6 +249,8 @@ class Incident {
     if (!drilled.ok()) return NotBegun(drilled.error());
     facts_.rollback = std::move(*drilled);
     if (facts_.rollback->interrupted) return {};
+    ASSIGN_OR_RETURN(const HistoryEntry good, store_->Find(facts_.good->run_id));
+    RETURN_IF_ERROR(RefuseRetired(good));
     ASSIGN_OR_RETURN(facts_.good_history, LoadRunHistory(facts_.good->run_id, store_.get()));
     facts_.good_history->history = options_.drill.history;
     const IncidentReport told = BuildIncidentReport(facts_);

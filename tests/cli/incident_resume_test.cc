@@ -137,6 +137,33 @@ TEST_F(IncidentGoesOn, WorksAloneInItsFolderWhichIsItsOwnersAlone) {
   EXPECT_EQ(Resume().outcome.exit_code, 0);
 }
 
+TEST_F(IncidentGoesOn, GoesBackToNoRunThatWasRetiredMeanwhile) {
+  MakeHistory();
+  BeginAndKill({});
+  ASSERT_TRUE(Run({kRharness, "--quiet", "history", "retire", "a", "--history", "runs.db",
+                   "--reason", "backdoored data"})
+                  .outcome.Succeeded());
+  const ProcessResult refused = Resume();
+  EXPECT_EQ(refused.outcome.exit_code, 2) << refused.stdout_text << refused.stderr_text;
+  EXPECT_THAT(refused.stderr_text, HasSubstr("'a', which the incident began with, was retired"));
+  EXPECT_THAT(refused.stderr_text, HasSubstr("backdoored data"));
+  EXPECT_FALSE(fs::exists(At("inc")));
+}
+
+// The rerun itself retires the run that is rerun.
+TEST_F(IncidentGoesOn, GoesBackToNoRunThatWasRetiredWhileItWasRerun) {
+  Write("train.sh", std::string("[ \"$RETIRE\" = 1 ] && $RHARNESS history retire a --history "
+                                "$RUNS --reason 'backdoored data' >&2\n") +
+                        kIncidentTrainer);
+  MakeHistory();
+  const ProcessResult refused =
+      IncidentOf("c", {"--env", "RETIRE=1", "--env", "RHARNESS=" + std::string(kRharness), "--env",
+                       "RUNS=" + At("runs.db").string()});
+  EXPECT_EQ(refused.outcome.exit_code, 2) << refused.stdout_text << refused.stderr_text;
+  EXPECT_THAT(refused.stderr_text, HasSubstr("was retired meanwhile: backdoored data"));
+  EXPECT_FALSE(fs::exists(At("inc")));
+}
+
 TEST_F(IncidentGoesOn, SaysHowWhereItWasInterrupted) {
   MakeHistory();
   const ProcessResult stopped =
