@@ -139,7 +139,9 @@ void AddIncidentNotes(Command* verb) {
       "checkpoint of a good run is found, nothing is rerun: a wrong folder says nothing of a run.");
   verb->Note(
       "What was interrupted goes on with --resume and with all that it was begun with; another "
-      "--history, --root, --map, --artifacts, --trust, --signatures or --policy is refused.");
+      "--history, --root, --map, --artifacts, --trust, --signatures or --policy is refused, and so "
+      "is a run to go back to that was retired meanwhile. --out.work is believed then: one that "
+      "somebody else owns or may write to is refused.");
   verb->Note(
       "The folder --out appears when all is done: index.html (what drifted, since when, what "
       "changed, which run is the last good one and whether it reproduces today, what to do; each "

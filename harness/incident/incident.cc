@@ -64,7 +64,7 @@ class Incident {
 
   Result<IncidentReport> Run(const DrillHooks& hooks) {
     RETURN_IF_ERROR(RefuseTakenFolder(options_.out, options_.resume));
-    RETURN_IF_ERROR(options_.resume ? TakeUp() : RefuseBegunIncident());
+    RETURN_IF_ERROR(options_.resume ? TakeUp() : RefuseBegunIncident(work_));
     RETURN_IF_ERROR(Find());
     if (!options_.resume) RETURN_IF_ERROR(Begin());
     if (facts_.good && options_.rerun && facts_.nowhere.empty()) {
@@ -82,49 +82,30 @@ class Incident {
   }
 
  private:
-  Status RefuseBegunIncident() const {
-    std::error_code error;
-    if (!fs::exists(fs::symlink_status(work_.folder, error))) return {};
-    return InvalidInput("an incident was begun there: go on with it by --resume, or remove it",
-                        work_.folder.string());
-  }
-
   Status TakeUp() {
-    const auto settings = LoadIncidentSettings(work_.settings);
-    if (!settings.ok() && settings.error().code == ErrorCode::kNotFound) {
-      return NotFound(
-          "no incident was begun there, so that none can go on; without --resume one "
-          "is begun",
-          options_.out.string());
-    }
-    if (!settings.ok()) return settings.error();
-    RETURN_IF_ERROR(TakeSettings(*settings, &options_, &facts_.given));
-    begun_ = *settings;
-    return {};
+    ASSIGN_OR_RETURN(BegunIncident taken, TakeUpIncident(work_));
+    lock_ = std::move(taken.lock);
+    begun_ = std::move(taken.settings);
+    return TakeSettings(*begun_, &options_, &facts_.given);
   }
 
   Status Begin() {
-    std::error_code error;
-    fs::create_directories(work_.folder.parent_path(), error);
-    fs::create_directory(work_.folder, error);
-    if (!error) fs::permissions(work_.folder, fs::perms::owner_all, error);
-    if (error) return PathError("cannot be made", error.value(), work_.folder.string());
-    return WriteJsonFile(
-        work_.settings,
-        ToJson(IncidentSettings{.run = options_.run,
-                                .good = facts_.good ? facts_.good->run_id : std::string(),
-                                .passed = facts_.passed,
-                                .named = facts_.named,
-                                .damage = facts_.files.damage,
-                                .tampered = facts_.files.tampered,
-                                .older_tampered = facts_.older_tampered,
-                                .history = options_.drill.history,
-                                .places = options_.drill.places,
-                                .artifacts = options_.files.artifacts,
-                                .signatures = options_.files.signatures,
-                                .trust = options_.files.trust,
-                                .policy = options_.policy,
-                                .rerun = options_.rerun}));
+    ASSIGN_OR_RETURN(
+        lock_, BeginIncident(work_, {.run = options_.run,
+                                     .good = facts_.good ? facts_.good->run_id : std::string(),
+                                     .passed = facts_.passed,
+                                     .named = facts_.named,
+                                     .damage = facts_.files.damage,
+                                     .tampered = facts_.files.tampered,
+                                     .older_tampered = facts_.older_tampered,
+                                     .history = options_.drill.history,
+                                     .places = options_.drill.places,
+                                     .artifacts = options_.files.artifacts,
+                                     .signatures = options_.files.signatures,
+                                     .trust = options_.files.trust,
+                                     .policy = options_.policy,
+                                     .rerun = options_.rerun}));
+    return {};
   }
 
   // Everything that the history and the files say.
@@ -268,6 +249,8 @@ class Incident {
     if (!drilled.ok()) return NotBegun(drilled.error());
     facts_.rollback = std::move(*drilled);
     if (facts_.rollback->interrupted) return {};
+    ASSIGN_OR_RETURN(const HistoryEntry good, store_->Find(facts_.good->run_id));
+    RETURN_IF_ERROR(RefuseRetired(good));
     ASSIGN_OR_RETURN(facts_.good_history, LoadRunHistory(facts_.good->run_id, store_.get()));
     facts_.good_history->history = options_.drill.history;
     const IncidentReport told = BuildIncidentReport(facts_);
@@ -374,7 +357,8 @@ class Incident {
   IncidentFacts facts_;
   std::optional<ComparisonSet> compared_;
   std::vector<std::string> notes_;
-  bool somewhere_ = false;  // a run that was held has a file, or its record names no place
+  bool somewhere_ = false;          // a run that was held has a file, or its record names no place
+  std::optional<FolderLock> lock_;  // on the folder that it works in
   std::optional<IncidentSettings> begun_;  // by an incident that goes on
 };
 

@@ -45,6 +45,16 @@ void ReadPath(JsonReader& reader, const char* key, fs::path* path) {
   *path = text;
 }
 
+Error BegunAlready(const WorkPlaces& work) {
+  return InvalidInput("an incident was begun there: go on with it by --resume, or remove it",
+                      work.folder.string());
+}
+
+bool IsMissing(const fs::path& path) {
+  std::error_code error;
+  return fs::symlink_status(path, error).type() == fs::file_type::not_found;
+}
+
 Status RequireFolder(const fs::path& folder, const char* option) {
   std::error_code error;
   if (folder.empty() || fs::is_directory(folder, error)) return {};
@@ -108,6 +118,29 @@ Result<IncidentSettings> LoadIncidentSettings(const fs::path& path) {
   reader.Read("rerun", &settings.rerun);
   RETURN_IF_ERROR(reader.status());
   return settings;
+}
+
+Result<FolderLock> BeginIncident(const WorkPlaces& work, const IncidentSettings& settings) {
+  ASSIGN_OR_RETURN(FolderLock lock, FolderLock::TakeOwn(work.folder));
+  if (!IsMissing(work.settings)) return BegunAlready(work);
+  RETURN_IF_ERROR(WriteJsonFile(work.settings, ToJson(settings)));
+  return lock;
+}
+
+Result<BegunIncident> TakeUpIncident(const WorkPlaces& work) {
+  if (IsMissing(work.settings)) {
+    return NotFound(
+        "no incident was begun there, so that none can go on; without --resume one is begun",
+        work.folder.string());
+  }
+  ASSIGN_OR_RETURN(FolderLock lock, FolderLock::TakeOwn(work.folder));
+  RETURN_IF_ERROR(RequireOwn(work.settings));
+  ASSIGN_OR_RETURN(IncidentSettings settings, LoadIncidentSettings(work.settings));
+  return BegunIncident{std::move(lock), std::move(settings)};
+}
+
+Status RefuseBegunIncident(const WorkPlaces& work) {
+  return IsMissing(work.folder) ? Status() : BegunAlready(work);
 }
 
 Result<IncidentOptions> WithIncidentPaths(IncidentOptions options) {

@@ -1,6 +1,6 @@
 // Where an incident works, and what is fixed when it begins, so that one that goes on is the same.
 //
-// Role: reads and writes one small file, and refuses what is not as it was.
+// Role: holds the folder, reads and writes one small file in it, and refuses what is not as it was.
 #ifndef RHARNESS_HARNESS_INCIDENT_INCIDENT_SETTINGS_H_
 #define RHARNESS_HARNESS_INCIDENT_INCIDENT_SETTINGS_H_
 
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/folder_lock.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 #include "harness/incident/answers.h"
@@ -39,6 +40,21 @@ struct IncidentSettings {
 Json ToJson(const IncidentSettings& settings);  // "rharness.incident_settings/v1"
 // Errors: not_found, io, invalid_input with the path in the document.
 Result<IncidentSettings> LoadIncidentSettings(const std::filesystem::path& path);
+
+// Makes the folder, and leaves the settings in it. Errors: those of FolderLock::TakeOwn and
+// WriteJsonFile; invalid_input where an incident was begun there.
+Result<FolderLock> BeginIncident(const WorkPlaces& work, const IncidentSettings& settings);
+// Errors: invalid_input where something is there already.
+Status RefuseBegunIncident(const WorkPlaces& work);
+
+struct BegunIncident {
+  FolderLock lock;
+  IncidentSettings settings;
+};
+// What was begun there. What the settings name is rerun, so they are believed from nobody else.
+// Errors: not_found where none was begun; those of FolderLock::TakeOwn, RequireOwn for the
+// settings, and LoadIncidentSettings.
+Result<BegunIncident> TakeUpIncident(const WorkPlaces& work);
 
 // With absolute paths, and nothing of the rollback drill that is not the incident's to say. An
 // incident that goes on has the history that was given, or none.

@@ -101,10 +101,21 @@ bool PassOver(const std::string& why, LastGood* found) {
   return false;
 }
 
+Status RefuseRetired(const HistoryEntry& chosen) {
+  if (!chosen.retired) return {};
+  return InvalidInput(
+      fmt::format("'{}', which the incident began with, was retired meanwhile: {}; it cannot be "
+                  "gone back to, and a new incident (another --out) finds another one",
+                  chosen.run_id, *chosen.retired),
+      "history");
+}
+
 Status TakeAgain(const std::string& chosen, LastGood* found) {
   for (std::size_t i = 0; i < found->members.size(); ++i) {
     FamilyMember& member = found->members[i];
-    if (member.entry.run_id != chosen || !member.good) continue;
+    if (member.entry.run_id != chosen) continue;
+    RETURN_IF_ERROR(RefuseRetired(member.entry));
+    if (!member.good) break;
     member.why_not.clear();
     found->chosen = i;
     return {};

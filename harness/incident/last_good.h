@@ -45,8 +45,11 @@ const FamilyMember* NearestNewerGood(const LastGood& found, WallTime started);
 // none nothing changes, and false is returned.
 bool PassOver(const std::string& why, LastGood* found);
 
-// Takes a run that was chosen before, whatever was said of it since. Errors: integrity where it is
-// none of the members or never was good.
+// Somebody took this run out of use after it was chosen. Errors: invalid_input where it is retired.
+Status RefuseRetired(const HistoryEntry& chosen);
+
+// Takes a run that was chosen before, whatever a drill said of it since. Errors: integrity where it
+// is none of the members or never was good; those of RefuseRetired.
 Status TakeAgain(const std::string& chosen, LastGood* found);
 
 // Reads the family. Errors: those of the store.

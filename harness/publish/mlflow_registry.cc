@@ -67,7 +67,7 @@ class RegistryFiles {
 
   Status List() {
     std::vector<std::string> folders = {""};
-    while (!folders.empty() && files_.size() < kMostFiles) {
+    while (!folders.empty() && !cut_) {
       const std::string folder = std::move(folders.back());
       folders.pop_back();
       RETURN_IF_ERROR(ListFolder(folder, &folders));
@@ -76,6 +76,7 @@ class RegistryFiles {
     return {};
   }
   std::vector<RegistryFile>& files() { return files_; }
+  bool cut() const { return cut_; }  // there are more of them
 
   Status HashOne(RegistryFile* file) {
     std::string address = kFiles;
@@ -100,10 +101,17 @@ class RegistryFiles {
     const std::string at = folder.empty() ? root_ : root_ + "/" + folder;
     ASSIGN_OR_RETURN(const Json answer, client_->Get(kFiles, {{"path", at}}));
     ForEachElement(answer.Find("files"), [&](const Json& file) {
-      const auto name = CleanRelativePath(LooseText(file, "path"));
-      if (!name || name->find('/') != name->npos) return;  // names, by the protocol
+      const std::string said = LooseText(file, "path");
+      const auto name = CleanRelativePath(said);
+      if (!name || name->find('/') != name->npos) {  // names, by the protocol
+        const std::string in = folder.empty() ? "" : folder + "/";
+        files_.push_back({in + CleanText(said, 200) + " (no name to ask for)", 0, {}});
+        return;
+      }
       const std::string path = folder.empty() ? *name : folder + "/" + *name;
-      if (!visited_.insert(path).second || visited_.size() > kMostFiles) return;
+      if (!visited_.insert(path).second) return;
+      cut_ = cut_ || files_.size() >= kMostFiles || visited_.size() > kMostFiles;
+      if (cut_) return;
       if (LooseText(file, "is_dir") == "true") {
         folders->push_back(path);
       } else {
@@ -118,6 +126,7 @@ class RegistryFiles {
   std::string root_;
   std::vector<RegistryFile> files_;
   std::set<std::string> visited_;
+  bool cut_ = false;
 };
 
 bool MayBe(const RegistryFile& file, const Artifact& recorded) {
@@ -140,7 +149,10 @@ bool IsDescription(const std::string& path) {
                                          "input_example.json",
                                          "serving_input_example.json",
                                          "registered_model_meta"};
-  return std::ranges::find(kNames, path) != std::end(kNames) || path.starts_with("metadata/");
+  constexpr std::string_view kCopies = "metadata/";  // of these, where a registry keeps some
+  const std::string_view name =
+      path.starts_with(kCopies) ? std::string_view(path).substr(kCopies.size()) : path;
+  return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
 // `name`: of a logged model whose files lie there among a run's; may be empty.
@@ -155,6 +167,7 @@ Status ReadRoot(HttpClient* client, const std::string& root, const std::string& 
   }
   RegistryFiles files(client, *served);
   RETURN_IF_ERROR(files.List());
+  if (files.cut()) entry->unread = fmt::format("there are more than {} of them", kMostFiles);
   for (RegistryFile& file : files.files()) {
     file.of_model = is_model && !IsDescription(file.path);
     const bool hashed = std::ranges::any_of(recorded, [&](const Artifact& one) {

@@ -47,7 +47,7 @@ Result<RegistryEntry> FindRegistryRun(HttpClient* client, const std::string& run
 // Lists the entry's files through the server, 10,000 a folder at most, those of a run's logged
 // models below their names, and hashes those that could be recorded weights, and of logged models
 // any recorded file, by their names or sizes, 64 GiB each at most. What the server does not hand
-// out ("s3:" without its proxy) fills `unread`. Errors: those of HttpClient.
+// out ("s3:" without its proxy), and what is too many, fills `unread`. Errors: those of HttpClient.
 Status ReadRegistryFiles(HttpClient* client, const std::vector<Artifact>& recorded,
                          RegistryEntry* entry);
 

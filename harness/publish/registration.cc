@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "compare/verdict.h"
 #include "harness/manifest/admission.h"
@@ -64,73 +67,121 @@ bool SameName(const std::string& one, const std::string& other) {
   return std::filesystem::path(one).filename() == std::filesystem::path(other).filename();
 }
 
-void CheckFile(const RegistryEntry& entry, const std::string& path, const std::string& sha256,
-               Findings* findings) {
-  if (std::ranges::any_of(entry.files, [&](const auto& file) { return file.sha256 == sha256; })) {
-    return;
-  }
-  const auto named = std::ranges::find_if(entry.files, [&](const RegistryFile& file) {
-    return !file.sha256.empty() && SameName(file.path, path);
-  });
-  const std::string recorded =
-      fmt::format("the run recorded {} with sha256 {}", SafeText(path, 200), sha256);
-  findings->push_back(
-      {"weights_differ", named == entry.files.end()
-                             ? fmt::format("{}; none of the {} has it", recorded,
-                                           Counted(entry.files.size(), "registered file"))
-                             : fmt::format("{}; the registered {} has {}", recorded,
-                                           SafeText(named->path, 200), named->sha256)});
-}
-
-// The files of logged models, held to what was recorded of them.
-struct HeldModels {
-  std::size_t held = 0;     // that have a recorded SHA-256
-  std::size_t unknown = 0;  // of which nothing is recorded
-  Findings others;          // that are recorded with another one
+// A file of the run, as it recorded it.
+struct RecordedFile {
+  std::string path;
+  std::string sha256;
 };
 
-HeldModels HoldModels(const RegistryEntry& entry, const Manifest& manifest) {
-  HeldModels models;
-  for (const RegistryFile& file : entry.files) {
-    if (!file.of_model) continue;
-    const Artifact* named = nullptr;
-    bool held = false;
-    for (const Artifact& one : manifest.artifacts) {
-      if (one.sha256.empty()) continue;
-      held = held || (!file.sha256.empty() && one.sha256 == file.sha256);
-      const bool is_named = one.path == file.path || one.path.ends_with("/" + file.path);
-      if (is_named && (named == nullptr || one.path.size() < named->path.size())) named = &one;
+std::vector<RecordedFile> RecordedFiles(const std::vector<Artifact>& artifacts) {
+  std::vector<RecordedFile> files;
+  for (const Artifact& one : artifacts) {
+    if (!one.sha256.empty()) files.push_back({one.path, one.sha256});
+    const auto folder = std::filesystem::path(one.path).parent_path();
+    for (const ArtifactPart& part : one.parts) {
+      if (!part.sha256.empty()) files.push_back({(folder / part.path).string(), part.sha256});
     }
-    if (held) {
-      ++models.held;
-    } else if (named == nullptr) {
-      ++models.unknown;
+  }
+  return files;
+}
+
+// How much a registered path is a recorded one, which may lie in another folder there: the same
+// path, then what ends as it does, with the fewest folders above, then the same name. Empty: not.
+std::optional<std::pair<int, std::ptrdiff_t>> Likeness(const std::string& registered,
+                                                       const std::string& recorded) {
+  if (registered == recorded) return std::pair(3, std::ptrdiff_t{0});
+  if (!SameName(registered, recorded)) return std::nullopt;
+  if (recorded.ends_with("/" + registered) || registered.ends_with("/" + recorded)) {
+    return std::pair(
+        2, -std::abs(std::ranges::count(registered, '/') - std::ranges::count(recorded, '/')));
+  }
+  return std::pair(1, std::ptrdiff_t{0});
+}
+
+// A registered file, held to the recorded files that it is most like. That its content is that of
+// some other recorded file counts for nothing: what reads it goes by its path.
+struct HeldFile {
+  const RecordedFile* named = nullptr;  // null: nothing is recorded of it
+  bool held = false;
+};
+
+HeldFile Hold(const RegistryFile& file, const std::vector<RecordedFile>& recorded) {
+  HeldFile found;
+  std::optional<std::pair<int, std::ptrdiff_t>> most;
+  for (const RecordedFile& one : recorded) {
+    const auto likeness = Likeness(file.path, one.path);
+    if (!likeness || likeness < most) continue;
+    if (likeness > most) most = likeness, found = {&one, false};
+    found.held = found.held || (!file.sha256.empty() && file.sha256 == one.sha256);
+  }
+  return found;
+}
+
+// Of a logged model all files, of others those that are named as weights.
+struct HeldFiles {
+  std::size_t held = 0;       // of a logged model, that have their recorded SHA-256
+  std::size_t unknown = 0;    // of a logged model, of which nothing is recorded
+  std::string first_unknown;  // path
+  Findings others;            // that are recorded with another one
+};
+
+HeldFiles HoldFiles(const RegistryEntry& entry, const std::vector<RecordedFile>& recorded,
+                    const std::vector<RecordedFile>& weights) {
+  HeldFiles files;
+  for (const RegistryFile& file : entry.files) {
+    const bool is_weights = std::ranges::any_of(
+        weights, [&](const RecordedFile& one) { return SameName(file.path, one.path); });
+    if (!file.of_model && !is_weights) continue;
+    const HeldFile found = Hold(file, recorded);
+    if (found.named == nullptr) {
+      if (files.unknown++ == 0) files.first_unknown = file.path;
+    } else if (found.held) {
+      files.held += file.of_model ? 1 : 0;
     } else {
-      models.others.push_back(
+      files.others.push_back(
           {"weights_differ",
            fmt::format("the run recorded {} with sha256 {}; the registered {} has {}",
-                       SafeText(named->path, 200), named->sha256, SafeText(file.path, 200),
+                       SafeText(found.named->path, 200), found.named->sha256,
+                       SafeText(file.path, 200),
                        file.sha256.empty() ? "another one" : file.sha256)});
     }
   }
-  return models;
+  return files;
+}
+
+// Recorded weights that are not there under their name.
+void CheckThere(const RegistryEntry& entry, const RecordedFile& one, Findings* findings) {
+  const auto has_it = [&](const RegistryFile& file) { return file.sha256 == one.sha256; };
+  const bool there = std::ranges::any_of(entry.files, [&](const RegistryFile& file) {
+    return has_it(file) && SameName(file.path, one.path);
+  });
+  if (there) return;
+  const auto renamed = std::ranges::find_if(entry.files, has_it);
+  const std::string instead =
+      renamed == entry.files.end()
+          ? fmt::format("none of the {} has it", Counted(entry.files.size(), "registered file"))
+          : fmt::format("{} alone has it, which is another file", SafeText(renamed->path, 200));
+  findings->push_back(
+      {"weights_differ", fmt::format("the run recorded {} with sha256 {}; {}",
+                                     SafeText(one.path, 200), one.sha256, instead)});
 }
 
 void CheckWeights(const RegistryEntry& entry, const Manifest& manifest, Findings* findings) {
-  const std::vector<Artifact> weights = WeightsOf(manifest);
-  const HeldModels models = HoldModels(entry, manifest);
-  findings->insert(findings->end(), models.others.begin(), models.others.end());
-  if (!models.others.empty()) return;
-  const bool held = models.held > 0 && models.unknown == 0 && entry.unread.empty();
-  if (held && (entry.is_model || weights.empty())) return;
-  if (weights.empty() && models.unknown > 0) {
+  const std::vector<RecordedFile> weights = RecordedFiles(WeightsOf(manifest));
+  const HeldFiles files = HoldFiles(entry, RecordedFiles(manifest.artifacts), weights);
+  findings->insert(findings->end(), files.others.begin(), files.others.end());
+  if (!files.others.empty()) return;
+  if (files.unknown > 0) {
     findings->push_back(
-        {"no_weights", fmt::format("of {} of the logged model's files the manifest has no "
-                                   "SHA-256; `rharness import` records them",
-                                   models.unknown)});
-    return;
+        {"no_weights",
+         fmt::format("of {} of the logged model's files the manifest has no SHA-256, the first: "
+                     "{}; `rharness import` records them",
+                     files.unknown, SafeText(files.first_unknown, 200))});
   }
+  const bool held = files.held > 0 && files.unknown == 0 && entry.unread.empty();
+  if (held && (entry.is_model || weights.empty())) return;
   if (weights.empty()) {
+    if (files.unknown > 0) return;
     findings->push_back({"no_weights",
                          "the manifest has no weights with a SHA-256 to hold the model to; "
                          "`rharness complete --weights` adds them"});
@@ -140,10 +191,7 @@ void CheckWeights(const RegistryEntry& entry, const Manifest& manifest, Findings
     findings->push_back({"weights_unread", "its files were not read: " + entry.unread});
     return;
   }
-  for (const Artifact& one : weights) {
-    CheckFile(entry, one.path, one.sha256, findings);
-    for (const ArtifactPart& part : one.parts) CheckFile(entry, part.path, part.sha256, findings);
-  }
+  for (const RecordedFile& one : weights) CheckThere(entry, one, findings);
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 // `rharness incident` where it goes on, where places are wrong, and where drills could not tell.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "harness/base/files.h"
+#include "harness/base/folder_lock.h"
 #include "tests/cli/incident_program.h"
 
 namespace rharness {
@@ -91,6 +94,74 @@ TEST_F(IncidentGoesOn, RefusesWhatItWasNotBegunWith) {
   const ProcessResult same = Resume({"--policy", "policy.yaml", "--history", "runs.db"});
   EXPECT_EQ(same.outcome.exit_code, 0) << same.stdout_text << same.stderr_text;
   EXPECT_THAT(Answer(Told(), "what_happened"), HasSubstr("ada owns the family tiny"));
+}
+
+// The settings name a history, and its runs' commands are carried out.
+TEST_F(IncidentGoesOn, BelievesNothingThatSomebodyElseCouldHaveWritten) {
+  MakeHistory();
+  BeginAndKill({});
+  const auto expect_refusal = [&](const std::string& name, const std::string& why) {
+    const ProcessResult refused = Resume();
+    EXPECT_EQ(refused.outcome.exit_code, 2) << name << refused.stdout_text << refused.stderr_text;
+    EXPECT_THAT(refused.stderr_text, HasSubstr(At(name).string() + ": " + why));
+    EXPECT_FALSE(fs::exists(At("inc"))) << name;
+  };
+  for (const char* name : {"inc.work", "inc.work/settings.json", "inc.work/lock"}) {
+    const fs::perms own = fs::status(At(name)).permissions();
+    fs::permissions(At(name), own | fs::perms::others_write);
+    expect_refusal(name, "can be written to by others");
+    fs::permissions(At(name), own);
+    if (::geteuid() != 0) continue;  // only root can give files away
+    ASSERT_EQ(::chown(At(name).c_str(), 65534, 65534), 0);
+    expect_refusal(name, "belongs to user 65534");
+    ASSERT_EQ(::chown(At(name).c_str(), 0, 0), 0);
+  }
+  fs::rename(At("inc.work/settings.json"), At("elsewhere.json"));
+  fs::create_symlink(At("elsewhere.json"), At("inc.work/settings.json"));
+  expect_refusal("inc.work/settings.json", "is a symbolic link");
+  fs::rename(At("elsewhere.json"), At("inc.work/settings.json"));
+  EXPECT_EQ(Resume().outcome.exit_code, 0);
+}
+
+TEST_F(IncidentGoesOn, WorksAloneInItsFolderWhichIsItsOwnersAlone) {
+  MakeHistory();
+  BeginAndKill({});
+  EXPECT_EQ(fs::status(At("inc.work")).permissions(), fs::perms::owner_all);
+  {
+    const auto lock = FolderLock::Take(At("inc.work"));
+    ASSERT_TRUE(lock.ok()) << lock.error().ToString();
+    const ProcessResult second = Resume();
+    EXPECT_EQ(second.outcome.exit_code, 2) << second.stdout_text;
+    EXPECT_THAT(second.stderr_text, HasSubstr("another process is working in this folder"));
+  }
+  EXPECT_EQ(Resume().outcome.exit_code, 0);
+}
+
+TEST_F(IncidentGoesOn, GoesBackToNoRunThatWasRetiredMeanwhile) {
+  MakeHistory();
+  BeginAndKill({});
+  ASSERT_TRUE(Run({kRharness, "--quiet", "history", "retire", "a", "--history", "runs.db",
+                   "--reason", "backdoored data"})
+                  .outcome.Succeeded());
+  const ProcessResult refused = Resume();
+  EXPECT_EQ(refused.outcome.exit_code, 2) << refused.stdout_text << refused.stderr_text;
+  EXPECT_THAT(refused.stderr_text, HasSubstr("'a', which the incident began with, was retired"));
+  EXPECT_THAT(refused.stderr_text, HasSubstr("backdoored data"));
+  EXPECT_FALSE(fs::exists(At("inc")));
+}
+
+// The rerun itself retires the run that is rerun.
+TEST_F(IncidentGoesOn, GoesBackToNoRunThatWasRetiredWhileItWasRerun) {
+  Write("train.sh", std::string("[ \"$RETIRE\" = 1 ] && $RHARNESS history retire a --history "
+                                "$RUNS --reason 'backdoored data' >&2\n") +
+                        kIncidentTrainer);
+  MakeHistory();
+  const ProcessResult refused =
+      IncidentOf("c", {"--env", "RETIRE=1", "--env", "RHARNESS=" + std::string(kRharness), "--env",
+                       "RUNS=" + At("runs.db").string()});
+  EXPECT_EQ(refused.outcome.exit_code, 2) << refused.stdout_text << refused.stderr_text;
+  EXPECT_THAT(refused.stderr_text, HasSubstr("was retired meanwhile: backdoored data"));
+  EXPECT_FALSE(fs::exists(At("inc")));
 }
 
 TEST_F(IncidentGoesOn, SaysHowWhereItWasInterrupted) {

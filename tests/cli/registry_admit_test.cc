@@ -39,13 +39,29 @@ class RegistryAdmit : public ImportedRuns {
                           {"2", version("unknown", "mlflow-artifacts:/1/models/m-2/artifacts")},
                           {"3", version("abc", "mlflow-artifacts:/1/models/m-3/artifacts")},
                           {"4", version("abc", "s3://bucket/m-4")}});
-    state.Set("models",
-              Json::MakeObject({{"digits", Json::MakeObject({{"versions", versions},
-                                                             {"aliases", Json::MakeObject()}})}}));
+    Json logged = Json::MakeObject();
+    for (const char* number : {"1", "2", "3", "4"}) {
+      logged.Set(number, version("abc", (std::string("mlflow-artifacts:/1/odd/") + number).c_str())
+                             .Set("model_id", "m-9"));
+    }
+    const auto model = [](Json of) {
+      return Json::MakeObject({{"versions", std::move(of)}, {"aliases", Json::MakeObject()}});
+    };
+    state.Set("models", Json::MakeObject({{"digits", model(versions)}, {"odd", model(logged)}}));
     state.Set("files",
               Json::MakeObject({{"1/models/m-1/artifacts/MLmodel", "x"},
                                 {"1/models/m-1/artifacts/data/model.safetensors", WeightsWith('a')},
-                                {"1/models/m-3/artifacts/model.safetensors", WeightsWith('b')}}));
+                                {"1/models/m-3/artifacts/model.safetensors", WeightsWith('b')},
+                                {"1/models/m-3/artifacts/old/model.safetensors", WeightsWith('a')},
+                                {"1/odd/1/MLmodel", "x"},
+                                {"1/odd/1/metadata/MLmodel", "x"},
+                                {"1/odd/1/model.safetensors", WeightsWith('a')},
+                                {"1/odd/2/model.safetensors", WeightsWith('a')},
+                                {"1/odd/2/model.pkl", "x"},
+                                {"1/odd/3/model.safetensors", WeightsWith('a')},
+                                {"1/odd/3/metadata/model.pkl", "x"},
+                                {"1/odd/4/model.safetensors", WeightsWith('a')},
+                                {"1/odd/4/model.safetensors\x01", "x"}}));
     server_.Start("good", state);
   }
   ProcessResult Admit(const std::string& version, std::vector<std::string> options = {}) const {
@@ -78,6 +94,27 @@ TEST_F(RegistryAdmit, AdmitsOnceADrillReproducedItAndItsWeightsAreTheRecordedOne
   EXPECT_EQ(unread.outcome.exit_code, 3);
   EXPECT_THAT(unread.stdout_text, HasSubstr("'s3://bucket/m-4', which the server does not hand"));
   EXPECT_EQ(server_.Writes(), 0u);
+}
+
+TEST_F(RegistryAdmit, AdmitsNoLoggedModelWithAFileThatNobodyRecorded) {
+  Add();
+  ASSERT_EQ(Drill().outcome.exit_code, 0);
+  const auto admit = [&](const std::string& version) {
+    return Run({kRharness, "admit", "--registry", server_.url(), "--model", "odd", "--version",
+                version, "--history", "runs.db"});
+  };
+  const ProcessResult whole = admit("1");
+  EXPECT_EQ(whole.outcome.exit_code, 0) << whole.stdout_text << whole.stderr_text;
+  const std::pair<const char*, const char*> odd[] = {
+      {"2", "the first: model.pkl"},
+      {"3", "the first: metadata/model.pkl"},
+      {"4", "the first: model.safetensors (no name to ask for)"}};
+  for (const auto& [version, first] : odd) {
+    const ProcessResult refused = admit(version);
+    EXPECT_EQ(refused.outcome.exit_code, 3) << refused.stdout_text << refused.stderr_text;
+    EXPECT_THAT(refused.stdout_text, HasSubstr("no_weights: of 1 of the logged model's files"));
+    EXPECT_THAT(refused.stdout_text, HasSubstr(first));
+  }
 }
 
 TEST_F(RegistryAdmit, TakesTheNewestVersionAndSaysWhichRunHasNoManifest) {

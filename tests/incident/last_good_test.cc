@@ -110,5 +110,16 @@ TEST(LastGood, IsWhatAnIncidentBeganWithWhateverWasSaidOfItSince) {
   EXPECT_FALSE(TakeAgain("other", &*found).ok());
 }
 
+TEST(LastGood, IsNotWhatWasRetiredSinceTheIncidentBeganWithIt) {
+  FamilyMember retired = Good("newer", 5);
+  retired.entry.retired = "backdoored data";
+  auto found = ChooseLastGood(Entry("x", 10), {Good("old", 1), retired}, "");
+  const Status refused = TakeAgain("newer", &*found);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidInput);
+  EXPECT_THAT(refused.error().message, HasSubstr("retired meanwhile: backdoored data"));
+  EXPECT_EQ(ChosenOf(found), "old");
+}
+
 }  // namespace
 }  // namespace rharness

@@ -1,7 +1,7 @@
 """An MLflow server that remembers what is written: fake_registry.py MODE PORT_FILE STATE_FILE
 
 STATE_FILE holds, as JSON, {"runs": {ID: {"deleted": false, "tags": {}, "metrics": []}}, "models":
-{NAME: {"versions": {"1": {"run_id": ID, "uri": "..."}}, "aliases": {}}}, "files": {PATH: TEXT},
+{NAME: {"versions": {"1": {"run_id": ID, "uri": "...", "model_id": "m-1"}}, "aliases": {}}}, "files": {PATH: TEXT},
 "writes": []}; each write is entered there, and the file is written anew.
 
 Modes: good; forbidden (403 to writes); broken (500); slow (every answer after 20 s); redirect; html;
@@ -48,7 +48,8 @@ def version_of(name, number):
     versions = model_of(name)["versions"]
     if number not in versions:
         raise Refusal(404, f"Model Version (name={name}, version={number}) not found")
-    return {"name": name, "version": number, "run_id": versions[number]["run_id"]}
+    return {"name": name, "version": number, "run_id": versions[number]["run_id"],
+            "model_id": versions[number].get("model_id", "")}
 
 
 def versions(wanted):

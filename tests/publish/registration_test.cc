@@ -109,6 +109,35 @@ TEST_F(Registration, HoldsTheFilesToTheRecordedHashes) {
   EXPECT_THAT(Codes(), Contains("no_weights"));
 }
 
+TEST_F(Registration, TakesNoOtherFileForTheRecordedOneWhateverItHolds) {
+  const std::string whole(64, 'a'), other(64, 'b');
+  entry_.files = {{"data/model.safetensors", 3, other}, {"old/anything.bin", 3, whole}};
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  EXPECT_THAT(Message(), HasSubstr("the registered data/model.safetensors has bbbb"));
+  entry_.files = {{"old/anything.bin", 3, whole}};
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  EXPECT_THAT(Message(), HasSubstr("old/anything.bin alone has it, which is another file"));
+  // Which of two files of that name is loaded nobody knows.
+  entry_.files = {{"a/b/model.safetensors", 3, other}, {"old/model.safetensors", 3, whole}};
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  entry_.files = {{"out/model.safetensors", 3, whole}, {"data/model.safetensors", 3, other}};
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  entry_.files.pop_back();
+  EXPECT_THAT(Codes(), IsEmpty());
+}
+
+TEST_F(Registration, HoldsEachOfTwoFilesOfANameToItsOwnPath) {
+  Artifact second = Weights();
+  second.path = "late/model.safetensors";
+  second.sha256 = std::string(64, 'c');
+  known_.manifest->artifacts.push_back(second);
+  entry_.files = {{"x/out/model.safetensors", 3, std::string(64, 'a')},
+                  {"x/late/model.safetensors", 3, std::string(64, 'c')}};
+  EXPECT_THAT(Codes(), IsEmpty());
+  std::swap(entry_.files[0].sha256, entry_.files[1].sha256);
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ", "weights_differ"));
+}
+
 TEST_F(Registration, HoldsEveryShardToItsHash) {
   Weights().parts = {{"shard-2.safetensors", 3, std::string(64, 'c')}};
   EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
@@ -186,9 +215,48 @@ TEST_F(LoggedModel, OfARunIsHeldBesideItsWeights) {
 
 TEST_F(LoggedModel, ThatWasNotImportedIsHeldToTheRecordedWeightsAsBefore) {
   known_.manifest->artifacts.pop_back();
-  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
-  entry_.files.push_back({"artifacts/model.safetensors", 3, std::string(64, 'a'), true});
+  EXPECT_THAT(Codes(), Contains("weights_differ"));
+  entry_.files = {{"MLmodel", 10, ""},
+                  {"artifacts/model.safetensors", 3, std::string(64, 'a'), true}};
   EXPECT_THAT(Codes(), IsEmpty());
+}
+
+TEST_F(LoggedModel, HasNoFileThatNobodyRecordedBesideItsWeightsEither) {
+  known_.manifest->artifacts.pop_back();
+  entry_.files = {{"MLmodel", 10, ""},
+                  {"artifacts/model.safetensors", 3, std::string(64, 'a'), true}};
+  EXPECT_THAT(Codes(), IsEmpty());
+  entry_.files.push_back({"model.pkl", 5, "", true});
+  EXPECT_THAT(Codes(), ElementsAre("no_weights"));
+  EXPECT_THAT(Message(), HasSubstr("of 1 of the logged model's files the manifest has no SHA-256, "
+                                   "the first: model.pkl"));
+  entry_.is_model = false;
+  EXPECT_THAT(Codes(), ElementsAre("no_weights"));
+  // With the content of a recorded file, too: nobody recorded it under this name.
+  entry_.files.back().sha256 = std::string(64, 'a');
+  EXPECT_THAT(Codes(), ElementsAre("no_weights"));
+}
+
+TEST_F(LoggedModel, OfSeveralIsHeldToTheFileInTheFewestFolders) {
+  Artifact other = known_.manifest->artifacts.back();
+  other.path = "reg/model.skops";
+  other.sha256 = std::string(64, 'd');
+  known_.manifest->artifacts.push_back(other);
+  EXPECT_THAT(Codes(), IsEmpty()) << "either may be the model";
+  known_.manifest->artifacts.back().path = "clf/backup/model.skops";
+  EXPECT_THAT(Codes(), IsEmpty());
+  entry_.files[1].sha256 = std::string(64, 'd');
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
+  EXPECT_THAT(Message(), HasSubstr("recorded clf/model.skops with sha256 bbb"));
+}
+
+TEST_F(LoggedModel, IsHeldToItsShardsWhereverTheirIndexLies) {
+  WithoutWeights();
+  known_.manifest->artifacts.back().parts = {{"part-1.bin", 3, std::string(64, 'e')}};
+  entry_.files.push_back({"part-1.bin", 3, std::string(64, 'e'), true});
+  EXPECT_THAT(Codes(), IsEmpty());
+  entry_.files.back().sha256 = std::string(64, 'b');
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ"));
 }
 
 }  // namespace
