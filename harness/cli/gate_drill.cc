@@ -121,11 +121,24 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
       candidate.file));
 }
 
+// A history in the drill's folder, of the impacted runs alone. Returns its place.
+Result<std::string> MakeCandidateHistory(const GateDecision& decision, const GateInput& input,
+                                         const std::filesystem::path& folder) {
+  RETURN_IF_ERROR(MakeDirectories(folder));
+  const std::filesystem::path place = folder / kCandidateHistory;
+  ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(place.string()));
+  for (const ImpactedRun& run : decision.impacted_runs) {
+    const auto manifest = std::ranges::find(input.history, run.run_id, &Manifest::run_id);
+    if (manifest == input.history.end()) Abort("an impacted run is none of the history");
+    const auto added = store->Add(*manifest, SystemClock().Now());
+    if (!added.ok()) return added.error();
+  }
+  return place.string();
+}
+
 // A drill of the impacted runs, here and now.
-Result<Report> RunGateDrill(const GateDecision& decision, const GateInput& input,
-                            const GateDrillOptions& options, DrillOptions drill) {
-  drill.history = options.history;
-  drill.selection = SelectionOf(decision.impacted_runs, input.history.size());
+Result<Report> RunGateDrill(const GateInput& input, const GateDrillOptions& options,
+                            DrillOptions drill) {
   drill.places.root = options.root;
   drill.substitutes = input.policy.substitutes;
   drill.plan.jobs = options.jobs;
@@ -179,7 +192,11 @@ Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& inpu
   if (!options.trust_here) {
     RETURN_IF_ERROR(CheckHere(decision.difference, input.candidate, options));
   }
-  return RunGateDrill(decision, input, options, std::move(drill));
+  ASSIGN_OR_RETURN(drill.history, MakeCandidateHistory(decision, input, options.out));
+  // By name: an attempt that did not come so far may have left others there.
+  constexpr std::size_t kNotAll = 0;
+  drill.selection = SelectionOf(decision.impacted_runs, kNotAll);
+  return RunGateDrill(input, options, std::move(drill));
 }
 
 Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
@@ -187,7 +204,9 @@ Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
   DrillOptions drill;
   drill.environment = CandidateVariables(input.candidate, input.baseline);
   drill.out = options.shadow;
-  return RunGateDrill(decision, input, options, std::move(drill));
+  drill.history = options.history;
+  drill.selection = SelectionOf(decision.impacted_runs, input.history.size());
+  return RunGateDrill(input, options, std::move(drill));
 }
 
 }  // namespace rharness

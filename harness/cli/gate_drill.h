@@ -42,15 +42,20 @@ inline Slots SlotsOf(const Hardware& hardware, int gpus) {
 // All runs of the history that are not retired. Errors: not_found, io, integrity.
 Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 
+// In the folder of a candidate's drill: the history that its verdicts go into.
+inline constexpr char kCandidateHistory[] = "history.db";
+
 // Reruns the impacted runs, here and now, with the candidate's variables, and enters their verdicts
-// into the history. First takes the probes that changed on this machine, or all that showed
-// something if none of these does, in the libraries that the options name: where they do not show
-// what the candidate showed, reruns here would say nothing of it. Errors: those of RunDrill;
-// process when this machine does not compute as the candidate does, or cannot be probed.
+// into kCandidateHistory: the fleet's history tells what became of runs on the stack in use. First
+// takes the probes that changed on this machine, or all that showed something if none of these
+// does, in the libraries that the options name: where they do not show what the candidate showed,
+// reruns here would say nothing of it. Errors: those of RunDrill; process when this machine does
+// not compute as the candidate does, or cannot be probed.
 Result<Report> DrillImpacted(const GateDecision& decision, const GateInput& input,
                              const GateDrillOptions& options);
 
-// The same runs on the stack in use, in `shadow`: here, with the baseline's variables. Errors:
+// The same runs on the stack in use, in `shadow`, entered into the fleet's history: here, with the
+// baseline's variables. Errors:
 // those of RunDrill.
 Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
                           const GateDrillOptions& options);

@@ -172,7 +172,6 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
   if (!rerun) return decision;
   ASSIGN_OR_RETURN(input->drill, DrillImpacted(decision, *input, arguments.run));
   input->drilled_in = DrilledIn(*input->drill, arguments.run.out);
-  // After the candidate's: what the history says last of a run is then of the stack in use.
   if (!arguments.run.shadow.empty() && !input->drill->interrupted) {
     ASSIGN_OR_RETURN(input->in_use, DrillInUse(decision, *input, arguments.run));
     input->in_use_at = DrilledIn(*input->in_use, arguments.run.shadow);
@@ -238,10 +237,14 @@ void AddInputs(Command* verb, GateArguments* arguments) {
 
 void AddDrillOptions(Command* verb, GateArguments* arguments) {
   verb->Heading("A drill of the impacted runs");
-  verb->Add("--out", &arguments->run.out, "Folder of that drill").Folder();
+  verb->Add("--out", &arguments->run.out,
+            "Folder of that drill, with a history of its own (history.db): what a candidate does "
+            "to runs is not what became of them, and --history is not told of it")
+      .Folder();
   verb->Add("--shadow", &arguments->run.shadow,
             "Folder of a drill of the same runs on the stack in use, to judge the candidate's "
-            "beside; with --drill impacted they are rerun for it here, after the candidate's")
+            "beside; with --drill impacted they are rerun for it here, after the candidate's, "
+            "which --history is told of")
       .Folder()
       .NotEmpty();
   verb->Add("--root", &arguments->run.root,

@@ -74,7 +74,7 @@ TEST_F(GateShadow, ClosesByAChangeWhereTheCandidateAloneBreaksARun) {
   const ProcessResult result = Impacted("next4.json", "four");
   EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(result.stdout_text, HasSubstr("drill_drifted"));
-  // What the history says last of the run is of the stack in use.
+  // What the history says of the run is of the stack in use, and no more than that.
   EXPECT_THAT(Run({kRharness, "history", "list", "--history", "runs.db"}).stdout_text,
               HasSubstr("identical"));
 }

@@ -274,6 +274,15 @@ TEST_F(GateVerb, ClosesOnADrillThatDrifted) {
                                      "impacted", "--out", "out", "--trust-here"});
   EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text << result.stderr_text;
   EXPECT_NE(result.stdout_text.find("drill_drifted"), std::string::npos) << result.stdout_text;
+  // What the candidate broke is not broken: the fleet's history is not told of it.
+  const auto standing = [&](const std::string& history) {
+    return Rharness({"history", "list", "--history", history}).stdout_text;
+  };
+  EXPECT_EQ(standing("runs.db").find("drifted"), std::string::npos) << standing("runs.db");
+  EXPECT_NE(standing("out/history.db").find("drifted"), std::string::npos);
+  const ProcessResult again = Gate(
+      "a.json", "b.json", {"--history", "out/history.db", "--policy", "p.yaml", "--drill", "out"});
+  EXPECT_EQ(again.outcome.exit_code, 1) << again.stdout_text << again.stderr_text;
 }
 
 TEST_F(GateVerb, FindsTheOddNodeOfAFleet) {
