@@ -11,6 +11,7 @@
 
 #include "compare/explain_rules.h"
 #include "compare/fact_order.h"
+#include "harness/base/shell_word.h"
 
 namespace rharness {
 namespace {
@@ -125,7 +126,8 @@ void Code(const ExplainInput& in, std::vector<Cause>* out) {
   std::string confirm = "git diff between the two commits, over the files that the run reads";
   for (const FactDifference& difference : LayerOf(in.comparison, Layer::kCode).differences) {
     if (difference.key == "code.commit" && difference.recorded && difference.observed) {
-      confirm = fmt::format("git diff {} {}", *difference.recorded, *difference.observed);
+      confirm = fmt::format("git diff {} {}", ShellWord(*difference.recorded),
+                            ShellWord(*difference.observed));
     }
   }
   out->push_back({"code_changed", Layer::kCode, files ? "shown" : "likely",
@@ -216,7 +218,7 @@ void Variables(const ExplainInput& in, std::vector<Cause>* out) {
     const std::string name = difference.key.substr(kPrefix.size());
     const bool numeric = ChangesArithmetic(name);
     const std::string back = difference.recorded
-                                 ? fmt::format("--env {}={}", name, Shown(difference.recorded))
+                                 ? "--env " + ShellWord(name + "=" + Shown(difference.recorded))
                                  : name + " unset";
     out->push_back({"variable_changed",
                     Layer::kEnvironment,

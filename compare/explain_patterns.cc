@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compare/explain_rules.h"
+#include "harness/base/shell_word.h"
 
 namespace rharness {
 namespace {
@@ -332,9 +333,11 @@ void NamesOrTypes(const ExplainInput& in, std::vector<Cause>* out) {
     if (difference.only_a.size() + difference.only_b.size() == checkpoint.tied.size()) continue;
     const std::string& first =
         difference.only_a.empty() ? difference.only_b.front() : difference.only_a.front();
-    const std::string strip =
-        fmt::format("rharness compare {} {} --strip-prefix {}", in.comparison.a.path,
-                    in.comparison.b.path, fmt::join(checkpoint.prefixes, " --strip-prefix "));
+    std::string strip = fmt::format("rharness compare {} {}", ShellWord(in.comparison.a.path),
+                                    ShellWord(in.comparison.b.path));
+    for (const std::string& one : checkpoint.prefixes) {
+      strip += " --strip-prefix " + ShellWord(one);
+    }
     out->push_back({"tensor_names",
                     Layer::kCode,
                     "shown",

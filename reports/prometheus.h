@@ -12,7 +12,8 @@ namespace rharness {
 
 inline constexpr std::size_t kMostFamilySeries = 100;  // beyond: one series for all others
 
-// A label value: backslash, quote and newline escaped, everything else as UTF-8.
+// A label value, of two texts never the same: SafeText, of 200 bytes and, where it is cut, a
+// digest; with backslash, quote and newline escaped.
 std::string PrometheusLabel(std::string_view text);
 std::string PrometheusValue(double value);
 

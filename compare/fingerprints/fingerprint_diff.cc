@@ -12,6 +12,7 @@
 
 #include "compare/fingerprints/probe_diff.h"
 #include "compare/fingerprints/stack_facts.h"
+#include "harness/base/shell_word.h"
 
 namespace rharness {
 namespace {
@@ -169,7 +170,8 @@ FingerprintDifference DiffFingerprints(const Fingerprint& before, const Fingerpr
     out.revealed_anew += probe.revealed_anew;
     const bool left_out = new_probe == nullptr && !probe.sentence.empty() &&
                           std::ranges::find(after.by_name, name) != after.by_name.end();
-    if (left_out) probe.sentence += fmt::format("; it runs by name alone: --probe {}", name);
+    if (left_out)
+      probe.sentence += fmt::format("; it runs by name alone: --probe {}", ShellWord(name));
     if (BothShow(old_probe, new_probe)) {
       ++out.compared;
       if (probe.change == BehaviourChange::kNone) ++out.same;

@@ -1,5 +1,5 @@
 // Quoting for a shell.
-#include "reports/shell_word.h"
+#include "harness/base/shell_word.h"
 
 namespace rharness {
 

@@ -1,6 +1,6 @@
 // A text as a shell takes it for one word, in commands that are told to be run. Pure.
-#ifndef RHARNESS_REPORTS_SHELL_WORD_H_
-#define RHARNESS_REPORTS_SHELL_WORD_H_
+#ifndef RHARNESS_HARNESS_BASE_SHELL_WORD_H_
+#define RHARNESS_HARNESS_BASE_SHELL_WORD_H_
 
 #include <string>
 #include <string_view>
@@ -13,4 +13,4 @@ std::string ShellWord(std::string_view text);
 
 }  // namespace rharness
 
-#endif  // RHARNESS_REPORTS_SHELL_WORD_H_
+#endif  // RHARNESS_HARNESS_BASE_SHELL_WORD_H_

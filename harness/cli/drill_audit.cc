@@ -11,13 +11,13 @@
 #include "harness/audit/audit.h"
 #include "harness/base/folder_lock.h"
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/cli/audit_text.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/journal.h"
 #include "harness/drill/settings.h"
 #include "harness/history/location.h"
-#include "reports/shell_word.h"
 
 namespace rharness {
 namespace {

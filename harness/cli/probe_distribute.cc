@@ -127,7 +127,7 @@ class ProbeSweep {
     }
     if (Globals().quiet) return code;
     const int printed = Print(fmt::format("{} of {} nodes gave a fingerprint; written to {}\n",
-                                          given, answers_.size(), out_.string()));
+                                          given, answers_.size(), TerminalSafe(out_.string())));
     return printed == kExitOk ? code : printed;
   }
 

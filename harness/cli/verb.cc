@@ -1,11 +1,15 @@
 // Exit codes, colour and output shared by the verbs.
 #include "harness/cli/verb.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <string>
 
+#include "harness/base/files.h"
 #include "harness/base/log.h"
 
 namespace rharness {
@@ -53,6 +57,41 @@ int Print(std::string_view text) {
   return kExitOk;
 }
 
-int PrintJson(const Json& json) { return Print(json.Dump(2) + "\n"); }
+namespace {
+
+// The code point of one character of two bytes or three; JSON is UTF-8.
+unsigned CodeOf(std::string_view character) {
+  unsigned code = static_cast<unsigned char>(character[0]) & (0xffU >> (character.size() + 1));
+  if (character.size() == 1) code = static_cast<unsigned char>(character[0]);
+  for (const char c : character.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  return code;
+}
+
+// The same JSON without what acts on a terminal instead of showing there. Outside of strings there
+// is none, and inside it has an escape.
+std::string TerminalJson(std::string text) {
+  const auto beyond_ascii = [](char c) { return static_cast<unsigned char>(c) >= 0x7f; };
+  if (std::ranges::none_of(text, beyond_ascii) || TerminalSafe(text) == text) return text;
+  std::string safe;
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto next = std::find_if(rest.begin() + 1, rest.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+    });
+    const std::string_view one(rest.begin(), next);
+    const bool plain = one.size() == 1 && !beyond_ascii(one[0]);
+    if (plain || TerminalSafe(one) == one || one.size() > 3) {
+      safe += one;
+    } else {
+      safe += fmt::format("\\u{:04x}", CodeOf(one));
+    }
+    rest.remove_prefix(one.size());
+  }
+  return safe;
+}
+
+}  // namespace
+
+int PrintJson(const Json& json) { return Print(TerminalJson(json.Dump(2) + "\n")); }
 
 }  // namespace rharness

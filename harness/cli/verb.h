@@ -39,6 +39,7 @@ int FailWith(const Error& error);
 
 // stdout, whole and checked: a closed pipe or a full disk is exit code 4.
 int Print(std::string_view text);
+// What would act on a terminal, such as a mark that reorders text, is written as \uNNNN.
 int PrintJson(const Json& json);
 
 // Each adds its verb. `help` knows the verbs that were added before it.

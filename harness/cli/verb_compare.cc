@@ -153,7 +153,7 @@ int RunRanking(const CompareArguments& arguments) {
   if (!ranking.ok()) return FailWith(ranking.error());
   int shown = kExitOk;
   if (arguments.json) {
-    shown = Print(ToJson(*ranking).Dump(2) + "\n");
+    shown = PrintJson(ToJson(*ranking));
   } else if (!Globals().quiet) {
     shown = Print(WriteTerminal(*ranking));
   } else if (ranking->exit_code != kExitOk) {

@@ -231,9 +231,9 @@ int Deliver(const ProbeOptions& options, const Json& json) {
   Status written = MakeFolderOf(options.out);
   if (written.ok()) written = WriteJsonFile(options.out, json);
   if (!written.ok()) return FailWith(written.error());
-  return Globals().quiet
-             ? kExitOk
-             : Print(fmt::format("{}; written to {}\n", CountsOf(*fingerprint), options.out));
+  return Globals().quiet ? kExitOk
+                         : Print(fmt::format("{}; written to {}\n", CountsOf(*fingerprint),
+                                             TerminalSafe(options.out)));
 }
 
 // The folders of a Python come after those that were named.

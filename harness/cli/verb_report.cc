@@ -16,6 +16,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/verb.h"
@@ -55,7 +56,7 @@ Result<fs::path> PathOf(const std::string& source) {
   if (fs::exists(fs::path(source) / "journal.jsonl", error)) {
     return NotFound(fmt::format("a drill that has no report yet; `rharness drill --resume "
                                 "--out {}` ends it",
-                                source),
+                                ShellWord(source)),
                     source);
   }
   return NotFound(fmt::format("a folder without a report.json; {}", kExpected), source);

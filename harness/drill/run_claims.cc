@@ -12,6 +12,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/base/subprocess.h"
 #include "harness/drill/historical_runs.h"
 #include "harness/drill/ranking.h"
@@ -324,7 +325,7 @@ Status WithWayOut(Status status, const std::filesystem::path& out) {
   Error error = status.error();
   error.message += fmt::format(
       "; nothing is lost: `rharness drill --resume --out {}` enters the verdicts into the history",
-      TerminalSafe(out.string()));
+      TerminalSafe(ShellWord(out.string())));
   return error;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "harness/base/shell_word.h"
 #include "harness/gate/gate.h"
 
 namespace rharness {
@@ -149,7 +150,7 @@ std::string WhyElsewhere(const GateInput& input, const Environment& environment)
     if (seen == value) continue;
     return fmt::format("it was rerun with {}, and the candidate has {}: rharness drill --env {}",
                        VariableWords(name, seen), VariableWords(name, value),
-                       value ? fmt::format("{}={}", name, *value) : name);
+                       ShellWord(value ? fmt::format("{}={}", name, *value) : name));
   }
   const Hardware& hardware = environment.hardware;
   const std::pair<const char*, std::string> facts[] = {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "harness/base/shell_word.h"
 #include "reports/history_summary.h"
-#include "reports/shell_word.h"
 
 namespace rharness {
 namespace {

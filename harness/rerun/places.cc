@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "harness/base/files.h"
+#include "harness/base/shell_word.h"
 
 namespace rharness {
 namespace {
@@ -66,11 +67,12 @@ Status RequireDeclared(const Places& places, const fs::path& path, const std::st
   bool declared = IsBelow(real, Real(places.root));
   for (const auto& [from, to] : places.maps) declared = declared || IsBelow(real, Real(to));
   if (declared) return {};
-  const std::string folder = TerminalSafe(real.parent_path().string());
+  const std::string folder = real.parent_path().string();
   return InvalidInput(
       fmt::format("'{}' is {}, outside of --root and of every --map, which are all that a manifest "
-                  "may name; --map {}={} declares its folder",
-                  TerminalSafe(name), TerminalSafe(real.string()), folder, folder));
+                  "may name; --map {} declares its folder",
+                  TerminalSafe(name), TerminalSafe(real.string()),
+                  TerminalSafe(ShellWord(folder + "=" + folder))));
 }
 
 Result<fs::path> Locate(const Places& places, const std::string& location) {

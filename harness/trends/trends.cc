@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "harness/base/shell_word.h"
 #include "harness/trends/last_chance.h"
 #include "reports/text.h"
 
@@ -128,9 +129,9 @@ std::string NextOf(const TrendsReport& report) {
   for (const TrendSeries& series : report.series) {
     if (series.changes.empty()) continue;
     return fmt::format(
-        "rharness history show '{}': which runs broke; rharness isolate RUN --when: which of what "
+        "rharness history show {}: which runs broke; rharness isolate RUN --when: which of what "
         "changed did it",
-        series.value);
+        ShellWord(series.value));
   }
   return "drill on: a change shows where there are verdicts before and after it";
 }

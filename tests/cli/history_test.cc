@@ -96,6 +96,23 @@ bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// A mark that reorders text, and what only looks as if it were one.
+TEST_F(HistoryVerb, PrintsJsonThatActsOnNoTerminalAndSaysTheSame) {
+  auto json = ReadJsonFile(WriteManifest("a.json", "odd"));
+  ASSERT_TRUE(json.ok());
+  const std::string family = "a\u202eb\\u202e\u00e9 \U0001F642";
+  json->Set("family", family);
+  ASSERT_TRUE(WriteJsonFile(Path("a.json"), *json).ok());
+  ASSERT_EQ(History({"add", "--force", Path("a.json")}).code, 0);
+  const Output listed = History({"list", "--json"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_FALSE(Contains(listed.out, "\u202e")) << listed.out;
+  EXPECT_TRUE(Contains(listed.out, R"("a\u202eb\\u202e)")) << listed.out;
+  const auto read = ParseJson(listed.out, "stdout");
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_EQ(read->Find("runs")->AsArray()[0].Find("family")->AsString(), family);
+}
+
 TEST_F(HistoryVerb, AddsFilesAndFoldersAndListsThemByStart) {
   std::filesystem::create_directory(Path("runs"));
   WriteManifest("runs/z.json", "early", "18");
@@ -183,7 +200,8 @@ TEST_F(HistoryVerb, TellsOfManyThatLackTheSameNotEachOne) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_TRUE(Contains(refused.err, "/19.json: $.image.digest: ")) << refused.err;
   EXPECT_FALSE(Contains(refused.err, "/20.json")) << refused.err;
-  EXPECT_TRUE(Contains(refused.err, "findings like these stand in 10 more manifests")) << refused.err;
+  EXPECT_TRUE(Contains(refused.err, "findings like these stand in 10 more manifests"))
+      << refused.err;
   EXPECT_TRUE(Contains(refused.err, "30 of 30 manifests are not complete")) << refused.err;
 }
 

@@ -192,6 +192,11 @@ TEST(Explain, SaysHowToPutAVariableBack) {
   ASSERT_EQ(causes.size(), 2u);
   EXPECT_EQ(causes[0].confirm, "rharness drill with --env OPENBLAS_CORETYPE=Haswell");
   EXPECT_EQ(causes[1].confirm, "rharness drill with OMP_NUM_THREADS unset");
+  Comparison odd;
+  odd.verdict = Verdict::kDrifted;
+  Differ(&odd, Layer::kEnvironment, "variable.OMP_PLACES", "{0}; touch pwn", "cores");
+  EXPECT_EQ(Explain(odd, {}, {}).at(0).confirm,
+            "rharness drill with --env 'OMP_PLACES={0}; touch pwn'");
 }
 
 void DifferInUse(Comparison* comparison, const std::string& key, FactUse use, std::string a,

@@ -51,6 +51,14 @@ TEST(Shadow, IsNoPairOfOtherRunsOrOfAnotherTime) {
   ExpectClosed(alone, {"shadow_alone"}, 3);
 }
 
+TEST(Shadow, NamesAVariableAsAShellTakesIt) {
+  GateInput input = Input(SampleStack(), Rounded());
+  input.candidate.stack["environment.OPENBLAS_CORETYPE"] = "$(touch pwn) '";
+  EXPECT_TRUE(WhyElsewhere(input, Environment())
+                  .ends_with(R"(drill --env 'OPENBLAS_CORETYPE=$(touch pwn) '\''')"))
+      << WhyElsewhere(input, Environment());
+}
+
 TEST(Shadow, MustHaveBeenOnTheStackInUse) {
   const Runs one = {{"a", Verdict::kIdentical}};
   GateInput input = Pair(one, one);

@@ -125,6 +125,28 @@ TEST(Metrics, HostileTextOpensNoSeriesAndBreaksNoLine) {
   }
 }
 
+// Prometheus takes nothing of a file in which a series stands twice.
+TEST(Metrics, FamiliesThatLookAlikeHaveEachTheirSeries) {
+  const std::string rest(300, 'a');
+  const std::string names[] = {"a\u202eb",   "a\\u{202e}b", "a\\\\u{202e}b", "a\\\u202eb",
+                               "a\x1b[31mb", "ab",          "a\\x1b[31mb",   "a\rb",
+                               "a\nb",       "a\r\nb",      "a\xff\x62",     "a\\xffb",
+                               rest + "1",   rest + "2"};
+  Report report = LargeReport(static_cast<int>(std::size(names)), 0);
+  for (std::size_t i = 0; i < std::size(names); ++i) report.runs[i].family = names[i];
+  const std::string text = WriteMetrics(report);
+  const Exposition metrics(text);  // expects that none stands twice
+  std::size_t series = 0;
+  for (auto at = text.find("\nrharness_family_runs{"); at != text.npos;
+       at = text.find("\nrharness_family_runs{", at + 1)) {
+    ++series;
+  }
+  EXPECT_EQ(series, std::size(names));
+  EXPECT_EQ(text.find("\u202e"), text.npos);
+  EXPECT_EQ(metrics.ValueEnding("rharness_family_runs", R"(,family="a\\u{202e}b"})"), 1);
+  EXPECT_EQ(metrics.ValueEnding("rharness_family_runs", R"(,family="a\\\\u{202e}b"})"), 1);
+}
+
 TEST(Metrics, CardinalityIsBoundedWhateverTheFamiliesAre) {
   Report report = LargeReport(5'000, 0);
   for (std::size_t i = 0; i < report.runs.size(); ++i) {

@@ -96,6 +96,20 @@ class Trends : public testing::Test {
 const Surroundings kOld = Environment("H100", "550.54", "sha256:aa", "1.26.0");
 const Surroundings kNew = Environment("H100", "560.28", "sha256:aa", "2.0.1");
 
+TEST_F(Trends, SayACommandThatAShellTakesAsItIsMeant) {
+  for (int i = 0; i < 20; ++i) {
+    Manifest run = *ParseManifestText(kExampleManifest);
+    run.run_id = "odd-" + std::to_string(i);
+    run.family = "x'; touch pwn; '";
+    run.started = WeeksAgo(60);
+    ASSERT_TRUE(history_->Add(run, WeeksAgo(60)).ok());
+  }
+  for (int week = 12; week > 5; --week) AddDrill("odd", week, 20, 0, kOld);
+  for (int week = 5; week > 0; --week) AddDrill("odd", week, 5, 15, kNew);
+  EXPECT_THAT(Measure().next,
+              HasSubstr(R"(rharness history show 'x'\''; touch pwn; '\''': which runs broke)"));
+}
+
 TEST_F(Trends, NameTheUpgradeThatCoincidesWithAChange) {
   AddRuns("mlp", 20);
   AddRuns("cnn", 20);
