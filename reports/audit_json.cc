@@ -21,7 +21,8 @@ Json AuditExceptionJson(const AuditException& one) {
                            {"reason", one.reason},
                            {"signed_by", one.signed_by},
                            {"until", one.until},
-                           {"holds", one.holds}});
+                           {"holds", one.holds},
+                           {"doubt", one.doubt}});
 }
 
 Json AuditStatementJson(const AuditStatement& one) {

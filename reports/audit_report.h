@@ -38,9 +38,10 @@ struct AuditException {
   std::string kind;   // "waiver", "substitute", "retirement"
   std::string about;  // probes, or "A100 -> H100"; the run
   std::string reason;
-  std::string signed_by;  // empty: not said
-  std::string until;      // "through 2026-12-31 (UTC)"; empty: no end
-  bool holds = true;      // now
+  std::string signed_by;   // empty: not said
+  std::string until;       // "through 2026-12-31 (UTC)"; empty: no end
+  bool holds = true;       // now
+  std::string doubt = {};  // why it is not what was signed, of which nobody is named; empty: it is
 };
 
 // A signed statement about the run.
@@ -84,7 +85,7 @@ struct AuditReport {
   std::string root_sha256;
   std::string head;  // "over 12 entries, of ..., signed by ..."; empty: no head
   std::vector<std::string> notes;
-  int exit_code = 0;
+  int exit_code = 0;  // 5, or 1 where nobody who may has signed a head
 };
 
 Json ToJson(const AuditReport& report);

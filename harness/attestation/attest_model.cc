@@ -86,7 +86,7 @@ Result<AttestedModel> AttestModel(const fs::path& path, const fs::path& out, Sig
   const fs::path given = path.has_filename() ? path : path.parent_path();
   const fs::path folder =
       given.filename() == plain.filename() ? given.parent_path() : plain.parent_path();
-  attested.path = (out.empty() ? folder : out) / (plain.filename().string() + ".sigstore.json");
+  attested.path = (out.empty() ? folder : out) / (plain.filename().string() + kModelBundle);
   ASSIGN_OR_RETURN(const fs::path bundle, PlainPath(attested.path));
   ASSIGN_OR_RETURN(attested.model, TakeModel(plain, bundle));
   SignedEnvelope envelope{.payload_type = kStatementPayload,

@@ -76,11 +76,7 @@ Result<std::vector<std::size_t>> HoldingLines(const SignedSubject& file,
 }
 
 Result<Verified> VerifyEndorsed(const fs::path& file, const TrustPolicy& policy, WallTime now) {
-  return VerifyEndorsedBy(EndorsementPath(file), file, policy, now);
-}
-
-Result<Verified> VerifyEndorsedBy(const fs::path& bundle, const fs::path& file,
-                                  const TrustPolicy& policy, WallTime now) {
+  const fs::path bundle = EndorsementPath(file);
   std::error_code error;
   if (!fs::exists(fs::symlink_status(bundle, error))) {
     return IntegrityError(fmt::format("nobody has signed it: there is no {}; `rharness attest "
@@ -88,6 +84,14 @@ Result<Verified> VerifyEndorsedBy(const fs::path& bundle, const fs::path& file,
                                       bundle.string()),
                           file.string());
   }
+  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
+  return VerifyEndorsedBy(bundle, {file.filename().string(), digest.sha256}, file.string(), policy,
+                          now);
+}
+
+Result<Verified> VerifyEndorsedBy(const fs::path& bundle, const SignedSubject& file,
+                                  const std::string& where, const TrustPolicy& policy,
+                                  WallTime now) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(bundle, kMostEndorsementsBytes));
   std::vector<Verified> lines;
   std::optional<Error> refused;  // the last one
@@ -99,13 +103,11 @@ Result<Verified> VerifyEndorsedBy(const fs::path& bundle, const fs::path& file,
       refused = one.error();
     }
   }
-  ASSIGN_OR_RETURN(const FileDigest digest, HashFile(file));
-  const auto holding =
-      HoldingLines({file.filename().string(), digest.sha256}, lines, file.string());
+  const auto holding = HoldingLines(file, lines, where);
   if (!holding.ok() && refused) {
     return IntegrityError(fmt::format("{}; of the lines that count for nothing the last is {}",
                                       holding.error().message, refused->ToString()),
-                          file.string());
+                          where);
   }
   if (!holding.ok()) return holding.error();
   const auto newest = std::ranges::max_element(

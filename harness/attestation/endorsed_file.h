@@ -34,9 +34,10 @@ Result<std::vector<std::size_t>> HoldingLines(const SignedSubject& file,
 Result<Verified> VerifyEndorsed(const std::filesystem::path& file, const TrustPolicy& policy,
                                 WallTime now);
 
-// As VerifyEndorsed with this bundle.
-Result<Verified> VerifyEndorsedBy(const std::filesystem::path& bundle,
-                                  const std::filesystem::path& file, const TrustPolicy& policy,
+// The same of a file of this name and content, with this bundle; no file is read but that.
+// `where`: the file.
+Result<Verified> VerifyEndorsedBy(const std::filesystem::path& bundle, const SignedSubject& file,
+                                  const std::string& where, const TrustPolicy& policy,
                                   WallTime now);
 
 }  // namespace rharness

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/attestation/endorsed_file.h"
+#include "harness/attestation/held_verdict.h"
 #include "harness/attestation/model_files.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -40,23 +41,16 @@ Status HoldSubject(const HeldFolder& folder, const SignedSubject& subject) {
                         where);
 }
 
-// The signer says which run and which family a verdict is of; its manifest says it again, with the
-// signed content.
-Status HoldToManifest(const AttestedVerdict& verdict, const std::string& text,
-                      const std::string& where) {
+// The signer says which run and which family a verdict is of; its manifest says it again.
+Status HoldToText(const AttestedVerdict& verdict, const std::string& text,
+                  const std::string& where) {
   const auto json = ParseJson(text, where);
   const auto manifest = json.ok() ? ParseManifest(*json, where) : Result<Manifest>(json.error());
   if (!manifest.ok()) {
     return IntegrityError("was signed as the manifest, and is none: " + manifest.error().message,
                           where);
   }
-  if (manifest->run_id == verdict.run_id && manifest->family == verdict.family) return {};
-  return IntegrityError(
-      fmt::format("is the manifest of run {} of family '{}'; the verdict was signed for run {} of "
-                  "family '{}'",
-                  Shown(manifest->run_id), Shown(manifest->family), Shown(verdict.run_id),
-                  Shown(verdict.family)),
-      where);
+  return HoldToManifest(verdict, *manifest, Sha256HexOf(text), where);
 }
 
 Result<HeldSubjects> HoldManifest(const HeldFolder& folder, const AttestedVerdict& verdict) {
@@ -64,7 +58,7 @@ Result<HeldSubjects> HoldManifest(const HeldFolder& folder, const AttestedVerdic
   RETURN_IF_ERROR(HoldSubject(folder, verdict.manifest));
   ASSIGN_OR_RETURN(const fs::path relative, SafeRelativePath(name, "subject"));
   ASSIGN_OR_RETURN(const std::string text, folder.ReadFile(relative));
-  RETURN_IF_ERROR(HoldToManifest(verdict, text, (folder.path() / Shown(name)).string()));
+  RETURN_IF_ERROR(HoldToText(verdict, text, (folder.path() / Shown(name)).string()));
   return HeldSubjects{.held = 1, .manifest = true};
 }
 
@@ -140,7 +134,7 @@ Result<HeldSubjects> HoldToFiles(const Verified& verified, const fs::path& folde
     ASSIGN_OR_RETURN(const FileDigest digest, HashFile(folder_or_file));
     if (digest.sha256 != verdict->manifest.sha256) return held;
     ASSIGN_OR_RETURN(const std::string text, ReadFile(folder_or_file));
-    RETURN_IF_ERROR(HoldToManifest(*verdict, text, folder_or_file.string()));
+    RETURN_IF_ERROR(HoldToText(*verdict, text, folder_or_file.string()));
     held.manifest = true;
     return held;
   }

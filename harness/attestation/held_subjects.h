@@ -19,7 +19,7 @@ struct HeldSubjects {
 };
 // Every checkpoint of a verdict, and the file of an endorsement, must lie below `folder` at its
 // name, with the signed content, and a verdict's manifest must where it is there at all; it must
-// then be of the run and the family that the verdict names. Of a single file: it must be one of the
+// then be what HoldToManifest takes. Of a single file: it must be one of the
 // subjects, by its content alone. Of a model: HoldModel's. Errors: integrity, which names the
 // subject; io.
 Result<HeldSubjects> HoldToFiles(const Verified& verified,

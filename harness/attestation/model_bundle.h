@@ -17,6 +17,7 @@
 
 namespace rharness {
 
+inline constexpr char kModelBundle[] = ".sigstore.json";  // of its file, behind the model's name
 inline constexpr char kBundleMediaType[] = "application/vnd.dev.sigstore.bundle.v0.3+json";
 
 struct SigstoreBundle {

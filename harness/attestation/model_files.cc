@@ -252,7 +252,6 @@ Result<std::size_t> HoldModel(const SignedModel& model, const fs::path& path) {
         path.string());
   }
   if (!of_one_file && !is_folder) return HoldOneOf(model, path);
-  RETURN_IF_ERROR(RefuseLink(path, model.serialization));
   const auto found = HashModel(path, model.serialization);
   if (!found.ok()) return NotTheSigned(found.error());
   RETURN_IF_ERROR(CompareResources(model, *found, path));

@@ -230,7 +230,7 @@ Result<EnoughKeys> HoldToRule(const SignedBySome& some, const std::string& famil
 
 bool NamesAttestation(const fs::path& path) {
   const std::string name = path.filename().string();
-  if (name.ends_with(".intoto.jsonl")) return true;
+  if (name.ends_with(".intoto.jsonl") || name.ends_with(kModelBundle)) return true;
   if (!name.ends_with(".json")) return false;
   const auto text = ReadFile(path, kMostEnvelopeBytes);
   const auto json = text.ok() ? ParseJson(*text, name) : Result<Json>(text.error());
@@ -290,6 +290,14 @@ Status SortLine(std::string_view text, const std::string& where, const TrustPoli
 }
 
 }  // namespace
+
+std::string SignersText(const std::vector<AcceptedKey>& keys) {
+  std::string text;
+  for (const AcceptedKey& key : keys) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key.name, key.owner);
+  }
+  return text;
+}
 
 std::string OwnerKey(std::string_view owner) {
   std::string key;
@@ -366,7 +374,8 @@ Result<std::vector<fs::path>> FindAttestations(const fs::path& path) {
   }
   if (error) return IoError("cannot be listed: " + error.message(), path.string());
   if (found.empty()) {
-    return NotFound("has no attestation below it; expected *.intoto.jsonl", path.string());
+    return NotFound("has no attestation below it; expected *.intoto.jsonl or *.sigstore.json",
+                    path.string());
   }
   std::ranges::sort(found);
   return found;

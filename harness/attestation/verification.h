@@ -54,6 +54,9 @@ Result<Verified> VerifyStatement(std::string_view envelope, std::string_view whe
 Result<Verified> VerifyUnfinished(std::string_view envelope, std::string_view where,
                                   const TrustPolicy& policy, WallTime now);
 
+// "lab-2026 (ML platform, Ada), audit (Model risk)".
+std::string SignersText(const std::vector<AcceptedKey>& keys);
+
 // "ada" of "Ada " and "ADA": what owners are compared by.
 std::string OwnerKey(std::string_view owner);
 
@@ -85,9 +88,9 @@ struct VerifiedFile {
 Result<VerifiedFile> VerifyFile(const std::filesystem::path& path, const TrustPolicy& policy,
                                 WallTime now);
 
-// The attestations below a folder, by path: *.intoto.jsonl, and *.json that say that they are
-// envelopes or bundles. A file is itself, whatever its name. Links are not followed. Errors:
-// not_found, also for a folder without any; io.
+// The attestations below a folder, by path: *.intoto.jsonl and *.sigstore.json, whatever they hold,
+// and other *.json that say that they are envelopes or bundles. A file is itself, whatever its
+// name. Links are not followed. Errors: not_found, also for a folder without any; io.
 Result<std::vector<std::filesystem::path>> FindAttestations(const std::filesystem::path& path);
 
 }  // namespace rharness

@@ -4,22 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <set>
 #include <utility>
 
+#include "harness/attestation/attest_drill.h"
+#include "harness/attestation/held_verdict.h"
 #include "harness/attestation/verification.h"
-#include "harness/audit/entry.h"
-#include "harness/audit/log_check.h"
-#include "harness/audit/log_view.h"
-#include "harness/audit/proof.h"
+#include "harness/audit/approvals.h"
+#include "harness/audit/run_entries.h"
 #include "harness/audit/run_facts.h"
 #include "harness/audit/site_records.h"
 #include "harness/base/files.h"
 #include "harness/base/glob.h"
 #include "harness/drill/history_of.h"
-#include "harness/history/held_record.h"
 #include "harness/history/store.h"
 #include "harness/history/untouched.h"
 #include "harness/policy/policy.h"
@@ -30,123 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string KeysText(const std::vector<AcceptedKey>& keys) {
-  std::string text;
-  for (const AcceptedKey& key : keys) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key.name, key.owner);
-  }
-  return text;
-}
-
 bool IsGood(Verdict verdict) {
   return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
 }
-
-// The log's side of the answer.
-class LogSide {
- public:
-  LogSide(const AnswerRequest& request, AuditReport* report) : request_(request), report_(report) {}
-
-  Status Read() {
-    ASSIGN_OR_RETURN(log_, OpenLog(request_.log));
-    report_->tree_size = log_.entries.count();
-    ASSIGN_OR_RETURN(const TreeHash root, TreeRoot(&log_.nodes, report_->tree_size));
-    report_->root_sha256 = ToHex(root);
-    RETURN_IF_ERROR(ReadHead());
-    ASSIGN_OR_RETURN(const auto records, ReadHeldRecordsOf(request_.run_id, request_.history));
-    for (const HeldRecord& one : records) held_[{one.kind, one.name}] = ToHex(one.sha256);
-    RETURN_IF_ERROR(ReadLines());
-    for (const HeldRecord& one : records) {
-      if (seen_.contains({one.kind, one.name})) continue;
-      report_->entries.push_back({.index = {},
-                                  .kind = one.kind,
-                                  .name = one.name,
-                                  .sha256 = ToHex(one.sha256),
-                                  .entered = {},
-                                  .state = AuditEntryState::kNotEntered});
-    }
-    return {};
-  }
-
- private:
-  using KindAndName = std::pair<std::string, std::string>;
-
-  Status ReadHead() {
-    if (log_.heads.empty()) return {};
-    const HeadText& text = log_.heads.back();
-    std::string signers;
-    if (request_.trust != nullptr) {
-      ASSIGN_OR_RETURN(const VerifiedHead head,
-                       VerifyTreeHead(text.text, text.where, *request_.trust, request_.now));
-      head_ = head.head;
-      signers = ", signed by " + KeysText(head.signed_by);
-    } else {
-      ASSIGN_OR_RETURN(head_, PeekTreeHead(text.text, text.where));
-      report_->notes.push_back(
-          "who signed the log's heads was not looked at; --trust says whom to "
-          "believe");
-    }
-    report_->head =
-        fmt::format("over {} entries, of {}{}", head_.tree.size, FormatTime(head_.time), signers);
-    return {};
-  }
-
-  Status ReadLines() {
-    std::uint64_t index = 0;
-    std::vector<std::string> lines;
-    RETURN_IF_ERROR(log_.entries.ReadAll([&](std::span<const std::string_view> some) -> Status {
-      for (const std::string_view line : some) {
-        EntryParts parts;
-        if (!ScanEntry(line, &parts) || parts.index != index) {
-          return IntegrityError(EntryWords(index, "", "") + " is not in its place",
-                                log_.entries.Where(index));
-        }
-        ++index;
-        if (RunOf(parts.kind, parts.name) == request_.run_id) lines.emplace_back(line);
-      }
-      return {};
-    }));
-    for (const std::string& line : lines) {
-      ASSIGN_OR_RETURN(const AuditEntry entry, ParseEntry(line, request_.log.string()));
-      RETURN_IF_ERROR(AddRow(entry));
-    }
-    return {};
-  }
-
-  Status AddRow(const AuditEntry& entry) {
-    const KindAndName key = {entry.kind, entry.name};
-    AuditEntryRow row{.index = entry.index,
-                      .kind = entry.kind,
-                      .name = entry.name,
-                      .sha256 = entry.sha256,
-                      .entered = entry.time,
-                      .state = AuditEntryState::kAsEntered,
-                      .signed_over = entry.index < head_.tree.size};
-    const auto held = held_.find(key);
-    if (held == held_.end()) {
-      row.state = AuditEntryState::kGone;
-    } else if (held->second != entry.sha256) {
-      row.state = AuditEntryState::kChanged;
-    } else if (!seen_.insert(key).second) {
-      row.state = AuditEntryState::kTwice;
-    }
-    if (row.signed_over) {
-      const auto proof = ProveEntry(&log_, entry.index, head_.tree);
-      if (!proof.ok() && proof.error().code != ErrorCode::kIntegrity) return proof.error();
-      if (!proof.ok()) row.state = AuditEntryState::kChanged;
-    }
-    seen_.insert(key);
-    report_->entries.push_back(std::move(row));
-    return {};
-  }
-
-  const AnswerRequest& request_;
-  AuditReport* report_;
-  LogView log_;
-  TreeHead head_;
-  std::map<KindAndName, std::string> held_;
-  std::set<KindAndName> seen_;
-};
 
 Status AddExceptions(const AnswerRequest& request, const Manifest& manifest, AuditReport* report) {
   for (const std::string& file : request.policies) {
@@ -186,44 +69,44 @@ std::string RefusedWords(const Error& error, const std::string& file) {
   return fmt::format("{}{}: {}", line ? "line " : "", at, error.message);
 }
 
-// What a file of signed statements says of the run.
-class StatementFile {
- public:
-  // `is_its`: the file is about this run by its name, or was given as one that is.
-  StatementFile(const fs::path& file, bool is_its, AuditReport* report)
-      : file_(file.string()), is_its_(is_its), report_(report) {}
-
-  void Refuse(const Error& error) { Add({.refused = RefusedWords(error, file_)}); }
-  // `drills` gets those whose verdicts of the run are signed. Of lines that count for nothing the
-  // payload is believed by nobody: they are the run's where the file is.
-  void Tell(const VerifiedFile& verified, std::set<std::string>* drills) {
-    for (const Verified& one : verified.statements) {
-      const AttestedVerdict* said = one.verdict();
-      if (said == nullptr || said->run_id != report_->run_id) continue;
-      drills->insert(said->drill_id);
-      Add({.says = fmt::format("{}, decided {} by drill {}", VerdictName(said->verdict),
-                               FormatTime(said->decided), said->drill_id),
-           .signed_by = KeysText(one.signed_by)});
-    }
-    if (!is_its_) return;
-    for (const Error& line : verified.not_counted) {
-      Add({.not_counted = RefusedWords(line, file_)});
-    }
-  }
-
- private:
-  void Add(AuditStatement one) {
-    one.file = file_;
-    report_->statements.push_back(std::move(one));
-  }
-
-  std::string file_;
-  bool is_its_;
-  AuditReport* report_;
+// What statements come to beside what they say.
+struct SignedVerdicts {
+  std::set<std::string> drills;  // whose verdicts of the run are signed, as the history has them
+  bool contradicted = false;     // what was signed is not what record and history say
 };
 
-Status AddStatements(const AnswerRequest& request, AuditReport* report,
-                     std::set<std::string>* drills) {
+AuditStatement Refused(const fs::path& file, const std::string& why) {
+  return {.file = file.string(), .says = {}, .signed_by = {}, .refused = why};
+}
+
+// Those lines that are verdicts on the run, each held to its record and to the history.
+Status AddVerdicts(const fs::path& file, const std::vector<Verified>& lines,
+                   const Manifest& manifest, EnteredDrills* history, AuditReport* report,
+                   SignedVerdicts* told) {
+  for (const Verified& one : lines) {
+    const AttestedVerdict* said = one.verdict();
+    if (said == nullptr || said->run_id != manifest.run_id) continue;
+    const auto held = HoldToHistory(*said, manifest, history, file.string());
+    if (!held.ok()) {
+      if (held.error().code != ErrorCode::kIntegrity) return held.error();
+      told->contradicted = true;
+      report->statements.push_back(Refused(file, held.error().message));
+      continue;
+    }
+    if (!held->superseded) told->drills.insert(held->drill_id);
+    report->statements.push_back(
+        {.file = file.string(),
+         .says = fmt::format("{}, decided {} by drill {}{}", VerdictName(said->verdict),
+                             FormatTime(said->decided), said->drill_id,
+                             held->superseded ? ", which says otherwise since it was resumed" : ""),
+         .signed_by = SignersText(one.signed_by),
+         .refused = {}});
+  }
+  return {};
+}
+
+Status AddStatements(const AnswerRequest& request, const Manifest& manifest, EnteredDrills* history,
+                     AuditReport* report, SignedVerdicts* told) {
   if (request.statements.empty()) return {};
   if (request.trust == nullptr) {
     return InvalidInput("signed statements say something only where it is known whom to believe",
@@ -234,16 +117,22 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report,
     ASSIGN_OR_RETURN(const auto files, FindAttestations(path));
     for (const fs::path& file : files) {
       const auto verified = VerifyFile(file, *request.trust, request.now);
-      if (!verified.ok() && verified.error().code != ErrorCode::kIntegrity) {
-        return verified.error();
-      }
       const bool given = files.size() == 1 && file == fs::path(path);
-      const bool its = given || file.filename().string().starts_with(request.run_id + ".");
-      StatementFile told(file, its, report);
+      const bool its = given || file.filename() == AttestationName(request.run_id);
       if (verified.ok()) {
-        told.Tell(*verified, drills);
-      } else if (its) {
-        told.Refuse(verified.error());
+        RETURN_IF_ERROR(AddVerdicts(file, verified->statements, manifest, history, report, told));
+        // Of lines that count for nothing the payload is believed by nobody: they are the run's
+        // where the file is.
+        for (const Error& line : verified->not_counted) {
+          if (!its) break;
+          report->statements.push_back(
+              {.file = file.string(), .not_counted = RefusedWords(line, file.string())});
+        }
+        continue;
+      }
+      if (verified.error().code != ErrorCode::kIntegrity) return verified.error();
+      if (its) {
+        report->statements.push_back(Refused(file, RefusedWords(verified.error(), file.string())));
       } else {  // another run's by its name; its payload is believed by nobody
         ++others;
       }
@@ -258,16 +147,6 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report,
   return {};
 }
 
-// "Ada (asked 2026-06-01) and Bob (approved 2026-06-02)"; empty of one that nobody signed.
-std::string RetiringPeople(const HistoryEntry& entry) {
-  if (!entry.retirement) return "";
-  constexpr std::size_t kDay = 10;
-  const SignedRetirement& by = *entry.retirement;
-  return fmt::format("{} (asked {}) and {} (approved {})", by.asked_by,
-                     FormatTime(by.asked).substr(0, kDay), by.approved_by,
-                     FormatTime(by.approved).substr(0, kDay));
-}
-
 // Of the last reproduction, where statements were given: that none of them is about it.
 std::string UnsignedWords(const AuditReport& report,
                           const std::vector<AuditVerdict>::const_iterator last,
@@ -280,7 +159,15 @@ std::string UnsignedWords(const AuditReport& report,
                      last->drill_id, older ? "; an older one is" : "");
 }
 
-std::string FaultNext(bool log_is_whole, std::ptrdiff_t refused) {
+std::string FaultNext(bool log_is_whole, std::ptrdiff_t refused, bool contradicted) {
+  if (log_is_whole && refused == 0) {
+    return "its retirement is not what was signed; the log holds what the history says: `rharness "
+           "retire list` with --trust tells whom to ask";
+  }
+  if (log_is_whole && contradicted) {
+    return "what was signed and the history contradict each other: `rharness audit verify` with a "
+           "head that was kept says whether the history was changed";
+  }
   if (log_is_whole) {
     return refused == 1 ? "the statement does not hold; the log does: `rharness verify` says why"
                         : "the statements do not hold; the log does: `rharness verify` says why";
@@ -289,44 +176,70 @@ std::string FaultNext(bool log_is_whole, std::ptrdiff_t refused) {
          "else was";
 }
 
-void Conclude(const AnswerRequest& request, const std::set<std::string>& drills,
-              AuditReport* report) {
-  const auto count = [&](auto is) {
-    return static_cast<std::uint64_t>(std::ranges::count_if(report->entries, is));
+struct CountedEntries {
+  std::uint64_t missing = 0;  // not in the log
+  std::uint64_t good = 0;     // as entered
+  std::uint64_t entered = 0;
+};
+
+CountedEntries CountEntries(const AuditReport& report) {
+  const auto count = [&](AuditEntryState state) {
+    return static_cast<std::uint64_t>(
+        std::ranges::count(report.entries, state, &AuditEntryRow::state));
   };
-  const std::uint64_t missing =
-      count([](const AuditEntryRow& row) { return row.state == AuditEntryState::kNotEntered; });
-  const std::uint64_t good =
-      count([](const AuditEntryRow& row) { return row.state == AuditEntryState::kAsEntered; });
-  const std::uint64_t entered = report->entries.size() - missing;
-  const auto refused = std::ranges::count_if(
-      report->statements, [](const AuditStatement& one) { return !one.refused.empty(); });
+  const std::uint64_t missing = count(AuditEntryState::kNotEntered);
+  return {missing, count(AuditEntryState::kAsEntered), report.entries.size() - missing};
+}
+
+std::string Headline(const AnswerRequest& request, const SignedVerdicts& told,
+                     const CountedEntries& entries, const AuditReport& report) {
   const auto last = std::ranges::find_if(
-      report->verdicts, [](const AuditVerdict& one) { return IsGood(one.verdict); });
-  report->headline = report->run_id + ": ";
-  report->headline +=
-      last == report->verdicts.end()
+      report.verdicts, [](const AuditVerdict& one) { return IsGood(one.verdict); });
+  std::string headline = report.run_id + ": ";
+  headline +=
+      last == report.verdicts.end()
           ? std::string("never shown to reproduce")
           : fmt::format("last reproduced ({}) on {} by drill {}", VerdictName(last->verdict),
                         FormatMinute(last->decided), last->drill_id);
-  if (!report->verdicts.empty() && !IsGood(report->verdicts[0].verdict)) {
-    report->headline += fmt::format(", and last {} on {}", VerdictName(report->verdicts[0].verdict),
-                                    FormatMinute(report->verdicts[0].decided));
+  if (!report.verdicts.empty() && !IsGood(report.verdicts[0].verdict)) {
+    headline += fmt::format(", and last {} on {}", VerdictName(report.verdicts[0].verdict),
+                            FormatMinute(report.verdicts[0].decided));
   }
-  if (!request.statements.empty()) report->headline += UnsignedWords(*report, last, drills);
-  report->headline +=
-      entered == 0 ? "; nothing about it is in the log"
-      : good < entered
-          ? fmt::format("; {} of its {} entries in the log not as entered", entered - good, entered)
-          : fmt::format("; all {} about it in the log are as entered",
-                        entered == 1 ? "that is" : fmt::format("{} entries", entered));
-  report->exit_code = good < entered || refused > 0 ? 5 : 0;
-  if (report->exit_code != 0) {
-    report->next = FaultNext(good == entered, refused);
-  } else if (missing > 0) {
-    report->next = fmt::format(
-        "{} not in the log yet: `rharness audit append`",
-        missing == 1 ? "1 record about it is" : fmt::format("{} records about it are", missing));
+  if (!request.statements.empty()) headline += UnsignedWords(report, last, told.drills);
+  headline += entries.entered == 0 ? "; nothing about it is in the log"
+              : entries.good < entries.entered
+                  ? fmt::format("; {} of its {} entries in the log not as entered",
+                                entries.entered - entries.good, entries.entered)
+                  : fmt::format("; all {} about it in the log are as entered",
+                                entries.entered == 1 ? "that is"
+                                                     : fmt::format("{} entries", entries.entered));
+  if (told.contradicted) headline += "; what was signed contradicts what the history says";
+  return headline;
+}
+
+void Conclude(const AnswerRequest& request, const SignedVerdicts& told, AuditReport* report) {
+  const CountedEntries entries = CountEntries(*report);
+  const bool whole = entries.good == entries.entered;
+  const auto refused = std::ranges::count_if(
+      report->statements, [](const AuditStatement& one) { return !one.refused.empty(); });
+  const bool doubtful = std::ranges::any_of(
+      report->exceptions, [](const AuditException& one) { return !one.doubt.empty(); });
+  report->headline = Headline(request, told, entries, *report);
+  if (doubtful) report->headline += "; its retirement is doubtful";
+  if (!whole || refused > 0 || doubtful) {
+    report->exit_code = 5;
+    report->next = FaultNext(whole, refused, told.contradicted);
+  } else if (request.trust != nullptr && report->head.empty()) {
+    report->exit_code = 1;
+    report->headline += "; nobody signed a head of the log";
+    report->next =
+        "the log may have been made anew by anybody: `rharness audit append --key` signs a head, "
+        "and somebody else keeps it";
+  } else if (entries.missing > 0) {
+    report->next =
+        fmt::format("{} not in the log yet: `rharness audit append`",
+                    entries.missing == 1 ? "1 record about it is"
+                                         : fmt::format("{} records about it are", entries.missing));
   }
 }
 
@@ -351,17 +264,19 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
                                .reruns = one->reruns,
                                .reasons = one->reasons});
   }
-  if (entry.retired) {
-    report.exceptions.push_back({.kind = "retirement",
-                                 .about = entry.run_id,
-                                 .reason = *entry.retired,
-                                 .signed_by = RetiringPeople(entry)});
+  ASSIGN_OR_RETURN(const auto retirement,
+                   RetirementException(request.run_id, request.trust, request.now, store.get()));
+  if (retirement) report.exceptions.push_back(*retirement);
+  if (retirement && !retirement->signed_by.empty() && !TrustForRetirements(request.trust)) {
+    report.notes.push_back(
+        "who signed for its retirement is as the history names them; --trust with a rule for "
+        "retirements says whose keys count");
   }
   RETURN_IF_ERROR(AddExceptions(request, manifest, &report));
-  std::set<std::string> drills;
-  RETURN_IF_ERROR(AddStatements(request, &report, &drills));
-  RETURN_IF_ERROR(LogSide(request, &report).Read());
-  Conclude(request, drills, &report);
+  SignedVerdicts told;
+  RETURN_IF_ERROR(AddStatements(request, manifest, store.get(), &report, &told));
+  RETURN_IF_ERROR(AddRunEntries(request, &report));
+  Conclude(request, told, &report);
   return report;
 }
 

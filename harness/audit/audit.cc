@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "harness/approval/deletion_approval.h"
+#include "harness/audit/approvals.h"
 #include "harness/audit/log_view.h"
 #include "harness/audit/tree_head.h"
 #include "harness/base/files.h"
 #include "harness/history/location.h"
-#include "harness/history/untouched.h"
 
 namespace rharness {
 namespace {
@@ -20,7 +18,8 @@ namespace fs = std::filesystem;
 
 class BookSource : public AppendSource {
  public:
-  explicit BookSource(const RecordSources& sources) : sources_(sources) {}
+  BookSource(const RecordSources& sources, const AppendRequest& request)
+      : sources_(sources), request_(request) {}
   Status Load() override {
     ASSIGN_OR_RETURN(book_, RecordBook::Load(sources_));
     return {};
@@ -28,6 +27,11 @@ class BookSource : public AppendSource {
   Status Take(const AuditEntry& entry) override { return book_->Take(entry); }
   Result<std::vector<HeldRecord>> New() override {
     if (book_->derived()) return *book_->derived();
+    if (book_->HasApprovals()) {
+      ASSIGN_OR_RETURN(const auto doubt,
+                       DoubtfulApproval(sources_.history, request_.trust, request_.clock->Now()));
+      if (doubt) return *doubt;
+    }
     std::vector<HeldRecord> records;
     for (const HeldRecord* one : book_->Missing()) records.push_back(*one);
     return records;
@@ -35,6 +39,7 @@ class BookSource : public AppendSource {
 
  private:
   const RecordSources& sources_;
+  const AppendRequest& request_;
   std::optional<RecordBook> book_;
 };
 
@@ -43,17 +48,6 @@ Status Fault(const Error& error, AuditOutcome* outcome) {
   if (error.code != ErrorCode::kIntegrity) return error;
   outcome->fault = error;
   return {};
-}
-
-// A deletion that is not what two people signed for. Whose keys count is not asked: the policy of
-// an audit need say nothing of deletions (`rharness retention list --trust`).
-Result<std::optional<Error>> DoubtfulDeletion(const AuditRequest& request) {
-  ASSIGN_OR_RETURN(const auto store, OpenUntouchedHistory(request.sources.history));
-  ASSIGN_OR_RETURN(const auto all, ListDeletions(nullptr, request.now, store.get()));
-  const auto doubtful = std::ranges::find(all, "doubtful", &DeletionTold::state);
-  if (doubtful == all.end()) return std::optional<Error>();
-  return std::optional(
-      IntegrityError(doubtful->doubt, "deletion list " + TerminalSafe(doubtful->list_sha256)));
 }
 
 }  // namespace
@@ -69,7 +63,7 @@ Result<fs::path> DefaultLogFolder(const std::string& history) {
 }
 
 Result<Appended> AppendRecords(const RecordSources& sources, const AppendRequest& request) {
-  BookSource source(sources);
+  BookSource source(sources, request);
   return AppendToLog(request, &source);
 }
 
@@ -111,8 +105,10 @@ Result<AuditOutcome> Audit(const AuditRequest& request) {
   outcome.exceptions = book->Exceptions();
   for (const HeldRecord* one : book->Missing()) outcome.missing.push_back(*one);
   if (book->derived()) outcome.fault = book->derived();
-  if (!outcome.fault && book->HasDeletions()) {
-    ASSIGN_OR_RETURN(outcome.fault, DoubtfulDeletion(request));
+  if (!outcome.fault && book->HasApprovals()) {
+    ASSIGN_OR_RETURN(outcome.fault,
+                     DoubtfulApproval(request.sources.history, request.trust, request.now));
+    outcome.held_by_names = request.trust != nullptr && !TrustForRetirements(request.trust);
   }
   return outcome;
 }

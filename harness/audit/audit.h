@@ -23,14 +23,15 @@ namespace rharness {
 Result<std::filesystem::path> DefaultLogFolder(const std::string& history);
 
 // Enters all that the sources hold and the log does not. Errors: those of AppendToLog and of
-// RecordBook::Load; integrity where the history says otherwise of its runs than its records do.
+// RecordBook::Load; integrity where the history says otherwise of its runs than its records do, and
+// where a retirement or a deletion is not what two people signed (approvals.h).
 Result<Appended> AppendRecords(const RecordSources& sources, const AppendRequest& request);
 
 struct AuditRequest {
   RecordSources sources;
   std::filesystem::path folder;
   std::vector<std::filesystem::path> kept;  // files of heads that somebody kept
-  const TrustPolicy* trust = nullptr;
+  const TrustPolicy* trust = nullptr;       // of heads, and of retirements where it speaks of them
   WallTime now{};
 };
 
@@ -42,6 +43,9 @@ struct AuditOutcome {
   std::vector<ChangedException> exceptions;  // what policies say otherwise than the log
   std::uint64_t not_looked_at = 0;           // entries about what the sources do not name
   std::optional<AppendStart> unfinished;
+  // There is a trust policy, which says nothing of retirements: whose keys signed them was not
+  // looked at, but that the history names whom it has signatures of.
+  bool held_by_names = false;
 };
 // Errors: whatever keeps it from being looked at; what was changed is the outcome's fault.
 Result<AuditOutcome> Audit(const AuditRequest& request);

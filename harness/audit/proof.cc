@@ -52,6 +52,16 @@ std::string_view RunOf(std::string_view kind, std::string_view name) {
   return {};
 }
 
+bool EntriesOfRun::Take(std::string_view kind, std::string_view name) {
+  if (RunOf(kind, name) == run_id_) {
+    if (kind == "signed_statement") statements_.emplace(PartOf(name, 1));
+    return true;
+  }
+  // The statement of a withdrawal is about the statement that it takes back.
+  if (kind == "signed_statement") return statements_.contains(PartOf(name, 0));
+  return kind == "withdrawal" && statements_.contains(name);
+}
+
 Result<EntryProof> ProveEntry(LogView* log, std::uint64_t index, const SizedRoot& tree) {
   EntryProof proof{.line = {}, .index = index, .path = {}};
   ASSIGN_OR_RETURN(proof.line, log->entries.LineAt(index));
@@ -66,11 +76,12 @@ Result<EntryProof> ProveEntry(LogView* log, std::uint64_t index, const SizedRoot
 Result<InclusionProof> ProveRun(LogView* log, const std::string& run_id, const SizedRoot& tree) {
   RETURN_IF_ERROR(HoldToTree(log, tree));
   std::vector<std::uint64_t> found;
+  EntriesOfRun of_run(run_id);
   std::uint64_t index = 0;
   RETURN_IF_ERROR(log->entries.ReadAll([&](std::span<const std::string_view> lines) -> Status {
     for (const std::string_view line : lines) {
       EntryParts parts;
-      if (ScanEntry(line, &parts) && index < tree.size && RunOf(parts.kind, parts.name) == run_id) {
+      if (ScanEntry(line, &parts) && index < tree.size && of_run.Take(parts.kind, parts.name)) {
         found.push_back(index);
       }
       ++index;
@@ -100,10 +111,11 @@ Result<ConsistencyProof> ProveConsistency(LogView* log, const SizedRoot& first,
 
 Status CheckProof(const InclusionProof& proof, std::string_view where) {
   if (proof.entries.empty()) return IntegrityError("proves no entry", std::string(where));
+  EntriesOfRun of_run(proof.run_id);
   for (const EntryProof& one : proof.entries) {
     ASSIGN_OR_RETURN(const AuditEntry entry, ParseEntry(one.line, where));
     const std::string words = EntryWords(entry.index, entry.kind, entry.name);
-    if (entry.index != one.index || RunOf(entry.kind, entry.name) != proof.run_id) {
+    if (entry.index != one.index || !of_run.Take(entry.kind, entry.name)) {
       return IntegrityError(fmt::format("{} stands where entry {} about run '{}' should", words,
                                         one.index, TerminalSafe(proof.run_id)),
                             std::string(where));

@@ -7,8 +7,11 @@
 #define RHARNESS_HARNESS_AUDIT_PROOF_H_
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/audit/log_view.h"
@@ -39,8 +42,20 @@ struct ConsistencyProof {
   TreePath path;
 };
 
-// The run that an entry of this kind and name is about; empty: it is about none alone.
+// The run that an entry of this kind names; empty: it names none alone.
 std::string_view RunOf(std::string_view kind, std::string_view name);
+
+// Which entries are about one run, asked in the order of the log: those that name it; and those of
+// what takes a retirement of it back, which name the statement that was signed for that alone.
+class EntriesOfRun {
+ public:
+  explicit EntriesOfRun(std::string run_id) : run_id_(std::move(run_id)) {}
+  bool Take(std::string_view kind, std::string_view name);
+
+ private:
+  std::string run_id_;
+  std::set<std::string, std::less<>> statements_;  // that were signed about it
+};
 
 // The entry, and its path in the tree of the first `size` entries. Reads as many hashes as the
 // logarithm of the size, squared. Errors: integrity where it and the hashes do not agree; io.

@@ -147,9 +147,10 @@ std::vector<ChangedException> RecordBook::Exceptions() const {
   return changed;
 }
 
-bool RecordBook::HasDeletions() const {
+bool RecordBook::HasApprovals() const {
   return std::ranges::any_of(records_, [](const HeldRecord& one) {
-    return one.kind == "deletion" || one.kind == "signed_statement";
+    return one.kind == "deletion" || one.kind == "signed_statement" ||
+           one.kind == "signed_retirement";
   });
 }
 

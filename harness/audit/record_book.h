@@ -58,8 +58,8 @@ class RecordBook {
   // Entries about what this was not loaded with, such as baselines, or kinds of a later version.
   std::uint64_t not_looked_at() const { return not_looked_at_; }
   std::size_t size() const { return records_.size(); }
-  // Whether anybody asked that files be deleted, or deleted some.
-  bool HasDeletions() const;
+  // Whether anybody signed for a retirement or a deletion, or files were deleted.
+  bool HasApprovals() const;
   // What the history derives from its records and says otherwise; after all entries were taken.
   const std::optional<Error>& derived() const { return derived_; }
 

@@ -72,7 +72,8 @@ void AddAuditShow(Command& audit) {
       "hardware; when it was last reproduced, by which drill and for whom that is signed; with "
       "which exceptions; and whether each of its records is what was once entered in the log. "
       "Reads the lines of the log and of the history what is about the run: the whole is for "
-      "`rharness audit verify`.");
+      "`rharness audit verify`. A signed verdict must be of the run, the family and the manifest "
+      "of its record, and must say what the history says of its drill, or it is refused.");
   verb.Add("run_id", &arguments->request.run_id, "The run").Required();
   verb.Add("--history", &arguments->request.history,
            "The history: a path, sqlite:PATH or postgresql://HOST:PORT/DATABASE")
@@ -92,14 +93,17 @@ void AddAuditShow(Command& audit) {
       .Path()
       .OneEach();
   verb.Add("--trust", &arguments->trust,
-           "Trust policy: whose signatures count, of statements and of heads")
+           "Trust policy: whose signatures count, of statements, heads and retirements")
       .File();
   verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.audit_report/v1)");
   verb.ExitCode(kExitOk, "answered, whatever the verdicts; all that is entered is as it was");
+  verb.ExitCode(kExitDrift, "answered; with --trust: nobody has signed a head of the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, no such run, or no log");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
-  verb.ExitCode(kExitIntegrity, "a record is not as it was entered, or a statement is refused");
+  verb.ExitCode(kExitIntegrity,
+                "a record is not as it was entered, a statement is refused or contradicts record "
+                "or history, or a retirement is not what was signed");
   verb.Example(
       "rharness audit show mlp-1 --history runs.db --policy policy.yaml --statements signed "
       "--trust "

@@ -177,6 +177,11 @@ std::string AuditText(const AuditOutcome& outcome, const AuditRequest& request) 
         AuditLine(fmt::format("{} about what was not given here (--baseline), and not held to it",
                               EntriesAre(outcome.not_looked_at)));
   }
+  if (outcome.held_by_names) {
+    text += AuditLine(
+        "the trust policy has no rule for retirements: whose keys signed for them was not looked "
+        "at");
+  }
   if (outcome.unfinished) {
     text += AuditLine(
         "an append is under way, or was cut short; what it wrote is left out, and the next append "

@@ -101,6 +101,12 @@ Result<int> VerifyNow(const AuditArguments& arguments) {
     LogError(ChangedWords(*changed) + "; `rharness audit append` enters it beside the old one");
     return kExitDrift;
   }
+  if (trust && outcome.log.heads.empty() && outcome.log.kept.empty()) {
+    LogError(
+        "nobody has signed a head of this log, so that anybody may have made it anew: `rharness "
+        "audit append --key` signs one, and --head holds the log to one that somebody kept");
+    return kExitDrift;
+  }
   if (!arguments.complete || outcome.missing.empty()) return kExitOk;
   LogError(MissingWords(outcome.missing));
   return kExitDrift;
@@ -129,8 +135,10 @@ Command& AddAuditStep(Command& audit, const std::shared_ptr<AuditArguments>& arg
            "Policy whose waivers and substitutes the log is about as well")
       .File()
       .OneEach();
-  step.Add("--trust", &arguments->trust,
-           "Trust policy: who may have signed heads (rharness verify --help)")
+  step.Add(
+          "--trust", &arguments->trust,
+          "Trust policy: who may have signed heads, and for retirements and deletions where it has "
+          "a rule for them (rharness verify --help)")
       .File();
   step.Add("--json", &arguments->json, "Print one JSON document");
   step.Do([arguments, run] {
@@ -158,7 +166,8 @@ void AddAppend(Command& audit, const std::shared_ptr<AuditArguments>& arguments)
       "nothing of what was before.");
   verb.Note(
       "Before anything is entered the whole log is held to the history, as `rharness audit verify` "
-      "does: nothing is put behind what was changed. Two at a time wait for each other; one that "
+      "does: nothing is put behind what was changed, nor a head signed over a retirement or a "
+      "deletion that is not what two people signed. Two at a time wait for each other; one that "
       "is "
       "killed leaves nothing in the log.");
   verb.ExitCode(kExitOk, "everything is in the log");
@@ -184,14 +193,16 @@ void AddAuditVerify(Command& audit, const std::shared_ptr<AuditArguments>& argum
       "and every kept one, and for every entry the record that it is about. What came into the "
       "history since the last append is told and is no fault. Waivers and substitutes that are in "
       "their policy no more are told: they end. One that says something else than what was "
-      "entered is found until that is entered, too. What was deleted is held to what two people "
-      "signed. Nothing is written, and the history need not be writable. Rules of the trust policy "
+      "entered is found until that is entered, too. What was deleted, and runs that were retired, "
+      "are held to what two people signed: with --trust to the keys that may, where the policy has "
+      "a rule for that. With --trust there must be a head: one of the log, or one that was kept. "
+      "Nothing is written, and the history need not be writable. Rules of the trust policy "
       "that have "
       "patterns of families are not for heads, whose predicate is urn:rharness:tree-head:v1.");
   verb.ExitCode(kExitOk, "nothing was changed");
   verb.ExitCode(kExitDrift,
-                "a waiver or substitute says something else than was entered; --complete: "
-                "something is not in the log");
+                "a waiver or substitute says something else than was entered; --trust: no head of "
+                "the log is signed, and none was given; --complete: something is not in the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, or no log");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
   verb.ExitCode(kExitIntegrity, "something was changed, removed, or signed by nobody who may");

@@ -105,8 +105,8 @@ void AddFindOptions(Command* verb, IncidentArguments* arguments) {
       .Folder()
       .NotEmpty();
   verb->Add("--trust", &arguments->trust,
-            "Trust policy (`rharness verify --help`): signed statements beside the files are held "
-            "to it")
+            "Trust policy (`rharness verify --help`): signed statements and bundles of Model Signing "
+            "beside the files are held to it, to the record and to the history")
       .File()
       .NotEmpty();
   verb->Add("--signatures", &arguments->signatures,

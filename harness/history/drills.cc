@@ -84,14 +84,15 @@ SqlHistory::Held SqlHistory::FindHeld(const std::string& drill_id) {
       soci::into(count);
   if (count == 0) return held;
   held.drill_id = drill_id;
-  std::string next;
-  do {
+  for (std::string next;;) {
     ++held.times;
     sql() << "SELECT drill_id FROM drills WHERE supersedes = :held", soci::use(held.drill_id),
         soci::into(next);
-    if (sql().got_data()) held.drill_id = next;
-  } while (sql().got_data());
-  return held;
+    if (!sql().got_data()) return held;
+    held.superseded.push_back(std::exchange(held.drill_id, next));
+    // Drills that supersede each other in a circle were entered by force.
+    if (std::ranges::find(held.superseded, next) != held.superseded.end()) return held;
+  }
 }
 
 // Times are left out: resuming a drill that is finished says the same at another time.

@@ -1,6 +1,10 @@
 // One drill as it was entered last. In SQL over SOCI.
 #include "harness/history/entered_drill.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "harness/history/sql_history.h"
 
 namespace rharness {
@@ -62,9 +66,14 @@ Result<std::optional<EnteredDrill>> SqlHistory::FindDrill(const std::string& dri
   return database_->Guard([&]() -> Result<std::optional<EnteredDrill>> {
     const Held held = FindHeld(drill_id);
     if (held.times == 0) return std::optional<EnteredDrill>();
-    return std::optional(EnteredDrill{.drill = ReadDrill(sql(), held.drill_id),
-                                      .reruns = ReadReruns(sql(), held.drill_id),
-                                      .verdicts = ReadVerdicts(sql(), held.drill_id)});
+    EnteredDrill drill{.drill = ReadDrill(sql(), held.drill_id),
+                       .reruns = ReadReruns(sql(), held.drill_id),
+                       .verdicts = ReadVerdicts(sql(), held.drill_id),
+                       .superseded = {}};
+    for (const std::string& before : held.superseded) {
+      std::ranges::move(ReadVerdicts(sql(), before), std::back_inserter(drill.superseded));
+    }
+    return std::optional(std::move(drill));
   });
 }
 

@@ -15,6 +15,8 @@ struct EnteredDrill {
   DrillRecord drill;                    // drill_id: as it was entered last, "ID" or "ID.2"
   std::vector<RerunRecord> reruns;      // by run_id and number; without surroundings
   std::vector<VerdictRecord> verdicts;  // by run_id; without surroundings
+  // What it said before, where it was resumed and said otherwise: the oldest first, each by run_id.
+  std::vector<VerdictRecord> superseded;
 };
 
 class EnteredDrills {

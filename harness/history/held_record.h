@@ -55,7 +55,8 @@ struct HeldRecords {
 // manifests, and the rest in the order of kHeldKinds. Reads all of it and leaves it untouched.
 // Errors: those of OpenUntouchedHistory.
 Result<HeldRecords> ReadHeldRecords(const std::string& url);
-// Those that are about one run; none where it is not there.
+// Those that are about one run, with what takes back what was signed about it; none where it is not
+// there.
 Result<std::vector<HeldRecord>> ReadHeldRecordsOf(const std::string& run_id,
                                                   const std::string& url);
 

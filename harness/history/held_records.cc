@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "harness/base/json.h"
+#include "harness/history/derived_rows.h"
 #include "harness/history/held_record.h"
 #include "harness/history/held_rows.h"
 #include "harness/history/lookup_texts.h"
@@ -39,6 +40,7 @@ class HeldReader {
     }
     AddRunRows(sql_, {from_, to_}, out_);
     AddSignedRows(sql_, {from_, to_}, out_);
+    AddTakenBackRows(sql_, from_, out_);
   }
 
   void ReadAll() {
@@ -50,7 +52,7 @@ class HeldReader {
     ReadDrills();
     AddRunRows(sql_, {from_, to_}, out_);
     AddSignedRows(sql_, {from_, to_}, out_);
-    AddDeletionRows(sql_, out_);
+    AddDeletionRows(sql_, {from_, to_}, out_);
   }
 
  private:
@@ -304,29 +306,13 @@ class HeldReader {
   std::string other_lookup_;
 };
 
-// What lists and drills select by is derived from the records, and must be what they say.
-constexpr char kOtherStanding[] =
-    "SELECT r.run_id FROM runs r LEFT JOIN standing s ON s.run_id = r.run_id WHERE s.run_id IS "
-    "NULL "
-    "OR s.family <> r.family OR s.started_ms <> r.started_ms OR s.retired <> (SELECT COUNT(*) FROM "
-    "retirements t WHERE t.run_id = r.run_id) OR s.last_verdict <> COALESCE((SELECT v.verdict FROM "
-    "verdicts v JOIN drills d ON d.drill_id = v.drill_id WHERE v.run_id = r.run_id ORDER BY "
-    "d.sequence DESC LIMIT 1), '') OR (s.verified_ms IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "
-    "verdicts v WHERE v.run_id = r.run_id AND v.decided_ms = s.verified_ms AND v.verdict IN "
-    "('identical', 'equivalent', 'drifted'))) OR (s.judged_ms IS NOT NULL AND NOT EXISTS (SELECT 1 "
-    "FROM verdicts v WHERE v.run_id = r.run_id AND v.decided_ms = s.judged_ms)) ORDER BY r.run_id "
-    "LIMIT 1";
-
 }  // namespace
 
 Result<HeldRecords> SqlHistory::ReadHeld() {
   return database_->Read([&]() -> Result<HeldRecords> {
     HeldRecords held;
-    std::string other;
-    sql() << kOtherStanding, soci::into(other);
-    if (sql().got_data()) {
-      held.derived = IntegrityError("the table 'standing' says otherwise of it than its records do",
-                                    Where(other));
+    if (const auto doubt = FindDerivedDoubt(sql())) {
+      held.derived = IntegrityError(doubt->words, Where(doubt->run_id));
     }
     HeldReader reader(sql(), &held.records);
     reader.ReadAll();

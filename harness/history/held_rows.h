@@ -35,7 +35,9 @@ Sha256Bytes DigestOfHeld(std::string_view content);
 void AddRunRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecord>* out);
 // Of what people signed: what names a run, and signatures by their subjects; then what is of none.
 void AddSignedRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecord>* out);
-void AddDeletionRows(soci::session& sql, std::vector<HeldRecord>* out);
+void AddDeletionRows(soci::session& sql, const HeldRange& all, std::vector<HeldRecord>* out);
+// What takes back what was signed about this run, and the statements of that.
+void AddTakenBackRows(soci::session& sql, const std::string& run_id, std::vector<HeldRecord>* out);
 
 }  // namespace rharness
 

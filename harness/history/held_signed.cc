@@ -78,11 +78,31 @@ class SignedRowReader {
     }
   }
 
-  void ReadWithdrawals() {
+  // Of what was signed about one subject: what takes it back, and the statements of that.
+  void ReadTakenBack(const std::string& subject) {
+    std::vector<std::string> statements;
+    std::string statement;
+    soci::statement query = (sql_.prepare << "SELECT DISTINCT statement_sha256 FROM "
+                                             "signed_statements WHERE subject = :subject ORDER BY "
+                                             "statement_sha256",
+                             soci::use(subject, "subject"), soci::into(statement));
+    query.execute();
+    while (query.fetch()) statements.push_back(statement);
+    for (const std::string& one : statements) {
+      ReadStatements({one, one});
+      ReadWithdrawals({one, one});
+    }
+  }
+
+  // Of the statements with these digests.
+  void ReadWithdrawals(const HeldRange& statements) {
     std::string statement, withdrawal;
-    soci::statement query = (sql_.prepare << "SELECT statement_sha256, withdrawal_sha256 FROM "
-                                             "withdrawals ORDER BY statement_sha256",
-                             soci::into(statement), soci::into(withdrawal));
+    soci::statement query =
+        (sql_.prepare << "SELECT statement_sha256, withdrawal_sha256 FROM withdrawals WHERE "
+                         "statement_sha256 >= :first AND statement_sha256 <= :last ORDER BY "
+                         "statement_sha256",
+         soci::use(statements.first, "first"), soci::use(statements.last, "last"),
+         soci::into(statement), soci::into(withdrawal));
     query.execute();
     while (query.fetch()) {
       Add("withdrawal", statement,
@@ -147,9 +167,13 @@ void AddSignedRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRe
   reader.ReadRetirements(runs);
 }
 
-void AddDeletionRows(soci::session& sql, std::vector<HeldRecord>* out) {
+void AddTakenBackRows(soci::session& sql, const std::string& run_id, std::vector<HeldRecord>* out) {
+  SignedRowReader(sql, out).ReadTakenBack(run_id);
+}
+
+void AddDeletionRows(soci::session& sql, const HeldRange& all, std::vector<HeldRecord>* out) {
   SignedRowReader reader(sql, out);
-  reader.ReadWithdrawals();
+  reader.ReadWithdrawals(all);
   reader.ReadDeletions();
   reader.ReadDeletedItems();
 }

@@ -123,6 +123,7 @@ class SqlHistory : public HistoryStore {
   struct Held {
     std::string drill_id;
     int times = 0;
+    std::vector<std::string> superseded;  // what it was entered as before, in that order
   };
   Held FindHeld(const std::string& drill_id);
   bool SameResults(const std::string& held, const DrillRecord& drill, const DrillResults& results);

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
+#include <functional>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -12,6 +11,9 @@
 
 #include "harness/attestation/attest_drill.h"
 #include "harness/attestation/endorsed_file.h"
+#include "harness/attestation/held_verdict.h"
+#include "harness/attestation/model_bundle.h"
+#include "harness/attestation/model_files.h"
 #include "harness/attestation/verification.h"
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
@@ -24,25 +26,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kBundle = ".intoto.jsonl";
-
 class FilesCheck {
  public:
-  FilesCheck(const Manifest& manifest, const HeldFilesRequest& request, WallTime now)
-      : manifest_(manifest), request_(request), now_(now) {}
+  FilesCheck(const Manifest& manifest, const HeldFilesRequest& request, WallTime now,
+             EnteredDrills* drills)
+      : manifest_(manifest), request_(request), now_(now), drills_(drills) {}
 
   Result<HeldFiles> Run() {
     RETURN_IF_ERROR(CheckFolder(request_.artifacts, "--artifacts"));
     RETURN_IF_ERROR(CheckFolder(request_.signatures, "--signatures"));
     if (!request_.trust.empty()) {
       ASSIGN_OR_RETURN(trust_, LoadTrustPolicy(request_.trust));
-    }
-    for (const Artifact& artifact : manifest_.artifacts) {
-      recorded_[artifact.path] = artifact.sha256;
-      const std::vector<fs::path> files = FilesOf(artifact);
-      for (std::size_t i = 0; i < artifact.parts.size(); ++i) {
-        recorded_[files.at(i + 1).generic_string()] = artifact.parts[i].sha256;
-      }
     }
     for (const Artifact& artifact : manifest_.artifacts) {
       if (artifact.role == kModelOfTracker) continue;
@@ -52,9 +46,7 @@ class FilesCheck {
         CheckFile(artifact, (folder / part.path).generic_string(), part.path, part.sha256);
       }
     }
-    if (!request_.signatures.empty()) {
-      LookAt(request_.signatures / AttestationName(manifest_.run_id), std::nullopt);
-    }
+    if (!request_.signatures.empty()) LookAtVerdict(request_.signatures);
     if (found_) out_.looked.clear();
     return std::move(out_);
   }
@@ -129,75 +121,79 @@ class FilesCheck {
               : fmt::format("sha256 {}, recorded {}", digest->sha256, sha256));
     if (!same) Damaged(*file, "is not the recorded one");
     out_.tampered |= !same && file->checkpoint;
-    for (const std::string& name :
-         {AttestationName(manifest_.run_id), place.filename().string() + std::string(kBundle)}) {
-      LookAt(place.parent_path() / name, same ? std::optional(place) : std::nullopt);
-    }
+    LookAtVerdict(place.parent_path());
+    const SignedSubject recorded{place.filename().string(), sha256};
+    LookAt(EndorsementPath(place),
+           [&](const fs::path& at) { return EndorsementWords(at, recorded, place); });
+    LookAt(fs::path(place.string() + kModelBundle),
+           [&](const fs::path& at) { return ModelWords(at, place, same); });
   }
 
-  // `held`: a file that an endorsement must be of.
-  void LookAt(const fs::path& statement, const std::optional<fs::path>& held) {
+  void LookAtVerdict(const fs::path& folder) {
+    LookAt(folder / AttestationName(manifest_.run_id),
+           [this](const fs::path& at) { return VerdictWords(at); });
+  }
+
+  // `words`: what it says, held to the record.
+  void LookAt(const fs::path& statement,
+              const std::function<Result<std::string>(const fs::path&)>& words) {
     std::error_code error;
     if (!fs::is_regular_file(statement, error) || !seen_.insert(statement).second) return;
     IncidentSignature one{statement.filename().string(), "not_checked",
                           "no trust policy was given: --trust says whose keys count"};
     if (trust_) {
-      const Result<std::vector<Verified>> verified = Believed(statement, held);
-      std::optional<Error> refused;
-      std::string words;
-      if (!verified.ok()) refused = verified.error();
-      for (std::size_t i = 0; verified.ok() && i < verified->size(); ++i) {
-        words += (words.empty() ? "" : "; ") + WordsOf((*verified)[i], &refused);
-      }
-      one.state = refused ? "refused" : "verified";
-      one.words = refused ? refused->message : words;
-      out_.tampered |= refused.has_value();
-      if (refused && out_.damage.empty()) out_.damage = "what was signed for it is refused";
+      const Result<std::string> said = words(statement);
+      one.state = said.ok() ? "verified" : "refused";
+      one.words = said.ok() ? *said : said.error().message;
+      out_.tampered |= !said.ok();
+      if (!said.ok() && out_.damage.empty()) out_.damage = "what was signed for it is refused";
     }
     out_.signatures.push_back(std::move(one));
   }
 
-  // Of a bundle beside a file what holds for the file as it is; older lines are for older contents.
-  Result<std::vector<Verified>> Believed(const fs::path& statement,
-                                         const std::optional<fs::path>& held) const {
-    const bool beside = held && statement.filename() == EndorsementPath(*held).filename();
-    if (!beside) {
-      ASSIGN_OR_RETURN(VerifiedFile file, VerifyFile(statement, *trust_, now_));
-      return std::move(file.statements);
+  // Every line is a verdict on the run, as its record and the history have it.
+  Result<std::string> VerdictWords(const fs::path& statement) const {
+    ASSIGN_OR_RETURN(const VerifiedFile file, VerifyFile(statement, *trust_, now_));
+    std::string words;
+    for (const Verified& line : file.statements) {
+      const AttestedVerdict* said = line.verdict();
+      if (said == nullptr) return IntegrityError("what was signed is no verdict on a run", {});
+      ASSIGN_OR_RETURN(const HeldVerdict held, HoldToHistory(*said, manifest_, drills_, {}));
+      words += fmt::format("{}{} {}, decided {} by drill {}{}, signed by {}",
+                           words.empty() ? "" : "; ", said->run_id, VerdictLabel(said->verdict),
+                           FormatMinute(said->decided), said->drill_id,
+                           held.superseded ? ", which says otherwise since it was resumed" : "",
+                           SignersText(line.signed_by));
     }
-    ASSIGN_OR_RETURN(Verified endorsed, VerifyEndorsedBy(statement, *held, *trust_, now_));
-    return std::vector<Verified>{std::move(endorsed)};
+    return words;
   }
 
-  // What it says, held to the record.
-  std::string WordsOf(const Verified& verified, std::optional<Error>* refused) const {
-    std::string by;
-    for (const AcceptedKey& key : verified.signed_by) {
-      by += fmt::format("{}{} ({})", by.empty() ? "" : ", ", key.name, key.owner);
-    }
-    const AttestedVerdict* said = verified.verdict();
-    if (said == nullptr) return fmt::format("answered for, signed by {}", by);
-    const auto other = [&](const SignedSubject& subject) {
-      const auto record = recorded_.find(subject.name);
-      return record == recorded_.end() || record->second != subject.sha256;
-    };
-    const auto first = std::ranges::find_if(said->artifacts, other);
-    if (said->run_id != manifest_.run_id) {
-      *refused = IntegrityError("it is signed for another run: " + said->run_id, {});
-    } else if (first != said->artifacts.end()) {
-      *refused = IntegrityError(
-          fmt::format("{} is not the recorded one in what was signed", first->name), {});
-    }
-    return fmt::format("{} {}, decided {} by drill {}, signed by {}", said->run_id,
-                       VerdictLabel(said->verdict), FormatMinute(said->decided), said->drill_id,
-                       by);
+  // Lines for older contents, for other names and of keys that left the policy count for nothing;
+  // one for the recorded content must be there, and be the newest.
+  Result<std::string> EndorsementWords(const fs::path& statement, const SignedSubject& recorded,
+                                       const fs::path& place) const {
+    ASSIGN_OR_RETURN(const Verified endorsed,
+                     VerifyEndorsedBy(statement, recorded, place.string(), *trust_, now_));
+    return "answered for, signed by " + SignersText(endorsed.signed_by);
+  }
+
+  Result<std::string> ModelWords(const fs::path& statement, const fs::path& place,
+                                 bool same) const {
+    ASSIGN_OR_RETURN(const VerifiedFile file, VerifyFile(statement, *trust_, now_));
+    const Verified& one = file.statements.front();
+    const SignedModel* model = one.model();
+    if (model == nullptr) return IntegrityError("what was signed is no model", {});
+    if (!same) return IntegrityError("the file is not the recorded one, whatever was signed", {});
+    const auto held = HoldModel(*model, place);
+    if (!held.ok()) return held.error();
+    return "signed as a model, signed by " + SignersText(one.signed_by);
   }
 
   const Manifest& manifest_;
   const HeldFilesRequest& request_;
   const WallTime now_;
+  EnteredDrills* drills_;
   std::optional<TrustPolicy> trust_;
-  std::map<std::string, std::string> recorded_;  // SHA-256 by path
   std::set<fs::path> seen_;
   bool found_ = false;  // a checkpoint was
   HeldFiles out_;
@@ -206,8 +202,8 @@ class FilesCheck {
 }  // namespace
 
 Result<HeldFiles> HoldFilesToRecord(const Manifest& manifest, const HeldFilesRequest& request,
-                                    WallTime now) {
-  return FilesCheck(manifest, request, now).Run();
+                                    WallTime now, EnteredDrills* drills) {
+  return FilesCheck(manifest, request, now, drills).Run();
 }
 
 }  // namespace rharness

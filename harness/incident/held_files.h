@@ -11,6 +11,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/result.h"
+#include "harness/history/entered_drill.h"
 #include "harness/manifest/manifest.h"
 #include "harness/rerun/places.h"
 #include "reports/incident_report.h"
@@ -38,11 +39,14 @@ struct HeldFiles {
 };
 
 // Files that the record says nothing of the place of are "not_kept"; those of a tracker's model are
-// left out. Statements: RUN.verdict.intoto.jsonl and FILE.intoto.jsonl beside each file that is
-// there, and the first of these in `signatures`. Errors: those of LoadTrustPolicy, and
-// not_found for folders that were named and are not there; what befalls a file is told in it.
+// left out. Statements: RUN.verdict.intoto.jsonl, FILE.intoto.jsonl and FILE.sigstore.json beside
+// each file that is there, and the first of these in `signatures`. Each must say what such a file
+// is for: a verdict on this run as its record and the history have it (HoldToHistory), that the
+// recorded content of that file is answered for, or is a model; anything else is refused. Errors:
+// those of LoadTrustPolicy, and not_found for folders that were named and are not there; what
+// befalls a file is told in it.
 Result<HeldFiles> HoldFilesToRecord(const Manifest& manifest, const HeldFilesRequest& request,
-                                    WallTime now);
+                                    WallTime now, EnteredDrills* drills);
 
 }  // namespace rharness
 

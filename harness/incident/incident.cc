@@ -168,7 +168,8 @@ class Incident {
   Status HoldChosen() {
     const std::string& good = facts_.found.members.at(*facts_.found.chosen).entry.run_id;
     ASSIGN_OR_RETURN(facts_.good, store_->Get(good));
-    ASSIGN_OR_RETURN(facts_.files, HoldFilesToRecord(*facts_.good, options_.files, clock_.Now()));
+    ASSIGN_OR_RETURN(facts_.files,
+                     HoldFilesToRecord(*facts_.good, options_.files, clock_.Now(), store_.get()));
     somewhere_ = somewhere_ || facts_.files.looked.empty();
     return {};
   }

@@ -100,10 +100,11 @@ TEST_F(AttestedFiles, OfAFolderAreThoseThatSayTheyAreEnvelopes) {
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
   const auto b = Put("x/b/b.json", ada);
   const auto a = Put("x/a.intoto.jsonl", "broken");
+  const auto cut = Put("x/tiny.sigstore.json", ada.substr(0, 300));
   Put("x/report.json", "{}");
   const auto found = FindAttestations(folder_.path() / "x");
   ASSERT_TRUE(found.ok());
-  EXPECT_THAT(*found, testing::ElementsAre(a, b));
+  EXPECT_THAT(*found, testing::ElementsAre(a, b, cut));
   EXPECT_FALSE(FindAttestations(folder_.path() / "y").ok());
 }
 
@@ -114,6 +115,10 @@ TEST_F(AttestedFiles, MustBeWhatWasSigned) {
   Manifest manifest = ExampleManifest();
   manifest.run_id = verdict.run_id;
   manifest.family = verdict.family;
+  manifest.artifacts.clear();
+  for (const SignedSubject& one : verdict.artifacts) {
+    manifest.artifacts.push_back({.role = "weights", .path = one.name, .sha256 = one.sha256});
+  }
   const std::string record = ToJson(manifest).Dump();
   verdict.manifest.sha256 = Sha256HexOf(record);
   const auto model = Put("f/model.safetensors", "weights");
@@ -154,14 +159,19 @@ TEST_F(AttestedFiles, OfAManifestAreOfItsRunAndFamily) {
   const auto file = put(ToJson(manifest).Dump());
   for (const auto& path : {file, file.parent_path()}) {
     EXPECT_THAT(HoldError(verdict, path),
-                HasSubstr("is the manifest of run mlp-1 of family 'llama'; the verdict was signed "
-                          "for run mlp-1 of family 'mlp/a100'"));
+                HasSubstr("the verdict was signed for run mlp-1 of family 'mlp/a100'; the manifest "
+                          "is of run mlp-1 of family 'llama'"));
   }
   put("{}");
   EXPECT_THAT(HoldError(verdict, file), HasSubstr("was signed as the manifest, and is none"));
   manifest.family = verdict.family;
   put(ToJson(manifest).Dump());
   EXPECT_EQ(HoldError(verdict, file), "1 held");
+  // Weights that its own manifest does not record.
+  verdict.artifacts = {{"model.safetensors", Sha256HexOf("weights")}};
+  Put("f/model.safetensors", "weights");
+  EXPECT_THAT(HoldError(verdict, file.parent_path()),
+              HasSubstr("which is no checkpoint that the manifest records"));
 }
 
 }  // namespace

@@ -39,6 +39,37 @@ TEST(RunOf, KnowsWhichPartOfANameIsTheRun) {
   EXPECT_EQ(RunOf("verdict", "night-3"), "");
 }
 
+TEST(EntriesOfRun, AreThoseThatNameItAndWhatTakesItsRetirementBack) {
+  EntriesOfRun of_run("mlp-1");
+  EXPECT_FALSE(of_run.Take("withdrawal", "5c6e")) << "nothing is known of that statement";
+  EXPECT_TRUE(of_run.Take("manifest", "mlp-1"));
+  EXPECT_FALSE(of_run.Take("signed_statement", "mlp-2/9e5b/key"));
+  EXPECT_TRUE(of_run.Take("signed_statement", "mlp-1/5c6e/key"));
+  EXPECT_TRUE(of_run.Take("signed_statement", "5c6e/77aa/key"));
+  EXPECT_TRUE(of_run.Take("withdrawal", "5c6e"));
+  EXPECT_FALSE(of_run.Take("signed_statement", "9e5b/77ab/key"));
+  EXPECT_FALSE(of_run.Take("withdrawal", "9e5b"));
+  EXPECT_FALSE(of_run.Take("deletion", "5c6e"));
+}
+
+TEST_F(Proofs, HaveWhatTakesARetirementBack) {
+  std::vector<HeldRecord> records = Manifests(11);
+  for (const auto& [kind, name] : {std::pair("verdict", "night-1/run-4"),
+                                   {"signed_statement", "run-4/s/k"},
+                                   {"signed_statement", "s/w/k"},
+                                   {"withdrawal", "s"},
+                                   {"withdrawal", "t"}}) {
+    records.push_back(Held(kind, name, "identical"));
+  }
+  MustAppend(records, false);
+  log_ = *OpenLog(Log());
+  const auto proof = ProveRun(&log_, "run-4", {16, *TreeRoot(&log_.nodes, 16)});
+  ASSERT_TRUE(proof.ok()) << proof.error().ToString();
+  ASSERT_EQ(proof->entries.size(), 5U);
+  EXPECT_EQ(proof->entries[4].index, 14U);
+  EXPECT_TRUE(CheckProof(*proof, "p").ok());
+}
+
 TEST_F(Proofs, AreOfAllThatIsEnteredAboutARunAndHoldWithoutTheLog) {
   const auto proof = ProveRun(&log_, "run-4", tree_);
   ASSERT_TRUE(proof.ok()) << proof.error().ToString();

@@ -265,7 +265,8 @@ TEST_F(Attest, AFamilyIsTheSignersWordUntilItIsHeldToTheManifestOrAskedFor) {
   const ProcessResult held = verify({"--artifacts", "registry"});
   EXPECT_EQ(held.outcome.exit_code, 5);
   EXPECT_THAT(held.stderr_text,
-              HasSubstr("same.json: is the manifest of run same of family 'tiny'"));
+              HasSubstr("same.json: the verdict was signed for run same of family 'other'; "
+                        "the manifest is of run same of family 'tiny'"));
   const ProcessResult other = verify({"--run", "other"});
   EXPECT_EQ(other.outcome.exit_code, 5);
   EXPECT_THAT(other.stderr_text, HasSubstr("is about run 'same'; --run asks for 'other'"));

@@ -146,6 +146,17 @@ class AuditTampering : public AuditWorld {
         {"what is derived of a run",
          [=, this] { Sql("UPDATE standing SET last_verdict = 'identical'"); },
          "the table 'standing' says otherwise"},
+        {"when a run was judged", [=, this] { Sql("UPDATE standing SET judged_ms = NULL"); },
+         "the table 'standing' says otherwise"},
+        {"where a run was verified",
+         [=, this] { Sql("UPDATE standing SET environment_sha256 = 'x' WHERE run_id = 'b'"); },
+         "the table 'standing' says otherwise"},
+        {"a verdict of a drill that there is not",
+         [=, this] {
+           Sql("INSERT INTO verdicts (drill_id, run_id, verdict, decided_ms, reruns, reasons) "
+               "VALUES ('none', 'b', 'identical', 1, 1, '[]')");
+         },
+         "has a verdict of drill 'none', which the history does not have"},
         {"by which commit a run is found",
          [=, this] { Sql("UPDATE lookups SET code_commit = 'x'"); },
          "the table 'lookups' says otherwise"},

@@ -223,7 +223,7 @@ TEST_F(IncidentProgram, HoldsSignedStatementsToTheTrustPolicy) {
   const ProcessResult other =
       IncidentOf("c", {"--no-rerun", "--trust", "trust.yaml", "--out", "o"});
   EXPECT_EQ(other.outcome.exit_code, 5) << other.stdout_text << other.stderr_text;
-  EXPECT_THAT(Text(Told("o"), "signatures"), HasSubstr("signed for another run"));
+  EXPECT_THAT(Text(Told("o"), "signatures"), HasSubstr("was signed for run b of family"));
   // Tampered with.
   std::string text = Read(At("signed/" + statement));
   text[text.find("payload") + 30] ^= 1;

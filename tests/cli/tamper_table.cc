@@ -122,6 +122,29 @@ constexpr TamperRow kFolderRows[] = {
      "1 of 3 files is refused; the first: out/attestations/a.intoto.jsonl: holds no envelope"},
 };
 
+// By one who may sign for families "toy*" alone.
+constexpr TamperRow kShowRows[] = {
+    {"another family, by who may sign for that", kVerdictFile, kSignedBy, R"("family":"tiny")",
+     R"("family":"toy-x")", "signed for run same of family 'toy-x'; the manifest is of run same", 5,
+     "eve"},
+    {"one signature of two", kVerdictFile, kSignedBy, "same", "same", "1 of the 2 keys", 5, "ada"},
+    {"the heads of the log are gone", "log/heads.jsonl", kRemove, "", "",
+     "nobody signed a head of the log", 1},
+    {"the log's digest of its manifest", "log/entries.jsonl", kText, R"("sha256":")",
+     R"("sha256":"0)", "is not in its place"},
+};
+
+constexpr TamperRow kModelsRows[] = {
+    {"a bundle cut short", "models/tiny.sigstore.json", kCut, "", "",
+     "1 of 2 files is refused; the first: models/tiny.sigstore.json: byte"},
+    {"two envelopes in a bundle", "models/tiny.sigstore.json", kText, R"("dsseEnvelope":)",
+     R"("dsseEnvelope":{},"dsseEnvelope":)", "duplicate key 'dsseEnvelope'"},
+    {"a bundle that is none", "models/tiny.sigstore.json", kCopyOf, "", "blank",
+     "models/tiny.sigstore.json"},
+    {"another bundle that is none", "models/other.sigstore.json", kCopyOf, "", "blank",
+     "1 of 3 files is refused; the first: models/other.sigstore.json"},
+};
+
 constexpr TamperRow kEndorsementRows[] = {
     {"another reason", kEndorsementFile, kPayload, R"("reason":"reviewed")",
      R"("reason":"reviewed twice")", "policy.yaml.intoto.jsonl:1: no key of the policy"},
@@ -197,6 +220,7 @@ constexpr TamperRow kModelRows[] = {
      "tiny/more: is none of the signed files of the model"},
     {"a file less", "tiny/a/z", kRemove, "", "", "tiny/a/z: is not there"},
     {"a file behind a link", "tiny/a.b", kLink, "", "", "tiny/a.b: is a symbolic link"},
+    {"the model behind a link", "tiny", kLink, "", "", "tiny: is a symbolic link"},
     {"an empty file filled", "tiny/empty", kAppend, "", "x", "tiny/empty: has sha256 "},
 };
 
@@ -253,6 +277,11 @@ constexpr TamperGroup kGroups[] = {
     {"the files of a verdict", kVerifyVerdict, kSubjectRows},
     {"whom to trust", kVerifyVerdict, kTrustRows},
     {"a folder of statements", "verify out/attestations --trust trust.yaml", kFolderRows},
+    {"a run's answer",
+     "audit show same --history runs.db --log log --statements "
+     "out/attestations/same.verdict.intoto.jsonl --trust weak.yaml --json",
+     kShowRows},
+    {"a folder of models", "verify models --trust trust.yaml", kModelsRows},
     {"an endorsement", "verify policy.yaml.intoto.jsonl --trust trust.yaml --artifacts policy.yaml",
      kEndorsementRows},
     {"the gate", "gate --baseline base --candidate b.json --policy policy.yaml --trust trust.yaml",
@@ -331,7 +360,7 @@ std::span<const TamperGroup> TamperGroups() { return kGroups; }
 void DoTamper(const fs::path& folder, const TamperRow& row, const TamperKeys& keys) {
   const fs::path path = folder / row.file;
   std::string text;
-  if (row.how != kCopyOf) text = *ReadFile(path);
+  if (row.how != kCopyOf && row.how != kLink) text = *ReadFile(path);
   const std::string before = text;
   switch (row.how) {
     case kText:

@@ -32,7 +32,7 @@ struct TamperRow {
   Tamper how = Tamper::kText;
   const char* from = "";
   const char* to = "";
-  const char* says = "";  // part of what goes to stderr: the first bad entry, and why
+  const char* says = "";  // part of what it prints: the first bad entry, and why
   int exit_code = 5;
   const char* signer = "";  // of kSignedBy: "ada", "bob", "eve"
 };

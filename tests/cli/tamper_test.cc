@@ -37,6 +37,19 @@ constexpr char kTrustFile[] =
     "  - {predicates: [\"urn:rharness:endorsement:*\", \"https://model_signing/*\"], "
     "keys: [ada, bob]}\n";
 
+// Two must sign for the family of the runs, and Eve alone may for another one.
+constexpr char kWeakTrustFile[] =
+    "version: 1\n"
+    "keys:\n"
+    "  - {name: ada, owner: Ada, public_key: ada.pub}\n"
+    "  - {name: bob, owner: Bob, public_key: bob.pub}\n"
+    "  - {name: eve, owner: Eve, public_key: eve.pub}\n"
+    "rules:\n"
+    "  - {predicates: [\"urn:rharness:tree-head:*\"], keys: [ada]}\n"
+    "  - {predicates: [\"urn:rharness:verdict:*\"], families: [tiny], keys: [ada, bob], "
+    "threshold: 2}\n"
+    "  - {families: [\"toy*\"], keys: [eve]}\n";
+
 std::string OneLine(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -88,6 +101,8 @@ class TamperTable : public DrillProgram {
     EXPECT_EQ(Drill().outcome.exit_code, 1);
     Do("attest out --key ada.pem");
     Do("attest out --key bob.pem");
+    Write("weak.yaml", kWeakTrustFile);
+    Do("audit append --history runs.db --log log --key ada.pem");
     Write("registry/model.safetensors", OneTensorFile("abcd"));
     Write("registry/same.json", Read(At("runs/same.json")));
   }
@@ -104,6 +119,8 @@ class TamperTable : public DrillProgram {
   void MakeModel() const {
     WriteTinyModel(At(""));
     Do("attest tiny --model --key bob.pem");
+    Do("attest tiny --model --key bob.pem --out models");
+    fs::copy_file(At("policy.yaml.intoto.jsonl"), At("models/policy.yaml.intoto.jsonl"));
     Write("copy.safetensors", OneTensorFile("abcd"));
     SignedModel model{
         .name = "tiny", .serialization = {.shard_bytes = 32}, .resources = {}, .tensors = {}};
@@ -123,7 +140,8 @@ class TamperTable : public DrillProgram {
              {{"ada", world_.ada.get()}, {"bob", world_.bob.get()}, {"eve", world_.eve.get()}});
     const ProcessResult result = RunWords(copy.path(), group.command);
     EXPECT_EQ(result.outcome.exit_code, row.exit_code) << result.stdout_text << result.stderr_text;
-    EXPECT_THAT(result.stderr_text, HasSubstr(row.says));
+    EXPECT_THAT(result.stderr_text + (result.stderr_text.empty() ? result.stdout_text : ""),
+                HasSubstr(row.says));
     const auto error = result.stderr_text.find("error: ");
     return fmt::format("{}  {}", result.outcome.exit_code,
                        error == std::string::npos ? "" : result.stderr_text.substr(error));

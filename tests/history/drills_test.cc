@@ -59,12 +59,16 @@ TEST_P(DrillsTest, GivesBackOneDrillAsItWasEnteredLast) {
   EXPECT_EQ(first->reruns[1].rerun, 1);
   EXPECT_EQ(first->reruns[1].outcome, "exited with 0");
   EXPECT_EQ(first->reruns[1].evidence_sha256, "e");
+  EXPECT_TRUE(first->superseded.empty());
   // A drill that was resumed, and found otherwise.
   AddDrill("d1", kDay3, {{"a", "identical"}}, 0);
   const auto later = store_->FindDrill("d1").value();
   ASSERT_TRUE(later);
   EXPECT_EQ(later->drill.drill_id, "d1.2");
   EXPECT_EQ(later->verdicts.size(), 1U);
+  ASSERT_EQ(later->superseded.size(), 2U);
+  EXPECT_EQ(later->superseded[0].drill_id, "d1");
+  EXPECT_EQ(later->superseded[0].verdict, "drifted");
 }
 
 std::string LastSuccessOf(HistoryStore& store) {

@@ -16,6 +16,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::vector<std::string> NamesOf(const std::vector<HeldRecord>& records) {
@@ -92,6 +93,17 @@ class HeldRecordsTest : public HistoryTest {
     return changed;
   }
 
+  // What is told of what is derived after this statement, past all triggers; `back` undoes it.
+  std::string DoubtAfter(const std::string& statement, const std::string& back) {
+    EXPECT_EQ(Raw().RunPastTriggers(statement), "");
+    All();
+    const std::string told = derived_ ? derived_->ToString() : "nothing";
+    EXPECT_EQ(Raw().RunPastTriggers(back), "");
+    All();
+    EXPECT_FALSE(derived_.has_value()) << derived_->ToString();
+    return told;
+  }
+
   std::optional<Error> derived_;
 };
 
@@ -109,9 +121,10 @@ TEST_P(HeldRecordsTest, NameEveryRecordOnce) {
 
 TEST_P(HeldRecordsTest, OfARunAreTheSameAsAmongAll) {
   const std::vector<std::string> all = TextsOf(All());
-  EXPECT_THAT(NamesOf(Of("b")),
-              ElementsAre("run b", "manifest b", "verdict d1/b", testing::StartsWith("rebuild b/"),
-                          "signed_statement b/s2/k1"));
+  EXPECT_THAT(
+      NamesOf(Of("b")),
+      ElementsAre("run b", "manifest b", "verdict d1/b", testing::StartsWith("rebuild b/"),
+                  "signed_statement b/s2/k1", "signed_statement s2/s3/k1", "withdrawal s2"));
   EXPECT_THAT(NamesOf(Of("c")), ElementsAre("run c", "manifest c", "reruns d1/c", "retirement c",
                                             "signed_statement c/s1/k1", "signed_statement c/s1/k2",
                                             "signed_retirement c"));
@@ -187,6 +200,66 @@ TEST_P(HeldRecordsTest, TellWhereATimeIsThatOfNoVerdict) {
     All();
     EXPECT_FALSE(derived_.has_value()) << column;
   }
+}
+
+TEST_P(HeldRecordsTest, TellWhereWhenARunWasVerifiedOrJudgedIsGone) {
+  for (const char* column : {"verified_ms", "judged_ms"}) {
+    const std::string ms =
+        Raw().Rows(fmt::format("SELECT {} FROM standing WHERE run_id = 'a'", column))[0];
+    EXPECT_THAT(
+        DoubtAfter(fmt::format("UPDATE standing SET {} = NULL WHERE run_id = 'a'", column),
+                   fmt::format("UPDATE standing SET {} = {} WHERE run_id = 'a'", column, ms)),
+        HasSubstr("a: the table 'standing' says otherwise"))
+        << column;
+  }
+}
+
+TEST_P(HeldRecordsTest, TellWhereTheEnvironmentOfARunIsAnother) {
+  const auto rerun_on = [&](const std::string& drill, const std::string& run,
+                            const Surroundings& where) {
+    const auto store = OpenStore();
+    ASSERT_TRUE(store
+                    ->AddDrill(DrillRecord{drill, At(kDay3), At(kDay3), 0},
+                               {{drill, run, 1, "exited with 0", 1.0, "e", [=] { return where; }}},
+                               {MakeVerdict(drill, run, "identical", kDay3)})
+                    .ok());
+  };
+  const Surroundings here = {{"data", "1"}, {"environment.software", "one"}};
+  rerun_on("d2", "a", here);
+  rerun_on("d3", "b", {{"environment.software", "two"}});
+  rerun_on("d4", "b", {{"data", "2"}, {"environment.software", "one"}});
+  All();
+  EXPECT_FALSE(derived_.has_value()) << derived_->ToString();
+  const std::string own =
+      Raw().Rows("SELECT environment_sha256 FROM standing WHERE run_id = 'a'")[0];
+  const auto set = [](const std::string& value) {
+    return "UPDATE standing SET environment_sha256 = " + value + " WHERE run_id = 'a'";
+  };
+  const std::string back = set("'" + own + "'");
+  const auto doubt = HasSubstr("a: the table 'standing' says otherwise");
+  EXPECT_THAT(DoubtAfter(set("NULL"), back), doubt);
+  EXPECT_THAT(DoubtAfter(set("'none'"), back), doubt);
+  EXPECT_THAT(
+      DoubtAfter(set("(SELECT environment_sha256 FROM reruns WHERE drill_id = 'd3')"), back),
+      doubt);
+  // Another text of the same environment, as a history of an older version may name one.
+  EXPECT_EQ(DoubtAfter(set("(SELECT surroundings_sha256 FROM reruns WHERE drill_id = 'd4')"), back),
+            "nothing");
+}
+
+TEST_P(HeldRecordsTest, TellRowsOfADrillThatIsNotThere) {
+  EXPECT_THAT(DoubtAfter("INSERT INTO verdicts (drill_id, run_id, verdict, decided_ms, reruns, "
+                         "reasons) VALUES ('none', 'c', 'identical', 1, 1, '[]')",
+                         "DELETE FROM verdicts WHERE drill_id = 'none'"),
+              HasSubstr("c: has a verdict of drill 'none', which the history does not have"));
+  EXPECT_THAT(DoubtAfter("INSERT INTO reruns (drill_id, run_id, rerun, outcome, wall_seconds, "
+                         "evidence_sha256) VALUES ('none', 'c', 1, '', 1, '')",
+                         "DELETE FROM reruns WHERE drill_id = 'none'"),
+              HasSubstr("c: has a rerun of drill 'none'"));
+  EXPECT_THAT(DoubtAfter("INSERT INTO verdict_measures (drill_id, run_id, node) VALUES ('d1', 'c', "
+                         "'n')",
+                         "DELETE FROM verdict_measures WHERE run_id = 'c'"),
+              HasSubstr("c: has a measure of drill 'd1'"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, HeldRecordsTest, BothDatabases(), DatabaseName);

@@ -1,0 +1,34 @@
+// A history that was told of one drill, without a database.
+#ifndef RHARNESS_TESTS_ATTESTATION_TOLD_DRILLS_H_
+#define RHARNESS_TESTS_ATTESTATION_TOLD_DRILLS_H_
+
+#include <optional>
+#include <string>
+
+#include "harness/attestation/verdict_statement.h"
+#include "harness/history/entered_drill.h"
+
+namespace rharness {
+
+// Has what the verdict says of its drill, until somebody changes it.
+struct ToldDrills : EnteredDrills {
+  explicit ToldDrills(const AttestedVerdict& said)
+      : drill(EnteredDrill{.drill = {said.drill_id, said.started, said.decided, 0},
+                           .reruns = {},
+                           .verdicts = {VerdictRecord{said.drill_id, said.run_id,
+                                                      std::string(VerdictName(said.verdict)),
+                                                      said.decided, 1, "[]"}},
+                           .superseded = {}}) {}
+  Result<std::optional<EnteredDrill>> FindDrill(const std::string& drill_id) override {
+    if (!drill || !drill->drill.drill_id.starts_with(drill_id)) {
+      return std::optional<EnteredDrill>();
+    }
+    return drill;
+  }
+
+  std::optional<EnteredDrill> drill;
+};
+
+}  // namespace rharness
+
+#endif  // RHARNESS_TESTS_ATTESTATION_TOLD_DRILLS_H_
