@@ -33,7 +33,7 @@ std::string ReportPath(const DrillArguments& arguments) {
   const fs::path path = arguments.drill.out / "report.html";
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
-  return TerminalSafe((error ? path : absolute.lexically_normal()).string());
+  return error ? path.string() : absolute.lexically_normal().string();
 }
 
 int Finish(const Report& report, const DrillArguments& arguments) {
