@@ -10,39 +10,18 @@
 
 namespace rharness {
 
-namespace {
-
-constexpr std::size_t kMostLabelBytes = 200;
-
-// What SafeText spells out (\xNN, \u{NNNN}) is told from what is spelled so already: in a text with
-// either, backslashes are doubled. What SafeText drops or joins is spelled out as well.
-std::string Spelled(std::string_view text) {
-  const bool plain = SafeText(text, std::string_view::npos, Lines::kKeep) == text;
-  if (plain && text.find("\\x") == text.npos && text.find("\\u{") == text.npos) {
-    return std::string(text);
-  }
-  std::string spelled;
-  for (const char c : text) {
-    if (c == '\x1b' || c == '\r') {
-      spelled += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      spelled.append(c == '\\' ? 2 : 1, c);
-    }
-  }
-  return spelled;
+std::string LabelText(std::string_view text) {
+  constexpr std::size_t kMostBytes = 200;
+  constexpr std::size_t kBesideDigest = 150;
+  constexpr std::size_t kDigits = 12;
+  const std::string safe = SafeText(text, kMostBytes, Lines::kKeep);
+  if (safe == text) return safe;
+  return SafeText(text, kBesideDigest, Lines::kKeep) + " #" + Sha256HexOf(text).substr(0, kDigits);
 }
-
-// A cut text has more bytes than that, and ends with what tells it from others that begin alike.
-std::string Shortened(std::string_view text) {
-  const std::string safe = SafeText(Spelled(text), kMostLabelBytes, Lines::kKeep);
-  return safe.size() <= kMostLabelBytes ? safe : safe + " #" + Sha256HexOf(text).substr(0, 12);
-}
-
-}  // namespace
 
 std::string PrometheusLabel(std::string_view text) {
   std::string escaped;
-  for (const char c : Shortened(text)) {
+  for (const char c : LabelText(text)) {
     if (c == '\\' || c == '"') escaped.push_back('\\');
     if (c == '\n') {
       escaped += "\\n";

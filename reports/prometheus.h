@@ -1,5 +1,5 @@
 // Series of Prometheus' text exposition (format 0.0.4): no timestamps, one HELP and TYPE a metric.
-// Private to this folder.
+// Private to this folder, but for what a label says.
 #ifndef RHARNESS_REPORTS_PROMETHEUS_H_
 #define RHARNESS_REPORTS_PROMETHEUS_H_
 
@@ -12,8 +12,10 @@ namespace rharness {
 
 inline constexpr std::size_t kMostFamilySeries = 100;  // beyond: one series for all others
 
-// A label value, of two texts never the same: SafeText, of 200 bytes and, where it is cut, a
-// digest; with backslash, quote and newline escaped.
+// What a label says: the text, where it is safe (text.h) and no longer than 200 bytes; else as much
+// of it as can be said, and the beginning of its SHA-256, so that different texts are different.
+std::string LabelText(std::string_view text);
+// The same with backslash, quote and newline escaped.
 std::string PrometheusLabel(std::string_view text);
 std::string PrometheusValue(double value);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/stats/proportions.h"
 #include "reports/json_members.h"
 #include "reports/text.h"
 
@@ -47,6 +48,45 @@ void CheckRead(JsonReader& reader, const SensitivityRate& rate) {
   const bool bounds =
       rate.low >= 0.0 && rate.low <= share && share <= rate.high && rate.high <= 1.0;
   if (rate.trials > 0 && !bounds) reader.Fail("found / trials is not between low and high", "low");
+}
+
+// A rate is believed for the trials that it was counted from: its interval is the one that they
+// give, and it is enough where that is as narrow as was asked for.
+std::string WhyNotOf(const SensitivityRate& rate, const Sensitivity& told) {
+  constexpr double kRounding = 1e-9;
+  if (rate.trials == 0) return rate.enough ? "found that no trials are enough" : "";
+  const stats::Interval held =
+      stats::ClopperPearson(rate.found, rate.trials, 1.0 - told.confidence);
+  if (std::abs(held.low - rate.low) > kRounding || std::abs(held.high - rate.high) > kRounding) {
+    return fmt::format("{} of {} trials give {:.4g} to {:.4g}; found {:.4g} to {:.4g}", rate.found,
+                       rate.trials, held.low, held.high, rate.low, rate.high);
+  }
+  const double wide = held.high - held.low;
+  if (rate.enough == (wide <= told.width)) return "";
+  if (!rate.enough && wide <= told.width + kRounding) return "";
+  return fmt::format("{} trials give an interval {:.4g} wide, and {:.4g} was asked for; found {}",
+                     rate.trials, wide, told.width,
+                     rate.enough ? "that it is narrow enough" : "that it is too wide");
+}
+
+Status CheckRates(const Sensitivity& told, std::string_view file) {
+  const auto refuse = [&](const std::string& why, const std::string& where) {
+    return InvalidInput(why, fmt::format("{}: $.{}", file, where));
+  };
+  if (!(told.confidence > 0.0 && told.confidence < 1.0)) {
+    return refuse("expected a share above 0 and below 1", "confidence");
+  }
+  for (std::size_t i = 0; i < told.families.size(); ++i) {
+    const SensitivityFamily& family = told.families[i];
+    for (const auto& [key, rates] :
+         {std::pair("faults", &family.faults), std::pair("unchanged", &family.unchanged)}) {
+      for (std::size_t k = 0; k < rates->size(); ++k) {
+        const std::string why = WhyNotOf((*rates)[k], told);
+        if (!why.empty()) return refuse(why, fmt::format("families[{}].{}[{}]", i, key, k));
+      }
+    }
+  }
+  return {};
 }
 
 template <class Io, Is<SensitivityFamily> T>
@@ -91,6 +131,7 @@ Result<Sensitivity> ParseSensitivity(const Json& json, std::string_view file) {
   MemberReader io(&reader);
   Members(io, sensitivity);
   RETURN_IF_ERROR(reader.status());
+  RETURN_IF_ERROR(CheckRates(sensitivity, file));
   return sensitivity;
 }
 

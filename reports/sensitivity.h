@@ -62,7 +62,8 @@ struct Sensitivity {
 
 inline constexpr int kSensitivityVersion = 1;
 Json ToJson(const Sensitivity& sensitivity);  // "schema": "rharness.sensitivity/v1"
-// Errors: invalid_input with file and JSON path: also where counts contradict each other.
+// Errors: invalid_input with file and JSON path: also where counts contradict each other, or an
+// interval is not that of its counts. That nobody counted otherwise it cannot tell.
 Result<Sensitivity> ParseSensitivity(const Json& json, std::string_view file);
 
 // "93 % (84-98) of 60 trials"

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ class ReportCheck {
     for (const VerdictRecord& verdict : entered_.verdicts) {
       RETURN_IF_ERROR(CheckTold(*runs_.at(verdict.run_id), verdict, digests));
     }
+    RETURN_IF_ERROR(CheckExitCode());
     if (older_ > 0) {
       LogWarning(fmt::format(
           "an older version of rharness entered this drill: the history has of {} what decided it, "
@@ -63,6 +65,14 @@ class ReportCheck {
     return IntegrityError(fmt::format("of {} the report has the {} '{}'; the history has '{}'", of,
                                       member, SafeText(said, 200), SafeText(held, 200)),
                           where_);
+  }
+
+  // Last, since it follows from the verdicts, and from what became of families and of the drill.
+  Status CheckExitCode() const {
+    const std::optional<int>& held = entered_.drill.exit_code;
+    if (!held || *held == report_.exit_code) return {};
+    return Differs("the drill", "exit_code", std::to_string(report_.exit_code),
+                   std::to_string(*held));
   }
 
   Status CheckRuns() const {
@@ -226,10 +236,13 @@ Result<std::string> HoldReport(const Report& report, const Json& json,
   RETURN_IF_ERROR(RefuseTwice(report, where));
   ASSIGN_OR_RETURN(const auto entered, store->FindDrill(report.drill_id));
   if (!entered) {
+    const std::string run =
+        report.runs.empty() ? "a run" : "run " + SafeText(report.runs.front().run_id);
     return NotFound(
-        fmt::format("the history has no verdict on run {} of drill {}; expected the history that "
-                    "the drill wrote to (--history)",
-                    SafeText(report.runs.front().run_id), SafeText(report.drill_id)),
+        fmt::format("the history has no verdict on {} of drill {}; expected the history that the "
+                    "drill wrote to (--history){}",
+                    run, SafeText(report.drill_id),
+                    report.interrupted ? ", and a drill that went on to its end (--resume)" : ""),
         where);
   }
   RETURN_IF_ERROR(ReportCheck(report, *entered, where).Check(journal, RunDigests(json)));

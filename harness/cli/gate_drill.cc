@@ -8,6 +8,7 @@
 #include <csignal>
 #include <optional>
 
+#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/base/subprocess.h"
@@ -160,13 +161,26 @@ Result<std::vector<Manifest>> LoadHistory(const std::string& url) {
   return LoadRuns(RunIdsOf(entries), store.get());
 }
 
-std::map<std::string, Environment> DrilledIn(const Report& drill,
-                                             const std::filesystem::path& folder) {
+Result<std::map<std::string, Environment>> DrilledIn(const Report& drill,
+                                                     const std::filesystem::path& folder,
+                                                     const EvidenceDigests* held) {
   std::map<std::string, Environment> places;
   for (const ReportRun& run : drill.runs) {
     if (!SafeRelativePath(run.run_id, "run_id").ok() || run.reruns.empty()) continue;
+    const int rerun = run.reruns.back().index;
+    const auto path = RerunFolder(folder, run.run_id, rerun) / "evidence.json";
+    const auto text = ReadFile(path);
+    if (!text.ok()) continue;
+    if (held != nullptr) {
+      const auto entered = held->find({run.run_id, rerun});
+      if (entered == held->end() || entered->second != Sha256HexOf(*text)) {
+        return IntegrityError("is not the evidence that the history has of this rerun",
+                              path.string());
+      }
+    }
+    const auto json = ParseJson(*text, path.string());
     const auto evidence =
-        LoadEvidence(RerunFolder(folder, run.run_id, run.reruns.back().index) / "evidence.json");
+        json.ok() ? ParseEvidence(*json, path.string()) : Result<Evidence>(json.error());
     if (evidence.ok() && evidence->run_id == run.run_id) {
       places[run.run_id] = evidence->environment;
     }

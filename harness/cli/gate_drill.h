@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "harness/cli/named_drill.h"
 #include "harness/drill/plan.h"
 #include "harness/gate/gate.h"
 #include "harness/manifest/environment.h"
@@ -61,9 +62,11 @@ Result<Report> DrillInUse(const GateDecision& decision, const GateInput& input,
                           const GateDrillOptions& options);
 
 // Where the runs of a drill's folder were rerun, as the evidence of their last reruns says; a run
-// without readable evidence is left out.
-std::map<std::string, Environment> DrilledIn(const Report& drill,
-                                             const std::filesystem::path& folder);
+// without readable evidence is left out. Errors: integrity, where evidence is not what the history
+// has of it; of a drill that was not held (null) it is taken as it is.
+Result<std::map<std::string, Environment>> DrilledIn(const Report& drill,
+                                                     const std::filesystem::path& folder,
+                                                     const EvidenceDigests* held);
 
 // "run_id = a or run_id = b"; empty, which selects everything, when all runs are impacted.
 std::string SelectionOf(const std::vector<ImpactedRun>& runs, std::size_t all);

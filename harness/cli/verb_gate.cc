@@ -9,8 +9,10 @@
 #include "harness/attestation/endorsed_file.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
+#include "harness/base/shell_word.h"
 #include "harness/cli/gate_drill.h"
 #include "harness/cli/gate_options.h"
+#include "harness/cli/named_drill.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
 #include "harness/cli/trusted_policy.h"
@@ -79,15 +81,33 @@ Status LoadBaselineInto(const std::string& path, const std::string& signed_for, 
 
 using DrillPlaces = std::optional<std::map<std::string, Environment>>;
 
-Status LoadDrillInto(const std::string& source, std::optional<Report>* drill, DrillPlaces* places) {
-  std::error_code error;
-  const bool folder = fs::is_directory(source, error);
-  const fs::path path = folder ? fs::path(source) / "report.json" : fs::path(source);
-  ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
-  ASSIGN_OR_RETURN(*drill, ParseReport(json, path.string()));
+// As the history was told of it, where one is given. Returns its id.
+Result<std::string> LoadDrillInto(const std::string& source, const std::string& history,
+                                  std::optional<Report>* report, DrillPlaces* places) {
+  ASSIGN_OR_RETURN(NamedDrill drill, ReadNamedDrill(source));
+  if (!history.empty()) RETURN_IF_ERROR(HoldNamedDrill(history, &drill));
   // A report alone does not say where its runs were rerun.
-  *places = DrilledIn(**drill, folder ? fs::path(source) : path.parent_path());
-  return {};
+  ASSIGN_OR_RETURN(*places, DrilledIn(drill.report, drill.folder(),
+                                      history.empty() ? nullptr : &drill.evidence));
+  *report = std::move(drill.report);
+  return history.empty() ? (*report)->drill_id : drill.held_id;
+}
+
+Status LoadDrillsInto(const GateArguments& arguments, GateInput* input) {
+  const std::string& history = arguments.run.history;
+  const std::string &drill = arguments.drill, &shadow = arguments.run.shadow;
+  if (drill.empty() || drill == kImpacted) return {};
+  ASSIGN_OR_RETURN(const std::string candidate,
+                   LoadDrillInto(drill, history, &input->drill, &input->drilled_in));
+  if (shadow.empty()) return {};
+  ASSIGN_OR_RETURN(const std::string in_use,
+                   LoadDrillInto(shadow, history, &input->in_use, &input->in_use_at));
+  if (candidate != in_use) return {};
+  return InvalidInput(
+      fmt::format("is drill {}, which --drill names as well; expected a drill of the same runs on "
+                  "the stack in use",
+                  TerminalSafe(in_use)),
+      "--shadow");
 }
 
 Status CheckFree(const std::string& folder, std::string_view option, std::string_view read_by) {
@@ -97,7 +117,7 @@ Status CheckFree(const std::string& folder, std::string_view option, std::string
   return InvalidInput(
       fmt::format("{} {} holds a drill already; name another folder, or judge by that drill "
                   "with {} {}",
-                  option, TerminalSafe(folder), read_by, TerminalSafe(folder)),
+                  option, TerminalSafe(folder), read_by, TerminalSafe(ShellWord(folder))),
       "rharness gate");
 }
 
@@ -155,12 +175,7 @@ Result<GateInput> LoadInput(const GateArguments& arguments, const std::string& s
   if (!arguments.run.history.empty()) {
     ASSIGN_OR_RETURN(input.history, LoadHistory(arguments.run.history));
   }
-  if (!arguments.drill.empty() && arguments.drill != kImpacted) {
-    RETURN_IF_ERROR(LoadDrillInto(arguments.drill, &input.drill, &input.drilled_in));
-  }
-  if (!arguments.run.shadow.empty() && arguments.drill != kImpacted) {
-    RETURN_IF_ERROR(LoadDrillInto(arguments.run.shadow, &input.in_use, &input.in_use_at));
-  }
+  RETURN_IF_ERROR(LoadDrillsInto(arguments, &input));
   return input;
 }
 
@@ -171,10 +186,10 @@ Result<GateDecision> Decide(const GateArguments& arguments, GateInput* input) {
                      !decision.impacted_runs.empty();
   if (!rerun) return decision;
   ASSIGN_OR_RETURN(input->drill, DrillImpacted(decision, *input, arguments.run));
-  input->drilled_in = DrilledIn(*input->drill, arguments.run.out);
+  ASSIGN_OR_RETURN(input->drilled_in, DrilledIn(*input->drill, arguments.run.out, nullptr));
   if (!arguments.run.shadow.empty() && !input->drill->interrupted) {
     ASSIGN_OR_RETURN(input->in_use, DrillInUse(decision, *input, arguments.run));
-    input->in_use_at = DrilledIn(*input->in_use, arguments.run.shadow);
+    ASSIGN_OR_RETURN(input->in_use_at, DrilledIn(*input->in_use, arguments.run.shadow, nullptr));
   }
   return DecideGate(*input);
 }
@@ -229,8 +244,8 @@ void AddInputs(Command* verb, GateArguments* arguments) {
       .File("URL")
       .Env("RHARNESS_HISTORY");
   verb->Add("--drill", &arguments->drill,
-            "Folder of a drill on the candidate, or `impacted`: rerun the impacted runs here, on "
-            "the candidate, and judge their verdicts")
+            "Folder of a drill on the candidate, which --history must have as it is there, or "
+            "`impacted`: rerun the impacted runs here, on the candidate, and judge their verdicts")
       .Folder()
       .NotEmpty();
 }
@@ -303,8 +318,8 @@ void AddGate(Command& root) {
   verb.ExitCode(kExitInfrastructure, "the drill could not be carried out");
   verb.ExitCode(
       kExitIntegrity,
-      "the baseline is not the accepted one; with --trust: it or the policy is not signed "
-      "by those who may");
+      "the baseline is not the accepted one; with --history: a drill is not what the history was "
+      "told of it; with --trust: baseline or policy is not signed by those who may");
   verb.Example("rharness gate --baseline baseline --candidate next.json --policy policy.yaml");
   verb.Example(
       "rharness gate --baseline a.json --candidate b.json --history runs.db --drill impacted --out "

@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "harness/base/digest.h"
 #include "harness/base/files.h"
+#include "harness/cli/named_drill.h"
 #include "harness/cli/verb.h"
 #include "harness/history/store.h"
 #include "harness/intake/mlflow_credentials.h"
@@ -25,8 +23,6 @@
 
 namespace rharness {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr char kWhatIsWritten[] =
     R"text(Each run that was imported from MLflow gets the tags rharness.verdict, rharness.reasons (the decisive ones), rharness.report_sha256, rharness.drill and rharness.decided, and a point of the metric rharness.reproduced at the time when the drill ended: 1 for identical and equivalent, 0 for drifted, none for verdicts that say neither. What is there already is not written again, and tags of a later drill are kept. An import does not take these for the run's own.
@@ -45,27 +41,6 @@ struct PublishArguments {
 
 std::atomic<bool> publish_interrupted{false};
 void InterruptPublish(int) { publish_interrupted = true; }
-
-struct DrillRecordFile {
-  Report report;
-  std::string sha256;
-};
-
-Result<DrillRecordFile> ReadDrillRecord(const std::string& source) {
-  std::error_code error;
-  const fs::path path =
-      fs::is_directory(source, error) ? fs::path(source) / "report.json" : fs::path(source);
-  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
-  const auto text = ReadFile(path, kMostBytes);
-  if (!text.ok()) {
-    return Error{text.error().code,
-                 text.error().message + "; expected a drill's folder or its report.json",
-                 text.error().where};
-  }
-  ASSIGN_OR_RETURN(const Json json, ParseJson(*text, path.string()));
-  ASSIGN_OR_RETURN(Report report, ParseReport(json, path.string()));
-  return DrillRecordFile{std::move(report), Sha256HexOf(*text)};
-}
 
 // The ids at MLflow of the report's runs.
 Result<std::map<std::string, std::string>> MlflowIds(const Report& report,
@@ -124,8 +99,9 @@ Json JsonOf(const std::vector<Published>& all, std::size_t left_out) {
 }
 
 Result<int> Publish(PublishArguments arguments) {
-  ASSIGN_OR_RETURN(const DrillRecordFile drill, ReadDrillRecord(arguments.source));
-  const std::string& history = arguments.history.empty() ? drill.report.history : arguments.history;
+  ASSIGN_OR_RETURN(NamedDrill drill, ReadNamedDrill(arguments.source));
+  const std::string history = arguments.history.empty() ? drill.report.history : arguments.history;
+  RETURN_IF_ERROR(HoldNamedDrill(history, &drill));
   ASSIGN_OR_RETURN(const auto ids, MlflowIds(drill.report, history));
   const auto verdicts = MlflowVerdictsOf(drill.report, drill.sha256, ids);
   if (verdicts.empty()) {
@@ -166,6 +142,7 @@ void AddPublish(Command& root) {
   verb.Note(kWhatIsWritten);
   verb.ExitCode(kExitOk, "all is there");
   verb.ExitCode(kExitUsage, "no drill, no run of MLflow's in it, or no URL of a server");
+  verb.ExitCode(kExitIntegrity, "the report is not the one that the history was told of");
   verb.ExitCode(kExitInfrastructure,
                 "some was not written; each run has a line, and the same call writes the rest");
   verb.Example("rharness publish tonight --mlflow https://mlflow.example --alias reproduced");

@@ -64,11 +64,12 @@ std::string WhyStale(const Certified& found, const Manifest& run, const std::str
 ReportSensitivity TellOf(const Certified& found, std::string stale) {
   const SensitivityFamily& family = *found.family;
   ReportSensitivity told{.family = family.family, .configuration = family.configuration};
-  told.source =
-      fmt::format("Game day {} of {}, {} of {}, {}", SafeText(found.certificate->gameday_id, 80),
-                  FormatMinute(found.certificate->made),
-                  Counted(static_cast<std::uint64_t>(family.runs), "run"),
-                  SafeText(family.name, 80), WayWords(family));
+  told.source = fmt::format(
+      "Game day {} of {}{}, {} of {}, {}", SafeText(found.certificate->gameday_id, 80),
+      FormatMinute(found.certificate->made),
+      found.certificate->host.empty() ? "" : " on " + SafeText(found.certificate->host, 120),
+      Counted(static_cast<std::uint64_t>(family.runs), "run"), SafeText(family.name, 80),
+      WayWords(family));
   told.stale = std::move(stale);
   if (!told.stale.empty()) return told;
   const std::string first = TellingSentence(family);

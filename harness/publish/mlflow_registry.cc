@@ -155,9 +155,22 @@ bool IsDescription(const std::string& path) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-// `name`: of a logged model whose files lie there among a run's; may be empty.
-Status ReadRoot(HttpClient* client, const std::string& root, const std::string& name, bool is_model,
-                const std::vector<Artifact>& recorded, RegistryEntry* entry) {
+// The folder below which an import has a logged model's files: its name or its id, and for all but
+// the last of several of a name NAME@ID.
+std::string RecordFolder(const RegistryModel& model, const std::vector<Artifact>& recorded) {
+  for (const std::string& folder : {model.name + "@" + model.id, model.id}) {
+    const bool there = std::ranges::any_of(
+        recorded, [&](const Artifact& one) { return one.path.starts_with(folder + "/"); });
+    if (there && !model.id.empty()) return folder;
+  }
+  return model.name;
+}
+
+// `name`: of a logged model whose files lie there among a run's; may be empty. `record`: the folder
+// of the model in the record; may be empty.
+Status ReadRoot(HttpClient* client, const std::string& root, const std::string& name,
+                const std::string& record, bool is_model, const std::vector<Artifact>& recorded,
+                RegistryEntry* entry) {
   const auto served = ServedPath(root);
   if (!served) {
     entry->unread =
@@ -174,6 +187,7 @@ Status ReadRoot(HttpClient* client, const std::string& root, const std::string& 
       return (file.of_model || one.role == "weights") && MayBe(file, one);
     });
     if (hashed) RETURN_IF_ERROR(files.HashOne(&file));
+    if (!record.empty()) file.record_path = record + "/" + file.path;
     if (!name.empty()) file.path = name + "/" + file.path;
     entry->files.push_back(std::move(file));
   }
@@ -192,6 +206,19 @@ bool IsDeleted(const Json& run) {
   return LooseText(*run.Find("info"), "lifecycle_stage") == "deleted";
 }
 
+// Empty: there is none, or none any more.
+Result<std::optional<RegistryModel>> FindModel(HttpClient* client, const std::string& id) {
+  const std::optional<RegistryModel> none;
+  const auto answer = client->Get(CallAt("logged-models/") + EscapedForUrl(id), {});
+  if (!answer.ok() && answer.error().code == ErrorCode::kNotFound) return none;
+  if (!answer.ok()) return answer.error();
+  const Json* model = answer->Find("model");
+  const Json* info = model == nullptr ? nullptr : model->Find("info");
+  if (info == nullptr || !info->IsObject()) return NoRegistry(*client, "model.info");
+  return std::optional(RegistryModel{CleanText(id, 256), CleanText(LooseText(*info, "name"), 256),
+                                     LooseText(*info, "artifact_uri")});
+}
+
 // One that was deleted is of no run any more.
 Status FindModels(HttpClient* client, const Json& run, std::vector<RegistryModel>* models) {
   std::vector<std::string> ids;
@@ -200,13 +227,8 @@ Status FindModels(HttpClient* client, const Json& run, std::vector<RegistryModel
                  [&](const Json& output) { ids.push_back(LooseText(output, "model_id")); });
   if (ids.size() > kMostModels) ids.resize(kMostModels);
   for (const std::string& id : ids) {
-    const auto answer = client->Get(CallAt("logged-models/") + EscapedForUrl(id), {});
-    if (!answer.ok() && answer.error().code == ErrorCode::kNotFound) continue;
-    if (!answer.ok()) return answer.error();
-    const Json* model = answer->Find("model");
-    const Json* info = model == nullptr ? nullptr : model->Find("info");
-    if (info == nullptr || !info->IsObject()) return NoRegistry(*client, "model.info");
-    models->push_back({CleanText(LooseText(*info, "name"), 256), LooseText(*info, "artifact_uri")});
+    ASSIGN_OR_RETURN(auto model, FindModel(client, id));
+    if (model) models->push_back(std::move(*model));
   }
   return {};
 }
@@ -234,8 +256,11 @@ Result<RegistryEntry> FindModelVersion(HttpClient* client, const std::string& mo
   ASSIGN_OR_RETURN(const Json address,
                    client->Get(CallAt("model-versions/get-download-uri"), query));
   entry.root = LooseText(address, "artifact_uri");
-  entry.is_model = !LooseText(*found, "model_id").empty() ||
-                   LooseText(*found, "source").starts_with("models:/m-");
+  const std::string model_id = LooseText(*found, "model_id");
+  entry.is_model = !model_id.empty() || LooseText(*found, "source").starts_with("models:/m-");
+  if (!model_id.empty()) {
+    ASSIGN_OR_RETURN(entry.model, FindModel(client, model_id));
+  }
   return entry;
 }
 
@@ -252,9 +277,11 @@ Result<RegistryEntry> FindRegistryRun(HttpClient* client, const std::string& run
 
 Status ReadRegistryFiles(HttpClient* client, const std::vector<Artifact>& recorded,
                          RegistryEntry* entry) {
-  RETURN_IF_ERROR(ReadRoot(client, entry->root, "", entry->is_model, recorded, entry));
+  const std::string record = entry->model ? RecordFolder(*entry->model, recorded) : "";
+  RETURN_IF_ERROR(ReadRoot(client, entry->root, "", record, entry->is_model, recorded, entry));
   for (const RegistryModel& model : entry->models) {
-    RETURN_IF_ERROR(ReadRoot(client, model.root, model.name, true, recorded, entry));
+    RETURN_IF_ERROR(ReadRoot(client, model.root, model.name, RecordFolder(model, recorded), true,
+                             recorded, entry));
   }
   return {};
 }

@@ -20,9 +20,11 @@ struct RegistryFile {
   std::string sha256;  // empty: not hashed
   // Of a logged model, and none of the files in which MLflow describes it (MLmodel, conda.yaml).
   bool of_model = false;
+  std::string record_path = {};  // where an import has it, of a logged model; empty: `path`
 };
 
 struct RegistryModel {  // a logged model of a run
+  std::string id;
   std::string name;
   std::string root;  // where its files lie
 };
@@ -33,7 +35,8 @@ struct RegistryEntry {
   bool deleted = false;   // the run is in the trash
   bool is_model = false;  // a version of a logged model (MLflow 3)
   std::string root;       // where its files lie: "mlflow-artifacts:/1/models/m-.../artifacts"
-  std::vector<RegistryModel> models;  // of a run: those that its outputs name
+  std::vector<RegistryModel> models;   // of a run: those that its outputs name
+  std::optional<RegistryModel> model;  // of a version: the logged model that it is
   std::vector<RegistryFile> files;
   std::string unread;  // why its files could not be read; empty: they were
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compare/verdict.h"
+#include "harness/base/shell_word.h"
 #include "harness/manifest/admission.h"
 #include "reports/text.h"
 
@@ -107,9 +108,10 @@ struct HeldFile {
 
 HeldFile Hold(const RegistryFile& file, const std::vector<RecordedFile>& recorded) {
   HeldFile found;
+  const std::string& path = file.record_path.empty() ? file.path : file.record_path;
   std::optional<std::pair<int, std::ptrdiff_t>> most;
   for (const RecordedFile& one : recorded) {
-    const auto likeness = Likeness(file.path, one.path);
+    const auto likeness = Likeness(path, one.path);
     if (!likeness || likeness < most) continue;
     if (likeness > most) most = likeness, found = {&one, false};
     found.held = found.held || (!file.sha256.empty() && file.sha256 == one.sha256);
@@ -225,9 +227,10 @@ std::vector<RegistrationFinding> DecideRegistration(const RegistryEntry& entry,
   }
   if (!known.manifest) {
     findings.push_back(
-        {"no_manifest", fmt::format("there is no manifest of the run {}; `rharness import --run "
-                                    "{}` makes one",
-                                    SafeText(entry.run_id, 200), SafeText(entry.run_id, 200))});
+        {"no_manifest",
+         fmt::format("there is no manifest of the run {}; `rharness import --run "
+                     "{}` makes one",
+                     SafeText(entry.run_id, 200), ShellWord(SafeText(entry.run_id, 200)))});
     return findings;
   }
   CheckRecord(known, &findings);

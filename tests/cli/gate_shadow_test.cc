@@ -65,9 +65,64 @@ TEST_F(GateShadow, OpensWhereTheRunsEndAlikeUnderBoth) {
   EXPECT_EQ(in_use->environment.variables.at("OMP_NUM_THREADS"), "1");
   // The same two drills, as folders; and not the other way round.
   EXPECT_EQ(Gate("next2.json", {"--drill", "two", "--shadow", "two-in-use"}).outcome.exit_code, 0);
-  const ProcessResult swapped = Gate("next2.json", {"--drill", "two", "--shadow", "two"});
+  const ProcessResult swapped = Gate("next2.json", {"--drill", "two-in-use", "--shadow", "two"});
   EXPECT_EQ(swapped.outcome.exit_code, 3) << swapped.stdout_text;
   EXPECT_THAT(swapped.stdout_text, HasSubstr("shadow_elsewhere"));
+}
+
+TEST_F(GateShadow, TakesNoDrillForBothSides) {
+  ASSERT_EQ(Impacted("next4.json", "four").outcome.exit_code, 1);
+  std::filesystem::copy(At("four"), At("copy"), std::filesystem::copy_options::recursive);
+  const std::string id = ParseReport(*ReadJsonFile(At("four/report.json")), "four")->drill_id;
+  for (const std::string other : {"four", "copy", "four/report.json"}) {
+    for (const bool held : {false, true}) {
+      std::vector<std::string> pair = {"--drill", "four", "--shadow", other};
+      if (held) pair.insert(pair.end(), {"--history", "runs.db"});
+      const ProcessResult refused = Gate("next4.json", pair);
+      EXPECT_EQ(refused.outcome.exit_code, 2) << other << refused.stdout_text;
+      EXPECT_THAT(refused.stderr_text, HasSubstr("is drill " + id + ", which --drill names"));
+    }
+  }
+  EXPECT_EQ(
+      Gate("next4.json", {"--history", "runs.db", "--drill", "four", "--shadow", "four-in-use"})
+          .outcome.exit_code,
+      1);
+}
+
+// A drifted drill as a folder, and what somebody made of it.
+TEST_F(GateShadow, BelievesNoFolderThatSaysOtherwiseThanTheHistory) {
+  ASSERT_EQ(Impacted("next4.json", "four").outcome.exit_code, 1);
+  const auto judge = [&](int code, const std::string& says) {
+    const ProcessResult judged = Gate("next4.json", {"--history", "runs.db", "--drill", "four"});
+    EXPECT_EQ(judged.outcome.exit_code, code) << judged.stdout_text << judged.stderr_text;
+    EXPECT_THAT(judged.stdout_text + judged.stderr_text, HasSubstr(says));
+  };
+  judge(1, "drill_drifted");
+  const auto json = ReadJsonFile(At("four/report.json"));
+  ASSERT_TRUE(json.ok());
+  const Report told = *ParseReport(*json, "report.json");
+  const auto tell = [&](const Report& other) {
+    ASSERT_TRUE(WriteJsonFile(At("four/report.json"), ToJson(other)).ok());
+  };
+  Report better = told;
+  better.runs[0].verdict = Verdict::kIdentical;
+  Tally(&better);
+  tell(better);
+  judge(5, "the report says identical of run a");
+  Report ended = told;
+  ended.exit_code = 4;
+  tell(ended);
+  judge(5, "the report has the exit_code '4'; the history has '1'");
+  Report other = told;
+  other.drill_id = "another";
+  tell(other);
+  judge(2, "expected the history that the drill wrote to (--history)");
+  tell(told);
+  judge(1, "drill_drifted");
+  Write("four/runs/a/1/evidence.json", Read(At("four/runs/a/1/evidence.json")) + " ");
+  judge(5, "is not the evidence that the history has of this rerun");
+  std::filesystem::remove(At("four/journal.jsonl"));
+  judge(5, "is not the evidence that the history has of this rerun");
 }
 
 TEST_F(GateShadow, ClosesByAChangeWhereTheCandidateAloneBreaksARun) {

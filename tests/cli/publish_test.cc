@@ -61,6 +61,18 @@ TEST_F(Publish, EndsWithFourWhereSomeWasNotWrittenAndTellsEachRun) {
   EXPECT_EQ(server_.At({"runs", "bad", "tags", "rharness.verdict"}).AsString(), "identical");
 }
 
+TEST_F(Publish, WritesNothingOfAReportThatTheHistoryWasNotToldOf) {
+  server_.Start("good", RunsOfRegistry({"abc", "bad"}));
+  Report told = StoredReport();
+  for (ReportRun& run : told.runs) run.verdict = Verdict::kEquivalent;
+  Tally(&told);
+  ASSERT_TRUE(WriteJsonFile(At("out/report.json"), ToJson(told)).ok());
+  const ProcessResult refused = PublishDrill();
+  EXPECT_EQ(refused.outcome.exit_code, 5) << refused.stdout_text;
+  EXPECT_THAT(refused.stderr_text, HasSubstr("the report says equivalent of run other"));
+  EXPECT_EQ(server_.Writes(), 0u);
+}
+
 TEST_F(Publish, TakesTheTokenFromTheEnvironmentAndSaysItNowhere) {
   server_.Start("forbidden", RunsOfRegistry({"abc", "bad"}));
   environment_["MLFLOW_TRACKING_TOKEN"] = "s3cret-t0ken";

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "harness/base/version.h"
 #include "harness/drill/sensitivity_of.h"
 
@@ -94,6 +96,29 @@ TEST(Certificates, AreReadAsTheyWereWrittenAndRefusedWhereTheyContradictThemselv
   wrong.families[0].faults[1].low = 1.5;
   EXPECT_FALSE(ParseSensitivity(ToJson(wrong), "c").ok());
   EXPECT_FALSE(ParseSensitivity(Json::MakeObject(), "c").ok());
+}
+
+TEST(Certificates, SayNoMoreThanTheirTrialsDo) {
+  const Sensitivity certificate = Certificate(Margins());
+  const auto refusal = [](const Sensitivity& told) {
+    const auto read = ParseSensitivity(ToJson(told), "c.json");
+    return read.ok() ? "" : read.error().ToString();
+  };
+  EXPECT_EQ(refusal(certificate), "");
+  // 3 of 3: 29.24 to 100 %, by Clopper and Pearson: (0.05 / 2)^(1 / 3).
+  Sensitivity few = certificate;
+  few.families[0].faults[1].trials = few.families[0].faults[1].found = 3;
+  EXPECT_THAT(refusal(few), HasSubstr("3 of 3 trials give 0.2924 to 1; found 0.7684 to 1"));
+  EXPECT_THAT(refusal(few), HasSubstr("c.json: $.families[0].faults[1]"));
+  few.families[0].faults[1].low = std::cbrt(0.025);
+  EXPECT_THAT(refusal(few), HasSubstr("found that it is narrow enough"));
+  few.families[0].faults[1].enough = false;
+  EXPECT_EQ(refusal(few), "");
+  Sensitivity unsure = certificate;
+  unsure.confidence = 0.5;
+  EXPECT_THAT(refusal(unsure), HasSubstr("0 of 14 trials give 0 to 0.09428; found 0 to 0.2316"));
+  unsure.confidence = 0.0;
+  EXPECT_THAT(refusal(unsure), HasSubstr("c.json: $.confidence"));
 }
 
 Report Drilled(Verdict verdict) {

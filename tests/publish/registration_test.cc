@@ -250,6 +250,21 @@ TEST_F(LoggedModel, OfSeveralIsHeldToTheFileInTheFewestFolders) {
   EXPECT_THAT(Message(), HasSubstr("recorded clf/model.skops with sha256 bbb"));
 }
 
+// An import puts all but the last of a name into NAME@ID.
+TEST_F(LoggedModel, OfTwoOfANameIsHeldToItsOwnFiles) {
+  Artifact first = known_.manifest->artifacts.back();
+  first.path = "clf@m-1/model.skops";
+  first.sha256 = std::string(64, 'd');
+  known_.manifest->artifacts.push_back(first);
+  WithoutWeights();
+  entry_.is_model = false;
+  entry_.files = {{"clf/model.skops", 3, std::string(64, 'd'), true, "clf@m-1/model.skops"},
+                  {"clf/model.skops", 3, std::string(64, 'b'), true, "clf/model.skops"}};
+  EXPECT_THAT(Codes(), IsEmpty());
+  std::swap(entry_.files[0].sha256, entry_.files[1].sha256);
+  EXPECT_THAT(Codes(), ElementsAre("weights_differ", "weights_differ"));
+}
+
 TEST_F(LoggedModel, IsHeldToItsShardsWhereverTheirIndexLies) {
   WithoutWeights();
   known_.manifest->artifacts.back().parts = {{"part-1.bin", 3, std::string(64, 'e')}};
