@@ -7,6 +7,7 @@
 
 #include "compare/fact_order.h"
 #include "reports/history_summary.h"
+#include "reports/short_digest.h"
 #include "reports/text.h"
 
 namespace rharness {

@@ -11,6 +11,7 @@
 
 #include "compare/fact_order.h"
 #include "reports/families.h"
+#include "reports/short_digest.h"
 #include "reports/text.h"
 
 namespace rharness {

@@ -253,15 +253,6 @@ std::string FromTo(int from, int to) {
   return from == to ? fmt::format("{}", from) : fmt::format("{} to {}", from, to);
 }
 
-std::string ShortDigest(std::string_view text) {
-  constexpr std::string_view kAlgorithm = "sha256:";
-  const std::size_t begin = text.starts_with(kAlgorithm) ? kAlgorithm.size() : 0;
-  const std::string_view hex = text.substr(begin);
-  const bool digest = (hex.size() == 64 || hex.size() == 40) &&
-                      hex.find_first_not_of("0123456789abcdef") == hex.npos;
-  return digest ? fmt::format("{}…", text.substr(0, begin + 12)) : std::string(text);
-}
-
 std::string FormatMinute(WallTime time) {
   if (time == WallTime{}) return "not recorded";
   const std::string full = FormatTime(time);

@@ -50,9 +50,6 @@ std::string FormatBytes(std::uint64_t bytes);
 std::string Counted(std::uint64_t count, std::string_view noun);
 // "3 to 7"; "3" where both are.
 std::string FromTo(int from, int to);
-// "64f607cdd56b…": of a SHA-256 or a commit in hexadecimal digits, also behind "sha256:", the first
-// twelve; any other text as it is. For sentences: the whole digest stands in the data.
-std::string ShortDigest(std::string_view text);
 // "2026-11-20 08:03 UTC"; the epoch itself is "not recorded".
 std::string FormatMinute(WallTime time);
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "harness/drill/facts_of.h"
+#include "reports/short_digest.h"
 #include "reports/text.h"
 
 namespace rharness {
