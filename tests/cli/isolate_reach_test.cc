@@ -19,12 +19,14 @@ using testing::Not;
 class IsolateReach : public SharedFileProgram {
  protected:
   ProcessResult Isolate(const std::string& run, const std::string& against,
-                        const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> argv = {kRharness,   "isolate", run,     "--history", "runs.db",
-                                     "--against", against,   "--out", "why"};
-    argv.insert(argv.end(), more.begin(), more.end());
-    return Run(argv);
+                        const std::string& more = "--parallel=1") const {
+    return Run({kRharness, "isolate", run, "--history", "runs.db", "--against", against, "--out",
+                "why", more});
   }
+};
+argv.insert(argv.end(), more.begin(), more.end());
+return Run(argv);
+}
 };
 
 // SHA-256 of "5" and of "6" by sha256sum.
@@ -36,7 +38,7 @@ TEST_F(IsolateReach, NamesAnUndeclaredFileThatTheDrillNamed) {
   SetKernel("6");
   ASSERT_EQ(DrillInto("tonight", "run-3"), 1);
   const std::string expected = "differs and cannot be set: input " + Kernel() + " " + kFiveToSix;
-  const ProcessResult plan = Isolate("run-3", "tonight", {"--dry-run"});
+  const ProcessResult plan = Isolate("run-3", "tonight", "--dry-run");
   EXPECT_EQ(plan.outcome.exit_code, 3) << plan.stdout_text << plan.stderr_text;
   EXPECT_FALSE(fs::exists(At("why")));
   const ProcessResult result = Isolate("run-3", "tonight");
@@ -67,10 +69,11 @@ TEST_F(IsolateReach, FindsTheCauseOfADrillThatTheHistoryAloneKnows) {
   const ProcessResult result = Isolate("run-3", bad);
   EXPECT_EQ(result.outcome.exit_code, 0) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(FieldOf("why/isolation.json", "causes"), HasSubstr("env:SHIFT: (unset) -> 1"));
-  const ProcessResult nothing = Isolate("run-3", good, {"--out", "other"});
+  fs::remove_all(At("why"));
+  const ProcessResult nothing = Isolate("run-3", good);
   EXPECT_EQ(nothing.outcome.exit_code, 2) << nothing.stdout_text;
   EXPECT_THAT(nothing.stderr_text, HasSubstr("called run-3 identical"));
-  const ProcessResult none = Isolate("run-3", "20260101T000000Z-00000000", {"--out", "other"});
+  const ProcessResult none = Isolate("run-3", "20260101T000000Z-00000000");
   EXPECT_EQ(none.outcome.exit_code, 2) << none.stdout_text;
 }
 
