@@ -24,10 +24,6 @@ class IsolateReach : public SharedFileProgram {
                 "why", more});
   }
 };
-argv.insert(argv.end(), more.begin(), more.end());
-return Run(argv);
-}
-};
 
 // SHA-256 of "5" and of "6" by sha256sum.
 constexpr char kFiveToSix[] = "ef2d127de37b… -> e7f6c011776e…";
