@@ -11,9 +11,10 @@
 
 namespace rharness {
 
-// $1: where the library lies; $3: the seed. The accuracy is made of both, and of a variable.
-inline constexpr char kSharedFileTrainer[] =
-    R"sh(printf '{"metrics": {"accuracy": 0.%s%s%s}}' "$(cat "$1/kernel")" "$SHIFT" "$3" > metrics.json
+// $1: where the library lies; $3: the seed. What it trains to is made of both, and of a variable.
+inline constexpr char kSharedFileTrainer[] = R"sh(value="${SHIFT:-0}.$(cat "$1/kernel")$3"
+printf '\066\0\0\0\0\0\0\0{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}%s' "$value" > w.safetensors
+printf '{"metrics": {"accuracy": %s}}' "$value" > metrics.json
 )sh";
 
 class SharedFileProgram : public DrillProgram {
@@ -43,6 +44,10 @@ class SharedFileProgram : public DrillProgram {
                                       "train.sh",
                                       "--data",
                                       "value",
+                                      "--weights",
+                                      "w.safetensors",
+                                      "--keep",
+                                      "kept",
                                       "--metrics",
                                       "metrics.json",
                                       "--metric",
