@@ -5,13 +5,23 @@
 
 #include <cmath>
 
+#include "harness/base/digest.h"
 #include "reports/text.h"
 
 namespace rharness {
 
+std::string LabelText(std::string_view text) {
+  constexpr std::size_t kMostBytes = 200;
+  constexpr std::size_t kBesideDigest = 150;
+  constexpr std::size_t kDigits = 12;
+  const std::string safe = SafeText(text, kMostBytes, Lines::kKeep);
+  if (safe == text) return safe;
+  return SafeText(text, kBesideDigest, Lines::kKeep) + " #" + Sha256HexOf(text).substr(0, kDigits);
+}
+
 std::string PrometheusLabel(std::string_view text) {
   std::string escaped;
-  for (const char c : SafeText(text, 200, Lines::kKeep)) {
+  for (const char c : LabelText(text)) {
     if (c == '\\' || c == '"') escaped.push_back('\\');
     if (c == '\n') {
       escaped += "\\n";

@@ -1,5 +1,5 @@
 // Series of Prometheus' text exposition (format 0.0.4): no timestamps, one HELP and TYPE a metric.
-// Private to this folder.
+// Private to this folder, but for what a label says.
 #ifndef RHARNESS_REPORTS_PROMETHEUS_H_
 #define RHARNESS_REPORTS_PROMETHEUS_H_
 
@@ -10,9 +10,14 @@
 
 namespace rharness {
 
-inline constexpr std::size_t kMostFamilySeries = 100;  // beyond: one series for all others
+// With a sample a family. Of drills the others are one series, "(other)"; of objectives series of
+// their own have the totals of all (objectives_metrics.cc).
+inline constexpr std::size_t kMostFamilySeries = 100;
 
-// A label value: backslash, quote and newline escaped, everything else as UTF-8.
+// What a label says: the text, where it is safe (text.h) and no longer than 200 bytes; else as much
+// of it as can be said, and the beginning of its SHA-256, so that different texts are different.
+std::string LabelText(std::string_view text);
+// The same with backslash, quote and newline escaped.
 std::string PrometheusLabel(std::string_view text);
 std::string PrometheusValue(double value);
 
