@@ -61,11 +61,13 @@ std::string AnswerOf(const RunHistory& history, const RunOutlook& outlook) {
   if (outlook.first_bad) {
     const HistoryVerdict& bad = verdicts[*outlook.first_bad];
     const std::string since = fmt::format("{} since {}", VerdictLabel(bad.verdict), When(bad));
-    std::string answer = fmt::format(
-        "{}; {}.", since,
-        outlook.last_good
-            ? fmt::format("it last reproduced on {}", When(verdicts[*outlook.last_good]))
-            : std::string("no drill has seen it reproduce"));
+    std::string answer = since + "; no drill has seen it reproduce.";
+    if (outlook.last_good) {
+      const HistoryVerdict& good = verdicts[*outlook.last_good];
+      answer =
+          fmt::format("{}; it last reproduced on {}{}.", since, When(good),
+                      good.decided > bad.decided ? ", by a verdict that was entered before" : "");
+    }
     answer.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(answer.front())));
     return answer + OpenSince(verdicts);
   }

@@ -1,6 +1,8 @@
 // Objectives for Prometheus: what alerts and dashboards ask, by family.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -9,6 +11,9 @@
 
 namespace rharness {
 namespace {
+
+constexpr std::array kObjectiveStates = {ObjectiveState::kMet, ObjectiveState::kMissed,
+                                         ObjectiveState::kBurning, ObjectiveState::kUnknown};
 
 class ObjectiveSeries {
  public:
@@ -31,6 +36,21 @@ class ObjectiveSeries {
         out_.Sample(name, fmt::format("{},{}", Of(*family), labels), value);
       });
     }
+  }
+  // The same of more families: of a thousand, first those for which `first` is so.
+  void ByMore(std::string_view name, std::string_view help,
+              const std::function<double(const FamilyObjectives&)>& value,
+              const std::function<bool(const FamilyObjectives&)>& first) {
+    constexpr std::size_t kMost = 1000;
+    std::vector<const FamilyObjectives*> shown = Shown();
+    const auto beyond = report_.families.begin() + static_cast<std::ptrdiff_t>(shown.size());
+    for (const bool now : {true, false}) {
+      for (auto family = beyond; family != report_.families.end(); ++family) {
+        if (first(*family) == now && shown.size() < kMost) shown.push_back(&*family);
+      }
+    }
+    out_.Head(name, help);
+    for (const FamilyObjectives* family : shown) out_.Sample(name, Of(*family), value(*family));
   }
   PrometheusSeries& out() { return out_; }
 
@@ -87,9 +107,13 @@ void AddIndicators(ObjectiveSeries* series) {
 }
 
 void AddMeasures(ObjectiveSeries* series) {
-  series->ByFamily("rharness_slo_determinism_violations",
-                   "Runs declared bitwise that drifted, without a good verdict since.",
-                   [](const FamilyObjectives& f) { return static_cast<double>(f.violations); });
+  // An alert asks whether they are more than a day ago: a family must not seem new to it because it
+  // came among the first hundred.
+  series->ByMore(
+      "rharness_slo_determinism_violations",
+      "Runs declared bitwise that drifted, without a good verdict since.",
+      [](const FamilyObjectives& f) { return static_cast<double>(f.violations); },
+      [](const FamilyObjectives& f) { return f.violations > 0; });
   series->ByFamily("rharness_slo_oldest_seconds",
                    "How long the run has waited that waits longest to be compared (identical, "
                    "equivalent, drifted).",
@@ -145,6 +169,39 @@ void AddIntervals(ObjectiveSeries* series) {
                });
 }
 
+// Of all families, those among them that have no series: these have no label `family`.
+void AddTotals(const ObjectivesReport& report, PrometheusSeries* out) {
+  std::int64_t good = 0, bad = 0, open = 0, without = 0;
+  std::array<std::int64_t, kObjectiveStates.size()> families{};
+  double oldest_days = 0.0;
+  for (const FamilyObjectives& family : report.families) {
+    good += family.good;
+    bad += family.bad;
+    open += family.open;
+    oldest_days = std::max(oldest_days, family.oldest_days);
+    const auto at = std::ranges::find(kObjectiveStates, family.state());
+    ++(family.checks.empty() ? without
+                             : families[static_cast<std::size_t>(at - kObjectiveStates.begin())]);
+  }
+  const auto add = [&](std::string_view name, std::string_view state, std::int64_t count) {
+    out->Sample(name, fmt::format("state=\"{}\"", state), static_cast<double>(count));
+  };
+  constexpr std::string_view kRuns = "rharness_slo_all_runs";
+  out->Head(kRuns, "Runs of all families by their last verdict in the period of the objective.");
+  add(kRuns, "good", good);
+  add(kRuns, "bad", bad);
+  add(kRuns, "open", open);
+  constexpr std::string_view kFamilies = "rharness_slo_all_families";
+  out->Head(kFamilies, "Families by what they keep of their objectives; none: they have none.");
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    add(kFamilies, ObjectiveStateName(kObjectiveStates[i]), families[i]);
+  }
+  add(kFamilies, "none", without);
+  out->Gauge("rharness_slo_all_oldest_seconds",
+             "How long the run of any family has waited that waits longest to be compared.",
+             86400.0 * oldest_days);
+}
+
 // The one series with a run's name: one alert is one run.
 void AddBroken(const ObjectivesReport& report, PrometheusSeries* out) {
   constexpr std::string_view kName = "rharness_slo_run_broken";
@@ -165,6 +222,7 @@ std::string WriteMetrics(const ObjectivesReport& report) {
   ObjectiveSeries series(report);
   series.out().Gauge("rharness_slo_timestamp_seconds", "When the objectives were measured.",
                      std::chrono::duration<double>(report.at.time_since_epoch()).count());
+  AddTotals(report, &series.out());
   AddIndicators(&series);
   AddMeasures(&series);
   AddIntervals(&series);
@@ -175,8 +233,7 @@ std::string WriteMetrics(const ObjectivesReport& report) {
       "rharness_slo_check", "1 where a thing that the policy asks is so now.",
       [](const FamilyObjectives& f, const ObjectiveSeries::Add& add) {
         for (const ObjectiveCheck& check : f.checks) {
-          for (const ObjectiveState state : {ObjectiveState::kMet, ObjectiveState::kMissed,
-                                             ObjectiveState::kBurning, ObjectiveState::kUnknown}) {
+          for (const ObjectiveState state : kObjectiveStates) {
             add(fmt::format("check=\"{}\",state=\"{}\"", check.name, ObjectiveStateName(state)),
                 check.state == state ? 1.0 : 0.0);
           }

@@ -139,8 +139,8 @@ struct ObjectivesReport {
 Json ToJson(const ObjectivesReport& report);
 std::string WriteTerminal(const ObjectivesReport& report, int columns, bool color);
 std::string WriteHtml(const ObjectivesReport& report);  // a page without scripts
-// Prometheus text exposition, for the textfile collector or a Pushgateway: 100 families, and the
-// broken runs.
+// Prometheus text exposition, for the textfile collector or a Pushgateway: the first 100 families,
+// of a thousand their violations, totals of all, and the broken runs.
 std::string WriteMetrics(const ObjectivesReport& report);
 
 }  // namespace rharness

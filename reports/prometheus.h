@@ -10,7 +10,9 @@
 
 namespace rharness {
 
-inline constexpr std::size_t kMostFamilySeries = 100;  // beyond: one series for all others
+// With a sample a family. Of drills the others are one series, "(other)"; of objectives series of
+// their own have the totals of all (objectives_metrics.cc).
+inline constexpr std::size_t kMostFamilySeries = 100;
 
 // What a label says: the text, where it is safe (text.h) and no longer than 200 bytes; else as much
 // of it as can be said, and the beginning of its SHA-256, so that different texts are different.

@@ -180,7 +180,11 @@ std::string HtmlTrendSections(const TrendsReport& report) {
   tables += TrendPageTable(report, "image", "Images");
   tables += TrendPageTable(report, "driver", "Drivers");
   tables += TrendPageTable(report, "gpu", "GPUs");
-  if (!tables.empty()) out += "<section>\n" + tables + "</section>\n";
+  if (!tables.empty()) {
+    out += "<section>\n" + tables +
+           "<p class=\"soft\">A run counts under each image, driver and GPU that it was rerun "
+           "with.</p></section>\n";
+  }
   return out + OnlyTable(report);
 }
 

@@ -58,7 +58,8 @@ struct TrendSeries {
   std::string by;                    // "all", "family", "image", "driver" or "gpu"
   std::string value;                 // "" of all
   TrendCounts counts;                // of the whole span, each run once, by the last said
-  std::vector<TrendWeek> weeks;      // those in which a run was judged, each run once a week
+  std::vector<TrendWeek> weeks;      // those in which a run was judged, each run once a week; of an
+                                     // image, driver or GPU each that was rerun with it
   std::vector<TrendChange> changes;  // of families
 };
 
@@ -73,11 +74,11 @@ struct TrendSurvivalStep {
 };
 
 struct TrendSurvival {
-  std::string family;           // "": all
-  std::int64_t runs = 0;        // that were seen to reproduce: followed from then on
-  std::int64_t ended = 0;       // of these: did not reproduce any more, up to now
-  std::int64_t never_seen = 0;  // besides: did not reproduce, and were never seen to
-  double oldest_days = 0.0;     // that one was followed; nothing is known of later
+  std::string family;                 // "": all
+  std::int64_t runs = 0;              // that were seen to reproduce: followed from then on
+  std::int64_t ended = 0;             // of these: did not reproduce any more, up to now
+  std::int64_t never_seen = 0;        // besides: did not reproduce, and were never seen to
+  double oldest_days = 0.0;           // that one was followed; nothing is known of later
   std::optional<double> median_days;  // empty: not reached
   std::vector<TrendSurvivalStep> steps;
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "harness/base/files.h"
 #include "harness/base/log.h"
@@ -12,6 +13,7 @@
 #include "harness/drill/risk.h"
 #include "harness/drill/substitutes.h"
 #include "harness/manifest/fields.h"
+#include "harness/objectives/family_checks.h"
 #include "harness/policy/policy.h"
 #include "reports/text.h"
 
@@ -96,7 +98,7 @@ struct Arguments {
   bool json = false;
 };
 
-// What holds no longer, and what proves nothing.
+// What holds no longer, what proves nothing, and what can never call anybody.
 std::vector<std::string> WarningsOf(const Policy& policy, const Substitutes& substitutes,
                                     WallTime now) {
   std::vector<std::string> warnings = substitutes.Notes();
@@ -104,6 +106,7 @@ std::vector<std::string> WarningsOf(const Policy& policy, const Substitutes& sub
     if (now < waiver.until) continue;
     warnings.push_back(fmt::format("waiver of {}: its day has ended", waiver.probes));
   }
+  for (std::string& page : FindIdlePages(policy)) warnings.push_back(std::move(page));
   return warnings;
 }
 

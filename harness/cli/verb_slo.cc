@@ -97,13 +97,17 @@ void AddSloNotes(Command* verb) {
       "day and its last 6 hours spend it 2.8 times as fast as it lasts (fast: a page where the "
       "objective says alert: page, else a ticket), or 7 days and the last one as fast as it lasts "
       "(slow: a ticket); with five conclusive runs or more, and when Jeffreys' lower bound at 95 % "
-      "says so, too. Another period has the same shares of it.");
+      "says so, too. Another period has the same shares of it. Where at most 0.642 is asked for "
+      "the budget cannot burn as fast as a page needs, which is said.");
   verb->Note(
       "The file of --metrics is for the textfile collector of Prometheus' node exporter; --push "
       "takes the same series to a Pushgateway, in place of those that this history pushed before: "
       "a "
-      "hundred families, and the hundred runs that were found not to reproduce last, an alert "
-      "each.");
+      "hundred families, of a thousand the violations of bitwise runs, totals of all "
+      "(rharness_slo_all_...), and the hundred runs that were found not to reproduce last, an "
+      "alert "
+      "each. A name that is longer than 200 bytes or holds control characters is cut or escaped, "
+      "and ends in 12 digits of its SHA-256.");
   verb->Note(
       "What a Pushgateway asks of its users stands in the environment: RHARNESS_PUSH_TOKEN, or "
       "RHARNESS_PUSH_USERNAME and RHARNESS_PUSH_PASSWORD, and the certificates that its own is "

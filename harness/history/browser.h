@@ -121,7 +121,7 @@ class HistoryBrowser {
   // What the last drills said of its configurations, newest first. Reads all of the family's.
   virtual Result<std::vector<FamilyRecord>> LastTogether(const std::string& family,
                                                          std::size_t limit) = 0;
-  // By the time decided, newest first, without what was superseded. `reasons`: read them, too.
+  // As entered, newest first, without what was superseded; from a drill on. `reasons`: read, too.
   virtual Result<std::vector<VerdictRecord>> VerdictsOf(const std::string& run_id,
                                                         const std::optional<PageStart>& start,
                                                         std::size_t limit, bool reasons) = 0;

@@ -13,19 +13,20 @@ Result<std::vector<VerdictRecord>> SqlBrowser::VerdictsOf(const std::string& run
   return database_.Guard([&]() -> Result<std::vector<VerdictRecord>> {
     const long long most = Most(limit);
     const PageStart from = start.value_or(kNewest);
-    const long long from_ms = ToMs(from.time);
     const Direction to = NewestFirst(from.toward);
     VerdictRecord record;
     record.run_id = run_id;
     long long decided_ms = 0;
-    // Without reasons the index has all that is asked for.
+    // A computed place keeps the drills of all runs from being gone through in their order.
     const std::string text = fmt::format(
-        "SELECT v.drill_id, v.verdict, v.decided_ms, {} FROM verdicts v WHERE v.run_id = :run_id "
-        "AND (v.decided_ms, v.drill_id) {} (:from, :name) AND {} ORDER BY v.decided_ms {}, "
-        "v.drill_id {} LIMIT :most",
-        reasons ? "v.reruns, v.reasons" : "0, ''", to.sign, kNotSuperseded, to.order, to.order);
+        "SELECT v.drill_id, v.verdict, v.decided_ms, {} FROM verdicts v JOIN drills d ON "
+        "d.drill_id "
+        "= v.drill_id WHERE v.run_id = :run_id AND (:first = 1 OR d.sequence {} (SELECT e.sequence "
+        "FROM drills e WHERE e.drill_id = :name)) AND {} ORDER BY d.sequence + 0 {} LIMIT :most",
+        reasons ? "v.reruns, v.reasons" : "0, ''", to.sign, kNotSuperseded, to.order);
+    const int first = start ? 0 : 1;
     soci::statement query =
-        (sql().prepare << text, soci::use(run_id), soci::use(from_ms), soci::use(from.name),
+        (sql().prepare << text, soci::use(run_id), soci::use(first), soci::use(from.name),
          soci::use(most), soci::into(record.drill_id), soci::into(record.verdict),
          soci::into(decided_ms), soci::into(record.reruns), soci::into(record.reasons));
     query.execute();

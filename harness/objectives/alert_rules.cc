@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/base/json.h"
+#include "reports/prometheus.h"
 
 namespace rharness {
 namespace {
@@ -99,11 +100,13 @@ std::string ReceiverOf(std::string_view owner, std::string_view severity) {
   return fmt::format("{}-{}", owner.empty() ? "rharness" : owner, severity);
 }
 
+// Alertmanager's matchers know the escapes that labels of Prometheus have, and no others.
 std::string RouteTo(std::string_view owner, std::string_view severity) {
   const bool page = severity == "page";
-  std::string text = fmt::format(
-      "    - receiver: {}\n      matchers: [{}, {}]\n", Quoted(ReceiverOf(owner, severity)),
-      Quoted("owner=" + Quoted(owner)), Quoted(fmt::format("severity=\"{}\"", severity)));
+  std::string text = fmt::format("    - receiver: {}\n      matchers: [{}, {}]\n",
+                                 Quoted(ReceiverOf(owner, severity)),
+                                 Quoted(fmt::format("owner=\"{}\"", PrometheusLabel(owner))),
+                                 Quoted(fmt::format("severity=\"{}\"", severity)));
   return text + fmt::format("      repeat_interval: {}\n", page ? "12h" : "3d");
 }
 
@@ -136,7 +139,7 @@ std::string AlertRoutes(const Policy& policy, const AlertOptions& options) {
   std::set<std::string> owners;
   for (const Objective& one : policy.objectives) {
     // That name's receivers are those of everybody who has none.
-    if (!one.owner.empty() && one.owner != "rharness") owners.insert(one.owner);
+    if (!one.owner.empty() && one.owner != "rharness") owners.insert(LabelText(one.owner));
   }
   std::string text = fmt::format(
       "route:\n  receiver: {}\n  group_by: [history, family]\n  group_wait: 30s\n"

@@ -23,13 +23,15 @@ struct AlertOptions {
 };
 
 // Groups "rharness-recorded" and "rharness-alerts". Labels: history, family, owner, severity
-// ("page" or "ticket"); a run_id only of RharnessRunBroken, of which one is one run.
+// ("page" or "ticket"); a run_id only of RharnessRunBroken, of which one is one run. Violations are
+// counted: where one run is mended and another breaks within a day, RharnessRunBroken alone tells.
 std::string AlertRules(const AlertOptions& options);
 
 // A whole configuration: by owner and severity to the receivers "OWNER-page" and "OWNER-ticket",
 // without an owner to "rharness-page" and "rharness-ticket"; one notification a family, again after
 // 12 hours at the earliest (a ticket: 3 days); what a family's burning page explains is held back,
-// but for its broken runs: they are what there is to look at.
+// but for its broken runs: they are what there is to look at. Owners are named as their labels are
+// (LabelText in reports/prometheus.h).
 std::string AlertRoutes(const Policy& policy, const AlertOptions& options);
 
 }  // namespace rharness

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "compare/stats/proportions.h"
 #include "reports/objectives_words.h"
 #include "reports/text.h"
 
@@ -137,6 +138,27 @@ Status CheckFamily(const Objective& objective, const AlarmWindows& windows,
   }
   if (objective.stale_days) family->checks.push_back(CheckStale(*objective.stale_days, *family));
   return {};
+}
+
+std::vector<std::string> FindIdlePages(const Policy& policy) {
+  const double needed =
+      stats::BurnRateThreshold(kPageAlarm.budget_fraction, kPageAlarm.long_hours, kBurnPeriodHours);
+  std::vector<std::string> notes;
+  for (const Objective& one : policy.objectives) {
+    if (!one.page) continue;
+    if (!one.reproducible) {
+      notes.push_back(fmt::format(
+          "{}: alert: page without reproducible: a page comes of that alone", one.where));
+    } else if (1.0 <= needed * (1.0 - *one.reproducible)) {
+      notes.push_back(fmt::format(
+          "{}: no page can come of reproducible: {:g}, for where no run reproduces the budget "
+          "burns {:.3g} times as fast as it lasts, and a page needs more than {:.3g} times; ask "
+          "for more than {:.3f}, or for alert: ticket",
+          one.where, *one.reproducible, 1.0 / (1.0 - *one.reproducible), needed,
+          1.0 - 1.0 / needed));
+    }
+  }
+  return notes;
 }
 
 }  // namespace rharness

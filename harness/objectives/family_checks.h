@@ -2,6 +2,9 @@
 #ifndef RHARNESS_HARNESS_OBJECTIVES_FAMILY_CHECKS_H_
 #define RHARNESS_HARNESS_OBJECTIVES_FAMILY_CHECKS_H_
 
+#include <string>
+#include <vector>
+
 #include "compare/metrics/reproducible_rate.h"
 #include "harness/base/result.h"
 #include "harness/policy/policy.h"
@@ -24,6 +27,11 @@ void FillRate(FamilyObjectives* family);
 // are none).
 Status CheckFamily(const Objective& objective, const AlarmWindows& windows,
                    FamilyObjectives* family);
+
+// Objectives that ask for a page which can never come, a sentence each. Where every run is bad the
+// budget burns 1 / (1 - reproducible) times as fast as it lasts, and a page needs more than 2.8;
+// nothing but reproducible pages.
+std::vector<std::string> FindIdlePages(const Policy& policy);
 
 }  // namespace rharness
 

@@ -374,6 +374,7 @@ Result<ObjectivesReport> MeasureObjectives(HistoryStore* history, const Policy& 
   }
   Conclude(&report);
   TellIdle(&report);
+  for (std::string& note : FindIdlePages(policy)) report.notes.push_back(std::move(note));
   return report;
 }
 

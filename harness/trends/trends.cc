@@ -29,11 +29,9 @@ std::string NamesOf(const std::vector<const TrendSeries*>& series) {
 }
 
 // A rerun names it: where it is not there any more, the history is not as it was written.
-Error Unheld(const Error& error, const std::string& sha256) {
+Error Unheld(const Error& error) {
   if (error.code != ErrorCode::kNotFound) return error;
-  return IntegrityError(fmt::format("the environment {} of a rerun is not in the history any more: "
-                                    "{}",
-                                    sha256, error.message),
+  return IntegrityError("is not in the history any more, and a rerun took place in it",
                         error.where);
 }
 
@@ -47,7 +45,7 @@ Result<std::vector<Stack>> StacksOf(HistoryStore* history, const Tracks& tracks,
     if (sha256.empty() || read >= kMostEnvironments) continue;
     ++read;
     const auto parts = history->GetSurroundings(sha256);
-    if (!parts.ok()) return Unheld(parts.error(), sha256);
+    if (!parts.ok()) return Unheld(parts.error());
     auto stack = StackOf(*parts, "environment " + sha256);
     if (stack.ok()) {
       by_environment[static_cast<std::size_t>(i)] = std::move(*stack);

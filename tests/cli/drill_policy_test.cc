@@ -98,7 +98,8 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
       "waivers:\n  - {probes: x, reason: y, signed_by: ada, until: 2020-01-31}\n"
       "retention:\n  - {families: \"*\", keep_last: 5, keep_days: 90}\n"
       "holds:\n  - {runs: \"a*\", families: mlp, reason: case 7}\n"
-      "approvals: {retirement: required}\n";
+      "approvals: {retirement: required}\n"
+      "objectives: [{families: \"*\", reproducible: 0.6, alert: page}]\n";
   const ProcessResult text = Check(yaml);
   EXPECT_EQ(text.outcome.exit_code, 0) << text.stderr_text;
   EXPECT_EQ(text.stdout_text,
@@ -106,14 +107,18 @@ TEST_F(PolicyProgram, CheckSaysWhatAPolicyComesTo) {
             "substitute B for A\n  same, signed by ada (plain text, not verified), through "
             "2020-01-31 (UTC)\n"
             "waiver of x\n  y, signed by ada (plain text, not verified), through 2020-01-31 (UTC)\n"
+            "objective of families *: 0.6 reproducible\n"
             "gate: 0 rules, 1 waiver, 0 required probes, a drill is optional\n"
             "retirements take two people\n"
             "retention of *: the last 5 runs and 90 days\nhold of mlp, a*: case 7\n"
             "warning: substitute B for A: its day has ended\n"
-            "warning: waiver of x: its day has ended\n");
+            "warning: waiver of x: its day has ended\n"
+            "warning: p.yaml:13: no page can come of reproducible: 0.6, for where no run "
+            "reproduces the budget burns 2.5 times as fast as it lasts, and a page needs more than "
+            "2.8 times; ask for more than 0.643, or for alert: ticket\n");
   const Json json = ParseJson(Check(yaml, {"--json"}).stdout_text, "check").value();
   EXPECT_EQ(json.Find("schema")->AsString(), "rharness.policy_check/v1");
-  EXPECT_EQ(json.Find("warnings")->AsArray().size(), 2u);
+  EXPECT_EQ(json.Find("warnings")->AsArray().size(), 3u);
   EXPECT_EQ(json.Find("retention")->Dump(),
             R"([{"families":"*","keep_last":5.0,"keep_days":90.0,"where":"p.yaml:9"}])");
   EXPECT_EQ(json.Find("holds")->Dump(),

@@ -186,6 +186,23 @@ TEST_P(BrowserTest, ListsVerdictsNewestFirstWithoutWhatWasSuperseded) {
   EXPECT_EQ(drills->front().drill_id, "d2.2");
 }
 
+// A drill that is entered late is the last one all the same, as it is in what a run stands at.
+TEST_P(BrowserTest, ListsWhatWasEnteredLastFirstWhateverTheClockShowed) {
+  Drill("newer", kDay3, {{"a", "identical"}});
+  Drill("late", kDay2, {{"a", "drifted"}});
+  EXPECT_EQ((*browser_->FindRun("a"))->last_verdict, "drifted");
+  const auto ids = [&](const std::optional<PageStart>& start, std::size_t limit) {
+    std::vector<std::string> found;
+    const auto verdicts = browser_->VerdictsOf("a", start, limit, false);
+    EXPECT_TRUE(verdicts.ok()) << verdicts.error().ToString();
+    for (const VerdictRecord& one : *verdicts) found.push_back(one.drill_id);
+    return found;
+  };
+  EXPECT_THAT(ids({}, 2), testing::ElementsAre("late", "newer"));
+  EXPECT_THAT(ids(PageStart{At(kDay2), "late"}, 1), testing::ElementsAre("newer"));
+  EXPECT_THAT(ids(PageStart{At(kDay3), "newer", Toward::kStart}, 9), testing::ElementsAre("late"));
+}
+
 TEST_P(BrowserTest, TellsHowAVerdictCameAboutAndWhoSignedIt) {
   VerdictRecord verdict = MakeVerdict("d3", "a", "drifted", kDay3);
   verdict.measures = VerdictMeasures{.node = "gpu-17",

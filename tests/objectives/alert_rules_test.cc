@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "harness/base/files.h"
 #include "harness/base/subprocess.h"
+#include "reports/objectives_report.h"
 
 namespace rharness {
 namespace {
@@ -36,6 +39,19 @@ class AlertFiles : public testing::Test {
     Policy policy;
     for (const std::string& owner : owners) policy.objectives.push_back({.owner = owner});
     return policy;
+  }
+
+  // What the series of such an owner say, as Prometheus takes it from them.
+  static std::string LabelOf(const std::string& owner) {
+    const std::string text =
+        WriteMetrics(ObjectivesReport{.families = {{.family = "mlp", .owner = owner}}});
+    const std::string mark = "owner=\"";
+    std::string label;
+    for (std::size_t at = text.find(mark) + mark.size(); text[at] != '"'; ++at) {
+      if (text[at] == '\\') ++at;
+      label.push_back(text[at]);
+    }
+    return label;
   }
 
   ScopedTempDir folder_ = std::move(ScopedTempDir::Make()).value();
@@ -247,6 +263,20 @@ TEST_F(AlertFiles, TakeEachAlertToItsOwnerAsAmtoolSees) {
   EXPECT_EQ(receiver({"owner=ml platform", "severity=page"}), "ml platform-page");
   EXPECT_EQ(receiver({"owner=bob", "severity=page"}), "rharness-page");
   EXPECT_EQ(receiver({"severity=ticket"}), "rharness-ticket");
+  // By the label that the owner has in the series, whatever it is of the name.
+  const std::string same(200, 'x');
+  const std::vector<std::string> odd = {same + "a",     same + "b",  "tab\tin",
+                                        "line\u2028in", "del\x7fin", "\xff"};
+  Write("routes.yaml", AlertRoutes(Asked(odd), {}));
+  const auto [taken, why] = Tool({"amtool", "check-config", At("routes.yaml")});
+  ASSERT_EQ(taken, 0) << why;
+  std::set<std::string> receivers;
+  for (const std::string& owner : odd) {
+    const std::string found = receiver({"owner=" + LabelOf(owner), "severity=page"});
+    EXPECT_NE(found, "rharness-page") << owner;
+    receivers.insert(found);
+  }
+  EXPECT_EQ(receivers.size(), odd.size());
   // Nobody is notified until somebody says where.
   Write("routes.yaml", AlertRoutes(Asked({"ada"}), {}));
   EXPECT_EQ(Tool({"amtool", "check-config", At("routes.yaml")}).first, 0);

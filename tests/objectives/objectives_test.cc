@@ -254,6 +254,25 @@ TEST_F(Objectives, CallARunBrokenAndAViolationUntilAGoodVerdictComes) {
   EXPECT_EQ(mended.families.front().violations, 0);
 }
 
+// 1 / (1 - 0.6) = 2.5 where no run reproduces; 1 - 1 / 2.8 = 0.6429 is the least that can page.
+TEST_F(Objectives, SayWhichPageCanNeverCome) {
+  AddRuns("mlp", 40);
+  AddDrill("mlp", 0.1, Verdicts(0, 40));
+  const ObjectivesReport never = Measure("{families: '*', reproducible: 0.6, alert: page}");
+  EXPECT_FALSE(never.families.front().alarms.front().fires);
+  ASSERT_EQ(never.notes.size(), 1U);
+  EXPECT_THAT(never.notes.front(), HasSubstr("p.yaml:2: no page can come of reproducible: 0.6"));
+  EXPECT_THAT(never.notes.front(), HasSubstr("burns 2.5 times as fast"));
+  EXPECT_THAT(never.notes.front(), HasSubstr("more than 2.8 times; ask for more than 0.643"));
+  EXPECT_EQ(Measure("{families: '*', reproducible: 0.642, alert: page}").notes.size(), 1U);
+  const ObjectivesReport comes = Measure("{families: '*', reproducible: 0.7, alert: page}");
+  EXPECT_TRUE(comes.families.front().alarms.front().fires);
+  EXPECT_EQ(comes.notes.size(), 0U);
+  EXPECT_EQ(Measure("{families: '*', reproducible: 0.6}").notes.size(), 0U);
+  EXPECT_THAT(Measure("{families: '*', flaky: 0.1, alert: page}").notes.front(),
+              HasSubstr("alert: page without reproducible"));
+}
+
 TEST_F(Objectives, OfAnEmptyHistoryAreNone) {
   const ObjectivesReport report = Measure("{families: '*', stale_days: 3}");
   EXPECT_TRUE(report.families.empty());

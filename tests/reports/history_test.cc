@@ -30,6 +30,15 @@ TEST(RunHistory, NamesTheLastGoodDrillAndTheFirstBadOneAfterIt) {
       << outlook.next_step;
 }
 
+// A drill may be entered late; what was entered last is what is said of the run.
+TEST(RunHistory, SaysOfAGoodVerdictThatWasDecidedLaterThatItWasEnteredBefore) {
+  RunHistory history = SampleRunHistory("iid", true, NothingDiffers());
+  std::swap(history.verdicts[1].decided, history.verdicts[2].decided);
+  EXPECT_EQ(Summarize(history).answer,
+            "Drifted since 2026-11-02 02:00 UTC; it last reproduced on 2026-11-03 02:00 UTC, by a "
+            "verdict that was entered before.");
+}
+
 TEST(RunHistory, TakesWhatIsOpenForNeitherGoodNorBadAndSaysIt) {
   const RunOutlook good = Summarize(SampleRunHistory("ie?n", true, NothingDiffers()));
   EXPECT_EQ(good.last_good, 1u);

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <sstream>
+
 #include "harness/base/files.h"
 #include "reports/objectives_report.h"
 #include "reports/text.h"
@@ -74,6 +78,16 @@ ObjectivesReport Rich() {
   return report;
 }
 
+// The lines that begin so.
+std::string LinesOf(const std::string& text, std::string_view start) {
+  std::istringstream lines(text);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(start)) found += line + "\n";
+  }
+  return found;
+}
+
 TEST(ObjectivesPage, IsWellFormedAndHasNoMarkupOfStrangers) {
   for (const ObjectivesReport& report : {Rich(), ObjectivesReport()}) {
     const std::string page = WriteHtml(report);
@@ -123,16 +137,73 @@ TEST(ObjectivesMetrics, AreOfAHundredFamiliesAndHaveNoLabelOfStrangersUnescaped)
   EXPECT_THAT(text, HasSubstr("alarm=\"fast\",severity=\"page\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("indicator=\"unchanged_flaky\",bound=\"high\"} 0.236\n"));
   EXPECT_THAT(text, HasSubstr("indicator=\"runtime_sd\",bound=\"low\"} 0.041\n"));
-  EXPECT_THAT(text, HasSubstr("\\\"&\""));
+  EXPECT_THAT(text, HasSubstr("\\\"& #"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, HasSubstr("rharness_slo_budget_left_ratio{history=\"runs.db\",family=\"plain\","
                               "owner=\"\"} NaN\n"));
   for (int i = 0; i < 300; ++i) {
     report.families.push_back({.family = "family-" + std::to_string(i)});
   }
-  const std::string many = WriteMetrics(report);
+  const std::string many = LinesOf(WriteMetrics(report), "rharness_slo_never_verified{");
   EXPECT_THAT(many, HasSubstr("family-97\""));
   EXPECT_THAT(many, Not(HasSubstr("family-98\"")));
+}
+
+// What is true of all must not be that of the worst hundred.
+TEST(ObjectivesMetrics, HaveTheTotalsOfAllFamilies) {
+  ObjectivesReport report{.history = "h"};
+  const ObjectiveCheck missed{.name = "stale", .state = ObjectiveState::kMissed};
+  const ObjectiveCheck met{.name = "stale", .state = ObjectiveState::kMet};
+  for (int i = 0; i < 63; ++i) {
+    report.families.push_back({.family = "bad-" + std::to_string(i), .bad = 1, .checks = {missed}});
+  }
+  for (int i = 0; i < 100; ++i) {
+    report.families.push_back(
+        {.family = "good-" + std::to_string(i), .good = 2, .open = 1, .checks = {met}});
+  }
+  report.families.push_back({.family = "idle", .oldest_days = 2.0});
+  const std::string text = WriteMetrics(report);
+  EXPECT_EQ(LinesOf(text, "rharness_slo_all_"),
+            "rharness_slo_all_runs{history=\"h\",state=\"good\"} 200\n"
+            "rharness_slo_all_runs{history=\"h\",state=\"bad\"} 63\n"
+            "rharness_slo_all_runs{history=\"h\",state=\"open\"} 100\n"
+            "rharness_slo_all_families{history=\"h\",state=\"met\"} 100\n"
+            "rharness_slo_all_families{history=\"h\",state=\"missed\"} 63\n"
+            "rharness_slo_all_families{history=\"h\",state=\"burning\"} 0\n"
+            "rharness_slo_all_families{history=\"h\",state=\"unknown\"} 0\n"
+            "rharness_slo_all_families{history=\"h\",state=\"none\"} 1\n"
+            "rharness_slo_all_oldest_seconds{history=\"h\"} 172800\n");
+}
+
+// A family that comes among the first hundred must not seem to have violations since then.
+TEST(ObjectivesMetrics, HaveViolationsOfFamiliesBeyondTheFirstHundredToo) {
+  ObjectivesReport report{.history = "h"};
+  for (int i = 0; i < 1500; ++i) {
+    report.families.push_back({.family = "f" + std::to_string(i)});
+    if (i == 1400) report.families.back().violations = 3;
+  }
+  const std::string text = LinesOf(WriteMetrics(report), "rharness_slo_determinism_violations{");
+  EXPECT_THAT(text, HasSubstr("family=\"f1400\",owner=\"\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("family=\"f99\",owner=\"\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("family=\"f998\",owner=\"\"} 0\n"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1000);
+}
+
+// Prometheus takes one of two samples with the same labels.
+TEST(ObjectivesMetrics, TellFamiliesApartWhoseNamesAreCut) {
+  const std::string same(200, 'x');
+  ObjectivesReport report{.history = "h"};
+  for (const std::string& family : {same, same + "a", same + "b", std::string("\x1b"),
+                                    std::string("\\x1b"), same + "a\x1b[0m"}) {
+    report.families.push_back({.family = family});
+  }
+  std::istringstream lines(LinesOf(WriteMetrics(report), "rharness_slo_never_verified{"));
+  std::set<std::string> different;
+  for (std::string line; std::getline(lines, line);) {
+    different.insert(line);
+    EXPECT_LE(line.size(), 300U) << line;
+  }
+  EXPECT_EQ(different.size(), 6U);
 }
 
 }  // namespace
