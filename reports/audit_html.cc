@@ -62,8 +62,9 @@ std::string AuditExceptionSection(const AuditReport& report) {
         "data-l=\"Why\">{}</td><td data-l=\"Signed by\">{}</td><td "
         "data-l=\"Until\">{}{}</td></tr>\n",
         one.holds ? "inconclusive" : "infra", HtmlText(one.kind, 40), HtmlText(one.about, 200),
-        HtmlText(one.reason, 600), HtmlText(one.signed_by, 200), HtmlText(one.until, 100),
-        one.holds ? "" : " (over)");
+        HtmlText(one.reason, 600),
+        HtmlText(one.doubt.empty() ? one.signed_by : "doubtful: " + one.doubt, 400),
+        HtmlText(one.until, 100), one.holds ? "" : " (over)");
   }
   if (rows.empty()) return "<section><h2>Exceptions</h2><p>none that was given</p></section>\n";
   return "<section>" +

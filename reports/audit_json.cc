@@ -16,12 +16,14 @@ Json AuditVerdictJson(const AuditVerdict& one) {
 }
 
 Json AuditExceptionJson(const AuditException& one) {
-  return Json::MakeObject({{"kind", one.kind},
-                           {"about", one.about},
-                           {"reason", one.reason},
-                           {"signed_by", one.signed_by},
-                           {"until", one.until},
-                           {"holds", one.holds}});
+  Json json = Json::MakeObject({{"kind", one.kind},
+                                {"about", one.about},
+                                {"reason", one.reason},
+                                {"signed_by", one.signed_by},
+                                {"until", one.until},
+                                {"holds", one.holds}});
+  if (!one.doubt.empty()) json.Set("doubt", one.doubt);
+  return json;
 }
 
 Json AuditStatementJson(const AuditStatement& one) {

@@ -36,9 +36,10 @@ struct AuditException {
   std::string kind;   // "waiver", "substitute", "retirement"
   std::string about;  // probes, or "A100 -> H100"; the run
   std::string reason;
-  std::string signed_by;  // empty: not said
-  std::string until;      // "through 2026-12-31 (UTC)"; empty: no end
-  bool holds = true;      // now
+  std::string signed_by;   // empty: not said
+  std::string until;       // "through 2026-12-31 (UTC)"; empty: no end
+  bool holds = true;       // now
+  std::string doubt = {};  // why it is not as it was signed; then nobody is named
 };
 
 // A signed statement about the run.

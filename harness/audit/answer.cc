@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/approval/retirement_approval.h"
 #include "harness/attestation/verification.h"
 #include "harness/audit/entry.h"
 #include "harness/audit/log_check.h"
@@ -297,9 +298,13 @@ void Conclude(const AnswerRequest& request, const std::set<std::string>& drills,
           ? fmt::format("; {} of its {} entries in the log not as entered", entered - good, entered)
           : fmt::format("; all {} about it in the log are as entered",
                         entered == 1 ? "that is" : fmt::format("{} entries", entered));
-  report->exit_code = good < entered || refused > 0 ? 5 : 0;
-  if (report->exit_code != 0) {
+  const bool doubtful = std::ranges::any_of(
+      report->exceptions, [](const AuditException& one) { return !one.doubt.empty(); });
+  report->exit_code = good < entered || refused > 0 || doubtful ? 5 : 0;
+  if (good < entered || refused > 0) {
     report->next = FaultNext(good == entered, refused);
+  } else if (doubtful) {
+    report->next = "its retirement is not as it was signed: `rharness retire list` says who signed";
   } else if (missing > 0) {
     report->next = fmt::format(
         "{} not in the log yet: `rharness audit append`",
@@ -328,11 +333,12 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
                                .reruns = one->reruns,
                                .reasons = one->reasons});
   }
+  ASSIGN_OR_RETURN(const auto doubts, RetirementDoubtsOf({entry}, request.now, store.get()));
   if (entry.retired) {
-    report.exceptions.push_back({.kind = "retirement",
-                                 .about = entry.run_id,
-                                 .reason = *entry.retired,
-                                 .signed_by = RetiringPeople(entry)});
+    AuditException& one = report.exceptions.emplace_back();
+    one = {.kind = "retirement", .about = entry.run_id, .reason = *entry.retired};
+    if (doubts.empty()) one.signed_by = RetiringPeople(entry);
+    if (!doubts.empty()) one.doubt = doubts.begin()->second;
   }
   RETURN_IF_ERROR(AddExceptions(request, manifest, &report));
   std::set<std::string> drills;

@@ -99,7 +99,9 @@ void AddAuditShow(Command& audit) {
   verb.ExitCode(kExitOk, "answered, whatever the verdicts; all that is entered is as it was");
   verb.ExitCode(kExitUsage, "usage or invalid input, no such run, or no log");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
-  verb.ExitCode(kExitIntegrity, "a record is not as it was entered, or a statement is refused");
+  verb.ExitCode(kExitIntegrity,
+                "a record is not as it was entered, a statement is refused, or the run's "
+                "retirement is not as it was signed");
   verb.Example(
       "rharness audit show mlp-1 --history runs.db --policy policy.yaml --statements signed "
       "--trust "

@@ -59,7 +59,8 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   }
 }
 
-Status AddEntry(const PageInputs& inputs, const HistoryEntry& entry, SiteRun* page) {
+// `doubt`: of its retirement.
+void AddEntry(const HistoryEntry& entry, const std::string& doubt, SiteRun* page) {
   const auto tell = [&](std::string name, std::string value) {
     page->about.emplace_back(std::move(name), std::move(value));
   };
@@ -69,12 +70,11 @@ Status AddEntry(const PageInputs& inputs, const HistoryEntry& entry, SiteRun* pa
   tell("Declared", entry.declared);
   tell("Last conclusive verdict", entry.verified ? FormatMinute(*entry.verified) : "none");
   if (!entry.rebuild.empty()) tell("What it needs", entry.rebuild);
-  if (entry.retired) {
-    ASSIGN_OR_RETURN(std::string words,
-                     RetirementWords(&inputs.browser.store(), entry, inputs.now));
-    tell("Retired", std::move(words));
+  if (!doubt.empty()) {
+    tell(entry.retired ? "Retired" : "To be retired", "Doubtful: " + doubt);
+  } else if (entry.retired) {
+    tell("Retired", RetiredInWords(*entry.retired, RetirementOfEntry(entry)));
   }
-  return {};
 }
 
 Status AddProperties(HistoryStore* store, const std::string& run_id, SiteRun* page) {
@@ -97,7 +97,8 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   SiteRun page{.run = SiteRowOf(*row)};
   HistoryStore& store = inputs.browser.store();
   ASSIGN_OR_RETURN(const HistoryEntry entry, store.Find(run_id));
-  RETURN_IF_ERROR(AddEntry(inputs, entry, &page));
+  ASSIGN_OR_RETURN(const std::string doubt, RetirementDoubt(&store, run_id, inputs.now));
+  AddEntry(entry, doubt, &page);
   const Result<Manifest> manifest = store.Get(run_id);
   if (manifest.ok()) {
     AddRecord(*manifest, &page);
@@ -107,7 +108,7 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   RunLife life(&inputs.browser, run_id, manifest.ok() ? &*manifest : nullptr);
   RETURN_IF_ERROR(life.AddVerdicts(mark, &page));
   RETURN_IF_ERROR(life.AddChanges(&page));
-  RETURN_IF_ERROR(AddRetirementSignatures(&store, run_id, &page));
+  RETURN_IF_ERROR(AddRetirementSignatures(&store, run_id, doubt, &page));
   RETURN_IF_ERROR(AddProperties(&store, run_id, &page));
   return page;
 }
