@@ -48,7 +48,7 @@ bool SiteCounter::Ending() const {
 }
 
 void SiteCounter::Publish(bool whole) {
-  auto counted = std::make_shared<SiteCounted>(SiteCounted{totals_, whole, trends_});
+  auto counted = std::make_shared<SiteCounted>(SiteCounted{totals_, open_bad_, whole, trends_});
   const std::lock_guard lock(mutex_);
   current_ = std::move(counted);
 }
@@ -91,7 +91,10 @@ Status SiteCounter::CountWeeks() {
     // The first time it takes seconds: what is there is shown meanwhile.
     if (first && steps % 20 == 0) Publish(false);
   }
-  if (any) Publish(!Ending());
+  if (Ending() || (!any && open_bad_of_ == totals_.sequence)) return {};
+  ASSIGN_OR_RETURN(open_bad_, browser_->OpenBadRuns(kOpenBadRuns));
+  open_bad_of_ = totals_.sequence;
+  Publish(true);
   return {};
 }
 

@@ -1,4 +1,5 @@
-// What no page can count for itself, counted beside them: verdicts by week, and trends.
+// What no page can find for itself, found beside them: verdicts by week, runs that are open by now
+// and did not reproduce, and trends.
 //
 // Role: a thread of its own with a connection of its own, which reads what drills said since and
 // hands out what it has. Not here: what shows them.
@@ -12,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "harness/serve/weeks.h"
 #include "reports/trends_report.h"
@@ -22,8 +24,9 @@ inline constexpr int kSiteWeeks = 52;  // that are counted, this one included
 
 struct SiteCounted {
   WeekTotals weeks;
-  bool whole = false;                          // whether `weeks` had all that there was
-  std::shared_ptr<const TrendsReport> trends;  // none: not measured yet
+  std::vector<std::string> open_bad;                 // HistoryBrowser::OpenBadRuns
+  bool whole = false;                                // whether `weeks` had all that there was
+  std::shared_ptr<const TrendsReport> trends;        // none: not measured yet
 };
 
 struct CountLimits {
@@ -31,6 +34,8 @@ struct CountLimits {
   std::chrono::seconds trends{300};        // at least, between two measurements of trends
   std::int64_t drills = 50;                // that are counted at once
 };
+// More than a page shows: of some the next drill says more.
+inline constexpr std::size_t kOpenBadRuns = 30;
 
 class SiteCounter {
  public:
@@ -55,6 +60,8 @@ class SiteCounter {
   const CountLimits limits_;
   std::unique_ptr<HistoryBrowser> browser_;
   WeekTotals totals_;
+  std::vector<std::string> open_bad_;
+  std::int64_t open_bad_of_ = -1;  // the sequence that it speaks of
   std::shared_ptr<const TrendsReport> trends_;
   std::int64_t measured_ = -1;  // the sequence that trends_ speak of
   std::optional<std::chrono::steady_clock::time_point> measure_after_;

@@ -11,6 +11,7 @@
 #include "harness/serve/pages.h"
 #include "harness/serve/run_life.h"
 #include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -59,8 +60,9 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   }
 }
 
-// `doubt`: of its retirement.
-void AddEntry(const HistoryEntry& entry, const std::string& doubt, SiteRun* page) {
+// `last`: its last conclusive verdict, `doubt`: of its retirement.
+void AddEntry(const HistoryEntry& entry, const std::optional<VerdictRecord>& last,
+              const std::string& doubt, SiteRun* page) {
   const auto tell = [&](std::string name, std::string value) {
     page->about.emplace_back(std::move(name), std::move(value));
   };
@@ -68,7 +70,11 @@ void AddEntry(const HistoryEntry& entry, const std::string& doubt, SiteRun* page
                                FormatDuration(Seconds(entry.duration_seconds))));
   tell("Added", FormatMinute(entry.added));
   tell("Declared", entry.declared);
-  tell("Last conclusive verdict", entry.verified ? FormatMinute(*entry.verified) : "none");
+  tell("Last conclusive verdict",
+       last ? fmt::format("{}, {} (drill {})", VerdictLabel(SiteVerdictOf(*last).verdict),
+                          FormatMinute(last->decided), last->drill_id)
+            : "none");
+  tell("Last compared", entry.verified ? FormatMinute(*entry.verified) : "never");
   if (!entry.rebuild.empty()) tell("What it needs", entry.rebuild);
   if (!doubt.empty()) {
     tell(entry.retired ? "Retired" : "To be retired", "Doubtful: " + doubt);
@@ -98,7 +104,8 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   HistoryStore& store = inputs.browser.store();
   ASSIGN_OR_RETURN(const HistoryEntry entry, store.Find(run_id));
   ASSIGN_OR_RETURN(const std::string doubt, RetirementDoubt(&store, run_id, inputs.now));
-  AddEntry(entry, doubt, &page);
+  ASSIGN_OR_RETURN(const auto last, inputs.browser.LastConclusiveOf(run_id));
+  AddEntry(entry, last, doubt, &page);
   const Result<Manifest> manifest = store.Get(run_id);
   if (manifest.ok()) {
     AddRecord(*manifest, &page);

@@ -152,7 +152,8 @@ std::string ShownHistory(const std::string& url) {
 SiteFrame FrameOf(const std::string& history, const SiteCounted* counted) {
   SiteFrame frame{kVersion, history, {}};
   if (counted != nullptr && !counted->whole) {
-    frame.notes.emplace_back("Verdicts by week are still being counted.");
+    frame.notes.emplace_back(
+        "Verdicts by week, and runs that are open by now, are still being counted.");
   }
   return frame;
 }
