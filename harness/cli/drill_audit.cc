@@ -1,4 +1,4 @@
-// Appending to an audit log at the end of a drill.
+// Appending to an audit log at the end of a drill or a deletion.
 #include "harness/cli/drill_audit.h"
 
 #include <fmt/format.h>
@@ -53,13 +53,9 @@ Result<Appended> AppendNewRecords(const DrillAudit& audit, const std::string& hi
 
 }  // namespace
 
-void AddAuditOptions(Command* command, DrillAudit* audit) {
+void AddAuditOptions(Command* command, DrillAudit* audit, const char* does) {
   command->Heading("An audit log");
-  command
-      ->Add("--audit", &audit->log,
-            "When the verdicts are in the history, enter all that is new in the audit log of this "
-            "folder (rharness audit append), with the policy of --policy")
-      .Folder();
+  command->Add("--audit", &audit->log, does).Folder();
   command
       ->Add("--key", &audit->key,
             "Of --audit: the private key that signs its head: a PEM file, pkcs11:... or "
@@ -120,14 +116,15 @@ Status CheckDrillAudit(const DrillAudit& audit, const fs::path& out) {
                "audit log " + audit.log};
 }
 
-Status AppendDrill(const DrillAudit& audit, const std::string& history) {
+Status AppendDone(const DrillAudit& audit, const std::string& history, const char* what) {
   const auto done = AppendNewRecords(audit, history);
   if (!done.ok()) {
-    return Error{done.error().code,
-                 fmt::format("{}; the verdicts are in the history; `rharness audit append "
-                             "--history {} --log {}` enters them once that is mended",
-                             done.error().ToString(), ShellWord(history), ShellWord(audit.log)),
-                 "audit log " + audit.log};
+    return Error{
+        done.error().code,
+        fmt::format("{}; {} in the history; `rharness audit append --history {} --log "
+                    "{}` enters what is new once that is mended",
+                    done.error().ToString(), what, ShellWord(history), ShellWord(audit.log)),
+        "audit log " + audit.log};
   }
   std::istringstream lines(AppendedText(*done, audit.log));
   for (std::string line; std::getline(lines, line);) LogInfo(line);

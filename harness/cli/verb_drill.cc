@@ -78,7 +78,7 @@ int Run(DrillArguments* arguments, Command* command) {
   int code = Finish(*report, *arguments);
   if (code == kExitOk && doubtful) code = kExitIntegrity;
   if (audit.log.empty()) return code;
-  const Status appended = AppendDrill(audit, report->history);
+  const Status appended = AppendDone(audit, report->history, "the verdicts are");
   const int sealed = appended.ok() ? kExitOk : FailWith(appended.error());
   return code != kExitOk ? code : sealed;
 }
