@@ -10,6 +10,7 @@
 #include "harness/drill/history_of.h"
 #include "harness/serve/pages.h"
 #include "harness/serve/run_life.h"
+#include "harness/serve/site_files.h"
 #include "reports/text.h"
 #include "reports/words.h"
 
@@ -116,6 +117,9 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   RETURN_IF_ERROR(life.AddVerdicts(mark, &page));
   RETURN_IF_ERROR(life.AddChanges(&page));
   RETURN_IF_ERROR(AddRetirementSignatures(&store, run_id, doubt, &page));
+  if (inputs.counted.files != nullptr && manifest.ok()) {
+    page.answers = AnswersFor(*manifest, *inputs.counted.files, inputs.now);
+  }
   RETURN_IF_ERROR(AddProperties(&store, run_id, &page));
   return page;
 }
