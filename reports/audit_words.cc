@@ -28,6 +28,7 @@ bool IsFault(AuditEntryState state) {
 std::string ExceptionWords(const AuditException& one) {
   std::string words = one.kind == "retirement" ? "retired" : one.kind + " of " + one.about;
   words += ": " + one.reason;
+  if (!one.doubt.empty()) return words + ", doubtful: " + one.doubt;
   if (!one.signed_by.empty()) words += ", signed by " + one.signed_by;
   if (!one.doubt.empty()) return words + ", doubtful: " + one.doubt;
   if (one.kind == "retirement" && one.signed_by.empty()) words += ", unsigned";

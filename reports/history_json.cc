@@ -23,11 +23,13 @@ Json Start(std::string_view kind) {
   return json;
 }
 
-// Who asked and who approved; of one that nobody signed that alone.
+// Who asked and who approved; of one that nobody signed that alone, of one that is doubtful why.
 Json RetirementJson(const std::optional<RunRetirement>& by) {
   Json json;
-  json.Set("signed", by.has_value());
-  if (!by) return json;
+  const bool doubtful = by && !by->doubt.empty();
+  json.Set("signed", by.has_value() && !doubtful);
+  if (doubtful) json.Set("doubt", by->doubt);
+  if (!by || doubtful) return json;
   return json.Set("asked_by", by->asked_by)
       .Set("asked", FormatTime(by->asked))
       .Set("approved_by", by->approved_by)

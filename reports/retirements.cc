@@ -106,6 +106,7 @@ Json ToJson(const std::vector<RetirementTold>& retirements) {
 
 std::string RetiredInWords(const std::string& reason, const std::optional<RunRetirement>& by) {
   if (!by) return fmt::format("{} (unsigned)", SafeText(reason));
+  if (!by->doubt.empty()) return "doubtful: " + by->doubt;
   return fmt::format("{} (asked for by {} on {}, approved by {} on {})", SafeText(reason),
                      Name(by->asked_by), Day(by->asked), Name(by->approved_by), Day(by->approved));
 }

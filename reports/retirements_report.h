@@ -52,12 +52,15 @@ std::string LineOf(const RetirementTold& told);
 
 // Of a run that is retired, beside the reason: who asked and who approved; "unsigned" without.
 struct RunRetirement {
-  std::string asked_by;
+  std::string asked_by = {};
   WallTime asked{};
-  std::string approved_by;
+  std::string approved_by = {};
   WallTime approved{};
-  std::string statement_sha256;
+  std::string statement_sha256 = {};
+  std::string doubt = {};  // it is not as it was signed: then nobody is named
 };
+// "its data is gone (asked for by Ada on 2026-06-01, approved by Bob on 2026-06-02)",
+// "its data is gone (unsigned)", "doubtful: the history gives ...".
 std::string RetiredInWords(const std::string& reason, const std::optional<RunRetirement>& by);
 
 }  // namespace rharness

@@ -30,7 +30,8 @@ struct SiteFrame {
 
 struct SiteFleet {
   SiteCounts counts;
-  std::vector<SiteRunRow> bad;          // that did not reproduce, those judged last first
+  // Whose last conclusive verdict, which `last` and `judged` are, is bad; the last one first.
+  std::vector<SiteRunRow> bad;
   std::vector<SiteFamilyRow> families;  // the first ones
   bool more_families = false;
   std::vector<SiteDrillRow> drills;  // the last ones, newest first

@@ -125,7 +125,8 @@ std::string WriteSite(const SiteFleet& page, const SiteFrame& frame) {
                             frame);
   out += SiteTiles(page.counts);
   if (!page.bad.empty()) {
-    out += RunTable("Runs that did not reproduce, the last first", page.bad, true, false);
+    out += RunTable("Runs that did not reproduce, by their last conclusive verdict, the last first",
+                    page.bad, {.family = true, .verdict = "Last conclusive verdict"});
   }
   out += DrillTable(page.drills) + FamilyTable(page.families);
   if (page.more_families) out += "<p class=\"pager\"><a href=\"/families\">All families</a></p>\n";
@@ -159,7 +160,7 @@ std::string WriteSite(const SiteFamily& page, const SiteFrame& frame) {
       "newest last.</p>{}\n",
       WeekCells(family.weeks));
   out += TogetherTable(page.together);
-  out += RunTable("Runs, the newest first", page.runs, false, false);
+  out += RunTable("Runs, the newest first", page.runs);
   return out + SitePagerLinks(page.pager) + SiteEnd(frame);
 }
 

@@ -215,8 +215,8 @@ std::string BadgeOf(const std::optional<Verdict>& verdict) {
                      VerdictSign(*verdict), VerdictLabel(*verdict));
 }
 
-std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs, bool with_family,
-                     bool with_found) {
+std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs,
+                     const RunColumns& columns) {
   if (runs.empty()) return fmt::format("<h3>{}</h3><p class=\"soft\">None.</p>", title);
   std::string rows;
   const bool over_time = std::any_of(runs.begin(), runs.end(),
@@ -224,22 +224,24 @@ std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs
   for (const SiteRunRow& run : runs) {
     rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", RunLink(run.run_id),
                         run.retired ? " <span class=\"flag\">retired</span>" : "");
-    if (with_family) rows += fmt::format("<td data-l=\"Family\">{}</td>", FamilyLink(run.family));
-    if (with_found) {
+    if (columns.family)
+      rows += fmt::format("<td data-l=\"Family\">{}</td>", FamilyLink(run.family));
+    if (columns.found) {
       rows += fmt::format("<td data-l=\"Found by\">{}</td>", HtmlCode(run.found, 300));
     }
     rows += fmt::format(
-        "<td data-l=\"Verdict\">{}</td><td data-l=\"Started\">{}</td><td data-l=\"Judged\">{}</td>",
-        BadgeOf(run.last), DayOf(run.started), DayOf(run.judged));
+        "<td data-l=\"{}\">{}</td><td data-l=\"Started\">{}</td><td data-l=\"Judged\">{}</td>",
+        columns.verdict, BadgeOf(run.last), DayOf(run.started), DayOf(run.judged));
     if (over_time) {
       rows += fmt::format("<td data-l=\"Over time\">{}</td>", VerdictCells(run.verdicts));
     }
     rows += "</tr>\n";
   }
   std::vector<HtmlColumn> heads = {"Run"};
-  if (with_family) heads.push_back("Family");
-  if (with_found) heads.push_back("Found by");
-  for (const char* head : {"Verdict", "Started", "Judged"}) heads.emplace_back(head);
+  if (columns.family) heads.push_back("Family");
+  if (columns.found) heads.push_back("Found by");
+  heads.emplace_back(columns.verdict);
+  for (const char* head : {"Started", "Judged"}) heads.emplace_back(head);
   if (over_time) heads.push_back("Over time");
   return HtmlTable(title, HtmlHeads(heads), rows, "stack");
 }

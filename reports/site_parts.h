@@ -46,8 +46,13 @@ std::string VerdictCells(const std::vector<SiteVerdict>& newest_first);
 std::string WeekCells(const std::vector<SiteWeek>& weeks);
 
 std::string BadgeOf(const std::optional<Verdict>& verdict);  // "not drilled" of none
-std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs, bool with_family,
-                     bool with_found);
+struct RunColumns {
+  bool family = false;
+  bool found = false;                    // by what else it was found
+  std::string_view verdict = "Verdict";  // which one SiteRunRow::last and judged are
+};
+std::string RunTable(std::string_view title, const std::vector<SiteRunRow>& runs,
+                     const RunColumns& columns = {});
 // Links back and on, of those that there are.
 std::string SitePagerLinks(const SitePager& pager);
 std::string SentenceList(const std::vector<std::string>& sentences, std::size_t most);

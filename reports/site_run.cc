@@ -147,7 +147,7 @@ std::string WriteSite(const SiteRun& page, const SiteFrame& frame) {
                        SentenceList(page.record_notes, kMostListed));
   }
   out += SiteStripPlot(page) + VerdictTable(page) + SiteLayersNow(page) + SiteChanges(page) +
-         SiteSignatures(page);
+         SiteSignatures(page) + SiteAnswers(page);
   const bool recorded = std::any_of(page.layers.begin(), page.layers.end(),
                                     [](const auto& facts) { return !facts.empty(); });
   if (recorded) out += "<h2 id=\"record\">The run as recorded, layer by layer</h2>\n";

@@ -40,6 +40,18 @@ struct SiteSignature {
   std::string statement_sha256;
 };
 
+// What somebody answers for that concerns the run, as a file beside the history says it.
+struct SiteAnswer {
+  std::string kind;   // "waiver", "substitute", "baseline"
+  std::string about;  // probes, "A100 → H100", "h100, fingerprint 1f2e3d4c5b6a"
+  std::string reason = {};
+  std::string until = {};      // "through 2026-12-31 (UTC)"; empty: no end
+  bool holds = true;           // now
+  std::string file = {};       // its name
+  std::string signed_by = {};  // whose signatures under the file hold: "Ada and Bob"
+  std::string doubt = {};      // why nobody is named
+};
+
 struct SiteMetric {
   std::string name;
   std::string value;
@@ -59,6 +71,7 @@ struct SiteRun {
   std::vector<SiteChange> changes = {};  // the last ones, newest first
   std::size_t more_changes = 0;          // in the strip
   std::vector<SiteSignature> signatures = {};
+  std::optional<std::vector<SiteAnswer>> answers = {};  // none: no file was given
   std::array<std::vector<Fact>, 5> layers = {};  // what the manifest says, in the order of kLayers
   std::vector<SiteMetric> metrics = {};
   std::vector<std::pair<std::string, std::string>> artifacts = {};   // by role and path

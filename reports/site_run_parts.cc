@@ -189,4 +189,29 @@ std::string SiteSignatures(const SiteRun& page) {
                          "stack");
 }
 
+std::string SiteAnswers(const SiteRun& page) {
+  if (!page.answers) return "";
+  std::string out =
+      "<h2 id=\"answers\">What people answer for</h2>\n<p class=\"soft\">Waivers, substitutes and "
+      "accepted baselines that concern this run, as their files are now. Named is whose signatures "
+      "hold by the trust policy that this server was given: <code>rharness attest FILE --key "
+      "KEY</code> signs a file, <code>rharness verify FILE.intoto.jsonl --trust trust.yaml "
+      "--artifacts FILE</code> verifies it.</p>\n";
+  if (page.answers->empty()) return out + "<p class=\"soft\">None concerns it.</p>\n";
+  std::string rows;
+  for (const SiteAnswer& one : *page.answers) {
+    rows += fmt::format(
+        "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Of\">{}</td><td "
+        "data-l=\"Why\">{}</td><td data-l=\"Signed by\">{}</td><td data-l=\"Until\">{}{}</td><td "
+        "data-l=\"File\">{}</td></tr>\n",
+        one.holds && one.doubt.empty() ? "inconclusive" : "infra", HtmlText(one.kind, 40),
+        HtmlText(one.about, 300), HtmlText(one.reason, 600),
+        one.doubt.empty() ? HtmlText(one.signed_by, 300)
+                          : "<span class=\"flag\">not held</span> " + HtmlText(one.doubt, 300),
+        HtmlText(one.until, 100), one.holds ? "" : " (over)", HtmlCode(one.file, 200));
+  }
+  return out + HtmlTable("Answers", HtmlHeads({"Kind", "Of", "Why", "Signed by", "Until", "File"}),
+                         rows, "stack");
+}
+
 }  // namespace rharness

@@ -19,6 +19,8 @@ std::string SiteChanges(const SiteRun& page);
 std::string SiteLayersNow(const SiteRun& page);
 // The signatures that the history knows of, and how to verify them; empty of none.
 std::string SiteSignatures(const SiteRun& page);
+// Waivers, substitutes and baselines with whose signatures hold; empty where none were asked for.
+std::string SiteAnswers(const SiteRun& page);
 
 }  // namespace rharness
 

@@ -103,7 +103,7 @@ std::string WriteSite(const SiteSearch& page, const SiteFrame& frame) {
   out += NameList("Families", page.families, true) + NameList("Images", page.images, false);
   const bool by_other = page.by == "commit" || page.by == "image";
   if (!page.runs.empty()) {
-    out += RunTable("Runs", page.runs, true, by_other);
+    out += RunTable("Runs", page.runs, {.family = true, .found = by_other});
   } else if (page.runs_asked && FoundAny(page)) {
     out += "<h3>Runs</h3><p class=\"soft\">None.</p>";
   }

@@ -7,6 +7,7 @@
 #ifndef RHARNESS_HARNESS_APPROVAL_RETIREMENT_APPROVAL_H_
 #define RHARNESS_HARNESS_APPROVAL_RETIREMENT_APPROVAL_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,12 @@ Result<std::vector<RetirementTold>> ListRetirements(const TrustPolicy* trust, Wa
 // The same of one run; kNone where nobody asked. Errors: not_found.
 Result<RetirementTold> RetirementOf(const std::string& run_id, const TrustPolicy* trust,
                                     WallTime now, HistoryStore* store);
+
+// Of these runs, by run, what is doubtful of their retirement: held to what was signed for it,
+// which takes no key. Runs that are not retired have no doubt. Whoever names a retirement's signers
+// asks this first, and names none where there is one. Errors: those of the history.
+Result<std::map<std::string, std::string>> RetirementDoubtsOf(
+    const std::vector<HistoryEntry>& entries, WallTime now, HistoryStore* store);
 
 // Whether two people ever signed for a retirement in this history: who retires without must say by
 // which policy. Errors: those of the history.

@@ -182,6 +182,24 @@ Result<RetirementTold> RetirementOf(const std::string& run_id, const TrustPolicy
   return Tell(entry, gathered[run_id], {trust, now}, store);
 }
 
+Result<std::map<std::string, std::string>> RetirementDoubtsOf(
+    const std::vector<HistoryEntry>& entries, WallTime now, HistoryStore* store) {
+  std::map<std::string, std::string> doubts;
+  if (std::ranges::none_of(entries,
+                           [](const HistoryEntry& one) { return one.retired.has_value(); }))
+    return doubts;
+  ASSIGN_OR_RETURN(auto rows, store->Signed(kRetirementPredicate));
+  ASSIGN_OR_RETURN(const auto withdrawals, store->Signed(kWithdrawalPredicate));
+  GatheredStatements gathered = Gather(std::move(rows), withdrawals);
+  for (const HistoryEntry& entry : entries) {
+    if (!entry.retired) continue;
+    ASSIGN_OR_RETURN(const RetirementTold told,
+                     Tell(entry, gathered[entry.run_id], {nullptr, now}, store));
+    if (told.state == RetirementState::kDoubtful) doubts.emplace(entry.run_id, told.doubt);
+  }
+  return doubts;
+}
+
 Result<bool> TakesTwoPeople(HistoryStore* store) {
   ASSIGN_OR_RETURN(auto rows, store->Signed(kRetirementPredicate));
   for (const auto& [run_id, statements] : Gather(std::move(rows), {})) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -115,6 +116,32 @@ Result<Verified> VerifyEndorsedBy(const fs::path& bundle, const SignedSubject& f
   Verified verified = lines[*newest];
   for (const std::size_t at : *holding) AddSigners(lines[at], &verified);
   return verified;
+}
+
+Result<EndorsedText> ReadEndorsed(const fs::path& file, const TrustPolicy& policy, WallTime now,
+                                  std::uint64_t most_bytes) {
+  ASSIGN_OR_RETURN(Verified endorsed, VerifyEndorsed(file, policy, now));
+  ASSIGN_OR_RETURN(std::string text, ReadFile(file, most_bytes));
+  if (Sha256HexOf(text) != endorsed.endorsement()->file.sha256) {
+    return IntegrityError("was changed while it was read", file.string());
+  }
+  return EndorsedText{std::move(text), std::move(endorsed)};
+}
+
+std::string OwnersOf(const Verified& endorsed) {
+  std::string text;
+  std::set<std::string> named;
+  for (const AcceptedKey& key : endorsed.signed_by) {
+    if (!named.insert(OwnerKey(key.owner)).second) continue;
+    text += (text.empty() ? "" : " and ") + key.owner;
+  }
+  return text;
+}
+
+bool IsSignedBy(const Verified& endorsed, std::string_view name) {
+  return std::ranges::any_of(endorsed.signed_by, [&](const AcceptedKey& key) {
+    return OwnerKey(key.owner) == OwnerKey(name);
+  });
 }
 
 }  // namespace rharness

@@ -6,8 +6,10 @@
 #define RHARNESS_HARNESS_ATTESTATION_ENDORSED_FILE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/attestation/verification.h"
@@ -39,6 +41,21 @@ Result<Verified> VerifyEndorsed(const std::filesystem::path& file, const TrustPo
 Result<Verified> VerifyEndorsedBy(const std::filesystem::path& bundle, const SignedSubject& file,
                                   const std::string& where, const TrustPolicy& policy,
                                   WallTime now);
+
+// A file as its signers answer for it: what was read is what they signed.
+struct EndorsedText {
+  std::string text;
+  Verified endorsed;
+};
+// Errors: those of VerifyEndorsed and of reading `most_bytes` at most; integrity where the file was
+// changed meanwhile.
+Result<EndorsedText> ReadEndorsed(const std::filesystem::path& file, const TrustPolicy& policy,
+                                  WallTime now, std::uint64_t most_bytes);
+
+// "Ada and Bob": whose keys signed it, each person once.
+std::string OwnersOf(const Verified& endorsed);
+// Whether this name, in plain text, is the owner of one of these keys.
+bool IsSignedBy(const Verified& endorsed, std::string_view name);
 
 }  // namespace rharness
 

@@ -28,8 +28,9 @@ struct AnswerRequest {
 };
 
 // Everything but `version`. Errors: not_found (no such run, no log), invalid_input, io; integrity
-// where the run's record itself cannot be believed. Entries that are not as they were entered, and
-// statements that are refused, are told, and give exit code 5.
+// where the run's record itself cannot be believed. Entries that are not as they were entered,
+// statements that are refused, and a retirement that is not as it was signed are told, and give
+// exit code 5.
 Result<AuditReport> AnswerFor(const AnswerRequest& request);
 
 }  // namespace rharness

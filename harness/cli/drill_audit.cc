@@ -1,4 +1,4 @@
-// Appending to an audit log at the end of a drill.
+// Appending to an audit log at the end of a drill or a deletion.
 #include "harness/cli/drill_audit.h"
 
 #include <fmt/format.h>
@@ -70,13 +70,9 @@ Result<Appended> AppendNewRecords(const DrillAudit& audit, const std::string& hi
 
 }  // namespace
 
-void AddAuditOptions(Command* command, DrillAudit* audit) {
+void AddAuditOptions(Command* command, DrillAudit* audit, const char* does) {
   command->Heading("An audit log");
-  command
-      ->Add("--audit", &audit->log,
-            "When the verdicts are in the history, enter all that is new in the audit log of this "
-            "folder (rharness audit append), with the policy of --policy")
-      .Folder();
+  command->Add("--audit", &audit->log, does).Folder();
   command
       ->Add("--key", &audit->key,
             "Of --audit: the private key that signs its head: a PEM file, pkcs11:... or "
@@ -146,13 +142,12 @@ Status CheckDrillAudit(const DrillAudit& audit, const DrillOptions& drill) {
                "audit log " + audit.log};
 }
 
-Status AppendDrill(const DrillAudit& audit, const std::string& history) {
+Status AppendDone(const DrillAudit& audit, const std::string& history, const char* what) {
   const auto done = AppendNewRecords(audit, history);
   if (!done.ok()) {
     return Error{done.error().code,
-                 fmt::format("{}; the verdicts are in the history; `{}` enters them once that is "
-                             "mended",
-                             done.error().ToString(), AppendCommand(audit, history, false)),
+                 fmt::format("{}; {} in the history; `{}` enters what is new once that is mended",
+                             done.error().ToString(), what, AppendCommand(audit, history, false)),
                  "audit log " + audit.log};
   }
   std::istringstream lines(AppendedText(*done, audit.log));

@@ -1,4 +1,4 @@
-// The audit log of a drill: what it found is entered as soon as the history has it.
+// The audit log of a drill or a deletion: what it came to is entered as soon as the history has it.
 #ifndef RHARNESS_HARNESS_CLI_DRILL_AUDIT_H_
 #define RHARNESS_HARNESS_CLI_DRILL_AUDIT_H_
 
@@ -19,8 +19,8 @@ struct DrillAudit {
   std::string policy;  // the drill's, entered as well; may be empty
 };
 
-// --audit, --key and --passphrase-file. Fill `audit`.
-void AddAuditOptions(Command* command, DrillAudit* audit);
+// --audit, --key and --passphrase-file. Fill `audit`. `does`: what --audit does.
+void AddAuditOptions(Command* command, DrillAudit* audit, const char* does);
 
 // As the journal of a drill keeps it for --resume, with absolute paths; empty without a log.
 std::map<std::string, std::string> KeptAudit(const DrillAudit& audit);
@@ -32,9 +32,10 @@ void TakeKeptAudit(const std::filesystem::path& out, DrillAudit* audit);
 // log, and one that is in the drill's or around it, are told at once, with what is to be done then.
 Status CheckDrillAudit(const DrillAudit& audit, const DrillOptions& drill);
 
-// What `rharness audit append` does, of the history and, where there is one, of the policy. Errors:
-// those of AppendRecords and OpenSigner, with what is to be done then.
-Status AppendDrill(const DrillAudit& audit, const std::string& history);
+// What `rharness audit append` does, of the history and, where there is one, of the policy; `what`
+// is entered by that: "the verdicts are". Errors: those of AppendRecords and OpenSigner, with what
+// is to be done then.
+Status AppendDone(const DrillAudit& audit, const std::string& history, const char* what);
 
 }  // namespace rharness
 

@@ -326,7 +326,9 @@ Command& DeclareDrill(Command& root, DrillArguments* arguments) {
   AddResourceOptions(&verb, arguments);
   AddPlaceOptions(&verb, arguments);
   AddPolicyOptions(&verb, arguments);
-  AddAuditOptions(&verb, &arguments->audit);
+  AddAuditOptions(&verb, &arguments->audit,
+                  "When the verdicts are in the history, enter all that is new in the audit log of "
+                  "this folder (rharness audit append), with the policy of --policy");
   AddOutputOptions(&verb, arguments);
   return verb;
 }

@@ -27,19 +27,20 @@ std::string LastVerdict(const HistoryEntry& entry) {
   return entry.last_verdict.empty() ? "-" : entry.last_verdict;
 }
 
-std::string RetiredBy(const HistoryEntry& entry) {
+std::string RetiredBy(const HistoryEntry& entry, bool doubtful) {
+  if (doubtful) return "retired, doubtful";
   if (!entry.retirement) return "retired, unsigned";
   return fmt::format("retired by {} and {}", entry.retirement->asked_by,
                      entry.retirement->approved_by);
 }
 
-TableRow RowOf(const HistoryEntry& entry, WallTime now) {
+TableRow RowOf(const HistoryEntry& entry, bool doubtful, WallTime now) {
   TableRow row = {entry.run_id,
                   entry.family,
                   FormatTime(entry.started),
                   FormatDuration(Seconds(entry.duration_seconds)),
                   entry.declared,
-                  entry.retired ? RetiredBy(entry) : LastVerdict(entry),
+                  entry.retired ? RetiredBy(entry, doubtful) : LastVerdict(entry),
                   Ago(entry.verified, now),
                   entry.rebuild.empty() ? "-" : entry.rebuild};
   for (std::string& cell : row) cell = TerminalSafe(cell);
@@ -109,10 +110,14 @@ std::string MetricsText(const std::vector<Metric>& metrics) {
 
 }  // namespace
 
-std::string EntriesAsTable(const std::vector<HistoryEntry>& entries, WallTime now, bool aligned) {
+std::string EntriesAsTable(const std::vector<HistoryEntry>& entries,
+                           const std::map<std::string, std::string>& doubts, WallTime now,
+                           bool aligned) {
   std::vector<TableRow> rows = {
       {"RUN", "FAMILY", "STARTED", "DURATION", "DECLARED", "LAST VERDICT", "VERIFIED", "REBUILD"}};
-  for (const HistoryEntry& entry : entries) rows.push_back(RowOf(entry, now));
+  for (const HistoryEntry& entry : entries) {
+    rows.push_back(RowOf(entry, doubts.contains(entry.run_id), now));
+  }
   return aligned ? Aligned(rows) : JoinedByTabs(rows);
 }
 

@@ -2,6 +2,7 @@
 #ifndef RHARNESS_HARNESS_CLI_HISTORY_TEXT_H_
 #define RHARNESS_HARNESS_CLI_HISTORY_TEXT_H_
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,10 @@
 namespace rharness {
 
 // One line a run below a line of headings; columns are aligned for people, else tab-separated.
-std::string EntriesAsTable(const std::vector<HistoryEntry>& entries, WallTime now, bool aligned);
+// `doubts`: of retirements, by run, which are told without their signers.
+std::string EntriesAsTable(const std::vector<HistoryEntry>& entries,
+                           const std::map<std::string, std::string>& doubts, WallTime now,
+                           bool aligned);
 
 // Below that table, for people: what each configuration came to together; empty without any.
 std::string TogetherAsLines(const std::vector<LastTogether>& together, WallTime now);

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/approval/retirement_approval.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 #include "harness/cli/manifest_files.h"
@@ -24,7 +25,7 @@ namespace rharness {
 namespace {
 
 constexpr char kWhatIsAsked[] =
-    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model): the server says which run it is of; the history, or the manifests given, must have its record; a drill must have judged it, the last verdict but for "infra" must be identical or equivalent and no older than --max-age, and the weights that the server hands out must have the recorded SHA-256. Of a logged model (MLflow 3), which lies outside of its run's artifacts, every file but its description must be one that the import recorded. The answer is one line a finding, or that it is admitted. The server is only read; credentials are those of `rharness import`.)text";
+    R"text(With --registry, the question is whether a model may be registered (--run, before there is a version of it) or promoted (--model): the server says which run it is of; the history, or the manifests given, must have its record; a drill must have judged it, the last verdict but for "infra" must be identical or equivalent and no older than --max-age, and the weights that the server hands out must have the recorded SHA-256. Of a logged model (MLflow 3), which lies outside of its run's artifacts, every file but its description must be one that the import recorded. A retired run is admitted no more; who signed for that is held to what was signed. The answer is one line a finding, or that it is admitted. The server is only read; credentials are those of `rharness import`.)text";
 
 Status CheckArguments(const RegistryArguments& arguments) {
   if (arguments.model.empty() == arguments.run.empty()) {
@@ -54,8 +55,10 @@ Status AskHistory(const std::string& url, const std::string& mlflow_id, RunKnown
   if (!IsOf(*manifest, mlflow_id)) return {};
   known->manifest = std::move(*manifest);
   ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(run_id));
-  ASSIGN_OR_RETURN(const HistoryRun told, HistoryRunOf(entry));
-  if (told.retired) known->retired = RetiredInWords(*told.retired, told.retirement);
+  ASSIGN_OR_RETURN(const auto doubts,
+                   RetirementDoubtsOf({entry}, SystemClock().Now(), store.get()));
+  if (doubts.contains(run_id)) known->retirement_doubt = doubts.at(run_id);
+  if (entry.retired) known->retired = RetiredInWords(*entry.retired, RetirementOfEntry(entry));
   ASSIGN_OR_RETURN(known->verdicts, store->Verdicts(run_id));
   return {};
 }
@@ -90,7 +93,7 @@ int ExitCodeOfFindings(const std::vector<RegistrationFinding>& findings) {
     });
   };
   if (findings.empty()) return kExitOk;
-  if (any({"weights_differ", "manifest_differs"})) return kExitIntegrity;
+  if (any({"weights_differ", "manifest_differs", "retirement_doubtful"})) return kExitIntegrity;
   if (any({"drifted"})) return kExitDrift;
   if (any({"incomplete", "retired"})) return kExitUsage;
   return kExitInconclusive;

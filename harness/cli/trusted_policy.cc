@@ -3,32 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/attestation/endorsed_file.h"
-#include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/log.h"
 
 namespace rharness {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1 << 20;
-
-std::string OwnersOf(const Verified& endorsed) {
-  std::string text;
-  for (const AcceptedKey& key : endorsed.signed_by) {
-    text += (text.empty() ? "" : " and ") + key.owner;
-  }
-  return text;
-}
+constexpr std::uint64_t kMostPolicyFile = 1 << 20;  // as ParsePolicy takes
 
 Status CheckSigner(const Verified& endorsed, const std::string& what, const std::string& signed_by,
                    const std::string& where) {
-  const bool is_one = std::ranges::any_of(endorsed.signed_by, [&](const AcceptedKey& key) {
-    return OwnerKey(key.owner) == OwnerKey(signed_by);
-  });
-  if (is_one) return {};
+  if (IsSignedBy(endorsed, signed_by)) return {};
   return IntegrityError(
       TerminalSafe(fmt::format("{} is signed_by '{}', who has not signed this file; {} did", what,
                                signed_by, OwnersOf(endorsed))),
@@ -59,14 +45,10 @@ Result<Policy> LoadTrustedPolicy(const std::string& path, const std::string& tru
                                  WallTime now) {
   if (trust_file.empty()) return LoadPolicy(path);
   ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(trust_file));
-  ASSIGN_OR_RETURN(const Verified endorsed, VerifyEndorsed(path, trust, now));
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMostBytes));
-  if (Sha256HexOf(text) != endorsed.endorsement()->file.sha256) {
-    return IntegrityError("was changed while it was read", path);
-  }
-  ASSIGN_OR_RETURN(Policy policy, ParsePolicy(text, path));
-  RETURN_IF_ERROR(HoldToSigners(endorsed, path, now, &policy));
-  LogInfo(TerminalSafe(fmt::format("{} is signed by {}", path, OwnersOf(endorsed))));
+  ASSIGN_OR_RETURN(const EndorsedText read, ReadEndorsed(path, trust, now, kMostPolicyFile));
+  ASSIGN_OR_RETURN(Policy policy, ParsePolicy(read.text, path));
+  RETURN_IF_ERROR(HoldToSigners(read.endorsed, path, now, &policy));
+  LogInfo(TerminalSafe(fmt::format("{} is signed by {}", path, OwnersOf(read.endorsed))));
   return policy;
 }
 

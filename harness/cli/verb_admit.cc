@@ -182,7 +182,10 @@ void AddAdmit(Command& root) {
   verb.ExitCode(kExitInconclusive,
                 "of a registry: no manifest, never drilled, not decided, too old, or not readable");
   verb.ExitCode(kExitInfrastructure, "of a registry: the server or the history cannot be asked");
-  verb.ExitCode(kExitIntegrity, "of a registry: the weights there are not the recorded ones");
+  verb.ExitCode(
+      kExitIntegrity,
+      "of a registry: the weights there are not the recorded ones, or the run's retirement "
+      "is not as it was signed");
   verb.Example("rharness admit runs/*.json");
   verb.Example(
       "rharness admit --registry https://mlflow.example --model digits --version 7 --history "

@@ -2,19 +2,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
-#include <vector>
 
-#include "harness/approval/retirement_approval.h"
 #include "harness/base/files.h"
 #include "harness/base/stderr_line.h"
 #include "harness/cli/drill_options.h"
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/retired_runs.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/drill.h"
 
@@ -52,31 +49,12 @@ int ShowPlan(const DrillArguments& arguments) {
   return arguments.json ? PrintJson(ToJson(*plan)) : Print(DescribePlan(*plan));
 }
 
-// Held to what was signed for them, which takes no key.
-Result<std::map<std::string, std::string>> DoubtsOf(const std::vector<HistoryEntry>& retired,
-                                                    WallTime now, HistoryStore* store) {
-  ASSIGN_OR_RETURN(const auto told_of, ListRetirements(nullptr, now, store));
-  std::set<std::string> selected;
-  for (const HistoryEntry& entry : retired) selected.insert(entry.run_id);
-  std::map<std::string, std::string> doubts;
-  for (const RetirementTold& told : told_of) {
-    if (told.state != RetirementState::kDoubtful || !selected.contains(told.run_id)) continue;
-    doubts.emplace(told.run_id, told.doubt);
-  }
-  return doubts;
-}
-
 int Run(DrillArguments* arguments, Command* command) {
   if (const Status status = CompleteDrill(arguments, command); !status.ok()) {
     return FailWith(status.error());
   }
   bool doubtful = false;
-  arguments->drill.retirement_doubts = [&](const std::vector<HistoryEntry>& retired, WallTime now,
-                                           HistoryStore* store) {
-    auto doubts = DoubtsOf(retired, now, store);
-    doubtful = doubts.ok() && !doubts->empty();
-    return doubts;
-  };
+  arguments->drill.retirement_doubts = HoldRetirements(&doubtful);
   DrillAudit& audit = arguments->audit;
   audit.policy = arguments->policy;
   if (arguments->drill.resume) TakeKeptAudit(arguments->drill.out, &audit);
@@ -99,7 +77,7 @@ int Run(DrillArguments* arguments, Command* command) {
   int code = Finish(*report, *arguments);
   if (code == kExitOk && doubtful) code = kExitIntegrity;
   if (audit.log.empty()) return code;
-  const Status appended = AppendDrill(audit, report->history);
+  const Status appended = AppendDone(audit, report->history, "the verdicts are");
   const int sealed = appended.ok() ? kExitOk : FailWith(appended.error());
   return code != kExitOk ? code : sealed;
 }

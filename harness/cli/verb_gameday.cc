@@ -9,6 +9,7 @@
 #include "harness/cli/interrupts.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/retired_runs.h"
 #include "harness/cli/verb.h"
 
 namespace rharness {
@@ -36,6 +37,8 @@ int RunGameday(GamedayArguments* arguments, Command* command) {
   if (const Status status = CompleteGameday(arguments, command); !status.ok()) {
     return FailWith(status.error());
   }
+  bool doubtful = false;
+  arguments->gameday.drill.retirement_doubts = HoldRetirements(&doubtful);
   if (arguments->drill.dry_run) {
     const auto plan = PlanGameday(arguments->gameday, &SystemClock());
     return plan.ok() ? FinishGameday(*plan, *arguments) : FailWith(plan.error());
@@ -46,7 +49,9 @@ int RunGameday(GamedayArguments* arguments, Command* command) {
                          .should_stop = Interrupted};
   const auto report = HoldGameday(arguments->gameday, hooks, &SystemClock());
   line.reset();
-  return report.ok() ? FinishGameday(*report, *arguments) : FailWith(report.error());
+  if (!report.ok()) return FailWith(report.error());
+  const int code = FinishGameday(*report, *arguments);
+  return code == kExitOk && doubtful ? kExitIntegrity : code;
 }
 
 void AddGamedayNotes(Command* verb) {
@@ -75,6 +80,9 @@ void AddGamedayNotes(Command* verb) {
       "The faults that a site asks of its runs stand in its policy, under gamedays, with the other "
       "options of a game day (rharness policy --help): --policy FILE --profile NAME takes them. "
       "scenarios/ci has a timer that holds one each week.");
+  verb->Note(
+      "Retired runs are left out. Where a retirement is not as it was signed a warning says so, "
+      "nobody is named, and the exit code of a game day that was fine is 5.");
   verb->ExitCode(kExitOk, "there is a certificate; with --dry-run: the plan is shown");
   verb->ExitCode(kExitUsage, "usage or invalid input");
   verb->ExitCode(kExitInconclusive, "too few trials for any rate: how many more runs is said");

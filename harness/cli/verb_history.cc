@@ -19,6 +19,7 @@
 #include "harness/cli/history_text.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/progress_line.h"
+#include "harness/cli/retired_runs.h"
 #include "harness/cli/verb.h"
 #include "harness/drill/history_of.h"
 #include "harness/drill/image_tags.h"
@@ -54,6 +55,11 @@ Result<int> AddPaths(const HistoryOptions& options) {
   return AddManifests(options.url, options.paths, options.force);
 }
 
+// What is told is no less worth telling where a retirement is not as it was signed.
+int OrDoubt(const RetirementDoubtTexts& doubts, int code) {
+  return code == kExitOk && !doubts.empty() ? kExitIntegrity : code;
+}
+
 Result<int> ListRuns(const HistoryOptions& options) {
   Result<Selection> selection = Selection::Parse(options.select);
   if (!selection.ok()) return selection.error();
@@ -69,9 +75,11 @@ Result<int> ListRuns(const HistoryOptions& options) {
   std::set<std::string> families;
   for (const HistoryEntry& entry : entries) families.insert(entry.family);
   ASSIGN_OR_RETURN(const auto together, LoadLastTogether(families, store.get()));
+  ASSIGN_OR_RETURN(const auto doubts, WarnOfRetirements(entries, now, store.get()));
   if (options.json) {
-    ASSIGN_OR_RETURN(const std::vector<HistoryRun> runs, HistoryRunsOf(entries));
-    return PrintJson(ToJson(runs, together));
+    ASSIGN_OR_RETURN(std::vector<HistoryRun> runs, HistoryRunsOf(entries));
+    for (HistoryRun& run : runs) TellDoubt(doubts, &run);
+    return OrDoubt(doubts, PrintJson(ToJson(runs, together)));
   }
   if (all == 0) {
     LogInfo("the history holds no runs; 'rharness history add --history URL M.json' adds some");
@@ -80,8 +88,8 @@ Result<int> ListRuns(const HistoryOptions& options) {
   } else {
     // Rows for programs are runs alone.
     const bool aligned = ::isatty(STDOUT_FILENO) != 0;
-    return Print(EntriesAsTable(entries, now, aligned) +
-                 (aligned ? TogetherAsLines(together, now) : ""));
+    return OrDoubt(doubts, Print(EntriesAsTable(entries, doubts, now, aligned) +
+                                 (aligned ? TogetherAsLines(together, now) : "")));
   }
   return kExitOk;
 }
@@ -147,7 +155,10 @@ Result<int> ShowFamily(const HistoryOptions& options, HistoryStore* store) {
   ASSIGN_OR_RETURN(const auto family, store->FamilyEntries(options.name));
   ASSIGN_OR_RETURN(const auto moves, TagMovesOf(family, store));
   history.notes.insert(history.notes.end(), moves.begin(), moves.end());
-  return Show(history, options);
+  ASSIGN_OR_RETURN(const auto doubts, WarnOfRetirements(family, SystemClock().Now(), store));
+  for (FamilyRun& run : history.runs) TellDoubt(doubts, &run.run);
+  ASSIGN_OR_RETURN(const int code, Show(history, options));
+  return OrDoubt(doubts, code);
 }
 
 // A run or a family, whichever the history holds by that name; the run where it holds both.
@@ -201,6 +212,12 @@ Result<int> RetireRun(const HistoryOptions& options) {
   return kExitOk;
 }
 
+void AddDoubtNote(Command* step) {
+  step->Note(
+      "Retirements are held to what was signed for them, without keys. Where one is not as it was "
+      "signed a warning says so, nobody is named, and the exit code is 5.");
+}
+
 // One of the verbs below `history`.
 Command& AddStep(Command& history, const std::shared_ptr<HistoryOptions>& options, const char* name,
                  const char* summary, Result<int> (*run)(const HistoryOptions&)) {
@@ -238,6 +255,7 @@ void AddHistory(Command& root) {
   list.Example("rharness history list --history runs.db --select 'family = mlp'");
   list.Add("--retired", &options->with_retired, "Retired runs, too");
   list.Add("--json", &options->json, "As JSON");
+  AddDoubtNote(&list);
 
   Command& show =
       AddStep(history, options, "show",
@@ -251,6 +269,7 @@ void AddHistory(Command& root) {
   show.Example("rharness history show --history runs.db mlp-1");
   show.Example("rharness history show --history runs.db mlp --last 5 --html mlp.html");
   show.Add("--json", &options->json, "As JSON");
+  AddDoubtNote(&show);
 
   Command& retire =
       AddStep(history, options, "retire",

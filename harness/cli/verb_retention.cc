@@ -16,6 +16,7 @@
 #include "harness/base/log.h"
 #include "harness/base/progress.h"
 #include "harness/cli/approved_list.h"
+#include "harness/cli/deletion_audit.h"
 #include "harness/cli/open_signer.h"
 #include "harness/cli/outputs.h"
 #include "harness/cli/verb.h"
@@ -39,6 +40,7 @@ struct RetentionArguments {
   std::string reason;
   double days = 7.0;
   SignerOptions signing;
+  DeletionAudit audit;
   bool dry_run = false;
   bool json = false;
 };
@@ -153,10 +155,14 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
   if (arguments.dry_run) return ShowPlan(arguments);
   ASSIGN_OR_RETURN(const TrustPolicy trust, LoadTrustPolicy(arguments.signing.trust));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
+  DeletionAudit audit = arguments.audit;
+  audit.log.policy = arguments.policy;
+  RETURN_IF_ERROR(HoldDeletionToLog(audit, arguments.history));
   ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
   ASSIGN_OR_RETURN(const auto already, DoneAlready(report.list, trust, store.get()));
   if (already) {
     LogInfo("nothing is to be deleted; the last list " + CarriedOutWords(*already));
+    RETURN_IF_ERROR(EnterDeletion(audit, arguments.history));
     return TellDeletion(arguments, *already);
   }
   ASSIGN_OR_RETURN(const ApprovedList approved, ToCarryOut(report.list, trust, store.get()));
@@ -172,7 +178,9 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
                                                             SystemClock().Now(), store.get()));
   for (const std::string& path : done.missing) LogWarning(path + " was not there any more");
   ASSIGN_OR_RETURN(const int printed, TellDeletion(arguments, told));
-  if (printed != kExitOk || done.changed.empty()) return printed;
+  const Status entered = EnterDeletion(audit, arguments.history);
+  if (done.changed.empty()) return entered.ok() ? Result<int>(printed) : entered.error();
+  if (!entered.ok()) LogError(entered.error().ToString());
   return IntegrityError(fmt::format("{} {}; the first: {}", Counted(done.changed.size(), "file"),
                                     done.changed.size() == 1 ? "stays" : "stay",
                                     done.changed.front()));
@@ -316,10 +324,19 @@ void AddRetention(Command& root) {
   apply.Add("--trust", &arguments->signing.trust, "The trust policy: whose signatures count")
       .File()
       .Required();
+  AddDeletionAudit(&apply, &arguments->audit);
+  apply.Note(
+      "Whether an approval was spent the history alone says, unless --audit names its log: who "
+      "removes rows of the history can have the same list deleted again, as long as it can be "
+      "approved. The log is held to the history first (rharness audit verify), and to a head that "
+      "somebody kept (--head), without which a log that was made anew is as good as any.");
   apply.ExitCode(kExitOk, "every file of the list is gone, now or since before");
   apply.Example(
       "rharness retention apply --history runs.db --policy policy.yaml --root /srv/runs --trust "
       "trust.yaml");
+  apply.Example(
+      "rharness retention apply --history runs.db --policy policy.yaml --root /srv/runs --trust "
+      "trust.yaml --audit runs.db.audit --key lab.pem --head kept.json");
 
   Command& list =
       AddRetentionStep(retention, arguments, "list",

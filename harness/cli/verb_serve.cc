@@ -19,6 +19,7 @@ struct ServeArguments {
   std::string listen = "127.0.0.1:8780";
   std::vector<std::string> hosts;
   bool remote = false;
+  SiteFilesAsked files;
 };
 
 Result<ListenAddress> AddressOf(const ServeArguments& arguments) {
@@ -38,13 +39,14 @@ Result<int> Serve(const ServeArguments& arguments) {
   ASSIGN_OR_RETURN(const ListenAddress asked, AddressOf(arguments));
   for (const std::string& name : arguments.hosts) RETURN_IF_ERROR(CheckHostName(name));
   ASSIGN_OR_RETURN(const std::string history, ResolveHistoryUrl(arguments.history));
+  RETURN_IF_ERROR(CheckSiteFiles(arguments.files));
   // Before anything listens: what is wrong with it is told at once.
   ASSIGN_OR_RETURN(auto first, HistoryBrowser::Open(history));
   first.reset();
   ASSIGN_OR_RETURN(Listener listener, Listener::Bind(asked));
   const ListenAddress address = listener.address();
   CountInterrupts();
-  SiteCounter counter(history);
+  SiteCounter counter(history, arguments.files);
   Site site({.history = history,
              .hosts = AllowedHosts(address, arguments.hosts),
              .now = [] { return SystemClock().Now(); },
@@ -79,6 +81,11 @@ void AddServeNotes(Command* verb) {
       "have "
       "it open; of one that is read-only, serve a copy: sqlite3 runs.db \"VACUUM INTO "
       "'/tmp/copy.db'\".");
+  verb->Note(
+      "With --policy and --baseline a run's page has the waivers, substitutes and baselines that "
+      "concern it, read from these files every few seconds and held to the signatures beside them "
+      "(rharness attest FILE) by --trust. Where one does not hold nobody is named, every page says "
+      "so, and the log says why.");
   verb->ExitCode(kExitOk, "ended by SIGINT or SIGTERM");
   verb->ExitCode(kExitUsage, "usage, no such history, or libmicrohttpd is not installed");
   verb->ExitCode(kExitInfrastructure, "the address or the history cannot be had");
@@ -86,6 +93,9 @@ void AddServeNotes(Command* verb) {
   verb->Example("rharness serve --history runs.db");
   verb->Example(
       "rharness serve --history runs.db --listen 127.0.0.1:9000 --host drift.example.org");
+  verb->Example(
+      "rharness serve --history runs.db --policy policy.yaml --baseline baseline --trust "
+      "trust.yaml");
 }
 
 }  // namespace
@@ -109,6 +119,18 @@ void AddServe(Command& root) {
       .Value("NAME");
   verb.Add("--allow-remote", &arguments->remote,
            "Listen on an address that other machines can reach");
+  verb.Heading("What people sign beside the history");
+  verb.Add("--policy", &arguments->files.policies,
+           "Policy whose waivers and substitutes the pages of runs show; repeatable")
+      .File()
+      .OneEach();
+  verb.Add("--baseline", &arguments->files.baselines,
+           "Folder of an accepted baseline (rharness gate baseline) that they show; repeatable")
+      .Folder()
+      .OneEach();
+  verb.Add("--trust", &arguments->files.trust,
+           "Whose signatures under them count (rharness verify --help)")
+      .File();
   AddServeNotes(&verb);
   verb.Do([arguments] {
     const auto code = Serve(*arguments);

@@ -44,10 +44,7 @@ Result<Doubts> TellDoubts(const std::vector<HistoryEntry>& retired, const Retire
                           WallTime now, HistoryStore* history) {
   if (retired.empty() || !doubts) return Doubts();
   ASSIGN_OR_RETURN(Doubts found, doubts(retired, now, history));
-  for (const auto& [run_id, doubt] : found) {
-    LogWarning(fmt::format("run {} is retired, and not as it was signed: {}", TerminalSafe(run_id),
-                           doubt));
-  }
+  WarnOfDoubts(found);
   return found;
 }
 
@@ -58,15 +55,22 @@ std::string LeftOutInWords(const std::vector<HistoryEntry>& retired, const Doubt
                          : fmt::format("{} retired runs are not drilled", retired.size());
   for (std::size_t i = 0; i < std::min(retired.size(), kMostRetiredNamed); ++i) {
     const auto doubt = doubts.find(retired[i].run_id);
+    const auto by = doubt == doubts.end() ? RetirementOfEntry(retired[i])
+                                          : RunRetirement{.doubt = doubt->second};
     text += fmt::format("{}{}: {}", i == 0 ? ": " : "; ", TerminalSafe(retired[i].run_id),
-                        doubt == doubts.end()
-                            ? RetiredInWords(*retired[i].retired, RetirementOfEntry(retired[i]))
-                            : "doubtful: " + doubt->second);
+                        RetiredInWords(*retired[i].retired, by));
   }
   return text + (retired.size() > kMostRetiredNamed ? "; ..." : "");
 }
 
 }  // namespace
+
+void WarnOfDoubts(const std::map<std::string, std::string>& doubts) {
+  for (const auto& [run_id, doubt] : doubts) {
+    LogWarning(fmt::format("run {} is retired, and not as it was signed: {}", TerminalSafe(run_id),
+                           doubt));
+  }
+}
 
 Result<std::vector<HistoryEntry>> SelectEntries(const std::string& expression, WallTime now,
                                                 HistoryStore* history) {

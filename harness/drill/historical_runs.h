@@ -26,6 +26,9 @@ Result<std::vector<HistoryEntry>> SelectEntries(const std::string& expression, W
 using RetirementDoubts = std::function<Result<std::map<std::string, std::string>>(
     const std::vector<HistoryEntry>& retired, WallTime now, HistoryStore* history)>;
 
+// A warning for each of these.
+void WarnOfDoubts(const std::map<std::string, std::string>& doubts);
+
 // The same for a drill, which must have something to do, of which it takes a sample; selected runs
 // that are retired are told in the log: with who signed, or with the doubt, which is a warning.
 // `doubts` may be empty. Errors: those, and invalid_input that says why there is nothing.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/base/json.h"
 #include "harness/history/location.h"
 #include "harness/history/postgresql_database.h"
 #include "harness/history/postgresql_url.h"
@@ -128,22 +129,45 @@ Result<std::vector<RunRow>> SqlBrowser::Runs(const std::string& text, bool with_
   });
 }
 
-// The last ones of each verdict, of which the last ones: both read an index up to the limit.
-Result<std::vector<RunRow>> SqlBrowser::LastBadRuns(std::size_t limit) {
+// The last ones of each verdict, which read an index up to the limit, and the open ones by name:
+// SQLite takes tables of a CROSS JOIN in their order, and would else read all runs that are open.
+Result<std::vector<RunRow>> SqlBrowser::LastBadRuns(const std::vector<std::string>& open,
+                                                    std::size_t limit) {
   const long long most = Most(limit);
+  Json names = Json::MakeArray();
+  for (const std::string& name : open) names.Append(name);
+  const std::string ids = names.Dump();
   const auto last = [](const char* verdict) {
     return fmt::format(
-        "SELECT * FROM (SELECT run_id, judged_ms FROM standing WHERE retired = 0 AND last_verdict "
-        "= '{0}' ORDER BY judged_ms DESC, run_id DESC LIMIT :most_{0})",
+        "SELECT * FROM (SELECT run_id, last_verdict AS verdict, judged_ms AS decided_ms FROM "
+        "standing WHERE retired = 0 AND last_verdict = '{0}' ORDER BY judged_ms DESC, run_id DESC "
+        "LIMIT :most_{0}) AS {0}",
         verdict);
   };
-  return Runs(fmt::format("{} FROM ({} AS a UNION ALL {} AS b) l JOIN standing s ON s.run_id = "
-                          "l.run_id JOIN runs r ON r.run_id = l.run_id ORDER BY l.judged_ms DESC, "
-                          "l.run_id DESC LIMIT :last",
-                          kSelectRuns, last("drifted"), last("failed")),
-              false, [&](soci::statement& query) {
-                for (int i = 0; i < 3; ++i) query.exchange(soci::use(most));
-              });
+  return Runs(
+      fmt::format("SELECT s.run_id, s.family, s.started_ms, r.declared, l.verdict, l.decided_ms, "
+                  "s.retired FROM ({} UNION ALL {} UNION ALL SELECT s.run_id, ({}), ({}) FROM {} "
+                  "CROSS JOIN standing s WHERE s.run_id = w.value AND s.retired = 0 AND {}) l JOIN "
+                  "standing s ON s.run_id = l.run_id JOIN runs r ON r.run_id = l.run_id ORDER BY "
+                  "l.decided_ms DESC, l.run_id DESC LIMIT :last",
+                  last("drifted"), last("failed"), LastConclusive("verdict", "s.run_id"),
+                  LastConclusive("decided_ms", "s.run_id"), database_.dialect().texts_of_ids,
+                  OpenAndBad()),
+      false, [&](soci::statement& query) {
+        query.exchange(soci::use(most));
+        query.exchange(soci::use(most));
+        query.exchange(soci::use(ids));
+        query.exchange(soci::use(most));
+      });
+}
+
+Result<std::vector<std::string>> SqlBrowser::OpenBadRuns(std::size_t limit) {
+  const long long most = Most(limit);
+  return Names(fmt::format("SELECT o.run_id FROM (SELECT s.run_id AS run_id, ({}) AS decided_ms "
+                           "FROM standing s WHERE s.retired = 0 AND {}) o ORDER BY o.decided_ms "
+                           "DESC, o.run_id DESC LIMIT :most",
+                           LastConclusive("decided_ms", "s.run_id"), OpenAndBad()),
+               [&](soci::statement& query) { query.exchange(soci::use(most)); });
 }
 
 Result<std::optional<RunRow>> SqlBrowser::FindRun(const std::string& run_id) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/base/result.h"
+#include "harness/history/browser_rows.h"
 #include "harness/history/store.h"
 
 namespace rharness {
@@ -23,73 +24,6 @@ struct BrowserLimits {
   std::chrono::milliseconds lock{2'000};    // waiting for a writer
   std::chrono::milliseconds answer{5'000};  // of one call
   std::chrono::milliseconds gone{2'000};    // waiting for a server that went away
-};
-
-// One run, as a list of them shows it.
-struct RunRow {
-  std::string run_id;
-  std::string family;
-  WallTime started{};
-  std::string declared;
-  std::string last_verdict;        // empty: never drilled
-  std::optional<WallTime> judged;  // last verdict of any kind
-  bool retired = false;
-  std::string found = {};  // the commit or the image that it was looked for by
-};
-
-// Which way from a row a page lies: the rows behind it, or those before it. Either way the rows of
-// a page are in the order of their list.
-enum class Toward { kEnd, kStart };
-
-// From which row a page goes on. Times first, then names.
-struct PageStart {
-  WallTime time{};
-  std::string name;
-  Toward toward = Toward::kEnd;
-};
-// The same where names are the order. Empty: at the beginning.
-struct NameStart {
-  std::string name = {};
-  Toward toward = Toward::kEnd;
-};
-
-// From which run a search goes on.
-struct FoundStart {
-  std::string run_id = {};
-  std::string commit = {};  // of kCommit: its RunRow::found
-  Toward toward = Toward::kEnd;
-};
-
-// Names that contain a text. A name that many runs have is looked at once, but where there are more
-// than kFewNames of them every run is: that is what kFewOnly leaves undone, and `many` tells of.
-enum class Look { kAll, kFewOnly };
-struct NamesFound {
-  std::vector<std::string> names;
-  bool many = false;
-};
-inline constexpr std::size_t kFewNames = 1'000;
-
-enum class RunKey {
-  kRunId,   // contains the text; by run_id; looks through all of them
-  kCommit,  // begins with it; by commit, then run_id
-  kImage,   // is it; by run_id
-};
-
-// Verdicts of a week, by family.
-struct WeekCount {
-  std::string family;
-  WallTime week{};  // a Monday, 00:00 UTC
-  std::string verdict;
-  std::int64_t count = 0;
-  WallTime last{};  // decided
-};
-
-// What else is kept of one drill's word on a run.
-struct VerdictDetails {
-  std::vector<RerunRecord> reruns;                // the first ones
-  std::string surroundings_sha256;                // of the first one that has some, or empty
-  std::optional<VerdictMeasures> measures;        // none: of an older version
-  std::vector<AttestationRecord> attestations{};  // the first ones by time, then key
 };
 
 class HistoryBrowser {
@@ -109,8 +43,14 @@ class HistoryBrowser {
   virtual Result<std::vector<HistoryCount>> CountFamilies(const NameStart& start,
                                                           std::size_t limit) = 0;
   virtual Result<std::vector<HistoryCount>> CountFamily(const std::string& family) = 0;
-  // Whose last verdict is drifted or failed, those judged last first; not retired.
-  virtual Result<std::vector<RunRow>> LastBadRuns(std::size_t limit) = 0;
+  // Whose last conclusive verdict is drifted or failed, which is the one that is told, with its
+  // time, the last one first; not retired. Those whose last verdict of all is open are looked for
+  // among `open` alone.
+  virtual Result<std::vector<RunRow>> LastBadRuns(const std::vector<std::string>& open,
+                                                  std::size_t limit) = 0;
+  // These: runs whose last verdict is open and whose last conclusive one is drifted or failed, that
+  // one's last first; not retired. Reads all runs whose last verdict is open, with their verdicts.
+  virtual Result<std::vector<std::string>> OpenBadRuns(std::size_t limit) = 0;
   virtual Result<std::optional<RunRow>> FindRun(const std::string& run_id) = 0;  // by its name
   virtual Result<std::vector<DrillRecord>> LastDrills(std::size_t limit) = 0;    // newest first
 
@@ -125,6 +65,8 @@ class HistoryBrowser {
   virtual Result<std::vector<VerdictRecord>> VerdictsOf(const std::string& run_id,
                                                         const std::optional<PageStart>& start,
                                                         std::size_t limit, bool reasons) = 0;
+  // The conclusive verdict that was entered last on it, without reasons; none where there is none.
+  virtual Result<std::optional<VerdictRecord>> LastConclusiveOf(const std::string& run_id) = 0;
   virtual Result<VerdictDetails> DetailsOf(const std::string& run_id, const std::string& drill_id,
                                            std::size_t limit) = 0;
   // VerdictDetails::surroundings_sha256 alone.

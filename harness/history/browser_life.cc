@@ -39,6 +39,23 @@ Result<std::vector<VerdictRecord>> SqlBrowser::VerdictsOf(const std::string& run
   });
 }
 
+Result<std::optional<VerdictRecord>> SqlBrowser::LastConclusiveOf(const std::string& run_id) {
+  return database_.Guard([&]() -> Result<std::optional<VerdictRecord>> {
+    VerdictRecord record;
+    record.run_id = run_id;
+    long long decided_ms = 0;
+    sql() << fmt::format(
+        "SELECT l.drill_id, l.verdict, l.decided_ms, l.reruns FROM verdicts l WHERE l.run_id = "
+        ":run_id AND l.drill_id = ({})",
+        LastConclusive("drill_id", ":of_run")),
+        soci::use(run_id), soci::use(run_id), soci::into(record.drill_id),
+        soci::into(record.verdict), soci::into(decided_ms), soci::into(record.reruns);
+    if (!sql().got_data()) return std::optional<VerdictRecord>();
+    record.decided = FromMs(decided_ms);
+    return std::optional(std::move(record));
+  });
+}
+
 void SqlBrowser::ReadReruns(const std::string& run_id, const std::string& drill_id, long long most,
                             VerdictDetails* details) {
   RerunRecord record{.drill_id = drill_id,

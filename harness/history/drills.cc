@@ -10,16 +10,12 @@
 #include "harness/base/digest.h"
 #include "harness/base/json.h"
 #include "harness/history/sql_history.h"
+#include "harness/history/verdict_sql.h"
 
 namespace rharness {
 namespace {
 
-constexpr const char* kGood = "('identical', 'equivalent')";
-constexpr const char* kBad = "('drifted', 'failed')";
-
-// Of verdicts v, or drills d: those that no later results of the same drill took the place of.
-constexpr const char* kEffectiveVerdict =
-    "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
+// Of drills d: those that no later results of the same drill took the place of.
 constexpr const char* kEffectiveDrill =
     "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = d.drill_id)";
 
@@ -151,7 +147,7 @@ Result<std::vector<VerdictRecord>> SqlHistory::Verdicts(const std::string& run_i
         sql(),
         SelectVerdicts(
             "v.reasons",
-            fmt::format("WHERE v.run_id = :run_id AND {} ORDER BY d.sequence", kEffectiveVerdict)),
+            fmt::format("WHERE v.run_id = :run_id AND {} ORDER BY d.sequence", kNotSuperseded)),
         [&](soci::statement& query) { query.exchange(soci::use(run_id)); });
   });
 }
@@ -165,7 +161,7 @@ Result<std::optional<VerdictRecord>> SqlHistory::FirstBadAfter(const std::string
         SelectVerdicts("v.reasons",
                        fmt::format("WHERE v.run_id = :run_id AND d.sequence > :after AND "
                                    "v.verdict IN {} AND {} ORDER BY d.sequence LIMIT 1",
-                                   kBad, kEffectiveVerdict)),
+                                   kBadVerdicts, kNotSuperseded)),
         [&](soci::statement& query) {
           query.exchange(soci::use(run_id));
           query.exchange(soci::use(after));
@@ -242,7 +238,7 @@ Result<std::optional<WallTime>> SqlHistory::LastSuccess() {
         "AND EXISTS (SELECT 1 FROM verdicts v WHERE v.drill_id = d.drill_id) "
         "AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.drill_id = d.drill_id AND "
         "v.verdict NOT IN {}))) AND {} ORDER BY d.sequence DESC LIMIT 1",
-        kGood, kEffectiveDrill),
+        kGoodVerdicts, kEffectiveDrill),
         soci::into(ms, state);
     if (!sql().got_data() || state != soci::i_ok) return std::optional<WallTime>();
     return std::optional(FromMs(ms));
@@ -301,7 +297,7 @@ Result<std::vector<VerdictRecord>> SqlHistory::FamilyLastGood(const std::string&
                               "h.drill_id = g.drill_id WHERE g.run_id = r.run_id AND g.verdict IN "
                               "{} AND NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = "
                               "g.drill_id) ORDER BY h.sequence DESC LIMIT 1) ORDER BY v.run_id",
-                              kGood)),
+                              kGoodVerdicts)),
         [&](soci::statement& query) { query.exchange(soci::use(family)); });
   });
 }

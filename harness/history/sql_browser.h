@@ -14,15 +14,13 @@
 #include "harness/history/browser.h"
 #include "harness/history/database.h"
 #include "harness/history/sql_history.h"
+#include "harness/history/verdict_sql.h"
 
 namespace rharness {
 
 // The columns of a RunRow of standing s and runs r; `found` may follow.
 inline constexpr char kSelectRuns[] =
     "SELECT s.run_id, s.family, s.started_ms, r.declared, s.last_verdict, s.judged_ms, s.retired";
-// Of verdicts v.
-inline constexpr char kNotSuperseded[] =
-    "NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id)";
 // Before which everything is.
 inline const PageStart kNewest = {WallTime(std::chrono::milliseconds::max()), ""};
 // A limit as SQL takes one.
@@ -68,7 +66,9 @@ class SqlBrowser : public HistoryBrowser {
   Result<std::vector<HistoryCount>> CountFamilies(const NameStart& start,
                                                   std::size_t limit) override;
   Result<std::vector<HistoryCount>> CountFamily(const std::string& family) override;
-  Result<std::vector<RunRow>> LastBadRuns(std::size_t limit) override;
+  Result<std::vector<RunRow>> LastBadRuns(const std::vector<std::string>& open,
+                                          std::size_t limit) override;
+  Result<std::vector<std::string>> OpenBadRuns(std::size_t limit) override;
   Result<std::optional<RunRow>> FindRun(const std::string& run_id) override;
   Result<std::vector<DrillRecord>> LastDrills(std::size_t limit) override;
   Result<std::vector<RunRow>> FamilyRuns(const std::string& family,
@@ -79,6 +79,7 @@ class SqlBrowser : public HistoryBrowser {
   Result<std::vector<VerdictRecord>> VerdictsOf(const std::string& run_id,
                                                 const std::optional<PageStart>& start,
                                                 std::size_t limit, bool reasons) override;
+  Result<std::optional<VerdictRecord>> LastConclusiveOf(const std::string& run_id) override;
   Result<VerdictDetails> DetailsOf(const std::string& run_id, const std::string& drill_id,
                                    std::size_t limit) override;
   Result<std::string> SurroundingsOf(const std::string& run_id,

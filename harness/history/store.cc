@@ -13,6 +13,7 @@
 #include "harness/history/postgresql_url.h"
 #include "harness/history/sql_history.h"
 #include "harness/history/sqlite_database.h"
+#include "harness/history/verdict_sql.h"
 
 namespace rharness {
 namespace {
@@ -185,25 +186,16 @@ Result<std::vector<HistoryEntry>> SqlHistory::NextToDrill(std::size_t limit) {
 
 // Verdicts are looked through of those runs alone whose last one is open.
 Result<std::vector<HistoryEntry>> SqlHistory::LastBad(std::size_t limit) {
-  const auto last = [](const char* run) {
-    return fmt::format(
-        "SELECT v.verdict FROM verdicts v JOIN drills d ON d.drill_id = v.drill_id WHERE v.run_id "
-        "= {} AND v.verdict IN ('identical', 'equivalent', 'drifted', 'failed') AND NOT EXISTS "
-        "(SELECT 1 FROM drills n WHERE n.supersedes = v.drill_id) ORDER BY d.sequence DESC LIMIT 1",
-        run);
-  };
-  ASSIGN_OR_RETURN(
-      auto bad,
-      Entries(fmt::format("WHERE s.retired = 0 AND (s.last_verdict IN ('drifted', 'failed') OR "
-                          "(s.last_verdict IN ('infra', 'inconclusive', 'not_comparable') AND ({}) "
-                          "IN ('drifted', 'failed'))) ORDER BY s.judged_ms DESC, s.run_id LIMIT "
-                          ":value",
-                          last("s.run_id")),
-              static_cast<long long>(std::min<std::size_t>(limit, 1u << 30))));
+  ASSIGN_OR_RETURN(auto bad,
+                   Entries(fmt::format("WHERE s.retired = 0 AND (s.last_verdict IN {} OR ({})) "
+                                       "ORDER BY s.judged_ms DESC, s.run_id LIMIT :value",
+                                       kBadVerdicts, OpenAndBad()),
+                           static_cast<long long>(std::min<std::size_t>(limit, 1u << 30))));
   return database_->Guard([&]() -> Result<std::vector<HistoryEntry>> {
     for (HistoryEntry& entry : bad) {
       if (entry.last_verdict == "drifted" || entry.last_verdict == "failed") continue;
-      sql() << last(":run_id"), soci::use(entry.run_id), soci::into(entry.last_verdict);
+      sql() << LastConclusive("verdict", ":run_id"), soci::use(entry.run_id),
+          soci::into(entry.last_verdict);
     }
     return bad;
   });

@@ -25,7 +25,11 @@ void CheckRecord(const RunKnown& known, Findings* findings) {
                          "the manifest that is given is not the one in the history; expected one "
                          "record of the run"});
   }
-  if (known.retired) {
+  if (!known.retirement_doubt.empty()) {
+    findings->push_back(
+        {"retirement_doubtful", fmt::format("the run is retired, and not as it was signed: {}",
+                                            SafeText(known.retirement_doubt, 400))});
+  } else if (known.retired) {
     findings->push_back(
         {"retired", fmt::format("the run was retired: {}", SafeText(*known.retired, 400))});
   }

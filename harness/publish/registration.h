@@ -15,9 +15,9 @@
 namespace rharness {
 
 struct RegistrationFinding {
-  // "no_run", "run_deleted", "no_manifest", "manifest_differs", "retired", "incomplete",
-  // "never_drilled", "drifted", "not_reproduced", "too_old", "no_weights", "weights_unread",
-  // "weights_differ"
+  // "no_run", "run_deleted", "no_manifest", "manifest_differs", "retired",
+  // "retirement_doubtful", "incomplete", "never_drilled", "drifted", "not_reproduced", "too_old",
+  // "no_weights", "weights_unread", "weights_differ"
   std::string code;
   std::string message;
 };
@@ -25,8 +25,9 @@ struct RegistrationFinding {
 // What is known of the run that the entry is.
 struct RunKnown {
   std::optional<Manifest> manifest;
-  bool manifest_differs = false;  // two records of the run do not say the same
-  std::optional<std::string> retired;
+  bool manifest_differs = false;        // two records of the run do not say the same
+  std::optional<std::string> retired;   // why, and who signed
+  std::string retirement_doubt;         // it is not as it was signed; then nobody is named
   std::vector<VerdictRecord> verdicts;  // in the order in which they were entered
 };
 

@@ -22,11 +22,14 @@ constexpr int kRestPerWork = 20;
 
 }  // namespace
 
-SiteCounter::SiteCounter(std::string history, const CountLimits& limits)
+SiteCounter::SiteCounter(std::string history, SiteFilesAsked files, const CountLimits& limits)
     : history_(std::move(history)),
+      asked_(std::move(files)),
       limits_(limits),
-      current_(std::make_shared<SiteCounted>()),
-      thread_([this] { Run(); }) {}
+      current_(std::make_shared<SiteCounted>()) {
+  LookAtFiles();  // before the first page
+  thread_ = std::thread([this] { Run(); });
+}
 
 SiteCounter::~SiteCounter() {
   {
@@ -48,15 +51,31 @@ bool SiteCounter::Ending() const {
 }
 
 void SiteCounter::Publish(bool whole) {
-  auto counted = std::make_shared<SiteCounted>(
-      SiteCounted{totals_, whole, trends_, trends_failed_, measurements_});
+  auto counted = std::make_shared<SiteCounted>(SiteCounted{
+      totals_, open_bad_, whole, trends_, trends_failed_, measurements_, files_});
   const std::lock_guard lock(mutex_);
   current_ = std::move(counted);
+}
+
+// Told in the log when it changes: what is wrong with a file stays so for a while.
+void SiteCounter::LookAtFiles() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!asked_.any() || (looked_ && now < *looked_ + limits_.files)) return;
+  looked_ = now;
+  files_ = std::make_shared<const SiteFiles>(ReadSiteFiles(asked_, SystemClock().Now()));
+  std::string trouble;
+  for (const SignedFile* file : files_->all()) {
+    if (!file->trouble.empty()) trouble += (trouble.empty() ? "" : "; ") + file->trouble;
+  }
+  if (trouble != told_of_files_ && !trouble.empty()) LogWarning(trouble);
+  told_of_files_ = std::move(trouble);
+  Publish(Current()->whole);
 }
 
 void SiteCounter::Run() {
   std::string told;
   for (;;) {
+    LookAtFiles();
     const Status status = Round();
     if (status.ok()) {
       told.clear();
@@ -92,7 +111,10 @@ Status SiteCounter::CountWeeks() {
     // The first time it takes seconds: what is there is shown meanwhile.
     if (first && steps % 20 == 0) Publish(false);
   }
-  if (any) Publish(!Ending());
+  if (Ending() || (!any && open_bad_of_ == totals_.sequence)) return {};
+  ASSIGN_OR_RETURN(open_bad_, browser_->OpenBadRuns(kOpenBadRuns));
+  open_bad_of_ = totals_.sequence;
+  Publish(true);
   return {};
 }
 

@@ -10,7 +10,9 @@
 #include "harness/drill/history_of.h"
 #include "harness/serve/pages.h"
 #include "harness/serve/run_life.h"
+#include "harness/serve/site_files.h"
 #include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -59,7 +61,9 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
   }
 }
 
-Status AddEntry(const PageInputs& inputs, const HistoryEntry& entry, SiteRun* page) {
+// `last`: its last conclusive verdict, `doubt`: of its retirement.
+void AddEntry(const HistoryEntry& entry, const std::optional<VerdictRecord>& last,
+              const std::string& doubt, SiteRun* page) {
   const auto tell = [&](std::string name, std::string value) {
     page->about.emplace_back(std::move(name), std::move(value));
   };
@@ -67,14 +71,17 @@ Status AddEntry(const PageInputs& inputs, const HistoryEntry& entry, SiteRun* pa
                                FormatDuration(Seconds(entry.duration_seconds))));
   tell("Added", FormatMinute(entry.added));
   tell("Declared", entry.declared);
-  tell("Last conclusive verdict", entry.verified ? FormatMinute(*entry.verified) : "none");
+  tell("Last conclusive verdict",
+       last ? fmt::format("{}, {} (drill {})", VerdictLabel(SiteVerdictOf(*last).verdict),
+                          FormatMinute(last->decided), last->drill_id)
+            : "none");
+  tell("Last compared", entry.verified ? FormatMinute(*entry.verified) : "never");
   if (!entry.rebuild.empty()) tell("What it needs", entry.rebuild);
-  if (entry.retired) {
-    ASSIGN_OR_RETURN(std::string words,
-                     RetirementWords(&inputs.browser.store(), entry, inputs.now));
-    tell("Retired", std::move(words));
+  if (!doubt.empty()) {
+    tell(entry.retired ? "Retired" : "To be retired", "Doubtful: " + doubt);
+  } else if (entry.retired) {
+    tell("Retired", RetiredInWords(*entry.retired, RetirementOfEntry(entry)));
   }
-  return {};
 }
 
 Status AddProperties(HistoryStore* store, const std::string& run_id, SiteRun* page) {
@@ -97,7 +104,9 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   SiteRun page{.run = SiteRowOf(*row)};
   HistoryStore& store = inputs.browser.store();
   ASSIGN_OR_RETURN(const HistoryEntry entry, store.Find(run_id));
-  RETURN_IF_ERROR(AddEntry(inputs, entry, &page));
+  ASSIGN_OR_RETURN(const std::string doubt, RetirementDoubt(&store, run_id, inputs.now));
+  ASSIGN_OR_RETURN(const auto last, inputs.browser.LastConclusiveOf(run_id));
+  AddEntry(entry, last, doubt, &page);
   const Result<Manifest> manifest = store.Get(run_id);
   if (manifest.ok()) {
     AddRecord(*manifest, &page);
@@ -107,7 +116,10 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
   RunLife life(&inputs.browser, run_id, manifest.ok() ? &*manifest : nullptr);
   RETURN_IF_ERROR(life.AddVerdicts(mark, &page));
   RETURN_IF_ERROR(life.AddChanges(&page));
-  RETURN_IF_ERROR(AddRetirementSignatures(&store, run_id, &page));
+  RETURN_IF_ERROR(AddRetirementSignatures(&store, run_id, doubt, &page));
+  if (inputs.counted.files != nullptr && manifest.ok()) {
+    page.answers = AnswersFor(*manifest, *inputs.counted.files, inputs.now);
+  }
   RETURN_IF_ERROR(AddProperties(&store, run_id, &page));
   return page;
 }

@@ -128,7 +128,7 @@ Result<SiteFleet> BuildFleet(const PageInputs& inputs) {
       for (const auto& [verdict, runs] : family.counts) page.counts[verdict] += runs;
     }
   }
-  ASSIGN_OR_RETURN(const auto bad, inputs.browser.LastBadRuns(kBadRuns));
+  ASSIGN_OR_RETURN(const auto bad, inputs.browser.LastBadRuns(inputs.counted.open_bad, kBadRuns));
   for (const RunRow& row : bad) {
     page.bad.push_back(SiteRowOf(row));
     RETURN_IF_ERROR(AddVerdicts(&inputs.browser, &page.bad.back()));

@@ -14,6 +14,7 @@
 #include "harness/base/version.h"
 #include "harness/serve/pages.h"
 #include "reports/site.h"
+#include "reports/text.h"
 
 namespace rharness {
 namespace {
@@ -152,7 +153,14 @@ std::string ShownHistory(const std::string& url) {
 SiteFrame FrameOf(const std::string& history, const SiteCounted* counted) {
   SiteFrame frame{kVersion, history, {}};
   if (counted != nullptr && !counted->whole) {
-    frame.notes.emplace_back("Verdicts by week are still being counted.");
+    frame.notes.emplace_back(
+        "Verdicts by week, and runs that are open by now, are still being counted.");
+  }
+  if (counted == nullptr || counted->files == nullptr) return frame;
+  for (const SignedFile* file : counted->files->all()) {
+    if (file->doubt.empty()) continue;
+    frame.notes.push_back(fmt::format("Of {} nobody is named: {}. The log says more.",
+                                      SafeText(file->name, 200), file->doubt));
   }
   return frame;
 }

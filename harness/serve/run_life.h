@@ -47,11 +47,13 @@ class RunLife {
   Surveyor surveyor_;
 };
 
-// Why a run is retired and who signed for it, or "Doubtful: ..." where that is not what was signed.
-// Of a run that is retired. Errors: those of the history.
-Result<std::string> RetirementWords(HistoryStore* store, const HistoryEntry& entry, WallTime now);
-// Who signed for or against its retirement, in the order in which they were entered.
-Status AddRetirementSignatures(HistoryStore* store, const std::string& run_id, SiteRun* page);
+// Why what the history says of its retirement, or of a request for it, is not what was signed;
+// empty: it is. Errors: those of the history.
+Result<std::string> RetirementDoubt(HistoryStore* store, const std::string& run_id, WallTime now);
+// Who signed for or against its retirement, in the order in which they were entered; where that is
+// doubtful, nobody is named.
+Status AddRetirementSignatures(HistoryStore* store, const std::string& run_id,
+                               const std::string& doubt, SiteRun* page);
 
 }  // namespace rharness
 

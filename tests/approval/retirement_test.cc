@@ -298,6 +298,21 @@ TEST_P(Retirements, AreListedWithThoseThatDoNotHoldYet) {
             "2026-01-09 to approve)\n");
 }
 
+TEST_P(Retirements, HaveADoubtOfThoseRunsThatAreRetiredAndNotAsTheyWereSigned) {
+  ASSERT_TRUE(store_->Retire("b", "old", At(kDay2)).ok());
+  RetireByBoth();
+  const auto doubts = [&] {
+    const auto store = OpenStore();
+    const auto found = RetirementDoubtsOf(*store->List(true), now_ + kWeek, store.get());
+    return found.ok() ? *found : std::map<std::string, std::string>{{"", found.error().message}};
+  };
+  EXPECT_THAT(doubts(), testing::IsEmpty()) << "one that nobody signed is no doubt";
+  Force("UPDATE retirements SET reason = 'boo'");
+  EXPECT_THAT(doubts(), testing::ElementsAre(testing::Pair(
+                            "a", HasSubstr("the history gives the reason 'boo'; signed was 'its "
+                                           "data is gone'"))));
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, Retirements, BothDatabases(), DatabaseName);
 
 }  // namespace

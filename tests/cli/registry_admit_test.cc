@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/imported_runs.h"
+#include "tests/history/raw_history.h"
 #include "tests/publish/registry_world.h"
 
 namespace rharness {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // Writes a safetensors file whose only weight is the letter that lies in the folder $1.
 constexpr char kTrainer[] = R"sh(letter=$(cat "$1/letter")
@@ -137,6 +139,29 @@ TEST_F(RegistryAdmit, ClosesAfterADrift) {
   const ProcessResult result = Admit("1");
   EXPECT_EQ(result.outcome.exit_code, 1) << result.stdout_text << result.stderr_text;
   EXPECT_THAT(result.stdout_text, HasSubstr("drifted: the last verdict is drifted"));
+}
+
+TEST_F(RegistryAdmit, NamesNobodyForARetirementThatIsNotAsItWasSigned) {
+  Add();
+  ASSERT_EQ(
+      Run({kRharness, "history", "retire", "mlflow-abc", "--history", "runs.db", "--reason", "old"})
+          .outcome.exit_code,
+      0);
+  const ProcessResult alone = Admit("1");
+  EXPECT_EQ(alone.outcome.exit_code, 2) << alone.stderr_text;
+  EXPECT_THAT(alone.stdout_text, HasSubstr("retired: the run was retired: old (unsigned)"));
+  // As somebody enters it who can write to the file and has nobody's key.
+  EXPECT_EQ(
+      RawHistory(At("runs.db").string())
+          .Run("INSERT INTO signed_retirements (run_id, statement_sha256, asked_by, asked_ms, "
+               "approved_by, approved_ms) VALUES ('mlflow-abc', 'none', 'Ada', 1, 'Bob', 2)"),
+      "");
+  const ProcessResult forged = Admit("1");
+  EXPECT_EQ(forged.outcome.exit_code, 5) << forged.stderr_text;
+  EXPECT_THAT(forged.stdout_text,
+              HasSubstr("retirement_doubtful: the run is retired, and not as it was signed: the "
+                        "statement that it holds by is not in the history"));
+  EXPECT_THAT(forged.stdout_text, Not(HasSubstr("Ada")));
 }
 
 TEST_F(RegistryAdmit, SaysWhatIsMissingOfTheQuestion) {

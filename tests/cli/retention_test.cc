@@ -4,6 +4,7 @@
 
 #include "harness/base/json.h"
 #include "tests/cli/signed_program.h"
+#include "tests/history/raw_history.h"
 
 namespace rharness {
 namespace {
@@ -128,6 +129,89 @@ TEST_F(Retention, ThatWasDoneSaysSoWhenAndByWhom) {
   ExpectRefused(Step("apply"), 2, "nobody asked for its deletion");
   ExpectRefused(Step("apply"), 2, ", was carried out at 20");
   EXPECT_TRUE(IsThere("outputs/b/b.log"));
+}
+
+// What somebody does who can write to the history's file: an approval that was spent is one that
+// waits again, and what was restored would go by it.
+class SpentApproval : public Retention {
+ protected:
+  void SetUp() override {
+    Retention::SetUp();
+    ASSERT_EQ(Ask().outcome.exit_code, 0);
+    ASSERT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  }
+  ProcessResult Audit(const std::string& verb, const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> argv = {kRharness, "audit", verb, "--history", "runs.db"};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return Run(argv);
+  }
+  ProcessResult Apply(const std::vector<std::string>& options = {}) const {
+    std::vector<std::string> all = {"--audit", "runs.db.audit"};
+    all.insert(all.end(), options.begin(), options.end());
+    return Step("apply", "", all);
+  }
+  void Replay() const {
+    RawHistory raw(At("runs.db").string());
+    EXPECT_EQ(raw.RunPastTriggers("DELETE FROM deleted_items; DELETE FROM deletions"), "");
+    Write("outputs/a/a.log", "log of a");
+    Write("outputs/b/b.log", "log of b");
+  }
+};
+
+TEST_F(SpentApproval, IsRefusedWhereTheAuditLogHasTheDeletion) {
+  const std::string digest = Digest();
+  ExpectRefused(Apply(), 2, "is no audit log; `rharness audit append` makes one");
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  ASSERT_EQ(Audit("append").outcome.exit_code, 0);
+  const ProcessResult applied = Apply();
+  EXPECT_EQ(applied.outcome.exit_code, 0) << applied.stderr_text;
+  EXPECT_FALSE(IsThere("outputs/a/a.log"));
+  EXPECT_THAT(Read(At("runs.db.audit/entries.jsonl")),
+              HasSubstr("\"kind\":\"deletion\",\"name\":\"" + digest))
+      << "it was entered by this";
+  EXPECT_EQ(Audit("verify", {"--complete", "--policy", "policy.yaml"}).outcome.exit_code, 0);
+  EXPECT_EQ(Apply().outcome.exit_code, 0) << "nothing is left to do";
+  Replay();
+  const ProcessResult again = Apply();
+  EXPECT_THAT(again.stderr_text,
+              testing::ContainsRegex("audit log runs.db.audit: entry [0-9]+ \\(deletion " + digest +
+                                     "\\) is not there any more.*; nothing was deleted"));
+  EXPECT_EQ(again.outcome.exit_code, 5) << again.stderr_text;
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  EXPECT_TRUE(IsThere("outputs/b/b.log"));
+  // Without the log nothing tells that it was spent.
+  EXPECT_EQ(Step("apply").outcome.exit_code, 0);
+  EXPECT_FALSE(IsThere("outputs/a/a.log"));
+}
+
+TEST_F(SpentApproval, IsRefusedByAKeptHeadWhereTheLogWasPutBack) {
+  ASSERT_EQ(Audit("append").outcome.exit_code, 0);
+  fs::copy(At("runs.db.audit"), At("before"), fs::copy_options::recursive);
+  ASSERT_EQ(Apply({"--key", "ada.pem"}).outcome.exit_code, 0);
+  fs::copy(At("runs.db.audit/heads.jsonl"), At("kept.json"));
+  fs::remove_all(At("runs.db.audit"));
+  fs::rename(At("before"), At("runs.db.audit"));
+  Replay();
+  const ProcessResult held = Apply({"--head", "kept.json"});
+  EXPECT_EQ(held.outcome.exit_code, 5) << held.stderr_text;
+  EXPECT_THAT(held.stderr_text, HasSubstr("nothing was deleted"));
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  ExpectRefused(Step("apply", "", {"--head", "kept.json"}), 2, "goes with --audit");
+  ExpectRefused(Step("apply", "", {"--key", "ada.pem"}), 2, "goes with --audit");
+}
+
+// One that was begun, and killed, goes on: the history has what the log has.
+TEST_F(SpentApproval, GoesOnWithWhatWasBegun) {
+  ASSERT_EQ(Step("apply").outcome.exit_code, 0);
+  RawHistory raw(At("runs.db").string());
+  EXPECT_EQ(raw.RunPastTriggers("DELETE FROM deleted_items WHERE item = 1 AND step <> 'about'"),
+            "");
+  Write("outputs/b/b.log", "log of b");
+  ASSERT_EQ(Audit("append").outcome.exit_code, 0);
+  const ProcessResult on = Apply();
+  EXPECT_EQ(on.outcome.exit_code, 0) << on.stderr_text;
+  EXPECT_THAT(on.stderr_text, HasSubstr("goes on with the list "));
+  EXPECT_FALSE(IsThere("outputs/b/b.log"));
 }
 
 TEST_F(Retention, IsRefusedWhereTheListChangedSinceItWasApproved) {

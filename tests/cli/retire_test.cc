@@ -156,6 +156,80 @@ TEST_F(Retire, ThatWasMovedToAnotherRunIsNotToldWithTheSigners) {
                     Not(HasSubstr("approved by Bob"))));
 }
 
+TEST_F(Retire, ThatIsNotAsItWasSignedIsToldByTheHistoryWithoutTheSigners) {
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  const std::vector<std::string> family = {kRharness, "history",   "show",   "--family",
+                                           "tiny",    "--history", "runs.db"};
+  const std::vector<std::string> list = {kRharness,   "history",   "list",
+                                         "--retired", "--history", "runs.db"};
+  const auto as_json = [&](std::vector<std::string> argv) {
+    argv.emplace_back("--json");
+    return Run(argv);
+  };
+  EXPECT_EQ(Run(family).outcome.exit_code, 0);
+  EXPECT_THAT(as_json(family).stdout_text, HasSubstr("\"asked_by\": \"Ada\""));
+  EXPECT_THAT(Run(list).stdout_text, HasSubstr("retired by Ada and Bob"));
+  Force("UPDATE retirements SET reason = 'boo'");
+  std::vector<std::string> page = family;
+  page.insert(page.end(), {"--html", "-"});
+  for (const ProcessResult& told :
+       {Run(family), as_json(family), Run(page), Run(list), as_json(list)}) {
+    EXPECT_EQ(told.outcome.exit_code, 5) << told.stdout_text;
+    EXPECT_THAT(told.stdout_text, AllOf(Not(HasSubstr("Ada")), Not(HasSubstr("Bob"))));
+    EXPECT_THAT(told.stderr_text,
+                AllOf(HasSubstr("warning: run a is retired, and not as it was signed: "),
+                      HasSubstr("signed was 'its data is gone'")));
+  }
+  for (const ProcessResult& told : {as_json(family), Run(page), Run(list), as_json(list)}) {
+    EXPECT_THAT(told.stdout_text, HasSubstr("doubt"));
+  }
+  EXPECT_THAT(as_json(family).stdout_text, HasSubstr("\"signed\": false"));
+  const ProcessResult others =
+      Run({kRharness, "history", "list", "--select", "run_id = b", "--history", "runs.db"});
+  EXPECT_EQ(others.outcome.exit_code, 0) << others.stderr_text;
+  EXPECT_THAT(others.stderr_text, Not(HasSubstr("as it was signed")));
+}
+
+TEST_F(Retire, ThatIsNotAsItWasSignedIsToldToAnAuditorWithoutTheSigners) {
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  // Before anything of it is entered: the log knows no other.
+  const std::vector<std::string> show = {kRharness,   "audit",   "show",   "a",
+                                         "--history", "runs.db", "--html", "a.html"};
+  Force("UPDATE retirements SET reason = 'boo'");
+  ASSERT_EQ(Run({kRharness, "audit", "append", "--history", "runs.db"}).outcome.exit_code, 0);
+  const ProcessResult told = Run(show);
+  EXPECT_EQ(told.outcome.exit_code, 5) << told.stdout_text;
+  EXPECT_THAT(told.stdout_text,
+              AllOf(HasSubstr("retired: boo, doubtful: retirement statement"),
+                    HasSubstr("are as entered"), Not(HasSubstr("Ada")), Not(HasSubstr("Bob"))));
+  EXPECT_THAT(Read(At("a.html")), AllOf(HasSubstr("doubtful: "), Not(HasSubstr("Ada"))));
+  Force("UPDATE retirements SET reason = 'its data is gone'");
+  EXPECT_THAT(Run(show).stdout_text, HasSubstr("signed by Ada (asked "));
+}
+
+TEST_F(Retire, ThatIsNotAsItWasSignedIsToldByAGamedayWithoutTheSigners) {
+  EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  // An interval may be as wide as it gets: one run is enough for a certificate.
+  const auto gameday = [&](const std::string& out) {
+    return Run({kRharness, "gameday", "--history", "runs.db", "--out", out, "--no-default-faults",
+                "--fault", "env:JITTER=1", "--width", "100"});
+  };
+  const ProcessResult before = gameday("before");
+  EXPECT_EQ(before.outcome.exit_code, 0) << before.stdout_text << before.stderr_text;
+  EXPECT_THAT(before.stderr_text,
+              HasSubstr("1 retired run is not drilled: a: its data is gone (asked for by Ada on "));
+  Force("UPDATE retirements SET reason = 'boo'");
+  const ProcessResult held = gameday("held");
+  EXPECT_EQ(held.outcome.exit_code, 5) << held.stdout_text << held.stderr_text;
+  EXPECT_THAT(held.stderr_text,
+              AllOf(HasSubstr("warning: run a is retired, and not as it was signed: "),
+                    HasSubstr("1 retired run is not drilled: a: doubtful: retirement statement "),
+                    Not(HasSubstr("asked for by Ada")), Not(HasSubstr("approved by Bob"))));
+}
+
 TEST_F(Retire, ByOnePersonNeedsAPolicyWhereTwoHaveSignedOnce) {
   const std::vector<std::string> alone = {kRharness,   "history", "retire",   "b",
                                           "--history", "runs.db", "--reason", "old"};

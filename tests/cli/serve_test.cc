@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "tests/attestation/attested.h"
 #include "tests/cli/serve_program.h"
 
 namespace rharness {
@@ -34,6 +35,34 @@ TEST_F(ServeProgram, ShowsTheHistoryWhileADrillWritesToItAndEndsWithASignal) {
   const int status = server().Wait();
   EXPECT_TRUE(WIFEXITED(status)) << status;
   EXPECT_EQ(WEXITSTATUS(status), 0) << Log();
+}
+
+TEST_F(ServeProgram, ShowsWhatPeopleSignedBesideTheHistoryAndTellsWhenAFileChanges) {
+  RecordRuns(1);
+  Write("ada.pem", Ed25519Pem(kAdaSeed));
+  std::filesystem::permissions(At("ada.pem"), std::filesystem::perms(0600));
+  Write("ada.pub", PublicPem(std::string(kEd25519Head) + kAdaPublic));
+  Write("trust.yaml",
+        "version: 1\nkeys:\n  - {name: ada, owner: Ada L., public_key: ada.pub}\nrules:\n"
+        "  - {keys: [ada]}\n");
+  Write("policy.yaml",
+        "version: 1\nwaivers:\n  - {probes: 'jit_*', reason: known, signed_by: ada l., until: "
+        "2099-12-31}\n");
+  ASSERT_EQ(Run({kRharness, "attest", "policy.yaml", "--key", "ada.pem"}).outcome.exit_code, 0);
+  const ProcessResult untrusted =
+      Run({kRharness, "serve", "--history", "runs.db", "--policy", "policy.yaml"});
+  EXPECT_EQ(untrusted.outcome.exit_code, 2);
+  EXPECT_THAT(untrusted.stderr_text, HasSubstr("expected --trust"));
+  ASSERT_TRUE(Start({"--policy", "policy.yaml", "--trust", "trust.yaml"})) << Log();
+  const std::string page = Ask(port(), "/run/a").body;
+  EXPECT_THAT(page, HasSubstr("What people answer for"));
+  EXPECT_THAT(page, HasSubstr("Ada L."));
+  Write("policy.yaml", Read(At("policy.yaml")) + "# changed\n");
+  EXPECT_TRUE(Eventually([&] {  // looked at every few seconds
+    return Ask(port(), "/run/a").body.find("Of policy.yaml nobody is named") != std::string::npos;
+  })) << Log();
+  EXPECT_THAT(Ask(port(), "/run/a").body, Not(HasSubstr("Ada L.")));
+  EXPECT_THAT(Log(), HasSubstr("policy.yaml: has sha256"));
 }
 
 TEST_F(ServeProgram, AnswersTenThousandRequestsOfEveryKind) {

@@ -13,6 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+constexpr char kFourthDay[] = "2026-01-04T00:00:00.000Z";
+
 std::vector<std::string> IdsOf(const Result<std::vector<RunRow>>& rows) {
   EXPECT_TRUE(rows.ok()) << rows.error().ToString();
   std::vector<std::string> ids;
@@ -157,13 +159,59 @@ TEST_P(BrowserTest, ListsTheRunsOfAFamilyPageByPage) {
               ElementsAre("d", "c"));
   EXPECT_THAT(IdsOf(browser_->FamilyRuns("mlp", PageStart{At(kDay2), "b", Toward::kStart}, 1)),
               ElementsAre("c"));
-  EXPECT_THAT(IdsOf(browser_->LastBadRuns(9)), ElementsAre("b", "c"));
-  EXPECT_THAT(IdsOf(browser_->LastBadRuns(1)), ElementsAre("b"));
+  EXPECT_THAT(IdsOf(browser_->LastBadRuns({}, 9)), ElementsAre("b", "c"));
+  EXPECT_THAT(IdsOf(browser_->LastBadRuns({}, 1)), ElementsAre("b"));
   const auto run = browser_->FindRun("b");
   ASSERT_TRUE(run.ok() && run->has_value());
   EXPECT_EQ((*run)->last_verdict, "drifted");
   EXPECT_EQ((*run)->judged, At(kDay2));
   EXPECT_FALSE((*browser_->FindRun("none")).has_value());
+}
+
+TEST_P(BrowserTest, ListsARunAsBrokenUntilAGoodVerdictComesWhateverOpenOnesLieBetween) {
+  Drill("d3", kDay3, {{"b", "infra"}, {"c", "not_comparable"}, {"d", "inconclusive"}});
+  const auto bad = [&](std::size_t limit) {
+    std::vector<std::string> told;
+    const auto open = browser_->OpenBadRuns(9);
+    EXPECT_TRUE(open.ok()) << open.error().ToString();
+    const auto rows = browser_->LastBadRuns(*open, limit);
+    EXPECT_TRUE(rows.ok()) << rows.error().ToString();
+    for (const RunRow& row : *rows) {
+      told.push_back(row.run_id + " " + row.last_verdict + " " + FormatTime(*row.judged));
+    }
+    return told;
+  };
+  const std::string b_drifted = "b drifted " + FormatTime(At(kDay2));
+  const std::string c_failed = "c failed " + FormatTime(At(kDay1));
+  EXPECT_THAT(*browser_->OpenBadRuns(9), ElementsAre("b", "c")) << "d has only open verdicts";
+  EXPECT_THAT(*browser_->OpenBadRuns(1), ElementsAre("b"));
+  EXPECT_THAT(bad(9), ElementsAre(b_drifted, c_failed));
+  EXPECT_THAT(bad(1), ElementsAre(b_drifted));
+  EXPECT_THAT(IdsOf(browser_->LastBadRuns({}, 9)), IsEmpty());
+  // What is asked for by name is looked at all the same.
+  EXPECT_THAT(IdsOf(browser_->LastBadRuns({"d", "a", "none", "b"}, 9)), ElementsAre("b"));
+  Drill("d4", kFourthDay, {{"d", "drifted"}});
+  EXPECT_THAT(bad(9), ElementsAre("d drifted " + FormatTime(At(kFourthDay)), b_drifted, c_failed));
+  Drill("d5", kFourthDay, {{"b", "equivalent"}});
+  Drill("d6", kFourthDay, {{"b", "infra"}});
+  EXPECT_THAT(IdsOf(browser_->LastBadRuns({"b", "c"}, 9)), ElementsAre("d", "c"));
+  // What a resumed drill says later takes the place of what it said.
+  Drill("d1", kFourthDay, {{"c", "identical"}});
+  EXPECT_THAT(bad(9), ElementsAre("d drifted " + FormatTime(At(kFourthDay))));
+  ASSERT_TRUE(store_->Retire("d", "old", At(kFourthDay)).ok());
+  EXPECT_THAT(bad(9), IsEmpty());
+}
+
+TEST_P(BrowserTest, TellsTheLastConclusiveVerdictOfARun) {
+  Drill("d3", kDay3, {{"b", "infra"}, {"d", "inconclusive"}});
+  const auto last = browser_->LastConclusiveOf("b");
+  ASSERT_TRUE(last.ok()) << last.error().ToString();
+  ASSERT_TRUE(last->has_value());
+  EXPECT_EQ((*last)->verdict, "drifted");
+  EXPECT_EQ((*last)->drill_id, "d2");
+  EXPECT_EQ((*last)->decided, At(kDay2));
+  EXPECT_FALSE(browser_->LastConclusiveOf("d")->has_value());
+  EXPECT_FALSE(browser_->LastConclusiveOf("a")->has_value());
 }
 
 TEST_P(BrowserTest, ListsVerdictsNewestFirstWithoutWhatWasSuperseded) {

@@ -151,6 +151,10 @@ TEST_F(Registration, TellsOfDeletedRetiredDoubleAndIncompleteRecords) {
   entry_.deleted = false;
   known_.retired = "wrong labels";
   EXPECT_THAT(Codes(), ElementsAre("retired"));
+  known_.retirement_doubt = "signed was 'old'";
+  EXPECT_THAT(Codes(), ElementsAre("retirement_doubtful"));
+  EXPECT_EQ(Message(), "the run is retired, and not as it was signed: signed was 'old'");
+  known_.retirement_doubt.clear();
   known_.retired.reset();
   known_.manifest_differs = true;
   EXPECT_THAT(Codes(), ElementsAre("manifest_differs"));

@@ -67,6 +67,24 @@ TEST_F(Pages, TheFleetIsCountedByLastVerdict) {
   EXPECT_THAT(page.body, Not(HasSubstr(folder_.path().string()))) << "where it lies is not told";
 }
 
+TEST_F(Pages, AnOpenVerdictHidesNoRunThatDidNotReproduce) {
+  AddVerdict("night-4", "bad", "infra", "2026-01-14T03:00:00Z");
+  AddVerdict("night-4b", "never", "not_comparable", "2026-01-14T03:00:00Z");
+  const std::string page = Get("/").body;
+  const std::size_t at = page.find("Runs that did not reproduce, by their last conclusive verdict");
+  ASSERT_NE(at, page.npos);
+  const std::string table = page.substr(at, page.find("</table>", at) - at);
+  EXPECT_THAT(table, HasSubstr("<th scope=\"col\">Last conclusive verdict</th>"));
+  EXPECT_THAT(table, HasSubstr("/run/bad"));
+  EXPECT_THAT(table, HasSubstr("✗ drifted</span></td><td data-l=\"Started\">2026-01-02</td><td "
+                               "data-l=\"Judged\">2026-01-13</td>"));
+  EXPECT_THAT(table, Not(HasSubstr("/run/never"))) << "it has no conclusive verdict";
+  const std::string run = Get("/run/bad").body;
+  EXPECT_THAT(run, HasSubstr("Last verdict: infrastructure, 2026-01-14 03:00 UTC."));
+  EXPECT_THAT(run, HasSubstr("drifted, 2026-01-13 03:00 UTC (drill night-3)"));
+  EXPECT_THAT(Get("/run/never").body, HasSubstr("<dt>Last compared</dt><dd>never</dd>"));
+}
+
 TEST_F(Pages, ARunIsToldFromItsRecordToItsLastVerdict) {
   const HttpResponse page = Get("/run/bad");
   EXPECT_EQ(page.status, 200);

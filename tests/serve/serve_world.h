@@ -49,6 +49,7 @@ class ServeWorld : public testing::Test {
       counted_.whole = true;
       if (browser.ok()) {
         EXPECT_TRUE(CountNewVerdicts(browser->get(), WallTime{}, 1000, &counted_.weeks).ok());
+        counted_.open_bad = (*browser)->OpenBadRuns(kOpenBadRuns).value();
       }
       site_ = std::make_unique<Site>(SiteSettings{
           .history = Path().string(),

@@ -105,6 +105,10 @@ void CountOnce(const std::filesystem::path& path, SiteCounted* counted, Counting
     EXPECT_TRUE(CountNewVerdicts(browser.get(), WallTime{}, drills, &totals).value());
     cost->last_ms = std::min(cost->last_ms, CpuMs() - start);
   }
+  const double asked = CpuMs();
+  counted->open_bad = browser->OpenBadRuns(kOpenBadRuns).value();
+  std::printf("%zu open runs that did not reproduce, found in %.0f ms\n", counted->open_bad.size(),
+              CpuMs() - asked);
 }
 
 void MeasureOnce(const std::filesystem::path& path, SiteCounted* counted) {
@@ -133,6 +137,14 @@ constexpr Shape kShapes[] = {
      "UPDATE runs SET family = 'own/' || run_id; UPDATE standing SET family = 'own/' || run_id; "
      "UPDATE lookups SET code_commit = printf('%040x', rowid * 2654435761), image = "
      "'registry.example/ml/train:' || run_id || printf('@sha256:%064x', rowid);"},
+    // In the night that most of these are of, nothing could be compared.
+    {"every run's last verdict is open",
+     "INSERT INTO drills (drill_id, started_ms, ended_ms, exit_code, sequence) VALUES ('open', "
+     "1798000000000, 1798003600000, 3, 6000); INSERT INTO verdicts (drill_id, run_id, verdict, "
+     "decided_ms, reruns, reasons) SELECT 'open', run_id, CASE rowid % 3 WHEN 0 THEN 'infra' WHEN "
+     "1 THEN 'inconclusive' ELSE 'not_comparable' END, 1798000000000 + rowid % 3600000, 1, '[]' "
+     "FROM runs; UPDATE standing SET (last_verdict, judged_ms) = (SELECT v.verdict, v.decided_ms "
+     "FROM verdicts v WHERE v.run_id = standing.run_id AND v.drill_id = 'open');"},
 };
 
 // The goal is 50 ms of CPU a page. A time by itself says as much of the machine as of the page, so
