@@ -46,13 +46,14 @@ struct DeletionTold {
   std::string expires;
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t deleted = 0;  // of these items
-  std::uint64_t stays = 0;    // of these items: they were something else by then
-  std::string begun;          // when it was begun to be carried out; empty: it was not
-  std::string last;           // when the last of its files had its turn
-  std::string ended_by;       // who took it back; empty: nobody
-  std::string ended_reason;   // why
-  std::string doubt;          // a sentence, of what is doubtful
+  std::uint64_t deleted = 0;     // of these items
+  std::uint64_t stays = 0;       // of these items: they were something else by then
+  std::string begun;             // when it was begun to be carried out; empty: it was not
+  std::string last;              // when the last of its files had its turn
+  std::string ended_by;          // who took it back; empty: nobody
+  std::string ended_reason;      // why
+  std::string doubt;             // a sentence, of what is doubtful
+  std::string statement_sha256;  // what was signed last for it; not in the JSON
 };
 Json ToJson(const std::vector<DeletionTold>& deletions);
 std::string WriteTerminal(const std::vector<DeletionTold>& deletions);  // a line each

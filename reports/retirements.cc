@@ -32,9 +32,11 @@ std::string Details(const RetirementTold& told) {
           Name(told.ended_by), Day(told.ended), told.ended_reason.empty() ? "" : ": ",
           SafeText(told.ended_reason));
     case RetirementState::kRetired:
-      return fmt::format(" (asked for by {} on {}, approved by {} on {}{})", Name(told.asked_by),
-                         Day(told.asked), Name(told.approved_by), Day(told.approved),
-                         told.verified ? "; verified" : "");
+      return fmt::format(
+          " ({}asked for by {} on {}, approved by {} on {}{})",
+          told.unsigned_since ? fmt::format("unsigned since {}, ", Day(told.unsigned_since)) : "",
+          Name(told.asked_by), Day(told.asked), Name(told.approved_by), Day(told.approved),
+          told.verified ? "; verified" : "");
     case RetirementState::kDoubtful:
       return ": " + SafeText(told.doubt);
     case RetirementState::kNone:
@@ -97,6 +99,7 @@ Json ToJson(const std::vector<RetirementTold>& retirements) {
       json.Set("ended_by", one.ended_by).Set("ended", Time(one.ended));
       json.Set("ended_reason", one.ended_reason);
     }
+    if (one.unsigned_since) json.Set("unsigned_since", Time(one.unsigned_since));
     if (!one.doubt.empty()) json.Set("doubt", one.doubt);
     list.Append(std::move(json));
   }

@@ -41,6 +41,8 @@ struct RetirementTold {
   std::string ended_reason;
   std::string doubt;      // a sentence, of kDoubtful
   bool verified = false;  // the signatures were held to a trust policy
+  // Since when it was retired before two people signed, as the history alone says; empty: not.
+  std::optional<WallTime> unsigned_since = {};
 };
 
 // "rharness.retirements/v1".

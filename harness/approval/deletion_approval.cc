@@ -127,14 +127,21 @@ bool IsApproved(const Request& request, const Question& question) {
              .ok();
 }
 
-// Of each request, whether it is what was signed and in its time. Errors: integrity.
-Status CheckRequest(const Request& request, const Question& question) {
+// Nothing more can be done under it but what was begun.
+bool IsOver(const Request& request, WallTime now) {
+  return request.gathered.withdrawal.has_value() || now >= request.said.expires;
+}
+
+// Of each request, whether it is what was signed and in its time. Only the last one can be open,
+// and is held to keys: those of others may have left the policy. Errors: integrity.
+Status CheckRequest(const Request& request, bool is_last, const Question& question) {
   // By the clock of who entered it.
   if (PeopleOf(request.gathered) > 1 &&
       request.gathered.rows.back().entered >= request.said.expires) {
     return IntegrityError("was approved after its time was over", request.where());
   }
-  if (question.trust == nullptr) return {};
+  if (question.trust == nullptr || !is_last) return {};
+  if (!request.gathered.withdrawal && IsOver(request, question.now)) return {};
   return HoldToTrust(request.gathered, request.envelope, question, false);
 }
 
@@ -142,7 +149,9 @@ Status CheckRequest(const Request& request, const Question& question) {
 // integrity.
 Status CheckList(const std::vector<Request>& requests, const Question& question,
                  Progress* progress) {
-  for (const Request& one : requests) RETURN_IF_ERROR(CheckRequest(one, question));
+  for (const Request& one : requests) {
+    RETURN_IF_ERROR(CheckRequest(one, &one == &requests.back(), question));
+  }
   if (!progress->record) return {};
   const DeletionRecord& record = *progress->record;
   for (const Request& one : requests) {
@@ -162,8 +171,10 @@ Status CheckList(const std::vector<Request>& requests, const Question& question,
         where);
   }
   RETURN_IF_ERROR(HoldToList(*progress, progress->by->said, where));
-  if (question.trust == nullptr) return {};
-  return HoldToTrust(progress->by->gathered, progress->by->envelope, question, true);
+  const GatheredStatement& by = progress->by->gathered;
+  const bool past = by.withdrawal && progress->by != &requests.back();
+  if (question.trust == nullptr || past) return {};
+  return HoldToTrust(by, progress->by->envelope, question, !by.withdrawal);
 }
 
 std::string StateOf(const Request& request, const Progress& progress, const Question& question) {
@@ -197,7 +208,8 @@ Result<DeletionTold> TellRequest(const std::string& list_sha256, const Question&
                     .last = {},
                     .ended_by = {},
                     .ended_reason = ReasonOfWithdrawal(request.gathered),
-                    .doubt = {}};
+                    .doubt = {},
+                    .statement_sha256 = request.gathered.sha256};
   if (progress.record) told.begun = FormatTime(progress.record->begun);
   if (!progress.steps.empty()) told.last = FormatTime(progress.last);
   if (request.gathered.withdrawal) told.ended_by = request.gathered.withdrawal->signed_by;
@@ -227,10 +239,28 @@ Status RequireOpen(const Request& request, WallTime now) {
 }
 
 // What is done needs no signature and cannot be taken back.
-Status RequireNotDone(const std::string& list_sha256, WallTime now, HistoryStore* store) {
-  ASSIGN_OR_RETURN(const DeletionTold told, TellRequest(list_sha256, {nullptr, now}, store));
-  if (told.state != "done") return {};
+Result<DeletionTold> RequireNotDone(const std::string& list_sha256, WallTime now,
+                                    HistoryStore* store) {
+  ASSIGN_OR_RETURN(DeletionTold told, TellRequest(list_sha256, {nullptr, now}, store));
+  if (told.state != "done") return told;
   return InvalidInput(CarriedOutWords(told), Where(list_sha256));
+}
+
+// Whether it can be asked for now. What is over says nothing against it, whoever signed that.
+Status RequireFree(const std::string& digest, const SigningPerson& person, HistoryStore* store) {
+  const auto last = FindRequest(digest, store);
+  if (!last.ok()) return last.error().code == ErrorCode::kNotFound ? Status() : last.error();
+  const TrustPolicy* trust = IsOver(*last, person.now) ? nullptr : person.trust;
+  ASSIGN_OR_RETURN(const DeletionTold before, TellRequest(digest, {trust, person.now}, store));
+  if (before.state == "asked" || before.state == "approved") {
+    return InvalidInput(fmt::format("was asked for already, by {}", TerminalSafe(before.asked_by)),
+                        Where(digest));
+  }
+  if (before.state == "begun" && before.ended_by.empty()) {
+    return InvalidInput("is being carried out; `rharness retention apply` goes on", Where(digest));
+  }
+  if (before.state != "done") return {};
+  return InvalidInput(CarriedOutWords(before), Where(digest));
 }
 
 }  // namespace
@@ -243,16 +273,7 @@ Result<DeletionTold> RequestDeletion(const DeletionList& list, const std::string
   if (list.items.empty()) return InvalidInput("names nothing to delete", where);
   if (reason.empty()) return InvalidInput("deleting needs a reason", where);
   if (expires <= person.now) return InvalidInput("would be over before it begins", where);
-  const auto before = TellRequest(digest, {person.trust, person.now}, store);
-  if (!before.ok() && before.error().code != ErrorCode::kNotFound) return before.error();
-  if (before.ok() && (before->state == "asked" || before->state == "approved")) {
-    return InvalidInput(fmt::format("was asked for already, by {}", TerminalSafe(before->asked_by)),
-                        where);
-  }
-  if (before.ok() && before->state == "begun" && before->ended_by.empty()) {
-    return InvalidInput("is being carried out; `rharness retention apply` goes on", where);
-  }
-  if (before.ok() && before->state == "done") return InvalidInput(CarriedOutWords(*before), where);
+  RETURN_IF_ERROR(RequireFree(digest, person, store));
   const Deletion asked{.list = {kDeletionListName, digest},
                        .items = list.items.size(),
                        .bytes = list.bytes(),
@@ -270,7 +291,8 @@ Result<DeletionTold> ApproveDeletion(const std::string& list_sha256, const Signi
                                      HistoryStore* store) {
   ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
   const std::string where = request.where();
-  RETURN_IF_ERROR(RequireNotDone(list_sha256, person.now, store));
+  const auto open = RequireNotDone(list_sha256, person.now, store);
+  if (!open.ok()) return open.error();
   RETURN_IF_ERROR(RequireOpen(request, person.now));
   ASSIGN_OR_RETURN(const Verified verified, VerifyUnfinished(WriteEnvelope(request.envelope), where,
                                                              *person.trust, person.now));
@@ -288,8 +310,11 @@ Result<DeletionTold> WithdrawDeletion(const std::string& list_sha256, const std:
     return InvalidInput("taking it back needs a reason", Where(list_sha256));
   }
   ASSIGN_OR_RETURN(const Request request, FindRequest(list_sha256, store));
-  RETURN_IF_ERROR(RequireNotDone(list_sha256, person.now, store));
-  RETURN_IF_ERROR(RequireOpen(request, person.now));
+  ASSIGN_OR_RETURN(const DeletionTold told, RequireNotDone(list_sha256, person.now, store));
+  // What was begun goes on after its time, and so can be taken back then.
+  if (request.gathered.withdrawal || told.state != "begun") {
+    RETURN_IF_ERROR(RequireOpen(request, person.now));
+  }
   const Withdrawal withdrawal{.run_id = {},
                               .family = {},
                               .statement = {kDeletionListName, request.gathered.sha256},

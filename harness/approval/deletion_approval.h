@@ -30,7 +30,8 @@ Result<DeletionTold> RequestDeletion(const DeletionList& list, const std::string
 // integrity (the key may not sign that, or it is not what was signed).
 Result<DeletionTold> ApproveDeletion(const std::string& list_sha256, const SigningPerson& person,
                                      HistoryStore* store);
-// Takes it back, or rejects it; also an approved one, as far as it is not carried out.
+// Takes it back, or rejects it; also an approved one, and one that is being carried out, as far as
+// it is not. One trusted key is enough, whatever the rule asks for.
 Result<DeletionTold> WithdrawDeletion(const std::string& list_sha256, const std::string& reason,
                                       const SigningPerson& person, HistoryStore* store);
 
@@ -41,7 +42,8 @@ Result<DeletionTold> RequireApproved(const std::string& list_sha256, bool begun,
                                      const TrustPolicy& trust, WallTime now, HistoryStore* store);
 
 // Every list that was asked for, in that order, held to its statements; with `trust` also to the
-// keys that may sign. What is not as it was signed is "doubtful". Errors: those of the history.
+// keys that may sign, as far as anything is, or was, done by it. What is not as it was signed is
+// "doubtful". Errors: those of the history.
 Result<std::vector<DeletionTold>> ListDeletions(const TrustPolicy* trust, WallTime now,
                                                 HistoryStore* store);
 

@@ -23,16 +23,14 @@ Result<std::vector<GatheredStatement>> StatementsOf(const std::string& run_id,
   return std::move(gathered[run_id]);
 }
 
-// The request that a signature is for, as two people see it: verified and about this run.
+// The request that a signature is for, as two people see it: about this run.
 struct OpenRequest {
   GatheredStatement gathered;
   SignedEnvelope envelope;
-  Verified verified;
   Retirement said;
 };
 
-Result<OpenRequest> FindOpen(const std::string& run_id, const SigningPerson& person,
-                             HistoryStore* store) {
+Result<OpenRequest> FindOpen(const std::string& run_id, HistoryStore* store) {
   ASSIGN_OR_RETURN(const HistoryEntry entry, store->Find(run_id));
   ASSIGN_OR_RETURN(const Manifest manifest, store->Get(run_id));
   ASSIGN_OR_RETURN(std::vector<GatheredStatement> all, StatementsOf(run_id, store));
@@ -45,7 +43,7 @@ Result<OpenRequest> FindOpen(const std::string& run_id, const SigningPerson& per
   if (all.empty()) {
     return NotFound("nobody asked for its retirement; `rharness retire request` does", where);
   }
-  OpenRequest open{.gathered = std::move(all.back()), .envelope = {}, .verified = {}, .said = {}};
+  OpenRequest open{.gathered = std::move(all.back()), .envelope = {}, .said = {}};
   if (open.gathered.withdrawal) {
     return InvalidInput(fmt::format("was taken back by {} at {}; it has to be asked for anew",
                                     TerminalSafe(open.gathered.withdrawal->signed_by),
@@ -54,11 +52,7 @@ Result<OpenRequest> FindOpen(const std::string& run_id, const SigningPerson& per
   }
   const std::string statement = open.gathered.where();
   ASSIGN_OR_RETURN(open.envelope, Combine(open.gathered));
-  ASSIGN_OR_RETURN(open.verified, VerifyUnfinished(WriteEnvelope(open.envelope), statement,
-                                                   *person.trust, person.now));
-  const auto* said = std::get_if<Retirement>(&open.verified.said);
-  if (said == nullptr) return IntegrityError("is no retirement", statement);
-  open.said = *said;
+  ASSIGN_OR_RETURN(open.said, ReadUnverified(open.envelope, statement));
   RETURN_IF_ERROR(HoldToRun(open.said, manifest, statement));
   return open;
 }
@@ -101,15 +95,17 @@ Result<RetirementTold> RequestRetirement(const std::string& run_id, const std::s
 
 Result<RetirementTold> ApproveRetirement(const std::string& run_id, const SigningPerson& person,
                                          HistoryStore* store) {
-  ASSIGN_OR_RETURN(OpenRequest open, FindOpen(run_id, person, store));
+  ASSIGN_OR_RETURN(OpenRequest open, FindOpen(run_id, store));
   const std::string where = open.gathered.where();
+  ASSIGN_OR_RETURN(const Verified verified, VerifyUnfinished(WriteEnvelope(open.envelope), where,
+                                                             *person.trust, person.now));
   if (person.now >= open.said.expires) {
     return InvalidInput(fmt::format("could be approved until {}; it has to be asked for anew",
                                     FormatTime(open.said.expires)),
                         where);
   }
   ASSIGN_OR_RETURN(const Approval approval,
-                   SignUnder(open.envelope, open.verified.people(), person, where));
+                   SignUnder(open.envelope, verified.people(), person, where));
   const SignedEnvelope& made = approval.added.envelope;
   const SignedRecord row = RowOf(made, made.signatures[0], run_id, approval.added.key, person.now);
   // More than two, where the rule wants that.
@@ -132,7 +128,8 @@ Result<RetirementTold> WithdrawRetirement(const std::string& run_id, const std::
   if (reason.empty()) {
     return InvalidInput("taking it back needs a reason", "run " + TerminalSafe(run_id));
   }
-  ASSIGN_OR_RETURN(const OpenRequest open, FindOpen(run_id, person, store));
+  // Whoever signed it: what is taken back retires nothing.
+  ASSIGN_OR_RETURN(const OpenRequest open, FindOpen(run_id, store));
   const Withdrawal withdrawal{.run_id = run_id,
                               .family = open.said.family,
                               .statement = {run_id + ".retirement", open.gathered.sha256},

@@ -38,7 +38,8 @@ Result<RetirementTold> RequestRetirement(const std::string& run_id, const std::s
 Result<RetirementTold> ApproveRetirement(const std::string& run_id, const SigningPerson& person,
                                          HistoryStore* store);
 
-// Takes a request back that is not approved. Errors: not_found, invalid_input, integrity as above.
+// Takes a request back that is not approved; one trusted key is enough, whatever the rule asks for.
+// Errors: not_found, invalid_input, integrity as above.
 Result<RetirementTold> WithdrawRetirement(const std::string& run_id, const std::string& reason,
                                           const SigningPerson& person, HistoryStore* store);
 

@@ -84,6 +84,9 @@ Result<RetirementTold> TellStatement(const HistoryEntry& entry, const GatheredSt
   told.asked_by = gathered.rows.front().signed_by;
   told.approved_by = ApproversOf(gathered);
   if (gathered.rows.size() > 1) told.approved = gathered.rows.back().entered;
+  if (holds && entry.retirement->retired < entry.retirement->approved) {
+    told.unsigned_since = entry.retirement->retired;
+  }
   if (gathered.withdrawal) {
     told.ended_by = gathered.withdrawal->signed_by;
     told.ended = gathered.withdrawal->entered;

@@ -13,33 +13,49 @@
 
 namespace rharness {
 
+namespace {
+
+// One signature is of whom the history names, by a key that held when it was entered.
+Status HoldToRow(const SignedRecord& row, const Verified& verified, const std::string& where,
+                 const Question& question) {
+  const AcceptedKey& key = verified.signed_by.front();
+  const auto known = std::ranges::find(question.trust->keys, key.name, &TrustedKey::name);
+  if (known == question.trust->keys.end() || !known->HoldsAt(row.entered)) {
+    return IntegrityError(fmt::format("key '{}' did not hold at {}, when it signed", key.name,
+                                      FormatTime(row.entered)),
+                          where);
+  }
+  if (row.signed_by == key.owner) return {};
+  return IntegrityError(fmt::format("the history names {} for a signature of {}",
+                                    TerminalSafe(row.signed_by), TerminalSafe(key.owner)),
+                        where);
+}
+
+// One key is enough, whatever the rule asks for: nothing is deleted or retired by that.
+Status HoldWithdrawal(const GatheredStatement& gathered, const Question& question) {
+  const std::string where = gathered.where();
+  ASSIGN_OR_RETURN(const Verified back, VerifyUnfinished(gathered.withdrawal->envelope, where,
+                                                         *question.trust, question.now));
+  const auto* said = std::get_if<Withdrawal>(&back.said);
+  if (said == nullptr || said->statement.sha256 != gathered.sha256) {
+    return IntegrityError("what takes it back was signed for something else", where);
+  }
+  return HoldToRow(*gathered.withdrawal, back, where, question);
+}
+
+}  // namespace
+
 Status HoldToTrust(const GatheredStatement& gathered, const SignedEnvelope& envelope,
                    const Question& question, bool finished) {
   const std::string where = gathered.where();
+  if (gathered.withdrawal) {
+    RETURN_IF_ERROR(HoldWithdrawal(gathered, question));
+    if (!finished) return {};
+  }
   for (const SignedRecord& row : gathered.rows) {
     ASSIGN_OR_RETURN(const Verified one,
                      VerifyUnfinished(row.envelope, where, *question.trust, question.now));
-    const AcceptedKey& key = one.signed_by.front();
-    const auto known = std::ranges::find(question.trust->keys, key.name, &TrustedKey::name);
-    if (known == question.trust->keys.end() || !known->HoldsAt(row.entered)) {
-      return IntegrityError(fmt::format("key '{}' did not hold at {}, when it signed", key.name,
-                                        FormatTime(row.entered)),
-                            where);
-    }
-    if (row.signed_by != key.owner) {
-      return IntegrityError(fmt::format("the history names {} for a signature of {}",
-                                        TerminalSafe(row.signed_by), TerminalSafe(key.owner)),
-                            where);
-    }
-  }
-  if (gathered.withdrawal) {
-    const auto back =
-        VerifyStatement(gathered.withdrawal->envelope, where, *question.trust, question.now);
-    if (!back.ok()) return back.error();
-    const auto* said = std::get_if<Withdrawal>(&back->said);
-    if (said == nullptr || said->statement.sha256 != gathered.sha256) {
-      return IntegrityError("what takes it back was signed for something else", where);
-    }
+    RETURN_IF_ERROR(HoldToRow(row, one, where, question));
   }
   if (!finished) return {};
   ASSIGN_OR_RETURN(const Verified all,

@@ -21,7 +21,9 @@ struct Question {
 };
 
 // With a policy: as many keys as it asks for, each held when its signature was entered, and the
-// owners are whom the history names; one that is `finished` has two people. Errors: integrity.
+// owners are whom the history names; one that is `finished` has two people. Of one that was taken
+// back, and is not finished, the withdrawal alone: that has one key of its rule, and whose keys
+// left the policy since does not count. Errors: integrity.
 Status HoldToTrust(const GatheredStatement& gathered, const SignedEnvelope& envelope,
                    const Question& question, bool finished);
 

@@ -221,6 +221,93 @@ TEST_P(Deletions, AreAskedForAnewWhereTheyWereBegunAndTakenBackAndNotWhereTheyAr
                 ErrorCode::kInvalidInput, "was carried out at 2026-01-02T07:00:00.000Z");
 }
 
+TEST_P(Deletions, AreTakenBackByOnePersonWhereTheyTakeTwo) {
+  const TrustPolicy two = people_.Trust("keys: [ada, home, bob], threshold: 2");
+  const std::string digest = DigestOf(List());
+  const auto by = [&](Signer* signer, int hours) {
+    return SigningPerson{signer, &two, now_ + std::chrono::hours(hours)};
+  };
+  const auto state = [&](int hours) {
+    const auto all = ListDeletions(&two, now_ + std::chrono::hours(hours), store_.get());
+    EXPECT_TRUE(all.ok() && all->size() == 1);
+    return all->front().state + all->front().doubt;
+  };
+  const auto ask = [&](Signer* signer, int hours) {
+    return RequestDeletion(List(), "full", now_ + std::chrono::hours(hours) + kSevenDays,
+                           by(signer, hours), store_.get());
+  };
+  ASSERT_TRUE(ask(people_.ada.get(), 0).ok());
+  const auto back = WithdrawDeletion(digest, "needed", by(people_.bob.get(), 1), store_.get());
+  ASSERT_TRUE(back.ok()) << back.error().ToString();
+  EXPECT_EQ(back->state, "withdrawn");
+  EXPECT_EQ(state(2), "withdrawn");
+  const auto again = ask(people_.ada.get(), 3);
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(state(4), "asked");
+  ASSERT_TRUE(ApproveDeletion(digest, by(people_.bob.get(), 5), store_.get()).ok());
+  EXPECT_TRUE(RequireApproved(digest, false, two, now_ + std::chrono::hours(6), store_.get()).ok());
+}
+
+TEST_P(Deletions, ThatAreOverStopNoNewOneWhenAKeyOfTheirsIsGone) {
+  const TrustPolicy later = people_.Trust("keys: [ada, home]");
+  const auto told = [&](int hours) {
+    const auto all = ListDeletions(&later, now_ + std::chrono::hours(hours), store_.get());
+    EXPECT_TRUE(all.ok() && all->size() == 1);
+    return all->front().state + all->front().doubt;
+  };
+  const auto ask = [&](int hours) {
+    return RequestDeletion(List(), "full", now_ + std::chrono::hours(hours) + kSevenDays,
+                           {people_.ada.get(), &later, now_ + std::chrono::hours(hours)},
+                           store_.get());
+  };
+  ASSERT_TRUE(Ask(people_.bob.get()).ok());
+  EXPECT_THAT(told(1), HasSubstr("the rule does not name it")) << "while it is open";
+  ASSERT_TRUE(
+      WithdrawDeletion(DigestOf(List()), "no", By(people_.ada.get(), 2), store_.get()).ok());
+  EXPECT_EQ(told(3), "withdrawn");
+  ASSERT_TRUE(Ask(people_.bob.get(), 4).ok());
+  EXPECT_EQ(told(4 + 7 * 24), "expired");
+  const auto asked = ask(5 + 7 * 24);
+  ASSERT_TRUE(asked.ok()) << asked.error().ToString();
+  EXPECT_EQ(told(6 + 7 * 24), "asked");
+}
+
+TEST_P(Deletions, ThatWereBegunAreTakenBackWhenTheirTimeIsOverOrAKeyIsGone) {
+  const std::string digest = DigestOf(List());
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ASSERT_TRUE(Approve(people_.bob.get()).ok());
+  ASSERT_TRUE(store_->BeginDeletion({digest, now_, "Ada", "Bob", TextOf(List())}).ok());
+  const TrustPolicy later = people_.Trust("keys: [ada, home]");
+  const int after = 8 * 24;
+  const SigningPerson ada{people_.ada.get(), &later, now_ + std::chrono::hours(after)};
+  const auto back = WithdrawDeletion(digest, "enough", ada, store_.get());
+  ASSERT_TRUE(back.ok()) << back.error().ToString();
+  ExpectRefused(RequireApproved(digest, true, later, ada.now, store_.get()),
+                ErrorCode::kInvalidInput, "was taken back by Ada");
+  ASSERT_TRUE(RequestDeletion(List(), "full", ada.now + kSevenDays, ada, store_.get()).ok());
+  const auto all = ListDeletions(&later, ada.now, store_.get());
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all->front().state + all->front().doubt, "asked");
+}
+
+TEST_P(Deletions, ThatWereTakenBackByNobodyOfThePolicyAreDoubtful) {
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  ASSERT_TRUE(
+      WithdrawDeletion(DigestOf(List()), "no", By(people_.bob.get(), 1), store_.get()).ok());
+  const TrustPolicy without = people_.Trust("keys: [ada, home]");
+  const auto all = ListDeletions(&without, now_ + std::chrono::hours(2), store_.get());
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all->front().state, "doubtful");
+  ExpectRefused(Require(2), ErrorCode::kInvalidInput, "was taken back by Bob");
+  Force(
+      "UPDATE signed_statements SET signed_by = 'Zoe' WHERE predicate = "
+      "'urn:rharness:withdrawal:v1'");
+  const auto forged = ListDeletions(&trust_, now_ + std::chrono::hours(2), store_.get());
+  ASSERT_TRUE(forged.ok());
+  EXPECT_THAT(forged->front().doubt, HasSubstr("the history names Zoe for a signature of Bob"));
+  EXPECT_TRUE(Ask(people_.ada.get(), 3).ok());
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, Deletions, BothDatabases(), DatabaseName);
 
 }  // namespace

@@ -313,6 +313,24 @@ TEST_P(Retirements, HaveADoubtOfThoseRunsThatAreRetiredAndNotAsTheyWereSigned) {
                                            "data is gone'"))));
 }
 
+TEST_P(Retirements, AreTakenBackByOnePersonWhereTheyTakeTwoAndWhoeverAsked) {
+  const TrustPolicy two = people_.Trust("keys: [ada, home, bob], threshold: 2");
+  const SigningPerson ada = By(people_.ada.get(), two);
+  ASSERT_TRUE(RequestRetirement("a", "gone", now_ + kWeek, ada, store_.get()).ok());
+  const auto back = WithdrawRetirement("a", "found", By(people_.bob.get(), two, 1), store_.get());
+  ASSERT_TRUE(back.ok()) << back.error().ToString();
+  EXPECT_EQ(back->state, RetirementState::kWithdrawn) << LineOf(*back);
+  const auto told = RetirementOf("a", &two, now_ + kWeek, store_.get());
+  ASSERT_TRUE(told.ok());
+  EXPECT_EQ(told->state, RetirementState::kWithdrawn) << LineOf(*told);
+  // Bob asks, and his key leaves the policy.
+  ASSERT_TRUE(Ask(people_.bob.get(), "a", 2).ok());
+  const TrustPolicy later = people_.Trust("keys: [ada, home]");
+  ASSERT_TRUE(WithdrawRetirement("a", "found", By(people_.ada.get(), later, 3), store_.get()).ok());
+  EXPECT_EQ(RetirementOf("a", &later, now_ + kWeek, store_.get())->state,
+            RetirementState::kWithdrawn);
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, Retirements, BothDatabases(), DatabaseName);
 
 }  // namespace
