@@ -140,7 +140,8 @@ std::string OutOfReachWords(const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     if (!axis.cannot_be_set.empty()) told.push_back(&axis);
   }
-  std::ranges::stable_partition(told, [](const Axis* axis) { return !axis->of_family; });
+  std::stable_partition(told.begin(), told.end(),
+                        [](const Axis* axis) { return !axis->of_family; });
   std::vector<std::string> words;
   for (std::size_t i = 0; i < std::min(told.size(), kMostTold); ++i) {
     words.push_back(fmt::format("{} {} -> {}", SafeText(told[i]->name, 200),
