@@ -82,7 +82,7 @@ class AuditShow : public AuditWorld {
               "--trust", "full.yaml"}));
   }
 
-  const People people_;
+  People people_;
   std::unique_ptr<Signer> eve_ = people_.folder.Load(Ed25519Pem(std::string(64, '7')));
   std::string original_;
 };
