@@ -266,6 +266,7 @@ TEST_F(RetentionPlan, NeverListsRecordsDrillsOrTheHistory) {
   put("k", "runs.db.audit/lock", "x");
   Put("root/runs.db.audit/entries.jsonl", "");
   Put("root/runs.db.audit/nodes", "");
+  put("l", ".rharness-deletions", "x");
   put("e", "metrics.json", "{\"metrics\": {}}");
   std::filesystem::create_hard_link(folder_.path() / "policy.yaml", Root() / "p.yaml");
   Add(Made("f", kDay1, "p.yaml", *ReadFile(folder_.path() / "policy.yaml")));
@@ -282,6 +283,7 @@ TEST_F(RetentionPlan, NeverListsRecordsDrillsOrTheHistory) {
   EXPECT_EQ(WhyKept(report, "i"), "is a signed statement");
   EXPECT_EQ(WhyKept(report, "j"), "is a record of rharness");
   EXPECT_EQ(WhyKept(report, "k"), "is a file of an audit log");
+  EXPECT_EQ(WhyKept(report, "l"), "is a note of rharness");
 }
 
 TEST_F(RetentionPlan, KeepsShardsWithTheirIndexOrNone) {
