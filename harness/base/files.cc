@@ -10,13 +10,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "harness/base/descriptor.h"
+#include "harness/base/mounts.h"
 #include "harness/base/trouble.h"
 
 namespace rharness {
@@ -91,33 +90,15 @@ void UnlockFolders(const fs::path& path) {
   }
 }
 
-// A "\040" of /proc/self/mountinfo is a blank.
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '\\' && i + 3 < text.size();
-    const auto digit = [&](std::size_t at) { return text[i + at] - '0'; };
-    plain += escape ? static_cast<char>(digit(1) * 64 + digit(2) * 8 + digit(3)) : text[i];
-    if (escape) i += 3;
-  }
-  return plain;
-}
-
 // Takes away whatever is mounted on this folder or below it, the last first.
 Status UnmountBelow(const fs::path& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);
   if (error) return PathError("cannot resolve", error.value(), folder);
   std::vector<std::string> mounted;
-  const char* kMounts = "/proc/self/mountinfo";
-  std::ifstream mounts(kMounts);
-  if (!mounts) return IoErrorFromErrno("cannot open", errno, kMounts);
-  for (std::string line, point; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    for (int word = 0; word < 5; ++word) words >> point;
-    const fs::path place = Unescaped(point);
-    const auto end = std::mismatch(real.begin(), real.end(), place.begin(), place.end()).first;
-    if (end == real.end()) mounted.push_back(place.string());
+  ASSIGN_OR_RETURN(const std::vector<MountPoint> mounts, ReadMounts());
+  for (const MountPoint& one : mounts) {
+    if (IsAtOrBelow(one.point, real)) mounted.push_back(one.point.string());
   }
   while (!mounted.empty()) {
     if (::umount2(mounted.back().c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) != 0) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "harness/base/clock.h"
@@ -45,19 +46,32 @@ Error NobodyAsked(const std::string& digest, const std::vector<DeletionTold>& al
   return error;
 }
 
-Result<ApprovedList> ToCarryOut(const DeletionList& planned, const TrustPolicy& trust,
-                                HistoryStore* store) {
-  const WallTime now = SystemClock().Now();
-  ASSIGN_OR_RETURN(std::vector<UnfinishedDeletion> unfinished, FindUnfinished(store));
+Result<std::vector<ApprovedList>> BegunLists(const DeletionList& planned, const TrustPolicy& trust,
+                                             HistoryStore* store) {
+  ASSIGN_OR_RETURN(std::vector<UnfinishedDeletion> unfinished, FindUnfinished(planned.root, store));
+  std::vector<ApprovedList> begun;
   for (UnfinishedDeletion& one : unfinished) {
-    const auto told = RequireApproved(one.record.list_sha256, true, trust, now, store);
-    if (told.ok()) {
-      LogInfo("goes on with the list " + one.record.list_sha256);
-      return ApprovedList{std::move(one.list), *told};
+    const std::string& digest = one.record.list_sha256;
+    const auto told = RequireApproved(digest, true, trust, SystemClock().Now(), store);
+    if (told.ok() && one.here) {
+      begun.push_back({std::move(one.list), *told});
+    } else if (told.ok()) {
+      LogWarning(
+          fmt::format("the list {} was begun in another folder of this path, and is left to "
+                      "it; `rharness retention withdraw {}` ends it",
+                      digest, digest));
+    } else if (told.error().code == ErrorCode::kInvalidInput) {
+      LogWarning(told.error().ToString());
+    } else if (one.here) {
+      return told.error();
     }
-    if (told.error().code != ErrorCode::kInvalidInput) return told.error();
-    LogWarning(told.error().ToString());
   }
+  return begun;
+}
+
+Result<ApprovedList> PlannedList(const DeletionList& planned, const TrustPolicy& trust,
+                                 HistoryStore* store) {
+  const WallTime now = SystemClock().Now();
   const std::string digest = DigestOf(planned);
   const auto told = RequireApproved(digest, false, trust, now, store);
   if (told.ok() && told->state == "done") {
@@ -74,9 +88,22 @@ Result<ApprovedList> ToCarryOut(const DeletionList& planned, const TrustPolicy& 
 Result<std::optional<DeletionTold>> DoneAlready(const DeletionList& planned,
                                                 const TrustPolicy& trust, HistoryStore* store) {
   if (!planned.items.empty()) return std::optional<DeletionTold>();
-  ASSIGN_OR_RETURN(const auto unfinished, FindUnfinished(store));
-  if (!unfinished.empty()) return std::optional<DeletionTold>();
-  ASSIGN_OR_RETURN(const auto all, ListDeletions(&trust, SystemClock().Now(), store));
+  ASSIGN_OR_RETURN(const auto unfinished, FindUnfinished(planned.root, store));
+  const WallTime now = SystemClock().Now();
+  for (const UnfinishedDeletion& one : unfinished) {
+    if (!one.here) continue;
+    const auto told = RequireApproved(one.record.list_sha256, true, trust, now, store);
+    const bool over = !told.ok() && told.error().code == ErrorCode::kInvalidInput;
+    if (!over) return std::optional<DeletionTold>();
+  }
+  ASSIGN_OR_RETURN(const auto records, store->Deletions());
+  ASSIGN_OR_RETURN(std::vector<DeletionTold> all, ListDeletions(&trust, now, store));
+  std::erase_if(all, [&](const DeletionTold& one) {
+    const auto record = std::ranges::find(records, one.list_sha256, &DeletionRecord::list_sha256);
+    if (record == records.end()) return true;
+    const auto list = ParseDeletionListOf(one.list_sha256, record->body, "deletion list");
+    return !list.ok() || list->root != planned.root;
+  });
   const DeletionTold* done = LastDone(all);
   return done == nullptr ? std::optional<DeletionTold>() : std::optional(*done);
 }

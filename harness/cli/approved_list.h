@@ -18,12 +18,16 @@ struct ApprovedList {
   DeletionList list;
   DeletionTold told;
 };
-// One that was begun, else what the rules say now. Errors: what is missing of its approval.
-Result<ApprovedList> ToCarryOut(const DeletionList& planned, const TrustPolicy& trust,
-                                HistoryStore* store);
+// Those that were begun in this folder and not ended, in that order; of others it warns. Errors:
+// those of RequireApproved but for what is missing of an approval, which is a warning.
+Result<std::vector<ApprovedList>> BegunLists(const DeletionList& planned, const TrustPolicy& trust,
+                                             HistoryStore* store);
+// What the rules say now. Errors: what is missing of its approval.
+Result<ApprovedList> PlannedList(const DeletionList& planned, const TrustPolicy& trust,
+                                 HistoryStore* store);
 
-// Where the rules let nothing go, since it is gone: the last list that was carried out. Empty:
-// there is something to carry out, or nothing ever was.
+// Where the rules let nothing go, since it is gone: the last list of the same folder that was
+// carried out. Empty: there is something to carry out, or nothing ever was.
 Result<std::optional<DeletionTold>> DoneAlready(const DeletionList& planned,
                                                 const TrustPolicy& trust, HistoryStore* store);
 

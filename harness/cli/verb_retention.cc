@@ -12,9 +12,9 @@
 
 #include "harness/approval/deletion_approval.h"
 #include "harness/base/files.h"
-#include "harness/base/held_folder.h"
 #include "harness/base/log.h"
 #include "harness/base/progress.h"
+#include "harness/cli/apply_list.h"
 #include "harness/cli/approved_list.h"
 #include "harness/cli/deletion_audit.h"
 #include "harness/cli/open_signer.h"
@@ -22,8 +22,8 @@
 #include "harness/cli/verb.h"
 #include "harness/history/location.h"
 #include "harness/history/untouched.h"
-#include "harness/retention/carry_out.h"
 #include "harness/retention/retention_plan.h"
+#include "harness/retention/standing_plan.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -35,6 +35,7 @@ struct RetentionArguments {
   std::string history;
   std::string policy;
   std::string root;
+  std::vector<std::string> maps;
   std::string list;    // where the list is written
   std::string digest;  // of a list that was asked for
   std::string reason;
@@ -45,7 +46,7 @@ struct RetentionArguments {
   bool json = false;
 };
 
-Result<RetentionReport> PlanNow(const RetentionArguments& arguments, HistoryStore* store) {
+Result<RetentionInputs> InputsOf(const RetentionArguments& arguments) {
   RetentionInputs inputs{.root = arguments.root,
                          .history = arguments.history,
                          .policy = arguments.policy,
@@ -55,6 +56,18 @@ Result<RetentionReport> PlanNow(const RetentionArguments& arguments, HistoryStor
        {arguments.signing.trust, arguments.signing.key, arguments.signing.passphrase_file}) {
     if (!file.empty()) inputs.never.insert(file);
   }
+  for (const std::string& text : arguments.maps) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      return InvalidInput(fmt::format("expected FROM=TO, found '{}'", text), "--map");
+    }
+    inputs.maps.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return inputs;
+}
+
+Result<RetentionReport> PlanNow(const RetentionArguments& arguments, HistoryStore* store) {
+  ASSIGN_OR_RETURN(const RetentionInputs inputs, InputsOf(arguments));
   return PlanRetention(inputs, SystemClock().Now(), store);
 }
 
@@ -130,25 +143,18 @@ Result<int> WithdrawList(const RetentionArguments& arguments) {
   return TellDeletion(arguments, told);
 }
 
-// Before each file: what the rules keep by now is not deleted, whoever signed before.
-Status StillGoes(const DeletionItem& item, const RetentionReport& report) {
-  const bool listed = std::ranges::any_of(report.list.items, [&](const DeletionItem& now) {
-    return now.path == item.path && now.sha256 == item.sha256;
-  });
-  if (listed) return {};
-  ASSIGN_OR_RETURN(const HeldFolder root, HeldFolder::Open(report.list.root));
-  const auto file = root.OpenFile(item.path);
-  if (!file.ok() || file->size_bytes != item.size_bytes) return {};  // it is told as what it is
-  std::string why = "no rule lets it go";
-  for (const KeptRun& run : report.kept_runs) {
-    if (std::ranges::find(item.runs, run.run_id) != item.runs.end()) {
-      why = fmt::format("run {} is kept: {}", run.run_id, run.why);
-    }
+// Tells what came of it, and what stays; what was deleted is entered into the log either way.
+Result<int> TellApplied(const RetentionArguments& arguments, const DeletionAudit& audit,
+                        const Applied& applied) {
+  for (const std::string& path : applied.done.missing) {
+    LogWarning(path + " was not there any more");
   }
-  for (const KeptFile& kept : report.kept_files) {
-    if (kept.path == item.path) why = kept.why;
-  }
-  return InvalidInput("was to be deleted, and is not any more: " + why, item.path);
+  ASSIGN_OR_RETURN(const int printed, TellDeletion(arguments, applied.told));
+  const Status entered = EnterDeletion(audit, arguments.history);
+  const Status gone = RequireAllGone(applied);
+  if (gone.ok()) return entered.ok() ? Result<int>(printed) : entered.error();
+  if (!entered.ok()) LogError(entered.error().ToString());
+  return gone.error();
 }
 
 Result<int> ApplyList(const RetentionArguments& arguments) {
@@ -158,32 +164,34 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
   DeletionAudit audit = arguments.audit;
   audit.log.policy = arguments.policy;
   RETURN_IF_ERROR(HoldDeletionToLog(audit, arguments.history));
-  ASSIGN_OR_RETURN(const RetentionReport report, PlanNow(arguments, store.get()));
-  ASSIGN_OR_RETURN(const auto already, DoneAlready(report.list, trust, store.get()));
+  ASSIGN_OR_RETURN(RetentionInputs inputs, InputsOf(arguments));
+  ASSIGN_OR_RETURN(StandingPlan plan,
+                   StandingPlan::Make(std::move(inputs), &SystemClock(), store.get()));
+  const DeletionList planned = plan.report().list;
+  ASSIGN_OR_RETURN(const auto already, DoneAlready(planned, trust, store.get()));
   if (already) {
     LogInfo("nothing is to be deleted; the last list " + CarriedOutWords(*already));
     RETURN_IF_ERROR(EnterDeletion(audit, arguments.history));
     return TellDeletion(arguments, *already);
   }
-  ASSIGN_OR_RETURN(const ApprovedList approved, ToCarryOut(report.list, trust, store.get()));
-  if (approved.list.root != report.list.root) {
-    return InvalidInput("the list is for the folder " + approved.list.root, arguments.root);
+  ASSIGN_OR_RETURN(const auto begun, BegunLists(planned, trust, store.get()));
+  std::optional<Error> held;
+  for (const ApprovedList& one : begun) {
+    LogInfo("goes on with the list " + one.told.list_sha256);
+    ASSIGN_OR_RETURN(const Applied applied, Apply(one, trust, &plan, store.get()));
+    if (applied.done.HadAnyTurn() || applied.done.held.empty()) {
+      return TellApplied(arguments, audit, applied);
+    }
+    // All that is left of it is kept, which keeps nothing else.
+    held = RequireAllGone(applied).error();
+    LogWarning(held->ToString());
   }
-  ASSIGN_OR_RETURN(
-      const CarriedOut done,
-      CarryOut(
-          approved.list, approved.told.asked_by, approved.told.approved_by, &SystemClock(),
-          [&](const DeletionItem& item) { return StillGoes(item, report); }, store.get()));
-  ASSIGN_OR_RETURN(const DeletionTold told, RequireApproved(approved.told.list_sha256, true, trust,
-                                                            SystemClock().Now(), store.get()));
-  for (const std::string& path : done.missing) LogWarning(path + " was not there any more");
-  ASSIGN_OR_RETURN(const int printed, TellDeletion(arguments, told));
-  const Status entered = EnterDeletion(audit, arguments.history);
-  if (done.changed.empty()) return entered.ok() ? Result<int>(printed) : entered.error();
-  if (!entered.ok()) LogError(entered.error().ToString());
-  return IntegrityError(fmt::format("{} {}; the first: {}", Counted(done.changed.size(), "file"),
-                                    done.changed.size() == 1 ? "stays" : "stay",
-                                    done.changed.front()));
+  const auto approved = PlannedList(planned, trust, store.get());
+  if (!approved.ok()) {
+    return held && approved.error().code == ErrorCode::kNotFound ? *held : approved.error();
+  }
+  ASSIGN_OR_RETURN(const Applied applied, Apply(*approved, trust, &plan, store.get()));
+  return TellApplied(arguments, audit, applied);
 }
 
 Result<int> ListLists(const RetentionArguments& arguments) {
@@ -212,7 +220,7 @@ constexpr char kRetention[] =
 
 Only artifacts that a manifest of the history names, with their SHA-256, below --root are ever deleted: no manifest, no drill's folder, no history, nothing behind a symbolic link.
 
-What would be deleted is a list, whose SHA-256 two people sign for (predicate urn:rharness:deletion:v1). request and approve make the list anew and sign for no other; apply refuses one that changed since. Of each file the history is told before it goes and after; its content is hashed once more before. After a crash, apply goes on.)text";
+What would be deleted is a list, whose SHA-256 two people sign for (predicate urn:rharness:deletion:v1). request and approve make the list anew and sign for no other; apply refuses one that changed since. Before each file apply asks anew whether the list was taken back, and whether a rule, a hold, a drill or another run keeps the file by now: then it stays, and the others go. Of each file the history is told before it goes and after; its content is hashed once more before. After a crash, apply goes on.)text";
 
 using RetentionStep = Result<int> (*)(const RetentionArguments&);
 
@@ -231,6 +239,10 @@ void AddPlanOptions(Command* verb, RetentionArguments* arguments, bool required)
   Option& root = verb->Add("--root", &arguments->root,
                            "Where relative locations of manifests lie; nothing else goes")
                      .Folder();
+  verb->Add("--map", &arguments->maps,
+            "FROM=TO: a recorded location lies here at TO, and stays where a run needs it; "
+            "repeatable; those of the policy's profiles hold, too")
+      .OneEach();
   if (!required) return;
   history.Required();
   policy.Required();

@@ -27,6 +27,14 @@ std::string NameOf(DeletionStep step) {
   return std::string(std::ranges::find(kSteps, step, &NamedStep::step)->name);
 }
 
+HistoryMark MarkOf(soci::session& sql) {
+  long long runs = 0;
+  long long drills = 0;
+  sql << "SELECT (SELECT COUNT(*) FROM runs), (SELECT COALESCE(MAX(sequence), 0) FROM drills)",
+      soci::into(runs), soci::into(drills);
+  return {.runs = runs, .drills = drills};
+}
+
 }  // namespace
 
 void SqlHistory::Insert(const SignedRecord& record) {
@@ -177,33 +185,58 @@ Status SqlHistory::BeginDeletion(const DeletionRecord& record) {
   });
 }
 
+Status SqlHistory::Insert(const DeletedItem& item) {
+  if (CountBy("SELECT COUNT(*) FROM deletions WHERE list_sha256 = :list", item.list_sha256) == 0) {
+    return NotFound("no deletion by the list " + item.list_sha256, database_->name());
+  }
+  int about = 0;
+  int ended = 0;
+  const std::string first = NameOf(DeletionStep::kAbout);
+  sql() << "SELECT COALESCE(SUM(CASE WHEN step = :first THEN 1 ELSE 0 END), 0), "
+           "COALESCE(SUM(CASE WHEN step = :again THEN 0 ELSE 1 END), 0) FROM deleted_items WHERE "
+           "list_sha256 = :list AND item = :item",
+      soci::use(first), soci::use(first), soci::use(item.list_sha256), soci::use(item.item),
+      soci::into(about), soci::into(ended);
+  const bool is_about = item.step == DeletionStep::kAbout;
+  if (!is_about && about == 0) {
+    return InvalidInput(fmt::format("item {} was not about to go", item.item), database_->name());
+  }
+  if (is_about ? about != 0 : ended != 0) return {};
+  const std::string step = NameOf(item.step);
+  const long long at_ms = ToMs(item.at);
+  const long long bytes = item.bytes;
+  sql() << "INSERT INTO deleted_items (list_sha256, item, step, at_ms, bytes) VALUES (:list, "
+           ":item, :step, :at_ms, :bytes)",
+      soci::use(item.list_sha256), soci::use(item.item), soci::use(step), soci::use(at_ms),
+      soci::use(bytes);
+  return {};
+}
+
 Status SqlHistory::AddDeleted(const DeletedItem& item) {
-  return database_->Write([&]() -> Status {
-    if (CountBy("SELECT COUNT(*) FROM deletions WHERE list_sha256 = :list", item.list_sha256) ==
-        0) {
-      return NotFound("no deletion by the list " + item.list_sha256, database_->name());
+  return database_->Write([&] { return Insert(item); });
+}
+
+Result<HistoryMark> SqlHistory::Mark() {
+  return database_->Guard([&]() -> Result<HistoryMark> { return MarkOf(sql()); });
+}
+
+Result<MayGo> SqlHistory::AddAboutToGo(const AboutToGo& about) {
+  return database_->Write([&]() -> Result<MayGo> {
+    if (CountBy("SELECT COUNT(*) FROM withdrawals WHERE statement_sha256 = :statement",
+                about.statement_sha256) != 0) {
+      return MayGo::kTakenBack;
     }
-    int about = 0;
-    int ended = 0;
-    const std::string first = NameOf(DeletionStep::kAbout);
-    sql() << "SELECT COALESCE(SUM(CASE WHEN step = :first THEN 1 ELSE 0 END), 0), "
-             "COALESCE(SUM(CASE WHEN step = :again THEN 0 ELSE 1 END), 0) FROM deleted_items WHERE "
-             "list_sha256 = :list AND item = :item",
-        soci::use(first), soci::use(first), soci::use(item.list_sha256), soci::use(item.item),
-        soci::into(about), soci::into(ended);
-    const bool is_about = item.step == DeletionStep::kAbout;
-    if (!is_about && about == 0) {
-      return InvalidInput(fmt::format("item {} was not about to go", item.item), database_->name());
-    }
-    if (is_about ? about != 0 : ended != 0) return {};
-    const std::string step = NameOf(item.step);
-    const long long at_ms = ToMs(item.at);
-    const long long bytes = item.bytes;
-    sql() << "INSERT INTO deleted_items (list_sha256, item, step, at_ms, bytes) VALUES (:list, "
-             ":item, :step, :at_ms, :bytes)",
-        soci::use(item.list_sha256), soci::use(item.item), soci::use(step), soci::use(at_ms),
-        soci::use(bytes);
-    return {};
+    const auto claimed =
+        Among(about.runs, fmt::format("SELECT c.run_id FROM claims c JOIN leases l ON l.drill_id = "
+                                      "c.drill_id JOIN {} ON w.value = c.run_id WHERE l.until_ms "
+                                      "> {}",
+                                      database_->dialect().texts_of_ids, DatabaseNow()));
+    if (!claimed.empty()) return MayGo::kClaimed;
+    if (MarkOf(sql()) != about.mark) return MayGo::kHistoryGrew;
+    DeletedItem first = about.item;
+    first.step = DeletionStep::kAbout;
+    RETURN_IF_ERROR(Insert(first));
+    return MayGo::kYes;
   });
 }
 

@@ -57,6 +57,20 @@ struct DeletedItem {
   WallTime at{};
   std::int64_t bytes = 0;
 };
+// How much there is of what rules look at: it grows with every run and every drill.
+struct HistoryMark {
+  std::int64_t runs = 0;
+  std::int64_t drills = 0;
+  bool operator==(const HistoryMark&) const = default;
+};
+// A file that is about to go, and what it is held to in this moment.
+struct AboutToGo {
+  DeletedItem item;
+  std::string statement_sha256;   // of the request that two people signed
+  std::vector<std::string> runs;  // whose it is
+  HistoryMark mark;               // of what it was planned by
+};
+enum class MayGo { kYes, kTakenBack, kClaimed, kHistoryGrew };
 
 class SignedRecords {
  public:
@@ -84,6 +98,10 @@ class SignedRecords {
   // Before and after each file. The same step again changes nothing, nor does a second end. Errors:
   // not_found (no such list), invalid_input (an end of what was not about to go).
   virtual Status AddDeleted(const DeletedItem& item) = 0;
+  // The first step of a file, unless, in the same transaction, its request was taken back, a drill
+  // has one of its runs, or there is more than the mark says: then nothing is entered.
+  virtual Result<MayGo> AddAboutToGo(const AboutToGo& about) = 0;
+  virtual Result<HistoryMark> Mark() = 0;
   virtual Result<std::vector<DeletionRecord>> Deletions() = 0;  // in the order of their sequence
   virtual Result<std::vector<DeletedItem>> DeletedItems(const std::string& list_sha256) = 0;
 };

@@ -94,6 +94,8 @@ class SqlHistory : public HistoryStore {
                       const SignedRetirement& retirement) override;
   Status BeginDeletion(const DeletionRecord& record) override;
   Status AddDeleted(const DeletedItem& item) override;
+  Result<MayGo> AddAboutToGo(const AboutToGo& about) override;
+  Result<HistoryMark> Mark() override;
   Result<std::vector<DeletionRecord>> Deletions() override;
   Result<std::vector<DeletedItem>> DeletedItems(const std::string& list_sha256) override;
   Result<HeldRecords> ReadHeld();
@@ -113,6 +115,7 @@ class SqlHistory : public HistoryStore {
 
   // These throw; they are called inside Guard or Write.
   void Insert(const SignedRecord& record);
+  Status Insert(const DeletedItem& item);
   int CountBy(const std::string& query, const std::string& statement);
   bool HasRun(const std::string& run_id);
   Status CheckRun(const std::string& run_id);

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
+#include "harness/history/last_good.h"
 #include "reports/incident_report.h"
 #include "reports/text.h"
 
@@ -57,6 +57,11 @@ Result<LastGood> ChooseLastGood(const HistoryEntry& run, std::vector<FamilyMembe
     return std::tie(one.entry.started, one.entry.run_id);
   });
   LastGood found{.members = std::move(members), .chosen = {}};
+  std::vector<const HistoryEntry*> good;
+  for (const FamilyMember& member : found.members) {
+    if (WhyNotGood(member).empty()) good.push_back(&member.entry);
+  }
+  const HistoryEntry* last = LastGoodBefore(good, run.started);
   for (std::size_t i = 0; i < found.members.size(); ++i) {
     FamilyMember& member = found.members[i];
     member.why_not = WhyNotGood(member);
@@ -67,7 +72,7 @@ Result<LastGood> ChooseLastGood(const HistoryEntry& run, std::vector<FamilyMembe
       continue;
     }
     member.may_be = true;
-    if (!found.chosen) {
+    if (&member.entry == last) {
       found.chosen = i;
     } else {
       member.why_not = "it is good, and an older one";
@@ -127,19 +132,13 @@ Status TakeAgain(const std::string& chosen, LastGood* found) {
 }
 
 Result<std::vector<FamilyMember>> LoadFamilyMembers(const HistoryEntry& run, HistoryStore* store) {
-  ASSIGN_OR_RETURN(const auto entries, store->FamilyEntries(run.family));
-  ASSIGN_OR_RETURN(auto good, store->FamilyLastGood(run.family));
-  std::map<std::string, VerdictRecord> by_run;
-  for (VerdictRecord& one : good) by_run.emplace(one.run_id, std::move(one));
+  ASSIGN_OR_RETURN(std::vector<JudgedRun> runs, LoadJudgedRuns(run.family, store));
   std::vector<FamilyMember> members;
-  for (const HistoryEntry& entry : entries) {
-    FamilyMember member{.entry = entry, .good = {}, .bad = {}, .why_not = {}};
-    if (const auto at = by_run.find(entry.run_id); at != by_run.end()) member.good = at->second;
-    const std::int64_t after = member.good ? member.good->sequence : 0;
-    if (!entry.last_verdict.empty()) {
-      ASSIGN_OR_RETURN(member.bad, store->FirstBadAfter(entry.run_id, after));
-    }
-    members.push_back(std::move(member));
+  for (JudgedRun& one : runs) {
+    members.push_back({.entry = std::move(one.entry),
+                       .good = std::move(one.good),
+                       .bad = std::move(one.bad),
+                       .why_not = {}});
   }
   return members;
 }

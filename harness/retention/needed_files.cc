@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "harness/base/files.h"
 
 namespace rharness {
@@ -22,40 +24,69 @@ Result<fs::path> BelowRoot(const std::string& location, const fs::path& root) {
   return SafeRelativePath(relative.string(), "location");
 }
 
-NeededFiles::NeededFiles(const std::vector<RunRecord>& runs, bool retired, const fs::path& root) {
-  for (const RunRecord& run : runs) {
-    if (run.entry.retired.has_value() == retired) Add(run.manifest, root);
-  }
+namespace {
+
+// FOLDER of "delta:FOLDER@VERSION"; empty: it is no table's source.
+std::string FolderOfTable(const std::string& source) {
+  constexpr std::string_view kDelta = "delta:";
+  if (!source.starts_with(kDelta)) return "";
+  return source.substr(kDelta.size(), source.rfind('@') - kDelta.size());
 }
 
-void NeededFiles::AddPlace(const std::string& location, const std::string& who,
-                           const fs::path& root) {
-  if (location.empty()) return;
-  const auto path = BelowRoot(location, root);
-  if (path.ok()) by_place_.try_emplace(*path, who);
-}
-
-void NeededFiles::Add(const Manifest& manifest, const fs::path& root) {
+Status AddNeededBy(const Manifest& manifest, KeptPlaces* places) {
+  const std::string run = " of run " + manifest.run_id;
+  const auto add_place = [&](const std::string& location, const std::string& who) -> Status {
+    const auto there = places->AddPlace(location, who);
+    return there.ok() ? Status() : Status(there.error());
+  };
   for (const DataItem& item : manifest.data) {
-    const std::string who = fmt::format("data '{}' of run {}", item.name, manifest.run_id);
-    if (!item.sha256.empty()) by_content_.try_emplace(item.sha256, who);
-    AddPlace(item.location.empty() ? item.path : item.location, who, root);
+    const std::string who = fmt::format("data '{}'{}", item.name, run);
+    places->AddContent(item.sha256, who);
+    RETURN_IF_ERROR(add_place(item.location.empty() ? item.path : item.location, who));
+    RETURN_IF_ERROR(add_place(FolderOfTable(item.source), who));
   }
-  for (const CodeFile& file : manifest.code.files) {
-    if (!file.sha256.empty()) {
-      by_content_.try_emplace(file.sha256, fmt::format("code of run {}", manifest.run_id));
+  for (const CodeFile& file : manifest.code.files) places->AddContent(file.sha256, "code" + run);
+  constexpr std::string_view kSha256 = "sha256:";
+  const Image& image = manifest.image;
+  if (image.digest.starts_with(kSha256)) {
+    places->AddContent(image.digest.substr(kSha256.size()), "image" + run);
+  }
+  RETURN_IF_ERROR(add_place(image.location, "image" + run));
+  const std::string kept = "what the record" + run + " keeps";
+  places->AddContent(manifest.code.kept_diff_sha256, kept);
+  for (const auto& [path, sha256] : manifest.environment.lock_files) {
+    places->AddContent(sha256, kept);
+  }
+  return add_place(manifest.kept, kept);
+}
+
+}  // namespace
+
+Status AddNeeded(const std::vector<RunRecord>& runs, bool retired, KeptPlaces* places) {
+  for (const RunRecord& run : runs) {
+    if (run.entry.retired.has_value() != retired) continue;
+    RETURN_IF_ERROR(AddNeededBy(run.manifest, places));
+  }
+  return {};
+}
+
+Status AddMade(const Manifest& manifest, KeptPlaces* places) {
+  const auto add = [&](const std::string& location, std::uint64_t size_bytes,
+                       const std::string& sha256) -> Status {
+    const std::string who = fmt::format("also of run {}, which is kept", manifest.run_id);
+    ASSIGN_OR_RETURN(const bool there, places->AddPlace(location, who, size_bytes));
+    if (!there) places->AddContent(sha256, who);
+    return {};
+  };
+  for (const Artifact& artifact : manifest.artifacts) {
+    if (artifact.location.empty()) continue;
+    RETURN_IF_ERROR(add(artifact.location, artifact.size_bytes, artifact.sha256));
+    for (const ArtifactPart& part : artifact.parts) {
+      const fs::path beside = fs::path(artifact.location).parent_path() / part.path;
+      RETURN_IF_ERROR(add(beside.string(), part.size_bytes, part.sha256));
     }
   }
-  AddPlace(manifest.image.location, fmt::format("image of run {}", manifest.run_id), root);
-  AddPlace(manifest.kept, fmt::format("what the record of run {} keeps", manifest.run_id), root);
-}
-
-std::string NeededFiles::NeededFor(const std::string& sha256, const fs::path& path) const {
-  if (const auto held = by_content_.find(sha256); held != by_content_.end()) return held->second;
-  for (fs::path at = path; !at.empty(); at = at.parent_path()) {
-    if (const auto held = by_place_.find(at); held != by_place_.end()) return held->second;
-  }
-  return "";
+  return {};
 }
 
 }  // namespace rharness

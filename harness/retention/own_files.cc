@@ -9,6 +9,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "harness/retention/begun_lists.h"
 
 namespace rharness {
 namespace {
@@ -83,6 +84,7 @@ Result<std::string> OwnFiles::What(const HeldFolder& root, const fs::path& path)
     return std::string("a file of an audit log");
   }
   const std::string name = path.filename().string();
+  if (name == kBegunLists) return std::string("a note of rharness");
   if (name.ends_with(".intoto.jsonl")) return std::string("a signed statement");
   const std::string schema = SchemaOf(root, path, file);
   if (!schema.starts_with(kOurs)) return WhatBegins(Head(file.descriptor.get(), kHeadBytes));

@@ -10,6 +10,7 @@
 #include "harness/base/digest.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
+#include "harness/history/last_good.h"
 #include "harness/retention/needed_files.h"
 #include "harness/retention/own_files.h"
 
@@ -17,8 +18,6 @@ namespace rharness {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kMostPolicyText = 1 << 20;
 
 // What one run's record says of one file.
 struct FileClaim {
@@ -45,13 +44,12 @@ std::string LostBy(const Artifact& artifact) {
 
 class Planner {
  public:
-  Planner(const Policy& policy, const std::vector<RunRecord>& runs, const HeldFolder& root,
-          const OwnFiles& own)
-      : policy_(policy),
-        root_(root),
-        own_(own),
-        needed_(runs, false, root.path()),
-        needed_by_retired_(runs, true, root.path()) {}
+  struct Stays {
+    KeptPlaces needed;  // or made by runs that are kept
+    KeptPlaces needed_by_retired;
+  };
+  Planner(const Policy& policy, const HeldFolder& root, const OwnFiles& own, const Stays& stays)
+      : policy_(policy), root_(root), own_(own), stays_(stays) {}
 
   void Gather(const std::vector<RunRecord>& runs, const std::set<std::string>& kept) {
     for (const RunRecord& run : runs) {
@@ -93,7 +91,7 @@ class Planner {
       if (claim.kept) {
         return fmt::format("is also of run {}, which is kept", claim.run->entry.run_id);
       }
-      const std::string needed = needed_.NeededFor(claim.sha256, path);
+      ASSIGN_OR_RETURN(const std::string needed, stays_.needed.WhoHas(path, claim.sha256));
       if (!needed.empty()) return "is " + needed;
       if (claim.sha256 != last.sha256) {
         return fmt::format("runs {} and {} recorded different content at this place",
@@ -124,11 +122,13 @@ class Planner {
       report->kept_files.push_back({first->run->entry.run_id, path.string(), kept});
       return {};
     }
-    report->list.items.push_back(ItemOf(path, claims));
-    return {};
+    const auto item = ItemOf(path, claims);
+    if (item.ok()) report->list.items.push_back(*item);
+    const bool gone = !item.ok() && item.error().code == ErrorCode::kNotFound;
+    return item.ok() || gone ? Status() : Status(item.error());
   }
 
-  DeletionItem ItemOf(const fs::path& path, const std::vector<FileClaim>& claims) const {
+  Result<DeletionItem> ItemOf(const fs::path& path, const std::vector<FileClaim>& claims) const {
     const FileClaim& first = claims.front();
     DeletionItem item{.path = path.string(),
                       .size_bytes = first.size_bytes,
@@ -145,7 +145,7 @@ class Planner {
           (item.why.empty() ? "" : "; ") + WhyItGoes(entry, *policy_.FindRetention(entry.family));
     }
     std::ranges::sort(item.runs);
-    const std::string needed = needed_by_retired_.NeededFor(first.sha256, path);
+    ASSIGN_OR_RETURN(const std::string needed, stays_.needed_by_retired.WhoHas(path, first.sha256));
     if (!needed.empty())
       item.lost += fmt::format("; no rerun of what is retired: it is {}", needed);
     return item;
@@ -154,19 +154,57 @@ class Planner {
   const Policy& policy_;
   const HeldFolder& root_;
   const OwnFiles& own_;
-  NeededFiles needed_;
-  NeededFiles needed_by_retired_;
+  const Stays& stays_;
   Claims claims_;
   std::vector<KeptFile> unplaced_;
 };
 
+// What the drills of this site map, by the profiles of its policy, and what the caller does.
+KeptPlaces::Maps MapsOf(const Policy& policy, KeptPlaces::Maps maps) {
+  for (const Profile& profile : policy.profiles) {
+    for (const ProfileOption& option : profile.options) {
+      if (option.name != "map") continue;
+      for (const std::string& value : option.values) {
+        const auto equals = value.find('=');
+        if (equals == 0 || equals == value.npos) continue;
+        maps.emplace_back(value.substr(0, equals), value.substr(equals + 1));
+      }
+    }
+  }
+  return maps;
+}
+
+Result<Planner::Stays> WhatStays(const std::vector<RunRecord>& runs,
+                                 const std::set<std::string>& kept, const HeldFolder& root,
+                                 const KeptPlaces::Maps& maps) {
+  ASSIGN_OR_RETURN(KeptPlaces needed, KeptPlaces::Make(&root, maps));
+  RETURN_IF_ERROR(AddNeeded(runs, false, &needed));
+  for (const RunRecord& run : runs) {
+    if (!kept.contains(run.entry.run_id)) continue;
+    RETURN_IF_ERROR(AddMade(run.manifest, &needed));
+  }
+  ASSIGN_OR_RETURN(KeptPlaces by_retired, KeptPlaces::Make(&root, maps));
+  RETURN_IF_ERROR(AddNeeded(runs, true, &by_retired));
+  return Planner::Stays{std::move(needed), std::move(by_retired)};
+}
+
 Result<std::vector<RunRecord>> LoadRecords(HistoryStore* history) {
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, history->List(true));
   std::ranges::sort(entries, {}, &HistoryEntry::run_id);
+  std::set<std::string> families;
+  for (const HistoryEntry& entry : entries) families.insert(entry.family);
+  std::set<std::string> good;
+  for (const std::string& family : families) {
+    ASSIGN_OR_RETURN(const std::vector<JudgedRun> judged, LoadJudgedRuns(family, history));
+    for (const JudgedRun& run : judged) {
+      if (run.IsGood()) good.insert(run.entry.run_id);
+    }
+  }
   std::vector<RunRecord> runs;
   for (HistoryEntry& entry : entries) {
     ASSIGN_OR_RETURN(Manifest manifest, history->Get(entry.run_id));
-    runs.push_back({std::move(entry), std::move(manifest)});
+    const bool is_good = good.contains(entry.run_id);
+    runs.push_back({std::move(entry), std::move(manifest), is_good});
   }
   return runs;
 }
@@ -198,7 +236,9 @@ Result<RetentionReport> PlanRetention(const RetentionInputs& inputs, WallTime no
   std::set<std::string> kept;
   for (const KeptRun& run : report.kept_runs) kept.insert(run.run_id);
   const OwnFiles own(inputs.never);
-  Planner planner(policy, runs, root, own);
+  ASSIGN_OR_RETURN(const Planner::Stays stays,
+                   WhatStays(runs, kept, root, MapsOf(policy, inputs.maps)));
+  Planner planner(policy, root, own, stays);
   planner.Gather(runs, kept);
   RETURN_IF_ERROR(planner.Look(&report));
   return report;

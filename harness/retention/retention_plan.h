@@ -7,9 +7,11 @@
 #ifndef RHARNESS_HARNESS_RETENTION_RETENTION_PLAN_H_
 #define RHARNESS_HARNESS_RETENTION_RETENTION_PLAN_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/base/clock.h"
@@ -21,23 +23,29 @@
 
 namespace rharness {
 
+inline constexpr std::uint64_t kMostPolicyText = 1 << 20;
+
 struct RetentionInputs {
   std::filesystem::path root;  // relative locations of manifests lie below it; nothing else goes
   std::string history;         // its URL, as it was given
   std::string policy;          // the file
   std::set<std::filesystem::path> never;  // files of our own: history, policy, trust, keys
+  // From what recorded locations begin with, to where that lies here: what is needed may.
+  std::vector<std::pair<std::string, std::filesystem::path>> maps = {};
 };
 
 // A run of the history, and what is known of it beside its entry.
 struct RunRecord {
   HistoryEntry entry;
   Manifest manifest;
+  bool good = false;  // it may be gone back to (JudgedRun::IsGood)
 };
 
 // Why a run's files are kept, by run_id; a run that is not named lets go. In this order: a hold, a
-// drill that has it now, no rule for its family, the last runs, young ones, the last good run of
-// its family, a last verdict that somebody has to look at, a waiver that is about what it depends
-// on. Pure.
+// drill that has it now, no rule for its family, a record that does not say when it began, the last
+// runs (retired ones take no place of theirs), young ones, the last good run of its family, the
+// last good one before a run that somebody has to look at, such a run itself, a waiver that may be
+// about what it depends on. Pure.
 std::vector<KeptRun> RunsToKeep(const std::vector<RunRecord>& runs, const Policy& policy,
                                 const std::set<std::string>& claimed, WallTime now);
 

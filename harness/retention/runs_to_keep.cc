@@ -7,6 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "harness/history/last_good.h"
+#include "harness/policy/known_probes.h"
 #include "harness/retention/retention_plan.h"
 
 namespace rharness {
@@ -21,10 +23,6 @@ std::string Place(const std::string& where) {
 
 std::string Day(WallTime time) { return FormatTime(time).substr(0, kDay); }
 
-bool IsGood(const std::string& verdict) {
-  return verdict == "identical" || verdict == "equivalent";
-}
-
 // Somebody has still to find out what became of it.
 bool IsOpen(const std::string& verdict) {
   return verdict == "drifted" || verdict == "failed" || verdict == "inconclusive" ||
@@ -32,39 +30,55 @@ bool IsOpen(const std::string& verdict) {
 }
 
 struct Family {
-  std::map<std::string, std::size_t> rank;  // by run_id: 0 is the one that was recorded last
-  std::string last_good;                    // a run_id; empty: none
+  std::map<std::string, std::size_t> rank;         // by run_id: 0 is the one that was recorded last
+  std::string last_good;                           // a run_id; empty: none
+  std::map<std::string, std::string> good_before;  // the last good run before an open one
 };
 
-std::map<std::string, Family> FamiliesOf(const std::vector<RunRecord>& runs) {
-  std::map<std::string, std::vector<const HistoryEntry*>> members;
-  for (const RunRecord& run : runs) members[run.entry.family].push_back(&run.entry);
-  std::map<std::string, Family> families;
-  for (auto& [name, entries] : members) {
-    std::ranges::sort(entries, [](const HistoryEntry* a, const HistoryEntry* b) {
-      return std::tie(b->started, b->run_id) < std::tie(a->started, a->run_id);
-    });
-    Family& family = families[name];
-    const HistoryEntry* good = nullptr;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      family.rank[entries[i]->run_id] = i;
-      if (!IsGood(entries[i]->last_verdict)) continue;
-      if (good == nullptr || entries[i]->verified > good->verified) good = entries[i];
-    }
-    if (good != nullptr) family.last_good = good->run_id;
+// Those that are not retired count among themselves; one that is, among all.
+std::map<std::string, std::size_t> RanksOf(std::vector<const RunRecord*> runs) {
+  std::ranges::sort(runs, [](const RunRecord* a, const RunRecord* b) {
+    return std::tie(b->entry.started, b->entry.run_id) <
+           std::tie(a->entry.started, a->entry.run_id);
+  });
+  std::map<std::string, std::size_t> ranks;
+  std::size_t all = 0;
+  std::size_t not_retired = 0;
+  for (const RunRecord* run : runs) {
+    ranks[run->entry.run_id] = run->entry.retired ? all : not_retired++;
+    ++all;
   }
+  return ranks;
+}
+
+Family FamilyOf(const std::vector<const RunRecord*>& runs) {
+  Family family{.rank = RanksOf(runs), .last_good = {}, .good_before = {}};
+  std::vector<const HistoryEntry*> good;
+  for (const RunRecord* run : runs) {
+    if (run->good) good.push_back(&run->entry);
+  }
+  if (const HistoryEntry* last = LastGoodBefore(good, {})) family.last_good = last->run_id;
+  for (const RunRecord* run : runs) {
+    if (run->entry.retired || !IsOpen(run->entry.last_verdict)) continue;
+    const HistoryEntry* before = LastGoodBefore(good, run->entry.started);
+    if (before != nullptr) family.good_before.try_emplace(before->run_id, run->entry.run_id);
+  }
+  return family;
+}
+
+std::map<std::string, Family> FamiliesOf(const std::vector<RunRecord>& runs) {
+  std::map<std::string, std::vector<const RunRecord*>> members;
+  for (const RunRecord& run : runs) members[run.entry.family].push_back(&run);
+  std::map<std::string, Family> families;
+  for (const auto& [name, of_it] : members) families.emplace(name, FamilyOf(of_it));
   return families;
 }
 
 std::string WaiverFor(const Manifest& manifest, const Policy& policy, WallTime now) {
   for (const Waiver& waiver : policy.waivers) {
-    if (now >= waiver.until) continue;
-    for (const std::string& family : manifest.probe_families) {
-      if (NamesProbe(waiver.probes, "", family)) {
-        return fmt::format("waiver '{}' of what it depends on holds {}", waiver.probes,
-                           FormatUntil(waiver.until));
-      }
-    }
+    if (now >= waiver.until || !MayConcern(waiver.probes, manifest.probe_families)) continue;
+    return fmt::format("waiver '{}' of what it depends on holds {}", waiver.probes,
+                       FormatUntil(waiver.until));
   }
   return "";
 }
@@ -88,6 +102,7 @@ std::string WhyKept(const RunRecord& run, const Family& family, const Policy& po
   }
   const RetentionRule* rule = policy.FindRetention(entry.family);
   if (rule == nullptr) return "no rule names family " + entry.family;
+  if (entry.started == WallTime()) return "its record does not say when it began";
   if (rule->keep_last && static_cast<double>(family.rank.at(entry.run_id)) < *rule->keep_last) {
     return fmt::format("{} of family {} ({})", LastText(*rule->keep_last), entry.family,
                        Place(rule->where));
@@ -97,6 +112,9 @@ std::string WhyKept(const RunRecord& run, const Family& family, const Policy& po
     return fmt::format("younger than {} ({})", DaysText(*rule->keep_days), Place(rule->where));
   }
   if (entry.run_id == family.last_good) return "last good run of family " + entry.family;
+  if (const auto bad = family.good_before.find(entry.run_id); bad != family.good_before.end()) {
+    return fmt::format("last good run before {}, which somebody has to look at", bad->second);
+  }
   if (!entry.retired && IsOpen(entry.last_verdict)) {
     return fmt::format("open: its last verdict is {}", entry.last_verdict);
   }

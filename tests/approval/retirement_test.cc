@@ -331,6 +331,16 @@ TEST_P(Retirements, AreTakenBackByOnePersonWhereTheyTakeTwoAndWhoeverAsked) {
             RetirementState::kWithdrawn);
 }
 
+TEST_P(Retirements, ThatWereUnsignedAtFirstTellSinceWhen) {
+  ASSERT_TRUE(store_->Retire("a", "its data is gone", At(kDay1)).ok());
+  ASSERT_TRUE(Ask(people_.ada.get()).ok());
+  const auto told = Approve(people_.bob.get());
+  ASSERT_TRUE(told.ok()) << told.error().ToString();
+  EXPECT_EQ(LineOf(*told),
+            "a: retired: its data is gone (unsigned since 2026-01-01, asked for by Ada on "
+            "2026-01-02, approved by Bob on 2026-01-02; verified)");
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, Retirements, BothDatabases(), DatabaseName);
 
 }  // namespace

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "harness/base/clock.h"
 #include "harness/base/json.h"
+#include "harness/history/store.h"
 #include "tests/cli/signed_program.h"
 #include "tests/history/raw_history.h"
 
@@ -253,6 +255,144 @@ TEST_F(Retention, IsTakenBackByTheDigestOfTheList) {
   EXPECT_THAT(back.stdout_text, HasSubstr("; taken back by Bob: still needed"));
   ExpectRefused(Step("apply"), 2, "was taken back by Bob");
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
+}
+
+// Approved by both, and begun by an apply that was killed before its first file. `noted`: in this
+// folder.
+class BegunRetention : public Retention {
+ protected:
+  void Begin(bool noted = true) {
+    EXPECT_EQ(Ask().outcome.exit_code, 0);
+    EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+    digest_ = Digest();
+    EXPECT_EQ(Plan({"--list", "list.json"}).outcome.exit_code, 0);
+    const WallTime now = SystemClock().Now();
+    const auto store = HistoryStore::OpenExisting(At("runs.db").string());
+    ASSERT_TRUE(store.ok());
+    ASSERT_TRUE((*store)
+                    ->BeginDeletion({digest_, now, "Ada", "Bob", rharness::Read(At("list.json"))})
+                    .ok());
+    fs::remove(At("list.json"));
+    if (noted) Write(".rharness-deletions", digest_ + " " + FormatTime(now) + "\n");
+  }
+
+  std::string digest_;
+};
+
+TEST_F(BegunRetention, SkipsWhatIsHeldMeanwhileAndDeletesTheRest) {
+  Begin();
+  Policy("holds:\n  - {runs: a, reason: case 7}\n");
+  const ProcessResult applied = Step("apply");
+  ExpectRefused(applied, 2,
+                "1 of 2 files is gone; 1 file was to be deleted, and is kept by now; the first: "
+                "outputs/a/a.log: run a is kept: hold: case 7 (policy.yaml:5). `rharness retention "
+                "apply` goes on once nothing keeps it, `rharness retention withdraw " +
+                    digest_ + "` ends it");
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  EXPECT_FALSE(IsThere("outputs/b/b.log"));
+  ExpectRefused(Step("apply"), 2, "1 of 2 files is gone");
+  Policy("");
+  EXPECT_EQ(Step("apply").outcome.exit_code, 0);
+  EXPECT_FALSE(IsThere("outputs/a/a.log"));
+}
+
+TEST_F(BegunRetention, ThatIsHeldStopsNoOtherListOfTheFolder) {
+  Begin();
+  Policy("holds:\n  - {runs: a, reason: case 7}\n");
+  ExpectRefused(Step("apply"), 2, "1 of 2 files is gone");
+  for (const std::string run : {"d", "e"}) {
+    Record(run, {"--artifact", "log=" + run + ".log", "--keep", "outputs"},
+           {"sh", "train.sh", At("").string(), run});
+  }
+  Add();
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  const ProcessResult applied = Step("apply");
+  EXPECT_EQ(applied.outcome.exit_code, 0) << applied.stderr_text;
+  EXPECT_THAT(applied.stderr_text, HasSubstr("retention withdraw " + digest_ + "` ends it"));
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  EXPECT_FALSE(IsThere("outputs/c/c.log"));
+  EXPECT_FALSE(IsThere("outputs/d/d.log"));
+  EXPECT_TRUE(IsThere("outputs/e/e.log"));
+}
+
+TEST_F(BegunRetention, StopsNothingBelowAnotherRoot) {
+  Begin();
+  fs::create_directories(At("second/outputs/a"));
+  Write("second/outputs/a/a.log", "log of a");
+  const auto step = [&](const std::string& name, const std::vector<std::string>& options) {
+    std::vector<std::string> all = {"--policy", "policy.yaml", "--root",
+                                    "second",   "--trust",     "trust.yaml"};
+    all.insert(all.end(), options.begin(), options.end());
+    const ProcessResult result = Retain({name}, all);
+    EXPECT_EQ(result.outcome.exit_code, 0) << result.stderr_text;
+  };
+  step("request", {"--reason", "full", "--key", "ada.pem"});
+  step("approve", {"--key", "bob.pem"});
+  step("apply", {});
+  EXPECT_FALSE(IsThere("second/outputs/a/a.log"));
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  step("apply", {});
+  EXPECT_EQ(Step("apply").outcome.exit_code, 0);
+  EXPECT_FALSE(IsThere("outputs/a/a.log"));
+}
+
+TEST_F(BegunRetention, IsLeftToTheFolderInWhichItWasBegun) {
+  Begin(false);
+  ExpectRefused(Step("apply"), 2, "in another folder of this path");
+  ExpectRefused(Step("apply"), 2, "retention withdraw " + digest_);
+  EXPECT_TRUE(IsThere("outputs/a/a.log"));
+  EXPECT_TRUE(IsThere("outputs/b/b.log"));
+  const ProcessResult list = Retain({"list"}, {"--trust", "trust.yaml"});
+  EXPECT_EQ(list.outcome.exit_code, 0) << list.stderr_text;
+  EXPECT_THAT(list.stdout_text, Not(HasSubstr("gone")));
+}
+
+TEST_F(Retention, KeepsWhatARunNeedsThroughALink) {
+  fs::create_symlink("outputs/a", At("latest"));
+  Record("tuned", {"--family", "other", "--data", "init=latest"});
+  Add();
+  Write("policy.yaml", "version: 1\nretention:\n  - {families: tiny, keep_last: 1}\n");
+  const ProcessResult shown = Plan();
+  EXPECT_THAT(shown.stdout_text, HasSubstr("outputs/a/a.log of a: is data 'init' of run tuned"));
+  EXPECT_THAT(shown.stdout_text, HasSubstr("outputs/b/b.log  8 B, log of b"));
+  EXPECT_THAT(shown.stdout_text, Not(HasSubstr("outputs/a/a.log  8 B")));
+}
+
+TEST_F(Retention, KeepsWhatAMapSaysARunNeeds) {
+  fs::create_symlink("outputs/a", At("far"));
+  Record("tuned", {"--family", "other", "--data", "init=far"});
+  std::string manifest = rharness::Read(At("runs/tuned.json"));
+  const std::string here = "\"location\": \"far\"";
+  const auto at = manifest.find(here);
+  ASSERT_NE(at, std::string::npos) << manifest;
+  Write("runs/tuned.json", manifest.replace(at, here.size(), "\"location\": \"s3://far/x\""));
+  Add();
+  Write("policy.yaml", "version: 1\nretention:\n  - {families: tiny, keep_last: 1}\n");
+  EXPECT_THAT(Plan().stdout_text, HasSubstr("outputs/a/a.log  8 B, log of a"));
+  EXPECT_THAT(Plan({"--map", "s3://far=" + At("").string()}).stdout_text,
+              HasSubstr("outputs/a/a.log  8 B, log of a"));
+  EXPECT_THAT(Plan({"--map", "s3://far/x=" + At("far").string()}).stdout_text,
+              Not(HasSubstr("outputs/a/a.log  8 B")));
+  ExpectRefused(Plan({"--map", "far"}), 2, "expected FROM=TO, found 'far'");
+}
+
+TEST_F(Retention, IsTakenBackWithOneKeyWhereItTakesTwo) {
+  std::string trust = rharness::Read(At("trust.yaml"));
+  trust.replace(trust.find("bob]}"), 5, "bob], threshold: 2}");
+  Write("trust.yaml", trust);
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_EQ(Retain({"withdraw", Digest()},
+                   {"--key", "bob.pem", "--trust", "trust.yaml", "--reason", "still needed"})
+                .outcome.exit_code,
+            0);
+  const ProcessResult list = Retain({"list"}, {"--trust", "trust.yaml"});
+  EXPECT_EQ(list.outcome.exit_code, 0) << list.stderr_text;
+  EXPECT_THAT(list.stdout_text, HasSubstr(": withdrawn, 2 files"));
+  EXPECT_EQ(Ask().outcome.exit_code, 0);
+  EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
+  EXPECT_EQ(Step("apply").outcome.exit_code, 0);
+  EXPECT_FALSE(IsThere("outputs/a/a.log"));
 }
 
 TEST_F(Retention, SaysWhatItsDocumentsAre) {

@@ -83,6 +83,106 @@ TEST_F(RetentionPlan, KeepsWhatAWaiverIsAboutWhileItHolds) {
   EXPECT_THAT(PathsOf(Plan("2026-02-11T00:00:00.000Z")), ElementsAre("a.bin"));
 }
 
+// What of "a", which declares these families, is deleted while this waiver holds.
+class RetentionWaivers : public RetentionWorld {
+ protected:
+  std::vector<std::string> Deleted(const std::string& probes) const {
+    Policy("retention:\n  - {families: \"*\", keep_last: 1}\nwaivers:\n  - {probes: \"" + probes +
+           "\", reason: r, signed_by: Ada, until: 2026-02-10}\n");
+    return PathsOf(Plan());
+  }
+  void AddDeclaring(const std::vector<std::string>& families) const {
+    Manifest run = Made("a", kDay1, "a.bin", "w");
+    run.probe_families = families;
+    Put("root/a.bin", "w");
+    Add(run);
+    AddRun("z", kDay2);
+  }
+};
+
+TEST_F(RetentionWaivers, AreAboutARunByTheFamiliesOfTheProbesThatTheyName) {
+  AddDeclaring({"gemm"});
+  for (const char* kept : {"gemm_*", "blas_bits", "family:gemm", "family:g*", "*"}) {
+    EXPECT_THAT(Deleted(kept), IsEmpty()) << kept;
+  }
+  for (const char* deleted : {"nccl_*", "conv_bits", "family:collective"}) {
+    EXPECT_THAT(Deleted(deleted), ElementsAre("a.bin")) << deleted;
+  }
+}
+
+TEST_F(RetentionWaivers, OfScalarArithmeticOrOfProbesThatNobodyKnowsAreAboutEveryRun) {
+  AddDeclaring({"gemm"});
+  for (const char* kept : {"fp_scalar", "fp_*", "family:scalar", "site_probe_7"}) {
+    EXPECT_THAT(Deleted(kept), IsEmpty()) << kept;
+  }
+  EXPECT_THAT(Deleted("family:site"), ElementsAre("a.bin"));
+}
+
+TEST_F(RetentionWaivers, AreAllAboutARunThatDeclaresNoFamily) {
+  AddDeclaring({});
+  for (const char* kept : {"nccl_*", "gemm_bits", "family:collective", "family:site", "*"}) {
+    EXPECT_THAT(Deleted(kept), IsEmpty()) << kept;
+  }
+}
+
+TEST_F(RetentionPlan, KeepsTheNewestGoodRunThatIsNotRetired) {
+  AddRun("c", kDay1);
+  AddRun("b", kDay2);
+  AddRun("a", "2026-01-02T12:00:00.000Z");
+  AddRun("z", kDay3);
+  // The one that was verified last is neither the newest nor, after it is retired, any.
+  Judge("b", "identical", "2026-01-04T00:00:00.000Z");
+  Judge("c", "identical", "2026-01-05T00:00:00.000Z");
+  Judge("a", "identical", "2026-01-06T00:00:00.000Z");
+  EXPECT_EQ(WhyKept(Plan(), "a"), "last good run of family mlp");
+  ASSERT_TRUE(store_->Retire("a", "gone", At(kDay3)).ok());
+  const RetentionReport report = Plan();
+  EXPECT_EQ(WhyKept(report, "b"), "last good run of family mlp");
+  EXPECT_THAT(PathsOf(report), ElementsAre("a.bin", "c.bin"));
+}
+
+TEST_F(RetentionPlan, KeepsTheLastGoodRunBeforeOneThatSomebodyHasToLookAt) {
+  AddRun("a", "2026-01-01T01:00:00.000Z");
+  AddRun("b", "2026-01-01T02:00:00.000Z");
+  AddRun("d", "2026-01-01T03:00:00.000Z");
+  AddRun("n", kDay2);
+  AddRun("z", kDay3);
+  Judge("a", "identical", kDay3);
+  Judge("b", "equivalent", kDay3);
+  Judge("n", "identical", kDay3);
+  EXPECT_THAT(PathsOf(Plan()), ElementsAre("a.bin", "b.bin", "d.bin"));
+  Judge("d", "drifted", kDay3);
+  const RetentionReport report = Plan();
+  EXPECT_THAT(PathsOf(report), ElementsAre("a.bin"));
+  EXPECT_EQ(WhyKept(report, "b"), "last good run before d, which somebody has to look at");
+  EXPECT_EQ(WhyKept(report, "n"), "last good run of family mlp");
+}
+
+TEST_F(RetentionPlan, CountsNoRetiredRunsAmongTheLast) {
+  Policy("retention:\n  - {families: \"*\", keep_last: 2}\n");
+  AddRun("a", "2026-01-01T01:00:00.000Z");
+  AddRun("b", "2026-01-01T02:00:00.000Z");
+  AddRun("c", "2026-01-01T03:00:00.000Z");
+  AddRun("d", "2026-01-01T04:00:00.000Z");
+  for (const char* run : {"c", "b"}) ASSERT_TRUE(store_->Retire(run, "gone", At(kDay3)).ok());
+  const RetentionReport report = Plan();
+  EXPECT_EQ(WhyKept(report, "a"), "among the last 2 of family mlp (policy.yaml:3)");
+  EXPECT_EQ(WhyKept(report, "c"), "among the last 2 of family mlp (policy.yaml:3)");
+  EXPECT_THAT(PathsOf(report), ElementsAre("b.bin"));
+}
+
+TEST_F(RetentionPlan, KeepsARunWhoseRecordDoesNotSayWhenItBegan) {
+  Manifest manifest = Made("a", kDay1, "a.bin", "w");
+  manifest.started = {};
+  manifest.ended = {};
+  Put("root/a.bin", "w");
+  Add(manifest);
+  AddRun("z", kDay2);
+  Policy("retention:\n  - {families: \"*\", keep_last: 1, keep_days: 1}\n");
+  EXPECT_EQ(WhyKept(Plan(), "a"), "its record does not say when it began");
+  EXPECT_THAT(PathsOf(Plan()), IsEmpty());
+}
+
 TEST_F(RetentionPlan, KeepsWhatAnotherRunNeedsUnlessThatIsRetired) {
   AddRun("a", kDay1);
   Manifest needs = Made("z", kDay2, "z.bin", "z");
@@ -98,6 +198,7 @@ TEST_F(RetentionPlan, KeepsWhatAnotherRunNeedsUnlessThatIsRetired) {
   Add(needs);
   EXPECT_EQ(WhyKept(Plan(), "a"), "is data 'init' of run z");
   ASSERT_TRUE(store_->Retire("z", "gone", At(kDay3)).ok());
+  AddRun("zz", kDay3);
   const RetentionReport report = Plan();
   ASSERT_THAT(PathsOf(report), ElementsAre("a.bin"));
   EXPECT_THAT(report.list.items[0].lost, HasSubstr("it is data 'init' of run z"));
@@ -165,6 +266,7 @@ TEST_F(RetentionPlan, NeverListsRecordsDrillsOrTheHistory) {
   put("k", "runs.db.audit/lock", "x");
   Put("root/runs.db.audit/entries.jsonl", "");
   Put("root/runs.db.audit/nodes", "");
+  put("l", ".rharness-deletions", "x");
   put("e", "metrics.json", "{\"metrics\": {}}");
   std::filesystem::create_hard_link(folder_.path() / "policy.yaml", Root() / "p.yaml");
   Add(Made("f", kDay1, "p.yaml", *ReadFile(folder_.path() / "policy.yaml")));
@@ -181,6 +283,7 @@ TEST_F(RetentionPlan, NeverListsRecordsDrillsOrTheHistory) {
   EXPECT_EQ(WhyKept(report, "i"), "is a signed statement");
   EXPECT_EQ(WhyKept(report, "j"), "is a record of rharness");
   EXPECT_EQ(WhyKept(report, "k"), "is a file of an audit log");
+  EXPECT_EQ(WhyKept(report, "l"), "is a note of rharness");
 }
 
 TEST_F(RetentionPlan, KeepsShardsWithTheirIndexOrNone) {

@@ -1,0 +1,37 @@
+// What is mounted where, and where a path lies on its file system.
+//
+// Source: proc_pid_mountinfo(5).
+#ifndef RHARNESS_HARNESS_BASE_MOUNTS_H_
+#define RHARNESS_HARNESS_BASE_MOUNTS_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+
+namespace rharness {
+
+struct MountPoint {
+  std::string device;           // "8:1"
+  std::filesystem::path root;   // which of its folders is mounted, or which file
+  std::filesystem::path point;  // where
+};
+// Of this process, in the order in which they were mounted. Errors: io.
+Result<std::vector<MountPoint>> ReadMounts();
+
+// Whether a path is this folder or lies below it, by their parts alone.
+bool IsAtOrBelow(const std::filesystem::path& path, const std::filesystem::path& folder);
+
+// The same for every path at which a folder is mounted.
+struct PlaceOnDevice {
+  std::string device;
+  std::filesystem::path path;
+};
+// `path`: absolute, with every link resolved.
+PlaceOnDevice FindOnDevice(const std::vector<MountPoint>& mounts,
+                           const std::filesystem::path& path);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_BASE_MOUNTS_H_
