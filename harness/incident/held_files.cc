@@ -142,12 +142,15 @@ class FilesCheck {
     IncidentSignature one{statement.filename().string(), "not_checked",
                           "no trust policy was given: --trust says whose keys count"};
     if (trust_) {
-      const Result<std::vector<Verified>> verified = Believed(statement, held);
+      const Result<VerifiedFile> verified = Believed(statement, held);
       std::optional<Error> refused;
       std::string words;
       if (!verified.ok()) refused = verified.error();
-      for (std::size_t i = 0; verified.ok() && i < verified->size(); ++i) {
-        words += (words.empty() ? "" : "; ") + WordsOf((*verified)[i], &refused);
+      if (verified.ok()) {
+        for (const Verified& said : verified->statements) {
+          words += (words.empty() ? "" : "; ") + WordsOf(said, &refused);
+        }
+        for (const Error& line : verified->not_counted) words += "; not counted: " + line.message;
       }
       one.state = refused ? "refused" : "verified";
       one.words = refused ? refused->message : words;
@@ -158,15 +161,12 @@ class FilesCheck {
   }
 
   // Of a bundle beside a file what holds for the file as it is; older lines are for older contents.
-  Result<std::vector<Verified>> Believed(const fs::path& statement,
-                                         const std::optional<fs::path>& held) const {
+  Result<VerifiedFile> Believed(const fs::path& statement,
+                                const std::optional<fs::path>& held) const {
     const bool beside = held && statement.filename() == EndorsementPath(*held).filename();
-    if (!beside) {
-      ASSIGN_OR_RETURN(VerifiedFile file, VerifyFile(statement, *trust_, now_));
-      return std::move(file.statements);
-    }
+    if (!beside) return VerifyFile(statement, *trust_, now_);
     ASSIGN_OR_RETURN(Verified endorsed, VerifyEndorsedBy(statement, *held, *trust_, now_));
-    return std::vector<Verified>{std::move(endorsed)};
+    return VerifiedFile{.statements = {std::move(endorsed)}, .not_counted = {}};
   }
 
   // What it says, held to the record.
