@@ -20,7 +20,7 @@ void AddDeletionAudit(Command* apply, DeletionAudit* audit) {
       .OneEach();
 }
 
-Status HoldDeletionToLog(const DeletionAudit& audit, const std::string& history) {
+Status HoldDeletionToLog(const DeletionAudit& audit) {
   const DrillAudit& log = audit.log;
   if (log.log.empty()) {
     const char* without = !log.key.empty()               ? "--key"
@@ -34,7 +34,7 @@ Status HoldDeletionToLog(const DeletionAudit& audit, const std::string& history)
     if (!signer.ok()) return signer.error();
   }
   ASSIGN_OR_RETURN(const AuditOutcome outcome,
-                   Audit({.sources = {.history = history, .baselines = {}, .policies = {}},
+                   Audit({.sources = {.history = log.history, .baselines = {}, .policies = {}},
                           .folder = log.log,
                           .kept = {audit.heads.begin(), audit.heads.end()},
                           .trust = nullptr,
@@ -44,8 +44,8 @@ Status HoldDeletionToLog(const DeletionAudit& audit, const std::string& history)
                "audit log " + log.log};
 }
 
-Status EnterDeletion(const DeletionAudit& audit, const std::string& history) {
-  return audit.log.log.empty() ? Status() : AppendDone(audit.log, history, "the deletion is");
+Status EnterDeletion(const DeletionAudit& audit) {
+  return audit.log.log.empty() ? Status() : AppendDone(audit.log, "the deletion is");
 }
 
 }  // namespace rharness

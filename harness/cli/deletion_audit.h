@@ -23,10 +23,10 @@ void AddDeletionAudit(Command* apply, DeletionAudit* audit);
 // in the history as it was entered: a deletion that was carried out and is not there any more is
 // the first one that is not. Errors: integrity, with that entry; invalid_input (an option without
 // its log), not_found (no log, or an empty one), those of OpenSigner.
-Status HoldDeletionToLog(const DeletionAudit& audit, const std::string& history);
+Status HoldDeletionToLog(const DeletionAudit& audit);
 
 // Afterwards: what is new is entered. Errors: those of AppendDone.
-Status EnterDeletion(const DeletionAudit& audit, const std::string& history);
+Status EnterDeletion(const DeletionAudit& audit);
 
 }  // namespace rharness
 

@@ -39,7 +39,7 @@ std::string KeyFromAnywhere(const std::string& key) {
 }
 
 // What does by hand what the drill does at its end, from any folder.
-std::string AppendCommand(const DrillAudit& audit, const std::string& history, bool begin) {
+std::string AppendCommand(const DrillAudit& audit, bool begin) {
   std::string command = begin ? "rharness audit append --begin" : "rharness audit append";
   const auto add = [&](std::string_view option, const std::string& value) {
     if (!value.empty()) command += fmt::format(" {} {}", option, ShellWord(value));
@@ -47,7 +47,7 @@ std::string AppendCommand(const DrillAudit& audit, const std::string& history, b
   const auto path = [&](std::string_view option, const std::string& value) {
     if (!value.empty()) add(option, FromAnywhere(value).string());
   };
-  const auto place = ResolveHistoryUrl(history);
+  const auto place = ResolveHistoryUrl(audit.history);
   if (place.ok()) add("--history", *place);  // no error may repeat one with a password
   path("--log", audit.log);
   path("--policy", audit.policy);
@@ -56,12 +56,12 @@ std::string AppendCommand(const DrillAudit& audit, const std::string& history, b
   return command;
 }
 
-Result<Appended> AppendNewRecords(const DrillAudit& audit, const std::string& history) {
+Result<Appended> AppendNewRecords(const DrillAudit& audit) {
   std::unique_ptr<Signer> signer;
   if (!audit.key.empty()) {
     ASSIGN_OR_RETURN(signer, OpenSigner(audit.key, audit.passphrase_file));
   }
-  RecordSources sources{.history = history, .baselines = {}, .policies = {}};
+  RecordSources sources{.history = audit.history, .baselines = {}, .policies = {}};
   if (!audit.policy.empty()) sources.policies.push_back(audit.policy);
   return AppendRecords(
       sources,
@@ -98,11 +98,13 @@ std::map<std::string, std::string> KeptAudit(const DrillAudit& audit) {
 
 void TakeKeptAudit(const fs::path& out, DrillAudit* audit) {
   const fs::path path = out / "journal.jsonl";
-  if (!audit->log.empty() || !RequireOwn(out).ok() || !RequireOwn(path).ok()) return;
+  if (!RequireOwn(out).ok() || !RequireOwn(path).ok()) return;
   const auto past = ReadJournal(path);
   if (!past.ok()) return;  // told by the drill itself
   const auto settings = ParseDrillSettings(past->header, path.string());
   if (!settings.ok()) return;
+  audit->history = settings->options.history;
+  if (!audit->log.empty()) return;
   std::map<std::string, std::string> kept = settings->options.audit;
   audit->log = kept["log"];
   if (audit->key.empty()) {
@@ -112,8 +114,7 @@ void TakeKeptAudit(const fs::path& out, DrillAudit* audit) {
   if (audit->policy.empty()) audit->policy = kept["policy"];
 }
 
-Status CheckDrillAudit(const DrillAudit& audit, const DrillOptions& drill) {
-  const fs::path& out = drill.out;
+Status CheckDrillAudit(const DrillAudit& audit, const fs::path& out) {
   if (audit.log.empty() && !audit.key.empty()) return InvalidInput("goes with --audit", "--key");
   if (audit.key.empty() && !audit.passphrase_file.empty()) {
     return InvalidInput("goes with --key", "--passphrase-file");
@@ -135,19 +136,19 @@ Status CheckDrillAudit(const DrillAudit& audit, const DrillOptions& drill) {
   if (ready.error().code == ErrorCode::kNotFound) {
     return NotFound(fmt::format("there is none; is its volume mounted? `{}` begins one; nothing "
                                 "was rerun",
-                                AppendCommand(audit, drill.history, true)),
+                                AppendCommand(audit, true)),
                     "audit log " + audit.log);
   }
   return Error{ready.error().code, ready.error().ToString() + "; nothing was rerun",
                "audit log " + audit.log};
 }
 
-Status AppendDone(const DrillAudit& audit, const std::string& history, const char* what) {
-  const auto done = AppendNewRecords(audit, history);
+Status AppendDone(const DrillAudit& audit, const char* what) {
+  const auto done = AppendNewRecords(audit);
   if (!done.ok()) {
     return Error{done.error().code,
                  fmt::format("{}; {} in the history; `{}` enters what is new once that is mended",
-                             done.error().ToString(), what, AppendCommand(audit, history, false)),
+                             done.error().ToString(), what, AppendCommand(audit, false)),
                  "audit log " + audit.log};
   }
   std::istringstream lines(AppendedText(*done, audit.log));

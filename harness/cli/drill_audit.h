@@ -8,7 +8,6 @@
 
 #include "harness/base/result.h"
 #include "harness/cli/command.h"
-#include "harness/drill/drill.h"
 
 namespace rharness {
 
@@ -16,7 +15,8 @@ struct DrillAudit {
   std::string log;  // the folder; empty: nothing is entered
   std::string key;  // empty: no head is signed
   std::string passphrase_file;
-  std::string policy;  // the drill's, entered as well; may be empty
+  std::string policy;   // the drill's, entered as well; may be empty
+  std::string history;  // the drill's
 };
 
 // --audit, --key and --passphrase-file. Fill `audit`. `does`: what --audit does.
@@ -24,18 +24,18 @@ void AddAuditOptions(Command* command, DrillAudit* audit, const char* does);
 
 // As the journal of a drill keeps it for --resume, with absolute paths; empty without a log.
 std::map<std::string, std::string> KeptAudit(const DrillAudit& audit);
-// Of a drill that is resumed and was given no --audit: what it was begun with, where its folder is
-// this user's own (--key may be given anew).
+// Of a drill that is resumed: its history and, where it was given no --audit, what it was begun
+// with, where its folder is this user's own (--key may be given anew).
 void TakeKeptAudit(const std::filesystem::path& out, DrillAudit* audit);
 
 // Before anything is rerun: a key without a log, one that cannot be opened, a folder without a
 // log, and one that is in the drill's or around it, are told at once, with what is to be done then.
-Status CheckDrillAudit(const DrillAudit& audit, const DrillOptions& drill);
+Status CheckDrillAudit(const DrillAudit& audit, const std::filesystem::path& out);
 
 // What `rharness audit append` does, of the history and, where there is one, of the policy; `what`
 // is entered by that: "the verdicts are". Errors: those of AppendRecords and OpenSigner, with what
 // is to be done then.
-Status AppendDone(const DrillAudit& audit, const std::string& history, const char* what);
+Status AppendDone(const DrillAudit& audit, const char* what);
 
 }  // namespace rharness
 

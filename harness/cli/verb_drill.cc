@@ -57,8 +57,9 @@ int Run(DrillArguments* arguments, Command* command) {
   arguments->drill.retirement_doubts = HoldRetirements(&doubtful);
   DrillAudit& audit = arguments->audit;
   audit.policy = arguments->policy;
+  audit.history = arguments->drill.history;
   if (arguments->drill.resume) TakeKeptAudit(arguments->drill.out, &audit);
-  const Status usable = CheckDrillAudit(audit, arguments->drill);
+  const Status usable = CheckDrillAudit(audit, arguments->drill.out);
   if (arguments->dry_run) {
     const int shown = ShowPlan(*arguments);
     if (shown != kExitOk) return shown;
@@ -77,7 +78,8 @@ int Run(DrillArguments* arguments, Command* command) {
   int code = Finish(*report, *arguments);
   if (code == kExitOk && doubtful) code = kExitIntegrity;
   if (audit.log.empty()) return code;
-  const Status appended = AppendDone(audit, report->history, "the verdicts are");
+  audit.history = report->history;
+  const Status appended = AppendDone(audit, "the verdicts are");
   const int sealed = appended.ok() ? kExitOk : FailWith(appended.error());
   return code != kExitOk ? code : sealed;
 }

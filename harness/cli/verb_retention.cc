@@ -150,7 +150,7 @@ Result<int> TellApplied(const RetentionArguments& arguments, const DeletionAudit
     LogWarning(path + " was not there any more");
   }
   ASSIGN_OR_RETURN(const int printed, TellDeletion(arguments, applied.told));
-  const Status entered = EnterDeletion(audit, arguments.history);
+  const Status entered = EnterDeletion(audit);
   const Status gone = RequireAllGone(applied);
   if (gone.ok()) return entered.ok() ? Result<int>(printed) : entered.error();
   if (!entered.ok()) LogError(entered.error().ToString());
@@ -163,7 +163,8 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
   DeletionAudit audit = arguments.audit;
   audit.log.policy = arguments.policy;
-  RETURN_IF_ERROR(HoldDeletionToLog(audit, arguments.history));
+  audit.log.history = arguments.history;
+  RETURN_IF_ERROR(HoldDeletionToLog(audit));
   ASSIGN_OR_RETURN(RetentionInputs inputs, InputsOf(arguments));
   ASSIGN_OR_RETURN(StandingPlan plan,
                    StandingPlan::Make(std::move(inputs), &SystemClock(), store.get()));
@@ -171,7 +172,7 @@ Result<int> ApplyList(const RetentionArguments& arguments) {
   ASSIGN_OR_RETURN(const auto already, DoneAlready(planned, trust, store.get()));
   if (already) {
     LogInfo("nothing is to be deleted; the last list " + CarriedOutWords(*already));
-    RETURN_IF_ERROR(EnterDeletion(audit, arguments.history));
+    RETURN_IF_ERROR(EnterDeletion(audit));
     return TellDeletion(arguments, *already);
   }
   ASSIGN_OR_RETURN(const auto begun, BegunLists(planned, trust, store.get()));

@@ -165,6 +165,7 @@ class FilesCheck {
                            held.superseded ? ", which says otherwise since it was resumed" : "",
                            SignersText(line.signed_by));
     }
+    for (const Error& line : file.not_counted) words += "; not counted: " + line.message;
     return words;
   }
 

@@ -149,6 +149,16 @@ TEST_F(AuditedDrill, GoesOnWithTheLogItWasBegunWith) {
   EXPECT_THAT(resumed.stderr_text, HasSubstr("signed a head over all of them"));
   EXPECT_EQ(Entries().back().kind, "retirement");
   EXPECT_EQ(Entries().back().name, "b");
+  // One whose volume is not mounted is not begun anew.
+  fs::rename(At("runs.db.audit"), At("elsewhere"));
+  const ProcessResult gone = Run({kRharness, "drill", "--resume", "--out", "one"});
+  EXPECT_EQ(gone.outcome.exit_code, 2) << gone.stdout_text;
+  EXPECT_THAT(gone.stderr_text, HasSubstr("there is none; is its volume mounted? "));
+  EXPECT_FALSE(fs::exists(At("runs.db.audit")));
+  Must(Run({"sh", "-c", "cd / && " + Told(gone.stderr_text)}));
+  EXPECT_FALSE(Entries().empty());
+  fs::remove_all(At("runs.db.audit"));
+  fs::rename(At("elsewhere"), At("runs.db.audit"));
   // Another log takes its place, and its key is not used there.
   Begin("other.audit");
   const ProcessResult other =

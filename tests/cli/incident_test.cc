@@ -214,6 +214,18 @@ TEST_F(IncidentProgram, HoldsSignedStatementsToTheTrustPolicy) {
   EXPECT_EQ(good.outcome.exit_code, 3) << good.stdout_text << good.stderr_text;
   EXPECT_THAT(Text(Told(), "signatures"), HasSubstr(R"("state":"verified")"));
   EXPECT_THAT(Text(Told(), "signatures"), HasSubstr("signed by ada (Ada)"));
+  // A line by a key that the policy does not know counts for nothing beside one that does.
+  ASSERT_TRUE(WriteFileAtomic(At("bob.pem"), P256Pem(kBobScalar)).ok());
+  fs::permissions(At("bob.pem"), fs::perms::owner_read | fs::perms::owner_write);
+  const ProcessResult by_bob = Run({kRharness, "attest", "first", "--key", "bob.pem", "--out",
+                                    "by-bob", "--history", "runs.db"});
+  ASSERT_TRUE(by_bob.outcome.Succeeded()) << by_bob.stderr_text;
+  Write("kept/a/" + statement, Read(At("by-bob/" + statement)) + Read(At("signed/" + statement)));
+  const ProcessResult beside =
+      IncidentOf("c", {"--no-rerun", "--trust", "trust.yaml", "--out", "beside"});
+  EXPECT_EQ(beside.outcome.exit_code, 3) << beside.stdout_text << beside.stderr_text;
+  EXPECT_THAT(Text(Told("beside"), "signatures"), HasSubstr("signed by ada (Ada)"));
+  EXPECT_THAT(Text(Told("beside"), "signatures"), HasSubstr("not counted: no key of the policy"));
   // Without a policy it is named, and nobody calls it verified.
   EXPECT_EQ(IncidentOf("c", {"--no-rerun", "--out", "plain"}).outcome.exit_code, 3);
   EXPECT_THAT(Text(Told("plain"), "signatures"), HasSubstr(R"("state":"not_checked")"));
