@@ -56,7 +56,7 @@ TEST_F(IncidentOfAFamily, HoldsARunThatNeverWasGoodToItsOwnRecordAndTakesNoSeedF
   EXPECT_THAT(Answer(told, "what_happened"), HasSubstr("it has another seed"));
   EXPECT_THAT(told.Find("runbook")->Dump(), Not(HasSubstr("seed_changed")));
   // What reruns of both say of the comparison's facts is still there.
-  EXPECT_THAT(told.Find("comparison")->Dump(), HasSubstr("seed.init"));
+  EXPECT_THAT(told.Find("comparison")->Dump(), HasSubstr("seed.run"));
 }
 
 TEST_F(IncidentOfAFamily, SaysWhatToPutBackWhereOneChangeBrokeAllRuns) {

@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 class IsolateReach : public SharedFileProgram {
  protected:
@@ -35,6 +36,7 @@ TEST_F(IsolateReach, NamesAnUndeclaredFileThatTheDrillNamed) {
   const std::string expected = "differs and cannot be set: input " + Kernel() + " " + kFiveToSix;
   const ProcessResult plan = Isolate("run-3", "tonight", "--dry-run");
   EXPECT_EQ(plan.outcome.exit_code, 3) << plan.stdout_text << plan.stderr_text;
+  EXPECT_THAT(plan.stdout_text, Not(HasSubstr("0 reruns")));
   EXPECT_FALSE(fs::exists(At("why")));
   const ProcessResult result = Isolate("run-3", "tonight");
   EXPECT_EQ(result.outcome.exit_code, 3) << result.stdout_text << result.stderr_text;

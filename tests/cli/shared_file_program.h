@@ -31,40 +31,11 @@ class SharedFileProgram : public DrillProgram {
   }
   // As "run-SEED".
   void RecordSeed(const std::string& seed) {
-    const ProcessResult result = Run({kRharness,
-                                      "--quiet",
-                                      "record",
-                                      "--out",
-                                      "runs/run-" + seed + ".json",
-                                      "--family",
-                                      "tiny",
-                                      "--root",
-                                      ".",
-                                      "--code-file",
-                                      "train.sh",
-                                      "--data",
-                                      "value",
-                                      "--weights",
-                                      "w.safetensors",
-                                      "--keep",
-                                      "kept",
-                                      "--metrics",
-                                      "metrics.json",
-                                      "--metric",
-                                      "accuracy,direction=higher,margin=0.001,primary",
-                                      "--seed",
-                                      "init=" + seed,
-                                      "--determinism",
-                                      "bitwise",
-                                      "--variable",
-                                      "SHIFT",
-                                      "--",
-                                      "sh",
-                                      "train.sh",
-                                      std::filesystem::path(Kernel()).parent_path().string(),
-                                      "--seed",
-                                      seed});
-    ASSERT_TRUE(result.outcome.Succeeded()) << result.stderr_text;
+    const std::string site = std::filesystem::path(Kernel()).parent_path().string();
+    Record("run-" + seed,
+           {"--determinism", "bitwise", "--seed", "run=" + seed, "--weights", "w.safetensors",
+            "--keep", "kept", "--variable", "SHIFT"},
+           {"sh", "train.sh", site, "--seed", seed});
   }
   // Empty: all runs.
   int DrillInto(const std::string& out, const std::string& run, const std::string& shift = "") {
