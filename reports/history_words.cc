@@ -7,6 +7,7 @@
 
 #include "compare/fact_order.h"
 #include "reports/history_summary.h"
+#include "reports/short_digest.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -44,16 +45,9 @@ std::string TitleOf(std::string_view key) {
   return FactName(key);
 }
 
-bool IsDigest(std::string_view text) {
-  const std::string_view hex = text.starts_with("sha256:") ? text.substr(7) : text;
-  return (hex.size() == 64 || hex.size() == 40) &&
-         hex.find_first_not_of("0123456789abcdef") == hex.npos;
-}
-
 std::string ValueOf(std::string_view text) {
   if (text.empty()) return "an empty text";
-  if (IsDigest(text)) return fmt::format("{}…", text.substr(0, text.starts_with("s") ? 19 : 12));
-  return SafeText(text, kValueBytes);
+  return SafeText(ShortDigest(text), kValueBytes);
 }
 
 }  // namespace

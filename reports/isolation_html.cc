@@ -39,7 +39,7 @@ std::string Facts(const IsolationReport& report) {
   if (!report.mitigation_cost.empty()) {
     facts += HtmlFact("What that costs", HtmlText(report.mitigation_cost, 300));
   }
-  if (report.planned) {
+  if (report.planned && report.cost.most > 0) {
     const int most = report.cost.most_of_two;
     const std::string two = most > 0 ? fmt::format(", up to {} for two", most) : "";
     facts += HtmlFact("Planned", fmt::format("{} reruns for one cause{}",

@@ -132,7 +132,7 @@ std::string WriteTerminal(const IsolationReport& report, int columns, bool color
   out += List("Shown by", report.shown_by, columns);
   out += List("Met on the way, and no evidence", report.branches, columns);
   out += List("Still possible", report.possible, columns);
-  if (report.planned) out += Plan(report);
+  if (report.planned && report.cost.most > 0) out += Plan(report);
   out += Axes(report, true, columns);
   out += Axes(report, false, columns);
   out += Trials(report, columns);

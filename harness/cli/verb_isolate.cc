@@ -102,8 +102,10 @@ void AddSearchOptions(Command* verb, IsolateArguments* arguments) {
   verb->Heading("What changed");
   verb->Add("RUN", &isolate.run, "The run that drifts: its manifest, or its id with --history")
       .Path();
-  verb->Add("--against", &isolate.against,
-            "How it is now: a manifest, evidence of a rerun, or the folder of a drill that has one")
+  verb->Add(
+          "--against", &isolate.against,
+          "How it is now: a manifest, evidence of a rerun, the folder of a drill that has one, or "
+          "with --history the id of such a drill")
       .Path();
   verb->Add("--axis", &isolate.axes,
             "A change, in place of the one that was found between the two or beside it; repeatable")
@@ -152,8 +154,10 @@ void AddIsolateNotes(Command* verb) {
       "one is looked for; between two commits git tells them. Variables and seeds have one value, "
       "and so has an argument whose recorded value has a comma.");
   verb->Note(
-      "What differs and cannot be set here, such as a driver or the host's packages, is named: "
-      "nothing is said of it. A rerun that fails in another way, or differs in what the difference "
+      "What differs and cannot be set here, such as a driver, the host's packages or a file that "
+      "nothing declares, is named: nothing is said of it. Of two runs of a family the seeds are "
+      "left out: they make another run, and no drift. A rerun that fails in another way, or "
+      "differs in what the difference "
       "that is looked for does not, is no evidence; it is told as another failure.");
   verb->Note(
       "The folder --out gets isolation.html, isolation.json and the evidence of every rerun. A run "
@@ -163,8 +167,9 @@ void AddIsolateNotes(Command* verb) {
   verb->ExitCode(kExitOk,
                  "a cause is named; with --dry-run: the plan is shown; with --when: it is named "
                  "where they part");
-  verb->ExitCode(kExitUsage, "usage, invalid input or nothing that could be set");
-  verb->ExitCode(kExitInconclusive, "no cause is named: what is missing is said");
+  verb->ExitCode(kExitUsage, "usage or invalid input");
+  verb->ExitCode(kExitInconclusive,
+                 "no cause is named: what is missing is said, or what differs and cannot be set");
   verb->ExitCode(kExitInfrastructure, "infrastructure or an interrupt");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness isolate mlp-7 --history runs.db --against tonight --out why --dry-run");

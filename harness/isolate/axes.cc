@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "harness/drill/facts_of.h"
+#include "harness/isolate/out_of_reach.h"
 #include "harness/manifest/command_arguments.h"
 
 namespace rharness {
@@ -156,39 +156,6 @@ void AddCpus(const Manifest& recorded, const Manifest& drifted, std::vector<Axis
                            {.text = std::to_string(now), .number = now}));
 }
 
-struct Unreachable {
-  std::string_view prefix;
-  std::string_view why;
-};
-constexpr Unreachable kUnreachable[] = {
-    {"package.",
-     "is the host's: an image that has it, or a path in the command or in a variable, "
-     "would set it"},
-    {"software.", "is the host's, or follows from what is set"},
-    {"cpu.", "is the machine's: with --dispatch slurm, --axis node:NAME sets it"},
-    {"gpu.", "is the machine's: with --dispatch slurm, --axis node:NAME sets it"},
-    {"seed.",
-     "no argument of the command was found to pass it: --axis argument:NAME=VALUE sets it"},
-};
-
-// What is known to differ and no axis above sets. What follows from other things (libraries that
-// are mapped, flags in force) is no axis.
-void AddFacts(const Manifest& recorded, const Manifest& drifted, std::vector<Axis>* axes) {
-  const bool seeds_by_command = recorded.command != drifted.command;
-  for (const LayerComparison& layer : CompareFacts(FactsOf(recorded), FactsOf(drifted))) {
-    for (const FactDifference& difference : layer.differences) {
-      for (const Unreachable& one : kUnreachable) {
-        if (!difference.key.starts_with(one.prefix)) continue;
-        if (one.prefix == "seed." && seeds_by_command) continue;
-        axes->push_back(MakeAxis(AxisKind::kFact, difference.layer, difference.key, "",
-                                 {.text = difference.recorded.value_or("(absent)")},
-                                 {.text = difference.observed.value_or("(absent)")}));
-        axes->back().cannot_be_set = one.why;
-      }
-    }
-  }
-}
-
 void Apply(const Axis& axis, const AxisValue& value, TrialRun* run) {
   Manifest& manifest = run->manifest;
   switch (axis.kind) {
@@ -233,7 +200,8 @@ std::vector<Axis> AxesBetween(const Manifest& recorded, const Manifest& drifted)
   AddVariables(recorded, drifted, &axes);
   AddImage(recorded, drifted, &axes);
   AddCpus(recorded, drifted, &axes);
-  AddFacts(recorded, drifted, &axes);
+  AddOutOfReach(recorded, drifted, &axes);
+  SetSeedsAside(recorded, drifted, &axes);
   std::map<std::string, int> seen;
   for (Axis& axis : axes) {
     if (const int times = ++seen[axis.name]; times > 1) axis.name += fmt::format("#{}", times);
@@ -264,13 +232,9 @@ Result<std::vector<Axis>> SettableAxes(const std::vector<Axis>& axes) {
     settable.push_back(axis);
     steps += axis.values.size() - 1;
   }
-  if (settable.empty()) {
+  if (axes.empty()) {
     return InvalidInput(
-        axes.empty() ? "nothing differs between the two sides that is recorded; name what changed "
-                       "with --axis"
-                     : fmt::format("none of the {} things that differ can be set here; name others "
-                                   "with --axis, such as --axis env:NAME=VALUE",
-                                   axes.size()),
+        "nothing differs between the two sides that is recorded; name what changed with --axis",
         "--against");
   }
   if (steps > kMostSteps) {

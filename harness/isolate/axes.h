@@ -56,6 +56,7 @@ struct Axis {
   bool chain_may_be_found = false;  // two commits: a repository may tell those between
   bool asked_for = false;           // by --axis
   bool held_drifted = false;        // it cannot be set, and stays as it drifted
+  bool of_family = false;           // a seed: it makes another run of the family, and no drift
 };
 
 // As the command line gives one: "env:NAME=VALUE" and others; see ParseGivenAxis.
@@ -78,8 +79,9 @@ using ParseImageText = std::function<Result<Image>(std::string_view)>;
 // Errors: invalid_input, which says what was expected.
 Result<GivenAxis> ParseGivenAxis(const std::string& text, const ParseImageText& parse_image);
 
-// All that differs between two records of one run, settings first; facts that no setting reaches
-// say why. Code, data, image, command, variables; what follows from these is left out.
+// All that differs between two records, settings first; facts that no setting reaches, and the
+// seeds of another run of the family, say why they cannot be set. Code, data, image, command,
+// variables; what follows from these is left out.
 std::vector<Axis> AxesBetween(const Manifest& recorded, const Manifest& drifted);
 // The record as a rerun of it saw it: its code, data, image, environment and seeds.
 Manifest AsSeen(const Manifest& recorded, const Evidence& evidence);
@@ -91,7 +93,8 @@ Status AddGivenAxis(const Manifest& recorded, const GivenAxis& given, std::vecto
 // Puts commits between the two of an axis. `between`: from behind the recorded one to the last.
 void SetChain(const std::vector<std::string>& between, Axis* axis);
 
-// Those that can be set. Errors: invalid_input for none, and for more than kMostSteps in all.
+// Those that can be set; none is an answer, where some differ. Errors: invalid_input where nothing
+// differs, and for more than kMostSteps in all.
 inline constexpr std::size_t kMostSteps = 20000;
 Result<std::vector<Axis>> SettableAxes(const std::vector<Axis>& axes);
 Positions LastOf(const std::vector<Axis>& settable);

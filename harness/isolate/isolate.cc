@@ -39,6 +39,10 @@ class CauseSearch {
     last_ = LastOf(settable_);
     base_ = BaseOf(settings_.recorded, axes_);
     if (settings_.expected) calibration_.target = *settings_.expected;
+    if (settable_.empty()) {
+      state_.end = SearchEnd::kNothingToSet;
+      return Report();
+    }
     RETURN_IF_ERROR(reruns_.Begin(Launchers()));
     if (!settings_.bits) RETURN_IF_ERROR(RunBothEnds());
     while (state_.end == SearchEnd::kGoesOn && !interrupted_) {
@@ -282,7 +286,7 @@ Result<IsolationReport> PlanIsolation(const IsolateOptions& given, Clock* clock)
   ASSIGN_OR_RETURN(const std::vector<Axis> settable, SettableAxes(axes));
   SearchCost cost = CostOf(LastOf(settable), settings.rules);
   std::vector<std::string> notes = settings.notes;
-  if (!settings.bits) {
+  if (!settings.bits && !settable.empty()) {
     const int further = 2 * (settings.end_reruns - 1);
     for (int* count : {&cost.fewest, &cost.most, &cost.most_of_two}) *count += further;
     cost.mean += further;
@@ -293,11 +297,13 @@ Result<IsolationReport> PlanIsolation(const IsolateOptions& given, Clock* clock)
   }
   Calibration calibration;
   if (settings.expected) calibration.target = *settings.expected;
+  SearchState state;
+  if (settable.empty()) state.end = SearchEnd::kNothingToSet;
   return BuildIsolationReport({.settings = settings,
                                .axes = axes,
                                .settable = settable,
                                .trials = {},
-                               .state = {},
+                               .state = state,
                                .calibration = calibration,
                                .rules = settings.rules,
                                .cost = cost,

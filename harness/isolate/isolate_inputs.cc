@@ -10,10 +10,12 @@
 #include <utility>
 
 #include "compare/curves/series.h"
+#include "compare/verdict.h"
 #include "harness/base/borrowed_repository.h"
 #include "harness/base/files.h"
 #include "harness/base/trouble.h"
 #include "harness/drill/drill_folder.h"
+#include "harness/drill/surroundings.h"
 #include "harness/history/store.h"
 #include "harness/isolate/trial_judge.h"
 #include "harness/rerun/data_cache.h"
@@ -124,11 +126,41 @@ bool SameResults(const Manifest& then, const Manifest& now) {
   return any && digests && weights(then) == weights(now) && numbers(then) == numbers(now);
 }
 
+// The run as a drill of this id reran it, from what the history keeps of that; none: the history
+// has no verdict of such a drill.
+Result<std::optional<Manifest>> SeenByDrill(const std::string& drill_id, const Manifest& recorded,
+                                            HistoryStore* history) {
+  std::optional<Manifest> none;
+  if (history == nullptr) return none;
+  ASSIGN_OR_RETURN(const auto verdicts, history->Verdicts(recorded.run_id));
+  const auto found = std::ranges::find(verdicts, drill_id, &VerdictRecord::drill_id);
+  if (found == verdicts.end()) return none;
+  if (found->verdict == VerdictName(Verdict::kIdentical)) {
+    return InvalidInput(
+        fmt::format("that drill called {} identical: nothing drifted there", recorded.run_id),
+        "--against " + drill_id);
+  }
+  if (found->surroundings_sha256.empty()) {
+    return InvalidInput(
+        fmt::format("the history keeps nothing of where that drill reran {}; expected the drill's "
+                    "folder",
+                    recorded.run_id),
+        "--against " + drill_id);
+  }
+  ASSIGN_OR_RETURN(const Surroundings parts, history->GetSurroundings(found->surroundings_sha256));
+  ASSIGN_OR_RETURN(const Evidence evidence, EvidenceFrom(parts, recorded, "surroundings"));
+  return std::optional(AsSeen(recorded, evidence));
+}
+
 Status TakeDrifted(const IsolateOptions& options, HistoryStore* history,
                    IsolateSettings* settings) {
   if (options.against.empty()) return {};
-  const auto evidence = EvidenceAt(options.against, settings->recorded.run_id);
   std::error_code error;
+  if (!fs::exists(options.against, error)) {
+    ASSIGN_OR_RETURN(settings->drifted, SeenByDrill(options.against, settings->recorded, history));
+    if (settings->drifted) return {};
+  }
+  const auto evidence = EvidenceAt(options.against, settings->recorded.run_id);
   if (!evidence.empty() && (evidence.begin()->first > 0 || IsEvidence(evidence.begin()->second))) {
     return TakeEvidence(evidence, options, settings);
   }

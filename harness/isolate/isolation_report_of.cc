@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "harness/base/version.h"
+#include "harness/isolate/out_of_reach.h"
 #include "harness/rerun/rerun_place.h"
 #include "reports/text.h"
 
@@ -197,15 +199,30 @@ void AddTrials(const SearchDone& done, IsolationReport* report) {
 }
 
 std::string OutOfReach(const SearchDone& done) {
-  std::vector<std::string> names;
-  std::size_t count = 0;
-  for (const Axis& axis : done.axes) {
-    if (axis.cannot_be_set.empty()) continue;
-    if (++count <= 5) names.push_back(axis.name);
-  }
+  const auto count = std::ranges::count_if(
+      done.axes, [](const Axis& axis) { return !axis.cannot_be_set.empty(); });
   if (count == 0) return "";
-  return fmt::format("{} differ{} and cannot be set here: {}{}", Counted(count, "thing"),
-                     count == 1 ? "s" : "", fmt::join(names, ", "), count > 5 ? ", ..." : "");
+  return fmt::format("{} differ{} and cannot be set here: {}",
+                     Counted(static_cast<std::uint64_t>(count), "thing"), count == 1 ? "s" : "",
+                     OutOfReachWords(done.axes));
+}
+
+// Of what differs nothing can be set: it is named, and no rerun would say more.
+void SayNothingToSet(const SearchDone& done, IsolationReport* report) {
+  const bool seeds = std::ranges::all_of(done.axes, &Axis::of_family);
+  report->exit_code = 3;
+  if (seeds) {
+    report->headline = fmt::format(
+        "nothing but seeds differs ({}), and runs of a family differ in these: nothing here makes "
+        "{} drift",
+        OutOfReachWords(done.axes), report->run_id);
+    report->next = "give what drifted as --against: the folder of a drill of the run, or its id";
+    return;
+  }
+  report->headline = "differs and cannot be set: " + OutOfReachWords(done.axes);
+  report->next =
+      "put it back by hand and drill the run again, or name what else changed with --axis, such as "
+      "--axis env:NAME=VALUE";
 }
 
 void SayNamed(const SearchDone& done, IsolationReport* report) {
@@ -279,7 +296,9 @@ void SayUndecided(const SearchDone& done, IsolationReport* report) {
 }
 
 void SayWhatItCameTo(const SearchDone& done, IsolationReport* report) {
-  if (done.planned) {
+  if (done.state.end == SearchEnd::kNothingToSet) {
+    SayNothingToSet(done, report);
+  } else if (done.planned) {
     report->headline = fmt::format("{} among which the cause of a drift of {} is looked for",
                                    Counted(done.settable.size(), "change"), report->run_id);
     report->next = "the same without --dry-run carries it out";

@@ -92,6 +92,7 @@ enum class SearchEnd {
                     // be seen more often than with nothing changed
   kBudget,          // not decidable with this budget
   kForeignAnswers,  // the answers are of another search
+  kNothingToSet,    // of what differs nothing can be set: there is nothing to try
 };
 
 struct SearchState {
