@@ -62,6 +62,9 @@ struct RunHistory {
   std::vector<std::pair<std::string, std::string>> record;  // what its manifest says, by name
   std::vector<HistoryVerdict> verdicts;                     // oldest first
   std::vector<VerdictChange> changes;                       // oldest first
+  // Of a run that no drill saw good: what differs between its record and where the first bad drill
+  // reran it. Empty: not known, or it was good once.
+  std::optional<std::array<LayerComparison, 5>> from_record = {};
   std::vector<std::string> notes;
   Json manifest;
 };

@@ -252,6 +252,11 @@ Result<RunHistory> LoadRunHistory(const std::string& run_id, HistoryStore* store
   history.changes = FindChanges(verdicts);
   Surveyor surveyor(store);
   RETURN_IF_ERROR(Explain(run_id, places, store, &history.changes, &surveyor));
+  const RunOutlook outlook = Summarize(history);
+  if (outlook.first_bad && !outlook.last_good) {
+    ASSIGN_OR_RETURN(history.from_record,
+                     surveyor.HoldToRecord(manifest, places.at(*outlook.first_bad)));
+  }
   history.notes = surveyor.Notes();
   ASSIGN_OR_RETURN(auto notes, NotesOnReplicates(entry.configuration, store));
   std::ranges::move(notes, std::back_inserter(history.notes));

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "harness/base/clock.h"
+#include "harness/incident/changes.h"
 #include "harness/incident/next_step.h"
 #include "harness/incident/prevention.h"
 #include "harness/incident/way_back.h"
@@ -35,6 +37,22 @@ std::string VerdictSource(const HistoryVerdict& verdict) {
   return "history: verdict of drill " + verdict.drill_id;
 }
 
+// Runs that one drill broke have what they ran on in common, and not what each of them is.
+void TellTogether(const IncidentFacts& in, IncidentAnswer* answer) {
+  const RunOutlook outlook = Summarize(in.run_history);
+  if (!outlook.first_bad) return;
+  const std::string& drill = in.run_history.verdicts.at(*outlook.first_bad).drill_id;
+  const auto together = std::ranges::count_if(in.found.members, [&](const FamilyMember& one) {
+    return one.bad && !one.entry.retired && one.bad->drill_id == drill;
+  });
+  if (together == 0) return;
+  answer->facts.push_back(
+      {fmt::format("{} of them broke together with {}, in drill {}: look at what they have in "
+                   "common, where they run, before what is in the run",
+                   together, in.run.run_id, drill),
+       "history: first bad verdicts of the family"});
+}
+
 // Whom and what it touches.
 void TellAffected(const IncidentFacts& in, IncidentAnswer* answer) {
   if (!in.owner.empty()) {
@@ -51,6 +69,7 @@ void TellAffected(const IncidentFacts& in, IncidentAnswer* answer) {
            : fmt::format("{} of {} other runs of the family are bad: {}", bad.size(),
                          in.found.members.size(), Names(bad)),
        "history: last verdicts of the family"});
+  TellTogether(in, answer);
   if (!in.uses.empty()) {
     answer->facts.push_back(
         {fmt::format("{} were given a file that {} wrote: {}", Counted(in.uses.size(), "run"),
@@ -67,8 +86,25 @@ void TellAffected(const IncidentFacts& in, IncidentAnswer* answer) {
       in.run.run_id);
 }
 
+// How the two runs compare; results of another seed are not held to each other.
+std::string BesideGood(const IncidentFacts& in) {
+  const std::string beside = fmt::format("beside {}, {}, ", in.good->run_id,
+                                         in.named ? "which --good names" : "the last good run");
+  const bool comparable = in.comparison->verdict != Verdict::kNotComparable;
+  if (!comparable && SeedsDiffer(in)) {
+    return beside + "it has another seed, so that their results are not held to each other";
+  }
+  return fmt::format("{}it is {}: {}", beside, VerdictLabel(in.comparison->verdict),
+                     in.comparison->headline);
+}
+
 IncidentAnswer WhatHappened(const IncidentFacts& in) {
   IncidentAnswer answer{"what_happened", "What drifted, and whom does it touch?", {}, {}};
+  if (const auto& why = in.run_history.run.retired; why) {
+    answer.facts.push_back(
+        {fmt::format("{} is retired: {}; no drill reruns it", in.run.run_id, *why),
+         "history: retirements"});
+  }
   const std::vector<HistoryVerdict>& verdicts = in.run_history.verdicts;
   if (verdicts.empty()) {
     answer.not_known = fmt::format("no drill has judged {}", in.run.run_id);
@@ -95,11 +131,7 @@ IncidentAnswer WhatHappened(const IncidentFacts& in) {
     }
   }
   if (in.comparison) {
-    answer.facts.push_back(
-        {fmt::format("beside {}, {}, it is {}: {}", in.good->run_id,
-                     in.named ? "which --good names" : "the last good run",
-                     VerdictLabel(in.comparison->verdict), in.comparison->headline),
-         "comparison of the two records"});
+    answer.facts.push_back({BesideGood(in), "comparison of the two records"});
   }
   TellAffected(in, &answer);
   return answer;
@@ -137,22 +169,29 @@ IncidentAnswer SinceWhen(const IncidentFacts& in) {
   return answer;
 }
 
-// What differs between where drills reran the run when it was good and when it was bad.
-void TellTurn(const IncidentFacts& in, IncidentAnswer* answer) {
-  const RunOutlook outlook = Summarize(in.run_history);
-  if (!outlook.broke) return;
-  const VerdictChange& change = in.run_history.changes.at(*outlook.broke);
-  const std::string source =
-      fmt::format("history: where drills {} and {} reran {}",
-                  in.run_history.verdicts.at(change.before).drill_id,
-                  in.run_history.verdicts.at(change.after).drill_id, in.run.run_id);
-  const std::vector<std::string> words = ChangeWords(change.known, change.layers);
+void TellWords(const std::vector<std::string>& words, const std::string& source,
+               IncidentAnswer* answer) {
   for (std::size_t i = 0; i < std::min(words.size(), kMostChanges); ++i) {
     answer->facts.push_back({words[i], source});
   }
   if (words.size() > kMostChanges) {
     answer->facts.push_back(
         {fmt::format("and {} more differences", words.size() - kMostChanges), source});
+  }
+}
+
+// What differs between where drills reran the run when it was good and when it was bad; of a run
+// that never was good, between its record and where it was bad first.
+void TellTurn(const IncidentFacts& in, IncidentAnswer* answer) {
+  const RunOutlook outlook = Summarize(in.run_history);
+  const std::optional<KnownChange> change = ChangeOf(in);
+  if (change && change->between != ChangeBetween::kRuns) {
+    std::vector<std::string> words = WordsOf(change->layers);
+    if (words.empty()) words.emplace_back("nothing that is recorded differs between the two");
+    TellWords(words, change->source, answer);
+  } else if (outlook.broke) {
+    const VerdictChange& broke = in.run_history.changes.at(*outlook.broke);
+    TellWords(ChangeWords(broke.known, broke.layers), "history: verdicts of its drills", answer);
   }
 }
 
@@ -176,20 +215,13 @@ void TellComparison(const IncidentFacts& in, IncidentAnswer* answer) {
          source});
     return;
   }
-  for (std::size_t i = 0; i < std::min(in.comparison->causes.size(), kMostToldReasons); ++i) {
-    const Cause& cause = in.comparison->causes[i];
-    answer->facts.push_back(
-        {fmt::format("{} ({}, {})", cause.statement, LayerName(cause.layer), cause.strength),
-         source});
+  const std::vector<Cause> causes = CausesBeyondSeeds(in);
+  for (std::size_t i = 0; i < std::min(causes.size(), kMostToldReasons); ++i) {
+    answer->facts.push_back({fmt::format("{} ({}, {})", causes[i].statement,
+                                         LayerName(causes[i].layer), causes[i].strength),
+                             source});
   }
-  const std::vector<std::string> words = WordsOf(in.comparison->layers);
-  for (std::size_t i = 0; i < std::min(words.size(), kMostChanges); ++i) {
-    answer->facts.push_back({words[i], source});
-  }
-  if (words.size() > kMostChanges) {
-    answer->facts.push_back(
-        {fmt::format("and {} more differences", words.size() - kMostChanges), source});
-  }
+  TellWords(WordsOf(LayersBeyondSeeds(in)), source, answer);
 }
 
 IncidentAnswer WhatChanged(const IncidentFacts& in) {
@@ -265,7 +297,7 @@ IncidentReport BuildIncidentReport(const IncidentFacts& in) {
   if (in.comparison) {
     report.compared = in.comparison->verdict;
     report.compared_headline = in.comparison->headline;
-    report.causes = in.comparison->causes;
+    report.causes = CausesBeyondSeeds(in);
     report.layers = in.comparison->layers;
   }
   report.next = NextOf(in, report.rollback);

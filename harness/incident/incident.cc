@@ -364,7 +364,7 @@ class Incident {
     }
     if (!facts_.comparison) return;
     for (const Finding& one : facts_.comparison->findings) add(one.code, "the comparison");
-    for (const Cause& cause : facts_.comparison->causes) add(cause.code, "the comparison's causes");
+    for (const Cause& cause : report->causes) add(cause.code, "the comparison's causes");
   }
 
   IncidentOptions options_;

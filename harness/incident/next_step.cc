@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
+#include "harness/incident/changes.h"
 #include "reports/history_summary.h"
 #include "reports/shell_word.h"
 
@@ -50,31 +53,56 @@ std::string RerunMore(const IncidentFacts& in, std::string_view since) {
                     in.given.root.empty() ? std::string() : " --root " + ShellWord(in.given.root));
 }
 
-// What made the run drift: between two of its drills, or else between the good run and this one.
+std::string WhyNothingDiffers(const IncidentFacts& in, ChangeBetween between) {
+  if (between == ChangeBetween::kDrills) {
+    return "nothing that is recorded differs between its last good drill and the first bad one";
+  }
+  if (between == ChangeBetween::kRecord) {
+    return "nothing that is recorded differs between its record and where the first bad drill "
+           "reran it";
+  }
+  return fmt::format("nothing {} differs from {}",
+                     SeedsAloneDiffer(in) ? "but the seeds" : "that is recorded", in.good->run_id);
+}
+
+const HistoryVerdict& FirstBad(const IncidentFacts& in) {
+  const std::optional<std::size_t> bad = Summarize(in.run_history).first_bad;
+  return in.run_history.verdicts.at(bad.value_or(in.run_history.verdicts.size() - 1));
+}
+
+// Of a run that a drill found bad: one change is tried by hand, and several are searched.
+std::string PutBack(const IncidentFacts& in, const std::vector<std::string>& words) {
+  const std::string& run = in.run.run_id;
+  if (words.size() == 1) {
+    return fmt::format("put back what changed ({}), then drill it again: {}", words.front(),
+                       DrillCommand(in, run, ""));
+  }
+  return fmt::format(
+      "put back what changed, one at a time, beginning with {} (and {} more), or let a search do "
+      "it: {}",
+      words.front(), words.size() - 1, IsolateCommand(in, run, FirstBad(in).drill_id));
+}
+
+// What made the run drift: it is looked for where the run itself was rerun, and between another run
+// and this one only where no drill judged it.
 std::string LookForCause(const IncidentFacts& in) {
-  const RunOutlook outlook = Summarize(in.run_history);
-  const VerdictChange* broke = outlook.broke ? &in.run_history.changes.at(*outlook.broke) : nullptr;
-  const bool turned = broke != nullptr && broke->known;
-  if (turned && WordsOf(broke->layers).empty()) {
-    return RerunMore(
-        in, "nothing that is recorded differs between its last good drill and the first bad one");
+  const std::string& run = in.run.run_id;
+  if (in.run_history.run.retired) {
+    return fmt::format("nothing is to be done for {}, which is retired", run);
   }
-  if (!turned && SeedsAloneDiffer(in)) {
-    return RerunMore(in, "nothing but the seeds differs from " + in.good->run_id);
-  }
-  if (!turned && in.comparison && WordsOf(in.comparison->layers).empty()) {
-    return RerunMore(in, "nothing that is recorded differs from " + in.good->run_id);
-  }
-  if (!turned && in.comparison) {
+  const std::optional<KnownChange> change = ChangeOf(in);
+  const std::vector<std::string> words =
+      change ? WordsOf(change->layers) : std::vector<std::string>();
+  if (change && words.empty()) return RerunMore(in, WhyNothingDiffers(in, change->between));
+  if (change && change->between != ChangeBetween::kRuns) return PutBack(in, words);
+  if (change) {
     return "look for the cause: " +
            IsolateCommand(in, in.good->run_id, in.given.out + "/manifests/run.json");
   }
-  if (in.run_history.verdicts.empty()) return "drill it: " + DrillCommand(in, in.run.run_id, "");
-  // The history keeps no drill's folder.
-  const HistoryVerdict& bad =
-      in.run_history.verdicts.at(outlook.first_bad.value_or(in.run_history.verdicts.size() - 1));
-  return fmt::format("look for the cause: {}, where FOLDER is that of drill {}",
-                     IsolateCommand(in, in.run.run_id, "FOLDER"), bad.drill_id);
+  if (in.run_history.verdicts.empty()) return "drill it: " + DrillCommand(in, run, "");
+  // The history does not hold where its drills ran.
+  return fmt::format("drill it again, and look for the cause there: {}; {}",
+                     DrillCommand(in, run, ""), IsolateCommand(in, run, "drill-" + run));
 }
 
 std::string NextWithoutGood(const IncidentFacts& in) {
@@ -98,7 +126,15 @@ std::string NextOfProven(const IncidentFacts& in) {
   return fmt::format("go back to {}, {}then {}", in.good->run_id, damaged, LookForCause(in));
 }
 
+bool IsRelative(const std::string& path) {
+  return !path.empty() && !path.starts_with('/') && path.find(':') == path.npos;
+}
+
 }  // namespace
+
+bool NamesRelativePaths(const IncidentGiven& given) {
+  return IsRelative(given.history) || IsRelative(given.root) || IsRelative(given.out);
+}
 
 bool RunIsGood(const IncidentFacts& in) {
   const RunOutlook outlook = Summarize(in.run_history);
@@ -111,22 +147,6 @@ const HistoryVerdict* TellingVerdict(const IncidentFacts& in) {
   if (StandingOf(verdicts.back().verdict) != Standing::kOpen) return &verdicts.back();
   const RunOutlook outlook = Summarize(in.run_history);
   return outlook.first_bad ? &verdicts.at(*outlook.first_bad) : &verdicts.back();
-}
-
-bool SeedsAloneDiffer(const IncidentFacts& in) {
-  if (!in.good || !in.comparison) return false;
-  if (ConfigurationKey(*in.good) != ConfigurationKey(in.run)) return false;
-  bool any = false;
-  for (const LayerComparison& layer : in.comparison->layers) {
-    for (const FactDifference& one : layer.differences) {
-      const bool seed = one.key.starts_with("seed.") || one.key.starts_with("seed_set.");
-      // Seeds in these are no part of the configuration; all else is, and is equal.
-      const bool asked = one.key.starts_with("command") || one.key.starts_with("hyperparameter");
-      if (!seed && !asked) return false;
-      any = true;
-    }
-  }
-  return any;
 }
 
 std::string NextOf(const IncidentFacts& in, const IncidentRollback& rollback) {

@@ -19,8 +19,8 @@ bool RunIsGood(const IncidentFacts& facts);
 // first bad one that no good one followed. nullptr: no drill has judged it.
 const HistoryVerdict* TellingVerdict(const IncidentFacts& facts);
 
-// The two runs are of one configuration, and nothing but their seeds differs between their records.
-bool SeedsAloneDiffer(const IncidentFacts& facts);
+// Commands name files as they were given, and so from the folder in which the incident was begun.
+bool NamesRelativePaths(const IncidentGiven& given);
 
 std::string NextOf(const IncidentFacts& facts, const IncidentRollback& rollback);
 

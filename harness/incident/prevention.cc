@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <optional>
 #include <set>
 
+#include "harness/incident/changes.h"
 #include "harness/incident/next_step.h"
 #include "harness/incident/runbook.h"
 #include "reports/history_summary.h"
@@ -40,40 +41,24 @@ std::string_view MeasureOf(Layer layer) {
   return "record with --python-hooks, which names seeds and flags that are declared and not set";
 }
 
-using LayerComparisons = std::array<LayerComparison, 5>;
-
-// Where it turned, or from the last good run to it. nullptr: neither is known.
-const LayerComparisons* LayersOf(const IncidentFacts& in, std::string* source) {
-  const RunOutlook outlook = Summarize(in.run_history);
-  if (outlook.broke && in.run_history.changes.at(*outlook.broke).known) {
-    *source = "history: what differs where it turned, {}";
-    return &in.run_history.changes.at(*outlook.broke).layers;
-  }
-  if (!in.comparison) return nullptr;
-  *source = "comparison of the two records: {}";
-  return &in.comparison->layers;
-}
-
 void AddMeasures(const IncidentFacts& in, IncidentAnswer* answer) {
-  std::string source;
-  const LayerComparisons* layers = LayersOf(in, &source);
-  if (layers == nullptr) {
+  const std::optional<KnownChange> change = ChangeOf(in);
+  if (!change) {
     answer->not_known = "what would have prevented it, since it is not known what changed";
     return;
   }
-  // Seeds of runs of one configuration differ on purpose.
-  const bool seeds = in.comparison && layers == &in.comparison->layers && SeedsAloneDiffer(in);
   bool any = false;
-  for (const LayerComparison& layer : *layers) {
-    if (layer.state != LayerState::kDiffers || seeds) continue;
+  for (const LayerComparison& layer : change->layers) {
+    if (layer.state != LayerState::kDiffers) continue;
     any = true;
     answer->facts.push_back({std::string(MeasureOf(layer.layer)),
-                             fmt::format(fmt::runtime(source), LayerName(layer.layer))});
+                             fmt::format("{}: {}", change->source, LayerName(layer.layer))});
   }
-  if (!any) {
-    answer->not_known = "what would have prevented it: nothing that is recorded differs" +
-                        std::string(seeds ? " but the seeds" : "");
-  }
+  if (any) return;
+  const bool seeds = change->between == ChangeBetween::kRuns && SeedsAloneDiffer(in);
+  answer->not_known =
+      fmt::format("what would have prevented it: nothing that is recorded differs{}",
+                  seeds ? " but the seeds" : "");
 }
 
 const std::string& PartOf(const RunbookPage& page, std::string_view name) {
@@ -116,7 +101,12 @@ void AddGap(const IncidentFacts& in, IncidentAnswer* answer) {
 
 IncidentAnswer Prevention(const IncidentFacts& in, const std::string& next) {
   IncidentAnswer answer{"prevent", "What to do now, and what would have prevented it?", {}, {}};
-  answer.facts.push_back({next, "the way back, as far as it is shown"});
+  const bool from_there = next.find("rharness ") != next.npos && NamesRelativePaths(in.given);
+  answer.facts.push_back(
+      {next, fmt::format("the way back, as far as it is shown{}",
+                         from_there ? "; its paths begin in the folder where `rharness incident` "
+                                      "was called"
+                                    : "")});
   AddAdvice(in, &answer);
   AddMeasures(in, &answer);
   AddGap(in, &answer);

@@ -205,7 +205,8 @@ IncidentAnswer WayBack(const IncidentFacts& in, const IncidentRollback& rollback
          "history: last verdicts of the family"});
   }
   if (!in.good) {
-    answer.not_known = "no run of the family can be gone back to: " + WhyNone(in);
+    answer.facts.push_back({"no run of the family can be gone back to: " + WhyNone(in),
+                            "history: last verdicts of the family"});
     return answer;
   }
   const FamilyMember& member = in.found.members.at(*in.found.chosen);
@@ -261,9 +262,10 @@ std::string GoodOfHeadline(const IncidentFacts& in) {
 }  // namespace
 
 std::string HeadlineOf(const IncidentFacts& in, const IncidentRollback& rollback) {
-  const std::string not_bad = RunIsGood(in) ? NotBad(in) + ". " : std::string();
+  std::string before = RunIsGood(in) ? NotBad(in) + ". " : std::string();
+  if (in.run_history.run.retired) before = in.run.run_id + " is retired. " + before;
   if (!in.good) {
-    return fmt::format("{}No run of the family of {} can be gone back to: {}.", not_bad,
+    return fmt::format("{}No run of the family of {} can be gone back to: {}.", before,
                        in.run.run_id, WhyNone(in));
   }
   std::string text = GoodOfHeadline(in);
@@ -274,7 +276,7 @@ std::string HeadlineOf(const IncidentFacts& in, const IncidentRollback& rollback
   }
   std::string words = RollbackWords(in, rollback);
   while (words.ends_with('.')) words.pop_back();
-  return fmt::format("{}{}; {}.", not_bad, text, words);
+  return fmt::format("{}{}; {}.", before, text, words);
 }
 
 }  // namespace rharness
