@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "harness/base/spelling.h"
@@ -16,6 +19,7 @@ namespace {
 
 using Findings = std::vector<ObservedFinding>;
 
+constexpr std::size_t kMostOfAFolder = 2;  // files that have a line each
 constexpr std::string_view kOfWorker = " (worker)";
 constexpr std::string_view kDrawn = "none: drawn from the system";  // as the hooks say it
 
@@ -105,16 +109,70 @@ void VariablesNotRead(const DeclaredOfRun& declared, const Observation& seen, Fi
   }
 }
 
+// What starts a program and is no part of it: it comes last.
+bool IsOfALauncher(std::string_view path) {
+  constexpr std::array<std::string_view, 7> kParts = {
+      "/.pyenv/", "/.asdf/", "/.rbenv/", "/mise/", "/shims/", "/lmod/", "/modulefiles/"};
+  return path.starts_with("/etc/") || std::ranges::any_of(kParts, [&](std::string_view part) {
+           return path.find(part) != path.npos;
+         });
+}
+
+// Where software is installed: what lies elsewhere is more likely somebody's own.
+bool IsInstalled(std::string_view path) {
+  constexpr std::array<std::string_view, 7> kBegins = {"/usr/", "/lib/",  "/lib64/", "/opt/",
+                                                       "/nix/", "/snap/", "/sw/"};
+  return std::ranges::any_of(kBegins,
+                             [&](std::string_view begin) { return path.starts_with(begin); }) ||
+         path.find("-packages/") != path.npos;
+}
+
+int RankOf(std::string_view folder) {
+  const std::string inside = std::string(folder) + "/";
+  return IsOfALauncher(inside) ? 2 : IsInstalled(inside) ? 1 : 0;
+}
+
+std::string InputValue(const SeenInput& input) {
+  return input.sha256.empty() ? fmt::format("{} bytes", input.size_bytes) : input.sha256;
+}
+
+ObservedFinding OfOneInput(const SeenInput& input) {
+  return {"undeclared_input", "input " + input.path, InputValue(input), "",
+          fmt::format("undeclared input {}, {}{}: the run read it, and it is neither data nor code",
+                      input.path, input.sha256.empty() ? "" : "sha256 ", InputValue(input))};
+}
+
+// A library that is not declared has many files.
+ObservedFinding OfAFolder(const std::string& folder, const std::vector<const SeenInput*>& inputs) {
+  constexpr std::size_t kMostNames = 3;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(inputs.size(), kMostNames); ++i) {
+    names.push_back(inputs[i]->path.substr(folder.empty() ? 0 : folder.size() + 1));
+  }
+  const std::size_t more = inputs.size() - names.size();
+  const std::string where = folder.empty() ? "the run's own folder" : folder;
+  return {"undeclared_input", "inputs in " + where, fmt::format("{} files", inputs.size()), "",
+          fmt::format("undeclared inputs in {}: {}{}: the run read them, and they are neither data "
+                      "nor code",
+                      where, fmt::join(names, ", "),
+                      more > 0 ? fmt::format(" and {} more", more) : std::string())};
+}
+
+// Files outside of installations first, what launches programs last.
 void Undeclared(const Observation& seen, Findings* out) {
   if (!seen.inputs) return;
+  std::map<std::pair<int, std::string>, std::vector<const SeenInput*>> folders;
   for (const SeenInput& input : *seen.inputs) {
-    out->push_back(
-        {"undeclared_input", "input " + input.path,
-         input.sha256.empty() ? fmt::format("{} bytes", input.size_bytes) : input.sha256, "",
-         fmt::format("undeclared input {}, {}: the run read it, and it is neither data nor code",
-                     input.path,
-                     input.sha256.empty() ? fmt::format("{} bytes", input.size_bytes)
-                                          : "sha256 " + input.sha256)});
+    const std::size_t slash = input.path.rfind('/');
+    const std::string folder = slash == input.path.npos ? "" : input.path.substr(0, slash);
+    folders[{RankOf(folder), folder}].push_back(&input);
+  }
+  for (const auto& [key, inputs] : folders) {
+    if (inputs.size() > kMostOfAFolder) {
+      out->push_back(OfAFolder(key.second, inputs));
+      continue;
+    }
+    for (const SeenInput* input : inputs) out->push_back(OfOneInput(*input));
   }
 }
 

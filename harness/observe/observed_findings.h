@@ -21,18 +21,19 @@ struct DeclaredOfRun {
 };
 
 struct ObservedFinding {
-  std::string code;      // "seed_not_set", "flag_not_in_force", "variable_not_read",
-                         // "undeclared_input", "nondeterministic_operator"
-  std::string subject;   // "seed init", "variable BATCH", "input config.yaml"
+  std::string code;     // "seed_not_set", "flag_not_in_force", "variable_not_read",
+                        // "undeclared_input", "nondeterministic_operator"
+  std::string subject;  // "seed init", "variable BATCH", "input config.yaml", "inputs in /site/lib"
   std::string observed;  // may be empty
   std::string limit;     // what was declared
   std::string message;   // one sentence
 };
 
-// At most kMostFindings of a code, the last of which then says how many more there are. A seed is
-// set if its value is among those that anything set; a flag that no library in use has, a variable
-// where not every program could be looked at, and anything else that was not looked at, is no
-// finding.
+// Of files that were read and not declared three or more of one folder are one line; those outside
+// of installations come first, those of what launches programs (pyenv, modules) last. At most
+// kMostFindings of a code, the last of which then says how many more there are. A seed is set if
+// its value is among those that anything set; a flag that no library in use has, a variable where
+// not every program could be looked at, and anything else that was not looked at, is no finding.
 inline constexpr std::size_t kMostFindings = 8;
 std::vector<ObservedFinding> FindingsOf(const DeclaredOfRun& declared, const Observation& seen);
 

@@ -74,13 +74,44 @@ TEST(FindingsOf, AVariableThatNothingReadIsToldWithTheNameThatItIsNear) {
 TEST(FindingsOf, ManyOfAKindAreCountedAndNotListed) {
   Observation seen = Seen();
   for (int i = 0; i < 30; ++i) {
-    seen.inputs->push_back({.path = "f" + std::to_string(i), .sha256 = "", .size_bytes = 5});
+    const std::string path = "d" + std::to_string(i) + "/f";
+    seen.inputs->push_back({.path = path, .sha256 = "", .size_bytes = 5});
   }
   const auto sentences = Sentences({}, seen);
   ASSERT_EQ(sentences.size(), kMostFindings);
   EXPECT_EQ(sentences[0],
-            "undeclared input f0, 5 bytes: the run read it, and it is neither data nor code");
+            "undeclared input d0/f, 5 bytes: the run read it, and it is neither data nor code");
   EXPECT_TRUE(sentences.back().ends_with("; and 22 more of this kind")) << sentences.back();
+}
+
+TEST(FindingsOf, UndeclaredFilesAreToldAFolderALineAndThoseOfLaunchersLast) {
+  Observation seen = Seen();
+  for (const char* name :
+       {"pyenv", "pyenv-exec", "pyenv-hooks", "pyenv-latest", "pyenv-prefix", "pyenv-root",
+        "pyenv-which", "pyenv-version-file", "pyenv-version-name"}) {
+    seen.inputs->push_back({std::string("/home/ada/.pyenv/libexec/") + name, "", 5});
+  }
+  seen.inputs->push_back({"/opt/vendor/share/table.bin", "", 7});
+  seen.inputs->push_back({"/site/lib/kernel.py", std::string(64, 'a'), 9});
+  EXPECT_THAT(
+      Sentences({}, seen),
+      ElementsAre("undeclared input /site/lib/kernel.py, sha256 " + std::string(64, 'a') +
+                      ": the run read it, and it is neither data nor code",
+                  "undeclared input /opt/vendor/share/table.bin, 7 bytes: the run read it, and it "
+                  "is neither data nor code",
+                  "undeclared inputs in /home/ada/.pyenv/libexec: pyenv, pyenv-exec, pyenv-hooks "
+                  "and 6 more: the run read them, and they are neither data nor code"));
+}
+
+TEST(FindingsOf, SeveralFilesOfTheRunsOwnFolderAreOneLine) {
+  Observation seen = Seen();
+  seen.inputs->push_back({"a.yaml", "", 5});
+  seen.inputs->push_back({"b.yaml", "", 5});
+  EXPECT_EQ(Sentences({}, seen).size(), 2U) << "two have a line each, with their digest";
+  seen.inputs->push_back({"c.yaml", "", 5});
+  EXPECT_THAT(Sentences({}, seen),
+              ElementsAre("undeclared inputs in the run's own folder: a.yaml, b.yaml, c.yaml: the "
+                          "run read them, and they are neither data nor code"));
 }
 
 }  // namespace
