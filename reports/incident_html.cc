@@ -8,6 +8,7 @@
 #include "reports/html_page.h"
 #include "reports/incident_report.h"
 #include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -140,16 +141,19 @@ std::string Links(const IncidentReport& report) {
   return out + HtmlTable("Runbook", HtmlHeads({"Code", "Means", "Met in"}), rows);
 }
 
+// Green only where nothing is wrong: a way back that is proven leaves a run that went bad.
+std::string_view PageClass(const IncidentReport& report) {
+  const bool good = report.run.verdict && Reproduced(*report.run.verdict);
+  if (report.exit_code == 0) return good ? "identical" : "infra";
+  if (report.exit_code == 1 || report.exit_code == 5) return "drifted";
+  return report.exit_code == 4 ? "failed" : "inconclusive";
+}
+
 }  // namespace
 
 std::string WriteHtml(const IncidentReport& report) {
-  const std::string_view page_class = report.exit_code == 0   ? "identical"
-                                      : report.exit_code == 1 ? "drifted"
-                                      : report.exit_code == 5 ? "drifted"
-                                      : report.exit_code == 4 ? "failed"
-                                                              : "inconclusive";
   std::string out = HtmlHead(report.headline);
-  out += HtmlTop({.page_class = page_class,
+  out += HtmlTop({.page_class = PageClass(report),
                   .eyebrow_html = fmt::format(
                       "Incident of {} · family {} · {}", HtmlText(report.run.run_id, 200),
                       HtmlText(report.family, 200), FormatMinute(report.made)),

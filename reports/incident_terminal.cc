@@ -6,6 +6,7 @@
 #include "reports/incident_report.h"
 #include "reports/terminal_parts.h"
 #include "reports/text.h"
+#include "reports/words.h"
 
 namespace rharness {
 namespace {
@@ -66,7 +67,8 @@ std::string_view GoodWords(const IncidentReport& report) {
 
 std::string WriteTerminal(const IncidentReport& report, int columns, bool color) {
   columns = std::max(columns, kLeastIncidentColumns);
-  const Verdict colour = report.exit_code == 0   ? Verdict::kIdentical
+  const bool good = report.run.verdict && Reproduced(*report.run.verdict);
+  const Verdict colour = report.exit_code == 0   ? (good ? Verdict::kIdentical : Verdict::kInfra)
                          : report.exit_code == 3 ? Verdict::kInconclusive
                                                  : Verdict::kDrifted;
   std::string head = Wrapped(SafeText(report.headline, 1000), columns);

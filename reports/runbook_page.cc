@@ -59,10 +59,13 @@ std::string WriteMarkdown(const RunbookPage& page, std::string_view version) {
   return out + fmt::format("\n*Runbook of rharness {}, {}.*\n", version, page.area);
 }
 
-std::string WriteHtml(const RunbookPage& page, std::string_view version) {
+std::string WriteHtml(const RunbookPage& page, std::string_view version, std::string_view back) {
   std::string out = HtmlHead(page.code);
   out += RunbookTop("Runbook · " + page.area, page.code,
                     WithCode(page.parts.empty() ? "" : page.parts.front().second));
+  if (!back.empty()) {
+    out += fmt::format("<p><a href=\"../index.html\">{}</a></p>\n", HtmlText(back));
+  }
   for (std::size_t i = 1; i < page.parts.size(); ++i) {
     out += fmt::format("<h2>{}</h2>\n<p>{}</p>\n", HeadOf(page.parts[i].first),
                        WithCode(page.parts[i].second));

@@ -22,7 +22,8 @@ struct RunbookPage {
 std::string RunbookTitle(const RunbookPage& page);
 
 std::string WriteMarkdown(const RunbookPage& page, std::string_view version);
-std::string WriteHtml(const RunbookPage& page, std::string_view version);
+// `back`: the words of a link to the page at "../index.html"; empty: there is none.
+std::string WriteHtml(const RunbookPage& page, std::string_view version, std::string_view back);
 // All of them, by area, each linked to "CODE/index.html".
 std::string WriteRunbookIndex(const std::vector<RunbookPage>& pages, std::string_view version);
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 #include "harness/base/files.h"
@@ -56,10 +57,13 @@ std::string PageText(const RunbookPage& page, int columns) {
 Status WritePages(const std::vector<RunbookPage>& pages, const RunbookArguments& arguments) {
   const fs::path out = arguments.out;
   const bool html = arguments.format == "html";
+  std::error_code error;
+  const bool index = arguments.codes.empty() || fs::exists(out / "index.html", error);
+  const std::string_view back = index ? "All codes" : "";
   for (const RunbookPage& page : pages) {
     RETURN_IF_ERROR(
         WriteFileAtomic(html ? out / page.code / "index.html" : out / (page.code + ".md"),
-                        html ? WriteHtml(page, kVersion) : WriteMarkdown(page, kVersion)));
+                        html ? WriteHtml(page, kVersion, back) : WriteMarkdown(page, kVersion)));
   }
   // Of some pages alone it would take the place of that of all.
   if (!html || !arguments.codes.empty()) return {};

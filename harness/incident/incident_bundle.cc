@@ -38,7 +38,7 @@ class BundleWriter {
     for (const IncidentPage& page : report_.pages) {
       const RunbookPage* found = FindRunbookPage(page.code);
       RETURN_IF_ERROR(WriteFileAtomic(folder_ / "runbook" / (page.code + ".html"),
-                                      WriteHtml(*found, kVersion)));
+                                      WriteHtml(*found, kVersion, "The incident")));
     }
     RETURN_IF_ERROR(
         Add("incident.json", "the answers for machines (rharness.incident/v1)", std::string()));

@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 using RunbookProgram = DrillProgram;
 
@@ -21,6 +22,8 @@ TEST_F(RunbookProgram, WritesTheRunbookWhereAlertsLinkTo) {
   EXPECT_EQ(written.outcome.exit_code, 0) << written.stderr_text;
   EXPECT_THAT(Read(At("book/RharnessBudgetBurning/index.html")), HasSubstr("rharness incident"));
   EXPECT_THAT(Read(At("book/index.html")), HasSubstr("./RharnessBudgetBurning/index.html"));
+  const std::string back = "<a href=\"../index.html\">All codes</a>";
+  EXPECT_THAT(Read(At("book/tree_changed/index.html")), HasSubstr(back));
   EXPECT_EQ(Run({kRharness, "runbook", "tree_changed", "--format", "markdown", "--out", "md"})
                 .outcome.exit_code,
             0);
@@ -31,6 +34,7 @@ TEST_F(RunbookProgram, WritesTheRunbookWhereAlertsLinkTo) {
   EXPECT_EQ(Read(At("book/index.html")), index);
   EXPECT_EQ(Run({kRharness, "runbook", "tree_changed", "--out", "one"}).outcome.exit_code, 0);
   EXPECT_FALSE(fs::exists(At("one/index.html")));
+  EXPECT_THAT(Read(At("one/tree_changed/index.html")), Not(HasSubstr(back)));  // to no page
   const ProcessResult nowhere = Run({kRharness, "runbook", "tree_changed", "--format", "markdown"});
   EXPECT_EQ(nowhere.outcome.exit_code, 2) << nowhere.stdout_text;
   EXPECT_THAT(nowhere.stderr_text, HasSubstr("--format"));

@@ -283,6 +283,23 @@ TEST(Runbook, NamesCommandsWithOptionsThatThereAre) {
   EXPECT_GT(commands, 200);
 }
 
+TEST(Runbook, SaysOfEveryAlertByWhichCommandItIsChecked) {
+  for (const RunbookPage& page : RunbookPages()) {
+    if (page.area != "alert") continue;
+    const std::string& check = page.parts.at(1).second;
+    EXPECT_THAT(check, testing::ContainsRegex("`(rharness|curl|systemctl) [^`]+`")) << page.code;
+  }
+}
+
+TEST(Runbook, LooksForTheChangeThatBrokeARunByTheRunsOwnDrill) {
+  const RunbookPage* page = FindRunbookPage("determinism_violation");
+  ASSERT_NE(page, nullptr);
+  EXPECT_EQ(page->parts.back().second,
+            "`rharness isolate RUN --history HISTORY --against DIR --out why`");
+  const std::string& what = FindRunbookPage("RharnessRunBroken")->parts.at(3).second;
+  EXPECT_THAT(what, HasSubstr("another one approves"));  // it takes two
+}
+
 TEST(Runbook, NoticesCommandsThatAreNone) {
   EXPECT_EQ(WrongIn("rharness slo --history H"), "");
   EXPECT_EQ(WrongIn("rharness sloe --history H"), "no verb sloe");

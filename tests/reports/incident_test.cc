@@ -83,6 +83,16 @@ TEST(IncidentHtml, IsAWholePageThatNoNameBreaks) {
   EXPECT_THAT(WriteHtml(kept), Not(HasSubstr("The last good run")));
 }
 
+TEST(IncidentHtml, IsGreenOnlyWhereNothingIsWrong) {
+  IncidentReport report = Rich();
+  report.exit_code = 0;  // the way back is proven, and the run drifted
+  EXPECT_THAT(WriteHtml(report), Not(HasSubstr("class=\"identical\"")));
+  EXPECT_THAT(WriteTerminal(report, 80, true), Not(HasSubstr("\x1b[32m")));
+  report.run.verdict = Verdict::kIdentical;
+  EXPECT_THAT(WriteHtml(report), HasSubstr("class=\"identical\""));
+  EXPECT_THAT(WriteTerminal(report, 80, true), HasSubstr("\x1b[32m"));
+}
+
 TEST(IncidentTerminal, FitsTheColumnsAndForgesNoLine) {
   for (const int columns : {10, 40, 80, 200}) {
     const std::string text = WriteTerminal(Rich(), columns, false);
@@ -104,8 +114,12 @@ TEST(RunbookPage, IsAWholePageWithItsCommandsAsCode) {
                           {"Do", "this"},
                           {"Next", "`rharness compare A B`"}}};
   EXPECT_EQ(RunbookTitle(page), "Bits differ");
-  const std::string html = WriteHtml(page, "1.2");
+  const std::string html = WriteHtml(page, "1.2", "");
   EXPECT_EQ(CheckHtml(html).error, "");
+  EXPECT_THAT(html, Not(HasSubstr("index.html")));
+  const std::string linked = WriteHtml(page, "1.2", "All <codes>");
+  EXPECT_EQ(CheckHtml(linked).error, "");
+  EXPECT_THAT(linked, HasSubstr("<a href=\"../index.html\">All &lt;codes&gt;</a>"));
   EXPECT_THAT(html, HasSubstr("<code>rharness compare A B</code>"));
   EXPECT_THAT(html, HasSubstr("look &lt;here&gt;"));
   EXPECT_THAT(html, HasSubstr(">Bits differ. So they do.</p>"));
