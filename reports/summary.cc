@@ -11,6 +11,7 @@
 
 #include "compare/fact_order.h"
 #include "reports/families.h"
+#include "reports/short_digest.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -153,6 +154,15 @@ std::vector<SharedDifference> FindShared(const Report& report, int drifted, int 
   return shared;
 }
 
+// "the undeclared file /site/lib/kernel.py", or the layer and the fact's key.
+std::string FactTitle(const SharedDifference& shared) {
+  constexpr std::string_view kInput = "input.";
+  if (shared.key.starts_with(kInput)) {
+    return "the undeclared file " + shared.key.substr(kInput.size());
+  }
+  return fmt::format("{} {}", LayerName(shared.layer), shared.key);
+}
+
 std::string NextAfterDrift(const Summary& summary) {
   const std::string first = SafeText(summary.order.front()->run_id, 120);
   const bool telling =
@@ -175,8 +185,8 @@ std::string NextAfterDrift(const Summary& summary) {
         return other.drifted == likely.drifted && other.reproduced == likely.reproduced;
       });
   return fmt::format(
-      "Look first at {} {} ({} → {}), which changed in {}{}{}.", LayerName(likely.layer),
-      likely.key, likely.recorded, likely.observed,
+      "Look first at {} ({} → {}), which changed in {}{}{}.", FactTitle(likely),
+      ShortDigest(likely.recorded), ShortDigest(likely.observed),
       ChangedIn(likely, summary.drifted, summary.reproduced),
       as_often == 0
           ? ""

@@ -59,6 +59,24 @@ TEST(Summary, FindsTheChangeThatTheDriftedRunsShare) {
       "drifted runs and in 1 of 5 that reproduced.");
 }
 
+TEST(Summary, TellsAnUndeclaredFileByItsPathAndDigestsInShort) {
+  Report report = Only({Verdict::kDrifted});
+  report.runs.resize(1);
+  Tally(&report);
+  report.runs[0].layers = {};
+  LayerComparison& data = report.runs[0].layers[0];
+  data.state = LayerState::kDiffers;
+  data.differences = {{.layer = Layer::kData,
+                       .key = "input./site/lib/kernel.py",
+                       .recorded = std::string(64, 'a'),
+                       .observed = std::string(64, 'b')}};
+  const std::string next = Summarize(report).next_step;
+  EXPECT_TRUE(
+      next.starts_with("Look first at the undeclared file /site/lib/kernel.py "
+                       "(aaaaaaaaaaaa… → bbbbbbbbbbbb…), which changed"))
+      << next;
+}
+
 TEST(Summary, CountsInWordsWhereThereIsNothingToCount) {
   Report report = Only({Verdict::kDrifted});
   EXPECT_TRUE(Summarize(report).next_step.ends_with("in all 3 drifted runs; no run reproduced."))
