@@ -245,6 +245,14 @@ Result<Verified> Verify(std::string_view text, std::string_view place, const Tru
 
 }  // namespace
 
+std::string SignersText(const std::vector<AcceptedKey>& keys) {
+  std::string text;
+  for (const AcceptedKey& key : keys) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key.name, key.owner);
+  }
+  return text;
+}
+
 std::string OwnerKey(std::string_view owner) {
   std::string key;
   for (const char c : owner) {

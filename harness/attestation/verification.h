@@ -54,6 +54,9 @@ Result<Verified> VerifyStatement(std::string_view envelope, std::string_view whe
 Result<Verified> VerifyUnfinished(std::string_view envelope, std::string_view where,
                                   const TrustPolicy& policy, WallTime now);
 
+// "lab-2026 (ML platform, Ada), audit (Model risk)".
+std::string SignersText(const std::vector<AcceptedKey>& keys);
+
 // "ada" of "Ada " and "ADA": what owners are compared by.
 std::string OwnerKey(std::string_view owner);
 

@@ -4,25 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <set>
 #include <utility>
 
 #include "harness/attestation/verification.h"
-#include "harness/audit/entry.h"
-#include "harness/audit/log_check.h"
-#include "harness/audit/log_view.h"
-#include "harness/audit/proof.h"
+#include "harness/audit/deletions.h"
+#include "harness/audit/exceptions.h"
+#include "harness/audit/places.h"
+#include "harness/audit/run_entries.h"
 #include "harness/audit/run_facts.h"
-#include "harness/audit/site_records.h"
 #include "harness/base/files.h"
-#include "harness/base/glob.h"
 #include "harness/drill/history_of.h"
-#include "harness/history/held_record.h"
 #include "harness/history/store.h"
 #include "harness/history/untouched.h"
-#include "harness/policy/policy.h"
+#include "reports/audit_words.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -30,150 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string KeysText(const std::vector<AcceptedKey>& keys) {
-  std::string text;
-  for (const AcceptedKey& key : keys) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", key.name, key.owner);
-  }
-  return text;
-}
-
 bool IsGood(Verdict verdict) {
   return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
-}
-
-// The log's side of the answer.
-class LogSide {
- public:
-  LogSide(const AnswerRequest& request, AuditReport* report) : request_(request), report_(report) {}
-
-  Status Read() {
-    ASSIGN_OR_RETURN(log_, OpenLog(request_.log));
-    report_->tree_size = log_.entries.count();
-    ASSIGN_OR_RETURN(const TreeHash root, TreeRoot(&log_.nodes, report_->tree_size));
-    report_->root_sha256 = ToHex(root);
-    RETURN_IF_ERROR(ReadHead());
-    ASSIGN_OR_RETURN(const auto records, ReadHeldRecordsOf(request_.run_id, request_.history));
-    for (const HeldRecord& one : records) held_[{one.kind, one.name}] = ToHex(one.sha256);
-    RETURN_IF_ERROR(ReadLines());
-    for (const HeldRecord& one : records) {
-      if (seen_.contains({one.kind, one.name})) continue;
-      report_->entries.push_back({.index = {},
-                                  .kind = one.kind,
-                                  .name = one.name,
-                                  .sha256 = ToHex(one.sha256),
-                                  .entered = {},
-                                  .state = AuditEntryState::kNotEntered});
-    }
-    return {};
-  }
-
- private:
-  using KindAndName = std::pair<std::string, std::string>;
-
-  Status ReadHead() {
-    if (log_.heads.empty()) return {};
-    const HeadText& text = log_.heads.back();
-    std::string signers;
-    if (request_.trust != nullptr) {
-      ASSIGN_OR_RETURN(const VerifiedHead head,
-                       VerifyTreeHead(text.text, text.where, *request_.trust, request_.now));
-      head_ = head.head;
-      signers = ", signed by " + KeysText(head.signed_by);
-    } else {
-      ASSIGN_OR_RETURN(head_, PeekTreeHead(text.text, text.where));
-      report_->notes.push_back(
-          "who signed the log's heads was not looked at; --trust says whom to "
-          "believe");
-    }
-    report_->head =
-        fmt::format("over {} entries, of {}{}", head_.tree.size, FormatTime(head_.time), signers);
-    return {};
-  }
-
-  Status ReadLines() {
-    std::uint64_t index = 0;
-    std::vector<std::string> lines;
-    RETURN_IF_ERROR(log_.entries.ReadAll([&](std::span<const std::string_view> some) -> Status {
-      for (const std::string_view line : some) {
-        EntryParts parts;
-        if (!ScanEntry(line, &parts) || parts.index != index) {
-          return IntegrityError(EntryWords(index, "", "") + " is not in its place",
-                                log_.entries.Where(index));
-        }
-        ++index;
-        if (RunOf(parts.kind, parts.name) == request_.run_id) lines.emplace_back(line);
-      }
-      return {};
-    }));
-    for (const std::string& line : lines) {
-      ASSIGN_OR_RETURN(const AuditEntry entry, ParseEntry(line, request_.log.string()));
-      RETURN_IF_ERROR(AddRow(entry));
-    }
-    return {};
-  }
-
-  Status AddRow(const AuditEntry& entry) {
-    const KindAndName key = {entry.kind, entry.name};
-    AuditEntryRow row{.index = entry.index,
-                      .kind = entry.kind,
-                      .name = entry.name,
-                      .sha256 = entry.sha256,
-                      .entered = entry.time,
-                      .state = AuditEntryState::kAsEntered,
-                      .signed_over = entry.index < head_.tree.size};
-    const auto held = held_.find(key);
-    if (held == held_.end()) {
-      row.state = AuditEntryState::kGone;
-    } else if (held->second != entry.sha256) {
-      row.state = AuditEntryState::kChanged;
-    } else if (!seen_.insert(key).second) {
-      row.state = AuditEntryState::kTwice;
-    }
-    if (row.signed_over) {
-      const auto proof = ProveEntry(&log_, entry.index, head_.tree);
-      if (!proof.ok() && proof.error().code != ErrorCode::kIntegrity) return proof.error();
-      if (!proof.ok()) row.state = AuditEntryState::kChanged;
-    }
-    seen_.insert(key);
-    report_->entries.push_back(std::move(row));
-    return {};
-  }
-
-  const AnswerRequest& request_;
-  AuditReport* report_;
-  LogView log_;
-  TreeHead head_;
-  std::map<KindAndName, std::string> held_;
-  std::set<KindAndName> seen_;
-};
-
-Status AddExceptions(const AnswerRequest& request, const Manifest& manifest, AuditReport* report) {
-  for (const std::string& file : request.policies) {
-    ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(file));
-    for (const Waiver& one : policy.waivers) {
-      report->exceptions.push_back({.kind = kWaiverKind,
-                                    .about = one.probes,
-                                    .reason = one.reason,
-                                    .signed_by = one.signed_by,
-                                    .until = FormatUntil(one.until),
-                                    .holds = request.now < one.until});
-    }
-    for (const Substitute& one : policy.substitutes) {
-      const bool for_it =
-          std::ranges::any_of(manifest.environment.hardware.gpus,
-                              [&](const Gpu& gpu) { return GlobMatches(one.recorded, gpu.model); });
-      if (!for_it) continue;
-      report->exceptions.push_back(
-          {.kind = kSubstituteKind,
-           .about = one.recorded + " -> " + one.here,
-           .reason = one.is_proved() ? "two fingerprints show that they compute alike" : one.reason,
-           .signed_by = one.signed_by,
-           .until = one.is_proved() ? "" : FormatUntil(one.until),
-           .holds = one.is_proved() || request.now < one.until});
-    }
-  }
-  return {};
 }
 
 // Why a statement is refused, without its file, which is told beside it.
@@ -221,7 +74,7 @@ Status AddStatements(const AnswerRequest& request, AuditReport* report,
             {.file = file.string(),
              .says = fmt::format("{}, decided {} by drill {}", VerdictName(said->verdict),
                                  FormatTime(said->decided), said->drill_id),
-             .signed_by = KeysText(one.signed_by),
+             .signed_by = SignersText(one.signed_by),
              .refused = {}});
       }
     }
@@ -280,7 +133,7 @@ void Conclude(const AnswerRequest& request, const std::set<std::string>& drills,
       report->statements, [](const AuditStatement& one) { return !one.refused.empty(); });
   const auto last = std::ranges::find_if(
       report->verdicts, [](const AuditVerdict& one) { return IsGood(one.verdict); });
-  report->headline = report->run_id + ": ";
+  report->headline = report->run_id + ": " + FaultsFirst(*report);
   report->headline +=
       last == report->verdicts.end()
           ? std::string("never shown to reproduce")
@@ -291,12 +144,12 @@ void Conclude(const AnswerRequest& request, const std::set<std::string>& drills,
                                     FormatMinute(report->verdicts[0].decided));
   }
   if (!request.statements.empty()) report->headline += UnsignedWords(*report, last, drills);
+  report->headline += DeletedFilesWords(*report);
   report->headline +=
-      entered == 0 ? "; nothing about it is in the log"
-      : good < entered
-          ? fmt::format("; {} of its {} entries in the log not as entered", entered - good, entered)
-          : fmt::format("; all {} about it in the log are as entered",
-                        entered == 1 ? "that is" : fmt::format("{} entries", entered));
+      entered == 0     ? "; nothing about it is in the log"
+      : good < entered ? ""
+                       : fmt::format("; all {} about it in the log are as entered",
+                                     entered == 1 ? "that is" : fmt::format("{} entries", entered));
   report->exit_code = good < entered || refused > 0 ? 5 : 0;
   if (report->exit_code != 0) {
     report->next = FaultNext(good == entered, refused);
@@ -304,6 +157,8 @@ void Conclude(const AnswerRequest& request, const std::set<std::string>& drills,
     report->next = fmt::format(
         "{} not in the log yet: `rharness audit append`",
         missing == 1 ? "1 record about it is" : fmt::format("{} records about it are", missing));
+  } else {
+    report->next = NextToReproduce(*report);
   }
 }
 
@@ -334,10 +189,14 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
                                  .reason = *entry.retired,
                                  .signed_by = RetiringPeople(entry)});
   }
-  RETURN_IF_ERROR(AddExceptions(request, manifest, &report));
+  RETURN_IF_ERROR(AddRetirementRequest(request, store.get(), &report));
+  std::vector<std::string> lists;
+  RETURN_IF_ERROR(AddDeletions(request, store.get(), &report, &lists));
+  RETURN_IF_ERROR(AddPolicyExceptions(request, manifest, &report));
+  RETURN_IF_ERROR(AddPlaces(manifest, store.get(), &report));
   std::set<std::string> drills;
   RETURN_IF_ERROR(AddStatements(request, &report, &drills));
-  RETURN_IF_ERROR(LogSide(request, &report).Read());
+  RETURN_IF_ERROR(AddRunEntries(request, lists, &report));
   Conclude(request, drills, &report);
   return report;
 }

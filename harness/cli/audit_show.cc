@@ -70,7 +70,8 @@ void AddAuditShow(Command& audit) {
   verb.Describe(
       "Answers the auditor's question about one run on one page: code, image, data, seeds and "
       "hardware; when it was last reproduced, by which drill and for whom that is signed; with "
-      "which exceptions; and whether each of its records is what was once entered in the log. "
+      "which exceptions, deleted files among them; and whether each of its records is what was "
+      "once entered in the log. "
       "Reads the lines of the log and of the history what is about the run: the whole is for "
       "`rharness audit verify`.");
   verb.Add("run_id", &arguments->request.run_id, "The run").Required();
@@ -83,8 +84,10 @@ void AddAuditShow(Command& audit) {
            "Folder of the log; default: HISTORY.audit, beside the history's file")
       .Folder()
       .Env("RHARNESS_AUDIT_LOG");
-  verb.Add("--policy", &arguments->request.policies,
-           "Policy whose waivers, and substitutes for its GPUs, are told")
+  verb.Add(
+          "--policy", &arguments->request.policies,
+          "Policy whose waivers of probes that it may depend on, and substitutes for its GPUs, are "
+          "told; with --trust, who signed it")
       .File()
       .OneEach();
   verb.Add("--statements", &arguments->request.statements,
@@ -92,14 +95,17 @@ void AddAuditShow(Command& audit) {
       .Path()
       .OneEach();
   verb.Add("--trust", &arguments->trust,
-           "Trust policy: whose signatures count, of statements and of heads")
+           "Trust policy: whose signatures count, of statements, heads, policies and deletions")
       .File();
   verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.audit_report/v1)");
   verb.ExitCode(kExitOk, "answered, whatever the verdicts; all that is entered is as it was");
   verb.ExitCode(kExitUsage, "usage or invalid input, no such run, or no log");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
-  verb.ExitCode(kExitIntegrity, "a record is not as it was entered, or a statement is refused");
+  verb.ExitCode(
+      kExitIntegrity,
+      "a record is not as it was entered, or a statement, a policy's or a deletion's among them, "
+      "is refused");
   verb.Example(
       "rharness audit show mlp-1 --history runs.db --policy policy.yaml --statements signed "
       "--trust "

@@ -37,6 +37,10 @@ void AddRunRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecor
 void AddSignedRows(soci::session& sql, const HeldRange& runs, std::vector<HeldRecord>* out);
 void AddDeletionRows(soci::session& sql, std::vector<HeldRecord>* out);
 
+// Of one list alone, with the signatures under it.
+void AddRowsOfDeletion(soci::session& sql, const std::string& list_sha256,
+                       std::vector<HeldRecord>* out);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_HISTORY_HELD_ROWS_H_
