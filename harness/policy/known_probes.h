@@ -4,6 +4,7 @@
 #ifndef RHARNESS_HARNESS_POLICY_KNOWN_PROBES_H_
 #define RHARNESS_HARNESS_POLICY_KNOWN_PROBES_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ struct KnownProbe {
   std::string_view family;
 };
 // By name; those of GPUs, too, wherever this was built.
-const std::vector<KnownProbe>& KnownProbes();
+std::span<const KnownProbe> KnownProbes();
 
 // Every run's arithmetic depends on this family, whatever it declares.
 inline constexpr std::string_view kFamilyOfAll = "scalar";
