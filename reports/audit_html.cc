@@ -36,9 +36,10 @@ std::string AuditVerdictRows(const AuditReport& report, std::size_t shown) {
     rows += fmt::format(
         "<tr class=\"{}\"><th scope=\"row\">{}</th><td data-l=\"Verdict\">{}</td><td "
         "data-l=\"Drill\">{}</td><td class=\"n\" data-l=\"Reruns\">{}</td><td "
-        "data-l=\"Why\">{}</td></tr>\n",
+        "data-l=\"Why\">{}</td><td data-l=\"Where\">{}</td></tr>\n",
         VerdictName(one.verdict), FormatMinute(one.decided), HtmlBadge(one.verdict),
-        HtmlText(one.drill_id, 200), one.reruns, reasons);
+        HtmlText(one.drill_id, 200), one.reruns, reasons,
+        one.where.empty() ? "not kept" : HtmlText(one.where, 800));
   }
   return rows;
 }
@@ -50,7 +51,7 @@ std::string AuditVerdictSection(const AuditReport& report) {
   const std::size_t shown = std::min(report.verdicts.size(), kMostAuditVerdicts);
   return "<section>" +
          HtmlTable("Last reproduced",
-                   HtmlHeads({"When", "Verdict", "Drill", Numbers("Reruns"), "Why"}),
+                   HtmlHeads({"When", "Verdict", "Drill", Numbers("Reruns"), "Why", "Where"}),
                    AuditVerdictRows(report, shown), "stack") +
          HtmlLeftOut(report.verdicts.size(), shown, kAuditRecord) + "</section>\n";
 }
@@ -69,11 +70,13 @@ std::string AuditExceptionSection(const AuditReport& report) {
         HtmlText(one.doubt.empty() ? one.signed_by : "doubtful: " + one.doubt, 600),
         HtmlText(one.until, 100), one.holds ? "" : " (over)");
   }
-  if (rows.empty()) return "<section><h2>Exceptions</h2><p>none that was given</p></section>\n";
+  std::string none = NoExceptionWords(report);
+  if (!none.empty()) none = "<p>" + HtmlText(none, 200) + "</p>";
+  if (rows.empty()) return "<section><h2>Exceptions</h2>" + none + "</section>\n";
   return "<section>" +
          HtmlTable("Exceptions", HtmlHeads({"Kind", "Of", "Why", "Signed by", "Until"}), rows,
                    "stack") +
-         "</section>\n";
+         none + "</section>\n";
 }
 
 std::string AuditStatementSection(const AuditReport& report) {
@@ -129,7 +132,10 @@ std::string AuditEntrySection(const AuditReport& report) {
 }  // namespace
 
 std::string WriteHtml(const AuditReport& report) {
-  const std::string_view page = report.exit_code == 0 ? "identical" : "drifted";
+  const bool shown = !report.verdicts.empty() && NextToReproduce(report).empty();
+  const std::string_view page = report.exit_code != 0 ? "drifted"
+                                : shown               ? "identical"
+                                                      : "inconclusive";
   std::string out = HtmlHead(report.headline);
   out += HtmlTop({.page_class = page,
                   .eyebrow_html = fmt::format("Audit · {}", FormatMinute(report.at)),

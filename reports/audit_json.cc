@@ -12,7 +12,8 @@ Json AuditVerdictJson(const AuditVerdict& one) {
                            {"verdict", VerdictName(one.verdict)},
                            {"drill_id", one.drill_id},
                            {"reruns", one.reruns},
-                           {"reasons", PlainArray(one.reasons)}});
+                           {"reasons", PlainArray(one.reasons)},
+                           {"where", one.where}});
 }
 
 Json AuditExceptionJson(const AuditException& one) {
@@ -86,6 +87,7 @@ Json ToJson(const AuditReport& report) {
                            {"notes", PlainArray(report.notes)},
                            {"made", std::move(made)},
                            {"verdicts", AuditArray(report.verdicts, AuditVerdictJson)},
+                           {"policies", PlainArray(report.policies)},
                            {"exceptions", AuditArray(report.exceptions, AuditExceptionJson)},
                            {"statements", AuditArray(report.statements, AuditStatementJson)},
                            {"tree_size", report.tree_size},

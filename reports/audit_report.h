@@ -31,12 +31,17 @@ struct AuditVerdict {
   std::string drill_id;
   int reruns = 0;
   std::vector<std::string> reasons;  // one sentence each
+  std::string where = {};            // its node, hardware and software, in words; empty: not kept
 };
 
-// What somebody answers for: a waiver, a substitute, or that the run was retired.
+inline constexpr char kAuditRetirementRequest[] = "retirement_request";
+inline constexpr char kAuditDeletion[] = "deletion";
+
+// What somebody answers for: a waiver, a substitute, that the run was retired or is to be, or that
+// a file of it was deleted.
 struct AuditException {
-  std::string kind;   // "waiver", "substitute", "retirement"
-  std::string about;  // probes, or "A100 -> H100"; the run
+  std::string kind;   // "waiver", "substitute", "retirement", or one of those above
+  std::string about;  // probes, or "A100 -> H100"; the run; the file
   std::string reason;
   std::string signed_by;   // empty: not said
   std::string until;       // "through 2026-12-31 (UTC)"; empty: no end
@@ -78,6 +83,7 @@ struct AuditReport {
   std::string next;             // what to do now; empty: nothing
   std::vector<AuditFact> made;  // in the order of the question
   std::vector<AuditVerdict> verdicts;
+  std::vector<std::string> policies;  // whose waivers and substitutes are among the exceptions
   std::vector<AuditException> exceptions;
   std::vector<AuditStatement> statements;
   std::vector<AuditEntryRow> entries;

@@ -36,6 +36,7 @@ std::string AuditVerdictLines(const AuditReport& report, int columns, bool color
   std::string out = AuditHeading("LAST REPRODUCED");
   if (report.verdicts.empty()) return out + Wrapped("never drilled", columns);
   const std::size_t shown = std::min(report.verdicts.size(), kMostAuditVerdicts);
+  std::string_view where;
   for (std::size_t i = 0; i < shown; ++i) {
     const AuditVerdict& one = report.verdicts[i];
     const std::string name(VerdictName(one.verdict));
@@ -43,6 +44,11 @@ std::string AuditVerdictLines(const AuditReport& report, int columns, bool color
                        Painted(Padded(name, 14), ColourOf(one.verdict), color),
                        SafeText(one.drill_id, 100),
                        Counted(static_cast<std::uint64_t>(std::max(one.reruns, 0)), "rerun"));
+    // Mostly that of the one before.
+    if (!one.where.empty() && one.where != where) {
+      out += Wrapped("on " + SafeText(one.where, 800), columns, 4);
+    }
+    where = one.where;
     if (i > 0) continue;
     for (const std::string& reason : one.reasons) {
       out += Wrapped(SafeText(reason, 400), columns, 4);
@@ -92,7 +98,9 @@ std::string WriteTerminal(const AuditReport& report, int columns, bool color) {
   for (const AuditException& one : report.exceptions) {
     out += Wrapped(SafeText(ExceptionWords(one), 600), columns);
   }
-  if (report.exceptions.empty()) out += "none that was given\n";
+  if (const std::string none = NoExceptionWords(report); !none.empty()) {
+    out += Wrapped(none, columns);
+  }
   out += AuditHeading("SIGNED STATEMENTS");
   for (const AuditStatement& one : report.statements) {
     out += Wrapped(

@@ -21,6 +21,16 @@ std::string ExceptionWords(const AuditException& one);
 std::string_view StatementMark(const AuditStatement& one);
 // What it says, or why that is not to be believed.
 std::string_view StatementWords(const AuditStatement& one);
+// What stands in the place of exceptions that are not there, or not known; empty: nothing does.
+std::string NoExceptionWords(const AuditReport& report);
+// "2 of its 9 entries in the log are not as entered (the first: verdict d/mlp-1, CHANGED); as the
+// history has it now: ", for the beginning of the answer; empty: none is.
+std::string FaultsFirst(const AuditReport& report);
+// What shows that the run reproduces, where its last verdict does not; empty: it does, or no drill
+// can any more.
+std::string NextToReproduce(const AuditReport& report);
+// "; 1 of its files was deleted"; empty: none was.
+std::string DeletedFilesWords(const AuditReport& report);
 // "entry 12", "-"
 std::string EntryPlace(const AuditEntryRow& row);
 

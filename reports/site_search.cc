@@ -20,7 +20,8 @@ constexpr Way kWays[] = {{"any", "anything"},
                          {"run", "runs, by a part of their name"},
                          {"family", "families, by a part of their name"},
                          {"commit", "runs, by the beginning of their commit"},
-                         {"image", "images, by a part of their name, and their runs"}};
+                         {"image", "images, by a part of their name, and their runs"},
+                         {"artifact", "runs, by the SHA-256 of a file that they made"}};
 
 std::string NameList(std::string_view title, const SiteNames& found, bool families) {
   if (found.names.empty() && found.more.empty()) return "";
@@ -74,7 +75,8 @@ std::string SearchAnswer(const SiteSearch& page) {
 std::string SearchWords(const SiteSearch& page) {
   if (page.text.empty() || FoundAny(page)) {
     return "Runs by a part of their name or the beginning of their commit (four digits of it or "
-           "more), families and images by a part of theirs.";
+           "more), families and images by a part of theirs; runs by the SHA-256 of a file that "
+           "they made.";
   }
   std::string words =
       "Capital and small letters are different letters, and no sign stands for "

@@ -49,7 +49,8 @@ const std::vector<std::string_view> kFromHistory = {"harness/base/", "reports/",
 const std::vector<Floor>& Floors() {
   const auto above_isolate = Above(kAboveDrill, {"harness/isolate/"});
   const auto above_comparison = Above(kAboveDrill, {"harness/comparison/", "harness/observe/"});
-  const auto above_incident = Above(kAboveDrill, {"harness/comparison/", "harness/attestation/"});
+  const auto above_incident =
+      Above(kAboveDrill, {"harness/comparison/", "harness/attestation/", "harness/approval/"});
   static const std::vector<Floor> floors = {
       {"harness/base/", {}},
       {"probes/order/", {"harness/base/"}},

@@ -71,6 +71,15 @@ Result<std::vector<std::size_t>> HoldingLines(const SignedSubject& file,
                     NewestOf(file.name, lines)->file.sha256),
         where);
   }
+  for (const Verified& line : lines) {
+    const Endorsement* said = line.endorsement();
+    if (said == nullptr || said->file.sha256 != file.sha256) continue;
+    return IntegrityError(
+        fmt::format("was signed as '{}', with this content: what is signed is of a name, too, and "
+                    "holds for no file that is called '{}'",
+                    TerminalSafe(said->file.name), TerminalSafe(file.name)),
+        where);
+  }
   return IntegrityError(
       fmt::format("has sha256 {}, which under this name is not what was signed", file.sha256),
       where);

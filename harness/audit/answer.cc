@@ -11,15 +11,16 @@
 #include "harness/attestation/held_verdict.h"
 #include "harness/attestation/verification.h"
 #include "harness/audit/approvals.h"
+#include "harness/audit/deletions.h"
+#include "harness/audit/exceptions.h"
+#include "harness/audit/places.h"
 #include "harness/audit/run_entries.h"
 #include "harness/audit/run_facts.h"
-#include "harness/audit/site_records.h"
 #include "harness/base/files.h"
-#include "harness/base/glob.h"
 #include "harness/drill/history_of.h"
 #include "harness/history/store.h"
 #include "harness/history/untouched.h"
-#include "harness/policy/policy.h"
+#include "reports/audit_words.h"
 #include "reports/text.h"
 
 namespace rharness {
@@ -29,34 +30,6 @@ namespace fs = std::filesystem;
 
 bool IsGood(Verdict verdict) {
   return verdict == Verdict::kIdentical || verdict == Verdict::kEquivalent;
-}
-
-Status AddExceptions(const AnswerRequest& request, const Manifest& manifest, AuditReport* report) {
-  for (const std::string& file : request.policies) {
-    ASSIGN_OR_RETURN(const Policy policy, LoadPolicy(file));
-    for (const Waiver& one : policy.waivers) {
-      report->exceptions.push_back({.kind = kWaiverKind,
-                                    .about = one.probes,
-                                    .reason = one.reason,
-                                    .signed_by = one.signed_by,
-                                    .until = FormatUntil(one.until),
-                                    .holds = request.now < one.until});
-    }
-    for (const Substitute& one : policy.substitutes) {
-      const bool for_it =
-          std::ranges::any_of(manifest.environment.hardware.gpus,
-                              [&](const Gpu& gpu) { return GlobMatches(one.recorded, gpu.model); });
-      if (!for_it) continue;
-      report->exceptions.push_back(
-          {.kind = kSubstituteKind,
-           .about = one.recorded + " -> " + one.here,
-           .reason = one.is_proved() ? "two fingerprints show that they compute alike" : one.reason,
-           .signed_by = one.signed_by,
-           .until = one.is_proved() ? "" : FormatUntil(one.until),
-           .holds = one.is_proved() || request.now < one.until});
-    }
-  }
-  return {};
 }
 
 // Why a statement is refused, without its file, which is told beside it.
@@ -195,7 +168,7 @@ std::string Headline(const AnswerRequest& request, const SignedVerdicts& told,
                      const CountedEntries& entries, const AuditReport& report) {
   const auto last = std::ranges::find_if(
       report.verdicts, [](const AuditVerdict& one) { return IsGood(one.verdict); });
-  std::string headline = report.run_id + ": ";
+  std::string headline = report.run_id + ": " + FaultsFirst(report);
   headline +=
       last == report.verdicts.end()
           ? std::string("never shown to reproduce")
@@ -206,10 +179,10 @@ std::string Headline(const AnswerRequest& request, const SignedVerdicts& told,
                             FormatMinute(report.verdicts[0].decided));
   }
   if (!request.statements.empty()) headline += UnsignedWords(report, last, told.drills);
+  headline += DeletedFilesWords(report);
   headline += entries.entered == 0 ? "; nothing about it is in the log"
               : entries.good < entries.entered
-                  ? fmt::format("; {} of its {} entries in the log not as entered",
-                                entries.entered - entries.good, entries.entered)
+                  ? ""  // which was said first
                   : fmt::format("; all {} about it in the log are as entered",
                                 entries.entered == 1 ? "that is"
                                                      : fmt::format("{} entries", entries.entered));
@@ -240,6 +213,8 @@ void Conclude(const AnswerRequest& request, const SignedVerdicts& told, AuditRep
         fmt::format("{} not in the log yet: `rharness audit append`",
                     entries.missing == 1 ? "1 record about it is"
                                          : fmt::format("{} records about it are", entries.missing));
+  } else {
+    report->next = NextToReproduce(*report);
   }
 }
 
@@ -272,10 +247,14 @@ Result<AuditReport> AnswerFor(const AnswerRequest& request) {
         "who signed for its retirement is as the history names them; --trust with a rule for "
         "retirements says whose keys count");
   }
-  RETURN_IF_ERROR(AddExceptions(request, manifest, &report));
+  RETURN_IF_ERROR(AddRetirementRequest(request, store.get(), &report));
+  std::vector<std::string> lists;
+  RETURN_IF_ERROR(AddDeletions(request, store.get(), &report, &lists));
+  RETURN_IF_ERROR(AddPolicyExceptions(request, manifest, &report));
+  RETURN_IF_ERROR(AddPlaces(manifest, store.get(), &report));
   SignedVerdicts told;
   RETURN_IF_ERROR(AddStatements(request, manifest, store.get(), &report, &told));
-  RETURN_IF_ERROR(AddRunEntries(request, &report));
+  RETURN_IF_ERROR(AddRunEntries(request, lists, &report));
   Conclude(request, told, &report);
   return report;
 }

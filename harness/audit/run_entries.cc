@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -15,6 +17,7 @@
 #include "harness/audit/log_check.h"
 #include "harness/audit/log_view.h"
 #include "harness/audit/proof.h"
+#include "harness/history/held_deletions.h"
 #include "harness/history/held_record.h"
 
 namespace rharness {
@@ -23,7 +26,8 @@ namespace {
 // The log's side of the answer.
 class LogSide {
  public:
-  LogSide(const AnswerRequest& request, AuditReport* report) : request_(request), report_(report) {}
+  LogSide(const AnswerRequest& request, const std::vector<std::string>& lists, AuditReport* report)
+      : request_(request), lists_(lists), report_(report) {}
 
   Status Read() {
     ASSIGN_OR_RETURN(log_, OpenLog(request_.log));
@@ -31,7 +35,11 @@ class LogSide {
     ASSIGN_OR_RETURN(const TreeHash root, TreeRoot(&log_.nodes, report_->tree_size));
     report_->root_sha256 = ToHex(root);
     RETURN_IF_ERROR(ReadHead());
-    ASSIGN_OR_RETURN(const auto records, ReadHeldRecordsOf(request_.run_id, request_.history));
+    ASSIGN_OR_RETURN(auto records, ReadHeldRecordsOf(request_.run_id, request_.history));
+    for (const std::string& list : lists_) {
+      ASSIGN_OR_RETURN(auto deleted, ReadHeldDeletion(list, request_.history));
+      std::ranges::move(deleted, std::back_inserter(records));
+    }
     for (const HeldRecord& one : records) held_[{one.kind, one.name}] = ToHex(one.sha256);
     RETURN_IF_ERROR(ReadLines());
     for (const HeldRecord& one : records) {
@@ -81,7 +89,9 @@ class LogSide {
                                 log_.entries.Where(index));
         }
         ++index;
-        if (of_run.Take(parts.kind, parts.name)) lines.emplace_back(line);
+        if (of_run.Take(parts.kind, parts.name) || IsOfItsDeletions(parts)) {
+          lines.emplace_back(line);
+        }
       }
       return {};
     }));
@@ -119,7 +129,14 @@ class LogSide {
     return {};
   }
 
+  bool IsOfItsDeletions(const EntryParts& parts) const {
+    return std::ranges::any_of(lists_, [&](const std::string& list) {
+      return IsOfDeletion(parts.kind, parts.name, list);
+    });
+  }
+
   const AnswerRequest& request_;
+  const std::vector<std::string>& lists_;
   AuditReport* report_;
   LogView log_;
   TreeHead head_;
@@ -129,8 +146,9 @@ class LogSide {
 
 }  // namespace
 
-Status AddRunEntries(const AnswerRequest& request, AuditReport* report) {
-  return LogSide(request, report).Read();
+Status AddRunEntries(const AnswerRequest& request, const std::vector<std::string>& deletion_lists,
+                     AuditReport* report) {
+  return LogSide(request, deletion_lists, report).Read();
 }
 
 }  // namespace rharness

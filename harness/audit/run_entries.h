@@ -4,6 +4,9 @@
 #ifndef RHARNESS_HARNESS_AUDIT_RUN_ENTRIES_H_
 #define RHARNESS_HARNESS_AUDIT_RUN_ENTRIES_H_
 
+#include <string>
+#include <vector>
+
 #include "harness/audit/answer.h"
 #include "harness/base/result.h"
 #include "reports/audit_report.h"
@@ -11,9 +14,11 @@
 namespace rharness {
 
 // Fills tree, root, head, entries, and a note where nobody was asked who signed. Reads the lines of
-// the log, and of the history what is about the run. Errors: not_found (no log), io; integrity for
-// a line that is not in its place and for a newest head that the policy does not take.
-Status AddRunEntries(const AnswerRequest& request, AuditReport* report);
+// the log, and of the history what is about the run, and about these lists of deletions. Errors:
+// not_found (no log), io; integrity for a line that is not in its place and for a newest head that
+// the policy does not take.
+Status AddRunEntries(const AnswerRequest& request, const std::vector<std::string>& deletion_lists,
+                     AuditReport* report);
 
 }  // namespace rharness
 

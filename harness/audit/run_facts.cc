@@ -16,11 +16,18 @@ namespace {
 
 constexpr std::size_t kMostListed = 40;
 
+// "." is the folder that --root names: where that was, a record does not say.
+std::string RepositoryWords(const std::string& repository) {
+  if (repository.empty()) return "";
+  if (repository == ".") return "the repository at the root, whose address is not recorded, ";
+  return repository + ", ";
+}
+
 std::string CodeWords(const Code& code) {
-  std::string words = code.commit.empty()
-                          ? std::string("no commit is recorded")
-                          : fmt::format("{}{}commit {}", code.repository,
-                                        code.repository.empty() ? "" : ", ", code.commit);
+  std::string words =
+      code.commit.empty()
+          ? std::string("no commit is recorded")
+          : fmt::format("{}commit {}", RepositoryWords(code.repository), code.commit);
   if (code.dirty) {
     words += fmt::format(", with changes that nobody committed (diff sha256 {}, {})",
                          code.diff_sha256.empty() ? "not recorded" : code.diff_sha256,
@@ -54,19 +61,6 @@ std::string DataWords(const DataItem& item) {
   return words;
 }
 
-std::string HardwareWords(const Hardware& hardware) {
-  std::map<std::string, std::size_t> gpus;
-  for (const Gpu& gpu : hardware.gpus) ++gpus[gpu.model];
-  std::vector<std::string> parts;
-  for (const auto& [model, count] : gpus) parts.push_back(fmt::format("{} {}", count, model));
-  if (!hardware.gpu_driver.empty()) parts.push_back("driver " + hardware.gpu_driver);
-  if (!hardware.cpu.model.empty()) {
-    parts.push_back(fmt::format("{} ({} cores)", hardware.cpu.model, hardware.cpu.logical_cores));
-  }
-  if (hardware.memory_bytes > 0) parts.push_back(FormatBytes(hardware.memory_bytes));
-  return parts.empty() ? "not recorded" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
 template <class Map>
 std::string PairsWords(const Map& map, std::string (*value)(const typename Map::mapped_type&)) {
   std::vector<std::string> parts;
@@ -91,7 +85,63 @@ std::string MetricWords(const Metric& metric) {
   return words;
 }
 
+// What a run was seen to read that its record does not declare.
+void AddInputs(const std::vector<SeenInput>& inputs, std::vector<AuditFact>* facts) {
+  for (std::size_t i = 0; i < std::min(inputs.size(), kMostListed); ++i) {
+    facts->push_back({"also read " + inputs[i].path,
+                      fmt::format("{}, {}, seen as it ran, and declared by nobody",
+                                  inputs[i].sha256.empty() ? "too large to be hashed in passing"
+                                                           : "sha256 " + inputs[i].sha256,
+                                  FormatBytes(inputs[i].size_bytes))});
+  }
+  if (inputs.size() > kMostListed) {
+    facts->push_back({"also read", fmt::format("{} more", inputs.size() - kMostListed)});
+  }
+}
+
+void AddLibraries(const std::vector<SeenLibrary>& libraries, std::vector<AuditFact>* facts) {
+  std::vector<std::string> foreign;
+  for (const SeenLibrary& one : libraries) {
+    if (one.manager.empty()) foreign.push_back(one.path);
+  }
+  if (foreign.empty()) return;
+  const std::size_t all = foreign.size();
+  foreign.resize(std::min(all, kMostListed));
+  facts->push_back(
+      {"also loaded",
+       fmt::format("of no package that is known: {}{}", fmt::join(foreign, ", "),
+                   all > foreign.size() ? fmt::format(" and {} more", all - foreign.size()) : "")});
+}
+
+void AddSeen(const std::optional<Observation>& seen, std::vector<AuditFact>* facts) {
+  if (!seen || !seen->inputs) {
+    facts->push_back({"also read", "not known: nothing looked at what it read while it ran"});
+  } else {
+    AddInputs(*seen->inputs, facts);
+  }
+  if (!seen) return;
+  AddLibraries(seen->libraries, facts);
+  for (const std::string& one : seen->unseen) facts->push_back({"not seen", one});
+}
+
 }  // namespace
+
+std::string HardwareWords(const Hardware& hardware) {
+  std::map<std::string, std::size_t> gpus;
+  for (const Gpu& gpu : hardware.gpus) ++gpus[gpu.model];
+  std::vector<std::string> parts;
+  for (const auto& [model, count] : gpus) parts.push_back(fmt::format("{} {}", count, model));
+  if (!hardware.gpu_driver.empty()) parts.push_back("driver " + hardware.gpu_driver);
+  if (!hardware.cpu.model.empty()) {
+    parts.push_back(fmt::format("{} ({} cores)", hardware.cpu.model, hardware.cpu.logical_cores));
+  }
+  if (hardware.memory_bytes > 0) parts.push_back(FormatBytes(hardware.memory_bytes));
+  return parts.empty() ? "not recorded" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string SoftwareWords(const Environment& environment) {
+  return PairsWords(environment.software, TextWords);
+}
 
 std::vector<AuditFact> RunFacts(const Manifest& manifest) {
   std::vector<AuditFact> facts = {
@@ -114,10 +164,11 @@ std::vector<AuditFact> RunFacts(const Manifest& manifest) {
     add("data", fmt::format("and {} more", manifest.data.size() - kMostListed));
   }
   if (manifest.data.empty()) add("data", "none recorded");
+  AddSeen(manifest.observation, &facts);
   add("seeds", manifest.seeds.empty() ? "none recorded" : PairsWords(manifest.seeds, NumberWords));
   add("hyperparameters", PairsWords(manifest.hyperparameters, JsonWords));
   add("hardware", HardwareWords(manifest.environment.hardware));
-  add("software", PairsWords(manifest.environment.software, TextWords));
+  add("software", SoftwareWords(manifest.environment));
   for (const auto& [manager, list] : manifest.environment.packages) {
     add(manager + " packages", FormatCount(list.size()));
   }

@@ -4,6 +4,7 @@
 #ifndef RHARNESS_HARNESS_AUDIT_RUN_FACTS_H_
 #define RHARNESS_HARNESS_AUDIT_RUN_FACTS_H_
 
+#include <string>
 #include <vector>
 
 #include "harness/manifest/manifest.h"
@@ -11,7 +12,13 @@
 
 namespace rharness {
 
+// What it was seen to read and load (observation.h) is among them, whoever declared it or not.
 std::vector<AuditFact> RunFacts(const Manifest& manifest);
+
+// "2 NVIDIA H100, driver 580.65, AMD EPYC 9654 (96 cores), 1.0 TiB"; "not recorded".
+std::string HardwareWords(const Hardware& hardware);
+// "glibc=2.36, python=3.11.2"; empty: nothing is recorded.
+std::string SoftwareWords(const Environment& environment);
 
 }  // namespace rharness
 

@@ -70,7 +70,8 @@ void AddAuditShow(Command& audit) {
   verb.Describe(
       "Answers the auditor's question about one run on one page: code, image, data, seeds and "
       "hardware; when it was last reproduced, by which drill and for whom that is signed; with "
-      "which exceptions; and whether each of its records is what was once entered in the log. "
+      "which exceptions, deleted files among them; and whether each of its records is what was "
+      "once entered in the log. "
       "Reads the lines of the log and of the history what is about the run: the whole is for "
       "`rharness audit verify`. A signed verdict must be of the run, the family and the manifest "
       "of its record, and must say what the history says of its drill, or it is refused.");
@@ -84,8 +85,10 @@ void AddAuditShow(Command& audit) {
            "Folder of the log; default: HISTORY.audit, beside the history's file")
       .Folder()
       .Env("RHARNESS_AUDIT_LOG");
-  verb.Add("--policy", &arguments->request.policies,
-           "Policy whose waivers, and substitutes for its GPUs, are told")
+  verb.Add(
+          "--policy", &arguments->request.policies,
+          "Policy whose waivers of probes that it may depend on, and substitutes for its GPUs, are "
+          "told; with --trust, who signed it")
       .File()
       .OneEach();
   verb.Add("--statements", &arguments->request.statements,
@@ -93,7 +96,8 @@ void AddAuditShow(Command& audit) {
       .Path()
       .OneEach();
   verb.Add("--trust", &arguments->trust,
-           "Trust policy: whose signatures count, of statements, heads and retirements")
+           "Trust policy: whose signatures count, of statements, heads, policies, retirements and "
+           "deletions")
       .File();
   verb.Add("--html", &arguments->html, "Write the page to this file; - is stdout").File();
   verb.Add("--json", &arguments->json, "Print one JSON document (rharness.audit_report/v1)");
@@ -101,9 +105,11 @@ void AddAuditShow(Command& audit) {
   verb.ExitCode(kExitDrift, "answered; with --trust: nobody has signed a head of the log");
   verb.ExitCode(kExitUsage, "usage or invalid input, no such run, or no log");
   verb.ExitCode(kExitInfrastructure, "infrastructure");
-  verb.ExitCode(kExitIntegrity,
-                "a record is not as it was entered, a statement is refused or contradicts record "
-                "or history, or a retirement is not what was signed");
+  verb.ExitCode(
+      kExitIntegrity,
+      "a record is not as it was entered, a statement (a policy's or a deletion's among "
+      "them) is refused or contradicts record or history, or a retirement is not what was "
+      "signed");
   verb.Example(
       "rharness audit show mlp-1 --history runs.db --policy policy.yaml --statements signed "
       "--trust "

@@ -29,6 +29,7 @@ The fields are these. Text takes = and !=, and ~ for a pattern in which * and ? 
   declared          text    bitwise or statistical: what a rerun must meet
   last_verdict      text    identical, equivalent, drifted, ...; "" before the first drill
   rebuild           text    had, unknown or gone: what `rharness rebuild` was told last; "" if never asked
+  artifact          digest  with = alone: the SHA-256 of a file that the run made, or the tensor digest of its weights (`rharness hash`); every manifest is read for it
   started           time    when the run was recorded
   verified          time    when a drill last gave a verdict; never: none has
   duration_seconds  number  how long the recorded run took
@@ -38,6 +39,7 @@ A time is written 2026-11-20T08:03:00Z, or as what has passed since: 90m, 12h, 3
   rharness history list --select 'family = mlp'
   rharness drill --select 'verified = never or verified < 30d'
   rharness drill --select 'run_id ~ "resnet-*" and not last_verdict = identical'
+  rharness history list --retired --select 'artifact = e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
   rharness drill --select 'declared = bitwise and duration_seconds <= 600'
 )text";
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/approval/deleted_files.h"
 #include "harness/approval/retirement_approval.h"
 #include "harness/base/clock.h"
 #include "harness/base/files.h"
@@ -66,6 +67,7 @@ Result<int> ListRuns(const HistoryOptions& options) {
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(options.url));
   ASSIGN_OR_RETURN(std::vector<HistoryEntry> entries, store->List(true));
   RETURN_IF_ERROR(CheckNamedValues(*selection, entries));
+  RETURN_IF_ERROR(FindArtifacts(store.get(), &*selection));
   if (!options.with_retired) {
     std::erase_if(entries, [](const HistoryEntry& entry) { return entry.retired.has_value(); });
   }
@@ -130,6 +132,12 @@ Result<int> ShowRun(const HistoryEntry& entry, const HistoryOptions& options, bo
   history.record = RecordOf(entry, manifest, SystemClock().Now());
   ASSIGN_OR_RETURN(const auto verdicts, store->PropertyVerdicts(entry.run_id));
   std::ranges::copy(PropertiesOf(verdicts), std::back_inserter(history.record));
+  ASSIGN_OR_RETURN(const auto deleted,
+                   DeletedFilesOf(entry.run_id, nullptr, SystemClock().Now(), store));
+  for (const DeletedFile& one : deleted) {
+    history.record.emplace_back(
+        "deleted", fmt::format("{} {}: {}", one.file.role, one.file.path, DeletedWords(one)));
+  }
   ASSIGN_OR_RETURN(const std::vector<Claim> claims, store->Claims());
   for (const Claim& claim : claims) {
     if (claim.run_id != entry.run_id) continue;
@@ -253,6 +261,9 @@ void AddHistory(Command& root) {
            "'family = resnet50 and (verified = never or verified < 30d)'")
       .Value("EXPRESSION");
   list.Example("rharness history list --history runs.db --select 'family = mlp'");
+  list.Note(
+      "'artifact' is the SHA-256 of a file that the run made, or the tensor digest of its weights "
+      "(rharness hash): of a model at hand it tells the run. Every manifest is read for it.");
   list.Add("--retired", &options->with_retired, "Retired runs, too");
   list.Add("--json", &options->json, "As JSON");
   AddDoubtNote(&list);

@@ -88,10 +88,11 @@ Result<std::vector<RunParts>> AskForFiles(const RebuildArguments& arguments, Reb
 // Each answer is kept as soon as it is there: what `drill --select` goes by.
 Result<std::vector<RunParts>> AskForHistory(const RebuildArguments& arguments,
                                             Rebuilder* rebuilder) {
-  ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(arguments.select));
+  ASSIGN_OR_RETURN(Selection selection, Selection::Parse(arguments.select));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(arguments.history));
   ASSIGN_OR_RETURN(const std::vector<HistoryEntry> entries, store->List(false));
   RETURN_IF_ERROR(CheckNamedValues(selection, entries));
+  RETURN_IF_ERROR(FindArtifacts(store.get(), &selection));
   const WallTime now = SystemClock().Now();
   std::vector<RunParts> runs;
   for (const HistoryEntry& entry : entries) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/attestation/endorsement.h"
 #include "harness/attestation/held_subjects.h"
 #include "harness/attestation/verification.h"
 #include "harness/base/files.h"
@@ -127,12 +128,24 @@ void WarnOfWeakRules(const fs::path& file, const std::vector<Verified>& statemen
   }
 }
 
+// A file that is no statement, beside which lies what was signed of it.
+Error WithHint(Error error, const fs::path& file) {
+  const fs::path bundle = EndorsementPath(file);
+  std::error_code ignored;
+  if (error.code == ErrorCode::kIntegrity && fs::is_regular_file(bundle, ignored)) {
+    error.message +=
+        fmt::format("; what was signed of it is {}, and --artifacts {} holds it to that",
+                    bundle.string(), file.string());
+  }
+  return error;
+}
+
 Looked Look(const fs::path& file, const TrustPolicy& policy, const VerifyArguments& arguments,
             WallTime now) {
   Looked looked{.file = file, .statements = {}, .not_counted = {}, .refused = {}};
   auto verified = VerifyFile(file, policy, now);
   if (!verified.ok()) {
-    looked.refused = verified.error();
+    looked.refused = WithHint(verified.error(), file);
     return looked;
   }
   const auto held = HoldAll(verified->statements, arguments);

@@ -24,10 +24,11 @@ struct Selected {
 };
 
 Result<Selected> SelectAll(const std::string& expression, WallTime now, HistoryStore* history) {
-  ASSIGN_OR_RETURN(const Selection selection, Selection::Parse(expression));
+  ASSIGN_OR_RETURN(Selection selection, Selection::Parse(expression));
   Selected selected;
   ASSIGN_OR_RETURN(selected.entries, history->List(true));
   RETURN_IF_ERROR(CheckNamedValues(selection, selected.entries));
+  RETURN_IF_ERROR(FindArtifacts(history, &selection));
   std::erase_if(selected.entries,
                 [&](const HistoryEntry& entry) { return !selection.Matches(entry, now); });
   const auto retired =

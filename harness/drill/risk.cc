@@ -160,6 +160,12 @@ Result<Stakes> Stakes::Parse(const std::vector<Stake>& stakes) {
     if (!selection.ok()) {
       return InvalidInput(selection.error().where + ": " + selection.error().message, stake.where);
     }
+    if (!selection->Artifacts().empty()) {
+      return InvalidInput(
+          "a stake goes by what is known of every run, and no file: 'artifact' is "
+          "for --select",
+          stake.where);
+    }
     parsed.all_.push_back({stake, std::move(*selection)});
   }
   return parsed;

@@ -7,20 +7,20 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <iterator>
+#include <functional>
 #include <utility>
 #include <variant>
 
+#include "harness/base/digest.h"
 #include "harness/base/glob.h"
-#include "harness/base/spelling.h"
+#include "harness/drill/select_fields.h"
+#include "harness/drill/select_time.h"
 
 namespace rharness {
 namespace {
 
 enum class Op { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kGlob };
 
-// Never, or a point in time, given as such or as the time that has passed since.
-using When = std::variant<std::monostate, WallTime, std::chrono::milliseconds>;
 using TextField = std::string HistoryEntry::*;
 
 struct TextTest {
@@ -45,22 +45,10 @@ constexpr std::array<std::pair<std::string_view, TextField>, 6> kTextFields = {
      {"declared", &HistoryEntry::declared},
      {"last_verdict", &HistoryEntry::last_verdict},
      {"rebuild", &HistoryEntry::rebuild}}};
-constexpr std::string_view kFields[] = {"run_id",   "family",       "configuration",
-                                        "declared", "started",      "duration_seconds",
-                                        "verified", "last_verdict", "rebuild"};
-constexpr std::string_view kFieldExpected =
-    "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
-    "rebuild, 'not' or '('";
-
-// What a field is called, and which one `typed` may have meant.
-std::string FieldExpected(const std::string& typed) {
-  std::string nearest = NearestName(typed, {std::begin(kFields), std::end(kFields)});
-  for (const std::string_view field : kFields) {
-    if (nearest.empty() && field.ends_with("_" + typed)) nearest = field;
-  }
-  return fmt::format("{}{}", kFieldExpected,
-                     nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
-}
+struct ArtifactTest {
+  std::string digest;
+  std::vector<std::string> runs;  // that made it, sorted
+};
 
 constexpr int kMaxDepth = 64;
 constexpr std::size_t kMaxLength = std::size_t{64} << 10;
@@ -86,41 +74,17 @@ bool Holds(Op op, const T& a, const T& b) {
   Abort("a glob on something that is no text");
 }
 
-// Empty is never, which compares as before every time.
-std::optional<WallTime> Resolve(const When& when, WallTime now) {
-  if (const auto* time = std::get_if<WallTime>(&when)) return *time;
-  if (const auto* ago = std::get_if<std::chrono::milliseconds>(&when)) return now - *ago;
-  return std::nullopt;
-}
-
-// "30d" and its like; empty when it is none or beyond what a time can hold.
-std::optional<std::chrono::milliseconds> ParseAgo(std::string_view text) {
-  constexpr std::array<std::pair<char, std::int64_t>, 5> kUnits = {
-      {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}}};
-  constexpr std::int64_t kMaxSeconds = std::int64_t{10000} * 366 * 86400;
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end + 1 != text.data() + text.size() || count < 0) {
-    return std::nullopt;
-  }
-  for (const auto& [letter, seconds] : kUnits) {
-    if (*end != letter) continue;
-    if (count > kMaxSeconds / seconds) return std::nullopt;
-    return std::chrono::seconds(count * seconds);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 struct Selection::Node {
-  enum class Kind { kAll, kAny, kNot, kText, kNumber, kTime };
+  enum class Kind { kAll, kAny, kNot, kText, kNumber, kTime, kArtifact };
   Kind kind = Kind::kAll;
   std::vector<Node> children;
-  std::variant<std::monostate, TextTest, NumberTest, TimeTest> test;
+  std::variant<std::monostate, TextTest, NumberTest, TimeTest, ArtifactTest> test;
 
   bool Matches(const HistoryEntry& entry, WallTime now) const;
   void AppendNamedValues(std::vector<NamedValue>* out) const;
+  void EachArtifact(const std::function<void(ArtifactTest*)>& take);
 };
 
 bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
@@ -144,6 +108,9 @@ bool Selection::Node::Matches(const HistoryEntry& entry, WallTime now) const {
       const std::optional<WallTime> at = verified ? entry.verified : entry.started;
       return Holds(op, at, Resolve(value, now));
     }
+    case Kind::kArtifact: {
+      return std::ranges::binary_search(std::get<ArtifactTest>(test).runs, entry.run_id);
+    }
   }
   Abort("unknown kind of selection");
 }
@@ -155,6 +122,11 @@ void Selection::Node::AppendNamedValues(std::vector<NamedValue>* out) const {
   const auto row =
       std::ranges::find(kTextFields, text->field, &std::pair<std::string_view, TextField>::second);
   out->push_back({std::string(row->first), text->value});
+}
+
+void Selection::Node::EachArtifact(const std::function<void(ArtifactTest*)>& take) {
+  for (Node& child : children) child.EachArtifact(take);
+  if (auto* artifact = std::get_if<ArtifactTest>(&test)) take(artifact);
 }
 
 namespace {
@@ -202,6 +174,7 @@ class Parser {
   Result<Node> TextComparison(TextField field);
   Result<Node> NumberComparison();
   Result<Node> TimeComparison(bool verified);
+  Result<Node> ArtifactComparison();
   Result<Op> Operator();
   Result<Token> Value();
 
@@ -309,7 +282,7 @@ Result<Parser::Token> Parser::Value() {
 }
 
 Result<Node> Parser::Comparison() {
-  if (token_.quoted) return Expected(kFieldExpected);
+  if (token_.quoted) return Expected(kFieldsExpected);
   for (const auto& [name, field] : kTextFields) {
     if (!Is(name)) continue;
     Next();
@@ -319,6 +292,10 @@ Result<Node> Parser::Comparison() {
   if (Is("duration_seconds")) {
     Next();
     return NumberComparison();
+  }
+  if (Is("artifact")) {
+    Next();
+    return ArtifactComparison();
   }
   if (!verified && !Is("started")) return Expected(FieldExpected(token_.text));
   Next();
@@ -347,6 +324,21 @@ Result<Node> Parser::NumberComparison() {
     return Refuse(value, "a number of seconds");
   }
   return Node{Node::Kind::kNumber, {}, NumberTest{op, number}};
+}
+
+Result<Node> Parser::ArtifactComparison() {
+  const Token sign = token_;
+  ASSIGN_OR_RETURN(const Op op, Operator());
+  if (op != Op::kEqual) return Refuse(sign, "=, as a run may have made many files");
+  ASSIGN_OR_RETURN(const Token value, Value());
+  std::string digest = value.text;
+  std::ranges::transform(digest, digest.begin(), [](char c) {
+    return c >= 'A' && c <= 'F' ? static_cast<char>(c + 32) : c;
+  });
+  if (!IsSha256Hex(digest)) {
+    return Refuse(value, "the 64 hexadecimal digits of a SHA-256, as `rharness hash` prints them");
+  }
+  return Node{Node::Kind::kArtifact, {}, ArtifactTest{std::move(digest), {}}};
 }
 
 Result<Node> Parser::TimeComparison(bool verified) {
@@ -390,6 +382,18 @@ std::vector<NamedValue> Selection::NamedValues() const {
   std::vector<NamedValue> values;
   root_->AppendNamedValues(&values);
   return values;
+}
+
+std::vector<std::string> Selection::Artifacts() const {
+  std::vector<std::string> digests;
+  root_->EachArtifact([&](const ArtifactTest* one) { digests.push_back(one->digest); });
+  return digests;
+}
+
+void Selection::TellRunsOf(const std::string& digest, const std::vector<std::string>& runs) {
+  root_->EachArtifact([&](ArtifactTest* one) {
+    if (one->digest == digest) one->runs = runs;
+  });
 }
 
 }  // namespace rharness

@@ -26,9 +26,10 @@ struct NamedValue {
 //   factor := "not" factor | "(" expr ")" | field op value
 //   op     := "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" (glob with * and ?)
 //   field  := run_id | family | configuration | declared | started | duration_seconds | verified |
-//             last_verdict | rebuild
+//             last_verdict | rebuild | artifact
 //   value  := a bare word or a "quoted string"; times are RFC 3339 or "30d" / "12h" ago;
-//             verified = never
+//             verified = never; artifact = the SHA-256 of a file that the run made, or the tensor
+//             digest of its weights, and no other op
 class Selection {
  public:
   // Empty text selects everything. Errors: invalid_input with the column and what was expected.
@@ -39,6 +40,9 @@ class Selection {
   bool Matches(const HistoryEntry& entry, WallTime now) const;
   // What it compares text with by name, in the order of the expression: not by patterns.
   std::vector<NamedValue> NamedValues() const;
+  // The digests of `artifact`, which no run made before it is told which did (FindArtifacts).
+  std::vector<std::string> Artifacts() const;
+  void TellRunsOf(const std::string& digest, const std::vector<std::string>& runs);  // sorted
 
   struct Node;
 

@@ -68,4 +68,16 @@ Status CheckNamedValues(const Selection& selection, const std::vector<HistoryEnt
   return {};
 }
 
+Status FindArtifacts(HistoryStore* history, Selection* selection) {
+  for (const std::string& digest : selection->Artifacts()) {
+    ASSIGN_OR_RETURN(const auto runs, history->RunsOfArtifact(digest));
+    if (runs.empty()) {
+      return InvalidInput("no run made a file with the SHA-256 or tensor digest " + digest,
+                          "selection");
+    }
+    selection->TellRunsOf(digest, runs);
+  }
+  return {};
+}
+
 }  // namespace rharness

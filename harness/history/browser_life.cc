@@ -74,32 +74,6 @@ void SqlBrowser::ReadReruns(const std::string& run_id, const std::string& drill_
   while (query.fetch()) details->reruns.push_back(record);
 }
 
-void SqlBrowser::ReadMeasures(const std::string& run_id, const std::string& drill_id,
-                              VerdictDetails* details) {
-  VerdictMeasures measures;
-  int weights_equal = 0;
-  int data_had = 0;
-  double margins = 0.0;
-  long long warnings = 0;
-  long long not_recorded = 0;
-  soci::indicator some[5] = {};
-  soci::statement query =
-      (sql().prepare
-           << "SELECT node, weights_equal, margins, warnings, data_had, not_recorded FROM "
-              "verdict_measures WHERE drill_id = :drill_id AND run_id = :run_id",
-       soci::use(drill_id), soci::use(run_id), soci::into(measures.node),
-       soci::into(weights_equal, some[0]), soci::into(margins, some[1]),
-       soci::into(warnings, some[2]), soci::into(data_had, some[3]),
-       soci::into(not_recorded, some[4]));
-  if (!query.execute(true)) return;
-  if (some[0] == soci::i_ok) measures.weights_equal = weights_equal != 0;
-  if (some[1] == soci::i_ok) measures.margins = margins;
-  if (some[2] == soci::i_ok) measures.warnings = warnings;
-  if (some[3] == soci::i_ok) measures.data_had = data_had != 0;
-  if (some[4] == soci::i_ok) measures.not_recorded = not_recorded;
-  details->measures = std::move(measures);
-}
-
 void SqlBrowser::ReadAttestations(const std::string& run_id, const std::string& drill_id,
                                   long long most, VerdictDetails* details) {
   AttestationRecord record{
@@ -122,9 +96,9 @@ Result<VerdictDetails> SqlBrowser::DetailsOf(const std::string& run_id, const st
                                              std::size_t limit) {
   VerdictDetails details;
   ASSIGN_OR_RETURN(details.surroundings_sha256, SurroundingsOf(run_id, drill_id));
+  ASSIGN_OR_RETURN(details.measures, store_.MeasuresOf(run_id, drill_id));
   RETURN_IF_ERROR(database_.Guard([&]() -> Status {
     ReadReruns(run_id, drill_id, Most(limit), &details);
-    ReadMeasures(run_id, drill_id, &details);
     ReadAttestations(run_id, drill_id, Most(limit), &details);
     return {};
   }));

@@ -25,6 +25,9 @@ class EnteredDrills {
 
   // As it was entered last, where it was resumed; empty: never. Reads an index.
   virtual Result<std::optional<EnteredDrill>> FindDrill(const std::string& drill_id) = 0;
+  // Empty: the drill said nothing of the run, or is of an older version. `drill_id`: of a verdict.
+  virtual Result<std::optional<VerdictMeasures>> MeasuresOf(const std::string& run_id,
+                                                            const std::string& drill_id) = 0;
 };
 
 }  // namespace rharness

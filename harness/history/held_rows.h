@@ -39,6 +39,10 @@ void AddDeletionRows(soci::session& sql, const HeldRange& all, std::vector<HeldR
 // What takes back what was signed about this run, and the statements of that.
 void AddTakenBackRows(soci::session& sql, const std::string& run_id, std::vector<HeldRecord>* out);
 
+// Of one list alone, with the signatures under it.
+void AddRowsOfDeletion(soci::session& sql, const std::string& list_sha256,
+                       std::vector<HeldRecord>* out);
+
 }  // namespace rharness
 
 #endif  // RHARNESS_HARNESS_HISTORY_HELD_ROWS_H_

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "harness/history/held_deletions.h"
 #include "harness/history/held_rows.h"
 
 namespace rharness {
@@ -176,6 +177,18 @@ void AddDeletionRows(soci::session& sql, const HeldRange& all, std::vector<HeldR
   reader.ReadWithdrawals(all);
   reader.ReadDeletions();
   reader.ReadDeletedItems();
+}
+
+void AddRowsOfDeletion(soci::session& sql, const std::string& list_sha256,
+                       std::vector<HeldRecord>* out) {
+  SignedRowReader(sql, out).ReadStatements({list_sha256, list_sha256});
+  std::vector<HeldRecord> all;
+  SignedRowReader reader(sql, &all);
+  reader.ReadDeletions();
+  reader.ReadDeletedItems();
+  for (HeldRecord& one : all) {
+    if (IsOfDeletion(one.kind, one.name, list_sha256)) out->push_back(std::move(one));
+  }
 }
 
 }  // namespace rharness

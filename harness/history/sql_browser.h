@@ -103,8 +103,6 @@ class SqlBrowser : public HistoryBrowser {
   Result<std::vector<HistoryCount>> Counts(const std::string& text, const Uses&... uses);
   void ReadReruns(const std::string& run_id, const std::string& drill_id, long long most,
                   VerdictDetails* details);
-  void ReadMeasures(const std::string& run_id, const std::string& drill_id,
-                    VerdictDetails* details);
   void ReadAttestations(const std::string& run_id, const std::string& drill_id, long long most,
                         VerdictDetails* details);
   // `bind` gives the statement its values, in their order.

@@ -1,8 +1,5 @@
-// The history in SQL, whatever database it is in: what store.cc (the runs), results.cc and
-// drills.cc (what became of them, written and read), entered_drill.cc (of one drill), replicates.cc
-// (how far rounding carries them), signed_records.cc (what people signed), tallies.cc (what
-// objectives count), verdict_steps.cc (what trends read), claims.cc (who works on them) and
-// held_records.cc (what an audit log keeps of all of it) share.
+// The history in SQL, whatever database it is in: what the sources of this folder share, of which
+// each is named after what it writes or reads (README.md).
 //
 // Role: private to this folder. Not here: opening and migrating (database.h).
 #ifndef RHARNESS_HARNESS_HISTORY_SQL_HISTORY_H_
@@ -39,6 +36,7 @@ class SqlHistory : public HistoryStore {
   Result<Manifest> Get(const std::string& run_id) override;
   Result<HistoryEntry> Find(const std::string& run_id) override;
   Result<std::vector<HistoryEntry>> List(bool with_retired) override;
+  Result<std::vector<std::string>> RunsOfArtifact(const std::string& digest) override;
   Result<std::vector<Manifest>> LoadFamily(const std::string& family) override;
   Result<std::vector<HistoryEntry>> NextToDrill(std::size_t limit) override;
   Result<std::vector<HistoryCount>> Summarize() override;
@@ -50,6 +48,8 @@ class SqlHistory : public HistoryStore {
   Result<std::optional<VerdictRecord>> FirstBadAfter(const std::string& run_id,
                                                      std::int64_t sequence) override;
   Result<Surroundings> GetSurroundings(const std::string& sha256) override;
+  Result<std::optional<VerdictMeasures>> MeasuresOf(const std::string& run_id,
+                                                    const std::string& drill_id) override;
   Result<VerifiedEnvironments> EnvironmentsOf(const std::vector<HistoryEntry>& entries) override;
   Result<std::optional<WallTime>> LastSuccess() override;
   Result<std::vector<HistoryEntry>> FamilyEntries(const std::string& family) override;
@@ -100,6 +100,7 @@ class SqlHistory : public HistoryStore {
   Result<std::vector<DeletedItem>> DeletedItems(const std::string& list_sha256) override;
   Result<HeldRecords> ReadHeld();
   Result<std::vector<HeldRecord>> ReadHeldOf(const std::string& run_id);
+  Result<std::vector<HeldRecord>> ReadHeldDeletion(const std::string& list_sha256);
 
  private:
   soci::session& sql() { return database_->sql(); }

@@ -117,6 +117,9 @@ class HistoryTallies {
   virtual Result<std::vector<RebuildTally>> TallyRebuilds() = 0;
   virtual Result<std::vector<MeasureTally>> TallyMeasures(WallTime since, WallTime until) = 0;
   virtual Result<std::vector<RollbackTally>> TallyRollbacks(WallTime since, WallTime until) = 0;
+  // Runs that made a file with this SHA-256, whole or a part of it, or weights with this tensor
+  // digest (64 hex digits); by run_id. Reads the text of every manifest, as no index has it.
+  virtual Result<std::vector<std::string>> RunsOfArtifact(const std::string& digest) = 0;
   // All verdicts but infra, without what was superseded, by run and sequence; also of retired runs.
   // Each once, with all environments that are kept of its reruns.
   // `restart` is called before the first one, and again where a lost connection makes it begin

@@ -17,6 +17,7 @@
 #include "harness/drill/history_of.h"
 #include "harness/history/store.h"
 #include "harness/incident/answers.h"
+#include "harness/incident/deleted_of.h"
 #include "harness/incident/incident_bundle.h"
 #include "harness/incident/incident_settings.h"
 #include "harness/incident/next_step.h"
@@ -171,7 +172,7 @@ class Incident {
     ASSIGN_OR_RETURN(facts_.files,
                      HoldFilesToRecord(*facts_.good, options_.files, clock_.Now(), store_.get()));
     somewhere_ = somewhere_ || facts_.files.looked.empty();
-    return {};
+    return TellDeletions(*facts_.good, clock_.Now(), store_.get(), &facts_.files);
   }
 
   // The newest whose files are whole; where all are damaged, the newest: it may still be rerun.

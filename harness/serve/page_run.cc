@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/approval/deleted_files.h"
 #include "harness/drill/facts_of.h"
 #include "harness/drill/history_of.h"
 #include "harness/serve/pages.h"
@@ -59,6 +60,26 @@ void AddRecord(const Manifest& manifest, SiteRun* page) {
         fmt::format("{}: {}", artifact.role, artifact.path),
         fmt::format("{}, {}", artifact.sha256, FormatBytes(artifact.size_bytes)));
   }
+}
+
+// Behind each file of the record that two people had deleted, that and who they were.
+Status AddDeletions(const PageInputs& inputs, const std::string& run_id, SiteRun* page) {
+  ASSIGN_OR_RETURN(const auto deleted,
+                   DeletedFilesOf(run_id, nullptr, inputs.now, &inputs.browser.store()));
+  for (const DeletedFile& one : deleted) {
+    bool told = false;
+    for (auto& [name, value] : page->artifacts) {
+      if (one.file.sha256.empty() || value.find(one.file.sha256) == value.npos) continue;
+      value += "; " + DeletedWords(one);
+      told = true;
+    }
+    if (!told || !one.doubt.empty()) {
+      page->notes.push_back(fmt::format("{} {}: {}.", one.file.role.empty() ? "a" : one.file.role,
+                                        one.file.path.empty() ? "file" : one.file.path,
+                                        DeletedWords(one)));
+    }
+  }
+  return {};
 }
 
 // `last`: its last conclusive verdict, `doubt`: of its retirement.
@@ -121,6 +142,7 @@ Result<SiteRun> BuildRun(const PageInputs& inputs, const std::string& run_id,
     page.answers = AnswersFor(*manifest, *inputs.counted.files, inputs.now);
   }
   RETURN_IF_ERROR(AddProperties(&store, run_id, &page));
+  RETURN_IF_ERROR(AddDeletions(inputs, run_id, &page));
   return page;
 }
 

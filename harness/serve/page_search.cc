@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/base/digest.h"
 #include "harness/serve/pages.h"
 
 namespace rharness {
@@ -50,6 +51,8 @@ class Search {
       RETURN_IF_ERROR(ByCommit(mark));
     } else if (page_.by == "image") {
       RETURN_IF_ERROR(ByImage(mark));
+    } else if (page_.by == "artifact") {
+      RETURN_IF_ERROR(ByArtifact());
     } else {
       RETURN_IF_ERROR(ByName(mark));
     }
@@ -146,7 +149,34 @@ class Search {
     const std::string commit = CommitIn(page_.text);
     if (commit.empty() || !page_.runs.empty()) return {};
     page_.by = "commit";
-    return AddRuns(RunKey::kCommit, commit, {});
+    RETURN_IF_ERROR(AddRuns(RunKey::kCommit, commit, {}));
+    if (!page_.runs.empty() || !IsSha256Hex(commit)) return {};
+    page_.by = "artifact";
+    return ByArtifact();
+  }
+
+  // The first runs that made a file with this SHA-256, or weights with this tensor digest.
+  Status ByArtifact() {
+    const std::string digest = CommitIn(page_.text);
+    if (!IsSha256Hex(digest)) {
+      page_.notes.push_back("The SHA-256 of a file has 64 of the digits 0 to 9 and a to f.");
+      return {};
+    }
+    page_.runs_asked = true;
+    ASSIGN_OR_RETURN(const auto runs, browser_.store().RunsOfArtifact(digest));
+    for (std::size_t i = 0; i < std::min(runs.size(), kFoundRuns); ++i) {
+      ASSIGN_OR_RETURN(const auto row, browser_.FindRun(runs[i]));
+      if (row) page_.runs.push_back(SiteRowOf(*row));
+    }
+    if (!runs.empty()) {
+      page_.notes.push_back(
+          "These runs made a file with this SHA-256, or weights with this tensor "
+          "digest.");
+    }
+    if (runs.size() > kFoundRuns) {
+      page_.notes.push_back(fmt::format("They are the first {} of {}.", kFoundRuns, runs.size()));
+    }
+    return {};
   }
 
   HistoryBrowser& browser_;
@@ -162,9 +192,10 @@ Result<SiteSearch> BuildSearch(const PageInputs& inputs, const std::string& text
         "the text to look for has {} characters; {} at most are looked for: a part of it is enough",
         letters, kMostSearchLetters));
   }
-  constexpr std::string_view kBy[] = {"any", "run", "family", "commit", "image"};
+  constexpr std::string_view kBy[] = {"any", "run", "family", "commit", "image", "artifact"};
   if (std::find(std::begin(kBy), std::end(kBy), by) == std::end(kBy)) {
-    return InvalidInput("by says what is looked through: any, run, family, commit or image");
+    return InvalidInput(
+        "by says what is looked through: any, run, family, commit, image or artifact");
   }
   SiteSearch page;
   page.text = Trimmed(text);

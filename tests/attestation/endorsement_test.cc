@@ -155,7 +155,9 @@ TEST_F(Endorsed, IsBelievedUnderItsOwnNameAlone) {
   std::filesystem::copy_file(EndorsementPath(file_), EndorsementPath(other));
   const auto verified = VerifyEndorsed(other, Trust(), world_.now);
   ASSERT_FALSE(verified.ok());
-  EXPECT_THAT(verified.error().message, HasSubstr("under this name is not what was signed"));
+  EXPECT_THAT(verified.error().message,
+              AllOf(HasSubstr("was signed as 'policy.yaml', with this content"),
+                    HasSubstr("holds for no file that is called 'production.yaml'")));
 }
 
 TEST_F(Endorsed, NeedsAsManyKeysAsItsRuleAsksFor) {

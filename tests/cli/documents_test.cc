@@ -227,8 +227,9 @@ TEST(Help, OfSelectHasExamplesThatTheLanguageTakes) {
   // What the language expects of a field, this names.
   const auto refused = Selection::Parse("nosuch = 1");
   ASSERT_FALSE(refused.ok());
-  for (const char* field : {"run_id", "family", "configuration", "declared", "started",
-                            "duration_seconds", "verified", "last_verdict"}) {
+  for (const char* field :
+       {"run_id", "family", "configuration", "declared", "started", "duration_seconds", "verified",
+        "last_verdict", "rebuild", "artifact"}) {
     EXPECT_THAT(refused.error().message, HasSubstr(field));
     EXPECT_THAT(text, HasSubstr(fmt::format("\n  {} ", field)));
   }

@@ -238,6 +238,10 @@ TEST_F(GateTrust, WhatItAsksForIsVerifiedByItself) {
   EXPECT_EQ(no_verdict.outcome.exit_code, 3);
   EXPECT_THAT(no_verdict.stderr_text,
               HasSubstr("--reproduced: none of these statements is about a verdict"));
+  const ProcessResult itself = Run({kRharness, "verify", "policy.yaml", "--trust", "trust.yaml"});
+  EXPECT_EQ(itself.outcome.exit_code, 5);
+  EXPECT_THAT(itself.stdout_text + itself.stderr_text,
+              HasSubstr("what was signed of it is policy.yaml.intoto.jsonl, and --artifacts "));
   Allow("*");
   EXPECT_EQ(Run(verify).outcome.exit_code, 5);
 }

@@ -169,6 +169,18 @@ TEST_F(HistoryVerb, RefusesToSelectByAValueThatNoRunHas) {
   EXPECT_EQ(History({"list", "--select", "run_id = b"}).code, 0);
 }
 
+TEST_F(HistoryVerb, TellsWhichRunMadeAFile) {
+  ASSERT_EQ(History({"add", WriteManifest("b.json", "b")}).code, 0);
+  const auto list = [&](char digit) {
+    return History({"list", "--select", "artifact = " + std::string(64, digit)});
+  };
+  EXPECT_TRUE(Contains(list('5').out, "b\t")) << list('5').out << list('5').err;
+  EXPECT_TRUE(Contains(list('6').out, "b\t")) << "its tensors";
+  const Output data = list('4');
+  EXPECT_EQ(data.code, 2) << "what it read is not what it made";
+  EXPECT_TRUE(Contains(data.err, "no run made a file with the SHA-256")) << data.err;
+}
+
 TEST_F(HistoryVerb, SuggestsTheNearestNameOfARunOrFamily) {
   ASSERT_EQ(History({"add", WriteManifest("b.json", "digits-12")}).code, 0);
   EXPECT_TRUE(Contains(History({"show", "digits-21"}).err, "did you mean digits-12?"));

@@ -170,11 +170,30 @@ TEST(Selection, GivesColumnAndExpectationForEveryError) {
   }
 }
 
+TEST(Selection, KnowsARunByTheDigestOfAFileThatItMade) {
+  const std::string digest = std::string(63, 'a') + "7";
+  const std::string upper = std::string(63, 'A') + "7";
+  const HistoryEntry entry = MakeEntry("run-7");
+  auto selection =
+      Selection::Parse("run_id ~ run-* and not (declared = never or not artifact = " + upper + ")");
+  ASSERT_TRUE(selection.ok()) << selection.error().ToString();
+  EXPECT_EQ(selection->Artifacts(), std::vector<std::string>{digest});
+  EXPECT_FALSE(selection->Matches(entry, Now())) << "nobody has said who made it";
+  selection->TellRunsOf(std::string(64, '0'), {"run-7"});
+  EXPECT_FALSE(selection->Matches(entry, Now()));
+  selection->TellRunsOf(digest, {"run-6", "run-7"});
+  EXPECT_TRUE(selection->Matches(entry, Now()));
+  EXPECT_FALSE(selection->Matches(MakeEntry("run-8"), Now()));
+  for (const std::string refused : {"artifact = abc", "artifact ~ a*", "artifact != abc"}) {
+    EXPECT_FALSE(Selection::Parse(refused).ok()) << refused;
+  }
+}
+
 TEST(Selection, NamesTheFieldThatWasMeant) {
   const std::pair<const char*, const char*> slips[] = {
       {"famly = mlp", "; did you mean 'family'?"},
       {"verdict = drifted", "; did you mean 'last_verdict'?"},
-      {"colour = red", "last_verdict, rebuild, 'not' or '('"}};
+      {"colour = red", "last_verdict, rebuild, artifact, 'not' or '('"}};
   for (const auto& [text, ending] : slips) {
     const auto selection = Selection::Parse(text);
     ASSERT_FALSE(selection.ok());

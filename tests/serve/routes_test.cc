@@ -129,6 +129,25 @@ TEST_F(Pages, TheSearchFindsRunsFamiliesCommitsAndImages) {
   EXPECT_EQ(Get("/search?q=%27%20OR%201%3D1%20--").status, 200);
 }
 
+TEST_F(Pages, TheSearchFindsTheRunThatMadeAFile) {
+  Manifest manifest = MakeManifest("made", kDay1);
+  Artifact artifact;
+  artifact.role = "weights";
+  artifact.path = "model.bin";
+  artifact.sha256 = "0123456789abcdef" + std::string(48, '7');
+  manifest.artifacts = {artifact};
+  ASSERT_TRUE(store_->Add(manifest, At(kDay1)).ok());
+  const std::string text = "0123456789ABCDEF" + std::string(48, '7');
+  for (const std::string& target : {"/search?q=" + text, "/search?q=" + text + "&by=artifact"}) {
+    const HttpResponse page = Get(target);
+    EXPECT_EQ(page.status, 200);
+    EXPECT_THAT(page.body, HasSubstr("/run/made")) << target;
+    EXPECT_THAT(page.body, Not(HasSubstr("/run/good"))) << target;
+  }
+  EXPECT_THAT(Get("/search?q=" + std::string(64, '8')).body, HasSubstr("Nothing has"));
+  EXPECT_THAT(Get("/search?q=0123&by=artifact").body, HasSubstr("has 64 of the digits"));
+}
+
 TEST_F(Pages, ListsGoOnWhereTheyStoppedAndBack) {
   for (int i = 0; i < 120; ++i) {
     AddRun(fmt::format("many-{:03}", i), kDay1, "many");

@@ -1,0 +1,21 @@
+// What the fields of a selection are called, for messages.
+//
+// Role: private to select.cc. Pure.
+#ifndef RHARNESS_HARNESS_DRILL_SELECT_FIELDS_H_
+#define RHARNESS_HARNESS_DRILL_SELECT_FIELDS_H_
+
+#include <string>
+#include <string_view>
+
+namespace rharness {
+
+inline constexpr std::string_view kFieldsExpected =
+    "run_id, family, configuration, declared, started, duration_seconds, verified, last_verdict, "
+    "rebuild, artifact, 'not' or '('";
+
+// The same, and which of them `typed` may have meant.
+std::string FieldExpected(const std::string& typed);
+
+}  // namespace rharness
+
+#endif  // RHARNESS_HARNESS_DRILL_SELECT_FIELDS_H_
