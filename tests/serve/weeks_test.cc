@@ -104,7 +104,7 @@ TEST_F(Weeks, AreCountedOnWhileTrendsCannotBeMeasured) {
       MeasureTrends(store_.get(), {.weeks = 52, .gone = {}}, rharness::At("2026-01-20T12:00:00Z"));
   ASSERT_FALSE(trends.ok());
   EXPECT_EQ(trends.error().code, ErrorCode::kIntegrity) << trends.error().ToString();
-  SiteCounter counter(Path().string(),
+  SiteCounter counter(Path().string(), {},
                       {.every = std::chrono::milliseconds(1), .trends = std::chrono::hours(1)});
   const auto await = [&](const std::function<bool(const SiteCounted&)>& so) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
