@@ -96,6 +96,7 @@ Json RunJson(const LastChanceRun& run) {
 
 Json ChanceJson(const LastChance& chance) {
   return Json::MakeObject({{"gone", TextsOf(chance.gone)},
+                           {"nowhere", TextsOf(chance.nowhere)},
                            {"runs", chance.runs},
                            {"lost", chance.lost},
                            {"unproven", chance.unproven},

@@ -101,6 +101,8 @@ struct LastChanceRun {
 // What could not be rerun any more if something were gone.
 struct LastChance {
   std::vector<std::string> gone;    // "image=sha256:12*"
+  // Of these, what no run is known to have had: "package=libc7; near is libc6:amd64"
+  std::vector<std::string> nowhere;
   std::int64_t runs = 0;            // not retired: the sum of those below
   std::int64_t lost = 0;            // shown to reproduce with what goes alone
   std::int64_t unproven = 0;        // not shown to, and recorded with what goes

@@ -80,6 +80,7 @@ void AddTrendsNotes(Command* verb) {
   verb->ExitCode(kExitOk, "told; with --if-gone: no run would be lost");
   verb->ExitCode(kExitDrift, "--if-gone: runs would be lost");
   verb->ExitCode(kExitUsage, "usage or invalid input");
+  verb->ExitCode(kExitInconclusive, "--if-gone: no run is known to have had what goes");
   verb->ExitCode(kExitInfrastructure, "infrastructure");
   verb->ExitCode(kExitIntegrity, "integrity");
   verb->Example("rharness trends --history runs.db --html trends.html");

@@ -77,9 +77,9 @@ constexpr char kRebuilds[] =
     "s.run_id = a.run_id WHERE a.place = 1 AND s.retired = 0 GROUP BY s.family, a.state "
     "ORDER BY s.family, a.state";
 
-// A conclusive verdict compares what is recorded with a rerun of the same code, data and image, so
-// that the environment is all that may change between two of them. Drills whose reruns of the run
-// had several say nothing. With a time that is computed no index by time is taken for each rerun.
+// Between two verdicts nothing changed where their reruns had the same surroundings: environment,
+// code, data, seeds, and what the run was seen to read. Drills whose reruns of the run had several
+// say nothing. With a time that is computed no index by time is taken for each rerun.
 constexpr char kFlakes[] =
     "SELECT s.family, COUNT(*), SUM(w.flaked) FROM (SELECT g.run_id AS run_id, MAX(g.good * g.bad) "
     "AS flaked FROM (SELECT v.run_id AS run_id, MAX(CASE WHEN v.verdict IN ('identical', "
@@ -88,9 +88,9 @@ constexpr char kFlakes[] =
     "verdicts v JOIN reruns u ON u.drill_id = v.drill_id AND u.run_id = v.run_id WHERE "
     "v.decided_ms + 0 >= :since AND v.decided_ms + 0 < :until AND v.verdict IN ('identical', "
     "'equivalent', 'drifted', 'failed') AND NOT EXISTS (SELECT 1 FROM drills n WHERE n.supersedes "
-    "= v.drill_id) AND u.environment_sha256 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reruns o "
+    "= v.drill_id) AND u.surroundings_sha256 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reruns o "
     "WHERE o.drill_id = v.drill_id AND o.run_id = v.run_id AND o.rerun <> u.rerun AND "
-    "o.environment_sha256 <> u.environment_sha256) GROUP BY v.run_id, u.environment_sha256) g "
+    "o.surroundings_sha256 <> u.surroundings_sha256) GROUP BY v.run_id, u.surroundings_sha256) g "
     "WHERE g.one_drill <> g.another GROUP BY g.run_id) w JOIN standing s ON s.run_id = w.run_id "
     "WHERE s.retired = 0 GROUP BY s.family ORDER BY s.family";
 

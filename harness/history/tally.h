@@ -28,8 +28,8 @@ struct VerdictTally {
 };
 
 // Runs that were judged twice or more with nothing changed: conclusive verdicts of drills whose
-// reruns had one and the same environment, as far as it is known of them. Where they differ,
-// nothing but chance is left.
+// reruns had one and the same surroundings (environment, code, data, seeds, and what was read), as
+// far as these are known. Where they differ, nothing but chance is left.
 struct FlakeTally {
   std::string family;
   std::int64_t unchanged = 0;

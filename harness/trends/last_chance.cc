@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "harness/base/spelling.h"
+
 namespace rharness {
 namespace {
 
@@ -40,6 +42,28 @@ std::vector<PlaceWithout> Without(const std::vector<Stack>& stacks, const std::v
          .known = std::ranges::all_of(gone, [&](const Gone& one) { return one.Knows(stack); })});
   }
   return places;
+}
+
+// What nothing that is known has, perhaps by a slip of who asks.
+std::vector<std::string> Nowhere(const std::vector<Stack>& stacks, const std::vector<Gone>& gone,
+                                 const std::vector<UnshownRun>& unshown) {
+  std::vector<std::string> nowhere;
+  for (const Gone& one : gone) {
+    bool had = false;
+    std::set<std::string> names;
+    const auto look = [&](const Stack& stack) {
+      had = had || one.Has(stack);
+      for (std::string& name : one.NamesIn(stack)) names.insert(std::move(name));
+    };
+    for (const Stack& stack : stacks) look(stack);
+    for (const UnshownRun& run : unshown) {
+      if (run.recorded) look(*run.recorded);
+    }
+    if (had) continue;
+    const std::string near = NearestName(one.value(), {names.begin(), names.end()});
+    nowhere.push_back(near.empty() ? one.text() : one.text() + "; near is " + near);
+  }
+  return nowhere;
 }
 
 void List(LastChanceRun run, LastChance* chance) {
@@ -105,6 +129,7 @@ LastChance LastChanceOf(const Tracks& tracks, const std::vector<Stack>& stacks,
                         const std::vector<Gone>& gone, const std::vector<UnshownRun>& unshown) {
   LastChance chance;
   for (const Gone& one : gone) chance.gone.push_back(one.text());
+  chance.nowhere = Nowhere(stacks, gone, unshown);
   const std::vector<PlaceWithout> places = Without(stacks, gone);
   for (const ShownRun& run : tracks.shown()) {
     JudgeShown(run, tracks.families().At(run.family), places, &chance);

@@ -58,6 +58,15 @@ void FillPackages(std::string text, Stack* stack) {
 }
 
 // By "python numpy"; empty where the text is no list.
+// "libc6:amd64" of "dpkg libc6:amd64".
+std::string_view WithoutManager(std::string_view name) { return name.substr(name.find(' ') + 1); }
+
+// By its name, or by that without the architecture that Debian's tools put behind it.
+bool NamesPackage(const std::string& pattern, std::string_view name) {
+  name = WithoutManager(name);
+  return GlobMatches(pattern, name) || GlobMatches(pattern, name.substr(0, name.find(':')));
+}
+
 std::map<std::string, Package> PackagesOf(const std::string& text) {
   std::map<std::string, Package> all;
   if (text.empty()) return all;
@@ -177,10 +186,21 @@ bool Gone::Has(const Stack& stack) const {
   const auto packages = PackagesOf(stack.packages);
   return std::ranges::any_of(packages, [&](const auto& one) {
     const auto& [name, package] = one;
-    return package.use != PackageUse::kNotUsed &&
-           GlobMatches(value_, std::string_view(name).substr(name.find(' ') + 1)) &&
+    return package.use != PackageUse::kNotUsed && NamesPackage(value_, name) &&
            GlobMatches(version_, package.version);
   });
+}
+
+std::vector<std::string> Gone::NamesIn(const Stack& stack) const {
+  if (axis_ != StackAxis::kPackages) {
+    if (!Knows(stack) || stack[axis_] == kNone) return {};
+    return {stack[axis_]};
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, package] : PackagesOf(stack.packages)) {
+    if (package.use != PackageUse::kNotUsed) names.emplace_back(WithoutManager(name));
+  }
+  return names;
 }
 
 bool Gone::Knows(const Stack& stack) const { return !stack[axis_].empty(); }

@@ -50,6 +50,9 @@ class Gone {
   static Result<Gone> Parse(std::string_view text);
   bool Has(const Stack& stack) const;
   bool Knows(const Stack& stack) const;  // whether anything is known of its axis
+  // What a stack has of its kind: an image, a driver, ..., or the names of packages that are used.
+  std::vector<std::string> NamesIn(const Stack& stack) const;
+  const std::string& value() const { return value_; }
   const std::string& text() const { return text_; }
 
  private:

@@ -144,10 +144,17 @@ void Conclude(TrendsReport* report) {
   }
   if (!report->last_chance) return;
   const LastChance& chance = *report->last_chance;
-  report->exit_code = chance.lost > 0 ? 1 : 0;
+  report->exit_code = chance.lost > 0 ? 1 : chance.nowhere.empty() ? 0 : 3;
   report->headline += fmt::format(
       " Without {}: {} of {} runs could not be rerun where they were shown to reproduce.",
       fmt::join(chance.gone, " and "), chance.lost, chance.runs);
+  if (!chance.nowhere.empty()) {
+    report->headline +=
+        fmt::format(" No run is known to have had {}.", fmt::join(chance.nowhere, ", or "));
+    report->next =
+        "look at what runs have had: rharness history show RUN, or its evidence; a name is matched "
+        "as a whole, with * and ? as wildcards";
+  }
   if (chance.lost > 0) {
     report->next =
         "drill these on something else before it goes: each is a last chance to see whether they "

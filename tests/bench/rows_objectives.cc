@@ -68,8 +68,8 @@ std::string AllFigures() {
       "SELECT s.family, COUNT(DISTINCT t.run_id), SUM(t.bad > 0 AND t.good > 0) FROM (SELECT "
       "v.run_id, SUM(v.verdict IN ('identical', 'equivalent')) AS good, SUM(v.verdict IN "
       "('drifted', 'failed')) AS bad, COUNT(*) AS drills FROM verdicts v JOIN (SELECT drill_id, "
-      "run_id, MIN(environment_sha256) AS environment FROM reruns GROUP BY 1, 2 HAVING "
-      "MIN(environment_sha256) = MAX(environment_sha256)) u ON u.drill_id = v.drill_id AND "
+      "run_id, MIN(surroundings_sha256) AS environment FROM reruns GROUP BY 1, 2 HAVING "
+      "MIN(surroundings_sha256) = MAX(surroundings_sha256)) u ON u.drill_id = v.drill_id AND "
       "u.run_id = v.run_id WHERE {} GROUP BY "
       "v.run_id, u.environment) t JOIN standing s USING (run_id) WHERE t.drills > 1 AND "
       "s.retired = 0 GROUP BY 1;\n",

@@ -179,6 +179,28 @@ TEST_P(TalliesTest, CallNothingUnchangedWhereRerunsOfADrillHadDifferentEnvironme
   EXPECT_EQ(flaked->front().flaked, 1);
 }
 
+// What a run was seen to read and nobody declared may change between two drills as well.
+TEST_P(TalliesTest, CallNothingUnchangedWhereTheRunReadSomethingElse) {
+  const auto drill = [&](const std::string& id, const char* day, const std::string& verdict,
+                         const std::string& observation) {
+    const RerunRecord rerun{
+        id, "a", 1, "exited with 0", 1.0, "e", [observation] {
+          return Surroundings{{"environment.hardware", "x"}, {"observation", observation}};
+        }};
+    const VerdictRecord record = MakeVerdict(id, "a", verdict, day);
+    ASSERT_TRUE(store_->AddDrill(DrillRecord{id, At(day), At(day), 0}, {rerun}, {record}).ok());
+  };
+  drill("d1", kDay1, "identical", "kernel.py 1");
+  drill("d2", kDay2, "drifted", "kernel.py 2");
+  drill("d3", kDay2, "identical", "kernel.py 1");
+  const auto changed = store_->TallyFlakes(At(kDay1), At(kDay4));
+  ASSERT_EQ(changed->size(), 1U);
+  EXPECT_EQ(changed->front().unchanged, 1);
+  EXPECT_EQ(changed->front().flaked, 0);
+  drill("d4", kDay3, "drifted", "kernel.py 1");
+  EXPECT_EQ(store_->TallyFlakes(At(kDay1), At(kDay4))->front().flaked, 1);
+}
+
 TEST_P(TalliesTest, SayHowLongRunsHaveWaited) {
   AddDrill("d1", kDay1, {{"a", "identical"}, {"b", "inconclusive"}});
   AddDrill("d2", kDay3, {{"a", "drifted"}});

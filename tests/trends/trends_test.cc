@@ -284,6 +284,36 @@ TEST_F(Trends, TellOfHowManyRunsNothingWasDecided) {
                         "were left open: with these as bad 2 %."));
 }
 
+// That nothing is lost without something which nothing had is no all-clear: it may be a slip.
+TEST_F(Trends, TellWhatNoRunIsKnownToHaveHad) {
+  AddRuns("mlp", 2);
+  AddDrill("mlp", 2, 2, 0, kOld);
+  const TrendsReport slip = Measure({"package=nunpy"});
+  EXPECT_EQ(slip.exit_code, 3);
+  EXPECT_THAT(slip.last_chance->nowhere, ElementsAre("package=nunpy; near is numpy"));
+  EXPECT_THAT(slip.headline,
+              HasSubstr("No run is known to have had package=nunpy; near is numpy."));
+  const TrendsReport both = Measure({"gpu=H9000", "node=n1"});
+  EXPECT_EQ(both.exit_code, 1) << "what is lost is lost";
+  EXPECT_THAT(both.last_chance->nowhere, ElementsAre("gpu=H9000"));
+  EXPECT_THAT(Measure({"node=n1"}).last_chance->nowhere, IsEmpty());
+}
+
+TEST(Gone, NamesAPackageWithAndWithoutItsArchitecture) {
+  Stack stack;
+  stack.packages =
+      R"({"dpkg": {"used": {"libc6:amd64": "2.36-9"}, "not_used": {"libm:amd64": "1"}}})";
+  const auto has = [&](const char* text) { return Gone::Parse(text)->Has(stack); };
+  for (const char* text : {"package=libc6", "package=libc6:amd64", "package=libc?",
+                           "package=libc6=2.36*", "package=libc6:amd64=2.36-9"}) {
+    EXPECT_TRUE(has(text)) << text;
+  }
+  for (const char* text : {"package=libc6:i386", "package=libc", "package=libc6=2.37*",
+                           "package=libm", "package=dpkg libc6"}) {
+    EXPECT_FALSE(has(text)) << text;
+  }
+}
+
 TEST_F(Trends, ListWhatCannotBeRerunWithoutSomething) {
   AddRuns("mlp", 5);
   AddDrill("mlp", 5, 3, 0, kOld);
