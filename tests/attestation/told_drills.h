@@ -25,6 +25,10 @@ struct ToldDrills : EnteredDrills {
     }
     return drill;
   }
+  Result<std::optional<VerdictMeasures>> MeasuresOf(const std::string&,
+                                                    const std::string&) override {
+    return std::optional<VerdictMeasures>();
+  }
 
   std::optional<EnteredDrill> drill;
 };
