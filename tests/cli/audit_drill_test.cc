@@ -114,7 +114,7 @@ TEST_F(AuditedDrill, SaysWhereTheVerdictsAreWhenTheyCannotBeEntered) {
   EXPECT_THAT(result.stderr_text, HasSubstr("audit log runs.db.audit: "));
   EXPECT_THAT(result.stderr_text,
               HasSubstr("the verdicts are in the history; `rharness audit append --history "));
-  EXPECT_THAT(result.stderr_text, HasSubstr("/runs.db.audit` enters them"));
+  EXPECT_THAT(result.stderr_text, HasSubstr("/runs.db.audit` enters what is new"));
 }
 
 TEST_F(AuditedDrill, TheCommandThatItNamesThenSealsTheLogWithTheKeyAndThePolicy) {

@@ -137,7 +137,7 @@ TEST_F(AuditShow, RefusesAVerdictThatIsNotOfTheRecordOrTheHistory) {
 TEST_F(AuditShow, RefusesWhatASignedVerdictAndAnEditedHistoryContradict) {
   Sql("UPDATE verdicts SET verdict = 'equivalent' WHERE run_id = 'b'; UPDATE standing SET "
       "last_verdict = 'equivalent' WHERE run_id = 'b'");
-  Must(Audit("append", {"--log", "anew", "--key", "ada.pem"}));
+  Must(Audit("append", {"--begin", "--log", "anew", "--key", "ada.pem"}));
   const ProcessResult result = Show({"--log", "anew"});
   EXPECT_EQ(result.outcome.exit_code, 5) << result.stdout_text;
   EXPECT_THAT(result.stdout_text,
@@ -177,7 +177,7 @@ TEST_F(AuditShow, NamesNobodyForARetirementThatIsNotWhatWasSigned) {
   EXPECT_EQ(Append({"--trust", "ada.yaml"}).outcome.exit_code, 5);
 
   Sql("UPDATE signed_retirements SET approved_by = 'The Board'");
-  const ProcessResult sealed = Audit("append", {"--log", "anew", "--key", "ada.pem"});
+  const ProcessResult sealed = Audit("append", {"--begin", "--log", "anew", "--key", "ada.pem"});
   EXPECT_EQ(sealed.outcome.exit_code, 5) << sealed.stdout_text;
   EXPECT_THAT(sealed.stderr_text, HasSubstr("run b: its retirement is doubtful"));
   EXPECT_FALSE(fs::exists(At("anew/heads.jsonl")));
@@ -217,7 +217,7 @@ TEST_F(AuditShow, IsNotContentWithALogOfWhichNobodySignedAHead) {
     argv.insert(argv.end(), sources.begin(), sources.end());
     return Run(argv);
   };
-  Must(audit({"append"}));
+  Must(audit({"append", "--begin"}));
   EXPECT_EQ(audit({"verify"}).outcome.exit_code, 0);
   const ProcessResult none = audit({"verify", "--trust", "full.yaml"});
   EXPECT_EQ(none.outcome.exit_code, 1) << none.stdout_text << none.stderr_text;

@@ -162,9 +162,9 @@ class SpentApproval : public Retention {
 
 TEST_F(SpentApproval, IsRefusedWhereTheAuditLogHasTheDeletion) {
   const std::string digest = Digest();
-  ExpectRefused(Apply(), 2, "is no audit log; `rharness audit append` makes one");
+  ExpectRefused(Apply(), 2, "holds no audit log; is its volume mounted?");
   EXPECT_TRUE(IsThere("outputs/a/a.log"));
-  ASSERT_EQ(Audit("append").outcome.exit_code, 0);
+  ASSERT_EQ(Audit("append", {"--begin"}).outcome.exit_code, 0);
   const ProcessResult applied = Apply();
   EXPECT_EQ(applied.outcome.exit_code, 0) << applied.stderr_text;
   EXPECT_FALSE(IsThere("outputs/a/a.log"));
@@ -187,7 +187,7 @@ TEST_F(SpentApproval, IsRefusedWhereTheAuditLogHasTheDeletion) {
 }
 
 TEST_F(SpentApproval, IsRefusedByAKeptHeadWhereTheLogWasPutBack) {
-  ASSERT_EQ(Audit("append").outcome.exit_code, 0);
+  ASSERT_EQ(Audit("append", {"--begin"}).outcome.exit_code, 0);
   fs::copy(At("runs.db.audit"), At("before"), fs::copy_options::recursive);
   ASSERT_EQ(Apply({"--key", "ada.pem"}).outcome.exit_code, 0);
   fs::copy(At("runs.db.audit/heads.jsonl"), At("kept.json"));
@@ -209,7 +209,7 @@ TEST_F(SpentApproval, GoesOnWithWhatWasBegun) {
   EXPECT_EQ(raw.RunPastTriggers("DELETE FROM deleted_items WHERE item = 1 AND step <> 'about'"),
             "");
   Write("outputs/b/b.log", "log of b");
-  ASSERT_EQ(Audit("append").outcome.exit_code, 0);
+  ASSERT_EQ(Audit("append", {"--begin"}).outcome.exit_code, 0);
   const ProcessResult on = Apply();
   EXPECT_EQ(on.outcome.exit_code, 0) << on.stderr_text;
   EXPECT_THAT(on.stderr_text, HasSubstr("goes on with the list "));

@@ -194,16 +194,20 @@ TEST_F(Retire, ThatIsNotAsItWasSignedIsToldByTheHistoryWithoutTheSigners) {
 TEST_F(Retire, ThatIsNotAsItWasSignedIsToldToAnAuditorWithoutTheSigners) {
   EXPECT_EQ(Ask("ada").outcome.exit_code, 0);
   EXPECT_EQ(Step("approve", "bob").outcome.exit_code, 0);
-  // Before anything of it is entered: the log knows no other.
   const std::vector<std::string> show = {kRharness,   "audit",   "show",   "a",
                                          "--history", "runs.db", "--html", "a.html"};
+  const std::vector<std::string> append = {kRharness, "audit",     "append",
+                                           "--begin", "--history", "runs.db"};
   Force("UPDATE retirements SET reason = 'boo'");
-  ASSERT_EQ(Run({kRharness, "audit", "append", "--history", "runs.db"}).outcome.exit_code, 0);
+  EXPECT_EQ(Run(append).outcome.exit_code, 5) << "nothing is entered that is not as it was signed";
+  Force("UPDATE retirements SET reason = 'its data is gone'");
+  ASSERT_EQ(Run(append).outcome.exit_code, 0);
+  Force("UPDATE retirements SET reason = 'boo'");
   const ProcessResult told = Run(show);
   EXPECT_EQ(told.outcome.exit_code, 5) << told.stdout_text;
-  EXPECT_THAT(told.stdout_text,
-              AllOf(HasSubstr("retired: boo, doubtful: retirement statement"),
-                    HasSubstr("are as entered"), Not(HasSubstr("Ada")), Not(HasSubstr("Bob"))));
+  EXPECT_THAT(told.stdout_text, AllOf(HasSubstr("retired: boo, doubtful: retirement statement"),
+                                      HasSubstr("(retirement a, CHANGED)"), Not(HasSubstr("Ada")),
+                                      Not(HasSubstr("Bob"))));
   EXPECT_THAT(Read(At("a.html")), AllOf(HasSubstr("doubtful: "), Not(HasSubstr("Ada"))));
   Force("UPDATE retirements SET reason = 'its data is gone'");
   EXPECT_THAT(Run(show).stdout_text, HasSubstr("signed by Ada (asked "));

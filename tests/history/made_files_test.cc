@@ -29,10 +29,13 @@ class MadeFiles : public HistoryTest {
     Manifest read = MakeManifest("read", kDay3);
     DataItem item;
     item.name = "init";
+    item.path = "init.bin";
+    item.kind = "file";
     item.sha256 = std::string(64, '1');
     read.data = {item};
     for (const Manifest& one : {made, again, read}) {
-      ASSERT_TRUE(store_->Add(one, At(kDay3)).ok());
+      const auto added = store_->Add(one, At(kDay3));
+      ASSERT_TRUE(added.ok()) << added.error().ToString();
     }
   }
   std::vector<std::string> RunsOf(char digit) {

@@ -126,7 +126,8 @@ void MeasureOnce(const std::filesystem::path& path, SiteCounted* counted) {
 // How a history of many runs may look: what its names have in common.
 struct Shape {
   const char* name;
-  const char* change;  // of one that Fill made
+  const char* change;        // of one that Fill made
+  bool last_of_all = false;  // the last drill is of all runs, so that to count it is to count them
 };
 constexpr Shape kShapes[] = {
     {"families of 250 runs", ""},
@@ -144,7 +145,8 @@ constexpr Shape kShapes[] = {
      "decided_ms, reruns, reasons) SELECT 'open', run_id, CASE rowid % 3 WHEN 0 THEN 'infra' WHEN "
      "1 THEN 'inconclusive' ELSE 'not_comparable' END, 1798000000000 + rowid % 3600000, 1, '[]' "
      "FROM runs; UPDATE standing SET (last_verdict, judged_ms) = (SELECT v.verdict, v.decided_ms "
-     "FROM verdicts v WHERE v.run_id = standing.run_id AND v.drill_id = 'open');"},
+     "FROM verdicts v WHERE v.run_id = standing.run_id AND v.drill_id = 'open');",
+     true},
 };
 
 // The goal is 50 ms of CPU a page. A time by itself says as much of the machine as of the page, so
@@ -186,7 +188,7 @@ class SizeWorld {
         "each drill, %.1f passes\n",
         cost.all_ms, cost.all_ms / peer, cost.last_ms, cost.last_ms / pass);
     EXPECT_LT(cost.all_ms / peer, kMostStatements) << shape.name;
-    EXPECT_LT(cost.last_ms / pass, kMostPasses) << shape.name;
+    EXPECT_TRUE(shape.last_of_all || cost.last_ms / pass < kMostPasses) << shape.name;
     if (trends) MeasureOnce(path_, &counted_);
     if (!trends) counted_.trends = trends_report;
     const auto shared = std::make_shared<const SiteCounted>(counted_);
