@@ -242,10 +242,11 @@ void SayNamed(const SearchDone& done, IsolationReport* report) {
     report->next = "set back " + report->mitigation + "; with it the run reproduces";
     report->next += report->target.empty() ? "" : " on the changed side";
   } else if (const RanTrial* rest = Remaining(done); rest != nullptr) {
+    const std::string reach = OutOfReach(done);
     report->next = fmt::format(
-        "this is not all: with it set back, all else changed, rerun {} shows {}; to find the cause "
-        "of that, give its evidence as --against",
-        rest->number, DescribeInLine(rest->signature));
+        "this is not all: with it set back, all else changed, rerun {} shows {}; {}", rest->number,
+        DescribeInLine(rest->signature),
+        reach.empty() ? "to find the cause of that, give its evidence as --against" : reach);
   } else {
     report->next = "whether it is gone when this is set back could not be judged";
   }
