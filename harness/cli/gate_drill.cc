@@ -122,11 +122,11 @@ Status CheckHere(const FingerprintDifference& difference, const Fingerprint& can
       candidate.file));
 }
 
-// A history in the drill's folder, of the impacted runs alone. Returns its place.
+// A history beside the drill's folder, of the impacted runs alone. Returns its place.
 Result<std::string> MakeCandidateHistory(const GateDecision& decision, const GateInput& input,
                                          const std::filesystem::path& folder) {
-  RETURN_IF_ERROR(MakeDirectories(folder));
-  const std::filesystem::path place = folder / kCandidateHistory;
+  const std::filesystem::path place = CandidateHistory(folder);
+  if (place.has_parent_path()) RETURN_IF_ERROR(MakeDirectories(place.parent_path()));
   ASSIGN_OR_RETURN(const auto store, HistoryStore::Open(place.string()));
   for (const ImpactedRun& run : decision.impacted_runs) {
     const auto manifest = std::ranges::find(input.history, run.run_id, &Manifest::run_id);
@@ -154,6 +154,12 @@ Result<Report> RunGateDrill(const GateInput& input, const GateDrillOptions& opti
 }
 
 }  // namespace
+
+std::filesystem::path CandidateHistory(const std::filesystem::path& out) {
+  std::filesystem::path place = out.lexically_normal();
+  if (!place.has_filename()) place = place.parent_path();  // "gate-drill/"
+  return place += ".db";
+}
 
 Result<std::vector<Manifest>> LoadHistory(const std::string& url) {
   ASSIGN_OR_RETURN(const auto store, HistoryStore::OpenExisting(url));

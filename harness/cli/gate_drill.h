@@ -43,11 +43,11 @@ inline Slots SlotsOf(const Hardware& hardware, int gpus) {
 // All runs of the history that are not retired. Errors: not_found, io, integrity.
 Result<std::vector<Manifest>> LoadHistory(const std::string& url);
 
-// In the folder of a candidate's drill: the history that its verdicts go into.
-inline constexpr char kCandidateHistory[] = "history.db";
+// Beside the folder of a candidate's drill: "gate-drill.db", the history that its verdicts go into.
+std::filesystem::path CandidateHistory(const std::filesystem::path& out);
 
 // Reruns the impacted runs, here and now, with the candidate's variables, and enters their verdicts
-// into kCandidateHistory: the fleet's history tells what became of runs on the stack in use. First
+// into CandidateHistory: the fleet's history tells what became of runs on the stack in use. First
 // takes the probes that changed on this machine, or all that showed something if none of these
 // does, in the libraries that the options name: where they do not show what the candidate showed,
 // reruns here would say nothing of it. Errors: those of RunDrill; process when this machine does

@@ -81,33 +81,58 @@ Status LoadBaselineInto(const std::string& path, const std::string& signed_for, 
 
 using DrillPlaces = std::optional<std::map<std::string, Environment>>;
 
-// As the history was told of it, where one is given. Returns its id.
-Result<std::string> LoadDrillInto(const std::string& source, const std::string& history,
-                                  std::optional<Report>* report, DrillPlaces* places) {
-  ASSIGN_OR_RETURN(NamedDrill drill, ReadNamedDrill(source));
-  if (!history.empty()) RETURN_IF_ERROR(HoldNamedDrill(history, &drill));
-  // A report alone does not say where its runs were rerun.
-  ASSIGN_OR_RETURN(*places, DrilledIn(drill.report, drill.folder(),
-                                      history.empty() ? nullptr : &drill.evidence));
-  *report = std::move(drill.report);
-  return history.empty() ? (*report)->drill_id : drill.held_id;
+// As the history was told of it, where one is given. A candidate's drill that this history was not
+// told of is held to the one beside it (CandidateHistory).
+Status HoldToHistory(const std::string& history, NamedDrill* drill) {
+  if (history.empty()) return {};
+  const Status held = HoldNamedDrill(history, drill);
+  if (held.ok() || held.error().code != ErrorCode::kNotFound) return held;
+  const fs::path own = CandidateHistory(drill->folder());
+  std::error_code error;
+  if (!fs::is_regular_file(own, error)) return held;
+  LogInfo(fmt::format("{} is held to {}: {} was not told of it", TerminalSafe(drill->path.string()),
+                      TerminalSafe(own.string()), TerminalSafe(history)));
+  return HoldNamedDrill(own.string(), drill);
 }
 
-Status LoadDrillsInto(const GateArguments& arguments, GateInput* input) {
-  const std::string& history = arguments.run.history;
-  const std::string &drill = arguments.drill, &shadow = arguments.run.shadow;
-  if (drill.empty() || drill == kImpacted) return {};
-  ASSIGN_OR_RETURN(const std::string candidate,
-                   LoadDrillInto(drill, history, &input->drill, &input->drilled_in));
-  if (shadow.empty()) return {};
-  ASSIGN_OR_RETURN(const std::string in_use,
-                   LoadDrillInto(shadow, history, &input->in_use, &input->in_use_at));
+Status RequireTwo(const std::string& candidate, const std::string& in_use) {
   if (candidate != in_use) return {};
   return InvalidInput(
       fmt::format("is drill {}, which --drill names as well; expected a drill of the same runs on "
                   "the stack in use",
                   TerminalSafe(in_use)),
       "--shadow");
+}
+
+// Its id in the history, where there is one.
+std::string IdOf(const NamedDrill& drill) {
+  return drill.held_id.empty() ? drill.report.drill_id : drill.held_id;
+}
+
+Status TakeDrill(NamedDrill drill, bool held, std::optional<Report>* report, DrillPlaces* places) {
+  // A report alone does not say where its runs were rerun.
+  ASSIGN_OR_RETURN(*places,
+                   DrilledIn(drill.report, drill.folder(), held ? &drill.evidence : nullptr));
+  *report = std::move(drill.report);
+  return {};
+}
+
+Status LoadDrillsInto(const GateArguments& arguments, GateInput* input) {
+  const std::string& history = arguments.run.history;
+  if (arguments.drill.empty() || arguments.drill == kImpacted) return {};
+  ASSIGN_OR_RETURN(NamedDrill candidate, ReadNamedDrill(arguments.drill));
+  if (arguments.run.shadow.empty()) {
+    RETURN_IF_ERROR(HoldToHistory(history, &candidate));
+    return TakeDrill(std::move(candidate), !history.empty(), &input->drill, &input->drilled_in);
+  }
+  ASSIGN_OR_RETURN(NamedDrill in_use, ReadNamedDrill(arguments.run.shadow));
+  RETURN_IF_ERROR(RequireTwo(candidate.report.drill_id, in_use.report.drill_id));
+  RETURN_IF_ERROR(HoldToHistory(history, &candidate));
+  if (!history.empty()) RETURN_IF_ERROR(HoldNamedDrill(history, &in_use));
+  RETURN_IF_ERROR(RequireTwo(IdOf(candidate), IdOf(in_use)));
+  RETURN_IF_ERROR(
+      TakeDrill(std::move(candidate), !history.empty(), &input->drill, &input->drilled_in));
+  return TakeDrill(std::move(in_use), !history.empty(), &input->in_use, &input->in_use_at);
 }
 
 Status CheckFree(const std::string& folder, std::string_view option, std::string_view read_by) {
@@ -244,7 +269,9 @@ void AddInputs(Command* verb, GateArguments* arguments) {
       .File("URL")
       .Env("RHARNESS_HISTORY");
   verb->Add("--drill", &arguments->drill,
-            "Folder of a drill on the candidate, which --history must have as it is there, or "
+            "Folder of a drill on the candidate, which --history, or DIR.db beside it, must have "
+            "as it "
+            "is there, or "
             "`impacted`: rerun the impacted runs here, on the candidate, and judge their verdicts")
       .Folder()
       .NotEmpty();
@@ -253,8 +280,8 @@ void AddInputs(Command* verb, GateArguments* arguments) {
 void AddDrillOptions(Command* verb, GateArguments* arguments) {
   verb->Heading("A drill of the impacted runs");
   verb->Add("--out", &arguments->run.out,
-            "Folder of that drill, with a history of its own (history.db): what a candidate does "
-            "to runs is not what became of them, and --history is not told of it")
+            "Folder of that drill, with a history of its own beside it (DIR.db): what a candidate "
+            "does to runs is not what became of them, and --history is not told of it")
       .Folder();
   verb->Add("--shadow", &arguments->run.shadow,
             "Folder of a drill of the same runs on the stack in use, to judge the candidate's "

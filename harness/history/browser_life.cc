@@ -17,12 +17,14 @@ Result<std::vector<VerdictRecord>> SqlBrowser::VerdictsOf(const std::string& run
     VerdictRecord record;
     record.run_id = run_id;
     long long decided_ms = 0;
-    // A computed place keeps the drills of all runs from being gone through in their order.
+    // A name that is none stands before the first drill: from there toward the start are the
+    // oldest. A computed place keeps the drills of all runs from being gone through in their order.
     const std::string text = fmt::format(
         "SELECT v.drill_id, v.verdict, v.decided_ms, {} FROM verdicts v JOIN drills d ON "
         "d.drill_id "
-        "= v.drill_id WHERE v.run_id = :run_id AND (:first = 1 OR d.sequence {} (SELECT e.sequence "
-        "FROM drills e WHERE e.drill_id = :name)) AND {} ORDER BY d.sequence + 0 {} LIMIT :most",
+        "= v.drill_id WHERE v.run_id = :run_id AND (:first = 1 OR d.sequence {} "
+        "COALESCE((SELECT e.sequence FROM drills e WHERE e.drill_id = :name), 0)) AND {} ORDER BY "
+        "d.sequence + 0 {} LIMIT :most",
         reasons ? "v.reruns, v.reasons" : "0, ''", to.sign, kNotSuperseded, to.order);
     const int first = start ? 0 : 1;
     soci::statement query =

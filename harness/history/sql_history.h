@@ -110,10 +110,8 @@ class SqlHistory : public HistoryStore {
   // The entries of a fixed selection and `rest`, which names one variable, :value.
   template <class T>
   Result<std::vector<HistoryEntry>> Entries(const std::string& rest, const T& value);
-
   Result<std::vector<SignedRecord>> SelectSigned(const std::string& predicate,
                                                  const std::string* subject);
-
   // These throw; they are called inside Guard or Write.
   void Insert(const SignedRecord& record);
   Status Insert(const DeletedItem& item);

@@ -49,9 +49,11 @@ class AnswerWorld : public HistoryFileTest {
     ASSERT_TRUE(store_->AddDrill({record.drill_id, At(day), At(day), 0}, results).ok());
   }
   void Append() {
-    const auto done = AppendRecords(
-        {.history = Path().string(), .baselines = {}, .policies = {}},
-        {.folder = folder_.path() / "log", .signer = people_.ada.get(), .clock = &clock_});
+    const auto done = AppendRecords({.history = Path().string(), .baselines = {}, .policies = {}},
+                                    {.folder = folder_.path() / "log",
+                                     .begin = !std::filesystem::exists(folder_.path() / "log"),
+                                     .signer = people_.ada.get(),
+                                     .clock = &clock_});
     ASSERT_TRUE(done.ok()) << done.error().ToString();
   }
   AuditReport Show(const std::vector<std::string>& policies = {},

@@ -65,8 +65,6 @@ class DrillProgram : public testing::Test {
                                      "record",
                                      "--out",
                                      "runs/" + name + ".json",
-                                     "--family",
-                                     "tiny",
                                      "--root",
                                      ".",
                                      "--code-file",
@@ -80,6 +78,9 @@ class DrillProgram : public testing::Test {
                                      "--seed",
                                      "init=1"};
     argv.insert(argv.end(), options.begin(), options.end());
+    if (std::ranges::find(options, "--family") == options.end()) {
+      argv.insert(argv.end(), {"--family", "tiny"});
+    }
     argv.push_back("--");
     const std::vector<std::string> train = {"sh", "train.sh", At("").string()};
     argv.insert(argv.end(), command.empty() ? train.begin() : command.begin(),

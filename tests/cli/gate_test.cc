@@ -279,9 +279,9 @@ TEST_F(GateVerb, ClosesOnADrillThatDrifted) {
     return Rharness({"history", "list", "--history", history}).stdout_text;
   };
   EXPECT_EQ(standing("runs.db").find("drifted"), std::string::npos) << standing("runs.db");
-  EXPECT_NE(standing("out/history.db").find("drifted"), std::string::npos);
-  const ProcessResult again = Gate(
-      "a.json", "b.json", {"--history", "out/history.db", "--policy", "p.yaml", "--drill", "out"});
+  EXPECT_NE(standing("out.db").find("drifted"), std::string::npos);
+  const ProcessResult again =
+      Gate("a.json", "b.json", {"--history", "runs.db", "--policy", "p.yaml", "--drill", "out"});
   EXPECT_EQ(again.outcome.exit_code, 1) << again.stdout_text << again.stderr_text;
 }
 

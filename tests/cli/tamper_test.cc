@@ -102,7 +102,7 @@ class TamperTable : public DrillProgram {
     Do("attest out --key ada.pem");
     Do("attest out --key bob.pem");
     Write("weak.yaml", kWeakTrustFile);
-    Do("audit append --history runs.db --log log --key ada.pem");
+    Do("audit append --begin --history runs.db --log log --key ada.pem");
     Write("registry/model.safetensors", OneTensorFile("abcd"));
     Write("registry/same.json", Read(At("runs/same.json")));
   }

@@ -89,7 +89,7 @@ TEST(FindingsOf, UndeclaredFilesAreToldAFolderALineAndThoseOfLaunchersLast) {
   for (const char* name :
        {"pyenv", "pyenv-exec", "pyenv-hooks", "pyenv-latest", "pyenv-prefix", "pyenv-root",
         "pyenv-which", "pyenv-version-file", "pyenv-version-name"}) {
-    seen.inputs->push_back({std::string("/home/ada/.pyenv/libexec/") + name, "", 5});
+    seen.inputs->push_back({std::string("/srv/ada/.pyenv/libexec/") + name, "", 5});
   }
   seen.inputs->push_back({"/opt/vendor/share/table.bin", "", 7});
   seen.inputs->push_back({"/site/lib/kernel.py", std::string(64, 'a'), 9});
@@ -99,7 +99,7 @@ TEST(FindingsOf, UndeclaredFilesAreToldAFolderALineAndThoseOfLaunchersLast) {
                       ": the run read it, and it is neither data nor code",
                   "undeclared input /opt/vendor/share/table.bin, 7 bytes: the run read it, and it "
                   "is neither data nor code",
-                  "undeclared inputs in /home/ada/.pyenv/libexec: pyenv, pyenv-exec, pyenv-hooks "
+                  "undeclared inputs in /srv/ada/.pyenv/libexec: pyenv, pyenv-exec, pyenv-hooks "
                   "and 6 more: the run read them, and they are neither data nor code"));
 }
 

@@ -62,7 +62,7 @@ TEST(GlibcFloor, IsAnErrorAboveWhatWasPromised) {
   const ProcessResult result = FloorOf({"GLIBC_2.4", "GLIBC_2.32"}, "2.31");
   EXPECT_NE(result.outcome.exit_code, 0);
   EXPECT_THAT(result.stderr_text, HasSubstr("needs glibc 2.32 or newer"));
-  EXPECT_THAT(result.stderr_text, HasSubstr("at most 2.31"));
+  EXPECT_THAT(result.stderr_text, testing::ContainsRegex("at most[ \n]+2\\.31"));  // CMake folds
 }
 
 TEST(GlibcFloor, IsNotGuessed) {
